@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel says this process did to the disk.
+//
+//   bytes written   write_bytes - cancelled_write_bytes of /proc/self/io
+//   bytes read      read_bytes of /proc/self/io
+//   device reads    with O_DIRECT every read call goes to the device: syscr of
+//                   /proc/self/io plus requests given to io_uring. Without it
+//                   the page cache stands between, and only the device knows:
+//                   reads completed in /proc/diskstats, which counts other
+//                   processes too (run on a quiet machine).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sync_hooks.h"
+
+namespace kvbench {
+
+struct DeviceCounters {
+  int64_t read_bytes = 0;
+  int64_t write_bytes = 0;  // cancelled bytes taken off
+  int64_t read_calls = 0;
+  int64_t disk_reads = -1;  // -1: the file system has no device of its own
+  SyncCounts syncs;
+};
+
+// Reads all counters, for the device that holds `dir`. False, with a message
+// in *error, if the kernel does not tell.
+bool ReadDeviceCounters(const std::string& dir, DeviceCounters* counters, std::string* error);
+
+// Peak resident memory: reset at the start of a workload, read at its end.
+void ResetPeakRss();
+uint64_t PeakRssBytes();
+
+// Disk space that the files below `dir` occupy (allocated blocks).
+uint64_t AllocatedBytes(const std::string& dir);
+
+}  // namespace kvbench

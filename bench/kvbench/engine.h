@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine under test behind the one API that both libraries offer. Which
+// one it is, is decided by the headers and the library this is built with.
+//
+// Thread safety: db() and the write/read options may be used by all clients;
+// WaitUntilIdle, BalanceMemory and the figures by one thread at a time each.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "flags.h"
+
+namespace kvbench {
+
+struct EngineBuild {
+  std::string engine;   // "compassdb" or "rocksdb"
+  std::string version;  // of the API
+  std::string library;  // the file that holds the engine's code
+  bool assertions = false;
+};
+
+class Engine {
+ public:
+  static rocksdb::Status Open(const Flags& flags, bool create, std::unique_ptr<Engine>* engine);
+  static EngineBuild Build();
+  static const char* EngineName();
+  ~Engine();
+
+  rocksdb::DB* db() { return db_.get(); }
+  const rocksdb::WriteOptions& write_options() const { return write_options_; }
+  const rocksdb::ReadOptions& read_options() const { return read_options_; }
+
+  // Waits until no flush and no compaction runs or is wanted. With `flush`,
+  // the memtable goes to disk first, so that no write is left unpaid.
+  rocksdb::Status WaitUntilIdle(bool flush);
+
+  // Gives the block cache what index and filters leave of --cache-mb.
+  void BalanceMemory();
+
+  // Memory of all index and filter data, -1 if the engine does not tell.
+  int64_t IndexMemoryBytes();
+
+  rocksdb::Status Close();
+
+ private:
+  Engine() = default;
+  rocksdb::Status PendingWork(uint64_t* pending);
+
+  std::unique_ptr<rocksdb::DB> db_;
+  std::shared_ptr<rocksdb::Cache> cache_;
+  uint64_t memory_budget_ = 0;
+  rocksdb::WriteOptions write_options_;
+  rocksdb::ReadOptions read_options_;
+};
+
+// The options that the flags ask for, before --options-string.
+rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>* cache);
+
+}  // namespace kvbench

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each engine is tuned. Sizes, memory, threads and WAL are equal; the one
+// difference is noted where it stands.
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include "engine.h"
+
+namespace kvbench {
+
+rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>* cache) {
+  rocksdb::Options options;
+  if (flags.defaults) return options;
+
+  options.write_buffer_size = flags.memtable_mb << 20;
+  options.max_write_buffer_number = 3;
+  options.target_file_size_base = flags.memtable_mb << 20;
+  options.max_bytes_for_level_base = 4 * (flags.memtable_mb << 20);
+  options.max_background_jobs = flags.background_threads;
+  options.use_direct_reads = flags.direct;
+  options.use_direct_io_for_flush_and_compaction = flags.direct;
+  options.compression = flags.compression == "snappy" ? rocksdb::kSnappyCompression
+                        : flags.compression == "lz4"  ? rocksdb::kLZ4Compression
+                        : flags.compression == "zstd" ? rocksdb::kZSTD
+                                                      : rocksdb::kNoCompression;
+#ifdef KVBENCH_ROCKSDB
+  // What RocksDB's tuning guide recommends for leveled compaction: the last
+  // level stays about nine tenths of the data, which lowers its space
+  // amplification. CompassDB's levels are not sized by it.
+  options.level_compaction_dynamic_level_bytes = true;
+#endif
+
+  rocksdb::BlockBasedTableOptions table;
+  *cache = rocksdb::NewLRUCache(flags.cache_mb << 20);
+  table.block_cache = *cache;
+  // Index and filters stay in memory for as long as their table is open; the
+  // cache gives up as many bytes (Engine::BalanceMemory).
+  table.cache_index_and_filter_blocks = false;
+  if (flags.bloom_bits > 0) {
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(flags.bloom_bits, false));
+  }
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+}  // namespace kvbench

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "flags.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "keys.h"
+
+namespace kvbench {
+namespace {
+
+const std::vector<WorkloadSpec>& AllWorkloads() {
+  using K = WorkloadKind;
+  using D = Distribution;
+  static const std::vector<WorkloadSpec> all = {
+      {.name = "ycsb-load", .kind = K::kYcsbLoad, .insert = 100},
+      {.name = "ycsb-a",
+       .kind = K::kYcsbMix,
+       .distribution = D::kZipfian,
+       .read = 50,
+       .update = 50},
+      {.name = "ycsb-b", .kind = K::kYcsbMix, .distribution = D::kZipfian, .read = 95, .update = 5},
+      {.name = "ycsb-c", .kind = K::kYcsbMix, .distribution = D::kZipfian, .read = 100},
+      {.name = "ycsb-d", .kind = K::kYcsbMix, .distribution = D::kLatest, .read = 95, .insert = 5},
+      {.name = "ycsb-e", .kind = K::kYcsbMix, .distribution = D::kZipfian, .insert = 5, .scan = 95},
+      {.name = "ycsb-f", .kind = K::kYcsbMix, .distribution = D::kZipfian, .read = 50, .rmw = 50},
+      {.name = "fillrandom", .kind = K::kFillRandom, .update = 100},
+      {.name = "fillseq", .kind = K::kFillSeq, .insert = 100},
+      {.name = "overwrite", .kind = K::kOverwrite, .update = 100},
+      {.name = "readrandom", .kind = K::kReadRandom, .read = 100},
+      {.name = "readmissing", .kind = K::kReadMissing, .read = 100},
+      {.name = "readwhilewriting", .kind = K::kReadWhileWriting, .read = 100},
+      {.name = "seekrandom", .kind = K::kSeekRandom, .scan = 100},
+  };
+  return all;
+}
+
+// "A", "a", "ycsb-a", "ycsba" and "load" all find their workload.
+const WorkloadSpec* FindWorkload(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  for (const WorkloadSpec& w : AllWorkloads()) {
+    if (name == w.name) return &w;
+    if (w.name.rfind("ycsb-", 0) == 0) {
+      const std::string tail = w.name.substr(5);
+      if (name == tail || name == "ycsb" + tail) return &w;
+    }
+  }
+  return nullptr;
+}
+
+int UsageError(const std::string& message) {
+  fmt::print(stderr, "kvbench: {}\nRun with --help for more information.\n", message);
+  return 2;
+}
+
+int CheckCombination(const std::vector<std::string>& names, Flags* flags) {
+  for (const std::string& name : names) {
+    const WorkloadSpec* spec = FindWorkload(name);
+    if (spec == nullptr) {
+      std::string known;
+      for (const WorkloadSpec& w : AllWorkloads()) known += " " + w.name;
+      return UsageError(fmt::format("--workload: unknown workload '{}'; known:{}", name, known));
+    }
+    flags->workloads.push_back(*spec);
+  }
+  for (size_t i = 0; i < flags->workloads.size(); ++i) {
+    const WorkloadSpec& spec = flags->workloads[i];
+    const bool has_data = i > 0 || flags->reuse_db;
+    if (spec.Fills() && has_data) {
+      return UsageError(fmt::format(
+          "--workload: {} fills an empty database; it must come first and without --reuse-db",
+          spec.name));
+    }
+    if (!spec.Fills() && !has_data) {
+      return UsageError(fmt::format(
+          "--workload: {} needs data; put a load before it or give --reuse-db", spec.name));
+    }
+    if (!flags->distribution.empty()) {
+      WorkloadSpec& w = flags->workloads[i];
+      w.distribution = flags->distribution == "zipfian"  ? Distribution::kZipfian
+                       : flags->distribution == "latest" ? Distribution::kLatest
+                                                         : Distribution::kUniform;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+const char* DistributionName(Distribution d) {
+  switch (d) {
+    case Distribution::kZipfian:
+      return "zipfian";
+    case Distribution::kLatest:
+      return "latest";
+    case Distribution::kUniform:
+      return "uniform";
+  }
+  return "?";
+}
+
+int ParseFlags(int argc, char** argv, Flags* flags) {
+  CLI::App app{
+      "kvbench: YCSB and db_bench style workloads, one source for two engines.\n"
+      "Writes one JSON object per workload; see bench/README.md for its fields."};
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  std::vector<std::string> names;
+  app.add_option("--workload", names,
+                 "comma list: load, a..f, fillrandom, fillseq, overwrite, readrandom, "
+                 "readmissing, readwhilewriting, seekrandom")
+      ->required()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->delimiter(',');
+  app.add_option("--records", flags->records, "records that a fill writes")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--operations", flags->operations,
+                 "operations of each workload that is not a fill; default: as many as records")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
+  app.add_option("--threads", flags->threads, "client threads")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option("--key-size", flags->key_size, "bytes per key")
+      ->check(CLI::Range(uint64_t{kMinKeySize}, uint64_t{1} << 16))
+      ->capture_default_str();
+  app.add_option("--value-size", flags->value_size, "bytes per value")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{64} << 20))
+      ->capture_default_str();
+  app.add_option("--distribution", flags->distribution, "of the keys; default: the workload's own")
+      ->check(CLI::IsMember({"zipfian", "latest", "uniform"}));
+  app.add_flag("--direct", flags->direct, "O_DIRECT for reads, flushes and compactions");
+  app.add_option("--cache-mb", flags->cache_mb,
+                 "memory for index, filters and cached blocks together (the cache gets what the "
+                 "index leaves)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20))
+      ->capture_default_str();
+  app.add_option("--memtable-mb", flags->memtable_mb, "write buffer; level sizes follow from it")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 14))
+      ->capture_default_str();
+  app.add_option("--compression", flags->compression, "of every level")
+      ->check(CLI::IsMember({"none", "snappy", "lz4", "zstd"}))
+      ->capture_default_str();
+  app.add_option("--options-string", flags->options_string,
+                 "RocksDB options, \"name=value;name=value\", applied last");
+  app.add_option("--bloom-bits", flags->bloom_bits, "bits per key of the filter; 0: none")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--db", flags->db, "directory of the database")->required();
+  app.add_option("--json", flags->json,
+                 "write results here, one JSON object per line (\"-\": stdout)");
+  app.add_option("--seed", flags->seed, "of every random choice")->capture_default_str();
+  app.add_flag("--reuse-db", flags->reuse_db, "go on with the database that an earlier run left");
+  app.add_option("--background-threads", flags->background_threads,
+                 "flush and compaction threads together")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_flag("--defaults", flags->defaults,
+               "the engine's own default options; tuning flags are not applied");
+  app.add_flag("--sync", flags->sync, "each write waits for the disk");
+  app.add_option("--seek-nexts", flags->seek_nexts, "Next calls after each Seek of seekrandom")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--writes-per-second", flags->writes_per_second,
+                 "rate of the writer in readwhilewriting; 0: as fast as it goes");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return UsageError(e.what());
+  }
+  return CheckCombination(names, flags);
+}
+
+}  // namespace kvbench

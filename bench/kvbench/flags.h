@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of kvbench, the same for both engines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kvbench {
+
+enum class WorkloadKind {
+  kYcsbLoad,
+  kYcsbMix,  // A to F
+  kFillRandom,
+  kFillSeq,
+  kOverwrite,
+  kReadRandom,
+  kReadMissing,
+  kReadWhileWriting,
+  kSeekRandom,
+};
+
+enum class Distribution { kZipfian, kLatest, kUniform };
+
+// What a workload does, as shares of 100 operations.
+struct WorkloadSpec {
+  std::string name;
+  WorkloadKind kind;
+  Distribution distribution = Distribution::kUniform;
+  int read = 0, update = 0, insert = 0, scan = 0, rmw = 0;
+
+  // A fill starts from an empty database; everything else needs data.
+  bool Fills() const {
+    return kind == WorkloadKind::kYcsbLoad || kind == WorkloadKind::kFillRandom ||
+           kind == WorkloadKind::kFillSeq;
+  }
+  bool Writes() const {
+    return Fills() || kind == WorkloadKind::kOverwrite || kind == WorkloadKind::kReadWhileWriting ||
+           update + insert + rmw > 0;
+  }
+};
+
+struct Flags {
+  std::vector<WorkloadSpec> workloads;
+  uint64_t records = 1'000'000;
+  uint64_t operations = 0;  // 0: as many as records
+  int threads = 1;
+  uint64_t key_size = 24;
+  uint64_t value_size = 1000;
+  std::string distribution;  // empty: the workload's own
+  bool direct = false;
+  uint64_t cache_mb = 256;
+  uint64_t memtable_mb = 64;
+  std::string compression = "none";
+  std::string options_string;
+  double bloom_bits = 10;
+  std::string db;
+  std::string json;
+  uint64_t seed = 1;
+  bool reuse_db = false;
+  int background_threads = 2;
+  bool defaults = false;
+  bool sync = false;
+  int seek_nexts = 10;
+  uint64_t writes_per_second = 0;  // of the writer in readwhilewriting; 0: unlimited
+
+  uint64_t Operations() const { return operations == 0 ? records : operations; }
+};
+
+// Parses argv. Returns -1 to go on; otherwise the process ends with that code
+// (0 after --help, 2 after a usage error, which has been printed).
+int ParseFlags(int argc, char** argv, Flags* flags);
+
+const char* DistributionName(Distribution d);
+
+}  // namespace kvbench

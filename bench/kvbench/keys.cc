@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keys.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kvbench {
+namespace {
+
+constexpr size_t kTagSize = 8;
+constexpr size_t kPoolSize = 1 << 20;
+
+void Tag(uint64_t number, char* out) {
+  const uint64_t tag = Mix64(number ^ 0x5bd1e9955bd1e995ULL);
+  std::memcpy(out, &tag, kTagSize);
+}
+
+}  // namespace
+
+uint64_t Mix64(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+void KeyMaker::Make(uint64_t number, std::string* key) const {
+  if (order_ == KeyOrder::kHashed) number = Mix64(number);
+  key->assign(key_size_, 'x');
+  if (key_size_ >= 24) {
+    std::memcpy(key->data(), "user", 4);
+    for (int i = 23; i >= 4; --i, number /= 10) (*key)[i] = static_cast<char>('0' + number % 10);
+  } else if (key_size_ >= 16) {
+    for (int i = 15; i >= 0; --i, number >>= 4) (*key)[i] = "0123456789abcdef"[number & 15];
+  } else {
+    for (int i = 7; i >= 0; --i, number >>= 8) (*key)[i] = static_cast<char>(number & 255);
+  }
+}
+
+void KeyMaker::MakeMissing(uint64_t number, std::string* key) const {
+  Make(number, key);
+  key->push_back('.');
+}
+
+ValueMaker::ValueMaker(uint64_t value_size, uint64_t seed)
+    : value_size_(value_size), random_(seed) {
+  static const char kAlphabet[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/";
+  pool_.resize(kPoolSize);
+  for (size_t i = 0; i < pool_.size(); i += 8) {
+    uint64_t bits = random_.Next();
+    for (size_t j = 0; j < 8; ++j, bits >>= 6) pool_[i + j] = kAlphabet[bits & 63];
+  }
+  buffer_.resize(value_size);
+}
+
+std::string_view ValueMaker::Make(uint64_t number) {
+  for (uint64_t at = 0; at < value_size_;) {
+    const uint64_t from = random_.Uniform(kPoolSize / 2);
+    const uint64_t n = std::min<uint64_t>(kPoolSize / 2, value_size_ - at);
+    std::memcpy(buffer_.data() + at, pool_.data() + from, n);
+    at += n;
+  }
+  if (value_size_ >= kTagSize) Tag(number, buffer_.data());
+  return buffer_;
+}
+
+bool ValueMaker::Matches(uint64_t number, std::string_view value) const {
+  if (value.size() != value_size_) return false;
+  if (value_size_ < kTagSize) return true;
+  char tag[kTagSize];
+  Tag(number, tag);
+  return std::memcmp(tag, value.data(), kTagSize) == 0;
+}
+
+}  // namespace kvbench

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace kvbench {
+
+using rocksdb::Status;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Clients = std::vector<std::unique_ptr<Client>>;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Shows progress on stderr and keeps the cache at what the index leaves, until
+// told to end.
+class Monitor {
+ public:
+  Monitor(const WorkloadSpec& spec, uint64_t operations, const Clients* clients, Engine* engine)
+      : spec_(spec),
+        operations_(operations),
+        clients_(clients),
+        engine_(engine),
+        start_(Clock::now()),
+        thread_([this] { Loop(); }) {}
+  ~Monitor() {
+    end_ = true;
+    thread_.join();
+    if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  void Loop() {
+    const bool terminal = isatty(STDERR_FILENO);
+    for (int tick = 1; !end_; ++tick) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (tick % 5 == 0) engine_->BalanceMemory();
+      if (tick % (terminal ? 5 : 100) == 0) Show(terminal);
+    }
+  }
+  void Show(bool terminal) {
+    uint64_t done = 0;
+    for (const auto& client : *clients_) done += client->done();
+    const double seconds = SecondsSince(start_);
+    fmt::print(stderr, "{}  {} {}: {:3.0f} %, {:.0f} operations/s{}", terminal ? "\r" : "",
+               Engine::EngineName(), spec_.name,
+               100.0 * static_cast<double>(done) / static_cast<double>(operations_),
+               static_cast<double>(done) / seconds,
+               done < operations_ ? "" : (spec_.Writes() ? ", waiting for compactions" : ""));
+    fmt::print(stderr, "{}", terminal ? "\033[K" : "\n");
+    std::fflush(stderr);
+  }
+
+  const WorkloadSpec& spec_;
+  const uint64_t operations_;
+  const Clients* const clients_;
+  Engine* const engine_;
+  const Clock::time_point start_;
+  std::atomic<bool> end_{false};
+  std::thread thread_;
+};
+
+Status RunClients(const Flags& flags, const WorkloadSpec& spec, const Clients& clients,
+                  Client* writer) {
+  std::vector<std::thread> threads;
+  for (const auto& client : clients) {
+    threads.emplace_back([&clients, c = client.get()] {
+      c->Run();
+      if (c->result().status.ok()) return;
+      for (const auto& other : clients) other->Stop();
+    });
+  }
+  std::thread writing;
+  if (writer != nullptr) writing = std::thread([writer] { writer->RunWriter(); });
+  for (std::thread& thread : threads) thread.join();
+  if (writer != nullptr) {
+    writer->Stop();
+    writing.join();
+    if (!writer->result().status.ok()) return writer->result().status;
+  }
+  for (const auto& client : clients) {
+    if (!client->result().status.ok()) return client->result().status;
+  }
+  return Status::OK();
+}
+
+void Add(const Client& client, WorkloadResult* result) {
+  const ClientResult& r = client.result();
+  result->operations += client.done();
+  for (int i = 0; i < kOps; ++i) result->clients.latency[i].Merge(r.latency[i]);
+  result->clients.user_bytes_written += r.user_bytes_written;
+  result->clients.user_bytes_read += r.user_bytes_read;
+  result->clients.not_found += r.not_found;
+  result->clients.scanned_records += r.scanned_records;
+}
+
+Status ReadCounters(const Flags& flags, DeviceCounters* counters) {
+  std::string error;
+  if (!ReadDeviceCounters(flags.db, counters, &error)) return Status::NotSupported(error);
+  return Status::OK();
+}
+
+}  // namespace
+
+Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine, KeySet* keys,
+                   WorkloadResult* result) {
+  // Nothing that an earlier workload owes is billed to this one.
+  Status s = engine->WaitUntilIdle(false);
+  if (!s.ok()) return s;
+  engine->BalanceMemory();
+  const uint64_t operations = spec.Fills() ? flags.records : flags.Operations();
+  if (spec.kind == WorkloadKind::kYcsbLoad || spec.kind == WorkloadKind::kFillSeq)
+    keys->StartEmpty();
+  keys->ReserveRoom(operations);
+
+  Clients clients;
+  const uint64_t threads = static_cast<uint64_t>(flags.threads);
+  for (uint64_t i = 0; i < threads; ++i) {
+    const uint64_t share = operations / threads + (i < operations % threads ? 1 : 0);
+    clients.push_back(
+        std::make_unique<Client>(flags, spec, engine, keys, static_cast<int>(i), share));
+  }
+  std::unique_ptr<Client> writer;
+  if (spec.kind == WorkloadKind::kReadWhileWriting) {
+    writer = std::make_unique<Client>(flags, spec, engine, keys, flags.threads, 0);
+  }
+  if (!UncountedSyncFs(flags.db.c_str())) return Status::IOError("syncfs", flags.db);
+  ResetPeakRss();
+  if (s = ReadCounters(flags, &result->before); !s.ok()) return s;
+  {
+    Monitor monitor(spec, operations, &clients, engine);
+    const auto start = Clock::now();
+    s = RunClients(flags, spec, clients, writer.get());
+    result->foreground_seconds = SecondsSince(start);
+    if (s.ok() && spec.Writes()) s = engine->WaitUntilIdle(true);
+    result->seconds = SecondsSince(start);
+  }
+  if (!s.ok()) return s;
+  if (!UncountedSyncFs(flags.db.c_str())) return Status::IOError("syncfs", flags.db);
+  if (s = ReadCounters(flags, &result->after); !s.ok()) return s;
+  result->peak_rss_bytes = PeakRssBytes();
+  for (const auto& client : clients) Add(*client, result);
+  if (writer != nullptr) Add(*writer, result);
+  result->db_bytes = AllocatedBytes(flags.db);
+  result->live_keys = keys->live_keys();
+  result->live_bytes = keys->live_bytes();
+  result->index_memory_bytes = engine->IndexMemoryBytes();
+  return s;
+}
+
+}  // namespace kvbench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one workload: starts the clients, shows progress, keeps the memory
+// split, waits until the engine owes no work, and takes all measurements.
+#pragma once
+
+#include <cstdint>
+
+#include "client.h"
+#include "device_counters.h"
+#include "engine.h"
+#include "flags.h"
+#include "key_set.h"
+
+namespace kvbench {
+
+struct WorkloadResult {
+  uint64_t operations = 0;
+  double seconds = 0;             // clients and the background work they caused
+  double foreground_seconds = 0;  // clients alone
+  ClientResult clients;           // of all threads together
+  DeviceCounters before, after;
+  uint64_t peak_rss_bytes = 0;
+  uint64_t db_bytes = 0;
+  uint64_t live_keys = 0;
+  uint64_t live_bytes = 0;
+  int64_t index_memory_bytes = -1;
+};
+
+rocksdb::Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
+                            KeySet* keys, WorkloadResult* result);
+
+}  // namespace kvbench

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync_hooks.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace {
+
+std::atomic<uint64_t> fsyncs{0};
+std::atomic<uint64_t> msyncs{0};
+std::atomic<uint64_t> sync_file_ranges{0};
+std::atomic<uint64_t> ring_requests{0};
+
+void Count(std::atomic<uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace
+
+// The raw system calls take the place of the C library's functions, which do
+// nothing else.
+extern "C" {
+
+int fsync(int fd) {
+  Count(fsyncs);
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}
+
+int fdatasync(int fd) {
+  Count(fsyncs);
+  return static_cast<int>(syscall(SYS_fdatasync, fd));
+}
+
+int syncfs(int fd) noexcept {
+  Count(fsyncs);
+  return static_cast<int>(syscall(SYS_syncfs, fd));
+}
+
+void sync() noexcept {
+  Count(fsyncs);
+  syscall(SYS_sync);
+}
+
+int msync(void* address, size_t length, int flags) {
+  Count(msyncs);
+  return static_cast<int>(syscall(SYS_msync, address, length, flags));
+}
+
+int sync_file_range(int fd, off64_t offset, off64_t count, unsigned int flags) {
+  Count(sync_file_ranges);
+  return static_cast<int>(syscall(SYS_sync_file_range, fd, offset, count, flags));
+}
+
+// Found only if the process has liburing at all.
+static int SubmitRing(const char* name, void* ring, unsigned wait_for) {
+  void* real = dlsym(RTLD_NEXT, name);
+  if (real == nullptr) return -ENOSYS;
+  const int n = name[sizeof("io_uring_submit") - 1] == '\0'
+                    ? reinterpret_cast<int (*)(void*)>(real)(ring)
+                    : reinterpret_cast<int (*)(void*, unsigned)>(real)(ring, wait_for);
+  if (n > 0) ring_requests.fetch_add(static_cast<uint64_t>(n), std::memory_order_relaxed);
+  return n;
+}
+
+int io_uring_submit(void* ring) { return SubmitRing("io_uring_submit", ring, 0); }
+int io_uring_submit_and_wait(void* ring, unsigned wait_for) {
+  return SubmitRing("io_uring_submit_and_wait", ring, wait_for);
+}
+
+}  // extern "C"
+
+namespace kvbench {
+
+SyncCounts ReadSyncCounts() {
+  return {fsyncs.load(), msyncs.load(), sync_file_ranges.load(), ring_requests.load()};
+}
+
+bool UncountedSyncFs(const char* dir) {
+  const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool ok = syscall(SYS_syncfs, fd) == 0;
+  close(fd);
+  return ok;
+}
+
+}  // namespace kvbench

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kvbench_test.py KVBENCH...: every workload on each program given, small, and
+what must be true of its results; flags and failures."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+FIELDS = """engine workload operations seconds ops_per_second latency_us user_bytes_written device_bytes_written
+user_bytes_read device_bytes_read device_reads write_amplification read_amplification space_amplification fsyncs msyncs
+sync_file_ranges index_memory_bytes index_bytes_per_key peak_rss_bytes db_bytes""".split()
+LATENCY = ["avg", "p50", "p95", "p99", "p999", "max"]
+BASE = [
+    "--records",
+    "3000",
+    "--operations",
+    "1000",
+    "--threads",
+    "2",
+    "--value-size",
+    "400",
+    "--memtable-mb",
+    "1",
+    "--cache-mb",
+    "2",
+]
+PROGRAMS = []
+
+
+class KvbenchTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(dir=Path.cwd())
+        self.dir = Path(self.directory.name)
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def call(self, program, *args):
+        return subprocess.run(
+            [program, "--db", str(self.dir / "db"), *args],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def results(self, program, *args):
+        out = self.dir / "out.json"
+        run = self.call(program, *BASE, "--json", str(out), *args)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return [json.loads(line) for line in out.read_text().splitlines()]
+
+    def for_each(self):
+        for program in PROGRAMS:
+            with self.subTest(program=Path(program).name):
+                self.tearDown()
+                self.setUp()
+                yield program
+
+    def check(self, result):
+        for field in FIELDS:
+            self.assertIn(field, result)
+        self.assertTrue(result["latency_us"])
+        for name, latency in result["latency_us"].items():
+            self.assertIn(name, ["read", "update", "insert", "scan", "rmw"])
+            values = [latency[f] for f in LATENCY[1:]]
+            self.assertEqual(values, sorted(values))
+        self.assertGreater(result["ops_per_second"], 0)
+        self.assertGreater(result["space_amplification"], 0.9)
+        self.assertGreaterEqual(result["index_memory_bytes"], 0)
+
+    def test_ycsb(self):
+        for program in self.for_each():
+            results = self.results(program, "--workload", "load,a,b,c,d,e,f")
+            for result in results:
+                self.check(result)
+            kinds = [sorted(r["latency_us"]) for r in results]
+            self.assertEqual(
+                kinds,
+                [
+                    ["insert"],
+                    ["read", "update"],
+                    ["read", "update"],
+                    ["read"],
+                    ["insert", "read"],
+                    ["insert", "scan"],
+                    ["read", "rmw"],
+                ],
+            )
+            self.assertEqual(results[0]["user_bytes_written"], 3000 * 424)
+            self.assertGreater(results[0]["fsyncs"], 0)
+            self.assertEqual([r["operations"] for r in results], [3000] + [1000] * 6)
+            self.assertEqual(results[3]["user_bytes_written"], 0)
+            self.assertEqual(results[3]["user_bytes_read"], 1000 * 424)
+            self.assertIsNone(results[3]["write_amplification"])
+            # Scans of 1 to 100 records, 50.5 on average, a few cut by the end.
+            scans = results[5]["latency_us"]["scan"]["count"]
+            self.assertTrue(40 < results[5]["scanned_records"] / scans < 55)
+
+    def test_db_bench_workloads_across_runs(self):
+        for program in self.for_each():
+            first = self.results(program, "--workload", "fillrandom")
+            self.check(first[0])
+            self.assertLess(first[0]["live_keys"], 3000)
+            later = self.results(
+                program,
+                "--reuse-db",
+                "--workload",
+                "overwrite,readrandom,readmissing,readwhilewriting,seekrandom",
+                "--direct",
+            )
+            for result in later:
+                self.check(result)
+            self.assertGreater(later[1]["not_found"], 0)
+            self.assertEqual(later[2]["not_found"], 1000)
+            self.assertIn("update", later[3]["latency_us"])
+            self.check(self.results(program, "--workload", "fillseq")[0])
+
+    def test_sync_is_counted_at_the_call(self):
+        for program in self.for_each():
+            result = self.results(
+                program, "--workload", "load", "--records", "200", "--threads", "1", "--sync"
+            )[0]
+            self.assertGreaterEqual(result["fsyncs"] + result["msyncs"], 200)
+
+    def test_options_and_defaults(self):
+        for program in self.for_each():
+            self.results(
+                program,
+                "--workload",
+                "load,c",
+                "--compression",
+                "zstd",
+                "--bloom-bits",
+                "0",
+                "--options-string",
+                "max_background_jobs=1;level0_file_num_compaction_trigger=2",
+                "--key-size",
+                "16",
+                "--distribution",
+                "uniform",
+                "--seed",
+                "7",
+            )
+            self.assertTrue(
+                self.results(program, "--workload", "load", "--defaults")[0]["defaults"]
+            )
+            run = self.call(program, "--workload", "load", "--options-string", "no_such_option=1")
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("no_such_option", run.stderr)
+
+    def test_mistakes_end_with_2_and_errors_with_1(self):
+        for program in self.for_each():
+            for args in (
+                ["--workload", "nosuch"],
+                ["--workload", "c"],
+                ["--workload", "load", "--threads", "x"],
+                ["--workload", "load", "--nosuch"],
+                [],
+                ["--workload", "load", "--distribution", "normal"],
+            ):
+                run = self.call(program, *args)
+                self.assertEqual(run.returncode, 2, args)
+                self.assertTrue(run.stderr)
+            self.assertEqual(self.call(program, "--workload", "c", "--reuse-db").returncode, 1)
+            (self.dir / "db").mkdir()
+            (self.dir / "db" / "thesis.txt").write_text("three years of work")
+            run = self.call(program, "--workload", "load")
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("not made by kvbench", run.stderr)
+            self.assertTrue((self.dir / "db" / "thesis.txt").exists())
+
+
+if __name__ == "__main__":
+    while len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        PROGRAMS.append(str(Path(sys.argv.pop(1)).resolve()))
+    if not PROGRAMS:
+        sys.exit("usage: kvbench_test.py KVBENCH...")
+    unittest.main()

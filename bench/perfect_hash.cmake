@@ -1,0 +1,2 @@
+add_executable(perfect_hash_bench ${CMAKE_CURRENT_LIST_DIR}/perfect_hash_bench.cc)
+target_link_libraries(perfect_hash_bench PRIVATE compassdb_perfect_hash)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options of CompassDB's own table format, set like those of any RocksDB table factory:
+//
+//   options.table_factory.reset(compassdb::NewPieceTableFactory({.max_pieces = 8}));
+//
+// or in text: "table_factory={id=CompassTable;max_pieces=8}". Every table factory that is accepted
+// stands for this format; this one gives access to what is particular to it. It takes the
+// options of the block based table as well, in text under the same names.
+
+#pragma once
+
+#include <cstdint>
+
+#include "rocksdb/table.h"
+
+namespace compassdb {
+
+struct PieceTableOptions {
+  static const char* kName() { return "CompassTableOptions"; }
+
+  // Sorted runs (a base and the deltas upon it) that a table may consist of before it is rewritten.
+  // More pieces: less write amplification, more probes for a miss and more steps for an iterator.
+  // 1 to 1024. Dynamically changeable.
+  uint32_t max_pieces = 16;
+
+  // A table is collected once its dead data exceeds this share of its live data, in percent. Less:
+  // smaller files, more rewriting. Dynamically changeable.
+  uint32_t max_dead_percent = 40;
+
+  // Live data of a table at which it is split into two, divided by two. 0: half of
+  // target_file_size_base. Dynamically changeable.
+  uint64_t target_table_bytes = 0;
+};
+
+// "CompassTable". The caller owns the factory.
+rocksdb::TableFactory* NewPieceTableFactory(
+    const PieceTableOptions& piece_options = PieceTableOptions(),
+    const rocksdb::BlockBasedTableOptions& block_options = rocksdb::BlockBasedTableOptions());
+
+}  // namespace compassdb

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "background/scheduler.h"
+#include "background/stall_controller.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+// Holds jobs until it is opened.
+class Gate {
+ public:
+  void Open() {
+    MutexLock l(&mu_);
+    open_ = true;
+    cv_.SignalAll();
+  }
+  void Pass() {
+    MutexLock l(&mu_);
+    ++arrived_;
+    cv_.SignalAll();
+    while (!open_) cv_.Wait();
+  }
+  void AwaitArrivals(int n) {
+    MutexLock l(&mu_);
+    while (arrived_ < n) cv_.Wait();
+  }
+
+ private:
+  Mutex mu_;
+  CondVar cv_{&mu_};
+  bool open_ = false;
+  int arrived_ = 0;
+};
+
+TEST(Scheduler, RunsEveryJobOnce) {
+  ThreadPools pools;
+  Scheduler scheduler(&pools);
+  pools.SetThreads(JobPriority::kLow, 4);
+  std::atomic<int> runs{0};
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(scheduler.Schedule([&] { ++runs; },
+                                   i % 2 ? JobPriority::kLow : JobPriority::kHigh));
+  }
+  scheduler.WaitForIdle();
+  EXPECT_EQ(runs, 1000);
+  EXPECT_EQ(scheduler.Pending(), 0u);
+}
+
+TEST(Scheduler, OneThreadKeepsTheOrder) {
+  ThreadPools pools;
+  Scheduler scheduler(&pools);
+  std::vector<int> order;
+  for (int i = 0; i < 100; ++i) {
+    scheduler.Schedule([&order, i] { order.push_back(i); }, JobPriority::kLow);
+  }
+  scheduler.WaitForIdle();
+  ASSERT_EQ(order.size(), 100u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
+}
+
+TEST(Scheduler, FlushesDoNotWaitForCompactions) {
+  ThreadPools pools;
+  Scheduler scheduler(&pools);
+  Gate gate;
+  std::atomic<bool> flushed{false};
+  scheduler.Schedule([&] { gate.Pass(); }, JobPriority::kLow);
+  gate.AwaitArrivals(1);
+  Gate flush_done;
+  scheduler.Schedule([&] { flushed = true; flush_done.Pass(); }, JobPriority::kHigh);
+  flush_done.AwaitArrivals(1);  // while the compaction is still held
+  EXPECT_TRUE(flushed);
+  flush_done.Open();
+  gate.Open();
+  scheduler.WaitForIdle();  // the gates are gone before the scheduler is
+}
+
+TEST(Scheduler, UnscheduleTakesOnlyTheOwnersQueuedJobs) {
+  ThreadPools pools;
+  Scheduler mine(&pools), other(&pools);
+  Gate gate;
+  std::atomic<int> ran{0}, dropped{0}, others{0};
+  mine.Schedule([&] { gate.Pass(); ++ran; }, JobPriority::kLow);
+  gate.AwaitArrivals(1);
+  for (int i = 0; i < 10; ++i) {
+    mine.Schedule([&] { ++ran; }, JobPriority::kLow, [&] { ++dropped; });
+    other.Schedule([&] { ++others; }, JobPriority::kLow);
+  }
+  EXPECT_EQ(pools.QueueLength(JobPriority::kLow), 20u);
+  EXPECT_EQ(pools.Running(JobPriority::kLow), 1u);
+  EXPECT_EQ(mine.Unschedule(JobPriority::kLow), 10);
+  EXPECT_EQ(dropped, 10);
+  gate.Open();
+  mine.WaitForIdle();
+  other.WaitForIdle();
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(others, 10);
+}
+
+TEST(Scheduler, ShutdownWaitsForWhatRunsAndRefusesMore) {
+  ThreadPools pools;
+  auto scheduler = std::make_unique<Scheduler>(&pools);
+  Gate gate;
+  std::atomic<bool> finished{false};
+  std::atomic<int> dropped{0};
+  scheduler->Schedule([&] { gate.Pass(); finished = true; }, JobPriority::kHigh);
+  gate.AwaitArrivals(1);
+  scheduler->Schedule([] { FAIL() << "ran after shutdown"; }, JobPriority::kHigh,
+                      [&] { ++dropped; });
+  std::thread opener([&] { gate.Open(); });
+  scheduler->Shutdown();
+  EXPECT_TRUE(finished);
+  EXPECT_EQ(dropped, 1);
+  EXPECT_FALSE(scheduler->Schedule([] {}, JobPriority::kHigh));
+  opener.join();
+}
+
+TEST(Scheduler, JobsMayScheduleJobs) {
+  ThreadPools pools;
+  Scheduler scheduler(&pools);
+  std::atomic<int> depth{0};
+  std::function<void()> next = [&] {
+    if (++depth < 50) scheduler.Schedule(next, JobPriority::kLow);
+  };
+  scheduler.Schedule(next, JobPriority::kLow);
+  scheduler.WaitForIdle();
+  EXPECT_EQ(depth, 50);
+}
+
+TEST(Scheduler, BottomJobsRunWithoutABottomPool) {
+  ThreadPools pools;
+  ASSERT_EQ(pools.Threads(JobPriority::kBottom), 0);
+  Scheduler scheduler(&pools);
+  std::atomic<bool> ran{false};
+  scheduler.Schedule([&] { ran = true; }, JobPriority::kBottom);
+  scheduler.WaitForIdle();
+  EXPECT_TRUE(ran);
+}
+
+TEST(ThreadPools, ThreadsFollowTheLimit) {
+  ThreadPools pools;
+  pools.SetThreads(JobPriority::kLow, 3);
+  Gate gate;
+  for (int i = 0; i < 5; ++i) pools.Schedule([&] { gate.Pass(); }, JobPriority::kLow);
+  gate.AwaitArrivals(3);
+  EXPECT_EQ(pools.Running(JobPriority::kLow), 3u);
+  EXPECT_EQ(pools.QueueLength(JobPriority::kLow), 2u);
+  pools.IncreaseThreads(JobPriority::kLow, 5);
+  gate.AwaitArrivals(5);
+  pools.IncreaseThreads(JobPriority::kLow, 2);
+  EXPECT_EQ(pools.Threads(JobPriority::kLow), 5);
+  gate.Open();
+  pools.WaitForAll();
+  pools.SetThreads(JobPriority::kLow, 1);
+  std::atomic<int> at_once{0}, most{0};
+  for (int i = 0; i < 50; ++i) {
+    pools.Schedule([&] {
+      const int now = ++at_once;
+      if (now > most) most = now;
+      --at_once;
+    }, JobPriority::kLow);
+  }
+  pools.WaitForAll();
+  EXPECT_EQ(most, 1);
+}
+
+TEST(ThreadPools, DestructorUnschedulesTheQueue) {
+  std::atomic<int> ran{0}, dropped{0};
+  {
+    ThreadPools pools;
+    pools.SetThreads(JobPriority::kUser, 0);
+    for (int i = 0; i < 7; ++i) {
+      pools.Schedule([&] { ++ran; }, JobPriority::kUser, nullptr, [&] { ++dropped; });
+    }
+  }
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(dropped, 7);
+}
+
+TEST(Stall, ThresholdsAndReasons) {
+  StallTriggers t;
+  t.max_write_buffer_number = 4;
+  t.level0_slowdown_writes_trigger = 20;
+  t.level0_stop_writes_trigger = 36;
+  t.soft_pending_compaction_bytes = 1000;
+  t.hard_pending_compaction_bytes = 2000;
+  struct {
+    StallInputs in;
+    StallState state;
+    StallReason reason;
+    bool near_stop;
+  } cases[] = {
+      {{0, 0, 0}, StallState::kNormal, StallReason::kNone, false},
+      {{2, 19, 999}, StallState::kNormal, StallReason::kNone, false},
+      {{3, 0, 0}, StallState::kDelayed, StallReason::kMemtableLimit, false},
+      {{4, 0, 0}, StallState::kStopped, StallReason::kMemtableLimit, true},
+      {{0, 20, 0}, StallState::kDelayed, StallReason::kL0Files, false},
+      {{0, 34, 0}, StallState::kDelayed, StallReason::kL0Files, true},
+      {{0, 36, 0}, StallState::kStopped, StallReason::kL0Files, true},
+      {{0, 0, 1000}, StallState::kDelayed, StallReason::kPendingCompactionBytes, false},
+      {{0, 0, 1900}, StallState::kDelayed, StallReason::kPendingCompactionBytes, true},
+      {{0, 0, 2000}, StallState::kStopped, StallReason::kPendingCompactionBytes, true},
+  };
+  for (const auto& c : cases) {
+    const StallDecision d = ChooseStall(t, c.in);
+    EXPECT_EQ(d.state, c.state) << DescribeStall(d, t, c.in, 1);
+    EXPECT_EQ(d.reason, c.reason) << DescribeStall(d, t, c.in, 1);
+    EXPECT_EQ(d.near_stop, c.near_stop) << DescribeStall(d, t, c.in, 1);
+  }
+  t.disable_auto_compactions = true;
+  EXPECT_EQ(ChooseStall(t, {0, 100, 1 << 20}).state, StallState::kNormal);
+  EXPECT_EQ(ChooseStall(t, {4, 0, 0}).state, StallState::kStopped);
+  t.disable_auto_compactions = false;
+  t.max_write_buffer_number = 3;  // with few memtables only the stop remains
+  EXPECT_EQ(ChooseStall(t, {2, 0, 0}).state, StallState::kNormal);
+  t.soft_pending_compaction_bytes = t.hard_pending_compaction_bytes = 0;
+  EXPECT_EQ(ChooseStall(t, {0, 0, UINT64_MAX}).state, StallState::kNormal);
+}
+
+TEST(Stall, SlowsBeforeItStops) {
+  const StallTriggers t;
+  for (int runs = 0; runs < 40; ++runs) {
+    const StallState now = ChooseStall(t, {0, runs, 0}).state;
+    const StallState next = ChooseStall(t, {0, runs + 1, 0}).state;
+    EXPECT_LE(static_cast<int>(now), static_cast<int>(next));
+    EXPECT_LE(static_cast<int>(next) - static_cast<int>(now), 1) << "from normal to stopped";
+  }
+}
+
+TEST(Stall, RateFallsWhileTheBacklogGrowsAndRecovers) {
+  StallController controller(16 << 20);
+  const StallDecision delayed{StallState::kDelayed, StallReason::kL0Files, false};
+  const StallDecision near{StallState::kDelayed, StallReason::kL0Files, true};
+  const StallDecision stopped{StallState::kStopped, StallReason::kL0Files, true};
+  EXPECT_EQ(controller.Update(delayed, 20), 16u << 20);
+  const uint64_t slower = controller.Update(delayed, 21);
+  EXPECT_NEAR(static_cast<double>(slower), 0.8 * (16 << 20), 2);
+  EXPECT_EQ(controller.Update(delayed, 21), slower) << "changed without a change";
+  EXPECT_NEAR(static_cast<double>(controller.Update(near, 34)), 0.6 * slower, 2);
+  const uint64_t low = controller.rate();
+  controller.Update(stopped, 36);
+  EXPECT_LT(controller.Update(near, 35), low);
+  uint64_t backlog = 35;
+  const uint64_t lowest = controller.rate();
+  while (backlog > 20) controller.Update(delayed, --backlog);
+  EXPECT_GT(controller.rate(), lowest);
+  const uint64_t before = controller.rate();
+  EXPECT_GE(controller.Update(StallDecision(), 0), before);
+  for (uint64_t i = 0; i < 100; ++i) controller.Update(delayed, i);
+  EXPECT_EQ(controller.rate(), StallController::kMinRate);
+}
+
+TEST(Stall, BucketHoldsTheRateOverTime) {
+  Random random(3);
+  for (uint64_t rate : {100u << 10, 16u << 20}) {
+    DelayBucket bucket;
+    uint64_t now = 1000000, bytes = 0;
+    const uint64_t start = now;
+    for (int i = 0; i < 20000; ++i) {
+      const uint64_t n = random.Between(1, 2000);
+      now += bucket.PauseMicros(n, rate, now);
+      bytes += n;
+    }
+    const double measured = static_cast<double>(bytes) * 1e6 / static_cast<double>(now - start);
+    EXPECT_GT(measured, 0.9 * rate);
+    EXPECT_LT(measured, 1.1 * rate);
+  }
+}
+
+TEST(Stall, IdleTimeBuysOnlyASmallBurst) {
+  DelayBucket bucket;
+  uint64_t now = 1000000;
+  now += bucket.PauseMicros(1, 1 << 20, now);
+  now += 3600ull * 1000000;
+  uint64_t burst = 0;
+  while (bucket.PauseMicros(1000, 1 << 20, now) == 0) burst += 1000;
+  EXPECT_LT(burst, 200u << 10);
+}
+
+}  // namespace
+}  // namespace compassdb

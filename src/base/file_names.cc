@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file_names.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+#include "util/string_util.h"
+
+namespace compassdb {
+
+namespace {
+
+std::string Padded(uint64_t number) {
+  char buf[24];
+  snprintf(buf, sizeof(buf), "%06" PRIu64, number);
+  return buf;
+}
+
+// The whole of `text` as a decimal number.
+bool ParseNumber(const std::string& text, uint64_t* number) {
+  Slice rest(text);
+  return ConsumeDecimal(&rest, number) && rest.empty();
+}
+
+bool StripPrefix(const std::string& name, const std::string& prefix, std::string* rest) {
+  if (name.compare(0, prefix.size(), prefix) != 0) return false;
+  *rest = name.substr(prefix.size());
+  return true;
+}
+
+bool StripSuffix(const std::string& name, const std::string& suffix, std::string* rest) {
+  if (name.size() < suffix.size() ||
+      name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) {
+    return false;
+  }
+  *rest = name.substr(0, name.size() - suffix.size());
+  return true;
+}
+
+}  // namespace
+
+std::string JoinPath(const std::string& dir, const std::string& name) {
+  if (dir.empty()) return name;
+  return dir.back() == '/' ? dir + name : dir + "/" + name;
+}
+
+std::string WalFileName(const std::string& wal_dir, uint64_t number) {
+  return JoinPath(wal_dir, Padded(number) + ".log");
+}
+std::string PieceFileName(const std::string& dir, uint64_t number) {
+  return JoinPath(dir, Padded(number) + ".ph");
+}
+std::string ManifestFileName(const std::string& dir, uint64_t number) {
+  return JoinPath(dir, "MANIFEST-" + Padded(number));
+}
+std::string CurrentFileName(const std::string& dir) { return JoinPath(dir, "CURRENT"); }
+std::string LockFileName(const std::string& dir) { return JoinPath(dir, "LOCK"); }
+std::string InfoLogFileName(const std::string& dir) { return JoinPath(dir, "LOG"); }
+std::string OldInfoLogFileName(const std::string& dir, uint64_t micros) {
+  return JoinPath(dir, "LOG.old." + std::to_string(micros));
+}
+std::string OptionsFileName(const std::string& dir, uint64_t number) {
+  return JoinPath(dir, "OPTIONS-" + Padded(number));
+}
+std::string TempOptionsFileName(const std::string& dir, uint64_t number) {
+  return OptionsFileName(dir, number) + ".dbtmp";
+}
+std::string IdentityFileName(const std::string& dir) { return JoinPath(dir, "IDENTITY"); }
+std::string TempFileName(const std::string& dir, uint64_t number) {
+  return JoinPath(dir, Padded(number) + ".dbtmp");
+}
+
+bool ParseFileName(const std::string& name, uint64_t* number, FileType* type) {
+  *number = 0;
+  const auto is = [&](FileType t) {
+    *type = t;
+    return true;
+  };
+  if (name == "CURRENT") return is(FileType::kCurrent);
+  if (name == "LOCK") return is(FileType::kLock);
+  if (name == "IDENTITY") return is(FileType::kIdentity);
+  if (name == "LOG" || name == "LOG.old") return is(FileType::kInfoLog);
+  std::string rest;
+  if (StripPrefix(name, "LOG.old.", &rest)) {
+    return ParseNumber(rest, number) && is(FileType::kInfoLog);
+  }
+  if (StripPrefix(name, "MANIFEST-", &rest)) {
+    return ParseNumber(rest, number) && is(FileType::kManifest);
+  }
+  if (StripSuffix(name, ".dbtmp", &rest)) {
+    std::string digits = rest;
+    StripPrefix(rest, "OPTIONS-", &digits);
+    return ParseNumber(digits, number) && is(FileType::kTemp);
+  }
+  if (StripPrefix(name, "OPTIONS-", &rest)) {
+    return ParseNumber(rest, number) && is(FileType::kOptions);
+  }
+  if (StripSuffix(name, ".log", &rest)) return ParseNumber(rest, number) && is(FileType::kWal);
+  if (StripSuffix(name, ".ph", &rest)) {
+    return ParseNumber(rest, number) && is(FileType::kPieceFile);
+  }
+  return false;
+}
+
+bool IsRocksDBTableName(const std::string& name) {
+  std::string rest;
+  uint64_t number;
+  return (StripSuffix(name, ".sst", &rest) || StripSuffix(name, ".blob", &rest) ||
+          StripSuffix(name, ".ldb", &rest)) &&
+         ParseNumber(rest, &number);
+}
+
+}  // namespace compassdb

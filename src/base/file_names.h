@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a database directory and how they are called:
+//
+//   NNNNNN.log       write-ahead log (may live in a directory of its own)
+//   NNNNNN.ph        compaction file: pieces
+//   MANIFEST-NNNNNN  manifest
+//   CURRENT          one line, the name of the manifest in force
+//   LOCK             locked by the process that has the database open
+//   LOG              information log; LOG.old.<micros> are earlier ones
+//   OPTIONS-NNNNNN   options as text; a ".dbtmp" suffix while being written
+//   IDENTITY         the database's id
+//   NNNNNN.dbtmp     a file being written that will be renamed
+//
+// NNNNNN is decimal, at least six digits, and never reused in one database.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace compassdb {
+
+enum class FileType {
+  kWal,
+  kPieceFile,
+  kManifest,
+  kCurrent,
+  kLock,
+  kInfoLog,  // LOG (number 0) and LOG.old.<micros> (number micros)
+  kOptions,
+  kIdentity,
+  kTemp,
+};
+
+std::string JoinPath(const std::string& dir, const std::string& name);
+
+std::string WalFileName(const std::string& wal_dir, uint64_t number);
+std::string PieceFileName(const std::string& dir, uint64_t number);
+std::string ManifestFileName(const std::string& dir, uint64_t number);
+std::string CurrentFileName(const std::string& dir);
+std::string LockFileName(const std::string& dir);
+std::string InfoLogFileName(const std::string& dir);
+std::string OldInfoLogFileName(const std::string& dir, uint64_t micros);
+std::string OptionsFileName(const std::string& dir, uint64_t number);
+std::string TempOptionsFileName(const std::string& dir, uint64_t number);
+std::string IdentityFileName(const std::string& dir);
+std::string TempFileName(const std::string& dir, uint64_t number);
+
+// Takes a name apart, without directory. False if it is none of ours; numbers
+// are exact, so that PathOf(ParseFileName(name)) == name up to leading zeros.
+// `number` is 0 for types without one.
+bool ParseFileName(const std::string& name, uint64_t* number, FileType* type);
+
+// True for names that only RocksDB gives to its files (NNNNNN.sst, .blob).
+bool IsRocksDBTableName(const std::string& name);
+
+}  // namespace compassdb

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Internal keys: a user key followed by a fixed64 trailer, sequence << 8 | type.
+// Order: user key ascending (by the user's comparator), then sequence
+// descending, then type descending, so that the newest version comes first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rocksdb/comparator.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/types.h"
+#include "util/coding.h"
+
+namespace compassdb {
+
+using rocksdb::Comparator;
+using rocksdb::SequenceNumber;
+using rocksdb::Slice;
+
+// Values are RocksDB's record tags: write batches travel between processes.
+enum ValueType : uint8_t {
+  kTypeDeletion = 0x0,
+  kTypeValue = 0x1,
+  kTypeMerge = 0x2,
+  kTypeLogData = 0x3,
+  kTypeColumnFamilyDeletion = 0x4,
+  kTypeColumnFamilyValue = 0x5,
+  kTypeColumnFamilyMerge = 0x6,
+  kTypeSingleDeletion = 0x7,
+  kTypeColumnFamilySingleDeletion = 0x8,
+  kTypeBeginPrepareXID = 0x9,
+  kTypeEndPrepareXID = 0xA,
+  kTypeCommitXID = 0xB,
+  kTypeRollbackXID = 0xC,
+  kTypeNoop = 0xD,
+  kTypeColumnFamilyRangeDeletion = 0xE,
+  kTypeRangeDeletion = 0xF,
+  kTypeMaxValid = 0x1F,
+  kMaxValue = 0x7F,
+};
+
+inline constexpr SequenceNumber kMaxSequenceNumber = (uint64_t{1} << 56) - 1;
+// The type with which a seek key is built: sorts before every record of the same sequence.
+inline constexpr ValueType kValueTypeForSeek = kMaxValue;
+
+inline uint64_t PackTrailer(SequenceNumber seq, ValueType type) { return (seq << 8) | type; }
+
+// True for the types that a memtable or a piece may hold as point records.
+inline bool IsPointType(uint8_t t) {
+  return t == kTypeDeletion || t == kTypeValue || t == kTypeMerge || t == kTypeSingleDeletion;
+}
+
+struct ParsedInternalKey {
+  Slice user_key;
+  SequenceNumber sequence = 0;
+  ValueType type = kTypeDeletion;
+};
+
+inline Slice ExtractUserKey(const Slice& internal_key) {
+  return Slice(internal_key.data(), internal_key.size() - 8);
+}
+inline uint64_t ExtractTrailer(const Slice& internal_key) {
+  return DecodeFixed64(internal_key.data() + internal_key.size() - 8);
+}
+inline SequenceNumber ExtractSequence(const Slice& ik) { return ExtractTrailer(ik) >> 8; }
+inline ValueType ExtractType(const Slice& ik) {
+  return static_cast<ValueType>(ExtractTrailer(ik) & 0xff);
+}
+// False if the key is too short.
+inline bool ParseInternalKey(const Slice& internal_key, ParsedInternalKey* out) {
+  if (internal_key.size() < 8) return false;
+  const uint64_t trailer = ExtractTrailer(internal_key);
+  out->user_key = ExtractUserKey(internal_key);
+  out->sequence = trailer >> 8;
+  out->type = static_cast<ValueType>(trailer & 0xff);
+  return true;
+}
+inline void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber seq,
+                              ValueType type) {
+  dst->append(user_key.data(), user_key.size());
+  PutFixed64(dst, PackTrailer(seq, type));
+}
+
+// Not a rocksdb::Comparator: the engine compares internal keys through this.
+class InternalKeyComparator {
+ public:
+  explicit InternalKeyComparator(const Comparator* user) : user_(user) {}
+  const Comparator* user_comparator() const { return user_; }
+  int Compare(const Slice& a, const Slice& b) const {
+    const int r = user_->Compare(ExtractUserKey(a), ExtractUserKey(b));
+    if (r != 0) return r;
+    const uint64_t ta = ExtractTrailer(a), tb = ExtractTrailer(b);
+    return ta > tb ? -1 : (ta < tb ? 1 : 0);
+  }
+  int CompareUserKey(const Slice& a, const Slice& b) const { return user_->Compare(a, b); }
+
+ private:
+  const Comparator* user_;
+};
+
+// A seek target that owns its bytes.
+class LookupKey {
+ public:
+  LookupKey(const Slice& user_key, SequenceNumber seq) {
+    rep_.reserve(user_key.size() + 8);
+    AppendInternalKey(&rep_, user_key, seq, kValueTypeForSeek);
+  }
+  Slice internal_key() const { return rep_; }
+  Slice user_key() const { return Slice(rep_.data(), rep_.size() - 8); }
+
+ private:
+  std::string rep_;
+};
+
+}  // namespace compassdb

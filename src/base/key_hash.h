@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "rocksdb/slice.h"
+
+namespace compassdb {
+
+// The 128-bit keyed hash of a user key (XXH3, seeded per database so that
+// nobody can choose keys that collide). h1 places the key in perfect hash
+// functions; h2 gives fingerprints and, with h1, stands for the key when a
+// record is discarded as shadowed (docs/design.md states the bound).
+struct KeyHash {
+  uint64_t h1 = 0;
+  uint64_t h2 = 0;
+  friend bool operator==(const KeyHash&, const KeyHash&) = default;
+};
+
+class KeyHasher {
+ public:
+  explicit KeyHasher(uint64_t seed = 0) : seed_(seed) {}
+  KeyHash operator()(const rocksdb::Slice& user_key) const;
+  uint64_t seed() const { return seed_; }
+
+ private:
+  uint64_t seed_;
+};
+
+// Tests only: every h1 is ANDed with this mask, to force collisions of 64-bit hashes.
+void TEST_SetKeyHashMask(uint64_t mask);
+
+}  // namespace compassdb

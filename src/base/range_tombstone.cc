@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fragmenting is a sweep over the sorted boundaries of all tombstones with the
+// multiset of sequences that are open at each: O((n + output) log n).
+#include "base/range_tombstone.h"
+
+#include <algorithm>
+#include <set>
+
+namespace compassdb {
+
+namespace {
+
+struct Boundary {
+  const std::string* key;
+  bool opens;
+  SequenceNumber sequence;
+};
+
+}  // namespace
+
+RangeTombstoneList::RangeTombstoneList(const std::vector<RangeTombstone>& tombstones,
+                                       const Comparator* comparator)
+    : comparator_(comparator) {
+  std::vector<Boundary> boundaries;
+  boundaries.reserve(tombstones.size() * 2);
+  for (const RangeTombstone& t : tombstones) {
+    if (comparator->Compare(t.start, t.end) >= 0) continue;
+    boundaries.push_back({&t.start, true, t.sequence});
+    boundaries.push_back({&t.end, false, t.sequence});
+  }
+  std::sort(boundaries.begin(), boundaries.end(), [&](const Boundary& a, const Boundary& b) {
+    return comparator->Compare(*a.key, *b.key) < 0;
+  });
+
+  std::multiset<SequenceNumber, std::greater<>> open;
+  for (size_t i = 0; i < boundaries.size();) {
+    const std::string& key = *boundaries[i].key;
+    if (!open.empty()) fragments_.back().end = key;
+    // Closings may stand before openings of the same sequence at one key: add first.
+    size_t end = i;
+    for (; end < boundaries.size() && comparator->Compare(*boundaries[end].key, key) == 0; ++end) {
+      if (boundaries[end].opens) open.insert(boundaries[end].sequence);
+    }
+    for (size_t j = i; j < end; ++j) {
+      if (!boundaries[j].opens) open.erase(open.find(boundaries[j].sequence));
+    }
+    i = end;
+    if (open.empty()) continue;
+    Fragment fragment;
+    fragment.start = key;
+    fragment.sequences.assign(open.begin(), open.end());
+    auto& seqs = fragment.sequences;
+    seqs.erase(std::unique(seqs.begin(), seqs.end()), seqs.end());
+    // A boundary that changes nothing (a duplicate's end) does not cut.
+    if (!fragments_.empty() && fragments_.back().sequences == seqs &&
+        comparator->Compare(fragments_.back().end, key) == 0) {
+      continue;
+    }
+    fragments_.push_back(std::move(fragment));
+  }
+}
+
+SequenceNumber RangeTombstoneList::MaxCovering(const Slice& user_key, SequenceNumber snapshot,
+                                               Slice* end) const {
+  // The last fragment that starts at or before the key.
+  auto it = std::upper_bound(
+      fragments_.begin(), fragments_.end(), user_key,
+      [&](const Slice& key, const Fragment& f) { return comparator_->Compare(key, f.start) < 0; });
+  if (it == fragments_.begin()) return 0;
+  --it;
+  if (comparator_->Compare(user_key, it->end) >= 0) return 0;
+  const auto seq = std::lower_bound(it->sequences.begin(), it->sequences.end(), snapshot,
+                                    std::greater<>());
+  if (seq == it->sequences.end()) return 0;
+  if (end != nullptr) *end = it->end;
+  return *seq;
+}
+
+SequenceNumber RangeTombstoneList::MaxCoveringSequence(const Slice& user_key,
+                                                       SequenceNumber snapshot) const {
+  return MaxCovering(user_key, snapshot, nullptr);
+}
+
+bool RangeTombstoneList::Overlaps(const Slice* begin, const Slice* end) const {
+  // The first fragment that ends after begin is the only candidate.
+  auto it = fragments_.begin();
+  if (begin != nullptr) {
+    it = std::upper_bound(
+        fragments_.begin(), fragments_.end(), *begin,
+        [&](const Slice& key, const Fragment& f) { return comparator_->Compare(key, f.end) < 0; });
+  }
+  if (it == fragments_.end()) return false;
+  return end == nullptr || comparator_->Compare(it->start, *end) <= 0;
+}
+
+size_t RangeTombstoneList::MemoryBytes() const {
+  size_t bytes = fragments_.capacity() * sizeof(Fragment);
+  for (const Fragment& f : fragments_) {
+    // Strings within the object's own buffer cost nothing more.
+    if (f.start.capacity() > 15) bytes += f.start.capacity() + 1;
+    if (f.end.capacity() > 15) bytes += f.end.capacity() + 1;
+    bytes += f.sequences.capacity() * sizeof(SequenceNumber);
+  }
+  return bytes;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/write_batch_internal.h"
+
+#include <cassert>
+#include <limits>
+
+#include "util/coding.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr size_t kMaxSliceBytes = std::numeric_limits<uint32_t>::max();
+
+size_t TotalBytes(const rocksdb::SliceParts& parts) {
+  size_t bytes = 0;
+  for (int i = 0; i < parts.num_parts; ++i) bytes += parts.parts[i].size();
+  return bytes;
+}
+
+void PutParts(std::string* dst, const rocksdb::SliceParts& parts) {
+  PutVarint32(dst, static_cast<uint32_t>(TotalBytes(parts)));
+  for (int i = 0; i < parts.num_parts; ++i) {
+    dst->append(parts.parts[i].data(), parts.parts[i].size());
+  }
+}
+
+}  // namespace
+
+Status BatchSink::Mark(uint8_t tag, const Slice& /*xid*/) {
+  if (tag == kTypeNoop) return Status::OK();
+  return Status::NotSupported("write batch holds a two-phase commit mark, tag " +
+                              std::to_string(tag));
+}
+
+uint32_t ContentFlagOfTag(uint8_t tag) {
+  switch (tag) {
+    case kTypeValue:
+      return kBatchHasPut;
+    case kTypeDeletion:
+      return kBatchHasDelete;
+    case kTypeSingleDeletion:
+      return kBatchHasSingleDelete;
+    case kTypeMerge:
+      return kBatchHasMerge;
+    case kTypeRangeDeletion:
+      return kBatchHasDeleteRange;
+    case kTagBlobIndex:
+      return kBatchHasBlobIndex;
+    case kTagWideColumnEntity:
+      return kBatchHasPutEntity;
+    case kTypeBeginPrepareXID:
+    case kTagBeginPersistedPrepareXID:
+      return kBatchHasBeginPrepare;
+    case kTagBeginUnprepareXID:
+      return kBatchHasBeginPrepare | kBatchHasBeginUnprepare;
+    case kTypeEndPrepareXID:
+      return kBatchHasEndPrepare;
+    case kTypeCommitXID:
+    case kTagCommitXIDAndTimestamp:
+      return kBatchHasCommit;
+    case kTypeRollbackXID:
+      return kBatchHasRollback;
+    default:
+      return 0;
+  }
+}
+
+SequenceNumber WriteBatchInternal::Sequence(const WriteBatch* batch) {
+  return DecodeFixed64(batch->rep_.data());
+}
+void WriteBatchInternal::SetSequence(WriteBatch* batch, SequenceNumber sequence) {
+  EncodeFixed64(batch->rep_.data(), sequence);
+}
+uint32_t WriteBatchInternal::Count(const WriteBatch* batch) {
+  // Bytes from outside may be no batch at all.
+  return batch->rep_.size() < kBatchHeaderBytes ? 0 : DecodeFixed32(batch->rep_.data() + 8);
+}
+void WriteBatchInternal::SetCount(WriteBatch* batch, uint32_t count) {
+  EncodeFixed32(batch->rep_.data() + 8, count);
+}
+
+void WriteBatchInternal::AddFlags(WriteBatch* batch, uint32_t flags) {
+  batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | flags,
+                              std::memory_order_relaxed);
+}
+
+Status WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& contents) {
+  if (contents.size() < kBatchHeaderBytes) {
+    return Status::Corruption("malformed WriteBatch (too small)");
+  }
+  batch->rep_.assign(contents.data(), contents.size());
+  batch->content_flags_.store(kBatchDeferred, std::memory_order_relaxed);
+  return Status::OK();
+}
+
+Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch* src, bool wal_only) {
+  if (src->rep_.size() < kBatchHeaderBytes || dst->rep_.size() < kBatchHeaderBytes) {
+    return Status::Corruption("malformed WriteBatch (too small)");
+  }
+  const rocksdb::SavePoint& end = src->GetWalTerminationPoint();
+  size_t bytes = src->rep_.size() - kBatchHeaderBytes;
+  uint32_t count = Count(src);
+  uint32_t flags = src->content_flags_.load(std::memory_order_relaxed);
+  if (wal_only && !end.is_cleared()) {
+    bytes = end.size - kBatchHeaderBytes;
+    count = static_cast<uint32_t>(end.count);
+    flags = end.content_flags;
+  }
+  if (count > std::numeric_limits<uint32_t>::max() - Count(dst)) {
+    return Status::InvalidArgument("too many records in one WriteBatch");
+  }
+  SetCount(dst, Count(dst) + count);
+  dst->rep_.append(src->rep_.data() + kBatchHeaderBytes, bytes);
+  AddFlags(dst, flags);
+  return Status::OK();
+}
+
+size_t WriteBatchInternal::AppendedByteSize(size_t left, size_t right) {
+  if (left == 0 || right == 0) return left + right;
+  return left + right - kBatchHeaderBytes;
+}
+
+Status WriteBatchInternal::CheckSupported(const WriteBatch* batch) {
+  const uint32_t flags = batch->content_flags_.load(std::memory_order_relaxed);
+  if (flags & kBatchAskedForProtection) {
+    return Status::NotSupported("WriteBatch: protection_bytes_per_key must be 0");
+  }
+  if (flags & kBatchAskedForTimestamps) {
+    return Status::NotSupported("WriteBatch: user-defined timestamps (default_cf_ts_sz)");
+  }
+  if (batch->rep_.size() < kBatchHeaderBytes) {
+    return Status::Corruption("malformed WriteBatch (too small)");
+  }
+  return Status::OK();
+}
+
+Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
+                                     uint32_t column_family, const SliceParts& key,
+                                     const SliceParts* value, const char* second_name) {
+  Status s = CheckSupported(batch);
+  if (!s.ok()) return s;
+  if (TotalBytes(key) > kMaxSliceBytes) return Status::InvalidArgument("key is too large");
+  if (value != nullptr && TotalBytes(*value) > kMaxSliceBytes) {
+    return Status::InvalidArgument(std::string(second_name) + " is too large");
+  }
+  const uint32_t count = Count(batch);
+  if (count == std::numeric_limits<uint32_t>::max()) {
+    return Status::InvalidArgument("too many records in one WriteBatch");
+  }
+  std::string* rep = &batch->rep_;
+  const size_t old_size = rep->size();
+  if (column_family == 0) {
+    rep->push_back(static_cast<char>(tag));
+  } else {
+    rep->push_back(static_cast<char>(tag_with_family));
+    PutVarint32(rep, column_family);
+  }
+  PutParts(rep, key);
+  if (value != nullptr) PutParts(rep, *value);
+  if (batch->max_bytes_ != 0 && rep->size() > batch->max_bytes_) {
+    rep->resize(old_size);
+    return Status::MemoryLimit();
+  }
+  SetCount(batch, count + 1);
+  AddFlags(batch, ContentFlagOfTag(tag));
+  return Status::OK();
+}
+
+Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
+                                     ColumnFamilyHandle* column_family, const SliceParts& key,
+                                     const SliceParts* value, const char* second_name) {
+  if (ColumnFamilyTimestampSize(column_family) != 0) {
+    return Status::NotSupported("WriteBatch: user-defined timestamps");
+  }
+  return AddRecord(batch, tag, tag_with_family, ColumnFamilyId(column_family), key, value,
+                   second_name);
+}
+
+Status WriteBatchInternal::Put(WriteBatch* batch, uint32_t column_family, const Slice& key,
+                               const Slice& value) {
+  const SliceParts value_parts(&value, 1);
+  return AddRecord(batch, kTypeValue, kTypeColumnFamilyValue, column_family, SliceParts(&key, 1),
+                   &value_parts);
+}
+Status WriteBatchInternal::Delete(WriteBatch* batch, uint32_t column_family, const Slice& key) {
+  return AddRecord(batch, kTypeDeletion, kTypeColumnFamilyDeletion, column_family,
+                   SliceParts(&key, 1), nullptr);
+}
+Status WriteBatchInternal::SingleDelete(WriteBatch* batch, uint32_t column_family,
+                                        const Slice& key) {
+  return AddRecord(batch, kTypeSingleDeletion, kTypeColumnFamilySingleDeletion, column_family,
+                   SliceParts(&key, 1), nullptr);
+}
+Status WriteBatchInternal::DeleteRange(WriteBatch* batch, uint32_t column_family,
+                                       const Slice& begin, const Slice& end) {
+  const SliceParts end_parts(&end, 1);
+  return AddRecord(batch, kTypeRangeDeletion, kTypeColumnFamilyRangeDeletion, column_family,
+                   SliceParts(&begin, 1), &end_parts, "end key");
+}
+Status WriteBatchInternal::Merge(WriteBatch* batch, uint32_t column_family, const Slice& key,
+                                 const Slice& value) {
+  const SliceParts value_parts(&value, 1);
+  return AddRecord(batch, kTypeMerge, kTypeColumnFamilyMerge, column_family, SliceParts(&key, 1),
+                   &value_parts);
+}
+
+Status WriteBatchInternal::InsertNoop(WriteBatch* batch) {
+  batch->rep_.push_back(static_cast<char>(kTypeNoop));
+  return Status::OK();
+}
+
+Status WriteBatchInternal::MarkEndPrepare(WriteBatch* batch, const Slice& xid,
+                                          bool write_after_commit, bool unprepared_batch) {
+  if (batch->save_points_ != nullptr) {
+    return Status::InvalidArgument("a WriteBatch with save points cannot be prepared");
+  }
+  if (batch->rep_.size() <= kBatchHeaderBytes || batch->rep_[kBatchHeaderBytes] != kTypeNoop) {
+    return Status::InvalidArgument("a prepared WriteBatch must start with a Noop");
+  }
+  const uint8_t begin = write_after_commit ? uint8_t{kTypeBeginPrepareXID}
+                        : unprepared_batch ? kTagBeginUnprepareXID
+                                           : kTagBeginPersistedPrepareXID;
+  batch->rep_[kBatchHeaderBytes] = static_cast<char>(begin);
+  batch->rep_.push_back(static_cast<char>(kTypeEndPrepareXID));
+  PutLengthPrefixedSlice(&batch->rep_, xid);
+  AddFlags(batch, kBatchHasEndPrepare | ContentFlagOfTag(begin));
+  return Status::OK();
+}
+Status WriteBatchInternal::MarkCommit(WriteBatch* batch, const Slice& xid) {
+  batch->rep_.push_back(static_cast<char>(kTypeCommitXID));
+  PutLengthPrefixedSlice(&batch->rep_, xid);
+  AddFlags(batch, kBatchHasCommit);
+  return Status::OK();
+}
+Status WriteBatchInternal::MarkRollback(WriteBatch* batch, const Slice& xid) {
+  batch->rep_.push_back(static_cast<char>(kTypeRollbackXID));
+  PutLengthPrefixedSlice(&batch->rep_, xid);
+  AddFlags(batch, kBatchHasRollback);
+  return Status::OK();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "cache/cache_from_string.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/secondary_cache.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::Cache;
+
+TEST(CacheFactoryTest, FromStrings) {
+  std::shared_ptr<Cache> cache;
+  ASSERT_TRUE(CacheFromString("3M", false, &cache).ok());
+  EXPECT_EQ(cache->GetCapacity(), size_t{3} << 20);
+  ASSERT_TRUE(CacheFromString("capacity=1G;num_shard_bits=2;strict_capacity_limit=true;"
+                              "high_pri_pool_ratio=0.2",
+                              false, &cache)
+                  .ok());
+  EXPECT_EQ(cache->GetCapacity(), size_t{1} << 30);
+  EXPECT_TRUE(cache->HasStrictCapacityLimit());
+  EXPECT_NE(cache->GetPrintableOptions().find("num_shard_bits : 2"), std::string::npos);
+  for (const char* bad : {"", "x", "3Q", "capacity=1M;nonsense=1", "capacity=-1",
+                          "capacity=1;num_shard_bits=20", "capacity=1;high_pri_pool_ratio=2",
+                          "capacity=1;secondary_cache=unknown://"}) {
+    rocksdb::Status s = CacheFromString(bad, false, &cache);
+    EXPECT_FALSE(s.ok()) << bad;
+  }
+  EXPECT_TRUE(CacheFromString("capacity=1M;nonsense=1", true, &cache).ok());
+}
+
+struct Text {
+  std::string text;
+};
+
+TEST(CacheFactoryTest, CompressedSecondaryCacheKeepsWhatTheBlockCacheDrops) {
+  std::shared_ptr<Cache> cache;
+  ASSERT_TRUE(CacheFromString(
+                  "capacity=20K;num_shard_bits=0;secondary_cache={compressed_secondary_cache://"
+                  "capacity=1M;num_shard_bits=0;compression_type=kLZ4Compression}",
+                  false, &cache)
+                  .ok());
+  static const Cache::CacheItemHelper helper(
+      [](void* value) { return static_cast<Text*>(value)->text.size(); },
+      [](void* value, size_t offset, size_t n, void* out) {
+        static_cast<Text*>(value)->text.copy(static_cast<char*>(out), n, offset);
+        return rocksdb::Status::OK();
+      },
+      [](const rocksdb::Slice&, void* value) { delete static_cast<Text*>(value); });
+  const Cache::CreateCallback create = [](const void* data, size_t n, void** out, size_t* charge) {
+    *out = new Text{std::string(static_cast<const char*>(data), n)};
+    *charge = n;
+    return rocksdb::Status::OK();
+  };
+  Random rnd(9);
+  std::vector<std::string> texts;
+  for (int i = 0; i < 100; ++i) {
+    texts.push_back(std::string(500, static_cast<char>('a' + i % 26)) + rnd.Bytes(50));
+    ASSERT_TRUE(
+        cache->Insert(std::to_string(i), new Text{texts.back()}, &helper, texts.back().size()).ok());
+  }
+  EXPECT_LE(cache->GetUsage(), size_t{20} << 10);
+  for (int i = 0; i < 100; ++i) {
+    auto* handle =
+        cache->Lookup(std::to_string(i), &helper, create, Cache::Priority::LOW, true, nullptr);
+    ASSERT_NE(handle, nullptr) << i;
+    EXPECT_EQ(static_cast<Text*>(cache->Value(handle))->text, texts[static_cast<size_t>(i)]);
+    cache->Release(handle);
+  }
+}
+
+TEST(CacheFactoryTest, RoleNames) {
+  EXPECT_EQ(rocksdb::GetCacheEntryRoleName(rocksdb::CacheEntryRole::kDataBlock), "data-block");
+  EXPECT_EQ(rocksdb::GetCacheEntryRoleName(rocksdb::CacheEntryRole::kMisc), "misc");
+  EXPECT_EQ(rocksdb::BlockCacheEntryStatsMapKeys::UsedBytes(rocksdb::CacheEntryRole::kWriteBuffer),
+            "bytes.write-buffer");
+}
+
+}  // namespace
+}  // namespace compassdb

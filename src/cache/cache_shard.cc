@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/cache_shard.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "rocksdb/secondary_cache.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr uint8_t kMaxHits = 3;
+constexpr size_t kFirstBuckets = 16;
+// Entries that one call looks at when the limit is not strict: pinned ones
+// must not make every insertion walk the whole shard.
+constexpr size_t kScanBudget = 1024;
+constexpr int kAdaptiveSpins = 100;
+
+size_t ProbationShare(size_t capacity) { return capacity / 10; }
+
+}  // namespace
+
+CacheEntry* CacheEntry::New(const Slice& key, uint64_t hash) {
+  void* memory = malloc(sizeof(CacheEntry) + key.size());
+  if (memory == nullptr) return nullptr;
+  CacheEntry* entry = new (memory) CacheEntry;
+  entry->hash = hash;
+  entry->key_length = static_cast<uint32_t>(key.size());
+  memcpy(reinterpret_cast<char*>(entry + 1), key.data(), key.size());
+  return entry;
+}
+
+void CacheEntry::Delete(bool with_value) {
+  if (with_value && deleter != nullptr) deleter(key(), value);
+  this->~CacheEntry();
+  free(this);
+}
+
+// Blocks at once, or, with an adaptive mutex, after some attempts.
+class SCOPED_CAPABILITY CacheShard::Locker {
+ public:
+  explicit Locker(const CacheShard* shard) ACQUIRE(shard->mu_) NO_THREAD_SAFETY_ANALYSIS
+      : mu_(&shard->mu_) {
+    if (shard->adaptive_) {
+      for (int i = 0; i < kAdaptiveSpins; ++i) {
+        if (mu_->TryLock()) return;
+      }
+    }
+    mu_->Lock();
+  }
+  ~Locker() RELEASE() { mu_->Unlock(); }
+  Locker(const Locker&) = delete;
+  Locker& operator=(const Locker&) = delete;
+
+ private:
+  Mutex* const mu_;
+};
+
+CacheShard::CacheShard(const CacheOptions& options)
+    : high_ratio_(options.high_pri_pool_ratio),
+      low_ratio_(options.low_pri_pool_ratio),
+      adaptive_(options.adaptive_mutex),
+      secondary_(options.secondary_cache),
+      capacity_(0),
+      strict_(options.strict_capacity_limit),
+      buckets_(kFirstBuckets),
+      ghost_(kFirstBuckets) {}
+
+CacheShard::~CacheShard() {
+  Locker lock(this);
+  if (disowned_) return;
+  for (CacheEntry* entry : buckets_) {
+    while (entry != nullptr) {
+      CacheEntry* next = entry->next_in_bucket;
+      // Handles that outlive the cache are a mistake of the caller's; their entries leak.
+      if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) entry->Delete(true);
+      entry = next;
+    }
+  }
+}
+
+CacheEntry** CacheShard::FindSlot(const Slice& key, uint64_t hash) {
+  CacheEntry** slot = &buckets_[BucketOf(hash)];
+  while (*slot != nullptr && ((*slot)->hash != hash || (*slot)->key() != key)) {
+    slot = &(*slot)->next_in_bucket;
+  }
+  return slot;
+}
+
+void CacheShard::Grow() {
+  std::vector<CacheEntry*> old(buckets_.size() * 2);
+  old.swap(buckets_);
+  --bucket_shift_;
+  for (CacheEntry* entry : old) {
+    while (entry != nullptr) {
+      CacheEntry* next = entry->next_in_bucket;
+      CacheEntry*& head = buckets_[BucketOf(entry->hash)];
+      entry->next_in_bucket = head;
+      head = entry;
+      entry = next;
+    }
+  }
+  ghost_.assign(buckets_.size(), 0);
+}
+
+void CacheShard::PushNewest(CacheEntry* entry, QueueId id) {
+  Queue& queue = queues_[id];
+  entry->queue = id;
+  entry->newer = nullptr;
+  entry->older = queue.newest;
+  if (queue.newest != nullptr) queue.newest->newer = entry;
+  queue.newest = entry;
+  if (queue.oldest == nullptr) queue.oldest = entry;
+  queue.usage += entry->total_charge;
+  ++queue.count;
+}
+
+void CacheShard::Unlink(CacheEntry* entry) {
+  Queue& queue = queues_[entry->queue];
+  (entry->newer != nullptr ? entry->newer->older : queue.newest) = entry->older;
+  (entry->older != nullptr ? entry->older->newer : queue.oldest) = entry->newer;
+  queue.usage -= entry->total_charge;
+  --queue.count;
+}
+
+void CacheShard::TakeOut(CacheEntry* entry, CacheEntry** slot) {
+  *slot = entry->next_in_bucket;
+  Unlink(entry);
+  entry->in_table.store(false, std::memory_order_relaxed);
+  --entries_;
+}
+
+void CacheShard::Remove(CacheEntry* entry, CacheEntry** slot, Victims* victims) {
+  TakeOut(entry, slot);
+  // Counted as detached before the table lets go: who drops the last reference uncounts.
+  detached_usage_.fetch_add(entry->total_charge, std::memory_order_relaxed);
+  if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  Uncount(entry);
+  victims->push_back(entry);
+}
+
+void CacheShard::Uncount(const CacheEntry* entry) {
+  detached_usage_.fetch_sub(entry->total_charge, std::memory_order_relaxed);
+  usage_.fetch_sub(entry->total_charge, std::memory_order_relaxed);
+}
+
+void CacheShard::Delete(const Victims& victims) {
+  for (CacheEntry* entry : victims) entry->Delete(true);
+}
+
+void CacheShard::Demote(const Victims& victims) {
+  for (CacheEntry* entry : victims) {
+    if (secondary_ != nullptr && entry->helper != nullptr) {
+      // A tier that is full or broken costs hits, no more.
+      secondary_->Insert(entry->key(), entry->value, entry->helper).PermitUncheckedError();
+    }
+    entry->Delete(true);
+  }
+}
+
+CacheShard::QueueId CacheShard::QueueFor(const CacheEntry& entry, Priority priority) {
+  if (priority == Priority::HIGH && high_ratio_ > 0) return kHigh;
+  uint32_t* ghost = GhostSlot(entry.hash);
+  if (*ghost == GhostTag(entry.hash)) {
+    *ghost = 0;
+    return kProtected;
+  }
+  return priority == Priority::BOTTOM && low_ratio_ > 0 ? kBottom : kProbation;
+}
+
+void CacheShard::Spill(QueueId from, QueueId to, double ratio) {
+  const auto share =
+      static_cast<size_t>(static_cast<double>(capacity_.load(std::memory_order_relaxed)) * ratio);
+  while (queues_[from].usage > share) {
+    CacheEntry* entry = queues_[from].oldest;
+    if (entry == nullptr) return;
+    Unlink(entry);
+    PushNewest(entry, to);
+  }
+}
+
+void CacheShard::SpillPools() {
+  Spill(kHigh, kProtected, high_ratio_);
+  if (low_ratio_ > 0) Spill(kProbation, kBottom, low_ratio_);
+}
+
+// Goes through a queue from its old end until an entry leaves. Each step costs
+// one of the budget.
+bool CacheShard::EvictFrom(QueueId id, size_t* budget, Victims* victims) {
+  Queue& queue = queues_[id];
+  // Four rounds use up the hits of every entry.
+  for (size_t steps = queue.count * (kMaxHits + 1); steps > 0 && *budget > 0; --steps, --*budget) {
+    CacheEntry* entry = queue.oldest;
+    if (entry == nullptr) return false;
+    if (entry->refs.load(std::memory_order_acquire) > 1) {  // in use
+      Unlink(entry);
+      PushNewest(entry, id);
+      continue;
+    }
+    const uint8_t hits = entry->hits.load(std::memory_order_relaxed);
+    if (hits > 0) {
+      const bool promote = id == kProbation || id == kBottom;
+      entry->hits.store(promote ? 0 : static_cast<uint8_t>(hits - 1), std::memory_order_relaxed);
+      Unlink(entry);
+      PushNewest(entry, promote ? kProtected : id);
+      continue;
+    }
+    if (id != kProtected) *GhostSlot(entry->hash) = GhostTag(entry->hash);
+    Remove(entry, FindSlot(entry->key(), entry->hash), victims);
+    return true;
+  }
+  return false;
+}
+
+void CacheShard::MakeRoom(size_t bytes, Victims* victims) {
+  const size_t capacity = capacity_.load(std::memory_order_relaxed);
+  size_t budget = strict_ ? SIZE_MAX : kScanBudget;
+  while (usage_.load(std::memory_order_relaxed) + bytes > capacity) {
+    const bool probation_first = queues_[kProbation].usage > ProbationShare(capacity);
+    const QueueId order[] = {kBottom, probation_first ? kProbation : kProtected,
+                             probation_first ? kProtected : kProbation, kHigh};
+    bool evicted = false;
+    for (QueueId id : order) {
+      evicted = EvictFrom(id, &budget, victims);
+      if (evicted) break;
+    }
+    if (!evicted) return;
+    if (!strict_) budget = kScanBudget;
+  }
+}
+
+// False if the entry cannot stay within the capacity and must.
+bool CacheShard::Place(CacheEntry* entry, Priority priority, bool with_handle, Victims* evicted,
+                       Victims* replaced) {
+  const size_t capacity = capacity_.load(std::memory_order_relaxed);
+  const bool must_fit = strict_ || !with_handle;
+  if (must_fit && entry->total_charge > capacity) return false;
+  MakeRoom(entry->total_charge, evicted);
+  if (must_fit && usage_.load(std::memory_order_relaxed) + entry->total_charge > capacity) {
+    return false;
+  }
+  CacheEntry** slot = FindSlot(entry->key(), entry->hash);
+  if (*slot != nullptr) Remove(*slot, slot, replaced);
+  entry->refs.store(with_handle ? 2 : 1, std::memory_order_relaxed);
+  entry->in_table.store(true, std::memory_order_relaxed);
+  PushNewest(entry, QueueFor(*entry, priority));
+  CacheEntry*& head = buckets_[BucketOf(entry->hash)];
+  entry->next_in_bucket = head;
+  head = entry;
+  usage_.fetch_add(entry->total_charge, std::memory_order_relaxed);
+  if (++entries_ > buckets_.size()) Grow();
+  SpillPools();
+  return true;
+}
+
+Status CacheShard::Insert(CacheEntry* entry, Priority priority, CacheEntry** handle) {
+  Victims evicted, replaced;
+  bool placed;
+  {
+    Locker lock(this);
+    placed = Place(entry, priority, handle != nullptr, &evicted, &replaced);
+  }
+  Demote(evicted);
+  Delete(replaced);
+  if (placed) {
+    if (handle != nullptr) *handle = entry;
+    return Status::OK();
+  }
+  // Without a handle it is as if it had been evicted at once.
+  entry->Delete(handle == nullptr);
+  if (handle == nullptr) return Status::OK();
+  *handle = nullptr;
+  return Status::MemoryLimit("block cache is full and its capacity limit is strict");
+}
+
+CacheEntry* CacheShard::Lookup(const Slice& key, uint64_t hash) {
+  Locker lock(this);
+  CacheEntry* entry = *FindSlot(key, hash);
+  if (entry == nullptr) return nullptr;
+  entry->refs.fetch_add(1, std::memory_order_relaxed);
+  const uint8_t hits = entry->hits.load(std::memory_order_relaxed);
+  if (hits < kMaxHits) entry->hits.store(hits + 1, std::memory_order_relaxed);
+  return entry;
+}
+
+bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
+  const bool crowded = usage_.load(std::memory_order_relaxed) >
+                       capacity_.load(std::memory_order_relaxed);
+  if (erase_if_last_ref || crowded) [[unlikely]] {
+    Victims victims;
+    {
+      Locker lock(this);
+      // Two references: the table's and ours.
+      if (entry->in_table.load(std::memory_order_relaxed) &&
+          entry->refs.load(std::memory_order_acquire) == 2) {
+        Remove(entry, FindSlot(entry->key(), entry->hash), &victims);
+      }
+    }
+    Delete(victims);
+  }
+  if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+  Uncount(entry);
+  entry->Delete(true);
+  return true;
+}
+
+void CacheShard::Erase(const Slice& key, uint64_t hash) {
+  Victims victims;
+  {
+    Locker lock(this);
+    CacheEntry** slot = FindSlot(key, hash);
+    if (*slot == nullptr) return;
+    Remove(*slot, slot, &victims);
+  }
+  Delete(victims);
+}
+
+void CacheShard::EraseUnreferenced() {
+  Victims victims;
+  {
+    Locker lock(this);
+    for (CacheEntry*& bucket : buckets_) {
+      CacheEntry** slot = &bucket;
+      while (*slot != nullptr) {
+        if ((*slot)->refs.load(std::memory_order_acquire) == 1) {
+          Remove(*slot, slot, &victims);
+        } else {
+          slot = &(*slot)->next_in_bucket;
+        }
+      }
+    }
+  }
+  Delete(victims);
+}
+
+void CacheShard::SetCapacity(size_t capacity) {
+  Victims victims;
+  {
+    Locker lock(this);
+    capacity_.store(capacity, std::memory_order_relaxed);
+    SpillPools();
+    MakeRoom(0, &victims);
+  }
+  Demote(victims);
+}
+
+void CacheShard::SetStrictCapacityLimit(bool strict) {
+  Locker lock(this);
+  strict_ = strict;
+}
+
+void CacheShard::DisownData() {
+  Locker lock(this);
+  disowned_ = true;
+}
+
+size_t CacheShard::PinnedUsage() const {
+  Locker lock(this);
+  size_t pinned = detached_usage_.load(std::memory_order_relaxed);
+  for (const CacheEntry* bucket : buckets_) {
+    for (const CacheEntry* entry = bucket; entry != nullptr; entry = entry->next_in_bucket) {
+      if (entry->refs.load(std::memory_order_relaxed) > 1) pinned += entry->total_charge;
+    }
+  }
+  return pinned;
+}
+
+size_t CacheShard::Occupancy() const {
+  Locker lock(this);
+  return entries_;
+}
+
+size_t CacheShard::TableSize() const {
+  Locker lock(this);
+  return buckets_.size();
+}
+
+void CacheShard::ApplyToSome(const EntryCallback& callback, size_t entries,
+                             size_t* position) const {
+  Locker lock(this);
+  size_t seen = 0;
+  // Buckets go by the upper bits of hashes, so that a position, a hash, means the
+  // same when the table has grown in between.
+  const size_t stride = (SIZE_MAX / buckets_.size()) + 1;
+  size_t bucket = *position / stride;
+  for (; bucket < buckets_.size() && seen < entries; ++bucket) {
+    for (const CacheEntry* e = buckets_[bucket]; e != nullptr; e = e->next_in_bucket) {
+      callback(e->key(), e->value, e->charge, e->deleter);
+      ++seen;
+    }
+  }
+  *position = bucket >= buckets_.size() ? SIZE_MAX : bucket * stride;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The block cache: rocksdb::Cache over shards (cache_shard.h has the policy).
+//
+// Thread safety: as rocksdb::Cache, all methods may be called concurrently.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "cache/cache_shard.h"
+
+namespace compassdb {
+
+// Null if the options make no sense: RocksDB's factories answer that way.
+std::shared_ptr<rocksdb::Cache> NewShardedCache(const CacheOptions& options);
+
+class ShardedCache final : public rocksdb::Cache {
+ public:
+  explicit ShardedCache(const CacheOptions& options, int shard_bits);
+  ~ShardedCache() override;
+
+  const char* Name() const override { return options_.name.c_str(); }
+  Status Insert(const Slice& key, void* value, size_t charge, DeleterFn deleter, Handle** handle,
+                Priority priority) override;
+  Status Insert(const Slice& key, void* value, const CacheItemHelper* helper, size_t charge,
+                Handle** handle, Priority priority) override;
+  Handle* Lookup(const Slice& key, rocksdb::Statistics* stats) override;
+  Handle* Lookup(const Slice& key, const CacheItemHelper* helper, const CreateCallback& create,
+                 Priority priority, bool wait, rocksdb::Statistics* stats) override;
+  bool Ref(Handle* handle) override;
+  bool Release(Handle* handle, bool erase_if_last_ref) override;
+  bool Release(Handle* handle, bool useful, bool erase_if_last_ref) override;
+  void* Value(Handle* handle) override;
+  void Erase(const Slice& key) override;
+  uint64_t NewId() override { return next_id_.fetch_add(1, std::memory_order_relaxed); }
+  void SetCapacity(size_t capacity) override;
+  void SetStrictCapacityLimit(bool strict) override;
+  bool HasStrictCapacityLimit() const override { return strict_.load(std::memory_order_relaxed); }
+  size_t GetCapacity() const override { return capacity_.load(std::memory_order_relaxed); }
+  size_t GetUsage() const override;
+  size_t GetUsage(Handle* handle) const override;
+  size_t GetOccupancyCount() const override;
+  size_t GetTableAddressCount() const override;
+  size_t GetPinnedUsage() const override;
+  size_t GetCharge(Handle* handle) const override;
+  DeleterFn GetDeleter(Handle* handle) const override;
+  void DisownData() override;
+  void ApplyToAllEntries(const std::function<void(const Slice& key, void* value, size_t charge,
+                                                  DeleterFn deleter)>& callback,
+                         const ApplyToAllEntriesOptions& options) override;
+  void EraseUnRefEntries() override;
+  std::string GetPrintableOptions() const override;
+
+  size_t num_shards() const { return size_t{1} << shard_bits_; }
+
+ private:
+  // The table below needs more room than the entry itself: its bucket, its
+  // ghost tag, and what malloc adds.
+  static constexpr size_t kOverheadPerEntry = sizeof(CacheEntry) + 8 + 4 + 16;
+
+  Status DoInsert(const Slice& key, void* value, const CacheItemHelper* helper, DeleterFn deleter,
+                  size_t charge, Handle** handle, Priority priority);
+  uint64_t HashOf(const Slice& key) const;
+  CacheShard& ShardOf(uint64_t hash) const {
+    return shards_[hash & (num_shards() - 1)].shard;
+  }
+  size_t CapacityPerShard(size_t capacity) const;
+
+  // Shards do not share cache lines.
+  struct alignas(128) AlignedShard {
+    explicit AlignedShard(const CacheOptions& options) : shard(options) {}
+    CacheShard shard;
+  };
+
+  const CacheOptions options_;
+  const int shard_bits_;
+  AlignedShard* shards_;
+  std::atomic<size_t> capacity_;
+  std::atomic<bool> strict_;
+  std::atomic<uint64_t> next_id_{1};
+};
+
+}  // namespace compassdb

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Background work: what is queued and started when, what a failure does, and
+// what is deleted afterwards.
+#include "base/file_names.h"
+#include "db/db_impl.h"
+#include "db/statistics_util.h"
+
+namespace compassdb {
+
+void DBImpl::MaybeSchedule() {
+  if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;
+  if (!errors_.background_stopped()) {
+    for (const auto& family : families_.All()) {
+      if (!family->flush_queued && family->FlushPending()) {
+        family->flush_queued = true;
+        background_.flush_queue.push_back(family);
+      }
+      if (!family->compaction_queued && !family->dropped &&
+          background_.exclusive_manual == 0 && !errors_.compactions_stopped() &&
+          !family->settings.disable_auto_compactions && family->store()->NeedsCompaction()) {
+        family->compaction_queued = true;
+        background_.compaction_queue.push_back(family);
+      }
+    }
+  }
+  // Every queued family gets a job; a job that finds the queue empty just ends.
+  const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
+  while (background_.flushes_scheduled < queued(background_.flush_queue) &&
+         background_.flushes_scheduled + background_.flushes_running < config_.max_flushes()) {
+    ++background_.flushes_scheduled;
+    if (!scheduler_->Schedule([this] { BackgroundFlush(); }, JobPriority::kHigh,
+                              [this] { JobUnscheduled(&background_.flushes_scheduled); })) {
+      --background_.flushes_scheduled;
+      break;
+    }
+  }
+  while (background_.compactions_scheduled < queued(background_.compaction_queue) &&
+         background_.compactions_scheduled + background_.compactions_running <
+             config_.max_compactions()) {
+    ++background_.compactions_scheduled;
+    if (!scheduler_->Schedule([this] { BackgroundCompaction(); }, JobPriority::kLow,
+                              [this] { JobUnscheduled(&background_.compactions_scheduled); })) {
+      --background_.compactions_scheduled;
+      break;
+    }
+  }
+}
+
+void DBImpl::JobUnscheduled(int* scheduled) {
+  MutexLock lock(&mu_);
+  --*scheduled;
+  background_changed_.SignalAll();
+}
+
+void DBImpl::BackgroundDone() {
+  MaybeSchedule();
+  background_changed_.SignalAll();
+}
+
+void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) {
+  Status told(error, ErrorHandler::SeverityOf(error, reason));
+  listeners_.BackgroundError(reason, &told);
+  if (told.ok()) return;  // a listener took it upon itself
+  errors_.Set(told, reason).PermitUncheckedError();
+  LogInfo(config_.info_log.get(), "background error: " + error.ToString());
+  MutexLock lock(&mu_);
+  background_changed_.SignalAll();
+}
+
+void DBImpl::PurgeObsolete() {
+  // A manifest in doubt may name what memory does not.
+  if (read_only_ || commits_.in_doubt() || !ledger_->deletions_enabled()) return;
+  MutexLock lock(&purge_mu_);
+  if (purges_over_) return;
+  for (uint64_t number : wals_.TakeBelow(commits_.min_log_number())) {
+    const std::string path = WalFileName(config_.wal_dir, number);
+    if (Status s = config_.fs->DeleteFile(path); !s.ok() && !s.IsNotFound()) {
+      LogInfo(config_.info_log.get(), "cannot delete a log: " + s.ToString());
+    }
+  }
+  std::vector<uint64_t> unlinked;
+  Status s = ledger_->Purge(&unlinked);
+  if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
+  for (uint64_t number : unlinked) {
+    listeners_.FileDeleted(config_.name, PieceFileName(config_.name, number), Status::OK());
+  }
+}
+
+std::vector<VersionEdit> DBImpl::SnapshotEdits() {
+  std::vector<VersionEdit> edits(1);
+  edits.front().db_id = db_id_;
+  edits.front().hash_seed = hash_seed_;
+  edits.front().max_column_family = max_family_id_;
+  for (const auto& family : families_.All()) {
+    VersionEdit edit;
+    edit.column_family = family->id();
+    edit.add_column_family = family->name();
+    edit.comparator = family->user_comparator()->Name();
+    edit.log_number = family->log_number;
+    edits.push_back(std::move(edit));
+    VersionEdit tables;
+    family->store()->Snapshot(&tables);
+    tables.column_family = family->id();
+    edits.push_back(std::move(tables));
+  }
+  return edits;
+}
+
+// The oldest log needed counts with what the edits themselves change.
+void DBImpl::StampEdits(std::vector<VersionEdit>* edits) {
+  uint64_t oldest = wals_.current_number();
+  for (const auto& family : families_.All()) {
+    uint64_t needed = family->OldestLogNeeded();
+    for (const VersionEdit& edit : *edits) {
+      if (edit.column_family != family->id() || edit.add_column_family) continue;
+      if (edit.drop_column_family) needed = UINT64_MAX;
+      if (edit.log_number) needed = std::max(needed, *edit.log_number);
+    }
+    oldest = std::min(oldest, needed);
+  }
+  edits->front().min_log_number = oldest;
+  edits->front().last_sequence = last_sequence_.load(std::memory_order_acquire);
+}
+
+Status DBImpl::PauseBackgroundWork() {
+  MutexLock lock(&mu_);
+  ++background_.paused;
+  while (background_.flushes_running > 0 || background_.compactions_running > 0) {
+    background_changed_.Wait();
+  }
+  return Status::OK();
+}
+
+void DBImpl::CancelBackgroundWork(bool wait) {
+  if (!shutting_down_) FlushUnloggedData();
+  MutexLock lock(&mu_);
+  shutting_down_ = true;
+  manual_cancelled_ = true;
+  background_changed_.SignalAll();
+  while (wait && (background_.flushes_running > 0 || background_.compactions_running > 0 ||
+                  background_.manual_running > 0)) {
+    background_changed_.Wait();
+  }
+}
+
+Status DBImpl::ContinueBackgroundWork() {
+  MutexLock lock(&mu_);
+  if (background_.paused == 0) {
+    return Status::InvalidArgument("ContinueBackgroundWork without PauseBackgroundWork");
+  }
+  --background_.paused;
+  MaybeSchedule();
+  return Status::OK();
+}
+
+Status DBImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& families) {
+  for (ColumnFamilyHandle* handle : families) {
+    if (Status s = SetOptions(handle, {{"disable_auto_compactions", "false"}}); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+}  // namespace compassdb

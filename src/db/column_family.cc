@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/column_family.h"
+
+#include <algorithm>
+
+#include "db/db_impl.h"
+
+namespace compassdb {
+
+ColumnFamily::ColumnFamily(uint32_t id, std::string name,
+                           const rocksdb::ColumnFamilyOptions& options,
+                           std::unique_ptr<Store> store,
+                           std::shared_ptr<rocksdb::WriteBufferManager> write_buffers)
+    : id_(id),
+      name_(std::move(name)),
+      comparator_(options.comparator),
+      merge_operator_(options.merge_operator),
+      store_(std::move(store)),
+      write_buffers_(std::move(write_buffers)) {
+  set_options(options);
+  StartMemTable();
+}
+
+// Lives as long as the memtable, and a memtable lives as long as readers want.
+struct ColumnFamily::MemTableCharge {
+  explicit MemTableCharge(std::shared_ptr<rocksdb::WriteBufferManager> m) : manager(std::move(m)) {}
+  ~MemTableCharge() {
+    if (manager != nullptr && bytes > 0) manager->FreeMem(bytes);
+  }
+  const std::shared_ptr<rocksdb::WriteBufferManager> manager;
+  size_t bytes = 0;
+};
+
+void ColumnFamily::StartMemTable() {
+  MemTableOptions memtable;
+  memtable.comparator = user_comparator();
+  memtable.write_buffer_size = settings.write_buffer_size;
+  {
+    MutexLock lock(&options_mu_);
+    if (options_.arena_block_size > 0) {
+      memtable.arena_block_size = options_.arena_block_size;
+    } else {
+      memtable.arena_block_size =
+          std::clamp<size_t>(memtable.write_buffer_size / 8, 4096, size_t{1} << 20);
+    }
+  }
+  charge_ = std::make_shared<MemTableCharge>(write_buffers_);
+  mem = std::shared_ptr<MemTable>(new MemTable(memtable, next_memtable_id_++),
+                                  [charge = charge_](MemTable* m) { delete m; });
+}
+
+void ColumnFamily::ChargeMemTable() {
+  if (write_buffers_ == nullptr) return;
+  const size_t now = mem->MemoryAllocatedBytes();
+  if (now > charge_->bytes) {
+    write_buffers_->ReserveMem(now - charge_->bytes);
+    charge_->bytes = now;
+  }
+}
+
+rocksdb::ColumnFamilyOptions ColumnFamily::options() const {
+  MutexLock lock(&options_mu_);
+  return options_;
+}
+
+void ColumnFamily::set_options(const rocksdb::ColumnFamilyOptions& options) {
+  MutexLock lock(&options_mu_);
+  options_ = options;
+  settings.write_buffer_size = options.write_buffer_size;
+  settings.max_write_buffer_number = std::max(2, options.max_write_buffer_number);
+  settings.min_write_buffers_to_merge =
+      std::clamp(options.min_write_buffer_number_to_merge, 1,
+                 std::max(1, options.max_write_buffer_number - 1));
+  settings.disable_auto_compactions = options.disable_auto_compactions;
+  settings.level0_trigger = options.level0_file_num_compaction_trigger;
+  settings.level0_slowdown = options.level0_slowdown_writes_trigger;
+  settings.level0_stop = options.level0_stop_writes_trigger;
+  settings.soft_pending_bytes = options.soft_pending_compaction_bytes_limit;
+  settings.hard_pending_bytes = options.hard_pending_compaction_bytes_limit;
+  settings.paranoid = options.paranoid_file_checks;
+}
+
+void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {
+  auto* state = new ReadState;
+  state->mem = mem;
+  for (auto it = immutables.rbegin(); it != immutables.rend(); ++it) {
+    state->immutables.push_back(it->mem);
+  }
+  state->view = store_->view();
+  read_state_.Install(state, garbage);
+}
+
+void ColumnFamily::SealMemTable(uint64_t log_number, std::vector<ReadState*>* garbage) {
+  if (write_buffers_ != nullptr) write_buffers_->ScheduleFreeMem(charge_->bytes);
+  mem->MarkImmutable();
+  mem->set_log_number(mem_log_number);
+  mem->set_next_log_number(log_number);
+  immutables.push_back({mem, mem_log_number, false});
+  ++sealed_count;
+  StartMemTable();
+  mem_log_number = log_number;
+  InstallReadState(garbage);
+}
+
+size_t ColumnFamily::MemTableBytes(bool with_immutables) const {
+  size_t bytes = mem->ApproximateMemoryUsage();
+  if (!with_immutables) return bytes;
+  for (const ImmutableMemTable& immutable : immutables) {
+    bytes += immutable.mem->ApproximateMemoryUsage();
+  }
+  return bytes;
+}
+
+uint64_t ColumnFamily::OldestLogNeeded() const {
+  return immutables.empty() ? mem_log_number : immutables.front().log_number;
+}
+
+bool ColumnFamily::FlushPending() const {
+  if (dropped || flush_running || immutables.empty()) return false;
+  return flush_requested ||
+         static_cast<int>(immutables.size()) >= settings.min_write_buffers_to_merge;
+}
+
+std::vector<std::shared_ptr<MemTable>> ColumnFamily::PickFlush() {
+  std::vector<std::shared_ptr<MemTable>> picked;
+  for (ImmutableMemTable& immutable : immutables) {
+    immutable.flushing = true;
+    picked.push_back(immutable.mem);
+  }
+  flush_requested = false;
+  flush_running = !picked.empty();
+  return picked;
+}
+
+void ColumnFamily::FlushCommitted(size_t n) {
+  immutables.erase(immutables.begin(), immutables.begin() + static_cast<ptrdiff_t>(n));
+  flushed_count += n;
+  flush_running = false;
+}
+
+void ColumnFamily::FlushFailed() {
+  for (ImmutableMemTable& immutable : immutables) immutable.flushing = false;
+  flush_requested = true;
+  flush_running = false;
+}
+
+std::shared_ptr<ColumnFamily> ColumnFamilySet::ById(uint32_t id) const {
+  MutexLock lock(&mu_);
+  auto it = families_.find(id);
+  return it == families_.end() ? nullptr : it->second;
+}
+
+ColumnFamily* ColumnFamilySet::ByIdAtFront(uint32_t id) const {
+  auto it = families_.find(id);
+  return it == families_.end() ? nullptr : it->second.get();
+}
+
+void ColumnFamilySet::ChargeAllAtFront() {
+  for (auto& [id, family] : families_) family->ChargeMemTable();
+}
+
+std::shared_ptr<ColumnFamily> ColumnFamilySet::ByName(const std::string& name) const {
+  MutexLock lock(&mu_);
+  for (const auto& [id, family] : families_) {
+    if (family->name() == name) return family;
+  }
+  return nullptr;
+}
+
+std::vector<std::shared_ptr<ColumnFamily>> ColumnFamilySet::All() const {
+  MutexLock lock(&mu_);
+  std::vector<std::shared_ptr<ColumnFamily>> all;
+  for (const auto& [id, family] : families_) all.push_back(family);
+  return all;
+}
+
+size_t ColumnFamilySet::size() const {
+  MutexLock lock(&mu_);
+  return families_.size();
+}
+
+void ColumnFamilySet::Add(std::shared_ptr<ColumnFamily> family) {
+  MutexLock lock(&mu_);
+  const uint32_t id = family->id();
+  families_.emplace(id, std::move(family));
+}
+
+void ColumnFamilySet::Remove(uint32_t id) {
+  MutexLock lock(&mu_);
+  families_.erase(id);
+}
+
+ColumnFamilyHandleImpl::~ColumnFamilyHandleImpl() {
+  if (!internal_ && db_ != nullptr) db_->NotifyHandleDeletion(this);
+}
+
+Status ColumnFamilyHandleImpl::GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) {
+  *desc = rocksdb::ColumnFamilyDescriptor(family_->name(), family_->options());
+  return Status::OK();
+}
+
+}  // namespace compassdb

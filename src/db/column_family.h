@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// A column family: its options, store, memtables and the state that readers pin.
+//
+// Thread safety: fields are guarded as their comments say, where "mutex" is the
+// database mutex and "front" is the front of the write queue (WriteThread).
+// `mem` is changed with both held and may be read with either.
+// Invariants: data not yet in the store is in `immutables` (older) and `mem`;
+// `mem_log_number` is the oldest write-ahead log that may hold a record of `mem`.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "db/read_state.h"
+#include "rocksdb/db.h"
+#include "rocksdb/write_buffer_manager.h"
+#include "store/store.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class DBImpl;
+
+// A sealed memtable on its way into the store.
+struct ImmutableMemTable {
+  std::shared_ptr<MemTable> mem;
+  uint64_t log_number = 0;  // the oldest log that may hold a record of it
+  bool flushing = false;
+};
+
+class ColumnFamily {
+ public:
+  ColumnFamily(uint32_t id, std::string name, const rocksdb::ColumnFamilyOptions& options,
+               std::unique_ptr<Store> store,
+               std::shared_ptr<rocksdb::WriteBufferManager> write_buffers);
+
+  uint32_t id() const { return id_; }
+  const std::string& name() const { return name_; }
+  Store* store() const { return store_.get(); }
+  const InternalKeyComparator* comparator() const { return &comparator_; }
+  const rocksdb::Comparator* user_comparator() const { return comparator_.user_comparator(); }
+  const rocksdb::MergeOperator* merge_operator() const { return merge_operator_.get(); }
+
+  // Options; SetOptions replaces them.
+  rocksdb::ColumnFamilyOptions options() const EXCLUDES(options_mu_);
+  void set_options(const rocksdb::ColumnFamilyOptions& options) EXCLUDES(options_mu_);
+
+  // The options that hot paths look at.
+  struct Settings {
+    std::atomic<size_t> write_buffer_size{0};
+    std::atomic<int> max_write_buffer_number{2};
+    std::atomic<int> min_write_buffers_to_merge{1};
+    std::atomic<bool> disable_auto_compactions{false};
+    std::atomic<int> level0_trigger{4};
+    std::atomic<int> level0_slowdown{20};
+    std::atomic<int> level0_stop{36};
+    std::atomic<uint64_t> soft_pending_bytes{0};
+    std::atomic<uint64_t> hard_pending_bytes{0};
+    std::atomic<bool> paranoid{false};
+  };
+  Settings settings;
+
+  // A fresh, empty `mem`, charged to the write buffer manager while it lives.
+  void StartMemTable();  // front
+  // Front: tells the write buffer manager how far `mem` has grown.
+  void ChargeMemTable();
+
+  // [mutex, front] The active memtable becomes immutable; records from now on
+  // are in log `log_number` or later.
+  void SealMemTable(uint64_t log_number, std::vector<ReadState*>* garbage);
+  // [mutex] Publishes memtables and store view to readers.
+  void InstallReadState(std::vector<ReadState*>* garbage);
+
+  // [mutex] The oldest write-ahead log that this family still needs.
+  uint64_t OldestLogNeeded() const;
+  // [mutex] Memtables to be flushed now: all that wait, if there are enough or
+  // a flush was asked for; they are marked.
+  std::vector<std::shared_ptr<MemTable>> PickFlush();
+  bool FlushPending() const;  // [mutex]
+  // [mutex] The first n immutables are in the store (or go back to waiting).
+  void FlushCommitted(size_t n);
+  void FlushFailed();
+  size_t MemTableBytes(bool with_immutables) const;  // [mutex]
+
+  ReadStateHolder* read_state() { return &read_state_; }
+
+  std::shared_ptr<MemTable> mem;                // mutex + front
+  uint64_t mem_log_number = 0;                  // mutex + front
+  std::deque<ImmutableMemTable> immutables;     // mutex; oldest first
+  uint64_t log_number = 0;                      // mutex; as the manifest has it
+  uint64_t sealed_count = 0;                    // mutex; memtables sealed so far
+  uint64_t flushed_count = 0;                   // mutex; of these, in the store
+  uint64_t announced_count = 0;                 // mutex; of these, listeners were told
+  bool flush_requested = false;                 // mutex; do not wait for more memtables
+  bool flush_running = false;                   // mutex
+  bool flush_queued = false;                    // mutex
+  bool compaction_queued = false;               // mutex
+  int compactions_running = 0;                  // mutex
+  std::atomic<bool> dropped{false};             // written with mutex + front
+  rocksdb::WriteStallCondition stall = rocksdb::WriteStallCondition::kNormal;  // mutex
+  rocksdb::FlushReason flush_reason = rocksdb::FlushReason::kOthers;           // mutex
+
+  // Since open, for properties.
+  struct Counters {
+    std::atomic<uint64_t> flush_bytes{0}, flushes{0}, flush_micros{0};
+    std::atomic<uint64_t> user_bytes{0};
+    std::atomic<uint64_t> compact_read_bytes{0}, compact_write_bytes{0}, compactions{0},
+        compact_micros{0};
+    std::atomic<uint64_t> stall_slowdowns{0}, stall_stops{0};
+  };
+  Counters counters;
+
+ private:
+  const uint32_t id_;
+  const std::string name_;
+  const InternalKeyComparator comparator_;
+  const std::shared_ptr<rocksdb::MergeOperator> merge_operator_;
+  const std::unique_ptr<Store> store_;
+  const std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
+  mutable Mutex options_mu_;  // a leaf lock
+  rocksdb::ColumnFamilyOptions options_ GUARDED_BY(options_mu_);
+  struct MemTableCharge;
+  uint64_t next_memtable_id_ = 1;           // front
+  std::shared_ptr<MemTableCharge> charge_;  // front; of `mem`
+  ReadStateHolder read_state_;  // last: its states hold views of the store
+};
+
+// The live families. Thread safety: lookups take a leaf lock; Add and Remove
+// are called with the database mutex held and, once the database is open, at
+// the front of the write queue. ByIdUnlocked is for those at the front.
+class ColumnFamilySet {
+ public:
+  std::shared_ptr<ColumnFamily> ById(uint32_t id) const;
+  std::shared_ptr<ColumnFamily> ByName(const std::string& name) const;
+  ColumnFamily* ByIdAtFront(uint32_t id) const NO_THREAD_SAFETY_ANALYSIS;
+  void ChargeAllAtFront() NO_THREAD_SAFETY_ANALYSIS;
+  std::vector<std::shared_ptr<ColumnFamily>> All() const;  // by id
+  size_t size() const;
+  void Add(std::shared_ptr<ColumnFamily> family);
+  void Remove(uint32_t id);
+
+ private:
+  mutable Mutex mu_;
+  std::map<uint32_t, std::shared_ptr<ColumnFamily>> families_ GUARDED_BY(mu_);
+};
+
+// What applications hold. May outlive the family, not the database.
+class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {
+ public:
+  ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, DBImpl* db)
+      : family_(std::move(family)), db_(db) {}
+  ~ColumnFamilyHandleImpl() override;
+  const std::string& GetName() const override { return family_->name(); }
+  uint32_t GetID() const override { return family_->id(); }
+  Status GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) override;
+  const Comparator* GetComparator() const override { return family_->user_comparator(); }
+  ColumnFamily* family() const { return family_.get(); }
+  const std::shared_ptr<ColumnFamily>& shared() const { return family_; }
+  DBImpl* db() const { return db_; }
+  // The handle that the database itself owns does not announce its end.
+  void set_internal() { internal_ = true; }
+
+ private:
+  std::shared_ptr<ColumnFamily> family_;
+  DBImpl* const db_;
+  bool internal_ = false;
+};
+
+inline ColumnFamily* FamilyOf(rocksdb::ColumnFamilyHandle* handle) {
+  return static_cast<ColumnFamilyHandleImpl*>(handle)->family();
+}
+inline const std::shared_ptr<ColumnFamily>& SharedFamilyOf(rocksdb::ColumnFamilyHandle* handle) {
+  return static_cast<ColumnFamilyHandleImpl*>(handle)->shared();
+}
+
+}  // namespace compassdb

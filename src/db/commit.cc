@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/commit.h"
+
+#include "base/file_names.h"
+
+namespace compassdb {
+
+void CommitQueue::RaiseNextNumber(uint64_t at_least) {
+  uint64_t current = next_number_.load(std::memory_order_relaxed);
+  while (current < at_least && !next_number_.compare_exchange_weak(current, at_least)) {
+  }
+}
+
+void CommitQueue::AwaitTurn() {
+  while (busy_) turn_.Wait();
+  busy_ = true;
+}
+
+void CommitQueue::EndTurn() {
+  busy_ = false;
+  turn_.SignalAll();
+}
+
+Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
+  const uint64_t number = NewNumber();
+  std::vector<VersionEdit> state = snapshot();
+  state.front().next_number = next_number();
+  stamp(&state);
+  mu_->Unlock();
+  std::unique_ptr<Manifest> fresh;
+  Status s = Manifest::Create(fs_, dir_, number, state, &fresh);
+  if (s.ok()) {
+    if (manifest_ != nullptr) {
+      // The old one is history; a failure to close or delete it harms nobody.
+      manifest_->Close().PermitUncheckedError();
+      fs_->DeleteFile(ManifestFileName(dir_, manifest_->number())).PermitUncheckedError();
+    }
+    manifest_ = std::move(fresh);
+    superseded_ = false;
+    manifest_number_.store(number, std::memory_order_release);
+    manifest_bytes_.store(manifest_->size(), std::memory_order_release);
+    in_doubt_.store(false, std::memory_order_release);
+  } else if (manifest_ != nullptr) {
+    // CURRENT may name the new one all the same (its directory was not synced):
+    // then what the old one got from now on would be lost.
+    uint64_t named = 0;
+    const Status read = Manifest::ReadCurrent(fs_, dir_, &named);
+    if (!read.ok() || named != manifest_->number()) {
+      superseded_ = true;
+      in_doubt_.store(true, std::memory_order_release);
+    }
+  }
+  mu_->Lock();
+  return s;
+}
+
+Status CommitQueue::Rotate() {
+  AwaitTurn();
+  Status s = WriteNewManifest();
+  EndTurn();
+  return s;
+}
+
+Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage)
+    NO_THREAD_SAFETY_ANALYSIS {
+  AwaitTurn();
+  Status s;
+  for (const CommitItem& item : *items) {
+    if (item.family != nullptr && item.family->dropped) {
+      s = Status::ColumnFamilyDropped(item.family->name());
+    }
+  }
+  if (!s.ok()) {
+    EndTurn();
+    return s;
+  }
+  if (manifest_ == nullptr || superseded_ || manifest_->failed() ||
+      manifest_->size() >= max_manifest_bytes_) {
+    s = WriteNewManifest();
+    // A full manifest that cannot be replaced still takes records.
+    if (!s.ok() && manifest_ != nullptr && !superseded_ && !manifest_->failed()) s = Status::OK();
+  }
+  if (s.ok()) {
+    std::vector<VersionEdit> edits;
+    for (CommitItem& item : *items) {
+      if (item.finalize) item.finalize(&item.edit);
+      edits.push_back(item.edit);
+    }
+    edits.front().next_number = next_number();
+    stamp(&edits);
+    mu_->Unlock();
+    s = manifest_->Append(edits);
+    manifest_bytes_.store(manifest_->size(), std::memory_order_release);
+    mu_->Lock();
+    items->front().edit.min_log_number = edits.front().min_log_number;
+    if (!s.ok()) {
+      // The record may or may not be on disk: only a new manifest settles it.
+      in_doubt_.store(true, std::memory_order_release);
+      WriteNewManifest().PermitUncheckedError();
+    }
+  }
+  if (s.ok()) {
+    for (CommitItem& item : *items) {
+      if (item.edit.min_log_number) set_min_log_number(*item.edit.min_log_number);
+      if (item.family != nullptr) {
+        if (item.edit.log_number) item.family->log_number = *item.edit.log_number;
+        if (item.prepared != nullptr) {
+          item.family->store()->Install(item.edit, std::move(item.prepared));
+        }
+      }
+      if (item.installed) item.installed();
+      if (item.family != nullptr) item.family->InstallReadState(garbage);
+    }
+  }
+  EndTurn();
+  return s;
+}
+
+Status CommitQueue::Close() {
+  AwaitTurn();
+  Status s;
+  if (manifest_ != nullptr) s = manifest_->Close();
+  manifest_.reset();
+  EndTurn();
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compactions: the store says what and does the work; here it is given a
+// thread and its edit is committed. Manual compactions run in the caller's thread.
+#include "db/db_impl.h"
+#include "db/statistics_util.h"
+
+namespace compassdb {
+
+void DBImpl::BackgroundCompaction() {
+  std::shared_ptr<ColumnFamily> family;
+  std::unique_ptr<CompactionTask> task;
+  bool found = false;
+  {
+    MutexLock lock(&mu_);
+    --background_.compactions_scheduled;
+    ++background_.compactions_running;
+    while (!background_.compaction_queue.empty() && task == nullptr) {
+      family = std::move(background_.compaction_queue.front());
+      background_.compaction_queue.pop_front();
+      family->compaction_queued = false;
+      if (family->dropped || shutting_down_ || background_.paused > 0 ||
+          background_.exclusive_manual > 0 || errors_.background_stopped() ||
+          family->settings.disable_auto_compactions) {
+        continue;
+      }
+      task = family->store()->PickCompaction();
+    }
+    if (task != nullptr) {
+      found = true;
+      ++family->compactions_running;
+      MaybeSchedule();  // perhaps there is work for another thread beside this
+    }
+  }
+  if (found) {
+    RunCompaction(family, std::move(task), /*manual=*/false, &shutting_down_)
+        .PermitUncheckedError();
+  }
+  MutexLock lock(&mu_);
+  --background_.compactions_running;
+  if (found) {
+    --family->compactions_running;
+    BackgroundDone();
+  } else {
+    background_changed_.SignalAll();
+  }
+}
+
+Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
+                             std::unique_ptr<CompactionTask> task, bool manual,
+                             const std::atomic<bool>* cancel) {
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  const JobContext job{this, config_.name, next_job_id_.fetch_add(1), family};
+  LogInfo(config_.info_log.get(), "[" + family->name() + "] [JOB " + std::to_string(job.job_id) +
+                                      "] compacting " + task->Describe());
+  listeners_.CompactionBegin(job, task->input_level(), task->output_level(), manual);
+
+  JobReport report;
+  report.input_level = task->input_level();
+  report.output_level = task->output_level();
+  CommitItem item;
+  item.family = family;
+  Status s;
+  {
+    StopWatch watch(config_.clock, statistics, rocksdb::COMPACTION_TIME);
+    s = task->Run(snapshots_.Sequences(), cancel, &item.edit, &report);
+  }
+  if (s.ok()) s = family->store()->Prepare(item.edit, &item.prepared);
+  {
+    ReadStateGarbage garbage;
+    MutexLock lock(&mu_);
+    if (s.ok()) {
+      item.edit.column_family = family->id();
+      std::vector<CommitItem> items;
+      items.push_back(std::move(item));
+      s = commits_.Commit(&items, garbage.list());
+    }
+    family->store()->Release(task.get());
+    UpdateStall(&stall_changes_);
+    background_changed_.SignalAll();
+  }
+  task.reset();
+  if (s.ok()) {
+    Tick(statistics, rocksdb::COMPACT_READ_BYTES, report.bytes_read);
+    Tick(statistics, rocksdb::COMPACT_WRITE_BYTES, report.bytes_written);
+    family->counters.compact_read_bytes += report.bytes_read;
+    family->counters.compact_write_bytes += report.bytes_written;
+    family->counters.compact_micros += report.micros;
+    ++family->counters.compactions;
+  } else if (s.IsShutdownInProgress() || s.IsIncomplete() || s.IsColumnFamilyDropped()) {
+    Tick(statistics, rocksdb::COMPACTION_CANCELLED);
+  } else {
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kCompaction);
+  }
+  LogInfo(config_.info_log.get(),
+          "[" + family->name() + "] [JOB " + std::to_string(job.job_id) + "] compaction " +
+              (s.ok() ? "read " + std::to_string(report.bytes_read) + " and wrote " +
+                            std::to_string(report.bytes_written) + " bytes, records " +
+                            std::to_string(report.records_in) + " -> " +
+                            std::to_string(report.records_out) + ", " +
+                            std::to_string(report.micros) + " us"
+                      : "failed: " + s.ToString()));
+  PurgeObsolete();
+  listeners_.FilesCreated(job, report, /*flush=*/false, s);
+  listeners_.CompactionCompleted(job, report, manual, s);
+  NotifyStalls();
+  return s;
+}
+
+int DBImpl::DeepestLevel(const ColumnFamily& family, const Slice* begin, const Slice* end) {
+  std::shared_ptr<const StoreView> view;
+  {
+    MutexLock lock(&mu_);
+    view = family.store()->view();
+  }
+  const rocksdb::Comparator* comparator = family.user_comparator();
+  int deepest = -1;
+  view->ForEachTable([&](int level, const TphMeta& tph) {
+    if (begin != nullptr && comparator->Compare(tph.largest, *begin) < 0) return;
+    if (end != nullptr && comparator->Compare(tph.smallest, *end) > 0) return;
+    deepest = std::max(deepest, level);
+  });
+  return deepest;
+}
+
+Status DBImpl::RunManual(const std::shared_ptr<ColumnFamily>& family,
+                         const ManualCompaction& request, const std::atomic<bool>* cancel) {
+  while (true) {
+    std::unique_ptr<CompactionTask> task;
+    {
+      MutexLock lock(&mu_);
+      while (task == nullptr) {
+        if (shutting_down_) return Status::ShutdownInProgress("CompactRange");
+        if (errors_.background_stopped()) return errors_.error();
+        if (family->dropped) return Status::ColumnFamilyDropped(family->name());
+        if (manual_disabled_ > 0 || (cancel != nullptr && cancel->load())) {
+          return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+        }
+        bool conflict = false;
+        task = family->store()->PickManual(request, &conflict);
+        if (task == nullptr && !conflict) return Status::OK();
+        if (task == nullptr) background_changed_.WaitFor(std::chrono::milliseconds(50));
+      }
+      ++family->compactions_running;
+    }
+    Status s = RunCompaction(family, std::move(task), /*manual=*/true,
+                             cancel != nullptr ? cancel : &manual_cancelled_);
+    {
+      MutexLock lock(&mu_);
+      --family->compactions_running;
+      BackgroundDone();
+    }
+    if (!s.ok()) {
+      if (s.IsIncomplete()) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+      return s;
+    }
+  }
+}
+
+Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
+                            ColumnFamilyHandle* handle, const Slice* begin, const Slice* end) {
+  if (Status s = CheckWritable("CompactRange"); !s.ok()) return s;
+  if (options.change_level) return Status::NotSupported("CompactRangeOptions::change_level");
+  if (options.target_path_id != 0) {
+    return Status::InvalidArgument("CompactRangeOptions::target_path_id", "there is one path");
+  }
+  if (options.full_history_ts_low != nullptr) {
+    return Status::NotSupported("CompactRangeOptions::full_history_ts_low");
+  }
+  const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  if (begin != nullptr && end != nullptr &&
+      family->user_comparator()->Compare(*begin, *end) > 0) {
+    return Status::OK();  // an empty range
+  }
+  if (manual_disabled_ > 0) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = options.allow_write_stall;
+  Families families{family};
+  if (config_.options.atomic_flush) families = families_.All();
+  if (Status s = FlushFamilies(families, flush, rocksdb::FlushReason::kManualCompaction); !s.ok()) {
+    return s;
+  }
+  {
+    MutexLock lock(&mu_);
+    if (options.exclusive_manual_compaction) ++background_.exclusive_manual;
+    ++background_.manual_running;
+    while (options.exclusive_manual_compaction && background_.compactions_running > 0) {
+      background_changed_.Wait();
+    }
+  }
+
+  ManualCompaction request;
+  request.begin = begin;
+  request.end = end;
+  // Tables that this call writes need not be rewritten by it once more.
+  request.created_before = commits_.NewNumber();
+  const int last = family->store()->options().num_levels - 1;
+  const int deepest = std::min(std::max(DeepestLevel(*family, begin, end), std::min(1, last)), last);
+  Status s;
+  for (int level = 0; s.ok() && level < deepest; ++level) {
+    request.input_level = level;
+    request.output_level = level + 1;
+    s = RunManual(family, request, options.canceled);
+  }
+  using Bottommost = rocksdb::BottommostLevelCompaction;
+  const rocksdb::ColumnFamilyOptions family_options = family->options();
+  const bool filtered = family_options.compaction_filter != nullptr ||
+                        family_options.compaction_filter_factory != nullptr;
+  const Bottommost bottommost = options.bottommost_level_compaction;
+  if (s.ok() && (bottommost == Bottommost::kForce || bottommost == Bottommost::kForceOptimized ||
+                 (bottommost == Bottommost::kIfHaveCompactionFilter && filtered))) {
+    request.input_level = request.output_level = deepest;
+    if (bottommost == Bottommost::kForce) request.created_before = 0;
+    // Tables rewritten now are newer than this number, so the loop ends.
+    if (request.created_before == 0) request.created_before = commits_.NewNumber();
+    s = RunManual(family, request, options.canceled);
+  }
+  MutexLock lock(&mu_);
+  if (options.exclusive_manual_compaction) --background_.exclusive_manual;
+  --background_.manual_running;
+  BackgroundDone();
+  return s;
+}
+
+Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandle*,
+                            const std::vector<std::string>&, int, int, std::vector<std::string>*,
+                            rocksdb::CompactionJobInfo*) {
+  return Status::NotSupported(
+      "CompactFiles: compactions take tables, which share files; use CompactRange");
+}
+
+void DBImpl::DisableManualCompaction() {
+  manual_disabled_.fetch_add(1);
+  manual_cancelled_.store(true);
+  MutexLock lock(&mu_);
+  background_changed_.SignalAll();
+  while (background_.manual_running > 0) background_changed_.Wait();
+}
+
+void DBImpl::EnableManualCompaction() {
+  if (manual_disabled_.fetch_sub(1) == 1 && !shutting_down_) manual_cancelled_.store(false);
+}
+
+}  // namespace compassdb

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The static part of rocksdb::DB, and the defaults of its virtual methods.
+#include "rocksdb/db.h"
+
+#include <set>
+
+#include "base/file_names.h"
+#include "db/db_config.h"
+#include "db/open.h"
+#include "env/env_adapter.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+const std::string kDefaultColumnFamilyName("default");
+const std::string kPersistentStatsColumnFamilyName("___rocksdb_stats_history___");
+
+DB::~DB() = default;
+
+namespace {
+
+Status OpenOne(const Options& options, const std::string& name, DB** db, bool read_only,
+               bool error_if_wal_file_exists) {
+  compassdb::DbOpener::Request request;
+  request.options = DBOptions(options);
+  request.name = name;
+  request.families.emplace_back(kDefaultColumnFamilyName, ColumnFamilyOptions(options));
+  request.read_only = read_only;
+  request.error_if_wal_file_exists = error_if_wal_file_exists;
+  return compassdb::DbOpener(std::move(request)).Open(nullptr, db);
+}
+
+Status OpenMany(const DBOptions& options, const std::string& name,
+                const std::vector<ColumnFamilyDescriptor>& families,
+                std::vector<ColumnFamilyHandle*>* handles, DB** db, bool read_only,
+                bool error_if_wal_file_exists) {
+  if (handles == nullptr) return Status::InvalidArgument("DB::Open: handles is null");
+  compassdb::DbOpener::Request request;
+  request.options = options;
+  request.name = name;
+  request.families = families;
+  request.read_only = read_only;
+  request.error_if_wal_file_exists = error_if_wal_file_exists;
+  return compassdb::DbOpener(std::move(request)).Open(handles, db);
+}
+
+// Deletes our files in a directory, then the directory if nothing else is in it.
+Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
+                      const std::set<compassdb::FileType>& types) {
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(dir, &names);
+  if (!s.ok()) return s.IsNotFound() || s.IsPathNotFound() ? Status::OK() : s;
+  Status result;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    compassdb::FileType type;
+    if (!compassdb::ParseFileName(name, &number, &type) || types.count(type) == 0) continue;
+    s = fs->DeleteFile(compassdb::JoinPath(dir, name));
+    if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
+  }
+  return result;
+}
+
+}  // namespace
+
+Status DB::Open(const Options& options, const std::string& name, DB** db) {
+  return OpenOne(options, name, db, false, false);
+}
+
+Status DB::Open(const DBOptions& options, const std::string& name,
+                const std::vector<ColumnFamilyDescriptor>& families,
+                std::vector<ColumnFamilyHandle*>* handles, DB** db) {
+  return OpenMany(options, name, families, handles, db, false, false);
+}
+
+Status DB::OpenForReadOnly(const Options& options, const std::string& name, DB** db,
+                           bool error_if_wal_file_exists) {
+  return OpenOne(options, name, db, true, error_if_wal_file_exists);
+}
+
+Status DB::OpenForReadOnly(const DBOptions& options, const std::string& name,
+                           const std::vector<ColumnFamilyDescriptor>& families,
+                           std::vector<ColumnFamilyHandle*>* handles, DB** db,
+                           bool error_if_wal_file_exists) {
+  return OpenMany(options, name, families, handles, db, true, error_if_wal_file_exists);
+}
+
+Status DB::OpenAsSecondary(const Options&, const std::string&, const std::string&, DB** db) {
+  *db = nullptr;
+  return Status::NotSupported("OpenAsSecondary");
+}
+
+Status DB::OpenAsSecondary(const DBOptions&, const std::string&, const std::string&,
+                           const std::vector<ColumnFamilyDescriptor>&,
+                           std::vector<ColumnFamilyHandle*>*, DB** db) {
+  *db = nullptr;
+  return Status::NotSupported("OpenAsSecondary");
+}
+
+Status DB::OpenAndCompact(const std::string&, const std::string&, const std::string&, std::string*,
+                          const CompactionServiceOptionsOverride&) {
+  return Status::NotSupported("OpenAndCompact: remote compaction");
+}
+
+Status DB::OpenAndCompact(const OpenAndCompactOptions&, const std::string&, const std::string&,
+                          const std::string&, std::string*,
+                          const CompactionServiceOptionsOverride&) {
+  return Status::NotSupported("OpenAndCompact: remote compaction");
+}
+
+Status DB::OpenAndTrimHistory(const DBOptions&, const std::string&,
+                              const std::vector<ColumnFamilyDescriptor>&,
+                              std::vector<ColumnFamilyHandle*>*, DB** db, std::string) {
+  *db = nullptr;
+  return Status::NotSupported("OpenAndTrimHistory: user-defined timestamps");
+}
+
+Status DB::ListColumnFamilies(const DBOptions& options, const std::string& name,
+                              std::vector<std::string>* families) {
+  if (options.env == nullptr) return Status::InvalidArgument("DBOptions::env is null");
+  const std::shared_ptr<compassdb::FileSystem> fs = compassdb::FileSystemOfEnv(options.env);
+  const Status s = compassdb::DbOpener::ListFamilies(fs.get(), name, families);
+  return s.IsNotFound() ? Status::PathNotFound(name, "there is no CompassDB database") : s;
+}
+
+Status DestroyDB(const std::string& name, const Options& options,
+                 const std::vector<ColumnFamilyDescriptor>&) {
+  using compassdb::FileType;
+  const std::shared_ptr<compassdb::FileSystem> owned = compassdb::FileSystemOfEnv(options.env);
+  compassdb::FileSystem* const fs = owned.get();
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(name, &names);
+  if (s.IsNotFound() || s.IsPathNotFound()) return Status::OK();
+  if (!s.ok()) return s;
+  uint64_t manifest = 0;
+  s = compassdb::Manifest::ReadCurrent(fs, name, &manifest);
+  // Somebody else's database is not ours to destroy; a damaged one of ours is.
+  if (s.IsInvalidArgument() || s.IsNotSupported()) return s;
+  std::unique_ptr<compassdb::FileLock> lock;
+  if (s = fs->LockFile(compassdb::LockFileName(name), &lock); !s.ok()) return s;
+  Status result;
+  const auto note = [&result](const Status& status) {
+    if (result.ok()) result = status;
+  };
+  if (!options.wal_dir.empty() && options.wal_dir != name) {
+    note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal}));
+    fs->DeleteDir(options.wal_dir).PermitUncheckedError();
+  }
+  if (!options.db_log_dir.empty() && options.db_log_dir != name) {
+    note(DestroyFilesIn(fs, options.db_log_dir, {FileType::kInfoLog}));
+  }
+  // CURRENT first: what is left of a destruction that fails is no database.
+  note(DestroyFilesIn(fs, name, {FileType::kCurrent}));
+  note(DestroyFilesIn(fs, name,
+                      {FileType::kWal, FileType::kPieceFile, FileType::kManifest,
+                       FileType::kInfoLog, FileType::kOptions, FileType::kIdentity,
+                       FileType::kTemp}));
+  lock.reset();
+  note(DestroyFilesIn(fs, name, {FileType::kLock}));
+  fs->DeleteDir(name).PermitUncheckedError();  // the application may keep files of its own there
+  return result;
+}
+
+Status RepairDB(const std::string&, const DBOptions&, const std::vector<ColumnFamilyDescriptor>&) {
+  return Status::NotSupported("RepairDB");
+}
+Status RepairDB(const std::string&, const DBOptions&, const std::vector<ColumnFamilyDescriptor>&,
+                const ColumnFamilyOptions&) {
+  return Status::NotSupported("RepairDB");
+}
+Status RepairDB(const std::string&, const Options&) { return Status::NotSupported("RepairDB"); }
+
+Status DB::CreateColumnFamily(const ColumnFamilyOptions&, const std::string&,
+                              ColumnFamilyHandle**) {
+  return Status::NotSupported("CreateColumnFamily");
+}
+Status DB::CreateColumnFamilies(const ColumnFamilyOptions&, const std::vector<std::string>&,
+                                std::vector<ColumnFamilyHandle*>*) {
+  return Status::NotSupported("CreateColumnFamilies");
+}
+Status DB::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>&,
+                                std::vector<ColumnFamilyHandle*>*) {
+  return Status::NotSupported("CreateColumnFamilies");
+}
+Status DB::DropColumnFamily(ColumnFamilyHandle*) { return Status::NotSupported("DropColumnFamily"); }
+Status DB::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>&) {
+  return Status::NotSupported("DropColumnFamilies");
+}
+Status DB::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {
+  if (DefaultColumnFamily() == handle) {
+    return Status::InvalidArgument(
+        "Cannot destroy the handle returned by DefaultColumnFamily()");
+  }
+  delete handle;
+  return Status::OK();
+}
+Status DB::PutEntity(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const WideColumns&) {
+  return Status::NotSupported("PutEntity");
+}
+Status DB::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
+  return Status::NotSupported("DeleteRange");
+}
+Status DB::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,
+                       const Slice&) {
+  return Status::NotSupported("DeleteRange with a timestamp");
+}
+FileSystem* DB::GetFileSystem() const { return GetEnv()->GetFileSystem().get(); }
+
+}  // namespace ROCKSDB_NAMESPACE

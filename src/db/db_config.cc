@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/db_config.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+#include "base/file_names.h"
+#include "env/env_adapter.h"
+#include "options/projection.h"
+#include "rocksdb/rate_limiter.h"
+
+namespace compassdb {
+namespace {
+
+uint64_t RandomBits() {
+  static thread_local std::random_device device;
+  return (static_cast<uint64_t>(device()) << 32) | device();
+}
+
+}  // namespace
+
+int DbConfig::max_flushes() const {
+  if (options.max_background_flushes < 0 && options.max_background_compactions < 0) {
+    return std::max(1, options.max_background_jobs / 4);
+  }
+  return std::max(1, options.max_background_flushes);
+}
+
+int DbConfig::max_compactions() const {
+  if (options.max_background_flushes < 0 && options.max_background_compactions < 0) {
+    return std::max(1, options.max_background_jobs - max_flushes());
+  }
+  return std::max(1, options.max_background_compactions);
+}
+
+Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& name,
+                        DbConfig* config) {
+  if (name.empty()) return Status::InvalidArgument("the database's name is empty");
+  if (options.env == nullptr) return Status::InvalidArgument("DBOptions::env is null");
+  config->options = options;
+  config->name = name;
+  while (config->name.size() > 1 && config->name.back() == '/') config->name.pop_back();
+  config->wal_dir = options.wal_dir.empty() ? config->name : options.wal_dir;
+  config->options.wal_dir = config->wal_dir;
+  config->session_id = NewSessionId();
+  config->owned_fs = FileSystemOfEnv(options.env);
+  config->owned_clock = ClockOfEnv(options.env);
+  config->fs = config->owned_fs.get();
+  config->clock = config->owned_clock.get();
+  config->info_log = options.info_log;
+  config->write_buffers = options.write_buffer_manager;
+  if (config->write_buffers == nullptr && options.db_write_buffer_size > 0) {
+    config->write_buffers =
+        std::make_shared<rocksdb::WriteBufferManager>(options.db_write_buffer_size);
+    config->options.write_buffer_manager = config->write_buffers;
+  }
+  if (options.delayed_write_rate == 0) {
+    const int64_t limit =
+        options.rate_limiter != nullptr ? options.rate_limiter->GetBytesPerSecond() : 0;
+    config->options.delayed_write_rate = limit > 0 ? static_cast<uint64_t>(limit) : 16 << 20;
+  }
+  return Status::OK();
+}
+
+Status ProjectFamilyOptions(uint32_t id, const std::string& name,
+                            const rocksdb::ColumnFamilyOptions& options, StoreOptions* out) {
+  if (options.comparator == nullptr) {
+    return Status::InvalidArgument("column family " + name + ": comparator is null");
+  }
+  *out = ProjectStoreOptions(options, id, name);
+  return Status::OK();
+}
+
+FileOptions PieceWriteOptions(const rocksdb::DBOptions& options) {
+  FileOptions file;
+  file.direct = options.use_direct_io_for_flush_and_compaction;
+  file.bytes_per_sync = options.bytes_per_sync;
+  return file;
+}
+
+FileOptions PieceReadOptions(const rocksdb::DBOptions& options) {
+  FileOptions file;
+  file.direct = options.use_direct_reads;
+  return file;
+}
+
+FileOptions WalFileOptions(const rocksdb::DBOptions& options) {
+  FileOptions file;
+  file.bytes_per_sync = options.wal_bytes_per_sync;
+  return file;
+}
+
+std::string NewSessionId() {
+  static const char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string id;
+  for (int half = 0; half < 2; ++half) {
+    uint64_t bits = RandomBits();
+    for (int i = 0; i < 10; ++i, bits /= 36) id.push_back(kDigits[bits % 36]);
+  }
+  return id;
+}
+
+std::string NewDbId() {
+  const uint64_t a = RandomBits(), b = RandomBits();
+  char buffer[40];
+  std::snprintf(buffer, sizeof(buffer), "%08x-%04x-4%03x-%04x-%012llx",
+                static_cast<unsigned>(a >> 32), static_cast<unsigned>(a >> 16 & 0xffff),
+                static_cast<unsigned>(a & 0xfff),
+                static_cast<unsigned>((b >> 48 & 0x3fff) | 0x8000),
+                static_cast<unsigned long long>(b & 0xffffffffffff));
+  return buffer;
+}
+
+uint64_t NewHashSeed() { return RandomBits(); }
+
+}  // namespace compassdb

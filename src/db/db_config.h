@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a database is opened with, and the projection of the public options to
+// the small structs of the layers below.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "env/clock.h"
+#include "env/file_system.h"
+#include "rocksdb/options.h"
+#include "rocksdb/write_buffer_manager.h"
+#include "store/store.h"
+
+namespace compassdb {
+
+struct DbConfig {
+  rocksdb::DBOptions options;  // sanitised
+  std::string name;            // as the application gave it
+  std::string wal_dir;
+  std::string session_id;
+  std::shared_ptr<FileSystem> owned_fs;
+  std::shared_ptr<Clock> owned_clock;
+  FileSystem* fs = nullptr;  // the two above
+  Clock* clock = nullptr;
+  std::shared_ptr<rocksdb::Logger> info_log;
+  std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;  // null: no limit
+
+  int max_flushes() const;
+  int max_compactions() const;
+};
+
+// Errors name the option. The first is of the database as a whole.
+Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& name,
+                        DbConfig* config);
+Status ProjectFamilyOptions(uint32_t id, const std::string& name,
+                            const rocksdb::ColumnFamilyOptions& options, StoreOptions* out);
+
+FileOptions PieceWriteOptions(const rocksdb::DBOptions& options);
+FileOptions PieceReadOptions(const rocksdb::DBOptions& options);
+FileOptions WalFileOptions(const rocksdb::DBOptions& options);
+
+// 20 characters of base 36, new with every open.
+std::string NewSessionId();
+// A random UUID, the identity of a new database.
+std::string NewDbId();
+uint64_t NewHashSeed();
+
+}  // namespace compassdb

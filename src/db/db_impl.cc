@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/db_impl.h"
+
+#include "base/file_names.h"
+#include "env/env_adapter.h"
+#include "rocksdb/rate_limiter.h"
+
+namespace compassdb {
+namespace {
+
+// Dead runs in a shared file are returned to the file system from this size on.
+constexpr uint64_t kMinPunchBytes = 1 << 20;
+
+// What max_background_jobs gives to one job in `burst` bytes.
+void Throttle(rocksdb::RateLimiter* limiter, uint64_t bytes, bool flush) {
+  const auto burst = static_cast<uint64_t>(std::max<int64_t>(1, limiter->GetSingleBurstBytes()));
+  while (bytes > 0) {
+    const uint64_t part = std::min(bytes, burst);
+    limiter->Request(static_cast<int64_t>(part),
+                     flush ? rocksdb::Env::IO_HIGH : rocksdb::Env::IO_LOW, nullptr,
+                     rocksdb::RateLimiter::OpType::kWrite);
+    bytes -= part;
+  }
+}
+
+}  // namespace
+
+DBImpl::DBImpl(DbConfig config, bool read_only)
+    : config_(std::move(config)),
+      read_only_(read_only),
+      listeners_(config_.options.listeners),
+      background_changed_(&mu_),
+      commits_(config_.fs, config_.name, config_.options.max_manifest_file_size, &mu_),
+      write_thread_(config_.options.max_write_batch_group_size_bytes),
+      wals_(config_.fs, config_.wal_dir,
+            WalSet::Options{WalFileOptions(config_.options), config_.options.manual_wal_flush},
+            config_.options.statistics.get()),
+      stalls_(config_.options.delayed_write_rate) {
+  const rocksdb::DBOptions& options = config_.options;
+  files_ = std::make_unique<FileCache>(
+      config_.fs, config_.name, PieceReadOptions(options),
+      options.max_open_files < 0 ? 0 : static_cast<size_t>(std::max(16, options.max_open_files)));
+  ledger_ = std::make_unique<ExtentLedger>(config_.fs, config_.name, files_.get(), kMinPunchBytes);
+  store_context_.fs = config_.fs;
+  store_context_.clock = config_.clock;
+  store_context_.dir = config_.name;
+  store_context_.files = files_.get();
+  store_context_.ledger = ledger_.get();
+  store_context_.statistics = options.statistics.get();
+  store_context_.write_options = PieceWriteOptions(options);
+  store_context_.new_number = [this] { return commits_.NewNumber(); };
+  store_context_.log_info = [log = config_.info_log](const std::string& line) {
+    LogInfo(log.get(), line);
+  };
+  if (options.rate_limiter != nullptr &&
+      options.rate_limiter->IsRateLimited(rocksdb::RateLimiter::OpType::kWrite)) {
+    store_context_.throttle = [limiter = options.rate_limiter](uint64_t bytes, bool flush) {
+      Throttle(limiter.get(), bytes, flush);
+    };
+  }
+  commits_.snapshot = [this]() NO_THREAD_SAFETY_ANALYSIS { return SnapshotEdits(); };
+  commits_.stamp = [this](std::vector<VersionEdit>* edits) NO_THREAD_SAFETY_ANALYSIS {
+    StampEdits(edits);
+  };
+  scheduler_ = std::make_unique<Scheduler>(ThreadPoolsOfEnv(options.env));
+  scheduler_->EnsureThreads(JobPriority::kHigh, config_.max_flushes());
+  scheduler_->EnsureThreads(JobPriority::kLow, config_.max_compactions());
+}
+
+DBImpl::~DBImpl() { Shutdown().PermitUncheckedError(); }
+
+Status DBImpl::Close() {
+  if (snapshots_.count() > 0) {
+    return Status::Aborted("Cannot close DB with unreleased snapshot.");
+  }
+  return Shutdown();
+}
+
+Status DBImpl::Shutdown() {
+  {
+    MutexLock lock(&mu_);
+    if (closed_) return Status::OK();
+    closed_ = true;
+  }
+  std::unique_ptr<ExclusiveWrite> abandoned;  // LockWAL without UnlockWAL
+  {
+    MutexLock lock(&mu_);
+    abandoned = std::move(wal_lock_);
+    background_.paused = 0;  // nobody is left to continue it
+  }
+  abandoned.reset();
+  FlushUnloggedData();
+  {
+    MutexLock lock(&mu_);
+    shutting_down_ = true;
+    manual_cancelled_ = true;
+    background_changed_.SignalAll();
+    while (background_.manual_running > 0) background_changed_.Wait();
+  }
+  scheduler_->Shutdown();
+  Status s;
+  if (!read_only_) {
+    PurgeObsolete();
+    {
+      MutexLock lock(&purge_mu_);
+      purges_over_ = true;
+    }
+    s = wals_.Close();
+    MutexLock lock(&mu_);
+    Status closed = commits_.Close();
+    if (s.ok()) s = closed;
+  }
+  default_handle_.reset();
+  for (const auto& family : families_.All()) families_.Remove(family->id());
+  LogInfo(config_.info_log.get(), "closed: " + s.ToString());
+  lock_.reset();
+  return s;
+}
+
+}  // namespace compassdb

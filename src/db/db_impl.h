@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// The database: rocksdb::DB over column families, write-ahead logs, one
+// manifest and background work. Each method's body lives in the file of its
+// job (write.cc, get.cc, flush.cc, ...); state lives in classes of its own.
+//
+// Thread safety: all public methods, except that Close and the destructor run
+// alone. mu_ guards what is marked so.
+//
+// Lock order (outermost first):
+//   front of the write queue (WriteThread)
+//   > database mutex mu_ > { ColumnFamilySet, ReadStateHolder, SnapshotList,
+//     ErrorHandler, ExtentLedger, scheduler: leaf locks }
+//   WalSet's lock is taken at the front or without any lock, never under mu_.
+//   purge_mu_ is taken without any other lock held.
+// No I/O with mu_ held; a manifest commit has a turn (CommitQueue) instead.
+// Listeners are called without any of these locks, though a listener of a
+// memtable switch runs at the front of the write queue.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "background/scheduler.h"
+#include "background/stall_controller.h"
+#include "db/column_family.h"
+#include "db/commit.h"
+#include "db/db_config.h"
+#include "db/error_handler.h"
+#include "db/info_log.h"
+#include "db/listeners.h"
+#include "db/snapshot_list.h"
+#include "db/wal_set.h"
+#include "db/write_thread.h"
+#include "rocksdb/db.h"
+#include "store/store.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+using rocksdb::ColumnFamilyHandle;
+using rocksdb::PinnableSlice;
+using rocksdb::Range;
+using rocksdb::ReadOptions;
+using rocksdb::WriteBatch;
+using rocksdb::WriteOptions;
+
+class DBImpl final : public rocksdb::DB {
+ public:
+  DBImpl(DbConfig config, bool read_only);
+  ~DBImpl() override;
+
+  // Lifetime (db_impl.cc).
+  Status Close() override;
+  Status Resume() override;  // resume.cc
+
+  // Column families (families.cc).
+  Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                            ColumnFamilyHandle** handle) override;
+  Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
+                              const std::vector<std::string>& names,
+                              std::vector<ColumnFamilyHandle*>* handles) override;
+  Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                              std::vector<ColumnFamilyHandle*>* handles) override;
+  Status DropColumnFamily(ColumnFamilyHandle* handle) override;
+  Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) override;
+  Status DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) override;
+  ColumnFamilyHandle* DefaultColumnFamily() const override { return default_handle_.get(); }
+  void NotifyHandleDeletion(ColumnFamilyHandle* handle);
+
+  // Writes (write.cc).
+  using DB::Put;
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             const Slice& value) override;
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             const Slice& ts, const Slice& value) override;
+  using DB::Delete;
+  Status Delete(const WriteOptions& options, ColumnFamilyHandle* family,
+                const Slice& key) override;
+  Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                const Slice& ts) override;
+  using DB::SingleDelete;
+  Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
+                      const Slice& key) override;
+  Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                      const Slice& ts) override;
+  using DB::DeleteRange;
+  Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
+                     const Slice& end) override;
+  using DB::Merge;
+  Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+               const Slice& value) override;
+  Status Write(const WriteOptions& options, WriteBatch* batch) override;
+  Status FlushWAL(bool sync) override;
+  Status SyncWAL() override;
+  Status LockWAL() override;
+  Status UnlockWAL() override;
+  rocksdb::SequenceNumber GetLatestSequenceNumber() const override;
+
+  // Point reads (get.cc).
+  using DB::Get;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             PinnableSlice* value) override;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             PinnableSlice* value, std::string* timestamp) override;
+  Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* family,
+                          const Slice& key, PinnableSlice* operands,
+                          rocksdb::GetMergeOperandsOptions* merge_options,
+                          int* number_of_operands) override;
+  using DB::MultiGet;
+  std::vector<Status> MultiGet(const ReadOptions& options,
+                               const std::vector<ColumnFamilyHandle*>& families,
+                               const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) override;
+  void MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
+                const Slice* keys, PinnableSlice* values, Status* statuses,
+                bool sorted_input) override;
+  void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** families,
+                const Slice* keys, PinnableSlice* values, Status* statuses,
+                bool sorted_input) override;
+  using DB::KeyMayExist;
+  bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   std::string* value, std::string* timestamp, bool* value_found) override;
+
+  // Iterators and snapshots (iterator.cc).
+  using DB::NewIterator;
+  rocksdb::Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) override;
+  Status NewIterators(const ReadOptions& options,
+                      const std::vector<ColumnFamilyHandle*>& families,
+                      std::vector<rocksdb::Iterator*>* iterators) override;
+  const rocksdb::Snapshot* GetSnapshot() override;
+  void ReleaseSnapshot(const rocksdb::Snapshot* snapshot) override;
+
+  // Properties (properties.cc).
+  using DB::GetProperty;
+  bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) override;
+  using DB::GetMapProperty;
+  bool GetMapProperty(ColumnFamilyHandle* family, const Slice& property,
+                      std::map<std::string, std::string>* value) override;
+  using DB::GetIntProperty;
+  bool GetIntProperty(ColumnFamilyHandle* family, const Slice& property, uint64_t* value) override;
+  bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) override;
+  Status ResetStats() override;
+
+  // Flushes and compactions (flush.cc, compaction.cc, background.cc).
+  using DB::Flush;
+  Status Flush(const rocksdb::FlushOptions& options, ColumnFamilyHandle* family) override;
+  Status Flush(const rocksdb::FlushOptions& options,
+               const std::vector<ColumnFamilyHandle*>& families) override;
+  using DB::CompactRange;
+  Status CompactRange(const rocksdb::CompactRangeOptions& options, ColumnFamilyHandle* family,
+                      const Slice* begin, const Slice* end) override;
+  using DB::CompactFiles;
+  Status CompactFiles(const rocksdb::CompactionOptions& options, ColumnFamilyHandle* family,
+                      const std::vector<std::string>& input_file_names, int output_level,
+                      int output_path_id, std::vector<std::string>* output_file_names,
+                      rocksdb::CompactionJobInfo* info) override;
+  Status PauseBackgroundWork() override;
+  // For rocksdb::CancelAllBackgroundWork: no flush or compaction starts any more.
+  void CancelBackgroundWork(bool wait);
+  Status ContinueBackgroundWork() override;
+  Status EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& families) override;
+  void DisableManualCompaction() override;
+  void EnableManualCompaction() override;
+
+  // Options (set_options.cc).
+  using DB::SetOptions;
+  Status SetOptions(ColumnFamilyHandle* family,
+                    const std::unordered_map<std::string, std::string>& options) override;
+  Status SetDBOptions(const std::unordered_map<std::string, std::string>& options) override;
+  using DB::GetOptions;
+  rocksdb::Options GetOptions(ColumnFamilyHandle* family) const override;
+  rocksdb::DBOptions GetDBOptions() const override;
+
+  // What there is on disk (metadata.cc).
+  using DB::GetApproximateSizes;
+  Status GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
+                             ColumnFamilyHandle* family, const Range* ranges, int n,
+                             uint64_t* sizes) override;
+  using DB::GetApproximateMemTableStats;
+  void GetApproximateMemTableStats(ColumnFamilyHandle* family, const Range& range,
+                                   uint64_t* count, uint64_t* size) override;
+  using DB::NumberLevels;
+  int NumberLevels(ColumnFamilyHandle* family) override;
+  using DB::MaxMemCompactionLevel;
+  int MaxMemCompactionLevel(ColumnFamilyHandle* family) override;
+  using DB::Level0StopWriteTrigger;
+  int Level0StopWriteTrigger(ColumnFamilyHandle* family) override;
+  const std::string& GetName() const override { return config_.name; }
+  rocksdb::Env* GetEnv() const override { return config_.options.env; }
+  Status DisableFileDeletions() override;
+  Status EnableFileDeletions(bool force) override;
+  Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override;
+  void GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metadata) override;
+  Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
+                      bool flush_memtable) override;
+  Status GetSortedWalFiles(rocksdb::VectorLogPtr& files) override;
+  Status GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) override;
+  using DB::GetColumnFamilyMetaData;
+  void GetColumnFamilyMetaData(ColumnFamilyHandle* family,
+                               rocksdb::ColumnFamilyMetaData* metadata) override;
+  void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override;
+  using DB::VerifyChecksum;
+  Status VerifyChecksum(const ReadOptions& options) override;
+  Status GetDbIdentity(std::string& identity) const override;
+  Status GetDbSessionId(std::string& session_id) const override;
+  using DB::GetPropertiesOfAllTables;
+  Status GetPropertiesOfAllTables(ColumnFamilyHandle* family,
+                                  rocksdb::TablePropertiesCollection* props) override;
+  Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* family, const Range* range, size_t n,
+                                      rocksdb::TablePropertiesCollection* props) override;
+
+  // Not there yet: NotSupported, each naming itself (unsupported.cc).
+  Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
+  Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
+  Status GetUpdatesSince(rocksdb::SequenceNumber sequence,
+                         std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
+                         const rocksdb::TransactionLogIterator::ReadOptions& options) override;
+  Status DeleteFile(std::string name) override;
+  Status GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) override;
+  Status GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
+                                 std::vector<rocksdb::LiveFileStorageInfo>* files) override;
+  using DB::IngestExternalFile;
+  Status IngestExternalFile(ColumnFamilyHandle* family,
+                            const std::vector<std::string>& external_files,
+                            const rocksdb::IngestExternalFileOptions& options) override;
+  Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& args) override;
+  Status CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options,
+                                      const std::string& name,
+                                      const rocksdb::ImportColumnFamilyOptions& import_options,
+                                      const rocksdb::ExportImportFilesMetaData& metadata,
+                                      ColumnFamilyHandle** handle) override;
+
+ private:
+  friend class DbOpener;
+  friend class PropertyReader;
+  friend struct IntProperties;
+
+  Status Shutdown();
+
+  // --- write.cc
+  Status WriteImpl(const WriteOptions& options, WriteBatch* batch);
+  Status CheckBatch(const WriteOptions& options, const WriteBatch* batch);
+  Status WriteAsLeader(WriteThread::Writer* leader);
+  Status LogGroup(const std::vector<WriteThread::Writer*>& group, bool sync);
+  void InsertGroup(const std::vector<WriteThread::Writer*>& group, std::atomic<int>* running);
+  Status InsertBatch(const WriteThread::Writer& writer, bool concurrent);
+  Status CheckWritable(const char* method) const;
+
+  // --- memtable_switch.cc: at the front of the write queue
+  using Families = std::vector<std::shared_ptr<ColumnFamily>>;
+  Status PrepareWrite(const WriteThread::Writer& leader);
+  Status MakeRoom(ReadStateGarbage* garbage) REQUIRES(mu_);
+  Status ThrottleLowPriority(const WriteOptions& options, size_t bytes) EXCLUDES(mu_);
+  Status FreeBudget() REQUIRES(mu_);
+  Status AwaitStall(const WriteThread::Writer& leader);
+  Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
+                         ReadStateGarbage* garbage) REQUIRES(mu_);
+  void NotifySealed();
+  void NotifyStalls() EXCLUDES(mu_);
+  void UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) REQUIRES(mu_);
+  uint64_t WalLimit() const REQUIRES(mu_);
+
+  // --- flush.cc
+  struct FlushUnit;
+  Status FlushFamilies(const Families& families, const rocksdb::FlushOptions& options,
+                       rocksdb::FlushReason reason);
+  void BackgroundFlush();
+  Status RunFlush(std::vector<FlushUnit>* units);
+  using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
+  Status WaitForFlush(const FlushTargets& targets, bool for_listeners);
+  void FlushUnloggedData();
+
+  // --- compaction.cc
+  void BackgroundCompaction();
+  Status RunCompaction(const std::shared_ptr<ColumnFamily>& family,
+                       std::unique_ptr<CompactionTask> task, bool manual,
+                       const std::atomic<bool>* cancel);
+  Status RunManual(const std::shared_ptr<ColumnFamily>& family, const ManualCompaction& request,
+                   const std::atomic<bool>* cancel);
+  int DeepestLevel(const ColumnFamily& family, const Slice* begin, const Slice* end);
+
+  // --- background.cc
+  void MaybeSchedule() REQUIRES(mu_);
+  void BackgroundDone() REQUIRES(mu_);
+  void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
+      EXCLUDES(mu_);
+  void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
+  void PurgeObsolete() EXCLUDES(mu_);
+  std::vector<VersionEdit> SnapshotEdits() REQUIRES(mu_);
+  void StampEdits(std::vector<VersionEdit>* edits) REQUIRES(mu_);
+
+  // --- families.cc
+  Status CreateFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                      ColumnFamilyHandle** handle);
+  Status MakeFamily(uint32_t id, const std::string& name,
+                    const rocksdb::ColumnFamilyOptions& options,
+                    std::shared_ptr<ColumnFamily>* family);
+  Status PersistOptions();
+
+  // --- get.cc
+  struct PointRead {
+    Slice key;
+    PinnableSlice* value = nullptr;
+    std::vector<std::string>* operands = nullptr;
+    SequenceNumber sequence = 0;
+  };
+  Status GetFromState(const ReadOptions& options, const ColumnFamily& family,
+                      const ReadState& state, const PointRead& read);
+  Status CheckRead(const ReadOptions& options) const;
+  SequenceNumber ReadSequence(const ReadOptions& options) const;
+
+  // --- iterator.cc
+  rocksdb::Iterator* NewIteratorOn(const ReadOptions& options,
+                                   const std::shared_ptr<ColumnFamily>& family, ReadState* state,
+                                   SequenceNumber sequence);
+
+  DbConfig config_;
+  const bool read_only_;
+  StoreContext store_context_;
+  std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<FileCache> files_;
+  std::unique_ptr<ExtentLedger> ledger_;
+  Listeners listeners_;
+  uint64_t hash_seed_ = 0;
+  std::string db_id_;
+
+  mutable Mutex mu_;
+  CondVar background_changed_;  // jobs ended, states installed, errors
+  CommitQueue commits_;
+  ErrorHandler errors_;
+  SnapshotList snapshots_;
+  ColumnFamilySet families_;
+  WriteThread write_thread_;
+  WalSet wals_;
+  StallController stalls_ GUARDED_BY(mu_);
+  DelayBucket delays_ GUARDED_BY(mu_);
+  DelayBucket low_pri_delays_ GUARDED_BY(mu_);
+  std::vector<rocksdb::WriteStallInfo> stall_changes_ GUARDED_BY(mu_);  // to be told
+  std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
+
+  // The newest sequence that readers may see. Advanced at the front.
+  std::atomic<SequenceNumber> last_sequence_{0};
+  std::atomic<bool> memtable_full_{false};  // some family's; the next leader switches it
+  std::atomic<bool> stall_{false};          // writes are slowed or stopped
+  std::atomic<bool> compaction_behind_{false};  // low_pri writes are slowed
+  std::atomic<uint64_t> wal_limit_{UINT64_MAX};
+  std::atomic<bool> shutting_down_{false};
+  std::atomic<bool> unlogged_data_{false};  // written with disableWAL and perhaps not flushed
+  std::atomic<uint64_t> user_bytes_{0};     // of all batches, since open
+  std::atomic<int> manual_disabled_{0};
+  std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
+  std::vector<rocksdb::MemTableInfo> sealed_;  // front; to be told to listeners
+  uint32_t max_family_id_ GUARDED_BY(mu_) = 0;
+
+  struct Background {
+    int flushes_scheduled = 0;
+    int flushes_running = 0;
+    int compactions_scheduled = 0;
+    int compactions_running = 0;
+    int manual_running = 0;
+    int paused = 0;            // PauseBackgroundWork
+    int exclusive_manual = 0;  // CompactRange with exclusive_manual_compaction
+    std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
+    std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;
+  };
+  Background background_ GUARDED_BY(mu_);
+  bool opened_ GUARDED_BY(mu_) = false;  // recovery is over: work may be scheduled
+  bool closed_ GUARDED_BY(mu_) = false;
+  int wal_locks_ GUARDED_BY(mu_) = 0;
+  std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
+  std::atomic<int> next_job_id_{1};
+  Mutex purge_mu_;
+  bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more
+  Mutex options_file_mu_;  // one OPTIONS file is written at a time
+  std::atomic<uint64_t> options_number_{0};
+
+  // Last: its threads end before what they use.
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/db_iter.h"
+
+#include <cassert>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "util/arena.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::Statistics;
+
+// Where the internal iterator stands while the user's is valid:
+//
+//   forward, plain value   at the entry that is the result
+//   forward, merged        behind the last entry that went into the result
+//   backward               at the last entry before those of the present key
+//
+// saved_key_ is the present user key in all cases; the value is the internal
+// iterator's in the first, saved_value_ in the others.
+class DBIter final : public rocksdb::Iterator {
+ public:
+  DBIter(DBIterOptions options, DBIterSource source)
+      : options_(std::move(options)), source_(std::move(source)) {}
+
+  ~DBIter() override {
+    Tick(rocksdb::NUMBER_DB_NEXT, counts_.next);
+    Tick(rocksdb::NUMBER_DB_NEXT_FOUND, counts_.next_found);
+    Tick(rocksdb::NUMBER_DB_PREV, counts_.prev);
+    Tick(rocksdb::NUMBER_DB_PREV_FOUND, counts_.prev_found);
+    Tick(rocksdb::ITER_BYTES_READ, counts_.bytes);
+    Tick(rocksdb::NUMBER_ITER_SKIP, counts_.skipped);
+  }
+
+  bool Valid() const override { return valid_; }
+
+  void SeekToFirst() override {
+    if (options_.lower_bound != nullptr) {
+      SeekForward(*options_.lower_bound, options_.lower_bound);
+    } else {
+      Begin(/*forward=*/true);
+      source_.iter->SeekToFirst();
+      FindNextUserEntry(/*skipping=*/false);
+    }
+    if (valid_) TakePrefix(saved_key_);
+    FinishSeek();
+  }
+
+  void SeekToLast() override {
+    Begin(/*forward=*/false);
+    if (options_.upper_bound != nullptr) {
+      source_.iter->SeekForPrev(BeforeAllOf(*options_.upper_bound));
+    } else {
+      source_.iter->SeekToLast();
+    }
+    FindPrevUserEntry();
+    if (valid_) TakePrefix(saved_key_);
+    FinishSeek();
+  }
+
+  void Seek(const Slice& target) override {
+    const Slice* from = &target;
+    if (options_.lower_bound != nullptr && Compare(target, *options_.lower_bound) < 0) {
+      from = options_.lower_bound;
+    }
+    SeekForward(*from, &target);
+    FinishSeek();
+  }
+
+  void SeekForPrev(const Slice& target) override {
+    Begin(/*forward=*/false);
+    TakePrefix(target);
+    if (options_.upper_bound != nullptr && Compare(target, *options_.upper_bound) >= 0) {
+      source_.iter->SeekForPrev(BeforeAllOf(*options_.upper_bound));
+    } else {
+      source_.iter->SeekForPrev(BehindAllOf(target));
+    }
+    FindPrevUserEntry();
+    FinishSeek();
+  }
+
+  void Next() override {
+    assert(valid_);
+    if (!valid_) return;
+    ++counts_.next;
+    skipped_ = 0;
+    if (!forward_) {
+      // Stand at the present key's first entry; all of it is skipped below.
+      forward_ = true;
+      source_.iter->Seek(BeforeAllOf(saved_key_));
+    } else if (!merged_) {
+      source_.iter->Next();
+    }
+    merged_ = false;
+    FindNextUserEntry(/*skipping=*/true);
+    if (valid_) {
+      ++counts_.next_found;
+      counts_.bytes += key().size() + value().size();
+    }
+  }
+
+  void Prev() override {
+    assert(valid_);
+    if (!valid_) return;
+    ++counts_.prev;
+    skipped_ = 0;
+    if (forward_) {
+      forward_ = false;
+      merged_ = false;
+      source_.iter->SeekForPrev(BeforeAllOf(saved_key_));
+    }
+    FindPrevUserEntry();
+    if (valid_) {
+      ++counts_.prev_found;
+      counts_.bytes += key().size() + value().size();
+    }
+  }
+
+  Slice key() const override {
+    assert(valid_);
+    return options_.pin_data ? pinned_key_ : Slice(saved_key_);
+  }
+  Slice value() const override {
+    assert(valid_);
+    return forward_ && !merged_ ? source_.iter->value() : Slice(saved_value_);
+  }
+  const rocksdb::WideColumns& columns() const override {
+    columns_.assign(1, rocksdb::WideColumn(rocksdb::kDefaultWideColumnName, value()));
+    return columns_;
+  }
+
+  Status status() const override {
+    return status_.ok() && source_.iter != nullptr ? source_.iter->status() : status_;
+  }
+
+  Status Refresh() override {
+    if (!options_.refresh) {
+      return Status::NotSupported("Creating renew iterator is not allowed.");
+    }
+    DBIterSource fresh(options_.comparator);
+    Status s = options_.refresh(&fresh);
+    if (!s.ok()) return s;
+    // The old iterators go before what pins their memory.
+    std::swap(source_, fresh);
+    fresh.iter.reset();
+    valid_ = merged_ = false;
+    status_ = Status::OK();
+    return s;
+  }
+
+  Status GetProperty(std::string name, std::string* prop) override {
+    if (prop == nullptr) return Status::InvalidArgument("prop is nullptr");
+    if (name == "rocksdb.iterator.super-version-number") {
+      *prop = std::to_string(source_.super_version_number);
+    } else if (name == "rocksdb.iterator.is-key-pinned") {
+      *prop = !valid_ ? "Iterator is not valid." : options_.pin_data ? "1" : "0";
+    } else if (name == "rocksdb.iterator.internal-key") {
+      *prop = saved_key_;
+    } else {
+      return Status::InvalidArgument("Unidentified property.");
+    }
+    return Status::OK();
+  }
+
+ private:
+  // After so many keys in a row under range tombstones a jump is tried.
+  static constexpr uint64_t kCoveredRun = 16;
+
+  struct Counts {
+    uint64_t next = 0, next_found = 0, prev = 0, prev_found = 0, bytes = 0, skipped = 0;
+  };
+
+  int Compare(const Slice& a, const Slice& b) const { return options_.comparator->Compare(a, b); }
+
+  void Tick(uint32_t ticker, uint64_t count) {
+    if (options_.statistics != nullptr && count != 0) {
+      options_.statistics->recordTick(ticker, count);
+    }
+  }
+
+  // Seek targets, valid until the next is made.
+  Slice Target(const Slice& user_key, SequenceNumber seq, ValueType type) {
+    target_.clear();
+    AppendInternalKey(&target_, user_key, seq, type);
+    return target_;
+  }
+  Slice BeforeAllOf(const Slice& user_key) {
+    return Target(user_key, kMaxSequenceNumber, kValueTypeForSeek);
+  }
+  Slice BehindAllOf(const Slice& user_key) { return Target(user_key, 0, kTypeDeletion); }
+
+  void Begin(bool forward) {
+    status_ = Status::OK();
+    valid_ = merged_ = false;
+    forward_ = forward;
+    skipped_ = 0;
+    has_prefix_ = false;
+  }
+
+  void SeekForward(const Slice& from, const Slice* prefix_of) {
+    Begin(/*forward=*/true);
+    if (prefix_of != nullptr) TakePrefix(*prefix_of);
+    source_.iter->Seek(Target(from, source_.snapshot, kValueTypeForSeek));
+    FindNextUserEntry(/*skipping=*/false);
+  }
+
+  void FinishSeek() {
+    if (options_.statistics == nullptr) return;
+    Tick(rocksdb::NUMBER_DB_SEEK, 1);
+    if (valid_) {
+      Tick(rocksdb::NUMBER_DB_SEEK_FOUND, 1);
+      Tick(rocksdb::ITER_BYTES_READ, key().size() + value().size());
+    }
+  }
+
+  // Under prefix_same_as_start: from here on only keys with key's prefix count.
+  void TakePrefix(const Slice& key) {
+    if (!options_.prefix_same_as_start || options_.prefix_extractor == nullptr) return;
+    has_prefix_ = options_.prefix_extractor->InDomain(key);
+    if (has_prefix_) {
+      const Slice prefix = options_.prefix_extractor->Transform(key);
+      prefix_.assign(prefix.data(), prefix.size());
+    }
+  }
+  bool HasPrefix(const Slice& key) const {
+    return !has_prefix_ || (options_.prefix_extractor->InDomain(key) &&
+                            options_.prefix_extractor->Transform(key) == Slice(prefix_));
+  }
+
+  void Fail(Status s) {
+    status_ = std::move(s);
+    valid_ = false;
+  }
+
+  // Counts an entry that is looked at. False (and Incomplete) past the limit.
+  bool CountEntry() {
+    if (options_.max_skippable_internal_keys > 0 &&
+        skipped_ > options_.max_skippable_internal_keys) {
+      Fail(Status::Incomplete("Too many internal keys skipped."));
+      return false;
+    }
+    ++skipped_;
+    return true;
+  }
+
+  bool Parse(ParsedInternalKey* ikey) {
+    if (ParseInternalKey(source_.iter->key(), ikey) && IsPointType(ikey->type)) return true;
+    Fail(Status::Corruption("corrupted internal key in DBIter",
+                            source_.iter->key().ToString(/*hex=*/true)));
+    return false;
+  }
+
+  bool Visible(const ParsedInternalKey& ikey) const { return ikey.sequence <= source_.snapshot; }
+  bool Covered(const ParsedInternalKey& ikey) {
+    return !source_.tombstones.empty() &&
+           source_.tombstones.Covers(ikey.user_key, ikey.sequence, source_.snapshot);
+  }
+
+  void SaveKey(const Slice& user_key) { saved_key_.assign(user_key.data(), user_key.size()); }
+  void FoundKey() {
+    valid_ = true;
+    if (!options_.pin_data) return;
+    char* copy = pinned_.Allocate(saved_key_.size());
+    if (!saved_key_.empty()) memcpy(copy, saved_key_.data(), saved_key_.size());
+    pinned_key_ = Slice(copy, saved_key_.size());
+  }
+
+  void FindNextUserEntry(bool skipping);
+  void SkipCovered();
+  void MergeForward();
+  void FindPrevUserEntry();
+  bool ResolveBackward(bool* found);
+  bool ResolveBySeek(bool* found);
+  bool StepBeforeSavedKey();
+  bool MergeOperands(const Slice* base);
+
+  const DBIterOptions options_;
+  DBIterSource source_;
+  Status status_;
+  bool valid_ = false;
+  bool forward_ = true;
+  bool merged_ = false;  // forward, and the value is in saved_value_
+  bool has_prefix_ = false;
+  std::string prefix_;
+  std::string saved_key_;
+  std::string saved_value_;
+  std::string target_;
+  std::vector<std::string> operands_;  // of the key being merged, newest first
+  uint64_t skipped_ = 0;               // entries looked at in this call
+  Counts counts_;
+  mutable rocksdb::WideColumns columns_;
+  Arena pinned_;  // under pin_data: every key that was returned
+  Slice pinned_key_;
+};
+
+// From the internal iterator's position on, finds the first user key with a
+// value. With `skipping`, entries up to and including saved_key_ do not count.
+void DBIter::FindNextUserEntry(bool skipping) {
+  valid_ = false;
+  uint64_t run = 0;      // entries of one user key skipped in a row
+  uint64_t covered = 0;  // keys under range tombstones in a row
+  InternalIterator* const iter = source_.iter.get();
+  bool have_saved = skipping;
+  while (iter->Valid()) {
+    ParsedInternalKey ikey;
+    if (!Parse(&ikey)) return;
+    if (options_.upper_bound != nullptr && Compare(ikey.user_key, *options_.upper_bound) >= 0) {
+      return;
+    }
+    if (!HasPrefix(ikey.user_key)) return;
+    if (!CountEntry()) return;
+    const bool old_key = have_saved && Compare(ikey.user_key, saved_key_) <= 0;
+    if (!old_key) {
+      SaveKey(ikey.user_key);
+      have_saved = true;
+      skipping = false;
+      run = 0;
+    }
+    if (skipping) {
+      ++run;
+      ++counts_.skipped;
+    } else if (!Visible(ikey)) {
+      ++run;
+    } else if (Covered(ikey)) {
+      skipping = true;
+      run = 0;
+      ++counts_.skipped;
+      if (++covered > kCoveredRun) {
+        covered = 0;
+        SkipCovered();
+        continue;
+      }
+    } else if (ikey.type == kTypeDeletion || ikey.type == kTypeSingleDeletion) {
+      skipping = true;
+      run = covered = 0;
+      ++counts_.skipped;
+    } else if (ikey.type == kTypeMerge) {
+      MergeForward();
+      return;
+    } else {
+      FoundKey();
+      return;
+    }
+    if (run > options_.max_sequential_skip) {
+      run = 0;
+      iter->Seek(skipping ? BehindAllOf(saved_key_)
+                          : Target(saved_key_, source_.snapshot, kValueTypeForSeek));
+      Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1);
+    } else {
+      iter->Next();
+    }
+  }
+}
+
+// A range tombstone covers saved_key_, where the internal iterator stands:
+// lets the sources that hold nothing newer jump to the tombstone's end. With
+// its sequence the entries of saved_key_ itself may be passed over as well.
+void DBIter::SkipCovered() {
+  Slice end;
+  const SequenceNumber seq = source_.tombstones.MaxCovering(saved_key_, source_.snapshot, &end);
+  const std::string before = source_.iter->key().ToString();
+  source_.iter->SkipCovered(BeforeAllOf(end), seq);
+  // No source could: go on by steps.
+  if (source_.iter->Valid() && source_.iter->key() == Slice(before)) source_.iter->Next();
+}
+
+bool DBIter::MergeOperands(const Slice* base) {
+  Status s = FullMergeNewestFirst(options_.merge, saved_key_, base, operands_, &saved_value_);
+  operands_.clear();
+  if (s.ok()) return true;
+  Fail(std::move(s));
+  return false;
+}
+
+// The internal iterator stands at the newest visible version of saved_key_, a
+// merge operand: collects down to the base and leaves it behind that.
+void DBIter::MergeForward() {
+  InternalIterator* const iter = source_.iter.get();
+  if (options_.merge.op == nullptr) {
+    Fail(MissingMergeOperator());
+    return;
+  }
+  operands_.clear();
+  operands_.push_back(iter->value().ToString());
+  bool merged = false;
+  for (iter->Next(); iter->Valid() && !merged; iter->Next()) {
+    ParsedInternalKey ikey;
+    if (!Parse(&ikey)) return;
+    if (Compare(ikey.user_key, saved_key_) != 0) break;
+    if (!CountEntry()) return;
+    if (ikey.type == kTypeMerge && !Covered(ikey)) {
+      operands_.push_back(iter->value().ToString());
+      continue;
+    }
+    const bool has_base = ikey.type == kTypeValue && !Covered(ikey);
+    const Slice base = has_base ? iter->value() : Slice();
+    if (!MergeOperands(has_base ? &base : nullptr)) return;
+    merged = true;
+  }
+  if (!iter->Valid() && !iter->status().ok()) return;  // status() tells
+  if (!merged && !MergeOperands(nullptr)) return;
+  merged_ = true;
+  FoundKey();
+}
+
+// From the internal iterator's position backward, finds the last user key with
+// a value, and leaves the internal iterator before all entries of that key.
+void DBIter::FindPrevUserEntry() {
+  valid_ = false;
+  InternalIterator* const iter = source_.iter.get();
+  while (iter->Valid()) {
+    ParsedInternalKey ikey;
+    if (!Parse(&ikey)) return;
+    if (options_.lower_bound != nullptr && Compare(ikey.user_key, *options_.lower_bound) < 0) {
+      return;
+    }
+    if (!HasPrefix(ikey.user_key)) return;
+    SaveKey(ikey.user_key);
+    bool found = false;
+    if (!ResolveBackward(&found)) return;
+    if (!StepBeforeSavedKey()) return;
+    if (found) {
+      FoundKey();
+      return;
+    }
+  }
+}
+
+// The internal iterator stands at the oldest entry of saved_key_. Walks to the
+// newest visible one, keeping the outcome so far. False on errors.
+bool DBIter::ResolveBackward(bool* found) {
+  InternalIterator* const iter = source_.iter.get();
+  enum { kNothing, kPlain } base = kNothing;
+  std::deque<std::string> newest_first;
+  for (uint64_t run = 0; iter->Valid(); iter->Prev(), ++run) {
+    ParsedInternalKey ikey;
+    if (!Parse(&ikey)) return false;
+    if (Compare(ikey.user_key, saved_key_) != 0 || !Visible(ikey)) break;
+    if (!CountEntry()) return false;
+    if (run >= options_.max_sequential_skip) return ResolveBySeek(found);
+    if (ikey.type == kTypeDeletion || ikey.type == kTypeSingleDeletion || Covered(ikey)) {
+      base = kNothing;
+      newest_first.clear();
+    } else if (ikey.type == kTypeValue) {
+      base = kPlain;
+      newest_first.clear();
+      const Slice value = iter->value();
+      saved_value_.assign(value.data(), value.size());
+    } else {
+      newest_first.push_front(iter->value().ToString());
+    }
+  }
+  if (!iter->Valid() && !iter->status().ok()) return false;
+  *found = base == kPlain || !newest_first.empty();
+  if (newest_first.empty()) return true;
+  if (options_.merge.op == nullptr) {
+    Fail(MissingMergeOperator());
+    return false;
+  }
+  operands_.assign(std::make_move_iterator(newest_first.begin()),
+                   std::make_move_iterator(newest_first.end()));
+  const std::string base_value = base == kPlain ? std::move(saved_value_) : std::string();
+  const Slice base_slice(base_value);
+  return MergeOperands(base == kPlain ? &base_slice : nullptr);
+}
+
+// The key has many versions: looks at it from the newest visible one down. The
+// internal iterator ends somewhere within the key or behind it.
+bool DBIter::ResolveBySeek(bool* found) {
+  InternalIterator* const iter = source_.iter.get();
+  Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1);
+  *found = false;
+  iter->Seek(Target(saved_key_, source_.snapshot, kValueTypeForSeek));
+  if (!iter->Valid()) {
+    // The entries were here a moment ago.
+    if (iter->status().ok()) Fail(Status::Corruption("DBIter: key vanished", saved_key_));
+    return false;
+  }
+  ParsedInternalKey ikey;
+  if (!Parse(&ikey)) return false;
+  if (Compare(ikey.user_key, saved_key_) == 0 && !Covered(ikey)) {
+    if (ikey.type == kTypeValue) {
+      const Slice value = iter->value();
+      saved_value_.assign(value.data(), value.size());
+      *found = true;
+    } else if (ikey.type == kTypeMerge) {
+      MergeForward();
+      if (!valid_) return false;
+      valid_ = merged_ = false;
+      *found = true;
+    }
+  }
+  // The merge may have gone off the end, or anywhere: StepBeforeSavedKey needs
+  // a position to step from.
+  iter->SeekForPrev(BeforeAllOf(saved_key_));
+  return true;
+}
+
+// Moves back to before all entries of saved_key_. False on errors.
+bool DBIter::StepBeforeSavedKey() {
+  InternalIterator* const iter = source_.iter.get();
+  for (uint64_t run = 0; iter->Valid(); ++run) {
+    ParsedInternalKey ikey;
+    if (!Parse(&ikey)) return false;
+    if (Compare(ikey.user_key, saved_key_) < 0) return true;
+    if (!CountEntry()) return false;
+    if (run >= options_.max_sequential_skip) {
+      iter->SeekForPrev(BeforeAllOf(saved_key_));
+      Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1);
+    } else {
+      ++counts_.skipped;
+      iter->Prev();
+    }
+  }
+  return iter->status().ok();
+}
+
+}  // namespace
+
+rocksdb::Iterator* NewDBIterator(DBIterOptions options, DBIterSource source) {
+  return new DBIter(std::move(options), std::move(source));
+}
+
+}  // namespace compassdb

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The iterator that users hold: turns internal keys into the user's view at a
+// snapshot.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/internal_key.h"
+#include "iter/internal_iterator.h"
+#include "iter/merge_helper.h"
+#include "iter/range_tombstone_set.h"
+#include "rocksdb/iterator.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/statistics.h"
+
+namespace compassdb {
+
+// What an iterator reads: a pinned state of the database.
+struct DBIterSource {
+  explicit DBIterSource(const Comparator* comparator) : tombstones(comparator) {}
+  // Declared first, so that it goes last: owns what iter and tombstones use.
+  std::shared_ptr<void> pins;
+  InternalIteratorPtr iter;
+  RangeTombstoneSet tombstones;
+  SequenceNumber snapshot = kMaxSequenceNumber;
+  uint64_t super_version_number = 0;
+};
+
+struct DBIterOptions {
+  const Comparator* comparator = nullptr;
+  MergeEnv merge;
+  // As in ReadOptions: borrowed, the user keeps the slices alive.
+  const Slice* lower_bound = nullptr;
+  const Slice* upper_bound = nullptr;
+  // Owned here as long as the iterator lives; null: no prefixes.
+  std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
+  bool prefix_same_as_start = false;
+  bool pin_data = false;                     // keys stay valid as long as the iterator
+  uint64_t max_skippable_internal_keys = 0;  // 0: no limit
+  uint64_t max_sequential_skip = 8;          // then a seek takes over
+  std::shared_ptr<rocksdb::Statistics> statistics;
+  // Makes the source anew, for Refresh(); empty: not allowed.
+  std::function<Status(DBIterSource* source)> refresh;
+};
+
+// The caller owns the result.
+rocksdb::Iterator* NewDBIterator(DBIterOptions options, DBIterSource source);
+
+}  // namespace compassdb

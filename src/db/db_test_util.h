@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A database over a file system in memory that fails on demand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "env/env_adapter.h"
+#include "env/fault_injection_file_system.h"
+#include "rocksdb/db.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/statistics.h"
+
+namespace compassdb {
+
+class DbTest : public ::testing::Test {
+ protected:
+  DbTest() : fs_(std::make_shared<FaultInjectionFileSystem>()), env_(NewEnvForFileSystem(fs_)) {
+    options_.create_if_missing = true;
+    options_.env = env_.get();
+    options_.write_buffer_size = 64 << 10;
+    options_.target_file_size_base = 64 << 10;
+    options_.max_bytes_for_level_base = 256 << 10;
+    options_.compression = rocksdb::kNoCompression;
+  }
+  ~DbTest() override { CloseDb(); }
+
+  Status TryOpen() {
+    CloseDb();
+    if (families_.empty()) {
+      rocksdb::DB* db = nullptr;
+      Status s = rocksdb::DB::Open(options_, name_, &db);
+      db_.reset(db);
+      return s;
+    }
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& family : families_) descriptors.emplace_back(family, options_);
+    rocksdb::DB* db = nullptr;
+    Status s = rocksdb::DB::Open(options_, name_, descriptors, &handles_, &db);
+    db_.reset(db);
+    return s;
+  }
+  void OpenDb() {
+    Status s = TryOpen();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  void CloseDb() {
+    if (db_ != nullptr) {
+      for (rocksdb::ColumnFamilyHandle* handle : handles_) db_->DestroyColumnFamilyHandle(handle);
+    }
+    handles_.clear();
+    db_.reset();
+  }
+  // Power off and on: what was not synced may be gone.
+  void Crash(CutMode mode = CutMode::kDropUnsynced, uint64_t seed = 1) {
+    fs_->PowerCut(seed, mode);
+    CloseDb();
+    fs_->Restart();
+  }
+
+  Status Put(const std::string& key, const std::string& value, bool sync = false) {
+    rocksdb::WriteOptions options;
+    options.sync = sync;
+    return db_->Put(options, key, value);
+  }
+  std::string Get(const std::string& key, const rocksdb::Snapshot* snapshot = nullptr) {
+    rocksdb::ReadOptions options;
+    options.snapshot = snapshot;
+    std::string value;
+    Status s = db_->Get(options, key, &value);
+    if (s.IsNotFound()) return "NOT_FOUND";
+    return s.ok() ? value : s.ToString();
+  }
+  std::string GetIn(int family, const std::string& key) {
+    std::string value;
+    Status s = db_->Get(rocksdb::ReadOptions(), handles_[family], key, &value);
+    if (s.IsNotFound()) return "NOT_FOUND";
+    return s.ok() ? value : s.ToString();
+  }
+  // "k=v,k=v"
+  std::string Scan(rocksdb::ReadOptions options = rocksdb::ReadOptions()) {
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options));
+    std::string out;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      out += (out.empty() ? "" : ",") + it->key().ToString() + "=" + it->value().ToString();
+    }
+    if (!it->status().ok()) out += "!" + it->status().ToString();
+    return out;
+  }
+  uint64_t IntProperty(const std::string& name) {
+    uint64_t value = 0;
+    EXPECT_TRUE(db_->GetIntProperty(name, &value)) << name;
+    return value;
+  }
+  static std::string Key(int i) {
+    char buffer[16];
+    snprintf(buffer, sizeof(buffer), "key%06d", i);
+    return buffer;
+  }
+
+  const std::string name_ = "/db";
+  std::shared_ptr<FaultInjectionFileSystem> fs_;
+  std::unique_ptr<rocksdb::Env> env_;
+  rocksdb::Options options_;
+  std::vector<std::string> families_;  // empty: the default family only
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles_;
+};
+
+// Joins operands by commas.
+class AppendOperator : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const rocksdb::Slice&, const rocksdb::Slice* existing, const rocksdb::Slice& value,
+             std::string* result, rocksdb::Logger*) const override {
+    *result = existing == nullptr ? value.ToString() : existing->ToString() + "," + value.ToString();
+    return true;
+  }
+  const char* Name() const override { return "Append"; }
+};
+
+}  // namespace compassdb

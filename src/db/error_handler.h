@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What went wrong in the background, and whether writes may go on.
+//
+// Severity follows RocksDB's: a soft error stops background work that would
+// repeat it but lets writes go on; a hard error refuses writes until
+// DB::Resume; a fatal one can only be left by reopening.
+//
+// Thread safety: all methods; holds a leaf lock of its own. Listeners are told
+// by the caller, outside the database mutex.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rocksdb/listener.h"
+#include "rocksdb/status.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+using rocksdb::Status;
+
+class ErrorHandler {
+ public:
+  // Severity that an error of this origin has.
+  static Status::Severity SeverityOf(const Status& error, rocksdb::BackgroundErrorReason reason);
+
+  // Records the error unless a worse one stands. Returns the one in force, with severity.
+  Status Set(const Status& error, rocksdb::BackgroundErrorReason reason);
+  Status error() const;
+  // Clears anything but a fatal error.
+  bool Clear();
+
+  bool writes_refused() const { return writes_refused_.load(std::memory_order_acquire); }
+  // No flush is started while true; nor a compaction, which soft errors stop, too.
+  bool background_stopped() const { return background_stopped_.load(std::memory_order_acquire); }
+  bool compactions_stopped() const { return compactions_stopped_.load(std::memory_order_acquire); }
+  // A flush succeeded: what stopped compactions softly may be over.
+  void ClearSoft();
+  // True if writes failed to reach the write-ahead log: it takes no more of them.
+  bool wal_failed() const { return wal_failed_.load(std::memory_order_acquire); }
+  void SetWalFailed() { wal_failed_.store(true, std::memory_order_release); }
+  uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  mutable Mutex mu_;
+  Status error_ GUARDED_BY(mu_);
+  std::atomic<bool> writes_refused_{false};
+  std::atomic<bool> background_stopped_{false};
+  std::atomic<bool> compactions_stopped_{false};
+  std::atomic<bool> wal_failed_{false};
+  std::atomic<uint64_t> count_{0};
+};
+
+}  // namespace compassdb

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creating and dropping column families. Both change the set of families, so
+// both run at the front of the write queue.
+#include "db/db_impl.h"
+#include "lsm/lsm_store.h"
+#include "options/sanitize.h"
+
+namespace compassdb {
+
+Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
+                          const rocksdb::ColumnFamilyOptions& options,
+                          std::shared_ptr<ColumnFamily>* family) {
+  StoreOptions store_options;
+  if (Status s = ProjectFamilyOptions(id, name, options, &store_options); !s.ok()) return s;
+  *family = std::make_shared<ColumnFamily>(id, name, options,
+                                           NewLsmStore(&store_context_, store_options),
+                                           config_.write_buffers);
+  return Status::OK();
+}
+
+Status DBImpl::CreateFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                            ColumnFamilyHandle** handle) {
+  *handle = nullptr;
+  if (options.comparator == nullptr) {
+    return Status::InvalidArgument("column family " + name + ": comparator is null");
+  }
+  const rocksdb::DBOptions db_options = GetDBOptions();
+  const NamedFamilyOptions sanitized{name, SanitizeFamilyOptions(db_options, options)};
+  if (Status s = ValidateFamilyOptions(db_options, sanitized); !s.ok()) return s;
+  WarnAboutHints(config_.info_log.get(), rocksdb::DBOptions(), {sanitized});
+  ExclusiveWrite front(&write_thread_);
+  if (errors_.writes_refused()) return errors_.error();
+  if (families_.ByName(name) != nullptr) {
+    return Status::InvalidArgument("Column family already exists", name);
+  }
+  uint32_t id;
+  {
+    MutexLock lock(&mu_);
+    id = ++max_family_id_;
+  }
+  std::shared_ptr<ColumnFamily> family;
+  if (Status s = MakeFamily(id, name, sanitized.options, &family); !s.ok()) return s;
+  if (Status s = family->store()->Open(); !s.ok()) return s;
+  Status s;
+  {
+    ReadStateGarbage garbage;
+    MutexLock lock(&mu_);
+    family->log_number = family->mem_log_number = wals_.current_number();
+    family->InstallReadState(garbage.list());
+    std::vector<CommitItem> items(1);
+    VersionEdit& edit = items.front().edit;
+    edit.column_family = id;
+    edit.add_column_family = name;
+    edit.comparator = family->user_comparator()->Name();
+    edit.log_number = family->log_number;
+    edit.max_column_family = max_family_id_;
+    items.front().installed = [this, &family] { families_.Add(family); };
+    s = commits_.Commit(&items, garbage.list());
+    if (s.ok()) wal_limit_ = WalLimit();
+  }
+  if (!s.ok()) {
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
+    return s;
+  }
+  LogInfo(config_.info_log.get(), "created column family [" + name + "], id " + std::to_string(id));
+  *handle = new ColumnFamilyHandleImpl(std::move(family), this);
+  return Status::OK();
+}
+
+Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
+                                  const std::string& name, ColumnFamilyHandle** handle) {
+  if (Status s = CheckWritable("CreateColumnFamily"); !s.ok()) return s;
+  if (handle == nullptr) return Status::InvalidArgument("CreateColumnFamily: handle is null");
+  Status s = CreateFamily(options, name, handle);
+  if (s.ok()) s = PersistOptions();
+  return s;
+}
+
+Status DBImpl::CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
+                                    const std::vector<std::string>& names,
+                                    std::vector<ColumnFamilyHandle*>* handles) {
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (const std::string& name : names) descriptors.emplace_back(name, options);
+  return CreateColumnFamilies(descriptors, handles);
+}
+
+Status DBImpl::CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                    std::vector<ColumnFamilyHandle*>* handles) {
+  if (Status s = CheckWritable("CreateColumnFamilies"); !s.ok()) return s;
+  if (handles == nullptr) return Status::InvalidArgument("CreateColumnFamilies: handles is null");
+  handles->clear();
+  Status s;
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : families) {
+    ColumnFamilyHandle* handle = nullptr;
+    s = CreateFamily(descriptor.options, descriptor.name, &handle);
+    if (!s.ok()) break;
+    handles->push_back(handle);
+  }
+  if (!handles->empty()) {
+    Status persisted = PersistOptions();
+    if (s.ok()) s = persisted;
+  }
+  return s;
+}
+
+Status DBImpl::DropColumnFamily(ColumnFamilyHandle* handle) {
+  return DropColumnFamilies({handle});
+}
+
+Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) {
+  if (Status s = CheckWritable("DropColumnFamily"); !s.ok()) return s;
+  Status s;
+  {
+    ExclusiveWrite front(&write_thread_);
+    if (errors_.writes_refused()) return errors_.error();
+    for (ColumnFamilyHandle* handle : handles) {
+      const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+      if (family->id() == 0) return Status::InvalidArgument("Can't drop default column family");
+      if (family->dropped) {
+        return Status::InvalidArgument("Column family already dropped!", family->name());
+      }
+      ReadStateGarbage garbage;
+      MutexLock lock(&mu_);
+      std::vector<CommitItem> items(1);
+      items.front().edit.column_family = family->id();
+      items.front().edit.drop_column_family = true;
+      items.front().installed = [this, &family] {
+        family->dropped = true;
+        families_.Remove(family->id());
+        family->store()->MarkDropped();
+      };
+      s = commits_.Commit(&items, garbage.list());
+      if (!s.ok()) break;
+      wal_limit_ = WalLimit();
+      UpdateStall(&stall_changes_);
+      LogInfo(config_.info_log.get(), "dropped column family [" + family->name() + "]");
+    }
+  }
+  if (!s.ok()) {
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
+    return s;
+  }
+  NotifyStalls();
+  PurgeObsolete();
+  return PersistOptions();
+}
+
+Status DBImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {
+  if (handle == default_handle_.get()) {
+    return Status::InvalidArgument(
+        "Cannot destroy the handle returned by DefaultColumnFamily()");
+  }
+  delete handle;
+  PurgeObsolete();  // of a dropped family, this may have been the last hold
+  return Status::OK();
+}
+
+void DBImpl::NotifyHandleDeletion(ColumnFamilyHandle* handle) { listeners_.HandleDeletion(handle); }
+
+}  // namespace compassdb

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/db_test_util.h"
+
+namespace compassdb {
+namespace {
+
+class FamiliesTest : public DbTest {
+ protected:
+  Status PutIn(int family, const std::string& key, const std::string& value) {
+    return db_->Put(rocksdb::WriteOptions(), handles_[family], key, value);
+  }
+};
+
+TEST_F(FamiliesTest, CreateListReopen) {
+  families_ = {"default"};
+  OpenDb();
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "one", &handle).ok());
+  handles_.push_back(handle);
+  EXPECT_TRUE(db_->CreateColumnFamily(options_, "one", &handle).IsInvalidArgument());
+  ASSERT_TRUE(PutIn(1, "k", "v").ok());
+  EXPECT_EQ(GetIn(0, "k"), "NOT_FOUND");
+  EXPECT_EQ(GetIn(1, "k"), "v");
+  CloseDb();
+  std::vector<std::string> names;
+  ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options_, name_, &names).ok());
+  EXPECT_EQ(names, (std::vector<std::string>{"default", "one"}));
+
+  Status s = TryOpen();  // "one" is not opened
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("one"), std::string::npos);
+  families_ = {"default", "one", "two"};
+  s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  options_.create_missing_column_families = true;
+  OpenDb();
+  EXPECT_EQ(GetIn(1, "k"), "v");
+  EXPECT_EQ(handles_[2]->GetName(), "two");
+}
+
+TEST_F(FamiliesTest, DropTakesEffectAndHandlesStayReadable) {
+  families_ = {"default", "one"};
+  options_.create_missing_column_families = true;
+  OpenDb();
+  ASSERT_TRUE(PutIn(1, "k", "v").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[1]).ok());
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), handles_[1]));
+  ASSERT_TRUE(db_->DropColumnFamily(handles_[1]).ok());
+  EXPECT_TRUE(db_->DropColumnFamily(handles_[1]).IsInvalidArgument());
+  EXPECT_TRUE(db_->DropColumnFamily(handles_[0]).IsInvalidArgument());
+  EXPECT_EQ(GetIn(1, "k"), "v");
+  EXPECT_TRUE(PutIn(1, "k", "w").IsInvalidArgument());
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->value().ToString(), "v");
+  it.reset();
+  CloseDb();
+  families_ = {"default"};
+  OpenDb();
+}
+
+TEST_F(FamiliesTest, NameComesBackEmptyAfterDrop) {
+  families_ = {"default", "one"};
+  options_.create_missing_column_families = true;
+  OpenDb();
+  ASSERT_TRUE(PutIn(1, "k", "old").ok());
+  ASSERT_TRUE(db_->DropColumnFamily(handles_[1]).ok());
+  rocksdb::ColumnFamilyHandle* again = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "one", &again).ok());
+  handles_.push_back(again);
+  EXPECT_EQ(GetIn(2, "k"), "NOT_FOUND");
+  EXPECT_NE(handles_[1]->GetID(), handles_[2]->GetID());
+  Crash(CutMode::kKeepUnsynced);
+  OpenDb();
+  EXPECT_EQ(GetIn(1, "k"), "NOT_FOUND");
+}
+
+TEST_F(FamiliesTest, BatchesAreAtomicAcrossFamiliesWhenOneIsFlushed) {
+  families_ = {"default", "one"};
+  options_.create_missing_column_families = true;
+  OpenDb();
+  for (int i = 0; i < 50; ++i) {
+    rocksdb::WriteBatch batch;
+    batch.Put(handles_[0], Key(i), "v");
+    batch.Put(handles_[1], Key(i), "v");
+    ASSERT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+  }
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[0]).ok());
+  Crash();
+  OpenDb();
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(GetIn(0, Key(i)), "v") << i;
+    EXPECT_EQ(GetIn(1, Key(i)), "v") << i;
+  }
+}
+
+TEST_F(FamiliesTest, AtomicFlushWithoutLog) {
+  families_ = {"default", "one"};
+  options_.create_missing_column_families = true;
+  options_.atomic_flush = true;
+  OpenDb();
+  rocksdb::WriteOptions write;
+  write.disableWAL = true;
+  for (int i = 0; i < 50; ++i) {
+    rocksdb::WriteBatch batch;
+    batch.Put(handles_[0], Key(i), "v");
+    batch.Put(handles_[1], Key(i), "v");
+    ASSERT_TRUE(db_->Write(write, &batch).ok());
+  }
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_).ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(GetIn(0, Key(7)), "v");
+  EXPECT_EQ(GetIn(1, Key(7)), "v");
+}
+
+TEST_F(FamiliesTest, TotalWalSizeFlushesTheFamilyThatHoldsTheOldestLog) {
+  families_ = {"default", "idle"};
+  options_.create_missing_column_families = true;
+  options_.max_total_wal_size = 256 << 10;
+  OpenDb();
+  ASSERT_TRUE(PutIn(1, "k", "v").ok());
+  for (int i = 0; i < 1500; ++i) ASSERT_TRUE(PutIn(0, Key(i), std::string(500, 'v')).ok());
+  rocksdb::VectorLogPtr logs;
+  ASSERT_TRUE(db_->GetSortedWalFiles(logs).ok());
+  uint64_t bytes = 0;
+  for (const auto& log : logs) bytes += log->SizeFileBytes();
+  EXPECT_LT(bytes, 700u << 10);
+  uint64_t entries = 1;
+  ASSERT_TRUE(db_->GetIntProperty(handles_[1], "rocksdb.num-entries-active-mem-table", &entries));
+  EXPECT_EQ(entries, 0u);
+  EXPECT_EQ(GetIn(1, "k"), "v");
+}
+
+TEST_F(FamiliesTest, MissingFamilyInABatch) {
+  families_ = {"default", "one"};
+  options_.create_missing_column_families = true;
+  OpenDb();
+  rocksdb::WriteBatch batch;
+  batch.Put(handles_[0], "a", "1");
+  batch.Put(handles_[1], "b", "2");
+  ASSERT_TRUE(db_->DropColumnFamily(handles_[1]).ok());
+  EXPECT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).IsInvalidArgument());
+  EXPECT_EQ(GetIn(0, "a"), "NOT_FOUND");
+  rocksdb::WriteOptions ignore;
+  ignore.ignore_missing_column_families = true;
+  EXPECT_TRUE(db_->Write(ignore, &batch).ok());
+  EXPECT_EQ(GetIn(0, "a"), "1");
+}
+
+TEST_F(FamiliesTest, SetOptionsNamesWhatItCannotChange) {
+  OpenDb();
+  EXPECT_TRUE(db_->SetOptions({{"write_buffer_size", "131072"}}).ok());
+  EXPECT_EQ(db_->GetOptions().write_buffer_size, 131072u);
+  Status s = db_->SetOptions({{"no_such_option", "1"}});
+  EXPECT_FALSE(s.ok());
+  EXPECT_NE(s.ToString().find("no_such_option"), std::string::npos) << s.ToString();
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/db_test_util.h"
+
+namespace compassdb {
+namespace {
+
+class FaultTest : public DbTest {};
+
+TEST_F(FaultTest, FailedLogWriteRefusesWritesUntilResume) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1", true).ok());
+  fs_->FailNth(FaultOp::kSync, 1, ".log", Status::IOError("injected"));
+  EXPECT_TRUE(Put("b", "2", true).IsIOError());
+  EXPECT_FALSE(Put("c", "3").ok());
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(IntProperty("rocksdb.background-errors"), 1u);
+  fs_->ClearFaults();
+  ASSERT_TRUE(db_->Resume().ok());
+  ASSERT_TRUE(Put("d", "4", true).ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("d"), "4");
+  EXPECT_EQ(Get("c"), "NOT_FOUND");
+}
+
+TEST_F(FaultTest, FullDiskInAFlush) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1", true).ok());
+  fs_->FailAll(FaultOp::kWrite, ".ph", Status::NoSpace("injected"));
+  Status s = db_->Flush(rocksdb::FlushOptions());
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_FALSE(Put("b", "2").ok());
+  EXPECT_FALSE(db_->Resume().ok());
+  fs_->ClearFaults();
+  s = db_->Resume();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  ASSERT_TRUE(Put("b", "2").ok());
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+}
+
+TEST_F(FaultTest, FailedManifestWriteLosesNothing) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1", true).ok());
+  fs_->FailNth(FaultOp::kSync, 1, "MANIFEST", Status::IOError("injected"));
+  Status s = db_->Flush(rocksdb::FlushOptions());
+  EXPECT_FALSE(s.ok());
+  fs_->ClearFaults();
+  s = db_->Resume();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  ASSERT_TRUE(Put("b", "2", true).ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+}
+
+TEST_F(FaultTest, ManifestThatCannotBeReplacedEither) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1", true).ok());
+  fs_->FailAll(FaultOp::kSync, "MANIFEST", Status::IOError("injected"));
+  EXPECT_FALSE(db_->Flush(rocksdb::FlushOptions()).ok());
+  Crash();
+  fs_->ClearFaults();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(FaultTest, EveryFailingWriteIsReportedAndNothingSyncedIsLost) {
+  options_.write_buffer_size = 8 << 10;
+  for (uint64_t n = 1; n < 40; n += 3) {
+    for (const FaultOp op : {FaultOp::kSync, FaultOp::kWrite, FaultOp::kCreate}) {
+      OpenDb();
+      fs_->FailNth(op, n, name_, Status::IOError("injected"));
+      int acknowledged = 0;
+      for (int i = 0; i < 40; ++i) {
+        if (!Put(Key(i), std::string(400, 'v'), true).ok()) break;
+        ++acknowledged;
+      }
+      Crash(CutMode::kDropUnsynced, n);
+      fs_->ClearFaults();
+      OpenDb();
+      for (int i = 0; i < acknowledged; ++i) {
+        ASSERT_EQ(Get(Key(i)), std::string(400, 'v')) << "n " << n << " i " << i;
+      }
+      CloseDb();
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    }
+  }
+}
+
+TEST_F(FaultTest, LogThatCannotBeSyncedAfterItsEndDoesNotPreventResume) {
+  OpenDb();
+  rocksdb::ColumnFamilyHandle* two = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "two", &two).ok());
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(two).ok());
+  families_ = {"default", "two"};
+  OpenDb();
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[1], "a", "1").ok());
+  ASSERT_TRUE(Put("b", "1").ok());
+  // The flush syncs the log that it ends.
+  fs_->FailNth(FaultOp::kSync, 1, ".log", Status::IOError("injected"));
+  EXPECT_FALSE(db_->Flush(rocksdb::FlushOptions()).ok());
+  fs_->ClearFaults();
+  Status s = db_->Resume();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  ASSERT_TRUE(Put("c", "1", true).ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(GetIn(1, "a"), "1");
+  EXPECT_EQ(Get("b"), "1");
+  EXPECT_EQ(Get("c"), "1");
+}
+
+TEST_F(FaultTest, BufferedLogThatCannotBeEndedStopsWrites) {
+  options_.manual_wal_flush = true;
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());  // in the log's buffer
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::IOError("injected"));
+  db_->Flush(rocksdb::FlushOptions()).PermitUncheckedError();
+  fs_->ClearFaults();
+  const bool synced = Put("b", "2", true).ok();
+  Crash();
+  OpenDb();
+  if (synced) {
+    EXPECT_EQ(Get("b"), "2");
+  }
+}
+
+TEST_F(FaultTest, ManifestReplacedButCurrentNotDurable) {
+  options_.max_manifest_file_size = 1;  // every commit starts a new one
+  for (uint64_t n = 1; n <= 6; ++n) {
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1", true).ok());
+    fs_->FailNth(FaultOp::kSync, n, name_, Status::IOError("injected"));
+    db_->Flush(rocksdb::FlushOptions()).PermitUncheckedError();
+    fs_->ClearFaults();
+    if (Put("b", "2", true).ok()) {
+      db_->Flush(rocksdb::FlushOptions()).PermitUncheckedError();
+    }
+    CloseDb();
+    OpenDb();
+    EXPECT_EQ(Get("a"), "1") << n;
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(FaultTest, ReadErrorsAreReturned) {
+  OpenDb();
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  OpenDb();
+  fs_->FailAll(FaultOp::kRead, ".ph", Status::IOError("injected"));
+  std::string value;
+  Status s = db_->Get(rocksdb::ReadOptions(), Key(5), &value);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  it->SeekToFirst();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_TRUE(it->status().IsIOError()) << it->status().ToString();
+  it.reset();
+  fs_->ClearFaults();
+  EXPECT_EQ(Get(Key(5)), std::string(100, 'v'));
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flushes: sealed memtables go into the store, and the logs that held them go.
+// One flush per family at a time, of all memtables that wait, so that they are
+// committed in order; with atomic_flush, all families in one commit.
+#include <algorithm>
+
+#include "db/db_impl.h"
+#include "db/statistics_util.h"
+
+namespace compassdb {
+
+struct DBImpl::FlushUnit {
+  std::shared_ptr<ColumnFamily> family;
+  FlushRequest request;
+  VersionEdit edit;
+  JobReport report;
+  std::unique_ptr<Store::Prepared> prepared;
+  rocksdb::FlushReason reason = rocksdb::FlushReason::kOthers;
+  JobContext job;
+  uint64_t flushed_until = 0;  // the family's flushed_count with this flush
+};
+
+Status DBImpl::Flush(const rocksdb::FlushOptions& options, ColumnFamilyHandle* family) {
+  return Flush(options, std::vector<ColumnFamilyHandle*>{family});
+}
+
+Status DBImpl::Flush(const rocksdb::FlushOptions& options,
+                     const std::vector<ColumnFamilyHandle*>& handles) {
+  if (Status s = CheckWritable("Flush"); !s.ok()) return s;
+  Families families;
+  for (ColumnFamilyHandle* handle : handles) families.push_back(SharedFamilyOf(handle));
+  if (config_.options.atomic_flush) families = families_.All();
+  return FlushFamilies(families, options, rocksdb::FlushReason::kManualFlush);
+}
+
+Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptions& options,
+                             rocksdb::FlushReason reason) {
+  if (!options.allow_write_stall) {
+    // One more sealed memtable must not be what stops the writers.
+    MutexLock lock(&mu_);
+    for (const auto& family : families) {
+      while (!shutting_down_ && !errors_.writes_refused() && !family->dropped &&
+             !family->mem->empty() && !family->immutables.empty() &&
+             static_cast<int>(family->immutables.size()) + 1 >=
+                 family->settings.max_write_buffer_number) {
+        family->flush_requested = true;
+        MaybeSchedule();
+        background_changed_.Wait();
+      }
+    }
+  }
+  std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>> targets;
+  Status s;
+  {
+    ExclusiveWrite front(&write_thread_);
+    if (errors_.writes_refused()) return errors_.error();
+    {
+      ReadStateGarbage garbage;
+      MutexLock lock(&mu_);
+      bool any = false;
+      for (const auto& family : families) any = any || !family->mem->empty();
+      if (any) s = SwitchMemTables(families, reason, &garbage);
+      for (const auto& family : families) {
+        if (family->dropped || family->flushed_count >= family->sealed_count) continue;
+        targets.emplace_back(family, family->sealed_count);
+        if (!family->immutables.empty()) family->flush_requested = true;
+      }
+      MaybeSchedule();
+    }
+    NotifySealed();
+  }
+  if (!s.ok()) {
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
+    return s;
+  }
+  return options.wait ? WaitForFlush(targets, /*for_listeners=*/true) : Status::OK();
+}
+
+// Data that no log holds would be lost, so it is flushed unless told otherwise.
+void DBImpl::FlushUnloggedData() {
+  if (read_only_ || !unlogged_data_ || config_.options.avoid_flush_during_shutdown ||
+      errors_.writes_refused()) {
+    return;
+  }
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = true;
+  FlushFamilies(families_.All(), flush, rocksdb::FlushReason::kShutDown).PermitUncheckedError();
+}
+
+// With `for_listeners` a flush counts as ended after OnFlushCompleted. (One that
+// was committed before the call is no target: its listener may be the caller.)
+Status DBImpl::WaitForFlush(const FlushTargets& targets, bool for_listeners) {
+  MutexLock lock(&mu_);
+  for (const auto& [family, sealed] : targets) {
+    while ((for_listeners ? family->announced_count : family->flushed_count) < sealed) {
+      if (for_listeners && family->flushed_count >= sealed) {
+        background_changed_.Wait();  // its job goes on to tell the listeners
+        continue;
+      }
+      if (family->dropped) {
+        if (targets.size() == 1) return Status::ColumnFamilyDropped(family->name());
+        break;
+      }
+      if (shutting_down_) return Status::ShutdownInProgress("Flush");
+      if (errors_.writes_refused()) return errors_.error();
+      background_changed_.Wait();
+    }
+  }
+  return Status::OK();
+}
+
+void DBImpl::BackgroundFlush() {
+  std::vector<FlushUnit> units;
+  {
+    MutexLock lock(&mu_);
+    --background_.flushes_scheduled;
+    ++background_.flushes_running;
+    Families picked;
+    while (!background_.flush_queue.empty() && picked.empty()) {
+      std::shared_ptr<ColumnFamily> family = std::move(background_.flush_queue.front());
+      background_.flush_queue.pop_front();
+      family->flush_queued = false;
+      if (family->FlushPending()) picked.push_back(family);
+    }
+    if (!picked.empty() && config_.options.atomic_flush) {
+      picked.clear();
+      for (const auto& family : families_.All()) {
+        // Somebody else's atomic flush is under way: this one comes after it.
+        if (family->flush_running) {
+          picked.clear();
+          break;
+        }
+        if (!family->immutables.empty()) picked.push_back(family);
+      }
+    }
+    for (const auto& family : picked) {
+      FlushUnit unit;
+      unit.family = family;
+      unit.reason = family->flush_reason;
+      unit.request.memtables = family->PickFlush();
+      units.push_back(std::move(unit));
+    }
+  }
+  if (!units.empty()) {
+    const int job_id = next_job_id_.fetch_add(1);
+    for (FlushUnit& unit : units) {
+      unit.request.snapshots = snapshots_.Sequences();
+      unit.job = {this, config_.name, job_id, unit.family};
+      listeners_.FlushBegin(unit.job, unit.reason);
+    }
+    Status s = RunFlush(&units);
+    if (!s.ok() && !s.IsColumnFamilyDropped() && !s.IsShutdownInProgress()) {
+      SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
+    }
+    PurgeObsolete();
+    for (const FlushUnit& unit : units) {
+      listeners_.FilesCreated(unit.job, unit.report, /*flush=*/true, s);
+      if (s.ok()) listeners_.FlushCompleted(unit.job, unit.reason, unit.report);
+    }
+    NotifyStalls();
+  }
+  MutexLock lock(&mu_);
+  for (const FlushUnit& unit : units) {
+    uint64_t& announced = unit.family->announced_count;
+    announced = std::max(announced, unit.flushed_until);
+  }
+  --background_.flushes_running;
+  BackgroundDone();
+}
+
+Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
+  Status s;
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  for (FlushUnit& unit : *units) {
+    if (!s.ok()) break;
+    StopWatch watch(config_.clock, statistics, rocksdb::FLUSH_TIME);
+    s = unit.family->store()->Flush(unit.request, &unit.edit, &unit.report);
+    if (s.ok()) s = unit.family->store()->Prepare(unit.edit, &unit.prepared);
+  }
+  // Another family's part of a batch must not be lost when this one's is durable.
+  if (s.ok() && families_.size() > 1) s = wals_.SyncClosed();
+
+  ReadStateGarbage garbage;
+  MutexLock lock(&mu_);
+  std::vector<CommitItem> items;
+  for (FlushUnit& unit : *units) {
+    if (!s.ok()) break;
+    CommitItem item;
+    item.family = unit.family;
+    item.edit = std::move(unit.edit);
+    item.edit.column_family = unit.family->id();
+    item.prepared = std::move(unit.prepared);
+    const size_t n = unit.request.memtables.size();
+    ColumnFamily* family = unit.family.get();
+    item.finalize = [family, n](VersionEdit* edit) {
+      edit->log_number = n < family->immutables.size() ? family->immutables[n].log_number
+                                                       : family->mem_log_number;
+    };
+    item.installed = [family, n] { family->FlushCommitted(n); };
+    items.push_back(std::move(item));
+  }
+  if (s.ok()) s = commits_.Commit(&items, garbage.list());
+  for (FlushUnit& unit : *units) {
+    if (!s.ok()) {
+      unit.family->FlushFailed();
+      continue;
+    }
+    unit.flushed_until = unit.family->flushed_count;
+    Tick(statistics, rocksdb::FLUSH_WRITE_BYTES, unit.report.bytes_written);
+    unit.family->counters.flush_bytes += unit.report.bytes_written;
+    unit.family->counters.flush_micros += unit.report.micros;
+    ++unit.family->counters.flushes;
+    LogInfo(config_.info_log.get(),
+            "[" + unit.family->name() + "] flushed " +
+                std::to_string(unit.request.memtables.size()) + " memtables, " +
+                std::to_string(unit.report.records_in) + " records, " +
+                std::to_string(unit.report.bytes_written) + " bytes in " +
+                std::to_string(unit.report.micros) + " us");
+  }
+  if (s.ok()) errors_.ClearSoft();
+  UpdateStall(&stall_changes_);
+  background_changed_.SignalAll();
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/info_log.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "base/file_names.h"
+#include "env/env_adapter.h"
+#include "rocksdb/options.h"
+
+namespace compassdb {
+namespace {
+
+// "2026/11/21-06:45:41.123456 7f3a "
+std::string LinePrefix(uint64_t micros) {
+  const std::time_t seconds = static_cast<std::time_t>(micros / 1000000);
+  std::tm t{};
+  localtime_r(&seconds, &t);
+  char buffer[96];
+  std::snprintf(buffer, sizeof(buffer), "%04d/%02d/%02d-%02d:%02d:%02d.%06d %llx ",
+                t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec,
+                static_cast<int>(micros % 1000000),
+                static_cast<unsigned long long>(
+                    std::hash<std::thread::id>()(std::this_thread::get_id())));
+  return buffer;
+}
+
+std::string FormatLine(const char* format, va_list args) {
+  va_list copy;
+  va_copy(copy, args);
+  const int n = std::vsnprintf(nullptr, 0, format, copy);
+  va_end(copy);
+  if (n < 0) return format;
+  std::string text(static_cast<size_t>(n) + 1, '\0');
+  std::vsnprintf(text.data(), text.size(), format, args);
+  text.back() = '\n';
+  if (n > 0 && text[n - 1] == '\n') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Status InfoLog::Open(std::shared_ptr<FileSystem> fs, std::shared_ptr<Clock> clock, const std::string& dir,
+                     const InfoLogOptions& options, std::shared_ptr<rocksdb::Logger>* log) {
+  if (Status s = fs->CreateDir(dir); !s.ok()) return s;
+  std::shared_ptr<InfoLog> opened(new InfoLog(std::move(fs), std::move(clock), dir, options));
+  {
+    MutexLock lock(&opened->mu_);
+    if (Status s = opened->Roll(); !s.ok()) return s;
+  }
+  *log = std::move(opened);
+  return Status::OK();
+}
+
+InfoLog::~InfoLog() { Close().PermitUncheckedError(); }
+
+Status InfoLog::CloseImpl() {
+  MutexLock lock(&mu_);
+  if (file_ == nullptr) return Status::OK();
+  Status s = file_->Close();
+  file_.reset();
+  return s;
+}
+
+Status InfoLog::Roll() {
+  if (file_ != nullptr) file_->Close().PermitUncheckedError();
+  file_.reset();
+  const std::string path = InfoLogFileName(dir_);
+  opened_micros_ = clock_->NowMicros();
+  if (fs_->FileExists(path).ok()) {
+    uint64_t micros = opened_micros_;
+    while (fs_->FileExists(OldInfoLogFileName(dir_, micros)).ok()) ++micros;
+    if (Status s = fs_->RenameFile(path, OldInfoLogFileName(dir_, micros)); !s.ok()) return s;
+  }
+  DeleteOld();
+  return fs_->NewWritableFile(path, FileOptions(), &file_);
+}
+
+void InfoLog::DeleteOld() {
+  std::vector<std::string> names;
+  if (!fs_->GetChildren(dir_, &names).ok()) return;
+  std::vector<uint64_t> old;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == FileType::kInfoLog && number != 0) {
+      old.push_back(number);
+    }
+  }
+  std::sort(old.begin(), old.end());
+  const size_t keep = options_.keep_files > 0 ? options_.keep_files - 1 : 0;
+  for (size_t i = 0; i + keep < old.size(); ++i) {
+    fs_->DeleteFile(OldInfoLogFileName(dir_, old[i])).PermitUncheckedError();
+  }
+}
+
+void InfoLog::Logv(const char* format, va_list args) {
+  const uint64_t now = clock_->NowMicros();
+  const std::string line = LinePrefix(now) + FormatLine(format, args);
+  MutexLock lock(&mu_);
+  if (file_ == nullptr) return;
+  const bool large = options_.max_file_bytes > 0 &&
+                     file_->Size() + line.size() > options_.max_file_bytes && file_->Size() > 0;
+  const bool old = options_.max_age_seconds > 0 &&
+                   now > opened_micros_ + options_.max_age_seconds * 1000000;
+  if ((large || old) && !Roll().ok()) return;
+  if (file_->Append(line).ok()) file_->Flush().PermitUncheckedError();
+}
+
+void InfoLog::Flush() {
+  MutexLock lock(&mu_);
+  if (file_ != nullptr) file_->Flush().PermitUncheckedError();
+}
+
+size_t InfoLog::GetLogFileSize() const {
+  MutexLock lock(&mu_);
+  return file_ == nullptr ? 0 : file_->Size();
+}
+
+void LogInfo(rocksdb::Logger* log, const std::string& line) {
+  if (log != nullptr) rocksdb::Info(log, "%s", line.c_str());
+}
+
+}  // namespace compassdb
+
+namespace ROCKSDB_NAMESPACE {
+
+Status CreateLoggerFromOptions(const std::string& dbname, const DBOptions& options,
+                               std::shared_ptr<Logger>* logger) {
+  if (options.info_log != nullptr) {
+    *logger = options.info_log;
+    return Status::OK();
+  }
+  compassdb::InfoLogOptions log_options;
+  log_options.max_file_bytes = options.max_log_file_size;
+  log_options.max_age_seconds = options.log_file_time_to_roll;
+  log_options.keep_files = options.keep_log_file_num;
+  log_options.level = options.info_log_level;
+  return compassdb::InfoLog::Open(compassdb::FileSystemOfEnv(options.env), compassdb::ClockOfEnv(options.env),
+                                  options.db_log_dir.empty() ? dbname : options.db_log_dir,
+                                  log_options, logger);
+}
+
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iterators and snapshots.
+#include "db/db_impl.h"
+#include "db/db_iter.h"
+#include "db/statistics_util.h"
+#include "iter/merging_iterator.h"
+
+namespace compassdb {
+namespace {
+
+// Keeps what an iterator walks on; the family outlives its memtables' comparator.
+struct IteratorPins {
+  IteratorPins(std::shared_ptr<ColumnFamily> f, ReadState* s) : family(std::move(f)), state(s) {}
+  ~IteratorPins() { state->Unref(); }
+  IteratorPins(const IteratorPins&) = delete;
+  IteratorPins& operator=(const IteratorPins&) = delete;
+  const std::shared_ptr<ColumnFamily> family;
+  ReadState* const state;
+};
+
+// Takes over the reference to `state`.
+Status BuildSource(const ReadOptions& options, const std::shared_ptr<ColumnFamily>& family,
+                   ReadState* state, SequenceNumber sequence, DBIterSource* source) {
+  source->pins = std::make_shared<IteratorPins>(family, state);
+  source->snapshot = sequence;
+  source->super_version_number = state->number;
+  std::vector<InternalIteratorPtr> children;
+  const auto add = [&](const MemTable& mem) {
+    children.push_back(mem.NewIterator());
+    if (!options.ignore_range_deletions && mem.num_range_deletes() > 0) {
+      source->tombstones.Add(mem.RangeTombstones());
+    }
+  };
+  add(*state->mem);
+  for (const auto& immutable : state->immutables) add(*immutable);
+  if (options.read_tier != rocksdb::kMemtableTier) {
+    BlockReadOptions block;
+    block.verify_checksums = options.verify_checksums;
+    block.fill_cache = options.fill_cache;
+    block.cache_only = options.read_tier == rocksdb::kBlockCacheTier;
+    block.readahead_bytes = options.readahead_size;
+    RangeTombstoneSet ignored(family->user_comparator());
+    Status s = state->view->AddIterators(
+        block, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
+    if (!s.ok()) return s;
+  }
+  source->iter = NewMergingIterator(family->comparator(), std::move(children));
+  return Status::OK();
+}
+
+Status CheckIteratorOptions(const ReadOptions& options) {
+  if (options.managed) return Status::NotSupported("ReadOptions::managed");
+  if (options.tailing) return Status::NotSupported("ReadOptions::tailing");
+  if (options.read_tier == rocksdb::kPersistedTier) {
+    return Status::NotSupported("ReadTier::kPersistedTier is not supported for iterators");
+  }
+  if (options.iter_start_ts != nullptr) return Status::NotSupported("ReadOptions::iter_start_ts");
+  if (options.table_filter) return Status::NotSupported("ReadOptions::table_filter");
+  return Status::OK();
+}
+
+}  // namespace
+
+rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
+                                         const std::shared_ptr<ColumnFamily>& family,
+                                         ReadState* state, SequenceNumber sequence) {
+  DBIterSource source(family->user_comparator());
+  if (Status s = BuildSource(options, family, state, sequence, &source); !s.ok()) {
+    return rocksdb::NewErrorIterator(s);
+  }
+  const rocksdb::ColumnFamilyOptions family_options = family->options();
+  DBIterOptions iter;
+  iter.comparator = family->user_comparator();
+  iter.merge.op = family_options.merge_operator.get();
+  iter.merge.statistics = config_.options.statistics.get();
+  iter.lower_bound = options.iterate_lower_bound;
+  iter.upper_bound = options.iterate_upper_bound;
+  iter.prefix_extractor = family_options.prefix_extractor;
+  iter.prefix_same_as_start = options.prefix_same_as_start;
+  iter.pin_data = options.pin_data;
+  iter.max_skippable_internal_keys = options.max_skippable_internal_keys;
+  iter.max_sequential_skip = family_options.max_sequential_skip_in_iterations;
+  iter.statistics = config_.options.statistics;
+  if (options.snapshot == nullptr) {
+    iter.refresh = [this, options, family](DBIterSource* fresh) {
+      ReadState* now = family->read_state()->Acquire();
+      return BuildSource(options, family, now, ReadSequence(options), fresh);
+    };
+  }
+  Tick(config_.options.statistics.get(), rocksdb::NO_ITERATOR_CREATED);
+  return NewDBIterator(std::move(iter), std::move(source));
+}
+
+rocksdb::Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
+  Status s = CheckRead(options);
+  if (s.ok()) s = CheckIteratorOptions(options);
+  if (!s.ok()) return rocksdb::NewErrorIterator(s);
+  const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
+  ReadState* const state = family->read_state()->Acquire();
+  return NewIteratorOn(options, family, state, ReadSequence(options));
+}
+
+Status DBImpl::NewIterators(const ReadOptions& options,
+                            const std::vector<ColumnFamilyHandle*>& handles,
+                            std::vector<rocksdb::Iterator*>* iterators) {
+  iterators->clear();
+  if (Status s = CheckRead(options); !s.ok()) return s;
+  if (Status s = CheckIteratorOptions(options); !s.ok()) return s;
+  std::vector<ReadState*> states;
+  SequenceNumber sequence;
+  {
+    // One moment for all: no memtable is switched while the mutex is held.
+    MutexLock lock(&mu_);
+    for (ColumnFamilyHandle* handle : handles) {
+      states.push_back(FamilyOf(handle)->read_state()->Acquire());
+    }
+    sequence = ReadSequence(options);
+  }
+  for (size_t i = 0; i < handles.size(); ++i) {
+    iterators->push_back(NewIteratorOn(options, SharedFamilyOf(handles[i]), states[i], sequence));
+  }
+  return Status::OK();
+}
+
+const rocksdb::Snapshot* DBImpl::GetSnapshot() {
+  return snapshots_.New(last_sequence_,
+                        static_cast<int64_t>(config_.clock->NowMicros() / 1000000));
+}
+
+void DBImpl::ReleaseSnapshot(const rocksdb::Snapshot* snapshot) { snapshots_.Release(snapshot); }
+
+}  // namespace compassdb

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends of databases, handles and stalls: nothing is lost, nothing waits for ever.
+#include <atomic>
+#include <thread>
+
+#include "db/db_test_util.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/listener.h"
+#include "rocksdb/write_buffer_manager.h"
+
+namespace compassdb {
+namespace {
+
+class LifetimeTest : public DbTest {
+ protected:
+  Status PutUnlogged(const std::string& key, const std::string& value) {
+    rocksdb::WriteOptions options;
+    options.disableWAL = true;
+    return db_->Put(options, key, value);
+  }
+};
+
+TEST_F(LifetimeTest, HandleDestroyedAfterCloseLeavesTheFilesAlone) {
+  families_ = {"default"};
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(db_->Close().ok());
+  CloseDb();  // destroys the handles first
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(LifetimeTest, CloseWithTheLogLockedFlushesWhatNoLogHolds) {
+  OpenDb();
+  ASSERT_TRUE(PutUnlogged("a", "1").ok());
+  ASSERT_TRUE(db_->LockWAL().ok());
+  ASSERT_TRUE(db_->Close().ok());
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(LifetimeTest, CloseWhilePausedFlushesWhatNoLogHolds) {
+  OpenDb();
+  ASSERT_TRUE(PutUnlogged("a", "1").ok());
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  ASSERT_TRUE(db_->Close().ok());
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(LifetimeTest, CancelledBackgroundWorkFlushesWhatNoLogHolds) {
+  OpenDb();
+  ASSERT_TRUE(PutUnlogged("a", "1").ok());
+  rocksdb::CancelAllBackgroundWork(db_.get(), true);
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(LifetimeTest, BudgetStallSwitchesTheMemTableThatFillsTheBudget) {
+  options_.write_buffer_size = 64 << 20;
+  options_.arena_block_size = 4096;
+  options_.write_buffer_manager =
+      std::make_shared<rocksdb::WriteBufferManager>(256 << 10, nullptr, /*allow_stall=*/true);
+  families_ = {"default", "big"};
+  {
+    rocksdb::Options plain = options_;
+    rocksdb::DB* db = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open(plain, name_, &db).ok());
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(plain, "big", &handle).ok());
+    db->DestroyColumnFamilyHandle(handle);
+    delete db;
+  }
+  OpenDb();
+  ASSERT_TRUE(Put("old", "1").ok());
+  rocksdb::WriteBatch batch;
+  for (int i = 0; i < 100; ++i) batch.Put(handles_[1], Key(i), std::string(10 << 10, 'v'));
+  ASSERT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+  // The default family holds the oldest data, the other one all the memory.
+  EXPECT_TRUE(Put("new", "2").ok());
+  EXPECT_EQ(GetIn(1, Key(7)), std::string(10 << 10, 'v'));
+}
+
+TEST_F(LifetimeTest, FlushReturnsAfterItsListeners) {
+  class Slow : public rocksdb::EventListener {
+   public:
+    void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo&) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ++completed;
+    }
+    std::atomic<int> completed{0};
+  };
+  auto slow = std::make_shared<Slow>();
+  options_.listeners.push_back(slow);
+  OpenDb();
+  for (int i = 1; i <= 3; ++i) {
+    ASSERT_TRUE(Put("a", "1").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    EXPECT_EQ(slow->completed, i);
+  }
+}
+
+TEST_F(LifetimeTest, MultiGetSeesBatchesWholeAcrossSwitches) {
+  rocksdb::DB* db = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open(options_, name_, &db).ok());
+  rocksdb::ColumnFamilyHandle* created = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(options_, "two", &created).ok());
+  db->DestroyColumnFamilyHandle(created);
+  delete db;
+  families_ = {"default", "two"};
+  OpenDb();
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (int i = 0; i < 3000; ++i) {
+      rocksdb::WriteBatch batch;
+      batch.Put(handles_[0], "k", std::to_string(i));
+      batch.Put(handles_[1], "k", std::to_string(i));
+      if (!db_->Write(rocksdb::WriteOptions(), &batch).ok()) break;
+      rocksdb::FlushOptions flush;
+      flush.wait = false;
+      flush.allow_write_stall = true;
+      if (i % 20 == 0) db_->Flush(flush, handles_[0]).PermitUncheckedError();
+    }
+    stop = true;
+  });
+  int torn = 0;
+  while (!stop) {
+    std::vector<std::string> values;
+    const std::vector<Status> s =
+        db_->MultiGet(rocksdb::ReadOptions(), handles_, {"k", "k"}, &values);
+    if (s[0].ok() != s[1].ok() || values[0] != values[1]) ++torn;
+  }
+  writer.join();
+  EXPECT_EQ(torn, 0);
+}
+
+TEST_F(LifetimeTest, LowPriorityWritesYieldToCompactions) {
+  options_.level0_file_num_compaction_trigger = 2;
+  options_.level0_slowdown_writes_trigger = 1000;
+  options_.level0_stop_writes_trigger = 1000;
+  OpenDb();
+  rocksdb::WriteOptions low;
+  low.low_pri = true;
+  low.no_slowdown = true;
+  EXPECT_TRUE(db_->Put(low, "a", "1").ok());
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(Put(Key(i), "v").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  // Nobody waits for compactions that are off.
+  EXPECT_TRUE(db_->Put(low, "a", "2").ok());
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());
+  Status s = db_->Put(low, "a", "3");
+  EXPECT_TRUE(s.IsIncomplete()) << s.ToString();
+  EXPECT_TRUE(Put("a", "4").ok());
+  low.no_slowdown = false;
+  EXPECT_TRUE(db_->Put(low, "a", "5").ok());
+  EXPECT_EQ(Get("a"), "5");
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/listeners.h"
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+
+#include "base/file_names.h"
+
+namespace compassdb {
+namespace {
+
+uint64_t ThisThread() { return std::hash<std::thread::id>()(std::this_thread::get_id()); }
+
+rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report) {
+  rocksdb::TableProperties props;
+  props.column_family_id = job.family->id();
+  props.column_family_name = job.family->name();
+  props.comparator_name = job.family->user_comparator()->Name();
+  for (const TphMeta& tph : report.outputs) {
+    for (const TphPiece& piece : tph.pieces) {
+      props.data_size += piece.meta.data_bytes;
+      props.num_entries += piece.meta.num_records;
+      props.num_deletions += piece.meta.num_deletions;
+      props.num_merge_operands += piece.meta.num_merges;
+      props.num_range_deletions += piece.meta.num_range_tombstones;
+      props.num_data_blocks += piece.meta.num_blocks;
+    }
+    props.index_size += tph.directory.length;
+  }
+  return props;
+}
+
+rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reason,
+                                const JobReport& report) {
+  rocksdb::FlushJobInfo info{};
+  info.cf_id = job.family->id();
+  info.cf_name = job.family->name();
+  if (!report.output_files.empty()) {
+    info.file_number = report.output_files.front();
+    info.file_path = PieceFileName(job.db_name, info.file_number);
+  }
+  info.thread_id = ThisThread();
+  info.job_id = job.job_id;
+  info.smallest_seqno = kMaxSequenceNumber;
+  for (const TphMeta& tph : report.outputs) {
+    info.smallest_seqno = std::min(info.smallest_seqno, tph.smallest_seq);
+    info.largest_seqno = std::max(info.largest_seqno, tph.largest_seq);
+  }
+  if (report.outputs.empty()) info.smallest_seqno = 0;
+  info.triggered_writes_slowdown = job.family->stall == rocksdb::WriteStallCondition::kDelayed;
+  info.triggered_writes_stop = job.family->stall == rocksdb::WriteStallCondition::kStopped;
+  info.table_properties = PropertiesOf(job, report);
+  info.flush_reason = reason;
+  return info;
+}
+
+rocksdb::CompactionReason ReasonOf(const std::string& reason, bool manual, int input_level) {
+  if (manual) return rocksdb::CompactionReason::kManualCompaction;
+  if (reason == "ttl") return rocksdb::CompactionReason::kTtl;
+  if (reason == "periodic") return rocksdb::CompactionReason::kPeriodicCompaction;
+  return input_level == 0 ? rocksdb::CompactionReason::kLevelL0FilesNum
+                          : rocksdb::CompactionReason::kLevelMaxLevelSize;
+}
+
+}  // namespace
+
+void Listeners::FlushBegin(const JobContext& job, rocksdb::FlushReason reason) const {
+  if (empty()) return;
+  const rocksdb::FlushJobInfo info = FlushInfo(job, reason, JobReport());
+  for (const auto& listener : listeners_) listener->OnFlushBegin(job.db, info);
+}
+
+void Listeners::FlushCompleted(const JobContext& job, rocksdb::FlushReason reason,
+                               const JobReport& report) const {
+  if (empty()) return;
+  const rocksdb::FlushJobInfo info = FlushInfo(job, reason, report);
+  for (const auto& listener : listeners_) listener->OnFlushCompleted(job.db, info);
+}
+
+void Listeners::CompactionBegin(const JobContext& job, int input_level, int output_level,
+                                bool manual) const {
+  if (empty()) return;
+  rocksdb::CompactionJobInfo info{};
+  info.cf_id = job.family->id();
+  info.cf_name = job.family->name();
+  info.thread_id = ThisThread();
+  info.job_id = job.job_id;
+  info.base_input_level = input_level;
+  info.output_level = output_level;
+  info.compaction_reason = ReasonOf("", manual, input_level);
+  for (const auto& listener : listeners_) listener->OnCompactionBegin(job.db, info);
+}
+
+void Listeners::CompactionCompleted(const JobContext& job, const JobReport& report, bool manual,
+                                    const Status& status) const {
+  if (empty()) return;
+  rocksdb::CompactionJobInfo info{};
+  info.cf_id = job.family->id();
+  info.cf_name = job.family->name();
+  info.status = status;
+  info.thread_id = ThisThread();
+  info.job_id = job.job_id;
+  info.base_input_level = report.input_level;
+  info.output_level = report.output_level;
+  for (uint64_t number : report.input_files) {
+    info.input_files.push_back(PieceFileName(job.db_name, number));
+    info.input_file_infos.push_back({report.input_level, number, 0});
+  }
+  for (uint64_t number : report.output_files) {
+    info.output_files.push_back(PieceFileName(job.db_name, number));
+    info.output_file_infos.push_back({report.output_level, number, 0});
+  }
+  info.compaction_reason = ReasonOf(report.reason, manual, report.input_level);
+  const StoreOptions& options = job.family->store()->options();
+  const size_t level = static_cast<size_t>(report.output_level);
+  info.compression =
+      level < options.compression.size() ? options.compression[level] : rocksdb::kNoCompression;
+  info.stats.Reset();
+  info.stats.elapsed_micros = report.micros;
+  info.stats.num_input_records = report.records_in;
+  info.stats.num_output_records = report.records_out;
+  info.stats.num_input_files = report.input_files.size();
+  info.stats.num_output_files = report.output_files.size();
+  info.stats.total_input_bytes = report.bytes_read;
+  info.stats.total_output_bytes = report.bytes_written;
+  info.stats.is_manual_compaction = manual;
+  for (const auto& listener : listeners_) listener->OnCompactionCompleted(job.db, info);
+}
+
+void Listeners::FilesCreated(const JobContext& job, const JobReport& report, bool flush,
+                             const Status& status) const {
+  if (empty()) return;
+  for (uint64_t number : report.output_files) {
+    rocksdb::TableFileCreationInfo info(PropertiesOf(job, report));
+    info.db_name = job.db_name;
+    info.cf_name = job.family->name();
+    info.file_path = PieceFileName(job.db_name, number);
+    info.job_id = job.job_id;
+    info.reason = flush ? rocksdb::TableFileCreationReason::kFlush
+                        : rocksdb::TableFileCreationReason::kCompaction;
+    info.file_size = report.bytes_written;
+    info.status = status;
+    for (const auto& listener : listeners_) listener->OnTableFileCreated(info);
+  }
+}
+
+void Listeners::FileDeleted(const std::string& db_name, const std::string& path,
+                            const Status& status) const {
+  if (empty()) return;
+  rocksdb::TableFileDeletionInfo info;
+  info.db_name = db_name;
+  info.file_path = path;
+  info.status = status;
+  for (const auto& listener : listeners_) listener->OnTableFileDeleted(info);
+}
+
+void Listeners::MemTableSealed(const rocksdb::MemTableInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnMemTableSealed(info);
+}
+
+void Listeners::HandleDeletion(rocksdb::ColumnFamilyHandle* handle) const {
+  for (const auto& listener : listeners_) listener->OnColumnFamilyHandleDeletionStarted(handle);
+}
+
+void Listeners::StallChanged(const rocksdb::WriteStallInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnStallConditionsChanged(info);
+}
+
+void Listeners::BackgroundError(rocksdb::BackgroundErrorReason reason, Status* error) const {
+  for (const auto& listener : listeners_) listener->OnBackgroundError(reason, error);
+}
+
+void Listeners::ErrorRecovered(const Status& old_error) const {
+  for (const auto& listener : listeners_) {
+    listener->OnErrorRecoveryCompleted(old_error);
+    rocksdb::BackgroundErrorRecoveryInfo info;
+    info.old_bg_error = old_error;
+    info.new_bg_error = Status::OK();
+    listener->OnErrorRecoveryEnd(info);
+    info.old_bg_error.PermitUncheckedError();
+    info.new_bg_error.PermitUncheckedError();
+  }
+}
+
+}  // namespace compassdb

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is on disk, in RocksDB's words. A "file" there is a table here:
+// tables share physical files, so sizes are those of a table's own extents.
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "db/db_impl.h"
+#include "rocksdb/table_properties.h"
+#include "rocksdb/transaction_log.h"
+
+namespace compassdb {
+namespace {
+
+uint64_t NewestFile(const TphMeta& tph) {
+  uint64_t newest = tph.directory.file_number;
+  for (const TphPiece& piece : tph.pieces) {
+    newest = std::max(newest, piece.meta.extent.file_number);
+  }
+  return newest;
+}
+
+uint64_t OldestTime(const TphMeta& tph) {
+  uint64_t oldest = UINT64_MAX;
+  for (const TphPiece& piece : tph.pieces) oldest = std::min(oldest, piece.meta.creation_time);
+  return oldest == UINT64_MAX ? 0 : oldest;
+}
+
+void FillTable(const TphMeta& tph, const std::string& dir, rocksdb::SstFileMetaData* out) {
+  out->file_number = NewestFile(tph);
+  const std::string path = PieceFileName(dir, out->file_number);
+  out->name = path.substr(path.rfind('/'));
+  out->relative_filename = out->name.substr(1);
+  out->directory = out->db_path = dir;
+  out->size = tph.TotalBytes();
+  out->smallest_seqno = tph.smallest_seq;
+  out->largest_seqno = tph.largest_seq;
+  out->smallestkey = tph.smallest;
+  out->largestkey = tph.largest;
+  out->num_entries = tph.NumRecords();
+  for (const TphPiece& piece : tph.pieces) {
+    out->num_deletions += piece.meta.num_deletions + piece.meta.num_range_tombstones;
+  }
+  out->oldest_ancester_time = OldestTime(tph);
+  out->file_creation_time = out->oldest_ancester_time;
+}
+
+class WalFile final : public rocksdb::LogFile {
+ public:
+  WalFile(uint64_t number, uint64_t bytes) : number_(number), bytes_(bytes) {}
+  std::string PathName() const override { return WalFileName("", number_); }
+  uint64_t LogNumber() const override { return number_; }
+  rocksdb::WalFileType Type() const override { return rocksdb::kAliveLogFile; }
+  rocksdb::SequenceNumber StartSequence() const override { return 0; }
+  uint64_t SizeFileBytes() const override { return bytes_; }
+
+ private:
+  const uint64_t number_;
+  const uint64_t bytes_;
+};
+
+void FillProperties(const ColumnFamily& family, const TphMeta& tph,
+                    rocksdb::TableProperties* props) {
+  props->column_family_id = family.id();
+  props->column_family_name = family.name();
+  props->comparator_name = family.user_comparator()->Name();
+  props->index_size = tph.directory.length;
+  props->creation_time = OldestTime(tph);
+  for (const TphPiece& piece : tph.pieces) {
+    props->data_size += piece.meta.data_bytes;
+    props->num_entries += piece.meta.num_records;
+    props->num_deletions += piece.meta.num_deletions;
+    props->num_merge_operands += piece.meta.num_merges;
+    props->num_range_deletions += piece.meta.num_range_tombstones;
+    props->num_data_blocks += piece.meta.num_blocks;
+    props->raw_value_size += piece.meta.raw_bytes;
+  }
+}
+
+}  // namespace
+
+Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
+                                   ColumnFamilyHandle* handle, const Range* ranges, int n,
+                                   uint64_t* sizes) {
+  if (!options.include_memtables && !options.include_files) {
+    return Status::InvalidArgument("GetApproximateSizes: nothing is included");
+  }
+  ReadStatePin state(FamilyOf(handle)->read_state());
+  for (int i = 0; i < n; ++i) {
+    sizes[i] = 0;
+    if (options.include_files) sizes[i] += state->view->ApproximateSize(ranges[i].start, ranges[i].limit);
+    if (!options.include_memtables) continue;
+    uint64_t count = 0, bytes = 0;
+    state->mem->ApproximateStats(ranges[i].start, ranges[i].limit, &count, &bytes);
+    sizes[i] += bytes;
+    for (const auto& immutable : state->immutables) {
+      immutable->ApproximateStats(ranges[i].start, ranges[i].limit, &count, &bytes);
+      sizes[i] += bytes;
+    }
+  }
+  return Status::OK();
+}
+
+void DBImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& range,
+                                         uint64_t* count, uint64_t* size) {
+  ReadStatePin state(FamilyOf(handle)->read_state());
+  state->mem->ApproximateStats(range.start, range.limit, count, size);
+  for (const auto& immutable : state->immutables) {
+    uint64_t c = 0, b = 0;
+    immutable->ApproximateStats(range.start, range.limit, &c, &b);
+    *count += c;
+    *size += b;
+  }
+}
+
+int DBImpl::NumberLevels(ColumnFamilyHandle* handle) {
+  return FamilyOf(handle)->store()->options().num_levels;
+}
+
+int DBImpl::MaxMemCompactionLevel(ColumnFamilyHandle*) { return 0; }
+
+int DBImpl::Level0StopWriteTrigger(ColumnFamilyHandle* handle) {
+  return FamilyOf(handle)->settings.level0_stop;
+}
+
+Status DBImpl::DisableFileDeletions() {
+  ledger_->DisableDeletions();
+  return Status::OK();
+}
+
+Status DBImpl::EnableFileDeletions(bool force) {
+  ledger_->EnableDeletions(force);
+  PurgeObsolete();
+  return Status::OK();
+}
+
+Status DBImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) {
+  uint64_t oldest = UINT64_MAX;
+  for (const auto& family : families_.All()) {
+    ReadStatePin state(family->read_state());
+    state->view->ForEachTable([&oldest](int, const TphMeta& tph) {
+      if (const uint64_t time = OldestTime(tph); time > 0) oldest = std::min(oldest, time);
+    });
+  }
+  *creation_time = oldest;
+  return Status::OK();
+}
+
+void DBImpl::GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metadata) {
+  metadata->clear();
+  for (const auto& family : families_.All()) {
+    ReadStatePin state(family->read_state());
+    state->view->ForEachTable([&](int level, const TphMeta& tph) {
+      rocksdb::LiveFileMetaData file;
+      FillTable(tph, config_.name, &file);
+      file.column_family_name = family->name();
+      file.level = level;
+      metadata->push_back(std::move(file));
+    });
+  }
+}
+
+// The files that a consistent copy of the database needs beside its logs.
+Status DBImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
+                            bool flush_memtable) {
+  files.clear();
+  *manifest_file_size = 0;
+  if (flush_memtable && !read_only_) {
+    rocksdb::FlushOptions flush;
+    flush.allow_write_stall = true;
+    Status s = FlushFamilies(families_.All(), flush, rocksdb::FlushReason::kGetLiveFiles);
+    if (!s.ok()) return s;
+  }
+  MutexLock lock(&mu_);
+  for (uint64_t number : ledger_->LiveFiles()) files.push_back(PieceFileName("", number));
+  files.push_back(CurrentFileName(""));
+  files.push_back(ManifestFileName("", commits_.manifest_number()));
+  if (options_number_ != 0) files.push_back(OptionsFileName("", options_number_));
+  *manifest_file_size = commits_.manifest_bytes();
+  return Status::OK();
+}
+
+Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
+  files.clear();
+  for (const WalSet::LogInfo& log : wals_.Logs()) {
+    files.push_back(std::make_unique<WalFile>(log.number, log.bytes));
+  }
+  return Status::OK();
+}
+
+Status DBImpl::GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) {
+  const std::vector<WalSet::LogInfo> logs = wals_.Logs();
+  if (logs.empty()) return Status::NotSupported("GetCurrentWalFile in read only mode");
+  *file = std::make_unique<WalFile>(logs.back().number, logs.back().bytes);
+  return Status::OK();
+}
+
+void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle,
+                                     rocksdb::ColumnFamilyMetaData* metadata) {
+  ColumnFamily* const family = FamilyOf(handle);
+  const int levels = family->store()->options().num_levels;
+  std::vector<std::vector<rocksdb::SstFileMetaData>> files(static_cast<size_t>(levels));
+  std::vector<uint64_t> sizes(static_cast<size_t>(levels), 0);
+  ReadStatePin state(family->read_state());
+  state->view->ForEachTable([&](int level, const TphMeta& tph) {
+    rocksdb::SstFileMetaData file;
+    FillTable(tph, config_.name, &file);
+    sizes[static_cast<size_t>(level)] += file.size;
+    files[static_cast<size_t>(level)].push_back(std::move(file));
+  });
+  metadata->name = family->name();
+  metadata->size = 0;
+  metadata->file_count = 0;
+  metadata->levels.clear();
+  for (int level = 0; level < levels; ++level) {
+    const auto i = static_cast<size_t>(level);
+    metadata->size += sizes[i];
+    metadata->file_count += files[i].size();
+    metadata->levels.emplace_back(level, sizes[i], std::move(files[i]));
+  }
+}
+
+void DBImpl::GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) {
+  metadata->clear();
+  for (const auto& family : families_.All()) {
+    ColumnFamilyHandleImpl handle(family, this);
+    handle.set_internal();
+    metadata->emplace_back();
+    GetColumnFamilyMetaData(&handle, &metadata->back());
+  }
+}
+
+Status DBImpl::VerifyChecksum(const ReadOptions&) {
+  for (const auto& family : families_.All()) {
+    std::shared_ptr<const StoreView> view;
+    {
+      ReadStatePin state(family->read_state());
+      view = state->view;
+    }
+    if (Status s = view->Verify(); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status DBImpl::GetDbIdentity(std::string& identity) const {
+  identity = db_id_;
+  return Status::OK();
+}
+
+Status DBImpl::GetDbSessionId(std::string& session_id) const {
+  session_id = config_.session_id;
+  return Status::OK();
+}
+
+Status DBImpl::GetPropertiesOfAllTables(ColumnFamilyHandle* handle,
+                                        rocksdb::TablePropertiesCollection* props) {
+  return GetPropertiesOfTablesInRange(handle, nullptr, 0, props);
+}
+
+Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* ranges,
+                                            size_t n,
+                                            rocksdb::TablePropertiesCollection* props) {
+  ColumnFamily* const family = FamilyOf(handle);
+  const rocksdb::Comparator* comparator = family->user_comparator();
+  ReadStatePin state(family->read_state());
+  state->view->ForEachTable([&](int, const TphMeta& tph) {
+    bool wanted = ranges == nullptr;
+    for (size_t i = 0; i < n && !wanted; ++i) {
+      wanted = comparator->Compare(ranges[i].start, tph.largest) <= 0 &&
+               comparator->Compare(ranges[i].limit, tph.smallest) >= 0;
+    }
+    if (!wanted) return;
+    auto table = std::make_shared<rocksdb::TableProperties>();
+    FillProperties(*family, tph, table.get());
+    (*props)[PieceFileName(config_.name, NewestFile(tph)) + "#" + std::to_string(tph.tph_id)] =
+        std::move(table);
+  });
+  return Status::OK();
+}
+
+}  // namespace compassdb

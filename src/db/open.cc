@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/open.h"
+
+#include <set>
+
+#include "base/file_names.h"
+#include "db/info_log.h"
+#include "options/sanitize.h"
+
+namespace compassdb {
+namespace {
+
+std::string ParentOf(const std::string& dir) {
+  const size_t slash = dir.find_last_not_of('/') == std::string::npos
+                           ? std::string::npos
+                           : dir.rfind('/', dir.find_last_not_of('/'));
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : dir.substr(0, slash);
+}
+
+// A directory that vanishes in a crash takes along what was synced in it, so
+// the entries of all directories that are created here are made durable.
+Status CreateDirDurably(FileSystem* fs, const std::string& dir) {
+  std::vector<std::string> parents;
+  for (std::string d = dir; !fs->FileExists(d).ok();) {
+    const std::string parent = ParentOf(d);
+    parents.push_back(parent);
+    if (parent == "/" || parent == ".") break;
+    d = parent;
+  }
+  if (Status s = fs->CreateDir(dir); !s.ok()) return s;
+  for (auto it = parents.rbegin(); it != parents.rend(); ++it) {
+    if (Status s = fs->SyncDir(*it); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+const rocksdb::ColumnFamilyOptions* DbOpener::OptionsOf(const std::string& family) const {
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+    if (descriptor.name == family) return &descriptor.options;
+  }
+  return nullptr;
+}
+
+Status DbOpener::CheckRequest() {
+  std::set<std::string> names;
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+    if (!names.insert(descriptor.name).second) {
+      return Status::InvalidArgument("column family listed twice", descriptor.name);
+    }
+  }
+  if (names.count(rocksdb::kDefaultColumnFamilyName) == 0) {
+    return Status::InvalidArgument("Default column family not specified");
+  }
+  request_.options = SanitizeDbOptions(request_.options);
+  std::vector<NamedFamilyOptions> families;
+  for (rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+    if (descriptor.options.comparator == nullptr) {
+      return Status::InvalidArgument("column family " + descriptor.name + ": comparator is null");
+    }
+    descriptor.options = SanitizeFamilyOptions(request_.options, descriptor.options);
+    families.push_back({descriptor.name, descriptor.options});
+  }
+  return ValidateOptions(request_.options, request_.name, families);
+}
+
+// Looks, but changes nothing: a directory that is not ours stays as it is.
+Status DbOpener::Locate(bool* exists) {
+  FileSystem* const fs = db_ == nullptr ? nullptr : db_->config_.fs;
+  Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
+  *exists = s.ok();
+  if (s.ok() && request_.options.error_if_exists && !request_.read_only) {
+    return Status::InvalidArgument(request_.name, "exists (error_if_exists is true)");
+  }
+  if (!s.IsNotFound()) return s;
+  if (request_.read_only) return Status::PathNotFound(request_.name, "there is no database");
+  if (!request_.options.create_if_missing) {
+    return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
+  }
+  return Status::OK();
+}
+
+Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db) {
+  *db = nullptr;
+  if (handles != nullptr) handles->clear();
+  if (Status s = CheckRequest(); !s.ok()) return s;
+  DbConfig config;
+  if (Status s = ProjectDbOptions(request_.options, request_.name, &config); !s.ok()) return s;
+  FileSystem* const fs = config.fs;
+
+  // First without a trace, then with the lock held.
+  Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
+  if (!s.ok() && !s.IsNotFound()) return s;
+  if (s.IsNotFound() && request_.read_only) {
+    return Status::PathNotFound(request_.name, "there is no CompassDB database");
+  }
+  if (s.IsNotFound() && !request_.options.create_if_missing) {
+    return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
+  }
+  std::unique_ptr<FileLock> lock;
+  if (!request_.read_only) {
+    if (s = CreateDirDurably(fs, request_.name); !s.ok()) return s;
+    if (s = CreateDirDurably(fs, config.wal_dir); !s.ok()) return s;
+    if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
+    if (config.info_log == nullptr) {
+      // A log that cannot be written is no reason not to open.
+      rocksdb::CreateLoggerFromOptions(request_.name, config.options, &config.info_log)
+          .PermitUncheckedError();
+      config.options.info_log = config.info_log;
+    }
+  }
+  std::vector<NamedFamilyOptions> families;
+  for (const auto& descriptor : request_.families) {
+    families.push_back({descriptor.name, descriptor.options});
+  }
+  WarnAboutHints(config.info_log.get(), request_.options, families);
+  db_ = std::make_unique<DBImpl>(std::move(config), request_.read_only);
+  db_->lock_ = std::move(lock);
+
+  bool exists = false;
+  s = Locate(&exists);
+  if (s.ok()) s = exists ? RecoverExisting() : CreateNew();
+  if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
+  if (s.ok()) s = MakeHandles(handles);
+  if (!s.ok()) {
+    LogInfo(db_->config_.info_log.get(), "open failed: " + s.ToString());
+    if (handles != nullptr) {
+      for (ColumnFamilyHandle* handle : *handles) delete handle;
+      handles->clear();
+    }
+    db_.reset();
+    return s;
+  }
+  if (!request_.read_only) {
+    s = db_->PersistOptions();
+    if (!s.ok() && request_.options.fail_if_options_file_error) {
+      if (handles != nullptr) {
+        for (ColumnFamilyHandle* handle : *handles) delete handle;
+        handles->clear();
+      }
+      db_.reset();
+      return Status::IOError("the OPTIONS file cannot be written (fail_if_options_file_error)",
+                             s.ToString());
+    }
+    if (!s.ok()) LogInfo(db_->config_.info_log.get(), "OPTIONS file: " + s.ToString());
+    MutexLock guard(&db_->mu_);
+    db_->opened_ = true;
+    db_->wal_limit_ = db_->WalLimit();
+    db_->UpdateStall(&db_->stall_changes_);
+    db_->MaybeSchedule();
+  }
+  *db = db_.release();
+  return Status::OK();
+}
+
+Status DbOpener::CreateNew() {
+  DBImpl* const db = db_.get();
+  LogInfo(db->config_.info_log.get(), "creating " + request_.name);
+  db->db_id_ = NewDbId();
+  db->hash_seed_ = NewHashSeed();
+  db->store_context_.hasher = KeyHasher(db->hash_seed_);
+  std::shared_ptr<ColumnFamily> family;
+  Status s = db->MakeFamily(0, rocksdb::kDefaultColumnFamilyName,
+                            *OptionsOf(rocksdb::kDefaultColumnFamilyName), &family);
+  if (s.ok()) s = family->store()->Open();
+  if (!s.ok()) return s;
+  // A file that is left of an attempt that never got to its CURRENT keeps its number.
+  std::vector<std::string> names;
+  if (s = db->config_.fs->GetChildren(request_.name, &names); !s.ok()) return s;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog) {
+      db->commits_.RaiseNextNumber(number + 1);
+    }
+  }
+  s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
+  if (!s.ok()) return s;
+  db->families_.Add(family);
+  return StartWriting(WalRecoveryReport());
+}
+
+Status DbOpener::CreateMissingFamilies() {
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+    if (db_->families_.ByName(descriptor.name) != nullptr) continue;
+    if (!request_.options.create_missing_column_families) {
+      return Status::InvalidArgument("Column family not found", descriptor.name);
+    }
+    ColumnFamilyHandle* handle = nullptr;
+    if (Status s = db_->CreateFamily(descriptor.options, descriptor.name, &handle); !s.ok()) {
+      return s;
+    }
+    static_cast<ColumnFamilyHandleImpl*>(handle)->set_internal();
+    delete handle;
+  }
+  return Status::OK();
+}
+
+Status DbOpener::MakeHandles(std::vector<ColumnFamilyHandle*>* handles) {
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+    std::shared_ptr<ColumnFamily> family = db_->families_.ByName(descriptor.name);
+    if (family == nullptr) {
+      return Status::InvalidArgument("Column family not found", descriptor.name);
+    }
+    if (handles != nullptr) {
+      handles->push_back(new ColumnFamilyHandleImpl(std::move(family), db_.get()));
+    }
+  }
+  db_->default_handle_ =
+      std::make_unique<ColumnFamilyHandleImpl>(db_->families_.ById(0), db_.get());
+  db_->default_handle_->set_internal();
+  return Status::OK();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a database: looks before it touches anything, locks, replays the
+// manifest, replays the write-ahead logs, and starts a new manifest and log.
+//
+// Thread safety: one opener per call, one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/db_impl.h"
+#include "wal/wal_recovery.h"
+
+namespace compassdb {
+
+class DbOpener {
+ public:
+  struct Request {
+    rocksdb::DBOptions options;
+    std::string name;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    bool read_only = false;
+    bool error_if_wal_file_exists = false;
+  };
+  explicit DbOpener(Request request) : request_(std::move(request)) {}
+
+  // On success the caller owns the handles and the database.
+  Status Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
+
+  // The names of the families that a manifest knows.
+  static Status ListFamilies(FileSystem* fs, const std::string& dir,
+                             std::vector<std::string>* names);
+
+ private:
+  // What a manifest says of a family.
+  struct RecoveredFamily {
+    std::string name;
+    std::string comparator;
+    uint64_t log_number = 0;
+    std::vector<VersionEdit> edits;
+  };
+  struct RecoveredState {
+    std::map<uint32_t, RecoveredFamily> families;
+    std::string db_id;
+    uint64_t hash_seed = 0;
+    uint64_t next_number = 1;
+    uint64_t min_log_number = 0;
+    SequenceNumber last_sequence = 0;
+    uint32_t max_column_family = 0;
+
+    Status Apply(VersionEdit edit);
+  };
+
+  // open.cc
+  Status CheckRequest();
+  Status Locate(bool* exists);
+  Status Prepare(bool exists);
+  Status CreateNew();
+  Status CreateMissingFamilies();
+  Status MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
+  const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;
+
+  // recover.cc
+  static Status ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
+                               RecoveredState* state);
+  Status RecoverExisting();
+  Status BuildFamilies(RecoveredState* state);
+  Status ReplayLogs(const RecoveredState& state);
+  Status ReplayBatch(uint64_t wal_number, const Slice& record);
+  Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
+  Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
+  Status StartWriting(const WalRecoveryReport& report);
+  void DeleteLeftovers();
+
+  Request request_;
+  uint64_t current_manifest_ = 0;
+  std::unique_ptr<DBImpl> db_;
+  bool flushed_ = false;  // some memtable was flushed during replay
+};
+
+}  // namespace compassdb

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file_names.h"
+#include "db/db_test_util.h"
+
+namespace compassdb {
+namespace {
+
+class OpenTest : public DbTest {};
+
+TEST_F(OpenTest, CreatesAndReopens) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  EXPECT_EQ(Get("a"), "1");
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+  EXPECT_EQ(Get("c"), "NOT_FOUND");
+  EXPECT_EQ(Scan(), "a=1,b=2");
+}
+
+TEST_F(OpenTest, MissingDatabaseIsNotCreatedUnasked) {
+  options_.create_if_missing = false;
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("create_if_missing"), std::string::npos) << s.ToString();
+  EXPECT_FALSE(fs_->FileExists(name_).ok());
+}
+
+TEST_F(OpenTest, ErrorIfExists) {
+  OpenDb();
+  options_.error_if_exists = true;
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+}
+
+TEST_F(OpenTest, SecondOpenerGetsAnErrorThatNamesTheLock) {
+  OpenDb();
+  rocksdb::DB* second = nullptr;
+  Status s = rocksdb::DB::Open(options_, name_, &second);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_NE(s.ToString().find("LOCK"), std::string::npos) << s.ToString();
+  EXPECT_EQ(second, nullptr);
+}
+
+TEST_F(OpenTest, OtherComparatorIsRefused) {
+  OpenDb();
+  options_.comparator = rocksdb::ReverseBytewiseComparator();
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("comparator"), std::string::npos) << s.ToString();
+}
+
+TEST_F(OpenTest, RocksDBDirectoryIsLeftAlone) {
+  ASSERT_TRUE(fs_->CreateDir(name_).ok());
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), CurrentFileName(name_), "MANIFEST-000005\n").ok());
+  std::vector<std::string> before, after;
+  ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
+  Status s = TryOpen();
+  EXPECT_FALSE(s.ok());
+  EXPECT_NE(s.ToString().find("compassdb import"), std::string::npos) << s.ToString();
+  s = rocksdb::DestroyDB(name_, options_);
+  EXPECT_FALSE(s.ok());
+  ASSERT_TRUE(fs_->GetChildren(name_, &after).ok());
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  EXPECT_EQ(before, after);
+}
+
+TEST_F(OpenTest, DestroyRemovesTheDirectory) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  EXPECT_FALSE(fs_->FileExists(name_).ok());
+  EXPECT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  OpenDb();
+  EXPECT_EQ(Get("a"), "NOT_FOUND");
+}
+
+TEST_F(OpenTest, ReadOnlySeesEverythingAndRefusesWrites) {
+  OpenDb();
+  ASSERT_TRUE(Put("flushed", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("logged", "2").ok());
+  CloseDb();
+  std::vector<std::string> before, after;
+  ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
+  rocksdb::DB* db = nullptr;
+  Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &db);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  db_.reset(db);
+  EXPECT_EQ(Get("flushed"), "1");
+  EXPECT_EQ(Get("logged"), "2");
+  EXPECT_EQ(Scan(), "flushed=1,logged=2");
+  EXPECT_TRUE(Put("x", "y").IsNotSupported());
+  EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).IsNotSupported());
+  CloseDb();
+  ASSERT_TRUE(fs_->GetChildren(name_, &after).ok());
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  EXPECT_EQ(before, after);
+  s = rocksdb::DB::OpenForReadOnly(options_, name_, &db, /*error_if_wal_file_exists=*/true);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+}
+
+TEST_F(OpenTest, ReadOnlyOfNothingIsAnErrorOfThePath) {
+  rocksdb::DB* db = nullptr;
+  Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &db);
+  EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
+  EXPECT_FALSE(fs_->FileExists(name_).ok());
+}
+
+TEST_F(OpenTest, IdentityIsKeptAndSessionsDiffer) {
+  OpenDb();
+  std::string id, session, id2, session2;
+  ASSERT_TRUE(db_->GetDbIdentity(id).ok());
+  ASSERT_TRUE(db_->GetDbSessionId(session).ok());
+  OpenDb();
+  ASSERT_TRUE(db_->GetDbIdentity(id2).ok());
+  ASSERT_TRUE(db_->GetDbSessionId(session2).ok());
+  EXPECT_EQ(id, id2);
+  EXPECT_NE(session, session2);
+  EXPECT_EQ(session.size(), 20u);
+}
+
+TEST_F(OpenTest, FailedCreationCanBeRepeated) {
+  // Every write of the creation fails once.
+  for (uint64_t n = 1; n < 12; ++n) {
+    fs_->FailNth(FaultOp::kSync, n, name_, Status::IOError("injected"));
+    Status s = TryOpen();
+    fs_->ClearFaults();
+    if (s.ok()) break;
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1").ok());
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(OpenTest, InfoLogRollsAtOpen) {
+  options_.keep_log_file_num = 3;
+  for (int i = 0; i < 6; ++i) OpenDb();
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+  int logs = 0;
+  for (const std::string& name : names) logs += name.rfind("LOG", 0) == 0 ? 1 : 0;
+  EXPECT_LE(logs, 3);
+  EXPECT_GE(logs, 2);
+}
+
+}  // namespace
+}  // namespace compassdb

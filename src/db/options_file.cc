@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OPTIONS file: written anew whenever options or families change.
+#include "options/options_file.h"
+
+#include "db/db_impl.h"
+
+namespace compassdb {
+
+Status DBImpl::PersistOptions() {
+  MutexLock lock(&options_file_mu_);
+  std::vector<NamedFamilyOptions> families;
+  for (const auto& family : families_.All()) families.push_back({family->name(), family->options()});
+  const uint64_t number = commits_.NewNumber();
+  Status s = WriteOptionsFile(config_.fs, config_.name, number, GetDBOptions(), families);
+  if (s.ok()) options_number_ = number;
+  return s;
+}
+
+}  // namespace compassdb

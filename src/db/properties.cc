@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// DB::GetProperty and its kin: the names, and the numbers behind them. Reports
+// of several lines are in stats_report.cc.
+#include <algorithm>
+#include <functional>
+
+#include "db/property_reader.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/table_properties.h"
+#include "util/string_util.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+const std::string DB::Properties::kNumFilesAtLevelPrefix = "rocksdb.num-files-at-level";
+const std::string DB::Properties::kCompressionRatioAtLevelPrefix =
+    "rocksdb.compression-ratio-at-level";
+const std::string DB::Properties::kStats = "rocksdb.stats";
+const std::string DB::Properties::kSSTables = "rocksdb.sstables";
+const std::string DB::Properties::kCFStats = "rocksdb.cfstats";
+const std::string DB::Properties::kCFStatsNoFileHistogram = "rocksdb.cfstats-no-file-histogram";
+const std::string DB::Properties::kCFFileHistogram = "rocksdb.cf-file-histogram";
+const std::string DB::Properties::kDBStats = "rocksdb.dbstats";
+const std::string DB::Properties::kLevelStats = "rocksdb.levelstats";
+const std::string DB::Properties::kBlockCacheEntryStats = "rocksdb.block-cache-entry-stats";
+const std::string DB::Properties::kFastBlockCacheEntryStats =
+    "rocksdb.fast-block-cache-entry-stats";
+const std::string DB::Properties::kNumImmutableMemTable = "rocksdb.num-immutable-mem-table";
+const std::string DB::Properties::kNumImmutableMemTableFlushed =
+    "rocksdb.num-immutable-mem-table-flushed";
+const std::string DB::Properties::kMemTableFlushPending = "rocksdb.mem-table-flush-pending";
+const std::string DB::Properties::kNumRunningFlushes = "rocksdb.num-running-flushes";
+const std::string DB::Properties::kCompactionPending = "rocksdb.compaction-pending";
+const std::string DB::Properties::kNumRunningCompactions = "rocksdb.num-running-compactions";
+const std::string DB::Properties::kBackgroundErrors = "rocksdb.background-errors";
+const std::string DB::Properties::kCurSizeActiveMemTable = "rocksdb.cur-size-active-mem-table";
+const std::string DB::Properties::kCurSizeAllMemTables = "rocksdb.cur-size-all-mem-tables";
+const std::string DB::Properties::kSizeAllMemTables = "rocksdb.size-all-mem-tables";
+const std::string DB::Properties::kNumEntriesActiveMemTable =
+    "rocksdb.num-entries-active-mem-table";
+const std::string DB::Properties::kNumEntriesImmMemTables = "rocksdb.num-entries-imm-mem-tables";
+const std::string DB::Properties::kNumDeletesActiveMemTable =
+    "rocksdb.num-deletes-active-mem-table";
+const std::string DB::Properties::kNumDeletesImmMemTables = "rocksdb.num-deletes-imm-mem-tables";
+const std::string DB::Properties::kEstimateNumKeys = "rocksdb.estimate-num-keys";
+const std::string DB::Properties::kEstimateTableReadersMem = "rocksdb.estimate-table-readers-mem";
+const std::string DB::Properties::kIsFileDeletionsEnabled = "rocksdb.is-file-deletions-enabled";
+const std::string DB::Properties::kNumSnapshots = "rocksdb.num-snapshots";
+const std::string DB::Properties::kOldestSnapshotTime = "rocksdb.oldest-snapshot-time";
+const std::string DB::Properties::kOldestSnapshotSequence = "rocksdb.oldest-snapshot-sequence";
+const std::string DB::Properties::kNumLiveVersions = "rocksdb.num-live-versions";
+const std::string DB::Properties::kCurrentSuperVersionNumber =
+    "rocksdb.current-super-version-number";
+const std::string DB::Properties::kEstimateLiveDataSize = "rocksdb.estimate-live-data-size";
+const std::string DB::Properties::kMinLogNumberToKeep = "rocksdb.min-log-number-to-keep";
+const std::string DB::Properties::kMinObsoleteSstNumberToKeep =
+    "rocksdb.min-obsolete-sst-number-to-keep";
+const std::string DB::Properties::kTotalSstFilesSize = "rocksdb.total-sst-files-size";
+const std::string DB::Properties::kLiveSstFilesSize = "rocksdb.live-sst-files-size";
+const std::string DB::Properties::kLiveSstFilesSizeAtTemperature =
+    "rocksdb.live-sst-files-size-at-temperature";
+const std::string DB::Properties::kBaseLevel = "rocksdb.base-level";
+const std::string DB::Properties::kEstimatePendingCompactionBytes =
+    "rocksdb.estimate-pending-compaction-bytes";
+const std::string DB::Properties::kAggregatedTableProperties =
+    "rocksdb.aggregated-table-properties";
+const std::string DB::Properties::kAggregatedTablePropertiesAtLevel =
+    "rocksdb.aggregated-table-properties-at-level";
+const std::string DB::Properties::kActualDelayedWriteRate = "rocksdb.actual-delayed-write-rate";
+const std::string DB::Properties::kIsWriteStopped = "rocksdb.is-write-stopped";
+const std::string DB::Properties::kEstimateOldestKeyTime = "rocksdb.estimate-oldest-key-time";
+const std::string DB::Properties::kBlockCacheCapacity = "rocksdb.block-cache-capacity";
+const std::string DB::Properties::kBlockCacheUsage = "rocksdb.block-cache-usage";
+const std::string DB::Properties::kBlockCachePinnedUsage = "rocksdb.block-cache-pinned-usage";
+const std::string DB::Properties::kOptionsStatistics = "rocksdb.options-statistics";
+const std::string DB::Properties::kNumBlobFiles = "rocksdb.num-blob-files";
+const std::string DB::Properties::kBlobStats = "rocksdb.blob-stats";
+const std::string DB::Properties::kTotalBlobFileSize = "rocksdb.total-blob-file-size";
+const std::string DB::Properties::kLiveBlobFileSize = "rocksdb.live-blob-file-size";
+const std::string DB::Properties::kLiveBlobFileGarbageSize = "rocksdb.live-blob-file-garbage-size";
+const std::string DB::Properties::kBlobCacheCapacity = "rocksdb.blob-cache-capacity";
+const std::string DB::Properties::kBlobCacheUsage = "rocksdb.blob-cache-usage";
+const std::string DB::Properties::kBlobCachePinnedUsage = "rocksdb.blob-cache-pinned-usage";
+
+}  // namespace ROCKSDB_NAMESPACE
+
+namespace compassdb {
+
+// The properties that are one number each.
+struct IntProperties {
+  using R = PropertyReader;
+  using Read = std::function<uint64_t(R*)>;
+
+  static const std::map<std::string, Read>& All() {
+    static const std::map<std::string, Read>* all = new std::map<std::string, Read>(Make());
+    return *all;
+  }
+
+  static std::map<std::string, Read> Make() {
+    std::map<std::string, Read> all;
+    AddMemTables(&all);
+    AddBackground(&all);
+    AddTables(&all);
+    AddCache(&all);
+    return all;
+  }
+
+  static void AddMemTables(std::map<std::string, Read>* all) {
+    auto& p = *all;
+    p["num-immutable-mem-table"] = [](R* r) { return r->immutables_; };
+    p["num-immutable-mem-table-flushed"] = [](R*) { return 0; };
+    p["mem-table-flush-pending"] = [](R* r) { return r->flush_pending_ ? 1 : 0; };
+    p["cur-size-active-mem-table"] = [](R* r) {
+      return r->memtables_[0]->ApproximateMemoryUsage();
+    };
+    p["cur-size-all-mem-tables"] = p["size-all-mem-tables"] = [](R* r) {
+      uint64_t bytes = 0;
+      for (const auto& m : r->memtables_) bytes += m->ApproximateMemoryUsage();
+      return bytes;
+    };
+    p["num-entries-active-mem-table"] = [](R* r) { return r->memtables_[0]->num_entries(); };
+    p["num-deletes-active-mem-table"] = [](R* r) { return r->memtables_[0]->num_deletes(); };
+    p["num-entries-imm-mem-tables"] = [](R* r) {
+      uint64_t n = 0;
+      for (size_t i = 1; i < r->memtables_.size(); ++i) n += r->memtables_[i]->num_entries();
+      return n;
+    };
+    p["num-deletes-imm-mem-tables"] = [](R* r) {
+      uint64_t n = 0;
+      for (size_t i = 1; i < r->memtables_.size(); ++i) n += r->memtables_[i]->num_deletes();
+      return n;
+    };
+    p["current-super-version-number"] = [](R* r) { return r->family_->read_state()->number(); };
+  }
+
+  static void AddBackground(std::map<std::string, Read>* all) {
+    auto& p = *all;
+    p["num-running-flushes"] = [](R* r) { return r->flushes_running_; };
+    p["compaction-pending"] = [](R* r) { return r->compaction_pending_ ? 1 : 0; };
+    p["num-running-compactions"] = [](R* r) { return r->compactions_running_; };
+    p["background-errors"] = [](R* r) { return r->db_->errors_.count(); };
+    p["is-file-deletions-enabled"] = [](R* r) {
+      return r->db_->ledger_->deletions_enabled() ? 1 : 0;
+    };
+    p["num-snapshots"] = [](R* r) { return r->db_->snapshots_.count(); };
+    p["oldest-snapshot-time"] = [](R* r) {
+      return static_cast<uint64_t>(r->db_->snapshots_.OldestTime());
+    };
+    p["oldest-snapshot-sequence"] = [](R* r) { return r->db_->snapshots_.OldestSequence(); };
+    p["num-live-versions"] = [](R*) { return 1; };
+    p["min-log-number-to-keep"] = [](R* r) { return r->oldest_log_; };
+    p["min-obsolete-sst-number-to-keep"] = [](R*) { return UINT64_MAX; };
+    p["estimate-pending-compaction-bytes"] = [](R* r) { return r->pending_bytes_; };
+    p["actual-delayed-write-rate"] = [](R* r) {
+      return r->stall_ == StallState::kDelayed ? r->delayed_rate_ : 0;
+    };
+    p["is-write-stopped"] = [](R* r) { return r->stall_ == StallState::kStopped ? 1 : 0; };
+  }
+
+  static void AddTables(std::map<std::string, Read>* all) {
+    auto& p = *all;
+    // Live keys: entries of the directories and memtables, less twice the
+    // deletions (each is an entry, and hides one).
+    p["estimate-num-keys"] = [](R* r) {
+      const R::Totals totals = r->Sum();
+      uint64_t keys = totals.keys, deletions = totals.deletions;
+      for (const auto& m : r->memtables_) {
+        keys += m->num_entries();
+        deletions += m->num_deletes();
+      }
+      return keys > 2 * deletions ? keys - 2 * deletions : 0;
+    };
+    p["estimate-table-readers-mem"] = [](R* r) { return r->view_->Index().total(); };
+    p["estimate-live-data-size"] = [](R* r) { return r->Sum().live_data_bytes; };
+    p["total-sst-files-size"] = p["live-sst-files-size"] = [](R* r) { return r->Sum().total_bytes; };
+    p["base-level"] = [](R* r) {
+      return static_cast<uint64_t>(std::min(1, r->family_->store()->options().num_levels - 1));
+    };
+    p["estimate-oldest-key-time"] = [](R* r) {
+      uint64_t oldest = UINT64_MAX;
+      r->view_->ForEachTable([&oldest](int, const TphMeta& tph) {
+        for (const TphPiece& piece : tph.pieces) {
+          if (piece.meta.creation_time > 0) oldest = std::min(oldest, piece.meta.creation_time);
+        }
+      });
+      return oldest == UINT64_MAX ? 0 : oldest;
+    };
+    for (const char* name :
+         {"num-blob-files", "total-blob-file-size", "live-blob-file-size",
+          "live-blob-file-garbage-size", "blob-cache-capacity", "blob-cache-usage",
+          "blob-cache-pinned-usage"}) {
+      p[name] = [](R*) { return 0; };
+    }
+  }
+
+  static void AddCache(std::map<std::string, Read>* all) {
+    auto& p = *all;
+    const auto cache = [](R* r) { return r->family_->store()->options().block_cache.get(); };
+    p["block-cache-capacity"] = [cache](R* r) {
+      return cache(r) == nullptr ? 0 : cache(r)->GetCapacity();
+    };
+    p["block-cache-usage"] = [cache](R* r) {
+      return cache(r) == nullptr ? 0 : cache(r)->GetUsage();
+    };
+    p["block-cache-pinned-usage"] = [cache](R* r) {
+      return cache(r) == nullptr ? 0 : cache(r)->GetPinnedUsage();
+    };
+  }
+};
+
+void PropertyReader::Collect() {
+  if (collected_) return;
+  collected_ = true;
+  {
+    ReadStatePin state(family_->read_state());
+    view_ = state->view;
+    memtables_.push_back(state->mem);
+    for (const auto& immutable : state->immutables) memtables_.push_back(immutable);
+  }
+  immutables_ = memtables_.size() - 1;
+  levels_ = view_->Levels();
+  MutexLock lock(&db_->mu_);
+  flush_pending_ = family_->FlushPending();
+  compaction_pending_ = family_->store()->NeedsCompaction();
+  pending_bytes_ = family_->store()->PendingCompactionBytes();
+  flushes_running_ = db_->background_.flushes_running;
+  compactions_running_ = db_->background_.compactions_running + db_->background_.manual_running;
+  stall_ = db_->stalls_.state();
+  delayed_rate_ = db_->stalls_.rate();
+  oldest_log_ = family_->OldestLogNeeded();
+}
+
+PropertyReader::Totals PropertyReader::Sum() {
+  Totals totals;
+  for (const LevelStats& level : levels_) {
+    totals.tables += level.tables;
+    totals.pieces += level.pieces;
+    totals.total_bytes += level.total_bytes;
+    totals.data_bytes += level.data_bytes;
+    totals.live_data_bytes += level.live_data_bytes;
+    totals.records += level.records;
+    totals.keys += level.keys;
+    totals.deletions += level.deletions;
+    totals.raw_bytes += level.raw_bytes;
+    totals.bytes_written += level.bytes_written;
+    totals.bytes_read += level.bytes_read;
+  }
+  return totals;
+}
+
+bool PropertyReader::IsInt(const std::string& name) {
+  return name == "compassdb.index-memory" ||
+         (name.rfind("rocksdb.", 0) == 0 && IntProperties::All().count(name.substr(8)) > 0);
+}
+
+bool PropertyReader::Int(const std::string& name, uint64_t* value) {
+  if (!IsInt(name)) return false;
+  Collect();
+  *value = name == "compassdb.index-memory" ? view_->Index().total()
+                                            : IntProperties::All().at(name.substr(8))(this);
+  return true;
+}
+
+bool PropertyReader::Text(const std::string& name, std::string* value) {
+  if (IsInt(name)) {
+    uint64_t number = 0;
+    if (!Int(name, &number)) return false;
+    *value = std::to_string(number);
+    return true;
+  }
+  using P = rocksdb::DB::Properties;
+  Collect();
+  // Properties with a level (or temperature) at the end.
+  const auto level_of = [&name](const std::string& prefix, size_t* level) {
+    if (name.rfind(prefix, 0) != 0 || name.size() == prefix.size()) return false;
+    Slice digits(name.data() + prefix.size(), name.size() - prefix.size());
+    uint64_t number = 0;
+    if (!ConsumeDecimal(&digits, &number) || !digits.empty()) return false;
+    *level = static_cast<size_t>(number);
+    return true;
+  };
+  size_t level = 0;
+  const auto num_levels = static_cast<size_t>(family_->store()->options().num_levels);
+  if (level_of(P::kNumFilesAtLevelPrefix, &level)) {
+    if (level >= num_levels) return false;
+    *value = std::to_string(level < levels_.size() ? levels_[level].tables : 0);
+  } else if (level_of(P::kCompressionRatioAtLevelPrefix, &level)) {
+    if (level >= num_levels) return false;
+    const bool any = level < levels_.size() && levels_[level].data_bytes > 0;
+    *value = any ? std::to_string(static_cast<double>(levels_[level].raw_bytes) /
+                                  static_cast<double>(levels_[level].data_bytes))
+                 : "-1";
+  } else if (level_of(P::kLiveSstFilesSizeAtTemperature, &level)) {
+    *value = std::to_string(level == 0 ? Sum().total_bytes : 0);
+  } else if (name == P::kLevelStats) {
+    *value = LevelStatsText();
+  } else if (name == P::kStats) {
+    *value = CFStats() + DBStats();
+  } else if (name == P::kCFStats || name == P::kCFStatsNoFileHistogram) {
+    *value = CFStats();
+  } else if (name == P::kDBStats) {
+    *value = DBStats();
+  } else if (name == P::kSSTables) {
+    *value = Tables();
+  } else if (name == P::kAggregatedTableProperties) {
+    const Totals totals = Sum();
+    rocksdb::TableProperties props;
+    props.data_size = totals.data_bytes;
+    props.num_entries = totals.records;
+    props.num_deletions = totals.deletions;
+    props.raw_value_size = totals.raw_bytes;
+    *value = props.ToString();
+  } else if (name == P::kOptionsStatistics) {
+    const auto& statistics = db_->config_.options.statistics;
+    if (statistics == nullptr) return false;
+    *value = statistics->ToString();
+  } else if (name == P::kBlobStats) {
+    *value = "Number of blob files: 0\nTotal size of blob files: 0\n";
+  } else if (name == "compassdb.stats") {
+    *value = CompassStats();
+  } else if (name == "compassdb.stats-json") {
+    *value = CompassStatsJson();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool PropertyReader::Map(const std::string& name, std::map<std::string, std::string>* value) {
+  if (name != rocksdb::DB::Properties::kCFStats) return false;
+  Collect();
+  value->clear();
+  CFStatsMap(value);
+  return true;
+}
+
+bool DBImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property, std::string* value) {
+  value->clear();
+  return PropertyReader(this, FamilyOf(handle)).Text(property.ToString(), value);
+}
+
+bool DBImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
+                            std::map<std::string, std::string>* value) {
+  return PropertyReader(this, FamilyOf(handle)).Map(property.ToString(), value);
+}
+
+bool DBImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) {
+  return PropertyReader(this, FamilyOf(handle)).Int(property.ToString(), value);
+}
+
+bool DBImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) {
+  *value = 0;
+  const std::string name = property.ToString();
+  if (!PropertyReader::IsInt(name)) return false;
+  for (const auto& family : families_.All()) {
+    uint64_t part = 0;
+    if (PropertyReader(this, family.get()).Int(name, &part)) *value += part;
+  }
+  return true;
+}
+
+Status DBImpl::ResetStats() {
+  for (const auto& family : families_.All()) {
+    ColumnFamily::Counters& c = family->counters;
+    c.flush_bytes = c.flushes = c.flush_micros = 0;
+    c.compact_read_bytes = c.compact_write_bytes = c.compactions = c.compact_micros = 0;
+    c.stall_slowdowns = c.stall_stops = 0;
+  }
+  user_bytes_ = 0;
+  return Status::OK();
+}
+
+}  // namespace compassdb

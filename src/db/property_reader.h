@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads what properties tell of one column family, at one moment.
+//
+// Thread safety: one thread. Takes the database mutex shortly in Collect.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/db_impl.h"
+
+namespace compassdb {
+
+class PropertyReader {
+ public:
+  PropertyReader(DBImpl* db, ColumnFamily* family) : db_(db), family_(family) {}
+
+  // False if there is no such property, or it is not a number / a text.
+  bool Int(const std::string& name, uint64_t* value);
+  bool Text(const std::string& name, std::string* value);
+  bool Map(const std::string& name, std::map<std::string, std::string>* value);
+  static bool IsInt(const std::string& name);
+
+  // Text reports (stats_report.cc).
+  std::string CompassStats();
+  std::string CompassStatsJson();
+  std::string CFStats();
+  std::string DBStats();
+  std::string LevelStatsText();
+  std::string Tables();
+  void CFStatsMap(std::map<std::string, std::string>* value);
+
+ private:
+  friend struct IntProperties;
+  struct Totals {
+    uint64_t tables = 0, pieces = 0, total_bytes = 0, data_bytes = 0, live_data_bytes = 0;
+    uint64_t records = 0, keys = 0, deletions = 0, raw_bytes = 0;
+    uint64_t bytes_written = 0, bytes_read = 0;
+  };
+  struct Amplification {
+    double write = 0, space = 0;
+  };
+  void Collect();  // once; fills what follows
+  Totals Sum();
+  Amplification Amplify();
+
+  DBImpl* const db_;
+  ColumnFamily* const family_;
+  bool collected_ = false;
+  std::shared_ptr<const StoreView> view_;
+  std::vector<LevelStats> levels_;
+  std::vector<std::shared_ptr<MemTable>> memtables_;  // the active one first
+  size_t immutables_ = 0;
+  bool flush_pending_ = false, compaction_pending_ = false;
+  uint64_t pending_bytes_ = 0;
+  int flushes_running_ = 0, compactions_running_ = 0;
+  StallState stall_ = StallState::kNormal;
+  uint64_t delayed_rate_ = 0;
+  uint64_t oldest_log_ = 0;
+};
+
+}  // namespace compassdb

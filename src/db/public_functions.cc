@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Public functions about a database that are no members of rocksdb::DB.
+#include "db/db_impl.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/experimental.h"
+#include "rocksdb/snapshot.h"
+
+namespace rocksdb {
+
+ManagedSnapshot::ManagedSnapshot(DB* db) : db_(db), snapshot_(db->GetSnapshot()) {}
+ManagedSnapshot::ManagedSnapshot(DB* db, const Snapshot* snapshot)
+    : db_(db), snapshot_(snapshot) {}
+ManagedSnapshot::~ManagedSnapshot() {
+  if (snapshot_ != nullptr) db_->ReleaseSnapshot(snapshot_);
+}
+const Snapshot* ManagedSnapshot::snapshot() { return snapshot_; }
+
+void CancelAllBackgroundWork(DB* db, bool wait) {
+  auto* impl = dynamic_cast<compassdb::DBImpl*>(db->GetRootDB());
+  if (impl != nullptr) impl->CancelBackgroundWork(wait);
+}
+
+Status DeleteFilesInRange(DB*, ColumnFamilyHandle*, const Slice*, const Slice*, bool) {
+  return Status::NotSupported("DeleteFilesInRange");
+}
+Status DeleteFilesInRanges(DB*, ColumnFamilyHandle*, const RangePtr*, size_t, bool) {
+  return Status::NotSupported("DeleteFilesInRanges");
+}
+
+namespace experimental {
+
+Status SuggestCompactRange(DB* db, ColumnFamilyHandle* column_family, const Slice* begin,
+                           const Slice* end) {
+  return db == nullptr ? Status::InvalidArgument("DB is empty")
+                       : db->SuggestCompactRange(column_family, begin, end);
+}
+Status SuggestCompactRange(DB* db, const Slice* begin, const Slice* end) {
+  return db == nullptr ? Status::InvalidArgument("DB is empty")
+                       : SuggestCompactRange(db, db->DefaultColumnFamily(), begin, end);
+}
+Status PromoteL0(DB* db, ColumnFamilyHandle* column_family, int target_level) {
+  return db == nullptr ? Status::InvalidArgument("Didn't recognize DB object")
+                       : db->PromoteL0(column_family, target_level);
+}
+Status UpdateManifestForFilesState(const DBOptions&, const std::string&,
+                                   const std::vector<ColumnFamilyDescriptor>&,
+                                   const UpdateManifestForFilesStateOptions&) {
+  return Status::NotSupported("UpdateManifestForFilesState");
+}
+
+}  // namespace experimental
+}  // namespace rocksdb

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader of a column family works on: its memtables and the view of
+// its store, bundled, immutable and reference counted.
+//
+// Pinning the current state neither locks nor writes memory that other
+// threads write: each thread parks one reference in a slot of its own. A
+// reader takes the reference out of its slot, checks that it is still the
+// current state (a read-mostly number), works, and parks it again.
+//
+// Thread safety: all of it. Invariants:
+//  - a slot owns one reference to the state it holds; whoever exchanges a
+//    pointer out of a slot owns that reference;
+//  - Install empties every slot, so that an old state is not kept alive by a
+//    thread that never reads again; a reader under way at that moment drops
+//    its reference when it finds its state outdated.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memtable/memtable.h"
+#include "store/store.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+struct ReadState {
+  std::shared_ptr<MemTable> mem;
+  std::vector<std::shared_ptr<MemTable>> immutables;  // newest first
+  std::shared_ptr<const StoreView> view;
+  uint64_t number = 0;
+
+  void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
+  // Destroys the state, and with it perhaps the last view: may free extents
+  // and memtables, so never with a lock held that those need.
+  void Unref() {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  std::atomic<int> refs_{1};
+};
+
+class ReadStateHolder {
+ public:
+  ReadStateHolder() = default;
+  ~ReadStateHolder();
+  ReadStateHolder(const ReadStateHolder&) = delete;
+  ReadStateHolder& operator=(const ReadStateHolder&) = delete;
+
+  // Makes `state` current; takes over its reference. References given up are
+  // appended to `garbage`, to be released once the caller holds no lock.
+  void Install(ReadState* state, std::vector<ReadState*>* garbage);
+
+  // Pins the current state without lock in the common case; Return gives it back.
+  ReadState* Take();
+  void Return(ReadState* state);
+
+  // A reference of its own, for long uses (iterators): ends with Unref.
+  ReadState* Acquire();
+
+  uint64_t number() const { return number_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kSlots = 64;
+  struct alignas(64) Slot {
+    std::atomic<ReadState*> state{nullptr};
+  };
+  static size_t ThreadSlot();
+
+  std::atomic<uint64_t> number_{0};
+  std::array<Slot, kSlots> slots_;
+  Mutex mu_;  // a leaf lock
+  ReadState* current_ GUARDED_BY(mu_) = nullptr;
+};
+
+// Pins for a scope.
+class ReadStatePin {
+ public:
+  explicit ReadStatePin(ReadStateHolder* holder) : holder_(holder), state_(holder->Take()) {}
+  ~ReadStatePin() { holder_->Return(state_); }
+  ReadStatePin(const ReadStatePin&) = delete;
+  ReadStatePin& operator=(const ReadStatePin&) = delete;
+  const ReadState* operator->() const { return state_; }
+  const ReadState& operator*() const { return *state_; }
+
+ private:
+  ReadStateHolder* const holder_;
+  ReadState* const state_;
+};
+
+// Releases old states when it goes out of scope: declare it before the lock.
+class ReadStateGarbage {
+ public:
+  ReadStateGarbage() = default;
+  ~ReadStateGarbage() { Release(); }
+  ReadStateGarbage(const ReadStateGarbage&) = delete;
+  ReadStateGarbage& operator=(const ReadStateGarbage&) = delete;
+  std::vector<ReadState*>* list() { return &states_; }
+  void Release() {
+    for (ReadState* state : states_) state->Unref();
+    states_.clear();
+  }
+
+ private:
+  std::vector<ReadState*> states_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recovery of an existing database.
+//
+// What replay flushes is installed in memory only; the new manifest at the
+// end, whose first record is the whole state, commits all of it at once, with
+// log numbers that say which logs are done. A crash before that leaves the old
+// manifest and the old logs, so recovery can be repeated.
+#include <algorithm>
+#include <set>
+
+#include "base/file_names.h"
+#include "batch/write_batch_internal.h"
+#include "db/open.h"
+
+namespace compassdb {
+namespace {
+
+// Puts records into the memtables of the families that still need the log.
+class RecoverySink final : public BatchSink {
+ public:
+  RecoverySink(ColumnFamilySet* families, uint64_t wal_number)
+      : families_(families), wal_number_(wal_number) {}
+
+  Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
+             const Slice& value) override {
+    last_ = std::max(last_, sequence);
+    ColumnFamily* family = families_->ByIdAtFront(id);
+    // Dropped, not opened (read only), or flushed already.
+    if (family == nullptr || wal_number_ < family->log_number) return Status::OK();
+    if (type == kTypeRangeDeletion && family->user_comparator()->Compare(key, value) >= 0) {
+      return Status::OK();
+    }
+    Status s = family->mem->Add(sequence, type, key, value, /*concurrent=*/false);
+    if (s.IsTryAgain()) return Status::OK();  // the same record once more
+    if (s.ok() && family->mem->ShouldFlush()) full_ = true;
+    return s;
+  }
+  SequenceNumber last() const { return last_; }
+  bool full() const { return full_; }
+
+ private:
+  ColumnFamilySet* const families_;
+  const uint64_t wal_number_;
+  SequenceNumber last_ = 0;
+  bool full_ = false;
+};
+
+}  // namespace
+
+Status DbOpener::RecoveredState::Apply(VersionEdit edit) {
+  if (edit.db_id) db_id = *edit.db_id;
+  if (edit.hash_seed) hash_seed = *edit.hash_seed;
+  if (edit.next_number) next_number = std::max(next_number, *edit.next_number);
+  if (edit.min_log_number) min_log_number = std::max(min_log_number, *edit.min_log_number);
+  if (edit.last_sequence) last_sequence = std::max(last_sequence, *edit.last_sequence);
+  if (edit.max_column_family) {
+    max_column_family = std::max(max_column_family, *edit.max_column_family);
+  }
+  if (edit.add_column_family) {
+    RecoveredFamily family;
+    family.name = *edit.add_column_family;
+    if (edit.comparator) family.comparator = *edit.comparator;
+    if (!families.emplace(edit.column_family, std::move(family)).second) {
+      return Status::Corruption("manifest", "column family " +
+                                                std::to_string(edit.column_family) +
+                                                " is added twice");
+    }
+  }
+  auto it = families.find(edit.column_family);
+  const bool touches = edit.drop_column_family || edit.log_number || !edit.added.empty() ||
+                       !edit.deleted.empty();
+  if (it == families.end()) {
+    if (!touches) return Status::OK();
+    return Status::Corruption("manifest", "an edit names the unknown column family " +
+                                              std::to_string(edit.column_family));
+  }
+  if (edit.drop_column_family) {
+    families.erase(it);
+    return Status::OK();
+  }
+  if (edit.log_number) it->second.log_number = *edit.log_number;
+  if (!edit.added.empty() || !edit.deleted.empty()) it->second.edits.push_back(std::move(edit));
+  return Status::OK();
+}
+
+Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
+                                RecoveredState* state) {
+  return Manifest::Replay(fs, dir, number, [state](const std::vector<VersionEdit>& edits) {
+    for (const VersionEdit& edit : edits) {
+      if (Status s = state->Apply(edit); !s.ok()) return s;
+    }
+    return Status::OK();
+  });
+}
+
+Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
+                              std::vector<std::string>* names) {
+  names->clear();
+  uint64_t number = 0;
+  if (Status s = Manifest::ReadCurrent(fs, dir, &number); !s.ok()) return s;
+  RecoveredState state;
+  if (Status s = ReplayManifest(fs, dir, number, &state); !s.ok()) return s;
+  for (const auto& [id, family] : state.families) names->push_back(family.name);
+  return Status::OK();
+}
+
+Status DbOpener::RecoverExisting() {
+  DBImpl* const db = db_.get();
+  RecoveredState state;
+  Status s = ReplayManifest(db->config_.fs, request_.name, current_manifest_, &state);
+  if (!s.ok()) return s;
+  LogInfo(db->config_.info_log.get(),
+          "recovering " + ManifestFileName(request_.name, current_manifest_) + ": " +
+              std::to_string(state.families.size()) + " column families, last sequence " +
+              std::to_string(state.last_sequence) + ", oldest log " +
+              std::to_string(state.min_log_number));
+  db->db_id_ = state.db_id;
+  db->hash_seed_ = state.hash_seed;
+  db->store_context_.hasher = KeyHasher(state.hash_seed);
+  db->last_sequence_ = state.last_sequence;
+  {
+    MutexLock lock(&db->mu_);
+    db->max_family_id_ = state.max_column_family;
+  }
+  // Numbers are never used twice, also not those of files that a crash left.
+  db->commits_.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
+  for (const std::string& dir : {request_.name, db->config_.wal_dir}) {
+    std::vector<std::string> names;
+    if (s = db->config_.fs->GetChildren(dir, &names); !s.ok()) return s;
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog) {
+        db->commits_.RaiseNextNumber(number + 1);
+      }
+    }
+  }
+  s = BuildFamilies(&state);
+  if (s.ok()) s = ReplayLogs(state);
+  return s;
+}
+
+Status DbOpener::BuildFamilies(RecoveredState* state) {
+  std::string unopened;
+  for (auto& [id, recovered] : state->families) {
+    const rocksdb::ColumnFamilyOptions* options = OptionsOf(recovered.name);
+    if (options == nullptr) {
+      unopened += (unopened.empty() ? "" : ", ") + recovered.name;
+      continue;
+    }
+    if (recovered.comparator != options->comparator->Name()) {
+      return Status::InvalidArgument(
+          options->comparator->Name(),
+          "does not match existing comparator " + recovered.comparator + " of column family " +
+              recovered.name);
+    }
+    std::shared_ptr<ColumnFamily> family;
+    Status s = db_->MakeFamily(id, recovered.name, *options, &family);
+    for (const VersionEdit& edit : recovered.edits) {
+      if (s.ok()) s = family->store()->ApplyRecovered(edit);
+    }
+    if (s.ok()) s = family->store()->Open();
+    if (!s.ok()) return s;
+    recovered.edits.clear();
+    family->log_number = family->mem_log_number =
+        std::max(recovered.log_number, state->min_log_number);
+    db_->families_.Add(std::move(family));
+  }
+  if (!unopened.empty() && !request_.read_only) {
+    return Status::InvalidArgument("Column families not opened: " + unopened);
+  }
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+    if (db_->families_.ByName(descriptor.name) == nullptr &&
+        (request_.read_only || !request_.options.create_missing_column_families)) {
+      return Status::InvalidArgument("Column family not found", descriptor.name);
+    }
+  }
+  return Status::OK();
+}
+
+Status DbOpener::ReplayLogs(const RecoveredState& state) {
+  const DbConfig& config = db_->config_;
+  std::vector<uint64_t> logs;
+  Status s = ListWals(config.fs, config.wal_dir, state.min_log_number, &logs);
+  if (!s.ok()) return s;
+  if (request_.read_only && request_.error_if_wal_file_exists && !logs.empty()) {
+    return Status::Corruption(
+        "The db was opened in readonly mode with error_if_wal_file_exists but a WAL file already "
+        "exists",
+        WalFileName(config.wal_dir, logs.front()));
+  }
+  WalRecoveryOptions recovery;
+  recovery.mode = static_cast<WalRecoveryMode>(config.options.wal_recovery_mode);
+  recovery.wal_dir = config.wal_dir;
+  recovery.min_number = state.min_log_number;
+  recovery.db_id = state.db_id;
+  WalRecoveryReport report;
+  s = RecoverWals(config.fs, recovery, logs,
+                  [this](uint64_t number, const Slice& batch) { return ReplayBatch(number, batch); },
+                  &report);
+  for (const std::string& problem : report.problems) {
+    LogInfo(config.info_log.get(), "write-ahead log: " + problem);
+  }
+  if (!s.ok()) return s;
+  LogInfo(config.info_log.get(), "replayed " + std::to_string(report.records) + " records of " +
+                                     std::to_string(report.logs) + " logs, dropped " +
+                                     std::to_string(report.dropped_bytes) + " bytes");
+  return FinishRecovery(report, logs);
+}
+
+Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
+  WriteBatch batch;
+  if (Status s = WriteBatchInternal::SetContents(&batch, record); !s.ok()) return s;
+  RecoverySink sink(&db_->families_, wal_number);
+  if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, nullptr); !s.ok()) return s;
+  const SequenceNumber header = WriteBatchInternal::Sequence(&batch);
+  const uint32_t count = WriteBatchInternal::Count(&batch);
+  SequenceNumber last = std::max(sink.last(), db_->last_sequence_.load());
+  if (count > 0) last = std::max(last, header + count - 1);
+  db_->last_sequence_ = last;
+  if (!sink.full() || request_.read_only) return Status::OK();
+  for (const auto& family : db_->families_.All()) {
+    if (!family->mem->ShouldFlush()) continue;
+    if (Status s = FlushRecovered(family); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
+  flushed_ = true;
+  family->mem->MarkImmutable();
+  FlushRequest request;
+  request.memtables.push_back(family->mem);
+  VersionEdit edit;
+  JobReport report;
+  std::unique_ptr<Store::Prepared> prepared;
+  Status s = family->store()->Flush(request, &edit, &report);
+  if (s.ok()) s = family->store()->Prepare(edit, &prepared);
+  if (!s.ok()) return s;
+  MutexLock lock(&db_->mu_);
+  edit.column_family = family->id();
+  family->store()->Install(edit, std::move(prepared));
+  family->StartMemTable();
+  return Status::OK();
+}
+
+Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
+                                const std::vector<uint64_t>& logs) {
+  const auto families = db_->families_.All();
+  if (request_.read_only) {
+    ReadStateGarbage garbage;
+    MutexLock lock(&db_->mu_);
+    for (const auto& family : families) family->InstallReadState(garbage.list());
+    return Status::OK();
+  }
+  // Logs that could not be read to their end must not be read again behind
+  // newer ones, so what they gave is flushed whatever the option says.
+  bool keep_logs = db_->config_.options.avoid_flush_during_recovery && !flushed_ &&
+                   !report.stopped_early && report.dropped_bytes == 0 && report.problems.empty();
+  if (!keep_logs) {
+    for (const auto& family : families) {
+      if (family->mem->empty()) continue;
+      if (Status s = FlushRecovered(family); !s.ok()) return s;
+    }
+    return StartWriting(WalRecoveryReport());
+  }
+  for (uint64_t number : logs) {
+    uint64_t bytes = 0;
+    Status s = db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, number), &bytes);
+    if (!s.ok()) return s;
+    db_->wals_.AddRecovered(number, bytes);
+  }
+  return StartWriting(report);
+}
+
+// The first log and the new manifest. `report` names the logs that are kept.
+Status DbOpener::StartWriting(const WalRecoveryReport& report) {
+  DBImpl* const db = db_.get();
+  WalHeader header;
+  header.number = db->commits_.NewNumber();
+  header.predecessor = report.end_number;
+  header.predecessor_bytes = report.end_offset;
+  header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->last_sequence_.load();
+  header.db_id = db->db_id_;
+  if (Status s = db->wals_.StartFirst(header); !s.ok()) return s;
+  {
+    ReadStateGarbage garbage;
+    MutexLock lock(&db->mu_);
+    for (const auto& family : db->families_.All()) {
+      if (family->mem->empty()) family->log_number = family->mem_log_number = header.number;
+      family->InstallReadState(garbage.list());
+    }
+    if (Status s = db->commits_.Rotate(); !s.ok()) return s;
+    uint64_t oldest = header.number;
+    for (const auto& family : db->families_.All()) {
+      oldest = std::min(oldest, family->OldestLogNeeded());
+    }
+    db->commits_.set_min_log_number(oldest);
+  }
+  DeleteLeftovers();
+  return Status::OK();
+}
+
+// What no manifest names any more: failures are logged, the next open tries again.
+void DbOpener::DeleteLeftovers() {
+  const DbConfig& config = db_->config_;
+  const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
+  const std::set<uint64_t> live(live_list.begin(), live_list.end());
+  std::set<std::string> dirs{request_.name, config.wal_dir};
+  for (const std::string& dir : dirs) {
+    std::vector<std::string> names;
+    if (!config.fs->GetChildren(dir, &names).ok()) continue;
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(name, &number, &type)) continue;
+      bool remove = false;
+      if (type == FileType::kWal) {
+        remove = number < db_->commits_.min_log_number();
+      } else if (type == FileType::kPieceFile) {
+        remove = live.count(number) == 0;
+      } else if (type == FileType::kManifest) {
+        remove = number != db_->commits_.manifest_number();
+      } else if (type == FileType::kTemp) {
+        remove = true;
+      }
+      if (!remove) continue;
+      Status s = config.fs->DeleteFile(JoinPath(dir, name));
+      LogInfo(config.info_log.get(), "deleted " + JoinPath(dir, name) + ": " + s.ToString());
+    }
+  }
+}
+
+}  // namespace compassdb

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <set>
+
+#include "base/file_names.h"
+#include "db/db_test_util.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+class RecoveryTest : public DbTest {
+ protected:
+  // The newest log of the closed database.
+  std::string NewestLog() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
+    uint64_t newest = 0;
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == FileType::kWal) {
+        newest = std::max(newest, number);
+      }
+    }
+    return WalFileName(name_, newest);
+  }
+  void FlipByte(const std::string& path, uint64_t offset) {
+    std::string data;
+    ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
+    ASSERT_LT(offset, data.size());
+    data[offset] = static_cast<char>(data[offset] ^ 0x40);
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_->NewWritableFile(path, FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(data).ok() && file->Sync().ok() && file->Close().ok());
+  }
+};
+
+TEST_F(RecoveryTest, SyncedWritesSurviveAPowerCut) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1", true).ok());
+  ASSERT_TRUE(Put("b", "2", true).ok());
+  ASSERT_TRUE(Put("c", "3", false).ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+  EXPECT_EQ(Get("c"), "NOT_FOUND");
+}
+
+TEST_F(RecoveryTest, UnsyncedWritesSurviveAKilledProcess) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  Crash(CutMode::kKeepUnsynced);
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(RecoveryTest, ManualWalFlushKeepsWhatWasFlushed) {
+  options_.manual_wal_flush = true;
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->FlushWAL(true).ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "NOT_FOUND");
+}
+
+TEST_F(RecoveryTest, SyncWalMakesEarlierWritesDurable) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->SyncWAL().ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(RecoveryTest, FlushedDataSurvivesWithoutSync) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(RecoveryTest, ManyMemTablesAndLogs) {
+  OpenDb();
+  for (int i = 0; i < 3000; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
+  Crash(CutMode::kKeepUnsynced);
+  OpenDb();
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(Get(Key(i)), std::string(100, 'v')) << i;
+}
+
+TEST_F(RecoveryTest, MergesAreNotReplayedTwice) {
+  options_.merge_operator = std::make_shared<AppendOperator>();
+  options_.write_buffer_size = 16 << 10;
+  OpenDb();
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), "k", std::to_string(i)).ok());
+    ASSERT_TRUE(Put(Key(i), std::string(200, 'x')).ok());
+  }
+  const std::string before = Get("k");
+  for (int round = 0; round < 3; ++round) {
+    Crash(CutMode::kKeepUnsynced, round);
+    OpenDb();
+    EXPECT_EQ(Get("k"), before);
+  }
+}
+
+TEST_F(RecoveryTest, WithoutFlushAtRecoveryTheLogsStay) {
+  options_.avoid_flush_during_recovery = true;
+  OpenDb();
+  for (int round = 0; round < 4; ++round) {
+    ASSERT_TRUE(Put(Key(round), "v", true).ok());
+    Crash();
+    OpenDb();
+    for (int i = 0; i <= round; ++i) EXPECT_EQ(Get(Key(i)), "v");
+    std::string files;
+    ASSERT_TRUE(db_->GetProperty("rocksdb.num-files-at-level0", &files));
+    EXPECT_EQ(files, "0");
+  }
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  Crash();
+  OpenDb();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(Get(Key(i)), "v");
+}
+
+TEST_F(RecoveryTest, ModesDisagreeOnDamageInTheMiddle) {
+  using Mode = rocksdb::WALRecoveryMode;
+  for (const Mode mode : {Mode::kTolerateCorruptedTailRecords, Mode::kAbsoluteConsistency,
+                          Mode::kPointInTimeRecovery, Mode::kSkipAnyCorruptedRecords}) {
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    options_.wal_recovery_mode = Mode::kPointInTimeRecovery;
+    OpenDb();
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(Put(Key(i), std::string(200, 'v'), true).ok());
+    Crash();
+    const std::string log = NewestLog();
+    uint64_t size = 0;
+    ASSERT_TRUE(fs_->GetFileSize(log, &size).ok());
+    FlipByte(log, size / 2);
+    options_.wal_recovery_mode = mode;
+    Status s = TryOpen();
+    if (mode == Mode::kTolerateCorruptedTailRecords || mode == Mode::kAbsoluteConsistency) {
+      EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+      EXPECT_NE(s.ToString().find(".log"), std::string::npos) << s.ToString();
+      continue;
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(Get(Key(0)), std::string(200, 'v'));
+    EXPECT_EQ(Get(Key(19)), mode == Mode::kSkipAnyCorruptedRecords ? std::string(200, 'v')
+                                                                   : "NOT_FOUND");
+  }
+}
+
+TEST_F(RecoveryTest, TornTailIsCut) {
+  OpenDb();
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(Put(Key(i), std::string(200, 'v'), true).ok());
+  Crash();
+  const std::string log = NewestLog();
+  uint64_t size = 0;
+  ASSERT_TRUE(fs_->GetFileSize(log, &size).ok());
+  ASSERT_TRUE(fs_->TruncateFile(log, size - 10).ok());
+  OpenDb();
+  EXPECT_EQ(Get(Key(18)), std::string(200, 'v'));
+  EXPECT_EQ(Get(Key(19)), "NOT_FOUND");
+  ASSERT_TRUE(Put("more", "1", true).ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Get("more"), "1");
+}
+
+TEST_F(RecoveryTest, RandomCutsKeepSyncedWritesAndWholeBatches) {
+  Random random(7);
+  options_.write_buffer_size = 16 << 10;
+  std::map<std::string, std::string> synced;
+  OpenDb();
+  for (int round = 0; round < 40; ++round) {
+    std::map<std::string, std::string> latest = synced;
+    std::map<std::string, std::set<std::string>> since;  // values written after the last sync
+    const int writes = 1 + static_cast<int>(random.Uniform(60));
+    for (int i = 0; i < writes; ++i) {
+      const std::string n = std::to_string(random.Uniform(200));
+      const std::string value = random.Text(200 + random.Uniform(200));
+      rocksdb::WriteBatch batch;
+      batch.Put("x" + n, value);
+      batch.Put("y" + n, value);
+      rocksdb::WriteOptions write;
+      write.sync = random.OneIn(8);
+      ASSERT_TRUE(db_->Write(write, &batch).ok());
+      latest["x" + n] = latest["y" + n] = value;
+      since["x" + n].insert(value);
+      if (write.sync) {
+        synced = latest;
+        since.clear();
+      }
+    }
+    Crash(CutMode::kRandom, random.Next());
+    OpenDb();
+    for (int n = 0; n < 200; ++n) {
+      const std::string x = Get("x" + std::to_string(n));
+      ASSERT_EQ(x, Get("y" + std::to_string(n))) << "round " << round;
+      const auto it = synced.find("x" + std::to_string(n));
+      if (it != synced.end() && x != it->second) {
+        ASSERT_EQ(since["x" + std::to_string(n)].count(x), 1u)
+            << "round " << round << " key " << n;
+      }
+    }
+    synced.clear();
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      synced[it->key().ToString()] = it->value().ToString();
+    }
+    ASSERT_TRUE(it->status().ok());
+  }
+}
+
+}  // namespace
+}  // namespace compassdb

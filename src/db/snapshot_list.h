@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The snapshots that applications hold.
+//
+// Thread safety: all methods; holds a leaf lock of its own. Invariant: a
+// sequence read inside New, under the lock, is at least every sequence that an
+// earlier Sequences() call saw as published, so a job that copied the list
+// never drops what a later snapshot must see.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/internal_key.h"
+#include "rocksdb/snapshot.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class SnapshotImpl final : public rocksdb::Snapshot {
+ public:
+  SnapshotImpl(SequenceNumber sequence, int64_t unix_time)
+      : sequence_(sequence), unix_time_(unix_time) {}
+  ~SnapshotImpl() override = default;
+  SequenceNumber GetSequenceNumber() const override { return sequence_; }
+  int64_t GetUnixTime() const override { return unix_time_; }
+  uint64_t GetTimestamp() const override { return UINT64_MAX; }  // no user timestamps
+
+ private:
+  const SequenceNumber sequence_;
+  const int64_t unix_time_;
+};
+
+class SnapshotList {
+ public:
+  SnapshotList() = default;
+  ~SnapshotList();
+  SnapshotList(const SnapshotList&) = delete;
+  SnapshotList& operator=(const SnapshotList&) = delete;
+
+  const SnapshotImpl* New(const std::atomic<SequenceNumber>& last_sequence, int64_t unix_time);
+  void Release(const rocksdb::Snapshot* snapshot);
+
+  std::vector<SequenceNumber> Sequences() const;  // ascending, distinct
+  size_t count() const;
+  // Of the oldest snapshot; 0 without snapshots.
+  SequenceNumber OldestSequence() const;
+  int64_t OldestTime() const;
+
+ private:
+  mutable Mutex mu_;
+  std::multimap<SequenceNumber, const SnapshotImpl*> snapshots_ GUARDED_BY(mu_);
+};
+
+}  // namespace compassdb

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Properties that are reports: tables for people, JSON for programs.
+#include <cstdarg>
+#include <cstdio>
+
+#include "db/property_reader.h"
+#include "util/string_util.h"
+
+namespace compassdb {
+namespace {
+
+__attribute__((format(printf, 2, 3))) void Print(std::string* out, const char* format, ...) {
+  char buffer[512];
+  va_list args;
+  va_start(args, format);
+  const int n = std::vsnprintf(buffer, sizeof(buffer), format, args);
+  va_end(args);
+  if (n > 0) out->append(buffer, std::min(static_cast<size_t>(n), sizeof(buffer) - 1));
+}
+
+using Ull = unsigned long long;
+
+double Ratio(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double BitsPerKey(uint64_t bytes, uint64_t keys) { return 8 * Ratio(bytes, keys); }
+
+std::string JsonString(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out.push_back('\\');
+      out.push_back(c);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      Print(&out, "\\u%04x", static_cast<unsigned>(c));
+    } else {
+      out.push_back(c);
+    }
+  }
+  out.push_back('"');
+  return out;
+}
+
+}  // namespace
+
+// Bytes written by flushes and compactions (and logs) per byte of live data
+// that a flush brought in; bytes on disk per byte of live data. Since open.
+PropertyReader::Amplification PropertyReader::Amplify() {
+  Amplification amplification;
+  const ColumnFamily::Counters& c = family_->counters;
+  amplification.write = Ratio(c.flush_bytes + c.compact_write_bytes, c.flush_bytes);
+  const Totals totals = Sum();
+  amplification.space = Ratio(totals.total_bytes, totals.live_data_bytes);
+  return amplification;
+}
+
+std::string PropertyReader::CompassStats() {
+  Collect();
+  std::string out;
+  Print(&out, "** CompassDB statistics [%s] **\n", family_->name().c_str());
+  Print(&out, "%-6s %8s %8s %10s %10s %7s %12s %12s %10s %10s %8s\n", "Level", "Tables", "Pieces",
+        "Size", "Live", "Live%", "Records", "Keys", "Read", "Written", "Jobs");
+  for (size_t i = 0; i < levels_.size(); ++i) {
+    const LevelStats& l = levels_[i];
+    if (l.tables == 0 && l.compactions == 0) continue;
+    Print(&out, "L%-5zu %8llu %8llu %10s %10s %6.1f%% %12llu %12llu %10s %10s %8llu\n", i,
+          Ull{l.tables}, Ull{l.pieces}, HumanBytes(l.total_bytes).c_str(),
+          HumanBytes(l.live_data_bytes).c_str(), 100 * Ratio(l.live_data_bytes, l.data_bytes),
+          Ull{l.records}, Ull{l.keys}, HumanBytes(l.bytes_read).c_str(),
+          HumanBytes(l.bytes_written).c_str(), Ull{l.compactions});
+  }
+  const Totals t = Sum();
+  Print(&out, "%-6s %8llu %8llu %10s %10s %6.1f%% %12llu %12llu %10s %10s\n", "Sum", Ull{t.tables},
+        Ull{t.pieces}, HumanBytes(t.total_bytes).c_str(), HumanBytes(t.live_data_bytes).c_str(),
+        100 * Ratio(t.live_data_bytes, t.data_bytes), Ull{t.records}, Ull{t.keys},
+        HumanBytes(t.bytes_read).c_str(), HumanBytes(t.bytes_written).c_str());
+  const IndexMemory index = view_->Index();
+  Print(&out,
+        "Index memory: %s for %llu keys, %.2f bits per key (perfect hash %.2f, fingerprints %.2f, "
+        "places %.2f, separators %.2f, other %.2f)\n",
+        HumanBytes(index.total()).c_str(), Ull{index.keys}, BitsPerKey(index.total(), index.keys),
+        BitsPerKey(index.perfect_hash, index.keys), BitsPerKey(index.fingerprints, index.keys),
+        BitsPerKey(index.places, index.keys), BitsPerKey(index.separators, index.keys),
+        BitsPerKey(index.other, index.keys));
+  const Amplification a = Amplify();
+  const ColumnFamily::Counters& c = family_->counters;
+  if (c.flushes == 0) {
+    Print(&out, "Amplification: space %.2f; write unknown (counted since open, nothing was flushed)\n",
+          a.space);
+  } else {
+    Print(&out, "Amplification: space %.2f; write %.2f (since open)\n", a.space, a.write);
+  }
+  Print(&out, "Flushes: %llu, %s; compactions: %llu, read %s, wrote %s; stalls: %llu slow, %llu stop\n",
+        Ull{c.flushes}, HumanBytes(c.flush_bytes).c_str(), Ull{c.compactions},
+        HumanBytes(c.compact_read_bytes).c_str(), HumanBytes(c.compact_write_bytes).c_str(),
+        Ull{c.stall_slowdowns}, Ull{c.stall_stops});
+  return out;
+}
+
+std::string PropertyReader::CompassStatsJson() {
+  Collect();
+  std::string out = "{\"column_family\":" + JsonString(family_->name()) + ",\"levels\":[";
+  for (size_t i = 0; i < levels_.size(); ++i) {
+    const LevelStats& l = levels_[i];
+    Print(&out,
+          "%s{\"level\":%zu,\"tables\":%llu,\"pieces\":%llu,\"files\":%llu,\"total_bytes\":%llu,"
+          "\"data_bytes\":%llu,\"live_data_bytes\":%llu,\"records\":%llu,\"keys\":%llu,"
+          "\"deletions\":%llu,\"range_tombstones\":%llu,\"raw_bytes\":%llu,",
+          i == 0 ? "" : ",", i, Ull{l.tables}, Ull{l.pieces}, Ull{l.files}, Ull{l.total_bytes},
+          Ull{l.data_bytes}, Ull{l.live_data_bytes}, Ull{l.records}, Ull{l.keys}, Ull{l.deletions},
+          Ull{l.range_tombstones}, Ull{l.raw_bytes});
+    Print(&out,
+          "\"compactions\":%llu,\"bytes_read\":%llu,\"bytes_written\":%llu,"
+          "\"bytes_in_upper\":%llu,\"micros\":%llu}",
+          Ull{l.compactions}, Ull{l.bytes_read}, Ull{l.bytes_written}, Ull{l.bytes_in_upper},
+          Ull{l.micros});
+  }
+  const IndexMemory index = view_->Index();
+  Print(&out,
+        "],\"index_memory\":{\"bytes\":%llu,\"keys\":%llu,\"bits_per_key\":%.4f,"
+        "\"perfect_hash\":%llu,\"fingerprints\":%llu,\"places\":%llu,\"separators\":%llu,"
+        "\"other\":%llu},",
+        Ull{index.total()}, Ull{index.keys}, BitsPerKey(index.total(), index.keys),
+        Ull{index.perfect_hash}, Ull{index.fingerprints}, Ull{index.places}, Ull{index.separators},
+        Ull{index.other});
+  const Amplification a = Amplify();
+  const ColumnFamily::Counters& c = family_->counters;
+  Print(&out,
+        "\"write_amplification\":%.4f,\"space_amplification\":%.4f,\"flushes\":%llu,"
+        "\"flush_bytes\":%llu,\"compactions\":%llu,\"compaction_bytes_read\":%llu,"
+        "\"compaction_bytes_written\":%llu,\"memtable_bytes\":%llu,\"user_bytes\":%llu,"
+        "\"stall_slowdowns\":%llu,\"stall_stops\":%llu,\"pending_compaction_bytes\":%llu}",
+        a.write, a.space, Ull{c.flushes}, Ull{c.flush_bytes}, Ull{c.compactions},
+        Ull{c.compact_read_bytes}, Ull{c.compact_write_bytes},
+        Ull{memtables_[0]->ApproximateMemoryUsage()}, Ull{db_->user_bytes_}, Ull{c.stall_slowdowns},
+        Ull{c.stall_stops}, Ull{pending_bytes_});
+  return out;
+}
+
+std::string PropertyReader::LevelStatsText() {
+  std::string out = "Level Files Size(MB)\n--------------------\n";
+  const auto n = static_cast<size_t>(family_->store()->options().num_levels);
+  for (size_t i = 0; i < n; ++i) {
+    const LevelStats l = i < levels_.size() ? levels_[i] : LevelStats();
+    Print(&out, "%3zu %8llu %8.0f\n", i, Ull{l.tables},
+          static_cast<double>(l.total_bytes) / 1048576.0);
+  }
+  return out;
+}
+
+std::string PropertyReader::CFStats() {
+  std::string out;
+  Print(&out, "\n** Compaction Stats [%s] **\n", family_->name().c_str());
+  out += CompassStats();
+  return out;
+}
+
+std::string PropertyReader::DBStats() {
+  std::string out = "\n** DB Stats **\n";
+  Print(&out, "User bytes written: %s\n", HumanBytes(db_->user_bytes_).c_str());
+  Print(&out, "Write-ahead log bytes alive: %s in %zu logs\n",
+        HumanBytes(db_->wals_.TotalBytes()).c_str(), db_->wals_.Logs().size());
+  Print(&out, "Files: %s, of which in use %s\n", HumanBytes(db_->ledger_->TotalBytes()).c_str(),
+        HumanBytes(db_->ledger_->LiveBytes()).c_str());
+  Print(&out, "Last sequence: %llu, snapshots: %zu\n", Ull{db_->last_sequence_},
+        db_->snapshots_.count());
+  return out;
+}
+
+std::string PropertyReader::Tables() {
+  std::string out;
+  int last = -1;
+  view_->ForEachTable([&](int level, const TphMeta& tph) {
+    if (level != last) Print(&out, "--- level %d ---\n", level);
+    last = level;
+    Print(&out, " %llu:%llu[%llu .. %llu]['", Ull{tph.tph_id}, Ull{tph.TotalBytes()},
+          Ull{tph.smallest_seq}, Ull{tph.largest_seq});
+    out += EscapeString(tph.smallest) + "' .. '" + EscapeString(tph.largest) + "']";
+    Print(&out, " %zu pieces\n", tph.pieces.size());
+  });
+  return out;
+}
+
+void PropertyReader::CFStatsMap(std::map<std::string, std::string>* value) {
+  for (size_t i = 0; i < levels_.size(); ++i) {
+    const LevelStats& l = levels_[i];
+    const std::string prefix = "compaction.L" + std::to_string(i) + ".";
+    (*value)[prefix + "NumFiles"] = std::to_string(l.tables);
+    (*value)[prefix + "SizeBytes"] = std::to_string(l.total_bytes);
+    (*value)[prefix + "ReadGB"] = std::to_string(static_cast<double>(l.bytes_read) / (1 << 30));
+    (*value)[prefix + "WriteGB"] =
+        std::to_string(static_cast<double>(l.bytes_written) / (1 << 30));
+    (*value)[prefix + "CompCount"] = std::to_string(l.compactions);
+    (*value)[prefix + "CompSec"] = std::to_string(static_cast<double>(l.micros) / 1e6);
+    (*value)[prefix + "WriteAmp"] = std::to_string(Ratio(l.bytes_written, l.bytes_in_upper));
+    (*value)[prefix + "KeyIn"] = std::to_string(l.records);
+  }
+  (*value)["io_stalls.total_slowdown"] = std::to_string(family_->counters.stall_slowdowns);
+  (*value)["io_stalls.total_stop"] = std::to_string(family_->counters.stall_stops);
+}
+
+}  // namespace compassdb

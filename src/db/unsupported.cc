@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What RocksDB's DB can and this one cannot do, yet or by design: every method
+// says so by its name.
+#include "db/db_impl.h"
+
+namespace compassdb {
+
+Status DBImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle*, std::string) {
+  return Status::NotSupported("IncreaseFullHistoryTsLow: user-defined timestamps");
+}
+
+Status DBImpl::GetFullHistoryTsLow(ColumnFamilyHandle*, std::string*) {
+  return Status::NotSupported("GetFullHistoryTsLow: user-defined timestamps");
+}
+
+Status DBImpl::GetUpdatesSince(rocksdb::SequenceNumber,
+                               std::unique_ptr<rocksdb::TransactionLogIterator>*,
+                               const rocksdb::TransactionLogIterator::ReadOptions&) {
+  return Status::NotSupported("GetUpdatesSince");
+}
+
+Status DBImpl::DeleteFile(std::string) {
+  return Status::NotSupported("DeleteFile: files hold pieces of many tables");
+}
+
+Status DBImpl::GetLiveFilesChecksumInfo(rocksdb::FileChecksumList*) {
+  return Status::NotSupported("GetLiveFilesChecksumInfo: checksums are per piece");
+}
+
+Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions&,
+                                       std::vector<rocksdb::LiveFileStorageInfo>*) {
+  return Status::NotSupported("GetLiveFilesStorageInfo");
+}
+
+Status DBImpl::IngestExternalFile(ColumnFamilyHandle*, const std::vector<std::string>&,
+                                  const rocksdb::IngestExternalFileOptions&) {
+  return Status::NotSupported("IngestExternalFile");
+}
+
+Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>&) {
+  return Status::NotSupported("IngestExternalFiles");
+}
+
+Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions&,
+                                            const std::string&,
+                                            const rocksdb::ImportColumnFamilyOptions&,
+                                            const rocksdb::ExportImportFilesMetaData&,
+                                            ColumnFamilyHandle**) {
+  return Status::NotSupported("CreateColumnFamilyWithImport");
+}
+
+}  // namespace compassdb

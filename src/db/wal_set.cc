@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/wal_set.h"
+
+#include "base/file_names.h"
+#include "db/statistics_util.h"
+
+namespace compassdb {
+
+Status WalSet::StartFirst(const WalHeader& header) {
+  MutexLock lock(&mu_);
+  return StartLocked(header);
+}
+
+Status WalSet::Start(uint64_t number, bool give_up_failed) {
+  MutexLock lock(&mu_);
+  if (!error_.ok() && !give_up_failed) return error_;
+  WalWriter* const current = logs_.back().writer.get();
+  // Buffered bytes of the log that ends must reach the kernel: its successor
+  // says how long it is, and recovery takes a shorter one for a crash.
+  if (error_.ok()) {
+    if (Status s = current->Flush(); !s.ok()) {
+      Fail(s);
+      if (!give_up_failed) return s;
+    }
+  }
+  if (Status s = StartLocked(current->SuccessorHeader(number)); !s.ok()) return s;
+  if (!error_.ok()) {
+    for (size_t i = 0; i + 1 < logs_.size(); ++i) logs_[i].writer.reset();
+  }
+  error_ = Status::OK();
+  return Status::OK();
+}
+
+Status WalSet::StartLocked(const WalHeader& header) {
+  Log log;
+  log.number = header.number;
+  if (Status s = WalWriter::Create(fs_, dir_, options_.file, header, &log.writer); !s.ok()) {
+    return s;
+  }
+  log.bytes = log.writer->Size();
+  log.unsynced = true;
+  total_bytes_.fetch_add(log.bytes, std::memory_order_relaxed);
+  dir_unsynced_ = true;
+  logs_.push_back(std::move(log));
+  current_number_.store(header.number, std::memory_order_release);
+  current_empty_.store(true, std::memory_order_release);
+  return Status::OK();
+}
+
+void WalSet::AddRecovered(uint64_t number, uint64_t bytes) {
+  MutexLock lock(&mu_);
+  Log log;
+  log.number = number;
+  log.bytes = bytes;
+  total_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  logs_.push_back(std::move(log));
+}
+
+Status WalSet::Append(const Slice& record, bool sync) {
+  MutexLock lock(&mu_);
+  if (!error_.ok()) return error_;
+  Log& log = logs_.back();
+  Status s = log.writer->AddBatch(record);
+  if (s.ok() && !options_.manual_flush) s = log.writer->Flush();
+  const uint64_t bytes = log.writer->Size() - log.bytes;
+  log.bytes += bytes;
+  log.unsynced = true;
+  current_empty_.store(false, std::memory_order_release);
+  total_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  Tick(statistics_, rocksdb::WAL_FILE_BYTES, bytes);
+  if (s.ok() && sync) s = SyncLogs(true);
+  if (!s.ok()) Fail(s);
+  return s;
+}
+
+Status WalSet::SyncLogs(bool with_current) {
+  for (size_t i = 0; i < logs_.size(); ++i) {
+    Log& log = logs_[i];
+    const bool current = i + 1 == logs_.size();
+    if (log.writer == nullptr || (current && !with_current)) continue;
+    if (log.unsynced) {
+      if (Status s = log.writer->Sync(); !s.ok()) return s;
+      Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
+      log.unsynced = false;
+    }
+    if (!current) {
+      if (Status s = log.writer->Close(); !s.ok()) return s;
+      log.writer.reset();
+    }
+  }
+  if (dir_unsynced_) {
+    if (Status s = fs_->SyncDir(dir_); !s.ok()) return s;
+    dir_unsynced_ = false;
+  }
+  return Status::OK();
+}
+
+void WalSet::Fail(const Status& error) {
+  error_ = error;
+  current_empty_.store(false, std::memory_order_release);
+}
+
+Status WalSet::Flush() {
+  MutexLock lock(&mu_);
+  if (!error_.ok()) return error_;
+  if (logs_.empty() || logs_.back().writer == nullptr) return Status::OK();
+  Status s = logs_.back().writer->Flush();
+  if (!s.ok()) Fail(s);
+  return s;
+}
+
+Status WalSet::Sync() {
+  MutexLock lock(&mu_);
+  if (!error_.ok()) return error_;
+  Status s = SyncLogs(true);
+  if (!s.ok()) Fail(s);
+  return s;
+}
+
+Status WalSet::SyncClosed() {
+  MutexLock lock(&mu_);
+  Status s = SyncLogs(false);
+  // A gap before the current log: nothing behind it would survive a crash.
+  if (!s.ok()) Fail(s);
+  return s;
+}
+
+Status WalSet::Close() {
+  MutexLock lock(&mu_);
+  Status result = error_;
+  for (Log& log : logs_) {
+    if (log.writer == nullptr) continue;
+    Status s = log.writer->Close();
+    if (result.ok()) result = s;
+    log.writer.reset();
+  }
+  return result;
+}
+
+std::vector<WalSet::LogInfo> WalSet::Logs() const {
+  MutexLock lock(&mu_);
+  std::vector<LogInfo> infos;
+  for (const Log& log : logs_) infos.push_back({log.number, log.bytes});
+  return infos;
+}
+
+std::vector<uint64_t> WalSet::TakeBelow(uint64_t number) {
+  MutexLock lock(&mu_);
+  std::vector<uint64_t> taken;
+  while (logs_.size() > 1 && logs_.front().number < number) {
+    Log& log = logs_.front();
+    total_bytes_.fetch_sub(log.bytes, std::memory_order_relaxed);
+    taken.push_back(log.number);
+    logs_.pop_front();
+  }
+  return taken;
+}
+
+}  // namespace compassdb

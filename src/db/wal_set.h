@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The write-ahead logs of an open database: the current one, older ones that
+// may hold bytes not yet synced, and those that only wait to be deleted.
+//
+// A synced write is durable together with all writes before it: Sync first
+// syncs what older logs still owe, then the directory entry of the current
+// log (once), then the log.
+//
+// Thread safety: all methods; holds a lock of its own over its I/O, taken
+// after the front of the write queue and never with the database mutex held.
+// Invariants: after a failed append or sync nothing is appended to that log
+// again; a log is deleted only when the manifest says that it is not needed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "env/file_system.h"
+#include "rocksdb/statistics.h"
+#include "util/mutex.h"
+#include "wal/wal_writer.h"
+
+namespace compassdb {
+
+class WalSet {
+ public:
+  struct Options {
+    FileOptions file;
+    bool manual_flush = false;  // DBOptions::manual_wal_flush
+  };
+  WalSet(FileSystem* fs, std::string dir, const Options& options, rocksdb::Statistics* statistics)
+      : fs_(fs), dir_(std::move(dir)), options_(options), statistics_(statistics) {}
+
+  // The first log of this session; `header` names what recovery ended with.
+  Status StartFirst(const WalHeader& header);
+  // Starts log `number`; the current one gets no more records, unless this
+  // fails: then it stays current. After a failed append, flush or sync only
+  // with `give_up_failed`, by a caller that makes durable in another way, before
+  // the next write, what the logs so far hold: none of them is synced any more.
+  Status Start(uint64_t number, bool give_up_failed);
+  // No record since it was started.
+  bool CurrentIsEmpty() const { return current_empty_.load(std::memory_order_acquire); }
+  // A log found at recovery that is still needed: only to be deleted one day.
+  void AddRecovered(uint64_t number, uint64_t bytes);
+
+  // One record; handed to the kernel unless manual_flush. Then synced if asked for.
+  Status Append(const Slice& record, bool sync);
+  Status Flush();
+  Status Sync();
+  // Syncs the logs before the current one: what a flush commits must not
+  // become durable ahead of other families' parts of the same batches.
+  Status SyncClosed();
+  Status Close();
+
+  uint64_t current_number() const { return current_number_.load(std::memory_order_acquire); }
+  uint64_t TotalBytes() const { return total_bytes_.load(std::memory_order_relaxed); }
+  struct LogInfo {
+    uint64_t number;
+    uint64_t bytes;
+  };
+  std::vector<LogInfo> Logs() const;
+  // Forgets the logs below `number` and names them, for deletion.
+  std::vector<uint64_t> TakeBelow(uint64_t number);
+
+ private:
+  struct Log {
+    uint64_t number = 0;
+    uint64_t bytes = 0;
+    std::unique_ptr<WalWriter> writer;  // null: synced and closed
+    bool unsynced = false;
+  };
+  Status SyncLogs(bool with_current) REQUIRES(mu_);
+  void Fail(const Status& error) REQUIRES(mu_);
+  Status StartLocked(const WalHeader& header) REQUIRES(mu_);
+
+  FileSystem* const fs_;
+  const std::string dir_;
+  const Options options_;
+  rocksdb::Statistics* const statistics_;
+  std::atomic<uint64_t> current_number_{0};
+  std::atomic<uint64_t> total_bytes_{0};
+  std::atomic<bool> current_empty_{false};  // false after a failure, too
+  mutable Mutex mu_;
+  std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one
+  bool dir_unsynced_ GUARDED_BY(mu_) = false;
+  Status error_ GUARDED_BY(mu_);  // of the current log
+};
+
+}  // namespace compassdb

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes: a group's records go to the write-ahead log, then into memtables,
+// then their sequence is published.
+#include "batch/write_batch_internal.h"
+#include "db/db_impl.h"
+#include "db/statistics_util.h"
+
+namespace compassdb {
+namespace {
+
+// Groups with less data are inserted by the leader: waking the followers twice
+// costs more than inserting their batches.
+constexpr size_t kParallelInsertBytes = 32 << 10;
+
+// Inserts a batch's records into the memtables of their families.
+class MemTableSink final : public BatchSink {
+ public:
+  MemTableSink(const ColumnFamilySet* families, bool concurrent)
+      : families_(families), concurrent_(concurrent) {}
+
+  Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
+             const Slice& value) override {
+    if (family_ == nullptr || id != id_) {
+      family_ = families_->ByIdAtFront(id);
+      id_ = id;
+      if (family_ == nullptr) return Status::OK();  // dropped since the batch was checked
+    }
+    if (type == kTypeRangeDeletion && family_->user_comparator()->Compare(key, value) >= 0) {
+      return Status::OK();
+    }
+    if (Status s = family_->mem->Add(sequence, type, key, value, concurrent_); !s.ok()) return s;
+    if (!full_) full_ = family_->mem->ShouldFlush();
+    return Status::OK();
+  }
+  bool full() const { return full_; }
+
+ private:
+  const ColumnFamilySet* const families_;
+  const bool concurrent_;
+  ColumnFamily* family_ = nullptr;
+  uint32_t id_ = 0;
+  bool full_ = false;
+};
+
+// Refuses what must not reach the log.
+class BatchChecker final : public BatchSink {
+ public:
+  BatchChecker(const ColumnFamilySet* families, bool ignore_missing)
+      : families_(families), ignore_missing_(ignore_missing) {}
+
+  Status Add(uint32_t id, SequenceNumber, ValueType type, const Slice& key,
+             const Slice& value) override {
+    if (family_ == nullptr || id != id_) {
+      family_ = families_->ById(id);
+      id_ = id;
+    }
+    if (family_ == nullptr) {
+      if (ignore_missing_) return Status::OK();
+      return Status::InvalidArgument("Invalid column family specified in write batch",
+                                     "id " + std::to_string(id));
+    }
+    if (type == kTypeRangeDeletion && family_->user_comparator()->Compare(key, value) > 0) {
+      return Status::InvalidArgument("DeleteRange: end key comes before start key");
+    }
+    if (type == kTypeMerge && family_->merge_operator() == nullptr) {
+      return Status::InvalidArgument("Merge: column family has no merge_operator",
+                                     family_->name());
+    }
+    return Status::OK();
+  }
+
+ private:
+  const ColumnFamilySet* const families_;
+  const bool ignore_missing_;
+  std::shared_ptr<ColumnFamily> family_;
+  uint32_t id_ = 0;
+};
+
+Status NoTimestamps(const char* method) {
+  return Status::InvalidArgument(std::string(method) +
+                                 " with a timestamp: the column family's comparator has none");
+}
+
+}  // namespace
+
+Status DBImpl::CheckWritable(const char* method) const {
+  if (read_only_) {
+    return Status::NotSupported("Not supported operation in read only mode.", method);
+  }
+  return Status::OK();
+}
+
+Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   const Slice& value) {
+  WriteBatch batch(key.size() + value.size() + 32);
+  if (Status s = batch.Put(family, key, value); !s.ok()) return s;
+  return Write(options, &batch);
+}
+
+Status DBImpl::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,
+                   const Slice&) {
+  return NoTimestamps("Put");
+}
+
+Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
+  WriteBatch batch(key.size() + 32);
+  if (Status s = batch.Delete(family, key); !s.ok()) return s;
+  return Write(options, &batch);
+}
+
+Status DBImpl::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
+  return NoTimestamps("Delete");
+}
+
+Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
+                            const Slice& key) {
+  WriteBatch batch(key.size() + 32);
+  if (Status s = batch.SingleDelete(family, key); !s.ok()) return s;
+  return Write(options, &batch);
+}
+
+Status DBImpl::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&,
+                            const Slice&) {
+  return NoTimestamps("SingleDelete");
+}
+
+Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
+                           const Slice& begin, const Slice& end) {
+  WriteBatch batch(begin.size() + end.size() + 32);
+  if (Status s = batch.DeleteRange(family, begin, end); !s.ok()) return s;
+  return Write(options, &batch);
+}
+
+Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                     const Slice& value) {
+  if (FamilyOf(family)->merge_operator() == nullptr) {
+    return Status::NotSupported("Provide a merge_operator when opening DB");
+  }
+  WriteBatch batch(key.size() + value.size() + 32);
+  if (Status s = batch.Merge(family, key, value); !s.ok()) return s;
+  return Write(options, &batch);
+}
+
+Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
+  if (Status s = CheckWritable("Write"); !s.ok()) return s;
+  if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
+  if (options.sync && options.disableWAL) {
+    return Status::InvalidArgument("Sync writes has to enable WAL.");
+  }
+  if (options.protection_bytes_per_key != 0) {
+    return Status::NotSupported("WriteOptions::protection_bytes_per_key");
+  }
+  StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
+  if (Status s = CheckBatch(options, batch); !s.ok()) return s;
+  const size_t bytes = WriteBatchInternal::ByteSize(batch);
+  if (Status s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
+  return WriteImpl(options, batch);
+}
+
+Status DBImpl::CheckBatch(const WriteOptions& options, const WriteBatch* batch) {
+  BatchChecker checker(&families_, options.ignore_missing_column_families);
+  return WriteBatchInternal::InsertInto(batch, &checker, nullptr);
+}
+
+Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch) {
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  WriteThread::Writer w;
+  w.batch = batch;
+  w.sync = options.sync;
+  w.disable_wal = options.disableWAL;
+  w.no_slowdown = options.no_slowdown;
+  w.low_pri = options.low_pri;
+  w.bytes = WriteBatchInternal::ByteSize(batch);
+  w.count = WriteBatchInternal::Count(batch);
+  switch (write_thread_.Join(&w)) {
+    case WriteThread::State::kLeader:
+      Tick(statistics, rocksdb::WRITE_DONE_BY_SELF);
+      return WriteAsLeader(&w);
+    case WriteThread::State::kInsert:
+      w.status = InsertBatch(w, /*concurrent=*/true);
+      write_thread_.CompleteInsert(&w);
+      break;
+    default:
+      break;
+  }
+  Tick(statistics, rocksdb::WRITE_DONE_BY_OTHER);
+  return w.status;
+}
+
+Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
+  Status s = PrepareWrite(*leader);
+  const std::vector<WriteThread::Writer*> group = write_thread_.BuildGroup(leader);
+  std::atomic<int> running{0};
+  if (s.ok()) {
+    // Nobody else writes sequences while we lead.
+    SequenceNumber next = last_sequence_.load(std::memory_order_relaxed) + 1;
+    size_t bytes = 0;
+    for (WriteThread::Writer* w : group) {
+      w->sequence = next;
+      WriteBatchInternal::SetSequence(w->batch, next);
+      next += w->count;
+      bytes += w->bytes;
+    }
+    if (!leader->disable_wal) {
+      s = LogGroup(group, leader->sync);
+    } else {
+      unlogged_data_.store(true, std::memory_order_relaxed);
+    }
+    if (s.ok()) InsertGroup(group, &running);
+    // Published also after a failure: the numbers may be in the log, so they
+    // are not given out again.
+    last_sequence_.store(next - 1, std::memory_order_release);
+    if (s.ok()) {
+      rocksdb::Statistics* const statistics = config_.options.statistics.get();
+      Tick(statistics, rocksdb::NUMBER_KEYS_WRITTEN, next - group.front()->sequence);
+      Tick(statistics, rocksdb::BYTES_WRITTEN, bytes);
+      if (!leader->disable_wal) Tick(statistics, rocksdb::WRITE_WITH_WAL, group.size());
+      Record(statistics, rocksdb::BYTES_PER_WRITE, bytes);
+      user_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    }
+  }
+  Status result = s;
+  if (s.ok()) {
+    for (const WriteThread::Writer* w : group) {
+      if (!w->status.ok()) {
+        // The log has what the memtable lacks: only a reopen mends that.
+        SetBackgroundError(w->status, rocksdb::BackgroundErrorReason::kMemTable);
+      }
+    }
+    result = leader->status;
+  } else {
+    for (WriteThread::Writer* w : group) w->status = s;
+  }
+  write_thread_.ExitGroup(group);
+  return result;
+}
+
+Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool sync) {
+  const WriteBatch* record = group.front()->batch;
+  WriteBatch merged;
+  if (group.size() > 1 || !record->GetWalTerminationPoint().is_cleared()) {
+    for (const WriteThread::Writer* w : group) {
+      if (Status s = WriteBatchInternal::Append(&merged, w->batch, /*wal_only=*/true); !s.ok()) {
+        return s;  // nothing has been written: the batches are too large together
+      }
+    }
+    WriteBatchInternal::SetSequence(&merged, group.front()->sequence);
+    record = &merged;
+  }
+  Status s;
+  {
+    rocksdb::Statistics* const statistics = config_.options.statistics.get();
+    StopWatch watch(config_.clock, sync ? statistics : nullptr, rocksdb::WAL_FILE_SYNC_MICROS);
+    s = wals_.Append(WriteBatchInternal::Contents(record), sync);
+  }
+  if (!s.ok()) {
+    errors_.SetWalFailed();
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
+  }
+  return s;
+}
+
+void DBImpl::InsertGroup(const std::vector<WriteThread::Writer*>& group,
+                         std::atomic<int>* running) {
+  size_t bytes = 0;
+  for (const WriteThread::Writer* w : group) bytes += w->bytes;
+  if (group.size() > 1 && bytes >= kParallelInsertBytes &&
+      config_.options.allow_concurrent_memtable_write) {
+    write_thread_.StartParallelInsert(group, running);
+    group.front()->status = InsertBatch(*group.front(), /*concurrent=*/true);
+    write_thread_.AwaitInserts(group.front(), running);
+  } else {
+    for (WriteThread::Writer* w : group) w->status = InsertBatch(*w, /*concurrent=*/false);
+  }
+  if (config_.write_buffers != nullptr) families_.ChargeAllAtFront();
+}
+
+Status DBImpl::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
+  MemTableSink sink(&families_, concurrent);
+  Status s = WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);
+  if (sink.full()) memtable_full_.store(true, std::memory_order_release);
+  return s;
+}
+
+Status DBImpl::FlushWAL(bool sync) {
+  if (Status s = CheckWritable("FlushWAL"); !s.ok()) return s;
+  ExclusiveWrite front(&write_thread_);
+  Status s = sync ? wals_.Sync() : wals_.Flush();
+  if (!s.ok()) {
+    errors_.SetWalFailed();
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
+  }
+  return s;
+}
+
+Status DBImpl::SyncWAL() { return FlushWAL(true); }
+
+// The front of the queue stays taken until UnlockWAL: no write, no switch.
+Status DBImpl::LockWAL() {
+  if (Status s = CheckWritable("LockWAL"); !s.ok()) return s;
+  {
+    MutexLock lock(&mu_);
+    if (wal_locks_ > 0) {
+      ++wal_locks_;
+      return Status::OK();
+    }
+  }
+  auto front = std::make_unique<ExclusiveWrite>(&write_thread_);
+  if (Status s = wals_.Flush(); !s.ok()) return s;
+  MutexLock lock(&mu_);
+  ++wal_locks_;
+  wal_lock_ = std::move(front);
+  return Status::OK();
+}
+
+Status DBImpl::UnlockWAL() {
+  std::unique_ptr<ExclusiveWrite> front;
+  MutexLock lock(&mu_);
+  if (wal_locks_ == 0) return Status::Aborted("UnlockWAL without LockWAL");
+  if (--wal_locks_ == 0) front = std::move(wal_lock_);
+  return Status::OK();
+}
+
+rocksdb::SequenceNumber DBImpl::GetLatestSequenceNumber() const {
+  return last_sequence_.load(std::memory_order_acquire);
+}
+
+}  // namespace compassdb

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "env/env_adapter.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "env/fault_injection_file_system.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::Env;
+using rocksdb::EnvOptions;
+
+TEST(EnvAdapter, DefaultEnvStandsBeforePosix) {
+  EXPECT_EQ(FileSystemOfEnv(Env::Default()).get(), PosixFileSystem());
+  EXPECT_EQ(ThreadPoolsOfEnv(Env::Default()), DefaultThreadPools());
+  EXPECT_STREQ(Env::Default()->Name(), "DefaultEnv");
+}
+
+TEST(EnvAdapter, MemEnvKeepsFilesToItself) {
+  std::unique_ptr<Env> env(rocksdb::NewMemEnv(Env::Default()));
+  ASSERT_TRUE(env->CreateDir("/d").ok());
+  EXPECT_FALSE(env->CreateDir("/d").ok());
+  EXPECT_TRUE(env->CreateDirIfMissing("/d").ok());
+  ASSERT_TRUE(rocksdb::WriteStringToFile(env.get(), "hello", "/d/f", true).ok());
+  std::string data;
+  ASSERT_TRUE(rocksdb::ReadFileToString(env.get(), "/d/f", &data).ok());
+  EXPECT_EQ(data, "hello");
+  EXPECT_TRUE(Env::Default()->FileExists("/d/f").IsNotFound());
+  std::vector<Env::FileAttributes> attributes;
+  ASSERT_TRUE(env->GetChildrenFileAttributes("/d", &attributes).ok());
+  ASSERT_EQ(attributes.size(), 1u);
+  EXPECT_EQ(attributes[0].size_bytes, 5u);
+  bool is_dir = false;
+  EXPECT_TRUE(env->IsDirectory("/d", &is_dir).ok() && is_dir);
+  EXPECT_TRUE(env->IsDirectory("/d/f", &is_dir).ok() && !is_dir);
+  rocksdb::FileLock *lock = nullptr, *second = nullptr;
+  ASSERT_TRUE(env->LockFile("/d/LOCK", &lock).ok());
+  EXPECT_TRUE(env->LockFile("/d/LOCK", &second).IsIOError());
+  EXPECT_TRUE(env->UnlockFile(lock).ok());
+}
+
+TEST(EnvAdapter, BackgroundJobsRunAndUnschedule) {
+  Env* env = Env::Default();
+  std::atomic<int> runs{0};
+  for (int i = 0; i < 20; ++i) {
+    env->Schedule([](void* arg) { ++*static_cast<std::atomic<int>*>(arg); }, &runs,
+                  i % 2 ? Env::LOW : Env::HIGH, &runs);
+  }
+  DefaultThreadPools()->WaitForIdle(&runs);
+  EXPECT_EQ(runs, 20);
+  env->StartThread([](void* arg) { ++*static_cast<std::atomic<int>*>(arg); }, &runs);
+  env->WaitForJoin();
+  EXPECT_EQ(runs, 21);
+}
+
+// A user's own Env: everything goes through its virtual functions.
+class CountingEnv : public rocksdb::EnvWrapper {
+ public:
+  explicit CountingEnv(Env* base) : rocksdb::EnvWrapper(base) {}
+  Status NewWritableFile(const std::string& f, std::unique_ptr<rocksdb::WritableFile>* r,
+                         const EnvOptions& options) override {
+    ++created;
+    return EnvWrapper::NewWritableFile(f, r, options);
+  }
+  Status DeleteFile(const std::string& f) override {
+    return Status::IOError("refused");  // without the name of the file
+  }
+  int created = 0;
+};
+
+TEST(EnvAdapter, ForeignEnvIsUsedThroughItsFunctions) {
+  auto memory = std::make_shared<FaultInjectionFileSystem>();
+  const auto base = NewEnvForFileSystem(memory);
+  CountingEnv env(base.get());
+  const std::shared_ptr<FileSystem> fs = FileSystemOfEnv(&env);
+  ASSERT_TRUE(fs->CreateDir("/a/b").ok());
+  ASSERT_TRUE(WriteFileAtomically(fs.get(), "/a/b/f", "content").ok());
+  EXPECT_EQ(env.created, 1);
+  std::string data;
+  ASSERT_TRUE(ReadFileToString(fs.get(), "/a/b/f", &data).ok());
+  EXPECT_EQ(data, "content");
+  std::unique_ptr<WritableFile> file;
+  ASSERT_TRUE(fs->ReopenWritableFile("/a/b/f", FileOptions(), &file).ok());
+  EXPECT_EQ(file->Size(), 7u);
+  ASSERT_TRUE(file->Append("+").ok() && file->Sync().ok() && file->Close().ok());
+  std::unique_ptr<RandomAccessFile> reader;
+  ASSERT_TRUE(fs->NewRandomAccessFile("/a/b/f", FileOptions(), &reader).ok());
+  char scratch[8];
+  Slice result;
+  ASSERT_TRUE(reader->Read(5, 8, &result, scratch).ok());
+  EXPECT_EQ(result, "nt+");
+  EXPECT_TRUE(fs->PunchHole("/a/b/f", 0, 4096).IsNotSupported());
+  Status s = fs->DeleteFile("/a/b/f");
+  EXPECT_TRUE(s.IsIOError());
+  EXPECT_NE(s.ToString().find("/a/b/f"), std::string::npos) << s.ToString();
+  memory->FailAll(FaultOp::kSync, "f2", Status::NoSpace("injected"));
+  ASSERT_TRUE(fs->NewWritableFile("/a/b/f2", FileOptions(), &file).ok());
+  EXPECT_TRUE(file->Sync().IsNoSpace());
+  EXPECT_TRUE(file->Append("x").IsNoSpace()) << "written to after a failure";
+}
+
+TEST(EnvAdapter, LoggerWritesLinesOfItsLevelAndAbove) {
+  std::unique_ptr<Env> env(rocksdb::NewMemEnv(nullptr));
+  std::shared_ptr<rocksdb::Logger> logger;
+  ASSERT_TRUE(env->NewLogger("/LOG", &logger).ok());
+  rocksdb::Info(logger, "number %d", 7);
+  rocksdb::Warn(logger, "careful");
+  rocksdb::Debug(logger, "invisible");
+  rocksdb::Header(logger, "head %s", std::string(3000, 'x').c_str());
+  rocksdb::Info(static_cast<rocksdb::Logger*>(nullptr), "discarded");
+  const size_t size = logger->GetLogFileSize();
+  ASSERT_TRUE(logger->Close().ok());
+  std::string data;
+  ASSERT_TRUE(rocksdb::ReadFileToString(env.get(), "/LOG", &data).ok());
+  EXPECT_EQ(data.size(), size);
+  EXPECT_NE(data.find(" number 7\n"), std::string::npos);
+  EXPECT_NE(data.find("[WARN] careful\n"), std::string::npos);
+  EXPECT_EQ(data.find("invisible"), std::string::npos);
+  EXPECT_NE(data.find(std::string(3000, 'x') + "\n"), std::string::npos);
+}
+
+TEST(EnvAdapter, UniqueIdsAreUuids) {
+  const std::string a = Env::Default()->GenerateUniqueId();
+  EXPECT_EQ(a.size(), 36u);
+  EXPECT_EQ(a[14], '4');
+  EXPECT_NE(a, Env::Default()->GenerateUniqueId());
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "env/file_system.h"
+
+#include <algorithm>
+
+namespace compassdb {
+
+namespace {
+
+std::string ParentDir(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+void RandomAccessFile::MultiRead(ReadRequest* requests, size_t n) const {
+  for (size_t i = 0; i < n; ++i) {
+    ReadRequest& r = requests[i];
+    r.status = Read(r.offset, r.length, &r.result, r.scratch);
+  }
+}
+
+Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* data) {
+  data->clear();
+  std::unique_ptr<SequentialFile> file;
+  Status s = fs->NewSequentialFile(path, &file);
+  if (!s.ok()) return s;
+  uint64_t size = 0;
+  if (fs->GetFileSize(path, &size).ok()) data->reserve(size);
+  constexpr size_t kChunk = 64 << 10;
+  std::string chunk(kChunk, '\0');
+  while (true) {
+    Slice fragment;
+    s = file->Read(kChunk, &fragment, chunk.data());
+    if (!s.ok()) {
+      data->clear();
+      return s;
+    }
+    data->append(fragment.data(), fragment.size());
+    if (fragment.size() < kChunk) return Status::OK();
+  }
+}
+
+Status WriteFileAtomically(FileSystem* fs, const std::string& path, const Slice& data) {
+  const std::string temp = path + ".dbtmp";
+  std::unique_ptr<WritableFile> file;
+  Status s = fs->NewWritableFile(temp, FileOptions(), &file);
+  if (!s.ok()) return s;
+  s = file->Append(data);
+  if (s.ok()) s = file->Sync();
+  if (s.ok()) s = file->Close();
+  if (s.ok()) s = fs->RenameFile(temp, path);
+  if (s.ok()) return fs->SyncDir(ParentDir(path));
+  file.reset();
+  // The first failure is the one to report.
+  fs->DeleteFile(temp).PermitUncheckedError();
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file system as the engine sees it: few calls, explicit durability.
+//
+// Durability model: Append makes data visible, Sync makes the file's data and
+// size durable, SyncDir makes creations, renames and deletions in a directory
+// durable. Nothing else promises anything across a crash.
+//
+// Thread safety: a FileSystem and a RandomAccessFile may be used by several
+// threads at once; the other files by one thread at a time. Every failed call
+// returns a Status that names the path and the operation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+struct FileOptions {
+  bool direct = false;          // O_DIRECT; offsets and buffers are handled inside
+  uint64_t bytes_per_sync = 0;  // start write-back every so many bytes; 0: never
+  uint64_t preallocate = 0;     // bytes to reserve ahead, a hint
+};
+
+class SequentialFile {
+ public:
+  virtual ~SequentialFile() = default;
+  // Reads up to n bytes; a result shorter than n means end of file. `result`
+  // points into `scratch` (n bytes).
+  virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
+  virtual Status Skip(uint64_t n) = 0;
+};
+
+// A read that MultiRead performs; `result` points into `scratch`.
+struct ReadRequest {
+  uint64_t offset = 0;
+  size_t length = 0;
+  char* scratch = nullptr;
+  Slice result;
+  Status status;
+};
+
+class RandomAccessFile {
+ public:
+  virtual ~RandomAccessFile() = default;
+  // Reads n bytes at offset; shorter only at end of file.
+  virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
+  // Default: one Read after the other.
+  virtual void MultiRead(ReadRequest* requests, size_t n) const;
+  // Asks the kernel to read ahead; a hint.
+  virtual void Prefetch(uint64_t offset, size_t n) const {}
+};
+
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  virtual Status Append(const Slice& data) = 0;
+  // Hands buffered bytes to the kernel (not durable).
+  virtual Status Flush() = 0;
+  virtual Status Sync() = 0;  // data and size durable
+  virtual Status Close() = 0;
+  virtual uint64_t Size() const = 0;  // bytes appended, with those the file had when reopened
+};
+
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  virtual const char* Name() const = 0;
+  virtual Status NewSequentialFile(const std::string& path, std::unique_ptr<SequentialFile>* file) = 0;
+  virtual Status NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                                     std::unique_ptr<RandomAccessFile>* file) = 0;
+  // Creates or truncates.
+  virtual Status NewWritableFile(const std::string& path, const FileOptions& options,
+                                 std::unique_ptr<WritableFile>* file) = 0;
+  // Opens an existing file for appending (creates it where it is missing).
+  virtual Status ReopenWritableFile(const std::string& path, const FileOptions& options,
+                                    std::unique_ptr<WritableFile>* file) = 0;
+  virtual Status FileExists(const std::string& path) = 0;  // OK or NotFound
+  virtual Status GetFileSize(const std::string& path, uint64_t* size) = 0;
+  virtual Status GetModificationTime(const std::string& path, uint64_t* seconds) = 0;
+  // Names without directory, "." and ".." left out.
+  virtual Status GetChildren(const std::string& dir, std::vector<std::string>* names) = 0;
+  virtual Status CreateDir(const std::string& dir) = 0;           // with parents; fine if it exists
+  virtual Status DeleteDir(const std::string& dir) = 0;           // empty ones only
+  virtual Status DeleteFile(const std::string& path) = 0;
+  virtual Status RenameFile(const std::string& from, const std::string& to) = 0;
+  virtual Status LinkFile(const std::string& from, const std::string& to) = 0;
+  virtual Status TruncateFile(const std::string& path, uint64_t size) = 0;
+  virtual Status SyncDir(const std::string& dir) = 0;
+  // Frees the pages of [offset, offset + length) without changing the file's size.
+  virtual Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) = 0;
+  virtual Status GetLinkCount(const std::string& path, uint64_t* count) = 0;
+  virtual Status GetFreeSpace(const std::string& path, uint64_t* bytes) = 0;
+  // Exclusive between processes and inside one; the second caller gets IOError that names the path.
+  virtual Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) = 0;
+  virtual Status GetAbsolutePath(const std::string& path, std::string* absolute) = 0;
+};
+
+// The operating system's file system; lives for ever.
+FileSystem* PosixFileSystem();
+
+// Whole-file helpers built on the calls above.
+Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* data);
+// Writes a temporary file, syncs it, renames it over `path` and syncs the directory.
+Status WriteFileAtomically(FileSystem* fs, const std::string& path, const Slice& data);
+
+}  // namespace compassdb

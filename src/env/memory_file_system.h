@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file system in memory that knows what a power cut would leave of it.
+//
+// Fault model. There are two states: the visible one, which every call works
+// on, and the durable one.
+//
+//  * File data. Append, TruncateFile and re-creation change the visible data.
+//    Sync copies data and size to the durable state. A cut finds, per file,
+//    one of: the durable data; the visible data; the durable data with a prefix
+//    of the unsynced append (torn at a byte, or at 4 KiB pages of which some
+//    may read as zeros, as when the size was journaled before the pages).
+//  * Holes are durable at once, whatever else is synced: whoever punches too
+//    early must be caught.
+//  * Names. Creation, link, rename, deletion and CreateDir append to one journal of
+//    directory changes. SyncDir(d) makes the entries of the journal that touch
+//    d durable (and entries of other directories that a cross-directory rename
+//    ties to them). A cut applies a prefix of the rest: none of it, all of it,
+//    or up to a random place. A directory whose own entry in its parent is not
+//    durable is lost with all its files. Renames are atomic.
+//
+// After PowerCut every call and every open file fails with IOError; Restart()
+// brings the file system up in the durable state, and handles and locks from before
+// the cut stay dead.
+//
+// Thread safety: as FileSystem; PowerCut and Restart may come from any thread.
+// Lock order: mu_, then power_, then a file's own mutex.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "env/file_system.h"
+#include "util/mutex.h"
+#include "util/random.h"
+
+namespace compassdb {
+
+// What becomes of changes that were never synced.
+enum class CutMode {
+  kDropUnsynced,  // nothing that was not synced survives
+  kKeepUnsynced,  // everything survives, as after kill -9
+  kTornBytes,     // a random prefix of each unsynced append and of the journal
+  kTornPages,     // the same in 4 KiB pages, some of them zero
+  kRandom,        // one of the above for each file
+};
+
+class MemoryFileSystem : public FileSystem {
+ public:
+  MemoryFileSystem();
+  ~MemoryFileSystem() override;
+
+  // The same seed on the same state gives the same result.
+  void PowerCut(uint64_t seed, CutMode mode);
+  void Restart();
+  bool IsDown() const { return down_.load(std::memory_order_acquire); }
+  // Bytes in files, holes counted as freed; for space tests.
+  uint64_t AllocatedBytes() const;
+
+  const char* Name() const override { return "Memory"; }
+  Status NewSequentialFile(const std::string& path,
+                           std::unique_ptr<SequentialFile>* file) override;
+  Status NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<RandomAccessFile>* file) override;
+  Status NewWritableFile(const std::string& path, const FileOptions& options,
+                         std::unique_ptr<WritableFile>* file) override;
+  Status ReopenWritableFile(const std::string& path, const FileOptions& options,
+                            std::unique_ptr<WritableFile>* file) override;
+  Status FileExists(const std::string& path) override;
+  Status GetFileSize(const std::string& path, uint64_t* size) override;
+  Status GetModificationTime(const std::string& path, uint64_t* seconds) override;
+  Status GetChildren(const std::string& dir, std::vector<std::string>* names) override;
+  Status CreateDir(const std::string& dir) override;
+  Status DeleteDir(const std::string& dir) override;
+  Status DeleteFile(const std::string& path) override;
+  Status RenameFile(const std::string& from, const std::string& to) override;
+  Status LinkFile(const std::string& from, const std::string& to) override;
+  Status TruncateFile(const std::string& path, uint64_t size) override;
+  Status SyncDir(const std::string& dir) override;
+  Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) override;
+  Status GetLinkCount(const std::string& path, uint64_t* count) override;
+  Status GetFreeSpace(const std::string& path, uint64_t* bytes) override;
+  Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) override;
+  Status GetAbsolutePath(const std::string& path, std::string* absolute) override;
+
+  // For the open files: the number of cuts so far, and whether the power is on.
+  uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+  // Held shared by a call on an open file, so that no cut falls between its
+  // check and its effect: what was acknowledged is really there.
+  std::shared_mutex* power() const { return &power_; }
+
+ private:
+  struct Node;
+  struct Change;
+  class Lock;
+  using NodePtr = std::shared_ptr<Node>;
+
+  Status CheckUp(const char* operation, const std::string& path) const;
+  NodePtr Find(const std::vector<std::string>& parts) const REQUIRES(mu_);
+  Status FindFile(const char* operation, const std::string& path, NodePtr* node) REQUIRES(mu_);
+  Status FindParent(const char* operation, const std::string& path, NodePtr* dir,
+                    std::string* name) REQUIRES(mu_);
+  Status OpenForWriting(const std::string& path, bool truncate,
+                        std::unique_ptr<WritableFile>* file);
+  // Change the visible state and note the change in the journal. A null node removes.
+  void SetEntry(const NodePtr& dir, const std::string& name, const NodePtr& node) REQUIRES(mu_);
+  static void ApplyDurably(const Change& change);
+  static void CutFile(Node* node, Random* random, CutMode mode);
+  static void CutTree(Node* dir, Random* random, CutMode mode,
+                      std::vector<const Node*>* seen);
+
+  std::atomic<uint64_t> epoch_{0};
+  std::atomic<bool> down_{false};
+  mutable std::shared_mutex power_;
+  mutable Mutex mu_;
+  NodePtr root_ GUARDED_BY(mu_);
+  std::list<Change> journal_ GUARDED_BY(mu_);
+  std::map<const Node*, uint64_t> locked_ GUARDED_BY(mu_);  // to the epoch of the lock
+};
+
+}  // namespace compassdb

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "env/clock.h"
+#include "env/file_system.h"
+#include "env/memory_file_system.h"
+#include "env/rate_limiter.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+// The contract of FileSystem, on each implementation.
+class FileSystemTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (std::string(GetParam()) == "posix") {
+      fs_ = PosixFileSystem();
+      const char* tmp = getenv("TEST_TMPDIR");
+      dir_ = std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_env_test_" +
+             std::to_string(SystemClock()->NowNanos());
+    } else {
+      fs_ = &memory_;
+      dir_ = "/test";
+    }
+    ASSERT_TRUE(fs_->CreateDir(dir_).ok());
+  }
+  void TearDown() override { RemoveTree(dir_); }
+  void RemoveTree(const std::string& dir) {
+    std::vector<std::string> names;
+    if (!fs_->GetChildren(dir, &names).ok()) return;
+    for (const std::string& name : names) {
+      if (!fs_->DeleteFile(dir + "/" + name).ok()) RemoveTree(dir + "/" + name);
+    }
+    EXPECT_TRUE(fs_->DeleteDir(dir).ok());
+  }
+  std::string Path(const std::string& name) const { return dir_ + "/" + name; }
+  void Write(const std::string& name, const std::string& data) {
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_->NewWritableFile(Path(name), FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(data).ok());
+    ASSERT_TRUE(file->Close().ok());
+  }
+  std::string Contents(const std::string& name) {
+    std::string data;
+    Status s = ReadFileToString(fs_, Path(name), &data);
+    return s.ok() ? data : s.ToString();
+  }
+
+  MemoryFileSystem memory_;
+  FileSystem* fs_ = nullptr;
+  std::string dir_;
+};
+
+TEST_P(FileSystemTest, AppendsOfAllSizesReadBack) {
+  Random random(1);
+  std::string expected;
+  std::unique_ptr<WritableFile> file;
+  FileOptions options;
+  options.bytes_per_sync = 100000;
+  options.preallocate = 256 << 10;
+  ASSERT_TRUE(fs_->NewWritableFile(Path("f"), options, &file).ok());
+  for (int i = 0; i < 200; ++i) {
+    const std::string piece = random.Bytes(random.Skewed(17));
+    ASSERT_TRUE(file->Append(piece).ok());
+    expected += piece;
+    ASSERT_EQ(file->Size(), expected.size());
+    if (random.OneIn(20)) {
+      ASSERT_TRUE(file->Flush().ok());
+      ASSERT_EQ(Contents("f"), expected);
+    }
+    if (random.OneIn(40)) {
+      ASSERT_TRUE(file->Sync().ok());
+    }
+  }
+  ASSERT_TRUE(file->Close().ok());
+  EXPECT_FALSE(file->Append("late").ok());
+  EXPECT_EQ(Contents("f"), expected);
+  uint64_t size;
+  ASSERT_TRUE(fs_->GetFileSize(Path("f"), &size).ok());
+  EXPECT_EQ(size, expected.size());
+
+  std::unique_ptr<RandomAccessFile> reader;
+  ASSERT_TRUE(fs_->NewRandomAccessFile(Path("f"), FileOptions(), &reader).ok());
+  std::string scratch(1 << 17, '\0');
+  for (int i = 0; i < 300; ++i) {
+    const uint64_t offset = random.Uniform(expected.size() + 100);
+    const size_t n = random.Skewed(16);
+    Slice result;
+    ASSERT_TRUE(reader->Read(offset, n, &result, scratch.data()).ok());
+    const std::string want =
+        offset < expected.size() ? expected.substr(offset, n) : std::string();
+    ASSERT_EQ(result, want);
+  }
+  std::vector<std::string> buffers(20, std::string(5000, '\0'));
+  std::vector<ReadRequest> requests(20);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].offset = random.Uniform(expected.size());
+    requests[i].length = random.Uniform(5000);
+    requests[i].scratch = buffers[i].data();
+  }
+  reader->MultiRead(requests.data(), requests.size());
+  for (const ReadRequest& r : requests) {
+    ASSERT_TRUE(r.status.ok()) << r.status.ToString();
+    EXPECT_EQ(r.result, expected.substr(r.offset, r.length));
+  }
+}
+
+TEST_P(FileSystemTest, DirectFilesReadBack) {
+  Random random(2);
+  FileOptions direct;
+  direct.direct = true;
+  std::unique_ptr<WritableFile> file;
+  Status s = fs_->NewWritableFile(Path("d"), direct, &file);
+  if (s.IsNotSupported()) GTEST_SKIP() << s.ToString();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  std::string expected;
+  const auto append = [&](size_t n) {
+    const std::string piece = random.Bytes(n);
+    ASSERT_TRUE(file->Append(piece).ok());
+    expected += piece;
+  };
+  for (int i = 0; i < 60; ++i) {
+    append(random.Skewed(18));
+    if (random.OneIn(4)) {
+      ASSERT_TRUE((random.OneIn(2) ? file->Sync() : file->Flush()).ok());
+      ASSERT_EQ(Contents("d"), expected);
+    }
+  }
+  ASSERT_TRUE(file->Close().ok());
+  ASSERT_TRUE(fs_->ReopenWritableFile(Path("d"), direct, &file).ok());
+  ASSERT_EQ(file->Size(), expected.size());
+  append(5000);
+  append(3);
+  ASSERT_TRUE(file->Close().ok());
+  ASSERT_EQ(Contents("d"), expected);
+  std::unique_ptr<RandomAccessFile> reader;
+  ASSERT_TRUE(fs_->NewRandomAccessFile(Path("d"), direct, &reader).ok());
+  std::string scratch(1 << 16, '\0');
+  for (int i = 0; i < 200; ++i) {
+    const uint64_t offset = random.Uniform(expected.size());
+    const size_t n = random.Skewed(15);
+    Slice result;
+    ASSERT_TRUE(reader->Read(offset, n, &result, scratch.data()).ok());
+    ASSERT_EQ(result, expected.substr(offset, n));
+  }
+  Slice result;
+  ASSERT_TRUE(reader->Read(expected.size() + 9000, 10, &result, scratch.data()).ok());
+  EXPECT_TRUE(result.empty());
+}
+
+TEST_P(FileSystemTest, ErrorsNameThePath) {
+  std::unique_ptr<SequentialFile> sequential;
+  std::unique_ptr<RandomAccessFile> random_access;
+  std::unique_ptr<WritableFile> writable;
+  std::vector<std::string> names;
+  uint64_t n;
+  const std::string missing = Path("no/such");
+  for (const Status& s :
+       {fs_->NewSequentialFile(missing, &sequential),
+        fs_->NewRandomAccessFile(missing, FileOptions(), &random_access),
+        fs_->NewWritableFile(missing, FileOptions(), &writable),
+        fs_->GetFileSize(missing, &n), fs_->GetModificationTime(missing, &n),
+        fs_->GetLinkCount(missing, &n), fs_->GetChildren(missing, &names),
+        fs_->DeleteFile(missing), fs_->DeleteDir(missing), fs_->RenameFile(missing, Path("x")),
+        fs_->LinkFile(missing, Path("x")), fs_->TruncateFile(missing, 3), fs_->SyncDir(missing),
+        fs_->PunchHole(missing, 0, 4096)}) {
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    EXPECT_NE(s.ToString().find(missing), std::string::npos) << s.ToString();
+    EXPECT_NE(s.ToString().find("While "), std::string::npos) << s.ToString();
+  }
+  EXPECT_TRUE(fs_->FileExists(missing).IsNotFound());
+}
+
+TEST_P(FileSystemTest, NamesLinksAndDirectories) {
+  Write("a", "one");
+  Write("b", "two");
+  ASSERT_TRUE(fs_->RenameFile(Path("a"), Path("b")).ok());
+  EXPECT_TRUE(fs_->FileExists(Path("a")).IsNotFound());
+  EXPECT_EQ(Contents("b"), "one");
+  ASSERT_TRUE(fs_->LinkFile(Path("b"), Path("c")).ok());
+  EXPECT_FALSE(fs_->LinkFile(Path("b"), Path("c")).ok());
+  uint64_t links;
+  ASSERT_TRUE(fs_->GetLinkCount(Path("b"), &links).ok());
+  EXPECT_EQ(links, 2u);
+  ASSERT_TRUE(fs_->DeleteFile(Path("b")).ok());
+  EXPECT_EQ(Contents("c"), "one");
+  ASSERT_TRUE(fs_->GetLinkCount(Path("c"), &links).ok());
+  EXPECT_EQ(links, 1u);
+  ASSERT_TRUE(fs_->CreateDir(Path("x/y/z")).ok());
+  ASSERT_TRUE(fs_->CreateDir(Path("x/y/z")).ok());
+  Write("x/y/z/f", "deep");
+  EXPECT_FALSE(fs_->DeleteDir(Path("x")).ok());
+  ASSERT_TRUE(fs_->RenameFile(Path("x/y"), Path("moved")).ok());
+  EXPECT_EQ(Contents("moved/z/f"), "deep");
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(dir_, &names).ok());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"c", "moved", "x"}));
+  ASSERT_TRUE(fs_->TruncateFile(Path("c"), 2).ok());
+  EXPECT_EQ(Contents("c"), "on");
+  EXPECT_TRUE(fs_->SyncDir(dir_).ok());
+  EXPECT_FALSE(fs_->CreateDir(Path("c")).ok());
+  uint64_t free_bytes = 0;
+  EXPECT_TRUE(fs_->GetFreeSpace(dir_, &free_bytes).ok());
+  EXPECT_GT(free_bytes, 0u);
+}
+
+TEST_P(FileSystemTest, DeletedFileStaysReadableWhileOpen) {
+  Write("f", "still here");
+  std::unique_ptr<RandomAccessFile> reader;
+  ASSERT_TRUE(fs_->NewRandomAccessFile(Path("f"), FileOptions(), &reader).ok());
+  ASSERT_TRUE(fs_->DeleteFile(Path("f")).ok());
+  char scratch[20];
+  Slice result;
+  ASSERT_TRUE(reader->Read(0, 20, &result, scratch).ok());
+  EXPECT_EQ(result, "still here");
+}
+
+TEST_P(FileSystemTest, PunchedPagesReadAsZerosAndSizeStays) {
+  Write("f", std::string(3 * 4096, 'x'));
+  Status s = fs_->PunchHole(Path("f"), 4096, 4096);
+  if (s.IsNotSupported()) GTEST_SKIP() << s.ToString();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Contents("f"),
+            std::string(4096, 'x') + std::string(4096, '\0') + std::string(4096, 'x'));
+}
+
+TEST_P(FileSystemTest, SecondLockIsRefusedUntilTheFirstGoes) {
+  std::unique_ptr<FileLock> first, second;
+  ASSERT_TRUE(fs_->LockFile(Path("LOCK"), &first).ok());
+  Status s = fs_->LockFile(Path("LOCK"), &second);
+  EXPECT_TRUE(s.IsIOError());
+  EXPECT_NE(s.ToString().find(Path("LOCK")), std::string::npos);
+  EXPECT_NE(s.ToString().find("lock hold by current process"), std::string::npos);
+  first.reset();
+  EXPECT_TRUE(fs_->LockFile(Path("LOCK"), &second).ok());
+}
+
+TEST_P(FileSystemTest, WriteFileAtomicallyReplaces) {
+  Write("CURRENT", "old");
+  ASSERT_TRUE(WriteFileAtomically(fs_, Path("CURRENT"), "new").ok());
+  EXPECT_EQ(Contents("CURRENT"), "new");
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(dir_, &names).ok());
+  EXPECT_EQ(names.size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FileSystemTest, testing::Values("posix", "memory"));
+
+// Time that passes only by sleeping.
+class ManualClock : public Clock {
+ public:
+  uint64_t NowMicros() override { return nanos_ / 1000; }
+  uint64_t NowNanos() override { return nanos_; }
+  void SleepMicros(uint64_t micros) override { nanos_ += micros * 1000; }
+
+ private:
+  std::atomic<uint64_t> nanos_{1000000000};
+};
+
+TEST(RateLimiter, LongRunRateIsTheConfiguredOne) {
+  ManualClock clock;
+  TokenBucketRateLimiter limiter(1 << 20, &clock);
+  const uint64_t start = clock.NowNanos();
+  Random random(4);
+  uint64_t bytes = 0;
+  while (bytes < 20 << 20) {
+    const uint64_t n = random.Skewed(18);
+    limiter.Request(n, random.OneIn(2) ? IoPriority::kLow : IoPriority::kHigh);
+    bytes += n;
+  }
+  const double seconds = static_cast<double>(clock.NowNanos() - start) * 1e-9;
+  const double rate = static_cast<double>(bytes) / seconds / (1 << 20);
+  EXPECT_GT(rate, 0.95);
+  EXPECT_LT(rate, 1.05);
+  EXPECT_EQ(limiter.TotalBytes(IoPriority::kLow) + limiter.TotalBytes(IoPriority::kHigh), bytes);
+}
+
+}  // namespace
+}  // namespace compassdb

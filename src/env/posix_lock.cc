@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Record locks on the whole file. They belong to the open file description
+// (F_OFD_SETLK) so that closing some other descriptor of the file does not drop
+// them; they conflict with the F_SETLK locks that RocksDB takes. A table of the
+// files locked by this process gives a second caller a helpful message.
+#include "env/posix_lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "env/posix_error.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+namespace {
+
+using FileId = std::pair<dev_t, ino_t>;
+
+struct Holder {
+  time_t since;
+  size_t thread;
+};
+
+struct LockTable {
+  Mutex mu;
+  std::map<FileId, Holder> held GUARDED_BY(mu);
+};
+
+LockTable* Table() {
+  static auto* table = new LockTable;
+  return table;
+}
+
+int LockOrUnlock(int fd, bool lock) {
+  struct flock f = {};
+  f.l_type = lock ? F_WRLCK : F_UNLCK;
+  f.l_whence = SEEK_SET;
+  const int r = fcntl(fd, F_OFD_SETLK, &f);
+  // File systems without such locks have the process-wide ones.
+  return r == -1 && errno == EINVAL ? fcntl(fd, F_SETLK, &f) : r;
+}
+
+class PosixFileLock : public FileLock {
+ public:
+  PosixFileLock(int fd, FileId id) : fd_(fd), id_(id) {}
+  ~PosixFileLock() override {
+    LockTable* table = Table();
+    MutexLock l(&table->mu);
+    table->held.erase(id_);
+    LockOrUnlock(fd_, false);
+    close(fd_);
+  }
+
+ private:
+  const int fd_;
+  const FileId id_;
+};
+
+}  // namespace
+
+Status LockPosixFile(const std::string& path, std::unique_ptr<FileLock>* lock) {
+  lock->reset();
+  LockTable* table = Table();
+  MutexLock l(&table->mu);
+  // Look before opening: with process-wide locks, closing the second
+  // descriptor would release what the first one holds.
+  struct stat st;
+  if (stat(path.c_str(), &st) == 0) {
+    const auto it = table->held.find(FileId(st.st_dev, st.st_ino));
+    if (it != table->held.end()) {
+      return Status::IOError("lock hold by current process, acquire time " +
+                                 std::to_string(it->second.since) + " acquiring thread " +
+                                 std::to_string(it->second.thread) + ": " + path,
+                             "No locks available");
+    }
+  }
+  const int fd =
+      RetryOnInterrupt([&] { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); });
+  if (fd < 0) return PosixError("open a file for lock", path, errno);
+  if (LockOrUnlock(fd, true) == -1) {
+    const int error = errno;
+    close(fd);
+    return PosixError("lock file", path, error);
+  }
+  if (fstat(fd, &st) != 0) {
+    const int error = errno;
+    close(fd);
+    return PosixError("fstat", path, error);
+  }
+  const FileId id(st.st_dev, st.st_ino);
+  table->held[id] = {time(nullptr), std::hash<std::thread::id>()(std::this_thread::get_id())};
+  *lock = std::make_unique<PosixFileLock>(fd, id);
+  return Status::OK();
+}
+
+}  // namespace compassdb

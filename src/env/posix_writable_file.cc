@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files being written, through one aligned buffer.
+//
+// Buffered: full buffers go to the kernel with write(2). Direct: whole pages go
+// out with O_DIRECT; a last partial page is written padded with zeros by Flush,
+// Sync and Close, cut off again by ftruncate, and rewritten once it has grown.
+//
+// A file that has failed once stays failed: after a failed write its length is
+// unknown, and after a failed fsync the kernel may have dropped the dirty pages
+// and would report success to the next one.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "env/posix_error.h"
+#include "env/posix_files.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr size_t kBufferBytes = 64 << 10;
+constexpr size_t kDirectBufferBytes = 1 << 20;
+constexpr uint64_t kAlignMask = kDirectIoAlignment - 1;
+
+class PosixWritableFile : public WritableFile {
+ public:
+  PosixWritableFile(std::string path, int fd, const FileOptions& options)
+      : path_(std::move(path)),
+        fd_(fd),
+        options_(options),
+        capacity_(options.direct ? kDirectBufferBytes : kBufferBytes) {}
+
+  ~PosixWritableFile() override {
+    // Nobody asked whether the data arrived: hand it over as far as possible.
+    if (fd_ >= 0) Close().PermitUncheckedError();
+    free(buffer_);
+  }
+
+  // The file ends at `size`; a partial last page is loaded for direct writing.
+  Status Start(uint64_t size) {
+    void* p = nullptr;
+    if (posix_memalign(&p, kDirectIoAlignment, capacity_) != 0) {
+      return Status::MemoryLimit("While open a file for writing: " + path_, "no write buffer");
+    }
+    buffer_ = static_cast<char*>(p);
+    written_ = synced_hint_ = allocated_ = size;
+    if (!options_.direct || (size & kAlignMask) == 0) return Status::OK();
+    written_ = size & ~kAlignMask;
+    const ssize_t r = RetryOnInterrupt([&] {
+      return pread(fd_, buffer_, kDirectIoAlignment, static_cast<off_t>(written_));
+    });
+    if (r < 0) return PosixError("read the last page", path_, errno);
+    if (static_cast<uint64_t>(r) != size - written_) {
+      return Status::IOError("While read the last page: " + path_, "short read");
+    }
+    used_ = static_cast<size_t>(r);
+    return Status::OK();
+  }
+
+  Status Append(const Slice& data) override {
+    if (!failed_.ok()) return failed_;
+    const char* p = data.data();
+    size_t left = data.size();
+    while (left > 0) {
+      if (used_ == 0 && left >= capacity_ && !options_.direct) {
+        // Nothing to gain from copying: write from the caller's memory.
+        Status s = WriteOut(p, left);
+        return s;
+      }
+      const size_t n = std::min(left, capacity_ - used_);
+      memcpy(buffer_ + used_, p, n);
+      used_ += n;
+      p += n;
+      left -= n;
+      if (used_ == capacity_) {
+        Status s = WriteBuffer(/*with_tail=*/false);
+        if (!s.ok()) return s;
+      }
+    }
+    return Status::OK();
+  }
+
+  Status Flush() override {
+    if (!failed_.ok()) return failed_;
+    return WriteBuffer(/*with_tail=*/true);
+  }
+
+  Status Sync() override {
+    Status s = Flush();
+    if (!s.ok()) return s;
+    // fdatasync also makes the size durable, which is needed to read the data.
+    if (RetryOnInterrupt([&] { return fdatasync(fd_); }) != 0) {
+      return Fail("fdatasync", errno);
+    }
+    synced_hint_ = written_;
+    return Status::OK();
+  }
+
+  Status Close() override {
+    if (fd_ < 0) return Status::OK();
+    Status s = Flush();
+    // Give back what was reserved and not used.
+    if (s.ok() && allocated_ > Size() && ftruncate(fd_, static_cast<off_t>(Size())) != 0) {
+      s = Fail("ftruncate", errno);
+    }
+    // Not repeated after EINTR: on Linux the descriptor is gone either way.
+    if (close(fd_) != 0 && s.ok() && errno != EINTR) s = PosixError("close", path_, errno);
+    fd_ = -1;
+    if (failed_.ok()) failed_ = Status::IOError("While append: " + path_, "the file is closed");
+    return s;
+  }
+
+  uint64_t Size() const override { return written_ + used_; }
+
+ private:
+  Status Fail(const char* operation, int error) {
+    failed_ = PosixError(operation, path_, error);
+    return failed_;
+  }
+
+  // Writes n bytes at written_ and moves it on.
+  Status WriteOut(const char* p, size_t n) {
+    Preallocate(written_ + n);
+    while (n > 0) {
+      const ssize_t r = RetryOnInterrupt(
+          [&] { return pwrite(fd_, p, n, static_cast<off_t>(written_)); });
+      if (r < 0) return Fail("append", errno);
+      p += r;
+      n -= static_cast<size_t>(r);
+      written_ += static_cast<uint64_t>(r);
+    }
+    // Keep the kernel writing steadily, so that the final sync is short.
+    if (options_.bytes_per_sync > 0 && written_ >= synced_hint_ + options_.bytes_per_sync) {
+      sync_file_range(fd_, static_cast<off_t>(synced_hint_),
+                      static_cast<off_t>(written_ - synced_hint_), SYNC_FILE_RANGE_WRITE);
+      synced_hint_ = written_;
+    }
+    return Status::OK();
+  }
+
+  Status WriteBuffer(bool with_tail) {
+    if (used_ == 0) return Status::OK();
+    if (!options_.direct) {
+      const size_t n = used_;
+      used_ = 0;
+      return WriteOut(buffer_, n);
+    }
+    const size_t whole = used_ & ~kAlignMask;
+    const size_t tail = used_ - whole;
+    if (whole > 0) {
+      used_ = tail;
+      Status s = WriteOut(buffer_, whole);
+      if (!s.ok()) return s;
+      memmove(buffer_, buffer_ + whole, tail);
+      tail_written_ = 0;
+    }
+    if (!with_tail || tail == tail_written_) return Status::OK();
+    // The page is padded, then cut: readers never see the padding for long.
+    memset(buffer_ + tail, 0, kDirectIoAlignment - tail);
+    const uint64_t page = written_;
+    Status s = WriteOut(buffer_, kDirectIoAlignment);
+    written_ = page;
+    if (!s.ok()) return s;
+    if (ftruncate(fd_, static_cast<off_t>(Size())) != 0) return Fail("ftruncate", errno);
+    allocated_ = Size();
+    tail_written_ = tail;
+    return Status::OK();
+  }
+
+  // A hint: a file system that cannot reserve is written without.
+  void Preallocate(uint64_t end) {
+    if (options_.preallocate == 0 || end <= allocated_) return;
+    const uint64_t step = options_.preallocate;
+    const uint64_t upto = (end + step - 1) / step * step;
+    if (fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(allocated_),
+                  static_cast<off_t>(upto - allocated_)) == 0) {
+      allocated_ = upto;
+    } else if (errno != EINTR) {
+      options_.preallocate = 0;
+    }
+  }
+
+  const std::string path_;
+  int fd_;
+  FileOptions options_;
+  const size_t capacity_;
+  char* buffer_ = nullptr;
+  size_t used_ = 0;            // bytes in the buffer; they follow written_
+  size_t tail_written_ = 0;    // direct: bytes of the partial page that are in the file
+  uint64_t written_ = 0;       // bytes handed to the kernel (direct: whole pages)
+  uint64_t synced_hint_ = 0;   // write-back was started up to here
+  uint64_t allocated_ = 0;     // blocks are reserved up to here
+  Status failed_;
+};
+
+}  // namespace
+
+Status OpenPosixWritableFile(const std::string& path, const FileOptions& options, bool truncate,
+                             std::unique_ptr<WritableFile>* file) {
+  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (truncate ? O_TRUNC : 0) |
+                    (options.direct ? O_DIRECT : 0);
+  const int fd = RetryOnInterrupt([&] { return open(path.c_str(), flags, 0644); });
+  if (fd < 0) {
+    if (errno == EINVAL && options.direct) {
+      return Status::NotSupported("While open a file for direct writing: " + path,
+                                  "the file system does not support O_DIRECT");
+    }
+    return PosixError("open a file for appending", path, errno);
+  }
+  auto result = std::make_unique<PosixWritableFile>(path, fd, options);
+  struct stat st;
+  if (fstat(fd, &st) != 0) return PosixError("fstat", path, errno);
+  Status s = result->Start(static_cast<uint64_t>(st.st_size));
+  if (s.ok()) *file = std::move(result);
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Background threads, one pool per priority.
+//
+// Each pool has one thread until told otherwise, the bottom one none.
+// A pool starts threads as jobs arrive, up to its limit, and lets them go when
+// the limit is lowered. Jobs of a pool start in the order in which they were
+// scheduled. A job may schedule others; it must not wait for one of its own pool.
+//
+// Thread safety: every function may be called by any thread, WaitForIdle and the
+// destructor not from a job.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <thread>
+
+#include "util/mutex.h"
+
+namespace compassdb {
+
+// In the order of rocksdb::Env::Priority.
+enum class JobPriority { kBottom = 0, kLow = 1, kHigh = 2, kUser = 3 };
+inline constexpr size_t kNumJobPriorities = 4;
+
+class ThreadPools {
+ public:
+  ThreadPools();
+  // Unschedules what is queued and waits for what runs.
+  ~ThreadPools();
+  ThreadPools(const ThreadPools&) = delete;
+  ThreadPools& operator=(const ThreadPools&) = delete;
+
+  // `tag` names the owner of the job. Exactly one of `job` and `unscheduled` is called.
+  void Schedule(std::function<void()> job, JobPriority priority, const void* tag = nullptr,
+                std::function<void()> unscheduled = nullptr);
+  // Takes the owner's queued jobs out, calls their `unscheduled`, tells how many.
+  // Jobs that run already go on.
+  int Unschedule(const void* tag, JobPriority priority);
+  // Until the owner has neither a queued nor a running job of any priority.
+  void WaitForIdle(const void* tag);
+  // Until no job at all is queued or running.
+  void WaitForAll();
+
+  // At least 0: a pool without threads only queues.
+  void SetThreads(JobPriority priority, int threads);
+  int Threads(JobPriority priority) const;
+  // As SetThreads, but never fewer than there are.
+  void IncreaseThreads(JobPriority priority, int at_least);
+
+  size_t QueueLength(JobPriority priority) const;
+  size_t Running(JobPriority priority) const;
+  // Queued and running jobs of an owner.
+  size_t Pending(const void* tag) const;
+
+ private:
+  struct Job {
+    std::function<void()> run;
+    std::function<void()> unscheduled;
+    const void* tag;
+  };
+  struct Pool {
+    int limit = 1;
+    int alive = 0;                   // threads that have not decided to end
+    int idle = 0;                    // of those, waiting for a job
+    std::deque<Job> queue;
+    std::list<const void*> running;  // tags
+    std::unique_ptr<CondVar> wake;
+  };
+
+  void Work(Pool* pool);
+  void StartThreads(Pool* pool) REQUIRES(mu_);
+  bool IsIdle(const void* tag, bool any_tag) const REQUIRES(mu_);
+  void Wait(const void* tag, bool any_tag);
+
+  mutable Mutex mu_;
+  CondVar changed_;  // a job ended or was unscheduled
+  std::array<Pool, kNumJobPriorities> pools_ GUARDED_BY(mu_);
+  std::list<std::thread> threads_ GUARDED_BY(mu_);   // running or about to end
+  std::list<std::thread> ended_ GUARDED_BY(mu_);     // to be joined
+  bool closing_ GUARDED_BY(mu_) = false;
+};
+
+// Shared by the databases of a process; never destroyed.
+ThreadPools* DefaultThreadPools();
+
+}  // namespace compassdb

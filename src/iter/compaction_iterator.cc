@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "iter/compaction_iterator.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace compassdb {
+
+using rocksdb::CompactionFilter;
+
+CompactionIterator::CompactionIterator(InternalIterator* input, CompactionIteratorOptions options)
+    : input_(input), options_(std::move(options)) {
+  assert(std::is_sorted(options_.snapshots.begin(), options_.snapshots.end()));
+}
+
+void CompactionIterator::SeekToFirst() {
+  status_ = Status::OK();
+  in_key_ = skipping_ = skip_key_ = valid_ = from_queue_ = live_ready_ = false;
+  queue_.clear();
+  pending_.clear();
+  if (options_.filter != nullptr && !options_.filter->IgnoreSnapshots()) {
+    status_ = Status::NotSupported(
+        "CompactionFilter::IgnoreSnapshots() = false is not supported anymore.",
+        options_.filter->Name());
+    return;
+  }
+  input_->SeekToFirst();
+  Advance();
+}
+
+void CompactionIterator::Next() {
+  assert(valid_);
+  if (from_queue_) {
+    queue_.pop_front();
+    from_queue_ = false;
+  } else {
+    StepInput();  // past the live record
+  }
+  Advance();
+}
+
+// Brings the next record into key_ and value_.
+void CompactionIterator::Advance() {
+  while (status_.ok() && queue_.empty() && !live_ready_) {
+    ParsedInternalKey version;
+    if (!ParseInput(&version)) {
+      if (!status_.ok() || !in_key_) break;
+      FinishKey();
+      continue;
+    }
+    if (in_key_ && options_.comparator->Compare(user_key_, version.user_key) != 0) {
+      FinishKey();
+      continue;
+    }
+    if (!in_key_) StartKey(version.user_key);
+    ProcessVersion(version);
+  }
+  valid_ = status_.ok() && (!queue_.empty() || live_ready_);
+  if (!valid_) return;
+  ++stats_.records_out;
+  if (!queue_.empty()) {
+    const Record& r = queue_.front();
+    key_ = r.key;
+    value_ = r.value;
+    out_stale_ = r.stale;
+    from_queue_ = true;
+  } else {
+    live_ready_ = false;
+    key_ = live_key_;
+    value_ = live_value_;
+    out_stale_ = live_stale_;
+  }
+}
+
+// False at the end of the input and on errors.
+bool CompactionIterator::ParseInput(ParsedInternalKey* version) {
+  if (!input_->Valid()) {
+    status_ = input_->status();
+    return false;
+  }
+  const Slice key = input_->key();
+  if (!ParseInternalKey(key, version) || !IsPointType(version->type)) {
+    status_ = Status::Corruption("compaction input has a malformed internal key",
+                                 key.ToString(/*hex=*/true));
+    return false;
+  }
+  return true;
+}
+
+void CompactionIterator::StepInput() {
+  ++stats_.records_in;
+  stats_.raw_key_bytes_in += input_->key().size();
+  stats_.raw_value_bytes_in += input_->value().size();
+  input_->Next();
+}
+
+void CompactionIterator::StartKey(const Slice& user_key) {
+  user_key_.assign(user_key.data(), user_key.size());
+  in_key_ = true;
+  first_version_ = true;
+  have_stripe_ = false;
+  lone_single_delete_ = false;
+  outside_ = stale_ = Answer::kUnknown;
+  if (skipping_ && options_.comparator->Compare(user_key_, skip_until_) >= 0) skipping_ = false;
+  skip_key_ = skipping_ && !Stale();  // of a stale key nothing is filtered
+}
+
+void CompactionIterator::FinishKey() {
+  FlushPending(/*older_output_follows=*/false);
+  in_key_ = false;
+}
+
+bool CompactionIterator::Stale() {
+  if (stale_ == Answer::kUnknown) {
+    stale_ = options_.is_stale && options_.is_stale(user_key_) ? Answer::kYes : Answer::kNo;
+  }
+  return stale_ == Answer::kYes;
+}
+
+bool CompactionIterator::MayExistOutside() {
+  if (outside_ == Answer::kUnknown) {
+    const bool outside = Stale() || (options_.may_exist_outside
+                                         ? options_.may_exist_outside(user_key_)
+                                         : !options_.bottommost);
+    outside_ = outside ? Answer::kYes : Answer::kNo;
+  }
+  return outside_ == Answer::kYes;
+}
+
+// The index of the earliest snapshot that sees `seq`.
+size_t CompactionIterator::StripeOf(SequenceNumber seq) const {
+  const auto& snapshots = options_.snapshots;
+  return static_cast<size_t>(std::lower_bound(snapshots.begin(), snapshots.end(), seq) -
+                             snapshots.begin());
+}
+
+void CompactionIterator::ProcessVersion(const ParsedInternalKey& version) {
+  if (skip_key_) {
+    if (first_version_) {
+      pending_.push_back({version.sequence, kTypeDeletion, false, true, false});
+      first_version_ = false;
+    }
+    ++stats_.dropped_by_filter;
+    StepInput();
+    return;
+  }
+  const size_t stripe = StripeOf(version.sequence);
+  if (have_stripe_ && stripe == stripe_) {
+    ProcessHidden(version);
+    return;
+  }
+  have_stripe_ = true;
+  stripe_ = stripe;
+  lone_single_delete_ = false;
+  ProcessTop(version);
+}
+
+// A version that a newer one of its stripe hides.
+void CompactionIterator::ProcessHidden(const ParsedInternalKey& version) {
+  if (lone_single_delete_ && version.type != kTypeSingleDeletion) {
+    // Nothing was emitted since the SingleDelete: it is the last one pending.
+    Pending& tombstone = pending_.back();
+    if (version.type == kTypeDeletion) {
+      ++stats_.single_delete_mismatches;
+      if (options_.enforce_single_delete_contracts) {
+        status_ = Status::Corruption(
+            "Found SD and type: kTypeDeletion on the same key, violating the contract of "
+            "SingleDelete",
+            Slice(user_key_).ToString(/*hex=*/true));
+        return;
+      }
+    } else {
+      ++stats_.single_delete_pairs;
+      tombstone.for_conflicts = tombstone.sequence > options_.earliest_write_conflict_snapshot;
+    }
+    // Its partner is gone: what it may still have to hide is not its own.
+    tombstone.type = kTypeDeletion;
+    lone_single_delete_ = false;
+  }
+  ++stats_.dropped_hidden;
+  StepInput();
+}
+
+// The newest version of a stripe.
+void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
+  const bool first = first_version_;
+  const SequenceNumber seq = version.sequence;
+  first_version_ = false;
+  if (RangeDeleted(version, stripe_)) {
+    ++stats_.dropped_range_deleted;
+    if (first && !Stale()) pending_.push_back({seq, kTypeDeletion, false, true, false});
+    StepInput();
+    return;
+  }
+  if (version.type == kTypeMerge) {
+    ProcessMerge(version, first);
+    return;
+  }
+  if (version.type != kTypeValue) {
+    pending_.push_back({seq, version.type, true, false, false});
+    lone_single_delete_ = version.type == kTypeSingleDeletion;
+    StepInput();
+    return;
+  }
+  Decision decision = Decision::kKeep;
+  if (first && options_.filter != nullptr && !Stale()) {
+    decision = AskFilter(CompactionFilter::ValueType::kValue, input_->value());
+  }
+  switch (decision) {
+    case Decision::kKeep:
+      EmitLive(seq, input_->value());
+      return;
+    case Decision::kChangeValue:
+      Emit(seq, kTypeValue, std::move(filter_value_));
+      StepInput();
+      return;
+    case Decision::kRemove:
+    case Decision::kPurge:
+      ++stats_.dropped_by_filter;
+      pending_.push_back({seq, decision == Decision::kRemove ? kTypeDeletion : kTypeSingleDeletion,
+                          false, false, false});
+      lone_single_delete_ = decision == Decision::kPurge;
+      StepInput();
+      return;
+    case Decision::kRemoveAndSkipUntil:
+      StartSkipping(seq);
+      ++stats_.dropped_by_filter;
+      StepInput();
+      return;
+    default:
+      return;  // AskFilter has set the status
+  }
+}
+
+// Answers only decisions that the callers handle, or sets the status.
+CompactionIterator::Decision CompactionIterator::AskFilter(CompactionFilter::ValueType type,
+                                                           const Slice& value) {
+  filter_value_.clear();
+  filter_skip_.clear();
+  const Decision decision = options_.filter->FilterV2(options_.level, user_key_, type, value,
+                                                      &filter_value_, &filter_skip_);
+  switch (decision) {
+    case Decision::kKeep:
+    case Decision::kRemove:
+    case Decision::kChangeValue:
+    case Decision::kPurge:
+      return decision;
+    case Decision::kRemoveAndSkipUntil:
+      // A target at or before the key asks for nothing.
+      return options_.comparator->Compare(filter_skip_, user_key_) > 0 ? decision
+                                                                       : Decision::kKeep;
+    case Decision::kIOError:
+      status_ = Status::IOError("compaction filter failed", options_.filter->Name());
+      return decision;
+    default:
+      status_ = Status::NotSupported(
+          "compaction filter returned a decision that FilterV2 must not return",
+          options_.filter->Name());
+      return Decision::kUndetermined;
+  }
+}
+
+void CompactionIterator::StartSkipping(SequenceNumber newest) {
+  skip_until_ = filter_skip_;
+  skipping_ = skip_key_ = true;
+  pending_.push_back({newest, kTypeDeletion, false, true, false});
+}
+
+// Decides on the pending tombstones of the key, once what follows is known.
+void CompactionIterator::FlushPending(bool older_output_follows) {
+  for (const Pending& p : pending_) {
+    const bool keep = p.for_conflicts || (older_output_follows && !p.for_outside_only) ||
+                      MayExistOutside();
+    if (!keep) {
+      if (p.from_input) ++stats_.dropped_obsolete;
+      continue;
+    }
+    Record record;
+    AppendInternalKey(&record.key, user_key_, p.sequence, p.type);
+    record.stale = Stale();
+    queue_.push_back(std::move(record));
+  }
+  pending_.clear();
+}
+
+SequenceNumber CompactionIterator::OutputSequence(SequenceNumber seq, ValueType type) {
+  if (!options_.allow_zero_sequence || type != kTypeValue) return seq;
+  if (!options_.snapshots.empty() && seq > options_.snapshots.front()) return seq;
+  if (MayExistOutside()) return seq;
+  // An older tombstone that the caller may keep must not come to cover the value.
+  if (options_.tombstones != nullptr) {
+    const SequenceNumber oldest = options_.tombstones->MinCovering(user_key_);
+    if (oldest != 0 && oldest <= seq) return seq;
+  }
+  return 0;
+}
+
+void CompactionIterator::Emit(SequenceNumber seq, ValueType type, std::string value) {
+  FlushPending(/*older_output_follows=*/true);
+  Record record;
+  AppendInternalKey(&record.key, user_key_, OutputSequence(seq, type), type);
+  record.value = std::move(value);
+  record.stale = Stale();
+  queue_.push_back(std::move(record));
+}
+
+// A value that is the input's own: the input moves on when the output does.
+void CompactionIterator::EmitLive(SequenceNumber seq, const Slice& value) {
+  FlushPending(/*older_output_follows=*/true);
+  live_key_.clear();
+  AppendInternalKey(&live_key_, user_key_, OutputSequence(seq, kTypeValue), kTypeValue);
+  live_value_ = value;
+  live_stale_ = Stale();
+  live_ready_ = true;
+}
+
+void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) {
+  if (options_.merge.op == nullptr) {
+    status_ = MissingMergeOperator();
+    return;
+  }
+  std::vector<Operand> operands;
+  Operand removed{0, {}};  // the newest that the filter took away
+  const StripeEnd end = CollectOperands(top.sequence, &operands, &removed);
+  if (!status_.ok() || end == StripeEnd::kStopped) return;
+
+  if (operands.empty()) {
+    if (end == StripeEnd::kBase || end == StripeEnd::kNoBase) {
+      // Without operands what was to be their base is the top of the stripe.
+      have_stripe_ = false;
+      first_version_ = first;
+      return;
+    }
+    // Taking the operand away must neither uncover nor delete what lies
+    // outside: leave it to a job that sees the whole history.
+    if (!first || !MayExistOutside()) return;
+    operands.push_back(std::move(removed));
+    --stats_.dropped_by_filter;
+  }
+
+  if (end == StripeEnd::kBase) {
+    const Slice base = input_->value();
+    FoldBase(&operands, &base);
+  } else if (end == StripeEnd::kNoBase) {
+    FoldBase(&operands, nullptr);
+  } else if (end == StripeEnd::kEndOfKey && !MayExistOutside()) {
+    FoldBase(&operands, nullptr);
+    return;
+  } else {
+    EmitOperands(&operands);
+    return;
+  }
+  // The record at hand is within the result, or hidden by it.
+  if (status_.ok()) StepInput();
+}
+
+// Walks the stripe's operands. On kBase and kNoBase the input stands at the
+// version that ends them: a value, or a record that leaves nothing below.
+CompactionIterator::StripeEnd CompactionIterator::CollectOperands(SequenceNumber top,
+                                                                  std::vector<Operand>* operands,
+                                                                  Operand* removed) {
+  ParsedInternalKey version;
+  while (ParseInput(&version)) {
+    if (options_.comparator->Compare(version.user_key, user_key_) != 0) {
+      return StripeEnd::kEndOfKey;
+    }
+    if (StripeOf(version.sequence) != stripe_) return StripeEnd::kNextStripe;
+    if (RangeDeleted(version, stripe_)) return StripeEnd::kNoBase;
+    if (version.type == kTypeValue) return StripeEnd::kBase;
+    if (version.type != kTypeMerge) return StripeEnd::kNoBase;
+    if (!TakeOperand(top, version.sequence, operands, removed)) return StripeEnd::kStopped;
+    StepInput();
+  }
+  return StripeEnd::kEndOfKey;
+}
+
+// False if the filter failed or ends the key.
+bool CompactionIterator::TakeOperand(SequenceNumber top, SequenceNumber seq,
+                                     std::vector<Operand>* operands, Operand* removed) {
+  Decision decision = Decision::kKeep;
+  // Operands that a snapshot sees are not shown to the filter.
+  const bool protected_by_snapshot =
+      !options_.snapshots.empty() && seq <= options_.snapshots.back();
+  if (options_.filter != nullptr && !protected_by_snapshot && !Stale()) {
+    decision = AskFilter(CompactionFilter::ValueType::kMergeOperand, input_->value());
+  }
+  switch (decision) {
+    case Decision::kKeep:
+      operands->push_back({seq, input_->value().ToString()});
+      return true;
+    case Decision::kChangeValue:
+      operands->push_back({seq, std::move(filter_value_)});
+      return true;
+    case Decision::kRemove:
+    case Decision::kPurge:
+      if (removed->sequence == 0) *removed = {seq, input_->value().ToString()};
+      ++stats_.dropped_by_filter;
+      return true;
+    case Decision::kRemoveAndSkipUntil:
+      stats_.dropped_by_filter += operands->size();
+      operands->clear();
+      StartSkipping(top);  // the record at hand goes with the others
+      return false;
+    default:
+      return false;  // AskFilter has set the status
+  }
+}
+
+void CompactionIterator::FoldBase(std::vector<Operand>* operands, const Slice* base) {
+  std::vector<Slice> oldest_first;
+  oldest_first.reserve(operands->size());
+  for (auto it = operands->rbegin(); it != operands->rend(); ++it) {
+    oldest_first.emplace_back(it->value);
+  }
+  std::string result;
+  Status s = FullMerge(options_.merge, user_key_, base, oldest_first, &result);
+  if (!s.ok()) {
+    status_ = s.IsCorruption() ? Status::Corruption("Error: Could not perform merge.",
+                                                    Slice(user_key_).ToString(/*hex=*/true))
+                               : s;
+    return;
+  }
+  stats_.merged_operands += operands->size();
+  Emit(operands->front().sequence, kTypeValue, std::move(result));
+}
+
+// The base is not at hand: combine the operands if the operator can.
+void CompactionIterator::EmitOperands(std::vector<Operand>* operands) {
+  std::deque<Slice> oldest_first;
+  for (const Operand& operand : *operands) oldest_first.emplace_front(operand.value);
+  std::string combined;
+  if (PartialMerge(options_.merge, user_key_, oldest_first, &combined)) {
+    stats_.merged_operands += operands->size() - 1;
+    Emit(operands->front().sequence, kTypeMerge, std::move(combined));
+    return;
+  }
+  for (Operand& operand : *operands) Emit(operand.sequence, kTypeMerge, std::move(operand.value));
+}
+
+}  // namespace compassdb

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which records of a flush or compaction survive.
+//
+// Snapshots cut the versions of a key into stripes: versions between which no
+// snapshot lies, so that every reader sees either none of a stripe or its top.
+// One version per stripe survives, merge operands are folded within their
+// stripe, and tombstones survive while there is something left to hide.
+//
+// What lies outside the job shows through two questions. `may_exist_outside`:
+// an older record of the key may remain elsewhere in this table or deeper;
+// then the job's newest record of the key never vanishes without trace: it
+// becomes a deletion at its own sequence. `is_stale`: a newer record exists
+// outside; then nothing of the key is treated as its newest: it is not
+// filtered, not zeroed, and tombstones stay. Stale implies the former.
+//
+// Range tombstones themselves are the caller's: this class only drops what
+// they cover within a stripe.
+//
+// Thread safety: none. Invariants: outputs come in internal-key order; of one
+// key at most one stripe's merge operands and one tombstone per stripe are
+// held in memory.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/internal_key.h"
+#include "iter/internal_iterator.h"
+#include "iter/merge_helper.h"
+#include "iter/range_tombstone_set.h"
+#include "rocksdb/compaction_filter.h"
+
+namespace compassdb {
+
+struct CompactionIteratorOptions {
+  const Comparator* comparator = nullptr;
+  std::vector<SequenceNumber> snapshots;    // ascending
+  RangeTombstoneSet* tombstones = nullptr;  // of the whole job; null: none
+  MergeEnv merge;
+  const rocksdb::CompactionFilter* filter = nullptr;
+  int level = 0;  // told to the filter
+  // Without `may_exist_outside`: nothing older lies outside the job.
+  bool bottommost = false;
+  // The job rewrites whole tables at the bottom: sequences of values that all
+  // readers see may become 0.
+  bool allow_zero_sequence = false;
+  std::function<bool(const Slice& user_key)> may_exist_outside;
+  std::function<bool(const Slice& user_key)> is_stale;
+  // A SingleDelete that meets a Deletion is Corruption, as in RocksDB.
+  bool enforce_single_delete_contracts = false;
+  // SingleDelete pairs newer than this leave a deletion, which transactions
+  // need to see conflicts. kMaxSequenceNumber: no such reader.
+  SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
+};
+
+struct CompactionIteratorStats {
+  uint64_t records_in = 0;
+  uint64_t records_out = 0;
+  uint64_t dropped_hidden = 0;         // a newer version in the same stripe
+  uint64_t dropped_obsolete = 0;       // tombstones with nothing left to hide
+  uint64_t dropped_range_deleted = 0;  // covered by a range tombstone
+  uint64_t dropped_by_filter = 0;
+  uint64_t single_delete_pairs = 0;  // annihilated
+  uint64_t merged_operands = 0;      // folded into values or other operands
+  uint64_t single_delete_mismatches = 0;  // a SingleDelete met a Deletion
+  uint64_t raw_key_bytes_in = 0;
+  uint64_t raw_value_bytes_in = 0;
+};
+
+class CompactionIterator {
+ public:
+  // `input` is borrowed: merged inputs of the job in internal-key order.
+  CompactionIterator(InternalIterator* input, CompactionIteratorOptions options);
+
+  void SeekToFirst();
+  bool Valid() const { return valid_; }
+  void Next();  // requires Valid()
+
+  // The current record, valid until the iterator moves.
+  Slice key() const { return key_; }
+  Slice value() const { return value_; }
+  Slice user_key() const { return ExtractUserKey(key_); }
+  // A newer record of the key exists outside the job.
+  bool stale() const { return out_stale_; }
+
+  Status status() const { return status_; }
+  const CompactionIteratorStats& stats() const { return stats_; }
+
+ private:
+  struct Record {
+    std::string key;
+    std::string value;
+    bool stale = false;
+  };
+  // A tombstone that is written only if something is left for it to hide.
+  struct Pending {
+    SequenceNumber sequence;
+    ValueType type;
+    bool from_input;        // it is a tombstone of the input, not made here
+    bool for_outside_only;  // the stripes below need no hiding by it
+    bool for_conflicts;     // kept in any case
+  };
+  struct Operand {
+    SequenceNumber sequence;
+    std::string value;
+  };
+
+  void Advance();
+  void StepInput();
+  void StartKey(const Slice& user_key);
+  void FinishKey();
+  void ProcessVersion(const ParsedInternalKey& version);
+  void ProcessHidden(const ParsedInternalKey& version);
+  void ProcessTop(const ParsedInternalKey& version);
+  bool ParseInput(ParsedInternalKey* version);
+
+  // Merging. Operands are newest first.
+  enum class StripeEnd { kBase, kNoBase, kNextStripe, kEndOfKey, kStopped };
+  void ProcessMerge(const ParsedInternalKey& top, bool first);
+  StripeEnd CollectOperands(SequenceNumber top, std::vector<Operand>* operands,
+                            Operand* removed);
+  bool TakeOperand(SequenceNumber top, SequenceNumber seq, std::vector<Operand>* operands,
+                   Operand* removed);
+  void FoldBase(std::vector<Operand>* operands, const Slice* base);
+  void EmitOperands(std::vector<Operand>* operands);
+
+  // The filter.
+  using Decision = rocksdb::CompactionFilter::Decision;
+  Decision AskFilter(rocksdb::CompactionFilter::ValueType type, const Slice& value);
+  void StartSkipping(SequenceNumber newest);
+
+  void FlushPending(bool older_output_follows);
+  void Emit(SequenceNumber seq, ValueType type, std::string value);
+  void EmitLive(SequenceNumber seq, const Slice& value);
+  SequenceNumber OutputSequence(SequenceNumber seq, ValueType type);
+  bool MayExistOutside();
+  bool Stale();
+  size_t StripeOf(SequenceNumber seq) const;
+  SequenceNumber StripeUpper(size_t stripe) const {
+    return stripe < options_.snapshots.size() ? options_.snapshots[stripe] : kMaxSequenceNumber;
+  }
+  bool RangeDeleted(const ParsedInternalKey& version, size_t stripe) {
+    return options_.tombstones != nullptr && !options_.tombstones->empty() &&
+           options_.tombstones->Covers(version.user_key, version.sequence, StripeUpper(stripe));
+  }
+
+  InternalIterator* const input_;
+  CompactionIteratorOptions options_;
+  Status status_;
+  CompactionIteratorStats stats_;
+
+  // The key being worked on.
+  bool in_key_ = false;
+  std::string user_key_;
+  bool first_version_ = false;  // no version of it was seen yet
+  bool have_stripe_ = false;
+  size_t stripe_ = 0;            // of the last version
+  bool lone_single_delete_ = false;  // the stripe's top is a SingleDelete without partner
+  std::vector<Pending> pending_;     // newest first
+  enum class Answer : uint8_t { kUnknown, kNo, kYes };
+  Answer outside_ = Answer::kUnknown;
+  Answer stale_ = Answer::kUnknown;
+
+  // The filter's last answer.
+  std::string filter_value_;
+  std::string filter_skip_;
+  // It asked to remove all keys before skip_until_.
+  std::string skip_until_;
+  bool skipping_ = false;
+  bool skip_key_ = false;  // the present key is among them
+
+  // Output. Records that own their bytes go before the live one, whose value
+  // is the input's: the input has not moved past it.
+  std::deque<Record> queue_;
+  bool live_ready_ = false;
+  std::string live_key_;
+  Slice live_value_;
+  bool live_stale_ = false;
+
+  bool valid_ = false;
+  bool from_queue_ = false;
+  Slice key_, value_;
+  bool out_stale_ = false;
+};
+
+}  // namespace compassdb

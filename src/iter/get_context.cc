@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "iter/get_context.h"
+
+#include <utility>
+
+#include "iter/merge_helper.h"
+
+namespace compassdb {
+
+GetContext::GetContext(const Slice& user_key, SequenceNumber snapshot,
+                       const rocksdb::MergeOperator* merge_operator,
+                       rocksdb::PinnableSlice* value)
+    : user_key_(user_key), snapshot_(snapshot), merge_operator_(merge_operator), value_(value) {}
+
+void GetContext::CollectOperandsOnly(std::vector<std::string>* operands) { collect_ = operands; }
+
+bool GetContext::Add(SequenceNumber seq, ValueType type, const Slice& value,
+                     rocksdb::Cleanable* pin) {
+  if (done() || !error_.ok()) return false;
+  if (seq > snapshot_) return true;
+  if (seq > found_sequence_) found_sequence_ = seq;
+  if (seq < covering_) type = kTypeDeletion;
+
+  switch (type) {
+    case kTypeValue:
+      if (state_ == State::kMerging) {
+        AddBase(&value);
+      } else if (collect_ != nullptr) {
+        collect_->emplace_back(value.data(), value.size());
+      } else if (value_ != nullptr) {
+        if (pin != nullptr) {
+          value_->PinSlice(value, pin);
+        } else {
+          value_->PinSelf(value);
+        }
+      }
+      state_ = State::kFound;
+      return false;
+    case kTypeDeletion:
+    case kTypeSingleDeletion:
+      if (state_ == State::kMerging) {
+        AddBase(nullptr);
+        state_ = State::kFound;
+      } else {
+        state_ = State::kDeleted;
+      }
+      return false;
+    case kTypeMerge:
+      return AddOperand(value);
+    default:
+      error_ = Status::Corruption("record of unknown type " + std::to_string(type) + " for key",
+                                  user_key_.ToString(/*hex=*/true));
+      return false;
+  }
+}
+
+bool GetContext::AddOperand(const Slice& value) {
+  if (merge_operator_ == nullptr) {
+    error_ = MissingMergeOperator();
+    return false;
+  }
+  state_ = State::kMerging;
+  std::vector<std::string>* operands = collect_ != nullptr ? collect_ : &operands_;
+  operands->emplace_back(value.data(), value.size());
+  std::vector<Slice> newest_first(operands->begin(), operands->end());
+  if (!merge_operator_->ShouldMerge(newest_first)) return true;
+  AddBase(nullptr);
+  state_ = State::kFound;
+  return false;
+}
+
+// The history of a merged key ends here: at a value, or at nothing.
+void GetContext::AddBase(const Slice* base) {
+  if (collect_ != nullptr) {
+    if (base != nullptr) collect_->emplace_back(base->data(), base->size());
+    return;
+  }
+  if (value_ == nullptr) return;  // existence only
+  std::string* result = value_->GetSelf();
+  error_ = FullMergeNewestFirst(MergeEnv{merge_operator_, logger_, statistics_}, user_key_, base,
+                                operands_, result);
+  if (error_.ok()) value_->PinSelf();
+}
+
+Status GetContext::Finish() {
+  if (error_.ok() && state_ == State::kMerging) {
+    AddBase(nullptr);
+    state_ = State::kFound;
+  }
+  if (!error_.ok()) return error_;
+  return state_ == State::kFound ? Status::OK() : Status::NotFound();
+}
+
+}  // namespace compassdb

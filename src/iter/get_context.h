@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of one point read while it goes down memtables and tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/internal_key.h"
+#include "rocksdb/cleanable.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+using rocksdb::Status;
+
+// Sources feed versions of one user key in decreasing sequence order, each
+// at most once, none above the snapshot. Not thread safe.
+class GetContext {
+ public:
+  enum class State { kSearching, kFound, kDeleted, kMerging };
+
+  // `value` (may be null: existence only) receives the result, pinned where
+  // the source allows it.
+  GetContext(const Slice& user_key, SequenceNumber snapshot,
+             const rocksdb::MergeOperator* merge_operator, rocksdb::PinnableSlice* value);
+
+  const Slice& user_key() const { return user_key_; }
+  SequenceNumber snapshot() const { return snapshot_; }
+  State state() const { return state_; }
+  bool done() const { return state_ == State::kFound || state_ == State::kDeleted; }
+
+  // A source tells of a range tombstone over the key before it feeds versions
+  // that the tombstone may cover.
+  void AddCoveringTombstone(SequenceNumber seq) {
+    if (seq > covering_) covering_ = seq;
+  }
+  SequenceNumber covering_tombstone() const { return covering_; }
+
+  // Takes a version. Returns true if older versions are still wanted. `pin`
+  // (may be null) is taken over when the value is kept without a copy; a null
+  // pin means copy.
+  bool Add(SequenceNumber seq, ValueType type, const Slice& value, rocksdb::Cleanable* pin);
+
+  // All sources are exhausted or done(): OK (value filled), NotFound, or the
+  // error of the merge operator.
+  Status Finish();
+
+  // What the merge operator may log to and count in; either may be null.
+  void SetMergeSinks(rocksdb::Logger* logger, rocksdb::Statistics* statistics) {
+    logger_ = logger;
+    statistics_ = statistics;
+  }
+
+  // GetMergeOperands: collect operands (newest first) instead of merging.
+  void CollectOperandsOnly(std::vector<std::string>* operands);
+  SequenceNumber found_sequence() const { return found_sequence_; }  // of the newest version seen
+
+ private:
+  bool AddOperand(const Slice& value);
+  void AddBase(const Slice* base);
+
+  Slice user_key_;
+  SequenceNumber snapshot_;
+  const rocksdb::MergeOperator* merge_operator_;
+  rocksdb::PinnableSlice* value_;
+  State state_ = State::kSearching;
+  SequenceNumber covering_ = 0;
+  SequenceNumber found_sequence_ = 0;
+  rocksdb::Logger* logger_ = nullptr;
+  rocksdb::Statistics* statistics_ = nullptr;
+  std::vector<std::string> operands_;  // newest first
+  std::vector<std::string>* collect_ = nullptr;
+  Status error_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "iter/get_context.h"
+
+#include <gtest/gtest.h>
+
+#include "iter/test_support.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::PinnableSlice;
+using test::AppendOperator;
+
+class GetContextTest : public ::testing::Test {
+ protected:
+  AppendOperator op_;
+  PinnableSlice value_;
+  GetContext ctx_{"k", 100, &op_, &value_};
+};
+
+TEST_F(GetContextTest, NothingFoundIsNotFound) { EXPECT_TRUE(ctx_.Finish().IsNotFound()); }
+
+TEST_F(GetContextTest, AValueEndsTheSearch) {
+  EXPECT_FALSE(ctx_.Add(9, kTypeValue, "v", nullptr));
+  EXPECT_TRUE(ctx_.done());
+  ASSERT_TRUE(ctx_.Finish().ok());
+  EXPECT_EQ(value_.ToString(), "v");
+  EXPECT_EQ(ctx_.found_sequence(), 9u);
+}
+
+TEST_F(GetContextTest, APinIsTakenOver) {
+  rocksdb::Cleanable pin;
+  int released = 0;
+  pin.RegisterCleanup([](void* p, void*) { ++*static_cast<int*>(p); }, &released, nullptr);
+  static const char kData[] = "pinned";
+  ctx_.Add(9, kTypeValue, Slice(kData, 6), &pin);
+  ASSERT_TRUE(ctx_.Finish().ok());
+  EXPECT_EQ(value_.data(), kData);
+  EXPECT_TRUE(value_.IsPinned());
+  pin.Reset();
+  EXPECT_EQ(released, 0);
+  value_.Reset();
+  EXPECT_EQ(released, 1);
+}
+
+TEST_F(GetContextTest, DeletionsHide) {
+  EXPECT_FALSE(ctx_.Add(9, kTypeDeletion, "", nullptr));
+  EXPECT_TRUE(ctx_.Finish().IsNotFound());
+}
+
+TEST_F(GetContextTest, RangeTombstonesHideWhatIsOlder) {
+  ctx_.AddCoveringTombstone(8);
+  EXPECT_FALSE(ctx_.Add(7, kTypeValue, "v", nullptr));
+  EXPECT_TRUE(ctx_.Finish().IsNotFound());
+}
+
+TEST_F(GetContextTest, RangeTombstonesDoNotHideWhatIsNewer) {
+  ctx_.AddCoveringTombstone(8);
+  ctx_.Add(9, kTypeValue, "v", nullptr);
+  EXPECT_TRUE(ctx_.Finish().ok());
+}
+
+TEST_F(GetContextTest, OperandsMergeOntoAValue) {
+  EXPECT_TRUE(ctx_.Add(9, kTypeMerge, "c", nullptr));
+  EXPECT_TRUE(ctx_.Add(8, kTypeMerge, "b", nullptr));
+  EXPECT_FALSE(ctx_.Add(7, kTypeValue, "a", nullptr));
+  ASSERT_TRUE(ctx_.Finish().ok());
+  EXPECT_EQ(value_.ToString(), "a,b,c");
+}
+
+TEST_F(GetContextTest, OperandsMergeOntoNothing) {
+  ctx_.Add(9, kTypeMerge, "c", nullptr);
+  ctx_.Add(8, kTypeMerge, "b", nullptr);
+  ASSERT_TRUE(ctx_.Finish().ok());
+  EXPECT_EQ(value_.ToString(), "b,c");
+}
+
+TEST_F(GetContextTest, ARangeTombstoneEndsAMerge) {
+  ctx_.Add(9, kTypeMerge, "c", nullptr);
+  ctx_.AddCoveringTombstone(8);
+  EXPECT_FALSE(ctx_.Add(7, kTypeValue, "a", nullptr));
+  ASSERT_TRUE(ctx_.Finish().ok());
+  EXPECT_EQ(value_.ToString(), "c");
+}
+
+TEST_F(GetContextTest, AFailedMergeIsCorruption) {
+  ctx_.Add(9, kTypeMerge, "fail", nullptr);
+  EXPECT_EQ(ctx_.Finish().ToString(), "Corruption: Error: Could not perform merge.");
+}
+
+TEST(GetContext, AMergeWithoutOperatorIsRefused) {
+  PinnableSlice value;
+  GetContext ctx("k", 100, nullptr, &value);
+  EXPECT_FALSE(ctx.Add(9, kTypeMerge, "x", nullptr));
+  EXPECT_TRUE(ctx.Finish().IsInvalidArgument());
+}
+
+TEST(GetContext, OperandsCanBeCollected) {
+  AppendOperator op;
+  std::vector<std::string> operands;
+  GetContext ctx("k", 100, &op, nullptr);
+  ctx.CollectOperandsOnly(&operands);
+  ctx.Add(9, kTypeMerge, "b", nullptr);
+  ctx.Add(8, kTypeValue, "a", nullptr);
+  ASSERT_TRUE(ctx.Finish().ok());
+  EXPECT_EQ(operands, (std::vector<std::string>{"b", "a"}));
+}
+
+TEST(MergeHelper, AnOperatorMayNameAnOperandAsTheResult) {
+  class Last : public AppendOperator {
+   public:
+    bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+      out->existing_operand = in.operand_list.back();
+      return true;
+    }
+  };
+  Last op;
+  std::string result = "before";
+  Slice base(result);
+  ASSERT_TRUE(FullMerge(MergeEnv{&op}, "k", &base, {"a", "b"}, &result).ok());
+  EXPECT_EQ(result, "b");
+}
+
+TEST(MergeHelper, PartialMergeNeedsTwoOperands) {
+  AppendOperator op;
+  std::string result;
+  EXPECT_FALSE(PartialMerge(MergeEnv{&op}, "k", {"a"}, &result));
+  ASSERT_TRUE(PartialMerge(MergeEnv{&op}, "k", {"a", "b", "c"}, &result));
+  EXPECT_EQ(result, "a,b,c");
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+// Walks internal keys in internal-key order.
+//
+// key() and value() stay valid until the iterator moves or is destroyed.
+// After an error Valid() is false and status() is not OK; an iterator that
+// merely ran off its end has an OK status. Not thread safe.
+class InternalIterator {
+ public:
+  InternalIterator() = default;
+  InternalIterator(const InternalIterator&) = delete;
+  InternalIterator& operator=(const InternalIterator&) = delete;
+  virtual ~InternalIterator() = default;
+  virtual bool Valid() const = 0;
+  virtual void SeekToFirst() = 0;
+  virtual void SeekToLast() = 0;
+  virtual void Seek(const Slice& internal_key) = 0;         // first entry >= target
+  virtual void SeekForPrev(const Slice& internal_key) = 0;  // last entry <= target
+  virtual void Next() = 0;                                  // requires Valid()
+  virtual void Prev() = 0;                                  // requires Valid()
+  // Entries before `target` (an internal key) of a sequence below `seq` are of
+  // no interest, because a range tombstone covers them: may move forward over
+  // any of them, but over nothing else. Requires Valid() and a forward walk.
+  virtual void SkipCovered(const Slice& /*target*/, uint64_t /*seq*/) {}
+  virtual Slice key() const = 0;
+  virtual Slice value() const = 0;
+  virtual Status status() const = 0;
+};
+
+using InternalIteratorPtr = std::unique_ptr<InternalIterator>;
+
+}  // namespace compassdb

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls the user's merge operator: shared by reads, iterators and compaction.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+// What a merge needs beside its data. The pointers are borrowed; all but the
+// operator may be null, and a null operator makes every merge fail.
+struct MergeEnv {
+  const rocksdb::MergeOperator* op = nullptr;
+  rocksdb::Logger* logger = nullptr;
+  rocksdb::Statistics* statistics = nullptr;
+};
+
+// The answer to a merge record for which no operator is configured.
+Status MissingMergeOperator();
+
+// Applies `operands` (oldest first) to `base`, null if there is none.
+// Corruption if the operator refuses. `result` may own what `base` points at.
+Status FullMerge(const MergeEnv& env, const Slice& key, const Slice* base,
+                 const std::vector<Slice>& operands, std::string* result);
+// The same for operands as reads meet them, newest first.
+Status FullMergeNewestFirst(const MergeEnv& env, const Slice& key, const Slice* base,
+                            const std::vector<std::string>& operands, std::string* result);
+
+// Combines `operands` (oldest first) into one operand. False if there are too
+// few of them or the operator declines; `result` then means nothing.
+bool PartialMerge(const MergeEnv& env, const Slice& key, const std::deque<Slice>& operands,
+                  std::string* result);
+
+}  // namespace compassdb

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "iter/merging_iterator.h"
+
+#include <gtest/gtest.h>
+
+#include "iter/range_tombstone_set.h"
+#include "iter/test_support.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::BytewiseComparator;
+using test::InternalKeyOf;
+using test::TestRecord;
+using test::VectorIterator;
+
+class MergingIteratorTest : public ::testing::Test {
+ protected:
+  InternalIteratorPtr Merge(const std::vector<std::vector<TestRecord>>& parts) {
+    std::vector<InternalIteratorPtr> children;
+    for (const auto& part : parts) children.push_back(std::make_unique<VectorIterator>(part, cmp_));
+    return NewMergingIterator(&cmp_, std::move(children));
+  }
+  InternalKeyComparator cmp_{BytewiseComparator()};
+};
+
+TEST_F(MergingIteratorTest, NoChildrenIsEmpty) {
+  auto it = Merge({});
+  it->SeekToFirst();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_TRUE(it->status().ok());
+}
+
+TEST_F(MergingIteratorTest, NewerVersionsComeFirst) {
+  auto it = Merge({{{"a", 1, kTypeValue, "old"}}, {{"a", 5, kTypeValue, "new"}}});
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->value().ToString(), "new");
+  it->Next();
+  EXPECT_EQ(it->value().ToString(), "old");
+  it->Prev();
+  EXPECT_EQ(it->value().ToString(), "new");
+}
+
+TEST_F(MergingIteratorTest, AFailedChildHidesWhatIsBehindIt) {
+  std::vector<InternalIteratorPtr> children;
+  auto bad = std::make_unique<VectorIterator>(
+      std::vector<TestRecord>{{"a", 1, kTypeValue, ""}, {"c", 1, kTypeValue, ""}}, cmp_);
+  bad->FailAfter(1);
+  children.push_back(std::move(bad));
+  children.push_back(std::make_unique<VectorIterator>(
+      std::vector<TestRecord>{{"b", 1, kTypeValue, ""}, {"d", 1, kTypeValue, ""}}, cmp_));
+  auto it = NewMergingIterator(&cmp_, std::move(children));
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid());
+  it->Next();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_TRUE(it->status().IsIOError());
+}
+
+TEST_F(MergingIteratorTest, EqualEntriesComeOutOncePerChildInBothDirections) {
+  const TestRecord same{"k", 7, kTypeValue, "v"};
+  auto it = Merge({{same}, {same, {"l", 1, kTypeValue, ""}}, {same}});
+  int n = 0;
+  for (it->SeekToFirst(); it->Valid() && ExtractUserKey(it->key()) == Slice("k"); it->Next()) ++n;
+  EXPECT_EQ(n, 3);
+  for (n = 0, it->Prev(); it->Valid(); it->Prev()) ++n;
+  EXPECT_EQ(n, 3);
+}
+
+TEST_F(MergingIteratorTest, RandomWalksMatchASortedVector) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random rnd(seed);
+    std::vector<std::vector<TestRecord>> parts(rnd.Between(1, 9));
+    std::vector<std::string> sorted;
+    for (uint64_t i = rnd.Uniform(200); i > 0; --i) {
+      TestRecord r{std::to_string(rnd.Uniform(40)), i, kTypeValue, std::to_string(i)};
+      sorted.push_back(InternalKeyOf(r));
+      parts[rnd.Uniform(parts.size())].push_back(r);
+    }
+    const auto less = [&](const std::string& a, const std::string& b) {
+      return cmp_.Compare(a, b) < 0;
+    };
+    std::sort(sorted.begin(), sorted.end(), less);
+    auto it = Merge(parts);
+    size_t pos = sorted.size();  // the model's position
+    for (int step = 0; step < 400; ++step) {
+      const uint64_t op = rnd.Uniform(pos < sorted.size() ? 12 : 4);
+      const std::string target = InternalKeyOf(
+          {std::to_string(rnd.Uniform(42)), rnd.Uniform(210), kValueTypeForSeek, ""});
+      if (op == 0) {
+        it->SeekToFirst();
+        pos = 0;
+      } else if (op == 1) {
+        it->SeekToLast();
+        pos = sorted.empty() ? 0 : sorted.size() - 1;
+      } else if (op == 2) {
+        it->Seek(target);
+        pos = std::lower_bound(sorted.begin(), sorted.end(), target, less) - sorted.begin();
+      } else if (op == 3) {
+        it->SeekForPrev(target);
+        pos = std::upper_bound(sorted.begin(), sorted.end(), target, less) - sorted.begin();
+        pos = pos == 0 ? sorted.size() : pos - 1;
+      } else if (op < 8) {
+        it->Next();
+        ++pos;
+      } else {
+        it->Prev();
+        pos = pos == 0 ? sorted.size() : pos - 1;
+      }
+      ASSERT_EQ(it->Valid(), pos < sorted.size()) << "step " << step;
+      if (it->Valid()) {
+        ASSERT_EQ(it->key().ToString(), sorted[pos]) << "step " << step;
+      }
+      ASSERT_TRUE(it->status().ok());
+    }
+  }
+}
+
+TEST(RangeTombstoneSet, RandomQuestionsMatchTheTombstones) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random rnd(seed);
+    const auto key = [&] { return std::to_string(100 + rnd.Uniform(60)); };
+    std::vector<RangeTombstone> all;
+    RangeTombstoneSet set(BytewiseComparator());
+    for (uint64_t list = rnd.Uniform(5); list > 0; --list) {
+      std::vector<RangeTombstone> part;
+      for (uint64_t i = rnd.Uniform(12); i > 0; --i) {
+        part.push_back({key(), key(), rnd.Between(1, 50)});
+      }
+      all.insert(all.end(), part.begin(), part.end());
+      set.Add(std::make_shared<RangeTombstoneList>(part, BytewiseComparator()));
+    }
+    int walk = 100;
+    for (int i = 0; i < 300; ++i) {
+      const std::string k = rnd.OneIn(3) ? key() : std::to_string(walk = walk >= 160 ? 99 : walk + 1);
+      const SequenceNumber snapshot = rnd.Between(1, 60);
+      SequenceNumber max = 0, min = 0;
+      for (const RangeTombstone& t : all) {
+        if (!(t.start <= k && k < t.end)) continue;
+        if (t.sequence <= snapshot) max = std::max(max, t.sequence);
+        min = min == 0 ? t.sequence : std::min(min, t.sequence);
+      }
+      ASSERT_EQ(set.MaxCovering(k, snapshot), max) << k << " at " << snapshot;
+      ASSERT_EQ(set.MinCovering(k), min) << k;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The range tombstones of several sources, asked as one.
+//
+// Thread safety: none, a question moves the cache; copies share the lists.
+// Invariants: [lo_, hi_) is an interval of user keys in which no list has a
+// fragment's boundary, so that every key in it has the same covering
+// sequences, `sequences_`.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/range_tombstone.h"
+
+namespace compassdb {
+
+class RangeTombstoneSet {
+ public:
+  explicit RangeTombstoneSet(const Comparator* comparator) : comparator_(comparator) {}
+
+  void Add(std::shared_ptr<const RangeTombstoneList> list);
+  bool empty() const { return cursors_.empty(); }
+
+  // The highest sequence <= snapshot of a tombstone that covers user_key; 0 if
+  // none. Cheap while the keys asked for walk in one direction.
+  SequenceNumber MaxCovering(const Slice& user_key, SequenceNumber snapshot);
+  // As above, and where the covering stretch of that tombstone ends (points
+  // into a list); `end` is untouched if none covers the key.
+  SequenceNumber MaxCovering(const Slice& user_key, SequenceNumber snapshot, Slice* end);
+  // The smallest covering sequence; 0 if no tombstone covers the key.
+  SequenceNumber MinCovering(const Slice& user_key);
+  bool Covers(const Slice& user_key, SequenceNumber seq, SequenceNumber snapshot) {
+    return MaxCovering(user_key, snapshot) > seq;
+  }
+
+  const std::vector<std::shared_ptr<const RangeTombstoneList>>& lists() const { return lists_; }
+
+ private:
+  struct Cursor {
+    const std::vector<RangeTombstoneList::Fragment>* fragments;
+    size_t position;  // the first fragment that ends after the last key asked for
+  };
+  void MoveTo(const Slice& user_key);
+  void Locate(Cursor* cursor, const Slice& user_key) const;
+  bool InInterval(const Slice& user_key) const {
+    return cached_ && (!has_lo_ || comparator_->Compare(user_key, lo_) >= 0) &&
+           (!has_hi_ || comparator_->Compare(user_key, hi_) < 0);
+  }
+
+  const Comparator* comparator_;
+  std::vector<std::shared_ptr<const RangeTombstoneList>> lists_;
+  std::vector<Cursor> cursors_;  // of the lists that are not empty
+  bool cached_ = false;
+  bool has_lo_ = false, has_hi_ = false;
+  Slice lo_, hi_;  // point into fragments
+  std::vector<SequenceNumber> sequences_;  // descending
+};
+
+}  // namespace compassdb

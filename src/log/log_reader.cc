@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/log_reader.h"
+
+#include <algorithm>
+
+#include "util/coding.h"
+
+namespace compassdb {
+
+LogReader::LogReader(std::unique_ptr<SequentialFile> file, std::string path, uint64_t log_number)
+    : file_(std::move(file)),
+      path_(std::move(path)),
+      number_(log_number),
+      buffer_(kLogBlockSize, '\0') {}
+
+bool LogReader::FillBlock() {
+  if (eof_) return false;
+  const uint64_t next = block_offset_ + block_.size();
+  Slice block;
+  Status s = file_->Read(kLogBlockSize, &block, buffer_.data());
+  if (!s.ok()) {
+    status_ = s;
+    eof_ = true;
+    return false;
+  }
+  eof_ = block.size() < kLogBlockSize;
+  block_ = block;
+  block_offset_ = next;
+  position_ = 0;
+  return !block.empty();
+}
+
+bool LogReader::Verify(size_t position, Header* header, std::string* problem) const {
+  const char* p = block_.data() + position;
+  const size_t left = block_.size() - position;
+  if (left < kLogHeaderSize) {
+    *problem = "the file ends inside a fragment header";
+    return false;
+  }
+  const size_t length = DecodeFixed16(p + 4);
+  const auto type = static_cast<LogFragmentType>(p[6]);
+  const uint32_t number = DecodeFixed32(p + 7);
+  if (type == LogFragmentType::kNone && length == 0 && number == 0) {
+    *problem = "zeros";
+    return false;
+  }
+  if (length > kLogBlockSize - kLogHeaderSize - position) {
+    *problem = "a fragment is longer than its block";
+    return false;
+  }
+  if (length > left - kLogHeaderSize) {
+    *problem = "the file ends inside a fragment";
+    return false;
+  }
+  const Slice covered(p + 4, kLogHeaderSize - 4 + length);
+  const uint64_t offset = block_offset_ + position;
+  const uint32_t stored = DecodeFixed32(p);
+  if (stored != Checksum32(covered, LogChecksumContext(number_, offset))) {
+    const bool stale = number != static_cast<uint32_t>(number_) &&
+                       stored == Checksum32(covered, LogChecksumContext(number, offset));
+    *problem = stale ? "the fragment belongs to log number " + std::to_string(number)
+                     : "checksum mismatch";
+    return false;
+  }
+  if (number != static_cast<uint32_t>(number_) || type < LogFragmentType::kFull ||
+      type > LogFragmentType::kLast) {
+    *problem = "unknown fragment type " + std::to_string(static_cast<int>(type));
+    return false;
+  }
+  *header = {type, Slice(p + kLogHeaderSize, length), kLogHeaderSize + length};
+  return true;
+}
+
+LogReader::Fragment LogReader::Peek(Header* header, std::string* problem) {
+  // Fewer bytes than a header at the end of a whole block are padding.
+  while (position_ >= block_.size() || kLogBlockSize - position_ < kLogHeaderSize) {
+    if (!FillBlock()) return status_.ok() ? Fragment::kEnd : Fragment::kError;
+  }
+  return Verify(position_, header, problem) ? Fragment::kGood : Fragment::kBad;
+}
+
+LogRead LogReader::Finish(LogRead result, Status s) {
+  finished_ = true;
+  final_ = result;
+  status_ = std::move(s);
+  return result;
+}
+
+// The bytes from `from` on do not verify: finds the next record, if any.
+LogRead LogReader::Bad(uint64_t from, const std::string& problem) {
+  Header header;
+  std::string ignored;
+  bool found = false;
+  while (!found) {
+    for (; position_ + kLogHeaderSize <= block_.size(); ++position_) {
+      if (DecodeFixed32(block_.data() + position_ + 7) != static_cast<uint32_t>(number_)) continue;
+      if (Verify(position_, &header, &ignored) &&
+          (header.type == LogFragmentType::kFull || header.type == LogFragmentType::kFirst)) {
+        found = true;
+        break;
+      }
+    }
+    if (!found && !FillBlock()) break;
+  }
+  if (!status_.ok()) return Finish(LogRead::kError, status_);
+  const uint64_t until = found ? FileOffset() : block_offset_ + block_.size();
+  dropped_ += until - from;
+  Status s = Status::Corruption(
+      path_ + " at offset " + std::to_string(from),
+      problem + " (" + std::to_string(until - from) + " bytes dropped)");
+  if (!found) return Finish(LogRead::kTornTail, std::move(s));
+  status_ = std::move(s);
+  return LogRead::kCorruption;
+}
+
+LogRead LogReader::ReadRecord(Slice* record) {
+  if (finished_) return final_;
+  status_ = Status::OK();
+  *record = Slice();
+  scratch_.clear();
+  bool inside = false;
+  uint64_t start = 0;
+  while (true) {
+    Header header;
+    std::string problem;
+    switch (Peek(&header, &problem)) {
+      case Fragment::kError:
+        return Finish(LogRead::kError, status_);
+      case Fragment::kEnd:
+        if (!inside) return Finish(LogRead::kEnd, Status::OK());
+        return Bad(start, "the file ends inside a record");
+      case Fragment::kBad:
+        return Bad(inside ? start : FileOffset(), problem);
+      case Fragment::kGood:
+        break;
+    }
+    const bool starts =
+        header.type == LogFragmentType::kFull || header.type == LogFragmentType::kFirst;
+    // Bad() stays on a fragment that starts a record and passes over others.
+    if (starts == inside) {
+      return Bad(inside ? start : FileOffset(),
+                 inside ? "a record has no end" : "a record has no beginning");
+    }
+    if (starts) start = FileOffset();
+    inside = true;
+    position_ += header.size;
+    const bool ends =
+        header.type == LogFragmentType::kFull || header.type == LogFragmentType::kLast;
+    if (header.type == LogFragmentType::kFull) {
+      *record = header.payload;
+    } else {
+      scratch_.append(header.payload.data(), header.payload.size());
+      if (ends) *record = scratch_;
+    }
+    if (ends) {
+      record_offset_ = start;
+      end_offset_ = FileOffset();
+      return LogRead::kRecord;
+    }
+  }
+}
+
+}  // namespace compassdb

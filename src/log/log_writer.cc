@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/log_writer.h"
+
+#include <algorithm>
+
+#include "util/coding.h"
+
+namespace compassdb {
+
+LogWriter::LogWriter(std::unique_ptr<WritableFile> file, std::string path, uint64_t log_number)
+    : file_(std::move(file)),
+      path_(std::move(path)),
+      number_(log_number),
+      offset_(file_->Size()) {}
+
+LogWriter::~LogWriter() = default;
+
+Status LogWriter::Check(Status s) {
+  if (!s.ok()) failed_ = s;
+  return s;
+}
+
+Status LogWriter::AddRecord(const Slice& record) {
+  if (!failed_.ok()) return failed_;
+  buffer_.clear();
+  const char* p = record.data();
+  size_t left = record.size();
+  bool first = true;
+  do {
+    size_t room = kLogBlockSize - offset_ % kLogBlockSize;
+    if (room < kLogHeaderSize) {
+      buffer_.append(room, '\0');
+      offset_ += room;
+      room = kLogBlockSize;
+    }
+    const size_t n = std::min(left, room - kLogHeaderSize);
+    const bool last = n == left;
+    const LogFragmentType type = first ? (last ? LogFragmentType::kFull : LogFragmentType::kFirst)
+                                       : (last ? LogFragmentType::kLast : LogFragmentType::kMiddle);
+    AppendFragment(type, p, n);
+    p += n;
+    left -= n;
+    first = false;
+  } while (left > 0);
+  return Check(file_->Append(buffer_));
+}
+
+void LogWriter::AppendFragment(LogFragmentType type, const char* data, size_t n) {
+  const size_t start = buffer_.size();
+  PutFixed32(&buffer_, 0);
+  PutFixed16(&buffer_, static_cast<uint16_t>(n));
+  buffer_.push_back(static_cast<char>(type));
+  PutFixed32(&buffer_, static_cast<uint32_t>(number_));
+  buffer_.append(data, n);
+  const uint32_t checksum = Checksum32(Slice(buffer_.data() + start + 4, kLogHeaderSize - 4 + n),
+                                       LogChecksumContext(number_, offset_));
+  EncodeFixed32(buffer_.data() + start, checksum);
+  offset_ += kLogHeaderSize + n;
+}
+
+Status LogWriter::Flush() { return failed_.ok() ? Check(file_->Flush()) : failed_; }
+Status LogWriter::Sync() { return failed_.ok() ? Check(file_->Sync()) : failed_; }
+
+Status LogWriter::Close() {
+  Status s = file_->Close();
+  if (!failed_.ok()) return failed_;
+  failed_ = s.ok() ? Status::IOError("While append: " + path_, "the log is closed") : s;
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsm/compaction/exec/flush_job.h"
+
+#include "iter/compaction_iterator.h"
+#include "iter/merging_iterator.h"
+
+namespace compassdb {
+
+Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, PieceHashes* hashes,
+                            std::vector<RangeTombstone>* tombstones, JobReport* report) {
+  const InternalKeyComparator icmp(options_->comparator);
+  std::vector<InternalIteratorPtr> children;
+  RangeTombstoneSet covering(options_->comparator);
+  for (const auto& memtable : request.memtables) {
+    children.push_back(memtable->NewIterator());
+    if (memtable->num_range_deletes() == 0) continue;
+    covering.Add(memtable->RangeTombstones());
+    for (RangeTombstone& t : memtable->RawRangeTombstones()) {
+      // An empty range would only stretch the table's bounds.
+      if (options_->comparator->Compare(t.start, t.end) >= 0) continue;
+      tombstones->push_back(std::move(t));
+    }
+  }
+  InternalIteratorPtr merged = NewMergingIterator(&icmp, std::move(children));
+
+  std::unique_ptr<rocksdb::CompactionFilter> filter;
+  if (options_->compaction_filter_factory != nullptr) {
+    rocksdb::CompactionFilter::Context context;
+    context.is_full_compaction = false;
+    context.is_manual_compaction = false;
+    context.column_family_id = options_->column_family_id;
+    context.reason = rocksdb::TableFileCreationReason::kFlush;
+    if (options_->compaction_filter_factory->ShouldFilterTableFileCreation(context.reason)) {
+      filter = options_->compaction_filter_factory->CreateCompactionFilter(context);
+    }
+  }
+  CompactionIteratorOptions options;
+  options.comparator = options_->comparator;
+  options.snapshots = request.snapshots;
+  options.tombstones = &covering;
+  options.merge.op = options_->merge_operator.get();
+  options.merge.statistics = context_->statistics;
+  options.filter = filter.get();
+  options.may_exist_outside = [](const Slice&) { return true; };
+  CompactionIterator it(merged.get(), std::move(options));
+
+  PieceBuildOptions build;
+  build.comparator = options_->comparator;
+  build.hasher = context_->hasher;
+  build.block_size = options_->block_size;
+  if (!options_->compression.empty()) build.compression = options_->compression[0];
+  build.compression_level = options_->compression_level;
+  CompactionFileWriter* writer = nullptr;
+  std::unique_ptr<PieceBuilder> builder;
+  const auto open = [&]() {
+    if (builder != nullptr) return Status::OK();
+    Status s = file_.Writer(&writer);
+    if (s.ok()) builder = std::make_unique<PieceBuilder>(build, writer, context_->new_number());
+    return s;
+  };
+  uint64_t n = 0;
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    Status s = open();
+    if (s.ok()) s = builder->Add(it.key(), it.value());
+    if (!s.ok()) return s;
+    if ((++n & 0x3ff) == 0) file_.Throttle();
+  }
+  if (!it.status().ok()) return it.status();
+  report->records_in = it.stats().records_in;
+  report->records_out = it.stats().records_out;
+  for (const RangeTombstone& t : *tombstones) {
+    Status s = open();
+    if (!s.ok()) return s;
+    builder->AddRangeTombstone(t);
+  }
+  if (builder == nullptr) return Status::OK();
+  Status s = builder->Finish(piece, hashes);
+  piece->creation_time = context_->clock->NowMicros() / 1000000;
+  return s;
+}
+
+Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
+  const uint64_t start = context_->clock->NowNanos();
+  PieceMeta piece;
+  PieceHashes hashes;
+  std::vector<RangeTombstone> tombstones;
+  Status s = WritePiece(request, &piece, &hashes, &tombstones, report);
+  if (!s.ok() || !file_.created()) return s;
+  TphMeta meta;
+  meta.tph_id = context_->new_number();
+  ExtendBounds(options_->comparator, piece, tombstones, /*first=*/true, &meta);
+  meta.pieces.push_back({piece, piece.num_keys});
+  s = WriteOnePieceDirectory(hashes, context_->hasher.seed(), &file_, &meta);
+  if (s.ok()) s = file_.Finish();
+  if (!s.ok()) return s;
+  report->bytes_written = file_.bytes();
+  report->output_files.push_back(file_.number());
+  report->outputs.push_back(meta);
+  report->micros = (context_->clock->NowNanos() - start) / 1000;
+  edit->column_family = options_->column_family_id;
+  edit->added.push_back({0, std::move(meta)});
+  return Status::OK();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsm/compaction/exec/job_file.h"
+
+#include <algorithm>
+#include <random>
+
+#include "base/file_names.h"
+
+namespace compassdb {
+
+JobFile::~JobFile() {
+  if (writer_ != nullptr && !finished_) {
+    const uint64_t number = writer_->file_number();
+    writer_.reset();
+    context_->ledger->UnpinFile(number);
+  }
+}
+
+Status JobFile::Writer(CompactionFileWriter** writer) {
+  if (writer_ == nullptr) {
+    const uint64_t number = context_->new_number();
+    std::random_device device;
+    const uint64_t id = (static_cast<uint64_t>(device()) << 32) | device();
+    context_->ledger->PinFile(number);
+    Status s = CompactionFileWriter::Create(context_->fs, PieceFileName(context_->dir, number),
+                                            number, id, context_->write_options, &writer_);
+    if (!s.ok()) {
+      context_->ledger->UnpinFile(number);
+      return s;
+    }
+  }
+  *writer = writer_.get();
+  return Status::OK();
+}
+
+void JobFile::Throttle() {
+  if (writer_ == nullptr || !context_->throttle) return;
+  const uint64_t offset = writer_->offset();
+  if (offset - throttled_ < (64 << 10)) return;
+  context_->throttle(offset - throttled_, flush_);
+  throttled_ = offset;
+}
+
+Status JobFile::Finish() {
+  if (writer_ == nullptr) return Status::OK();
+  Status s = writer_->Finish();
+  if (s.ok()) s = context_->fs->SyncDir(context_->dir);
+  if (s.ok()) finished_ = true;
+  return s;
+}
+
+namespace {
+
+// Least-significant-digit radix sort by the upper 32 bits of h1, which leaves
+// runs that are nearly always of one entry.
+void RadixSortByHash(std::vector<DirectoryEntry>* entries) {
+  std::vector<DirectoryEntry> other(entries->size());
+  std::vector<DirectoryEntry>* from = entries;
+  std::vector<DirectoryEntry>* to = &other;
+  for (int shift = 32; shift < 64; shift += 8) {
+    size_t count[257] = {};
+    for (const DirectoryEntry& e : *from) count[((e.h1 >> shift) & 0xff) + 1]++;
+    for (int i = 0; i < 256; ++i) count[i + 1] += count[i];
+    for (const DirectoryEntry& e : *from) (*to)[count[(e.h1 >> shift) & 0xff]++] = e;
+    std::swap(from, to);
+  }
+}
+
+bool Before(const DirectoryEntry& a, const DirectoryEntry& b) {
+  if (a.h1 != b.h1) return a.h1 < b.h1;
+  if (a.h2 != b.h2) return a.h2 < b.h2;
+  return a.piece > b.piece;
+}
+
+}  // namespace
+
+void SortAndDeduplicate(std::vector<DirectoryEntry>* entries) {
+  if (entries->size() < 256) {
+    std::sort(entries->begin(), entries->end(), Before);
+  } else {
+    RadixSortByHash(entries);
+    for (auto it = entries->begin(); it != entries->end();) {
+      auto end = std::next(it);
+      while (end != entries->end() && end->h1 >> 32 == it->h1 >> 32) ++end;
+      if (end - it > 1) std::sort(it, end, Before);
+      it = end;
+    }
+  }
+  entries->erase(std::unique(entries->begin(), entries->end(),
+                             [](const DirectoryEntry& a, const DirectoryEntry& b) {
+                               return a.h1 == b.h1 && a.h2 == b.h2;
+                             }),
+                 entries->end());
+}
+
+Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint64_t seed, JobFile* file,
+                           TphMeta* meta) {
+  std::vector<uint64_t> blocks;
+  for (const TphPiece& p : meta->pieces) blocks.push_back(p.meta.num_blocks);
+  std::string bytes;
+  if (!BuildDirectory(entries, blocks, seed, &bytes)) {
+    return Status::NotSupported("table directory", "too many blocks for the format");
+  }
+  CompactionFileWriter* writer = nullptr;
+  Status s = file->Writer(&writer);
+  if (s.ok()) s = WriteDirectory(writer, bytes, &meta->directory);
+  if (!s.ok()) return s;
+  meta->directory_file_id = writer->file_id();
+  meta->num_keys = entries.size();
+  file->Throttle();
+  return Status::OK();
+}
+
+Status WriteOnePieceDirectory(const PieceHashes& hashes, uint64_t seed, JobFile* file,
+                              TphMeta* meta) {
+  std::vector<DirectoryEntry> entries(hashes.h1.size());
+  for (size_t i = 0; i < entries.size(); ++i) {
+    entries[i] = {hashes.h1[i], hashes.h2[i], 0, hashes.block[i]};
+  }
+  SortAndDeduplicate(&entries);
+  return WriteTableDirectory(entries, seed, file, meta);
+}
+
+void ExtendBounds(const Comparator* cmp, const PieceMeta& piece,
+                  const std::vector<RangeTombstone>& tombstones, bool first, TphMeta* meta) {
+  const auto extend = [&](const Slice& low, const Slice& high, bool exclusive) {
+    if (first || cmp->Compare(low, meta->smallest) < 0) meta->smallest = low.ToString();
+    const int c = first ? 1 : cmp->Compare(high, meta->largest);
+    if (c > 0) {
+      meta->largest = high.ToString();
+      meta->largest_exclusive = exclusive;
+    } else if (c == 0 && !exclusive) {
+      meta->largest_exclusive = false;
+    }
+    first = false;
+  };
+  if (first) {
+    meta->smallest_seq = piece.smallest_seq;
+    meta->largest_seq = piece.largest_seq;
+  }
+  meta->smallest_seq = std::min(meta->smallest_seq, piece.smallest_seq);
+  meta->largest_seq = std::max(meta->largest_seq, piece.largest_seq);
+  if (piece.num_records > 0) extend(piece.smallest, piece.largest, false);
+  for (const RangeTombstone& t : tombstones) extend(t.start, t.end, true);
+}
+
+}  // namespace compassdb

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "store/store.h"
+#include "table/compaction_file.h"
+#include "table/directory.h"
+#include "table/piece_builder.h"
+
+namespace compassdb {
+
+// The one physical file of a flush or compaction, created when the first
+// extent is written (rule 8: synced, with its directory entry, before the
+// manifest may name it). While it exists, and after Finish until the store
+// has installed the edit, the ledger keeps the file. One thread.
+class JobFile {
+ public:
+  JobFile(const StoreContext* context, bool flush) : context_(context), flush_(flush) {}
+  // Unfinished: the file is given back to the ledger, which deletes it.
+  ~JobFile();
+  JobFile(const JobFile&) = delete;
+  JobFile& operator=(const JobFile&) = delete;
+
+  Status Writer(CompactionFileWriter** writer);
+  // Charges what was written since the last call to the rate limiter.
+  void Throttle();
+  // The data barrier: file synced and closed, directory synced.
+  Status Finish();
+
+  bool created() const { return writer_ != nullptr; }
+  uint64_t number() const { return writer_ == nullptr ? 0 : writer_->file_number(); }
+  uint64_t file_id() const { return writer_ == nullptr ? 0 : writer_->file_id(); }
+  uint64_t bytes() const { return writer_ == nullptr ? 0 : writer_->offset(); }
+
+ private:
+  const StoreContext* const context_;
+  const bool flush_;
+  bool finished_ = false;
+  uint64_t throttled_ = 0;
+  std::unique_ptr<CompactionFileWriter> writer_;
+};
+
+// Sorts entries by (h1, h2) and, within a key, higher piece first; then drops all
+// but the first entry of each key.
+void SortAndDeduplicate(std::vector<DirectoryEntry>* entries);
+
+// Builds the directory of `meta` (its pieces are set) from sorted, distinct
+// entries, writes it into `file` and fills meta's directory fields.
+Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint64_t seed, JobFile* file,
+                           TphMeta* meta);
+
+// The same for a table of the one piece in `meta`, all of whose keys are live.
+Status WriteOnePieceDirectory(const PieceHashes& hashes, uint64_t seed, JobFile* file,
+                              TphMeta* meta);
+
+// Sets meta's bounds and sequences to cover the piece and its tombstones.
+void ExtendBounds(const Comparator* cmp, const PieceMeta& piece,
+                  const std::vector<RangeTombstone>& tombstones, bool first, TphMeta* meta);
+
+}  // namespace compassdb

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsm/compaction/policy/gc_policy.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace compassdb {
+
+GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config) {
+  GcChoice choice;
+  const size_t n = base.pieces.size();
+  uint64_t total = 0, live = 0;
+  std::vector<uint64_t> live_of(n);
+  for (size_t i = 0; i < n; ++i) {
+    live_of[i] = LiveBytes(base.pieces[i]);
+    live += live_of[i];
+    total += base.pieces[i].meta.data_bytes;
+  }
+  // A table that outgrows twice its target is cut; one that is small against
+  // the delta is cheaper to rewrite than to keep as a separate piece.
+  if (live + delta_bytes > 2 * config.target_table_bytes || live <= delta_bytes / 2) {
+    choice.whole = true;
+    return choice;
+  }
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<bool> victim(n, false);
+
+  // Over the piece limit: the half with the least live bytes, so that the
+  // rewriting is paid once in max_pieces / 2 merges.
+  const size_t limit = std::max<uint32_t>(config.max_pieces, 1);
+  if (n + 1 > limit) {
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return live_of[a] != live_of[b] ? live_of[a] < live_of[b] : a < b;
+    });
+    const size_t count = std::max(n + 1 - limit, std::min(n, (limit + 1) / 2));
+    for (size_t i = 0; i < count; ++i) victim[order[i]] = true;
+  }
+
+  // Too much dead: the pieces that give back most per live byte rewritten,
+  // until half of the allowance is free again.
+  const uint64_t allowed = live / 100 * config.max_dead_percent;
+  uint64_t dead = total - std::min(live, total);
+  for (size_t i = 0; i < n; ++i) {
+    if (victim[i]) dead -= std::min(dead, base.pieces[i].meta.data_bytes - live_of[i]);
+  }
+  if (dead > allowed) {
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      const double da = static_cast<double>(base.pieces[a].meta.data_bytes - live_of[a]);
+      const double db = static_cast<double>(base.pieces[b].meta.data_bytes - live_of[b]);
+      const double ra = da / (static_cast<double>(live_of[a]) + 1);
+      const double rb = db / (static_cast<double>(live_of[b]) + 1);
+      return ra != rb ? ra > rb : a < b;
+    });
+    for (size_t i : order) {
+      if (dead <= allowed / 2) break;
+      if (victim[i]) continue;
+      victim[i] = true;
+      dead -= std::min(dead, base.pieces[i].meta.data_bytes - live_of[i]);
+    }
+  }
+
+  uint64_t victim_live = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (!victim[i]) continue;
+    choice.victims.push_back(i);
+    victim_live += live_of[i];
+  }
+  // Nearly everything: take the rest too and start afresh with one piece.
+  if (choice.victims.size() == n || (live > 0 && victim_live >= live - live / 8)) {
+    choice.whole = !choice.victims.empty();
+    if (choice.whole) choice.victims.clear();
+  }
+  return choice;
+}
+
+}  // namespace compassdb

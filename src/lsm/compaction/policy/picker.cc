@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsm/compaction/policy/picker.h"
+
+#include <algorithm>
+
+#include "lsm/compaction/policy/gc_policy.h"
+
+namespace compassdb {
+
+namespace {
+
+// The union of the key ranges of some tables.
+struct Span {
+  const TphMeta* first = nullptr;  // whose smallest is least
+  const TphMeta* last = nullptr;   // whose largest is greatest
+};
+
+void Extend(const Comparator* cmp, Span* span, const TphMeta& t) {
+  if (span->first == nullptr || cmp->Compare(t.smallest, span->first->smallest) < 0) {
+    span->first = &t;
+  }
+  if (span->last == nullptr) {
+    span->last = &t;
+  } else {
+    const int c = cmp->Compare(t.largest, span->last->largest);
+    if (c > 0 || (c == 0 && !t.largest_exclusive)) span->last = &t;
+  }
+}
+
+bool OverlapsSpan(const Comparator* cmp, const Span& span, const TphMeta& t) {
+  if (span.first == nullptr) return false;
+  const int low = cmp->Compare(t.largest, span.first->smallest);
+  if (low < 0 || (low == 0 && t.largest_exclusive)) return false;
+  const int high = cmp->Compare(span.last->largest, t.smallest);
+  return high > 0 || (high == 0 && !span.last->largest_exclusive);
+}
+
+// Fills plan->bases with the tables of the output level that the span meets.
+// False if one of them is busy.
+bool ChooseBases(const PickerInput& input, const Comparator* cmp, const Span& span,
+                 CompactionPlan* plan) {
+  const auto& level = input.levels[plan->output_level];
+  const auto first = std::partition_point(level.begin(), level.end(), [&](const PickerTable& t) {
+    return cmp->Compare(t.meta->largest, span.first->smallest) < 0;
+  });
+  for (size_t i = static_cast<size_t>(first - level.begin()); i < level.size(); ++i) {
+    if (cmp->Compare(level[i].meta->smallest, span.last->largest) > 0) break;
+    if (!OverlapsSpan(cmp, span, *level[i].meta)) continue;
+    if (level[i].busy) return false;
+    plan->bases.push_back(i);
+  }
+  return true;
+}
+
+// Level 0 goes down as a whole: a victim takes all older overlapping tables
+// with it (rule 5), and flushed tables nearly always overlap. The oldest
+// tables that overlap no other table of level 0 and nothing below just move.
+CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) {
+  const auto& level0 = input.levels[0];
+  CompactionPlan plan;
+  plan.input_level = 0;
+  plan.output_level = 1;
+  plan.reason = "level 0 runs";
+  Span span;
+  for (const PickerTable& t : level0) {
+    if (t.busy) return CompactionPlan();  // one job at a time on level 0
+    Extend(config.comparator, &span, *t.meta);
+  }
+  for (size_t i = 0; i < level0.size(); ++i) plan.inputs.push_back(i);
+  if (!ChooseBases(input, config.comparator, span, &plan)) return CompactionPlan();
+  if (plan.bases.empty()) {
+    bool disjoint = true;
+    for (size_t i = 0; i < level0.size() && disjoint; ++i) {
+      for (size_t j = i + 1; j < level0.size() && disjoint; ++j) {
+        disjoint = !Overlap(config.comparator, *level0[i].meta, *level0[j].meta);
+      }
+    }
+    plan.trivial_move = disjoint;
+  }
+  return plan;
+}
+
+// How good a victim is: live bytes that leave the level per byte of directory
+// that its move makes us rewrite below (rule 10).
+struct Candidate {
+  CompactionPlan plan;
+  double gain = 0;
+};
+
+Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, int level,
+                         size_t index) {
+  Candidate c;
+  const TphMeta& victim = *input.levels[level][index].meta;
+  c.plan.input_level = level;
+  c.plan.output_level = level + 1;
+  c.plan.inputs = {index};
+  c.plan.reason = "level size";
+  Span span;
+  Extend(config.comparator, &span, victim);
+  if (!ChooseBases(input, config.comparator, span, &c.plan)) return c;
+  if (c.plan.bases.empty()) {
+    c.plan.trivial_move = true;
+    c.gain = 1e300;
+    return c;
+  }
+  uint64_t directory = 0;
+  for (size_t b : c.plan.bases) directory += input.levels[level + 1][b].meta->directory.length;
+  const uint64_t live = std::max<uint64_t>(input.levels[level][index].live_bytes, 1);
+  c.gain = static_cast<double>(live) / static_cast<double>(directory + 1);
+  return c;
+}
+
+CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, int level,
+                         double score) {
+  // A delta should be at least as large as the directories that it rewrites;
+  // when the level is far over its limit, anything goes.
+  const double min_gain = score >= 1.5 ? 0 : 1.0;
+  const uint64_t limit = LevelMaxBytes(config, level);
+  uint64_t bytes = 0;
+  for (const PickerTable& t : input.levels[level]) {
+    if (!t.busy) bytes += t.live_bytes;
+  }
+  Candidate best;
+  CompactionPlan moves;  // all that can settle by the manifest alone, in one edit
+  for (size_t i = 0; i < input.levels[level].size() && bytes > limit; ++i) {
+    const PickerTable& table = input.levels[level][i];
+    if (table.busy) continue;
+    Candidate c = EvaluateVictim(input, config, level, i);
+    if (c.plan.trivial_move) {
+      if (moves.empty()) {
+        moves = c.plan;
+      } else {
+        moves.inputs.push_back(i);
+      }
+      bytes -= std::min(bytes, table.live_bytes);
+    } else if (c.gain > best.gain && c.gain >= min_gain) {
+      best = std::move(c);
+    }
+  }
+  if (!moves.empty()) return moves;
+  return best.gain > 0 ? best.plan : CompactionPlan();
+}
+
+// Tables whose oldest data passed its time are rewritten whole, at their level.
+CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
+  uint64_t limit = config.ttl_seconds;
+  if (config.periodic_seconds != 0 && (limit == 0 || config.periodic_seconds < limit)) {
+    limit = config.periodic_seconds;
+  }
+  if (limit == 0 || input.now_seconds <= limit) return CompactionPlan();
+  for (size_t level = 1; level < input.levels.size(); ++level) {
+    for (size_t i = 0; i < input.levels[level].size(); ++i) {
+      const PickerTable& t = input.levels[level][i];
+      if (t.busy) continue;
+      for (const TphPiece& p : t.meta->pieces) {
+        if (p.meta.creation_time + limit > input.now_seconds) continue;
+        CompactionPlan plan;
+        plan.input_level = plan.output_level = static_cast<int>(level);
+        plan.inputs = {i};
+        plan.rewrite = true;
+        plan.reason = "age";
+        return plan;
+      }
+    }
+  }
+  return CompactionPlan();
+}
+
+}  // namespace
+
+bool Overlap(const Comparator* cmp, const TphMeta& a, const TphMeta& b) {
+  Span span;
+  Extend(cmp, &span, a);
+  return OverlapsSpan(cmp, span, b);
+}
+
+bool OverlapsRange(const Comparator* cmp, const TphMeta& t, const Slice* begin, const Slice* end) {
+  if (begin != nullptr) {
+    const int c = cmp->Compare(t.largest, *begin);
+    if (c < 0 || (c == 0 && t.largest_exclusive)) return false;
+  }
+  return end == nullptr || cmp->Compare(t.smallest, *end) <= 0;
+}
+
+uint64_t LevelMaxBytes(const PickerConfig& config, int level) {
+  double bytes = static_cast<double>(config.level1_max_bytes);
+  for (int l = 1; l < level; ++l) {
+    bytes *= config.level_multiplier;
+    const size_t i = static_cast<size_t>(l - 1);
+    if (i < config.level_multiplier_additional.size()) {
+      bytes *= config.level_multiplier_additional[i];
+    }
+  }
+  return bytes > 1e18 ? UINT64_MAX : std::max<uint64_t>(1, static_cast<uint64_t>(bytes));
+}
+
+double LevelScore(const PickerInput& input, const PickerConfig& config, int level) {
+  if (level + 1 >= static_cast<int>(input.levels.size())) return 0;
+  if (level == 0) {
+    return static_cast<double>(input.levels[0].size()) / std::max(1, config.level0_trigger);
+  }
+  uint64_t bytes = 0;
+  for (const PickerTable& t : input.levels[level]) {
+    if (!t.busy) bytes += t.live_bytes;
+  }
+  return static_cast<double>(bytes) / static_cast<double>(LevelMaxBytes(config, level));
+}
+
+uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config) {
+  uint64_t pending = 0, carried = 0;
+  if (static_cast<int>(input.levels[0].size()) >= config.level0_trigger) {
+    for (const PickerTable& t : input.levels[0]) carried += t.live_bytes;
+    pending += carried;
+  }
+  for (size_t level = 1; level + 1 < input.levels.size(); ++level) {
+    uint64_t bytes = carried;
+    for (const PickerTable& t : input.levels[level]) bytes += t.live_bytes;
+    const uint64_t limit = LevelMaxBytes(config, static_cast<int>(level));
+    carried = bytes > limit ? bytes - limit : 0;
+    pending += carried;
+  }
+  return pending;
+}
+
+CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config) {
+  const int last = static_cast<int>(input.levels.size()) - 1;
+  std::vector<std::pair<double, int>> scores;
+  for (int level = 0; level < last; ++level) {
+    scores.emplace_back(LevelScore(input, config, level), level);
+  }
+  std::stable_sort(scores.begin(), scores.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [score, level] : scores) {
+    if (score < 1) break;
+    CompactionPlan plan =
+        level == 0 ? PickLevel0(input, config) : PickLevel(input, config, level, score);
+    if (!plan.empty()) return plan;
+  }
+  return PickByAge(input, config);
+}
+
+CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
+                          const ManualRange& range, bool* conflict) {
+  *conflict = false;
+  CompactionPlan plan;
+  plan.input_level = range.input_level;
+  plan.output_level = range.output_level;
+  plan.reason = "manual";
+  plan.rewrite = range.input_level == range.output_level;
+  const auto& level = input.levels[range.input_level];
+  const bool level0 = range.input_level == 0;
+  bool any = false;
+  uint64_t bytes = 0;
+  Span span;
+  for (size_t i = 0; i < level.size(); ++i) {
+    const TphMeta& meta = *level[i].meta;
+    const bool inside = OverlapsRange(config.comparator, meta, range.begin, range.end);
+    bool old = range.created_before == 0;
+    for (const TphPiece& p : meta.pieces) old = old || p.meta.piece_id < range.created_before;
+    // Flushes that came after the request alone are no reason for a job.
+    any = any || (inside && (old || !level0));
+    if (!inside && !level0) continue;
+    if (plan.rewrite && !old) continue;
+    if (level[i].busy) {
+      *conflict = true;
+      return CompactionPlan();
+    }
+    if (!level0 && !plan.inputs.empty() &&
+        bytes + meta.LiveDataBytes() > config.max_compaction_bytes) {
+      break;  // the rest in a further job
+    }
+    bytes += meta.LiveDataBytes();
+    plan.inputs.push_back(i);
+    Extend(config.comparator, &span, meta);
+  }
+  if (!any || plan.inputs.empty()) return CompactionPlan();
+  if (!plan.rewrite && !ChooseBases(input, config.comparator, span, &plan)) {
+    *conflict = true;
+    return CompactionPlan();
+  }
+  return plan;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to compact next: a pure function from the tables of a version to a
+// plan. No I/O, no clock; the caller marks and clears busy tables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/internal_key.h"
+#include "table/piece_meta.h"
+
+namespace compassdb {
+
+struct PickerTable {
+  PickerTable(const TphMeta* m, bool b) : PickerTable(m, b, m->LiveDataBytes()) {}
+  PickerTable(const TphMeta* m, bool b, uint64_t live) : meta(m), busy(b), live_bytes(live) {}
+  const TphMeta* meta;
+  bool busy;  // input or base of a running job
+  uint64_t live_bytes;
+};
+
+// Level 0 newest first; deeper levels by key.
+struct PickerInput {
+  std::vector<std::vector<PickerTable>> levels;
+  uint64_t now_seconds = 0;
+};
+
+struct PickerConfig {
+  const Comparator* comparator = nullptr;
+  int level0_trigger = 4;
+  uint64_t level1_max_bytes = 256ull << 20;
+  double level_multiplier = 10;
+  std::vector<int> level_multiplier_additional;
+  uint64_t target_table_bytes = 32ull << 20;
+  uint64_t max_compaction_bytes = 1600ull << 20;
+  uint64_t ttl_seconds = 0;
+  uint64_t periodic_seconds = 0;
+};
+
+struct CompactionPlan {
+  int input_level = -1;
+  int output_level = -1;
+  std::vector<size_t> inputs;  // indices into levels[input_level]; ascending
+  std::vector<size_t> bases;   // indices into levels[output_level]; ascending
+  bool trivial_move = false;   // inputs overlap nothing: only the manifest changes
+  bool rewrite = false;        // input_level == output_level: rewrite the inputs whole
+  const char* reason = "";
+  bool empty() const { return inputs.empty(); }
+};
+
+uint64_t LevelMaxBytes(const PickerConfig& config, int level);
+// > 1: the level wants compaction. Tables that are on their way down do not count.
+double LevelScore(const PickerInput& input, const PickerConfig& config, int level);
+// Bytes that would have to move for every level to be within its limit, about.
+uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config);
+
+CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config);
+
+struct ManualRange {
+  const Slice* begin = nullptr;
+  const Slice* end = nullptr;  // inclusive, as rocksdb::DB::CompactRange has it
+  int input_level = 0;
+  int output_level = 0;
+  // Rewrites, and jobs of level 0, are for tables with a piece below this id; 0: all.
+  uint64_t created_before = 0;
+};
+// Sets *conflict if tables that it needs are busy.
+CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
+                          const ManualRange& range, bool* conflict);
+
+// True if [a.smallest, a.largest] and [b.smallest, b.largest] share a key.
+bool Overlap(const Comparator* cmp, const TphMeta& a, const TphMeta& b);
+bool OverlapsRange(const Comparator* cmp, const TphMeta& t, const Slice* begin, const Slice* end);
+
+}  // namespace compassdb

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "lsm/compaction/exec/compaction_job.h"
+#include "lsm/compaction/exec/flush_job.h"
+#include "lsm/lsm_store.h"
+#include "lsm/lsm_store_impl.h"
+
+namespace compassdb {
+
+namespace {
+
+class LsmTask : public CompactionTask {
+ public:
+  LsmTask(LsmStore* store, CompactionJobInput input, bool trivial, const char* reason)
+      : store_(store), input_(std::move(input)), trivial_(trivial), reason_(reason) {}
+
+  int input_level() const override { return input_.input_level; }
+  int output_level() const override { return input_.output_level; }
+  const std::vector<TableRef>& inputs() const { return input_.inputs; }
+  const std::vector<TableRef>& bases() const { return input_.bases; }
+
+  std::string Describe() const override {
+    std::string r = std::string(reason_) + ": " + std::to_string(input_.inputs.size()) +
+                    " tables of L" + std::to_string(input_.input_level);
+    if (input_.rewrite) return r + " rewritten";
+    return r + (trivial_ ? " moved to L" : " into " + std::to_string(input_.bases.size()) +
+                                               " tables of L") +
+           std::to_string(input_.output_level);
+  }
+
+  Status Run(const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel,
+             VersionEdit* edit, JobReport* report) override {
+    const uint64_t start = store_->context()->clock->NowNanos();
+    edit->column_family = store_->options().column_family_id;
+    report->input_level = input_.input_level;
+    report->output_level = input_.output_level;
+    report->reason = reason_;
+    report->trivial_move = trivial_;
+    for (const TableRef& t : input_.inputs) {
+      report->bytes_in_upper += t->meta().LiveDataBytes();
+      ListFiles(t->meta(), &report->input_files);
+    }
+    for (const TableRef& t : input_.bases) ListFiles(t->meta(), &report->input_files);
+    if (trivial_) {
+      for (const TableRef& t : input_.inputs) {
+        edit->deleted.push_back({input_.input_level, t->meta().tph_id});
+        edit->added.push_back({input_.output_level, t->meta()});
+        report->outputs.push_back(t->meta());
+      }
+      return Status::OK();
+    }
+    CompactionJob job(input_, snapshots, cancel);
+    Status s = job.Run(edit, report);
+    if (!s.ok()) return s;
+    if (job.output_file() != 0) {
+      store_->PinUntilInstalled(job.output_file());
+      report->output_files.push_back(job.output_file());
+    }
+    report->bytes_written = job.bytes_written();
+    report->records_dropped = report->records_in - std::min(report->records_in,
+                                                            report->records_out);
+    report->micros = (store_->context()->clock->NowNanos() - start) / 1000;
+    store_->RecordJob(*report);
+    return Status::OK();
+  }
+
+ private:
+  static void ListFiles(const TphMeta& meta, std::vector<uint64_t>* files) {
+    const auto add = [&](uint64_t number) {
+      if (std::find(files->begin(), files->end(), number) == files->end()) {
+        files->push_back(number);
+      }
+    };
+    for (const TphPiece& p : meta.pieces) add(p.meta.extent.file_number);
+    add(meta.directory.file_number);
+  }
+
+  LsmStore* const store_;
+  const CompactionJobInput input_;
+  const bool trivial_;
+  const char* const reason_;
+};
+
+// The order of a level. Level 0: newest first; flushes commit in order, so
+// their sequences do not interleave. Deeper: by key.
+auto LevelOrder(const Comparator* cmp, size_t level) {
+  return [cmp, level](const TableRef& a, const TableRef& b) {
+    if (level != 0) return cmp->Compare(a->meta().smallest, b->meta().smallest) < 0;
+    if (a->meta().largest_seq != b->meta().largest_seq) {
+      return a->meta().largest_seq > b->meta().largest_seq;
+    }
+    return a->meta().tph_id > b->meta().tph_id;
+  };
+}
+
+}  // namespace
+
+LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
+    : context_(context),
+      options_(options),
+      recovered_(static_cast<size_t>(std::max(2, options.num_levels))),
+      counters_(std::make_shared<JobCounters>(recovered_.size())) {
+  reader_options_.comparator = options_.comparator;
+  reader_options_.block_cache = options_.block_cache;
+  reader_options_.statistics = context->statistics;
+  SetVersion(std::vector<std::vector<TableRef>>(recovered_.size()));
+}
+
+LsmStore::~LsmStore() {
+  if (!dropped_) return;
+  // Jobs that ended after the drop were not committed: no manifest names their files.
+  MutexLock lock(&handles_mu_);
+  for (uint64_t number : pinned_files_) context_->ledger->UnpinFile(number);
+}
+
+void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
+  version_ =
+      std::make_shared<const LsmVersion>(options_.comparator, std::move(levels), counters_);
+}
+
+Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
+  for (const VersionEdit::Deleted& d : edit.deleted) {
+    if (d.level >= static_cast<int>(recovered_.size()) || recovered_[d.level].erase(d.tph_id) == 0) {
+      return Status::Corruption("manifest: deletes a table that is not there",
+                                std::to_string(d.tph_id));
+    }
+  }
+  for (const VersionEdit::Added& a : edit.added) {
+    if (a.level >= static_cast<int>(recovered_.size())) {
+      return Status::InvalidArgument(
+          "num_levels of column family " + options_.column_family_name,
+          "the database has tables on level " + std::to_string(a.level));
+    }
+    if (!recovered_[a.level].emplace(a.tph.tph_id, a.tph).second) {
+      return Status::Corruption("manifest: adds a table twice", std::to_string(a.tph.tph_id));
+    }
+  }
+  return Status::OK();
+}
+
+Status LsmStore::Open() {
+  std::vector<std::vector<TableRef>> levels(recovered_.size());
+  for (size_t level = 0; level < recovered_.size(); ++level) {
+    for (const auto& [id, meta] : recovered_[level]) {
+      TableRef table;
+      Status s = OpenTable(meta, &table);
+      if (!s.ok()) return s;
+      for (const TphPiece& p : meta.pieces) context_->ledger->Add(p.meta.extent);
+      context_->ledger->Add(meta.directory);
+      levels[level].push_back(std::move(table));
+    }
+    std::sort(levels[level].begin(), levels[level].end(),
+              LevelOrder(options_.comparator, level));
+  }
+  recovered_.clear();
+  SetVersion(std::move(levels));
+  return Status::OK();
+}
+
+Status LsmStore::OpenTable(const TphMeta& meta, TableRef* table) {
+  std::vector<std::shared_ptr<PieceHandle>> handles;
+  std::vector<std::shared_ptr<Piece>> pieces;
+  for (const TphPiece& p : meta.pieces) {
+    // Its hash list and the directory would disagree (rule 7).
+    if (p.meta.hash_seed != context_->hasher.seed()) {
+      return Status::Corruption("piece " + std::to_string(p.meta.piece_id),
+                                "was hashed with the seed of another database");
+    }
+    std::shared_ptr<PieceHandle> handle;
+    {
+      MutexLock lock(&handles_mu_);
+      auto it = piece_handles_.find(p.meta.piece_id);
+      if (it != piece_handles_.end()) handle = it->second.lock();
+    }
+    if (handle == nullptr) {
+      std::shared_ptr<Piece> piece;
+      Status s = Piece::Open(context_->files, reader_options_, p.meta, &piece);
+      if (!s.ok()) return s;
+      handle = std::make_shared<PieceHandle>(std::move(piece), context_->ledger);
+      MutexLock lock(&handles_mu_);
+      piece_handles_[p.meta.piece_id] = handle;
+    }
+    pieces.push_back(handle->piece());
+    handles.push_back(std::move(handle));
+  }
+  std::shared_ptr<Tph> tph;
+  Status s = Tph::Open(context_->files, reader_options_, meta, std::move(pieces), &tph);
+  if (!s.ok()) return s;
+  *table = std::make_shared<TableHandle>(std::move(tph), std::move(handles), context_->ledger);
+  MutexLock lock(&handles_mu_);
+  table_handles_[meta.tph_id] = *table;
+  return Status::OK();
+}
+
+void LsmStore::PinUntilInstalled(uint64_t file_number) {
+  MutexLock lock(&handles_mu_);
+  pinned_files_.insert(file_number);
+}
+
+void LsmStore::RecordJob(const JobReport& report) { counters_->Record(report); }
+
+Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
+  FlushJob job(context_, &options_);
+  edit->column_family = options_.column_family_id;
+  Status s = job.Run(request, edit, report);
+  if (!s.ok()) return s;
+  if (job.output_file() != 0) PinUntilInstalled(job.output_file());
+  report->reason = "flush";
+  RecordJob(*report);
+  return Status::OK();
+}
+
+Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) {
+  auto tables = std::make_unique<PreparedTables>();
+  for (const VersionEdit::Added& a : edit.added) {
+    TableRef table;
+    {
+      // A table that only moves keeps its handle.
+      MutexLock lock(&handles_mu_);
+      auto it = table_handles_.find(a.tph.tph_id);
+      if (it != table_handles_.end()) table = it->second.lock();
+    }
+    if (table == nullptr) {
+      Status s = OpenTable(a.tph, &table);
+      if (!s.ok()) return s;
+    }
+    tables->tables.emplace_back(a.level, std::move(table));
+  }
+  *prepared = std::move(tables);
+  return Status::OK();
+}
+
+void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) {
+  auto* tables = static_cast<PreparedTables*>(prepared.get());
+  std::vector<std::vector<TableRef>> levels = version_->levels();
+  std::vector<TableRef> removed;
+  for (const VersionEdit::Deleted& d : edit.deleted) {
+    TableRef table;
+    {
+      MutexLock lock(&handles_mu_);
+      const auto handle = table_handles_.find(d.tph_id);
+      if (handle != table_handles_.end()) table = handle->second.lock();
+    }
+    // Pointers are compared, and the rest moved: with thousands of tables
+    // under the database mutex none of them should be touched.
+    auto& level = levels[d.level];
+    const auto it = std::find(level.begin(), level.end(), table);
+    if (table == nullptr || it == level.end()) continue;
+    level.erase(it);
+    removed.push_back(std::move(table));
+  }
+  std::unordered_set<const TableHandle*> old_tables, new_tables;
+  std::unordered_set<const PieceHandle*> old_pieces, new_pieces;
+  for (const TableRef& t : removed) {
+    old_tables.insert(t.get());
+    for (const auto& p : t->pieces()) old_pieces.insert(p.get());
+  }
+  for (const auto& [level, table] : tables->tables) {
+    new_tables.insert(table.get());
+    if (old_tables.count(table.get()) == 0) context_->ledger->Add(table->meta().directory);
+    for (const auto& p : table->pieces()) {
+      if (new_pieces.insert(p.get()).second && old_pieces.count(p.get()) == 0) {
+        context_->ledger->Add(p->piece()->meta().extent);
+      }
+    }
+    auto& to = levels[level];
+    to.insert(std::upper_bound(to.begin(), to.end(), table,
+                               LevelOrder(options_.comparator, static_cast<size_t>(level))),
+              table);
+  }
+  for (const TableRef& t : removed) {
+    if (new_tables.count(t.get()) != 0) continue;
+    t->MarkDirectoryObsolete();
+    for (const auto& p : t->pieces()) {
+      if (new_pieces.count(p.get()) == 0) p->MarkObsolete();
+    }
+  }
+  {
+    MutexLock lock(&handles_mu_);
+    for (const VersionEdit::Added& a : edit.added) {
+      if (pinned_files_.erase(a.tph.directory.file_number) != 0) {
+        context_->ledger->UnpinFile(a.tph.directory.file_number);
+      }
+    }
+    // The maps are swept when half of them may be dead, not at every commit.
+    if (piece_handles_.size() + table_handles_.size() > sweep_at_) {
+      std::erase_if(piece_handles_, [](const auto& e) { return e.second.expired(); });
+      std::erase_if(table_handles_, [](const auto& e) { return e.second.expired(); });
+      sweep_at_ = 2 * (piece_handles_.size() + table_handles_.size()) + 256;
+    }
+  }
+  SetVersion(std::move(levels));
+}
+
+void LsmStore::Snapshot(VersionEdit* edit) const {
+  const auto& levels = version_->levels();
+  for (size_t level = 0; level < levels.size(); ++level) {
+    for (const TableRef& t : levels[level]) {
+      edit->added.push_back({static_cast<int>(level), t->meta()});
+    }
+  }
+}
+
+PickerInput LsmStore::MakePickerInput() const {
+  PickerInput input;
+  input.now_seconds = context_->clock->NowMicros() / 1000000;
+  for (const auto& level : version_->levels()) {
+    auto& out = input.levels.emplace_back();
+    out.reserve(level.size());
+    for (const TableRef& t : level) {
+      const bool busy = !busy_.empty() && busy_.count(t->meta().tph_id) != 0;
+      out.push_back({&t->meta(), busy, t->live_bytes()});
+    }
+  }
+  return input;
+}
+
+PickerConfig LsmStore::MakePickerConfig() const {
+  PickerConfig c;
+  c.comparator = options_.comparator;
+  c.level0_trigger = options_.level0_trigger;
+  c.level1_max_bytes = options_.level1_max_bytes;
+  c.level_multiplier = options_.level_multiplier;
+  c.level_multiplier_additional = options_.level_multiplier_additional;
+  c.target_table_bytes = options_.target_table_bytes;
+  c.max_compaction_bytes = options_.max_compaction_bytes;
+  c.ttl_seconds = options_.ttl_seconds;
+  c.periodic_seconds = options_.periodic_seconds;
+  return c;
+}
+
+std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, bool manual,
+                                                   bool* conflict) {
+  if (plan.empty()) return nullptr;
+  CompactionJobInput input;
+  input.context = context_;
+  input.options = &options_;
+  input.version = version_;
+  input.input_level = plan.input_level;
+  input.output_level = plan.output_level;
+  input.rewrite = plan.rewrite;
+  input.manual = manual;
+  const auto& levels = version_->levels();
+  for (size_t i : plan.inputs) input.inputs.push_back(levels[plan.input_level][i]);
+  for (size_t i : plan.bases) input.bases.push_back(levels[plan.output_level][i]);
+  size_t all = 0;
+  for (const auto& level : levels) all += level.size();
+  input.full = all == input.inputs.size() + input.bases.size();
+  // What the job may write: each input's own range if tables move or are
+  // rewritten, or else all from the first key to the last.
+  std::vector<TphMeta> ranges;
+  const auto cover = [&](const TphMeta& m) {
+    if (ranges.empty() || plan.trivial_move || plan.rewrite) {
+      TphMeta& range = ranges.emplace_back();
+      range.smallest = m.smallest;
+      range.largest = m.largest;
+      range.largest_exclusive = m.largest_exclusive;
+      return;
+    }
+    TphMeta& range = ranges.front();
+    if (options_.comparator->Compare(m.smallest, range.smallest) < 0) range.smallest = m.smallest;
+    const int c = options_.comparator->Compare(m.largest, range.largest);
+    if (c > 0) range.largest = m.largest;
+    if (c >= 0) range.largest_exclusive = m.largest_exclusive && (c > 0 || range.largest_exclusive);
+  };
+  for (const TableRef& t : input.inputs) cover(t->meta());
+  for (const TableRef& t : input.bases) cover(t->meta());
+  for (const Claim& claim : claims_) {
+    if (claim.level != plan.output_level) continue;
+    for (const TphMeta& range : ranges) {
+      if (!Overlap(options_.comparator, claim.range, range)) continue;
+      *conflict = true;
+      return nullptr;
+    }
+  }
+  for (const TableRef& t : input.inputs) busy_.insert(t->meta().tph_id);
+  for (const TableRef& t : input.bases) busy_.insert(t->meta().tph_id);
+  auto task = std::make_unique<LsmTask>(this, std::move(input), plan.trivial_move, plan.reason);
+  for (TphMeta& range : ranges) {
+    claims_.push_back({task.get(), plan.output_level, std::move(range)});
+  }
+  return task;
+}
+
+std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
+  if (dropped_) return nullptr;
+  bool conflict = false;
+  return MakeTask(compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()), false,
+                  &conflict);
+}
+
+bool LsmStore::NeedsCompaction() const {
+  return !dropped_ && !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty();
+}
+
+std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& request,
+                                                     bool* conflict) {
+  *conflict = false;
+  if (dropped_) return nullptr;
+  ManualRange range;
+  range.begin = request.begin;
+  range.end = request.end;
+  range.input_level = request.input_level;
+  range.output_level = request.output_level;
+  range.created_before = request.created_before;
+  return MakeTask(compassdb::PickManual(MakePickerInput(), MakePickerConfig(), range, conflict),
+                  true, conflict);
+}
+
+void LsmStore::Release(CompactionTask* task) {
+  auto* t = static_cast<LsmTask*>(task);
+  for (const TableRef& table : t->inputs()) busy_.erase(table->meta().tph_id);
+  for (const TableRef& table : t->bases()) busy_.erase(table->meta().tph_id);
+  std::erase_if(claims_, [&](const Claim& claim) { return claim.task == task; });
+}
+
+uint64_t LsmStore::PendingCompactionBytes() const {
+  return PendingBytes(MakePickerInput(), MakePickerConfig());
+}
+
+void LsmStore::MarkDropped() {
+  dropped_ = true;
+  for (const auto& level : version_->levels()) {
+    for (const TableRef& t : level) {
+      t->MarkDirectoryObsolete();
+      for (const auto& p : t->pieces()) p->MarkObsolete();
+    }
+  }
+}
+
+std::unique_ptr<Store> NewLsmStore(const StoreContext* context, const StoreOptions& options) {
+  return std::make_unique<LsmStore>(context, options);
+}
+
+}  // namespace compassdb

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A column family's levels.
+//
+// Thread safety: methods marked [mutex] in store.h run under the database
+// mutex, which guards version_ and busy_ (it is the caller's, so the
+// fields carry no annotation). handles_mu_ guards the maps of open handles and
+// the pins; it is a leaf.
+//
+// Invariants: a table in busy_ is input or base of exactly one running task
+// (rule 5); every table of the current version is in the manifest.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lsm/compaction/policy/picker.h"
+#include "lsm/lsm_version.h"
+#include "store/store.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class LsmStore : public Store {
+ public:
+  LsmStore(const StoreContext* context, const StoreOptions& options);
+  ~LsmStore() override;
+
+  const StoreOptions& options() const override { return options_; }
+  Status ApplyRecovered(const VersionEdit& edit) override;
+  Status Open() override;
+  Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) override;
+  Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;
+  void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) override;
+  std::shared_ptr<const StoreView> view() const override { return version_; }
+  void Snapshot(VersionEdit* edit) const override;
+  std::unique_ptr<CompactionTask> PickCompaction() override;
+  bool NeedsCompaction() const override;
+  std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
+                                             bool* conflict) override;
+  void Release(CompactionTask* task) override;
+  int Level0Runs() const override { return static_cast<int>(version_->levels()[0].size()); }
+  uint64_t PendingCompactionBytes() const override;
+  void MarkDropped() override;
+
+  const StoreContext* context() const { return context_; }
+  // A finished job's file stays pinned in the ledger until Install adds its extents.
+  void PinUntilInstalled(uint64_t file_number);
+  void RecordJob(const JobReport& report);
+
+ private:
+  struct PreparedTables : Prepared {
+    std::vector<std::pair<int, TableRef>> tables;
+  };
+  Status OpenTable(const TphMeta& meta, TableRef* table);
+  PickerInput MakePickerInput() const;
+  PickerConfig MakePickerConfig() const;
+  std::unique_ptr<CompactionTask> MakeTask(const CompactionPlan& plan, bool manual,
+                                           bool* conflict);
+  void SetVersion(std::vector<std::vector<TableRef>> levels);
+
+  const StoreContext* const context_;
+  const StoreOptions options_;
+  TableReaderOptions reader_options_;
+  std::shared_ptr<const LsmVersion> version_;
+  std::unordered_set<uint64_t> busy_;  // table ids
+  // Where running tasks will put tables. A task with several inputs may span a
+  // gap between them, in which nothing is busy: no other may fill it meanwhile.
+  struct Claim {
+    const CompactionTask* task;
+    int level;
+    TphMeta range;  // only the bounds
+  };
+  std::vector<Claim> claims_;
+  bool dropped_ = false;
+
+  // Recovery only: tables by level and id.
+  std::vector<std::map<uint64_t, TphMeta>> recovered_;
+
+  Mutex handles_mu_;
+  std::unordered_map<uint64_t, std::weak_ptr<PieceHandle>> piece_handles_ GUARDED_BY(handles_mu_);
+  std::unordered_map<uint64_t, std::weak_ptr<TableHandle>> table_handles_ GUARDED_BY(handles_mu_);
+  std::set<uint64_t> pinned_files_ GUARDED_BY(handles_mu_);
+  size_t sweep_at_ GUARDED_BY(handles_mu_) = 256;  // entries in both maps
+
+  const std::shared_ptr<JobCounters> counters_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsm/lsm_version.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "lsm/level_iterator.h"
+#include "table/key_order.h"
+
+namespace compassdb {
+
+namespace {
+
+Status Annotate(const Status& s, int level, const TphMeta& meta) {
+  if (s.ok() || !s.IsCorruption()) return s;
+  return Status::Corruption(s.getState() == nullptr ? "" : s.getState(),
+                            "level " + std::to_string(level) + " table " +
+                                std::to_string(meta.tph_id));
+}
+
+// The part of `table` that lies before user_key, bytes.
+uint64_t OffsetIn(const Comparator* cmp, const TableHandle& table, const Slice& user_key) {
+  if (cmp->Compare(user_key, table.meta().smallest) <= 0) return 0;
+  if (cmp->Compare(user_key, table.meta().largest) > 0) return table.meta().TotalBytes();
+  return table.tph().ApproximateOffset(user_key);
+}
+
+}  // namespace
+
+void JobCounters::Record(const JobReport& r) {
+  MutexLock lock(&mu_);
+  LevelStats& s = levels_[r.output_level];
+  s.compactions++;
+  s.bytes_read += r.bytes_read;
+  s.bytes_written += r.bytes_written;
+  s.bytes_in_upper += r.bytes_in_upper;
+  s.micros += r.micros;
+}
+
+void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
+  MutexLock lock(&mu_);
+  for (size_t i = 0; i < stats->size() && i < levels_.size(); ++i) {
+    LevelStats& to = (*stats)[i];
+    const LevelStats& from = levels_[i];
+    to.compactions = from.compactions;
+    to.bytes_read = from.bytes_read;
+    to.bytes_written = from.bytes_written;
+    to.bytes_in_upper = from.bytes_in_upper;
+    to.micros = from.micros;
+  }
+}
+
+LsmVersion::LsmVersion(const Comparator* comparator, std::vector<std::vector<TableRef>> levels,
+                       std::shared_ptr<const JobCounters> counters)
+    : comparator_(comparator),
+      hashes_stand_for_keys_(KeyOrder(comparator).HashesStandForKeys()),
+      levels_(std::move(levels)),
+      counters_(std::move(counters)) {
+  for (const auto& level : levels_) {
+    for (const TableRef& table : level) {
+      if (table->has_range_tombstones()) with_tombstones_.push_back(table);
+    }
+  }
+}
+
+Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                       GetContext* ctx) const {
+  for (const TableRef& table : levels_[0]) {
+    const TphMeta& meta = table->meta();
+    if (comparator_->Compare(user_key, meta.smallest) < 0 ||
+        comparator_->Compare(user_key, meta.largest) > 0) {
+      continue;
+    }
+    Status s = table->tph().Get(read, user_key, hash, ctx);
+    if (!s.ok()) return Annotate(s, 0, meta);
+    if (ctx->done()) return Status::OK();
+  }
+  for (size_t level = 1; level < levels_.size(); ++level) {
+    const int i = FindTable(comparator_, levels_[level], user_key);
+    if (i < 0) continue;
+    const TableRef& table = levels_[level][i];
+    if (comparator_->Compare(user_key, table->meta().largest) > 0) continue;
+    Status s = table->tph().Get(read, user_key, hash, ctx);
+    if (!s.ok()) return Annotate(s, static_cast<int>(level), table->meta());
+    if (ctx->done()) return Status::OK();
+  }
+  return Status::OK();
+}
+
+Status LsmVersion::AddIterators(const BlockReadOptions& read,
+                                std::vector<InternalIteratorPtr>* iterators,
+                                RangeTombstoneSet* tombstones) const {
+  for (const TableRef& table : levels_[0]) iterators->push_back(table->tph().NewIterator(read));
+  for (size_t level = 1; level < levels_.size(); ++level) {
+    if (levels_[level].empty()) continue;
+    iterators->push_back(NewLevelIterator(comparator_, &levels_[level], read));
+  }
+  for (const TableRef& table : with_tombstones_) {
+    tombstones->Add(
+        std::shared_ptr<const RangeTombstoneList>(table, &table->tph().range_tombstones()));
+  }
+  return Status::OK();
+}
+
+uint64_t LsmVersion::ApproximateSize(const Slice& begin, const Slice& end) const {
+  if (comparator_->Compare(begin, end) >= 0) return 0;
+  uint64_t sum = 0;
+  for (const auto& level : levels_) {
+    for (const TableRef& table : level) {
+      const uint64_t a = OffsetIn(comparator_, *table, begin);
+      const uint64_t b = OffsetIn(comparator_, *table, end);
+      if (b > a) sum += b - a;
+    }
+  }
+  return sum;
+}
+
+std::vector<LevelStats> LsmVersion::Levels() const {
+  std::vector<LevelStats> result(levels_.size());
+  for (size_t l = 0; l < levels_.size(); ++l) {
+    LevelStats& s = result[l];
+    std::unordered_set<uint64_t> files;
+    for (const TableRef& table : levels_[l]) {
+      const TphMeta& meta = table->meta();
+      s.tables++;
+      s.pieces += meta.pieces.size();
+      s.total_bytes += meta.TotalBytes();
+      s.live_data_bytes += meta.LiveDataBytes();
+      s.keys += meta.num_keys;
+      files.insert(meta.directory.file_number);
+      for (const TphPiece& p : meta.pieces) {
+        files.insert(p.meta.extent.file_number);
+        s.data_bytes += p.meta.data_bytes;
+        s.records += p.meta.num_records;
+        s.deletions += p.meta.num_deletions;
+        s.range_tombstones += p.meta.num_range_tombstones;
+        s.raw_bytes += p.meta.raw_bytes;
+      }
+    }
+    s.files = files.size();
+  }
+  counters_->AddTo(&result);
+  return result;
+}
+
+IndexMemory LsmVersion::Index() const {
+  IndexMemory sum;
+  for (const auto& level : levels_) {
+    for (const TableRef& table : level) {
+      const DirectoryMemory d = table->tph().directory().Memory();
+      sum.perfect_hash += d.perfect_hash;
+      sum.fingerprints += d.fingerprints;
+      sum.places += d.places;
+      sum.other += d.other + table->tph().range_tombstones().MemoryBytes();
+      sum.keys += table->meta().num_keys;
+      for (const auto& piece : table->tph().pieces()) sum.separators += piece->IndexMemoryBytes();
+    }
+  }
+  return sum;
+}
+
+void LsmVersion::ForEachTable(const std::function<void(int, const TphMeta&)>& f) const {
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    for (const TableRef& table : levels_[level]) f(static_cast<int>(level), table->meta());
+  }
+}
+
+Status LsmVersion::Verify() const {
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    const auto& tables = levels_[level];
+    for (size_t i = 0; i < tables.size(); ++i) {
+      const TphMeta& meta = tables[i]->meta();
+      Status s = Annotate(tables[i]->tph().Verify(), static_cast<int>(level), meta);
+      if (!s.ok()) return s;
+      if (level == 0 || i == 0) continue;
+      const TphMeta& before = tables[i - 1]->meta();
+      const int c = comparator_->Compare(before.largest, meta.smallest);
+      if (c > 0 || (c == 0 && !before.largest_exclusive)) {
+        return Annotate(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
+      }
+    }
+  }
+  return Status::OK();
+}
+
+bool LsmVersion::MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const {
+  for (size_t l = static_cast<size_t>(level) + 1; l < levels_.size(); ++l) {
+    const int i = FindTable(comparator_, levels_[l], user_key);
+    if (i < 0) continue;
+    const TableRef& table = levels_[l][i];
+    if (comparator_->Compare(user_key, table->meta().largest) > 0) continue;
+    // Equal keys may have different bytes: their hashes prove nothing (rule 6).
+    if (!hashes_stand_for_keys_) return true;
+    if (table->tph().directory().Lookup(hash).kind != DirectoryHit::kAbsent) return true;
+  }
+  return false;
+}
+
+bool LsmVersion::OverlapsBelow(int level, const Slice* begin, const Slice* end) const {
+  for (size_t l = static_cast<size_t>(level) + 1; l < levels_.size(); ++l) {
+    // The first table that does not end before `begin`.
+    const auto table = std::partition_point(
+        levels_[l].begin(), levels_[l].end(), [&](const TableRef& t) {
+          return begin != nullptr && comparator_->Compare(t->meta().largest, *begin) < 0;
+        });
+    if (table == levels_[l].end()) continue;
+    if (end == nullptr || comparator_->Compare((*table)->meta().smallest, *end) <= 0) return true;
+  }
+  return false;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a column family at one moment.
+//
+// Thread safety: immutable; pinned through std::shared_ptr.
+// Invariants: level 0 is newest first; the tables of a deeper level are
+// sorted by smallest key and share no user key.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lsm/table_handle.h"
+#include "store/store.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+// What jobs did per output level since open; shared by all versions. Thread safe.
+class JobCounters {
+ public:
+  explicit JobCounters(size_t levels) : levels_(levels) {}
+  void Record(const JobReport& report);
+  void AddTo(std::vector<LevelStats>* stats) const;
+
+ private:
+  mutable Mutex mu_;
+  std::vector<LevelStats> levels_ GUARDED_BY(mu_);  // the "since open" fields only
+};
+
+class LsmVersion : public StoreView {
+ public:
+  LsmVersion(const Comparator* comparator, std::vector<std::vector<TableRef>> levels,
+             std::shared_ptr<const JobCounters> counters);
+
+  const std::vector<std::vector<TableRef>>& levels() const { return levels_; }
+
+  Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+             GetContext* ctx) const override;
+  Status AddIterators(const BlockReadOptions& read, std::vector<InternalIteratorPtr>* iterators,
+                      RangeTombstoneSet* tombstones) const override;
+  uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
+  std::vector<LevelStats> Levels() const override;
+  IndexMemory Index() const override;
+  void ForEachTable(const std::function<void(int, const TphMeta&)>& f) const override;
+  Status Verify() const override;
+
+  // True if a table below `level` holds a record of the key, or may (rule 4).
+  bool MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const;
+  // True if a table below `level` overlaps [begin, end]; a null pointer is unbounded.
+  bool OverlapsBelow(int level, const Slice* begin, const Slice* end) const;
+
+ private:
+  const Comparator* const comparator_;
+  const bool hashes_stand_for_keys_;
+  const std::vector<std::vector<TableRef>> levels_;
+  // The tables that hold range tombstones: few of many, and every iterator asks.
+  std::vector<TableRef> with_tombstones_;
+  const std::shared_ptr<const JobCounters> counters_;
+};
+
+}  // namespace compassdb

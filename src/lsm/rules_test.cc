@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of docs/design.md that keep tables correct, each with tests that
+// fail without it. Of rule 6 only the last sentence applies: hash range is not in
+// this release.
+#include <strings.h>
+
+#include "lsm/compaction/policy/gc_policy.h"
+#include "lsm/compaction/policy/picker.h"
+#include "lsm/testing/store_harness.h"
+
+namespace compassdb {
+namespace {
+
+std::string Key(int i) {
+  char buf[16];
+  snprintf(buf, sizeof(buf), "k%05d", i);
+  return buf;
+}
+
+// One large table on level 1 that takes many deltas before it is collected.
+StoreOptions OneTable() {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.target_table_bytes = 1 << 20;
+  o.level1_max_bytes = 16 << 20;
+  o.max_pieces = 16;
+  return o;
+}
+
+class RulesTest : public ::testing::Test {
+ protected:
+  void TearDown() override { TEST_SetKeyHashMask(~uint64_t{0}); }
+  // A base of n keys in level 1, as one piece.
+  void Base(StoreHarness* h, int n) {
+    for (int i = 0; i < n; ++i) h->Put(Key(i), "base" + std::string(60, 'b'));
+    Down(h);
+  }
+  void Down(StoreHarness* h) {
+    h->Flush();
+    ASSERT_TRUE(h->Manual(0, 1));
+  }
+  uint64_t Deletions(StoreHarness* h) {
+    uint64_t n = 0;
+    for (const auto& level : h->Tables()) {
+      for (const TphMeta& t : level) {
+        for (const TphPiece& p : t.pieces) n += p.meta.num_deletions;
+      }
+    }
+    return n;
+  }
+};
+
+// Rule 1: truth is the merge of the pieces; the directory is only a short way.
+TEST_F(RulesTest, Rule1SnapshotsReadPastTheDirectory) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  const SequenceNumber before = h.Snapshot();
+  h.Put(Key(7), "new");
+  h.Merge(Key(8), "m");
+  h.Delete(Key(9));
+  Down(&h);
+  ASSERT_EQ(h.Tables()[1][0].pieces.size(), 2u);
+  EXPECT_EQ(h.Get(Key(7), before), h.Expected(Key(7), before));
+  EXPECT_EQ(h.Get(Key(8), before), h.Expected(Key(8), before));
+  EXPECT_EQ(h.Get(Key(9), before), h.Expected(Key(9), before));
+  h.CheckAll("rule 1");
+}
+
+TEST_F(RulesTest, Rule1RangeTombstoneInTheHeadCoversPiecesThatStay) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  h.DeleteRange(Key(10), Key(20));
+  Down(&h);
+  ASSERT_EQ(h.Tables()[1][0].pieces.size(), 2u);
+  EXPECT_EQ(h.Get(Key(15)), std::nullopt);
+  h.CheckAll("rule 1");
+}
+
+TEST_F(RulesTest, Rule1SequencesBecomeZeroOnlyWhenTheWholeTableIsRewritten) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  h.Put(Key(1), "x");
+  Down(&h);
+  // A partial merge keeps the sequence, or the head could lose to its base.
+  EXPECT_GT(h.Tables()[1][0].pieces[1].meta.smallest_seq, 0u);
+  ASSERT_TRUE(h.Manual(1, 1));
+  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta.largest_seq, 0u);
+  h.Put(Key(1), "y");
+  Down(&h);
+  h.CheckAll("rule 1");
+}
+
+// Operands are folded with their neighbours in sequence only: the delta's must
+// not meet a victim's old record while a piece that stays holds one in between.
+TEST_F(RulesTest, Rule1OperandsOfTheDeltaDoNotFoldOverAPieceThatStays) {
+  StoreOptions o = OneTable();
+  o.max_pieces = 4;
+  StoreHarness h(o);
+  const auto to_level3 = [&] {
+    Down(&h);
+    ASSERT_TRUE(h.Manual(1, 2));
+    ASSERT_TRUE(h.Manual(2, 3));
+  };
+  for (int i = 0; i < 300; ++i) h.Put(Key(i), "base" + std::string(60, 'b'));
+  to_level3();
+  h.Put(Key(7), "one");
+  h.Put(Key(8), "x");
+  to_level3();
+  h.Put(Key(9), "x");
+  to_level3();
+  ASSERT_EQ(h.Tables()[3][0].pieces.size(), 3u);
+  h.Put(Key(7), "two");
+  h.Put(Key(250), "x");
+  Down(&h);
+  ASSERT_TRUE(h.Manual(1, 2));
+  // The operand waits on level 1 while newer keys overtake it and join "two".
+  h.Merge(Key(7), "operand");
+  h.Flush();
+  h.Snapshot();
+  for (int i = 100; i < 200; ++i) h.Put(Key(i), "overtakes" + std::string(40, 'o'));
+  h.Flush();
+  JobReport report;
+  ASSERT_TRUE(h.CompactOnce(&report));
+  ASSERT_TRUE(report.trivial_move);
+  const std::string from = Key(100), to = Key(200);
+  const Slice begin(from), end(to);
+  ASSERT_TRUE(h.Manual(1, 2, &begin, &end));
+  ASSERT_TRUE(h.Manual(2, 3));
+  ASSERT_EQ(h.Tables()[3][0].pieces.size(), 4u);
+  ASSERT_TRUE(h.Manual(1, 2));
+  ASSERT_TRUE(h.Manual(2, 3));  // at the piece limit: "one" is a victim, "two" need not be
+  EXPECT_EQ(h.Get(Key(7)), StoreHarness::Answer("two,operand"));
+  h.CheckAll("rule 1");
+  h.Verify();
+}
+
+// Rule 2: every user key with a record in any piece has a slot; a tombstone is a record.
+TEST_F(RulesTest, Rule2TombstonesAreInTheDirectory) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  h.Delete(Key(3));
+  Down(&h);
+  const TphMeta t = h.Tables()[1][0];
+  EXPECT_EQ(t.num_keys, 300u);
+  EXPECT_EQ(t.pieces[0].live_keys, 299u);
+  EXPECT_EQ(t.pieces[1].live_keys, 1u);
+  h.Verify();
+}
+
+// Rule 3: a 64-bit hash is a hint.
+TEST_F(RulesTest, Rule3KeysThatShareAHashAllSurviveCollection) {
+  TEST_SetKeyHashMask(0xe000000000000000);  // eight hashes for all keys
+  StoreOptions o = OneTable();
+  o.max_pieces = 3;
+  StoreHarness h(o);
+  Base(&h, 100);
+  for (int round = 0; round < 8; ++round) {
+    for (int i = round; i < 100; i += 9) h.Put(Key(i), "r" + std::to_string(round));
+    Down(&h);
+    h.CheckAll("rule 3");
+    h.Verify();
+  }
+}
+
+// Rule 4: a tombstone stays while a piece outside the job may hold the key.
+TEST_F(RulesTest, Rule4TombstoneStaysWhileAnOlderPieceHoldsTheKey) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  h.Delete(Key(3));
+  h.Delete("k99999");  // nobody holds it: it may go at once
+  Down(&h);
+  EXPECT_EQ(Deletions(&h), 1u);
+  EXPECT_EQ(h.Get(Key(3)), std::nullopt);
+  ASSERT_TRUE(h.Manual(1, 1));  // the whole table: now it goes
+  EXPECT_EQ(Deletions(&h), 0u);
+  EXPECT_EQ(h.Get(Key(3)), std::nullopt);
+}
+
+TEST_F(RulesTest, Rule4TombstoneStaysWhileADeeperLevelHoldsTheKey) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  ASSERT_TRUE(h.Manual(1, 2));
+  h.Put(Key(3), "again");
+  h.Delete(Key(3));
+  h.Put(Key(4), "x");
+  Down(&h);
+  EXPECT_EQ(Deletions(&h), 1u);
+  EXPECT_EQ(h.Get(Key(3)), std::nullopt);
+  ASSERT_TRUE(h.Manual(1, 1));
+  EXPECT_EQ(Deletions(&h), 1u);  // level 2 still holds the key
+  EXPECT_EQ(h.Get(Key(3)), std::nullopt);
+}
+
+class DropEverything : public rocksdb::CompactionFilter {
+ public:
+  bool Filter(int, const Slice&, const Slice& value, std::string*, bool*) const override {
+    return value == Slice("drop");
+  }
+  const char* Name() const override { return "DropEverything"; }
+};
+
+TEST_F(RulesTest, Rule4FilteredRecordBecomesADeletionOverAnOlderOne) {
+  DropEverything filter;
+  StoreOptions o = OneTable();
+  o.compaction_filter = &filter;
+  StoreHarness h(o);
+  Base(&h, 300);
+  h.Put(Key(5), "drop");
+  h.Put("k99999", "drop");
+  Down(&h);
+  EXPECT_EQ(h.Get(Key(5)), std::nullopt);  // and not the base's value
+  EXPECT_EQ(h.Get("k99999"), std::nullopt);
+  EXPECT_EQ(Deletions(&h), 1u);
+  h.Verify();
+}
+
+TEST_F(RulesTest, Rule4RangeTombstoneStaysWhileItCoversPiecesThatStay) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  h.DeleteRange(Key(100), Key(200));
+  Down(&h);
+  EXPECT_EQ(h.Tables()[1][0].pieces.back().meta.num_range_tombstones, 1u);
+  h.Put(Key(250), "x");
+  Down(&h);
+  EXPECT_EQ(h.Get(Key(150)), std::nullopt);
+  ASSERT_TRUE(h.Manual(1, 1));
+  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta.num_range_tombstones, 0u);
+  EXPECT_EQ(h.RecordsIn(1), 200u);
+  h.CheckAll("rule 4");
+}
+
+// A piece whose keys are all overwritten goes; one that holds range tombstones is not empty.
+TEST_F(RulesTest, Rule4PieceWithRangeTombstonesIsNotEmpty) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  h.Put(Key(1), "one");
+  h.DeleteRange(Key(100), Key(200));
+  Down(&h);
+  h.Put(Key(1), "two");
+  Down(&h);
+  ASSERT_EQ(h.Tables()[1][0].pieces.size(), 3u);
+  EXPECT_EQ(h.Tables()[1][0].pieces[1].live_keys, 0u);
+  EXPECT_EQ(h.Get(Key(150)), std::nullopt);
+  h.CheckAll("rule 4");
+}
+
+TEST_F(RulesTest, Rule4EmptyPieceStaysForASnapshot) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  h.Put(Key(1), "one");
+  Down(&h);
+  h.Snapshot();
+  h.Put(Key(1), "two");
+  Down(&h);
+  EXPECT_EQ(h.Tables()[1][0].pieces.size(), 3u);
+  h.CheckAll("with snapshot");
+  h.ReleaseSnapshot(*h.snapshots().begin());
+  h.Put(Key(1), "three");
+  Down(&h);
+  EXPECT_EQ(h.Tables()[1][0].pieces.size(), 2u);  // both old pieces vanished unread
+  h.CheckAll("without");
+}
+
+// Rule 5: one job per table at a time, level 0 as a whole.
+TEST_F(RulesTest, Rule5TablesOfARunningJobAreLeftAlone) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  StoreHarness h(o);
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 100; ++i) h.Put(Key(i), std::string(50, 'a' + round));
+    h.Flush();
+  }
+  std::unique_ptr<CompactionTask> first = h.store()->PickCompaction();
+  ASSERT_NE(first, nullptr);
+  for (int i = 0; i < 100; ++i) h.Put(Key(i), "newest");
+  h.Flush();
+  // The newer run may not go down before the older ones are there.
+  EXPECT_EQ(h.store()->PickCompaction(), nullptr);
+  bool conflict = false;
+  ManualCompaction m;
+  m.input_level = 0;
+  m.output_level = 1;
+  EXPECT_EQ(h.store()->PickManual(m, &conflict), nullptr);
+  EXPECT_TRUE(conflict);
+  ASSERT_TRUE(h.Run(std::move(first)));
+  h.CheckAll("rule 5");
+  h.CompactAll();
+  h.CheckAll("rule 5, after");
+}
+
+TEST_F(RulesTest, Rule5RangeTombstonesCountAsOverlap) {
+  const Comparator* cmp = rocksdb::BytewiseComparator();
+  TphMeta tombstones;  // only a range tombstone [b, m)
+  tombstones.smallest = "b";
+  tombstones.largest = "m";
+  tombstones.largest_exclusive = true;
+  TphMeta points;
+  points.smallest = "k";
+  points.largest = "z";
+  EXPECT_TRUE(Overlap(cmp, tombstones, points));
+  points.smallest = "m";
+  EXPECT_FALSE(Overlap(cmp, tombstones, points));  // the end is exclusive
+  tombstones.largest_exclusive = false;
+  EXPECT_TRUE(Overlap(cmp, tombstones, points));
+
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  h.DeleteRange(Key(0), Key(300));  // no point record in the delta
+  h.Flush();
+  JobReport report;
+  ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
+  EXPECT_FALSE(report.trivial_move);
+  h.CheckAll("rule 5");
+}
+
+// An empty range has no key that it could overlap: as a table it would share
+// its bound with the next one and hide it.
+TEST_F(RulesTest, Rule5EmptyRangeTombstonesMakeNoTable) {
+  StoreOptions o = OneTable();
+  o.level0_trigger = 1;
+  StoreHarness h(o);
+  Base(&h, 300);
+  h.DeleteRange(Key(0), Key(0));
+  h.Flush();
+  EXPECT_TRUE(h.Tables()[0].empty());
+  h.CompactAll();
+  EXPECT_EQ(h.Tables()[1].size(), 1u);
+  h.CheckAll("rule 5");
+  h.Verify();
+}
+
+// A job with two inputs writes tables across the gap between them.
+TEST_F(RulesTest, Rule5NothingFillsAGapThatARunningJobSpans) {
+  StoreHarness h(OneTable());
+  h.Put(Key(1), "left");
+  h.Flush();
+  h.Put(Key(9), "right");
+  h.Flush();
+  JobReport report;
+  ASSERT_TRUE(h.CompactOnce(&report));
+  ASSERT_TRUE(report.trivial_move);
+  ASSERT_EQ(h.Tables()[1].size(), 2u);
+  ManualCompaction m;
+  m.input_level = 1;
+  m.output_level = 2;
+  bool conflict = false;
+  std::unique_ptr<CompactionTask> both = h.store()->PickManual(m, &conflict);
+  ASSERT_NE(both, nullptr);
+  h.Put(Key(5), "middle");
+  Down(&h);
+  const std::string key = Key(5);
+  const Slice at(key);
+  h.Manual(1, 2, &at, &at);  // has to wait
+  ASSERT_TRUE(h.Run(std::move(both)));
+  h.CheckAll("rule 5");
+  h.Verify();
+  ASSERT_TRUE(h.Manual(1, 2, &at, &at));
+  h.CheckAll("rule 5, after");
+  h.Verify();
+}
+
+// Rule 6: hashing only where different bytes are different keys.
+class CaseInsensitive : public rocksdb::Comparator {
+ public:
+  int Compare(const Slice& a, const Slice& b) const override {
+    return strcasecmp(a.ToString().c_str(), b.ToString().c_str());
+  }
+  const char* Name() const override { return "CaseInsensitive"; }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST_F(RulesTest, Rule6EqualKeysOfDifferentBytesShadowEachOther) {
+  CaseInsensitive cmp;
+  StoreOptions o = OneTable();
+  o.comparator = &cmp;
+  StoreHarness h(o);
+  Base(&h, 300);
+  ASSERT_TRUE(h.Manual(1, 2));
+  h.Put("K00003", "upper");
+  h.Delete("K00004");
+  Down(&h);
+  EXPECT_EQ(h.Get("k00003"), StoreHarness::Answer("upper"));
+  EXPECT_EQ(h.Get("k00004"), std::nullopt);
+  ASSERT_TRUE(h.Manual(1, 2));
+  EXPECT_EQ(h.Get("k00003"), StoreHarness::Answer("upper"));
+  EXPECT_EQ(h.Get("k00004"), std::nullopt);
+  EXPECT_EQ(h.Get("K00005"), h.Expected("k00005"));
+  h.Verify();
+}
+
+// Rule 7: a piece that was hashed with another seed is not taken for one of ours.
+TEST_F(RulesTest, Rule7PiecesOfAnotherSeedAreRefused) {
+  StoreHarness h(OneTable());
+  Base(&h, 10);
+  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta.hash_seed, 77u);
+  VersionEdit edit;
+  h.store()->Snapshot(&edit);
+  h.context()->hasher = KeyHasher(78);
+  std::unique_ptr<Store> other = NewLsmStore(h.context(), OneTable());
+  ASSERT_TRUE(other->ApplyRecovered(edit).ok());
+  Status s = other->Open();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+}
+
+// Rule 8: data and directory entry are durable before the manifest can name
+// them; what a job replaces is freed only after that.
+TEST_F(RulesTest, Rule8JobOutputSurvivesAPowerCutBeforeItIsCommitted) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  for (int i = 0; i < 300; ++i) h.Put(Key(i), "second");
+  h.Flush();
+  ManualCompaction m;
+  m.input_level = 0;
+  m.output_level = 1;
+  bool conflict = false;
+  std::unique_ptr<CompactionTask> task = h.store()->PickManual(m, &conflict);
+  VersionEdit edit;
+  JobReport report;
+  h.fs()->ResetCounts();
+  ASSERT_TRUE(task->Run({}, nullptr, &edit, &report).ok());
+  EXPECT_EQ(h.fs()->Count(FaultOp::kSync), 1u);  // one data barrier whatever the outputs
+  std::vector<std::string> before, after;
+  ASSERT_TRUE(h.fs()->GetChildren("/db", &before).ok());
+  ASSERT_TRUE(h.ledger()->Purge(nullptr).ok());  // not committed: nothing may go
+  ASSERT_TRUE(h.fs()->GetChildren("/db", &after).ok());
+  EXPECT_EQ(before, after);
+  h.fs()->PowerCut(1, CutMode::kDropUnsynced);
+  h.fs()->Restart();
+  // Both states can be opened: the old one, and the one that the edit makes.
+  VersionEdit old_state;
+  h.store()->Snapshot(&old_state);
+  StoreContext context = *h.context();
+  FileCache files(h.fs(), "/db", FileOptions(), 0);
+  context.files = &files;
+  for (bool committed : {false, true}) {
+    std::unique_ptr<Store> store = NewLsmStore(&context, OneTable());
+    ASSERT_TRUE(store->ApplyRecovered(old_state).ok());
+    if (committed) {
+      ASSERT_TRUE(store->ApplyRecovered(edit).ok());
+    }
+    Status s = store->Open();
+    ASSERT_TRUE(s.ok()) << committed << s.ToString();
+    s = store->view()->Verify();
+    EXPECT_TRUE(s.ok()) << committed << s.ToString();
+  }
+  h.store()->Release(task.get());
+}
+
+TEST_F(RulesTest, Rule8ExtentsStayWhileAViewReadsThem) {
+  StoreHarness h(OneTable());
+  Base(&h, 300);
+  std::shared_ptr<const StoreView> view = h.store()->view();
+  for (int i = 0; i < 300; ++i) h.Put(Key(i), "second");
+  Down(&h);
+  ASSERT_TRUE(h.ledger()->Purge(nullptr).ok());
+  Status s = view->Verify();
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  const uint64_t live = h.ledger()->LiveBytes();
+  view.reset();
+  EXPECT_LT(h.ledger()->LiveBytes(), live);
+}
+
+// Rule 9: when holes may be punched.
+class LedgerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(fs_.CreateDir("/db").ok());
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_.NewWritableFile("/db/000001.ph", FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(std::string(1 << 20, 'x')).ok());
+    ASSERT_TRUE(file->Close().ok());
+    for (uint64_t i = 0; i < 16; ++i) ledger_.Add({1, i << 16, 1 << 16});
+  }
+  uint64_t Punches() { return fs_.Count(FaultOp::kPunch); }
+  FaultInjectionFileSystem fs_;
+  FileCache files_{&fs_, "/db", FileOptions(), 0};
+  ExtentLedger ledger_{&fs_, "/db", &files_, 128 << 10};
+};
+
+TEST_F(LedgerTest, Rule9SmallRunsAreNotPunched) {
+  ledger_.Release({1, 0, 1 << 16});
+  ledger_.Release({1, 2 << 16, 1 << 16});
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), 0u);
+  ledger_.Release({1, 1 << 16, 1 << 16});  // joins both
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), 1u);
+}
+
+TEST_F(LedgerTest, Rule9NotInAFileWithTwoNames) {
+  ASSERT_TRUE(fs_.LinkFile("/db/000001.ph", "/db/checkpoint").ok());
+  for (uint64_t i = 0; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), 0u);
+  EXPECT_EQ(ledger_.TotalBytes(), uint64_t{1} << 20);
+  // The other name is gone: what was spared is punched with the next run.
+  ASSERT_TRUE(fs_.DeleteFile("/db/checkpoint").ok());
+  for (uint64_t i = 8; i < 10; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), 1u);
+  EXPECT_EQ(ledger_.TotalBytes(), (uint64_t{1} << 20) - (10 << 16));
+}
+
+TEST_F(LedgerTest, Rule9NotWhileDeletionsAreDisabled) {
+  ledger_.DisableDeletions();
+  ledger_.DisableDeletions();
+  for (uint64_t i = 0; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ledger_.EnableDeletions(false);
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), 0u);
+  ledger_.EnableDeletions(false);
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), 1u);
+}
+
+TEST_F(LedgerTest, Rule9WholeFilesAreUnlinkedNotPunched) {
+  for (uint64_t i = 0; i < 16; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  std::vector<uint64_t> unlinked;
+  ASSERT_TRUE(ledger_.Purge(&unlinked).ok());
+  EXPECT_EQ(unlinked, std::vector<uint64_t>{1});
+  EXPECT_EQ(Punches(), 0u);
+  EXPECT_FALSE(fs_.FileExists("/db/000001.ph").ok());
+}
+
+TEST_F(LedgerTest, Rule9FileOfARunningJobStays) {
+  ledger_.PinFile(1);
+  for (uint64_t i = 0; i < 16; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_TRUE(fs_.FileExists("/db/000001.ph").ok());
+  ledger_.UnpinFile(1);
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_FALSE(fs_.FileExists("/db/000001.ph").ok());
+}
+
+// Rule 10: the directory costs bytes too.
+TphMeta Table(const std::string& smallest, const std::string& largest, uint64_t data,
+              uint64_t directory) {
+  static uint64_t id = 1;
+  TphMeta t;
+  t.tph_id = id++;
+  t.smallest = smallest;
+  t.largest = largest;
+  t.directory.length = directory;
+  TphPiece p;
+  p.meta.piece_id = id++;
+  p.meta.data_bytes = data;
+  p.meta.num_keys = p.meta.num_records = p.live_keys = 1000;
+  t.pieces.push_back(p);
+  return t;
+}
+
+PickerConfig Config() {
+  PickerConfig c;
+  c.comparator = rocksdb::BytewiseComparator();
+  c.level1_max_bytes = 1000;
+  c.level_multiplier = 1000;
+  return c;
+}
+
+TEST_F(RulesTest, Rule10SmallDeltasWaitUntilTheyAreWorthADirectory) {
+  const TphMeta victim = Table("a", "m", 1200, 100);
+  const TphMeta base = Table("a", "z", 100000, 5000);
+  PickerInput input;
+  input.levels = {{}, {{&victim, false}}, {{&base, false}}, {}};
+  EXPECT_TRUE(PickCompaction(input, Config()).empty());  // 1200 bytes for 5000 of directory
+  const TphMeta more = Table("n", "o", 400, 100);
+  input.levels[1].push_back({&more, false});
+  EXPECT_FALSE(PickCompaction(input, Config()).empty());  // the level is far too large now
+}
+
+// Or CompactRange would not end while somebody writes.
+TEST_F(RulesTest, ManualJobsOfLevel0AreNotForLaterFlushes) {
+  const TphMeta old = Table("a", "m", 1000, 10), later = Table("a", "m", 1000, 10);
+  PickerInput input;
+  input.levels = {{{&later, false}, {&old, false}}, {}, {}};
+  ManualRange range;
+  range.output_level = 1;
+  range.created_before = later.tph_id;
+  bool conflict = false;
+  // A later run goes along with an older one...
+  EXPECT_EQ(PickManual(input, Config(), range, &conflict).inputs, (std::vector<size_t>{0, 1}));
+  input.levels[0].pop_back();
+  EXPECT_TRUE(PickManual(input, Config(), range, &conflict).empty());  // but not alone
+  EXPECT_FALSE(conflict);
+}
+
+TEST_F(RulesTest, Rule10VictimIsTheTableThatPaysBest) {
+  const TphMeta dear = Table("a", "b", 1200, 100), cheap = Table("c", "d", 1200, 100);
+  const TphMeta big = Table("a", "b", 100000, 1000), small = Table("c", "d", 1000, 10);
+  PickerInput input;
+  input.levels = {{}, {{&dear, false}, {&cheap, false}}, {{&big, false}, {&small, false}}, {}};
+  const CompactionPlan plan = PickCompaction(input, Config());
+  ASSERT_FALSE(plan.empty());
+  EXPECT_EQ(plan.inputs, std::vector<size_t>{1});
+}
+
+TEST_F(RulesTest, Rule10GcTakesThePiecesWithLeastLiveBytes) {
+  TphMeta t = Table("a", "z", 1 << 20, 100);
+  for (uint64_t live : {900, 100, 500, 50}) {
+    TphPiece p = t.pieces[0];
+    p.meta.data_bytes = 100 << 10;
+    p.live_keys = live;
+    t.pieces.push_back(p);
+  }
+  GcConfig config;
+  config.max_pieces = 5;
+  config.max_dead_percent = 1000;
+  const GcChoice choice = ChooseVictimPieces(t, 100 << 10, config);
+  EXPECT_FALSE(choice.whole);
+  EXPECT_EQ(choice.victims, (std::vector<size_t>{2, 3, 4}));
+}
+
+TEST_F(RulesTest, Rule10DeadSpaceIsBounded) {
+  TphMeta t = Table("a", "z", 1 << 20, 100);
+  t.pieces[0].live_keys = 400;  // 60 % dead
+  TphPiece p = t.pieces[0];
+  p.live_keys = 1000;
+  t.pieces.push_back(p);
+  GcConfig config;
+  const GcChoice choice = ChooseVictimPieces(t, 1000, config);
+  EXPECT_EQ(choice.victims, std::vector<size_t>{0});
+}
+
+}  // namespace
+}  // namespace compassdb

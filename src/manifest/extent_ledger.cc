@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manifest/extent_ledger.h"
+
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "table/file_cache.h"
+
+namespace compassdb {
+
+namespace {
+constexpr uint64_t kPage = 4096;
+
+// Adds [begin, end) to a map of disjoint runs, joining neighbours.
+void Coalesce(std::map<uint64_t, uint64_t>* runs, uint64_t begin, uint64_t end) {
+  auto it = runs->lower_bound(begin);
+  if (it != runs->begin()) {
+    auto before = std::prev(it);
+    if (before->second >= begin) it = before;
+  }
+  while (it != runs->end() && it->first <= end) {
+    begin = std::min(begin, it->first);
+    end = std::max(end, it->second);
+    it = runs->erase(it);
+  }
+  (*runs)[begin] = end;
+}
+}  // namespace
+
+ExtentLedger::ExtentLedger(FileSystem* fs, std::string dir, FileCache* files,
+                           uint64_t min_punch_bytes)
+    : fs_(fs), dir_(std::move(dir)), files_cache_(files), min_punch_bytes_(min_punch_bytes) {}
+
+void ExtentLedger::PinFile(uint64_t number) {
+  MutexLock lock(&mu_);
+  files_[number].pins++;
+}
+
+void ExtentLedger::MarkIfDead(uint64_t number, const File& file) {
+  if (file.pins == 0 && file.live_extents == 0) dead_files_.insert(number);
+}
+
+void ExtentLedger::UnpinFile(uint64_t number) {
+  MutexLock lock(&mu_);
+  File& file = files_[number];
+  file.pins--;
+  MarkIfDead(number, file);
+}
+
+void ExtentLedger::Add(const Extent& extent) {
+  MutexLock lock(&mu_);
+  File& file = files_[extent.file_number];
+  file.end = std::max(file.end, extent.offset + extent.length);
+  file.live_bytes += extent.length;
+  file.live_extents++;
+  dead_files_.erase(extent.file_number);
+}
+
+void ExtentLedger::Release(const Extent& extent) {
+  MutexLock lock(&mu_);
+  auto it = files_.find(extent.file_number);
+  if (it == files_.end()) return;
+  File& file = it->second;
+  file.live_bytes -= std::min(file.live_bytes, extent.length);
+  file.live_extents -= std::min<uint64_t>(file.live_extents, 1);
+  Coalesce(&file.dead, extent.offset, extent.offset + extent.length);
+  MarkIfDead(extent.file_number, file);
+  if (file.live_extents > 0 && min_punch_bytes_ > 0) {
+    auto run = std::prev(file.dead.upper_bound(extent.offset));
+    if (run->second - run->first >= min_punch_bytes_) punch_candidates_.insert(extent.file_number);
+  }
+}
+
+void ExtentLedger::DisableDeletions() {
+  MutexLock lock(&mu_);
+  disabled_++;
+}
+
+void ExtentLedger::EnableDeletions(bool force) {
+  MutexLock lock(&mu_);
+  disabled_ = force ? 0 : std::max(0, disabled_ - 1);
+}
+
+bool ExtentLedger::deletions_enabled() const {
+  MutexLock lock(&mu_);
+  return disabled_ == 0;
+}
+
+bool ExtentLedger::HasWork() const {
+  MutexLock lock(&mu_);
+  return disabled_ == 0 && (!dead_files_.empty() || !punch_candidates_.empty());
+}
+
+Status ExtentLedger::Purge(std::vector<uint64_t>* unlinked) {
+  std::vector<uint64_t> unlink;
+  struct Hole {
+    uint64_t number, begin, end;
+  };
+  std::vector<Hole> holes;
+  {
+    MutexLock lock(&mu_);
+    if (disabled_ > 0) return Status::OK();
+    for (uint64_t number : dead_files_) {
+      unlink.push_back(number);
+      files_.erase(number);
+      punch_candidates_.erase(number);
+    }
+    dead_files_.clear();
+    for (uint64_t number : punch_candidates_) {
+      auto found = files_.find(number);
+      if (found == files_.end() || found->second.pins > 0) continue;
+      File& file = found->second;
+      for (auto it = file.dead.begin(); it != file.dead.end();) {
+        // Whole pages only: the rest of a page may belong to a neighbour.
+        const uint64_t begin = (it->first + kPage - 1) / kPage * kPage;
+        const uint64_t end = it->second / kPage * kPage;
+        if (end <= begin || it->second - it->first < min_punch_bytes_) {
+          ++it;
+          continue;
+        }
+        holes.push_back({number, begin, end});
+        file.punched_bytes += end - begin;
+        it = file.dead.erase(it);
+      }
+    }
+    punch_candidates_.clear();
+  }
+  Status result;
+  for (uint64_t number : unlink) {
+    files_cache_->Evict(number);
+    Status s = fs_->DeleteFile(PieceFileName(dir_, number));
+    if (s.ok() || s.IsPathNotFound() || s.IsNotFound()) {
+      if (unlinked != nullptr) unlinked->push_back(number);
+    } else if (result.ok()) {
+      result = s;
+    }
+  }
+  for (const Hole& hole : holes) {
+    const std::string path = PieceFileName(dir_, hole.number);
+    // A second name of the file (a checkpoint's) still needs the bytes.
+    uint64_t links = 0;
+    Status s = fs_->GetLinkCount(path, &links);
+    if (!s.ok() || links != 1) {
+      // Not now: the next large run that dies in the file tries again.
+      MutexLock lock(&mu_);
+      const auto found = files_.find(hole.number);
+      if (found == files_.end()) continue;
+      Coalesce(&found->second.dead, hole.begin, hole.end);
+      found->second.punched_bytes -= hole.end - hole.begin;
+      continue;
+    }
+    s = fs_->PunchHole(path, hole.begin, hole.end - hole.begin);
+    if (!s.ok() && !s.IsNotSupported() && result.ok()) result = s;
+  }
+  return result;
+}
+
+uint64_t ExtentLedger::LiveBytes() const {
+  MutexLock lock(&mu_);
+  uint64_t sum = 0;
+  for (const auto& [number, file] : files_) sum += file.live_bytes;
+  return sum;
+}
+
+uint64_t ExtentLedger::TotalBytes() const {
+  MutexLock lock(&mu_);
+  uint64_t sum = 0;
+  for (const auto& [number, file] : files_) sum += file.end - std::min(file.end, file.punched_bytes);
+  return sum;
+}
+
+std::vector<uint64_t> ExtentLedger::LiveFiles() const {
+  MutexLock lock(&mu_);
+  std::vector<uint64_t> numbers;
+  for (const auto& [number, file] : files_) {
+    if (file.live_extents > 0) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+}  // namespace compassdb

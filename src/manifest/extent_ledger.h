@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bytes of which compaction file are in use, and what may be freed.
+//
+// A file is unlinked when its last extent is gone. Dead runs inside a file
+// that is still in use are punched out when they are large (rule 9): never in
+// a file with more than one hard link, never while deletions are disabled.
+//
+// Thread safety: all methods; holds its own lock and never calls out with it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "env/file_system.h"
+#include "table/piece_meta.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class FileCache;
+
+class ExtentLedger {
+ public:
+  // Runs of dead bytes shorter than `min_punch_bytes` are left (0: never punch).
+  ExtentLedger(FileSystem* fs, std::string dir, FileCache* files, uint64_t min_punch_bytes);
+
+  // A file that a job is writing: kept, whatever its extents, until Unpin.
+  void PinFile(uint64_t file_number);
+  void UnpinFile(uint64_t file_number);
+
+  // An extent came into use (its edit is committed, or recovery found it).
+  void Add(const Extent& extent);
+  // The last reader of an extent is gone and the manifest no longer names it.
+  void Release(const Extent& extent);
+
+  // Counted: while > 0 nothing is unlinked or punched.
+  void DisableDeletions();
+  void EnableDeletions(bool force);
+  bool deletions_enabled() const;
+
+  // Frees what may be freed; called without locks, off the write path.
+  // Reports the files unlinked. The first error is returned, the rest is tried.
+  Status Purge(std::vector<uint64_t>* unlinked);
+  bool HasWork() const;
+
+  uint64_t LiveBytes() const;   // bytes of extents in use
+  uint64_t TotalBytes() const;  // bytes of the files that hold them, holes not counted
+  std::vector<uint64_t> LiveFiles() const;
+
+ private:
+  struct File {
+    uint64_t end = 0;         // end of the last extent
+    uint64_t live_bytes = 0;
+    uint64_t live_extents = 0;
+    uint64_t punched_bytes = 0;
+    int pins = 0;
+    std::map<uint64_t, uint64_t> dead;  // offset -> end, coalesced, not yet punched
+  };
+  void MarkIfDead(uint64_t number, const File& file) REQUIRES(mu_);
+
+  FileSystem* const fs_;
+  const std::string dir_;
+  FileCache* const files_cache_;
+  const uint64_t min_punch_bytes_;
+  mutable Mutex mu_;
+  int disabled_ GUARDED_BY(mu_) = 0;
+  std::unordered_map<uint64_t, File> files_ GUARDED_BY(mu_);
+  std::unordered_set<uint64_t> dead_files_ GUARDED_BY(mu_);
+  std::unordered_set<uint64_t> punch_candidates_ GUARDED_BY(mu_);
+};
+
+}  // namespace compassdb

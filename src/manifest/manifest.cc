@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manifest/manifest.h"
+
+#include "base/file_names.h"
+#include "base/format_version.h"
+#include "log/log_reader.h"
+#include "util/coding.h"
+#include "util/hash.h"
+#include "util/string_util.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr uint64_t kCurrentChecksumContext = 0x43555252454e5421;  // "CURRENT!"
+
+std::string CurrentContents(uint64_t number) {
+  const std::string name = ManifestFileName("", number);
+  const uint32_t checksum = Checksum32(name, kCurrentChecksumContext);
+  return name + "\nCompassDB 1 " + std::to_string(checksum) + "\n";
+}
+
+void EncodeHeader(std::string* dst) {
+  PutFixed64(dst, kManifestFormat.magic);
+  PutVarint32(dst, kManifestFormat.current);
+}
+
+Status CheckHeader(const std::string& path, Slice record) {
+  uint64_t magic = 0;
+  uint32_t version = 0;
+  if (!GetFixed64(&record, &magic) || magic != kManifestFormat.magic ||
+      !GetVarint32(&record, &version)) {
+    return Status::Corruption(path, "not a CompassDB manifest");
+  }
+  if (!CanReadVersion(kManifestFormat, version)) {
+    return Status::NotSupported(path, "manifest format version " + std::to_string(version) +
+                                          " is not known to this release");
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* number) {
+  const std::string path = CurrentFileName(dir);
+  std::string data;
+  Status s = fs->FileExists(path);
+  if (!s.ok()) return s;
+  s = ReadFileToString(fs, path, &data);
+  if (!s.ok()) return s;
+  const size_t line = data.find('\n');
+  FileType type;
+  const bool named = line != std::string::npos &&
+                     ParseFileName(data.substr(0, line), number, &type) &&
+                     type == FileType::kManifest;
+  if (named && line + 1 == data.size()) {
+    return Status::InvalidArgument(
+        dir, "is a RocksDB or LevelDB database; move it over with `compassdb import`");
+  }
+  if (!named || data != CurrentContents(*number)) {
+    return Status::Corruption(path, "malformed");
+  }
+  return Status::OK();
+}
+
+Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
+                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+  const std::string path = ManifestFileName(dir, number);
+  std::unique_ptr<SequentialFile> file;
+  Status s = fs->NewSequentialFile(path, &file);
+  if (!s.ok()) {
+    // CURRENT promises it.
+    return s.IsPathNotFound() || s.IsNotFound()
+               ? Status::Corruption(path, "named by CURRENT, but missing")
+               : s;
+  }
+  LogReader reader(std::move(file), path, number);
+  Slice record;
+  uint64_t records = 0;
+  while (true) {
+    switch (reader.ReadRecord(&record)) {
+      case LogRead::kRecord:
+        break;
+      case LogRead::kEnd:
+      case LogRead::kTornTail:
+        // Create syncs header and snapshot before CURRENT names the file.
+        return records >= 2 ? Status::OK() : Status::Corruption(path, "ends before its snapshot");
+      case LogRead::kCorruption:
+      case LogRead::kError:
+        return reader.status();
+    }
+    std::vector<VersionEdit> edits;
+    s = records++ == 0 ? CheckHeader(path, record) : DecodeEdits(record, &edits);
+    if (s.ok() && !edits.empty()) s = apply(edits);
+    if (!s.ok()) {
+      const std::string where = path + " at offset " + std::to_string(reader.RecordOffset());
+      const std::string what = s.getState() == nullptr ? "" : s.getState();
+      if (s.IsCorruption()) return Status::Corruption(where, what);
+      return s;
+    }
+  }
+}
+
+Status Manifest::Create(FileSystem* fs, const std::string& dir, uint64_t number,
+                        const std::vector<VersionEdit>& snapshot, std::unique_ptr<Manifest>* out) {
+  std::unique_ptr<Manifest> m(new Manifest());
+  m->number_ = number;
+  m->path_ = ManifestFileName(dir, number);
+  std::unique_ptr<WritableFile> file;
+  Status s = fs->NewWritableFile(m->path_, FileOptions(), &file);
+  if (!s.ok()) return s;
+  m->log_ = std::make_unique<LogWriter>(std::move(file), m->path_, number);
+  std::string header;
+  EncodeHeader(&header);
+  s = m->log_->AddRecord(header);
+  if (s.ok()) s = m->Append(snapshot);
+  if (s.ok()) s = fs->SyncDir(dir);
+  if (s.ok()) s = WriteFileAtomically(fs, CurrentFileName(dir), CurrentContents(number));
+  if (!s.ok()) return s;
+  *out = std::move(m);
+  return Status::OK();
+}
+
+Status Manifest::Append(const std::vector<VersionEdit>& edits) {
+  if (failed_) return Status::IOError(path_, "an earlier write failed");
+  std::string record;
+  EncodeEdits(edits, &record);
+  Status s = log_->AddRecord(record);
+  if (s.ok()) s = log_->Sync();
+  if (!s.ok()) failed_ = true;
+  size_ = log_->Size();
+  return s;
+}
+
+Status Manifest::Close() { return log_->Close(); }
+
+}  // namespace compassdb

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manifest: the one commit point of the database. A record log of edits;
+// CURRENT names the manifest in force.
+//
+// CURRENT holds two lines: the manifest's name, and "CompassDB <version>
+// <checksum>", so that a RocksDB or LevelDB directory is told apart.
+//
+// Thread safety: one thread at a time (db/ holds the manifest lock).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "env/file_system.h"
+#include "log/log_writer.h"
+#include "manifest/version_edit.h"
+
+namespace compassdb {
+
+class Manifest {
+ public:
+  // Reads CURRENT. NotFound if the directory holds no database;
+  // InvalidArgument, naming `compassdb import`, if it is RocksDB's or LevelDB's.
+  static Status ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* manifest_number);
+
+  // Replays manifest `number` in order. A torn last record is dropped (its
+  // commit never returned); anything else that does not parse is Corruption
+  // with file and offset.
+  static Status Replay(FileSystem* fs, const std::string& dir, uint64_t number,
+                       const std::function<Status(const std::vector<VersionEdit>&)>& apply);
+
+  // Starts a new manifest whose first record is `snapshot` (the whole state),
+  // syncs it and its directory entry, then points CURRENT to it.
+  static Status Create(FileSystem* fs, const std::string& dir, uint64_t number,
+                       const std::vector<VersionEdit>& snapshot, std::unique_ptr<Manifest>* out);
+
+  // Appends one record and syncs. After an error the manifest takes no more
+  // records: the caller creates a new one.
+  Status Append(const std::vector<VersionEdit>& edits);
+
+  uint64_t number() const { return number_; }
+  uint64_t size() const { return size_; }
+  bool failed() const { return failed_; }
+  Status Close();
+
+ private:
+  Manifest() = default;
+  uint64_t number_ = 0;
+  uint64_t size_ = 0;
+  bool failed_ = false;
+  std::string path_;
+  std::unique_ptr<LogWriter> log_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manifest/version_edit.h"
+
+#include "util/coding.h"
+#include "util/string_util.h"
+
+namespace compassdb {
+
+namespace {
+
+// Field tags; on disk, never renumbered (docs/formats/manifest.md).
+enum Tag : uint32_t {
+  kEnd = 0,
+  kDbId = 1,
+  kHashSeed = 2,
+  kNextNumber = 3,
+  kLastSequence = 4,
+  kMaxColumnFamily = 5,
+  kMinLogNumber = 6,
+  kColumnFamily = 10,
+  kAddColumnFamily = 11,
+  kComparator = 12,
+  kDropColumnFamily = 13,
+  kLogNumber = 14,
+  kDeleted = 20,
+  kAdded = 21,
+};
+
+void PutTagged(std::string* dst, Tag tag, uint64_t value) {
+  PutVarint32(dst, tag);
+  PutVarint64(dst, value);
+}
+void PutTagged(std::string* dst, Tag tag, const std::string& value) {
+  PutVarint32(dst, tag);
+  PutLengthPrefixedSlice(dst, value);
+}
+
+void PutExtent(std::string* dst, const Extent& e) {
+  PutVarint64(dst, e.file_number);
+  PutVarint64(dst, e.offset);
+  PutVarint64(dst, e.length);
+}
+
+bool GetExtent(Slice* src, Extent* e) {
+  return GetVarint64(src, &e->file_number) && GetVarint64(src, &e->offset) &&
+         GetVarint64(src, &e->length) && e->offset + e->length >= e->offset;
+}
+
+bool GetString(Slice* src, std::string* out) {
+  Slice s;
+  if (!GetLengthPrefixedSlice(src, &s)) return false;
+  out->assign(s.data(), s.size());
+  return true;
+}
+
+void PutPiece(std::string* dst, const TphPiece& p) {
+  const PieceMeta& m = p.meta;
+  PutVarint64(dst, m.piece_id);
+  PutExtent(dst, m.extent);
+  PutFixed64(dst, m.file_id);
+  PutFixed64(dst, m.hash_seed);
+  for (uint64_t v : {m.num_records, m.num_keys, m.num_blocks, m.data_bytes, m.raw_bytes,
+                     m.num_deletions, m.num_merges, m.num_range_tombstones, m.smallest_seq,
+                     m.largest_seq, m.creation_time, p.live_keys}) {
+    PutVarint64(dst, v);
+  }
+  PutLengthPrefixedSlice(dst, m.smallest);
+  PutLengthPrefixedSlice(dst, m.largest);
+}
+
+bool GetPiece(Slice* src, TphPiece* p) {
+  PieceMeta* m = &p->meta;
+  if (!GetVarint64(src, &m->piece_id) || !GetExtent(src, &m->extent) ||
+      !GetFixed64(src, &m->file_id) || !GetFixed64(src, &m->hash_seed)) {
+    return false;
+  }
+  for (uint64_t* v : {&m->num_records, &m->num_keys, &m->num_blocks, &m->data_bytes, &m->raw_bytes,
+                      &m->num_deletions, &m->num_merges, &m->num_range_tombstones,
+                      &m->smallest_seq, &m->largest_seq, &m->creation_time, &p->live_keys}) {
+    if (!GetVarint64(src, v)) return false;
+  }
+  return GetString(src, &m->smallest) && GetString(src, &m->largest);
+}
+
+void PutTph(std::string* dst, const TphMeta& t) {
+  PutVarint64(dst, t.tph_id);
+  PutExtent(dst, t.directory);
+  PutFixed64(dst, t.directory_file_id);
+  PutVarint64(dst, t.num_keys);
+  PutLengthPrefixedSlice(dst, t.smallest);
+  PutLengthPrefixedSlice(dst, t.largest);
+  dst->push_back(t.largest_exclusive ? 1 : 0);
+  PutVarint64(dst, t.smallest_seq);
+  PutVarint64(dst, t.largest_seq);
+  PutVarint64(dst, t.pieces.size());
+  for (const TphPiece& p : t.pieces) PutPiece(dst, p);
+}
+
+bool GetTph(Slice* src, TphMeta* t) {
+  uint64_t pieces = 0;
+  if (!GetVarint64(src, &t->tph_id) || !GetExtent(src, &t->directory) ||
+      !GetFixed64(src, &t->directory_file_id) || !GetVarint64(src, &t->num_keys) ||
+      !GetString(src, &t->smallest) || !GetString(src, &t->largest) || src->empty()) {
+    return false;
+  }
+  t->largest_exclusive = (*src)[0] != 0;
+  src->remove_prefix(1);
+  if (!GetVarint64(src, &t->smallest_seq) || !GetVarint64(src, &t->largest_seq) ||
+      !GetVarint64(src, &pieces) || pieces > src->size()) {
+    return false;
+  }
+  t->pieces.resize(pieces);
+  for (TphPiece& p : t->pieces) {
+    if (!GetPiece(src, &p)) return false;
+  }
+  return true;
+}
+
+constexpr uint64_t kMaxLevels = 64;
+
+}  // namespace
+
+void VersionEdit::EncodeTo(std::string* dst) const {
+  if (db_id) PutTagged(dst, kDbId, *db_id);
+  if (hash_seed) PutTagged(dst, kHashSeed, *hash_seed);
+  if (next_number) PutTagged(dst, kNextNumber, *next_number);
+  if (last_sequence) PutTagged(dst, kLastSequence, *last_sequence);
+  if (max_column_family) PutTagged(dst, kMaxColumnFamily, *max_column_family);
+  if (min_log_number) PutTagged(dst, kMinLogNumber, *min_log_number);
+  if (column_family != 0) PutTagged(dst, kColumnFamily, column_family);
+  if (add_column_family) PutTagged(dst, kAddColumnFamily, *add_column_family);
+  if (comparator) PutTagged(dst, kComparator, *comparator);
+  if (drop_column_family) PutVarint32(dst, kDropColumnFamily);
+  if (log_number) PutTagged(dst, kLogNumber, *log_number);
+  for (const Deleted& d : deleted) {
+    PutTagged(dst, kDeleted, d.level);
+    PutVarint64(dst, d.tph_id);
+  }
+  for (const Added& a : added) {
+    PutTagged(dst, kAdded, a.level);
+    std::string body;
+    PutTph(&body, a.tph);
+    PutLengthPrefixedSlice(dst, body);
+  }
+  PutVarint32(dst, kEnd);
+}
+
+Status VersionEdit::DecodeFrom(const Slice& source) {
+  *this = VersionEdit();
+  Slice src = source;
+  const auto bad = [](const char* field) {
+    return Status::Corruption("manifest edit", std::string("field ") + field);
+  };
+  while (true) {
+    uint32_t tag = 0;
+    if (!GetVarint32(&src, &tag)) return bad("tag");
+    uint64_t number = 0;
+    std::string text;
+    switch (tag) {
+      case kEnd:
+        return src.empty() ? Status::OK() : bad("end: trailing bytes");
+      case kDbId:
+        if (!GetString(&src, &text)) return bad("db id");
+        db_id = text;
+        break;
+      case kHashSeed:
+        if (!GetVarint64(&src, &number)) return bad("hash seed");
+        hash_seed = number;
+        break;
+      case kNextNumber:
+        if (!GetVarint64(&src, &number)) return bad("next number");
+        next_number = number;
+        break;
+      case kLastSequence:
+        if (!GetVarint64(&src, &number)) return bad("last sequence");
+        last_sequence = number;
+        break;
+      case kMaxColumnFamily:
+        if (!GetVarint64(&src, &number) || number > UINT32_MAX) return bad("max column family");
+        max_column_family = static_cast<uint32_t>(number);
+        break;
+      case kMinLogNumber:
+        if (!GetVarint64(&src, &number)) return bad("min log number");
+        min_log_number = number;
+        break;
+      case kColumnFamily:
+        if (!GetVarint32(&src, &column_family)) return bad("column family");
+        break;
+      case kAddColumnFamily:
+        if (!GetString(&src, &text)) return bad("column family name");
+        add_column_family = text;
+        break;
+      case kComparator:
+        if (!GetString(&src, &text)) return bad("comparator");
+        comparator = text;
+        break;
+      case kDropColumnFamily:
+        drop_column_family = true;
+        break;
+      case kLogNumber:
+        if (!GetVarint64(&src, &number)) return bad("log number");
+        log_number = number;
+        break;
+      case kDeleted: {
+        Deleted d{};
+        if (!GetVarint64(&src, &number) || number >= kMaxLevels || !GetVarint64(&src, &d.tph_id)) {
+          return bad("deleted table");
+        }
+        d.level = static_cast<int>(number);
+        deleted.push_back(d);
+        break;
+      }
+      case kAdded: {
+        Added a{};
+        Slice body;
+        if (!GetVarint64(&src, &number) || number >= kMaxLevels ||
+            !GetLengthPrefixedSlice(&src, &body) || !GetTph(&body, &a.tph) || !body.empty()) {
+          return bad("added table");
+        }
+        a.level = static_cast<int>(number);
+        added.push_back(std::move(a));
+        break;
+      }
+      default:
+        return Status::Corruption("manifest edit: unknown field", std::to_string(tag));
+    }
+  }
+}
+
+std::string VersionEdit::DebugString() const {
+  std::string r = "family " + std::to_string(column_family);
+  if (add_column_family) r += " add '" + *add_column_family + "'";
+  if (drop_column_family) r += " drop";
+  if (comparator) r += " comparator " + *comparator;
+  if (log_number) r += " log " + std::to_string(*log_number);
+  if (last_sequence) r += " sequence " + std::to_string(*last_sequence);
+  if (next_number) r += " next " + std::to_string(*next_number);
+  for (const Deleted& d : deleted) {
+    r += "\n  - L" + std::to_string(d.level) + " table " + std::to_string(d.tph_id);
+  }
+  for (const Added& a : added) {
+    r += "\n  + L" + std::to_string(a.level) + " table " + std::to_string(a.tph.tph_id) + " [" +
+         EscapeKey(a.tph.smallest) + " .. " + EscapeKey(a.tph.largest) + "] pieces";
+    for (const TphPiece& p : a.tph.pieces) {
+      r += " " + std::to_string(p.meta.piece_id) + "(" + std::to_string(p.live_keys) + "/" +
+           std::to_string(p.meta.num_keys) + ")";
+    }
+  }
+  return r;
+}
+
+void EncodeEdits(const std::vector<VersionEdit>& edits, std::string* dst) {
+  PutVarint64(dst, edits.size());
+  for (const VersionEdit& edit : edits) {
+    std::string body;
+    edit.EncodeTo(&body);
+    PutLengthPrefixedSlice(dst, body);
+  }
+}
+
+Status DecodeEdits(const Slice& source, std::vector<VersionEdit>* edits) {
+  Slice src = source;
+  uint64_t count = 0;
+  if (!GetVarint64(&src, &count) || count > src.size()) {
+    return Status::Corruption("manifest record", "edit count");
+  }
+  edits->resize(count);
+  for (VersionEdit& edit : *edits) {
+    Slice body;
+    if (!GetLengthPrefixedSlice(&src, &body)) return Status::Corruption("manifest record", "edit");
+    Status s = edit.DecodeFrom(body);
+    if (!s.ok()) return s;
+  }
+  return src.empty() ? Status::OK() : Status::Corruption("manifest record", "trailing bytes");
+}
+
+}  // namespace compassdb

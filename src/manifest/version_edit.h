@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One change of the database's state, as the manifest records it
+// (docs/formats/manifest.md). Values that are not set do not change.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rocksdb/status.h"
+#include "table/piece_meta.h"
+
+namespace compassdb {
+
+using rocksdb::Status;
+
+struct VersionEdit {
+  // Database-wide.
+  std::optional<std::string> db_id;
+  std::optional<uint64_t> hash_seed;
+  std::optional<uint64_t> next_number;  // for files, pieces and tables alike
+  std::optional<SequenceNumber> last_sequence;
+  std::optional<uint32_t> max_column_family;
+  // WAL files with a number below are no longer needed by any family.
+  std::optional<uint64_t> min_log_number;
+
+  // Of one column family.
+  uint32_t column_family = 0;
+  std::optional<std::string> add_column_family;  // its name
+  std::optional<std::string> comparator;         // its name
+  bool drop_column_family = false;
+  std::optional<uint64_t> log_number;  // WALs below hold nothing of this family
+  struct Added {
+    int level;
+    TphMeta tph;
+  };
+  struct Deleted {
+    int level;
+    uint64_t tph_id;
+  };
+  std::vector<Deleted> deleted;
+  std::vector<Added> added;
+
+  void EncodeTo(std::string* dst) const;
+  // Consumes all of src; Corruption names the field.
+  Status DecodeFrom(const Slice& src);
+  std::string DebugString() const;
+};
+
+// Several edits that take effect together are one manifest record.
+void EncodeEdits(const std::vector<VersionEdit>& edits, std::string* dst);
+Status DecodeEdits(const Slice& src, std::vector<VersionEdit>* edits);
+
+}  // namespace compassdb

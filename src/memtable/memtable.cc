@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memtable/memtable.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <string>
+
+#include "util/coding.h"
+
+namespace compassdb {
+
+namespace {
+
+// More than these and a point read fragments them.
+constexpr size_t kMaxRecentTombstones = 64;
+
+// Entries are ours and whole: lengths need no bounds.
+Slice ReadSlice(const char* p) {
+  uint32_t len = 0;
+  p = GetVarint32Ptr(p, p + kMaxVarint32Bytes, &len);
+  return Slice(p, len);
+}
+Slice EntryKey(const char* entry) { return ReadSlice(entry); }
+Slice EntryValue(const Slice& internal_key) {
+  return ReadSlice(internal_key.data() + internal_key.size());
+}
+
+const std::shared_ptr<const RangeTombstoneList>& NoTombstones() {
+  static const auto* const none =
+      new std::shared_ptr<const RangeTombstoneList>(std::make_shared<RangeTombstoneList>());
+  return *none;
+}
+
+// Adds to a counter that others read at any time but only we write, or that
+// several writers add to at once.
+void Bump(std::atomic<uint64_t>* counter, uint64_t n, bool concurrent) {
+  if (concurrent) {
+    counter->fetch_add(n, std::memory_order_release);
+  } else {
+    counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_release);
+  }
+}
+
+}  // namespace
+
+int MemTable::EntryCompare::operator()(const char* a, const char* b) const {
+  return comparator->Compare(EntryKey(a), EntryKey(b));
+}
+int MemTable::EntryCompare::operator()(const char* a, const Slice& internal_key) const {
+  return comparator->Compare(EntryKey(a), internal_key);
+}
+
+MemTable::MemTable(const MemTableOptions& options, uint64_t id)
+    : comparator_(options.comparator),
+      id_(id),
+      write_buffer_size_(options.write_buffer_size),
+      arena_(options.arena_block_size),
+      points_(EntryCompare{&comparator_}, &arena_),
+      ranges_(EntryCompare{&comparator_}, &arena_) {}
+
+MemTable::~MemTable() = default;
+
+Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
+                     const Slice& value, bool concurrent) {
+  assert(!immutable());
+  if (!IsPointType(type) && type != kTypeRangeDeletion) {
+    return Status::Corruption("memtable: unknown record type " + std::to_string(type) + " for key",
+                              key.ToString(/*hex=*/true));
+  }
+  if (key.size() > UINT32_MAX - 8 || value.size() > UINT32_MAX) {
+    return Status::InvalidArgument("key or value is too large");
+  }
+  List* const list = type == kTypeRangeDeletion ? &ranges_ : &points_;
+  const auto key_bytes = static_cast<uint32_t>(key.size() + 8);
+  const auto value_bytes = static_cast<uint32_t>(value.size());
+  const size_t bytes = static_cast<size_t>(VarintLength(key_bytes)) + key_bytes +
+                       static_cast<size_t>(VarintLength(value_bytes)) + value_bytes;
+  char* const entry = list->Allocate(bytes);
+  char* p = EncodeVarint32(entry, key_bytes);
+  if (!key.empty()) memcpy(p, key.data(), key.size());
+  p += key.size();
+  EncodeFixed64(p, PackTrailer(sequence, type));
+  p = EncodeVarint32(p + 8, value_bytes);
+  if (!value.empty()) memcpy(p, value.data(), value.size());
+
+  if (!(concurrent ? list->InsertConcurrently(entry) : list->Insert(entry))) {
+    return Status::TryAgain("key+seq exists");
+  }
+  if (type == kTypeRangeDeletion) {
+    MutexLock lock(&tombstones_mu_);
+    recent_.push_back({key.ToString(), value.ToString(), sequence});
+  }
+  Count(sequence, type, bytes, concurrent);
+  return Status::OK();
+}
+
+void MemTable::Count(SequenceNumber sequence, ValueType type, size_t bytes, bool concurrent) {
+  Bump(&num_entries_, 1, concurrent);
+  Bump(&data_size_, bytes, concurrent);
+  if (type == kTypeDeletion || type == kTypeSingleDeletion) Bump(&num_deletes_, 1, concurrent);
+  if (type == kTypeRangeDeletion) Bump(&num_range_deletes_, 1, concurrent);
+  SequenceNumber seen = first_sequence_.load(std::memory_order_relaxed);
+  while (sequence < seen &&
+         !first_sequence_.compare_exchange_weak(seen, sequence, std::memory_order_release)) {
+  }
+  seen = largest_sequence_.load(std::memory_order_relaxed);
+  while (sequence > seen &&
+         !largest_sequence_.compare_exchange_weak(seen, sequence, std::memory_order_release)) {
+  }
+}
+
+SequenceNumber MemTable::first_sequence() const {
+  const SequenceNumber first = first_sequence_.load(std::memory_order_acquire);
+  return first == kMaxSequenceNumber ? 0 : first;
+}
+
+void MemTable::Get(const LookupKey& key, GetContext* ctx) const {
+  if (num_entries_.load(std::memory_order_acquire) == 0) return;
+  const Slice user_key = key.user_key();
+  if (num_range_deletes() != 0) {
+    ctx->AddCoveringTombstone(CoveringTombstone(user_key, ctx->snapshot()));
+  }
+  List::Iterator it(&points_);
+  for (it.Seek(key.internal_key()); it.Valid(); it.Next()) {
+    const Slice found = EntryKey(it.entry());
+    if (comparator_.CompareUserKey(ExtractUserKey(found), user_key) != 0) return;
+    if (!ctx->Add(ExtractSequence(found), ExtractType(found), EntryValue(found), nullptr)) return;
+  }
+}
+
+std::vector<RangeTombstone> MemTable::RawRangeTombstones() const {
+  std::vector<RangeTombstone> tombstones;
+  List::Iterator it(&ranges_);
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    const Slice key = EntryKey(it.entry());
+    tombstones.push_back({ExtractUserKey(key).ToString(), EntryValue(key).ToString(),
+                          ExtractSequence(key)});
+  }
+  return tombstones;
+}
+
+void MemTable::Fragment() const {
+  // The list of all may hold more than was recorded as recent: then some
+  // tombstones are in both, which does no harm.
+  tombstones_ = std::make_shared<RangeTombstoneList>(RawRangeTombstones(),
+                                                     comparator_.user_comparator());
+  recent_.clear();
+}
+
+std::shared_ptr<const RangeTombstoneList> MemTable::RangeTombstones() const {
+  if (num_range_deletes() == 0) return NoTombstones();
+  MutexLock lock(&tombstones_mu_);
+  if (!recent_.empty()) Fragment();
+  return tombstones_;
+}
+
+SequenceNumber MemTable::CoveringTombstone(const Slice& user_key,
+                                           SequenceNumber snapshot) const {
+  std::shared_ptr<const RangeTombstoneList> list;
+  SequenceNumber covering = 0;
+  {
+    MutexLock lock(&tombstones_mu_);
+    if (recent_.size() > kMaxRecentTombstones) Fragment();
+    list = tombstones_;
+    for (const RangeTombstone& t : recent_) {
+      if (t.sequence <= snapshot && t.sequence > covering &&
+          comparator_.CompareUserKey(t.start, user_key) <= 0 &&
+          comparator_.CompareUserKey(user_key, t.end) < 0) {
+        covering = t.sequence;
+      }
+    }
+  }
+  if (list == nullptr) return covering;
+  return std::max(covering, list->MaxCoveringSequence(user_key, snapshot));
+}
+
+void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* count,
+                                uint64_t* bytes) const {
+  const uint64_t entries = num_entries();
+  const uint64_t before = points_.EstimateCount(LookupKey(begin, kMaxSequenceNumber).internal_key());
+  const uint64_t until = points_.EstimateCount(LookupKey(end, kMaxSequenceNumber).internal_key());
+  *count = std::min(entries, until > before ? until - before : 0);
+  *bytes = entries == 0 ? 0 : data_size() / entries * *count;
+}
+
+class MemTable::Iterator final : public InternalIterator {
+ public:
+  explicit Iterator(const MemTable* memtable)
+      : memtable_(memtable), it_(&memtable->points_) {}
+  bool Valid() const override { return it_.Valid(); }
+  void SeekToFirst() override {
+    it_.SeekToFirst();
+    Update();
+  }
+  void SeekToLast() override {
+    it_.SeekToLast();
+    Update();
+  }
+  void Seek(const Slice& internal_key) override {
+    it_.Seek(internal_key);
+    Update();
+  }
+  void SeekForPrev(const Slice& internal_key) override {
+    it_.SeekForPrev(internal_key);
+    Update();
+  }
+  void Next() override {
+    it_.Next();
+    Update();
+  }
+  void Prev() override {
+    it_.Prev(key_);
+    Update();
+  }
+  void SkipCovered(const Slice& target, SequenceNumber seq) override {
+    // What is added from now on is newer than any tombstone in use.
+    if (memtable_->largest_sequence() < seq) Seek(target);
+  }
+  Slice key() const override { return key_; }
+  Slice value() const override { return EntryValue(key_); }
+  Status status() const override { return Status::OK(); }
+
+ private:
+  void Update() {
+    if (it_.Valid()) key_ = EntryKey(it_.entry());
+  }
+  const MemTable* const memtable_;
+  List::Iterator it_;
+  Slice key_;
+};
+
+InternalIteratorPtr MemTable::NewIterator() const { return std::make_unique<Iterator>(this); }
+
+}  // namespace compassdb

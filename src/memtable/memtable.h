@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The newest writes of one column family, in memory and in order.
+//
+//   entry := varint32 internal key length, internal key, varint32 value length, value
+//
+// Range tombstones stand in a list of their own (start -> end). Point reads ask
+// a fragmented copy of most of them and go through the last few one by one, so
+// that a reader after each DeleteRange does not fragment all of them each time.
+//
+// Thread safety: reads may run beside anything. Adds with concurrent == true
+// may run beside each other, one with concurrent == false only alone. The
+// caller publishes a sequence to readers after the adds up to it have returned.
+// Invariants: nothing is removed; after MarkImmutable nothing is added. Readers
+// hold a std::shared_ptr to the memtable as long as they use what it returned.
+// Lock order: tombstones_mu_ is innermost.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/internal_key.h"
+#include "base/range_tombstone.h"
+#include "iter/get_context.h"
+#include "iter/internal_iterator.h"
+#include "memtable/skip_list.h"
+#include "util/concurrent_arena.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+struct MemTableOptions {
+  const Comparator* comparator = nullptr;
+  size_t arena_block_size = 1 << 20;
+  size_t write_buffer_size = 64 << 20;
+};
+
+class MemTable {
+ public:
+  MemTable(const MemTableOptions& options, uint64_t id);
+  MemTable(const MemTable&) = delete;
+  MemTable& operator=(const MemTable&) = delete;
+  ~MemTable();
+
+  // TryAgain if this key and sequence are present already; Corruption for a
+  // type that is no record. kTypeRangeDeletion takes begin and end.
+  Status Add(SequenceNumber sequence, ValueType type, const Slice& key, const Slice& value,
+             bool concurrent);
+
+  // Feeds ctx: the covering range tombstone, then the versions of the key that
+  // it may see, newest first, until it has enough.
+  void Get(const LookupKey& key, GetContext* ctx) const;
+
+  // Point records. The iterator sees adds that happen beside it.
+  InternalIteratorPtr NewIterator() const;
+
+  // The range tombstones of now, for lookups; never null.
+  std::shared_ptr<const RangeTombstoneList> RangeTombstones() const;
+  // The same as they were added.
+  std::vector<RangeTombstone> RawRangeTombstones() const;
+
+  // Roughly how many records, and bytes of them, lie in [begin, end).
+  void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* count,
+                        uint64_t* bytes) const;
+
+  size_t ApproximateMemoryUsage() const { return arena_.ApproximateMemoryUsage(); }
+  size_t MemoryAllocatedBytes() const { return arena_.MemoryAllocatedBytes(); }
+  bool ShouldFlush() const {
+    return ApproximateMemoryUsage() >= write_buffer_size_.load(std::memory_order_relaxed);
+  }
+  void SetWriteBufferSize(size_t bytes) {
+    write_buffer_size_.store(bytes, std::memory_order_relaxed);
+  }
+
+  // Records of all kinds, range tombstones included.
+  uint64_t num_entries() const { return num_entries_.load(std::memory_order_relaxed); }
+  uint64_t num_deletes() const { return num_deletes_.load(std::memory_order_relaxed); }
+  uint64_t num_range_deletes() const {
+    return num_range_deletes_.load(std::memory_order_acquire);
+  }
+  uint64_t data_size() const { return data_size_.load(std::memory_order_relaxed); }
+  bool empty() const { return num_entries() == 0; }
+  // Of the records added; 0 while there are none.
+  SequenceNumber first_sequence() const;
+  SequenceNumber largest_sequence() const {
+    return largest_sequence_.load(std::memory_order_acquire);
+  }
+
+  uint64_t id() const { return id_; }
+  // The earliest WAL that holds any of its data; 0 if not known.
+  uint64_t log_number() const { return log_number_.load(std::memory_order_acquire); }
+  void set_log_number(uint64_t n) { log_number_.store(n, std::memory_order_release); }
+  // The first WAL that holds none of it: set when the memtable is switched.
+  uint64_t next_log_number() const { return next_log_number_.load(std::memory_order_acquire); }
+  void set_next_log_number(uint64_t n) { next_log_number_.store(n, std::memory_order_release); }
+
+  void MarkImmutable() { immutable_.store(true, std::memory_order_release); }
+  bool immutable() const { return immutable_.load(std::memory_order_acquire); }
+
+  const InternalKeyComparator& comparator() const { return comparator_; }
+
+ private:
+  class Iterator;
+  struct EntryCompare {
+    const InternalKeyComparator* comparator;
+    int operator()(const char* a, const char* b) const;
+    int operator()(const char* a, const Slice& internal_key) const;
+  };
+  using List = SkipList<EntryCompare>;
+
+  SequenceNumber CoveringTombstone(const Slice& user_key, SequenceNumber snapshot) const;
+  void Fragment() const REQUIRES(tombstones_mu_);
+  void Count(SequenceNumber sequence, ValueType type, size_t bytes, bool concurrent);
+
+  const InternalKeyComparator comparator_;
+  const uint64_t id_;
+  std::atomic<size_t> write_buffer_size_;
+  ConcurrentArena arena_;
+  List points_;
+  List ranges_;
+
+  std::atomic<uint64_t> num_entries_{0};
+  std::atomic<uint64_t> num_deletes_{0};
+  std::atomic<uint64_t> num_range_deletes_{0};
+  std::atomic<uint64_t> data_size_{0};
+  std::atomic<SequenceNumber> first_sequence_{kMaxSequenceNumber};
+  std::atomic<SequenceNumber> largest_sequence_{0};
+  std::atomic<uint64_t> log_number_{0};
+  std::atomic<uint64_t> next_log_number_{0};
+  std::atomic<bool> immutable_{false};
+
+  mutable Mutex tombstones_mu_;
+  // Together these hold every range tombstone that num_range_deletes_ counts.
+  mutable std::shared_ptr<const RangeTombstoneList> tombstones_ GUARDED_BY(tombstones_mu_);
+  mutable std::vector<RangeTombstone> recent_ GUARDED_BY(tombstones_mu_);
+};
+
+}  // namespace compassdb

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memtable/memtable.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "iter/test_support.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::BytewiseComparator;
+using rocksdb::PinnableSlice;
+using test::TestRecord;
+
+std::shared_ptr<MemTable> NewMemTable(size_t write_buffer = 64 << 20) {
+  MemTableOptions options;
+  options.comparator = BytewiseComparator();
+  options.arena_block_size = 64 << 10;
+  options.write_buffer_size = write_buffer;
+  return std::make_shared<MemTable>(options, 1);
+}
+
+std::string GetAt(const MemTable& m, const std::string& key, SequenceNumber seq) {
+  test::AppendOperator op;
+  PinnableSlice value;
+  GetContext ctx(key, seq, &op, &value);
+  m.Get(LookupKey(key, seq), &ctx);
+  const Status s = ctx.Finish();
+  return s.ok() ? value.ToString() : s.ToString();
+}
+
+TEST(MemTable, ReadsSeeWhatTheirSequenceSees) {
+  auto m = NewMemTable();
+  ASSERT_TRUE(m->Add(5, kTypeValue, "k", "five", false).ok());
+  ASSERT_TRUE(m->Add(7, kTypeDeletion, "k", "", false).ok());
+  ASSERT_TRUE(m->Add(9, kTypeMerge, "k", "nine", false).ok());
+  EXPECT_EQ(GetAt(*m, "k", 4), "NotFound: ");
+  EXPECT_EQ(GetAt(*m, "k", 6), "five");
+  EXPECT_EQ(GetAt(*m, "k", 8), "NotFound: ");
+  EXPECT_EQ(GetAt(*m, "k", 9), "nine");
+  EXPECT_EQ(GetAt(*m, "j", 9), "NotFound: ");
+  EXPECT_EQ(m->num_entries(), 3u);
+  EXPECT_EQ(m->num_deletes(), 1u);
+  EXPECT_EQ(m->first_sequence(), 5u);
+  EXPECT_EQ(m->largest_sequence(), 9u);
+}
+
+TEST(MemTable, RangeTombstonesCover) {
+  auto m = NewMemTable();
+  EXPECT_TRUE(m->RangeTombstones()->empty());
+  m->Add(1, kTypeValue, "b", "1", false);
+  m->Add(2, kTypeRangeDeletion, "a", "c", false);
+  EXPECT_EQ(GetAt(*m, "b", 1), "1");
+  EXPECT_EQ(GetAt(*m, "b", 2), "NotFound: ");
+  m->Add(3, kTypeMerge, "b", "3", false);
+  EXPECT_EQ(GetAt(*m, "b", 3), "3");
+  const auto before = m->RangeTombstones();
+  EXPECT_EQ(before, m->RangeTombstones());
+  m->Add(4, kTypeRangeDeletion, "b", "d", false);
+  EXPECT_EQ(GetAt(*m, "b", 4), "NotFound: ");
+  EXPECT_EQ(m->RawRangeTombstones().size(), 2u);
+  EXPECT_EQ(before->MaxCoveringSequence("b", 10), 2u);
+  EXPECT_EQ(m->RangeTombstones()->MaxCoveringSequence("b", 10), 4u);
+}
+
+TEST(MemTable, ManyRangeTombstonesReadLikeTheirHistory) {
+  Random rnd(17);
+  auto m = NewMemTable();
+  std::vector<TestRecord> records;
+  std::vector<RangeTombstone> tombstones;
+  const auto key = [&] { return std::to_string(100 + rnd.Uniform(100)); };
+  for (SequenceNumber seq = 1; seq <= 1500; ++seq) {
+    if (rnd.OneIn(3)) {
+      tombstones.push_back({key(), key(), seq});
+      m->Add(seq, kTypeRangeDeletion, tombstones.back().start, tombstones.back().end, false);
+    } else {
+      records.push_back({key(), seq, kTypeValue, std::to_string(seq)});
+      m->Add(seq, kTypeValue, records.back().key, records.back().value, false);
+    }
+    if (rnd.OneIn(50)) m->RangeTombstones();
+    const std::string k = key();
+    const SequenceNumber at = rnd.OneIn(2) ? seq : rnd.Between(1, seq);
+    ASSERT_EQ(GetAt(*m, k, at),
+              test::ReadHistory(records, tombstones, k, at).value_or("NotFound: "));
+  }
+}
+
+TEST(MemTable, ADuplicateIsTryAgain) {
+  auto m = NewMemTable();
+  ASSERT_TRUE(m->Add(5, kTypeValue, "k", "a", false).ok());
+  EXPECT_TRUE(m->Add(5, kTypeValue, "k", "b", false).IsTryAgain());
+  EXPECT_TRUE(m->Add(5, kTypeValue, "k", "b", true).IsTryAgain());
+  EXPECT_EQ(GetAt(*m, "k", 5), "a");
+  EXPECT_EQ(m->num_entries(), 1u);
+}
+
+TEST(MemTable, UnknownTypesAreRefused) {
+  EXPECT_TRUE(NewMemTable()->Add(1, kTypeLogData, "k", "", false).IsCorruption());
+}
+
+TEST(MemTable, FillsUp) {
+  auto m = NewMemTable(256 << 10);
+  SequenceNumber seq = 0;
+  while (!m->ShouldFlush()) {
+    ++seq;
+    m->Add(seq, kTypeValue, std::to_string(seq), std::string(100, 'v'), false);
+  }
+  EXPECT_GT(seq, 1000u);
+  EXPECT_LT(seq, 2600u);
+  EXPECT_GE(m->MemoryAllocatedBytes(), m->ApproximateMemoryUsage());
+  uint64_t count = 0, bytes = 0;
+  m->ApproximateStats("1", "2", &count, &bytes);
+  EXPECT_GT(count, 0u);
+  EXPECT_LE(count, seq);
+}
+
+TEST(MemTable, EmptyKeysAndValues) {
+  auto m = NewMemTable();
+  m->Add(1, kTypeValue, "", "", false);
+  EXPECT_EQ(GetAt(*m, "", 1), "");
+}
+
+TEST(MemTable, IteratorsWalkBothWays) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Random rnd(seed);
+    auto m = NewMemTable();
+    InternalKeyComparator cmp(BytewiseComparator());
+    std::vector<TestRecord> records;
+    for (SequenceNumber seq = 1; seq <= 300; ++seq) {
+      records.push_back({std::to_string(rnd.Uniform(80)), seq, kTypeValue, std::to_string(seq)});
+    }
+    // Neighbours in time are neighbours in space, or are not.
+    if (rnd.OneIn(2)) std::shuffle(records.begin(), records.end(), rnd);
+    for (const TestRecord& r : records) {
+      ASSERT_TRUE(m->Add(r.sequence, r.type, r.key, r.value, rnd.OneIn(4)).ok());
+    }
+    test::VectorIterator model(records, cmp);
+    auto it = m->NewIterator();
+    for (int step = 0; step < 1000; ++step) {
+      const std::string target = test::InternalKeyOf(
+          {std::to_string(rnd.Uniform(90)), rnd.Uniform(301), kValueTypeForSeek, ""});
+      switch (rnd.Uniform(model.Valid() ? 12 : 4)) {
+        case 0:
+          it->SeekToFirst();
+          model.SeekToFirst();
+          break;
+        case 1:
+          it->SeekToLast();
+          model.SeekToLast();
+          break;
+        case 2:
+          it->Seek(target);
+          model.Seek(target);
+          break;
+        case 3:
+          it->SeekForPrev(target);
+          model.SeekForPrev(target);
+          break;
+        case 4:
+        case 5:
+        case 6:
+        case 7:
+          it->Next();
+          model.Next();
+          break;
+        default:
+          it->Prev();
+          model.Prev();
+      }
+      ASSERT_EQ(it->Valid(), model.Valid());
+      if (it->Valid()) {
+        ASSERT_EQ(it->key().ToString(), model.key().ToString());
+        ASSERT_EQ(it->value().ToString(), model.value().ToString());
+      }
+    }
+  }
+}
+
+// Writers own disjoint sequences; readers check that what they see is ordered,
+// whole, and only grows. Run under TSan.
+TEST(MemTable, ConcurrentAddsAreSeenWhole) {
+  constexpr int kWriters = 3;
+  constexpr SequenceNumber kEach = 4000;
+  auto m = NewMemTable();
+  std::atomic<int> running{kWriters};
+  std::atomic<bool> failed{false};
+  const auto write = [&](int w) {
+    Random rnd(static_cast<uint64_t>(w));
+    for (SequenceNumber i = 0; i < kEach; ++i) {
+      const SequenceNumber seq = i * kWriters + static_cast<SequenceNumber>(w) + 1;
+      const std::string key = std::to_string(rnd.Uniform(500));
+      Status s = i % 100 == 0
+                     ? m->Add(seq, kTypeRangeDeletion, key, key + "~", true)
+                     : m->Add(seq, kTypeValue, key, key + "#" + std::to_string(seq), true);
+      if (!s.ok()) failed = true;
+    }
+    --running;
+  };
+  const auto read = [&] {
+    size_t seen = 0;
+    while (running.load() > 0) {
+      auto it = m->NewIterator();
+      std::string previous;
+      size_t n = 0;
+      for (it->SeekToFirst(); it->Valid(); it->Next(), ++n) {
+        const std::string key = ExtractUserKey(it->key()).ToString();
+        const std::string value = key + "#" + std::to_string(ExtractSequence(it->key()));
+        if (it->value() != Slice(value)) failed = true;
+        if (!previous.empty() && m->comparator().Compare(previous, it->key()) >= 0) failed = true;
+        previous = it->key().ToString();
+      }
+      if (n < seen) failed = true;
+      seen = n;
+      m->RangeTombstones()->MaxCoveringSequence("250", kMaxSequenceNumber);
+      GetAt(*m, "250", kMaxSequenceNumber);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int w = 0; w < kWriters; ++w) threads.emplace_back(write, w);
+  threads.emplace_back(read);
+  for (std::thread& t : threads) t.join();
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(m->num_entries(), kWriters * kEach);
+  EXPECT_EQ(m->largest_sequence(), kWriters * kEach);
+  EXPECT_EQ(m->first_sequence(), 1u);
+  size_t points = 0;
+  auto it = m->NewIterator();
+  for (it->SeekToFirst(); it->Valid(); it->Next()) ++points;
+  EXPECT_EQ(points + m->RawRangeTombstones().size(), kWriters * kEach);
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// A skip list of byte strings that lie within its nodes.
+//
+//   node in memory:  link[h-1] ... link[1]  link[0]  entry bytes
+//                                           ^ the Node pointer
+//
+// Thread safety: reads (Contains, Iterator, EstimateCount) need no lock and may
+// run beside inserts. InsertConcurrently may run in several threads at once;
+// Insert needs that no other insert runs. The caller separates the two kinds.
+// Invariants: nodes are never removed and live as long as the arena; a node's
+// bytes do not change once it is linked; a node is linked bottom-up, each level
+// by one release store or compare-and-swap, so that whoever finds it sees it whole.
+//
+// Compare is called as int(const char* entry, const char* entry) and as
+// int(const char* entry, const Slice& target).
+#pragma once
+
+#include <atomic>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "rocksdb/slice.h"
+#include "util/concurrent_arena.h"
+#include "util/random.h"
+
+namespace compassdb {
+
+template <class Compare>
+class SkipList {
+ public:
+  static constexpr int kMaxHeight = 12;
+  static constexpr uint32_t kBranching = 4;
+
+  SkipList(Compare compare, ConcurrentArena* arena)
+      : compare_(compare), arena_(arena), head_(NewNode(0, kMaxHeight)) {
+    for (int i = 0; i < kMaxHeight; ++i) head_->SetNextRelaxed(i, nullptr);
+    for (int i = 0; i <= kMaxHeight; ++i) hint_.prev[i] = hint_.next[i] = nullptr;
+  }
+  SkipList(const SkipList&) = delete;
+  SkipList& operator=(const SkipList&) = delete;
+
+  // Room for an entry, to be filled and then inserted (or abandoned).
+  char* Allocate(size_t bytes) {
+    const int height = RandomHeight();
+    Node* node = NewNode(bytes, height);
+    node->StashHeight(height);
+    return node->entry();
+  }
+
+  // False if an equal entry is present.
+  bool Insert(const char* entry) { return InsertWith<false>(entry, &hint_); }
+  bool InsertConcurrently(const char* entry) {
+    Splice splice;
+    return InsertWith<true>(entry, &splice);
+  }
+
+  bool Contains(const Slice& target) const {
+    const Node* n = FindGreaterOrEqual(target);
+    return n != nullptr && compare_(n->entry(), target) == 0;
+  }
+
+  // Roughly how many entries are before target.
+  uint64_t EstimateCount(const Slice& target) const {
+    uint64_t count = 0;
+    const Node* x = head_;
+    for (int level = max_height_.load(std::memory_order_relaxed) - 1;; --level) {
+      for (const Node* next = x->Next(level);
+           next != nullptr && compare_(next->entry(), target) < 0; next = x->Next(level)) {
+        x = next;
+        ++count;
+      }
+      if (level == 0) return count;
+      count *= kBranching;
+    }
+  }
+
+ private:
+  class Node {
+   public:
+    const char* entry() const { return reinterpret_cast<const char*>(this + 1); }
+    char* entry() { return reinterpret_cast<char*>(this + 1); }
+
+    Node* Next(int level) const { return Link(level)->load(std::memory_order_acquire); }
+    Node* NextRelaxed(int level) const { return Link(level)->load(std::memory_order_relaxed); }
+    void SetNext(int level, Node* n) { Link(level)->store(n, std::memory_order_release); }
+    void SetNextRelaxed(int level, Node* n) { Link(level)->store(n, std::memory_order_relaxed); }
+    bool CasNext(int level, Node* expected, Node* n) {
+      return Link(level)->compare_exchange_strong(expected, n, std::memory_order_acq_rel,
+                                                  std::memory_order_acquire);
+    }
+    // Until a node is linked its lowest link holds its height.
+    void StashHeight(int height) {
+      SetNextRelaxed(0, reinterpret_cast<Node*>(static_cast<uintptr_t>(height)));
+    }
+    int StashedHeight() const {
+      return static_cast<int>(reinterpret_cast<uintptr_t>(NextRelaxed(0)));
+    }
+
+   private:
+    const std::atomic<Node*>* Link(int level) const { return &link0_ - level; }
+    std::atomic<Node*>* Link(int level) { return &link0_ - level; }
+    std::atomic<Node*> link0_;
+  };
+  static_assert(sizeof(Node) == sizeof(void*));
+
+  // Per level the neighbours between which an entry goes: prev < entry < next.
+  // Element `height` is the bracket from which the search comes down.
+  struct Splice {
+    int height = 0;
+    Node* prev[kMaxHeight + 1];
+    Node* next[kMaxHeight + 1];
+  };
+
+  Node* NewNode(size_t bytes, int height) {
+    const size_t links = sizeof(std::atomic<Node*>) * static_cast<size_t>(height - 1);
+    char* raw = arena_->AllocateAligned(links + sizeof(Node) + bytes, alignof(Node));
+    for (int i = 0; i < height - 1; ++i) {
+      new (raw + static_cast<size_t>(i) * sizeof(std::atomic<Node*>)) std::atomic<Node*>(nullptr);
+    }
+    return new (raw + links) Node();
+  }
+
+  static int RandomHeight() {
+    static std::atomic<uint64_t> seeds{0x5eed};
+    thread_local Random random(seeds.fetch_add(1, std::memory_order_relaxed));
+    int height = 1;
+    for (uint64_t bits = random.Next(); height < kMaxHeight && bits % kBranching == 0;
+         bits /= kBranching) {
+      ++height;
+    }
+    return height;
+  }
+
+  // The neighbours of entry at `level`, searched from `before` on, which
+  // precedes it. `after` (may be null) is known not to.
+  void FindSplice(const char* entry, Node* before, Node* after, int level, Node** prev,
+                  Node** next) const {
+    for (;;) {
+      Node* n = before->Next(level);
+      if (n != nullptr) __builtin_prefetch(n->Next(level));
+      if (n == after || n == nullptr || compare_(n->entry(), entry) >= 0) {
+        *prev = before;
+        *next = n;
+        return;
+      }
+      before = n;
+    }
+  }
+
+  int RaiseHeight(int height) {
+    int max = max_height_.load(std::memory_order_relaxed);
+    while (height > max) {
+      if (max_height_.compare_exchange_weak(max, height, std::memory_order_relaxed)) return height;
+    }
+    return max;
+  }
+
+  // Below which level the splice must be searched anew for entry.
+  int StaleLevels(const char* entry, const Splice& splice, int max_height) const {
+    int level = 0;
+    while (level < max_height) {
+      Node* const prev = splice.prev[level];
+      Node* const next = splice.next[level];
+      if (prev->Next(level) != next) {
+        ++level;  // something was inserted in between
+      } else if (prev != head_ && compare_(prev->entry(), entry) >= 0) {
+        // Too far right: so are all levels with this neighbour.
+        while (level < max_height && splice.prev[level] == prev) ++level;
+      } else if (next != nullptr && compare_(next->entry(), entry) < 0) {
+        while (level < max_height && splice.next[level] == next) ++level;
+      } else {
+        return level;
+      }
+    }
+    return max_height;
+  }
+
+  template <bool kCas>
+  bool InsertWith(const char* entry, Splice* splice) {
+    Node* const node =
+        reinterpret_cast<Node*>(const_cast<char*>(entry) - sizeof(Node));
+    const int height = node->StashedHeight();
+    assert(height >= 1 && height <= kMaxHeight);
+    const int max_height = RaiseHeight(height);
+    int stale = max_height;
+    if (splice->height < max_height) {
+      splice->prev[max_height] = head_;
+      splice->next[max_height] = nullptr;
+      splice->height = max_height;
+    } else {
+      stale = StaleLevels(entry, *splice, max_height);
+    }
+    for (int i = stale - 1; i >= 0; --i) {
+      FindSplice(entry, splice->prev[i + 1], splice->next[i + 1], i, &splice->prev[i],
+                 &splice->next[i]);
+    }
+
+    bool splice_valid = true;
+    for (int i = 0; i < height; ++i) {
+      for (;;) {
+        // Levels below that other inserts changed since may be off by now.
+        if (!kCas && i >= stale && splice->prev[i]->Next(i) != splice->next[i]) {
+          FindSplice(entry, splice->prev[i], nullptr, i, &splice->prev[i], &splice->next[i]);
+        }
+        if (i == 0 && splice->next[0] != nullptr &&
+            compare_(splice->next[0]->entry(), entry) == 0) {
+          splice->height = 0;
+          return false;
+        }
+        node->SetNextRelaxed(i, splice->next[i]);
+        if (!kCas) {
+          splice->prev[i]->SetNext(i, node);
+          break;
+        }
+        if (splice->prev[i]->CasNext(i, splice->next[i], node)) break;
+        FindSplice(entry, splice->prev[i], nullptr, i, &splice->prev[i], &splice->next[i]);
+        splice_valid = false;
+      }
+    }
+    if (splice_valid) {
+      for (int i = 0; i < height; ++i) splice->prev[i] = node;
+    } else {
+      splice->height = 0;
+    }
+    return true;
+  }
+
+  const Node* FindGreaterOrEqual(const Slice& target) const {
+    const Node* x = head_;
+    const Node* last_bigger = nullptr;
+    for (int level = max_height_.load(std::memory_order_relaxed) - 1;;) {
+      const Node* next = x->Next(level);
+      if (next != nullptr) __builtin_prefetch(next->Next(level));
+      const int cmp = next == nullptr || next == last_bigger ? 1 : compare_(next->entry(), target);
+      if (cmp == 0) return next;
+      if (cmp < 0) {
+        x = next;
+      } else if (level == 0) {
+        return next;
+      } else {
+        last_bigger = next;
+        --level;
+      }
+    }
+  }
+  // The last node before target (at or before it, with `or_equal`); null if none.
+  const Node* FindBefore(const Slice& target, bool or_equal) const {
+    const Node* x = head_;
+    const Node* last_bigger = nullptr;
+    for (int level = max_height_.load(std::memory_order_relaxed) - 1;;) {
+      const Node* next = x->Next(level);
+      const int cmp = next == nullptr || next == last_bigger ? 1 : compare_(next->entry(), target);
+      if (cmp < 0 || (cmp == 0 && or_equal)) {
+        x = next;
+      } else if (level == 0) {
+        return x == head_ ? nullptr : x;
+      } else {
+        last_bigger = next;
+        --level;
+      }
+    }
+  }
+  const Node* FindLast() const {
+    const Node* x = head_;
+    for (int level = max_height_.load(std::memory_order_relaxed) - 1;;) {
+      const Node* next = x->Next(level);
+      if (next != nullptr) {
+        x = next;
+      } else if (level == 0) {
+        return x == head_ ? nullptr : x;
+      } else {
+        --level;
+      }
+    }
+  }
+
+  const Compare compare_;
+  ConcurrentArena* const arena_;
+  Node* const head_;
+  std::atomic<int> max_height_{1};
+  Splice hint_;  // of Insert: where the last entry went
+
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(const SkipList* list) : list_(list) {}
+    bool Valid() const { return node_ != nullptr; }
+    const char* entry() const { return node_->entry(); }
+    void Next() { node_ = node_->Next(0); }
+    // Searches from the top: the list has no links backward. `self` is the
+    // present entry as a target.
+    void Prev(const Slice& self) { node_ = list_->FindBefore(self, false); }
+    void Seek(const Slice& target) { node_ = list_->FindGreaterOrEqual(target); }
+    void SeekForPrev(const Slice& target) { node_ = list_->FindBefore(target, true); }
+    void SeekToFirst() { node_ = list_->head_->Next(0); }
+    void SeekToLast() { node_ = list_->FindLast(); }
+
+   private:
+    const SkipList* list_;
+    const Node* node_ = nullptr;
+  };
+};
+
+}  // namespace compassdb

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/option_tables.h"
+#include "rocksdb/file_checksum.h"
+#include "rocksdb/listener.h"
+#include "rocksdb/rate_limiter.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/wal_filter.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::DBOptions;
+
+#define FIELD(name) #name, &DBOptions::name
+constexpr Support kYes = Support::kSupported;
+constexpr Support kHint = Support::kHint;
+constexpr Support kNo = Support::kRefused;
+
+void AddOpening(OptionTable<DBOptions>* t) {
+  t->push_back(Scalar<DBOptions>(FIELD(create_if_missing), kFixed, kYes, "at open"));
+  t->push_back(Scalar<DBOptions>(FIELD(create_missing_column_families), kFixed, kYes, "at open"));
+  t->push_back(Scalar<DBOptions>(FIELD(error_if_exists), kFixed, kYes, "at open"));
+  t->push_back(Scalar<DBOptions>(FIELD(paranoid_checks), kFixed, kHint,
+                                 "always as with true: damage is an error, never skipped"));
+  t->push_back(Scalar<DBOptions>(FIELD(flush_verify_memtable_count), kFixed, kHint,
+                                 "a self-check of RocksDB's flush"));
+  t->push_back(Scalar<DBOptions>(FIELD(track_and_verify_wals_in_manifest), kFixed, kNo,
+                                 "the manifest holds no sizes of logs"));
+  t->push_back(Scalar<DBOptions>(FIELD(verify_sst_unique_id_in_manifest), kFixed, kHint,
+                                 "pieces are addressed by file, offset and length and checked "
+                                 "against the manifest when they are opened"));
+  t->push_back(Scalar<DBOptions>(FIELD(skip_stats_update_on_db_open), kFixed, kHint,
+                                 "the manifest holds the statistics; nothing is read for them"));
+  t->push_back(Scalar<DBOptions>(FIELD(skip_checking_sst_file_sizes_on_db_open), kFixed, kHint,
+                                 "every piece's footer is read at open, sizes come with it"));
+  t->push_back(Scalar<DBOptions>(FIELD(fail_if_options_file_error), kFixed, kYes, "at open"));
+  t->push_back(Scalar<DBOptions>(FIELD(best_efforts_recovery), kFixed, kNo,
+                                 "recovery never drops tables; use RepairDB"));
+  t->push_back(Scalar<DBOptions>(FIELD(write_dbid_to_manifest), kFixed, kHint,
+                                 "the identity always is in the manifest"));
+  t->push_back(Text<DBOptions>(FIELD(db_host_id), kFixed, kHint,
+                               "tables do not record the host that wrote them"));
+}
+
+void AddObjects(OptionTable<DBOptions>* t) {
+  t->push_back(Pointer<DBOptions>("env", &DBOptions::env, kNoPrint, kYes,
+                                  "files, clock and threads"));
+  t->back().is_set = [](const DBOptions&) { return false; };
+  OptionInfo<DBOptions> limiter = StructOnly<DBOptions>(
+      "rate_limiter", "object", [](const DBOptions& o) { return o.rate_limiter != nullptr; }, kYes,
+      "flushes and compactions wait for it; in text: rate_limiter_bytes_per_sec=N");
+  t->push_back(limiter);
+  limiter.name = "rate_limiter_bytes_per_sec";
+  limiter.type = "int64";
+  limiter.flags = kNoPrint;
+  limiter.note = "makes a rate_limiter; 0: none";
+  limiter.parse = [](const ConfigOptions&, const std::string&, const std::string& value,
+                     DBOptions* options) {
+    int64_t rate = 0;
+    if (!ParseSigned(value, &rate) || rate < 0) {
+      return BadOptionValue("rate_limiter_bytes_per_sec", value, "int64");
+    }
+    options->rate_limiter.reset(rate == 0 ? nullptr : rocksdb::NewGenericRateLimiter(rate));
+    return Status::OK();
+  };
+  t->push_back(limiter);
+  t->push_back(StructOnly<DBOptions>(
+      "sst_file_manager", "object",
+      [](const DBOptions& o) { return o.sst_file_manager != nullptr; }, kNo,
+      "space limits and slow deletion of table files: files are shared by tables here"));
+  t->push_back(StructOnly<DBOptions>(
+      "info_log", "object", [](const DBOptions& o) { return o.info_log != nullptr; }, kYes,
+      "default: LOG in the database's directory or db_log_dir"));
+  t->push_back(Object<DBOptions>("statistics", &DBOptions::statistics, kNoPrint, kYes, "counted"));
+  t->push_back(StructOnly<DBOptions>(
+      "write_buffer_manager", "object",
+      [](const DBOptions& o) { return o.write_buffer_manager != nullptr; }, kYes,
+      "memtables of all databases that share it are charged to it"));
+  OptionInfo<DBOptions> listeners = StructOnly<DBOptions>(
+      "listeners", "list", [](const DBOptions& o) { return !o.listeners.empty(); }, kYes,
+      "called as documented; in text: the ids of registered classes");
+  listeners.flags = kNoPrint;
+  listeners.parse = [](const ConfigOptions& config, const std::string&, const std::string& value,
+                       DBOptions* options) {
+    std::vector<std::string> ids;
+    Status s = SplitOptionList(value, &ids);
+    std::vector<std::shared_ptr<rocksdb::EventListener>> made;
+    for (size_t i = 0; s.ok() && i < ids.size(); ++i) {
+      std::shared_ptr<rocksdb::EventListener> listener;
+      s = rocksdb::EventListener::CreateFromString(config, ids[i], &listener);
+      if (s.ok()) made.push_back(std::move(listener));
+      if (s.IsNotSupported() && config.ignore_unsupported_options) s = Status::OK();
+    }
+    if (s.ok()) options->listeners = std::move(made);
+    return s;
+  };
+  t->push_back(listeners);
+  t->push_back(StructOnly<DBOptions>(
+      "row_cache", "object", [](const DBOptions& o) { return o.row_cache != nullptr; }, kHint,
+      "a read costs at most one block, which the block cache holds"));
+  OptionInfo<DBOptions> wal_filter = StructOnly<DBOptions>(
+      "wal_filter", "object", [](const DBOptions& o) { return o.wal_filter != nullptr; }, kNo,
+      "the log is replayed as it was written");
+  wal_filter.flags = kFixed;
+  wal_filter.parse = [](const ConfigOptions& config, const std::string&, const std::string& value,
+                        DBOptions* options) {
+    if (value != "nullptr" && !config.ignore_unsupported_options) {
+      return Status::NotSupported("wal_filter", value);
+    }
+    if (value == "nullptr") options->wal_filter = nullptr;
+    return Status::OK();
+  };
+  wal_filter.format = [](const ConfigOptions&, const DBOptions& o) {
+    return std::string(o.wal_filter == nullptr ? "nullptr" : o.wal_filter->Name());
+  };
+  t->push_back(wal_filter);
+  t->push_back(Object<DBOptions>(FIELD(file_checksum_gen_factory), kFixed, kNo,
+                                 "files are filled and punched piece by piece, so a checksum of "
+                                 "the whole does not hold; every block has its own"));
+  t->push_back(StructOnly<DBOptions>(
+      "compaction_service", "object",
+      [](const DBOptions& o) { return o.compaction_service != nullptr; }, kNo,
+      "compactions run in the process"));
+}
+
+void AddDirectories(OptionTable<DBOptions>* t) {
+  t->push_back(StructOnly<DBOptions>(
+      "db_paths", "list", [](const DBOptions& o) { return !o.db_paths.empty(); }, kNo,
+      "one directory per database"));
+  t->push_back(Text<DBOptions>(FIELD(db_log_dir), kFixed, kYes, "directory of LOG"));
+  t->push_back(Text<DBOptions>(FIELD(wal_dir), kFixed, kYes, "directory of the write-ahead log"));
+  t->push_back(Scalar<DBOptions>(FIELD(delete_obsolete_files_period_micros), kMutable, kHint,
+                                 "obsolete files go when their last user does"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_open_files), kMutable, kYes, "size of the file cache"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_file_opening_threads), kFixed, kHint,
+                                 "index data is read in one pass at open"));
+  t->push_back(Scalar<DBOptions>(FIELD(table_cache_numshardbits), kFixed, kHint,
+                                 "files are few and shared by tables"));
+}
+
+void AddInfoLog(OptionTable<DBOptions>* t) {
+  t->push_back(Scalar<DBOptions>(FIELD(info_log_level), kFixed, kYes, "of LOG"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_log_file_size), kFixed, kYes, "of LOG"));
+  t->push_back(Scalar<DBOptions>(FIELD(log_file_time_to_roll), kFixed, kYes, "of LOG"));
+  t->push_back(Scalar<DBOptions>(FIELD(keep_log_file_num), kFixed, kYes, "of LOG"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_data_in_errors), kFixed, kHint,
+                                 "keys in messages are escaped and cut"));
+  t->push_back(Scalar<DBOptions>(FIELD(stats_dump_period_sec), kMutable, kHint,
+                                 "ask GetProperty(\"rocksdb.stats\")"));
+  t->push_back(Scalar<DBOptions>(FIELD(stats_persist_period_sec), kMutable, kHint,
+                                 "no history of statistics is kept"));
+  t->push_back(Scalar<DBOptions>(FIELD(persist_stats_to_disk), kFixed, kNo,
+                                 "no history of statistics is kept"));
+  t->push_back(Scalar<DBOptions>(FIELD(stats_history_buffer_size), kMutable, kHint,
+                                 "no history of statistics is kept"));
+  t->push_back(Scalar<DBOptions>(FIELD(dump_malloc_stats), kFixed, kHint,
+                                 "no statistics are dumped"));
+  t->push_back(Scalar<DBOptions>(FIELD(enable_thread_tracking), kFixed, kHint,
+                                 "no thread status is kept"));
+}
+
+void AddBackground(OptionTable<DBOptions>* t) {
+  t->push_back(Scalar<DBOptions>(FIELD(max_background_jobs), kMutable, kYes,
+                                 "a quarter for flushes, the rest for compactions"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_background_compactions), kMutable, kYes, "threads"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_background_flushes), kMutable, kYes, "threads"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_subcompactions), kMutable, kHint,
+                                 "compactions are small: one table and what falls into it"));
+  t->push_back(Scalar<DBOptions>(FIELD(delayed_write_rate), kMutable, kYes,
+                                 "bytes per second while writes are slowed down"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_bgerror_resume_count), kFixed, kHint,
+                                 "DB::Resume recovers; nothing is retried unasked"));
+  t->push_back(Scalar<DBOptions>(FIELD(bgerror_resume_retry_interval), kFixed, kHint,
+                                 "DB::Resume recovers; nothing is retried unasked"));
+}
+
+void AddLog(OptionTable<DBOptions>* t) {
+  t->push_back(Scalar<DBOptions>(FIELD(max_total_wal_size), kMutable, kYes,
+                                 "older memtables are flushed beyond it"));
+  t->push_back(Scalar<DBOptions>(FIELD(use_fsync), kFixed, kHint,
+                                 "a sync always makes data and size durable"));
+  t->push_back(Scalar<DBOptions>(FIELD(recycle_log_file_num), kFixed, kHint,
+                                 "logs are written to new files"));
+  t->push_back(Scalar<DBOptions>(FIELD(WAL_ttl_seconds), kFixed, kNo, "no archive of logs"));
+  t->push_back(Scalar<DBOptions>(FIELD(WAL_size_limit_MB), kFixed, kNo, "no archive of logs"));
+  t->push_back(Scalar<DBOptions>(FIELD(wal_recovery_mode), kFixed, kYes, "all four"));
+  t->push_back(Scalar<DBOptions>(FIELD(wal_bytes_per_sync), kMutable, kYes,
+                                 "write-back is started"));
+  t->push_back(Scalar<DBOptions>(FIELD(wal_compression), kFixed, kNo,
+                                 "records are written uncompressed"));
+  t->push_back(Scalar<DBOptions>(FIELD(manual_wal_flush), kFixed, kYes, "FlushWAL writes it"));
+  t->push_back(Scalar<DBOptions>(FIELD(avoid_flush_during_recovery), kFixed, kYes, "at open"));
+  t->push_back(Scalar<DBOptions>(FIELD(avoid_flush_during_shutdown), kMutable, kYes, "at close"));
+  t->push_back(Scalar<DBOptions>(FIELD(log_readahead_size), kFixed, kHint, "logs are read whole"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_manifest_file_size), kFixed, kYes,
+                                 "a new manifest is begun beyond it"));
+  t->push_back(Scalar<DBOptions>(FIELD(manifest_preallocation_size), kFixed, kHint,
+                                 "a manifest grows as it is written"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_2pc), kFixed, kNo,
+                                 "prepared transactions are not kept in the log"));
+}
+
+void AddWrites(OptionTable<DBOptions>* t) {
+  t->push_back(Scalar<DBOptions>(FIELD(db_write_buffer_size), kFixed, kYes,
+                                 "memory of all memtables"));
+  t->push_back(Scalar<DBOptions>(FIELD(atomic_flush), kFixed, kYes,
+                                 "families are flushed and committed together"));
+  t->push_back(Scalar<DBOptions>(FIELD(enable_pipelined_write), kFixed, kHint,
+                                 "one writer queue with group commit"));
+  t->push_back(Scalar<DBOptions>(FIELD(unordered_write), kFixed, kHint,
+                                 "writes always are ordered, the stronger promise"));
+  t->push_back(Scalar<DBOptions>(FIELD(two_write_queues), kFixed, kHint,
+                                 "one writer queue with group commit"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_concurrent_memtable_write), kFixed, kYes,
+                                 "members of a write group insert at once"));
+  t->push_back(Scalar<DBOptions>(FIELD(enable_write_thread_adaptive_yield), kFixed, kHint,
+                                 "waiting writers block on a condition variable"));
+  t->push_back(Scalar<DBOptions>(FIELD(write_thread_max_yield_usec), kFixed, kHint,
+                                 "waiting writers block on a condition variable"));
+  t->push_back(Scalar<DBOptions>(FIELD(write_thread_slow_yield_usec), kFixed, kHint,
+                                 "waiting writers block on a condition variable"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_write_batch_group_size_bytes), kFixed, kYes,
+                                 "bytes that one group commits"));
+  t->push_back(Scalar<DBOptions>(FIELD(use_adaptive_mutex), kFixed, kHint,
+                                 "the standard library's mutex"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_ingest_behind), kFixed, kNo,
+                                 "no level is kept free for files from outside"));
+  t->push_back(Scalar<DBOptions>(FIELD(enforce_single_del_contracts), kFixed, kHint,
+                                 "a SingleDelete that meets another kind of record deletes"));
+}
+
+void AddInputOutput(OptionTable<DBOptions>* t) {
+  t->push_back(Scalar<DBOptions>(FIELD(use_direct_reads), kFixed, kYes, "O_DIRECT"));
+  t->push_back(Scalar<DBOptions>(FIELD(use_direct_io_for_flush_and_compaction), kFixed, kYes,
+                                 "O_DIRECT"));
+  t->push_back(Scalar<DBOptions>(FIELD(bytes_per_sync), kMutable, kYes, "write-back is started"));
+  t->push_back(Scalar<DBOptions>(FIELD(strict_bytes_per_sync), kMutable, kHint,
+                                 "write-back is started, not awaited"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_mmap_reads), kFixed, kHint, "files are read"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_mmap_writes), kFixed, kHint, "files are written"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_fallocate), kFixed, kHint,
+                                 "the file system decides"));
+  t->push_back(Scalar<DBOptions>(FIELD(is_fd_close_on_exec), kFixed, kHint,
+                                 "descriptors always are closed on exec"));
+  t->push_back(Scalar<DBOptions>(FIELD(advise_random_on_open), kFixed, kHint,
+                                 "reads are of single blocks"));
+  t->push_back(Scalar<DBOptions>(FIELD(access_hint_on_compaction_start), kFixed, kHint,
+                                 "compactions read with their own read-ahead"));
+  t->push_back(Scalar<DBOptions>(FIELD(compaction_readahead_size), kMutable, kHint,
+                                 "compactions read with their own read-ahead"));
+  t->push_back(Scalar<DBOptions>(FIELD(random_access_max_buffer_size), kFixed, kHint,
+                                 "reads are of single blocks"));
+  t->push_back(Scalar<DBOptions>(FIELD(writable_file_max_buffer_size), kMutable, kHint,
+                                 "writers have a fixed buffer"));
+  t->push_back(Scalar<DBOptions>(FIELD(avoid_unnecessary_blocking_io), kFixed, kHint,
+                                 "files are deleted by background threads"));
+  t->push_back(Scalar<DBOptions>(FIELD(lowest_used_cache_tier), kFixed, kHint,
+                                 "one tier of block cache"));
+  t->push_back(StructOnly<DBOptions>(
+      "checksum_handoff_file_types", "set",
+      [](const DBOptions& o) {
+        rocksdb::FileTypeSet types = o.checksum_handoff_file_types;  // Contains() is not const
+        for (int type = 0; type <= static_cast<int>(rocksdb::FileType::kBlobFile); ++type) {
+          if (types.Contains(static_cast<rocksdb::FileType>(type))) {
+            return true;
+          }
+        }
+        return false;
+      },
+      kHint, "the file system gets data without checksums; blocks and records hold their own"));
+}
+#undef FIELD
+
+void AddRetired(OptionTable<DBOptions>* t) {
+  for (const char* name :
+       {"base_background_compactions", "skip_log_error_on_recovery", "disable_data_sync",
+        "disableDataSync", "new_table_reader_for_compaction_inputs", "preserve_deletes",
+        "concurrent_prepare", "allow_os_buffer"}) {
+    t->push_back(Retired<DBOptions>(name));
+  }
+}
+
+}  // namespace
+
+const OptionTable<rocksdb::DBOptions>& DbOptionTable() {
+  static const auto* const table = [] {
+    auto* t = new OptionTable<DBOptions>();
+    AddOpening(t);
+    AddObjects(t);
+    AddDirectories(t);
+    AddInfoLog(t);
+    AddBackground(t);
+    AddLog(t);
+    AddWrites(t);
+    AddInputOutput(t);
+    AddRetired(t);
+    return t;
+  }();
+  return *table;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/option_tables.h"
+#include "options/table_factories.h"
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/concurrent_task_limiter.h"
+#include "rocksdb/memtablerep.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_partitioner.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::ColumnFamilyOptions;
+using rocksdb::CompressionOptions;
+
+#define FIELD(name) #name, &ColumnFamilyOptions::name
+using F = ColumnFamilyOptions;
+constexpr Support kYes = Support::kSupported;
+constexpr Support kHint = Support::kHint;
+constexpr Support kNo = Support::kRefused;
+
+// "window_bits:level:strategy[:max_dict[:zstd_train[:threads[:enabled[:dict_buffer[:trainer]]]]]]"
+Status ParseCompressionList(const std::string& text, CompressionOptions* options) {
+  std::vector<std::string> part;
+  CompressionOptions o;
+  const Status s = SplitOptionList(text, &part);
+  bool good = s.ok() && part.size() >= 3 && part.size() <= 9;
+  const auto take = [&part, &good](size_t i, auto* member) {
+    if (good && i < part.size()) good = ParseValue(part[i], member);
+  };
+  take(0, &o.window_bits);
+  take(1, &o.level);
+  take(2, &o.strategy);
+  take(3, &o.max_dict_bytes);
+  take(4, &o.zstd_max_train_bytes);
+  // The sixth of six is `enabled`: older than parallel_threads.
+  if (part.size() == 6) {
+    take(5, &o.enabled);
+  } else {
+    take(5, &o.parallel_threads);
+    take(6, &o.enabled);
+  }
+  take(7, &o.max_dict_buffer_bytes);
+  take(8, &o.use_zstd_dict_trainer);
+  if (!good) return Status::InvalidArgument("unable to parse the compression options", text);
+  *options = o;
+  return Status::OK();
+}
+
+Status ParseFifoSize(const std::string& text, rocksdb::CompactionOptionsFIFO* options) {
+  if (ParseValue(text, &options->max_table_files_size)) return Status::OK();
+  return BadOptionValue("compaction_options_fifo", text, "uint64");
+}
+
+// Only `level` has an effect.
+bool HasUnusedCompressionOptions(CompressionOptions options) {
+  options.level = CompressionOptions().level;
+  options.enabled = false;
+  const ConfigOptions config;
+  return ListOptions(config, CompressionOptionTable(), options) !=
+         ListOptions(config, CompressionOptionTable(), CompressionOptions());
+}
+
+void AddContents(OptionTable<F>* t) {
+  t->push_back(Pointer<F>(FIELD(comparator), kFixed, kYes,
+                          "its name is in the manifest and must match at open"));
+  t->push_back(Object<F>(FIELD(merge_operator), kFixed, kYes, "full, partial, associative"));
+  t->push_back(Pointer<F>(FIELD(compaction_filter), kFixed, kYes, "at compaction"));
+  t->push_back(Object<F>(FIELD(compaction_filter_factory), kFixed, kYes, "one filter per job"));
+  t->push_back(Object<F>(FIELD(prefix_extractor), kMutable, kYes,
+                         "prefix_same_as_start; needs no filter, as seeks are in key order"));
+  t->push_back(StructOnly<F>(
+      "table_properties_collector_factories", "list",
+      [](const F& o) { return !o.table_properties_collector_factories.empty(); }, kNo,
+      "tables keep no properties of the application"));
+  t->push_back(StructOnly<F>(
+      "inplace_callback", "function", [](const F& o) { return o.inplace_callback != nullptr; },
+      kNo, "values in the memtable never change"));
+  t->push_back(Scalar<F>(FIELD(inplace_update_support), kFixed, kHint,
+                         "values in the memtable never change; snapshots stay exact"));
+  t->push_back(Scalar<F>(FIELD(inplace_update_num_locks), kMutable, kHint,
+                         "values in the memtable never change"));
+}
+
+void AddMemtables(OptionTable<F>* t) {
+  t->push_back(Scalar<F>(FIELD(write_buffer_size), kMutable, kYes, "of a memtable"));
+  t->push_back(Scalar<F>(FIELD(max_write_buffer_number), kMutable, kYes,
+                         "writes slow down, then stop"));
+  t->push_back(Scalar<F>(FIELD(min_write_buffer_number_to_merge), kFixed, kYes,
+                         "memtables per flush"));
+  t->push_back(Scalar<F>(FIELD(max_write_buffer_number_to_maintain), kFixed, kHint,
+                         "flushed memtables are not kept"));
+  t->push_back(Scalar<F>(FIELD(max_write_buffer_size_to_maintain), kFixed, kHint,
+                         "flushed memtables are not kept"));
+  t->push_back(Object<F>(FIELD(memtable_factory), kFixed, kHint,
+                         "the engine's concurrent skip list serves in place of RocksDB's "
+                         "representations; one of the application is refused"));
+  t->back().is_set = [](const F& o) {
+    return o.memtable_factory == nullptr || !o.memtable_factory->IsInstanceOf("skip_list");
+  };
+  OptionInfo<F> alias = t->back();
+  alias.name = "memtable";
+  alias.flags = kNoPrint;
+  alias.note = "the same as memtable_factory";
+  alias.is_set = [](const F&) { return false; };
+  t->push_back(alias);
+  t->push_back(Scalar<F>(FIELD(arena_block_size), kMutable, kYes, "of a memtable"));
+  t->push_back(Scalar<F>(FIELD(memtable_prefix_bloom_size_ratio), kMutable, kHint,
+                         "memtables have no filter"));
+  t->push_back(Scalar<F>(FIELD(memtable_whole_key_filtering), kMutable, kHint,
+                         "memtables have no filter"));
+  t->push_back(Scalar<F>(FIELD(memtable_huge_page_size), kMutable, kHint,
+                         "memory comes from the allocator"));
+  t->push_back(Object<F>(FIELD(memtable_insert_with_hint_prefix_extractor), kFixed, kHint,
+                         "inserts start from the head"));
+  t->push_back(Scalar<F>(FIELD(memtable_protection_bytes_per_key), kMutable, kHint,
+                         "records in memory have no checksums"));
+  t->push_back(Scalar<F>(FIELD(bloom_locality), kFixed, kHint, "memtables have no filter"));
+  t->push_back(Scalar<F>(FIELD(experimental_mempurge_threshold), kMutable, kHint,
+                         "memtables are flushed"));
+  t->push_back(Scalar<F>(FIELD(max_successive_merges), kMutable, kHint,
+                         "operands are folded by reads and compactions"));
+  t->push_back(Scalar<F>(FIELD(max_sequential_skip_in_iterations), kMutable, kYes,
+                         "before an iterator seeks"));
+}
+
+void AddLevels(OptionTable<F>* t) {
+  t->push_back(Scalar<F>(FIELD(num_levels), kFixed, kYes, "levels"));
+  t->push_back(Scalar<F>(FIELD(level0_file_num_compaction_trigger), kMutable, kYes, "runs"));
+  t->push_back(Scalar<F>(FIELD(level0_slowdown_writes_trigger), kMutable, kYes, "runs"));
+  t->push_back(Scalar<F>(FIELD(level0_stop_writes_trigger), kMutable, kYes, "runs"));
+  t->push_back(Scalar<F>(FIELD(max_bytes_for_level_base), kMutable, kYes, "live data of level 1"));
+  t->push_back(Scalar<F>(FIELD(max_bytes_for_level_multiplier), kMutable, kYes, "per level"));
+  t->push_back(List<F>(FIELD(max_bytes_for_level_multiplier_additional), kMutable, kYes,
+                       "per level"));
+  t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_level_bytes), kFixed, kHint,
+                         "levels have fixed targets; dead data is bounded by max_dead_percent of "
+                         "CompassTable"));
+  t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_file_size), kMutable, kHint,
+                         "tables are split by their live data"));
+  t->push_back(Scalar<F>(FIELD(target_file_size_base), kMutable, kYes,
+                         "a table has about half of it and is split at it"));
+  t->push_back(Scalar<F>(FIELD(target_file_size_multiplier), kMutable, kHint,
+                         "tables of all levels have the same size"));
+  t->push_back(Scalar<F>(FIELD(max_compaction_bytes), kMutable, kYes, "input of one job"));
+  t->push_back(Scalar<F>(FIELD(ignore_max_compaction_bytes_for_input), kMutable, kHint,
+                         "a job's input is measured before it runs"));
+  t->push_back(Scalar<F>(FIELD(soft_pending_compaction_bytes_limit), kMutable, kYes,
+                         "writes slow down"));
+  t->push_back(Scalar<F>(FIELD(hard_pending_compaction_bytes_limit), kMutable, kYes,
+                         "writes stop"));
+  t->push_back(Scalar<F>(FIELD(disable_auto_compactions), kMutable, kYes, "none are started"));
+  t->push_back(Scalar<F>(FIELD(compaction_style), kFixed, kHint,
+                         "level; universal is served by levels, none by "
+                         "disable_auto_compactions, FIFO (which drops data) is refused"));
+  t->push_back(Scalar<F>(FIELD(compaction_pri), kMutable, kHint,
+                         "the picker takes what costs least per byte moved"));
+  t->push_back(Nested<F>(FIELD(compaction_options_universal), UniversalOptionTable, nullptr,
+                         kMutable, kHint, "universal is served by levels"));
+  t->push_back(Nested<F>(FIELD(compaction_options_fifo), FifoOptionTable, ParseFifoSize, kMutable,
+                         kHint, "FIFO is refused"));
+  t->push_back(Scalar<F>(FIELD(ttl), kMutable, kYes, "older tables are rewritten"));
+  t->push_back(Scalar<F>(FIELD(periodic_compaction_seconds), kMutable, kYes,
+                         "older tables are rewritten"));
+  t->push_back(StructOnly<F>(
+      "compaction_thread_limiter", "object",
+      [](const F& o) { return o.compaction_thread_limiter != nullptr; }, kHint,
+      "max_background_jobs bounds the jobs"));
+  t->push_back(Object<F>(FIELD(sst_partitioner_factory), kFixed, kHint,
+                         "tables are split by their live data"));
+}
+
+void AddTables(OptionTable<F>* t) {
+  t->push_back(Object<F>(FIELD(table_factory), kMutable, kYes,
+                         "BlockBasedTable or CompassTable, both stand for the engine's format; "
+                         "PlainTable and CuckooTable are refused"));
+  t->back().parse = ParseTableFactoryOption;
+  t->back().format = [](const ConfigOptions&, const F& o) {
+    return std::string(o.table_factory == nullptr ? "nullptr" : o.table_factory->Name());
+  };
+  t->back().is_set = [](const F&) { return false; };
+  for (const auto& [name, id] : {std::pair("block_based_table_factory", "BlockBasedTable"),
+                                 std::pair("plain_table_factory", "PlainTable")}) {
+    OptionInfo<F> alias = t->back();
+    alias.name = name;
+    alias.flags = kNoPrint | kMutable;
+    alias.note = "options of a table_factory";
+    const std::string table_id = id;
+    alias.parse = [table_id](const ConfigOptions& config, const std::string& member,
+                             const std::string& value, F* options) {
+      return ParseTableFactoryAlias(config, table_id, member, value, options);
+    };
+    t->push_back(alias);
+  }
+  t->push_back(Scalar<F>(FIELD(compression), kMutable, kYes, "none, Snappy, LZ4, LZ4HC, ZSTD"));
+  t->push_back(List<F>(FIELD(compression_per_level), kMutable, kYes, "of tables of the level"));
+  t->push_back(Scalar<F>(FIELD(bottommost_compression), kMutable, kYes, "of the last level"));
+  t->push_back(Nested<F>(FIELD(compression_opts), CompressionOptionTable, ParseCompressionList,
+                         kMutable, kHint,
+                         "level is used; there are no dictionaries and no parallel compression"));
+  t->back().is_set = [](const F& o) { return HasUnusedCompressionOptions(o.compression_opts); };
+  t->push_back(Nested<F>(FIELD(bottommost_compression_opts), CompressionOptionTable,
+                         ParseCompressionList, kMutable, kHint,
+                         "all levels compress with the level of compression_opts"));
+  t->push_back(Scalar<F>(FIELD(sample_for_compression), kMutable, kHint, "nothing is sampled"));
+  t->push_back(Scalar<F>(FIELD(optimize_filters_for_hits), kFixed, kHint,
+                         "the directory is index and filter in one"));
+  t->push_back(Scalar<F>(FIELD(check_flush_compaction_key_order), kMutable, kHint,
+                         "order is always checked"));
+  t->push_back(Scalar<F>(FIELD(paranoid_file_checks), kMutable, kYes,
+                         "what was written is read again before it is committed"));
+  t->push_back(Scalar<F>(FIELD(force_consistency_checks), kFixed, kHint,
+                         "versions are always checked"));
+  t->push_back(Scalar<F>(FIELD(report_bg_io_stats), kMutable, kHint,
+                         "bytes of jobs are always counted"));
+  t->push_back(Scalar<F>(FIELD(bottommost_temperature), kFixed | kNoPrint, kHint,
+                         "files have no temperature"));
+  t->push_back(Scalar<F>(FIELD(last_level_temperature), kMutable, kHint,
+                         "files have no temperature"));
+  t->push_back(Scalar<F>(FIELD(preclude_last_level_data_seconds), kFixed, kHint,
+                         "files have no temperature"));
+  t->push_back(Scalar<F>(FIELD(preserve_internal_time_seconds), kFixed, kHint,
+                         "files have no temperature"));
+  t->push_back(StructOnly<F>(
+      "cf_paths", "list", [](const F& o) { return !o.cf_paths.empty(); }, kNo,
+      "one directory per database"));
+}
+
+void AddBlobs(OptionTable<F>* t) {
+  constexpr const char* kNote =
+      "values are not moved to files of their own: a compaction leaves unchanged records, small "
+      "or large, where they are";
+  t->push_back(Scalar<F>(FIELD(enable_blob_files), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(min_blob_size), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(blob_file_size), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(blob_compression_type), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(enable_blob_garbage_collection), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(blob_garbage_collection_age_cutoff), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(blob_garbage_collection_force_threshold), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(blob_compaction_readahead_size), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(blob_file_starting_level), kMutable, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(prepopulate_blob_cache), kMutable, kHint, kNote));
+  t->push_back(Object<F>("blob_cache", &F::blob_cache, kNoPrint, kHint, kNote));
+}
+
+#undef FIELD
+
+void AddRetired(OptionTable<F>* t) {
+  for (const char* name :
+       {"max_mem_compaction_level", "soft_rate_limit", "hard_rate_limit",
+        "expanded_compaction_factor", "max_grandparent_overlap_factor", "source_compaction_factor",
+        "rate_limit_delay_max_milliseconds", "filter_deletes", "verify_checksums_in_compaction",
+        "purge_redundant_kvs_while_flush", "memtable_prefix_bloom_bits",
+        "memtable_prefix_bloom_probes", "min_partial_merge_operands", "snap_refresh_nanos",
+        "compaction_measure_io_stats"}) {
+    t->push_back(Retired<F>(name));
+  }
+}
+
+}  // namespace
+
+const OptionTable<rocksdb::ColumnFamilyOptions>& FamilyOptionTable() {
+  static const auto* const table = [] {
+    auto* t = new OptionTable<F>();
+    AddContents(t);
+    AddMemtables(t);
+    AddLevels(t);
+    AddTables(t);
+    AddBlobs(t);
+    AddRetired(t);
+    return t;
+  }();
+  return *table;
+}
+
+#define ROW(S, name, note) Scalar<rocksdb::S>(#name, &rocksdb::S::name, kMutable, kHint, note)
+
+const OptionTable<rocksdb::CompressionOptions>& CompressionOptionTable() {
+  static const auto* const table = new OptionTable<CompressionOptions>{
+      ROW(CompressionOptions, window_bits, "zlib only"),
+      Scalar<CompressionOptions>("level", &CompressionOptions::level, kMutable, kYes,
+                                 "of the library"),
+      ROW(CompressionOptions, strategy, "zlib only"),
+      ROW(CompressionOptions, max_dict_bytes, "no dictionaries"),
+      ROW(CompressionOptions, zstd_max_train_bytes, "no dictionaries"),
+      ROW(CompressionOptions, parallel_threads, "a job compresses in its thread"),
+      ROW(CompressionOptions, enabled, "for bottommost_compression_opts"),
+      ROW(CompressionOptions, max_dict_buffer_bytes, "no dictionaries"),
+      ROW(CompressionOptions, use_zstd_dict_trainer, "no dictionaries")};
+  return *table;
+}
+
+const OptionTable<rocksdb::CompactionOptionsUniversal>& UniversalOptionTable() {
+  constexpr const char* kNote = "universal is served by levels";
+  static const auto* const table = new OptionTable<rocksdb::CompactionOptionsUniversal>{
+      ROW(CompactionOptionsUniversal, size_ratio, kNote),
+      ROW(CompactionOptionsUniversal, min_merge_width, kNote),
+      ROW(CompactionOptionsUniversal, max_merge_width, kNote),
+      ROW(CompactionOptionsUniversal, max_size_amplification_percent, kNote),
+      ROW(CompactionOptionsUniversal, compression_size_percent, kNote),
+      ROW(CompactionOptionsUniversal, stop_style, kNote),
+      ROW(CompactionOptionsUniversal, allow_trivial_move, kNote),
+      ROW(CompactionOptionsUniversal, incremental, kNote)};
+  return *table;
+}
+
+const OptionTable<rocksdb::CompactionOptionsFIFO>& FifoOptionTable() {
+  static const auto* const table = [] {
+    constexpr const char* kNote = "FIFO is refused";
+    auto* t = new OptionTable<rocksdb::CompactionOptionsFIFO>{
+        ROW(CompactionOptionsFIFO, max_table_files_size, kNote),
+        ROW(CompactionOptionsFIFO, allow_compaction, kNote),
+        ROW(CompactionOptionsFIFO, age_for_warm, kNote)};
+    t->push_back(Retired<rocksdb::CompactionOptionsFIFO>("ttl"));
+    return t;
+  }();
+  return *table;
+}
+#undef ROW
+
+}  // namespace compassdb

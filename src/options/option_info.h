@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// An option, declared once: from its row come the parser, the printer, the
+// OPTIONS file, SetOptions, the refusal at open, the warning in LOG and the
+// table in docs/compatibility.md.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "options/option_value.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/customizable.h"
+
+namespace compassdb {
+
+using rocksdb::ConfigOptions;
+
+enum class Support {
+  kSupported,  // does what RocksDB documents
+  kHint,       // stored and printed, no effect here; a value other than the default is warned about
+  kRefused,    // a value other than the default is NotSupported
+};
+
+enum OptionFlags : unsigned {
+  kFixed = 0,
+  kMutable = 1,  // SetOptions / SetDBOptions change it
+  kNoParse = 2,  // only in the struct
+  kNoPrint = 4,  // not in strings and OPTIONS files
+};
+
+template <class S>
+struct OptionInfo {
+  const char* name;
+  const char* type;
+  unsigned flags;
+  Support support;
+  const char* note;  // what it does here, or why it has no effect or is refused
+
+  // Null with kNoParse. `member` is the part after the dot of "name.member", else empty.
+  std::function<Status(const ConfigOptions&, const std::string& member, const std::string& value,
+                       S*)>
+      parse;
+  std::function<std::string(const ConfigOptions&, const S&)> format;
+  // Whether the value differs from that of a default S; what kHint and kRefused ask.
+  std::function<bool(const S&)> is_set;
+
+  bool is_mutable() const { return (flags & kMutable) != 0; }
+  // The same option whose refusal or warning depends on more than "not the default".
+  OptionInfo When(std::function<bool(const S&)> predicate) && {
+    is_set = std::move(predicate);
+    return std::move(*this);
+  }
+};
+
+template <class S>
+using OptionTable = std::vector<OptionInfo<S>>;
+
+// Where `name` leads: the row, and the member of a nested struct ("compression_opts.level").
+template <class S>
+const OptionInfo<S>* FindOption(const OptionTable<S>& table, const std::string& name,
+                                std::string* member) {
+  const size_t dot = name.find('.');
+  const std::string head = name.substr(0, dot);
+  *member = dot == std::string::npos ? "" : name.substr(dot + 1);
+  for (const OptionInfo<S>& option : table) {
+    if (head == option.name) return &option;
+  }
+  return nullptr;
+}
+
+// NotFound if the table has no such option.
+template <class S>
+Status ParseOption(const ConfigOptions& config, const OptionTable<S>& table,
+                   const std::string& name, const std::string& value, S* options) {
+  std::string member;
+  const OptionInfo<S>* option = FindOption(table, name, &member);
+  if (option == nullptr || option->parse == nullptr) {
+    return Status::NotFound("Could not find option: ", name);
+  }
+  if (config.mutable_options_only && !option->is_mutable()) {
+    return Status::InvalidArgument("Option not changeable: " + name);
+  }
+  return option->parse(config, member, value, options);
+}
+
+inline Status BadOptionValue(const std::string& name, const std::string& value,
+                             const char* expected) {
+  return Status::InvalidArgument("Error parsing " + name,
+                                 "'" + value + "' is not a value of type " + expected);
+}
+
+// Sets what `map` names, in the order of names. Names that the table does not have go to `unused`;
+// without it they are an error unless the configuration says to skip them. On errors *options keeps
+// its value.
+template <class S>
+Status ParseOptions(const ConfigOptions& config, const OptionTable<S>& table, const OptionMap& map,
+                    S* options, OptionMap* unused = nullptr) {
+  S result = *options;
+  const std::map<std::string, std::string> sorted(map.begin(), map.end());
+  for (const auto& [name, value] : sorted) {
+    const Status s = ParseOption(config, table, name, value, &result);
+    if (s.ok()) continue;
+    if (!s.IsNotFound()) return s;
+    if (unused != nullptr) {
+      (*unused)[name] = value;
+    } else if (!config.ignore_unknown_options) {
+      return Status::InvalidArgument("Could not find option: ", name);
+    }
+  }
+  *options = std::move(result);
+  return Status::OK();
+}
+
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+// What is printed, in the order of the table; options without a text form are left out.
+template <class S>
+NamedValues ListOptions(const ConfigOptions& config, const OptionTable<S>& table,
+                        const S& options) {
+  NamedValues values;
+  for (const OptionInfo<S>& option : table) {
+    if ((option.flags & kNoPrint) != 0) continue;
+    if (config.mutable_options_only && !option.is_mutable()) continue;
+    std::string value = option.format(config, options);
+    if (!value.empty()) values.emplace_back(option.name, std::move(value));
+  }
+  return values;
+}
+
+inline std::string JoinOptions(const NamedValues& values, const std::string& delimiter) {
+  std::string out;
+  for (const auto& [name, value] : values) {
+    // A value with a delimiter inside is put in braces; nested structs have theirs already.
+    const bool brace = value.find(';') != std::string::npos && value[0] != '{';
+    out += name + "=" + (brace ? "{" + value + "}" : value) + delimiter;
+  }
+  return out;
+}
+
+// The text of an object: its id, or "{id=...;option=value;...}" if it has options.
+std::string FormatObject(const ConfigOptions& config, const rocksdb::Customizable* object);
+// Caches have no text form in RocksDB 7.8; the name, for messages.
+std::string FormatObject(const ConfigOptions& config, const rocksdb::Cache* cache);
+
+// --- rows ---------------------------------------------------------------
+
+template <class S>
+std::function<bool(const S&)> DiffersFromDefault(
+    std::function<std::string(const ConfigOptions&, const S&)> format) {
+  return [format](const S& options) {
+    const ConfigOptions config;
+    return format(config, options) != format(config, S());
+  };
+}
+
+// bool, number or enum.
+template <class S, class C, class T>
+OptionInfo<S> Scalar(const char* name, T C::*member, unsigned flags, Support support,
+                     const char* note) {
+  OptionInfo<S> info{name, TypeName<T>(), flags, support, note, nullptr, nullptr, nullptr};
+  info.parse = [name, member](const ConfigOptions&, const std::string& inner,
+                              const std::string& value, S* options) {
+    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
+    if (!ParseValue(value, &(options->*member))) {
+      return BadOptionValue(name, value, TypeName<T>());
+    }
+    return Status::OK();
+  };
+  info.format = [member](const ConfigOptions&, const S& options) {
+    return FormatValue(options.*member);
+  };
+  info.is_set = [member](const S& options) { return options.*member != S().*member; };
+  return info;
+}
+
+template <class S, class C>
+OptionInfo<S> Text(const char* name, std::string C::*member, unsigned flags, Support support,
+                   const char* note) {
+  OptionInfo<S> info{name, "string", flags, support, note, nullptr, nullptr, nullptr};
+  info.parse = [member](const ConfigOptions& config, const std::string&, const std::string& value,
+                        S* options) {
+    options->*member = config.input_strings_escaped ? UnescapeOptionValue(value) : value;
+    return Status::OK();
+  };
+  info.format = [member](const ConfigOptions&, const S& options) {
+    return EscapeOptionValue(options.*member);
+  };
+  info.is_set = [member](const S& options) { return options.*member != S().*member; };
+  return info;
+}
+
+template <class S, class C, class T>
+OptionInfo<S> List(const char* name, std::vector<T> C::*member, unsigned flags, Support support,
+                   const char* note) {
+  OptionInfo<S> info{name, "list", flags, support, note, nullptr, nullptr, nullptr};
+  info.parse = [name, member](const ConfigOptions&, const std::string&, const std::string& value,
+                              S* options) {
+    if (!ParseList(value, &(options->*member))) return BadOptionValue(name, value, "list");
+    return Status::OK();
+  };
+  info.format = [member](const ConfigOptions&, const S& options) {
+    return FormatList(options.*member);
+  };
+  info.is_set = [member](const S& options) { return options.*member != S().*member; };
+  return info;
+}
+
+// A struct with a table of its own. `legacy` reads the old form without names; may be null.
+template <class S, class C, class T>
+OptionInfo<S> Nested(const char* name, T C::*member, const OptionTable<T>& (*table)(),
+                     std::function<Status(const std::string&, std::type_identity_t<T>*)> legacy,
+                     unsigned flags,
+                     Support support, const char* note) {
+  OptionInfo<S> info{name, "struct", flags, support, note, nullptr, nullptr, nullptr};
+  info.parse = [member, table, legacy](const ConfigOptions& config, const std::string& inner,
+                                       const std::string& value, S* options) {
+    ConfigOptions nested = config;
+    nested.mutable_options_only = false;  // a changeable struct changes as a whole
+    T* target = &(options->*member);
+    if (!inner.empty()) return ParseOption(nested, table(), inner, value, target);
+    if (legacy != nullptr && value.find('=') == std::string::npos) return legacy(value, target);
+    OptionMap map;
+    const Status s = ParseOptionString(value, &map);
+    return s.ok() ? ParseOptions(nested, table(), map, target) : s;
+  };
+  info.format = [member, table](const ConfigOptions&, const S& options) {
+    return "{" + JoinOptions(ListOptions(ConfigOptions(), table(), options.*member), ";") + "}";
+  };
+  info.is_set = DiffersFromDefault<S>(info.format);
+  return info;
+}
+
+// A shared object made by T::CreateFromString. An object that cannot be made here is left as it was
+// if the configuration ignores unsupported options.
+template <class S, class C, class T>
+OptionInfo<S> Object(const char* name, std::shared_ptr<T> C::*member, unsigned flags,
+                     Support support, const char* note) {
+  OptionInfo<S> info{name, "object", flags, support, note, nullptr, nullptr, nullptr};
+  info.parse = [member](const ConfigOptions& config, const std::string& inner,
+                        const std::string& value, S* options) {
+    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
+    if (value.empty() || value == "nullptr") {
+      (options->*member).reset();
+      return Status::OK();
+    }
+    std::shared_ptr<T> object;
+    const Status s = T::CreateFromString(config, value, &object);
+    if (s.ok()) options->*member = std::move(object);
+    return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
+  };
+  info.format = [member](const ConfigOptions& config, const S& options) {
+    return FormatObject(config, (options.*member).get());
+  };
+  info.is_set = [member](const S& options) { return options.*member != S().*member; };
+  return info;
+}
+
+// The same for an object that the application keeps.
+template <class S, class C, class T>
+OptionInfo<S> Pointer(const char* name, T* C::*member, unsigned flags, Support support,
+                      const char* note) {
+  OptionInfo<S> info{name, "object", flags, support, note, nullptr, nullptr, nullptr};
+  info.parse = [member](const ConfigOptions& config, const std::string&, const std::string& value,
+                        S* options) {
+    if (value == "nullptr") {
+      options->*member = nullptr;
+      return Status::OK();
+    }
+    T* object = nullptr;
+    const Status s = T::CreateFromString(config, value, &object);
+    // An unknown name that is passed over leaves what there was.
+    if (s.ok() && object != nullptr) options->*member = object;
+    return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
+  };
+  info.format = [member](const ConfigOptions& config, const S& options) {
+    return FormatObject(config, options.*member);
+  };
+  info.is_set = [member](const S& options) { return options.*member != S().*member; };
+  return info;
+}
+
+// Not to be had from text.
+template <class S>
+OptionInfo<S> StructOnly(const char* name, const char* type, std::function<bool(const S&)> is_set,
+                         Support support, const char* note) {
+  return OptionInfo<S>{name, type,   kNoParse | kNoPrint, support, note, nullptr,
+                       [](const ConfigOptions&, const S&) { return std::string(); },
+                       std::move(is_set)};
+}
+
+// An option that RocksDB 7.8.3 itself parses and drops.
+template <class S>
+OptionInfo<S> Retired(const char* name) {
+  OptionInfo<S> info{name,    "retired", kNoPrint, Support::kHint, "retired in RocksDB 7.8.3",
+                     nullptr, nullptr,   nullptr};
+  info.parse = [](const ConfigOptions&, const std::string&, const std::string&, S*) {
+    return Status::OK();
+  };
+  info.format = [](const ConfigOptions&, const S&) { return std::string(); };
+  info.is_set = [](const S&) { return false; };
+  return info;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/option_value.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+
+#include "util/string_util.h"
+
+namespace compassdb {
+
+namespace {
+
+// Reads the magnitude with its suffix; the sign is the caller's.
+bool ParseMagnitude(const std::string& text, uint64_t* value) {
+  Slice rest(text);
+  uint64_t number = 0;
+  if (!ConsumeDecimal(&rest, &number)) return false;
+  int shift = 0;
+  if (rest.size() == 1) {
+    switch (rest[0]) {
+      case 'k': case 'K': shift = 10; break;
+      case 'm': case 'M': shift = 20; break;
+      case 'g': case 'G': shift = 30; break;
+      case 't': case 'T': shift = 40; break;
+      default: return false;
+    }
+  } else if (!rest.empty()) {
+    return false;
+  }
+  if (shift != 0 && number > (UINT64_MAX >> shift)) return false;
+  *value = number << shift;
+  return true;
+}
+
+}  // namespace
+
+bool ParseBool(const std::string& text, bool* value) {
+  if (text == "true" || text == "1") {
+    *value = true;
+  } else if (text == "false" || text == "0") {
+    *value = false;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool ParseSigned(const std::string& text, int64_t* value) {
+  const bool negative = !text.empty() && text[0] == '-';
+  uint64_t magnitude = 0;
+  if (!ParseMagnitude(negative ? text.substr(1) : text, &magnitude)) return false;
+  const uint64_t limit = static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0);
+  if (magnitude > limit) return false;
+  *value = static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
+  return true;
+}
+
+bool ParseUnsigned(const std::string& text, uint64_t* value) {
+  if (text == "-1") {
+    *value = UINT64_MAX;
+    return true;
+  }
+  return ParseMagnitude(text, value);
+}
+
+bool ParseDouble(const std::string& text, double* value) {
+  if (text.empty()) return false;
+  char* end = nullptr;
+  errno = 0;
+  const double parsed = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || errno == ERANGE || !std::isfinite(parsed)) return false;
+  *value = parsed;
+  return true;
+}
+
+std::string FormatDouble(double value) {
+  const std::string plain = std::to_string(value);
+  if (std::strtod(plain.c_str(), nullptr) == value) return plain;
+  char exact[40];
+  snprintf(exact, sizeof(exact), "%.17g", value);
+  return exact;
+}
+
+#define ENUM_NAMES(E, ...)                                          \
+  const EnumNames<E>& NamesOf(E) {                                  \
+    static const auto* const names = new EnumNames<E>(__VA_ARGS__); \
+    return *names;                                                  \
+  }
+
+using namespace rocksdb;  // NOLINT: the tables below are lists of its enumerators
+
+ENUM_NAMES(CompressionType, {{"kNoCompression", kNoCompression},
+                             {"kSnappyCompression", kSnappyCompression},
+                             {"kZlibCompression", kZlibCompression},
+                             {"kBZip2Compression", kBZip2Compression},
+                             {"kLZ4Compression", kLZ4Compression},
+                             {"kLZ4HCCompression", kLZ4HCCompression},
+                             {"kXpressCompression", kXpressCompression},
+                             {"kZSTD", kZSTD},
+                             {"kZSTDNotFinalCompression", kZSTDNotFinalCompression},
+                             {"kDisableCompressionOption", kDisableCompressionOption}})
+ENUM_NAMES(CompactionStyle, {{"kCompactionStyleLevel", kCompactionStyleLevel},
+                             {"kCompactionStyleUniversal", kCompactionStyleUniversal},
+                             {"kCompactionStyleFIFO", kCompactionStyleFIFO},
+                             {"kCompactionStyleNone", kCompactionStyleNone}})
+ENUM_NAMES(CompactionPri, {{"kByCompensatedSize", kByCompensatedSize},
+                           {"kOldestLargestSeqFirst", kOldestLargestSeqFirst},
+                           {"kOldestSmallestSeqFirst", kOldestSmallestSeqFirst},
+                           {"kMinOverlappingRatio", kMinOverlappingRatio},
+                           {"kRoundRobin", kRoundRobin}})
+ENUM_NAMES(CompactionStopStyle,
+           {{"kCompactionStopStyleSimilarSize", kCompactionStopStyleSimilarSize},
+            {"kCompactionStopStyleTotalSize", kCompactionStopStyleTotalSize}})
+ENUM_NAMES(Temperature, {{"kUnknown", Temperature::kUnknown},
+                         {"kHot", Temperature::kHot},
+                         {"kWarm", Temperature::kWarm},
+                         {"kCold", Temperature::kCold}})
+ENUM_NAMES(CacheTier, {{"kVolatileTier", CacheTier::kVolatileTier},
+                       {"kNonVolatileBlockTier", CacheTier::kNonVolatileBlockTier}})
+ENUM_NAMES(PrepopulateBlobCache, {{"kDisable", PrepopulateBlobCache::kDisable},
+                                  {"kFlushOnly", PrepopulateBlobCache::kFlushOnly}})
+ENUM_NAMES(WALRecoveryMode,
+           {{"kTolerateCorruptedTailRecords", WALRecoveryMode::kTolerateCorruptedTailRecords},
+            {"kAbsoluteConsistency", WALRecoveryMode::kAbsoluteConsistency},
+            {"kPointInTimeRecovery", WALRecoveryMode::kPointInTimeRecovery},
+            {"kSkipAnyCorruptedRecords", WALRecoveryMode::kSkipAnyCorruptedRecords}})
+ENUM_NAMES(InfoLogLevel, {{"DEBUG_LEVEL", InfoLogLevel::DEBUG_LEVEL},
+                          {"INFO_LEVEL", InfoLogLevel::INFO_LEVEL},
+                          {"WARN_LEVEL", InfoLogLevel::WARN_LEVEL},
+                          {"ERROR_LEVEL", InfoLogLevel::ERROR_LEVEL},
+                          {"FATAL_LEVEL", InfoLogLevel::FATAL_LEVEL},
+                          {"HEADER_LEVEL", InfoLogLevel::HEADER_LEVEL}})
+ENUM_NAMES(DBOptions::AccessHint, {{"NONE", DBOptions::NONE},
+                                   {"NORMAL", DBOptions::NORMAL},
+                                   {"SEQUENTIAL", DBOptions::SEQUENTIAL},
+                                   {"WILLNEED", DBOptions::WILLNEED}})
+ENUM_NAMES(ChecksumType, {{"kNoChecksum", kNoChecksum},
+                          {"kCRC32c", kCRC32c},
+                          {"kxxHash", kxxHash},
+                          {"kxxHash64", kxxHash64},
+                          {"kXXH3", kXXH3}})
+ENUM_NAMES(EncodingType, {{"kPlain", kPlain}, {"kPrefix", kPrefix}})
+ENUM_NAMES(PinningTier, {{"kFallback", PinningTier::kFallback},
+                         {"kNone", PinningTier::kNone},
+                         {"kFlushedAndSimilar", PinningTier::kFlushedAndSimilar},
+                         {"kAll", PinningTier::kAll}})
+ENUM_NAMES(BlockBasedTableOptions::IndexType,
+           {{"kBinarySearch", BlockBasedTableOptions::kBinarySearch},
+            {"kHashSearch", BlockBasedTableOptions::kHashSearch},
+            {"kTwoLevelIndexSearch", BlockBasedTableOptions::kTwoLevelIndexSearch},
+            {"kBinarySearchWithFirstKey", BlockBasedTableOptions::kBinarySearchWithFirstKey}})
+ENUM_NAMES(BlockBasedTableOptions::DataBlockIndexType,
+           {{"kDataBlockBinarySearch", BlockBasedTableOptions::kDataBlockBinarySearch},
+            {"kDataBlockBinaryAndHash", BlockBasedTableOptions::kDataBlockBinaryAndHash}})
+ENUM_NAMES(BlockBasedTableOptions::IndexShorteningMode,
+           {{"kNoShortening", BlockBasedTableOptions::IndexShorteningMode::kNoShortening},
+            {"kShortenSeparators", BlockBasedTableOptions::IndexShorteningMode::kShortenSeparators},
+            {"kShortenSeparatorsAndSuccessor",
+             BlockBasedTableOptions::IndexShorteningMode::kShortenSeparatorsAndSuccessor}})
+ENUM_NAMES(BlockBasedTableOptions::PrepopulateBlockCache,
+           {{"kDisable", BlockBasedTableOptions::PrepopulateBlockCache::kDisable},
+            {"kFlushOnly", BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly}})
+#undef ENUM_NAMES
+
+}  // namespace compassdb

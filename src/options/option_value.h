@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text forms of single option values. Parse functions answer false for text
+// that is no value of the type; what they accept and what Format prints is what
+// RocksDB 7.8.3 accepts and prints:
+//   bool      true, false, 1, 0
+//   integers  decimal, with a suffix k, m, g or t (powers of 1024, either case);
+//             "-1" stands for the largest value of an unsigned 64-bit option
+//   double    six decimals, or as many as it takes to read the same value back
+//   enums     the names of the enumerators
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "options/option_text.h"
+#include "rocksdb/advanced_options.h"
+#include "rocksdb/options.h"
+#include "rocksdb/table.h"
+#include "rocksdb/universal_compaction.h"
+
+namespace compassdb {
+
+bool ParseBool(const std::string& text, bool* value);
+bool ParseSigned(const std::string& text, int64_t* value);
+bool ParseUnsigned(const std::string& text, uint64_t* value);
+bool ParseDouble(const std::string& text, double* value);
+std::string FormatDouble(double value);
+
+// Names of the enumerators of E, specialised in option_value.cc.
+template <class E>
+using EnumNames = std::vector<std::pair<const char*, E>>;
+const EnumNames<rocksdb::CompressionType>& NamesOf(rocksdb::CompressionType);
+const EnumNames<rocksdb::CompactionStyle>& NamesOf(rocksdb::CompactionStyle);
+const EnumNames<rocksdb::CompactionPri>& NamesOf(rocksdb::CompactionPri);
+const EnumNames<rocksdb::CompactionStopStyle>& NamesOf(rocksdb::CompactionStopStyle);
+const EnumNames<rocksdb::Temperature>& NamesOf(rocksdb::Temperature);
+const EnumNames<rocksdb::CacheTier>& NamesOf(rocksdb::CacheTier);
+const EnumNames<rocksdb::PrepopulateBlobCache>& NamesOf(rocksdb::PrepopulateBlobCache);
+const EnumNames<rocksdb::WALRecoveryMode>& NamesOf(rocksdb::WALRecoveryMode);
+const EnumNames<rocksdb::InfoLogLevel>& NamesOf(rocksdb::InfoLogLevel);
+const EnumNames<rocksdb::DBOptions::AccessHint>& NamesOf(rocksdb::DBOptions::AccessHint);
+const EnumNames<rocksdb::ChecksumType>& NamesOf(rocksdb::ChecksumType);
+const EnumNames<rocksdb::EncodingType>& NamesOf(rocksdb::EncodingType);
+const EnumNames<rocksdb::PinningTier>& NamesOf(rocksdb::PinningTier);
+const EnumNames<rocksdb::BlockBasedTableOptions::IndexType>& NamesOf(
+    rocksdb::BlockBasedTableOptions::IndexType);
+const EnumNames<rocksdb::BlockBasedTableOptions::DataBlockIndexType>& NamesOf(
+    rocksdb::BlockBasedTableOptions::DataBlockIndexType);
+const EnumNames<rocksdb::BlockBasedTableOptions::IndexShorteningMode>& NamesOf(
+    rocksdb::BlockBasedTableOptions::IndexShorteningMode);
+const EnumNames<rocksdb::BlockBasedTableOptions::PrepopulateBlockCache>& NamesOf(
+    rocksdb::BlockBasedTableOptions::PrepopulateBlockCache);
+
+template <class T>
+bool ParseValue(const std::string& text, T* value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return ParseBool(text, value);
+  } else if constexpr (std::is_enum_v<T>) {
+    for (const auto& [name, number] : NamesOf(T())) {
+      if (text == name) {
+        *value = number;
+        return true;
+      }
+    }
+    return false;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return ParseDouble(text, value);
+  } else if constexpr (std::is_signed_v<T>) {
+    int64_t wide = 0;
+    if (!ParseSigned(text, &wide) || wide < std::numeric_limits<T>::min() ||
+        wide > std::numeric_limits<T>::max()) {
+      return false;
+    }
+    *value = static_cast<T>(wide);
+    return true;
+  } else {
+    uint64_t wide = 0;
+    if (!ParseUnsigned(text, &wide) || wide > std::numeric_limits<T>::max()) return false;
+    *value = static_cast<T>(wide);
+    return true;
+  }
+}
+
+template <class T>
+std::string FormatValue(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_enum_v<T>) {
+    for (const auto& [name, number] : NamesOf(T())) {
+      if (number == value) return name;
+    }
+    return std::to_string(static_cast<int>(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return FormatDouble(value);
+  } else {
+    return std::to_string(value);
+  }
+}
+
+template <class T>
+bool ParseList(const std::string& text, std::vector<T>* values) {
+  std::vector<std::string> elements;
+  if (!SplitOptionList(text, &elements).ok()) return false;
+  std::vector<T> result(elements.size());
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (!ParseValue(elements[i], &result[i])) return false;
+  }
+  *values = std::move(result);
+  return true;
+}
+
+template <class T>
+std::string FormatList(const std::vector<T>& values) {
+  std::string out;
+  for (const T& value : values) {
+    if (!out.empty()) out += ':';
+    out += FormatValue(value);
+  }
+  return out;
+}
+
+// For the documentation: "bool", "uint64", "enum", ...
+template <class T>
+constexpr const char* TypeName() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return "bool";
+  } else if constexpr (std::is_enum_v<T>) {
+    return "enum";
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return "double";
+  } else if constexpr (std::is_signed_v<T>) {
+    return sizeof(T) == 8 ? "int64" : "int";
+  } else {
+    return sizeof(T) == 8 ? "uint64" : "uint32";
+  }
+}
+
+}  // namespace compassdb

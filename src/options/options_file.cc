@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/options_file.h"
+
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "options/option_tables.h"
+#include "options/table_factories.h"
+#include "util/string_util.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr const char* kHeader =
+    "# Options of a CompassDB database, in the format of RocksDB's options files.\n";
+constexpr const char* kLevel = "7.8.3";
+constexpr size_t kKeptFiles = 2;
+
+struct Section {
+  int line = 0;
+  std::string title;   // "CFOptions", "TableOptions/BlockBasedTable"
+  std::string family;  // empty for sections of the database
+  OptionMap options;
+};
+
+void AppendOptions(const NamedValues& values, std::string* out) {
+  for (const auto& [name, value] : values) *out += "  " + name + "=" + value + "\n";
+  *out += "\n";
+}
+
+Status ErrorAt(const std::string& file, int line, const std::string& what) {
+  return Status::InvalidArgument(file + ":" + std::to_string(line), what);
+}
+
+// Cuts the comment off; "\#" is no comment.
+std::string WithoutComment(const std::string& line) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '#') {
+      return Trim(line.substr(0, i));
+    }
+  }
+  return Trim(line);
+}
+
+// [Title] or [Title "family"]
+Status ParseTitle(const std::string& file, const std::string& text, Section* section) {
+  const std::string inner = Trim(text.substr(1, text.size() - 2));
+  const size_t quote = inner.find('"');
+  section->title = Trim(inner.substr(0, quote));
+  if (quote != std::string::npos) {
+    if (inner.size() < quote + 2 || inner.back() != '"') {
+      return ErrorAt(file, section->line, "closing quote expected: " + text);
+    }
+    section->family = UnescapeOptionValue(inner.substr(quote + 1, inner.size() - quote - 2));
+  }
+  return Status::OK();
+}
+
+Status SplitSections(const std::string& file, const std::string& text,
+                     std::vector<Section>* sections) {
+  int number = 0;
+  for (const std::string& raw : Split(text, '\n')) {
+    ++number;
+    const std::string line = WithoutComment(raw);
+    if (line.empty()) continue;
+    if (line.front() == '[' && line.back() == ']') {
+      sections->emplace_back();
+      sections->back().line = number;
+      const Status s = ParseTitle(file, line, &sections->back());
+      if (!s.ok()) return s;
+      continue;
+    }
+    const size_t equals = line.find('=');
+    if (equals == std::string::npos || equals == 0) return ErrorAt(file, number, "'=' expected");
+    if (sections->empty()) return ErrorAt(file, number, "an option before the first section");
+    sections->back().options[Trim(line.substr(0, equals))] = Trim(line.substr(equals + 1));
+  }
+  return Status::OK();
+}
+
+Status CheckVersion(const std::string& file, const Section& section) {
+  const auto found = section.options.find("options_file_version");
+  if (found == section.options.end()) {
+    return ErrorAt(file, section.line, "options_file_version is missing");
+  }
+  double version = 0;
+  if (!ParseDouble(found->second, &version) || version < 1) {
+    return ErrorAt(file, section.line, "options_file_version: " + found->second);
+  }
+  if (version >= 2) {
+    return Status::NotSupported(file + ":" + std::to_string(section.line),
+                                "options_file_version " + found->second);
+  }
+  return Status::OK();
+}
+
+Status ReadTableSection(const ConfigOptions& config, const Section& section,
+                        NamedFamilyOptions* family) {
+  const std::string id = section.title.substr(section.title.find('/') + 1);
+  std::shared_ptr<rocksdb::TableFactory> factory;
+  Status s = rocksdb::TableFactory::CreateFromString(config, id, &factory);
+  if (s.IsNotSupported() && config.ignore_unsupported_options) return Status::OK();
+  if (s.ok()) s = factory->ConfigureFromMap(config, section.options);
+  if (s.ok()) family->options.table_factory = std::move(factory);
+  return s;
+}
+
+// Where the text may stand in the file: an error names the line.
+class SectionReader {
+ public:
+  SectionReader(const ConfigOptions& config, const std::string& file, rocksdb::DBOptions* db,
+                std::vector<NamedFamilyOptions>* families)
+      : config_(config), file_(file), db_(db), families_(families) {}
+
+  Status Read(const Section& section) {
+    Status s;
+    if (section.title == "Version") {
+      if (has_version_) return ErrorAt(file_, section.line, "a second [Version]");
+      has_version_ = true;
+      return CheckVersion(file_, section);
+    }
+    if (!has_version_) return ErrorAt(file_, section.line, "[Version] must come first");
+    if (section.title == "DBOptions") {
+      if (has_db_) return ErrorAt(file_, section.line, "a second [DBOptions]");
+      has_db_ = true;
+      s = ParseOptions(config_, DbOptionTable(), section.options, db_);
+    } else if (!has_db_) {
+      return ErrorAt(file_, section.line, "[DBOptions] must come before column families");
+    } else if (section.title == "CFOptions") {
+      if (families_->empty() && section.family != "default") {
+        return ErrorAt(file_, section.line, "the first column family must be \"default\"");
+      }
+      if (Find(section.family) != nullptr) {
+        return ErrorAt(file_, section.line, "a second [CFOptions \"" + section.family + "\"]");
+      }
+      families_->push_back({section.family, {}});
+      s = ParseOptions(config_, FamilyOptionTable(), section.options, &families_->back().options);
+    } else if (section.title.compare(0, 13, "TableOptions/") == 0) {
+      NamedFamilyOptions* family = Find(section.family);
+      if (family == nullptr) {
+        return ErrorAt(file_, section.line, "no [CFOptions \"" + section.family + "\"] before");
+      }
+      s = ReadTableSection(config_, section, family);
+    } else if (!config_.ignore_unknown_options) {
+      return ErrorAt(file_, section.line, "unknown section [" + section.title + "]");
+    }
+    return s.ok() ? s : ErrorAt(file_, section.line, "[" + section.title + "] " + s.ToString());
+  }
+
+  Status Finish() const {
+    if (!has_version_) return Status::Corruption(file_, "no [Version]: the file is not complete");
+    if (!has_db_) return Status::Corruption(file_, "no [DBOptions]: the file is not complete");
+    if (families_->empty()) {
+      return Status::Corruption(file_, "no [CFOptions \"default\"]: the file is not complete");
+    }
+    return Status::OK();
+  }
+
+ private:
+  NamedFamilyOptions* Find(const std::string& name) {
+    for (NamedFamilyOptions& family : *families_) {
+      if (family.name == name) return &family;
+    }
+    return nullptr;
+  }
+
+  const ConfigOptions& config_;
+  const std::string& file_;
+  rocksdb::DBOptions* const db_;
+  std::vector<NamedFamilyOptions>* const families_;
+  bool has_version_ = false;
+  bool has_db_ = false;
+};
+
+}  // namespace
+
+std::string FormatOptionsFile(const rocksdb::DBOptions& db,
+                              const std::vector<NamedFamilyOptions>& families) {
+  const ConfigOptions config;
+  std::string out = kHeader;
+  out += "\n[Version]\n  rocksdb_version=" + std::string(kLevel) +
+         "\n  options_file_version=1.1\n\n[DBOptions]\n";
+  AppendOptions(ListOptions(config, DbOptionTable(), db), &out);
+  for (const NamedFamilyOptions& family : families) {
+    const std::string quoted = " \"" + EscapeOptionValue(family.name) + "\"]\n";
+    out += "[CFOptions" + quoted;
+    AppendOptions(ListOptions(config, FamilyOptionTable(), family.options), &out);
+    const auto* factory = family.options.table_factory.get();
+    if (factory == nullptr) continue;
+    out += "[TableOptions/" + std::string(factory->Name()) + quoted;
+    AppendOptions(ListTableOptions(config, *factory), &out);
+  }
+  return out;
+}
+
+Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
+                        const std::string& text, rocksdb::DBOptions* db,
+                        std::vector<NamedFamilyOptions>* families) {
+  ConfigOptions config = given;
+  config.mutable_options_only = false;
+  config.input_strings_escaped = true;
+  std::vector<Section> sections;
+  Status s = SplitSections(name, text, &sections);
+  *db = rocksdb::DBOptions();
+  families->clear();
+  SectionReader reader(config, name, db, families);
+  for (size_t i = 0; s.ok() && i < sections.size(); ++i) s = reader.Read(sections[i]);
+  return s.ok() ? reader.Finish() : s;
+}
+
+Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
+                        const rocksdb::DBOptions& db,
+                        const std::vector<NamedFamilyOptions>& families) {
+  Status s = WriteFileAtomically(fs, OptionsFileName(dir, number), FormatOptionsFile(db, families));
+  if (!s.ok()) return s;
+  std::vector<std::string> names;
+  s = fs->GetChildren(dir, &names);
+  if (!s.ok()) return s;
+  std::vector<uint64_t> numbers;
+  for (const std::string& file : names) {
+    uint64_t found = 0;
+    FileType type;
+    if (ParseFileName(file, &found, &type) && type == FileType::kOptions) numbers.push_back(found);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  for (size_t i = 0; s.ok() && i + kKeptFiles < numbers.size(); ++i) {
+    s = fs->DeleteFile(OptionsFileName(dir, numbers[i]));
+  }
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OPTIONS-NNNNNN file, in RocksDB's format:
+//
+//   file     = { line }
+//   line     = [ space ] ( section | name "=" value | "" ) [ "#" comment ]
+//   section  = "[Version]" | "[DBOptions]" | "[CFOptions \"" family "\"]"
+//            | "[TableOptions/" factory " \"" family "\"]"
+//
+// [Version] and [DBOptions] come first and once; the first family is
+// "default"; a [TableOptions] section follows the [CFOptions] of its family. In
+// names of families and in values "\#" stands for "#", as in option_text.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "env/file_system.h"
+#include "options/option_info.h"
+#include "options/sanitize.h"
+
+namespace compassdb {
+
+std::string FormatOptionsFile(const rocksdb::DBOptions& db,
+                              const std::vector<NamedFamilyOptions>& families);
+
+// `name` stands in messages. Options that the text does not name keep the defaults of RocksDB.
+Status ParseOptionsFile(const ConfigOptions& config, const std::string& name,
+                        const std::string& text, rocksdb::DBOptions* db,
+                        std::vector<NamedFamilyOptions>* families);
+
+// Writes OPTIONS-<number> into `dir` (temporary file, sync, rename, sync of the directory), then
+// deletes all earlier ones but the last.
+Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
+                        const rocksdb::DBOptions& db,
+                        const std::vector<NamedFamilyOptions>& families);
+
+}  // namespace compassdb

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/options_file.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file_names.h"
+#include "env/memory_file_system.h"
+#include "options/table_factories.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/env.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/utilities/options_util.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::ColumnFamilyOptions;
+using rocksdb::DBOptions;
+
+std::vector<NamedFamilyOptions> TwoFamilies() {
+  NamedFamilyOptions first{"default", {}};
+  first.options.write_buffer_size = 12345;
+  first.options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(5));
+  rocksdb::BlockBasedTableOptions block;
+  block.filter_policy.reset(rocksdb::NewBloomFilterPolicy(9.7));
+  block.block_size = 6000;
+  first.options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(block));
+  NamedFamilyOptions second{"cf;[x]#\"=", {}};
+  second.options.num_levels = 4;
+  PieceTableOptions piece;
+  piece.max_pieces = 8;
+  second.options.table_factory.reset(NewPieceTableFactory(piece, block));
+  return {first, second};
+}
+
+TEST(OptionsFile, RoundTrips) {
+  DBOptions db;
+  db.create_if_missing = true;
+  db.db_host_id = "a;b # c";
+  const std::string text = FormatOptionsFile(db, TwoFamilies());
+  DBOptions read;
+  std::vector<NamedFamilyOptions> families;
+  const Status s = ParseOptionsFile(ConfigOptions(), "OPTIONS", text, &read, &families);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_TRUE(read.create_if_missing);
+  EXPECT_EQ(read.db_host_id, db.db_host_id);
+  ASSERT_EQ(families.size(), 2u);
+  EXPECT_EQ(families[1].name, "cf;[x]#\"=");
+  EXPECT_EQ(families[0].options.write_buffer_size, 12345u);
+  EXPECT_EQ(families[1].options.num_levels, 4);
+  const TableSettings table = TableSettingsOf(families[1].options.table_factory.get());
+  EXPECT_EQ(table.piece.max_pieces, 8u);
+  EXPECT_EQ(table.block.block_size, 6000u);
+  ASSERT_NE(table.block.filter_policy, nullptr);
+  EXPECT_EQ(table.block.filter_policy->GetId(), "bloomfilter:9.7:false");
+  EXPECT_EQ(FormatOptionsFile(read, families), text);
+}
+
+// Cut at a line, the file is refused or is the options of its first families; it never crashes.
+TEST(OptionsFile, TruncatedAnywhere) {
+  const std::string text = FormatOptionsFile(DBOptions(), TwoFamilies());
+  for (size_t size = 0; size < text.size(); size += 7) {
+    DBOptions db;
+    std::vector<NamedFamilyOptions> families;
+    const Status s =
+        ParseOptionsFile(ConfigOptions(), "OPTIONS", text.substr(0, size), &db, &families);
+    if (s.ok()) {
+      EXPECT_FALSE(families.empty());
+    } else {
+      EXPECT_NE(s.ToString().find("OPTIONS"), std::string::npos) << s.ToString();
+    }
+  }
+}
+
+TEST(OptionsFile, ErrorsNameTheLine) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "no [Version]"},
+      {"[DBOptions]\n", ":1: [Version] must come first"},
+      {"[Version]\noptions_file_version=1.1\n", "no [DBOptions]"},
+      {"[Version]\noptions_file_version=2.0\n", ":1: options_file_version 2.0"},
+      {"[Version]\noptions_file_version=1.1\n[DBOptions]\n", "no [CFOptions"},
+      {"[Version]\noptions_file_version=1.1\n[DBOptions]\nx\n", ":4: '=' expected"},
+      {"[Version]\noptions_file_version=1.1\n[DBOptions]\nzzz=1\n", ":3: [DBOptions]"},
+      {"[Version]\noptions_file_version=1.1\n[DBOptions]\n[CFOptions \"b\"]\n", ":4: the first"},
+      {"[Version]\noptions_file_version=1.1\n[DBOptions]\n[CFOptions \"default\"]\nttl=x\n",
+       "ttl"}};
+  for (const auto& [text, message] : cases) {
+    DBOptions db;
+    std::vector<NamedFamilyOptions> families;
+    const Status s = ParseOptionsFile(ConfigOptions(), "OPTIONS-7", text, &db, &families);
+    EXPECT_FALSE(s.ok()) << text;
+    EXPECT_NE(s.ToString().find(message), std::string::npos) << s.ToString();
+  }
+}
+
+TEST(OptionsFile, KeepsTheLastTwo) {
+  MemoryFileSystem fs;
+  ASSERT_TRUE(fs.CreateDir("/db").ok());
+  for (const uint64_t number : {5, 7, 9, 12}) {
+    ASSERT_TRUE(WriteOptionsFile(&fs, "/db", number, DBOptions(), TwoFamilies()).ok());
+  }
+  EXPECT_TRUE(fs.FileExists(OptionsFileName("/db", 7)).IsNotFound());
+  EXPECT_TRUE(fs.FileExists(OptionsFileName("/db", 9)).ok());
+  EXPECT_TRUE(fs.FileExists(OptionsFileName("/db", 12)).ok());
+}
+
+class OptionsUtilTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(PosixFileSystem()->CreateDir(dir_).ok());
+    ASSERT_TRUE(WriteOptionsFile(PosixFileSystem(), dir_, 3, DBOptions(), TwoFamilies()).ok());
+    DBOptions newer;
+    newer.max_open_files = 99;
+    ASSERT_TRUE(WriteOptionsFile(PosixFileSystem(), dir_, 8, newer, TwoFamilies()).ok());
+  }
+  void TearDown() override {
+    for (const uint64_t number : {3, 8}) {
+      PosixFileSystem()->DeleteFile(OptionsFileName(dir_, number)).PermitUncheckedError();
+    }
+    PosixFileSystem()->DeleteDir(dir_).PermitUncheckedError();
+  }
+  const std::string dir_ = testing::TempDir() + "/compassdb_options_util";
+};
+
+TEST_F(OptionsUtilTest, LoadsTheLatest) {
+  std::string name;
+  ASSERT_TRUE(rocksdb::GetLatestOptionsFileName(dir_, rocksdb::Env::Default(), &name).ok());
+  EXPECT_EQ(name, "OPTIONS-000008");
+  DBOptions db;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(1 << 20);
+  const Status s = rocksdb::LoadLatestOptions(dir_, rocksdb::Env::Default(), &db, &families, false,
+                                              &cache);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(db.max_open_files, 99);
+  ASSERT_EQ(families.size(), 2u);
+  EXPECT_EQ(TableSettingsOf(families[1].options.table_factory.get()).block.block_cache, cache);
+  EXPECT_TRUE(rocksdb::LoadLatestOptions(dir_ + "/none", rocksdb::Env::Default(), &db, &families)
+                  .IsNotFound());
+}
+
+TEST_F(OptionsUtilTest, CompatibilityIsOfComparatorsAndFamilies) {
+  DBOptions db;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  rocksdb::Env* env = rocksdb::Env::Default();
+  ASSERT_TRUE(rocksdb::LoadLatestOptions(dir_, env, &db, &families).ok());
+  families[0].options.write_buffer_size = 1;
+  EXPECT_TRUE(rocksdb::CheckOptionsCompatibility(dir_, env, db, families).ok());
+  families[0].options.comparator = rocksdb::ReverseBytewiseComparator();
+  const Status s = rocksdb::CheckOptionsCompatibility(dir_, env, db, families);
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(s.ToString().find("comparator"), std::string::npos);
+  families.pop_back();
+  EXPECT_TRUE(rocksdb::CheckOptionsCompatibility(dir_, env, db, families).IsInvalidArgument());
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rocksdb/utilities/options_util.h"
+
+#include "base/file_names.h"
+#include "options/option_tables.h"
+#include "options/options_file.h"
+#include "options/table_factories.h"
+#include "rocksdb/env.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+namespace {
+
+using compassdb::NamedFamilyOptions;
+using compassdb::OptionInfo;
+
+ConfigOptions ConfigOf(Env* env, bool ignore_unknown_options) {
+  ConfigOptions config;
+  config.env = env;
+  config.ignore_unknown_options = ignore_unknown_options;
+  return config;
+}
+
+Status ReadStoredOptions(const ConfigOptions& config, const std::string& path, DBOptions* db,
+                   std::vector<NamedFamilyOptions>* families) {
+  std::string text;
+  Status s = ReadFileToString(config.env, path, &text);
+  if (s.ok()) s = compassdb::ParseOptionsFile(config, path, text, db, families);
+  if (s.ok()) db->env = config.env;
+  return s;
+}
+
+// Every table of every family uses the given cache.
+Status UseCache(const std::shared_ptr<Cache>& cache, ColumnFamilyOptions* options) {
+  if (options->table_factory == nullptr ||
+      options->table_factory->GetOptions<BlockBasedTableOptions>() == nullptr) {
+    return Status::OK();
+  }
+  std::shared_ptr<TableFactory> copy;
+  Status s = compassdb::CopyTableFactory(*options->table_factory, &copy);
+  if (!s.ok()) return s;
+  copy->GetOptions<BlockBasedTableOptions>()->block_cache = cache;
+  options->table_factory = std::move(copy);
+  return s;
+}
+
+// What CheckOptionsCompatibility must find unchanged: what decides how stored data is read.
+Status CompareFamily(const std::string& name, const ColumnFamilyOptions& stored,
+                     const ColumnFamilyOptions& given, const ConfigOptions& config) {
+  for (const OptionInfo<ColumnFamilyOptions>& option : compassdb::FamilyOptionTable()) {
+    const std::string id = option.name;
+    const bool decides = id == "comparator" || id == "table_factory" || id == "merge_operator";
+    const bool exact = config.sanity_level == ConfigOptions::kSanityLevelExactMatch;
+    if ((!decides && !exact) || (option.flags & compassdb::kNoPrint) != 0) continue;
+    const std::string was = option.format(config, stored);
+    const std::string is = option.format(config, given);
+    // A merge operator or filter may be given where none was stored by name.
+    if (was == is || (id != "comparator" && (was == "nullptr" || is == "nullptr"))) continue;
+    const bool object = option.type == std::string("object");
+    if (object && id != "comparator" && id != "table_factory") continue;
+    return Status::InvalidArgument("column family " + name + ": " + id,
+                                   "is " + is + ", stored as " + was);
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status GetLatestOptionsFileName(const std::string& dbpath, Env* env,
+                                std::string* options_file_name) {
+  std::vector<std::string> names;
+  Status s = env->GetChildren(dbpath, &names);
+  if (!s.ok() && env->FileExists(dbpath).IsNotFound()) {
+    return Status::NotFound(Status::kPathNotFound, "No options files found", dbpath);
+  }
+  if (!s.ok()) return s;
+  uint64_t latest = 0;
+  bool found = false;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    compassdb::FileType type;
+    if (!compassdb::ParseFileName(name, &number, &type) ||
+        type != compassdb::FileType::kOptions || (found && number <= latest)) {
+      continue;
+    }
+    found = true;
+    latest = number;
+    *options_file_name = name;
+  }
+  if (found) return s;
+  return Status::NotFound(Status::kPathNotFound, "No options files found", dbpath);
+}
+
+Status LoadOptionsFromFile(const ConfigOptions& config, const std::string& options_file_name,
+                           DBOptions* db_options, std::vector<ColumnFamilyDescriptor>* cf_descs,
+                           std::shared_ptr<Cache>* cache) {
+  std::vector<NamedFamilyOptions> families;
+  Status s = ReadStoredOptions(config, options_file_name, db_options, &families);
+  cf_descs->clear();
+  for (size_t i = 0; s.ok() && i < families.size(); ++i) {
+    if (cache != nullptr && *cache != nullptr) s = UseCache(*cache, &families[i].options);
+    cf_descs->emplace_back(families[i].name, families[i].options);
+  }
+  return s;
+}
+
+Status LoadOptionsFromFile(const std::string& options_file_name, Env* env, DBOptions* db_options,
+                           std::vector<ColumnFamilyDescriptor>* cf_descs,
+                           bool ignore_unknown_options, std::shared_ptr<Cache>* cache) {
+  return LoadOptionsFromFile(ConfigOf(env, ignore_unknown_options), options_file_name, db_options,
+                             cf_descs, cache);
+}
+
+Status LoadLatestOptions(const ConfigOptions& config, const std::string& dbpath,
+                         DBOptions* db_options, std::vector<ColumnFamilyDescriptor>* cf_descs,
+                         std::shared_ptr<Cache>* cache) {
+  std::string name;
+  Status s = GetLatestOptionsFileName(dbpath, config.env, &name);
+  if (!s.ok()) return s;
+  return LoadOptionsFromFile(config, compassdb::JoinPath(dbpath, name), db_options, cf_descs,
+                             cache);
+}
+
+Status LoadLatestOptions(const std::string& dbpath, Env* env, DBOptions* db_options,
+                         std::vector<ColumnFamilyDescriptor>* cf_descs,
+                         bool ignore_unknown_options, std::shared_ptr<Cache>* cache) {
+  return LoadLatestOptions(ConfigOf(env, ignore_unknown_options), dbpath, db_options, cf_descs,
+                           cache);
+}
+
+Status CheckOptionsCompatibility(const ConfigOptions& config, const std::string& dbpath,
+                                 const DBOptions&,
+                                 const std::vector<ColumnFamilyDescriptor>& cf_descs) {
+  std::string name;
+  Status s = GetLatestOptionsFileName(dbpath, config.env, &name);
+  DBOptions stored_db;
+  std::vector<NamedFamilyOptions> stored;
+  if (s.ok()) s = ReadStoredOptions(config, compassdb::JoinPath(dbpath, name), &stored_db, &stored);
+  if (!s.ok()) return s;
+  if (stored.size() != cf_descs.size()) {
+    return Status::InvalidArgument(dbpath, "stored are " + std::to_string(stored.size()) +
+                                               " column families, given " +
+                                               std::to_string(cf_descs.size()));
+  }
+  for (size_t i = 0; s.ok() && i < stored.size(); ++i) {
+    if (stored[i].name != cf_descs[i].name) {
+      return Status::InvalidArgument(dbpath, "column family " + cf_descs[i].name +
+                                                 " is stored as " + stored[i].name);
+    }
+    s = CompareFamily(stored[i].name, stored[i].options, cf_descs[i].options, config);
+  }
+  return s;
+}
+
+Status CheckOptionsCompatibility(const std::string& dbpath, Env* env, const DBOptions& db_options,
+                                 const std::vector<ColumnFamilyDescriptor>& cf_descs,
+                                 bool ignore_unknown_options) {
+  ConfigOptions config = ConfigOf(env, ignore_unknown_options);
+  config.sanity_level = ConfigOptions::kSanityLevelLooselyCompatible;
+  return CheckOptionsCompatibility(config, dbpath, db_options, cf_descs);
+}
+
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/projection.h"
+
+#include <algorithm>
+
+#include "options/table_factories.h"
+#include "rocksdb/rate_limiter.h"
+#include "util/compression.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::ColumnFamilyOptions;
+using rocksdb::CompressionType;
+
+// bottommost_compression rules the last level, then compression_per_level, then compression.
+std::vector<CompressionType> CompressionByLevel(const ColumnFamilyOptions& options) {
+  std::vector<CompressionType> types;
+  for (int level = 0; level < options.num_levels; ++level) {
+    CompressionType type = options.compression;
+    if (!options.compression_per_level.empty()) {
+      const size_t last = options.compression_per_level.size() - 1;
+      type = options.compression_per_level[std::min(static_cast<size_t>(level), last)];
+    }
+    if (level > 0 && level + 1 == options.num_levels &&
+        options.bottommost_compression != rocksdb::kDisableCompressionOption) {
+      type = options.bottommost_compression;
+    }
+    types.push_back(type);
+  }
+  return types;
+}
+
+}  // namespace
+
+StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id,
+                                 const std::string& name) {
+  const TableSettings table = TableSettingsOf(options.table_factory.get());
+  StoreOptions out;
+  out.column_family_id = id;
+  out.column_family_name = name;
+  out.comparator = options.comparator;
+  out.merge_operator = options.merge_operator;
+  out.compaction_filter = options.compaction_filter;
+  out.compaction_filter_factory = options.compaction_filter_factory;
+  out.block_cache = table.block.no_block_cache ? nullptr : table.block.block_cache;
+  out.block_size = table.block.block_size;
+  out.compression = CompressionByLevel(options);
+  out.compression_level = options.compression_opts.level;
+  out.num_levels = options.num_levels;
+  out.level0_trigger = options.level0_file_num_compaction_trigger;
+  out.level1_max_bytes = std::max<uint64_t>(1, options.max_bytes_for_level_base);
+  out.level_multiplier = options.max_bytes_for_level_multiplier;
+  out.level_multiplier_additional = options.max_bytes_for_level_multiplier_additional;
+  // A table is split at twice its target: at target_file_size_base.
+  out.target_table_bytes = table.piece.target_table_bytes != 0 ? table.piece.target_table_bytes
+                                                               : options.target_file_size_base / 2;
+  out.target_table_bytes = std::max<uint64_t>(out.target_table_bytes, 1 << 10);
+  out.max_compaction_bytes = options.max_compaction_bytes != 0 ? options.max_compaction_bytes
+                                                               : options.target_file_size_base * 25;
+  out.max_pieces = table.piece.max_pieces;
+  out.max_dead_percent = table.piece.max_dead_percent;
+  out.ttl_seconds = options.ttl;
+  out.periodic_seconds = options.periodic_compaction_seconds;
+  return out;
+}
+
+std::function<void(uint64_t, bool)> ThrottleOf(std::shared_ptr<rocksdb::RateLimiter> limiter) {
+  if (limiter == nullptr) return nullptr;
+  return [limiter](uint64_t bytes, bool flush) {
+    const auto priority = flush ? rocksdb::Env::IO_HIGH : rocksdb::Env::IO_LOW;
+    while (bytes > 0) {
+      const size_t taken = limiter->RequestToken(bytes, 0, priority, nullptr,
+                                                 rocksdb::RateLimiter::OpType::kWrite);
+      bytes -= std::min<uint64_t>(bytes, std::max<size_t>(taken, 1));
+    }
+  };
+}
+
+}  // namespace compassdb

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// From public options to the structs of the layers below.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rocksdb/options.h"
+#include "store/store.h"
+
+namespace compassdb {
+
+// `options` are sanitised and valid (sanitize.h).
+StoreOptions ProjectStoreOptions(const rocksdb::ColumnFamilyOptions& options, uint32_t id,
+                                 const std::string& name);
+
+// StoreContext::throttle: takes from the limiter in bursts, flushes before compactions. Empty for
+// a null limiter.
+std::function<void(uint64_t, bool)> ThrottleOf(std::shared_ptr<rocksdb::RateLimiter> limiter);
+
+}  // namespace compassdb

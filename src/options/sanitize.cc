@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/sanitize.h"
+
+#include <algorithm>
+
+#include "options/option_tables.h"
+#include "options/table_factories.h"
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/env.h"
+#include "rocksdb/memtablerep.h"
+#include "rocksdb/rate_limiter.h"
+#include "util/compression.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::ColumnFamilyOptions;
+using rocksdb::DBOptions;
+
+constexpr uint64_t kEngineChooses = 0xfffffffffffffffe;  // ttl, periodic_compaction_seconds
+constexpr uint64_t kThirtyDays = 30 * 24 * 60 * 60;
+
+template <class S>
+Status CheckRefused(const OptionTable<S>& table, const S& options, const std::string& where) {
+  for (const OptionInfo<S>& option : table) {
+    if (option.support != Support::kRefused || !option.is_set(options)) continue;
+    return Status::NotSupported(where + option.name, option.note);
+  }
+  return Status::OK();
+}
+
+template <class S>
+void ListHints(const OptionTable<S>& table, const S& options, const std::string& where,
+               std::vector<std::string>* lines) {
+  for (const OptionInfo<S>& option : table) {
+    if (option.support != Support::kHint || !option.is_set(options)) continue;
+    lines->push_back(where + option.name + " has no effect: " + option.note);
+  }
+}
+
+std::string WhereFamily(const std::string& name) { return "column family " + name + ": "; }
+
+Status CheckCompression(const std::string& where, const char* option,
+                        rocksdb::CompressionType type) {
+  if (type == rocksdb::kDisableCompressionOption || CompressionTypeSupported(type)) {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(where + option,
+                                 FormatValue(type) + " is not linked into this build");
+}
+
+Status CheckCompressions(const std::string& where, const ColumnFamilyOptions& options) {
+  Status s = CheckCompression(where, "compression", options.compression);
+  if (s.ok()) {
+    s = CheckCompression(where, "bottommost_compression", options.bottommost_compression);
+  }
+  for (size_t i = 0; s.ok() && i < options.compression_per_level.size(); ++i) {
+    s = CheckCompression(where, "compression_per_level", options.compression_per_level[i]);
+  }
+  return s;
+}
+
+Status CheckFactories(const std::string& where, const DBOptions& db,
+                      const ColumnFamilyOptions& options) {
+  if (options.memtable_factory != nullptr) {
+    bool known = false;
+    for (const char* name : {"SkipListFactory", "VectorRepFactory", "HashSkipListRepFactory",
+                             "HashLinkListRepFactory"}) {
+      known = known || name == std::string(options.memtable_factory->Name());
+    }
+    if (!known) {
+      return Status::NotSupported(where + "memtable_factory",
+                                  std::string(options.memtable_factory->Name()) +
+                                      " is not one of RocksDB's; the engine has its own memtable");
+    }
+  }
+  const rocksdb::TableFactory* factory = options.table_factory.get();
+  if (factory == nullptr) return Status::InvalidArgument(where + "table_factory", "is null");
+  Status s = factory->ValidateOptions(db, options);
+  if (!s.ok()) {
+    const std::string message = where + "table_factory: " + s.getState();
+    return s.IsNotSupported() ? Status::NotSupported(message) : Status::InvalidArgument(message);
+  }
+  const auto* block = factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  if (block == nullptr) {
+    return Status::NotSupported(where + "table_factory",
+                                std::string(factory->Name()) + " is a class of the application");
+  }
+  return CheckRefused(BlockTableOptionTable(), *block, where + "table_factory.");
+}
+
+}  // namespace
+
+DBOptions SanitizeDbOptions(const DBOptions& given) {
+  DBOptions options = given;
+  if (options.env == nullptr) options.env = rocksdb::Env::Default();
+  // 20 is what RocksDB keeps for other uses; -1 stands for no limit.
+  if (options.max_open_files != -1) options.max_open_files = std::max(options.max_open_files, 20);
+  if (options.delayed_write_rate == 0) {
+    const int64_t limit =
+        options.rate_limiter != nullptr ? options.rate_limiter->GetBytesPerSecond() : 0;
+    options.delayed_write_rate = limit > 0 ? static_cast<uint64_t>(limit) : 16 << 20;
+  }
+  if (options.WAL_ttl_seconds > 0 || options.WAL_size_limit_MB > 0) {
+    options.recycle_log_file_num = 0;
+  }
+  // Write-back is started in steps where a rate limiter spreads the writes.
+  if (options.rate_limiter != nullptr && options.bytes_per_sync == 0) {
+    options.bytes_per_sync = 1 << 20;
+  }
+  return options;
+}
+
+ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions&, const ColumnFamilyOptions& given) {
+  ColumnFamilyOptions o = given;
+  constexpr size_t kMaxWriteBuffer =
+      sizeof(size_t) == 4 ? 0xffffffffu : uint64_t{64} << 30;
+  o.write_buffer_size = std::clamp<size_t>(o.write_buffer_size, 64 << 10, kMaxWriteBuffer);
+  if (o.arena_block_size == 0) {
+    o.arena_block_size = std::min<size_t>(1 << 20, o.write_buffer_size / 8);
+    o.arena_block_size = (o.arena_block_size + 4095) / 4096 * 4096;
+  }
+  o.max_write_buffer_number = std::max(o.max_write_buffer_number, 2);
+  o.min_write_buffer_number_to_merge =
+      std::clamp(o.min_write_buffer_number_to_merge, 1, o.max_write_buffer_number - 1);
+  if (o.max_write_buffer_number_to_maintain < 0) {
+    o.max_write_buffer_number_to_maintain = o.max_write_buffer_number;
+  }
+  if (o.max_write_buffer_size_to_maintain < 0) {
+    o.max_write_buffer_size_to_maintain =
+        o.max_write_buffer_number * static_cast<int64_t>(o.write_buffer_size);
+  }
+  if (o.num_levels < 1) o.num_levels = 1;
+  if (o.compaction_style == rocksdb::kCompactionStyleLevel && o.num_levels < 2) o.num_levels = 2;
+  o.max_bytes_for_level_multiplier = std::max(o.max_bytes_for_level_multiplier, 1.0);
+  o.level0_file_num_compaction_trigger = std::max(o.level0_file_num_compaction_trigger, 1);
+  o.level0_slowdown_writes_trigger =
+      std::max(o.level0_slowdown_writes_trigger, o.level0_file_num_compaction_trigger);
+  o.level0_stop_writes_trigger =
+      std::max(o.level0_stop_writes_trigger, o.level0_slowdown_writes_trigger);
+  if (o.soft_pending_compaction_bytes_limit == 0) {
+    o.soft_pending_compaction_bytes_limit = o.hard_pending_compaction_bytes_limit;
+  } else if (o.hard_pending_compaction_bytes_limit > 0) {
+    o.soft_pending_compaction_bytes_limit = std::min(o.soft_pending_compaction_bytes_limit,
+                                                     o.hard_pending_compaction_bytes_limit);
+  }
+  if (o.target_file_size_base == 0) o.target_file_size_base = 64 << 20;
+  if (o.max_compaction_bytes == 0) {
+    o.max_compaction_bytes = o.target_file_size_base > UINT64_MAX / 25
+                                 ? UINT64_MAX
+                                 : o.target_file_size_base * 25;
+  }
+  if (o.ttl == kEngineChooses) o.ttl = kThirtyDays;
+  if (o.periodic_compaction_seconds == kEngineChooses) {
+    const bool filters =
+        o.compaction_filter != nullptr || o.compaction_filter_factory != nullptr;
+    o.periodic_compaction_seconds = filters ? kThirtyDays : 0;
+  }
+  if (o.table_factory == nullptr) o.table_factory.reset(rocksdb::NewBlockBasedTableFactory());
+  if (o.memtable_factory == nullptr) {
+    o.memtable_factory = std::make_shared<rocksdb::SkipListFactory>();
+  }
+  if (o.compaction_style == rocksdb::kCompactionStyleNone) o.disable_auto_compactions = true;
+  return o;
+}
+
+Status ValidateDbOptions(const DBOptions& options, const std::string& db_name) {
+  DBOptions checked = options;
+  if (checked.db_paths.size() == 1 && checked.db_paths[0].path == db_name) checked.db_paths.clear();
+  Status s = CheckRefused(DbOptionTable(), checked, "DBOptions::");
+  if (s.ok() && options.max_background_jobs < 0) {
+    s = Status::InvalidArgument("DBOptions::max_background_jobs", "is negative");
+  }
+  if (s.ok() && options.db_write_buffer_size > 0 && options.db_write_buffer_size < (64 << 10)) {
+    s = Status::InvalidArgument("DBOptions::db_write_buffer_size", "is below 64 KB");
+  }
+  if (s.ok() && options.keep_log_file_num == 0) {
+    s = Status::InvalidArgument("DBOptions::keep_log_file_num", "must be greater than 0");
+  }
+  if (s.ok() && options.unordered_write && options.enable_pipelined_write) {
+    s = Status::InvalidArgument("DBOptions::unordered_write",
+                                "not together with enable_pipelined_write");
+  }
+  if (s.ok() && options.unordered_write && !options.allow_concurrent_memtable_write) {
+    s = Status::InvalidArgument("DBOptions::unordered_write",
+                                "needs allow_concurrent_memtable_write");
+  }
+  if (s.ok() && options.allow_mmap_reads && options.use_direct_reads) {
+    s = Status::NotSupported("DBOptions::use_direct_reads", "not together with allow_mmap_reads");
+  }
+  if (s.ok() && options.allow_mmap_writes && options.use_direct_io_for_flush_and_compaction) {
+    s = Status::NotSupported("DBOptions::use_direct_io_for_flush_and_compaction",
+                             "not together with allow_mmap_writes");
+  }
+  return s;
+}
+
+Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& family) {
+  const std::string where = WhereFamily(family.name);
+  const ColumnFamilyOptions& options = family.options;
+  Status s = CheckRefused(FamilyOptionTable(), options, where);
+  if (!s.ok()) return s;
+  if (options.comparator == nullptr) {
+    return Status::InvalidArgument(where + "comparator", "is null");
+  }
+  if (options.comparator->timestamp_size() > 0) {
+    return Status::NotSupported(where + "comparator", "user-defined timestamps");
+  }
+  if (options.compaction_style == rocksdb::kCompactionStyleFIFO) {
+    return Status::NotSupported(where + "compaction_style",
+                                "kCompactionStyleFIFO drops the oldest data; set ttl instead, or "
+                                "drop it with DeleteRange");
+  }
+  if (options.compaction_filter != nullptr && !options.compaction_filter->IgnoreSnapshots()) {
+    return Status::NotSupported(where + "compaction_filter", "IgnoreSnapshots() must be true");
+  }
+  s = CheckCompressions(where, options);
+  return s.ok() ? CheckFactories(where, db, options) : s;
+}
+
+Status ValidateOptions(const DBOptions& db, const std::string& db_name,
+                       const std::vector<NamedFamilyOptions>& families) {
+  Status s = ValidateDbOptions(db, db_name);
+  for (size_t i = 0; s.ok() && i < families.size(); ++i) s = ValidateFamilyOptions(db, families[i]);
+  return s;
+}
+
+std::vector<std::string> HintWarnings(const DBOptions& db,
+                                      const std::vector<NamedFamilyOptions>& families) {
+  std::vector<std::string> lines;
+  ListHints(DbOptionTable(), db, "", &lines);
+  for (const NamedFamilyOptions& family : families) {
+    const std::string where = WhereFamily(family.name);
+    ListHints(FamilyOptionTable(), family.options, where, &lines);
+    if (family.options.table_factory == nullptr) continue;
+    const auto* block =
+        family.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    if (block != nullptr) ListHints(BlockTableOptionTable(), *block, where, &lines);
+  }
+  return lines;
+}
+
+void WarnAboutHints(rocksdb::Logger* log, const DBOptions& db,
+                    const std::vector<NamedFamilyOptions>& families) {
+  if (log == nullptr) return;
+  for (const std::string& line : HintWarnings(db, families)) {
+    rocksdb::Log(rocksdb::InfoLogLevel::WARN_LEVEL, log, "option %s", line.c_str());
+  }
+}
+
+Status ApplyMutableFamilyOptions(const std::string& family, const DBOptions& db,
+                                 const OptionMap& changes, ColumnFamilyOptions* options) {
+  if (changes.empty()) return Status::InvalidArgument("empty input");
+  ConfigOptions config;
+  config.mutable_options_only = true;
+  config.ignore_unsupported_options = false;
+  NamedFamilyOptions changed{family, *options};
+  Status s = ParseOptions(config, FamilyOptionTable(), changes, &changed.options);
+  if (!s.ok()) return s;
+  changed.options = SanitizeFamilyOptions(db, changed.options);
+  s = ValidateFamilyOptions(db, changed);
+  if (s.ok()) *options = std::move(changed.options);
+  return s;
+}
+
+Status ApplyMutableDbOptions(const std::string& db_name, const OptionMap& changes,
+                             DBOptions* options) {
+  if (changes.empty()) return Status::InvalidArgument("empty input");
+  ConfigOptions config;
+  config.mutable_options_only = true;
+  config.ignore_unsupported_options = false;
+  for (const auto& [name, value] : changes) {
+    std::string member;
+    const auto* option = FindOption(DbOptionTable(), name, &member);
+    if (option == nullptr || !option->is_mutable()) {
+      return Status::NotFound("Unrecognized option: " + name);
+    }
+  }
+  DBOptions changed = *options;
+  Status s = ParseOptions(config, DbOptionTable(), changes, &changed);
+  if (!s.ok()) return s;
+  changed = SanitizeDbOptions(changed);
+  s = ValidateDbOptions(changed, db_name);
+  if (s.ok()) *options = std::move(changed);
+  return s;
+}
+
+bool FamilyOptionHasEffect(const std::string& name) {
+  std::string member;
+  const auto* option = FindOption(FamilyOptionTable(), name, &member);
+  if (option == nullptr) return false;
+  // Of compression_opts the level has one.
+  return option->support == Support::kSupported || option->name == std::string("compression_opts");
+}
+
+bool DbOptionHasEffect(const std::string& name) {
+  std::string member;
+  const auto* option = FindOption(DbOptionTable(), name, &member);
+  return option != nullptr && option->support == Support::kSupported;
+}
+
+}  // namespace compassdb

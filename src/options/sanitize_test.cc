@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/sanitize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "options/compatibility_doc.h"
+#include "options/projection.h"
+#include "options/table_factories.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/memtablerep.h"
+#include "rocksdb/rate_limiter.h"
+#include "rocksdb/sst_file_manager.h"
+#include "rocksdb/write_buffer_manager.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::ColumnFamilyOptions;
+using rocksdb::DBOptions;
+
+TEST(Sanitize, FamilyOptionsComeIntoRangeAsInRocksDB) {
+  ColumnFamilyOptions o;
+  o.write_buffer_size = 1;
+  o.max_write_buffer_number = 1;
+  o.num_levels = 0;
+  o.level0_file_num_compaction_trigger = 0;
+  o.level0_slowdown_writes_trigger = -1;
+  o.level0_stop_writes_trigger = -2;
+  o.max_bytes_for_level_multiplier = 0;
+  o.min_write_buffer_number_to_merge = 5;
+  o.target_file_size_base = 10;
+  const ColumnFamilyOptions s = SanitizeFamilyOptions(DBOptions(), o);
+  EXPECT_EQ(s.write_buffer_size, 65536u);
+  EXPECT_EQ(s.arena_block_size, 8192u);
+  EXPECT_EQ(s.max_write_buffer_number, 2);
+  EXPECT_EQ(s.min_write_buffer_number_to_merge, 1);
+  EXPECT_EQ(s.num_levels, 2);
+  EXPECT_EQ(s.level0_file_num_compaction_trigger, 1);
+  EXPECT_EQ(s.level0_slowdown_writes_trigger, 1);
+  EXPECT_EQ(s.level0_stop_writes_trigger, 1);
+  EXPECT_EQ(s.max_bytes_for_level_multiplier, 1.0);
+  EXPECT_EQ(s.max_compaction_bytes, 250u);
+  EXPECT_EQ(s.ttl, 2592000u);
+  EXPECT_EQ(s.periodic_compaction_seconds, 0u);
+}
+
+TEST(Sanitize, DatabaseOptions) {
+  DBOptions o;
+  o.max_open_files = 1;
+  EXPECT_EQ(SanitizeDbOptions(o).max_open_files, 20);
+  EXPECT_EQ(SanitizeDbOptions(o).delayed_write_rate, 16777216u);
+  EXPECT_EQ(SanitizeDbOptions(DBOptions()).max_open_files, -1);
+}
+
+Status Validate(const DBOptions& db, const ColumnFamilyOptions& family) {
+  return ValidateOptions(db, "/db", {{"cf1", family}});
+}
+
+TEST(Validate, DefaultsAreValid) {
+  const Status s = Validate(DBOptions(), ColumnFamilyOptions());
+  EXPECT_TRUE(s.ok()) << s.ToString();
+}
+
+TEST(Validate, RefusalsNameOptionAndFamily) {
+  ColumnFamilyOptions fifo;
+  fifo.compaction_style = rocksdb::kCompactionStyleFIFO;
+  ColumnFamilyOptions plain;
+  plain.table_factory.reset(rocksdb::NewPlainTableFactory());
+  ColumnFamilyOptions paths;
+  paths.cf_paths.emplace_back("/elsewhere", 1);
+  const std::pair<ColumnFamilyOptions, const char*> families[] = {
+      {fifo, "compaction_style"}, {plain, "table_factory"}, {paths, "cf_paths"}};
+  for (const auto& [options, name] : families) {
+    const Status s = Validate(DBOptions(), options);
+    EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString();
+    EXPECT_NE(s.ToString().find("cf1"), std::string::npos) << s.ToString();
+  }
+  DBOptions db;
+  db.wal_compression = rocksdb::kZSTD;
+  EXPECT_NE(Validate(db, ColumnFamilyOptions()).ToString().find("wal_compression"),
+            std::string::npos);
+  DBOptions manager;
+  manager.sst_file_manager.reset(rocksdb::NewSstFileManager(rocksdb::Env::Default()));
+  EXPECT_TRUE(Validate(manager, ColumnFamilyOptions()).IsNotSupported());
+}
+
+TEST(Validate, OneDatabasePathIsTheDatabase) {
+  DBOptions db;
+  db.db_paths.emplace_back("/db", 1);
+  EXPECT_TRUE(Validate(db, ColumnFamilyOptions()).ok());
+  db.db_paths.emplace_back("/db2", 1);
+  EXPECT_TRUE(Validate(db, ColumnFamilyOptions()).IsNotSupported());
+}
+
+TEST(Validate, PieceLimits) {
+  for (const uint32_t pieces : {0u, 1025u}) {
+    ColumnFamilyOptions o;
+    PieceTableOptions piece;
+    piece.max_pieces = pieces;
+    o.table_factory.reset(NewPieceTableFactory(piece));
+    EXPECT_NE(Validate(DBOptions(), o).ToString().find("max_pieces"), std::string::npos);
+  }
+}
+
+TEST(Validate, MemtablesOfRocksDBAreServed) {
+  ColumnFamilyOptions o;
+  for (rocksdb::MemTableRepFactory* factory :
+       {rocksdb::NewHashSkipListRepFactory(), rocksdb::NewHashLinkListRepFactory(),
+        static_cast<rocksdb::MemTableRepFactory*>(new rocksdb::VectorRepFactory(7))}) {
+    o.memtable_factory.reset(factory);
+    EXPECT_TRUE(Validate(DBOptions(), o).ok());
+    EXPECT_EQ(HintWarnings(DBOptions(), {{"cf1", o}}).size(), 1u);
+  }
+}
+
+TEST(Hints, OnlyWhatIsSetIsWarnedAbout) {
+  EXPECT_TRUE(HintWarnings(DBOptions(), {{"default", ColumnFamilyOptions()}}).empty());
+  const ColumnFamilyOptions sane = SanitizeFamilyOptions(DBOptions(), ColumnFamilyOptions());
+  EXPECT_TRUE(HintWarnings(SanitizeDbOptions(DBOptions()), {{"default", sane}}).empty());
+  DBOptions db;
+  db.allow_mmap_reads = true;
+  ColumnFamilyOptions family;
+  rocksdb::BlockBasedTableOptions block;
+  block.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(block));
+  const auto lines = HintWarnings(db, {{"users", family}});
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].rfind("allow_mmap_reads has no effect: ", 0), 0u);
+  EXPECT_NE(lines[1].find("users: filter_policy"), std::string::npos);
+}
+
+TEST(Mutable, ChangesAreWholeOrNothing) {
+  ColumnFamilyOptions o;
+  EXPECT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(),
+                                        {{"write_buffer_size", "1M"}, {"num_levels", "3"}}, &o)
+                  .IsInvalidArgument());
+  EXPECT_EQ(o.write_buffer_size, 64u << 20);
+  const Status s = ApplyMutableFamilyOptions(
+      "f", DBOptions(),
+      {{"write_buffer_size", "1M"}, {"block_based_table_factory", "{block_size=5000}"}}, &o);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(o.write_buffer_size, 1u << 20);
+  EXPECT_EQ(TableSettingsOf(o.table_factory.get()).block.block_size, 5000u);
+  EXPECT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(),
+                                        {{"table_factory", "{index_type=kHashSearch}"}}, &o)
+                  .IsInvalidArgument());
+  EXPECT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(), {{"foo", "1"}}, &o).IsInvalidArgument());
+  EXPECT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(), {}, &o).IsInvalidArgument());
+}
+
+TEST(Mutable, DatabaseOptions) {
+  DBOptions o;
+  EXPECT_TRUE(ApplyMutableDbOptions("/db", {{"create_if_missing", "1"}}, &o).IsNotFound());
+  EXPECT_TRUE(ApplyMutableDbOptions("/db", {{"foo", "1"}}, &o).IsNotFound());
+  EXPECT_TRUE(ApplyMutableDbOptions("/db", {{"max_background_jobs", "x"}}, &o).IsInvalidArgument());
+  ASSERT_TRUE(ApplyMutableDbOptions("/db", {{"max_background_jobs", "8"}}, &o).ok());
+  EXPECT_EQ(o.max_background_jobs, 8);
+}
+
+TEST(Projection, TablesAndCompression) {
+  ColumnFamilyOptions o;
+  o.num_levels = 4;
+  o.compression = rocksdb::kLZ4Compression;
+  o.compression_per_level = {rocksdb::kNoCompression, rocksdb::kSnappyCompression};
+  o.bottommost_compression = rocksdb::kZSTD;
+  PieceTableOptions piece;
+  piece.max_pieces = 9;
+  rocksdb::BlockBasedTableOptions block;
+  block.no_block_cache = true;
+  o.table_factory.reset(NewPieceTableFactory(piece, block));
+  const StoreOptions s = ProjectStoreOptions(SanitizeFamilyOptions(DBOptions(), o), 3, "f");
+  EXPECT_EQ(s.compression,
+            (std::vector<rocksdb::CompressionType>{rocksdb::kNoCompression,
+                                                   rocksdb::kSnappyCompression,
+                                                   rocksdb::kSnappyCompression, rocksdb::kZSTD}));
+  EXPECT_EQ(s.max_pieces, 9u);
+  EXPECT_EQ(s.block_cache, nullptr);
+  EXPECT_EQ(s.target_table_bytes, 32u << 20);
+  EXPECT_EQ(s.ttl_seconds, 2592000u);
+}
+
+TEST(Projection, ThrottleTakesEveryByte) {
+  EXPECT_FALSE(ThrottleOf(nullptr));
+  std::shared_ptr<rocksdb::RateLimiter> limiter(rocksdb::NewGenericRateLimiter(100 << 20));
+  const auto throttle = ThrottleOf(limiter);
+  throttle(15 << 20, true);
+  throttle(1, false);
+  EXPECT_EQ(limiter->GetTotalBytesThrough(rocksdb::Env::IO_HIGH), 15 << 20);
+  EXPECT_EQ(limiter->GetTotalBytesThrough(rocksdb::Env::IO_LOW), 1);
+  EXPECT_EQ(limiter->GetTotalBytesThrough(), (15 << 20) + 1);
+}
+
+TEST(RateLimiter, ManyThreadsAllFinish) {
+  std::shared_ptr<rocksdb::RateLimiter> limiter(
+      rocksdb::NewGenericRateLimiter(20 << 20, 1000, 2, rocksdb::RateLimiter::Mode::kAllIo, true));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&limiter, i] {
+      const auto priority = i % 2 == 0 ? rocksdb::Env::IO_LOW : rocksdb::Env::IO_HIGH;
+      for (int n = 0; n < 20; ++n) limiter->Request(10000, priority, nullptr);
+      limiter->Request(300000, priority, nullptr);  // beyond a burst
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(limiter->GetTotalBytesThrough(), 8 * (200000 + 300000));
+  EXPECT_EQ(limiter->GetTotalRequests(), 8 * 21);
+  int64_t pending = -1;
+  ASSERT_TRUE(limiter->GetTotalPendingRequests(&pending).ok());
+  EXPECT_EQ(pending, 0);
+}
+
+TEST(WriteBufferManager, ChargesTheCache) {
+  std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(16 << 20);
+  {
+    rocksdb::WriteBufferManager manager(8 << 20, cache);
+    manager.ReserveMem(7 << 20);
+    EXPECT_EQ(manager.memory_usage(), 7u << 20);
+    EXPECT_GE(cache->GetPinnedUsage(), 7u << 20);
+    EXPECT_FALSE(manager.ShouldFlush());
+    manager.ReserveMem(1 << 20);
+    EXPECT_TRUE(manager.ShouldFlush());
+    manager.ScheduleFreeMem(8 << 20);
+    manager.FreeMem(8 << 20);
+    EXPECT_EQ(manager.memory_usage(), 0u);
+  }
+  EXPECT_EQ(cache->GetPinnedUsage(), 0u);
+}
+
+TEST(WriteBufferManager, StallsEndWhenMemoryIsFreed) {
+  struct Stalled : rocksdb::StallInterface {
+    void Block() override {}
+    void Signal() override { ++signals; }
+    int signals = 0;
+  } first, second;
+  rocksdb::WriteBufferManager manager(1000, nullptr, true);
+  manager.ReserveMem(1500);
+  ASSERT_TRUE(manager.ShouldStall());
+  manager.BeginWriteStall(&first);
+  manager.BeginWriteStall(&second);
+  manager.RemoveDBFromQueue(&second);
+  EXPECT_EQ(second.signals, 1);
+  manager.FreeMem(200);
+  EXPECT_EQ(first.signals, 0);
+  manager.FreeMem(1000);
+  EXPECT_EQ(first.signals, 1);
+  EXPECT_FALSE(manager.IsStallActive());
+  manager.BeginWriteStall(&first);  // nothing to wait for
+  EXPECT_EQ(first.signals, 2);
+}
+
+// docs/compatibility.md holds the tables. COMPASSDB_UPDATE_DOCS=1 writes them there.
+TEST(Documentation, TablesAgree) {
+  const std::filesystem::path path = std::filesystem::path(__FILE__).parent_path().parent_path()
+                                         .parent_path() / "docs" / "compatibility.md";
+  std::ifstream in(path);
+  if (!in) GTEST_SKIP() << "no source tree";
+  std::stringstream buffer;
+  buffer << in.rdbuf();
+  std::string text = buffer.str();
+  const size_t begin = text.find(kOptionsBegin);
+  const size_t end = text.find(kOptionsEnd);
+  ASSERT_NE(begin, std::string::npos);
+  ASSERT_NE(end, std::string::npos);
+  const size_t from = begin + std::string(kOptionsBegin).size();
+  if (std::getenv("COMPASSDB_UPDATE_DOCS") != nullptr) {
+    std::ofstream(path) << text.substr(0, from) << OptionsDocument() << text.substr(end);
+    return;
+  }
+  EXPECT_EQ(text.substr(from, end - from), OptionsDocument())
+      << "run options_test with COMPASSDB_UPDATE_DOCS=1";
+}
+
+}  // namespace
+}  // namespace compassdb

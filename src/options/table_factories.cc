@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/table_factories.h"
+
+#include "options/option_tables.h"
+#include "rocksdb/cache.h"
+
+namespace compassdb {
+
+std::string FormatObject(const ConfigOptions& config, const rocksdb::Customizable* object) {
+  if (object == nullptr) return "nullptr";
+  ConfigOptions inner = config;
+  inner.delimiter = ";";
+  inner.mutable_options_only = false;
+  return object->ToString(inner);
+}
+
+std::string FormatObject(const ConfigOptions&, const rocksdb::Cache* cache) {
+  return cache == nullptr ? "nullptr" : cache->Name();
+}
+
+namespace {
+
+using rocksdb::BlockBasedTableOptions;
+using rocksdb::Slice;
+using rocksdb::TableFactory;
+
+constexpr size_t kDefaultBlockCacheBytes = 8 << 20;
+
+// The parts of the interface that build and read RocksDB's own files.
+class FormatFreeTableFactory : public TableFactory {
+ public:
+  using TableFactory::NewTableReader;
+  Status NewTableReader(const rocksdb::ReadOptions&, const rocksdb::TableReaderOptions&,
+                        std::unique_ptr<rocksdb::RandomAccessFileReader>&&, uint64_t,
+                        std::unique_ptr<rocksdb::TableReader>*, bool) const override {
+    return Status::NotSupported("RocksDB's table files are not read; see compassdb import", Name());
+  }
+  rocksdb::TableBuilder* NewTableBuilder(const rocksdb::TableBuilderOptions&,
+                                         rocksdb::WritableFileWriter*) const override {
+    return nullptr;
+  }
+
+ protected:
+  template <class S>
+  Status ParseFrom(const ConfigOptions& config, const OptionTable<S>& table,
+                   const std::string& name, const std::string& value, S* options) {
+    if (name != "id") return ParseOption(config, table, name, value, options);
+    if (IsInstanceOf(value)) return Status::OK();
+    return Status::InvalidArgument("table factory is of another class", value);
+  }
+};
+
+class BlockBasedTableFactory : public FormatFreeTableFactory {
+ public:
+  explicit BlockBasedTableFactory(const BlockBasedTableOptions& options) : options_(options) {
+    PrepareOptions(ConfigOptions());
+  }
+  static const char* kClassName() { return kBlockBasedTableName(); }
+  const char* Name() const override { return kBlockBasedTableName(); }
+  bool IsDeleteRangeSupported() const override { return true; }
+
+  Status PrepareOptions(const ConfigOptions&) override {
+    if (options_.no_block_cache) {
+      options_.block_cache.reset();
+    } else if (options_.block_cache == nullptr) {
+      options_.block_cache = rocksdb::NewLRUCache(kDefaultBlockCacheBytes);
+    }
+    return Status::OK();
+  }
+
+  Status ValidateOptions(const rocksdb::DBOptions&,
+                         const rocksdb::ColumnFamilyOptions&) const override {
+    if (options_.cache_index_and_filter_blocks && options_.no_block_cache) {
+      return Status::InvalidArgument(
+          "cache_index_and_filter_blocks is set, but no_block_cache is too");
+    }
+    if (options_.block_size == 0 || options_.block_size > (uint64_t{1} << 30)) {
+      return Status::InvalidArgument("block_size must be 1 to 1G",
+                                     std::to_string(options_.block_size));
+    }
+    return Status::OK();
+  }
+
+  std::string GetPrintableOptions() const override {
+    std::string out;
+    for (const auto& [name, value] : List(ConfigOptions())) {
+      out += "  " + name + ": " + value + "\n";
+    }
+    const auto cache = [&out](const char* name, const rocksdb::Cache* c) {
+      out.append("  ").append(name).append(": ");
+      out += c == nullptr ? "none" : c->Name();
+      if (c != nullptr) out += ", capacity " + std::to_string(c->GetCapacity());
+      out += '\n';
+    };
+    cache("block_cache", options_.block_cache.get());
+    return out;
+  }
+
+  virtual NamedValues List(const ConfigOptions& config) const {
+    return ListOptions(config, BlockTableOptionTable(), options_);
+  }
+
+ protected:
+  const void* GetOptionsPtr(const std::string& name) const override {
+    if (name == BlockBasedTableOptions::kName()) return &options_;
+    if (name == kBlockCacheOpts()) return options_.block_cache.get();
+    return TableFactory::GetOptionsPtr(name);
+  }
+  Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
+                          const std::string& value) override {
+    return ParseFrom(config, BlockTableOptionTable(), name, value, &options_);
+  }
+  void ListNamedOptions(const ConfigOptions& config, NamedValues* options) const override {
+    *options = List(config);
+  }
+
+  BlockBasedTableOptions options_;
+};
+
+class PieceTableFactory : public BlockBasedTableFactory {
+ public:
+  PieceTableFactory(const PieceTableOptions& piece, const BlockBasedTableOptions& block)
+      : BlockBasedTableFactory(block), piece_(piece) {}
+  static const char* kClassName() { return kPieceTableName; }
+  const char* Name() const override { return kPieceTableName; }
+
+  Status ValidateOptions(const rocksdb::DBOptions& db,
+                         const rocksdb::ColumnFamilyOptions& family) const override {
+    if (piece_.max_pieces < 1 || piece_.max_pieces > 1024) {
+      return Status::InvalidArgument("max_pieces must be 1 to 1024",
+                                     std::to_string(piece_.max_pieces));
+    }
+    if (piece_.max_dead_percent < 1) {
+      return Status::InvalidArgument("max_dead_percent must be at least 1");
+    }
+    return BlockBasedTableFactory::ValidateOptions(db, family);
+  }
+
+  NamedValues List(const ConfigOptions& config) const override {
+    NamedValues values = ListOptions(config, PieceTableOptionTable(), piece_);
+    const NamedValues block = BlockBasedTableFactory::List(config);
+    values.insert(values.end(), block.begin(), block.end());
+    return values;
+  }
+
+ protected:
+  const void* GetOptionsPtr(const std::string& name) const override {
+    if (name == PieceTableOptions::kName()) return &piece_;
+    return BlockBasedTableFactory::GetOptionsPtr(name);
+  }
+  Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
+                          const std::string& value) override {
+    const Status s = ParseOption(config, PieceTableOptionTable(), name, value, &piece_);
+    return s.IsNotFound() ? BlockBasedTableFactory::ParseNamedOption(config, name, value) : s;
+  }
+
+ private:
+  PieceTableOptions piece_;
+};
+
+// Holds options and a name; a family that uses one is refused at open.
+template <class S>
+class RefusedTableFactory : public FormatFreeTableFactory {
+ public:
+  RefusedTableFactory(const char* name, const OptionTable<S>& (*table)(), const S& options)
+      : name_(name), table_(table), options_(options) {}
+  const char* Name() const override { return name_; }
+  Status ValidateOptions(const rocksdb::DBOptions&,
+                         const rocksdb::ColumnFamilyOptions&) const override {
+    return Status::NotSupported("tables have the engine's own format, not that of", name_);
+  }
+  S* mutable_options() { return &options_; }
+
+ protected:
+  const void* GetOptionsPtr(const std::string& name) const override {
+    return name == S::kName() ? &options_ : TableFactory::GetOptionsPtr(name);
+  }
+  Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
+                          const std::string& value) override {
+    return ParseFrom(config, table_(), name, value, &options_);
+  }
+  void ListNamedOptions(const ConfigOptions& config, NamedValues* options) const override {
+    *options = ListOptions(config, table_(), options_);
+  }
+
+ private:
+  const char* const name_;
+  const OptionTable<S>& (*const table_)();
+  S options_;
+};
+
+struct AdaptiveTableOptions {
+  static const char* kName() { return "AdaptiveTableOptions"; }
+};
+
+const OptionTable<AdaptiveTableOptions>& AdaptiveTableOptionTable() {
+  static const auto* const table = new OptionTable<AdaptiveTableOptions>();
+  return *table;
+}
+
+TableFactory* MakeBuiltIn(const std::string& id) {
+  if (id == TableFactory::kBlockBasedTableName()) return rocksdb::NewBlockBasedTableFactory();
+  if (id == kPieceTableName) return NewPieceTableFactory();
+  if (id == TableFactory::kPlainTableName()) return rocksdb::NewPlainTableFactory();
+  if (id == TableFactory::kCuckooTableName()) return rocksdb::NewCuckooTableFactory();
+  return nullptr;
+}
+
+// Lists what a factory of any class says of itself. GetOptionString() includes "id=".
+Status OptionsOf(const ConfigOptions& config, const TableFactory& factory, OptionMap* map) {
+  ConfigOptions plain = config;
+  plain.delimiter = ";";
+  plain.depth = ConfigOptions::kDepthDetailed;
+  plain.mutable_options_only = false;
+  std::string text;
+  Status s = factory.GetOptionString(plain, &text);
+  if (s.ok() && text.find('=') != std::string::npos) s = ParseOptionString(text, map);
+  map->erase("id");
+  return s;
+}
+
+}  // namespace
+
+TableSettings TableSettingsOf(const TableFactory* factory) {
+  TableSettings settings;
+  if (factory == nullptr) return settings;
+  if (const auto* block = factory->GetOptions<BlockBasedTableOptions>()) settings.block = *block;
+  if (const auto* piece = factory->GetOptions<PieceTableOptions>()) settings.piece = *piece;
+  return settings;
+}
+
+Status CopyTableFactory(const TableFactory& factory, std::shared_ptr<TableFactory>* copy) {
+  if (const auto* piece = dynamic_cast<const PieceTableFactory*>(&factory)) {
+    *copy = std::make_shared<PieceTableFactory>(*piece);
+  } else if (const auto* block = dynamic_cast<const BlockBasedTableFactory*>(&factory)) {
+    *copy = std::make_shared<BlockBasedTableFactory>(*block);
+  } else {
+    std::shared_ptr<TableFactory> made(MakeBuiltIn(factory.Name()));
+    if (made == nullptr) {
+      return Status::NotSupported("cannot change the options of table factory", factory.Name());
+    }
+    OptionMap map;
+    Status s = OptionsOf(ConfigOptions(), factory, &map);
+    if (s.ok()) s = made->ConfigureFromMap(ConfigOptions(), map);
+    if (!s.ok()) return s;
+    *copy = std::move(made);
+  }
+  return Status::OK();
+}
+
+NamedValues ListTableOptions(const ConfigOptions& config, const TableFactory& factory) {
+  if (const auto* block = dynamic_cast<const BlockBasedTableFactory*>(&factory)) {
+    return block->List(config);
+  }
+  OptionMap map;
+  if (!OptionsOf(config, factory, &map).ok()) return {};
+  const std::map<std::string, std::string> sorted(map.begin(), map.end());
+  NamedValues values;
+  for (const auto& [name, value] : sorted) {
+    // Nested structs lost their braces when the text was split.
+    const bool nested = value.find('=') != std::string::npos;
+    values.emplace_back(name, nested ? "{" + value + "}" : value);
+  }
+  return values;
+}
+
+Status ParseTableFactoryAlias(const ConfigOptions& config, const std::string& id,
+                              const std::string& member, const std::string& value,
+                              rocksdb::ColumnFamilyOptions* options) {
+  OptionMap map;
+  if (!member.empty()) {
+    map[member] = value;
+  } else {
+    const Status s = ParseOptionString(value, &map);
+    if (!s.ok()) return s;
+  }
+  map.erase("id");
+  std::shared_ptr<TableFactory> made;
+  // What the text does not name keeps its present value if the class stays.
+  const TableFactory* present = options->table_factory.get();
+  if (present != nullptr && (id.empty() || present->IsInstanceOf(id))) {
+    const Status s = CopyTableFactory(*present, &made);
+    if (!s.ok()) return s;
+  } else if (config.mutable_options_only) {
+    return Status::InvalidArgument("Option not changeable: table_factory");
+  } else {
+    Status s = TableFactory::CreateFromString(config, id, &made);
+    if (!s.ok()) {
+      return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
+    }
+  }
+  Status s = made->ConfigureFromMap(config, map);
+  if (s.IsNotFound()) return Status::InvalidArgument("table_factory", s.ToString());
+  if (s.ok()) options->table_factory = std::move(made);
+  return s;
+}
+
+Status ParseTableFactoryOption(const ConfigOptions& config, const std::string& member,
+                               const std::string& value, rocksdb::ColumnFamilyOptions* options) {
+  if (!member.empty()) return ParseTableFactoryAlias(config, "", member, value, options);
+  std::string id;
+  OptionMap map;
+  const Status s = ParseObjectString(value, "", &id, &map);
+  if (!s.ok()) return s;
+  if (id.empty() && map.empty()) {
+    return Status::InvalidArgument("table_factory", "a table factory is needed");
+  }
+  return ParseTableFactoryAlias(config, id, "", map.empty() ? "" : value, options);
+}
+
+rocksdb::TableFactory* NewPieceTableFactory(const PieceTableOptions& piece_options,
+                                            const BlockBasedTableOptions& block_options) {
+  return new PieceTableFactory(piece_options, block_options);
+}
+
+}  // namespace compassdb
+
+namespace ROCKSDB_NAMESPACE {
+
+const std::string BlockBasedTablePropertyNames::kIndexType = "rocksdb.block.based.table.index.type";
+const std::string BlockBasedTablePropertyNames::kWholeKeyFiltering =
+    "rocksdb.block.based.table.whole.key.filtering";
+const std::string BlockBasedTablePropertyNames::kPrefixFiltering =
+    "rocksdb.block.based.table.prefix.filtering";
+
+TableFactory* NewBlockBasedTableFactory(const BlockBasedTableOptions& table_options) {
+  return new compassdb::BlockBasedTableFactory(table_options);
+}
+
+TableFactory* NewPlainTableFactory(const PlainTableOptions& options) {
+  return new compassdb::RefusedTableFactory<PlainTableOptions>(
+      TableFactory::kPlainTableName(), compassdb::PlainTableOptionTable, options);
+}
+
+TableFactory* NewCuckooTableFactory(const CuckooTableOptions& table_options) {
+  return new compassdb::RefusedTableFactory<CuckooTableOptions>(
+      TableFactory::kCuckooTableName(), compassdb::CuckooTableOptionTable, table_options);
+}
+
+TableFactory* NewAdaptiveTableFactory(std::shared_ptr<TableFactory>, std::shared_ptr<TableFactory>,
+                                      std::shared_ptr<TableFactory>,
+                                      std::shared_ptr<TableFactory>) {
+  return new compassdb::RefusedTableFactory<compassdb::AdaptiveTableOptions>(
+      "AdaptiveTableFactory", compassdb::AdaptiveTableOptionTable, {});
+}
+
+Status TableFactory::CreateFromString(const ConfigOptions& config_options, const std::string& id,
+                                      std::shared_ptr<TableFactory>* factory) {
+  std::string name;
+  compassdb::OptionMap map;
+  Status s = compassdb::ParseObjectString(id, kBlockBasedTableName(), &name, &map);
+  if (!s.ok()) return s;
+  map.erase("id");
+  std::shared_ptr<TableFactory> made(compassdb::MakeBuiltIn(name));
+  if (made == nullptr) return Status::NotSupported("Could not load table factory", name);
+  s = made->ConfigureFromMap(config_options, map);
+  if (s.ok()) *factory = std::move(made);
+  return s;
+}
+
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of the table factories.
+#include "options/option_tables.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/flush_block_policy.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::BlockBasedTableOptions;
+using B = BlockBasedTableOptions;
+
+#define FIELD(name) #name, &BlockBasedTableOptions::name
+constexpr Support kYes = Support::kSupported;
+constexpr Support kHint = Support::kHint;
+constexpr Support kNo = Support::kRefused;
+constexpr const char* kResident = "index data is resident and accounted, not cached";
+constexpr const char* kOwnIndex = "a perfect-hash directory is index and filter";
+constexpr const char* kOwnBlocks = "the engine's block format";
+
+void AddCache(OptionTable<B>* t) {
+  t->push_back(Object<B>("block_cache", &B::block_cache, kNoPrint, kYes,
+                         "default: 8 MB of its own, as in RocksDB"));
+  t->push_back(Scalar<B>(FIELD(no_block_cache), kFixed, kYes, "every read goes to the file"));
+  t->push_back(Object<B>("block_cache_compressed", &B::block_cache_compressed, kNoPrint, kHint,
+                         "one block cache, of uncompressed blocks"));
+  t->push_back(StructOnly<B>(
+      "persistent_cache", "object", [](const B& o) { return o.persistent_cache != nullptr; },
+      kHint, "one block cache, in memory"));
+  t->push_back(StructOnly<B>(
+      "cache_usage_options", "struct",
+      [](const B& o) {
+        return !o.cache_usage_options.options_overrides.empty() ||
+               !(o.cache_usage_options.options == rocksdb::CacheEntryRoleOptions());
+      },
+      kHint, kResident));
+  t->push_back(Scalar<B>(FIELD(cache_index_and_filter_blocks), kFixed, kHint, kResident));
+  t->push_back(
+      Scalar<B>(FIELD(cache_index_and_filter_blocks_with_high_priority), kFixed, kHint, kResident));
+  t->push_back(Scalar<B>(FIELD(pin_l0_filter_and_index_blocks_in_cache), kFixed, kHint, kResident));
+  t->push_back(Scalar<B>(FIELD(pin_top_level_index_and_filter), kFixed, kHint, kResident));
+  t->push_back(Nested<B>(FIELD(metadata_cache_options), MetadataCacheOptionTable, nullptr, kFixed,
+                         kHint, kResident));
+  t->push_back(Scalar<B>(FIELD(prepopulate_block_cache), kMutable, kHint,
+                         "blocks enter the cache when they are read"));
+}
+
+void AddBlocks(OptionTable<B>* t) {
+  t->push_back(Scalar<B>(FIELD(block_size), kMutable, kYes, "of uncompressed data blocks"));
+  t->push_back(Scalar<B>(FIELD(block_size_deviation), kFixed, kHint, kOwnBlocks));
+  t->push_back(Scalar<B>(FIELD(block_restart_interval), kMutable, kHint, kOwnBlocks));
+  t->push_back(Scalar<B>(FIELD(index_block_restart_interval), kFixed, kHint, kOwnIndex));
+  t->push_back(Scalar<B>(FIELD(metadata_block_size), kFixed, kHint, kOwnIndex));
+  OptionInfo<B> policy = StructOnly<B>(
+      "flush_block_policy_factory", "object",
+      [](const B& o) {
+        return o.flush_block_policy_factory != nullptr &&
+               std::string(o.flush_block_policy_factory->Name()) != "FlushBlockBySizePolicyFactory";
+      },
+      kNo, "blocks end at block_size; a policy of the application is refused");
+  policy.flags = kFixed;
+  policy.parse = [](const ConfigOptions& config, const std::string&, const std::string& value,
+                    B* options) {
+    if (value == "FlushBlockBySizePolicyFactory" || value.empty()) {
+      options->flush_block_policy_factory.reset();
+      return Status::OK();
+    }
+    return config.ignore_unsupported_options
+               ? Status::OK()
+               : Status::NotSupported("flush_block_policy_factory", value);
+  };
+  policy.format = [](const ConfigOptions&, const B& o) {
+    return std::string(o.flush_block_policy_factory == nullptr
+                           ? "FlushBlockBySizePolicyFactory"
+                           : o.flush_block_policy_factory->Name());
+  };
+  t->push_back(policy);
+  t->push_back(Scalar<B>(FIELD(checksum), kFixed, kHint,
+                         "blocks always have the engine's checksum"));
+  t->push_back(Scalar<B>(FIELD(verify_compression), kFixed, kHint, kOwnBlocks));
+  t->push_back(Scalar<B>(FIELD(block_align), kFixed, kHint, kOwnBlocks));
+  t->push_back(Scalar<B>("use_delta_encoding", &B::use_delta_encoding, kNoParse | kNoPrint, kHint,
+                         kOwnBlocks));
+  t->back().parse = nullptr;
+  t->push_back(Scalar<B>(FIELD(format_version), kFixed, kHint, "the engine's format versions"));
+  t->push_back(Scalar<B>(FIELD(read_amp_bytes_per_bit), kFixed, kHint,
+                         "one block is read per record found"));
+  t->push_back(Scalar<B>(FIELD(max_auto_readahead_size), kMutable, kHint,
+                         "iterators read ahead by ReadOptions::readahead_size"));
+  t->push_back(Scalar<B>(FIELD(initial_auto_readahead_size), kMutable, kHint,
+                         "iterators read ahead by ReadOptions::readahead_size"));
+  t->push_back(Scalar<B>(FIELD(num_file_reads_for_auto_readahead), kMutable, kHint,
+                         "iterators read ahead by ReadOptions::readahead_size"));
+}
+
+void AddIndex(OptionTable<B>* t) {
+  t->push_back(Scalar<B>(FIELD(index_type), kFixed, kHint, kOwnIndex));
+  t->push_back(Scalar<B>(FIELD(data_block_index_type), kFixed, kHint, kOwnIndex));
+  t->push_back(Scalar<B>(FIELD(data_block_hash_table_util_ratio), kFixed, kHint, kOwnIndex));
+  t->push_back(Scalar<B>(FIELD(index_shortening), kFixed, kHint, kOwnIndex));
+  t->push_back(Scalar<B>(FIELD(enable_index_compression), kFixed, kHint, kResident));
+  t->push_back(Object<B>(FIELD(filter_policy), kFixed, kHint,
+                         "the directory's 8-bit fingerprints filter: 1 of 256 misses reads"));
+  t->push_back(Scalar<B>(FIELD(whole_key_filtering), kFixed, kHint, kOwnIndex));
+  t->push_back(Scalar<B>(FIELD(partition_filters), kFixed, kHint, kOwnIndex));
+  t->push_back(Scalar<B>(FIELD(optimize_filters_for_memory), kFixed, kHint, kOwnIndex));
+  t->push_back(Scalar<B>(FIELD(detect_filter_construct_corruption), kFixed, kHint, kOwnIndex));
+}
+#undef FIELD
+
+}  // namespace
+
+const OptionTable<BlockBasedTableOptions>& BlockTableOptionTable() {
+  static const auto* const table = [] {
+    auto* t = new OptionTable<B>();
+    AddCache(t);
+    AddBlocks(t);
+    AddIndex(t);
+    t->push_back(Retired<B>("hash_index_allow_collision"));
+    t->push_back(Retired<B>("skip_table_builder_flush"));
+    return t;
+  }();
+  return *table;
+}
+
+const OptionTable<rocksdb::MetadataCacheOptions>& MetadataCacheOptionTable() {
+  using M = rocksdb::MetadataCacheOptions;
+  static const auto* const table = new OptionTable<M>{
+      Scalar<M>("top_level_index_pinning", &M::top_level_index_pinning, kFixed, kHint, kResident),
+      Scalar<M>("partition_pinning", &M::partition_pinning, kFixed, kHint, kResident),
+      Scalar<M>("unpartitioned_pinning", &M::unpartitioned_pinning, kFixed, kHint, kResident)};
+  return *table;
+}
+
+const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
+  using P = PieceTableOptions;
+  static const auto* const table = new OptionTable<P>{
+      Scalar<P>("max_pieces", &P::max_pieces, kMutable, kYes, "1 to 1024 per table"),
+      Scalar<P>("max_dead_percent", &P::max_dead_percent, kMutable, kYes,
+                "dead data per live data at which a table is collected"),
+      Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,
+                "live data of a table; 0: half of target_file_size_base")};
+  return *table;
+}
+
+#define ROW(S, name) Scalar<rocksdb::S>(#name, &rocksdb::S::name, kFixed, kNo, "refused")
+
+const OptionTable<rocksdb::PlainTableOptions>& PlainTableOptionTable() {
+  static const auto* const table = new OptionTable<rocksdb::PlainTableOptions>{
+      ROW(PlainTableOptions, user_key_len),      ROW(PlainTableOptions, bloom_bits_per_key),
+      ROW(PlainTableOptions, hash_table_ratio),  ROW(PlainTableOptions, index_sparseness),
+      ROW(PlainTableOptions, huge_page_tlb_size), ROW(PlainTableOptions, encoding_type),
+      ROW(PlainTableOptions, full_scan_mode),    ROW(PlainTableOptions, store_index_in_file)};
+  return *table;
+}
+
+const OptionTable<rocksdb::CuckooTableOptions>& CuckooTableOptionTable() {
+  static const auto* const table = new OptionTable<rocksdb::CuckooTableOptions>{
+      ROW(CuckooTableOptions, hash_table_ratio), ROW(CuckooTableOptions, max_search_depth),
+      ROW(CuckooTableOptions, cuckoo_block_size),
+      ROW(CuckooTableOptions, identity_as_first_hash), ROW(CuckooTableOptions, use_module_hash)};
+  return *table;
+}
+#undef ROW
+
+}  // namespace compassdb

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rocksdb/write_buffer_manager.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "rocksdb/cache.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+// Holds entries without content in a cache, so that memtables and blocks share one capacity.
+// Guarded by WriteBufferManager::cache_res_mgr_mu_.
+class CacheReservationManager {
+ public:
+  explicit CacheReservationManager(std::shared_ptr<Cache> cache)
+      : cache_(std::move(cache)), id_(cache_->NewId()) {}
+  ~CacheReservationManager() { SetReserved(0); }
+
+  // Rounds up to whole entries. Entries that the cache refuses (strict capacity) are left out: the
+  // limit of the manager itself still holds.
+  void SetReserved(size_t bytes) {
+    const size_t wanted = (bytes + kEntryBytes - 1) / kEntryBytes;
+    while (handles_.size() > wanted) {
+      cache_->Release(handles_.back(), true);
+      handles_.pop_back();
+    }
+    while (handles_.size() < wanted) {
+      char key[16];
+      const uint64_t number = next_++;
+      std::memcpy(key, &id_, 8);
+      std::memcpy(key + 8, &number, 8);
+      Cache::Handle* handle = nullptr;
+      const Status s = cache_->Insert(Slice(key, sizeof(key)), nullptr, kEntryBytes,
+                                      [](const Slice&, void*) {}, &handle);
+      if (!s.ok() || handle == nullptr) return;
+      handles_.push_back(handle);
+    }
+  }
+  size_t reserved() const { return handles_.size() * kEntryBytes; }
+
+ private:
+  static constexpr size_t kEntryBytes = 256 << 10;
+  const std::shared_ptr<Cache> cache_;
+  const uint64_t id_;
+  uint64_t next_ = 0;
+  std::vector<Cache::Handle*> handles_;
+};
+
+WriteBufferManager::WriteBufferManager(size_t _buffer_size, std::shared_ptr<Cache> cache,
+                                       bool allow_stall)
+    : buffer_size_(_buffer_size),
+      mutable_limit_(_buffer_size * 7 / 8),
+      memory_used_(0),
+      memory_active_(0),
+      allow_stall_(allow_stall),
+      stall_active_(false) {
+  if (cache == nullptr) return;
+  cache_res_mgr_ = std::make_shared<CacheReservationManager>(std::move(cache));
+}
+
+WriteBufferManager::~WriteBufferManager() = default;
+
+size_t WriteBufferManager::dummy_entries_in_cache_usage() const {
+  return cache_res_mgr_ != nullptr ? cache_res_mgr_->reserved() : 0;
+}
+
+void WriteBufferManager::ReserveMem(size_t mem) {
+  if (cache_res_mgr_ != nullptr) {
+    ReserveMemWithCache(mem);
+  } else if (enabled()) {
+    memory_used_.fetch_add(mem, std::memory_order_relaxed);
+  }
+  if (enabled()) memory_active_.fetch_add(mem, std::memory_order_relaxed);
+}
+
+void WriteBufferManager::ReserveMemWithCache(size_t mem) {
+  std::lock_guard<std::mutex> lock(cache_res_mgr_mu_);
+  const size_t used = memory_used_.fetch_add(mem, std::memory_order_relaxed) + mem;
+  cache_res_mgr_->SetReserved(used);
+}
+
+void WriteBufferManager::ScheduleFreeMem(size_t mem) {
+  if (enabled()) memory_active_.fetch_sub(mem, std::memory_order_relaxed);
+}
+
+void WriteBufferManager::FreeMem(size_t mem) {
+  if (cache_res_mgr_ != nullptr) {
+    FreeMemWithCache(mem);
+  } else if (enabled()) {
+    memory_used_.fetch_sub(mem, std::memory_order_relaxed);
+  }
+  MaybeEndWriteStall();
+}
+
+void WriteBufferManager::FreeMemWithCache(size_t mem) {
+  std::lock_guard<std::mutex> lock(cache_res_mgr_mu_);
+  const size_t used = memory_used_.fetch_sub(mem, std::memory_order_relaxed) - mem;
+  // Shrinks late, so that memtables that come and go do not churn the cache.
+  if (used < cache_res_mgr_->reserved() / 4 * 3) cache_res_mgr_->SetReserved(used);
+}
+
+// A database that stalls is in the queue until it is signalled or removed. Signals are given under
+// the lock, so that RemoveDBFromQueue returns only when none can follow.
+void WriteBufferManager::BeginWriteStall(StallInterface* wbm_stall) {
+  {
+    std::lock_guard<std::mutex> lock(mu_);
+    if (ShouldStall()) {
+      stall_active_.store(true, std::memory_order_relaxed);
+      queue_.push_back(wbm_stall);
+      return;
+    }
+  }
+  wbm_stall->Signal();  // memory was freed meanwhile
+}
+
+void WriteBufferManager::MaybeEndWriteStall() {
+  if (!allow_stall_ || !IsStallActive() || (enabled() && IsStallThresholdExceeded())) return;
+  std::lock_guard<std::mutex> lock(mu_);
+  if (!stall_active_.exchange(false, std::memory_order_relaxed)) return;
+  for (StallInterface* stalled : queue_) stalled->Signal();
+  queue_.clear();
+}
+
+void WriteBufferManager::RemoveDBFromQueue(StallInterface* wbm_stall) {
+  if (!enabled() || !allow_stall_) return;
+  {
+    std::lock_guard<std::mutex> lock(mu_);
+    queue_.remove(wbm_stall);
+  }
+  wbm_stall->Signal();
+}
+
+}  // namespace ROCKSDB_NAMESPACE

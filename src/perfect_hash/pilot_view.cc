@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perfect_hash/pilot_view.h"
+
+#include <algorithm>
+
+namespace compassdb::perfect_hash {
+namespace {
+
+// Takes fields off the front of a byte range; after the first failure everything fails.
+class Reader {
+ public:
+  explicit Reader(std::span<const uint8_t> bytes) : p_(bytes.data()), left_(bytes.size()) {}
+
+  const uint8_t* Take(uint64_t n) {
+    if (!ok_ || n > left_) {
+      ok_ = false;
+      return nullptr;
+    }
+    const uint8_t* at = p_;
+    p_ += n;
+    left_ -= static_cast<size_t>(n);
+    return at;
+  }
+
+  // count * size bytes; the product may not wrap.
+  const uint8_t* TakeArray(uint64_t count, uint64_t size) {
+    if (size != 0 && count > left_ / size) ok_ = false;
+    return Take(ok_ ? count * size : 0);
+  }
+
+  uint8_t Byte() {
+    const uint8_t* p = Take(1);
+    return p != nullptr ? *p : 0;
+  }
+
+  uint64_t Word() {
+    const uint8_t* p = Take(8);
+    return p != nullptr ? LoadWord(p) : 0;
+  }
+
+  uint64_t Varint() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const uint8_t byte = Byte();
+      if (!ok_ || (shift == 63 && byte > 1)) break;
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    ok_ = false;
+    return 0;
+  }
+
+  bool ok() const { return ok_; }
+  size_t left() const { return left_; }
+
+ private:
+  const uint8_t* p_;
+  size_t left_;
+  bool ok_ = true;
+};
+
+// The segments' slot ranges must follow each other from *next_slot on.
+bool CheckEntries(const uint8_t* entries, uint64_t segments, uint64_t* next_slot) {
+  for (uint64_t s = 0; s < segments; ++s) {
+    const uint64_t entry = LoadWord(entries + s * 8);
+    const uint32_t slots = EntrySlots(entry);
+    if (EntryFirstSlot(entry) != *next_slot) return false;
+    if (slots < (segments > 1 ? kMinSlotsOfMany : 1)) return false;
+    *next_slot += slots;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool PilotView::Open(std::span<const uint8_t> bytes, PilotView* out) {
+  *out = PilotView();
+  PilotView view;
+  Reader in(bytes);
+  if (in.Byte() != kPilotKind) return false;
+  const uint8_t flags = in.Byte();
+  if ((flags & ~(kFlagMixed | kFlagList)) != 0) return false;
+  view.mixed_ = (flags & kFlagMixed) != 0;
+  view.level_count_ = in.Byte();
+  view.keys_ = in.Varint();
+  view.slots_ = in.Varint();
+  if (!in.ok() || view.level_count_ > kMaxLevels || view.keys_ > view.slots_) return false;
+  view.seed_ = (view.level_count_ > 0 || flags != 0) ? in.Word() : 0;
+
+  uint64_t next_slot = 0;
+  for (uint32_t i = 0; i < view.level_count_; ++i) {
+    Level& level = view.levels_[i];
+    const uint64_t segments = in.Varint();
+    const uint64_t buckets = in.Varint();
+    if (!in.ok() || segments == 0 || buckets == 0 || buckets > kMaxBuckets) return false;
+    if (segments > 1) {
+      level.map.base = in.Word();
+      level.map.scale = in.Word();
+      level.map.shift = in.Byte();
+      level.map.last = segments - 1;
+      if (level.map.shift > 63) return false;
+    }
+    level.entries = in.TakeArray(segments, 8);
+    level.pilots = in.TakeArray(segments, buckets);
+    if (!in.ok() || !CheckEntries(level.entries, segments, &next_slot)) return false;
+    level.seed = LevelSeed(view.seed_, i);
+    level.buckets = static_cast<uint32_t>(buckets);
+    level.beta_bits = segments > 1 ? kBetaBits : BetaBitsFor(EntrySlots(LoadWord(level.entries)));
+  }
+  if ((flags & kFlagList) != 0) {
+    view.list_size_ = in.Varint();
+    view.list_ = in.TakeArray(view.list_size_, 8);
+    if (!in.ok() || view.list_size_ == 0) return false;
+    next_slot += view.list_size_;
+  } else if (view.level_count_ == 0) {
+    next_slot = std::min<uint64_t>(view.slots_, 1);  // no key, or one: nothing to tell apart
+  }
+  if (!in.ok() || in.left() != 0 || next_slot != view.slots_) return false;
+  view.size_bytes_ = bytes.size();
+  *out = view;
+  return true;
+}
+
+uint64_t PilotView::ListSlot(uint64_t hash) const {
+  if (list_size_ == 0) return 0;
+  uint64_t low = 0;
+  uint64_t count = list_size_;
+  while (count > 1) {
+    const uint64_t half = count / 2;
+    if (LoadWord(list_ + (low + half) * 8) <= hash) low += half;
+    count -= half;
+  }
+  return slots_ - list_size_ + low;
+}
+
+void PilotView::Batch(const uint64_t* hashes, uint64_t* slots, size_t n) const {
+  constexpr size_t kGroup = 32;
+  if (level_count_ == 0) {
+    for (size_t i = 0; i < n; ++i) slots[i] = Slot(hashes[i]);
+    return;
+  }
+  const Level& level = levels_[0];
+  uint64_t bits[kGroup];
+  const uint8_t* pilots[kGroup];
+  const uint8_t* entries[kGroup];
+  while (n > 0) {
+    const size_t count = std::min(n, kGroup);
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t hash = mixed_ ? MixHash(hashes[i], seed_) : hashes[i];
+      const uint64_t segment = level.map(hash);
+      bits[i] = LevelBits(hash, level.seed);
+      pilots[i] = level.pilots + segment * level.buckets + BucketOf(bits[i], level.buckets);
+      entries[i] = level.entries + segment * 8;
+      PrefetchRead(pilots[i]);
+      PrefetchRead(entries[i]);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const uint8_t pilot = *pilots[i];
+      slots[i] = pilot != kBumpedPilot ? level.SlotOf(bits[i], LoadWord(entries[i]), pilot)
+                                       : Slot(hashes[i]);
+    }
+    hashes += count;
+    slots += count;
+    n -= count;
+  }
+}
+
+}  // namespace compassdb::perfect_hash

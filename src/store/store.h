@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between the database (WAL, memtables, manifest, threads) and what
+// keeps a column family's data on disk. Stores decide where data lies; db/
+// decides when work runs and commits its edits.
+//
+// Lock order: the database mutex is outermost. Methods marked [mutex] are
+// called with it held and must not do I/O; the others without it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/key_hash.h"
+#include "env/clock.h"
+#include "env/file_system.h"
+#include "iter/get_context.h"
+#include "iter/internal_iterator.h"
+#include "iter/range_tombstone_set.h"
+#include "manifest/extent_ledger.h"
+#include "manifest/version_edit.h"
+#include "memtable/memtable.h"
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/compression_type.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/statistics.h"
+#include "table/file_cache.h"
+#include "table/read_options.h"
+
+namespace compassdb {
+
+// What all stores of one database share. Outlives them.
+struct StoreContext {
+  FileSystem* fs = nullptr;
+  Clock* clock = nullptr;
+  std::string dir;
+  FileCache* files = nullptr;
+  ExtentLedger* ledger = nullptr;
+  KeyHasher hasher;
+  rocksdb::Statistics* statistics = nullptr;
+  FileOptions write_options;                         // of compaction files
+  std::function<uint64_t()> new_number;              // files, pieces, tables; thread safe
+  std::function<void(const std::string&)> log_info;  // one line to the info log
+  // Charges background writes; may be null. Bytes, then true for flush priority.
+  std::function<void(uint64_t, bool)> throttle;
+};
+
+// Options of one family, projected from rocksdb::ColumnFamilyOptions by db/.
+struct StoreOptions {
+  uint32_t column_family_id = 0;
+  std::string column_family_name;
+  const Comparator* comparator = nullptr;
+  std::shared_ptr<rocksdb::MergeOperator> merge_operator;
+  const rocksdb::CompactionFilter* compaction_filter = nullptr;
+  std::shared_ptr<rocksdb::CompactionFilterFactory> compaction_filter_factory;
+  std::shared_ptr<rocksdb::Cache> block_cache;  // null: none
+  size_t block_size = 4096;
+  std::vector<rocksdb::CompressionType> compression;  // per level, num_levels entries
+  int compression_level = 32767;
+  int num_levels = 7;
+  int level0_trigger = 4;
+  uint64_t level1_max_bytes = 256ull << 20;
+  double level_multiplier = 10;
+  std::vector<int> level_multiplier_additional;
+  uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at twice that
+  uint64_t max_compaction_bytes = 1600ull << 20;
+  uint32_t max_pieces = 16;
+  // A table whose data bytes exceed its live bytes by more is collected, percent.
+  uint32_t max_dead_percent = 40;
+  uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
+  uint64_t periodic_seconds = 0;  // 0: off
+};
+
+struct LevelStats {
+  uint64_t tables = 0;
+  uint64_t pieces = 0;
+  uint64_t files = 0;       // physical files that hold them
+  uint64_t total_bytes = 0;  // extents, directories included
+  uint64_t data_bytes = 0;
+  uint64_t live_data_bytes = 0;
+  uint64_t records = 0;
+  uint64_t keys = 0;  // directory entries
+  uint64_t deletions = 0;
+  uint64_t range_tombstones = 0;
+  uint64_t raw_bytes = 0;
+  // Since open:
+  uint64_t compactions = 0;
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+  uint64_t bytes_in_upper = 0;  // delta bytes that came from above
+  uint64_t micros = 0;
+};
+
+struct IndexMemory {
+  uint64_t perfect_hash = 0;
+  uint64_t fingerprints = 0;
+  uint64_t places = 0;
+  uint64_t separators = 0;
+  uint64_t other = 0;
+  uint64_t keys = 0;
+  uint64_t total() const { return perfect_hash + fingerprints + places + separators + other; }
+};
+
+// An immutable state of a store, pinned by readers. Thread safe.
+class StoreView {
+ public:
+  virtual ~StoreView() = default;
+  // Feeds ctx the versions of user_key that it may see, newest first.
+  virtual Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                     GetContext* ctx) const = 0;
+  // Appends the iterators that together hold every record, and every range
+  // tombstone list. They may be used as long as the view is pinned.
+  virtual Status AddIterators(const BlockReadOptions& read,
+                              std::vector<InternalIteratorPtr>* iterators,
+                              RangeTombstoneSet* tombstones) const = 0;
+  virtual uint64_t ApproximateSize(const Slice& begin, const Slice& end) const = 0;
+  virtual std::vector<LevelStats> Levels() const = 0;
+  virtual IndexMemory Index() const = 0;
+  // All tables with their level: for metadata, live files and properties.
+  virtual void ForEachTable(const std::function<void(int level, const TphMeta&)>& f) const = 0;
+  // Reads and checks everything.
+  virtual Status Verify() const = 0;
+};
+
+// What a flush or compaction did, for listeners, statistics and LOG.
+struct JobReport {
+  int input_level = 0;
+  int output_level = 0;
+  std::string reason;
+  bool trivial_move = false;
+  uint64_t bytes_read = 0;       // data and index bytes read
+  uint64_t bytes_written = 0;    // compaction file bytes
+  uint64_t bytes_in_upper = 0;   // live delta bytes that came from the input level
+  uint64_t records_in = 0;
+  uint64_t records_out = 0;
+  uint64_t records_dropped = 0;
+  uint64_t micros = 0;
+  std::vector<uint64_t> input_files;   // physical
+  std::vector<uint64_t> output_files;
+  std::vector<TphMeta> outputs;
+};
+
+struct FlushRequest {
+  std::vector<std::shared_ptr<MemTable>> memtables;  // oldest first
+  std::vector<SequenceNumber> snapshots;             // ascending
+};
+
+// A picked unit of background work: pure data plus what is needed to run it.
+class CompactionTask {
+ public:
+  virtual ~CompactionTask() = default;
+  // Does the work; on success the edit is what must be committed. Polls
+  // `cancel` and answers ShutdownInProgress / Incomplete when it is set.
+  virtual Status Run(const std::vector<SequenceNumber>& snapshots,
+                     const std::atomic<bool>* cancel, VersionEdit* edit, JobReport* report) = 0;
+  virtual int input_level() const = 0;
+  virtual int output_level() const = 0;
+  virtual std::string Describe() const = 0;
+};
+
+struct ManualCompaction {
+  const Slice* begin = nullptr;  // null: unbounded
+  const Slice* end = nullptr;
+  int input_level = 0;
+  int output_level = 0;
+  uint64_t created_before = 0;  // bottommost: only tables holding a piece with a smaller id; 0: all
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+  virtual const StoreOptions& options() const = 0;
+
+  // Recovery, one thread: edits in manifest order, then Open, which opens every table named.
+  virtual Status ApplyRecovered(const VersionEdit& edit) = 0;
+  virtual Status Open() = 0;
+
+  // Writes memtables as one sorted run; the edit adds it. With several flushes
+  // under way the caller commits them in memtable order (rule 5).
+  // An empty result (all records dropped) leaves the edit without tables.
+  virtual Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) = 0;
+
+  // Opens the tables that an edit adds (I/O, so without the mutex), to be passed to Install.
+  struct Prepared {
+    virtual ~Prepared() = default;
+  };
+  virtual Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) = 0;
+  // [mutex] The edit is committed: makes the new view current.
+  virtual void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) = 0;
+  // [mutex] The current view.
+  virtual std::shared_ptr<const StoreView> view() const = 0;
+  // [mutex] Edits that recreate the current state (for a new manifest).
+  virtual void Snapshot(VersionEdit* edit) const = 0;
+
+  // [mutex] Work that the current state calls for; null if none (or all of it is under way).
+  // The task's inputs are marked busy until Release.
+  virtual std::unique_ptr<CompactionTask> PickCompaction() = 0;
+  virtual bool NeedsCompaction() const = 0;
+  // [mutex] Tables overlapping the range go from input_level to output_level.
+  // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
+  virtual std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
+                                                     bool* conflict) = 0;
+  // [mutex] After Install, or after the task failed.
+  virtual void Release(CompactionTask* task) = 0;
+
+  // [mutex] Write-stall inputs.
+  virtual int Level0Runs() const = 0;
+  virtual uint64_t PendingCompactionBytes() const = 0;
+  // [mutex] The family was dropped: nothing may be picked; extents are released with the last view.
+  virtual void MarkDropped() = 0;
+};
+
+}  // namespace compassdb

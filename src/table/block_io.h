@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data blocks on their way to and from the disk, through the block cache.
+//
+//   stored block := payload compression_type:u8 checksum:u32le
+//
+// The checksum covers payload and type; its context is (file id, offset in the
+// file), so that a block from another place or file does not verify.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rocksdb/cache.h"
+#include "rocksdb/cleanable.h"
+#include "rocksdb/compression_type.h"
+#include "rocksdb/status.h"
+#include "table/block.h"
+#include "table/compaction_file.h"
+#include "table/read_options.h"
+#include "util/hash.h"
+
+namespace compassdb {
+
+inline constexpr size_t kBlockTrailerBytes = 5;
+
+// Turns a payload into a stored block, in place. Compression that saves less
+// than an eighth is dropped. Returns the type that was used.
+rocksdb::CompressionType SealBlock(rocksdb::CompressionType type, int level, uint64_t file_id,
+                                   uint64_t offset, std::string* payload);
+
+// Where a block lies, and what bounds it.
+struct BlockPlace {
+  const CompactionFile* file = nullptr;
+  uint64_t offset = 0;  // in the file
+  uint64_t length = 0;  // trailer included
+  uint64_t max_payload = 0;
+};
+
+// A block in memory: one allocation holds this and, behind it, the payload.
+class LoadedBlock {
+ public:
+  const Block& block() const { return block_; }
+  size_t charge() const { return allocated_; }
+  Slice payload() const {
+    return Slice(reinterpret_cast<const char*>(this + 1), payload_size_);
+  }
+  void Free();
+
+  // Reads, verifies and parses. `allocator` may be null.
+  static Status Read(const BlockPlace& place, bool verify_checksum,
+                     rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                     LoadedBlock** out);
+  // The same from bytes that are in memory already (place.length of them).
+  static Status Decode(const BlockPlace& place, const Slice& stored, bool verify_checksum,
+                       rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                       LoadedBlock** out);
+
+  // A block whose payload a secondary cache kept. Null if it does not parse.
+  static LoadedBlock* FromPayload(const Slice& payload, rocksdb::MemoryAllocator* allocator);
+
+ private:
+  static LoadedBlock* Allocate(rocksdb::MemoryAllocator* allocator, size_t bytes);
+  static Status Check(const BlockPlace& place, const Slice& stored, bool verify_checksum,
+                      rocksdb::CompressionType* type);
+  static Status Decompress(const BlockPlace& place, const Slice& payload,
+                           rocksdb::CompressionType type, rocksdb::MemoryAllocator* allocator,
+                           rocksdb::Statistics* statistics, LoadedBlock** out);
+  Status Parse(const BlockPlace& place, size_t payload_size);
+  char* data() { return reinterpret_cast<char*>(this + 1); }
+
+  Block block_;
+  rocksdb::MemoryAllocator* allocator_ = nullptr;
+  size_t allocated_ = 0;
+  size_t payload_size_ = 0;
+};
+
+// A block held in memory: by a reference to its cache entry, or owned. Move-only.
+class BlockRef {
+ public:
+  BlockRef() = default;
+  BlockRef(BlockRef&& other) noexcept { *this = std::move(other); }
+  BlockRef& operator=(BlockRef&& other) noexcept;
+  ~BlockRef() { Reset(); }
+  void Reset();
+  explicit operator bool() const { return loaded_ != nullptr; }
+  const Block& block() const { return loaded_->block(); }
+  // Hands the reference over: the block lives until `pin` is cleaned up.
+  void MoveInto(rocksdb::Cleanable* pin);
+
+ private:
+  friend class BlockLoader;
+  LoadedBlock* loaded_ = nullptr;
+  rocksdb::Cache* cache_ = nullptr;  // null: owned
+  rocksdb::Cache::Handle* handle_ = nullptr;
+};
+
+// Cache first, then the file. Thread safe.
+class BlockLoader {
+ public:
+  BlockLoader() = default;
+  explicit BlockLoader(const TableReaderOptions& options);
+
+  // True if the block was in the cache.
+  bool FromCache(uint64_t file_id, uint64_t offset, BlockRef* ref) const;
+  // Reads the block; with `fill_cache` it goes into the cache.
+  Status FromFile(const BlockPlace& place, const BlockReadOptions& read, BlockRef* ref) const;
+  // Takes a block out of `stored`, bytes that were read already.
+  Status FromBytes(const BlockPlace& place, const Slice& stored, const BlockReadOptions& read,
+                   BlockRef* ref) const;
+  void Erase(uint64_t file_id, uint64_t offset) const;
+  rocksdb::Statistics* statistics() const { return statistics_; }
+
+ private:
+  void Adopt(LoadedBlock* loaded, const BlockPlace& place, bool fill_cache, BlockRef* ref) const;
+  rocksdb::MemoryAllocator* allocator() const {
+    return cache_ == nullptr ? nullptr : cache_->memory_allocator();
+  }
+
+  rocksdb::Cache* cache_ = nullptr;
+  rocksdb::Statistics* statistics_ = nullptr;
+  rocksdb::Cache::CreateCallback create_;  // makes blocks of what a secondary cache returns
+};
+
+Status BlockCorruption(const BlockPlace& place, const std::string& what);
+
+}  // namespace compassdb

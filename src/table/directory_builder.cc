@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "perfect_hash/perfect_hash.h"
+#include "table/directory.h"
+#include "table/directory_format.h"
+#include "util/coding.h"
+
+namespace compassdb {
+
+namespace {
+
+class SlotArrayWriter {
+ public:
+  SlotArrayWriter(uint64_t slots, uint32_t bits) : bits_(bits), bytes_(SlotArrayBytes(slots, bits)) {}
+  // Each slot once: the bits are zero before.
+  void Set(uint64_t slot, uint64_t value) {
+    const uint64_t bit = slot * bits_;
+    char* p = bytes_.data() + bit / 8;
+    EncodeFixed64(p, DecodeFixed64(p) | value << (bit & 7));
+  }
+  const std::vector<char>& bytes() const { return bytes_; }
+
+ private:
+  const uint64_t bits_;
+  std::vector<char> bytes_;
+};
+
+}  // namespace
+
+bool BuildDirectory(std::span<const DirectoryEntry> entries,
+                    std::span<const uint64_t> blocks_per_piece, uint64_t seed, std::string* out) {
+  std::vector<uint64_t> base;
+  uint64_t places = 0;
+  for (uint64_t blocks : blocks_per_piece) {
+    base.push_back(places);
+    if (blocks > kMaxPlaces - places) return false;
+    places += blocks;
+  }
+  if (blocks_per_piece.size() > kMaxDirectoryPieces) return false;
+  std::vector<uint64_t> hashes;
+  std::vector<uint64_t> ambiguous;
+  hashes.reserve(entries.size());
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const DirectoryEntry& e = entries[i];
+    if (e.piece >= base.size() || e.block >= blocks_per_piece[e.piece]) return false;
+    if (i > 0 && e.h1 < entries[i - 1].h1) return false;
+    if (i > 0 && e.h1 == entries[i - 1].h1) {
+      if (ambiguous.empty() || ambiguous.back() != e.h1) ambiguous.push_back(e.h1);
+    } else {
+      hashes.push_back(e.h1);
+    }
+  }
+  if (ambiguous.size() > UINT32_MAX) return false;
+
+  std::string function_bytes;
+  perfect_hash::BuildOptions options;
+  options.seed = seed;
+  options.sorted = true;
+  if (!perfect_hash::Build(hashes, options, &function_bytes).ok) return false;
+  perfect_hash::Function function;
+  if (!perfect_hash::Function::Open(
+          {reinterpret_cast<const uint8_t*>(function_bytes.data()), function_bytes.size()},
+          &function)) {
+    return false;
+  }
+
+  const uint32_t slot_bits = SlotBitsFor(places);
+  const uint64_t fingerprints = FingerprintsFor(places, slot_bits);
+  SlotArrayWriter slots(function.slots(), slot_bits);
+  constexpr size_t kBatch = 64;
+  uint64_t slot[kBatch];
+  for (size_t i = 0, distinct = 0; distinct < hashes.size(); distinct += kBatch) {
+    const size_t n = std::min(kBatch, hashes.size() - distinct);
+    function.Batch(hashes.data() + distinct, slot, n);
+    for (size_t k = 0; k < n; ++k) {
+      const DirectoryEntry& e = entries[i];  // the first of those that share their h1
+      slots.Set(slot[k], 1 + FingerprintOf(e.h2, fingerprints) * places + base[e.piece] + e.block);
+      for (++i; i < entries.size() && entries[i].h1 == e.h1;) ++i;
+    }
+  }
+
+  out->clear();
+  out->reserve(kDirectoryHeaderBytes + function_bytes.size() + slots.bytes().size() + 64);
+  PutFixed64(out, kDirectoryMagic);
+  PutFixed32(out, kDirectoryVersion);
+  PutFixed32(out, static_cast<uint32_t>(blocks_per_piece.size()));
+  PutFixed64(out, entries.size());
+  PutFixed64(out, function.slots());
+  PutFixed64(out, seed);
+  PutFixed64(out, fingerprints);
+  PutFixed32(out, slot_bits);
+  PutFixed32(out, static_cast<uint32_t>(ambiguous.size()));
+  PutFixed64(out, function_bytes.size());
+  PutFixed64(out, slots.bytes().size());
+  for (uint64_t blocks : blocks_per_piece) PutVarint64(out, blocks);
+  out->append(function_bytes);
+  out->append(slots.bytes().data(), slots.bytes().size());
+  for (uint64_t h1 : ambiguous) PutFixed64(out, h1);
+  return true;
+}
+
+}  // namespace compassdb

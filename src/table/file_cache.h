@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Open compaction files, by number. Thread safe.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "table/compaction_file.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class FileCache {
+ public:
+  // At most `max_open` descriptors are kept by the cache (0: no limit); files
+  // in use beyond that stay open until they are released.
+  FileCache(FileSystem* fs, std::string dir, const FileOptions& options, size_t max_open);
+  Status Get(uint64_t file_number, std::shared_ptr<CompactionFile>* file);
+  void Evict(uint64_t file_number);  // before the file is deleted
+  FileSystem* fs() const { return fs_; }
+  // True if every open file may stay open, so that pieces may hold theirs.
+  bool unlimited() const { return max_open_ == 0; }
+
+ private:
+  FileSystem* const fs_;
+  const std::string dir_;
+  const FileOptions options_;
+  const size_t max_open_;
+  Mutex mu_;
+  std::list<uint64_t> lru_ GUARDED_BY(mu_);  // newest first
+  struct Entry {
+    std::shared_ptr<CompactionFile> file;
+    std::list<uint64_t>::iterator position;
+  };
+  std::unordered_map<uint64_t, Entry> files_ GUARDED_BY(mu_);
+};
+
+}  // namespace compassdb

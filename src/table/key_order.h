@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "rocksdb/comparator.h"
+#include "rocksdb/slice.h"
+
+namespace compassdb {
+
+inline int CompareBytes(const rocksdb::Slice& a, const rocksdb::Slice& b) {
+  const size_t n = std::min(a.size(), b.size());
+  const int r = n == 0 ? 0 : memcmp(a.data(), b.data(), n);
+  if (r != 0) return r;
+  return a.size() < b.size() ? -1 : (a.size() > b.size() ? 1 : 0);
+}
+
+inline size_t CommonPrefixLength(const rocksdb::Slice& a, const rocksdb::Slice& b) {
+  const size_t n = std::min(a.size(), b.size());
+  return static_cast<size_t>(std::mismatch(a.data(), a.data() + n, b.data()).first - a.data());
+}
+
+// The order of user keys, with the usual one (bytewise) known by sight: it is
+// compared without a virtual call and lets blocks share prefixes.
+class KeyOrder {
+ public:
+  explicit KeyOrder(const rocksdb::Comparator* comparator = rocksdb::BytewiseComparator())
+      : comparator_(comparator), bytewise_(comparator == rocksdb::BytewiseComparator()) {}
+
+  const rocksdb::Comparator* comparator() const { return comparator_; }
+  bool bytewise() const { return bytewise_; }
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const {
+    return bytewise_ ? CompareBytes(a, b) : comparator_->Compare(a, b);
+  }
+  // Keys are equal only if their bytes are, so that equal keys have equal hashes (rule 6).
+  bool HashesStandForKeys() const {
+    return bytewise_ || (comparator_->timestamp_size() == 0 &&
+                         !comparator_->CanKeysWithDifferentByteContentsBeEqual());
+  }
+
+ private:
+  const rocksdb::Comparator* comparator_;
+  bool bytewise_;
+};
+
+}  // namespace compassdb

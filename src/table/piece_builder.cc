@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/piece_builder.h"
+
+#include "table/block.h"
+#include "table/block_io.h"
+#include "table/piece_format.h"
+#include "table/read_stats.h"
+#include "table/separator_index.h"
+#include "util/compression.h"
+#include "util/string_util.h"
+
+namespace compassdb {
+
+struct PieceBuilder::Rep {
+  Rep(const PieceBuildOptions& o, CompactionFileWriter* f)
+      : options(o), order(o.comparator), file(f), block(order.bytewise()) {}
+
+  Status FlushBlock();
+  void FinishSeparator(const Slice& next_user_key);
+  Status WriteSection(PieceSection section, std::string bytes);
+  void CoverSequence(SequenceNumber seq);
+
+  const PieceBuildOptions options;
+  const KeyOrder order;
+  CompactionFileWriter* const file;
+  BlockBuilder block;
+  SeparatorIndexBuilder separators;
+  // A block was written whose separator waits for the next key.
+  bool separator_pending = false;
+  uint64_t pending_length = 0;
+  std::string last_key;  // user key of the newest record added
+  std::string scratch;
+
+  PieceMeta meta;
+  PieceFooter footer;
+  PieceHashes hashes;
+  std::vector<RangeTombstone> tombstones;
+  bool any_sequence = false;
+  SequenceNumber last_sequence = 0;
+  Status status;
+};
+
+PieceBuilder::PieceBuilder(const PieceBuildOptions& options, CompactionFileWriter* file,
+                           uint64_t piece_id)
+    : rep_(std::make_unique<Rep>(options, file)) {
+  rep_->meta.piece_id = piece_id;
+  rep_->meta.extent.file_number = file->file_number();
+  rep_->meta.extent.offset = file->offset();
+  rep_->meta.file_id = file->file_id();
+  rep_->meta.hash_seed = options.hasher.seed();
+}
+
+PieceBuilder::~PieceBuilder() = default;
+
+bool PieceBuilder::empty() const { return rep_->meta.num_records == 0 && rep_->tombstones.empty(); }
+
+uint64_t PieceBuilder::EstimatedBytes() const {
+  return rep_->meta.data_bytes + (rep_->block.empty() ? 0 : rep_->block.EstimatedSize());
+}
+
+void PieceBuilder::Rep::CoverSequence(SequenceNumber seq) {
+  if (!any_sequence) {
+    meta.smallest_seq = meta.largest_seq = seq;
+    any_sequence = true;
+  }
+  meta.smallest_seq = std::min(meta.smallest_seq, seq);
+  meta.largest_seq = std::max(meta.largest_seq, seq);
+}
+
+Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool stale) {
+  Rep& r = *rep_;
+  if (!r.status.ok()) return r.status;
+  ParsedInternalKey key;
+  if (!ParseInternalKey(internal_key, &key) || !IsPointType(key.type)) {
+    return r.status = Status::InvalidArgument("piece: malformed internal key",
+                                              EscapeKey(internal_key));
+  }
+  if (key.user_key.size() > UINT32_MAX - value.size() || value.size() > UINT32_MAX) {
+    return r.status = Status::InvalidArgument("piece: record over 4 GiB", EscapeKey(key.user_key));
+  }
+  const bool first_record = r.meta.num_records == 0;
+  const int c = first_record ? 1 : r.order.Compare(key.user_key, r.last_key);
+  if (c < 0 || (c == 0 && key.sequence > r.last_sequence)) {
+    return r.status = Status::InvalidArgument("piece: records out of order",
+                                              EscapeKey(key.user_key));
+  }
+  if (!r.block.empty() &&
+      r.block.EstimatedSizeWith(key.user_key, key.sequence, value) > r.options.block_size) {
+    r.status = r.FlushBlock();
+    if (!r.status.ok()) return r.status;
+  }
+  if (r.separator_pending) r.FinishSeparator(key.user_key);
+  if (c != 0) {
+    const KeyHash hash = r.options.hasher(key.user_key);
+    r.hashes.h1.push_back(hash.h1);
+    r.hashes.h2.push_back(hash.h2);
+    r.hashes.block.push_back(static_cast<uint32_t>(r.meta.num_blocks));
+    r.hashes.flags.push_back(static_cast<uint8_t>((key.type == kTypeMerge ? PieceHashes::kMerge : 0) |
+                                                  (stale ? PieceHashes::kStale : 0)));
+    ++r.meta.num_keys;
+    r.last_key.assign(key.user_key.data(), key.user_key.size());
+    if (first_record) r.meta.smallest = r.last_key;
+  }
+  r.block.Add(key.user_key, key.sequence, key.type, value);
+  r.last_sequence = key.sequence;
+  r.CoverSequence(key.sequence);
+  ++r.meta.num_records;
+  r.meta.raw_bytes += key.user_key.size() + value.size();
+  if (key.type == kTypeMerge) ++r.meta.num_merges;
+  if (key.type == kTypeDeletion || key.type == kTypeSingleDeletion) ++r.meta.num_deletions;
+  return Status::OK();
+}
+
+void PieceBuilder::AddRangeTombstone(const RangeTombstone& tombstone) {
+  rep_->CoverSequence(tombstone.sequence);
+  rep_->tombstones.push_back(tombstone);
+}
+
+Status PieceBuilder::Rep::FlushBlock() {
+  if (meta.num_blocks + 1 >= UINT32_MAX) {
+    return Status::InvalidArgument(file->path(), "piece: more than 2^32 - 2 data blocks");
+  }
+  block.Finish(&scratch);
+  footer.max_block_payload = std::max<uint64_t>(footer.max_block_payload, scratch.size());
+  const auto type = SealBlock(options.compression, options.compression_level, file->file_id(),
+                              file->offset(), &scratch);
+  if (options.compression != rocksdb::kNoCompression) {
+    Tick(options.statistics, type == rocksdb::kNoCompression ? rocksdb::NUMBER_BLOCK_NOT_COMPRESSED
+                                                             : rocksdb::NUMBER_BLOCK_COMPRESSED);
+  }
+  Status s = file->Append(scratch);
+  if (!s.ok()) return s;
+  ++meta.num_blocks;
+  meta.data_bytes += scratch.size();
+  pending_length = scratch.size();
+  separator_pending = true;
+  return s;
+}
+
+// Called with the first key behind the block that ends with last_key.
+void PieceBuilder::Rep::FinishSeparator(const Slice& next_user_key) {
+  std::string separator = last_key;
+  if (order.Compare(last_key, next_user_key) < 0) {
+    order.comparator()->FindShortestSeparator(&separator, next_user_key);
+    // A comparator that gets this wrong must not make keys unreachable.
+    if (order.Compare(separator, last_key) < 0 || order.Compare(separator, next_user_key) >= 0) {
+      separator = last_key;
+    }
+  }
+  separators.Add(pending_length, separator);
+  separator_pending = false;
+}
+
+Status PieceBuilder::Rep::WriteSection(PieceSection section, std::string bytes) {
+  SealSection(section, file->file_id(), file->offset(), &bytes);
+  footer.section_length[static_cast<size_t>(section)] = bytes.size();
+  return file->Append(bytes);
+}
+
+Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
+  Rep& r = *rep_;
+  if (r.status.ok() && !r.block.empty()) r.status = r.FlushBlock();
+  if (!r.status.ok()) return r.status;
+  if (r.meta.num_records > 0) {
+    r.meta.largest = r.last_key;
+    r.separators.Add(r.pending_length, r.last_key);
+  }
+  r.meta.num_range_tombstones = r.tombstones.size();
+  r.footer.piece_id = r.meta.piece_id;
+  r.footer.hash_seed = r.meta.hash_seed;
+  r.footer.num_blocks = r.meta.num_blocks;
+  r.footer.num_records = r.meta.num_records;
+  r.footer.num_keys = r.meta.num_keys;
+  r.footer.num_range_tombstones = r.meta.num_range_tombstones;
+  r.footer.data_bytes = r.meta.data_bytes;
+  if (meta != nullptr) r.meta.creation_time = meta->creation_time;
+
+  Status s = r.WriteSection(PieceSection::kHashes, EncodeHashes(r.hashes, r.meta.num_blocks));
+  if (s.ok()) s = r.WriteSection(PieceSection::kSeparators, r.separators.serialized());
+  if (s.ok()) s = r.WriteSection(PieceSection::kTombstones, EncodeTombstones(r.tombstones));
+  if (s.ok()) {
+    s = r.WriteSection(PieceSection::kProperties,
+                       EncodeProperties(r.meta, r.order.comparator()->Name()));
+  }
+  if (s.ok()) {
+    s = r.file->Append(EncodeFooter(r.footer, r.file->file_id(), r.file->offset()));
+  }
+  r.status = s.ok() ? Status::InvalidArgument("piece is finished") : s;
+  if (!s.ok()) return s;
+  r.meta.extent.length = r.file->offset() - r.meta.extent.offset;
+  if (meta != nullptr) *meta = std::move(r.meta);
+  if (hashes != nullptr) *hashes = std::move(r.hashes);
+  return s;
+}
+
+}  // namespace compassdb

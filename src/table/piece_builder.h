@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes one piece into a compaction file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/internal_key.h"
+#include "base/key_hash.h"
+#include "base/range_tombstone.h"
+#include "rocksdb/compression_type.h"
+#include "rocksdb/statistics.h"
+#include "table/compaction_file.h"
+#include "table/piece_meta.h"
+
+namespace compassdb {
+
+struct PieceBuildOptions {
+  const Comparator* comparator = nullptr;  // of user keys
+  KeyHasher hasher;
+  size_t block_size = 4096;  // target for a block's payload before compression, bytes
+  rocksdb::CompressionType compression = rocksdb::kNoCompression;
+  int compression_level = 32767;  // RocksDB's "default level"
+  rocksdb::Statistics* statistics = nullptr;
+};
+
+// The hash list of a piece: one entry per distinct user key, in record order.
+struct PieceHashes {
+  // The key's newest record here is a merge operand: older records elsewhere matter.
+  static constexpr uint8_t kMerge = 1;
+  // When written, another piece of the TPH held a newer record of the key.
+  static constexpr uint8_t kStale = 2;
+
+  std::vector<uint64_t> h1;
+  std::vector<uint64_t> h2;
+  std::vector<uint32_t> block;  // block of the key's first (newest) record
+  std::vector<uint8_t> flags;
+};
+
+// One thread at a time. Nothing else may be appended to the file between the
+// first Add and Finish: a piece is one extent.
+class PieceBuilder {
+ public:
+  PieceBuilder(const PieceBuildOptions& options, CompactionFileWriter* file, uint64_t piece_id);
+  ~PieceBuilder();
+  PieceBuilder(const PieceBuilder&) = delete;
+  PieceBuilder& operator=(const PieceBuilder&) = delete;
+
+  // Internal keys in strictly increasing order. `stale` is looked at for the
+  // first record of a user key only.
+  Status Add(const Slice& internal_key, const Slice& value, bool stale = false);
+  void AddRangeTombstone(const RangeTombstone& tombstone);
+  bool empty() const;              // neither records nor tombstones
+  uint64_t EstimatedBytes() const; // data bytes so far, the open block included
+  // Writes what is left; meta and hashes describe the piece (meta->creation_time
+  // is taken from the caller and kept). Nothing may be
+  // called afterwards. A builder that is destroyed unfinished leaves bytes in
+  // the file that nothing names.
+  Status Finish(PieceMeta* meta, PieceHashes* hashes);
+
+ private:
+  struct Rep;
+  std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/piece_format.h"
+
+#include "base/format_version.h"
+#include "util/coding.h"
+#include "util/hash.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr size_t kFooterTail = 16;  // checksum, version, magic
+constexpr uint64_t kFooterKind = 100;
+
+uint64_t Context(uint64_t file_id, uint64_t place, uint64_t kind) {
+  return MixContext(MixContext(file_id, place), kPieceFormat.magic + kind);
+}
+
+// Visits the footer's numbers in the order in which they are stored.
+template <typename Footer, typename Visit>
+void ForEachField(Footer& footer, Visit visit) {
+  for (auto& length : footer.section_length) visit(length);
+  visit(footer.piece_id);
+  visit(footer.hash_seed);
+  visit(footer.num_blocks);
+  visit(footer.num_records);
+  visit(footer.num_keys);
+  visit(footer.num_range_tombstones);
+  visit(footer.data_bytes);
+  visit(footer.max_block_payload);
+}
+
+}  // namespace
+
+std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t place) {
+  std::string out;
+  ForEachField(footer, [&](uint64_t v) { PutFixed64(&out, v); });
+  PutFixed32(&out, Checksum32(out, Context(file_id, place, kFooterKind)));
+  PutFixed32(&out, kPieceFormat.current);
+  PutFixed64(&out, kPieceFormat.magic);
+  return out;
+}
+
+Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t place, uint64_t extent_length,
+                    const std::string& what, PieceFooter* footer) {
+  if (bytes.size() < PieceFooter::kBytes) return Status::Corruption(what, "footer is cut off");
+  const char* tail = bytes.data() + bytes.size() - kFooterTail;
+  if (DecodeFixed64(tail + 8) != kPieceFormat.magic) {
+    return Status::Corruption(what, "footer has a bad magic number");
+  }
+  const uint32_t version = DecodeFixed32(tail + 4);
+  if (version > kPieceFormat.current) {
+    return Status::NotSupported(what, "piece has format version " + std::to_string(version) +
+                                          ", this release reads up to " +
+                                          std::to_string(kPieceFormat.current));
+  }
+  const size_t field_bytes = PieceFooter::kBytes - kFooterTail;
+  const char* p = tail - field_bytes;
+  if (version < kPieceFormat.oldest ||
+      DecodeFixed32(tail) != Checksum32(Slice(p, field_bytes), Context(file_id, place, kFooterKind))) {
+    return Status::Corruption(what, "footer fails its checksum");
+  }
+  ForEachField(*footer, [&](uint64_t& v) {
+    v = DecodeFixed64(p);
+    p += 8;
+  });
+  // Lengths are summed one by one, so that no sum can wrap around.
+  uint64_t left = extent_length - PieceFooter::kBytes;
+  bool fits = extent_length >= PieceFooter::kBytes && footer->data_bytes <= left;
+  if (fits) left -= footer->data_bytes;
+  for (uint64_t length : footer->section_length) {
+    fits = fits && length >= 4 && length <= left;
+    if (fits) left -= length;
+  }
+  if (!fits || left != 0) {
+    return Status::Corruption(what, "footer: the sections do not fill the extent");
+  }
+  return Status::OK();
+}
+
+const char* SectionName(PieceSection section) {
+  switch (section) {
+    case PieceSection::kHashes:
+      return "hash list";
+    case PieceSection::kSeparators:
+      return "separators";
+    case PieceSection::kTombstones:
+      return "range tombstones";
+    case PieceSection::kProperties:
+      return "properties";
+  }
+  return "section";
+}
+
+void SealSection(PieceSection section, uint64_t file_id, uint64_t place, std::string* bytes) {
+  PutFixed32(bytes, Checksum32(*bytes, Context(file_id, place, static_cast<uint64_t>(section))));
+}
+
+Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice stored,
+                   const std::string& what, Slice* bytes) {
+  const auto damaged = [&](const char* why) {
+    return Status::Corruption(what, std::string(SectionName(section)) + " at offset " +
+                                        std::to_string(place) + ": " + why);
+  };
+  if (stored.size() < 4) return damaged("cut off");
+  *bytes = Slice(stored.data(), stored.size() - 4);
+  if (DecodeFixed32(bytes->data() + bytes->size()) !=
+      Checksum32(*bytes, Context(file_id, place, static_cast<uint64_t>(section)))) {
+    return damaged("checksum mismatch");
+  }
+  return Status::OK();
+}
+
+// --- hash list ---
+
+std::string EncodeHashes(const PieceHashes& hashes, uint64_t num_blocks) {
+  const size_t n = hashes.h1.size();
+  std::string out;
+  out.reserve(n * 16 + num_blocks + n / 4 + 8);
+  out.append(reinterpret_cast<const char*>(hashes.h1.data()), n * 8);
+  out.append(reinterpret_cast<const char*>(hashes.h2.data()), n * 8);
+  size_t k = 0;
+  for (uint64_t block = 0; block < num_blocks; ++block) {
+    const size_t first = k;
+    while (k < n && hashes.block[k] == block) ++k;
+    PutVarint32(&out, static_cast<uint32_t>(k - first));
+  }
+  for (size_t i = 0; i < n; i += 4) {
+    unsigned byte = 0;
+    for (size_t j = i; j < std::min(n, i + 4); ++j) byte |= unsigned{hashes.flags[j]} << (j - i) * 2;
+    out.push_back(static_cast<char>(byte));
+  }
+  return out;
+}
+
+Status DecodeHashes(const Slice& bytes, uint64_t num_keys, uint64_t num_blocks,
+                    const std::string& what, PieceHashes* hashes) {
+  *hashes = PieceHashes();
+  const auto damaged = [&] { return Status::Corruption(what, "hash list is malformed"); };
+  if (num_keys > bytes.size() / 16) return damaged();
+  const size_t n = num_keys;
+  hashes->h1.resize(n);
+  hashes->h2.resize(n);
+  if (n > 0) {
+    memcpy(hashes->h1.data(), bytes.data(), n * 8);
+    memcpy(hashes->h2.data(), bytes.data() + n * 8, n * 8);
+  }
+  const char* p = bytes.data() + n * 16;
+  const char* const limit = bytes.data() + bytes.size();
+  hashes->block.reserve(n);
+  for (uint64_t block = 0; block < num_blocks; ++block) {
+    uint32_t keys;
+    p = GetVarint32Ptr(p, limit, &keys);
+    if (p == nullptr || keys > n - hashes->block.size()) return damaged();
+    hashes->block.insert(hashes->block.end(), keys, static_cast<uint32_t>(block));
+  }
+  if (hashes->block.size() != n || static_cast<size_t>(limit - p) != (n + 3) / 4) return damaged();
+  hashes->flags.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    hashes->flags[i] = static_cast<uint8_t>(p[i / 4]) >> (i % 4 * 2) & 3;
+  }
+  return Status::OK();
+}
+
+// --- range tombstones ---
+
+std::string EncodeTombstones(const std::vector<RangeTombstone>& tombstones) {
+  std::string out;
+  for (const RangeTombstone& t : tombstones) {
+    PutLengthPrefixedSlice(&out, t.start);
+    PutLengthPrefixedSlice(&out, t.end);
+    PutVarint64(&out, t.sequence);
+  }
+  return out;
+}
+
+Status DecodeTombstones(const Slice& bytes, uint64_t count, const std::string& what,
+                        std::vector<RangeTombstone>* tombstones) {
+  tombstones->clear();
+  Slice input = bytes;
+  while (!input.empty()) {
+    Slice start, end;
+    RangeTombstone t;
+    if (!GetLengthPrefixedSlice(&input, &start) || !GetLengthPrefixedSlice(&input, &end) ||
+        !GetVarint64(&input, &t.sequence) || t.sequence > kMaxSequenceNumber) {
+      return Status::Corruption(what, "range tombstones are malformed");
+    }
+    t.start = start.ToString();
+    t.end = end.ToString();
+    tombstones->push_back(std::move(t));
+  }
+  if (tombstones->size() != count) {
+    return Status::Corruption(what, "range tombstones: the footer counts " +
+                                        std::to_string(count) + ", found " +
+                                        std::to_string(tombstones->size()));
+  }
+  return Status::OK();
+}
+
+// --- properties ---
+
+namespace {
+
+enum PropertyTag : uint32_t {
+  kComparator = 1,
+  kNumDeletions = 2,
+  kNumMerges = 3,
+  kRawBytes = 4,
+  kSmallestSeq = 5,
+  kLargestSeq = 6,
+  kSmallest = 7,
+  kLargest = 8,
+  kCreationTime = 9,
+};
+
+void PutProperty(std::string* out, PropertyTag tag, const Slice& value) {
+  PutVarint32(out, tag);
+  PutLengthPrefixedSlice(out, value);
+}
+
+void PutNumber(std::string* out, PropertyTag tag, uint64_t value) {
+  std::string number;
+  PutVarint64(&number, value);
+  PutProperty(out, tag, number);
+}
+
+}  // namespace
+
+std::string EncodeProperties(const PieceMeta& meta, const std::string& comparator_name) {
+  std::string out;
+  PutProperty(&out, kComparator, comparator_name);
+  PutNumber(&out, kNumDeletions, meta.num_deletions);
+  PutNumber(&out, kNumMerges, meta.num_merges);
+  PutNumber(&out, kRawBytes, meta.raw_bytes);
+  PutNumber(&out, kSmallestSeq, meta.smallest_seq);
+  PutNumber(&out, kLargestSeq, meta.largest_seq);
+  PutProperty(&out, kSmallest, meta.smallest);
+  PutProperty(&out, kLargest, meta.largest);
+  PutNumber(&out, kCreationTime, meta.creation_time);
+  return out;
+}
+
+Status DecodeProperties(const Slice& bytes, const std::string& what, PieceMeta* meta,
+                        std::string* comparator_name) {
+  Slice input = bytes;
+  while (!input.empty()) {
+    uint32_t tag;
+    Slice value;
+    if (!GetVarint32(&input, &tag) || !GetLengthPrefixedSlice(&input, &value)) {
+      return Status::Corruption(what, "properties are malformed");
+    }
+    uint64_t* number = nullptr;
+    switch (tag) {
+      case kComparator:
+        *comparator_name = value.ToString();
+        break;
+      case kSmallest:
+        meta->smallest = value.ToString();
+        break;
+      case kLargest:
+        meta->largest = value.ToString();
+        break;
+      case kNumDeletions:
+        number = &meta->num_deletions;
+        break;
+      case kNumMerges:
+        number = &meta->num_merges;
+        break;
+      case kRawBytes:
+        number = &meta->raw_bytes;
+        break;
+      case kSmallestSeq:
+        number = &meta->smallest_seq;
+        break;
+      case kLargestSeq:
+        number = &meta->largest_seq;
+        break;
+      case kCreationTime:
+        number = &meta->creation_time;
+        break;
+      default:
+        break;
+    }
+    if (number != nullptr && !GetVarint64(&value, number)) {
+      return Status::Corruption(what, "properties: a number is malformed");
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace compassdb

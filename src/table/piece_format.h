@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extent of a piece (docs/formats/piece.md):
+//
+//   extent   := data-block{num_blocks} section{4} footer
+//   section  := bytes checksum:u32le
+//   footer   := version-specific fields, then checksum:u32le version:u32le magic:u64le
+//
+// The sections are, in this order: hash list, separators, range tombstones,
+// properties. Data blocks and sections lie one behind the other without gaps,
+// so that every byte of the extent is under a checksum. A section's checksum
+// context is (file id, offset in the file), plus its kind.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/range_tombstone.h"
+#include "rocksdb/status.h"
+#include "table/piece_builder.h"
+#include "table/piece_meta.h"
+
+namespace compassdb {
+
+using rocksdb::Status;
+
+enum class PieceSection : uint32_t { kHashes = 0, kSeparators = 1, kTombstones = 2, kProperties = 3 };
+inline constexpr size_t kPieceSections = 4;
+
+struct PieceFooter {
+  // Of each section: its length with checksum. They follow the data blocks.
+  uint64_t section_length[kPieceSections] = {};
+  uint64_t piece_id = 0;
+  uint64_t hash_seed = 0;
+  uint64_t num_blocks = 0;
+  uint64_t num_records = 0;
+  uint64_t num_keys = 0;
+  uint64_t num_range_tombstones = 0;
+  uint64_t data_bytes = 0;
+  uint64_t max_block_payload = 0;  // of the largest block, uncompressed
+
+  static constexpr size_t kBytes = 8 * (kPieceSections + 8) + 16;
+  // From the start of the extent.
+  uint64_t SectionOffset(PieceSection section) const {
+    uint64_t offset = data_bytes;
+    for (size_t i = 0; i < static_cast<size_t>(section); ++i) offset += section_length[i];
+    return offset;
+  }
+  uint64_t ExtentLength() const {
+    return SectionOffset(PieceSection::kProperties) +
+           section_length[static_cast<size_t>(PieceSection::kProperties)] + kBytes;
+  }
+  uint64_t SectionLength(PieceSection section) const {
+    return section_length[static_cast<size_t>(section)];
+  }
+};
+
+// `place` is the absolute offset in the file of what is encoded.
+std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t place);
+// Checks magic, version, checksum, and that the parts fill extent_length
+// exactly. `what` names the piece in messages.
+Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t place, uint64_t extent_length,
+                    const std::string& what, PieceFooter* footer);
+
+// Appends the checksum to a section's bytes.
+void SealSection(PieceSection section, uint64_t file_id, uint64_t place, std::string* bytes);
+// Checks it and takes it off.
+Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice stored,
+                   const std::string& what, Slice* bytes);
+const char* SectionName(PieceSection section);
+
+// hash list := h1:u64le{num_keys} h2:u64le{num_keys} keys_of_block:varint32{num_blocks}
+//              flags (two bits per key, the first in the lowest bits of a byte)
+std::string EncodeHashes(const PieceHashes& hashes, uint64_t num_blocks);
+Status DecodeHashes(const Slice& bytes, uint64_t num_keys, uint64_t num_blocks,
+                    const std::string& what, PieceHashes* hashes);
+
+// tombstones := {start:length-prefixed end:length-prefixed sequence:varint64}
+std::string EncodeTombstones(const std::vector<RangeTombstone>& tombstones);
+Status DecodeTombstones(const Slice& bytes, uint64_t count, const std::string& what,
+                        std::vector<RangeTombstone>* tombstones);
+
+// properties := {tag:varint32 value:length-prefixed}; readers skip tags they do not know.
+std::string EncodeProperties(const PieceMeta& meta, const std::string& comparator_name);
+Status DecodeProperties(const Slice& bytes, const std::string& what, PieceMeta* meta,
+                        std::string* comparator_name);
+
+}  // namespace compassdb

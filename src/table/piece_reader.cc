@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/piece_reader.h"
+
+#include "table/read_stats.h"
+
+namespace compassdb {
+
+namespace {
+
+// What Open reads from the end of the extent before it knows any length.
+constexpr uint64_t kTailBytes = 32 << 10;
+
+Status ReadExactly(const CompactionFile& file, uint64_t offset, size_t n, std::string* buffer,
+                   const std::string& what) {
+  buffer->resize(n);
+  Slice result;
+  Status s = file.file()->Read(offset, n, &result, buffer->data());
+  if (!s.ok()) return s;
+  if (result.size() != n) {
+    return Status::Corruption(what, "the file ends at " + std::to_string(offset + result.size()));
+  }
+  if (result.data() != buffer->data()) memmove(buffer->data(), result.data(), n);
+  return s;
+}
+
+}  // namespace
+
+PieceReader::PieceReader(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta)
+    : files_(files),
+      meta_(meta),
+      order_(options.comparator),
+      cache_(options.block_cache),
+      loader_(options) {}
+
+Status PieceReader::Open(FileCache* files, const TableReaderOptions& options,
+                         const PieceMeta& meta, std::unique_ptr<PieceReader>* out) {
+  std::unique_ptr<PieceReader> reader(new PieceReader(files, options, meta));
+  Status s = reader->OpenParts();
+  if (s.ok()) *out = std::move(reader);
+  return s;
+}
+
+std::string PieceReader::Description() const {
+  return path_ + ": piece " + std::to_string(meta_.piece_id) + " at offset " +
+         std::to_string(meta_.extent.offset);
+}
+
+Status PieceReader::OpenParts() {
+  std::shared_ptr<CompactionFile> file;
+  Status s = files_->Get(meta_.extent.file_number, &file);
+  if (!s.ok()) return s;
+  path_ = file->path();
+  const Extent& extent = meta_.extent;
+  const std::string what = Description();
+  if (file->file_id() != meta_.file_id) {
+    return Status::Corruption(what, "the file is not the one that the manifest names (file id)");
+  }
+  if (extent.offset > file->size() || extent.length > file->size() - extent.offset ||
+      extent.length < PieceFooter::kBytes) {
+    return Status::Corruption(what, "extent of " + std::to_string(extent.length) +
+                                        " bytes does not fit the file of " +
+                                        std::to_string(file->size()));
+  }
+  const uint64_t end = extent.offset + extent.length;
+  std::string buffer;
+  uint64_t start = end - std::min(kTailBytes, extent.length);
+  s = ReadExactly(*file, start, end - start, &buffer, what);
+  if (!s.ok()) return s;
+  s = DecodeFooter(Slice(buffer.data() + buffer.size() - PieceFooter::kBytes, PieceFooter::kBytes),
+                   meta_.file_id, end - PieceFooter::kBytes, extent.length, what, &footer_);
+  if (!s.ok()) return s;
+  if (footer_.piece_id != meta_.piece_id || footer_.num_blocks != meta_.num_blocks ||
+      footer_.num_records != meta_.num_records || footer_.num_keys != meta_.num_keys ||
+      footer_.data_bytes != meta_.data_bytes || footer_.hash_seed != meta_.hash_seed ||
+      footer_.num_range_tombstones != meta_.num_range_tombstones) {
+    return Status::Corruption(what, "the footer and the manifest disagree");
+  }
+  const uint64_t wanted = extent.offset + footer_.SectionOffset(PieceSection::kSeparators);
+  if (wanted < start) {
+    start = wanted;
+    s = ReadExactly(*file, start, end - start, &buffer, what);
+    if (!s.ok()) return s;
+  }
+  const auto section = [&](PieceSection kind, Slice* bytes) {
+    const uint64_t place = extent.offset + footer_.SectionOffset(kind);
+    return OpenSection(kind, meta_.file_id, place,
+                       Slice(buffer.data() + (place - start), footer_.SectionLength(kind)), what,
+                       bytes);
+  };
+  Slice bytes;
+  s = section(PieceSection::kSeparators, &bytes);
+  if (s.ok()) {
+    s = SeparatorIndex::Parse(bytes, footer_.num_blocks, footer_.data_bytes, what, &separators_);
+  }
+  if (s.ok()) s = section(PieceSection::kTombstones, &bytes);
+  if (s.ok()) s = DecodeTombstones(bytes, footer_.num_range_tombstones, what, &tombstones_);
+  if (s.ok()) s = section(PieceSection::kProperties, &bytes);
+  if (s.ok()) s = CheckProperties(bytes);
+  if (s.ok() && files_->unlimited()) file_ = std::move(file);
+  return s;
+}
+
+Status PieceReader::CheckProperties(const Slice& bytes) const {
+  PieceMeta properties;
+  std::string comparator_name;
+  const std::string what = Description();
+  Status s = DecodeProperties(bytes, what, &properties, &comparator_name);
+  if (!s.ok()) return s;
+  if (comparator_name != order_.comparator()->Name()) {
+    return Status::InvalidArgument(what, "was written with comparator " + comparator_name +
+                                             ", opened with " + order_.comparator()->Name());
+  }
+  if (properties.smallest != meta_.smallest || properties.largest != meta_.largest) {
+    return Status::Corruption(what, "the properties and the manifest disagree about key bounds");
+  }
+  return s;
+}
+
+Status PieceReader::File(std::shared_ptr<CompactionFile>* holder,
+                         const CompactionFile** file) const {
+  if (file_ != nullptr) {
+    *file = file_.get();
+    return Status::OK();
+  }
+  Status s = files_->Get(meta_.extent.file_number, holder);
+  *file = holder->get();
+  return s;
+}
+
+BlockPlace PieceReader::PlaceOf(uint32_t block, const CompactionFile* file) const {
+  BlockPlace place;
+  place.file = file;
+  place.offset = meta_.extent.offset + separators_.BlockOffset(block);
+  place.length = separators_.BlockLength(block);
+  place.max_payload = footer_.max_block_payload;
+  return place;
+}
+
+Status PieceReader::GetBlock(const BlockReadOptions& read, uint32_t block, BlockRef* ref) const {
+  const uint64_t offset = meta_.extent.offset + separators_.BlockOffset(block);
+  if (loader_.FromCache(meta_.file_id, offset, ref)) return Status::OK();
+  if (read.cache_only) {
+    return Status::Incomplete("data block is not in the block cache, and no file may be read");
+  }
+  std::shared_ptr<CompactionFile> holder;
+  const CompactionFile* file = nullptr;
+  Status s = File(&holder, &file);
+  if (!s.ok()) return s;
+  return loader_.FromFile(PlaceOf(block, file), read, ref);
+}
+
+Status PieceReader::DamagedBlock(uint32_t block, const char* why) const {
+  return Status::Corruption(
+      path_, "data block " + std::to_string(block) + " at offset " +
+                 std::to_string(meta_.extent.offset + separators_.BlockOffset(block)) + ": " + why);
+}
+
+uint32_t PieceReader::SeekBlock(const Slice& user_key) const {
+  if (num_blocks() == 0 || order_.Compare(user_key, meta_.smallest) < 0) return num_blocks();
+  return separators_.LowerBound(order_, user_key);
+}
+
+Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice* bytes) const {
+  std::shared_ptr<CompactionFile> holder;
+  const CompactionFile* file = nullptr;
+  Status s = File(&holder, &file);
+  if (!s.ok()) return s;
+  const uint64_t place = meta_.extent.offset + footer_.SectionOffset(section);
+  s = ReadExactly(*file, place, footer_.SectionLength(section), buffer, Description());
+  if (!s.ok()) return s;
+  return OpenSection(section, meta_.file_id, place, *buffer, Description(), bytes);
+}
+
+size_t PieceReader::MemoryBytes() const {
+  size_t bytes = sizeof(*this) + separators_.MemoryBytes() + meta_.smallest.size() +
+                 meta_.largest.size();
+  for (const RangeTombstone& t : tombstones_) bytes += sizeof(t) + t.start.size() + t.end.size();
+  return bytes;
+}
+
+// --- VersionCursor ---
+
+Status VersionCursor::SeekInBlock(uint32_t block, SequenceNumber snapshot) {
+  valid_ = newest_ = key_present_ = false;
+  block_ = block;
+  if (block >= piece_->num_blocks()) return Status::OK();
+  Status s = piece_->GetBlock(read_, block, &ref_);
+  if (!s.ok()) return s;
+  Block::FindResult found;
+  if (!ref_.block().Find(piece_->order(), user_key_, snapshot, &found)) {
+    return piece_->DamagedBlock(block, "malformed record");
+  }
+  key_present_ = found.key_present;
+  if (found.found) {
+    valid_ = true;
+    newest_ = found.first;
+    index_ = found.index;
+    record_ = found.record;
+    return s;
+  }
+  if (!found.key_present || !found.reaches_end) return s;
+  // Every version in this block is too new; the older ones may follow.
+  index_ = ref_.block().count() - 1;
+  do {
+    s = Next();
+  } while (s.ok() && valid_ && record_.sequence > snapshot);
+  return s;
+}
+
+Status VersionCursor::LoadNextBlock(bool* more) {
+  *more = false;
+  const uint32_t next = block_ + 1;
+  if (next >= piece_->num_blocks() ||
+      piece_->order().Compare(piece_->separators().separator(block_), user_key_) != 0) {
+    return Status::OK();  // versions cross a border only where the key is the separator
+  }
+  Status s = piece_->GetBlock(read_, next, &ref_);
+  if (s.ok()) {
+    block_ = next;
+    *more = true;
+  }
+  return s;
+}
+
+Status VersionCursor::Next() {
+  newest_ = false;
+  valid_ = false;
+  ++index_;
+  if (index_ >= ref_.block().count()) {
+    bool more;
+    Status s = LoadNextBlock(&more);
+    if (!s.ok() || !more) return s;
+    index_ = 0;
+  }
+  bool ok;
+  valid_ = ref_.block().HasKey(piece_->order(), index_, user_key_, &record_, &ok);
+  return ok ? Status::OK() : piece_->DamagedBlock(block_, "malformed record");
+}
+
+}  // namespace compassdb

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "rocksdb/cache.h"
+#include "rocksdb/statistics.h"
+
+namespace compassdb {
+
+// What a reader of pieces needs for its lifetime (from the options).
+struct TableReaderOptions {
+  const rocksdb::Comparator* comparator = nullptr;
+  std::shared_ptr<rocksdb::Cache> block_cache;  // null: no cache
+  rocksdb::Statistics* statistics = nullptr;    // null: none
+};
+
+// What one read asks for (from rocksdb::ReadOptions).
+struct BlockReadOptions {
+  bool verify_checksums = true;
+  bool fill_cache = true;
+  bool cache_only = false;      // kBlockCacheTier: answer Incomplete instead of reading a file
+  size_t readahead_bytes = 0;   // iterators; 0: grows by itself while the walk is sequential
+};
+
+}  // namespace compassdb

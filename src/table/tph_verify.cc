@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tph::Verify: the pieces, and rule 2, record by record.
+#include "table/piece_reader.h"
+#include "table/tph.h"
+#include "util/string_util.h"
+
+namespace compassdb {
+
+namespace {
+
+// Walks all pieces at once, from key to key.
+class KeyWalk {
+ public:
+  KeyWalk(const std::vector<std::shared_ptr<Piece>>& pieces, const Comparator* comparator)
+      : comparator_(comparator) {
+    BlockReadOptions read;
+    read.fill_cache = false;
+    for (const auto& piece : pieces) {
+      iters_.push_back(std::make_unique<PieceIterator>(&piece->reader(), read));
+      iters_.back()->SeekToFirst();
+    }
+  }
+
+  // To the newest record of the next key. False at the end, or after an error.
+  bool Next(Status* s) {
+    while (Smallest(s)) {
+      PieceIterator& iter = *iters_[piece_];
+      const Slice user_key = ExtractUserKey(iter.key());
+      const bool same = any_ && comparator_.CompareUserKey(user_key, key_) == 0;
+      if (!same) {
+        any_ = true;
+        key_.assign(user_key.data(), user_key.size());
+        sequence_ = ExtractSequence(iter.key());
+        block_ = iter.block();
+        iter.Next();
+        return true;
+      }
+      iter.Next();
+    }
+    return false;
+  }
+
+  const std::string& key() const { return key_; }
+  SequenceNumber sequence() const { return sequence_; }
+  // Where the newest record is; on a tie of sequences, the first such piece.
+  uint32_t piece() const { return piece_; }
+  uint32_t block() const { return block_; }
+
+ private:
+  bool Smallest(Status* s) {
+    bool found = false;
+    for (uint32_t i = 0; i < iters_.size(); ++i) {
+      *s = iters_[i]->status();
+      if (!s->ok()) return false;
+      if (!iters_[i]->Valid()) continue;
+      if (!found || comparator_.Compare(iters_[i]->key(), iters_[piece_]->key()) < 0) piece_ = i;
+      found = true;
+    }
+    return found;
+  }
+
+  const InternalKeyComparator comparator_;
+  std::vector<std::unique_ptr<PieceIterator>> iters_;
+  bool any_ = false;
+  std::string key_;
+  SequenceNumber sequence_ = 0;
+  uint32_t piece_ = 0;
+  uint32_t block_ = 0;
+};
+
+}  // namespace
+
+Status Tph::Verify() const {
+  for (const auto& piece : pieces_) {
+    Status s = piece->Verify();
+    if (!s.ok()) return s;
+  }
+  if (!use_directory_) return Status::OK();
+  const std::string what = "table " + std::to_string(meta_.tph_id);
+  const KeyHasher hasher(pieces_.empty() ? 0 : pieces_[0]->meta().hash_seed);
+  KeyWalk walk(pieces_, options_.comparator);
+  uint64_t keys = 0;
+  Status s;
+  while (walk.Next(&s)) {
+    ++keys;
+    const DirectoryHit hit = directory_->Lookup(hasher(walk.key()));
+    if (hit.kind == DirectoryHit::kAmbiguous) continue;
+    if (hit.kind == DirectoryHit::kAbsent) {
+      return Status::Corruption(what, "key " + EscapeKey(walk.key()) + " has no directory slot");
+    }
+    if (hit.piece != walk.piece() || hit.block != walk.block()) {
+      // A tie of sequences: any piece with the same newest record will do.
+      FoundRecord record;
+      s = pieces_[hit.piece]->Find({}, hit.block, walk.key(), kMaxSequenceNumber, &record);
+      if (!s.ok()) return s;
+      if (record.found && record.newest && record.sequence == walk.sequence()) continue;
+      return Status::Corruption(
+          what, "key " + EscapeKey(walk.key()) + ": its slot names piece " +
+                    std::to_string(hit.piece) + " block " + std::to_string(hit.block) +
+                    ", its newest record (sequence " + std::to_string(walk.sequence()) +
+                    ") is in piece " + std::to_string(walk.piece()) + " block " +
+                    std::to_string(walk.block()));
+    }
+  }
+  if (s.ok() && keys != directory_->num_keys()) {
+    return Status::Corruption(what, "the pieces hold " + std::to_string(keys) +
+                                        " keys, the directory " +
+                                        std::to_string(directory_->num_keys()));
+  }
+  return s;
+}
+
+}  // namespace compassdb

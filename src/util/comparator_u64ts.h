@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built-in comparators for keys that end in a timestamp: 8 bytes, little endian, the newer of two
+// versions of one key first. They are public by name only (Comparator::CreateFromString).
+#pragma once
+
+#include "rocksdb/comparator.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+const Comparator* BytewiseComparatorWithU64Ts();
+const Comparator* ReverseBytewiseComparatorWithU64Ts();
+
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/compression.h"
+
+#include <lz4.h>
+#include <lz4hc.h>
+#include <snappy-c.h>
+#include <zstd.h>
+
+#include <memory>
+
+#include "util/coding.h"
+
+namespace compassdb {
+
+namespace {
+
+// Contexts are large and slow to make: one per thread and direction.
+ZSTD_CCtx* ThreadCompressor() {
+  struct Free {
+    void operator()(ZSTD_CCtx* c) const { ZSTD_freeCCtx(c); }
+  };
+  thread_local std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
+  return context.get();
+}
+ZSTD_DCtx* ThreadDecompressor() {
+  struct Free {
+    void operator()(ZSTD_DCtx* c) const { ZSTD_freeDCtx(c); }
+  };
+  thread_local std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  return context.get();
+}
+
+bool CompressSnappy(const Slice& in, std::string* out) {
+  size_t length = snappy_max_compressed_length(in.size());
+  out->resize(length);
+  if (snappy_compress(in.data(), in.size(), out->data(), &length) != SNAPPY_OK) return false;
+  out->resize(length);
+  return true;
+}
+
+bool CompressLz4(bool high, int level, const Slice& in, std::string* out) {
+  if (in.size() > LZ4_MAX_INPUT_SIZE) return false;
+  out->clear();
+  PutVarint32(out, static_cast<uint32_t>(in.size()));
+  const size_t head = out->size();
+  const int size = static_cast<int>(in.size());
+  const int bound = LZ4_compressBound(size);
+  out->resize(head + static_cast<size_t>(bound));
+  int written;
+  if (high) {
+    const int hc_level = level == kDefaultCompressionLevel ? LZ4HC_CLEVEL_DEFAULT : level;
+    written = LZ4_compress_HC(in.data(), out->data() + head, size, bound, hc_level);
+  } else {
+    // A negative level is LZ4's acceleration factor.
+    const int acceleration = level < 0 ? -level : 1;
+    written = LZ4_compress_fast(in.data(), out->data() + head, size, bound, acceleration);
+  }
+  if (written <= 0) return false;
+  out->resize(head + static_cast<size_t>(written));
+  return true;
+}
+
+bool CompressZstd(int level, const Slice& in, std::string* out) {
+  if (in.size() > UINT32_MAX) return false;
+  ZSTD_CCtx* context = ThreadCompressor();
+  if (context == nullptr) return false;
+  out->clear();
+  PutVarint32(out, static_cast<uint32_t>(in.size()));
+  const size_t head = out->size();
+  const size_t bound = ZSTD_compressBound(in.size());
+  out->resize(head + bound);
+  const int zstd_level = level == kDefaultCompressionLevel ? ZSTD_CLEVEL_DEFAULT : level;
+  const size_t written =
+      ZSTD_compressCCtx(context, out->data() + head, bound, in.data(), in.size(), zstd_level);
+  if (ZSTD_isError(written)) return false;
+  out->resize(head + written);
+  return true;
+}
+
+Status Damaged(CompressionType type, const char* what) {
+  return Status::Corruption(std::string(CompressionTypeName(type)) + " block", what);
+}
+
+}  // namespace
+
+bool CompressionTypeSupported(CompressionType type) {
+  switch (type) {
+    case rocksdb::kNoCompression:
+    case rocksdb::kSnappyCompression:
+    case rocksdb::kLZ4Compression:
+    case rocksdb::kLZ4HCCompression:
+    case rocksdb::kZSTD:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const char* CompressionTypeName(CompressionType type) {
+  switch (type) {
+    case rocksdb::kNoCompression: return "NoCompression";
+    case rocksdb::kSnappyCompression: return "Snappy";
+    case rocksdb::kZlibCompression: return "Zlib";
+    case rocksdb::kBZip2Compression: return "BZip2";
+    case rocksdb::kLZ4Compression: return "LZ4";
+    case rocksdb::kLZ4HCCompression: return "LZ4HC";
+    case rocksdb::kXpressCompression: return "Xpress";
+    case rocksdb::kZSTD: return "ZSTD";
+    case rocksdb::kZSTDNotFinalCompression: return "ZSTDNotFinal";
+    case rocksdb::kDisableCompressionOption: return "DisableOption";
+  }
+  return "unknown";
+}
+
+bool Compress(CompressionType type, int level, const Slice& in, std::string* out) {
+  switch (type) {
+    case rocksdb::kNoCompression:
+      out->assign(in.data(), in.size());
+      return true;
+    case rocksdb::kSnappyCompression:
+      return CompressSnappy(in, out);
+    case rocksdb::kLZ4Compression:
+    case rocksdb::kLZ4HCCompression:
+      return CompressLz4(type == rocksdb::kLZ4HCCompression, level, in, out);
+    case rocksdb::kZSTD:
+      return CompressZstd(level, in, out);
+    default:
+      return false;
+  }
+}
+
+Status UncompressedSize(CompressionType type, const Slice& in, uint64_t* size) {
+  if (!CompressionTypeSupported(type)) {
+    return Status::NotSupported("compression type " + std::string(CompressionTypeName(type)) +
+                                " (" + std::to_string(static_cast<int>(type)) + ")");
+  }
+  if (type == rocksdb::kNoCompression) {
+    *size = in.size();
+    return Status::OK();
+  }
+  Slice rest = in;  // Snappy's own header is a varint32 as well
+  uint32_t claimed;
+  if (!GetVarint32(&rest, &claimed)) return Damaged(type, "has no uncompressed size");
+  *size = claimed;
+  return Status::OK();
+}
+
+Status Decompress(CompressionType type, const Slice& in, size_t max_output, std::string* out) {
+  uint64_t size;
+  Status s = UncompressedSize(type, in, &size);
+  if (!s.ok()) return s;
+  if (size > max_output) return Damaged(type, "claims more bytes than it may hold");
+  out->resize(size);
+  return DecompressInto(type, in, out->data(), size);
+}
+
+Status DecompressInto(CompressionType type, const Slice& in, char* out, size_t size) {
+  uint64_t claimed;
+  Status s = UncompressedSize(type, in, &claimed);
+  if (!s.ok()) return s;
+  if (claimed != size) return Damaged(type, "has another size than expected");
+  if (type == rocksdb::kNoCompression) {
+    if (size != 0) memcpy(out, in.data(), size);
+    return Status::OK();
+  }
+  if (type == rocksdb::kSnappyCompression) {
+    size_t length = size;
+    if (snappy_uncompress(in.data(), in.size(), out, &length) != SNAPPY_OK || length != size) {
+      return Damaged(type, "does not decompress");
+    }
+    return Status::OK();
+  }
+  Slice payload = in;
+  uint32_t prefix;
+  GetVarint32(&payload, &prefix);
+  if (type == rocksdb::kZSTD) {
+    ZSTD_DCtx* context = ThreadDecompressor();
+    if (context == nullptr) return Status::MemoryLimit("ZSTD decompression context");
+    const size_t n = ZSTD_decompressDCtx(context, out, size, payload.data(), payload.size());
+    if (ZSTD_isError(n) || n != size) return Damaged(type, "does not decompress");
+    return Status::OK();
+  }
+  if (payload.size() > INT32_MAX || size > INT32_MAX) return Damaged(type, "is too large");
+  const int n = LZ4_decompress_safe(payload.data(), out, static_cast<int>(payload.size()),
+                                    static_cast<int>(size));
+  if (n < 0 || static_cast<size_t>(n) != size) return Damaged(type, "does not decompress");
+  return Status::OK();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/concurrent_arena.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace compassdb {
+
+void SpinLock::Pause(int spins) {
+  if (spins < 64) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  } else {
+    std::this_thread::yield();
+  }
+}
+
+namespace {
+std::atomic<size_t> next_thread_shard{0};
+thread_local size_t thread_shard = SIZE_MAX;
+}  // namespace
+
+// A chunk is an eighth of a block, so that idle shards strand little memory.
+ConcurrentArena::ConcurrentArena(size_t block_size)
+    : chunk_(std::clamp<size_t>(block_size / 8, 512, 128 << 10)), main_(block_size) {}
+
+ConcurrentArena::Shard* ConcurrentArena::LockShard() {
+  if (thread_shard == SIZE_MAX) {
+    thread_shard = next_thread_shard.fetch_add(1, std::memory_order_relaxed) % kShards;
+  }
+  Shard* shard = &shards_[thread_shard];
+  if (shard->lock.TryLock()) return shard;
+  // Someone else is here: move this thread on, so that threads spread out.
+  thread_shard = (thread_shard + 1) % kShards;
+  shard = &shards_[thread_shard];
+  shard->lock.Lock();
+  return shard;
+}
+
+char* ConcurrentArena::AllocateFromMain(size_t bytes, size_t alignment) {
+  MutexLock l(&mu_);
+  char* result = main_.AllocateAligned(bytes, alignment);
+  main_used_.store(main_.ApproximateMemoryUsage(), std::memory_order_relaxed);
+  return result;
+}
+
+char* ConcurrentArena::Allocate(size_t bytes) { return AllocateAligned(bytes, 1); }
+
+char* ConcurrentArena::AllocateAligned(size_t bytes, size_t alignment)
+    NO_THREAD_SAFETY_ANALYSIS {
+  if (bytes > chunk_ / 4) return AllocateFromMain(bytes, alignment);
+  Shard* shard = LockShard();
+  const size_t misplaced = reinterpret_cast<uintptr_t>(shard->next) & (alignment - 1);
+  size_t pad = misplaced == 0 ? 0 : alignment - misplaced;
+  size_t remaining = shard->remaining.load(std::memory_order_relaxed);
+  if (shard->next == nullptr || bytes + pad > remaining) {
+    shard->next = AllocateFromMain(chunk_, 64);
+    remaining = chunk_;
+    pad = 0;
+  }
+  char* result = shard->next + pad;
+  shard->next += bytes + pad;
+  shard->remaining.store(remaining - bytes - pad, std::memory_order_relaxed);
+  shard->lock.Unlock();
+  return result;
+}
+
+size_t ConcurrentArena::ApproximateMemoryUsage() const {
+  size_t unused = 0;
+  for (const Shard& shard : shards_) unused += shard.remaining.load(std::memory_order_relaxed);
+  const size_t used = main_used_.load(std::memory_order_relaxed);
+  return used > unused ? used - unused : 0;
+}
+
+}  // namespace compassdb

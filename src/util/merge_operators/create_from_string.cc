@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rocksdb/config_options.h"
+#include "util/merge_operators/built_in.h"
+#include "util/option_string.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+Status MergeOperator::CreateFromString(const ConfigOptions& opts, const std::string& id,
+                                       std::shared_ptr<MergeOperator>* result) {
+  std::string name;
+  compassdb::OptionMap options;
+  const std::string present = *result != nullptr ? (*result)->GetId() : "";
+  Status s = compassdb::ParseObjectString(id, present, &name, &options);
+  if (!s.ok()) return s;
+  result->reset();
+  // An older spelling of the same operator.
+  if (name == "put_v1") name = "put";
+  for (auto make : {&compassdb::NewPutOperator, &compassdb::NewUInt64AddOperator,
+                    &compassdb::NewMaxOperator, &compassdb::NewBytesXorOperator,
+                    &compassdb::NewSortListOperator}) {
+    auto made = make();
+    if (made->IsInstanceOf(name)) *result = std::move(made);
+  }
+  for (auto make : {&compassdb::NewStringAppendOperator, &compassdb::NewStringAppendPairsOperator}) {
+    auto made = make(",");
+    if (made->IsInstanceOf(name)) *result = std::move(made);
+  }
+  if (*result == nullptr && !name.empty()) {
+    if (opts.ignore_unsupported_options) return Status::OK();
+    return Status::NotSupported("no merge operator of this name", id);
+  }
+  return Customizable::ConfigureNewObject(opts, result->get(), options);
+}
+
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The syntax of option strings, one for options files, SetOptions() and CreateFromString():
+//
+//   options = [ "{" ] pair { ";" pair } [ ";" ] [ "}" ]
+//   pair    = name "=" value
+//   value   = text without ";"  |  "{" anything with balanced braces "}"
+//
+// White space around names and values does not count. Braces around a value are dropped.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+using OptionMap = std::unordered_map<std::string, std::string>;
+
+// InvalidArgument, naming the text at fault, if `text` does not parse. A name given twice keeps its last
+// value.
+rocksdb::Status ParseOptionString(const std::string& text, OptionMap* options);
+
+// What an object is made from: "" or "nullptr" (no id), "id", "id=x; a=1", or "a=1" (default_id).
+rocksdb::Status ParseObjectString(const std::string& text, const std::string& default_id,
+                                  std::string* id, OptionMap* options);
+
+// Puts a value into braces if it could not be read back otherwise.
+std::string QuoteOptionValue(const std::string& value, const std::string& delimiter);
+
+}  // namespace compassdb

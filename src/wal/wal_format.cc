@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wal/wal_format.h"
+
+#include "base/format_version.h"
+#include "util/coding.h"
+
+namespace compassdb {
+
+std::string EncodeWalHeader(const WalHeader& header) {
+  std::string record;
+  PutFixed64(&record, kWalFormat.magic);
+  PutVarint32(&record, kWalFormat.current);
+  PutVarint64(&record, header.number);
+  PutVarint64(&record, header.predecessor);
+  PutVarint64(&record, header.predecessor_bytes);
+  PutVarint64(&record, header.predecessor_last_sequence);
+  PutLengthPrefixedSlice(&record, header.db_id);
+  return record;
+}
+
+Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* header) {
+  Slice input = record;
+  uint64_t magic;
+  uint32_t version;
+  if (!GetFixed64(&input, &magic) || magic != kWalFormat.magic || !GetVarint32(&input, &version)) {
+    return Status::Corruption(path, "the first record is not the header of a write-ahead log");
+  }
+  if (!CanReadVersion(kWalFormat, version)) {
+    return Status::NotSupported(path, "write-ahead log of format version " +
+                                          std::to_string(version) + "; this release reads " +
+                                          std::to_string(kWalFormat.oldest) + " to " +
+                                          std::to_string(kWalFormat.current));
+  }
+  Slice db_id;
+  if (!GetVarint64(&input, &header->number) || !GetVarint64(&input, &header->predecessor) ||
+      !GetVarint64(&input, &header->predecessor_bytes) ||
+      !GetVarint64(&input, &header->predecessor_last_sequence) ||
+      !GetLengthPrefixedSlice(&input, &db_id)) {
+    return Status::Corruption(path, "the header of the write-ahead log is cut short");
+  }
+  header->db_id = db_id.ToString();
+  return Status::OK();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wal/wal_recovery.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/file_names.h"
+#include "wal/wal_reader.h"
+
+namespace compassdb {
+
+namespace {
+
+using Mode = WalRecoveryMode;
+
+class Recovery {
+ public:
+  Recovery(FileSystem* fs, const WalRecoveryOptions& options, const WalRecordCallback& callback,
+           WalRecoveryReport* report)
+      : fs_(fs), options_(options), callback_(callback), report_(report) {}
+
+  Status Run(const std::vector<uint64_t>& numbers) {
+    for (size_t i = 0; i < numbers.size() && !report_->stopped_early; ++i) {
+      Status s = ReplayLog(numbers[i], i == 0 ? 0 : numbers[i - 1]);
+      if (!s.ok()) return s;
+    }
+    // The last log is torn and nothing follows: that is where replay ended.
+    if (torn_) Stop(previous_number_, previous_end_, torn_reason_);
+    return Status::OK();
+  }
+
+ private:
+  bool Is(Mode mode) const { return options_.mode == mode; }
+
+  void Stop(uint64_t number, uint64_t offset, const std::string& reason) {
+    report_->stopped_early = true;
+    report_->stop_number = number;
+    report_->stop_offset = offset;
+    report_->stop_reason = reason;
+  }
+
+  Status ReplayLog(uint64_t number, uint64_t previous) {
+    std::unique_ptr<WalReader> reader;
+    Status s = WalReader::Open(fs_, options_.wal_dir, number, &reader);
+    if (!s.ok()) return s;
+    ++report_->logs;
+    LogRead read = reader->ReadHeader();
+    if (read == LogRead::kError) return reader->status();
+    if (reader->has_header()) {
+      s = CheckHeader(*reader, previous);
+      if (!s.ok() || report_->stopped_early) return s;
+    } else if (torn_) {
+      // No header shows that the torn log before this one was complete.
+      Stop(previous_number_, previous_end_, torn_reason_);
+      return Status::OK();
+    }
+    while (true) {
+      Slice batch;
+      // Damage to the header itself is handled like any other.
+      if (read == LogRead::kRecord) read = reader->ReadBatch(&batch);
+      switch (read) {
+        case LogRead::kRecord:
+          s = callback_(number, batch);
+          if (!s.ok()) return s;
+          ++report_->records;
+          report_->bytes += batch.size();
+          break;
+        case LogRead::kEnd:
+          EndLog(*reader, number);
+          return Status::OK();
+        case LogRead::kTornTail:
+          return TornTail(*reader, number);
+        case LogRead::kCorruption:
+          report_->problems.push_back(reader->status().ToString());
+          if (Is(Mode::kPointInTimeRecovery)) {
+            EndLog(*reader, number);
+            Stop(number, reader->EndOffset(), reader->status().ToString());
+            return Status::OK();
+          }
+          if (!Is(Mode::kSkipAnyCorruptedRecords)) return reader->status();
+          read = LogRead::kRecord;  // go on with the next one
+          break;
+        case LogRead::kError:
+          return reader->status();
+      }
+    }
+  }
+
+  void EndLog(const WalReader& reader, uint64_t number) {
+    report_->dropped_bytes += reader.DroppedBytes();
+    previous_number_ = number;
+    previous_end_ = reader.EndOffset();
+    report_->end_number = previous_number_;
+    report_->end_offset = previous_end_;
+  }
+
+  Status TornTail(const WalReader& reader, uint64_t number) {
+    EndLog(reader, number);
+    report_->problems.push_back(reader.status().ToString());
+    if (Is(Mode::kAbsoluteConsistency)) return reader.status();
+    if (Is(Mode::kPointInTimeRecovery)) {
+      // Whether anything is missing, the next log's header tells.
+      torn_ = true;
+      torn_reason_ = reader.status().ToString();
+    }
+    return Status::OK();
+  }
+
+  // Something before the log `reader` is not there.
+  Status Missing(const WalReader& reader, const std::string& what, bool tolerable) {
+    report_->problems.push_back(reader.path() + ": " + what);
+    if (Is(Mode::kSkipAnyCorruptedRecords)) return Status::OK();
+    // A whole log does not vanish in a power cut: it, or the manifest's last
+    // commits, were lost in another way, and stopping would pass over that.
+    if (Is(Mode::kPointInTimeRecovery) && tolerable) {
+      Stop(previous_number_, previous_end_, torn_ ? torn_reason_ : reader.path() + ": " + what);
+      return Status::OK();
+    }
+    if (Is(Mode::kTolerateCorruptedTailRecords) && tolerable) return Status::OK();
+    return Status::Corruption(reader.path(), what);
+  }
+
+  Status CheckHeader(const WalReader& reader, uint64_t previous) {
+    const WalHeader& header = reader.header();
+    if (!options_.db_id.empty() && !header.db_id.empty() && header.db_id != options_.db_id) {
+      return Status::Corruption(reader.path(), "belongs to the database " + header.db_id +
+                                                   ", not to " + options_.db_id);
+    }
+    if (header.predecessor != previous && header.predecessor >= options_.min_number &&
+        header.predecessor != 0) {
+      return Missing(reader, "follows log " + std::to_string(header.predecessor) +
+                                 ", which is missing", /*tolerable=*/false);
+    }
+    if (header.predecessor == previous && previous != 0 &&
+        previous_end_ < header.predecessor_bytes) {
+      return Missing(reader, "follows " + std::to_string(header.predecessor_bytes) +
+                                 " bytes of log " + std::to_string(previous) +
+                                 ", of which only " + std::to_string(previous_end_) +
+                                 " can be read", /*tolerable=*/true);
+    }
+    torn_ = false;  // nothing that was ever followed is missing
+    return Status::OK();
+  }
+
+  FileSystem* const fs_;
+  const WalRecoveryOptions& options_;
+  const WalRecordCallback& callback_;
+  WalRecoveryReport* const report_;
+  uint64_t previous_number_ = 0;
+  uint64_t previous_end_ = 0;
+  bool torn_ = false;  // point in time: the previous log has a torn tail
+  std::string torn_reason_;
+};
+
+}  // namespace
+
+Status RecoverWals(FileSystem* fs, const WalRecoveryOptions& options,
+                   const std::vector<uint64_t>& numbers, const WalRecordCallback& callback,
+                   WalRecoveryReport* report) {
+  *report = WalRecoveryReport();
+  return Recovery(fs, options, callback, report).Run(numbers);
+}
+
+Status ListWals(FileSystem* fs, const std::string& wal_dir, uint64_t min_number,
+                std::vector<uint64_t>* numbers) {
+  numbers->clear();
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(wal_dir, &names);
+  if (!s.ok()) return s;
+  for (const std::string& name : names) {
+    uint64_t number;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == FileType::kWal && number >= min_number) {
+      numbers->push_back(number);
+    }
+  }
+  std::sort(numbers->begin(), numbers->end());
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays a chain of write-ahead logs.
+//
+// What can be wrong, and what each mode makes of it:
+//
+//                       torn tail     damage before     a log missing or
+//                                     a later record    shorter than its successor says
+//  kTolerateCorrupted-  next log      Corruption        missing: Corruption; shorter: next log
+//    TailRecords
+//  kAbsoluteConsistency Corruption    Corruption        Corruption
+//  kPointInTimeRecovery stop there    stop there        missing: Corruption; shorter: stop
+//                                                       before the successor
+//  kSkipAnyCorrupted-   next log      next record       go on
+//    Records
+//
+// In point-in-time recovery a torn tail of a log whose successor shows that
+// nothing is missing (its predecessor_bytes end before the tear) does not stop
+// it. A stop gives Status OK: WalRecoveryReport says where, why and how much.
+// In every mode a log of another database or of a newer format, an I/O error,
+// and an error of the callback end the replay with that Status.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "env/file_system.h"
+#include "wal/wal_format.h"
+
+namespace compassdb {
+
+// Mirrors rocksdb::WALRecoveryMode, value by value.
+enum class WalRecoveryMode : uint8_t {
+  kTolerateCorruptedTailRecords = 0,
+  kAbsoluteConsistency = 1,
+  kPointInTimeRecovery = 2,
+  kSkipAnyCorruptedRecords = 3,
+};
+
+struct WalRecoveryOptions {
+  WalRecoveryMode mode = WalRecoveryMode::kPointInTimeRecovery;
+  std::string wal_dir;
+  // The oldest log that is still needed; older ones may be gone.
+  uint64_t min_number = 0;
+  std::string db_id;  // refuses logs of another database; empty: no check
+};
+
+struct WalRecoveryReport {
+  uint64_t logs = 0;
+  uint64_t records = 0;
+  uint64_t bytes = 0;          // of the records replayed
+  uint64_t dropped_bytes = 0;  // of damaged records passed over or stopped at
+  bool stopped_early = false;  // point in time: something after it was not replayed
+  uint64_t stop_number = 0;    // the log and the offset in it where replay stopped
+  uint64_t stop_offset = 0;
+  std::string stop_reason;
+  // The last log read and where its replayed records end: what the header of
+  // the next log names as predecessor, if old logs are kept.
+  uint64_t end_number = 0;
+  uint64_t end_offset = 0;
+  // Everything that was not as it should be, in order, with file and offset.
+  std::vector<std::string> problems;
+};
+
+// Applies a batch; an error ends the replay.
+using WalRecordCallback = std::function<Status(uint64_t wal_number, const Slice& batch)>;
+
+// Replays the logs of `numbers` (ascending, each >= min_number) in order.
+Status RecoverWals(FileSystem* fs, const WalRecoveryOptions& options,
+                   const std::vector<uint64_t>& numbers, const WalRecordCallback& callback,
+                   WalRecoveryReport* report);
+
+// The numbers of the logs in a directory that are at least min_number, ascending.
+Status ListWals(FileSystem* fs, const std::string& wal_dir, uint64_t min_number,
+                std::vector<uint64_t>* numbers);
+
+}  // namespace compassdb

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wal/wal_writer.h"
+
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "util/coding.h"
+
+namespace compassdb {
+
+Status WalWriter::Create(FileSystem* fs, const std::string& wal_dir, const FileOptions& options,
+                         const WalHeader& header, std::unique_ptr<WalWriter>* writer) {
+  const std::string path = WalFileName(wal_dir, header.number);
+  std::unique_ptr<WritableFile> file;
+  Status s = fs->NewWritableFile(path, options, &file);
+  if (!s.ok()) return s;
+  std::unique_ptr<WalWriter> result(new WalWriter(std::move(file), path, header));
+  s = result->log_.AddRecord(EncodeWalHeader(header));
+  if (s.ok()) s = result->log_.Flush();
+  if (s.ok()) *writer = std::move(result);
+  return s;
+}
+
+Status WalWriter::AddBatch(const Slice& batch) {
+  if (batch.size() < kWriteBatchHeader) {
+    return Status::InvalidArgument(path(), "a batch of " + std::to_string(batch.size()) +
+                                               " bytes is too short for its header");
+  }
+  Status s = log_.AddRecord(batch);
+  if (s.ok()) {
+    // sequence of the first operation and their count
+    const uint64_t first = DecodeFixed64(batch.data());
+    const uint32_t count = DecodeFixed32(batch.data() + 8);
+    last_sequence_ = std::max(last_sequence_, count == 0 ? first : first + count - 1);
+  }
+  return s;
+}
+
+Status WalWriter::Sync() {
+  const uint64_t size = log_.Size();
+  Status s = log_.Sync();
+  if (s.ok()) synced_ = size;
+  return s;
+}
+
+Status WalWriter::Close() {
+  Status s = synced_ < log_.Size() ? Sync() : log_.status();
+  Status closed = log_.Close();
+  return s.ok() ? closed : s;
+}
+
+WalHeader WalWriter::SuccessorHeader(uint64_t number) const {
+  WalHeader header;
+  header.number = number;
+  header.predecessor = log_.number();
+  header.predecessor_bytes = log_.Size();
+  header.predecessor_last_sequence = last_sequence_;
+  header.db_id = db_id_;
+  return header;
+}
+
+}  // namespace compassdb

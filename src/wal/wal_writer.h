@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes one write-ahead log.
+//
+// Thread safety: one thread at a time (the database's write leader, or whoever
+// holds its WAL mutex).
+// Invariant: as LogWriter: nothing is written after a failed call.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "env/file_system.h"
+#include "log/log_writer.h"
+#include "wal/wal_format.h"
+
+namespace compassdb {
+
+class WalWriter {
+ public:
+  // Creates <wal_dir>/NNNNNN.log and writes its header (not yet durable: the
+  // first Sync makes it so, and SyncDir(wal_dir) its name).
+  static Status Create(FileSystem* fs, const std::string& wal_dir, const FileOptions& options,
+                       const WalHeader& header, std::unique_ptr<WalWriter>* writer);
+
+  // Buffers a batch's bytes; Flush hands them to the kernel, so that they
+  // survive the process; Sync makes them survive the machine.
+  Status AddBatch(const Slice& batch);
+  Status Flush() { return log_.Flush(); }
+  Status Sync();
+  // Syncs what is not yet synced, so that a successor may rely on it.
+  Status Close();
+
+  uint64_t number() const { return log_.number(); }
+  uint64_t Size() const { return log_.Size(); }
+  uint64_t SyncedSize() const { return synced_; }
+  // The highest sequence that a batch in this log ends with; 0 if none.
+  uint64_t last_sequence() const { return last_sequence_; }
+  const Status& status() const { return log_.status(); }
+  const std::string& path() const { return log_.path(); }
+  // The header of the log that is to follow this one.
+  WalHeader SuccessorHeader(uint64_t number) const;
+
+ private:
+  WalWriter(std::unique_ptr<WritableFile> file, std::string path, const WalHeader& header)
+      : log_(std::move(file), std::move(path), header.number), db_id_(header.db_id) {}
+
+  LogWriter log_;
+  const std::string db_id_;
+  uint64_t synced_ = 0;
+  uint64_t last_sequence_ = 0;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "crash/crash_run.h"
+
+#include <algorithm>
+
+#include "support/text.h"
+
+namespace compassdb_test {
+
+using rocksdb::Status;
+
+namespace {
+
+constexpr char kPath[] = "/disk/db";
+constexpr int kThird = 2;
+
+Profile CrashProfile() {
+  Profile p;
+  p.name = "crash";
+  p.families = {{.merge = MergeKind::kAppend}, {.reverse_order = true}, FamilySpec()};
+  p.keys = 200;
+  p.max_value_log = 10;
+  p.write = 500;
+  p.batch = 300;
+  p.get = p.multi_get = p.key_may_exist = p.snapshot = p.iterator = p.scan = 0;
+  p.flush = 60;   // of 5000
+  p.compact = 30;
+  p.delete_range_share = 3;
+  return p;
+}
+
+}  // namespace
+
+CrashRun::CrashRun(const Options& options)
+    : options_(options), profile_(CrashProfile()), random_(options.seed),
+      generator_(profile_, options.seed), history_(profile_.families) {
+  history_.mutable_model()->CreateFamily(1);
+  if (options.directory_exists) disk_.MakeDirectory(kPath);
+  disk_.LeaveOut(options.left_out);
+  tuning_.seed = 1;
+}
+
+CrashRun::~CrashRun() { Close(); }
+
+Status CrashRun::Open() {
+  using Mode = rocksdb::WALRecoveryMode;
+  if (tuning_.seed % 3 == 0) {
+    Status s = OpenWithMode(Mode::kTolerateCorruptedTailRecords);
+    if (!s.IsCorruption()) return s;
+  }
+  return OpenWithMode(Mode::kPointInTimeRecovery);
+}
+
+Status CrashRun::OpenWithMode(rocksdb::WALRecoveryMode mode) {
+  rocksdb::DBOptions options = TunedDbOptions(tuning_);
+  options.env = disk_.env();
+  options.create_missing_column_families = true;
+  options.paranoid_checks = true;
+  options.max_bgerror_resume_count = 0;
+  options.wal_recovery_mode = mode;
+  // Not there yet, or a dead disk: the names do not matter then.
+  std::vector<std::string> names;
+  rocksdb::DB::ListColumnFamilies(options, kPath, &names).PermitUncheckedError();
+  bool third = std::find(names.begin(), names.end(), FamilyName(kThird)) != names.end();
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (int slot = 0; slot < (third ? 3 : 2); slot++) {
+    families.emplace_back(FamilyName(slot),
+                          TunedFamilyOptions(tuning_, profile_.families[slot], slot));
+  }
+  rocksdb::DB* db = nullptr;
+  handles_.clear();
+  Status s = rocksdb::DB::Open(options, kPath, families, &handles_, &db);
+  if (s.ok()) db_.reset(db);
+  return s;
+}
+
+void CrashRun::Close() {
+  if (db_ == nullptr) return;
+  for (auto* handle : handles_) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  handles_.clear();
+  db_.reset();
+}
+
+Status CrashRun::WriteSome() {
+  // The generator knows no family but the default one to exist; spread here.
+  Op op;
+  do {
+    op = generator_.Next();
+  } while (op.kind != OpKind::kWrite);
+  std::vector<WriteItem> items = EffectiveItems(op.items);
+  for (WriteItem& item : items) {
+    if (item.kind == WriteItem::Kind::kPut && random_.OneIn(3)) item.family = 1;
+    bool third = third_family_ && random_.OneIn(4);
+    if (item.kind == WriteItem::Kind::kPut && third) item.family = kThird;
+    if (item.kind == WriteItem::Kind::kSingleDelete) item.kind = WriteItem::Kind::kDelete;
+  }
+  rocksdb::WriteBatch batch;
+  for (const WriteItem& item : *history_.Begin(std::move(items))) {
+    rocksdb::ColumnFamilyHandle* family = handles_[item.family];
+    Status s;
+    switch (item.kind) {
+      case WriteItem::Kind::kPut: s = batch.Put(family, item.key, item.value); break;
+      case WriteItem::Kind::kDelete: s = batch.Delete(family, item.key); break;
+      case WriteItem::Kind::kMerge: s = batch.Merge(family, item.key, item.value); break;
+      case WriteItem::Kind::kDeleteRange:
+        s = batch.DeleteRange(family, item.key, item.value);
+        break;
+      default: break;
+    }
+    if (!s.ok()) return s;
+  }
+  rocksdb::WriteOptions options;
+  options.sync = random_.OneIn(4);
+  Status s = db_->Write(options, &batch);
+  if (s.ok()) history_.Acknowledge(options.sync);
+  return s;
+}
+
+Status CrashRun::Maintain(const Op& op) {
+  Status s;
+  if (op.number % 5 == 0) {
+    s = db_->SyncWAL();
+    if (s.ok()) history_.PromiseAll();
+    return s;
+  }
+  if (op.kind == OpKind::kFlush) {
+    // A flushed family is durable; and as states are prefixes, all before it.
+    rocksdb::FlushOptions options;
+    s = op.number % 2 == 0 ? db_->Flush(options, handles_) : db_->Flush(options, handles_[0]);
+    if (s.ok()) history_.PromiseAll();  // the counter is in the default family
+    return s;
+  }
+  return db_->CompactRange(rocksdb::CompactRangeOptions(), handles_[op.number % 2], nullptr,
+                           nullptr);
+}
+
+Status CrashRun::ChangeFamily() {
+  // What is promised to survive goes before it, so that its place is certain.
+  Status s = db_->SyncWAL();
+  if (!s.ok()) return s;
+  history_.PromiseAll();
+  changing_family_ = true;
+  if (third_family_) {
+    s = db_->DropColumnFamily(handles_[kThird]);
+    if (!s.ok()) return s;
+    db_->DestroyColumnFamilyHandle(handles_[kThird]).PermitUncheckedError();
+    handles_.pop_back();
+    history_.DropFamily(kThird);
+  } else {
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    s = db_->CreateColumnFamily(TunedFamilyOptions(tuning_, profile_.families[kThird], kThird),
+                                FamilyName(kThird), &handle);
+    if (!s.ok()) return s;
+    handles_.push_back(handle);
+    history_.CreateFamily(kThird);
+  }
+  third_family_ = !third_family_;
+  changing_family_ = false;
+  return s;
+}
+
+std::optional<std::string> CrashRun::CheckFamilies() {
+  bool found = handles_.size() == 3;
+  if (found == third_family_) {
+    changing_family_ = false;
+    return std::nullopt;
+  }
+  if (!changing_family_) {
+    return found ? "a dropped family is back" : "a created family is missing";
+  }
+  if (found) {
+    history_.CreateFamily(kThird);
+  } else {
+    history_.DropFamily(kThird);
+  }
+  third_family_ = found;
+  changing_family_ = false;
+  return std::nullopt;
+}
+
+std::optional<std::string> CrashRun::Work() {
+  for (int i = 0; i < options_.operations && !disk_.IsDown(); i++) {
+    Status s;
+    if (random_.Percent(96)) {
+      s = WriteSome();
+    } else if (random_.OneIn(4)) {
+      s = ChangeFamily();
+    } else {
+      Op op;
+      op.kind = random_.Percent(70) ? OpKind::kFlush : OpKind::kCompact;
+      op.number = random_.Next();
+      s = Maintain(op);
+    }
+    if (!s.ok() && !disk_.IsDown()) return "failed with the power on: " + s.ToString();
+    if (!s.ok()) break;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CrashRun::Life(uint64_t cut_at_change, uint64_t cut_at_sync,
+                                          compassdb::CutMode mode) {
+  tuning_.seed = random_.Next() | 1;
+  disk_.Arm(cut_at_change, cut_at_sync, random_.Next(), mode);
+  Status s = Open();
+  std::optional<std::string> wrong;
+  if (s.ok()) {
+    wrong = Work();
+  } else if (!disk_.IsDown()) {
+    wrong = "open failed with the power on: " + s.ToString();
+  }
+  disk_.CutNow();
+  cuts_++;
+  changes_ = disk_.changes();
+  syncs_ = disk_.syncs();
+  std::string where = disk_.cut_at();
+  Close();
+  if (!wrong) wrong = Verify(mode);
+  if (wrong) *wrong += " (power cut before: " + where + ")";
+  return wrong;
+}
+
+std::optional<std::string> CrashRun::ReadAll(std::vector<Entries>* families) {
+  families->resize(handles_.size());
+  for (size_t slot = 0; slot < families->size(); slot++) {
+    Entries& entries = (*families)[slot];
+    std::unique_ptr<rocksdb::Iterator> it(
+        db_->NewIterator(rocksdb::ReadOptions(), handles_[slot]));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      entries.emplace_back(it->key().ToString(), it->value().ToString());
+    }
+    if (!it->status().ok()) return "scan: " + it->status().ToString();
+    // The point index must agree with the scan.
+    for (size_t i = 0; i < entries.size(); i += 7) {
+      std::string value;
+      Status s = db_->Get(rocksdb::ReadOptions(), handles_[slot], entries[i].first, &value);
+      if (!s.ok() || value != entries[i].second) {
+        return "get of " + Show(entries[i].first) + " after the crash: " + s.ToString();
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CrashRun::Verify(compassdb::CutMode mode) {
+  // A third of the recoveries are themselves cut short, some of them twice.
+  for (int further = random_.OneIn(3) ? static_cast<int>(random_.Range(1, 2)) : 0; further > 0;
+       further--) {
+    disk_.Restart();
+    disk_.Arm(random_.Range(1, 25), 0, random_.Next(), mode);
+    Status s = Open();
+    if (!s.ok() && !disk_.IsDown()) return "open after a cut: " + s.ToString();
+    disk_.CutNow();
+    cuts_++;
+    Close();
+  }
+  disk_.Restart();
+  disk_.Arm(0, 0, random_.Next(), mode);
+  Status s = Open();
+  if (!s.ok()) return "open after a cut: " + s.ToString();
+  std::vector<Entries> families;
+  std::optional<std::string> wrong = CheckFamilies();
+  if (!wrong) wrong = ReadAll(&families);
+  if (!wrong) wrong = history_.Recover(families);
+  // What was found must stay, whatever happens next: its own close is clean or
+  // another cut.
+  bool clean = random_.OneIn(2);
+  if (!clean) {
+    s = db_->SyncWAL();
+    if (!s.ok() && !wrong) wrong = "SyncWAL after recovery: " + s.ToString();
+    disk_.CutNow();
+    cuts_++;
+  }
+  Close();
+  if (!clean) disk_.Restart();
+  return wrong;
+}
+
+}  // namespace compassdb_test

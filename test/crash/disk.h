@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "env/fault_injection_file_system.h"
+#include "rocksdb/env.h"
+
+namespace compassdb_test {
+
+// The env that makes DB::Open use `fs`; one definition per library
+// (disk_env_compassdb.cc, disk_env_rocksdb.cc).
+std::unique_ptr<rocksdb::Env> MakeEnvOver(std::shared_ptr<compassdb::FileSystem> fs);
+// What the names of the library's table files end with.
+const char* TableFileSuffix();
+
+// A sync that an engine may leave out, and a crash test must notice.
+enum class SyncKind { kNone, kWal, kManifest, kTable, kCurrent, kDirectory };
+
+// A simulated disk whose power can be cut at a chosen operation.
+// Thread safety: the engine's threads may use it at the same time; the test's
+// own calls come from one thread.
+// Changes are calls that alter the disk (create, write, sync, rename, delete,
+// ...) on any file but the info log, whose loss means nothing.
+class Disk {
+ public:
+  Disk();
+
+  rocksdb::Env* env() { return env_.get(); }
+  // Forgets earlier counts and cuts; then the power goes just before the n-th
+  // change, respectively sync (0: never).
+  void Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed,
+           compassdb::CutMode mode);
+  void CutNow();
+  // With its parents, durably.
+  void MakeDirectory(const std::string& path);
+  void Restart();
+  bool IsDown() const;
+  uint64_t changes() const { return changes_.load(); }
+  uint64_t syncs() const { return syncs_.load(); }
+  // From now on such syncs return OK and do nothing.
+  void LeaveOut(SyncKind kind);
+  // What was about to happen when the power went.
+  std::string cut_at() const;
+
+ private:
+  class FileSystem;
+  void OnOperation(compassdb::FaultOp op, const std::string& path);
+
+  std::shared_ptr<FileSystem> fs_;
+  std::unique_ptr<rocksdb::Env> env_;
+  std::atomic<uint64_t> changes_ = 0;
+  std::atomic<uint64_t> syncs_ = 0;
+  std::atomic<uint64_t> cut_at_change_ = 0;
+  std::atomic<uint64_t> cut_at_sync_ = 0;
+  uint64_t seed_ = 0;
+  compassdb::CutMode mode_ = compassdb::CutMode::kDropUnsynced;
+  mutable std::mutex cut_mutex_;
+  std::string cut_at_;
+};
+
+}  // namespace compassdb_test

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options from strings and maps, and back.
+
+#include "equality/transcript.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/table.h"
+#include "rocksdb/utilities/options_util.h"
+#include "support/text.h"
+
+namespace compassdb_test {
+
+using rocksdb::ColumnFamilyOptions;
+using rocksdb::ConfigOptions;
+using rocksdb::DBOptions;
+using rocksdb::Options;
+using rocksdb::Status;
+
+namespace {
+
+std::string Fields(const ColumnFamilyOptions& o) {
+  return std::to_string(o.write_buffer_size) + " " + std::to_string(o.max_write_buffer_number) +
+         " " + std::to_string(o.level0_file_num_compaction_trigger) + " " +
+         std::to_string(o.num_levels) + " " + std::to_string(o.target_file_size_base) + " " +
+         std::to_string(o.max_bytes_for_level_base) + " " +
+         std::to_string(static_cast<int>(o.compression)) + " " +
+         std::to_string(o.disable_auto_compactions) + " " +
+         std::to_string(o.compression_opts.level) + " " + o.comparator->Name() + " " +
+         (o.merge_operator ? o.merge_operator->Name() : "no operator") + " " +
+         (o.prefix_extractor ? o.prefix_extractor->AsString() : "no prefix");
+}
+
+void FamilyStrings(Transcript* t) {
+  const char* const kStrings[] = {
+      "",
+      "write_buffer_size=1048576",
+      "write_buffer_size=4M;max_write_buffer_number=5;num_levels=3",
+      " write_buffer_size = 64K ; target_file_size_base=2G ; ",
+      "compression=kZSTD;compression_opts={level=7}",
+      "compression=kLZ4Compression;disable_auto_compactions=true",
+      "comparator=leveldb.BytewiseComparator",
+      "comparator=rocksdb.ReverseBytewiseComparator",
+      "prefix_extractor=fixed:8",
+      "prefix_extractor=rocksdb.CappedPrefix.5",
+      "merge_operator=uint64add",
+      "max_bytes_for_level_base=10T;level0_file_num_compaction_trigger=8",
+      "block_based_table_factory={block_size=8192;checksum=kXXH3}",
+      "write_buffer_size=abc",
+      "no_such_option=1",
+      "write_buffer_size",
+      "write_buffer_size=1;=2",
+      "compression=kNoSuchCompression",
+      "disable_auto_compactions=perhaps",
+      "block_based_table_factory={block_size=8192",
+      "comparator=no.such.comparator",
+      "num_levels=99999999999999999999",
+  };
+  for (const char* text : kStrings) {
+    ColumnFamilyOptions parsed;
+    Status s = rocksdb::GetColumnFamilyOptionsFromString(ConfigOptions(), ColumnFamilyOptions(),
+                                                         text, &parsed);
+    t->Code(std::string("\"") + text + "\"", s);
+    if (s.ok()) t->Line("  " + Fields(parsed));
+  }
+}
+
+void DbStrings(Transcript* t) {
+  const char* const kStrings[] = {
+      "max_open_files=100;max_background_jobs=7;create_if_missing=true",
+      "wal_recovery_mode=kAbsoluteConsistency;bytes_per_sync=1M",
+      "wal_dir=/somewhere;use_direct_reads=true",
+      "max_open_files=",
+      "unknown=1",
+      "create_if_missing=2",
+      "wal_recovery_mode=kWrong",
+  };
+  for (const char* text : kStrings) {
+    DBOptions o;
+    Status s = rocksdb::GetDBOptionsFromString(ConfigOptions(), DBOptions(), text, &o);
+    t->Code(std::string("\"") + text + "\"", s);
+    if (!s.ok()) continue;
+    t->Line("  " + std::to_string(o.max_open_files) + " " + std::to_string(o.max_background_jobs) +
+            " " + std::to_string(o.create_if_missing) + " " +
+            std::to_string(static_cast<int>(o.wal_recovery_mode)) + " " +
+            std::to_string(o.bytes_per_sync) + " " + o.wal_dir + " " +
+            std::to_string(o.use_direct_reads));
+  }
+}
+
+void Maps(Transcript* t) {
+  std::unordered_map<std::string, std::string> map;
+  Status s = rocksdb::StringToMap("a=1;b={c=2;d={e=3}};f = g ;", &map);
+  t->Full("map", s);
+  for (const char* key : {"a", "b", "f"}) t->Line(std::string(key) + "=" + map[key]);
+  for (const char* bad : {"a", "a={b", "a={b}c", "=1"}) {
+    map.clear();
+    t->Code(bad, rocksdb::StringToMap(bad, &map));
+  }
+  ConfigOptions lenient;
+  lenient.ignore_unknown_options = true;
+  ColumnFamilyOptions parsed;
+  s = rocksdb::GetColumnFamilyOptionsFromMap(
+      lenient, ColumnFamilyOptions(), {{"unknown", "1"}, {"num_levels", "5"}}, &parsed);
+  t->Code("lenient", s);
+  t->Line(std::to_string(parsed.num_levels));
+  rocksdb::BlockBasedTableOptions table;
+  s = rocksdb::GetBlockBasedTableOptionsFromString(
+      ConfigOptions(), rocksdb::BlockBasedTableOptions(),
+      "block_size=16384;cache_index_and_filter_blocks=1;filter_policy=bloomfilter:9:false", &table);
+  t->Code("table", s);
+  t->Line(std::to_string(table.block_size) + " " +
+          std::to_string(table.cache_index_and_filter_blocks) + " " +
+          (table.filter_policy ? "filter" : "no filter"));
+  s = rocksdb::GetBlockBasedTableOptionsFromString(
+      ConfigOptions(), rocksdb::BlockBasedTableOptions(), "block_size=x", &table);
+  t->Code("bad table", s);
+}
+
+void RoundTrips(Transcript* t) {
+  ColumnFamilyOptions family;
+  family.write_buffer_size = 123456;
+  family.num_levels = 4;
+  family.compression = rocksdb::kZSTD;
+  family.ttl = 77;
+  std::string text;
+  t->Code("to string", rocksdb::GetStringFromColumnFamilyOptions(ConfigOptions(), family, &text));
+  ColumnFamilyOptions back;
+  t->Code("from string", rocksdb::GetColumnFamilyOptionsFromString(
+                             ConfigOptions(), ColumnFamilyOptions(), text, &back));
+  t->Line(Fields(back) + " " + std::to_string(back.ttl));
+  std::string again;
+  t->Code("to string", rocksdb::GetStringFromColumnFamilyOptions(ConfigOptions(), back, &again));
+  t->Line(text == again ? "equal" : "different");
+  DBOptions db;
+  db.max_open_files = 321;
+  t->Code("to string", rocksdb::GetStringFromDBOptions(ConfigOptions(), db, &text));
+  DBOptions db_back;
+  t->Code("from string",
+          rocksdb::GetDBOptionsFromString(ConfigOptions(), DBOptions(), text, &db_back));
+  t->Line(std::to_string(db_back.max_open_files));
+}
+
+void OptionsFile(Transcript* t) {
+  Options options = FreshOptions();
+  options.write_buffer_size = 7 << 20;
+  options.max_open_files = 222;
+  {
+    auto db = OpenOrNote(t, "db", options);
+    if (!db) return;
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    ColumnFamilyOptions family;
+    family.num_levels = 5;
+    t->Code("create", db->CreateColumnFamily(family, "family", &handle));
+    if (handle != nullptr) db->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
+  DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  t->Code("load", rocksdb::LoadLatestOptions(ConfigOptions(), t->Path("db"), &db_options,
+                                             &families));
+  t->Line(std::to_string(db_options.max_open_files));
+  for (const auto& family : families) {
+    t->Line(family.name + " " + std::to_string(family.options.write_buffer_size) + " " +
+            std::to_string(family.options.num_levels));
+  }
+  t->Code("load missing", rocksdb::LoadLatestOptions(ConfigOptions(), t->Path("nowhere"),
+                                                     &db_options, &families));
+  auto db = OpenOrNote(t, "db2", options);
+  if (!db) return;
+  Options seen = db->GetOptions();
+  t->Line(std::to_string(seen.write_buffer_size) + " " + std::to_string(seen.max_open_files));
+}
+
+void InvalidCombinations(Transcript* t) {
+  rocksdb::DB* db = nullptr;
+  Options options = FreshOptions();
+  options.num_levels = 0;
+  options.max_write_buffer_number = 0;
+  Status s = rocksdb::DB::Open(options, t->Path("sanitized"), &db);
+  t->Code("out of range values are mended", s);
+  if (s.ok()) t->Line(std::to_string(db->GetOptions().max_write_buffer_number));
+  delete db;
+  options = FreshOptions();
+  options.allow_mmap_reads = true;
+  options.use_direct_reads = true;
+  t->Code("mmap and direct", rocksdb::DB::Open(options, t->Path("a"), &db));
+  options = FreshOptions();
+  options.keep_log_file_num = 0;
+  t->Code("keep_log_file_num 0", rocksdb::DB::Open(options, t->Path("b"), &db));
+  options = FreshOptions();
+  options.unordered_write = true;
+  options.enable_pipelined_write = true;
+  t->Code("unordered and pipelined", rocksdb::DB::Open(options, t->Path("c"), &db));
+  options = FreshOptions();
+  options.merge_operator = nullptr;
+  options.ttl = 1;
+  options.compaction_style = rocksdb::kCompactionStyleNone;
+  s = rocksdb::DB::Open(options, t->Path("d"), &db);
+  t->Code("no compaction style", s);
+  if (s.ok()) delete db;
+}
+
+}  // namespace
+
+std::vector<Scenario> OptionScenarios() {
+  return {{"family_strings", FamilyStrings}, {"db_strings", DbStrings},
+          {"maps", Maps},                    {"round_trips", RoundTrips},
+          {"options_file", OptionsFile},     {"invalid_combinations", InvalidCombinations}};
+}
+
+}  // namespace compassdb_test

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/tuning.h"
+
+#include "rocksdb/cache.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/table.h"
+
+namespace compassdb_test {
+
+rocksdb::DBOptions TunedDbOptions(const Tuning& tuning) {
+  rocksdb::DBOptions options;
+  options.create_if_missing = true;
+  options.create_missing_column_families = false;
+  options.max_background_jobs = 2;
+  options.max_open_files = -1;
+  if (tuning.seed == 0) return options;
+  Random random(tuning.seed);
+  static const int kOpenFiles[] = {-1, 50, 1000};
+  options.max_open_files = random.Pick(kOpenFiles);
+  options.max_background_jobs = static_cast<int>(random.Range(1, 4));
+  options.max_subcompactions = static_cast<uint32_t>(random.Range(1, 3));
+  options.avoid_flush_during_recovery = random.OneIn(2);
+  options.avoid_flush_during_shutdown = tuning.may_skip_flush_at_close && random.OneIn(2);
+  options.allow_concurrent_memtable_write = !random.OneIn(4);
+  options.enable_pipelined_write = random.OneIn(4);
+  options.paranoid_checks = !random.OneIn(5);
+  options.skip_stats_update_on_db_open = random.OneIn(3);
+  if (random.OneIn(4)) options.max_total_wal_size = 64 << 10;
+  if (random.OneIn(4)) options.max_manifest_file_size = 2 << 10;
+  if (random.OneIn(4)) options.bytes_per_sync = 32 << 10;
+  if (random.OneIn(4)) options.db_write_buffer_size = 256 << 10;
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions TunedFamilyOptions(const Tuning& tuning, const FamilySpec& spec,
+                                                int slot) {
+  rocksdb::ColumnFamilyOptions options;
+  options.comparator = ComparatorOf(spec);
+  options.merge_operator = MergeOperatorOf(spec.merge);
+  if (spec.prefix_extractor) {
+    options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
+  }
+  if (spec.filter) options.compaction_filter_factory = MakeFilterFactory();
+  options.write_buffer_size = 64 << 10;
+  options.arena_block_size = 4 << 10;
+  options.target_file_size_base = 32 << 10;
+  options.max_bytes_for_level_base = 128 << 10;
+  options.level0_file_num_compaction_trigger = 2;
+  options.compression = rocksdb::kNoCompression;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_size = 1 << 10;
+
+  if (tuning.seed != 0) {
+    Random random(tuning.seed + static_cast<uint64_t>(slot) * 7919);
+    options.write_buffer_size = size_t{16} << (10 + random.Uniform(4));
+    options.max_write_buffer_number = static_cast<int>(random.Range(2, 4));
+    options.target_file_size_base = uint64_t{8} << (10 + random.Uniform(4));
+    options.max_bytes_for_level_base = uint64_t{32} << (10 + random.Uniform(4));
+    options.max_bytes_for_level_multiplier = static_cast<double>(random.Range(2, 10));
+    options.level0_file_num_compaction_trigger = static_cast<int>(random.Range(1, 5));
+    options.level_compaction_dynamic_level_bytes = random.OneIn(3);
+    options.memtable_whole_key_filtering = random.OneIn(3);
+    options.max_successive_merges = random.OneIn(4) ? 3 : 0;
+    options.inplace_update_support = false;
+    options.report_bg_io_stats = random.OneIn(4);
+    static const rocksdb::CompressionType kCompressions[] = {
+        rocksdb::kNoCompression, rocksdb::kSnappyCompression, rocksdb::kLZ4Compression,
+        rocksdb::kZSTD};
+    options.compression = random.Pick(kCompressions);
+    options.bottommost_compression = random.Pick(kCompressions);
+    table.block_size = size_t{256} << random.Uniform(6);
+    static const rocksdb::ChecksumType kChecksums[] = {rocksdb::kCRC32c, rocksdb::kxxHash64,
+                                                       rocksdb::kXXH3};
+    table.checksum = random.Pick(kChecksums);
+    table.no_block_cache = random.OneIn(5);
+    table.cache_index_and_filter_blocks = !table.no_block_cache && random.OneIn(3);
+    if (!table.no_block_cache && random.OneIn(2)) {
+      table.block_cache = rocksdb::NewLRUCache(size_t{16} << (10 + random.Uniform(5)));
+    }
+    if (random.OneIn(2)) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.whole_key_filtering = true;
+    options.table_factory.reset(NewTunedTableFactory(&random, table));
+  } else {
+    options.table_factory.reset(NewTunedTableFactory(nullptr, table));
+  }
+  return options;
+}
+
+}  // namespace compassdb_test

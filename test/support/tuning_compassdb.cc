@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compassdb/table.h"
+#include "support/tuning.h"
+
+namespace compassdb_test {
+
+rocksdb::TableFactory* NewTunedTableFactory(Random* random,
+                                            const rocksdb::BlockBasedTableOptions& options) {
+  // Half of the time as a program written for RocksDB would have it.
+  if (random == nullptr || random->OneIn(2)) return rocksdb::NewBlockBasedTableFactory(options);
+  compassdb::PieceTableOptions pieces;
+  static const uint32_t kMaxPieces[] = {1, 2, 3, 4, 8, 16, 64, 1024};
+  pieces.max_pieces = random->Pick(kMaxPieces);
+  static const uint32_t kDeadPercents[] = {5, 20, 40, 100, 400};
+  pieces.max_dead_percent = random->Pick(kDeadPercents);
+  if (random->OneIn(2)) pieces.target_table_bytes = uint64_t{4} << (10 + random->Uniform(5));
+  return compassdb::NewPieceTableFactory(pieces, options);
+}
+
+EngineTraits Traits() { return {.name = "compassdb", .hint_values_exact = true}; }
+
+}  // namespace compassdb_test

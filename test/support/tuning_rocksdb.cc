@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/tuning.h"
+
+namespace compassdb_test {
+
+rocksdb::TableFactory* NewTunedTableFactory(Random*,
+                                            const rocksdb::BlockBasedTableOptions& options) {
+  return rocksdb::NewBlockBasedTableFactory(options);
+}
+
+EngineTraits Traits() { return {.name = "rocksdb", .hint_values_exact = false}; }
+
+}  // namespace compassdb_test

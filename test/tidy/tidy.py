@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""House rules as a test.
+
+  tidy.py ROOT          check the tree; exit code 1 and one line per violation
+  tidy.py --self-test   each rule must fail on a sample made to break it
+
+Rules:
+  layer       a folder of src/ includes only folders of lower layers
+  alone       perfect_hash includes nothing of the project
+  public      public headers include only public headers
+  top-header  db.h, options.h and the like are not for the layers below options/
+  syscall     system headers only in src/env/
+  length      files of at most 1,500 lines
+  function    functions of at most 100 lines (by a heuristic on braces)
+  spdx        the licence line on top
+  test-scope  tests see the public API; crash tests also env/ and util/
+"""
+
+import os
+import re
+import sys
+import tempfile
+
+LAYERS = {
+    "util": 0, "perfect_hash": 0,
+    "base": 1,
+    "env": 2,
+    "log": 3, "cache": 3, "background": 3,
+    "batch": 4, "iter": 4,
+    "wal": 5, "memtable": 5, "table": 5,
+    "manifest": 6,
+    "store": 7,
+    "value_store": 8,
+    "lsm": 9, "tableless": 9,
+    "options": 10,
+    "db": 10.5,
+    "utilities": 11,
+    "capi": 12,
+}
+TOP_HEADERS = {"rocksdb/db.h", "rocksdb/options.h", "rocksdb/advanced_options.h",
+               "rocksdb/table.h", "rocksdb/convenience.h"}
+SYSTEM_HEADERS = re.compile(
+    r"^(unistd|fcntl|pthread|dirent|sched|dlfcn|liburing|aio|poll|signal)\.h$|^(sys|linux)/")
+PUBLIC_PREFIXES = ("rocksdb/", "compassdb/")
+MAX_LINES = 1500
+MAX_FUNCTION_LINES = 100
+# Whole-engine tests and what of src/ each kind may include.
+TEST_MAY_SEE = {"crash": ("env/", "util/", "crash/", "support/")}
+UNRESTRICTED_TESTS = {"rules", "api", "fixtures"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+SOURCE_SUFFIXES = (".h", ".cc", ".c", ".cpp")
+SPDX_SUFFIXES = SOURCE_SUFFIXES + (".py",)
+
+
+def read_lines(path):
+    with open(path, encoding="utf-8", errors="replace") as source:
+        return source.read().split("\n")
+
+
+def includes_of(lines):
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) == "<", match.group(2)
+
+
+def strip_code(lines):
+    """The lines without strings, characters and comments, so that braces count."""
+    text = "\n".join(lines)
+    text = re.sub(r'R"([^(\s]*)\((?:.|\n)*?\)\1"', lambda m: "\n" * m.group(0).count("\n"), text)
+    token = re.compile(r'//[^\n]*|/\*(?:.|\n)*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
+    return token.sub(lambda m: "\n" * m.group(0).count("\n"), text).split("\n")
+
+
+SCOPE = re.compile(r"^\s*(?:template\s*<.*>\s*)?"
+                   r"(namespace|class|struct|union|enum|extern)\b(?!.*\)\s*(const)?\s*\{)")
+
+
+def long_functions(lines):
+    """(line, length) of each outermost block that is not a namespace or a type."""
+    found = []
+    stack = []  # (is_scope, line where the statement of the brace began)
+    statement_start = None
+    statement = ""
+    for number, line in enumerate(strip_code(lines), 1):
+        if line.lstrip().startswith("#"):
+            continue
+        for char in line:
+            if statement_start is None and not char.isspace():
+                statement_start = number
+            if char == "{":
+                is_data = statement.rstrip().endswith("=")
+                is_scope = bool(SCOPE.match(statement)) or is_data or statement.strip() == ""
+                inside_function = any(not scope for scope, _ in stack)
+                stack.append((is_scope and not inside_function, statement_start or number))
+                statement, statement_start = "", None
+            elif char == "}":
+                if stack:
+                    scope, start = stack.pop()
+                    outermost = not any(not other for other, _ in stack)
+                    if not scope and outermost and number - start + 1 > MAX_FUNCTION_LINES:
+                        found.append((start, number - start + 1))
+                statement, statement_start = "", None
+            elif char == ";":
+                statement, statement_start = "", None
+            else:
+                statement += char
+        statement += " "
+    return found
+
+
+class Checker:
+    def __init__(self, root):
+        self.root = root
+        self.violations = []
+
+    def report(self, rule, path, line, text):
+        name = os.path.relpath(path, self.root)
+        self.violations.append((rule, "%s:%d: [%s] %s" % (name, line, rule, text)))
+
+    def files(self, folder, suffixes):
+        for directory, folders, names in os.walk(os.path.join(self.root, folder)):
+            folders[:] = sorted(f for f in folders if not f.startswith((".", "build", "__")))
+            for name in sorted(names):
+                if name.endswith(suffixes):
+                    yield os.path.join(directory, name)
+
+    def check_everything(self):
+        for folder in ("src", "include", "test", "tools", "bench", "scripts", "fuzz", "examples"):
+            for path in self.files(folder, SPDX_SUFFIXES):
+                self.check_any(path, read_lines(path))
+        for path in self.files("src", SOURCE_SUFFIXES):
+            self.check_source(path, read_lines(path))
+        for path in self.files("include", SOURCE_SUFFIXES):
+            self.check_public(path, read_lines(path))
+        for path in self.files("test", SOURCE_SUFFIXES):
+            self.check_test(path, read_lines(path))
+
+    def check_any(self, path, lines):
+        if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
+            self.report("spdx", path, 1, "no licence line on top")
+        if not path.endswith(SOURCE_SUFFIXES):
+            return
+        count = len(lines) - (1 if lines and lines[-1] == "" else 0)
+        if count > MAX_LINES:
+            self.report("length", path, count, "%d lines; at most %d" % (count, MAX_LINES))
+        for line, length in long_functions(lines):
+            self.report("function", path, line,
+                        "%d lines in one function; at most %d" % (length, MAX_FUNCTION_LINES))
+
+    def check_source(self, path, lines):
+        folder = os.path.relpath(path, os.path.join(self.root, "src")).split(os.sep)[0]
+        if folder not in LAYERS:
+            self.report("layer", path, 1, "folder %s has no layer" % folder)
+            return
+        layer = LAYERS[folder]
+        for line, system, name in includes_of(lines):
+            if system and SYSTEM_HEADERS.match(name) and folder != "env":
+                self.report("syscall", path, line, "<%s> outside src/env/" % name)
+            if name.startswith(PUBLIC_PREFIXES):
+                if folder == "perfect_hash":
+                    self.report("alone", path, line, "perfect_hash includes " + name)
+                top = name in TOP_HEADERS or name.startswith("rocksdb/utilities/")
+                if top and layer < 10:
+                    self.report("top-header", path, line, "%s includes %s" % (folder, name))
+                continue
+            if system:
+                continue
+            other = name.split("/")[0]
+            if other == folder:
+                continue
+            if folder == "perfect_hash":
+                self.report("alone", path, line, "perfect_hash includes " + name)
+            elif other not in LAYERS:
+                self.report("layer", path, line, "\"%s\" is not a path from src/" % name)
+            elif LAYERS[other] >= layer:
+                self.report("layer", path, line, "%s (layer %s) includes %s (layer %s)" %
+                            (folder, layer, other, LAYERS[other]))
+
+    def check_public(self, path, lines):
+        for line, system, name in includes_of(lines):
+            if not system and not name.startswith(PUBLIC_PREFIXES):
+                self.report("public", path, line, "includes \"%s\"" % name)
+
+    def check_test(self, path, lines):
+        folder = os.path.relpath(path, os.path.join(self.root, "test")).split(os.sep)[0]
+        if folder in UNRESTRICTED_TESTS:
+            return
+        allowed = TEST_MAY_SEE.get(folder, (folder + "/", "support/"))
+        for line, system, name in includes_of(lines):
+            if system or name.startswith(PUBLIC_PREFIXES + allowed):
+                continue
+            self.report("test-scope", path, line, "test/%s includes \"%s\"" % (folder, name))
+
+
+def check(root):
+    checker = Checker(root)
+    checker.check_everything()
+    return checker.violations
+
+
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+
+# (rule that must fail, file, contents)
+BAD_SAMPLES = [
+    ("layer", "src/util/a.h", SPDX + '#include "env/file_system.h"\n'),
+    ("layer", "src/memtable/a.h", SPDX + '#include "wal/reader.h"\n'),
+    ("layer", "src/util/a.h", SPDX + '#include "rocksdb.h"\n'),
+    ("layer", "src/nowhere/a.h", SPDX),
+    ("alone", "src/perfect_hash/a.h", SPDX + '#include "util/hash.h"\n'),
+    ("alone", "src/perfect_hash/a.h", SPDX + '#include "rocksdb/slice.h"\n'),
+    ("public", "include/rocksdb/a.h", SPDX + '#include "db/db_impl.h"\n'),
+    ("top-header", "src/lsm/a.cc", SPDX + '#include "rocksdb/options.h"\n'),
+    ("top-header", "src/table/a.cc", SPDX + '#include "rocksdb/utilities/checkpoint.h"\n'),
+    ("syscall", "src/wal/a.cc", SPDX + "#include <unistd.h>\n"),
+    ("syscall", "src/db/a.cc", SPDX + "#include <sys/stat.h>\n"),
+    ("length", "src/db/a.cc", SPDX + "int x;\n" * 1500),
+    ("function", "src/db/a.cc", SPDX + "namespace n {\nint F(int a) {\n" + "  a++;\n" * 120 + "}\n}\n"),
+    ("function", "src/db/a.cc",
+     SPDX + "class C {\n  int F() const override {\n" + "    if (x) { y(); }\n" * 120 + "  }\n};\n"),
+    ("spdx", "src/db/a.cc", "int x;\n"),
+    ("spdx", "test/tool.py", "#!/usr/bin/env python3\n"),
+    ("test-scope", "test/model/a.cc", SPDX + '#include "db/db_impl.h"\n'),
+    ("test-scope", "test/crash/a.cc", SPDX + '#include "lsm/version.h"\n'),
+]
+GOOD_SAMPLES = [
+    ("src/db/a.cc", SPDX + '#include "lsm/version.h"\n#include "options/o.h"\n'
+     '#include "rocksdb/options.h"\n#include <vector>\n'),
+    ("src/env/a.cc", SPDX + "#include <unistd.h>\n#include <sys/stat.h>\n"),
+    ("src/lsm/a.cc", SPDX + '#include "rocksdb/slice.h"\n'),
+    ("src/db/a.cc", SPDX + "namespace n {\nclass C {\n" + "  int F() { return 1; }\n" * 200 + "};\n}\n"),
+    ("src/db/a.cc", SPDX + "namespace {\n" + "const char* k = \"{\"; // {\n" * 200 + "}\n"),
+    ("src/db/a.cc", SPDX + "const int k[] = {\n" + "  1,\n" * 200 + "};\n"),
+    ("src/db/a.cc", SPDX + "enum class E {\n" + "  kA,\n" * 200 + "};\n"),
+    ("include/rocksdb/a.h", SPDX + '#include "rocksdb/slice.h"\n#include <string>\n'),
+    ("test/crash/a.cc", SPDX + '#include "env/file_system.h"\n#include "support/random.h"\n'),
+]
+
+
+def check_sample(name, contents):
+    with tempfile.TemporaryDirectory() as root:
+        path = os.path.join(root, name)
+        os.makedirs(os.path.dirname(path))
+        with open(path, "w", encoding="utf-8") as sample:
+            sample.write(contents)
+        return {rule for rule, _ in check(root)}
+
+
+def self_test():
+    failures = 0
+    for rule, name, contents in BAD_SAMPLES:
+        rules = check_sample(name, contents)
+        if rules != {rule}:
+            print("a sample (%s) that breaks [%s] reports %s" % (name, rule, sorted(rules)))
+            failures += 1
+    for name, contents in GOOD_SAMPLES:
+        rules = check_sample(name, contents)
+        if rules:
+            print("a good sample (%s) reports %s" % (name, sorted(rules)))
+            failures += 1
+    print("%d samples, %d failures" % (len(BAD_SAMPLES) + len(GOOD_SAMPLES), failures))
+    return 1 if failures else 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    if len(sys.argv) != 2 or not os.path.isdir(os.path.join(sys.argv[1], "src")):
+        print(__doc__)
+        return 2
+    violations = check(sys.argv[1])
+    for _, text in violations:
+        print(text)
+    print("%d violations" % len(violations))
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,321 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tests the command line tool: cli_test.sh PATH-OF-COMPASSDB
+# Each command, pipes, the way from and to RocksDB's ldb, and failures.
+set -u -o pipefail
+
+compassdb=$(realpath "${1:?usage: cli_test.sh PATH-OF-COMPASSDB}")
+export LC_ALL=C
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+checks=0
+
+fail() {
+  echo "FAILED: $1" >&2
+  failures=$((failures + 1))
+}
+
+# expect CODE STDOUT-TEXT command...: exit code and whole standard output.
+expect() {
+  local code=$1 want=$2 got status
+  shift 2
+  checks=$((checks + 1))
+  got=$("$@" 2>stderr)
+  status=$?
+  [ "$status" = "$code" ] || fail "exit code $status instead of $code: $* ($(head -c 300 stderr))"
+  [ "$got" = "$want" ] || fail "output [$(echo "$got" | head -c 300)] instead of [$want]: $*"
+}
+
+# refuse CODE PATTERN command...: exit code, one line on stderr that matches.
+refuse() {
+  local code=$1 pattern=$2 status
+  shift 2
+  checks=$((checks + 1))
+  "$@" >stdout 2>stderr
+  status=$?
+  [ "$status" = "$code" ] || fail "exit code $status instead of $code: $* ($(head -c 300 stderr))"
+  grep -q -- "$pattern" stderr || fail "stderr [$(head -c 300 stderr)] does not say [$pattern]: $*"
+  [ "$(grep -c '^compassdb: ' stderr)" -ge 1 ] || fail "no line 'compassdb: ...' on stderr: $*"
+}
+
+c() { "$compassdb" "$@"; }
+
+test_put_get_delete() {
+  expect 0 "" c put --db a k1 v1
+  expect 0 "v1" c get --db a k1
+  expect 0 "0x7631" c get --db a k1 --value_hex
+  expect 0 "0x7631" c get --db a --hex 0x6B31
+  expect 0 "" c put --db a --hex 0x00ff 0x0a00
+  expect 0 "0x0A00" c --db a --hex get 0x00FF
+  expect 0 "" c put --db a empty ""
+  expect 0 "" c get --db a empty
+  printf 'long\nvalue' >value.txt
+  expect 0 "" c put --db a file --value-file value.txt
+  expect 0 "$(cat value.txt)" c get --db a file
+  expect 0 "" sh -c "printf piped | '$compassdb' put --db a pipe --value-file -"
+  expect 0 "piped" c get --db a pipe
+  expect 0 "" c put --db a get "a key named like a command"
+  expect 0 "a key named like a command" c get --db a get
+  expect 0 "" c delete --db a k1
+  refuse 1 "not found: k1" c get --db a k1
+  expect 0 "" c delete --db a k1
+  refuse 1 "not found" c get --db a nosuchkey
+}
+
+test_usage_errors() {
+  refuse 2 "" c
+  refuse 2 "" c nosuchcommand --db a
+  refuse 2 "--db" c get k1
+  refuse 2 "KEY" c get --db a
+  refuse 2 "nosuchflag" c get --db a k1 --nosuchflag
+  refuse 2 "hex" c get --db a --hex k1
+  refuse 2 "hex" c get --db a --hex 0x123
+  refuse 2 "hex" c get --db a --hex 0xzz
+  refuse 2 "VALUE" c put --db a k1
+  refuse 2 "VALUE" c put --db a k1 v1 --value-file value.txt
+  refuse 2 "format" c scan --db a --format nosuchformat
+  refuse 2 "limit" c scan --db a --limit many
+  refuse 2 "topic" c help nosuchtopic
+  expect 0 "" sh -c "'$compassdb' --help | grep -q import || echo no"
+  expect 0 "" sh -c "'$compassdb' help exit-codes | grep -q '4  corruption' || echo no"
+  expect 0 "" sh -c "'$compassdb' help load | grep -q -- --escaped || echo no"
+  expect 0 "" sh -c "'$compassdb' --version | grep -Eq '^compassdb [0-9]+\.[0-9]+\.[0-9]+ ' || echo no"
+}
+
+test_missing_database() {
+  for command in "get k" "delete k" scan dump stats verify compact; do
+    # shellcheck disable=SC2086
+    refuse 3 "no database in missing" c --db missing $command
+  done
+  [ ! -e missing ] || fail "a command that reads made a database"
+  refuse 3 "" c put --db /proc/nosuch/db k v
+  refuse 3 "no column family 'nosuch'" c get --db a --cf nosuch k
+  refuse 3 "nosuchfile" c load --db never nosuchfile
+  [ ! -e never ] || fail "load of a missing file made a database"
+}
+
+test_load_and_scan() {
+  printf 'k2\tv2\nk1\tv1\twith tab\n\tempty key\nk3\t\n' >data.tsv
+  expect 0 "" c load --db t data.tsv
+  grep -q 'loaded 4 records' stderr || fail "load does not tell what it did: $(cat stderr)"
+  expect 0 "$(printf '\tempty key\nk1\tv1\\twith tab\nk2\tv2\nk3\t')" c scan --db t
+  expect 0 "$(printf 'k1\tv1\\twith tab\nk2\tv2')" c scan --db t --from k1 --to k3
+  expect 0 "$(printf 'k2\tv2')" c scan --db t --from k2 --limit 1
+  expect 0 "$(printf 'k3\t\nk2\tv2')" c scan --db t --reverse --limit 2
+  expect 0 "$(printf 'k2\nk1')" c scan --db t --reverse --keys-only --prefix k --to k3
+  expect 0 "" c scan --db t --prefix x
+  expect 0 "0x6B32 ==> 0x7632" c scan --db t --prefix k2 --format hex
+  expect 0 "0x6B32 ==> 0x7632" c scan --db t --prefix 0x6B32 --hex
+  expect 0 '{"key":"k2","value":"v2"}' c scan --db t --prefix k2 --format json
+
+  printf '%s\n' '{"key":"ä","value":"ü\n"}' '{"key_hex":"00ff","value_hex":"0xfe"}' \
+    '{"key":"obj","value":{"x": [1, 2]}}' >data.json
+  expect 0 "" sh -c "'$compassdb' load --db j <data.json"
+  expect 0 '{"x":[1,2]}' c get --db j obj
+  expect 0 '0xFE' c get --db j --hex 0x00ff
+  expect 0 "$(printf '%s\n' '{"key":"\u0000\u0001","value":"b"}')" sh -c \
+    "printf '%s\n' '{\"key\":\"\\u0000\\u0001\",\"value\":\"b\"}' | '$compassdb' load -q --db j2 &&
+     '$compassdb' scan --db j2 --format json"
+  expect 0 "" c load -q --db nothing /dev/null
+  expect 0 "" c scan --db nothing
+}
+
+# Every format that scan and dump write is read back to the same records.
+test_round_trips() {
+  python3 - <<'PY' >binary.hex
+import random
+random.seed(7)
+for i in range(3000):
+    key = bytes(random.choice((0, 9, 10, 13, 34, 58, 61, 62, 92, 97, 128, 195, 255)) for _ in range(random.randrange(1, 12)))
+    value = bytes(random.randrange(256) for _ in range(random.randrange(0, 60)))
+    print("0x%s ==> 0x%s" % (key.hex(), value.hex()))
+PY
+  expect 0 "" c load -q --db bin binary.hex
+  c dump -q --db bin >want.hex
+  [ "$(wc -l <want.hex)" -gt 1500 ] || fail "too few records in the round trip"
+  for format in hex json text; do
+    rm -rf copy
+    flag=""
+    [ $format = text ] && flag="--escaped --format tsv"
+    # shellcheck disable=SC2086
+    c dump -q --db bin --format $format | c load -q --db copy $flag
+    c dump -q --db copy | cmp -s - want.hex || fail "round trip by $format changes records"
+    checks=$((checks + 1))
+  done
+}
+
+test_bad_input() {
+  printf 'a\t1\nno tab here\nb\t2\n' >bad.tsv
+  refuse 5 "bad.tsv:2:" c load --db bad bad.tsv
+  expect 0 "$(printf 'a\t1')" c scan --db bad
+  printf '0x00 ==> 0x01\n0x0 ==> 0x01\n' >bad.hex
+  refuse 5 "bad.hex:2:" c load --db bad bad.hex
+  printf '{"key":"a","value":"b"}\n{"key":"a"\n' >bad.json
+  refuse 5 "bad.json:2:" c load --db bad bad.json
+  printf '{"value":"b"}\n' >bad.json
+  refuse 5 "bad.json:1:" c load --db bad bad.json
+  printf 'a\\q\tb\n' >bad.tsv
+  refuse 5 "escape" c load --db bad --escaped bad.tsv
+  printf 'what is this\n' >bad.txt
+  refuse 5 "give --format" c load --db bad bad.txt
+  refuse 3 "" c load --db bad .
+}
+
+test_column_families() {
+  expect 0 "" c put --db f --cf one --create-cf k 1
+  expect 0 "" c put --db f k default
+  expect 0 "1" c get --db f --cf one k
+  expect 0 "1" c get --db f --column_family one k
+  expect 0 "default" c get --db f k
+  expect 0 "" c load -q --db f --cf two --create-cf data.tsv
+  expect 0 "v2" c get --db f --cf two k2
+  refuse 3 "no column family 'three'" c load --db f --cf three data.tsv
+  refuse 2 "--cf" c load --db f --create-cf data.tsv
+}
+
+test_maintenance() {
+  expect 0 "" c compact --db t
+  expect 0 "" c compact --db t --from k1 --to k2
+  expect 0 "" c verify --db t
+  expect 0 "" c verify --db f
+  expect 0 "" c verify --db t --checksums-only
+  expect 0 "v2" c get --db t k2
+  checks=$((checks + 1))
+  c stats --db t --property rocksdb.levelstats | grep -q Level || fail "stats --property rocksdb.levelstats"
+  refuse 3 "no such property: nosuch" c stats --db t --property nosuch
+  if [ -z "${ON_ROCKSDB:-}" ]; then
+    c stats --db t >stats.txt || fail "stats"
+    for word in evel ieces ive ndex mplification; do
+      grep -q "$word" stats.txt || fail "stats does not speak of $word: $(cat stats.txt)"
+    done
+    c stats --db t --json | python3 -c 'import json,sys; json.loads(sys.stdin.readline())' || fail "stats --json"
+  fi
+}
+
+test_full_output() {
+  refuse 3 "standard output" sh -c "'$compassdb' scan --db bin >/dev/full"
+  refuse 3 "standard output" sh -c "'$compassdb' get --db t k2 >/dev/full"
+  checks=$((checks + 1))
+  [ "$(c dump --db bin 2>/dev/null | head -n 1 | wc -l)" = 1 ] || fail "dump into head"
+}
+
+# A flipped byte in the middle of the data: verify says so, with exit code 4.
+test_corruption() {
+  rm -rf torn
+  c load -q --db torn want.hex && c compact --db torn
+  local file
+  file=$(find torn -type f -size +20k -printf '%s %p\n' | grep -v -e LOG -e OPTIONS -e MANIFEST | sort -n | tail -n 1 | cut -d' ' -f2)
+  [ -n "$file" ] || { fail "no data file to damage"; return; }
+  python3 - "$file" <<'PY'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(9000)
+    byte = f.read(1)[0]
+    f.seek(9000)
+    f.write(bytes([byte ^ 0x40]))
+PY
+  refuse 4 "$(basename "${file%.*}")" c verify --db torn
+  rm -rf torn
+  c load -q --db torn want.hex
+  : >torn/CURRENT
+  checks=$((checks + 1))
+  c get --db torn k >stdout 2>stderr
+  status=$?
+  [ $status = 4 ] || [ $status = 3 ] || fail "empty CURRENT: exit code $status"
+  grep -q CURRENT stderr || fail "empty CURRENT is not named: $(cat stderr)"
+}
+
+test_lock() {
+  mkfifo hold
+  c load -q --db locked --format tsv <hold &
+  local pid=$!
+  exec 9>hold
+  printf 'a\t1\n' >&9
+  for _ in $(seq 100); do [ -e locked/CURRENT ] && break; sleep 0.05; done
+  sleep 0.2
+  refuse 3 "locked" c put --db locked k v
+  exec 9>&-
+  wait $pid || fail "the holder of the lock"
+  expect 0 "1" c get --db locked a
+}
+
+test_ldb() {
+  command -v ldb >/dev/null || { echo "ldb is not installed: its round trip is skipped"; return; }
+  [ -z "${ON_ROCKSDB:-}" ] || return
+  # There and back: ldb's dump is loaded, our dump feeds ldb load.
+  ldb --db=rocks load --hex --create_if_missing <want.hex >/dev/null || fail "ldb load of our dump"
+  checks=$((checks + 3))
+  ldb --db=rocks dump --hex >rocks.hex
+  grep -v '^Keys in range' rocks.hex | cmp -s - want.hex || fail "ldb has other records than our dump"
+  c load -q --db fromrocks rocks.hex || fail "load of ldb dump --hex"
+  c dump -q --db fromrocks | cmp -s - want.hex || fail "records from ldb are changed"
+  ldb --db=rocks scan --hex | c load -q --db fromscan || fail "load of ldb scan --hex"
+
+  # DB::Open refuses a RocksDB directory and changes nothing.
+  find rocks -type f -exec sha256sum {} + | sort >before
+  refuse 3 "compassdb import" c get --db rocks k
+  refuse 3 "compassdb import" c put --db rocks k v
+  find rocks -type f -exec sha256sum {} + | sort >after
+  cmp -s before after || fail "a refused open changed the RocksDB directory: $(diff before after)"
+}
+
+test_import() {
+  local reader
+  reader=$(dirname "$compassdb")/compassdb-rocksdb-reader
+  command -v ldb >/dev/null && [ -x "$reader" ] || { echo "no ldb or no reader: import is skipped"; return; }
+  rm -rf rocks
+  ldb --db=rocks load --hex --create_if_missing <want.hex >/dev/null
+  ldb --db=rocks create_column_family second >/dev/null
+  ldb --db=rocks --column_family=second put k second >/dev/null
+  find rocks -type f -exec sha256sum {} + | sort >before
+  expect 0 "" c import --db imported rocks
+  grep -q 'column families: default second' stderr || fail "import does not name the families: $(cat stderr)"
+  find rocks -type f -exec sha256sum {} + | sort >after
+  cmp -s before after || fail "import changed its source: $(diff before after)"
+  c dump -q --db imported | cmp -s - want.hex || fail "imported records differ"
+  expect 0 "second" c get --db imported --cf second k
+  refuse 3 "exists" c import --db imported rocks
+  refuse 3 "no RocksDB database in nowhere" c import --db new nowhere
+  refuse 3 "nosuchreader" c import --db new rocks --reader nosuchreader
+  refuse 3 "too early" c import --db new rocks --reader /bin/true
+
+  # What cannot be carried over is refused by family and option.
+  cp -r rocks odd
+  sed -i 's/comparator=leveldb.BytewiseComparator/comparator=my.Comparator/' odd/OPTIONS-*
+  refuse 3 "column family 'default': comparator 'my.Comparator'" c import --db new odd
+  cp -r rocks broken
+  find broken -name '*.sst' -exec truncate -s 100 {} +
+  find broken -name '*.log' -exec truncate -s 0 {} +
+  refuse 3 "" c import --db new broken
+  [ ! -e new ] || fail "a failed import left something behind: $(ls new)"
+}
+
+# Data that is more than plain records: kept where it can be, refused by family
+# and option where it cannot.
+test_import_odd_data() {
+  local fixture
+  fixture=$(dirname "$compassdb")/compassdb-import-fixture
+  [ -x "$fixture" ] || { echo "no fixture maker: import of odd data is skipped"; return; }
+  for kind in merge stringappend entity deleted comparator reverse; do
+    "$fixture" $kind odd-$kind || fail "fixture $kind"
+  done
+  refuse 3 "'default'.*merge_operator 'OwnMerge'" c import --db refused odd-merge
+  refuse 3 "'default'.*wide-column" c import --db refused odd-entity
+  refuse 3 "'default': comparator 'OwnComparator'" c import --db refused odd-comparator
+  [ ! -e refused ] || fail "a refused import left a database"
+  expect 0 "" c import --db folded odd-stringappend
+  expect 0 "$(printf 'a\t1\nm\tx,y')" c scan --db folded
+  expect 0 "" c import --db deleted odd-deleted
+  expect 0 "$(printf 'c\t3')" c scan --db deleted
+  expect 0 "" c import --db reverse odd-reverse
+  expect 0 "$(printf 'b\t2\na\t1')" c scan --db reverse
+}
+
+for t in put_get_delete usage_errors missing_database load_and_scan round_trips bad_input column_families \
+  maintenance full_output corruption lock ldb import import_odd_data; do
+  "test_$t"
+done
+echo "$checks checks, $failures failures"
+[ $failures = 0 ]

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include "codec.h"
+#include "commands.h"
+
+namespace compassdb_cli {
+namespace {
+
+int Get(const Globals& globals, std::string key, Database* database) {
+  if (!DecodeArgument("get", "KEY", globals.KeyHex(), &key)) return kUsage;
+  rocksdb::ColumnFamilyHandle* family = database->Family("get", globals);
+  if (family == nullptr) return kFailed;
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status s = database->db()->Get(rocksdb::ReadOptions(), family, key, &value);
+  if (s.IsNotFound()) return Fail(kNotFound, "get: not found", Printable(key));
+  if (!s.ok()) return Fail("get", s);
+  std::string out = globals.ValueHex() ? ToHex({value.data(), value.size()}) : value.ToString();
+  out += '\n';
+  if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0) {
+    return Fail(kFailed, "get", "cannot write standard output");
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddGet(CLI::App* app, Globals* globals) {
+  auto key = std::make_shared<std::string>();
+  CLI::App* command =
+      AddDatabaseCommand(app, globals, "get", "Print the value of a key", OpenMode::kRead,
+                         [=](Database* database) { return Get(*globals, *key, database); });
+  command->add_option("KEY", *key, "the key")->required();
+}
+
+}  // namespace compassdb_cli

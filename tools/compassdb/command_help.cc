@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include "commands.h"
+
+namespace compassdb_cli {
+
+void AddHelp(CLI::App* app, Globals* globals) {
+  auto topic = std::make_shared<std::string>();
+  CLI::App* command = app->add_subcommand("help", "Help on a command, or on exit-codes");
+  command->add_option("TOPIC", *topic, "a command, or exit-codes");
+  command->callback([=] {
+    const auto found =
+        app->get_subcommands([&](const CLI::App* c) { return c->get_name() == *topic; });
+    if (topic->empty()) {
+      fmt::print("{}", app->help());
+    } else if (*topic == "exit-codes") {
+      fmt::print("{}", ExitCodesText());
+    } else if (!found.empty()) {
+      fmt::print("{}", found[0]->help());
+    } else {
+      globals->exit_code = Fail(kUsage, "help: no such topic", *topic);
+    }
+  });
+}
+
+}  // namespace compassdb_cli

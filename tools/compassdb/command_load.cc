@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <rocksdb/options.h>
+#include <rocksdb/write_batch.h>
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <vector>
+
+#include "commands.h"
+#include "progress.h"
+#include "record_reader.h"
+
+namespace compassdb_cli {
+namespace {
+
+constexpr size_t kLoadBatchBytes = 1 << 20;
+constexpr size_t kReadBufferBytes = 1 << 20;
+
+struct LoadFlags {
+  std::vector<std::string> files;
+  Format format = Format::kAuto;
+  bool escaped = false;
+  bool create_cf = false;
+  bool disable_wal = false;
+};
+
+class Loader {
+ public:
+  Loader(const Globals& globals, const LoadFlags& flags, Database* database,
+         rocksdb::ColumnFamilyHandle* family)
+      : flags_(flags), database_(database), family_(family), progress_("loaded", globals.quiet) {
+    write_options_.disableWAL = flags.disable_wal;
+  }
+
+  int Load(std::istream* in, const std::string& name) {
+    RecordReader reader(in, name, flags_.format, flags_.escaped);
+    Record record;
+    const uint64_t bytes_before = bytes_;
+    while (reader.Next(&record)) {
+      rocksdb::Status s = batch_.Put(family_, record.key, record.value);
+      if (s.ok() && batch_.GetDataSize() >= kLoadBatchBytes) s = WriteBatch();
+      if (!s.ok()) return Fail("load", s);
+      bytes_ = bytes_before + reader.bytes();
+      progress_.Update(records_ + static_cast<uint64_t>(batch_.Count()), bytes_);
+    }
+    // Records before a bad line are kept: loading the mended file again
+    // writes the same records once more and changes nothing.
+    const rocksdb::Status s = WriteBatch();
+    if (!s.ok()) return Fail("load", s);
+    if (reader.error().empty()) return kOk;
+    return Fail(kBadInput, "load",
+                fmt::format("{} ({} records before it were loaded)", reader.error(), records_));
+  }
+
+  // Makes the records durable, in tables.
+  int Finish() {
+    const rocksdb::Status s = database_->db()->Flush(rocksdb::FlushOptions(), family_);
+    if (!s.ok()) return Fail("load", s);
+    progress_.Finish(records_, bytes_);
+    return kOk;
+  }
+
+ private:
+  rocksdb::Status WriteBatch() {
+    if (batch_.Count() == 0) return rocksdb::Status::OK();
+    const rocksdb::Status s = database_->db()->Write(write_options_, &batch_);
+    if (s.ok()) records_ += static_cast<uint64_t>(batch_.Count());
+    batch_.Clear();
+    return s;
+  }
+
+  const LoadFlags& flags_;
+  Database* const database_;
+  rocksdb::ColumnFamilyHandle* const family_;
+  rocksdb::WriteOptions write_options_;
+  rocksdb::WriteBatch batch_;
+  Progress progress_;
+  uint64_t records_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+int LoadFiles(const LoadFlags& flags, Loader* loader) {
+  std::vector<char> buffer(kReadBufferBytes);
+  for (const std::string& name : flags.files) {
+    std::ifstream file;
+    if (name != "-") {
+      file.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+      file.open(name, std::ios::binary);
+      if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+        // A directory opens but cannot be read; an empty file is no error.
+        if (!file.is_open() || file.bad()) return Fail(kFailed, "load: cannot read", name);
+        file.clear();
+      }
+    }
+    const int code =
+        loader->Load(name == "-" ? &std::cin : &file, name == "-" ? "standard input" : name);
+    if (code != kOk) return code;
+  }
+  return kOk;
+}
+
+int Load(const Globals& globals, const LoadFlags& flags) {
+  if (flags.create_cf && globals.cf.empty())
+    return Fail(kUsage, "load", "--create-cf needs --cf NAME");
+  for (const std::string& name : flags.files) {
+    // Before a database is made for nothing.
+    if (name != "-" && !std::ifstream(name)) return Fail(kFailed, "load: cannot read", name);
+  }
+  std::unique_ptr<Database> database;
+  int code = Database::Open("load", globals, OpenMode::kCreate, &database);
+  if (code != kOk) return code;
+  if (flags.create_cf) {
+    const rocksdb::Status s = database->CreateFamily(globals.cf, rocksdb::ColumnFamilyOptions());
+    if (!s.ok()) return Fail("load", s);
+  }
+  rocksdb::ColumnFamilyHandle* family = database->Family("load", globals);
+  if (family == nullptr) return kFailed;
+  Loader loader(globals, flags, database.get(), family);
+  code = LoadFiles(flags, &loader);
+  const int finished = loader.Finish();
+  const rocksdb::Status s = database->Close();
+  if (code != kOk) return code;
+  if (finished != kOk) return finished;
+  return s.ok() ? kOk : Fail("load", s);
+}
+
+}  // namespace
+
+void AddLoad(CLI::App* app, Globals* globals) {
+  auto flags = std::make_shared<LoadFlags>();
+  CLI::App* command =
+      AddCommand(app, globals, "load", "Load records from files or standard input", [=] {
+        if (flags->files.empty()) flags->files.push_back("-");
+        return Load(*globals, *flags);
+      });
+  static const std::map<std::string, Format> formats = {{"auto", Format::kAuto},
+                                                        {"tsv", Format::kTsv},
+                                                        {"json", Format::kJson},
+                                                        {"hex", Format::kHex}};
+  command->add_option("FILE", flags->files, "files to load (-: standard input, the default)");
+  command
+      ->add_option("--format", flags->format,
+                   "tsv, json (lines) or hex (ldb dump --hex); default: by the first line")
+      ->transform(CLI::CheckedTransformer(formats));
+  command->add_flag("--escaped", flags->escaped,
+                    "TSV has backslash escapes, as scan --format text writes them");
+  command->add_flag("--create-cf", flags->create_cf, "make the column family if missing");
+  command->add_flag("--disable-wal", flags->disable_wal,
+                    "faster; after a crash the load must be run again");
+}
+
+}  // namespace compassdb_cli

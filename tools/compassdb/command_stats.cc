@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include "commands.h"
+
+namespace compassdb_cli {
+namespace {
+
+bool Print(const std::string& text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         (text.empty() || text.back() == '\n' || std::fputc('\n', stdout) != EOF);
+}
+
+// Levels, tables, pieces, live share, index memory and amplification are
+// known to the engine; it formats them.
+int Stats(const Globals& globals, bool json, const std::string& property, Database* database) {
+  std::vector<rocksdb::ColumnFamilyHandle*> families = database->families();
+  if (!globals.cf.empty()) {
+    families = {database->Family("stats", globals)};
+    if (families[0] == nullptr) return kFailed;
+  }
+  const std::string name = !property.empty() ? property
+                           : json            ? "compassdb.stats-json"
+                                             : "compassdb.stats";
+  for (rocksdb::ColumnFamilyHandle* family : families) {
+    std::string text;
+    if (!database->db()->GetProperty(family, name, &text)) {
+      return Fail(kFailed, "stats: no such property", name);
+    }
+    if (!json && property.empty() && !Print("Column family " + family->GetName())) break;
+    if (!Print(text)) break;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return Fail(kFailed, "stats", "cannot write standard output");
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddStats(CLI::App* app, Globals* globals) {
+  auto json = std::make_shared<bool>(false);
+  auto property = std::make_shared<std::string>();
+  CLI::App* command = AddDatabaseCommand(
+      app, globals, "stats", "Levels, tables, pieces, live share, index memory, amplification",
+      OpenMode::kRead,
+      [=](Database* database) { return Stats(*globals, *json, *property, database); });
+  command->add_flag("--json", *json, "one JSON object per column family");
+  command->add_option("--property", *property,
+                      "print this property instead, e.g. rocksdb.levelstats");
+}
+
+}  // namespace compassdb_cli

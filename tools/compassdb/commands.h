@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands: each adds itself to the command line and, when chosen, leaves
+// its exit code in globals->exit_code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "database.h"
+#include "exit_codes.h"
+
+namespace compassdb_cli {
+
+void AddCompact(CLI::App* app, Globals* globals);
+void AddDelete(CLI::App* app, Globals* globals);
+void AddDump(CLI::App* app, Globals* globals);
+void AddGet(CLI::App* app, Globals* globals);
+void AddHelp(CLI::App* app, Globals* globals);
+void AddImport(CLI::App* app, Globals* globals);
+void AddLoad(CLI::App* app, Globals* globals);
+void AddPut(CLI::App* app, Globals* globals);
+void AddScan(CLI::App* app, Globals* globals);
+void AddStats(CLI::App* app, Globals* globals);
+void AddVerify(CLI::App* app, Globals* globals);
+
+// Adds a command that needs --db and opens no database by itself.
+inline CLI::App* AddCommand(CLI::App* app, Globals* globals, const std::string& name,
+                            const std::string& text, std::function<int()> run) {
+  CLI::App* command = app->add_subcommand(name, text);
+  command->fallthrough();
+  command->callback([globals, name, run] {
+    globals->exit_code = globals->db.empty() ? Fail(kUsage, name, "--db DIR is required") : run();
+  });
+  return command;
+}
+
+// Adds a command that works on an open database, which is closed after it.
+template <typename Run>
+CLI::App* AddDatabaseCommand(CLI::App* app, Globals* globals, const std::string& name,
+                             const std::string& text, OpenMode mode, Run run) {
+  return AddCommand(app, globals, name, text, [globals, name, mode, run] {
+    std::unique_ptr<Database> database;
+    int code = Database::Open(name, *globals, mode, &database);
+    if (code != kOk) return code;
+    code = run(database.get());
+    const rocksdb::Status s = database->Close();
+    return code == kOk && !s.ok() ? Fail(name, s) : code;
+  });
+}
+
+}  // namespace compassdb_cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "database.h"
+
+#include <rocksdb/options.h>
+#include <rocksdb/utilities/options_util.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "codec.h"
+#include "exit_codes.h"
+
+namespace compassdb_cli {
+
+using rocksdb::ColumnFamilyDescriptor;
+using rocksdb::Status;
+
+namespace {
+
+// Options and column families as the OPTIONS file has them; a database
+// without one still opens, with default options and the families it lists.
+Status StoredOptions(const std::string& path, rocksdb::DBOptions* db_options,
+                     std::vector<ColumnFamilyDescriptor>* families) {
+  rocksdb::ConfigOptions config;
+  config.ignore_unknown_options = true;
+  Status s = rocksdb::LoadLatestOptions(config, path, db_options, families);
+  if (s.ok()) return s;
+  if (!s.IsNotFound()) return s;
+  *db_options = rocksdb::DBOptions();
+  families->clear();
+  std::vector<std::string> names;
+  s = rocksdb::DB::ListColumnFamilies(*db_options, path, &names);
+  for (const std::string& name : names)
+    families->emplace_back(name, rocksdb::ColumnFamilyOptions());
+  return s;
+}
+
+}  // namespace
+
+int Database::Open(const std::string& command, const Globals& globals, OpenMode mode,
+                   std::unique_ptr<Database>* result) {
+  std::error_code ec;
+  const bool exists = std::filesystem::exists(std::filesystem::path(globals.db) / "CURRENT", ec);
+  rocksdb::DBOptions options;
+  std::vector<ColumnFamilyDescriptor> descriptors;
+  if (exists) {
+    Status s = StoredOptions(globals.db, &options, &descriptors);
+    if (!s.ok()) return Fail(command, s);
+  } else if (mode == OpenMode::kCreate) {
+    descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
+  } else {
+    return Fail(kFailed, command, "no database in " + globals.db);
+  }
+  options.create_if_missing = mode == OpenMode::kCreate;
+  auto database = std::unique_ptr<Database>(new Database());
+  rocksdb::DB* db = nullptr;
+  Status s = mode == OpenMode::kRead
+                 ? rocksdb::DB::OpenForReadOnly(options, globals.db, descriptors,
+                                                &database->families_, &db)
+                 : rocksdb::DB::Open(options, globals.db, descriptors, &database->families_, &db);
+  if (!s.ok()) return Fail(command, s);
+  database->db_.reset(db);
+  *result = std::move(database);
+  return kOk;
+}
+
+Database::~Database() {
+  if (db_ != nullptr) Close().PermitUncheckedError();
+}
+
+Status Database::Close() {
+  if (db_ == nullptr) return Status::OK();
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    db_->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+  }
+  families_.clear();
+  Status s = db_->Close();
+  db_.reset();
+  return s;
+}
+
+rocksdb::ColumnFamilyHandle* Database::Family(const std::string& command, const Globals& globals) {
+  const std::string wanted = globals.cf.empty() ? rocksdb::kDefaultColumnFamilyName : globals.cf;
+  std::string names;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    if (family->GetName() == wanted) return family;
+    names += " " + family->GetName();
+  }
+  Fail(kFailed, command,
+       "no column family '" + wanted + "' in " + globals.db + "; it has:" + names);
+  return nullptr;
+}
+
+Status Database::CreateFamily(const std::string& name,
+                              const rocksdb::ColumnFamilyOptions& options) {
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    if (family->GetName() == name) return Status::OK();
+  }
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  Status s = db_->CreateColumnFamily(options, name, &family);
+  if (s.ok()) families_.push_back(family);
+  return s;
+}
+
+bool DecodeArgument(const std::string& command, const char* what, bool hex, std::string* argument) {
+  if (!hex) return true;
+  std::optional<std::string> bytes = FromHex(*argument);
+  if (!bytes) {
+    Fail(kUsage, command, std::string(what) + " must be 0x and pairs of hex digits: " + *argument);
+    return false;
+  }
+  *argument = std::move(*bytes);
+  return true;
+}
+
+}  // namespace compassdb_cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open database and the flags that all commands share.
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace compassdb_cli {
+
+struct Globals {
+  std::string db;
+  std::string cf;  // empty: "default", or all families where a command says so
+  bool hex = false, key_hex = false, value_hex = false;
+  bool quiet = false;
+  int exit_code = 0;
+
+  bool KeyHex() const { return hex || key_hex; }
+  bool ValueHex() const { return hex || value_hex; }
+};
+
+enum class OpenMode {
+  kRead,    // never writes a byte; works beside a writing process
+  kWrite,   // the database must exist
+  kCreate,  // made if missing
+};
+
+class Database {
+ public:
+  ~Database();
+
+  // Opens all column families with the options stored in the database. On
+  // failure prints the error for `command` and returns its exit code.
+  static int Open(const std::string& command, const Globals& globals, OpenMode mode,
+                  std::unique_ptr<Database>* result);
+
+  rocksdb::DB* db() { return db_.get(); }
+  // The family that --cf names; null, after a message, if there is none.
+  rocksdb::ColumnFamilyHandle* Family(const std::string& command, const Globals& globals);
+  // That family if --cf is given, else all.
+  const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
+  // Adds a family if there is none of that name.
+  rocksdb::Status CreateFamily(const std::string& name,
+                               const rocksdb::ColumnFamilyOptions& options);
+
+  rocksdb::Status Close();
+
+ private:
+  Database() = default;
+
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+};
+
+// Turns a key or value of the command line into bytes. False, after a
+// message, if it should be hex and is not.
+bool DecodeArgument(const std::string& command, const char* what, bool hex, std::string* argument);
+
+}  // namespace compassdb_cli

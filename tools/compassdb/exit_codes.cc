@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exit_codes.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+namespace compassdb_cli {
+
+const char* ExitCodesText() {
+  return "Exit codes of compassdb:\n"
+         "  0  done\n"
+         "  1  the key is not there (get)\n"
+         "  2  usage error: unknown command, flag or value\n"
+         "  3  the database or the system failed: no such database, locked,\n"
+         "     no space, I/O error, no such column family, refused import\n"
+         "  4  corruption was found (any command; verify looks for it)\n"
+         "  5  bad input data (load: a line that is not in the format)\n"
+         "Errors are one line on standard error: \"compassdb: <what>: <file, key or option>\".\n";
+}
+
+int ExitCodeOf(const rocksdb::Status& status) {
+  if (status.IsCorruption()) return kCorrupt;
+  return kFailed;
+}
+
+int Fail(int code, const std::string& what, const std::string& detail) {
+  std::string line = fmt::format("compassdb: {}: {}", what, detail);
+  for (char& c : line) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", line);
+  return code;
+}
+
+int Fail(const std::string& what, const rocksdb::Status& status) {
+  return Fail(ExitCodeOf(status), what, status.ToString());
+}
+
+}  // namespace compassdb_cli

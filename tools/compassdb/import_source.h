@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reading end of tools/import/protocol.h: runs the helper process and
+// gives its frames.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace compassdb_cli {
+
+class ImportSource {
+ public:
+  ImportSource() = default;
+  ~ImportSource();
+  ImportSource(const ImportSource&) = delete;
+
+  // Starts `reader` on the RocksDB directory. False with error() set.
+  bool Start(const std::string& reader, const std::string& directory);
+
+  // The next frame. False with error() set: the helper's own words, or that
+  // it ended too early.
+  bool Next(char* type, std::string* payload);
+
+  const std::string& error() const { return error_; }
+
+ private:
+  bool Read(char* buffer, uint64_t size);
+
+  pid_t pid_ = -1;
+  std::FILE* pipe_ = nullptr;
+  std::string error_;
+};
+
+// Where the helper is: beside this program, else wherever PATH finds it.
+std::string FindReader();
+
+}  // namespace compassdb_cli

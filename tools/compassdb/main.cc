@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// compassdb: work on any CompassDB database from the command line.
+#include <fmt/core.h>
+#include <rocksdb/version.h>
+
+#include <iostream>
+
+#include "commands.h"
+
+namespace compassdb_cli {
+namespace {
+
+int Main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  Globals globals;
+  CLI::App app{"compassdb: work on a CompassDB database", "compassdb"};
+  app.set_version_flag(
+      "--version", fmt::format("compassdb {} (API of RocksDB {}.{}.{})", COMPASSDB_VERSION_STRING,
+                               ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH));
+  app.require_subcommand(1);
+  app.footer("Exit codes: compassdb help exit-codes");
+  app.add_option("--db", globals.db, "directory of the database");
+  app.add_option("--cf,--column_family", globals.cf, "column family (default: \"default\")");
+  app.add_flag("--hex", globals.hex, "keys and values are hex, 0x...");
+  app.add_flag("--key_hex,--key-hex", globals.key_hex, "keys are hex");
+  app.add_flag("--value_hex,--value-hex", globals.value_hex, "values are hex");
+  app.add_flag("--quiet,-q", globals.quiet, "no progress on standard error");
+  for (auto add : {AddLoad, AddGet, AddPut, AddDelete, AddScan, AddStats, AddVerify, AddCompact,
+                   AddDump, AddImport, AddHelp}) {
+    add(&app, &globals);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    std::string what = e.what();
+    return Fail(kUsage, "usage", what + " (compassdb --help)");
+  }
+  return globals.exit_code;
+}
+
+}  // namespace
+}  // namespace compassdb_cli
+
+int main(int argc, char** argv) { return compassdb_cli::Main(argc, argv); }

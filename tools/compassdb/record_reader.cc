@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record_reader.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "codec.h"
+
+namespace compassdb_cli {
+namespace {
+
+constexpr std::string_view kTrailer = "Keys in range: ";
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+// A member of a JSON record: NAME as text, or NAME_hex as hex.
+std::optional<std::string> Member(const nlohmann::json& object, const char* name) {
+  const auto plain = object.find(name);
+  if (plain != object.end()) {
+    return plain->is_string() ? plain->get<std::string>() : plain->dump();
+  }
+  const auto hex = object.find(std::string(name) + "_hex");
+  if (hex == object.end() || !hex->is_string()) return std::nullopt;
+  std::string text = hex->get<std::string>();
+  return FromHex(StartsWith(text, "0x") ? text : "0x" + text);
+}
+
+}  // namespace
+
+bool RecordReader::Bad(const std::string& why) {
+  error_ = fmt::format("{}:{}: {}", name_, line_number_, why);
+  return false;
+}
+
+bool RecordReader::Detect() {
+  if (StartsWith(line_, "{")) {
+    format_ = Format::kJson;
+  } else if (StartsWith(line_, kTrailer) ||
+             (StartsWith(line_, "0x") && (line_.find(" ==> 0x") != std::string::npos ||
+                                          line_.find(" : 0x") != std::string::npos))) {
+    format_ = Format::kHex;
+  } else if (line_.find('\t') != std::string::npos) {
+    format_ = Format::kTsv;
+  } else {
+    return Bad("cannot tell the format from this line; give --format");
+  }
+  return true;
+}
+
+bool RecordReader::Next(Record* record) {
+  while (error_.empty() && std::getline(*in_, line_)) {
+    ++line_number_;
+    bytes_ += line_.size() + 1;
+    if (format_ == Format::kAuto) {
+      if (line_.empty()) continue;
+      if (!Detect()) return false;
+    }
+    if (format_ == Format::kTsv) return ParseTsv(record);
+    if (line_.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (format_ == Format::kJson) return ParseJson(record);
+    if (StartsWith(line_, kTrailer)) continue;
+    return ParseHex(record);
+  }
+  if (error_.empty() && in_->bad())
+    error_ = fmt::format("{}: read error after line {}", name_, line_number_);
+  return false;
+}
+
+bool RecordReader::ParseTsv(Record* record) {
+  const size_t tab = line_.find('\t');
+  if (tab == std::string::npos) return Bad("no tab between key and value");
+  record->key.assign(line_, 0, tab);
+  record->value.assign(line_, tab + 1);
+  if (!escaped_) return true;
+  for (std::string* part : {&record->key, &record->value}) {
+    std::optional<std::string> plain = Unescape(*part);
+    if (!plain) return Bad("bad backslash escape in " + Printable(*part));
+    *part = std::move(*plain);
+  }
+  return true;
+}
+
+bool RecordReader::ParseJson(Record* record) {
+  const nlohmann::json object = nlohmann::json::parse(line_, nullptr, false);
+  if (!object.is_object()) return Bad("not a JSON object");
+  std::optional<std::string> key = Member(object, "key"), value = Member(object, "value");
+  if (!key) return Bad("no \"key\" (text) or \"key_hex\" (hex digits)");
+  if (!value) return Bad("no \"value\" or \"value_hex\" (hex digits)");
+  record->key = std::move(*key);
+  record->value = std::move(*value);
+  return true;
+}
+
+bool RecordReader::ParseHex(Record* record) {
+  std::string_view line = line_;
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+  std::string_view separator = " ==> ";
+  size_t at = line.find(separator);
+  if (at == std::string_view::npos) at = line.find(separator = " : ");
+  if (at == std::string_view::npos) return Bad("not of the form 0xKEY ==> 0xVALUE");
+  std::optional<std::string> key = FromHex(line.substr(0, at));
+  std::optional<std::string> value = FromHex(line.substr(at + separator.size()));
+  if (!key) return Bad("the key is not 0x and pairs of hex digits");
+  if (!value) return Bad("the value is not 0x and pairs of hex digits");
+  record->key = std::move(*key);
+  record->value = std::move(*value);
+  return true;
+}
+
+}  // namespace compassdb_cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes records to standard output, in forms that `load` reads back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace compassdb_cli {
+
+enum class OutputFormat { kText, kHex, kJson };
+
+class RecordWriter {
+ public:
+  explicit RecordWriter(OutputFormat format, bool keys_only = false)
+      : format_(format), keys_only_(keys_only) {}
+
+  // False when standard output cannot be written any more.
+  bool Write(std::string_view key, std::string_view value);
+  // Ends the output. False if anything could not be written.
+  bool Finish();
+
+  uint64_t count() const { return count_; }
+
+ private:
+  const OutputFormat format_;
+  const bool keys_only_;
+  std::string line_;
+  uint64_t count_ = 0;
+};
+
+}  // namespace compassdb_cli

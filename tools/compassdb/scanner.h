@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What scan and dump share: a range of records of one family, written out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "database.h"
+#include "record_writer.h"
+
+namespace compassdb_cli {
+
+struct ScanFlags {
+  std::string from, to, prefix;
+  bool has_from = false, has_to = false, has_prefix = false;
+  uint64_t limit = UINT64_MAX;
+  OutputFormat format = OutputFormat::kText;
+  bool keys_only = false;
+  bool reverse = false;
+};
+
+// Decodes --from, --to and --prefix. False after a message.
+bool DecodeRange(const std::string& command, const Globals& globals, ScanFlags* flags);
+
+// Writes the records of the range in key order (or its reverse); their number
+// goes to *count. Returns an exit code.
+int WriteRange(const std::string& command, const Globals& globals, const ScanFlags& flags,
+               Database* database, uint64_t* count);
+
+}  // namespace compassdb_cli
