@@ -301,6 +301,7 @@ class DBImpl final : public rocksdb::DB {
   Status MakeFamily(uint32_t id, const std::string& name,
                     const rocksdb::ColumnFamilyOptions& options,
                     std::shared_ptr<ColumnFamily>* family);
+  // A failure counts only with fail_if_options_file_error; LOG has it always.
   Status PersistOptions();
 
   // --- get.cc

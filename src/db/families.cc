@@ -72,7 +72,13 @@ Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
   if (Status s = CheckWritable("CreateColumnFamily"); !s.ok()) return s;
   if (handle == nullptr) return Status::InvalidArgument("CreateColumnFamily: handle is null");
   Status s = CreateFamily(options, name, handle);
-  if (s.ok()) s = PersistOptions();
+  if (!s.ok()) return s;
+  s = PersistOptions();
+  if (!s.ok()) {
+    // The family is there; a caller that sees an error expects no handle.
+    delete *handle;
+    *handle = nullptr;
+  }
   return s;
 }
 

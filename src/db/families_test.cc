@@ -157,5 +157,30 @@ TEST_F(FamiliesTest, SetOptionsNamesWhatItCannotChange) {
   EXPECT_NE(s.ToString().find("no_such_option"), std::string::npos) << s.ToString();
 }
 
+TEST_F(FamiliesTest, OptionsFileThatCannotBeWritten) {
+  OpenDb();
+  fs_->FailAll(FaultOp::kCreate, "OPTIONS", Status::IOError("injected"));
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  Status s = db_->CreateColumnFamily(options_, "one", &handle);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  ASSERT_NE(handle, nullptr);
+  EXPECT_TRUE(db_->Put(rocksdb::WriteOptions(), handle, "a", "1").ok());
+  EXPECT_TRUE(db_->SetOptions({{"write_buffer_size", "131072"}}).ok());
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+}
+
+TEST_F(FamiliesTest, OptionsFileThatCannotBeWrittenIsAnErrorOnDemand) {
+  options_.fail_if_options_file_error = true;
+  OpenDb();
+  fs_->FailAll(FaultOp::kCreate, "OPTIONS", Status::IOError("injected"));
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  EXPECT_TRUE(db_->CreateColumnFamily(options_, "one", &handle).IsIOError());
+  EXPECT_EQ(handle, nullptr);
+  fs_->ClearFaults();
+  families_ = {"default", "one"};
+  OpenDb();
+  EXPECT_EQ(GetIn(1, "a"), "NOT_FOUND");
+}
+
 }  // namespace
 }  // namespace compassdb

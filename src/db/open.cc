@@ -135,16 +135,14 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   }
   if (!request_.read_only) {
     s = db_->PersistOptions();
-    if (!s.ok() && request_.options.fail_if_options_file_error) {
+    if (!s.ok()) {
       if (handles != nullptr) {
         for (ColumnFamilyHandle* handle : *handles) delete handle;
         handles->clear();
       }
       db_.reset();
-      return Status::IOError("the OPTIONS file cannot be written (fail_if_options_file_error)",
-                             s.ToString());
+      return s;
     }
-    if (!s.ok()) LogInfo(db_->config_.info_log.get(), "OPTIONS file: " + s.ToString());
     MutexLock guard(&db_->mu_);
     db_->opened_ = true;
     db_->wal_limit_ = db_->WalLimit();

@@ -12,8 +12,14 @@ Status DBImpl::PersistOptions() {
   for (const auto& family : families_.All()) families.push_back({family->name(), family->options()});
   const uint64_t number = commits_.NewNumber();
   Status s = WriteOptionsFile(config_.fs, config_.name, number, GetDBOptions(), families);
-  if (s.ok()) options_number_ = number;
-  return s;
+  if (s.ok()) {
+    options_number_ = number;
+    return s;
+  }
+  LogInfo(config_.info_log.get(), "OPTIONS file: " + s.ToString());
+  if (!config_.options.fail_if_options_file_error) return Status::OK();
+  return Status::IOError("the OPTIONS file cannot be written (fail_if_options_file_error)",
+                         s.ToString());
 }
 
 }  // namespace compassdb
