@@ -2,7 +2,6 @@
 #include "client.h"
 
 #include <algorithm>
-#include <memory>
 #include <thread>
 
 namespace kvbench {
@@ -28,6 +27,10 @@ uint64_t SeedOf(const Flags& flags, const WorkloadSpec& spec, int index) {
   return Mix64(seed + static_cast<uint64_t>(index) + 1);
 }
 
+uint64_t Nanos(std::chrono::steady_clock::duration d) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
+}
+
 std::string Printable(const std::string& key) { return Slice(key).ToString(true); }
 
 }  // namespace
@@ -43,6 +46,7 @@ Client::Client(const Flags& flags, const WorkloadSpec& spec, Engine* engine, Key
       spec_(spec),
       engine_(engine),
       keys_(keys),
+      index_(index),
       operations_(operations),
       key_maker_(keys->key_size(), keys->order()),
       random_(SeedOf(flags, spec, index)),
@@ -51,16 +55,43 @@ Client::Client(const Flags& flags, const WorkloadSpec& spec, Engine* engine, Key
                ExpectedInserts(spec, flags.Operations())) {}
 
 void Client::Run() {
+  const auto begin = Clock::now();
+  const auto end = begin + std::chrono::seconds(flags_.seconds);
+  const bool limited = flags_.seconds > 0 && !spec_.Fills();
   for (uint64_t i = 0; i < operations_ && !stop_.load(std::memory_order_relaxed); ++i) {
+    const auto due = flags_.rate > 0 ? WaitUntilDue(begin, i) : begin;
     const Op op = ChooseOp();
     const auto start = Clock::now();
+    if (limited && start >= end) return;
     result_.status = Perform(op);
-    const auto nanos =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    const auto finish = Clock::now();
     if (!result_.status.ok()) return;
-    result_.latency[static_cast<int>(op)].Add(static_cast<uint64_t>(nanos));
+    result_.latency[static_cast<int>(op)].Add(Nanos(finish - start));
+    if (flags_.rate > 0) {
+      result_.longest_delay_nanos = std::max(result_.longest_delay_nanos, Nanos(finish - due));
+    }
     done_.store(i + 1, std::memory_order_relaxed);
   }
+}
+
+Client::Clock::time_point Client::WaitUntilDue(Clock::time_point begin, uint64_t i) const {
+  const auto place = i * static_cast<uint64_t>(flags_.threads) + static_cast<uint64_t>(index_);
+  const auto due = begin + std::chrono::nanoseconds(static_cast<uint64_t>(
+                               static_cast<double>(place) * 1e9 / static_cast<double>(flags_.rate)));
+  if (Clock::now() < due) std::this_thread::sleep_until(due);
+  return due;
+}
+
+Status Client::WarmUp() {
+  const uint64_t threads = static_cast<uint64_t>(flags_.threads);
+  for (uint64_t number = static_cast<uint64_t>(index_); number < keys_->limit();
+       number += threads) {
+    Status s = Read(number);
+    if (!s.ok()) return s;
+  }
+  value_.Reset();
+  result_ = ClientResult();
+  return Status::OK();
 }
 
 void Client::RunWriter() {
@@ -81,9 +112,7 @@ void Client::RunWriter() {
     const auto start = Clock::now();
     result_.status = Put(random_.Uniform(keys_->limit()));
     if (!result_.status.ok()) return;
-    const auto nanos =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    result_.latency[static_cast<int>(Op::kUpdate)].Add(static_cast<uint64_t>(nanos));
+    result_.latency[static_cast<int>(Op::kUpdate)].Add(Nanos(Clock::now() - start));
   }
 }
 
@@ -121,8 +150,7 @@ Status Client::Read(uint64_t number) {
   key_maker_.Make(number, &key_);
   const bool expected = keys_->Contains(number);
   value_.Reset();
-  Status s = engine_->db()->Get(engine_->read_options(), engine_->db()->DefaultColumnFamily(), key_,
-                                &value_);
+  Status s = engine_->Get(key_, &value_);
   if (s.IsNotFound()) {
     if (expected) return Status::Corruption("a key that was written is not found", Printable(key_));
     ++result_.not_found;
@@ -139,8 +167,7 @@ Status Client::Read(uint64_t number) {
 Status Client::ReadMissing() {
   key_maker_.MakeMissing(ChooseExisting(), &key_);
   value_.Reset();
-  Status s = engine_->db()->Get(engine_->read_options(), engine_->db()->DefaultColumnFamily(), key_,
-                                &value_);
+  Status s = engine_->Get(key_, &value_);
   if (s.ok()) return Status::Corruption("a key that was never written is found", Printable(key_));
   if (!s.IsNotFound()) return s;
   ++result_.not_found;
@@ -150,7 +177,7 @@ Status Client::ReadMissing() {
 Status Client::Put(uint64_t number) {
   key_maker_.Make(number, &key_);
   const std::string_view value = values_.Make(number);
-  Status s = engine_->db()->Put(engine_->write_options(), key_, Slice(value.data(), value.size()));
+  Status s = engine_->Put(key_, Slice(value.data(), value.size()));
   if (!s.ok()) return s;
   keys_->Mark(number);
   result_.user_bytes_written += key_.size() + value.size();
@@ -169,17 +196,14 @@ Status Client::Scan() {
   const uint64_t length =
       seekrandom ? static_cast<uint64_t>(flags_.seek_nexts) + 1 : 1 + random_.Uniform(kMaxScan);
   key_maker_.Make(ChooseExisting(), &key_);
-  std::unique_ptr<rocksdb::Iterator> it(engine_->db()->NewIterator(engine_->read_options()));
-  uint64_t seen = 0;
-  for (it->Seek(key_); it->Valid() && seen < length; it->Next()) {
-    if (it->value().size() != keys_->value_size()) {
-      return Status::Corruption("a scanned value has a wrong size", it->key().ToString(true));
-    }
-    result_.user_bytes_read += it->key().size() + it->value().size();
-    if (++seen == length) break;
-  }
-  result_.scanned_records += seen;
-  return it->status();
+  std::string wrong;
+  Status s = engine_->Scan(key_, length, [&](const Slice& key, const Slice& value) {
+    if (value.size() != keys_->value_size() && wrong.empty()) wrong = key.ToString(true);
+    result_.user_bytes_read += key.size() + value.size();
+    ++result_.scanned_records;
+  });
+  if (!wrong.empty()) return Status::Corruption("a scanned value has a wrong size", wrong);
+  return s;
 }
 
 }  // namespace kvbench

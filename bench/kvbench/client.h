@@ -30,6 +30,7 @@ struct ClientResult {
   uint64_t user_bytes_read = 0;
   uint64_t not_found = 0;
   uint64_t scanned_records = 0;
+  uint64_t longest_delay_nanos = 0;  // with --rate: from when an operation was due to its end
 };
 
 class Client {
@@ -41,6 +42,8 @@ class Client {
 
   // Runs all operations, or until one fails or Stop() is called.
   void Run();
+  // Reads this client's share of all records, without counting.
+  rocksdb::Status WarmUp();
   // Runs as the writer beside the readers of readwhilewriting.
   void RunWriter();
   void Stop() { stop_.store(true, std::memory_order_relaxed); }
@@ -51,6 +54,7 @@ class Client {
  private:
   using Clock = std::chrono::steady_clock;
 
+  Clock::time_point WaitUntilDue(Clock::time_point begin, uint64_t i) const;
   Op ChooseOp();
   rocksdb::Status Perform(Op op);
   rocksdb::Status Read(uint64_t number);
@@ -64,6 +68,7 @@ class Client {
   const WorkloadSpec& spec_;
   Engine* const engine_;
   KeySet* const keys_;
+  const int index_;
   const uint64_t operations_;
   const KeyMaker key_maker_;
   Random64 random_;

@@ -2,6 +2,7 @@
 #include "device_counters.h"
 
 #include <fmt/core.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -30,6 +31,10 @@ int64_t DiskReads(const std::string& dir) {
   return -1;
 }
 
+double Seconds(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+}
+
 }  // namespace
 
 bool ReadDeviceCounters(const std::string& dir, DeviceCounters* counters, std::string* error) {
@@ -52,7 +57,13 @@ bool ReadDeviceCounters(const std::string& dir, DeviceCounters* counters, std::s
     *error = "/proc/self/io does not count bytes (kernel without task I/O accounting)";
     return false;
   }
+  counters->dirtied_bytes = counters->write_bytes;
   counters->write_bytes -= cancelled;
+  struct rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) == 0) {
+    counters->user_seconds = Seconds(usage.ru_utime);
+    counters->system_seconds = Seconds(usage.ru_stime);
+  }
   counters->disk_reads = DiskReads(dir);
   counters->syncs = ReadSyncCounts();
   return true;

@@ -20,8 +20,10 @@ namespace kvbench {
 struct DeviceCounters {
   int64_t read_bytes = 0;
   int64_t write_bytes = 0;  // cancelled bytes taken off
+  int64_t dirtied_bytes = 0;  // cancelled bytes not taken off
   int64_t read_calls = 0;
   int64_t disk_reads = -1;  // -1: the file system has no device of its own
+  double user_seconds = 0, system_seconds = 0;  // CPU time of the process
   SyncCounts syncs;
 };
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <thread>
 
 namespace kvbench {
@@ -29,8 +30,10 @@ rocksdb::Status Engine::Open(const Flags& flags, bool create, std::unique_ptr<En
     Status s = rocksdb::GetOptionsFromString(config, base, flags.options_string, &options);
     if (!s.ok()) return Status::InvalidArgument("--options-string", s.ToString());
   }
-  engine->memory_budget_ = flags.cache_mb << 20;
+  const bool shared = flags.data_cache_kb == 0 && !flags.index_in_cache;
+  engine->memory_budget_ = shared ? flags.cache_mb << 20 : 0;
   engine->write_options_.sync = flags.sync;
+  engine->write_options_.disableWAL = flags.disable_wal;
   rocksdb::DB* db = nullptr;
   Status s = rocksdb::DB::Open(options, flags.db, &db);
   if (!s.ok()) return s;
@@ -93,8 +96,23 @@ int64_t Engine::IndexMemoryBytes() {
   return db_->GetIntProperty(name, &value) ? static_cast<int64_t>(value) : -1;
 }
 
+TableBytes Engine::TableBytesMoved() {
+  std::map<std::string, std::string> stats;
+  TableBytes bytes;
+  if (!db_->GetMapProperty(rocksdb::DB::Properties::kCFStats, &stats)) return bytes;
+  bytes.read = bytes.written = 0;
+  for (int level = 0;; ++level) {
+    const std::string prefix = fmt::format("compaction.L{}.", level);
+    const auto read = stats.find(prefix + "ReadGB");
+    const auto written = stats.find(prefix + "WriteGB");
+    if (read == stats.end() || written == stats.end()) return bytes;
+    bytes.read += static_cast<int64_t>(std::stod(read->second) * (1 << 30));
+    bytes.written += static_cast<int64_t>(std::stod(written->second) * (1 << 30));
+  }
+}
+
 void Engine::BalanceMemory() {
-  if (cache_ == nullptr) return;
+  if (cache_ == nullptr || memory_budget_ == 0) return;
   const uint64_t index = static_cast<uint64_t>(std::max<int64_t>(0, IndexMemoryBytes()));
   const uint64_t floor =
       memory_budget_ / 16;  // even an index larger than the budget leaves a cache

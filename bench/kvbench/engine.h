@@ -7,6 +7,7 @@
 #pragma once
 
 #include <rocksdb/db.h>
+#include <rocksdb/iterator.h>
 #include <rocksdb/options.h>
 
 #include <cstdint>
@@ -18,11 +19,26 @@
 namespace kvbench {
 
 struct EngineBuild {
-  std::string engine;   // "compassdb" or "rocksdb"
+  std::string engine;   // "compassdb", "rocksdb" or "lmdb"
   std::string version;  // of the API
   std::string library;  // the file that holds the engine's code
   bool assertions = false;
 };
+
+// Bytes of tables that flushes and compactions moved since the database was
+// opened, as the engine counts them: the write-ahead log is not in them.
+struct TableBytes {
+  int64_t read = -1;  // -1: the engine does not tell
+  int64_t written = -1;
+};
+
+}  // namespace kvbench
+
+#ifdef KVBENCH_LMDB
+#include "lmdb_engine.h"
+#else
+
+namespace kvbench {
 
 class Engine {
  public:
@@ -35,6 +51,24 @@ class Engine {
   const rocksdb::WriteOptions& write_options() const { return write_options_; }
   const rocksdb::ReadOptions& read_options() const { return read_options_; }
 
+  rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value) {
+    return db_->Get(read_options_, db_->DefaultColumnFamily(), key, value);
+  }
+  rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value) {
+    return db_->Put(write_options_, key, value);
+  }
+  // Calls each(key, value) for up to `limit` records from `start` on.
+  template <class Each>
+  rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t limit, Each each) {
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read_options_));
+    uint64_t seen = 0;
+    for (it->Seek(start); it->Valid() && seen < limit; it->Next()) {
+      each(it->key(), it->value());
+      if (++seen == limit) break;
+    }
+    return it->status();
+  }
+
   // Waits until no flush and no compaction runs or is wanted. With `flush`,
   // the memtable goes to disk first, so that no write is left unpaid.
   rocksdb::Status WaitUntilIdle(bool flush);
@@ -44,6 +78,7 @@ class Engine {
 
   // Memory of all index and filter data, -1 if the engine does not tell.
   int64_t IndexMemoryBytes();
+  TableBytes TableBytesMoved();
 
   rocksdb::Status Close();
 
@@ -53,7 +88,7 @@ class Engine {
 
   std::unique_ptr<rocksdb::DB> db_;
   std::shared_ptr<rocksdb::Cache> cache_;
-  uint64_t memory_budget_ = 0;
+  uint64_t memory_budget_ = 0;  // of index, filters and cache together; 0: not shared
   rocksdb::WriteOptions write_options_;
   rocksdb::ReadOptions read_options_;
 };
@@ -62,3 +97,5 @@ class Engine {
 rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>* cache);
 
 }  // namespace kvbench
+
+#endif  // KVBENCH_LMDB

@@ -32,11 +32,12 @@ rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>
 #endif
 
   rocksdb::BlockBasedTableOptions table;
-  *cache = rocksdb::NewLRUCache(flags.cache_mb << 20);
+  *cache = rocksdb::NewLRUCache(flags.data_cache_kb > 0 ? flags.data_cache_kb << 10
+                                                        : flags.cache_mb << 20);
   table.block_cache = *cache;
-  // Index and filters stay in memory for as long as their table is open; the
-  // cache gives up as many bytes (Engine::BalanceMemory).
-  table.cache_index_and_filter_blocks = false;
+  // Otherwise index and filters stay in memory for as long as their table is
+  // open; with --cache-mb the cache gives up as many bytes (Engine::BalanceMemory).
+  table.cache_index_and_filter_blocks = flags.index_in_cache;
   if (flags.bloom_bits > 0) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(flags.bloom_bits, false));
   }

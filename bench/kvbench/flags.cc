@@ -139,6 +139,11 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
                  "index leaves)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20))
       ->capture_default_str();
+  app.add_option("--data-cache-kb", flags->data_cache_kb,
+                 "block cache for data alone, in place of --cache-mb; index and filters beside it")
+      ->check(CLI::Range(uint64_t{64}, uint64_t{1} << 30));
+  app.add_flag("--index-in-cache", flags->index_in_cache,
+               "index and filters live in the block cache of --cache-mb and can be evicted");
   app.add_option("--memtable-mb", flags->memtable_mb, "write buffer; level sizes follow from it")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 14))
       ->capture_default_str();
@@ -162,6 +167,13 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_flag("--defaults", flags->defaults,
                "the engine's own default options; tuning flags are not applied");
   app.add_flag("--sync", flags->sync, "each write waits for the disk");
+  app.add_flag("--disable-wal", flags->disable_wal, "no write-ahead log");
+  app.add_option("--rate", flags->rate,
+                 "operations per second of all clients together, each due at its own time; "
+                 "0: as fast as they go");
+  app.add_option("--seconds", flags->seconds, "ends a workload that is not a fill after this time");
+  app.add_flag("--warm-up", flags->warm_up,
+               "reads every record once before each workload that is not a fill");
   app.add_option("--seek-nexts", flags->seek_nexts, "Next calls after each Seek of seekrandom")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();

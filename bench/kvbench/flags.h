@@ -50,6 +50,8 @@ struct Flags {
   std::string distribution;  // empty: the workload's own
   bool direct = false;
   uint64_t cache_mb = 256;
+  uint64_t data_cache_kb = 0;   // > 0: the block cache alone, index and filters beside it
+  bool index_in_cache = false;  // index and filters live in the block cache of cache_mb
   uint64_t memtable_mb = 64;
   std::string compression = "none";
   std::string options_string;
@@ -61,6 +63,10 @@ struct Flags {
   int background_threads = 2;
   bool defaults = false;
   bool sync = false;
+  bool disable_wal = false;
+  uint64_t rate = 0;     // operations per second of all clients together; 0: unlimited
+  uint64_t seconds = 0;  // > 0: ends a workload that is not a fill early
+  bool warm_up = false;  // every record is read once before a workload is measured
   int seek_nexts = 10;
   uint64_t writes_per_second = 0;  // of the writer in readwhilewriting; 0: unlimited
 

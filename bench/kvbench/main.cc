@@ -3,6 +3,7 @@
 // the system, 2 on a usage error.
 #include <fmt/core.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -58,10 +59,12 @@ std::unique_ptr<KeySet> OpenKeySet(Flags* flags, std::string* error) {
   return keys;
 }
 
-int RunAll(const Flags& flags, Engine* engine, KeySet* keys, std::ostream* json) {
+int RunAll(const Flags& flags, double open_seconds, Engine* engine, KeySet* keys,
+           std::ostream* json) {
   const EngineBuild build = Engine::Build();
   for (const WorkloadSpec& spec : flags.workloads) {
     WorkloadResult result;
+    result.open_seconds = open_seconds;
     rocksdb::Status s = RunWorkload(flags, spec, engine, keys, &result);
     if (!s.ok()) return Fail(spec.name, s.ToString());
     if (json != &std::cout) fmt::print("{}\n", TextReport(spec, result));
@@ -95,9 +98,11 @@ int Main(int argc, char** argv) {
   if (keys == nullptr) return Fail("--reuse-db", error);
 
   std::unique_ptr<Engine> engine;
+  const auto start = std::chrono::steady_clock::now();
   rocksdb::Status s = Engine::Open(flags, !flags.reuse_db, &engine);
+  const std::chrono::duration<double> opening = std::chrono::steady_clock::now() - start;
   if (!s.ok()) return Fail("open " + flags.db, s.ToString());
-  const int failed = RunAll(flags, engine.get(), keys.get(), json);
+  const int failed = RunAll(flags, opening.count(), engine.get(), keys.get(), json);
   s = engine->Close();
   if (failed != 0) return failed;
   if (!s.ok()) return Fail("close " + flags.db, s.ToString());

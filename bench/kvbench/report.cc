@@ -84,6 +84,20 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["db_bytes"] = r.db_bytes;
   // What the figures above rest on.
   j["foreground_seconds"] = r.foreground_seconds;
+  j["user_cpu_us_per_op"] =
+      Ratio((r.after.user_seconds - r.before.user_seconds) * 1e6, static_cast<double>(r.operations));
+  j["system_cpu_us_per_op"] = Ratio((r.after.system_seconds - r.before.system_seconds) * 1e6,
+                                    static_cast<double>(r.operations));
+  j["dirtied_bytes"] = r.after.dirtied_bytes - r.before.dirtied_bytes;
+  const bool counted = r.tables_after.written >= 0;
+  j["table_bytes_written"] =
+      counted ? Json(r.tables_after.written - r.tables_before.written) : Json(nullptr);
+  j["table_bytes_read"] =
+      counted ? Json(r.tables_after.read - r.tables_before.read) : Json(nullptr);
+  j["longest_delay_ms"] =
+      flags.rate > 0 ? Json(static_cast<double>(r.clients.longest_delay_nanos) / 1e6)
+                     : Json(nullptr);
+  j["open_seconds"] = r.open_seconds;
   j["not_found"] = r.clients.not_found;
   j["scanned_records"] = r.clients.scanned_records;
   j["live_keys"] = r.live_keys;
@@ -101,6 +115,11 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["direct"] = flags.direct;
   j["sync"] = flags.sync;
   j["cache_mb"] = flags.cache_mb;
+  j["data_cache_kb"] = flags.data_cache_kb;
+  j["index_in_cache"] = flags.index_in_cache;
+  j["disable_wal"] = flags.disable_wal;
+  j["rate"] = flags.rate;
+  j["warm_up"] = flags.warm_up;
   j["memtable_mb"] = flags.memtable_mb;
   j["compression"] = flags.compression;
   j["bloom_bits"] = flags.bloom_bits;

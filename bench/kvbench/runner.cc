@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -71,6 +72,19 @@ class Monitor {
   std::thread thread_;
 };
 
+Status WarmUp(const Clients& clients) {
+  std::vector<std::thread> threads;
+  std::vector<Status> results(clients.size());
+  for (size_t i = 0; i < clients.size(); ++i) {
+    threads.emplace_back([&, i] { results[i] = clients[i]->WarmUp(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Status& s : results) {
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
 Status RunClients(const Flags& flags, const WorkloadSpec& spec, const Clients& clients,
                   Client* writer) {
   std::vector<std::thread> threads;
@@ -103,6 +117,8 @@ void Add(const Client& client, WorkloadResult* result) {
   result->clients.user_bytes_read += r.user_bytes_read;
   result->clients.not_found += r.not_found;
   result->clients.scanned_records += r.scanned_records;
+  result->clients.longest_delay_nanos =
+      std::max(result->clients.longest_delay_nanos, r.longest_delay_nanos);
 }
 
 Status ReadCounters(const Flags& flags, DeviceCounters* counters) {
@@ -135,8 +151,12 @@ Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
   if (spec.kind == WorkloadKind::kReadWhileWriting) {
     writer = std::make_unique<Client>(flags, spec, engine, keys, flags.threads, 0);
   }
+  if (flags.warm_up && !spec.Fills()) {
+    if (s = WarmUp(clients); !s.ok()) return s;
+  }
   if (!UncountedSyncFs(flags.db.c_str())) return Status::IOError("syncfs", flags.db);
   ResetPeakRss();
+  result->tables_before = engine->TableBytesMoved();
   if (s = ReadCounters(flags, &result->before); !s.ok()) return s;
   {
     Monitor monitor(spec, operations, &clients, engine);
@@ -156,6 +176,7 @@ Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
   result->live_keys = keys->live_keys();
   result->live_bytes = keys->live_bytes();
   result->index_memory_bytes = engine->IndexMemoryBytes();
+  result->tables_after = engine->TableBytesMoved();
   return s;
 }
 

@@ -24,6 +24,8 @@ struct WorkloadResult {
   uint64_t live_keys = 0;
   uint64_t live_bytes = 0;
   int64_t index_memory_bytes = -1;
+  double open_seconds = 0;  // of the database, before this process's first workload
+  TableBytes tables_before, tables_after;
 };
 
 rocksdb::Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
