@@ -10,7 +10,8 @@ namespace compassdb::perfect_hash {
 
 // First byte of the serialised form. Values are part of the format: never reuse one.
 enum class Kind : uint8_t {
-  kPilot = 1,  // near-minimal: one-byte pilots, segments, bumped keys to further levels
+  kPilot = 1,   // near-minimal: one-byte pilots, segments, bumped keys to further levels
+  kCpHash = 2,  // the paper's: load 0.9, dictionaries of displacement pairs
 };
 
 // Runs task(0) .. task(tasks - 1), on any threads in any order, and returns when all are done.
@@ -23,7 +24,10 @@ struct BuildOptions {
   // The input ascends (repeats allowed). Saves a copy and a partitioning pass. A wrong claim is
   // noticed and costs time only.
   bool sorted = false;
-  // Empty: build on the calling thread. The result is the same either way.
+  // Threads to build with; more than one pays from some ten thousand hashes. The result is the
+  // same for every number.
+  unsigned threads = 1;
+  // What runs the tasks of several threads; empty: threads of its own.
   ParallelFor parallel;
 };
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "perfect_hash/pilot_format.h"
+#include "perfect_hash/hash_mapping.h"
 
 namespace compassdb::perfect_hash {
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perfect_hash/perfect_hash.h"
 
+#include "perfect_hash/cp_builder.h"
 #include "perfect_hash/pilot_builder.h"
+#include "perfect_hash/threads.h"
 
 #if defined(COMPASSDB_INVARIANTS)
 #include <cstdio>
@@ -36,10 +38,21 @@ BuildResult Build(std::span<const uint64_t> hashes, const BuildOptions& options,
                   std::string* serialized) {
   serialized->clear();
   BuildResult result;
-  if (options.kind != Kind::kPilot || hashes.size() > kMaxKeys) return result;
-  result.distinct =
-      BuildPilotFunction(hashes, options.seed, options.sorted, PilotTuning(), options.parallel,
-                         serialized);
+  if (hashes.size() > kMaxKeys) return result;
+  ParallelFor parallel = options.parallel;
+  if (!parallel && options.threads > 1) parallel = RunOnThreads(options.threads);
+  switch (options.kind) {
+    case Kind::kPilot:
+      result.distinct = BuildPilotFunction(hashes, options.seed, options.sorted, PilotTuning(),
+                                           parallel, serialized);
+      break;
+    case Kind::kCpHash:
+      result.distinct = BuildCpFunction(hashes, options.seed, options.sorted, CpTuning(),
+                                        parallel, serialized);
+      break;
+    default:
+      return result;
+  }
   result.ok = true;
 #if defined(COMPASSDB_INVARIANTS)
   CheckPerfect(hashes, result.distinct, *serialized);
@@ -49,7 +62,10 @@ BuildResult Build(std::span<const uint64_t> hashes, const BuildOptions& options,
 
 bool Function::Open(std::span<const uint8_t> bytes, Function* out) {
   *out = Function();
-  return PilotView::Open(bytes, &out->pilot_);
+  if (bytes.empty() || bytes[0] != kCpKind) return PilotView::Open(bytes, &out->pilot_);
+  if (!CpView::Open(bytes, &out->cp_)) return false;
+  out->kind_ = Kind::kCpHash;
+  return true;
 }
 
 }  // namespace compassdb::perfect_hash

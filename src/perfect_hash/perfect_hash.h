@@ -11,9 +11,10 @@
 //  - f(h) < slots() for every h, in the set or not, whatever the bytes hold, once Open returned
 //    true (only the function of no keys has no slots; it answers 0).
 //  - keys() <= slots() <= 1.04 * keys() + 4 (measured: 1.017 on average, 1.000 up to 128 keys) for
-//    hashes drawn at random. Sets built to defeat the search still get a correct function.
-//  - The bytes depend on the set and the seed only, not on the order of the input, on repeated
-//    hashes in it, on the machine or on the number of threads.
+//    hashes drawn at random, under Kind::kPilot; slots() is 1.1 * keys(), rounded up, and seldom
+//    more, under Kind::kCpHash. Sets built to defeat the search still get a correct function.
+//  - The bytes depend on the set, the seed and the kind only, not on the order of the input, on
+//    repeated hashes in it, on the machine, its instruction set or the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@
 #include <string>
 
 #include "perfect_hash/build_options.h"
+#include "perfect_hash/cp_view.h"
 #include "perfect_hash/pilot_view.h"
 
 namespace compassdb::perfect_hash {
@@ -45,24 +47,31 @@ class Function {
   // proportion to the number of segments (one per several thousand keys), not of keys.
   static bool Open(std::span<const uint8_t> bytes, Function* out);
 
-  uint64_t keys() const { return pilot_.keys(); }
-  uint64_t slots() const { return pilot_.slots(); }
-  size_t SizeBytes() const { return pilot_.size_bytes(); }
-  Kind kind() const { return Kind::kPilot; }
+  uint64_t keys() const { return IsPilot() ? pilot_.keys() : cp_.keys(); }
+  uint64_t slots() const { return IsPilot() ? pilot_.slots() : cp_.slots(); }
+  size_t SizeBytes() const { return IsPilot() ? pilot_.size_bytes() : cp_.size_bytes(); }
+  // A set that defeats CPHash's search has a pilot function, whatever was asked for.
+  Kind kind() const { return kind_; }
 
-  uint64_t operator()(uint64_t hash) const { return pilot_.Slot(hash); }
+  uint64_t operator()(uint64_t hash) const {
+    return IsPilot() ? pilot_.Slot(hash) : cp_.Slot(hash);
+  }
 
   // Asks for the cache lines that operator()(hash) will read.
-  void Prefetch(uint64_t hash) const { pilot_.Prefetch(hash); }
+  void Prefetch(uint64_t hash) const { IsPilot() ? pilot_.Prefetch(hash) : cp_.Prefetch(hash); }
 
   // slots[i] = (*this)(hashes[i]) for all i < n, with the cache misses overlapped. The two arrays
   // may be the same.
   void Batch(const uint64_t* hashes, uint64_t* slots, size_t n) const {
-    pilot_.Batch(hashes, slots, n);
+    IsPilot() ? pilot_.Batch(hashes, slots, n) : cp_.Batch(hashes, slots, n);
   }
 
  private:
+  bool IsPilot() const { return kind_ == Kind::kPilot; }
+
+  Kind kind_ = Kind::kPilot;
   PilotView pilot_;
+  CpView cp_;
 };
 
 }  // namespace compassdb::perfect_hash

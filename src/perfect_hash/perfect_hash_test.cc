@@ -5,82 +5,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "perfect_hash/testing.h"
+
 namespace compassdb::perfect_hash {
 namespace {
-
-using Hashes = std::vector<uint64_t>;
-
-std::span<const uint8_t> AsBytes(const std::string& s) {
-  return {reinterpret_cast<const uint8_t*>(s.data()), s.size()};
-}
-
-Hashes RandomHashes(size_t n, uint64_t seed) {
-  std::mt19937_64 rng(seed);
-  Hashes hashes(n);
-  for (uint64_t& hash : hashes) hash = rng();
-  return hashes;
-}
-
-Hashes Sorted(Hashes hashes) {
-  std::sort(hashes.begin(), hashes.end());
-  return hashes;
-}
-
-std::string BuildOk(const Hashes& hashes, bool sorted = false, uint64_t seed = 0) {
-  std::string bytes;
-  BuildOptions options;
-  options.sorted = sorted;
-  options.seed = seed;
-  const BuildResult result = Build(hashes, options, &bytes);
-  EXPECT_TRUE(result.ok);
-  Hashes set = Sorted(hashes);
-  set.erase(std::unique(set.begin(), set.end()), set.end());
-  EXPECT_EQ(result.distinct, set.size());
-  return bytes;
-}
-
-// Opens the function and checks that it sends the set to distinct slots within the stated bound.
-void ExpectPerfect(const Hashes& hashes, const std::string& bytes, double slack = 1.04) {
-  Function f;
-  ASSERT_TRUE(Function::Open(AsBytes(bytes), &f));
-  Hashes set = Sorted(hashes);
-  set.erase(std::unique(set.begin(), set.end()), set.end());
-  ASSERT_EQ(f.keys(), set.size());
-  ASSERT_GE(f.slots(), set.size());
-  ASSERT_LE(static_cast<double>(f.slots()), slack * static_cast<double>(set.size()) + 4);
-  ASSERT_EQ(f.SizeBytes(), bytes.size());
-  std::vector<bool> taken(f.slots());
-  for (const uint64_t hash : set) {
-    const uint64_t slot = f(hash);
-    ASSERT_LT(slot, f.slots());
-    ASSERT_FALSE(taken[slot]) << "two keys of " << set.size() << " in slot " << slot;
-    taken[slot] = true;
-  }
-}
-
-void ExpectInBounds(const Function& f, uint64_t seed, size_t queries) {
-  std::mt19937_64 rng(seed);
-  Hashes hashes(queries);
-  for (size_t i = 0; i < queries; ++i) hashes[i] = i % 4 == 0 ? i * (~0ull / queries) : rng();
-  Hashes slots(queries);
-  f.Batch(hashes.data(), slots.data(), queries);
-  for (size_t i = 0; i < queries; ++i) {
-    const uint64_t slot = f(hashes[i]);
-    ASSERT_EQ(slot, slots[i]);
-    if (f.slots() == 0) {
-      ASSERT_EQ(slot, 0u);
-    } else {
-      ASSERT_LT(slot, f.slots());
-    }
-  }
-}
 
 TEST(PerfectHash, NoKeys) {
   const std::string bytes = BuildOk({});
@@ -166,6 +100,20 @@ TEST(PerfectHash, ThreadsDoNotMatter) {
     ASSERT_TRUE(Build(hashes, options, &bytes).ok);
     EXPECT_EQ(bytes, BuildOk(hashes));
     EXPECT_EQ(calls > 0, n > 70'000);
+  }
+}
+
+TEST(PerfectHash, ThreadsOfItsOwn) {
+  const Hashes hashes = RandomHashes(300'000, 1);
+  for (const bool sorted : {false, true}) {
+    for (const unsigned threads : {2, 5, 100}) {
+      std::string bytes;
+      BuildOptions options;
+      options.threads = threads;
+      options.sorted = sorted;
+      ASSERT_TRUE(Build(sorted ? Sorted(hashes) : hashes, options, &bytes).ok);
+      EXPECT_EQ(bytes, BuildOk(hashes));
+    }
   }
 }
 
@@ -296,13 +244,6 @@ TEST(PerfectHash, UnalignedBytes) {
     ASSERT_TRUE(Function::Open(AsBytes(shifted).subspan(offset), &b));
     for (const uint64_t hash : hashes) ASSERT_EQ(a(hash), b(hash));
   }
-}
-
-// A copy of exactly the given bytes, so that address sanitizer sees any read past the end.
-std::unique_ptr<uint8_t[]> Exact(const std::string& bytes) {
-  auto copy = std::make_unique<uint8_t[]>(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), copy.get());
-  return copy;
 }
 
 TEST(PerfectHashDamaged, EveryTruncationIsRefused) {

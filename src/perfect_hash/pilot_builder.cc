@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "perfect_hash/attempts.h"
+#include "perfect_hash/byte_io.h"
 #include "perfect_hash/partition.h"
 #include "perfect_hash/pilot_format.h"
 #include "perfect_hash/segment_builder.h"
@@ -13,36 +15,15 @@
 namespace compassdb::perfect_hash {
 namespace {
 
-constexpr uint32_t kMixedAttempts = 4;
 constexpr size_t kListInstead = 2;  // so few leftovers are cheaper listed than as a level
 constexpr uint64_t kSmallSet = 256;   // cheap enough to try many seeds for a full table
 constexpr uint64_t kMediumSet = 2048;  // cheap enough for a second attempt if the first is unlucky
 constexpr uint32_t kSmallAttempts = 8;
 constexpr size_t kSegmentsPerTask = 16;
 
-enum class Outcome {
-  kDone,
-  kRepeats,  // some hash occurs twice
-  kSkewed,   // the hashes do not spread over the segments
-};
-
-void AppendVarint(uint64_t v, std::string* out) {
-  for (; v >= 0x80; v >>= 7) out->push_back(static_cast<char>(v | 0x80));
-  out->push_back(static_cast<char>(v));
-}
-
-void AppendWord(uint64_t v, std::string* out) {
-  uint8_t bytes[8];
-  StoreWord(bytes, v);
-  out->append(reinterpret_cast<const char*>(bytes), sizeof(bytes));
-}
-
 bool HasRepeats(std::span<const uint64_t> sorted) {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
-
-// The seed of a further attempt.
-uint64_t NextSeed(uint64_t seed) { return seed + 0x9e6c63d0876a9a47ull; }
 
 // One attempt at all levels under one seed.
 class PilotBuilder {
@@ -257,46 +238,19 @@ uint64_t BuildPilotFunction(std::span<const uint64_t> hashes, uint64_t seed, boo
   std::vector<uint64_t> distinct;
   if (hashes.size() <= kMediumSet) {
     distinct = SortDistinct(hashes);
-    BuildSmall(distinct, seed, tuning, serialized);
-    return distinct.size();
+    hashes = distinct;
+    sorted = true;
   }
-  if (sorted) {
-    bool ascending = true;
-    bool repeats = false;
-    for (size_t i = 1; i < hashes.size(); ++i) {
-      ascending &= hashes[i - 1] <= hashes[i];
-      repeats |= hashes[i - 1] == hashes[i];
+  return BuildByAttempts(hashes, seed, sorted, [&](const Attempt& attempt) {
+    if (attempt.sorted && attempt.hashes.size() <= kMediumSet) {
+      BuildSmall(attempt.hashes, attempt.seed, tuning, serialized);
+      return Outcome::kDone;
     }
-    sorted = ascending;
-    if (ascending && repeats) {
-      distinct.resize(hashes.size());
-      distinct.erase(std::unique_copy(hashes.begin(), hashes.end(), distinct.begin()),
-                     distinct.end());
-      return BuildPilotFunction(distinct, seed, true, tuning, parallel, serialized);
-    }
-  }
-  {
-    PilotBuilder builder(tuning, parallel, seed, false, false);
-    if (builder.Run(hashes, sorted) == Outcome::kDone) {
-      builder.Serialize(hashes.size(), serialized);
-      return hashes.size();
-    }
-  }
-  if (!sorted) {
-    // Repeats or a bad spread (of which repeats may be the cause): reduce to the set and retry.
-    distinct = SortDistinct(hashes);
-    return BuildPilotFunction(distinct, seed, true, tuning, parallel, serialized);
-  }
-  std::vector<uint64_t> mixed(hashes.size());
-  for (uint32_t attempt = 1;; ++attempt) {
-    seed = NextSeed(seed);
-    for (size_t i = 0; i < hashes.size(); ++i) mixed[i] = MixHash(hashes[i], seed);
-    PilotBuilder builder(tuning, parallel, seed, true, attempt == kMixedAttempts);
-    if (builder.Run(mixed, false) == Outcome::kDone) {
-      builder.Serialize(hashes.size(), serialized);
-      return hashes.size();
-    }
-  }
+    PilotBuilder builder(tuning, parallel, attempt.seed, attempt.mixed, attempt.last);
+    const Outcome outcome = builder.Run(attempt.hashes, attempt.sorted);
+    if (outcome == Outcome::kDone) builder.Serialize(attempt.hashes.size(), serialized);
+    return outcome;
+  });
 }
 
 }  // namespace compassdb::perfect_hash

@@ -3,61 +3,10 @@
 
 #include <algorithm>
 
+#include "perfect_hash/byte_io.h"
+
 namespace compassdb::perfect_hash {
 namespace {
-
-// Takes fields off the front of a byte range; after the first failure everything fails.
-class Reader {
- public:
-  explicit Reader(std::span<const uint8_t> bytes) : p_(bytes.data()), left_(bytes.size()) {}
-
-  const uint8_t* Take(uint64_t n) {
-    if (!ok_ || n > left_) {
-      ok_ = false;
-      return nullptr;
-    }
-    const uint8_t* at = p_;
-    p_ += n;
-    left_ -= static_cast<size_t>(n);
-    return at;
-  }
-
-  // count * size bytes; the product may not wrap.
-  const uint8_t* TakeArray(uint64_t count, uint64_t size) {
-    if (size != 0 && count > left_ / size) ok_ = false;
-    return Take(ok_ ? count * size : 0);
-  }
-
-  uint8_t Byte() {
-    const uint8_t* p = Take(1);
-    return p != nullptr ? *p : 0;
-  }
-
-  uint64_t Word() {
-    const uint8_t* p = Take(8);
-    return p != nullptr ? LoadWord(p) : 0;
-  }
-
-  uint64_t Varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const uint8_t byte = Byte();
-      if (!ok_ || (shift == 63 && byte > 1)) break;
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    ok_ = false;
-    return 0;
-  }
-
-  bool ok() const { return ok_; }
-  size_t left() const { return left_; }
-
- private:
-  const uint8_t* p_;
-  size_t left_;
-  bool ok_ = true;
-};
 
 // The segments' slot ranges must follow each other from *next_slot on.
 bool CheckEntries(const uint8_t* entries, uint64_t segments, uint64_t* next_slot) {
@@ -76,7 +25,7 @@ bool CheckEntries(const uint8_t* entries, uint64_t segments, uint64_t* next_slot
 bool PilotView::Open(std::span<const uint8_t> bytes, PilotView* out) {
   *out = PilotView();
   PilotView view;
-  Reader in(bytes);
+  ByteReader in(bytes);
   if (in.Byte() != kPilotKind) return false;
   const uint8_t flags = in.Byte();
   if ((flags & ~(kFlagMixed | kFlagList)) != 0) return false;
