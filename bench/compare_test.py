@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of bench/compare, with programs that play the two kvbench."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -29,8 +31,42 @@ with open(value("--json"), "w") as f:
       "write_amplification": None if value("--workload") == "c" else 2.0 * SPEED, "read_amplification": 4,
       "space_amplification": 1.5, "fsyncs": 1, "msyncs": 0, "sync_file_ranges": 0, "index_memory_bytes": 100,
       "index_bytes_per_key": 1.0, "peak_rss_bytes": 1, "db_bytes": 1, "engine_version": "7.8.3",
-      "engine_library": "LIBRARY", "engine_assertions": ASSERTIONS}, f)
+      "user_cpu_us_per_op": 2.0, "dirtied_bytes": 9, "table_bytes_written": 8, "open_seconds": 0.5,
+      "longest_delay_ms": None, "engine_library": "LIBRARY", "engine_assertions": ASSERTIONS}, f)
 """
+
+
+ONE = {
+    "operations": 100,
+    "seconds": 1.0,
+    "ops_per_second": 100.0,
+    "latency_us": {"read": {"count": 100, "avg": 1, "p50": 1, "p99": 3, "max": 5}},
+    "user_bytes_written": 1000,
+    "device_bytes_written": 2000,
+    "dirtied_bytes": 3000,
+    "table_bytes_written": 1500,
+    "table_bytes_read": 100,
+    "device_reads": 100,
+    "device_bytes_read": 100 * 8192,
+    "user_bytes_read": 14800,
+    "write_amplification": 2.0,
+    "space_amplification": 1.2,
+    "index_bytes_per_key": 2.5,
+    "user_cpu_us_per_op": 1.0,
+    "system_cpu_us_per_op": 1.0,
+    "longest_delay_ms": 50.0,
+    "open_seconds": 0.1,
+    "db_bytes": 5000,
+    "engine_version": "7.8.3",
+    "engine_library": "/x",
+    "engine_assertions": False,
+}
+
+
+def measured_suites():
+    from comparelib import measured
+
+    return measured.SUITES
 
 
 class CompareTest(unittest.TestCase):
@@ -162,6 +198,69 @@ class CompareTest(unittest.TestCase):
         run = self.compare()
         self.assertEqual(run.returncode, 1)
         self.assertIn("kvbench-rocksdb is missing", run.stderr)
+
+    def test_measured_suite_says_what_is_reached(self):
+        self.fake("lmdb", 2.8, "/usr/lib/liblmdb.so", False)
+        out = self.compare("--suite", "cached", "--only", "readrandom|YCSB A", "-n", "3", "--seconds", "1")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        rows = [line.split("|") for line in (self.dir / "out.md").read_text().splitlines()]
+        rows = [[c.strip() for c in row[1:-1]] for row in rows if len(row) == 8]
+        verdicts = {(row[1], row[4]): row[3:6:2] for row in rows}
+        self.assertEqual(verdicts[("readrandom", "≥ 3× RocksDB tuned")], ["3", "reached"])
+        self.assertEqual(verdicts[("readrandom", "≥ 1.2× LMDB")], ["1.07", "**not reached**"])
+        self.assertEqual(verdicts[("YCSB A, 2 threads", "≥ 2× RocksDB tuned")], ["3", "reached"])
+        calls = [c.split() for c in (self.dir / "work" / "calls").read_text().splitlines()]
+        self.assertEqual([c[0] for c in calls[:6]], ["compassdb", "rocksdb", "lmdb", "lmdb", "rocksdb", "compassdb"])
+        self.assertEqual(sum("load" in c for c in calls), 3)
+        self.assertEqual(len(calls), 3 + 9 + 6)
+        self.assertFalse((self.dir / "work" / "cached-compassdb").exists())
+
+        # What is measured already is not measured again.
+        args = ("--suite", "cached", "--only", "readrandom|YCSB A", "--seconds", "1", "--continue")
+        self.compare(*args, "-n", "4")
+        calls = (self.dir / "work" / "calls").read_text().splitlines()
+        self.assertEqual(len(calls), 18 + 5)
+        self.assertEqual(len(self.report()["results"]), 23)
+
+    def test_release_build_is_preferred(self):
+        self.fake("rocksdb-release", 6, "/x/kvbench-rocksdb-release", False)
+        for flags, value in ((), "0.5"), (("--rocksdb", "debian"), "3"):
+            only = ("--only", "YCSB A", "-n", "1", "--seconds", "1")
+            self.fake("lmdb", 1, "/usr/lib/liblmdb.so", False)
+            self.compare("--suite", "cached", *only, *flags)
+            self.assertIn(f"| operations/s | {value} | ≥ 2× RocksDB tuned |", (self.dir / "out.md").read_text())
+        self.compare("--workloads", "load,c")
+        self.assertEqual(self.report()["ratios"]["rocksdb"]["c"]["ops_per_second"], 0.5)
+
+    def test_every_measured_suite_with_all_its_steps(self):
+        sys.path.insert(0, str(COMPARE.parent))
+        from comparelib import cli, device, measure
+
+        steady = []
+
+        def result(cmd, out):
+            if "--rate" in cmd:
+                steady.append(cmd[cmd.index("--rate") + 1])
+            return {**ONE, "ops_per_second": 300 if "compassdb" in cmd[0] else 100}
+
+        measure.call = result
+        device.start_beside = lambda work_dir, seconds: "fio"
+        device.stop_beside = lambda process: 7.0
+        shapes = []
+        device.random_reads = lambda *shape: shapes.append(shape[1:4]) or {**ONE, "engine_library": None}
+        text = io.StringIO()
+        for suite in measured_suites():
+            args = ["--suite", suite, "--bin", str(self.dir), "--work-dir", str(self.dir / "work")]
+            self.fake("lmdb", 1, "/x", False)
+            with contextlib.redirect_stdout(text), contextlib.redirect_stderr(io.StringIO()):
+                self.assertEqual(cli.main([*args, "--out", str(self.dir / suite), "-n", "1"]), 0, suite)
+        self.assertEqual(set(steady), {"210"})  # 70 % of the faster
+        self.assertEqual(set(shapes), {(5000, 8192, 16), (5000, 8192, 1)})
+        for plot in ("paper-11-write", "paper-11-read", "paper-11-space", "paper-10b-values"):
+            tree = xml.etree.ElementTree.parse(self.dir / f"{plot}.svg")
+            self.assertIn("RocksDB tuned", "".join(tree.getroot().itertext()))
+        rows = [line.split() for line in text.getvalue().splitlines() if line.startswith("stalls ")]
+        self.assertEqual([r[-5:] for r in rows], [["50", "≤", "100", "ms", "reached"]])
 
     def test_budget_leaves_out_and_says_so(self):
         (self.dir / "kvbench-rocksdb").write_text(

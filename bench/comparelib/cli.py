@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from . import runner, suites, summary, svg, tables
+from . import measured, runner, suites, summary, svg, tables
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -24,14 +24,21 @@ def parse(argv):
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="CompassDB against RocksDB, by turns, in one table.",
     )
-    p.add_argument("--suite", choices=["demo", "standard", "fill"], default="demo")
+    p.add_argument(
+        "--suite",
+        choices=["demo", "standard", "fill", *measured.SUITES],
+        default="demo",
+        help="the first three compare engines; the others measure one scenario each",
+    )
     p.add_argument(
         "--workloads",
         type=lambda v: v.split(","),
         help="instead of a suite: kvbench workloads, a fill first",
     )
-    p.add_argument("-n", "--repeats", type=positive, default=1, help="of the whole suite")
-    p.add_argument("--records", type=positive, default=1_000_000)
+    p.add_argument(
+        "-n", "--repeats", type=positive, help="of the whole suite (default 1) or of each step (3)"
+    )
+    p.add_argument("--records", type=positive, help="default 1,000,000, or those of the suite")
     p.add_argument(
         "--operations",
         type=positive,
@@ -44,7 +51,7 @@ def parse(argv):
     p.add_argument(
         "--cache-mb", type=positive, default=256, help="index, filters and cached blocks together"
     )
-    p.add_argument("--memtable-mb", type=positive, default=64)
+    p.add_argument("--memtable-mb", type=positive, help="default 64, or that of the suite")
     p.add_argument("--bloom-bits", type=float, default=10)
     p.add_argument("--compression", choices=["none", "snappy", "lz4", "zstd"], default="none")
     p.add_argument("--options-string", help="given to all engines")
@@ -87,7 +94,30 @@ def parse(argv):
         "--out", default=str(ROOT / "build" / "compare"), help="writes OUT.json, OUT.md and OUT.svg"
     )
     p.add_argument("--keep", action="store_true", help="leave the databases there")
+    p.add_argument(
+        *("--rocksdb",),
+        choices=["auto", "release", "debian"],
+        default="auto",
+        help="which build of it: release is that of rocksdb-release/build; auto: that, if it is there",
+    )
+    m = p.add_argument_group("measured suites", ", ".join(measured.SUITES))
+    m.add_argument("--long", action="store_true", help="the sizes at which the figures are claimed")
+    m.add_argument("--seconds", type=positive, help="per timed step; default 3, with --long 30")
+    m.add_argument("--only", default="", help='regular expression on "group: step"; fills always run')
+    m.add_argument(
+        "--continue",
+        dest="go_on",
+        action="store_true",
+        help="keep the results of OUT.json and the databases of an earlier --keep, measure what lacks",
+    )
     args = p.parse_args(argv)
+    if args.suite in measured.SUITES and not args.workloads:
+        args.repeats = args.repeats or 3
+        args.seconds = args.seconds or (30 if args.long else 3)
+        return args
+    args.repeats = args.repeats or 1
+    args.records = args.records or 1_000_000
+    args.memtable_mb = args.memtable_mb or 64
     args.operations = args.operations or args.records
     if args.engines is None:
         args.engines = ["compassdb"] + {
@@ -149,8 +179,11 @@ def write_report(args, report):
 
 def main(argv):
     args = parse(argv)
-    steps = suites.steps_of(args)
     try:
+        if args.suite in measured.SUITES and not args.workloads:
+            measured.run(args, argv)
+            return 0
+        steps = suites.steps_of(args)
         results, left_out = runner.run_all(args, steps, args.engines)
         write_report(args, make_report(args, steps, results, left_out))
     except (runner.RunError, OSError) as error:

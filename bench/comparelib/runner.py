@@ -24,8 +24,12 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def binary(args, engine):
-    path = os.path.join(args.bin, ENGINES[engine][0])
+def program(args, name):
+    path = os.path.join(args.bin, name)
+    if name == "kvbench-rocksdb" and args.rocksdb != "debian":
+        release = path + "-release"
+        if args.rocksdb == "release" or os.access(release, os.X_OK):
+            path = release
     if not os.access(path, os.X_OK):
         raise RunError(f"{path} is missing: build it first (make build), or give --bin")
     return path
@@ -44,7 +48,7 @@ def check_space(args, engines):
 def command(args, engine, step, db, out, repeat):
     operations = max(1, int(args.operations * step.share))
     cmd = [
-        binary(args, engine),
+        program(args, ENGINES[engine][0]),
         *ENGINES[engine][1],
         "--workload",
         step.workload,

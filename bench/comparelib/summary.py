@@ -90,9 +90,11 @@ def builds(results):
     """One line per engine: which build of it was measured."""
     lines = {}
     for r in results:
-        library = r["engine_library"]
+        library = r.get("engine_library")
+        if library is None:  # the device
+            continue
         of = r["engine"].split("-")[0]
-        name = {"compassdb": "CompassDB", "rocksdb": "RocksDB"}[of]
+        name = {"compassdb": "CompassDB", "rocksdb": "RocksDB", "lmdb": "LMDB"}[of]
         who = (
             "Debian's build, "
             if of == "rocksdb" and library.startswith(("/usr/lib/", "/lib/"))
@@ -106,7 +108,7 @@ def builds(results):
 
 def claim(results):
     """What the table may be used for."""
-    if any(r["engine_assertions"] for r in results):
+    if any(r.get("engine_assertions") for r in results):
         return "not a performance claim: a library with assertions on was measured"
     return "release builds on both sides"
 

@@ -21,6 +21,9 @@ using rocksdb::Status;
 
 rocksdb::Status Engine::Open(const Flags& flags, bool create, std::unique_ptr<Engine>* result) {
   auto engine = std::unique_ptr<Engine>(new Engine());
+#ifndef KVBENCH_ROCKSDB
+  if (flags.partition_index) return Status::InvalidArgument("--partition-index is RocksDB's");
+#endif
   rocksdb::Options options = MakeOptions(flags, &engine->cache_);
   options.create_if_missing = create;
   options.error_if_exists = create;

@@ -165,8 +165,11 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_flag("--defaults", flags->defaults,
-               "the engine's own default options; tuning flags are not applied");
+               "the engine's own default options; of the tuning flags only --direct (without "
+               "compression then) and, with it, --data-cache-kb are applied");
   app.add_flag("--sync", flags->sync, "each write waits for the disk");
+  app.add_flag("--partition-index", flags->partition_index,
+               "index and filters in partitions (RocksDB only), which --index-in-cache is tuned with");
   app.add_flag("--disable-wal", flags->disable_wal, "no write-ahead log");
   app.add_option("--rate", flags->rate,
                  "operations per second of all clients together, each due at its own time; "

@@ -64,6 +64,7 @@ struct Flags {
   bool defaults = false;
   bool sync = false;
   bool disable_wal = false;
+  bool partition_index = false;
   uint64_t rate = 0;     // operations per second of all clients together; 0: unlimited
   uint64_t seconds = 0;  // > 0: ends a workload that is not a fill early
   bool warm_up = false;  // every record is read once before a workload is measured

@@ -38,7 +38,7 @@ struct Reads {
 };
 
 Reads DeviceReads(const Flags& flags, const WorkloadResult& r) {
-  if (flags.direct && !flags.defaults) {
+  if (flags.direct) {
     const int64_t calls = r.after.read_calls - r.before.read_calls;
     const auto ring =
         static_cast<int64_t>(r.after.syncs.ring_requests - r.before.syncs.ring_requests);

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a measured suite prints: each figure beside its target, and the results behind it."""
+
+import statistics
+
+from . import plan, tables
+
+COLUMNS = [
+    ("operations/s", "ops", "{:,.0f}"),
+    ("avg µs", "avg_us", "{:.2f}"),
+    ("p99 µs", "p99_us", "{:.1f}"),
+    ("user CPU µs/op", "user_cpu", "{:.2f}"),
+    ("system CPU µs/op", "system_cpu", "{:.2f}"),
+    ("reads/op", "reads", "{:.3f}"),
+    ("write amp.", "write_amp", "{:.2f}"),
+    ("with the log", "write_amp_with_log", "{:.2f}"),
+    ("tables alone", "write_amp_tables", "{:.2f}"),
+    ("space amp.", "space_amp", "{:.2f}"),
+    ("index B/key", "index_bytes", "{:.2f}"),
+    ("longest delay ms", "delay_ms", "{:.0f}"),
+    ("stall beside ms", "device_stall_ms", "{:.0f}"),
+]
+WORDS = {
+    "ops": "operations/s",
+    "avg_us": "average latency",
+    "user_cpu": "user CPU per operation",
+    "device_bytes": "device bytes written",
+    "device_bytes_so_far": "device bytes written so far",
+    "space_amp": "space amplification",
+    "delay_ms": "longest stall",
+    "index_bytes": "index memory",
+    "reads": "disk reads",
+    "open_seconds": "opening",
+    "table_bytes_read": "bytes that compactions read",
+    "seconds": "seconds",
+    "write_amp_tables": "bytes written to tables per user byte",
+}
+
+
+def number(value):
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def shown(values):
+    middle, low, high = values
+    return number(middle) + (f" ({number(low)} to {number(high)})" if number(low) != number(high) else "")
+
+
+def figure_rows(groups, results):
+    """[group, step, figure, value, target, verdict] per figure that was measured."""
+    rows = []
+    for group in groups:
+        for step in group.steps:
+            of_step = [r for r in results if r["group"] == group.name and r["step"] == step.label]
+            for goal in step.targets:
+                parts = goal.targets if isinstance(goal, plan.Either) else [goal]
+                values = [(t, plan.figure(t, of_step)) for t in parts]
+                values = [(t, v) for t, v in values if v is not None]
+                if not values:
+                    continue
+                met = any(t.reached(v[0]) for t, v in values)
+                rows.append(
+                    [
+                        group.name,
+                        step.label,
+                        WORDS.get(values[0][0].metric, values[0][0].metric),
+                        " or ".join(shown(v) for _, v in values),
+                        " or ".join(t.text() for t, _ in values),
+                        "reached" if met else "**not reached**",
+                    ]
+                )
+    return rows
+
+
+def detail_rows(group, results):
+    body = []
+    for step in group.steps:
+        for engine in group.engines:
+            mine = [
+                r
+                for r in results
+                if (r["group"], r["step"], r["engine"]) == (group.name, step.label, engine)
+            ]
+            if not mine:
+                continue
+            row = [step.label, plan.NAMES.get(engine, engine)]
+            for _, metric, form in COLUMNS:
+                values = [v for v in (plan.metric_of(r, metric) for r in mine) if v is not None]
+                if not values:
+                    row.append("-")
+                    continue
+                text = form.format(statistics.median(values))
+                if metric == "ops" and len(values) > 1:
+                    half = (max(values) - min(values)) / 2 / statistics.median(values)
+                    text += f" ±{100 * half:.0f}%"
+                row.append(text)
+            body.append(row)
+    # Columns that say nothing about this group are left out.
+    heads = ["step", "engine"] + [name for name, _, _ in COLUMNS]
+    keep = [i for i in range(len(heads)) if i < 2 or any(row[i] != "-" for row in body)]
+    return [heads[i] for i in keep], [[row[i] for i in keep] for row in body]
+
+
+def notes(report):
+    m = report["machine"]
+    lines = list(report["builds"].values())
+    lines.append(report["claim"])
+    for group in report["groups"]:
+        lines.append(
+            f"{group['name']}: {group['records']:,} records of {group['key_size']}+{group['value_size']} B, "
+            f"{group['threads']} client threads unless the step says otherwise, memtable {group['memtable_mb']} MiB, "
+            f"{report['settings']['background_threads']} background threads, `{' '.join(group['flags'])}`"
+        )
+    lines.append(f"{m['cpu']}, {m['cores']} cores, {m['memory_bytes'] >> 30} GiB, Linux {m['kernel']}")
+    lines.append(
+        "a ratio is CompassDB's figure over the rival's, run by run, engines by turns: median (least to most); "
+        "writing steps run until no compaction is pending; write amplification is of bytes that reached the device"
+    )
+    return lines
+
+
+def render(report, groups):
+    """(text for the terminal, Markdown)"""
+    head = ["group", "step", "figure", "measured", "target", ""]
+    rows = figure_rows(groups, report["results"])
+    text, marked = [], [f"# {report['suite']}: {report['claim']}", ""]
+    if rows:
+        text += [tables.text(head, rows).replace("**", ""), ""]
+        marked += [tables.markdown(head, rows), ""]
+    for group in groups:
+        heads, body = detail_rows(group, report["results"])
+        if not body:
+            continue
+        text += [group.title, "", tables.text(heads, body), ""]
+        marked += [f"## {group.title}", "", tables.markdown(heads, body), ""]
+    lines = notes(report)
+    text += [f"  {line}" for line in lines]
+    marked += [f"- {line}" for line in lines] + ["", f"Command: `{report['command']}`", ""]
+    return "\n".join(text), "\n".join(marked)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the groups of a measured suite: one database per engine (and repeat,
+where the fill itself is measured), engines by turns."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from . import device, runner
+from .runner import RunError, say
+
+ENGINES = {
+    **runner.ENGINES,
+    "rocksdb-whole": ("kvbench-rocksdb", []),
+    "lmdb": ("kvbench-lmdb", []),
+}
+
+
+def program(args, engine):
+    return runner.program(args, ENGINES[engine][0])
+
+
+def engine_flags(engine, flags):
+    """What the step's flags are for this engine."""
+    flags = list(flags)
+    if engine == "rocksdb" and "--index-in-cache" in flags:
+        flags.append("--partition-index")
+    if engine == "lmdb":  # knows no cache of its own and no direct reads
+        flags = [f for f in flags if f not in ("--direct",)]
+    return ENGINES[engine][1] + flags
+
+
+def call(cmd, out):
+    done = subprocess.run(cmd, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        raise RunError(f"exit code {done.returncode} of: {' '.join(cmd)}")
+    with open(out, encoding="utf-8") as f:
+        return json.loads(f.readline())
+
+
+class Measurement:
+    """One run of a suite; results are kept in `report` as they come."""
+
+    def __init__(self, args, report, save):
+        self.args = args
+        self.report = report
+        self.save = save  # called after each result
+        self.results = report["results"]
+        self.start = time.monotonic()
+
+    def of(self, group, step=None, engine=None):
+        return [
+            r
+            for r in self.results
+            if r["group"] == group.name
+            and (step is None or r["step"] == step)
+            and (engine is None or r["engine"] == engine)
+        ]
+
+    def database(self, group, engine, repeat):
+        place = f"{group.name}-{engine}" + (f"-{repeat}" if group.refill else "")
+        return os.path.join(self.args.work_dir, place)
+
+    def seconds(self, group):
+        return group.seconds or self.args.seconds
+
+    def rate(self, group, step):
+        label, share = step.rate_of
+        fastest = max((r["ops_per_second"] for r in self.of(group, label)), default=None)
+        if fastest is None:
+            raise RunError(f"{group.name}, {step.label}: nothing measured for '{label}'")
+        return max(1, int(fastest * share))
+
+    def command(self, group, step, engine, repeat, out):
+        seconds = self.seconds(group)
+        cmd = [program(self.args, engine), "--workload", step.workload]
+        cmd += ["--db", self.database(group, engine, repeat), "--json", out]
+        cmd += ["--key-size", group.key_size, "--value-size", group.value_size]
+        cmd += ["--threads", step.threads or group.threads, "--records", group.records]
+        cmd += ["--memtable-mb", group.memtable_mb, "--seed", self.args.seed + repeat]
+        cmd += ["--background-threads", self.args.background_threads]
+        if not step.fills:
+            cmd += ["--reuse-db"]
+            if step.share is not None:
+                cmd += ["--operations", max(1, int(step.share * group.records))]
+            else:
+                rate = self.rate(group, step) if step.rate_of else step.per_second
+                cmd += ["--operations", max(1, int(rate * seconds))]
+                cmd += ["--rate", rate] if step.rate_of else ["--seconds", max(1, round(seconds))]
+        cmd += engine_flags(engine, group.flags + step.flags)
+        return [str(c) for c in cmd]
+
+    def run_kvbench(self, group, step, engine, repeat):
+        out = os.path.join(self.args.work_dir, "result.json")
+        cmd = self.command(group, step, engine, repeat, out)
+        beside = device.start_beside(self.args.work_dir, self.seconds(group)) if step.rate_of else None
+        try:
+            result = call(cmd, out)
+        finally:
+            stall = device.stop_beside(beside) if beside else None
+        result["command"] = " ".join([os.path.basename(cmd[0])] + cmd[1:])
+        result["device_stall_ms"] = stall
+        before = [r for r in self.of(group, engine=engine) if not group.refill or r["repeat"] == repeat]
+        written = [r.get("device_bytes_written") or 0 for r in before]
+        result["device_bytes_so_far"] = sum(written) + result["device_bytes_written"]
+        return result
+
+    def run_device(self, group, step):
+        engine = next(iter(self.of(group, step.label, "compassdb")), None)
+        if engine is None:
+            raise RunError(f"{group.name}, {step.label}: CompassDB must run before the device")
+        return device.random_reads(
+            self.args.work_dir,
+            engine["db_bytes"],
+            device.read_shape(engine),
+            step.threads or group.threads,
+            self.seconds(group),
+        )
+
+    def run_one(self, group, step, engine, repeat):
+        if engine == "device":
+            result = self.run_device(group, step)
+        else:
+            result = self.run_kvbench(group, step, engine, repeat)
+        result.update(engine=engine, group=group.name, step=step.label, repeat=repeat)
+        self.results.append(result)
+        self.save()
+        say(
+            f"[{time.monotonic() - self.start:5.0f} s] {group.name} {repeat + 1} {step.label:<22} "
+            f"{engine:<17} {result['ops_per_second']:>11,.0f} operations/s"
+        )
+
+    def done(self, group, step, engine, repeat):
+        return any(r["repeat"] == repeat for r in self.of(group, step.label, engine))
+
+    def run_step(self, group, step, repeat, turn):
+        engines = step.engines or [e for e in group.engines if e != "device"]
+        # Who goes first changes; the device needs an engine's figures first.
+        order = engines if turn % 2 == 0 else engines[::-1]
+        for engine in sorted(order, key=lambda e: e == "device"):
+            once = engine == "rocksdb-defaults" and repeat > 0  # far off: one repeat says it
+            if not once and not self.done(group, step, engine, repeat):
+                self.run_one(group, step, engine, repeat)
+
+    def wanted(self, group, step):
+        prepares = step.fills or step.share is not None
+        return prepares or re.search(self.args.only, f"{group.name}: {step.label}")
+
+    def run_group(self, group):
+        steps = [s for s in group.steps if self.wanted(group, s)]
+        if not any(re.search(self.args.only, f"{group.name}: {s.label}") for s in steps):
+            return
+        repeats = self.args.repeats
+        if group.refill:
+            for repeat in range(repeats):
+                for turn, step in enumerate(steps):
+                    self.run_step(group, step, repeat, repeat + turn)
+                self.remove(group, repeat)
+            return
+        for turn, step in enumerate(steps):
+            times = 1 if step.fills or step.share is not None else step.repeats or repeats
+            for repeat in range(times):
+                self.run_step(group, step, repeat, repeat + turn)
+        self.remove(group, 0)
+
+    def remove(self, group, repeat):
+        if self.args.keep:
+            return
+        for engine in group.engines:
+            path = self.database(group, engine, repeat)
+            shutil.rmtree(path, ignore_errors=True)
+            if os.path.exists(path + ".kvbench"):
+                os.remove(path + ".kvbench")

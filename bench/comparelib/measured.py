@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a measured suite from the command line of bench/compare and writes its report."""
+
+import json
+import os
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+
+from . import figures, figures_report, lines, measure, paper, summary
+from .runner import RunError
+
+SUITES = {**figures.SUITES, **paper.SUITES}
+GROUP_FIELDS = ("name", "title", "records", "value_size", "key_size", "threads", "memtable_mb", "flags")
+
+
+def groups_of(args):
+    size = figures.Size(args)
+    return SUITES[args.suite](size)
+
+
+def settings_of(args):
+    names = ("suite", "repeats", "seconds", "long", "records", "background_threads", "seed", "rocksdb")
+    return {name: getattr(args, name) for name in names}
+
+
+def load_earlier(args):
+    path = Path(f"{args.out}.json")
+    if not args.go_on or not path.exists():
+        return []
+    earlier = json.loads(path.read_text(encoding="utf-8"))
+    if earlier.get("suite") != args.suite:
+        raise RunError(f"{path} is a report of suite '{earlier.get('suite')}', not of '{args.suite}'")
+    return earlier["results"]
+
+
+def run(args, argv):
+    groups = groups_of(args)
+    os.makedirs(args.work_dir, exist_ok=True)
+    Path(args.out).parent.mkdir(parents=True, exist_ok=True)
+    report = {
+        "suite": args.suite,
+        "command": shlex.join(["bench/compare", *argv]),
+        "machine": summary.machine(),
+        "settings": settings_of(args),
+        "groups": [{k: v for k, v in asdict(g).items() if k in GROUP_FIELDS} for g in groups],
+        "results": load_earlier(args),
+    }
+
+    def save():
+        report["claim"] = summary.claim(report["results"])
+        report["builds"] = summary.builds(report["results"])
+        Path(f"{args.out}.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+    measurement = measure.Measurement(args, report, save)
+    for group in groups:
+        measurement.run_group(group)
+    save()
+    text, marked = figures_report.render(report, groups)
+    plots = lines.write_all(paper.plots(args.suite, groups, report["results"]), args.out)
+    marked += "".join(f"\n![{title}]({os.path.basename(path)})\n" for title, path in plots)
+    Path(f"{args.out}.md").write_text(marked, encoding="utf-8")
+    print(text)
+    written = [f"{args.out}.json", f"{args.out}.md"] + [path for _, path in plots]
+    print("Written: " + ", ".join(os.path.relpath(path) for path in written))

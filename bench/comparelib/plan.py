@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a measured suite is made of: groups of steps on one database per
+engine, and the figures that a step has to reach."""
+
+import statistics
+from dataclasses import dataclass, field
+
+from . import summary
+
+
+@dataclass
+class Target:
+    """A figure: an engine's metric, as it is or over the same of a rival."""
+
+    metric: str
+    sense: str  # ">=" or "<="
+    limit: float
+    against: str = None  # the rival; None: the metric itself
+    engine: str = "compassdb"
+    unit: str = ""
+
+    def text(self):
+        sense = {">=": "≥", "<=": "≤"}[self.sense]
+        return f"{sense} {self.limit:g}" + (f"× {NAMES[self.against]}" if self.against else self.unit)
+
+    def reached(self, value):
+        return value >= self.limit if self.sense == ">=" else value <= self.limit
+
+
+@dataclass
+class Either:
+    """Reached when one of the targets is: ">= min(a, b)"."""
+
+    targets: list
+
+
+@dataclass
+class Step:
+    label: str
+    workload: str
+    flags: list = field(default_factory=list)
+    threads: int = None  # None: those of the group
+    per_second: int = 100_000  # more operations than this no engine does in a second
+    targets: list = field(default_factory=list)
+    engines: list = None  # None: all of the group
+    repeats: int = None
+    share: float = None  # of the records, instead of an amount of time
+    rate_of: tuple = None  # (label, share): steady, at that share of the faster engine's rate there
+
+    @property
+    def fills(self):
+        return self.workload in ("load", "fillrandom", "fillseq")
+
+
+@dataclass
+class Group:
+    name: str
+    title: str
+    records: int
+    value_size: int
+    engines: list
+    steps: list
+    memtable_mb: int
+    flags: list = field(default_factory=list)
+    threads: int = 1
+    key_size: int = 20
+    # True: all steps anew for each repeat; False: one fill, each later step repeated.
+    refill: bool = False
+    seconds: float = None  # of a timed step; None: as the command line says
+
+
+NAMES = {
+    "compassdb": "CompassDB",
+    "compassdb-read-mostly": "CompassDB, one level",
+    "compassdb-update-heavy": "CompassDB, single tier",
+    "rocksdb": "RocksDB tuned",
+    "rocksdb-whole": "RocksDB, whole filters",
+    "rocksdb-defaults": "RocksDB defaults",
+    "lmdb": "LMDB",
+    "device": "device",
+}
+
+
+def ratio(result, above, below):
+    a, b = result.get(above), result.get(below)
+    return a / b if a is not None and b else None
+
+
+# name -> value of one result; None: has no meaning there
+METRICS = {
+    "ops": lambda r: r["ops_per_second"],
+    "seconds": lambda r: r["seconds"],
+    "avg_us": lambda r: summary.main_latency(r, "avg"),
+    "p99_us": lambda r: summary.main_latency(r, "p99"),
+    "user_cpu": lambda r: r.get("user_cpu_us_per_op"),
+    "system_cpu": lambda r: r.get("system_cpu_us_per_op"),
+    "reads": lambda r: ratio(r, "device_reads", "operations"),
+    "device_bytes": lambda r: r.get("device_bytes_written"),
+    "device_bytes_so_far": lambda r: r.get("device_bytes_so_far"),
+    "table_bytes": lambda r: r.get("table_bytes_written"),
+    "table_bytes_read": lambda r: r.get("table_bytes_read"),
+    "write_amp": lambda r: r.get("write_amplification"),
+    "write_amp_with_log": lambda r: ratio(r, "dirtied_bytes", "user_bytes_written"),
+    "write_amp_tables": lambda r: ratio(r, "table_bytes_written", "user_bytes_written"),
+    "read_amp": lambda r: ratio(r, "device_bytes_read", "user_bytes_read"),
+    "space_amp": lambda r: r.get("space_amplification"),
+    "index_bytes": lambda r: r.get("index_bytes_per_key"),
+    "delay_ms": lambda r: r.get("longest_delay_ms"),
+    "device_stall_ms": lambda r: r.get("device_stall_ms"),
+    "open_seconds": lambda r: r.get("open_seconds"),
+}
+
+
+def metric_of(result, metric):
+    return METRICS[metric](result)
+
+
+def figure(target, results):
+    """Median and range of a target's figure over the repeats of one step, or None.
+    A ratio pairs the runs of one repeat; where the rival ran less often its median stands in."""
+    mine = {r["repeat"]: metric_of(r, target.metric) for r in results if r["engine"] == target.engine}
+    mine = {k: v for k, v in mine.items() if v is not None}
+    if not mine:
+        return None
+    values = list(mine.values())
+    if target.against:
+        rival = {
+            r["repeat"]: metric_of(r, target.metric) for r in results if r["engine"] == target.against
+        }
+        rival = {k: v for k, v in rival.items() if v}
+        if not rival:
+            return None
+        usual = statistics.median(rival.values())
+        values = [v / rival.get(repeat, usual) for repeat, v in mine.items()]
+    return statistics.median(values), min(values), max(values)
