@@ -64,6 +64,23 @@ test_put_get_delete() {
   refuse 1 "not found" c get --db a nosuchkey
 }
 
+test_presets() {
+  expect 0 "" c put --db presets --preset read-mostly k1 v1
+  grep -q 'one_level=true' presets/OPTIONS-* || fail "the preset is not in the options"
+  expect 0 "v1" c get --db presets k1
+  expect 0 "" c put --db presets k2 v2
+  grep -q 'one_level=true' "$(ls -t presets/OPTIONS-* | head -1)" || fail "the preset did not last"
+  expect 0 "" c compact --db presets --preset update-heavy
+  newest=$(ls -t presets/OPTIONS-* | head -1)
+  grep -q 'one_level=false' "$newest" || fail "the preset was not replaced"
+  grep -q 'max_pieces=2$' "$newest" || fail "the preset was not applied"
+  expect 0 "v2" c get --db presets k2
+  refuse 2 "read-mostly" c put --db presets --preset fastest k v
+  refuse 2 "preset" c get --db presets --preset default k1
+  refuse 2 "read-mostly" c put --db nopresets --preset fastest k v
+  [ ! -e nopresets ] || fail "a database was made for an unknown preset"
+}
+
 test_usage_errors() {
   refuse 2 "" c
   refuse 2 "" c nosuchcommand --db a
@@ -313,7 +330,7 @@ test_import_odd_data() {
   expect 0 "$(printf 'b\t2\na\t1')" c scan --db reverse
 }
 
-for t in put_get_delete usage_errors missing_database load_and_scan round_trips bad_input column_families \
+for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families \
   maintenance full_output corruption lock ldb import import_odd_data; do
   "test_$t"
 done

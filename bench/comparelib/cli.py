@@ -26,9 +26,9 @@ def parse(argv):
     )
     p.add_argument(
         "--suite",
-        choices=["demo", "standard", "fill", *measured.SUITES],
+        choices=["demo", "standard", "fill", "presets", *measured.SUITES],
         default="demo",
-        help="the first three compare engines; the others measure one scenario each",
+        help="the first four compare engines; the others measure one scenario each",
     )
     p.add_argument(
         "--workloads",

@@ -15,6 +15,8 @@ class RunError(Exception):
 
 ENGINES = {
     "compassdb": ("kvbench-compassdb", []),
+    "compassdb-read-mostly": ("kvbench-compassdb", ["--preset", "read-mostly"]),
+    "compassdb-update-heavy": ("kvbench-compassdb", ["--preset", "update-heavy"]),
     "rocksdb": ("kvbench-rocksdb", []),
     "rocksdb-defaults": ("kvbench-rocksdb", ["--defaults"]),
 }

@@ -58,6 +58,17 @@ def fill():
     )
 
 
+def presets():
+    """What is written to tables alone, and what reads cost after it (paper 4.4)."""
+    no_wal = ["--disable-wal"]
+    steps = [Step("load", "load", 1.0, no_wal)]
+    steps += [Step(f"overwrite {i}", "overwrite", 1.0, no_wal) for i in (1, 2, 3, 4, 5)]
+    return steps + [
+        Step("readrandom", "readrandom"),
+        Step("seekrandom", "seekrandom", SCAN_SHARE),
+    ]
+
+
 def steps_of(args):
     """The steps that the command line asks for."""
     if args.workloads:
@@ -66,6 +77,9 @@ def steps_of(args):
             Step(f"{w} ({i + 1})" if args.workloads.count(w) > 1 else w, w, shares.get(w, 1.0))
             for i, w in enumerate(args.workloads)
         ]
-    return {"demo": ycsb, "standard": lambda: standard(args.writes_per_second), "fill": fill}[
-        args.suite
-    ]()
+    return {
+        "demo": ycsb,
+        "standard": lambda: standard(args.writes_per_second),
+        "fill": fill,
+        "presets": presets,
+    }[args.suite]()

@@ -3,9 +3,17 @@
 
 from html import escape
 
-COLOURS = {"compassdb": "#2563eb", "rocksdb": "#d97706", "rocksdb-defaults": "#9ca3af"}
+COLOURS = {
+    "compassdb": "#2563eb",
+    "compassdb-read-mostly": "#0891b2",
+    "compassdb-update-heavy": "#7c3aed",
+    "rocksdb": "#d97706",
+    "rocksdb-defaults": "#9ca3af",
+}
 NAMES = {
     "compassdb": "CompassDB",
+    "compassdb-read-mostly": "CompassDB (one level)",
+    "compassdb-update-heavy": "CompassDB (single tier)",
     "rocksdb": "RocksDB (tuned)",
     "rocksdb-defaults": "RocksDB (defaults)",
 }

@@ -23,7 +23,13 @@ def cell(value, form, with_spread):
 
 def rows(table, ratio, engines):
     """Heading and body, all text. The first engine is compared with the second."""
-    short = {"compassdb": "C", "rocksdb": "R", "rocksdb-defaults": "D"}
+    short = {
+        "compassdb": "C",
+        "compassdb-read-mostly": "M",
+        "compassdb-update-heavy": "U",
+        "rocksdb": "R",
+        "rocksdb-defaults": "D",
+    }
     head = ["workload"]
     for name, _, _, has_ratio in COLUMNS:
         head += [f"{name} {short[e]}" for e in engines]
@@ -64,6 +70,8 @@ def notes(report):
     s, m = report["settings"], report["machine"]
     names = {
         "compassdb": "C = CompassDB",
+        "compassdb-read-mostly": "M = CompassDB, preset read-mostly (one level)",
+        "compassdb-update-heavy": "U = CompassDB, preset update-heavy (single tier)",
         "rocksdb": "R = RocksDB, tuned (bloom filters of "
         f"{s['bloom_bits']:g} bits, index and filters in memory, dynamic level sizes)",
         "rocksdb-defaults": "D = RocksDB with its default options (their own sizes, compression and cache; page cache)",

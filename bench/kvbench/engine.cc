@@ -25,6 +25,7 @@ rocksdb::Status Engine::Open(const Flags& flags, bool create, std::unique_ptr<En
   if (flags.partition_index) return Status::InvalidArgument("--partition-index is RocksDB's");
 #endif
   rocksdb::Options options = MakeOptions(flags, &engine->cache_);
+  if (Status s = ApplyPreset(flags, &options); !s.ok()) return s;
   options.create_if_missing = create;
   options.error_if_exists = create;
   if (!flags.options_string.empty()) {

@@ -93,8 +93,9 @@ class Engine {
   rocksdb::ReadOptions read_options_;
 };
 
-// The options that the flags ask for, before --options-string.
+// The options that the flags ask for, before --preset and --options-string.
 rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>* cache);
+rocksdb::Status ApplyPreset(const Flags& flags, rocksdb::Options* options);
 
 }  // namespace kvbench
 

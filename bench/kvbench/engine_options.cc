@@ -5,6 +5,10 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#ifndef KVBENCH_ROCKSDB
+#include <compassdb/preset.h>
+#endif
+
 #include "engine.h"
 
 namespace kvbench {
@@ -65,6 +69,18 @@ rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>
   }
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
+}
+
+rocksdb::Status ApplyPreset(const Flags& flags, rocksdb::Options* options) {
+  if (flags.preset.empty()) return rocksdb::Status::OK();
+#ifdef KVBENCH_ROCKSDB
+  (void)options;
+  return rocksdb::Status::InvalidArgument("--preset", "RocksDB has none");
+#else
+  compassdb::Preset preset;
+  rocksdb::Status s = compassdb::PresetFromName(flags.preset, &preset);
+  return s.ok() ? compassdb::ApplyPreset(preset, options) : s;
+#endif
 }
 
 }  // namespace kvbench

@@ -150,6 +150,8 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--compression", flags->compression, "of every level")
       ->check(CLI::IsMember({"none", "snappy", "lz4", "zstd"}))
       ->capture_default_str();
+  app.add_option("--preset", flags->preset, "of CompassDB (compassdb/preset.h), applied after all "
+                 "other flags");
   app.add_option("--options-string", flags->options_string,
                  "RocksDB options, \"name=value;name=value\", applied last");
   app.add_option("--bloom-bits", flags->bloom_bits, "bits per key of the filter; 0: none")

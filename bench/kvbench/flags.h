@@ -54,6 +54,7 @@ struct Flags {
   bool index_in_cache = false;  // index and filters live in the block cache of cache_mb
   uint64_t memtable_mb = 64;
   std::string compression = "none";
+  std::string preset;  // CompassDB only; empty: none
   std::string options_string;
   double bloom_bits = 10;
   std::string db;

@@ -31,6 +31,11 @@ struct PieceTableOptions {
   // Live data of a table at which it is split into two, divided by two. 0: half of
   // target_file_size_base. Dynamically changeable.
   uint64_t target_table_bytes = 0;
+
+  // One level below level 0 (paper 4.4.1): memtables merge straight into the tables of that level, as
+  // deltas; a run on level 0 is written only while the delta would be smaller than the directories
+  // that its merge rewrites. Data of an existing database goes down to its deepest level first.
+  bool one_level = false;
 };
 
 // "CompassTable". The caller owns the factory.

@@ -272,6 +272,7 @@ class DBImpl final : public rocksdb::DB {
                        rocksdb::FlushReason reason);
   void BackgroundFlush();
   Status RunFlush(std::vector<FlushUnit>* units);
+  Status WriteFlush(FlushUnit* unit);
   using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
   Status WaitForFlush(const FlushTargets& targets, bool for_listeners);
   void FlushUnloggedData();

@@ -15,6 +15,7 @@ struct DBImpl::FlushUnit {
   VersionEdit edit;
   JobReport report;
   std::unique_ptr<Store::Prepared> prepared;
+  std::unique_ptr<CompactionTask> merge;  // the store's own way, if it has one
   rocksdb::FlushReason reason = rocksdb::FlushReason::kOthers;
   JobContext job;
   uint64_t flushed_until = 0;  // the family's flushed_count with this flush
@@ -138,6 +139,9 @@ void DBImpl::BackgroundFlush() {
       unit.family = family;
       unit.reason = family->flush_reason;
       unit.request.memtables = family->PickFlush();
+      if (!family->settings.disable_auto_compactions) {
+        unit.merge = family->store()->PickFlush(unit.request);
+      }
       units.push_back(std::move(unit));
     }
   }
@@ -168,13 +172,28 @@ void DBImpl::BackgroundFlush() {
   BackgroundDone();
 }
 
+Status DBImpl::WriteFlush(FlushUnit* unit) {
+  Store* const store = unit->family->store();
+  if (unit->merge != nullptr) {
+    Status s = unit->merge->Run(unit->request.snapshots, &shutting_down_, &unit->edit,
+                                &unit->report);
+    if (s.ok() || s.IsShutdownInProgress()) return s;
+    // What is broken below must not keep new data from the disk.
+    LogInfo(config_.info_log.get(), "[" + unit->family->name() + "] memtables are written to level 0: " +
+                                        s.ToString());
+    unit->edit = VersionEdit();
+    unit->report = JobReport();
+  }
+  return store->Flush(unit->request, &unit->edit, &unit->report);
+}
+
 Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
   Status s;
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   for (FlushUnit& unit : *units) {
     if (!s.ok()) break;
     StopWatch watch(config_.clock, statistics, rocksdb::FLUSH_TIME);
-    s = unit.family->store()->Flush(unit.request, &unit.edit, &unit.report);
+    s = WriteFlush(&unit);
     if (s.ok()) s = unit.family->store()->Prepare(unit.edit, &unit.prepared);
   }
   // Another family's part of a batch must not be lost when this one's is durable.
@@ -201,18 +220,32 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
   }
   if (s.ok()) s = commits_.Commit(&items, garbage.list());
   for (FlushUnit& unit : *units) {
+    if (unit.merge != nullptr) unit.family->store()->Release(unit.merge.get());
     if (!s.ok()) {
       unit.family->FlushFailed();
       continue;
     }
     unit.flushed_until = unit.family->flushed_count;
-    Tick(statistics, rocksdb::FLUSH_WRITE_BYTES, unit.report.bytes_written);
-    unit.family->counters.flush_bytes += unit.report.bytes_written;
+    // Of a merge, what the memtables brought counts as flushed, the rest as compacted.
+    uint64_t flushed = unit.report.bytes_written;
+    if (unit.report.output_level > 0) {
+      uint64_t brought = 0;
+      for (const auto& m : unit.request.memtables) brought += m->data_size();
+      flushed = std::min(flushed, brought);
+    }
+    const uint64_t compacted = unit.report.bytes_written - flushed;
+    Tick(statistics, rocksdb::COMPACT_READ_BYTES, unit.report.bytes_read);
+    Tick(statistics, rocksdb::COMPACT_WRITE_BYTES, compacted);
+    Tick(statistics, rocksdb::FLUSH_WRITE_BYTES, flushed);
+    unit.family->counters.flush_bytes += flushed;
+    unit.family->counters.compact_write_bytes += compacted;
+    unit.family->counters.compact_read_bytes += unit.report.bytes_read;
     unit.family->counters.flush_micros += unit.report.micros;
     ++unit.family->counters.flushes;
     LogInfo(config_.info_log.get(),
             "[" + unit.family->name() + "] flushed " +
-                std::to_string(unit.request.memtables.size()) + " memtables, " +
+                std::to_string(unit.request.memtables.size()) + " memtables to level " +
+                std::to_string(unit.report.output_level) + ", " +
                 std::to_string(unit.report.records_in) + " records, " +
                 std::to_string(unit.report.bytes_written) + " bytes in " +
                 std::to_string(unit.report.micros) + " us");

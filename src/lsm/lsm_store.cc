@@ -24,6 +24,7 @@ class LsmTask : public CompactionTask {
     std::string r = std::string(reason_) + ": " + std::to_string(input_.inputs.size()) +
                     " tables of L" + std::to_string(input_.input_level);
     if (input_.rewrite) return r + " rewritten";
+    if (!input_.memtables.empty()) r += ", " + std::to_string(input_.memtables.size()) + " memtables";
     return r + (trivial_ ? " moved to L" : " into " + std::to_string(input_.bases.size()) +
                                                " tables of L") +
            std::to_string(input_.output_level);
@@ -41,6 +42,7 @@ class LsmTask : public CompactionTask {
       report->bytes_in_upper += t->meta().LiveDataBytes();
       ListFiles(t->meta(), &report->input_files);
     }
+    for (const auto& m : input_.memtables) report->bytes_in_upper += m->data_size();
     for (const TableRef& t : input_.bases) ListFiles(t->meta(), &report->input_files);
     if (trivial_) {
       for (const TableRef& t : input_.inputs) {
@@ -53,11 +55,7 @@ class LsmTask : public CompactionTask {
     CompactionJob job(input_, snapshots, cancel);
     Status s = job.Run(edit, report);
     if (!s.ok()) return s;
-    if (job.output_file() != 0) {
-      store_->PinUntilInstalled(job.output_file());
-      report->output_files.push_back(job.output_file());
-    }
-    report->bytes_written = job.bytes_written();
+    for (uint64_t number : report->output_files) store_->PinUntilInstalled(number);
     report->records_dropped = report->records_in - std::min(report->records_in,
                                                             report->records_out);
     report->micros = (store_->context()->clock->NowNanos() - start) / 1000;
@@ -92,6 +90,33 @@ auto LevelOrder(const Comparator* cmp, size_t level) {
     }
     return a->meta().tph_id > b->meta().tph_id;
   };
+}
+
+// The keys of the memtables, as a table's bounds.
+TphMeta MemTableBounds(const Comparator* cmp, const FlushRequest& request) {
+  TphMeta bounds;
+  bool first = true;
+  const auto extend = [&](const Slice& low, const Slice& high, bool exclusive) {
+    if (first || cmp->Compare(low, bounds.smallest) < 0) bounds.smallest = low.ToString();
+    const int c = first ? 1 : cmp->Compare(high, bounds.largest);
+    if (c > 0) bounds.largest = high.ToString();
+    if (c > 0 || !exclusive) bounds.largest_exclusive = c > 0 ? exclusive : false;
+    first = false;
+  };
+  for (const auto& memtable : request.memtables) {
+    const InternalIteratorPtr it = memtable->NewIterator();
+    it->SeekToFirst();
+    if (it->Valid()) {
+      const std::string low = ExtractUserKey(it->key()).ToString();
+      it->SeekToLast();
+      extend(low, ExtractUserKey(it->key()), false);
+    }
+    if (memtable->num_range_deletes() == 0) continue;
+    for (const RangeTombstone& t : memtable->RawRangeTombstones()) {
+      if (cmp->Compare(t.start, t.end) < 0) extend(t.start, t.end, true);
+    }
+  }
+  return bounds;
 }
 
 }  // namespace
@@ -327,10 +352,12 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.max_compaction_bytes = options_.max_compaction_bytes;
   c.ttl_seconds = options_.ttl_seconds;
   c.periodic_seconds = options_.periodic_seconds;
+  c.one_level = options_.one_level;
   return c;
 }
 
 std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, bool manual,
+                                                   const FlushRequest* flushed,
                                                    bool* conflict) {
   if (plan.empty()) return nullptr;
   CompactionJobInput input;
@@ -341,6 +368,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.output_level = plan.output_level;
   input.rewrite = plan.rewrite;
   input.manual = manual;
+  if (flushed != nullptr) input.memtables = flushed->memtables;
   const auto& levels = version_->levels();
   for (size_t i : plan.inputs) input.inputs.push_back(levels[plan.input_level][i]);
   for (size_t i : plan.bases) input.bases.push_back(levels[plan.output_level][i]);
@@ -366,6 +394,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   };
   for (const TableRef& t : input.inputs) cover(t->meta());
   for (const TableRef& t : input.bases) cover(t->meta());
+  if (flushed != nullptr) cover(MemTableBounds(options_.comparator, *flushed));
   for (const Claim& claim : claims_) {
     if (claim.level != plan.output_level) continue;
     for (const TphMeta& range : ranges) {
@@ -386,7 +415,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
 std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
   if (dropped_) return nullptr;
   bool conflict = false;
-  return MakeTask(compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()), false,
+  return MakeTask(compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()), false, nullptr,
                   &conflict);
 }
 
@@ -405,7 +434,18 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
   range.output_level = request.output_level;
   range.created_before = request.created_before;
   return MakeTask(compassdb::PickManual(MakePickerInput(), MakePickerConfig(), range, conflict),
-                  true, conflict);
+                  true, nullptr, conflict);
+}
+
+std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request) {
+  if (dropped_ || !options_.one_level) return nullptr;
+  const TphMeta bounds = MemTableBounds(options_.comparator, request);
+  uint64_t bytes = 0;
+  for (const auto& m : request.memtables) bytes += m->data_size();
+  if (bytes == 0) return nullptr;
+  bool conflict = false;
+  return MakeTask(PickMemTableMerge(MakePickerInput(), MakePickerConfig(), bounds, bytes), false,
+                  &request, &conflict);
 }
 
 void LsmStore::Release(CompactionTask* task) {

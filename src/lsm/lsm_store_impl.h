@@ -42,6 +42,7 @@ class LsmStore : public Store {
   bool NeedsCompaction() const override;
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                              bool* conflict) override;
+  std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
   void Release(CompactionTask* task) override;
   int Level0Runs() const override { return static_cast<int>(version_->levels()[0].size()); }
   uint64_t PendingCompactionBytes() const override;
@@ -59,8 +60,9 @@ class LsmStore : public Store {
   Status OpenTable(const TphMeta& meta, TableRef* table);
   PickerInput MakePickerInput() const;
   PickerConfig MakePickerConfig() const;
+  // `flushed` (may be null): memtables that go down with the plan's inputs.
   std::unique_ptr<CompactionTask> MakeTask(const CompactionPlan& plan, bool manual,
-                                           bool* conflict);
+                                           const FlushRequest* flushed, bool* conflict);
   void SetVersion(std::vector<std::vector<TableRef>> levels);
 
   const StoreContext* const context_;

@@ -17,6 +17,7 @@ struct Mix {
   int merges, deletes, ranges, snapshots;  // per thousand
   uint32_t max_pieces;
   uint64_t hash_mask;
+  bool one_level = false;
 };
 
 class LsmRandomTest : public ::testing::TestWithParam<Mix> {
@@ -33,6 +34,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
   for (uint64_t seed = first; seed < first + 6; ++seed) {
     StoreOptions options = StoreHarness::SmallOptions();
     options.max_pieces = mix.max_pieces;
+    options.one_level = mix.one_level;
     StoreHarness h(options);
     Random rnd(static_cast<uint32_t>(seed * 7919));
     const uint64_t keys = 400;
@@ -97,7 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Mix{"one piece", 100, 100, 10, 10, 1, ~0ull},
                       Mix{"many pieces", 100, 100, 10, 10, 64, ~0ull},
                       Mix{"some equal hashes", 100, 100, 10, 10, 8, 0xfff0000000000000},
-                      Mix{"few hashes", 50, 100, 10, 10, 4, 0xf000000000000000}),
+                      Mix{"few hashes", 50, 100, 10, 10, 4, 0xf000000000000000},
+                      Mix{"one level", 100, 100, 10, 10, 16, ~0ull, true}),
     [](const auto& info) {
       std::string n = info.param.name;
       std::replace(n.begin(), n.end(), ' ', '_');
@@ -173,6 +176,88 @@ TEST(LsmStoreTest, DeletedDataLeavesNothing) {
   std::vector<std::string> names;
   ASSERT_TRUE(h.fs()->GetChildren("/db", &names).ok());
   EXPECT_TRUE(names.empty());
+}
+
+// Below level 0.
+int LevelsWithTables(StoreHarness* h) {
+  const auto levels = h->Tables();
+  return static_cast<int>(std::count_if(levels.begin() + 1, levels.end(),
+                                        [](const auto& level) { return !level.empty(); }));
+}
+
+TEST(LsmStoreTest, OneLevelMergesMemTablesStraightIntoIt) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.target_table_bytes = 16 << 10;
+  o.max_pieces = 64;
+  o.one_level = true;
+  StoreHarness h(o);
+  for (int i = 0; i < 2000; ++i) h.Put(Key(i), std::string(80, 'a'));
+  h.Flush();
+  EXPECT_TRUE(h.Tables()[0].empty());
+  const size_t tables = h.Tables()[1].size();
+  EXPECT_GT(tables, 4u);
+  JobReport report;
+  for (int i = 0; i < 2000; i += 10) h.Put(Key(i), std::string(80, 'b'));
+  h.Flush(&report);
+  EXPECT_EQ(report.output_level, 1);
+  EXPECT_EQ(report.records_in, 200u);  // the bases' data was not read
+  EXPECT_EQ(h.Tables()[1].size(), tables);
+  const std::vector<TphMeta> level1 = h.Tables()[1];
+  for (const TphMeta& t : level1) EXPECT_EQ(t.pieces.size(), 2u);
+  EXPECT_FALSE(h.CompactOnce());  // no level is ever too large
+  h.CheckAll("one level");
+  h.Verify();
+}
+
+// Rule 10: a delta smaller than the directories that its merge rewrites waits on level 0.
+TEST(LsmStoreTest, OneLevelKeepsSmallMemTablesOnLevel0) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.one_level = true;
+  o.level0_trigger = 4;
+  StoreHarness h(o);
+  for (int i = 0; i < 5000; ++i) h.Put(Key(i), "a");
+  h.Flush();
+  for (size_t runs = 1; runs <= 3; ++runs) {
+    h.Put(Key(1), "b" + std::to_string(runs));
+    h.Put(Key(4999), "b" + std::to_string(runs));
+    h.Flush();
+    EXPECT_EQ(h.Tables()[0].size(), runs);
+  }
+  h.CheckAll("runs wait");
+  h.Put(Key(2500), "c");
+  h.Flush();  // the fourth run would be one too many
+  EXPECT_TRUE(h.Tables()[0].empty());
+  EXPECT_EQ(LevelsWithTables(&h), 1);
+  h.CheckAll("all on one level");
+  h.Verify();
+}
+
+TEST(LsmStoreTest, OneLevelTakesOverAnExistingFamily) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  StoreHarness h(o);
+  for (int round = 0; round < 8; ++round) {
+    for (int i = 0; i < 600; ++i) h.Put(Key(i * 7 % 600), std::string(60, 'a' + round));
+    h.DeleteRange(Key(100 + round), Key(110 + round));
+    h.Flush();
+    h.CompactAll();
+  }
+  ASSERT_GT(LevelsWithTables(&h), 1);
+  o.one_level = true;
+  h.Reopen(o);
+  for (int i = 0; i < 600; i += 3) h.Put(Key(i), "one level");
+  h.Flush();
+  h.CompactAll();
+  EXPECT_EQ(LevelsWithTables(&h), 1);
+  h.CheckAll("after the switch");
+  for (int i = 0; i < 600; i += 2) h.Put(Key(i), std::string(80, 'z'));
+  h.Flush();
+  EXPECT_TRUE(h.Tables()[0].empty());
+  EXPECT_EQ(LevelsWithTables(&h), 1);
+  o.one_level = false;
+  h.Reopen(o);
+  h.CompactAll();
+  h.CheckAll("and back");
+  h.Verify();
 }
 
 // A family dropped while a compaction of it runs: the job's file goes, too.

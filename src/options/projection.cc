@@ -60,6 +60,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.max_compaction_bytes = options.max_compaction_bytes != 0 ? options.max_compaction_bytes
                                                                : options.target_file_size_base * 25;
   out.max_pieces = table.piece.max_pieces;
+  out.one_level = table.piece.one_level;
   out.max_dead_percent = table.piece.max_dead_percent;
   out.ttl_seconds = options.ttl;
   out.periodic_seconds = options.periodic_compaction_seconds;

@@ -67,6 +67,7 @@ struct StoreOptions {
   uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at twice that
   uint64_t max_compaction_bytes = 1600ull << 20;
   uint32_t max_pieces = 16;
+  bool one_level = false;  // memtables merge straight into the one level that holds data
   // A table whose data bytes exceed its live bytes by more is collected, percent.
   uint32_t max_dead_percent = 40;
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
@@ -140,6 +141,14 @@ struct JobReport {
   std::vector<uint64_t> input_files;   // physical
   std::vector<uint64_t> output_files;
   std::vector<TphMeta> outputs;
+
+  // What a part of the job did.
+  void Add(const JobReport& part) {
+    bytes_read += part.bytes_read;
+    records_in += part.records_in;
+    records_out += part.records_out;
+    outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
+  }
 };
 
 struct FlushRequest {
@@ -204,6 +213,10 @@ class Store {
                                                      bool* conflict) = 0;
   // [mutex] After Install, or after the task failed.
   virtual void Release(CompactionTask* task) = 0;
+
+  // [mutex] How the memtables go into the store otherwise than by Flush; null: by Flush.
+  // If the task fails, Flush will do.
+  virtual std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) = 0;
 
   // [mutex] Write-stall inputs.
   virtual int Level0Runs() const = 0;

@@ -14,6 +14,7 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   static const uint32_t kDeadPercents[] = {5, 20, 40, 100, 400};
   pieces.max_dead_percent = random->Pick(kDeadPercents);
   if (random->OneIn(2)) pieces.target_table_bytes = uint64_t{4} << (10 + random->Uniform(5));
+  pieces.one_level = random->OneIn(3);
   return compassdb::NewPieceTableFactory(pieces, options);
 }
 

@@ -112,7 +112,7 @@ int Load(const Globals& globals, const LoadFlags& flags) {
   int code = Database::Open("load", globals, OpenMode::kCreate, &database);
   if (code != kOk) return code;
   if (flags.create_cf) {
-    const rocksdb::Status s = database->CreateFamily(globals.cf, rocksdb::ColumnFamilyOptions());
+    const rocksdb::Status s = database->CreateFamily(globals);
     if (!s.ok()) return Fail("load", s);
   }
   rocksdb::ColumnFamilyHandle* family = database->Family("load", globals);

@@ -17,7 +17,7 @@ struct PutFlags {
 
 int Put(const Globals& globals, PutFlags flags, Database* database) {
   if (flags.create_cf) {
-    const rocksdb::Status s = database->CreateFamily(globals.cf, rocksdb::ColumnFamilyOptions());
+    const rocksdb::Status s = database->CreateFamily(globals);
     if (!s.ok()) return Fail("put", s);
   }
   rocksdb::ColumnFamilyHandle* family = database->Family("put", globals);

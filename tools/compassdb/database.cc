@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "database.h"
 
+#include <compassdb/preset.h>
 #include <rocksdb/options.h>
 #include <rocksdb/utilities/options_util.h>
 
@@ -35,6 +36,18 @@ Status StoredOptions(const std::string& path, rocksdb::DBOptions* db_options,
   return s;
 }
 
+Status UsePreset(const Globals& globals, std::vector<ColumnFamilyDescriptor>* families) {
+  if (globals.preset.empty()) return Status::OK();
+  compassdb::Preset preset;
+  Status s = compassdb::PresetFromName(globals.preset, &preset);
+  for (ColumnFamilyDescriptor& family : *families) {
+    if (!s.ok()) break;
+    if (!globals.cf.empty() && globals.cf != family.name) continue;
+    s = compassdb::ApplyPreset(preset, &family.options);
+  }
+  return s;
+}
+
 }  // namespace
 
 int Database::Open(const std::string& command, const Globals& globals, OpenMode mode,
@@ -51,6 +64,10 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   } else {
     return Fail(kFailed, command, "no database in " + globals.db);
   }
+  if (!globals.preset.empty() && mode == OpenMode::kRead) {
+    return Fail(kUsage, command, "--preset is for commands that write, not for " + command);
+  }
+  if (Status s = UsePreset(globals, &descriptors); !s.ok()) return Fail(kUsage, command, s.ToString());
   options.create_if_missing = mode == OpenMode::kCreate;
   auto database = std::unique_ptr<Database>(new Database());
   rocksdb::DB* db = nullptr;
@@ -91,13 +108,16 @@ rocksdb::ColumnFamilyHandle* Database::Family(const std::string& command, const 
   return nullptr;
 }
 
-Status Database::CreateFamily(const std::string& name,
-                              const rocksdb::ColumnFamilyOptions& options) {
+Status Database::CreateFamily(const Globals& globals) {
+  const std::string& name = globals.cf;
   for (rocksdb::ColumnFamilyHandle* family : families_) {
     if (family->GetName() == name) return Status::OK();
   }
+  std::vector<ColumnFamilyDescriptor> descriptor{{name, rocksdb::ColumnFamilyOptions()}};
+  Status s = UsePreset(globals, &descriptor);
+  if (!s.ok()) return s;
   rocksdb::ColumnFamilyHandle* family = nullptr;
-  Status s = db_->CreateColumnFamily(options, name, &family);
+  s = db_->CreateColumnFamily(descriptor[0].options, name, &family);
   if (s.ok()) families_.push_back(family);
   return s;
 }

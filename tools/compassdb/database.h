@@ -13,6 +13,7 @@ namespace compassdb_cli {
 struct Globals {
   std::string db;
   std::string cf;  // empty: "default", or all families where a command says so
+  std::string preset;  // to be applied to these families; empty: none
   bool hex = false, key_hex = false, value_hex = false;
   bool quiet = false;
   int exit_code = 0;
@@ -41,9 +42,8 @@ class Database {
   rocksdb::ColumnFamilyHandle* Family(const std::string& command, const Globals& globals);
   // That family if --cf is given, else all.
   const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
-  // Adds a family if there is none of that name.
-  rocksdb::Status CreateFamily(const std::string& name,
-                               const rocksdb::ColumnFamilyOptions& options);
+  // Adds the family that --cf names if there is none, with the options of --preset.
+  rocksdb::Status CreateFamily(const Globals& globals);
 
   rocksdb::Status Close();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // compassdb: work on any CompassDB database from the command line.
+#include <compassdb/preset.h>
 #include <fmt/core.h>
 #include <rocksdb/version.h>
 
@@ -9,6 +10,14 @@
 
 namespace compassdb_cli {
 namespace {
+
+std::string PresetNames() {
+  std::string names;
+  for (compassdb::Preset preset : compassdb::AllPresets()) {
+    names += (names.empty() ? "" : ", ") + compassdb::PresetName(preset);
+  }
+  return names;
+}
 
 int Main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
@@ -21,6 +30,9 @@ int Main(int argc, char** argv) {
   app.footer("Exit codes: compassdb help exit-codes");
   app.add_option("--db", globals.db, "directory of the database");
   app.add_option("--cf,--column_family", globals.cf, "column family (default: \"default\")");
+  app.add_option("--preset", globals.preset,
+                 "commands that write: the family's (without --cf: all families') options from now on: " +
+                     PresetNames());
   app.add_flag("--hex", globals.hex, "keys and values are hex, 0x...");
   app.add_flag("--key_hex,--key-hex", globals.key_hex, "keys are hex");
   app.add_flag("--value_hex,--value-hex", globals.value_hex, "values are hex");

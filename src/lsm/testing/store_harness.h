@@ -79,12 +79,15 @@ class StoreHarness {
   const std::multiset<SequenceNumber>& snapshots() const { return snapshots_; }
   SequenceNumber sequence() const { return seq_; }
 
-  void Flush() {
-    VersionEdit edit;
-    JobReport report;
-    Status s = store_->Flush({{mem_}, Snapshots()}, &edit, &report);
-    ASSERT_TRUE(s.ok()) << s.ToString();
-    Commit(edit);
+  void Flush(JobReport* report = nullptr) {
+    const FlushRequest request{{mem_}, Snapshots()};
+    if (!Run(store_->PickFlush(request), report)) {
+      VersionEdit edit;
+      JobReport local;
+      Status s = store_->Flush(request, &edit, report == nullptr ? &local : report);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      Commit(edit);
+    }
     NewMemTable();
   }
   // One picked compaction; false if there was nothing to do.
@@ -115,7 +118,11 @@ class StoreHarness {
     store_->Release(task.get());
     return s.ok();
   }
-  // A new store from what a manifest would hold.
+  // A new store from what a manifest would hold, with other options perhaps.
+  void Reopen(const StoreOptions& options) {
+    options_ = options;
+    Reopen();
+  }
   void Reopen() {
     VersionEdit edit;
     store_->Snapshot(&edit);
@@ -254,7 +261,7 @@ class StoreHarness {
     mem_ = std::make_shared<MemTable>(o, next_number_++);
   }
 
-  const StoreOptions options_;
+  StoreOptions options_;
   FaultInjectionFileSystem fs_;
   FileCache files_{&fs_, "/db", FileOptions(), 0};
   ExtentLedger ledger_{&fs_, "/db", &files_, 16 << 10};

@@ -59,7 +59,7 @@ CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) 
   const auto& level0 = input.levels[0];
   CompactionPlan plan;
   plan.input_level = 0;
-  plan.output_level = 1;
+  plan.output_level = config.one_level ? DataLevel(input) : 1;
   plan.reason = "level 0 runs";
   Span span;
   for (const PickerTable& t : level0) {
@@ -110,12 +110,9 @@ Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, i
   return c;
 }
 
+// Brings a level down to `limit` bytes.
 CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, int level,
-                         double score) {
-  // A delta should be at least as large as the directories that it rewrites;
-  // when the level is far over its limit, anything goes.
-  const double min_gain = score >= 1.5 ? 0 : 1.0;
-  const uint64_t limit = LevelMaxBytes(config, level);
+                         uint64_t limit, double min_gain) {
   uint64_t bytes = 0;
   for (const PickerTable& t : input.levels[level]) {
     if (!t.busy) bytes += t.live_bytes;
@@ -139,6 +136,27 @@ CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, i
   }
   if (!moves.empty()) return moves;
   return best.gain > 0 ? best.plan : CompactionPlan();
+}
+
+CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& config, int level,
+                             double score) {
+  if (level == 0) return PickLevel0(input, config);
+  // A delta should be at least as large as the directories that it rewrites;
+  // when the level is far over its limit, anything goes.
+  return PickLevel(input, config, level, LevelMaxBytes(config, level), score >= 1.5 ? 0 : 1.0);
+}
+
+// One level: what an earlier configuration left on several goes down to the deepest.
+CompactionPlan PickOneLevel(const PickerInput& input, const PickerConfig& config) {
+  const int from = DataLevel(input);
+  for (size_t level = static_cast<size_t>(from) + 1; level < input.levels.size(); ++level) {
+    if (input.levels[level].empty()) continue;
+    CompactionPlan plan = PickLevel(input, config, from, 0, 0);
+    plan.reason = "one level";
+    if (!plan.empty()) return plan;
+    break;
+  }
+  return LevelScore(input, config, 0) >= 1 ? PickLevel0(input, config) : CompactionPlan();
 }
 
 // Tables whose oldest data passed its time are rewritten whole, at their level.
@@ -196,6 +214,7 @@ uint64_t LevelMaxBytes(const PickerConfig& config, int level) {
 
 double LevelScore(const PickerInput& input, const PickerConfig& config, int level) {
   if (level + 1 >= static_cast<int>(input.levels.size())) return 0;
+  if (config.one_level && level > 0) return 0;
   if (level == 0) {
     return static_cast<double>(input.levels[0].size()) / std::max(1, config.level0_trigger);
   }
@@ -212,6 +231,7 @@ uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config) {
     for (const PickerTable& t : input.levels[0]) carried += t.live_bytes;
     pending += carried;
   }
+  if (config.one_level) return pending;
   for (size_t level = 1; level + 1 < input.levels.size(); ++level) {
     uint64_t bytes = carried;
     for (const PickerTable& t : input.levels[level]) bytes += t.live_bytes;
@@ -222,7 +242,48 @@ uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config) {
   return pending;
 }
 
+int DataLevel(const PickerInput& input) {
+  for (size_t level = 1; level < input.levels.size(); ++level) {
+    if (!input.levels[level].empty()) return static_cast<int>(level);
+  }
+  return 1;
+}
+
+CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& config,
+                                 const TphMeta& bounds, uint64_t bytes) {
+  CompactionPlan plan;
+  plan.input_level = 0;
+  plan.output_level = DataLevel(input);
+  plan.reason = "memtables";
+  for (size_t level = static_cast<size_t>(plan.output_level) + 1; level < input.levels.size();
+       ++level) {
+    if (!input.levels[level].empty()) return CompactionPlan();  // first to one level
+  }
+  Span span;
+  Extend(config.comparator, &span, bounds);
+  for (size_t i = 0; i < input.levels[0].size(); ++i) {
+    const PickerTable& t = input.levels[0][i];
+    if (t.busy) return CompactionPlan();
+    Extend(config.comparator, &span, *t.meta);
+    bytes += t.live_bytes;
+    plan.inputs.push_back(i);
+  }
+  if (!ChooseBases(input, config.comparator, span, &plan)) return CompactionPlan();
+  uint64_t directories = 0;
+  for (size_t b : plan.bases) {
+    directories += input.levels[plan.output_level][b].meta->directory.length;
+  }
+  const bool many = static_cast<int>(plan.inputs.size()) + 1 >= config.level0_trigger;
+  if (bytes < directories && !many) return CompactionPlan();
+  plan.memtables = true;
+  return plan;
+}
+
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config) {
+  if (config.one_level) {
+    CompactionPlan plan = PickOneLevel(input, config);
+    return plan.empty() ? PickByAge(input, config) : plan;
+  }
   const int last = static_cast<int>(input.levels.size()) - 1;
   std::vector<std::pair<double, int>> scores;
   for (int level = 0; level < last; ++level) {
@@ -232,8 +293,7 @@ CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& conf
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [score, level] : scores) {
     if (score < 1) break;
-    CompactionPlan plan =
-        level == 0 ? PickLevel0(input, config) : PickLevel(input, config, level, score);
+    CompactionPlan plan = PickFullLevel(input, config, level, score);
     if (!plan.empty()) return plan;
   }
   return PickByAge(input, config);

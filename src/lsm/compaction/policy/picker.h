@@ -36,6 +36,7 @@ struct PickerConfig {
   uint64_t max_compaction_bytes = 1600ull << 20;
   uint64_t ttl_seconds = 0;
   uint64_t periodic_seconds = 0;
+  bool one_level = false;  // all data lives on one level below 0
 };
 
 struct CompactionPlan {
@@ -45,8 +46,9 @@ struct CompactionPlan {
   std::vector<size_t> bases;   // indices into levels[output_level]; ascending
   bool trivial_move = false;   // inputs overlap nothing: only the manifest changes
   bool rewrite = false;        // input_level == output_level: rewrite the inputs whole
+  bool memtables = false;      // memtables are inputs, too
   const char* reason = "";
-  bool empty() const { return inputs.empty(); }
+  bool empty() const { return inputs.empty() && !memtables; }
 };
 
 uint64_t LevelMaxBytes(const PickerConfig& config, int level);
@@ -56,6 +58,14 @@ double LevelScore(const PickerInput& input, const PickerConfig& config, int leve
 uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config);
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config);
+
+// One level: where the data lives: the first level below 0 with tables, or level 1.
+int DataLevel(const PickerInput& input);
+// One level: memtables with these bounds, and level 0 with them, merge straight into the
+// data level. Empty if their data would be less than the directories that it makes us
+// rewrite (rule 10), or if something is in the way: then a run on level 0 will do.
+CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& config,
+                                 const TphMeta& bounds, uint64_t bytes);
 
 struct ManualRange {
   const Slice* begin = nullptr;

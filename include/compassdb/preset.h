@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Presets: named points in the engine's design space (docs/design.md), for those who do not want to
+// set options one by one.
+//
+//   rocksdb::Options options;
+//   rocksdb::Status s = compassdb::ApplyPreset(compassdb::Preset::kReadMostly, &options);
+//
+// A preset sets what is particular to the engine's tables (compassdb/table.h), and of a column family's
+// options max_write_buffer_number, min_write_buffer_number_to_merge and
+// level0_file_num_compaction_trigger. It leaves the rest as it is, the block cache and the sizes
+// of memtables, tables and levels among it; what is set after it wins. A database may be opened with another preset at any
+// time: what is there is read as before, and new tables take the new form.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rocksdb/options.h"
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+enum class Preset {
+  // "default": seven levels, up to 16 pieces per table. As an Options object that was not changed.
+  kDefault,
+  // "read-mostly", the paper's one level (4.4.1): several memtables at a time merge straight into the
+  // tables of one level, up to 64 pieces each. The least bytes written of all presets, and one table to
+  // ask for any key. Memtables take up to 8 times write_buffer_size.
+  kReadMostly,
+  // "update-heavy", the paper's single tier (4.4.2): two pieces per table, collected early. The least
+  // space and the cheapest reads, scans above all, while everything is overwritten often; for
+  // more bytes written.
+  kUpdateHeavy,
+};
+
+// All presets, and the text form of each.
+std::vector<Preset> AllPresets();
+std::string PresetName(Preset preset);
+// InvalidArgument, with the known names, if there is none of that name.
+rocksdb::Status PresetFromName(const std::string& name, Preset* preset);
+
+// NotSupported if the family's table factory is a class of the application.
+rocksdb::Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options);
+
+}  // namespace compassdb

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsm/compaction/exec/delta.h"
+
+#include <algorithm>
+
+#include "iter/merging_iterator.h"
+
+namespace compassdb {
+
+Delta::Delta(const Comparator* comparator, std::vector<TableRef> tables,
+             std::vector<std::shared_ptr<MemTable>> memtables, uint64_t now_seconds)
+    : cmp_(comparator), icmp_(comparator), tables_(std::move(tables)) {
+  for (const TableRef& t : tables_) {
+    Extend(t->meta().smallest, t->meta().largest);
+    for (const auto& piece : t->tph().pieces()) {
+      const PieceMeta& m = piece->meta();
+      has_merges_ = has_merges_ || m.num_merges > 0;
+      oldest_creation_ = std::min(oldest_creation_, m.creation_time);
+      tombstones_.insert(tombstones_.end(), piece->range_tombstones().begin(),
+                         piece->range_tombstones().end());
+    }
+  }
+  if (!memtables.empty()) oldest_creation_ = std::min(oldest_creation_, now_seconds);
+  for (auto& memtable : memtables) AddMemTable(std::move(memtable));
+}
+
+void Delta::Extend(const Slice& low, const Slice& high) {
+  if (empty_ || cmp_->Compare(low, smallest_) < 0) smallest_ = low.ToString();
+  if (empty_ || cmp_->Compare(high, largest_) > 0) largest_ = high.ToString();
+  empty_ = false;
+}
+
+void Delta::AddMemTable(std::shared_ptr<MemTable> memtable) {
+  constexpr uint64_t kSampling = 64;
+  SampledMemTable& m = memtables_.emplace_back();
+  m.memtable = std::move(memtable);
+  const InternalIteratorPtr it = m.memtable->NewIterator();
+  uint64_t n = 0;
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    if (n++ % kSampling == 0) {
+      m.samples.push_back({ExtractUserKey(it->key()).ToString(), m.bytes});
+    }
+    m.bytes += it->key().size() + it->value().size();
+    has_merges_ = has_merges_ || ExtractType(it->key()) == kTypeMerge;
+  }
+  if (n > 0) {
+    it->SeekToLast();
+    Extend(m.samples.front().user_key, ExtractUserKey(it->key()));
+  }
+  if (m.memtable->num_range_deletes() == 0) return;
+  m.covering = m.memtable->RangeTombstones();
+  for (RangeTombstone& t : m.memtable->RawRangeTombstones()) {
+    // An empty range would only stretch the bounds.
+    if (cmp_->Compare(t.start, t.end) >= 0) continue;
+    Extend(t.start, t.end);
+    tombstones_.push_back(std::move(t));
+  }
+}
+
+InternalIteratorPtr Delta::NewIterator(const BlockReadOptions& read) const {
+  std::vector<InternalIteratorPtr> children;
+  for (const SampledMemTable& m : memtables_) children.push_back(m.memtable->NewIterator());
+  for (const TableRef& t : tables_) children.push_back(t->tph().NewIterator(read));
+  return NewMergingIterator(&icmp_, std::move(children));
+}
+
+uint64_t Delta::Bytes(const std::optional<std::string>& lower,
+                      const std::optional<std::string>& upper) const {
+  uint64_t sum = 0;
+  for (const TableRef& t : tables_) {
+    const TphMeta& m = t->meta();
+    const uint64_t total = m.TotalBytes();
+    const auto offset = [&](const std::optional<std::string>& key, uint64_t open) -> uint64_t {
+      if (!key) return open;
+      if (cmp_->Compare(*key, m.smallest) <= 0) return 0;
+      if (cmp_->Compare(*key, m.largest) > 0) return total;
+      return t->tph().ApproximateOffset(*key);
+    };
+    const uint64_t a = offset(lower, 0), b = offset(upper, total);
+    if (b <= a || total == 0) continue;
+    // Dead records do not come down.
+    sum += static_cast<uint64_t>(static_cast<double>(b - a) / static_cast<double>(total) *
+                                 static_cast<double>(m.LiveDataBytes()));
+  }
+  for (const SampledMemTable& m : memtables_) {
+    const auto offset = [&](const std::optional<std::string>& key, uint64_t open) -> uint64_t {
+      if (!key) return open;
+      const auto sample = std::partition_point(
+          m.samples.begin(), m.samples.end(),
+          [&](const Sample& s) { return cmp_->Compare(s.user_key, *key) < 0; });
+      return sample == m.samples.end() ? m.bytes : sample->bytes;
+    };
+    const uint64_t a = offset(lower, 0), b = offset(upper, m.bytes);
+    if (b > a) sum += b - a;
+  }
+  return sum;
+}
+
+void Delta::AddCovering(RangeTombstoneSet* set) const {
+  for (const TableRef& t : tables_) {
+    if (!t->has_range_tombstones()) continue;
+    set->Add(std::shared_ptr<const RangeTombstoneList>(t, &t->tph().range_tombstones()));
+  }
+  for (const SampledMemTable& m : memtables_) {
+    if (m.covering != nullptr) set->Add(m.covering);
+  }
+}
+
+uint64_t Delta::stored_bytes() const {
+  uint64_t sum = 0;
+  for (const TableRef& t : tables_) sum += t->meta().TotalBytes();
+  return sum;
+}
+
+}  // namespace compassdb

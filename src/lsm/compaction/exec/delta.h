@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compaction brings down: tables of a level, and memtables that go
+// straight to a level below 0 (paper 4.4.1).
+//
+// Thread safety: immutable; iterators are for one thread each. Pins its tables
+// and memtables, which must be immutable.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iter/internal_iterator.h"
+#include "iter/range_tombstone_set.h"
+#include "lsm/table_handle.h"
+#include "memtable/memtable.h"
+
+namespace compassdb {
+
+class Delta {
+ public:
+  // `now_seconds`: the creation time of what the memtables hold.
+  Delta(const Comparator* comparator, std::vector<TableRef> tables,
+        std::vector<std::shared_ptr<MemTable>> memtables, uint64_t now_seconds);
+
+  const std::vector<TableRef>& tables() const { return tables_; }
+  // All records, in internal key order.
+  InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
+  // Live bytes with user keys in [lower, upper), about; a missing bound is open.
+  uint64_t Bytes(const std::optional<std::string>& lower,
+                 const std::optional<std::string>& upper) const;
+  // As they were stored, in no order.
+  const std::vector<RangeTombstone>& tombstones() const { return tombstones_; }
+  void AddCovering(RangeTombstoneSet* set) const;
+  bool has_merges() const { return has_merges_; }
+  // Bytes that reading all of it reads from files.
+  uint64_t stored_bytes() const;
+  // UINT64_MAX if there is nothing.
+  uint64_t oldest_creation() const { return oldest_creation_; }
+  // Bounds over records and range tombstones.
+  bool empty() const { return empty_; }
+  const std::string& smallest() const { return smallest_; }
+  const std::string& largest() const { return largest_; }
+
+ private:
+  // Every 64th key of a memtable, with the bytes before it.
+  struct Sample {
+    std::string user_key;
+    uint64_t bytes;
+  };
+  struct SampledMemTable {
+    std::shared_ptr<MemTable> memtable;
+    std::shared_ptr<const RangeTombstoneList> covering;
+    std::vector<Sample> samples;
+    uint64_t bytes = 0;
+  };
+  void Extend(const Slice& low, const Slice& high);
+  void AddMemTable(std::shared_ptr<MemTable> memtable);
+
+  const Comparator* const cmp_;
+  const InternalKeyComparator icmp_;
+  const std::vector<TableRef> tables_;
+  std::vector<SampledMemTable> memtables_;
+  std::vector<RangeTombstone> tombstones_;
+  bool has_merges_ = false;
+  uint64_t oldest_creation_ = UINT64_MAX;
+  bool empty_ = true;
+  std::string smallest_, largest_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsm/compaction/exec/region_merge.h"
+
+#include <algorithm>
+
+#include "iter/merging_iterator.h"
+#include "table/key_order.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr size_t kReadahead = 2 << 20;
+
+bool HasMerges(const TphMeta& meta) {
+  return std::any_of(meta.pieces.begin(), meta.pieces.end(),
+                     [](const TphPiece& p) { return p.meta.num_merges > 0; });
+}
+
+// Clips t to [lower, upper); false if nothing is left.
+bool Clip(const Comparator* cmp, const std::optional<std::string>& lower,
+          const std::optional<std::string>& upper, RangeTombstone* t) {
+  if (lower && cmp->Compare(t->start, *lower) < 0) t->start = *lower;
+  if (upper && cmp->Compare(t->end, *upper) > 0) t->end = *upper;
+  return cmp->Compare(t->start, t->end) < 0;
+}
+
+}  // namespace
+
+BlockReadOptions CompactionReads() {
+  BlockReadOptions read;
+  read.fill_cache = false;
+  read.readahead_bytes = kReadahead;
+  return read;
+}
+
+GcConfig MakeGcConfig(const StoreOptions& o) {
+  return {o.max_pieces, o.max_dead_percent, o.target_table_bytes};
+}
+
+RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
+                         const std::vector<SequenceNumber>& snapshots,
+                         const std::atomic<bool>* cancel)
+    : in_(input),
+      delta_(delta),
+      snapshots_(snapshots),
+      cancel_(cancel),
+      cmp_(input.options->comparator),
+      icmp_(cmp_),
+      gc_(MakeGcConfig(*input.options)),
+      file_(input.context, /*flush=*/false) {
+  CreateFilter();
+}
+
+void RegionMerge::CreateFilter() {
+  const StoreOptions& o = *in_.options;
+  filter_ = o.compaction_filter;
+  if (o.compaction_filter_factory == nullptr || filter_ != nullptr) return;
+  rocksdb::CompactionFilter::Context context;
+  context.is_full_compaction = in_.full;
+  context.is_manual_compaction = in_.manual;
+  context.column_family_id = o.column_family_id;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  if (!o.compaction_filter_factory->ShouldFilterTableFileCreation(context.reason)) return;
+  owned_filter_ = o.compaction_filter_factory->CreateCompactionFilter(context);
+  filter_ = owned_filter_.get();
+}
+
+uint64_t RegionMerge::OldestCreation(const TableRef& base) const {
+  uint64_t oldest = delta_.oldest_creation();
+  if (base != nullptr) {
+    for (const TphPiece& p : base->meta().pieces) oldest = std::min(oldest, p.meta.creation_time);
+  }
+  return oldest == UINT64_MAX ? 0 : oldest;
+}
+
+PieceBuildOptions RegionMerge::BuildOptions() const {
+  const StoreOptions& o = *in_.options;
+  PieceBuildOptions b;
+  b.comparator = cmp_;
+  b.hasher = in_.context->hasher;
+  b.block_size = o.block_size;
+  if (static_cast<size_t>(in_.output_level) < o.compression.size()) {
+    b.compression = o.compression[in_.output_level];
+  }
+  b.compression_level = o.compression_level;
+  return b;
+}
+
+CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* covering) const {
+  CompactionIteratorOptions options;
+  options.comparator = cmp_;
+  options.snapshots = snapshots_;
+  options.tombstones = covering;
+  options.merge.op = in_.options->merge_operator.get();
+  options.merge.statistics = in_.context->statistics;
+  options.filter = filter_;
+  options.level = in_.output_level;
+  return options;
+}
+
+Status RegionMerge::NewPiece(std::unique_ptr<PieceBuilder>* builder, uint64_t* id) {
+  CompactionFileWriter* writer = nullptr;
+  Status s = file_.Writer(&writer);
+  if (!s.ok()) return s;
+  *id = in_.context->new_number();
+  *builder = std::make_unique<PieceBuilder>(BuildOptions(), writer, *id);
+  return Status::OK();
+}
+
+Status RegionMerge::Pause(uint64_t records) {
+  if ((records & 0x3ff) != 0) return Status::OK();
+  file_.Throttle();
+  if (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) {
+    return Status::ShutdownInProgress("compaction cancelled");
+  }
+  return Status::OK();
+}
+
+std::vector<RangeTombstone> RegionMerge::RegionTombstones(const Region& region,
+                                                          const BaseTable* base) const {
+  std::vector<RangeTombstone> result;
+  const auto add = [&](const std::vector<RangeTombstone>& tombstones) {
+    for (RangeTombstone t : tombstones) {
+      if (Clip(cmp_, region.lower, region.upper, &t) && TombstoneNeeded(t, base)) {
+        result.push_back(std::move(t));
+      }
+    }
+  };
+  add(delta_.tombstones());
+  if (region.base != nullptr) {
+    const auto& pieces = region.base->tph().pieces();
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      if (base == nullptr || base->is_victim(i)) add(pieces[i]->range_tombstones());
+    }
+  }
+  return result;
+}
+
+// A range tombstone goes when all readers see it and nothing that it covers
+// may be left: in this table, or deeper (rules 1, 4).
+bool RegionMerge::TombstoneNeeded(const RangeTombstone& t, const BaseTable* base) const {
+  if (!snapshots_.empty() && t.sequence > snapshots_.front()) return true;
+  if (base != nullptr && base->StayingOverlaps(cmp_, t.start, t.end)) return true;
+  const Slice start(t.start), end(t.end);
+  return in_.version->OverlapsBelow(in_.output_level, &start, &end);
+}
+
+std::unique_ptr<RangeTombstoneSet> RegionMerge::Covering(const Region& region) const {
+  auto set = std::make_unique<RangeTombstoneSet>(cmp_);
+  delta_.AddCovering(set.get());
+  const TableRef& base = region.base;
+  if (base != nullptr && base->has_range_tombstones()) {
+    set->Add(std::shared_ptr<const RangeTombstoneList>(base, &base->tph().range_tombstones()));
+  }
+  return set;
+}
+
+void RegionMerge::Replace(const TableRef& base) {
+  if (base != nullptr) edit_.deleted.push_back({in_.output_level, base->meta().tph_id});
+}
+
+Status RegionMerge::Rewrite(const TableRef& table) {
+  const InternalIteratorPtr none = NewEmptyInternalIterator();
+  return RunWhole({table, std::nullopt, std::nullopt}, none.get());
+}
+
+Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
+  BoundedIterator records(cmp_, delta, region.upper ? &*region.upper : nullptr);
+  if (!records.status().ok()) return records.status();
+  if (!records.Valid()) {
+    const bool any = std::any_of(
+        delta_.tombstones().begin(), delta_.tombstones().end(),
+        [&](RangeTombstone t) { return Clip(cmp_, region.lower, region.upper, &t); });
+    if (!any) return Status::OK();  // the base stays as it is
+  }
+  if (region.base == nullptr) return RunWhole(region, &records);
+  const GcChoice choice = ChooseVictimPieces(region.base->meta(),
+                                             delta_.Bytes(region.lower, region.upper), gc_);
+  // Keys of different bytes may be equal: hash lists cannot tell what is shadowed.
+  if (!KeyOrder(cmp_).HashesStandForKeys()) return RunWhole(region, &records);
+  // Keys that share a 64-bit hash make the directory's answers inexact: BaseTable's invariant.
+  if (choice.whole || region.base->tph().directory().has_ambiguous()) {
+    return RunWhole(region, &records);
+  }
+  // Operands of a key may be folded only with their neighbours in sequence,
+  // and a piece that stays may hold those between two victims' operands, or,
+  // where a snapshot keeps a victim's old record, between it and the delta's.
+  if (!choice.victims.empty() &&
+      (HasMerges(region.base->meta()) || (!snapshots_.empty() && delta_.has_merges()))) {
+    return RunWhole(region, &records);
+  }
+  return RunPartial(region, choice, &records);
+}
+
+Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
+                               InternalIterator* records) {
+  BaseTable base(region.base, /*whole=*/false, choice.victims, &snapshots_);
+  Status s = base.Load();
+  if (!s.ok()) return s;
+  std::vector<InternalIteratorPtr> victims;
+  for (size_t v : choice.victims) {
+    victims.push_back(region.base->tph().pieces()[v]->NewIterator(CompactionReads()));
+    report_.bytes_read += region.base->meta().pieces[v].meta.extent.length;
+  }
+  report_.bytes_read += base.bytes_read();
+  JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), &base);
+  std::unique_ptr<RangeTombstoneSet> covering = Covering(region);
+
+  CompactionIteratorOptions options = IteratorOptions(covering.get());
+  options.may_exist_outside = [&](const Slice& user_key) {
+    const KeyHash hash = in_.context->hasher(user_key);
+    return base.StayingMayHold(hash) ||
+           in_.version->MayHoldBelow(in_.output_level, user_key, hash);
+  };
+  options.is_stale = [&](const Slice& user_key) { return input.IsStale(user_key); };
+  CompactionIterator it(&input, std::move(options));
+
+  std::unique_ptr<PieceBuilder> builder;
+  uint64_t id = 0;
+  uint64_t n = 0;
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    if (builder == nullptr) s = NewPiece(&builder, &id);
+    if (s.ok()) s = builder->Add(it.key(), it.value(), it.stale());
+    if (s.ok()) s = Pause(++n);
+    if (!s.ok()) return s;
+  }
+  if (!it.status().ok()) return it.status();
+  report_.records_in += it.stats().records_in;
+  report_.records_out += it.stats().records_out;
+
+  const std::vector<RangeTombstone> tombstones = RegionTombstones(region, &base);
+  for (const RangeTombstone& t : tombstones) {
+    if (builder == nullptr) s = NewPiece(&builder, &id);
+    if (!s.ok()) return s;
+    builder->AddRangeTombstone(t);
+  }
+  PieceMeta head;
+  PieceHashes head_hashes;
+  if (builder != nullptr) {
+    s = builder->Finish(&head, &head_hashes);
+    if (!s.ok()) return s;
+    head.creation_time = OldestCreation(region.base);
+  }
+  TphMeta meta = region.base->meta();
+  std::vector<DirectoryEntry> entries;
+  base.Assemble(builder != nullptr ? &head : nullptr, &head_hashes, &meta, &entries);
+  Replace(region.base);
+  if (meta.pieces.empty()) return Status::OK();
+  if (builder != nullptr) ExtendBounds(cmp_, head, tombstones, /*first=*/false, &meta);
+  meta.tph_id = in_.context->new_number();
+  s = WriteTableDirectory(entries, in_.context->hasher.seed(), &file_, &meta);
+  if (!s.ok()) return s;
+  report_.outputs.push_back(meta);
+  edit_.added.push_back({in_.output_level, std::move(meta)});
+  return Status::OK();
+}
+
+Status RegionMerge::FinishWholeTable(std::unique_ptr<PieceBuilder> builder, uint64_t creation_time,
+                                     const std::vector<RangeTombstone>& tombstones) {
+  for (const RangeTombstone& t : tombstones) builder->AddRangeTombstone(t);
+  PieceMeta piece;
+  PieceHashes hashes;
+  Status s = builder->Finish(&piece, &hashes);
+  if (!s.ok()) return s;
+  piece.creation_time = creation_time;
+  TphMeta meta;
+  meta.tph_id = in_.context->new_number();
+  ExtendBounds(cmp_, piece, tombstones, /*first=*/true, &meta);
+  meta.pieces.push_back({piece, piece.num_keys});
+  s = WriteOnePieceDirectory(hashes, in_.context->hasher.seed(), &file_, &meta);
+  if (!s.ok()) return s;
+  report_.outputs.push_back(meta);
+  edit_.added.push_back({in_.output_level, std::move(meta)});
+  return Status::OK();
+}
+
+// No deeper table shares keys with what the region takes in.
+bool RegionMerge::IsBottom(const Region& region) const {
+  std::optional<Slice> low, high;
+  const auto extend = [&](const std::string& smallest, const std::string& largest) {
+    if (!low || cmp_->Compare(smallest, *low) < 0) low = smallest;
+    if (!high || cmp_->Compare(largest, *high) > 0) high = largest;
+  };
+  if (region.base != nullptr) extend(region.base->meta().smallest, region.base->meta().largest);
+  if (!delta_.empty()) extend(delta_.smallest(), delta_.largest());
+  if (region.lower && (!low || cmp_->Compare(*region.lower, *low) > 0)) low = *region.lower;
+  if (region.upper && (!high || cmp_->Compare(*region.upper, *high) < 0)) high = *region.upper;
+  return !in_.version->OverlapsBelow(in_.output_level, low ? &*low : nullptr,
+                                     high ? &*high : nullptr);
+}
+
+// Everything in the region is rewritten, into tables of the target size.
+Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
+  std::vector<InternalIteratorPtr> victims;
+  uint64_t creation = OldestCreation(region.base);
+  if (region.base != nullptr) {
+    for (const auto& piece : region.base->tph().pieces()) {
+      victims.push_back(piece->NewIterator(CompactionReads()));
+    }
+    report_.bytes_read += region.base->meta().TotalBytes();
+    if (in_.rewrite) creation = in_.context->clock->NowMicros() / 1000000;
+  }
+  JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), nullptr);
+  std::unique_ptr<RangeTombstoneSet> covering = Covering(region);
+  const bool bottom = IsBottom(region);
+  CompactionIteratorOptions options = IteratorOptions(covering.get());
+  options.bottommost = bottom;
+  options.allow_zero_sequence = bottom;
+  if (!bottom) {
+    options.may_exist_outside = [&](const Slice& user_key) {
+      return in_.version->MayHoldBelow(in_.output_level, user_key, in_.context->hasher(user_key));
+    };
+  }
+  CompactionIterator it(&input, std::move(options));
+
+  const std::vector<RangeTombstone> tombstones = RegionTombstones(region, nullptr);
+  // Tombstones of the table now open: from `lower` up to where it is cut.
+  std::optional<std::string> lower = region.lower;
+  const auto take = [&](const std::optional<std::string>& to) {
+    std::vector<RangeTombstone> part;
+    for (RangeTombstone t : tombstones) {
+      if (Clip(cmp_, lower, to, &t)) part.push_back(std::move(t));
+    }
+    lower = to;
+    return part;
+  };
+  Replace(region.base);
+  Status s;
+  std::unique_ptr<PieceBuilder> builder;
+  uint64_t id = 0, n = 0;
+  std::string last_user_key;
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    const Slice user_key = it.user_key();
+    if (builder != nullptr && builder->EstimatedBytes() >= gc_.target_table_bytes &&
+        cmp_->Compare(user_key, last_user_key) != 0) {
+      s = FinishWholeTable(std::move(builder), creation, take(user_key.ToString()));
+    }
+    if (s.ok() && builder == nullptr) s = NewPiece(&builder, &id);
+    if (s.ok()) s = builder->Add(it.key(), it.value());
+    if (s.ok()) s = Pause(++n);
+    if (!s.ok()) return s;
+    if (builder->EstimatedBytes() >= gc_.target_table_bytes) {
+      last_user_key.assign(user_key.data(), user_key.size());
+    }
+  }
+  if (!it.status().ok()) return it.status();
+  report_.records_in += it.stats().records_in;
+  report_.records_out += it.stats().records_out;
+  std::vector<RangeTombstone> rest = take(region.upper);
+  if (builder == nullptr && !rest.empty()) s = NewPiece(&builder, &id);
+  if (s.ok() && builder != nullptr) s = FinishWholeTable(std::move(builder), creation, rest);
+  return s;
+}
+
+}  // namespace compassdb

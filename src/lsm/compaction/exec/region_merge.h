@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merges regions of a delta with their bases and writes the new tables into
+// one file. A job's regions may be shared out to several of these.
+//
+// One thread; what the constructor takes outlives this.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iter/compaction_iterator.h"
+#include "lsm/compaction/exec/base_table.h"
+#include "lsm/compaction/exec/delta.h"
+#include "lsm/compaction/exec/job_file.h"
+#include "lsm/compaction/exec/job_input.h"
+#include "lsm/compaction/policy/gc_policy.h"
+#include "lsm/lsm_version.h"
+#include "store/store.h"
+
+namespace compassdb {
+
+struct CompactionJobInput {
+  const StoreContext* context = nullptr;
+  const StoreOptions* options = nullptr;
+  std::shared_ptr<const LsmVersion> version;  // against which the plan was made
+  int input_level = 0;
+  int output_level = 0;
+  std::vector<TableRef> inputs;  // newest first on level 0, else by key
+  std::vector<std::shared_ptr<MemTable>> memtables;  // inputs, too: newer than all tables
+  std::vector<TableRef> bases;   // by key
+  bool rewrite = false;
+  bool manual = false;
+  bool full = false;  // every table of the family takes part
+};
+
+// User keys in [lower, upper); a missing bound is open.
+struct Region {
+  TableRef base;  // null: a gap
+  std::optional<std::string> lower, upper;
+};
+
+GcConfig MakeGcConfig(const StoreOptions& options);
+BlockReadOptions CompactionReads();
+
+class RegionMerge {
+ public:
+  RegionMerge(const CompactionJobInput& input, const Delta& delta,
+              const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel);
+
+  // `records` stands on the first record of the delta in the region, and is
+  // left on the first behind it.
+  Status Run(const Region& region, InternalIterator* records);
+  // Rewrites a table whole; there is no delta.
+  Status Rewrite(const TableRef& table);
+  // Syncs the file. What was done is then in edit() and report().
+  Status Finish() { return file_.Finish(); }
+
+  // 0 if nothing was written.
+  uint64_t file_number() const { return file_.number(); }
+  uint64_t bytes_written() const { return file_.bytes(); }
+  const VersionEdit& edit() const { return edit_; }
+  const JobReport& report() const { return report_; }
+
+ private:
+  Status RunPartial(const Region& region, const GcChoice& choice, InternalIterator* records);
+  Status RunWhole(const Region& region, InternalIterator* records);
+
+  // Tombstones of the delta, and of the base's victims, clipped to the region.
+  std::vector<RangeTombstone> RegionTombstones(const Region& region, const BaseTable* base) const;
+  bool TombstoneNeeded(const RangeTombstone& t, const BaseTable* base) const;
+  std::unique_ptr<RangeTombstoneSet> Covering(const Region& region) const;
+
+  bool IsBottom(const Region& region) const;
+  CompactionIteratorOptions IteratorOptions(RangeTombstoneSet* covering) const;
+  void CreateFilter();
+  Status NewPiece(std::unique_ptr<PieceBuilder>* builder, uint64_t* id);
+  Status FinishWholeTable(std::unique_ptr<PieceBuilder> builder, uint64_t creation_time,
+                          const std::vector<RangeTombstone>& tombstones);
+  void Replace(const TableRef& base);
+  // Every so many records: the rate limiter's turn, and the cancel flag.
+  Status Pause(uint64_t records);
+  uint64_t OldestCreation(const TableRef& base) const;
+  PieceBuildOptions BuildOptions() const;
+
+  const CompactionJobInput& in_;
+  const Delta& delta_;
+  const std::vector<SequenceNumber>& snapshots_;
+  const std::atomic<bool>* const cancel_;
+  const Comparator* const cmp_;
+  const InternalKeyComparator icmp_;
+  const GcConfig gc_;
+  JobFile file_;
+  std::unique_ptr<rocksdb::CompactionFilter> owned_filter_;
+  const rocksdb::CompactionFilter* filter_ = nullptr;
+  VersionEdit edit_;
+  JobReport report_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compassdb/preset.h"
+
+#include <array>
+
+#include "options/table_factories.h"
+
+namespace compassdb {
+
+namespace {
+
+struct Named {
+  Preset preset;
+  const char* name;
+};
+constexpr std::array<Named, 3> kPresets = {{{Preset::kDefault, "default"},
+                                            {Preset::kReadMostly, "read-mostly"},
+                                            {Preset::kUpdateHeavy, "update-heavy"}}};
+
+}  // namespace
+
+std::vector<Preset> AllPresets() {
+  std::vector<Preset> all;
+  for (const Named& n : kPresets) all.push_back(n.preset);
+  return all;
+}
+
+std::string PresetName(Preset preset) {
+  for (const Named& n : kPresets) {
+    if (n.preset == preset) return n.name;
+  }
+  return "";
+}
+
+Status PresetFromName(const std::string& name, Preset* preset) {
+  std::string known;
+  for (const Named& n : kPresets) {
+    if (name == n.name) {
+      *preset = n.preset;
+      return Status::OK();
+    }
+    known += std::string(known.empty() ? "" : ", ") + n.name;
+  }
+  return Status::InvalidArgument("no preset \"" + name + "\"", "there are " + known);
+}
+
+Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
+  const auto* factory = options->table_factory.get();
+  if (factory != nullptr && factory->GetOptions<rocksdb::BlockBasedTableOptions>() == nullptr) {
+    return Status::NotSupported("presets need the engine's tables, not those of", factory->Name());
+  }
+  const TableSettings settings = TableSettingsOf(factory);
+  const rocksdb::ColumnFamilyOptions defaults;
+  PieceTableOptions piece;
+  piece.target_table_bytes = settings.piece.target_table_bytes;
+  options->max_write_buffer_number = defaults.max_write_buffer_number;
+  options->min_write_buffer_number_to_merge = defaults.min_write_buffer_number_to_merge;
+  options->level0_file_num_compaction_trigger = defaults.level0_file_num_compaction_trigger;
+  switch (preset) {
+    case Preset::kDefault:
+      break;
+    case Preset::kReadMostly:
+      piece.one_level = true;
+      piece.max_pieces = 64;
+      piece.max_dead_percent = 65;
+      options->max_write_buffer_number = 8;
+      options->min_write_buffer_number_to_merge = 4;
+      options->level0_file_num_compaction_trigger = 8;
+      break;
+    case Preset::kUpdateHeavy:
+      piece.max_pieces = 2;
+      piece.max_dead_percent = 10;
+      break;
+  }
+  options->table_factory.reset(NewPieceTableFactory(piece, settings.block));
+  return Status::OK();
+}
+
+}  // namespace compassdb

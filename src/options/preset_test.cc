@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compassdb/preset.h"
+
+#include <gtest/gtest.h>
+
+#include "compassdb/table.h"
+#include "options/projection.h"
+#include "options/table_factories.h"
+#include "rocksdb/cache.h"
+
+namespace compassdb {
+namespace {
+
+TEST(PresetTest, NamesGoRoundTrip) {
+  EXPECT_EQ(AllPresets().size(), 3u);
+  for (Preset preset : AllPresets()) {
+    Preset found = Preset::kDefault;
+    ASSERT_TRUE(PresetFromName(PresetName(preset), &found).ok());
+    EXPECT_EQ(found, preset);
+  }
+  Preset none;
+  const Status s = PresetFromName("fastest", &none);
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(s.ToString().find("read-mostly"), std::string::npos) << s.ToString();
+}
+
+StoreOptions Projected(Preset preset, rocksdb::ColumnFamilyOptions options = {}) {
+  EXPECT_TRUE(ApplyPreset(preset, &options).ok());
+  return ProjectStoreOptions(options, 0, "default");
+}
+
+TEST(PresetTest, EachReachesTheStore) {
+  EXPECT_FALSE(Projected(Preset::kDefault).one_level);
+  EXPECT_EQ(Projected(Preset::kDefault).max_pieces, 16u);
+  EXPECT_TRUE(Projected(Preset::kReadMostly).one_level);
+  EXPECT_EQ(Projected(Preset::kReadMostly).max_pieces, 64u);
+  EXPECT_FALSE(Projected(Preset::kUpdateHeavy).one_level);
+  EXPECT_EQ(Projected(Preset::kUpdateHeavy).max_pieces, 2u);
+}
+
+TEST(PresetTest, LeavesBlocksCacheAndSizesAlone) {
+  rocksdb::ColumnFamilyOptions options;
+  options.write_buffer_size = 5 << 20;
+  options.target_file_size_base = 7 << 20;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_size = 8192;
+  table.block_cache = rocksdb::NewLRUCache(1 << 20);
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  ASSERT_TRUE(ApplyPreset(Preset::kReadMostly, &options).ok());
+  EXPECT_EQ(options.write_buffer_size, size_t{5} << 20);
+  EXPECT_EQ(options.min_write_buffer_number_to_merge, 4);
+  const StoreOptions store = ProjectStoreOptions(options, 0, "default");
+  EXPECT_EQ(store.block_size, 8192u);
+  EXPECT_EQ(store.block_cache, table.block_cache);
+  EXPECT_EQ(store.target_table_bytes, 7u << 19);
+}
+
+// A preset says all that it is about: nothing of the one before is left.
+TEST(PresetTest, TheLastOneWins) {
+  rocksdb::ColumnFamilyOptions options;
+  ASSERT_TRUE(ApplyPreset(Preset::kReadMostly, &options).ok());
+  ASSERT_TRUE(ApplyPreset(Preset::kDefault, &options).ok());
+  const rocksdb::ColumnFamilyOptions defaults;
+  EXPECT_EQ(options.max_write_buffer_number, defaults.max_write_buffer_number);
+  EXPECT_EQ(options.min_write_buffer_number_to_merge, defaults.min_write_buffer_number_to_merge);
+  EXPECT_EQ(options.level0_file_num_compaction_trigger,
+            defaults.level0_file_num_compaction_trigger);
+  const PieceTableOptions piece = TableSettingsOf(options.table_factory.get()).piece;
+  EXPECT_EQ(piece.max_pieces, PieceTableOptions().max_pieces);
+  EXPECT_EQ(piece.max_dead_percent, PieceTableOptions().max_dead_percent);
+  EXPECT_FALSE(piece.one_level);
+}
+
+TEST(PresetTest, RefusesOtherTableFactories) {
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewPlainTableFactory());
+  EXPECT_TRUE(ApplyPreset(Preset::kReadMostly, &options).IsNotSupported());
+}
+
+}  // namespace
+}  // namespace compassdb
