@@ -78,10 +78,11 @@ std::string PropertyReader::CompassStats() {
   const IndexMemory index = view_->Index();
   Print(&out,
         "Index memory: %s for %llu keys, %.2f bits per key (perfect hash %.2f, fingerprints %.2f, "
-        "places %.2f, separators %.2f, other %.2f)\n",
+        "pieces %.2f, separators %.2f, block offsets %.2f, other %.2f)\n",
         HumanBytes(index.total()).c_str(), Ull{index.keys}, BitsPerKey(index.total(), index.keys),
         BitsPerKey(index.perfect_hash, index.keys), BitsPerKey(index.fingerprints, index.keys),
-        BitsPerKey(index.places, index.keys), BitsPerKey(index.separators, index.keys),
+        BitsPerKey(index.pieces, index.keys), BitsPerKey(index.separators, index.keys),
+        BitsPerKey(index.block_offsets, index.keys),
         BitsPerKey(index.other, index.keys));
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
@@ -119,11 +120,11 @@ std::string PropertyReader::CompassStatsJson() {
   const IndexMemory index = view_->Index();
   Print(&out,
         "],\"index_memory\":{\"bytes\":%llu,\"keys\":%llu,\"bits_per_key\":%.4f,"
-        "\"perfect_hash\":%llu,\"fingerprints\":%llu,\"places\":%llu,\"separators\":%llu,"
-        "\"other\":%llu},",
+        "\"perfect_hash\":%llu,\"fingerprints\":%llu,\"pieces\":%llu,\"separators\":%llu,"
+        "\"block_offsets\":%llu,\"other\":%llu},",
         Ull{index.total()}, Ull{index.keys}, BitsPerKey(index.total(), index.keys),
-        Ull{index.perfect_hash}, Ull{index.fingerprints}, Ull{index.places}, Ull{index.separators},
-        Ull{index.other});
+        Ull{index.perfect_hash}, Ull{index.fingerprints}, Ull{index.pieces}, Ull{index.separators},
+        Ull{index.block_offsets}, Ull{index.other});
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
   Print(&out,

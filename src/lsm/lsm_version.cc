@@ -150,10 +150,15 @@ IndexMemory LsmVersion::Index() const {
       const DirectoryMemory d = table->tph().directory().Memory();
       sum.perfect_hash += d.perfect_hash;
       sum.fingerprints += d.fingerprints;
-      sum.places += d.places;
+      sum.pieces += d.pieces;
       sum.other += d.other + table->tph().range_tombstones().MemoryBytes();
       sum.keys += table->meta().num_keys;
-      for (const auto& piece : table->tph().pieces()) sum.separators += piece->IndexMemoryBytes();
+      for (const auto& piece : table->tph().pieces()) {
+        const PieceMemory p = piece->Memory();
+        sum.separators += p.separators;
+        sum.block_offsets += p.block_offsets;
+        sum.other += p.other;
+      }
     }
   }
   return sum;

@@ -97,11 +97,14 @@ struct LevelStats {
 struct IndexMemory {
   uint64_t perfect_hash = 0;
   uint64_t fingerprints = 0;
-  uint64_t places = 0;
+  uint64_t pieces = 0;  // piece numbers in directory slots
   uint64_t separators = 0;
-  uint64_t other = 0;
+  uint64_t block_offsets = 0;
+  uint64_t other = 0;  // objects, key bounds, range tombstones, allocator slack
   uint64_t keys = 0;
-  uint64_t total() const { return perfect_hash + fingerprints + places + separators + other; }
+  uint64_t total() const {
+    return perfect_hash + fingerprints + pieces + separators + block_offsets + other;
+  }
 };
 
 // An immutable state of a store, pinned by readers. Thread safe.

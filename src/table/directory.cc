@@ -18,16 +18,13 @@ struct Directory::Rep {
   const char* slots = nullptr;
   uint64_t slot_mask = 0;
   uint32_t slot_bits = 0;
-  uint64_t places = 0;
+  uint64_t pieces = 0;
   uint64_t fingerprints = 0;
   uint64_t keys = 0;
   size_t slot_bytes = 0;
-  // First place of each piece, and `places` behind the last.
-  std::vector<uint64_t> base;
   std::vector<uint64_t> ambiguous;  // ascending
 
   Status Parse();
-  uint32_t PieceOf(uint64_t place) const;
 };
 
 namespace {
@@ -47,7 +44,7 @@ Status Directory::Rep::Parse() {
                                                  ", this release reads up to " +
                                                  std::to_string(kDirectoryVersion));
   }
-  const uint32_t pieces = DecodeFixed32(p + 12);
+  pieces = DecodeFixed32(p + 12);
   keys = DecodeFixed64(p + 16);
   const uint64_t slot_count = DecodeFixed64(p + 24);
   fingerprints = DecodeFixed64(p + 40);
@@ -57,17 +54,8 @@ Status Directory::Rep::Parse() {
   slot_bytes = DecodeFixed64(p + 64);
   p += kDirectoryHeaderBytes;
   if (pieces > kMaxDirectoryPieces) return Damaged("too many pieces");
-  base.assign(1, 0);
-  for (uint32_t i = 0; i < pieces; ++i) {
-    uint64_t blocks;
-    p = GetVarint64Ptr(p, limit, &blocks);
-    if (p == nullptr || blocks > kMaxPlaces - base.back()) return Damaged("bad block counts");
-    base.push_back(base.back() + blocks);
-  }
-  places = base.back();
-  if (slot_bits != SlotBitsFor(places) || slot_bits > kMaxSlotBits ||
-      fingerprints != FingerprintsFor(places, slot_bits)) {
-    return Damaged("slot layout does not fit the number of blocks");
+  if (slot_bits > kMaxSlotBits || fingerprints != FingerprintsFor(pieces, slot_bits)) {
+    return Damaged("slot layout does not fit the number of pieces");
   }
   const uint64_t left = static_cast<uint64_t>(limit - p);
   if (function_bytes > left || slot_bytes > left - function_bytes ||
@@ -83,7 +71,7 @@ Status Directory::Rep::Parse() {
       slot_bytes != SlotArrayBytes(slot_count, slot_bits)) {
     return Damaged("slots do not fit the perfect hash function");
   }
-  if (function.keys() > keys || (keys > 0 && places == 0)) return Damaged("bad key count");
+  if (function.keys() > keys || (keys > 0 && fingerprints == 0)) return Damaged("bad key count");
   p += function_bytes;
   slots = p;
   slot_mask = (uint64_t{1} << slot_bits) - 1;
@@ -92,17 +80,6 @@ Status Directory::Rep::Parse() {
   if (ambiguous_count > 0) memcpy(ambiguous.data(), p, size_t{8} * ambiguous_count);
   if (!std::is_sorted(ambiguous.begin(), ambiguous.end())) return Damaged("side list out of order");
   return Status::OK();
-}
-
-uint32_t Directory::Rep::PieceOf(uint64_t place) const {
-  const size_t pieces = base.size() - 1;
-  if (pieces <= 16) {
-    uint32_t piece = 0;
-    for (size_t i = 1; i < pieces; ++i) piece += base[i] <= place;
-    return piece;
-  }
-  return static_cast<uint32_t>(std::upper_bound(base.begin() + 1, base.end() - 1, place) -
-                               base.begin() - 1);
 }
 
 Directory::Directory(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
@@ -128,11 +105,10 @@ DirectoryHit Directory::Lookup(const KeyHash& hash) const {
   const uint64_t bit = r.function(hash.h1) * r.slot_bits;
   const uint64_t slot = DecodeFixed64(r.slots + bit / 8) >> (bit & 7) & r.slot_mask;
   // Wraps around to something large for other fingerprints and for empty slots.
-  const uint64_t place = slot - 1 - FingerprintOf(hash.h2, r.fingerprints) * r.places;
-  if (place >= r.places) return hit;
-  hit.kind = DirectoryHit::kPlace;
-  hit.piece = r.PieceOf(place);
-  hit.block = static_cast<uint32_t>(place - r.base[hit.piece]);
+  const uint64_t piece = slot - 1 - FingerprintOf(hash.h2, r.fingerprints) * r.pieces;
+  if (piece >= r.pieces) return hit;
+  hit.kind = DirectoryHit::kPiece;
+  hit.piece = static_cast<uint32_t>(piece);
   return hit;
 }
 
@@ -145,22 +121,20 @@ bool Directory::IsAmbiguous(uint64_t h1) const {
 }
 
 uint64_t Directory::num_keys() const { return rep_->keys; }
-size_t Directory::num_pieces() const { return rep_->base.size() - 1; }
-uint64_t Directory::BlocksOfPiece(size_t i) const {
-  return i < num_pieces() ? rep_->base[i + 1] - rep_->base[i] : 0;
-}
+size_t Directory::num_pieces() const { return rep_->pieces; }
+uint64_t Directory::fingerprints() const { return rep_->fingerprints; }
 
 DirectoryMemory Directory::Memory() const {
   const Rep& r = *rep_;
   DirectoryMemory memory;
   memory.perfect_hash = r.function.SizeBytes();
   // A slot's bits, divided as the mixed radix divides them.
-  const double place_bits = r.places == 0 ? 0 : std::log2(static_cast<double>(r.places));
-  const double share = r.slot_bits == 0 ? 0 : place_bits / r.slot_bits;
-  memory.places = static_cast<size_t>(static_cast<double>(r.slot_bytes) * share);
-  memory.fingerprints = r.slot_bytes - memory.places;
+  const double piece_bits = r.pieces == 0 ? 0 : std::log2(static_cast<double>(r.pieces));
+  const double share = r.slot_bits == 0 ? 0 : piece_bits / r.slot_bits;
+  memory.pieces = static_cast<size_t>(static_cast<double>(r.slot_bytes) * share);
+  memory.fingerprints = r.slot_bytes - memory.pieces;
   memory.other = r.bytes.capacity() - r.slot_bytes - memory.perfect_hash + sizeof(Rep) +
-                 (r.base.capacity() + r.ambiguous.capacity()) * sizeof(uint64_t);
+                 r.ambiguous.capacity() * sizeof(uint64_t);
   return memory;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The directory of a TPH: a perfect hash over all its keys whose slots hold a
-// fingerprint and the place (piece, block) of each key's newest record.
+// fingerprint and the piece of each key's newest record. Where in the piece the
+// record lies is the piece's business.
 //
 // Thread safety: immutable after Open.
 #pragma once
@@ -23,30 +24,33 @@ struct DirectoryEntry {
   uint64_t h1 = 0;
   uint64_t h2 = 0;
   uint32_t piece = 0;  // index into TphMeta::pieces
-  uint32_t block = 0;  // within the piece
 };
+
+// An absent key passes for present in one of about so many cases; the width of
+// a slot follows from this and from the number of pieces. The tables of the
+// bottom hold most keys, those above are asked by most reads.
+inline constexpr uint32_t kBottomFingerprints = 255;
+inline constexpr uint32_t kUpperFingerprints = 1023;
 
 // Serialises a directory. Entries are sorted by h1. Entries that share h1 but
 // not h2 are different keys with one 64-bit hash: their h1 goes to a side
 // list, and lookups of it answer kAmbiguous. No two entries may be equal in
-// both hashes. `blocks_per_piece` has an element per piece. False if the sizes
-// do not fit the format.
-bool BuildDirectory(std::span<const DirectoryEntry> entries,
-                    std::span<const uint64_t> blocks_per_piece, uint64_t seed, std::string* out);
+// both hashes. `fingerprints` is how many a slot must hold at least, from 1 to
+// kMaxFingerprints. False if the sizes do not fit the format.
+bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces, uint32_t fingerprints,
+                    uint64_t seed, std::string* out);
 
 struct DirectoryHit {
-  enum Kind : uint8_t { kAbsent, kPlace, kAmbiguous } kind = kAbsent;
+  enum Kind : uint8_t { kAbsent, kPiece, kAmbiguous } kind = kAbsent;
   uint32_t piece = 0;
-  uint32_t block = 0;
 };
 
 // Where the index memory of a directory goes, bytes.
 struct DirectoryMemory {
   size_t perfect_hash = 0;
   size_t fingerprints = 0;
-  size_t places = 0;
+  size_t pieces = 0;
   size_t other = 0;
-  size_t total() const { return perfect_hash + fingerprints + places + other; }
 };
 
 class Directory {
@@ -56,15 +60,14 @@ class Directory {
   static Status Open(std::string bytes, std::unique_ptr<Directory>* out);
   ~Directory();
 
-  // kAbsent is exact. kPlace is a hint that is wrong for about one in 256
-  // absent keys. kAmbiguous: search the pieces.
+  // kAbsent is exact. kPiece is a hint that is wrong for about one in
+  // fingerprints() absent keys. kAmbiguous: search the pieces.
   DirectoryHit Lookup(const KeyHash& hash) const;
   void Prefetch(const KeyHash& hash) const;
   bool IsAmbiguous(uint64_t h1) const;
   bool has_ambiguous() const;  // any
   uint64_t num_keys() const;
-  // Data blocks of piece i as the directory was built for; 0 behind its last piece.
-  uint64_t BlocksOfPiece(size_t i) const;
+  uint64_t fingerprints() const;
   size_t num_pieces() const;
   DirectoryMemory Memory() const;
 

@@ -28,22 +28,17 @@ class SlotArrayWriter {
 
 }  // namespace
 
-bool BuildDirectory(std::span<const DirectoryEntry> entries,
-                    std::span<const uint64_t> blocks_per_piece, uint64_t seed, std::string* out) {
-  std::vector<uint64_t> base;
-  uint64_t places = 0;
-  for (uint64_t blocks : blocks_per_piece) {
-    base.push_back(places);
-    if (blocks > kMaxPlaces - places) return false;
-    places += blocks;
+bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces,
+                    uint32_t min_fingerprints, uint64_t seed, std::string* out) {
+  if (pieces > kMaxDirectoryPieces || min_fingerprints < 1 || min_fingerprints > kMaxFingerprints) {
+    return false;
   }
-  if (blocks_per_piece.size() > kMaxDirectoryPieces) return false;
   std::vector<uint64_t> hashes;
   std::vector<uint64_t> ambiguous;
   hashes.reserve(entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     const DirectoryEntry& e = entries[i];
-    if (e.piece >= base.size() || e.block >= blocks_per_piece[e.piece]) return false;
+    if (e.piece >= pieces) return false;
     if (i > 0 && e.h1 < entries[i - 1].h1) return false;
     if (i > 0 && e.h1 == entries[i - 1].h1) {
       if (ambiguous.empty() || ambiguous.back() != e.h1) ambiguous.push_back(e.h1);
@@ -65,8 +60,8 @@ bool BuildDirectory(std::span<const DirectoryEntry> entries,
     return false;
   }
 
-  const uint32_t slot_bits = SlotBitsFor(places);
-  const uint64_t fingerprints = FingerprintsFor(places, slot_bits);
+  const uint32_t slot_bits = SlotBitsFor(pieces, min_fingerprints);
+  const uint64_t fingerprints = FingerprintsFor(pieces, slot_bits);
   SlotArrayWriter slots(function.slots(), slot_bits);
   constexpr size_t kBatch = 64;
   uint64_t slot[kBatch];
@@ -75,7 +70,7 @@ bool BuildDirectory(std::span<const DirectoryEntry> entries,
     function.Batch(hashes.data() + distinct, slot, n);
     for (size_t k = 0; k < n; ++k) {
       const DirectoryEntry& e = entries[i];  // the first of those that share their h1
-      slots.Set(slot[k], 1 + FingerprintOf(e.h2, fingerprints) * places + base[e.piece] + e.block);
+      slots.Set(slot[k], 1 + FingerprintOf(e.h2, fingerprints) * pieces + e.piece);
       for (++i; i < entries.size() && entries[i].h1 == e.h1;) ++i;
     }
   }
@@ -84,7 +79,7 @@ bool BuildDirectory(std::span<const DirectoryEntry> entries,
   out->reserve(kDirectoryHeaderBytes + function_bytes.size() + slots.bytes().size() + 64);
   PutFixed64(out, kDirectoryMagic);
   PutFixed32(out, kDirectoryVersion);
-  PutFixed32(out, static_cast<uint32_t>(blocks_per_piece.size()));
+  PutFixed32(out, static_cast<uint32_t>(pieces));
   PutFixed64(out, entries.size());
   PutFixed64(out, function.slots());
   PutFixed64(out, seed);
@@ -93,7 +88,6 @@ bool BuildDirectory(std::span<const DirectoryEntry> entries,
   PutFixed32(out, static_cast<uint32_t>(ambiguous.size()));
   PutFixed64(out, function_bytes.size());
   PutFixed64(out, slots.bytes().size());
-  for (uint64_t blocks : blocks_per_piece) PutVarint64(out, blocks);
   out->append(function_bytes);
   out->append(slots.bytes().data(), slots.bytes().size());
   for (uint64_t h1 : ambiguous) PutFixed64(out, h1);

@@ -4,17 +4,16 @@
 //   directory := magic:u64le version:u32le pieces:u32le keys:u64le slots:u64le
 //                seed:u64le fingerprints:u64le slot_bits:u32le ambiguous:u32le
 //                function_bytes:u64le slot_bytes:u64le
-//                blocks_of_piece:varint64{pieces} function slot-array h1:u64le{ambiguous}
+//                function slot-array h1:u64le{ambiguous}
 //
 // A slot is a number of slot_bits bits, the first in the lowest bits of the
 // array's first byte; eight bytes of zeros follow the last, so that any slot
 // is read by one 64-bit load. 0 is an empty slot, otherwise
 //
-//   slot = 1 + fingerprint * places + place,   fingerprint < fingerprints
+//   slot = 1 + fingerprint * pieces + piece,   fingerprint < fingerprints
 //
-// where places is the sum of blocks_of_piece, and place numbers the blocks of
-// all pieces through. fingerprints is the largest number that slot_bits can
-// hold, at least 256: whatever the mixed radix leaves over sharpens it.
+// fingerprints is the largest number that slot_bits can hold: whatever the
+// mixed radix leaves over sharpens it.
 #pragma once
 
 #include <bit>
@@ -27,19 +26,18 @@
 namespace compassdb {
 
 inline constexpr uint64_t kDirectoryMagic = FormatMagic("CmpsDir1");
-inline constexpr uint32_t kDirectoryVersion = 1;
+inline constexpr uint32_t kDirectoryVersion = 2;
 inline constexpr size_t kDirectoryHeaderBytes = 8 + 4 + 4 + 8 * 4 + 4 + 4 + 8 * 2;
-inline constexpr uint64_t kMinFingerprints = 256;
-inline constexpr uint32_t kMaxSlotBits = 57;  // a slot lies in one unaligned 64-bit word
-inline constexpr uint64_t kMaxPlaces = uint64_t{1} << 48;
 inline constexpr uint32_t kMaxDirectoryPieces = 1024;
+inline constexpr uint32_t kMaxFingerprints = 1u << 20;
+inline constexpr uint32_t kMaxSlotBits = 31;
 inline constexpr size_t kSlotPadding = 8;
 
-inline uint32_t SlotBitsFor(uint64_t places) {
-  return static_cast<uint32_t>(std::bit_width(places * kMinFingerprints));
+inline uint32_t SlotBitsFor(uint64_t pieces, uint64_t fingerprints) {
+  return static_cast<uint32_t>(std::bit_width(pieces * fingerprints));
 }
-inline uint64_t FingerprintsFor(uint64_t places, uint32_t slot_bits) {
-  return places == 0 ? 0 : ((uint64_t{1} << slot_bits) - 1) / places;
+inline uint64_t FingerprintsFor(uint64_t pieces, uint32_t slot_bits) {
+  return pieces == 0 ? 0 : ((uint64_t{1} << slot_bits) - 1) / pieces;
 }
 inline uint64_t FingerprintOf(uint64_t h2, uint64_t fingerprints) {
   return FastRange64(h2, fingerprints);

@@ -8,87 +8,92 @@ namespace {
 
 struct Model {
   std::vector<DirectoryEntry> entries;  // by h1
-  std::vector<uint64_t> blocks;
+  size_t pieces = 0;
 };
 
-Model RandomModel(Random* rnd, size_t keys, std::vector<uint64_t> blocks) {
+Model RandomModel(Random* rnd, size_t keys, size_t pieces) {
   Model m;
-  m.blocks = std::move(blocks);
+  m.pieces = pieces;
   for (size_t i = 0; i < keys; ++i) {
-    DirectoryEntry e;
-    e.h1 = rnd->Next();
-    e.h2 = rnd->Next();
-    do {
-      e.piece = static_cast<uint32_t>(rnd->Uniform(m.blocks.size()));
-    } while (m.blocks[e.piece] == 0);
-    e.block = static_cast<uint32_t>(rnd->Uniform(m.blocks[e.piece]));
-    m.entries.push_back(e);
+    m.entries.push_back({rnd->Next(), rnd->Next(), static_cast<uint32_t>(rnd->Uniform(pieces))});
   }
   std::sort(m.entries.begin(), m.entries.end(),
             [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.h1 < b.h1; });
   return m;
 }
 
-std::unique_ptr<Directory> Open(const Model& m, std::string* bytes) {
-  EXPECT_TRUE(BuildDirectory(m.entries, m.blocks, 7, bytes));
+std::unique_ptr<Directory> Open(const Model& m, std::string* bytes,
+                                uint32_t fingerprints = kBottomFingerprints) {
+  EXPECT_TRUE(BuildDirectory(m.entries, m.pieces, fingerprints, 7, bytes));
   std::unique_ptr<Directory> d;
   EXPECT_OK(Directory::Open(*bytes, &d));
   return d;
 }
 
-TEST(DirectoryTest, EveryKeyIsAtItsPlace) {
+TEST(DirectoryTest, EveryKeyNamesItsPiece) {
   Random rnd(1);
-  const std::vector<std::vector<uint64_t>> shapes = {
-      {1},          {2},       {1000000}, {0, 5, 0, 0, 3, 0}, std::vector<uint64_t>(16, 100),
-      {3, 1, 4000}, {1 << 30}, std::vector<uint64_t>(17, 9),  std::vector<uint64_t>(1024, 50)};
-  for (const auto& shape : shapes) {
+  for (size_t pieces : {1, 2, 3, 16, 17, 1024}) {
     for (size_t keys : {1, 2, 5, 100, 20000}) {
-      const Model m = RandomModel(&rnd, keys, shape);
-      std::string bytes;
-      const auto d = Open(m, &bytes);
-      ASSERT_NE(d, nullptr);
-      EXPECT_EQ(d->num_keys(), keys);
-      for (const DirectoryEntry& e : m.entries) {
-        const DirectoryHit hit = d->Lookup({e.h1, e.h2});
-        ASSERT_EQ(hit.kind, DirectoryHit::kPlace);
-        ASSERT_EQ(hit.piece, e.piece);
-        ASSERT_EQ(hit.block, e.block);
+      for (uint32_t fingerprints : {1u, kBottomFingerprints, kUpperFingerprints, 1u << 20}) {
+        const Model m = RandomModel(&rnd, keys, pieces);
+        std::string bytes;
+        const auto d = Open(m, &bytes, fingerprints);
+        ASSERT_NE(d, nullptr);
+        EXPECT_EQ(d->num_keys(), keys);
+        EXPECT_GE(d->fingerprints(), fingerprints);
+        for (const DirectoryEntry& e : m.entries) {
+          const DirectoryHit hit = d->Lookup({e.h1, e.h2});
+          ASSERT_EQ(hit.kind, DirectoryHit::kPiece);
+          ASSERT_EQ(hit.piece, e.piece);
+        }
+        const DirectoryMemory memory = d->Memory();
+        EXPECT_GE(memory.perfect_hash + memory.fingerprints + memory.pieces + memory.other,
+                  bytes.size());
       }
-      EXPECT_GE(d->Memory().total(), bytes.size());
     }
   }
 }
 
 TEST(DirectoryTest, AbsentKeysRarelyMatch) {
   Random rnd(2);
-  for (const std::vector<uint64_t>& shape :
-       {std::vector<uint64_t>{255}, std::vector<uint64_t>{257}, std::vector<uint64_t>(16, 1000)}) {
-    const Model m = RandomModel(&rnd, 50000, shape);
-    std::string bytes;
-    const auto d = Open(m, &bytes);
-    int matches = 0;
-    for (int i = 0; i < 100000; ++i) {
-      if (d->Lookup({rnd.Next(), rnd.Next()}).kind != DirectoryHit::kAbsent) ++matches;
+  for (size_t pieces : {1, 3, 16, 17}) {
+    for (uint32_t fingerprints : {kBottomFingerprints, kUpperFingerprints}) {
+      const Model m = RandomModel(&rnd, 50000, pieces);
+      std::string bytes;
+      const auto d = Open(m, &bytes, fingerprints);
+      uint32_t matches = 0;
+      for (int i = 0; i < 100000; ++i) {
+        if (d->Lookup({rnd.Next(), rnd.Next()}).kind != DirectoryHit::kAbsent) ++matches;
+      }
+      EXPECT_LE(matches, 130000 / fingerprints) << pieces;
     }
-    EXPECT_LE(matches, 500);  // 1 in 200; 1 in 256 is expected at most
   }
 }
 
+TEST(DirectoryTest, SixteenPiecesTakeTwelveBits) {
+  Random rnd(6);
+  const Model m = RandomModel(&rnd, 50000, 16);
+  std::string bytes;
+  const DirectoryMemory memory = Open(m, &bytes)->Memory();
+  EXPECT_LT((memory.fingerprints + memory.pieces) * 8, 50000 * 12.3);
+  EXPECT_LT(bytes.size() * 8, 50000 * 14.8);
+}
+
 TEST(DirectoryTest, NoKeys) {
-  for (const std::vector<uint64_t>& shape : {std::vector<uint64_t>{}, std::vector<uint64_t>{0, 4}}) {
+  for (size_t pieces : {0, 2}) {
     Model m;
-    m.blocks = shape;
+    m.pieces = pieces;
     std::string bytes;
     const auto d = Open(m, &bytes);
     EXPECT_EQ(d->Lookup({1, 2}).kind, DirectoryHit::kAbsent);
     EXPECT_EQ(d->num_keys(), 0u);
-    EXPECT_EQ(d->num_pieces(), shape.size());
+    EXPECT_EQ(d->num_pieces(), pieces);
   }
 }
 
 TEST(DirectoryTest, KeysOfOneHashAreAmbiguous) {
   Random rnd(3);
-  Model m = RandomModel(&rnd, 1000, {100});
+  Model m = RandomModel(&rnd, 1000, 10);
   std::vector<uint64_t> shared;
   for (size_t i = 10; i < 500; i += 50) {
     for (size_t k = 1; k <= i % 3 + 1; ++k) m.entries[i + k].h1 = m.entries[i].h1;
@@ -101,27 +106,26 @@ TEST(DirectoryTest, KeysOfOneHashAreAmbiguous) {
     const bool ambiguous = std::count(shared.begin(), shared.end(), e.h1) > 0;
     EXPECT_EQ(d->IsAmbiguous(e.h1), ambiguous);
     const DirectoryHit hit = d->Lookup({e.h1, e.h2});
-    ASSERT_EQ(hit.kind, ambiguous ? DirectoryHit::kAmbiguous : DirectoryHit::kPlace);
+    ASSERT_EQ(hit.kind, ambiguous ? DirectoryHit::kAmbiguous : DirectoryHit::kPiece);
     if (!ambiguous) {
-      ASSERT_EQ(hit.block, e.block);
+      ASSERT_EQ(hit.piece, e.piece);
     }
   }
 }
 
 TEST(DirectoryTest, RefusesWhatDoesNotFit) {
   std::string bytes;
-  const std::vector<uint64_t> blocks = {4};
-  EXPECT_FALSE(BuildDirectory(std::vector<DirectoryEntry>{{1, 1, 0, 4}}, blocks, 0, &bytes));
-  EXPECT_FALSE(BuildDirectory(std::vector<DirectoryEntry>{{1, 1, 1, 0}}, blocks, 0, &bytes));
-  EXPECT_FALSE(
-      BuildDirectory(std::vector<DirectoryEntry>{{2, 1, 0, 0}, {1, 1, 0, 0}}, blocks, 0, &bytes));
-  EXPECT_FALSE(BuildDirectory({}, std::vector<uint64_t>(1025, 1), 0, &bytes));
-  EXPECT_FALSE(BuildDirectory({}, std::vector<uint64_t>(4, UINT64_MAX / 2), 0, &bytes));
+  using Entries = std::vector<DirectoryEntry>;
+  EXPECT_FALSE(BuildDirectory(Entries{{1, 1, 1}}, 1, 255, 0, &bytes));
+  EXPECT_FALSE(BuildDirectory(Entries{{2, 1, 0}, {1, 1, 0}}, 1, 255, 0, &bytes));
+  EXPECT_FALSE(BuildDirectory({}, 1025, 255, 0, &bytes));
+  EXPECT_FALSE(BuildDirectory({}, 1, 0, 0, &bytes));
+  EXPECT_FALSE(BuildDirectory({}, 1, UINT32_MAX, 0, &bytes));
 }
 
 TEST(DirectoryTest, DamagedBytesStayInBounds) {
   Random rnd(4);
-  Model m = RandomModel(&rnd, 300, {20, 3, 9});
+  Model m = RandomModel(&rnd, 300, 3);
   m.entries[5].h1 = m.entries[4].h1;
   std::string good;
   Open(m, &good);
@@ -130,9 +134,8 @@ TEST(DirectoryTest, DamagedBytesStayInBounds) {
     if (!Directory::Open(bytes, &d).ok()) return;
     for (const DirectoryEntry& e : m.entries) {
       const DirectoryHit hit = d->Lookup({e.h1, e.h2});
-      if (hit.kind == DirectoryHit::kPlace) {
+      if (hit.kind == DirectoryHit::kPiece) {
         ASSERT_LT(hit.piece, d->num_pieces());
-        ASSERT_LT(hit.block, d->BlocksOfPiece(hit.piece));
       }
     }
   };
@@ -153,9 +156,9 @@ class DirectoryFileTest : public TableTest {};
 
 TEST_F(DirectoryFileTest, ExtentRoundTripAndEveryFlippedBit) {
   Random rnd(5);
-  const Model m = RandomModel(&rnd, 50, {7, 7});
+  const Model m = RandomModel(&rnd, 50, 2);
   std::string bytes;
-  ASSERT_TRUE(BuildDirectory(m.entries, m.blocks, 7, &bytes));
+  ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, 7, &bytes));
   std::unique_ptr<CompactionFileWriter> file;
   ASSERT_OK(CompactionFileWriter::Create(&fs_, PathOf(9), 9, 555, FileOptions(), &file));
   Extent extent;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "rocksdb/comparator.h"
 #include "rocksdb/slice.h"
@@ -30,8 +32,17 @@ class KeyOrder {
 
   const rocksdb::Comparator* comparator() const { return comparator_; }
   bool bytewise() const { return bytewise_; }
+  bool reverse_bytewise() const { return comparator_ == rocksdb::ReverseBytewiseComparator(); }
   int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const {
     return bytewise_ ? CompareBytes(a, b) : comparator_->Compare(a, b);
+  }
+  // Replaces *key by a short key in [*key, next), if the comparator knows one.
+  void ShortenSeparator(const rocksdb::Slice& next, std::string* key) const {
+    if (Compare(*key, next) >= 0) return;
+    std::string shorter = *key;
+    comparator_->FindShortestSeparator(&shorter, next);
+    // A comparator that gets this wrong must not make keys unreachable.
+    if (Compare(shorter, *key) >= 0 && Compare(shorter, next) < 0) *key = std::move(shorter);
   }
   // Keys are equal only if their bytes are, so that equal keys have equal hashes (rule 6).
   bool HashesStandForKeys() const {

@@ -27,12 +27,12 @@ const std::vector<RangeTombstone>& Piece::range_tombstones() const {
   return reader().tombstones();
 }
 
-Status Piece::Find(const BlockReadOptions& read, uint32_t block, const Slice& user_key,
-                   SequenceNumber snapshot, FoundRecord* record) const {
+Status Piece::Find(const BlockReadOptions& read, const Slice& user_key, SequenceNumber snapshot,
+                   FoundRecord* record) const {
   record->found = record->newest = record->key_present = false;
   record->pin.Reset();
   VersionCursor cursor(&reader(), read, user_key);
-  Status s = cursor.SeekInBlock(block, snapshot);
+  Status s = cursor.Seek(snapshot);
   if (!s.ok()) return s;
   record->key_present = cursor.key_present();
   if (!cursor.Valid()) return s;
@@ -45,8 +45,6 @@ Status Piece::Find(const BlockReadOptions& read, uint32_t block, const Slice& us
   return s;
 }
 
-uint32_t Piece::SeekBlock(const Slice& user_key) const { return reader().SeekBlock(user_key); }
-
 InternalIteratorPtr Piece::NewIterator(const BlockReadOptions& read) const {
   return std::make_unique<PieceIterator>(&reader(), read);
 }
@@ -56,7 +54,7 @@ Status Piece::ReadHashes(PieceHashes* hashes) const {
   Slice bytes;
   Status s = reader().ReadSection(PieceSection::kHashes, &buffer, &bytes);
   if (!s.ok()) return s;
-  return DecodeHashes(bytes, meta().num_keys, meta().num_blocks, reader().Description(), hashes);
+  return DecodeHashes(bytes, meta().num_keys, reader().Description(), hashes);
 }
 
 uint64_t Piece::ApproximateOffset(const Slice& user_key) const {
@@ -65,7 +63,7 @@ uint64_t Piece::ApproximateOffset(const Slice& user_key) const {
   return separators.BlockOffset(separators.LowerBound(reader().order(), user_key));
 }
 
-size_t Piece::IndexMemoryBytes() const { return reader().MemoryBytes(); }
+PieceMemory Piece::Memory() const { return reader().Memory(); }
 
 void Piece::EraseFromCache() const {
   const PieceReader& r = reader();

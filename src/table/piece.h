@@ -32,6 +32,13 @@ struct FoundRecord {
   rocksdb::Cleanable pin;
 };
 
+// Where the index memory of a piece goes, bytes.
+struct PieceMemory {
+  size_t separators = 0;
+  size_t block_offsets = 0;
+  size_t other = 0;  // objects, bounds, tombstones
+};
+
 class Piece {
  public:
   static Status Open(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta,
@@ -41,13 +48,11 @@ class Piece {
   const PieceMeta& meta() const;
   const std::vector<RangeTombstone>& range_tombstones() const;
 
-  // The newest record of user_key with sequence <= snapshot whose versions
-  // start in data block `block`. Not found is OK with found == false. Blocks
-  // further on are read where the key's versions continue there.
-  Status Find(const BlockReadOptions& read, uint32_t block, const Slice& user_key,
-              SequenceNumber snapshot, FoundRecord* record) const;
-  // The block in which user_key's versions would start; num_blocks if none could.
-  uint32_t SeekBlock(const Slice& user_key) const;
+  // The newest record of user_key with sequence <= snapshot. Not found is OK
+  // with found == false. One block is read, unless the key's versions go on
+  // in the next ones.
+  Status Find(const BlockReadOptions& read, const Slice& user_key, SequenceNumber snapshot,
+              FoundRecord* record) const;
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   Status ReadHashes(PieceHashes* hashes) const;
@@ -55,7 +60,7 @@ class Piece {
   uint64_t ApproximateOffset(const Slice& user_key) const;
   // Reads and checks every section and block; the Status names file and offset.
   Status Verify() const;
-  size_t IndexMemoryBytes() const;  // separators, block offsets, tombstones
+  PieceMemory Memory() const;
 
   // Called when the version that named the piece has let go of it for good.
   void EraseFromCache() const;

@@ -5,18 +5,23 @@
 #include "table/block_io.h"
 #include "table/piece_format.h"
 #include "table/read_stats.h"
-#include "table/separator_index.h"
+#include "table/separator_builder.h"
 #include "util/compression.h"
 #include "util/string_util.h"
 
 namespace compassdb {
 
+namespace {
+
+constexpr size_t kMaxPaddingRatio = 128;  // a block grows by padding at most by this part
+
+}  // namespace
+
 struct PieceBuilder::Rep {
   Rep(const PieceBuildOptions& o, CompactionFileWriter* f)
-      : options(o), order(o.comparator), file(f), block(order.bytewise()) {}
+      : options(o), order(o.comparator), file(f), block(order.bytewise()), separators(order) {}
 
   Status FlushBlock();
-  void FinishSeparator(const Slice& next_user_key);
   Status WriteSection(PieceSection section, std::string bytes);
   void CoverSequence(SequenceNumber seq);
 
@@ -24,11 +29,10 @@ struct PieceBuilder::Rep {
   const KeyOrder order;
   CompactionFileWriter* const file;
   BlockBuilder block;
-  SeparatorIndexBuilder separators;
-  // A block was written whose separator waits for the next key.
-  bool separator_pending = false;
-  uint64_t pending_length = 0;
-  std::string last_key;  // user key of the newest record added
+  SeparatorBuilder separators;
+  std::string first_key;  // user key of the open block's first record
+  std::string last_key;   // ... and of the newest record added
+  size_t last_payload = 0;  // of the block before
   std::string scratch;
 
   PieceMeta meta;
@@ -89,12 +93,11 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
     r.status = r.FlushBlock();
     if (!r.status.ok()) return r.status;
   }
-  if (r.separator_pending) r.FinishSeparator(key.user_key);
+  if (r.block.empty()) r.first_key.assign(key.user_key.data(), key.user_key.size());
   if (c != 0) {
     const KeyHash hash = r.options.hasher(key.user_key);
     r.hashes.h1.push_back(hash.h1);
     r.hashes.h2.push_back(hash.h2);
-    r.hashes.block.push_back(static_cast<uint32_t>(r.meta.num_blocks));
     r.hashes.flags.push_back(static_cast<uint8_t>((key.type == kTypeMerge ? PieceHashes::kMerge : 0) |
                                                   (stale ? PieceHashes::kStale : 0)));
     ++r.meta.num_keys;
@@ -121,6 +124,12 @@ Status PieceBuilder::Rep::FlushBlock() {
     return Status::InvalidArgument(file->path(), "piece: more than 2^32 - 2 data blocks");
   }
   block.Finish(&scratch);
+  // Blocks of nearly one length get one length, so that their offsets lie on a line.
+  if (options.compression == rocksdb::kNoCompression && scratch.size() < last_payload &&
+      last_payload - scratch.size() <= last_payload / kMaxPaddingRatio) {
+    scratch.resize(last_payload, '\0');
+  }
+  last_payload = scratch.size();
   footer.max_block_payload = std::max<uint64_t>(footer.max_block_payload, scratch.size());
   const auto type = SealBlock(options.compression, options.compression_level, file->file_id(),
                               file->offset(), &scratch);
@@ -132,23 +141,8 @@ Status PieceBuilder::Rep::FlushBlock() {
   if (!s.ok()) return s;
   ++meta.num_blocks;
   meta.data_bytes += scratch.size();
-  pending_length = scratch.size();
-  separator_pending = true;
+  separators.Add(first_key, last_key, scratch.size());
   return s;
-}
-
-// Called with the first key behind the block that ends with last_key.
-void PieceBuilder::Rep::FinishSeparator(const Slice& next_user_key) {
-  std::string separator = last_key;
-  if (order.Compare(last_key, next_user_key) < 0) {
-    order.comparator()->FindShortestSeparator(&separator, next_user_key);
-    // A comparator that gets this wrong must not make keys unreachable.
-    if (order.Compare(separator, last_key) < 0 || order.Compare(separator, next_user_key) >= 0) {
-      separator = last_key;
-    }
-  }
-  separators.Add(pending_length, separator);
-  separator_pending = false;
 }
 
 Status PieceBuilder::Rep::WriteSection(PieceSection section, std::string bytes) {
@@ -161,10 +155,7 @@ Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
   Rep& r = *rep_;
   if (r.status.ok() && !r.block.empty()) r.status = r.FlushBlock();
   if (!r.status.ok()) return r.status;
-  if (r.meta.num_records > 0) {
-    r.meta.largest = r.last_key;
-    r.separators.Add(r.pending_length, r.last_key);
-  }
+  if (r.meta.num_records > 0) r.meta.largest = r.last_key;
   r.meta.num_range_tombstones = r.tombstones.size();
   r.footer.piece_id = r.meta.piece_id;
   r.footer.hash_seed = r.meta.hash_seed;
@@ -175,8 +166,12 @@ Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
   r.footer.data_bytes = r.meta.data_bytes;
   if (meta != nullptr) r.meta.creation_time = meta->creation_time;
 
-  Status s = r.WriteSection(PieceSection::kHashes, EncodeHashes(r.hashes, r.meta.num_blocks));
-  if (s.ok()) s = r.WriteSection(PieceSection::kSeparators, r.separators.serialized());
+  std::string separators;
+  if (!r.separators.Finish(&separators)) {
+    return r.status = Status::InvalidArgument(r.file->path(), "piece: separators over 4 GiB");
+  }
+  Status s = r.WriteSection(PieceSection::kHashes, EncodeHashes(r.hashes));
+  if (s.ok()) s = r.WriteSection(PieceSection::kSeparators, std::move(separators));
   if (s.ok()) s = r.WriteSection(PieceSection::kTombstones, EncodeTombstones(r.tombstones));
   if (s.ok()) {
     s = r.WriteSection(PieceSection::kProperties,

@@ -35,7 +35,6 @@ struct PieceHashes {
 
   std::vector<uint64_t> h1;
   std::vector<uint64_t> h2;
-  std::vector<uint32_t> block;  // block of the key's first (newest) record
   std::vector<uint8_t> flags;
 };
 

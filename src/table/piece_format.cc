@@ -113,18 +113,12 @@ Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice
 
 // --- hash list ---
 
-std::string EncodeHashes(const PieceHashes& hashes, uint64_t num_blocks) {
+std::string EncodeHashes(const PieceHashes& hashes) {
   const size_t n = hashes.h1.size();
   std::string out;
-  out.reserve(n * 16 + num_blocks + n / 4 + 8);
+  out.reserve(n * 16 + n / 4 + 8);
   out.append(reinterpret_cast<const char*>(hashes.h1.data()), n * 8);
   out.append(reinterpret_cast<const char*>(hashes.h2.data()), n * 8);
-  size_t k = 0;
-  for (uint64_t block = 0; block < num_blocks; ++block) {
-    const size_t first = k;
-    while (k < n && hashes.block[k] == block) ++k;
-    PutVarint32(&out, static_cast<uint32_t>(k - first));
-  }
   for (size_t i = 0; i < n; i += 4) {
     unsigned byte = 0;
     for (size_t j = i; j < std::min(n, i + 4); ++j) byte |= unsigned{hashes.flags[j]} << (j - i) * 2;
@@ -133,8 +127,8 @@ std::string EncodeHashes(const PieceHashes& hashes, uint64_t num_blocks) {
   return out;
 }
 
-Status DecodeHashes(const Slice& bytes, uint64_t num_keys, uint64_t num_blocks,
-                    const std::string& what, PieceHashes* hashes) {
+Status DecodeHashes(const Slice& bytes, uint64_t num_keys, const std::string& what,
+                    PieceHashes* hashes) {
   *hashes = PieceHashes();
   const auto damaged = [&] { return Status::Corruption(what, "hash list is malformed"); };
   if (num_keys > bytes.size() / 16) return damaged();
@@ -147,14 +141,7 @@ Status DecodeHashes(const Slice& bytes, uint64_t num_keys, uint64_t num_blocks,
   }
   const char* p = bytes.data() + n * 16;
   const char* const limit = bytes.data() + bytes.size();
-  hashes->block.reserve(n);
-  for (uint64_t block = 0; block < num_blocks; ++block) {
-    uint32_t keys;
-    p = GetVarint32Ptr(p, limit, &keys);
-    if (p == nullptr || keys > n - hashes->block.size()) return damaged();
-    hashes->block.insert(hashes->block.end(), keys, static_cast<uint32_t>(block));
-  }
-  if (hashes->block.size() != n || static_cast<size_t>(limit - p) != (n + 3) / 4) return damaged();
+  if (static_cast<size_t>(limit - p) != (n + 3) / 4) return damaged();
   hashes->flags.resize(n);
   for (size_t i = 0; i < n; ++i) {
     hashes->flags[i] = static_cast<uint8_t>(p[i / 4]) >> (i % 4 * 2) & 3;

@@ -69,11 +69,11 @@ Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice
                    const std::string& what, Slice* bytes);
 const char* SectionName(PieceSection section);
 
-// hash list := h1:u64le{num_keys} h2:u64le{num_keys} keys_of_block:varint32{num_blocks}
+// hash list := h1:u64le{num_keys} h2:u64le{num_keys}
 //              flags (two bits per key, the first in the lowest bits of a byte)
-std::string EncodeHashes(const PieceHashes& hashes, uint64_t num_blocks);
-Status DecodeHashes(const Slice& bytes, uint64_t num_keys, uint64_t num_blocks,
-                    const std::string& what, PieceHashes* hashes);
+std::string EncodeHashes(const PieceHashes& hashes);
+Status DecodeHashes(const Slice& bytes, uint64_t num_keys, const std::string& what,
+                    PieceHashes* hashes);
 
 // tombstones := {start:length-prefixed end:length-prefixed sequence:varint64}
 std::string EncodeTombstones(const std::vector<RangeTombstone>& tombstones);

@@ -124,19 +124,17 @@ void PieceIterator::SeekToLast() {
   SkipBackward();
 }
 
-// Versions of the target's user key may go on behind `block_`.
-bool PieceIterator::KeyGoesOn(const Slice& user_key) const {
-  return block_ + 1 < piece_->num_blocks() &&
-         piece_->order().Compare(piece_->separators().separator(block_), user_key) == 0;
-}
-
 void PieceIterator::Seek(const Slice& internal_key) {
   status_ = Status::OK();
   const Slice user_key = ExtractUserKey(internal_key);
   if (!Load(piece_->separators().LowerBound(piece_->order(), user_key))) return;
   iter_.Seek(internal_key);
   CheckBlock();
-  while (status_.ok() && !iter_.Valid() && KeyGoesOn(user_key)) {
+  // Where a key goes on in the next block, a target behind all records of this
+  // block is a version of that key: for a later key, LowerBound would have
+  // named a later block.
+  while (status_.ok() && !iter_.Valid() && block_ != kNone &&
+         piece_->separators().KeyContinues(block_)) {
     if (!Load(block_ + 1)) return;
     iter_.Seek(internal_key);
     CheckBlock();

@@ -88,14 +88,14 @@ Status PieceReader::OpenParts() {
                        bytes);
   };
   Slice bytes;
-  s = section(PieceSection::kSeparators, &bytes);
+  s = section(PieceSection::kProperties, &bytes);
+  if (s.ok()) s = CheckProperties(bytes);
+  if (s.ok()) s = section(PieceSection::kSeparators, &bytes);
   if (s.ok()) {
-    s = SeparatorIndex::Parse(bytes, footer_.num_blocks, footer_.data_bytes, what, &separators_);
+    s = SeparatorIndex::Parse(bytes, order_, footer_.num_blocks, footer_.data_bytes, what, &separators_);
   }
   if (s.ok()) s = section(PieceSection::kTombstones, &bytes);
   if (s.ok()) s = DecodeTombstones(bytes, footer_.num_range_tombstones, what, &tombstones_);
-  if (s.ok()) s = section(PieceSection::kProperties, &bytes);
-  if (s.ok()) s = CheckProperties(bytes);
   if (s.ok() && files_->unlimited()) file_ = std::move(file);
   return s;
 }
@@ -171,24 +171,28 @@ Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice
   return OpenSection(section, meta_.file_id, place, *buffer, Description(), bytes);
 }
 
-size_t PieceReader::MemoryBytes() const {
-  size_t bytes = sizeof(*this) + separators_.MemoryBytes() + meta_.smallest.size() +
-                 meta_.largest.size();
-  for (const RangeTombstone& t : tombstones_) bytes += sizeof(t) + t.start.size() + t.end.size();
-  return bytes;
+PieceMemory PieceReader::Memory() const {
+  PieceMemory memory;
+  memory.block_offsets = separators_.OffsetBytes();
+  memory.separators = separators_.MemoryBytes() - memory.block_offsets;
+  memory.other = sizeof(*this) + meta_.smallest.size() + meta_.largest.size();
+  for (const RangeTombstone& t : tombstones_) {
+    memory.other += sizeof(t) + t.start.size() + t.end.size();
+  }
+  return memory;
 }
 
 // --- VersionCursor ---
 
-Status VersionCursor::SeekInBlock(uint32_t block, SequenceNumber snapshot) {
+Status VersionCursor::Seek(SequenceNumber snapshot) {
   valid_ = newest_ = key_present_ = false;
-  block_ = block;
-  if (block >= piece_->num_blocks()) return Status::OK();
-  Status s = piece_->GetBlock(read_, block, &ref_);
+  block_ = piece_->SeekBlock(user_key_);
+  if (block_ >= piece_->num_blocks()) return Status::OK();
+  Status s = piece_->GetBlock(read_, block_, &ref_);
   if (!s.ok()) return s;
   Block::FindResult found;
   if (!ref_.block().Find(piece_->order(), user_key_, snapshot, &found)) {
-    return piece_->DamagedBlock(block, "malformed record");
+    return piece_->DamagedBlock(block_, "malformed record");
   }
   key_present_ = found.key_present;
   if (found.found) {
@@ -210,9 +214,8 @@ Status VersionCursor::SeekInBlock(uint32_t block, SequenceNumber snapshot) {
 Status VersionCursor::LoadNextBlock(bool* more) {
   *more = false;
   const uint32_t next = block_ + 1;
-  if (next >= piece_->num_blocks() ||
-      piece_->order().Compare(piece_->separators().separator(block_), user_key_) != 0) {
-    return Status::OK();  // versions cross a border only where the key is the separator
+  if (next >= piece_->num_blocks() || !piece_->separators().KeyContinues(block_)) {
+    return Status::OK();
   }
   Status s = piece_->GetBlock(read_, next, &ref_);
   if (s.ok()) {

@@ -42,7 +42,7 @@ class PieceReader {
   uint32_t SeekBlock(const Slice& user_key) const;
   Status ReadSection(PieceSection section, std::string* buffer, Slice* bytes) const;
   Status DamagedBlock(uint32_t block, const char* why) const;
-  size_t MemoryBytes() const;
+  PieceMemory Memory() const;
 
  private:
   PieceReader(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta);
@@ -69,9 +69,8 @@ class VersionCursor {
   VersionCursor(const PieceReader* piece, const BlockReadOptions& read, const Slice& user_key)
       : piece_(piece), read_(read), user_key_(user_key) {}
 
-  // To the newest version with sequence <= snapshot; the key's versions start
-  // in `block` if the piece has any.
-  Status SeekInBlock(uint32_t block, SequenceNumber snapshot);
+  // To the newest version with sequence <= snapshot.
+  Status Seek(SequenceNumber snapshot);
   Status Next();  // requires Valid()
 
   bool Valid() const { return valid_; }
@@ -120,7 +119,6 @@ class PieceIterator final : public InternalIterator {
   uint64_t ReadaheadBytes(uint32_t block);
   void SkipForward();   // to the first record of the next block, if iter_ ran off its end
   void SkipBackward();
-  bool KeyGoesOn(const Slice& user_key) const;
   void CheckBlock();    // takes over an error of iter_
   void Stop();
 

@@ -34,7 +34,6 @@ class PieceTest : public TableTest {
     EXPECT_OK(piece->ReadHashes(&stored));
     EXPECT_EQ(stored.h1, hashes_.h1);
     EXPECT_EQ(stored.h2, hashes_.h2);
-    EXPECT_EQ(stored.block, hashes_.block);
     EXPECT_EQ(stored.flags, hashes_.flags);
     return piece;
   }
@@ -59,7 +58,7 @@ TEST_F(PieceTest, OddRecords) {
                                      {std::string(100000, 'k') + "x", 1, kTypeSingleDeletion, ""}};
   auto piece = RoundTrip(records);
   FoundRecord found;
-  ASSERT_OK(piece->Find({}, piece->SeekBlock(""), "", 100, &found));
+  ASSERT_OK(piece->Find({}, "", 100, &found));
   EXPECT_TRUE(found.found && found.newest && found.value.empty());
   EXPECT_EQ(meta_.num_deletions, 2u);
   EXPECT_EQ(meta_.num_merges, 1u);
@@ -92,20 +91,15 @@ TEST_F(PieceTest, FindHitsAndMisses) {
   EXPECT_GT(meta_.num_blocks, 10u);
   for (size_t i = 0; i < records.size(); ++i) {
     FoundRecord found;
-    const uint32_t block = piece->SeekBlock(records[i].key);
-    EXPECT_EQ(block, hashes_.block[i]);
-    ASSERT_OK(piece->Find({}, block, records[i].key, kMaxSequenceNumber, &found));
+    ASSERT_OK(piece->Find({}, records[i].key, kMaxSequenceNumber, &found));
     ASSERT_TRUE(found.found && found.newest);
     EXPECT_EQ(found.value.ToString(), records[i].value);
     const std::string absent = NumberedKey(i * 2 + 1);
-    const uint32_t other = piece->SeekBlock(absent);
-    if (other < meta_.num_blocks) {
-      ASSERT_OK(piece->Find({}, other, absent, kMaxSequenceNumber, &found));
-    }
-    EXPECT_FALSE(found.found && other < meta_.num_blocks);
+    ASSERT_OK(piece->Find({}, absent, kMaxSequenceNumber, &found));
+    EXPECT_FALSE(found.found);
   }
-  EXPECT_EQ(piece->SeekBlock("a"), meta_.num_blocks);
-  EXPECT_EQ(piece->SeekBlock("z"), meta_.num_blocks);
+  EXPECT_EQ(piece->reader().SeekBlock("a"), meta_.num_blocks);
+  EXPECT_EQ(piece->reader().SeekBlock("z"), meta_.num_blocks);
 }
 
 TEST_F(PieceTest, VersionsOfOneKeySpanBlocks) {
@@ -116,10 +110,9 @@ TEST_F(PieceTest, VersionsOfOneKeySpanBlocks) {
   build_.block_size = 200;
   auto piece = RoundTrip(records);
   const std::string key = "key00000009x";
-  const uint32_t block = piece->SeekBlock(key);
   for (SequenceNumber snapshot = 0; snapshot <= 3010; snapshot += 5) {
     FoundRecord found;
-    ASSERT_OK(piece->Find({}, block, key, snapshot, &found));
+    ASSERT_OK(piece->Find({}, key, snapshot, &found));
     EXPECT_TRUE(found.key_present);
     ASSERT_EQ(found.found, snapshot >= 10);
     if (!found.found) continue;
@@ -183,7 +176,7 @@ TEST_F(PieceTest, CustomComparators) {
   auto piece = RoundTrip(records);
   for (const TestRecord& r : records) {
     FoundRecord found;
-    ASSERT_OK(piece->Find({}, piece->SeekBlock(r.key), r.key, 1000, &found));
+    ASSERT_OK(piece->Find({}, r.key, 1000, &found));
     ASSERT_TRUE(found.found);
     EXPECT_EQ(found.value.ToString(), r.value);
   }
@@ -201,7 +194,7 @@ TEST_F(PieceTest, RangeTombstonesAlone) {
   EXPECT_EQ(meta_.smallest_seq, 3u);
   EXPECT_EQ(meta_.largest_seq, 7u);
   EXPECT_EQ(meta_.num_blocks, 0u);
-  EXPECT_EQ(piece->SeekBlock("b"), 0u);
+  EXPECT_EQ(piece->reader().SeekBlock("b"), 0u);
   auto iter = piece->NewIterator(BlockReadOptions());
   iter->Seek(IKey("a", 5));
   EXPECT_FALSE(iter->Valid());
@@ -262,7 +255,7 @@ TEST_F(PieceTest, ManyPiecesInOneFileAndFewDescriptors) {
       auto piece = OpenPiece(metas[static_cast<size_t>(p)]);
       FoundRecord found;
       const std::string key = NumberedKey(static_cast<uint64_t>(p * 100 + 7));
-      ASSERT_OK(piece->Find({}, piece->SeekBlock(key), key, 9, &found));
+      ASSERT_OK(piece->Find({}, key, 9, &found));
       EXPECT_TRUE(found.found);
     }
   }
@@ -367,8 +360,7 @@ TEST_F(PieceTest, DamageWithoutChecksumsStaysInBounds) {
     }
     FoundRecord found;
     const std::string key = NumberedKey(rnd_.Uniform(80));
-    const uint32_t block = damaged->SeekBlock(key);
-    Status s = damaged->Find(read, block, key, 100, &found);
+    Status s = damaged->Find(read, key, 100, &found);
     EXPECT_TRUE(s.ok() || s.IsCorruption() || s.IsNotSupported()) << s.ToString();
   }
 }
@@ -416,17 +408,16 @@ TEST_F(PieceTest, CacheOnlyReadsAnswerIncomplete) {
   cached.cache_only = true;
   FoundRecord found;
   const std::string key = NumberedKey(20);
-  const uint32_t block = piece->SeekBlock(key);
-  EXPECT_TRUE(piece->Find(cached, block, key, 1000, &found).IsIncomplete());
+  EXPECT_TRUE(piece->Find(cached, key, 1000, &found).IsIncomplete());
   auto iter = piece->NewIterator(cached);
   iter->SeekToFirst();
   EXPECT_FALSE(iter->Valid());
   EXPECT_TRUE(iter->status().IsIncomplete());
-  ASSERT_OK(piece->Find({}, block, key, 1000, &found));
-  ASSERT_OK(piece->Find(cached, block, key, 1000, &found));
+  ASSERT_OK(piece->Find({}, key, 1000, &found));
+  ASSERT_OK(piece->Find(cached, key, 1000, &found));
   EXPECT_TRUE(found.found);
   piece->EraseFromCache();
-  EXPECT_TRUE(piece->Find(cached, block, key, 1000, &found).IsIncomplete());
+  EXPECT_TRUE(piece->Find(cached, key, 1000, &found).IsIncomplete());
 }
 
 TEST_F(PieceTest, ValuesStayPinnedWhileHeld) {
@@ -435,7 +426,7 @@ TEST_F(PieceTest, ValuesStayPinnedWhileHeld) {
   ASSERT_OK(BuildPiece(records, {}, &meta_, &hashes_));
   auto piece = OpenPiece(meta_);
   FoundRecord found;
-  ASSERT_OK(piece->Find({}, piece->SeekBlock(records[50].key), records[50].key, 1000, &found));
+  ASSERT_OK(piece->Find({}, records[50].key, 1000, &found));
   piece->EraseFromCache();
   EXPECT_EQ(found.value.ToString(), records[50].value);
   EXPECT_GT(options_.block_cache->GetPinnedUsage(), 0u);
@@ -463,7 +454,7 @@ TEST_F(PieceTest, ReadsAreCounted) {
   perf->Reset();
   for (int i = 0; i < 3; ++i) {
     FoundRecord found;
-    ASSERT_OK(piece->Find({}, piece->SeekBlock(records[7].key), records[7].key, 1000, &found));
+    ASSERT_OK(piece->Find({}, records[7].key, 1000, &found));
   }
   EXPECT_EQ(statistics->getTickerCount(rocksdb::NUMBER_BLOCK_COMPRESSED), meta_.num_blocks);
   EXPECT_EQ(statistics->getTickerCount(rocksdb::NUMBER_BLOCK_DECOMPRESSED), 1u);
@@ -475,7 +466,7 @@ TEST_F(PieceTest, ReadsAreCounted) {
   EXPECT_GT(statistics->getTickerCount(rocksdb::BLOCK_CACHE_BYTES_READ), 0u);
   EXPECT_EQ(perf->block_read_count, 1u);
   EXPECT_EQ(perf->block_read_byte, piece->reader().separators().BlockLength(
-                                       piece->SeekBlock(records[7].key)));
+                                       piece->reader().SeekBlock(records[7].key)));
   EXPECT_EQ(perf->block_cache_hit_count, 2u);
 }
 

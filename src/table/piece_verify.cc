@@ -22,7 +22,7 @@ class PieceVerifier {
     }
     const PieceMeta& meta = piece_.meta();
     if (s.ok()) {
-      s = DecodeHashes(bytes_, meta.num_keys, meta.num_blocks, piece_.Description(), &hashes_);
+      s = DecodeHashes(bytes_, meta.num_keys, piece_.Description(), &hashes_);
     }
     for (uint32_t b = 0; s.ok() && b < piece_.num_blocks(); ++b) s = VerifyBlock(b);
     if (!s.ok()) return s;
@@ -46,16 +46,22 @@ class PieceVerifier {
     BlockRef ref;
     Status s = piece_.loader().FromFile(piece_.PlaceOf(b, file_), read, &ref);
     if (!s.ok()) return s;
+    if (b > 0 && piece_.separators().KeyContinues(b - 1) != StartsWithLastKey(ref)) {
+      return piece_.DamagedBlock(b, "the separators are wrong about the key that it starts with");
+    }
     BlockIter iter(ref.block(), order_);
     for (iter.SeekToFirst(); iter.Valid(); iter.Next()) {
       s = VerifyRecord(b, iter.user_key(), iter.record());
       if (!s.ok()) return s;
     }
     if (!iter.status().ok()) return piece_.DamagedBlock(b, "malformed record");
-    if (order_.Compare(piece_.separators().separator(b), last_key_) < 0) {
-      return piece_.DamagedBlock(b, "a key lies behind the block's separator");
-    }
     return s;
+  }
+
+  bool StartsWithLastKey(const BlockRef& ref) const {
+    BlockIter iter(ref.block(), order_);
+    iter.SeekToFirst();
+    return iter.Valid() && order_.Compare(iter.user_key(), last_key_) == 0;
   }
 
   Status VerifyRecord(uint32_t b, const Slice& user_key, const Block::Record& record) {
@@ -70,8 +76,8 @@ class PieceVerifier {
       if (records_ == 0 && order_.Compare(user_key, piece_.meta().smallest) != 0) {
         return RecordError(b, user_key, "is first, but not the piece's smallest key");
       }
-      if (b > 0 && order_.Compare(piece_.separators().separator(b - 1), user_key) >= 0) {
-        return RecordError(b, user_key, "belongs into an earlier block by the separators");
+      if (piece_.SeekBlock(user_key) != b) {
+        return RecordError(b, user_key, "belongs into another block by the separators");
       }
       Status s = VerifyHash(b, user_key, record);
       if (!s.ok()) return s;
@@ -88,9 +94,6 @@ class PieceVerifier {
     const KeyHash hash = hasher_(user_key);
     if (hashes_.h1[keys_] != hash.h1 || hashes_.h2[keys_] != hash.h2) {
       return RecordError(b, user_key, "has another hash in the hash list");
-    }
-    if (hashes_.block[keys_] != b) {
-      return RecordError(b, user_key, "is in another block by the hash list");
     }
     if (((hashes_.flags[keys_] & PieceHashes::kMerge) != 0) != (record.type == kTypeMerge)) {
       return RecordError(b, user_key, "has a wrong merge flag in the hash list");

@@ -16,7 +16,7 @@ std::string Describe(const TphMeta& meta) { return "table " + std::to_string(met
 
 Status EmptyDirectory(std::unique_ptr<Directory>* out) {
   std::string bytes;
-  if (!BuildDirectory({}, {}, 0, &bytes)) return Status::Aborted("empty directory");
+  if (!BuildDirectory({}, 0, kBottomFingerprints, 0, &bytes)) return Status::Aborted("empty directory");
   return Directory::Open(std::move(bytes), out);
 }
 
@@ -46,14 +46,10 @@ Status Tph::Open(FileCache* files, const TableReaderOptions& options, const TphM
                                 "the directory has " + std::to_string(tph->directory_->num_keys()) +
                                     " keys, the manifest says " + std::to_string(meta.num_keys));
     }
-    for (size_t i = 0; i < std::max(tph->directory_->num_pieces(), tph->pieces_.size()); ++i) {
-      const uint64_t blocks = i < tph->pieces_.size() ? tph->pieces_[i]->meta().num_blocks : 0;
-      if (tph->directory_->BlocksOfPiece(i) != blocks) {
-        return Status::Corruption(Describe(meta), "the directory counts " +
-                                                      std::to_string(tph->directory_->BlocksOfPiece(i)) +
-                                                      " blocks in piece " + std::to_string(i) +
-                                                      ", the manifest " + std::to_string(blocks));
-      }
+    if (tph->directory_->num_pieces() != tph->pieces_.size()) {
+      return Status::Corruption(
+          Describe(meta), "the directory is of " + std::to_string(tph->directory_->num_pieces()) +
+                              " pieces, the manifest names " + std::to_string(tph->pieces_.size()));
     }
   }
   tph->use_directory_ = (meta.directory.length != 0 || meta.num_keys == 0) &&
@@ -95,7 +91,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
 
   FoundRecord record;
-  Status s = pieces_[hit.piece]->Find(read, hit.block, user_key, ctx->snapshot(), &record);
+  Status s = pieces_[hit.piece]->Find(read, user_key, ctx->snapshot(), &record);
   if (!s.ok()) return s;
   if (!record.key_present) return s;  // another key's slot, with the same fingerprint
   Tick(options_.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
@@ -127,10 +123,9 @@ Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key,
       const PieceReader& piece = pieces_[search_order_[next]]->reader();
       if (best == nullptr || best->record().sequence <= piece.meta().largest_seq) {
         ++next;
-        const uint32_t block = piece.SeekBlock(user_key);
-        if (block >= piece.num_blocks() || piece.meta().smallest_seq > ctx->snapshot()) continue;
+        if (piece.meta().smallest_seq > ctx->snapshot()) continue;
         VersionCursor cursor(&piece, read, user_key);
-        Status s = cursor.SeekInBlock(block, ctx->snapshot());
+        Status s = cursor.Seek(ctx->snapshot());
         if (!s.ok()) return s;
         if (cursor.Valid()) cursors.push_back(std::move(cursor));
         continue;

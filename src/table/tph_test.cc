@@ -38,11 +38,9 @@ class TphTest : public TableTest {
   }
   Status TryOpen() {
     std::vector<std::shared_ptr<Piece>> pieces;
-    std::vector<uint64_t> blocks;
     std::map<std::string, std::pair<SequenceNumber, DirectoryEntry>> newest;
     for (size_t p = 0; p < meta_.pieces.size(); ++p) {
       pieces.push_back(OpenPiece(meta_.pieces[p].meta));
-      blocks.push_back(meta_.pieces[p].meta.num_blocks);
       auto iter = pieces[p]->NewIterator(BlockReadOptions());
       PieceHashes hashes;
       Status s = pieces[p]->ReadHashes(&hashes);
@@ -55,8 +53,7 @@ class TphTest : public TableTest {
         if (!first && build_.comparator->Compare(key, last) == 0) continue;
         first = false;
         last = key;
-        const DirectoryEntry entry{hashes.h1[k], hashes.h2[k], static_cast<uint32_t>(p),
-                                   hashes.block[k]};
+        const DirectoryEntry entry{hashes.h1[k], hashes.h2[k], static_cast<uint32_t>(p)};
         ++k;
         auto& slot = newest[key];
         if (slot.first == 0 || slot.first < ExtractSequence(iter->key())) {
@@ -71,7 +68,7 @@ class TphTest : public TableTest {
     });
     if (tweak_) tweak_(&entries);
     std::string bytes;
-    EXPECT_TRUE(BuildDirectory(entries, blocks, 3, &bytes));
+    EXPECT_TRUE(BuildDirectory(entries, pieces.size(), kBottomFingerprints, 3, &bytes));
     const uint64_t number = ++last_number_;
     std::unique_ptr<CompactionFileWriter> file;
     Status s =
@@ -300,7 +297,7 @@ TEST_F(TphTest, VerifyFindsMissingAndSuperfluousSlots) {
   ASSERT_OK(TryOpen());
   EXPECT_TRUE(tph_->Verify().IsCorruption());
   tweak_ = [](std::vector<DirectoryEntry>* entries) {
-    entries->push_back({UINT64_MAX, 1, 0, 0});
+    entries->push_back({UINT64_MAX, 1, 0});
   };
   ASSERT_OK(TryOpen());
   EXPECT_TRUE(tph_->Verify().IsCorruption());

@@ -31,7 +31,6 @@ class KeyWalk {
         any_ = true;
         key_.assign(user_key.data(), user_key.size());
         sequence_ = ExtractSequence(iter.key());
-        block_ = iter.block();
         iter.Next();
         return true;
       }
@@ -44,7 +43,6 @@ class KeyWalk {
   SequenceNumber sequence() const { return sequence_; }
   // Where the newest record is; on a tie of sequences, the first such piece.
   uint32_t piece() const { return piece_; }
-  uint32_t block() const { return block_; }
 
  private:
   bool Smallest(Status* s) {
@@ -65,7 +63,6 @@ class KeyWalk {
   std::string key_;
   SequenceNumber sequence_ = 0;
   uint32_t piece_ = 0;
-  uint32_t block_ = 0;
 };
 
 }  // namespace
@@ -88,18 +85,17 @@ Status Tph::Verify() const {
     if (hit.kind == DirectoryHit::kAbsent) {
       return Status::Corruption(what, "key " + EscapeKey(walk.key()) + " has no directory slot");
     }
-    if (hit.piece != walk.piece() || hit.block != walk.block()) {
+    if (hit.piece != walk.piece()) {
       // A tie of sequences: any piece with the same newest record will do.
       FoundRecord record;
-      s = pieces_[hit.piece]->Find({}, hit.block, walk.key(), kMaxSequenceNumber, &record);
+      s = pieces_[hit.piece]->Find({}, walk.key(), kMaxSequenceNumber, &record);
       if (!s.ok()) return s;
       if (record.found && record.newest && record.sequence == walk.sequence()) continue;
       return Status::Corruption(
           what, "key " + EscapeKey(walk.key()) + ": its slot names piece " +
-                    std::to_string(hit.piece) + " block " + std::to_string(hit.block) +
-                    ", its newest record (sequence " + std::to_string(walk.sequence()) +
-                    ") is in piece " + std::to_string(walk.piece()) + " block " +
-                    std::to_string(walk.block()));
+                    std::to_string(hit.piece) + ", its newest record (sequence " +
+                    std::to_string(walk.sequence()) + ") is in piece " +
+                    std::to_string(walk.piece()));
     }
   }
   if (s.ok() && keys != directory_->num_keys()) {

@@ -34,7 +34,7 @@ Status BaseTable::Load() {
 bool BaseTable::NewestStays(const KeyHash& hash) const {
   if (staying_ == 0) return false;
   const DirectoryHit hit = table_->tph().directory().Lookup(hash);
-  return hit.kind == DirectoryHit::kPlace && !victim_[hit.piece];
+  return hit.kind == DirectoryHit::kPiece && !victim_[hit.piece];
 }
 
 void BaseTable::SortKnown() const {
@@ -61,7 +61,7 @@ bool BaseTable::StayingMayHold(const KeyHash& hash) const {
 
 bool BaseTable::Shadowed(const KeyHash& hash, SequenceNumber sequence) const {
   const DirectoryHit hit = table_->tph().directory().Lookup(hash);
-  if (hit.kind != DirectoryHit::kPlace || victim_[hit.piece]) return false;
+  if (hit.kind != DirectoryHit::kPiece || victim_[hit.piece]) return false;
   // The whole 128-bit hash stands for the key (rule 3).
   SortKnown();
   auto it = std::lower_bound(known_.begin(), known_.end(), hash.h1,
@@ -108,16 +108,14 @@ void BaseTable::Assemble(const PieceMeta* head, const PieceHashes* head_hashes, 
     const PieceHashes& h = hashes_[p];
     for (size_t i = 0; i < h.h1.size(); ++i) {
       const DirectoryHit hit = directory.Lookup({h.h1[i], h.h2[i]});
-      const bool live =
-          hit.kind == DirectoryHit::kPlace && hit.piece == p && hit.block == h.block[i];
-      if (live) entries->push_back({h.h1[i], h.h2[i], p, h.block[i]});
+      const bool live = hit.kind == DirectoryHit::kPiece && hit.piece == p;
+      if (live) entries->push_back({h.h1[i], h.h2[i], p});
     }
   }
   if (head != nullptr) {
     for (size_t i = 0; i < head_hashes->h1.size(); ++i) {
       if (head_hashes->flags[i] & PieceHashes::kStale) continue;
-      entries->push_back({head_hashes->h1[i], head_hashes->h2[i], static_cast<uint32_t>(n),
-                          head_hashes->block[i]});
+      entries->push_back({head_hashes->h1[i], head_hashes->h2[i], static_cast<uint32_t>(n)});
     }
   }
   SortAndDeduplicate(entries);

@@ -93,13 +93,11 @@ void SortAndDeduplicate(std::vector<DirectoryEntry>* entries) {
                  entries->end());
 }
 
-Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint64_t seed, JobFile* file,
-                           TphMeta* meta) {
-  std::vector<uint64_t> blocks;
-  for (const TphPiece& p : meta->pieces) blocks.push_back(p.meta.num_blocks);
+Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fingerprints,
+                           uint64_t seed, JobFile* file, TphMeta* meta) {
   std::string bytes;
-  if (!BuildDirectory(entries, blocks, seed, &bytes)) {
-    return Status::NotSupported("table directory", "too many blocks for the format");
+  if (!BuildDirectory(entries, meta->pieces.size(), fingerprints, seed, &bytes)) {
+    return Status::NotSupported("table directory", "too many keys or pieces for the format");
   }
   CompactionFileWriter* writer = nullptr;
   Status s = file->Writer(&writer);
@@ -111,14 +109,14 @@ Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint64_t see
   return Status::OK();
 }
 
-Status WriteOnePieceDirectory(const PieceHashes& hashes, uint64_t seed, JobFile* file,
-                              TphMeta* meta) {
+Status WriteOnePieceDirectory(const PieceHashes& hashes, uint32_t fingerprints, uint64_t seed,
+                              JobFile* file, TphMeta* meta) {
   std::vector<DirectoryEntry> entries(hashes.h1.size());
   for (size_t i = 0; i < entries.size(); ++i) {
-    entries[i] = {hashes.h1[i], hashes.h2[i], 0, hashes.block[i]};
+    entries[i] = {hashes.h1[i], hashes.h2[i], 0};
   }
   SortAndDeduplicate(&entries);
-  return WriteTableDirectory(entries, seed, file, meta);
+  return WriteTableDirectory(entries, fingerprints, seed, file, meta);
 }
 
 void ExtendBounds(const Comparator* cmp, const PieceMeta& piece,

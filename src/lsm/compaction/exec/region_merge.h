@@ -74,6 +74,11 @@ class RegionMerge {
   std::unique_ptr<RangeTombstoneSet> Covering(const Region& region) const;
 
   bool IsBottom(const Region& region) const;
+  // Per directory slot: more where deeper levels make this one of many runs.
+  uint32_t Fingerprints() const {
+    return in_.version->OverlapsBelow(in_.output_level, nullptr, nullptr) ? kUpperFingerprints
+                                                                          : kBottomFingerprints;
+  }
   CompactionIteratorOptions IteratorOptions(RangeTombstoneSet* covering) const;
   void CreateFilter();
   Status NewPiece(std::unique_ptr<PieceBuilder>* builder, uint64_t* id);

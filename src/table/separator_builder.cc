@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/separator_builder.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "table/key_number.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr uint64_t kExceptionBits = 40;  // of an exception, beside its string
+constexpr size_t kMaxSkip = UINT16_MAX;
+
+// Appends fields of a fixed width, then fills up the last byte.
+class FieldWriter {
+ public:
+  FieldWriter(std::string* out, size_t count, uint32_t bits)
+      : out_(out), begin_(out->size()), bits_(bits) {
+    out->append((count * bits + 7) / 8 + 8, '\0');
+  }
+  void Put(uint64_t value) {
+    char* p = out_->data() + begin_ + bit_ / 8;
+    EncodeFixed64(p, DecodeFixed64(p) | value << (bit_ & 7));
+    bit_ += bits_;
+  }
+  void Finish() { out_->resize(out_->size() - 8); }
+
+ private:
+  std::string* const out_;
+  const size_t begin_;
+  const uint32_t bits_;
+  size_t bit_ = 0;
+};
+
+// Code bits of n codes up to `greatest` with `low_bits` lower bits stored apart.
+uint64_t CodeBits(uint64_t n, uint64_t greatest, uint32_t low_bits) {
+  return n * low_bits + n + (greatest >> low_bits) + 1;
+}
+
+uint32_t BestLowBits(uint64_t n, uint64_t greatest) {
+  uint32_t bits = static_cast<uint32_t>(std::max(0, static_cast<int>(std::bit_width(greatest)) - 20));
+  while (bits < kMaxFieldBits && CodeBits(n, greatest, bits + 1) < CodeBits(n, greatest, bits)) {
+    ++bits;
+  }
+  return bits;
+}
+
+}  // namespace
+
+struct SeparatorBuilder::Group {
+  uint32_t first = 0;  // block
+  uint32_t n = 0;
+  SeparatorGroup header;
+  std::vector<uint64_t> values;      // of the blocks' last keys, before the shift
+  std::vector<uint32_t> tied_below;  // block i is an exception if the shift is at least this
+};
+
+void SeparatorBuilder::Add(const Slice& first, const Slice& last, uint64_t stored_length) {
+  for (const Slice& key : {first, last}) {
+    keys_.append(key.data(), key.size());
+    key_ends_.push_back(keys_.size());
+  }
+  offsets_.push_back(offsets_.back() + stored_length);
+}
+
+Slice SeparatorBuilder::Rest(const Slice& key, size_t skip) const {
+  const size_t cut = std::min(key.size(), prefix_ + skip);
+  return Slice(key.data() + cut, key.size() - cut);
+}
+
+uint64_t SeparatorBuilder::Number(const KeyNumbering& numbering, const Slice& key,
+                                  size_t skip) const {
+  const Slice rest = Rest(key, skip);
+  return numbering(rest.data(), rest.size());
+}
+
+SeparatorKind SeparatorBuilder::Kind() const {
+  if (order_.bytewise()) return SeparatorKind::kAscending;
+  return order_.reverse_bytewise() ? SeparatorKind::kDescending : SeparatorKind::kStrings;
+}
+
+// The range of bytes that occur where neighbouring blocks' keys differ, and as
+// many symbols as it takes to tell them apart.
+KeyNumbering SeparatorBuilder::ChooseNumbering() {
+  prefix_ = CommonPrefixLength(First(0), Last(num_blocks() - 1));
+  size_t needed = 1;
+  uint8_t low = UINT8_MAX, high = 0;
+  const auto include = [&](const Slice& key, size_t length) {
+    for (size_t i = prefix_; i < std::min(length, key.size()); ++i) {
+      low = std::min(low, static_cast<uint8_t>(key[i]));
+      high = std::max(high, static_cast<uint8_t>(key[i]));
+    }
+  };
+  for (uint32_t b = 0; b < num_blocks(); ++b) {
+    const Slice next = b + 1 < num_blocks() ? First(b + 1) : First(0);
+    const size_t length = CommonPrefixLength(Last(b), next) + 2;
+    needed = std::max(needed, length - std::min(length, prefix_));
+    include(Last(b), length);
+    include(next, length);
+  }
+  low_ = std::min(low, high);
+  high_ = high;
+  symbols_ = static_cast<uint8_t>(
+      std::min<size_t>(needed, KeyNumbering::MaxSymbols(low_, high_)));
+  return KeyNumbering(low_, high_, symbols_, Kind() == SeparatorKind::kDescending);
+}
+
+// How many bytes more than the prefix the group should skip: those that all its
+// keys share, if without this its keys would not be told apart.
+size_t SeparatorBuilder::ChooseSkip(const KeyNumbering& numbering, uint32_t first,
+                                    uint32_t end) const {
+  const size_t skip =
+      std::min(kMaxSkip, CommonPrefixLength(First(first), Last(end - 1)) - prefix_);
+  if (skip == 0) return 0;
+  size_t tied = 0, tied_with_skip = 0;
+  for (uint32_t b = first; b + 1 < end; ++b) {
+    tied += Number(numbering, Last(b)) == Number(numbering, First(b + 1));
+    tied_with_skip += Number(numbering, Last(b), skip) == Number(numbering, First(b + 1), skip);
+  }
+  return tied_with_skip + 2 < tied ? skip : 0;
+}
+
+void SeparatorBuilder::AppendException(uint32_t block, const Slice& separator) {
+  positions_.push_back(static_cast<char>(block % kSeparatorGroup |
+                                         (KeyContinues(block) ? kKeyContinues : 0)));
+  strings_.append(separator.data(), separator.size());
+  exception_ends_.push_back(strings_.size());
+}
+
+void SeparatorBuilder::EncodeStrings() {
+  for (uint32_t first = 0; first < num_blocks(); first += kSeparatorGroup) {
+    Group group;
+    group.first = first;
+    group.n = std::min(kSeparatorGroup, num_blocks() - first);
+    group.header.exception = static_cast<uint32_t>(exception_ends_.size());
+    group.header.stream = static_cast<uint32_t>(streams_.size());
+    for (uint32_t b = first; b < first + group.n; ++b) {
+      std::string separator = Last(b).ToString();
+      if (b + 1 < num_blocks()) order_.ShortenSeparator(First(b + 1), &separator);
+      AppendException(b, separator);
+    }
+    AppendOffsets(&group);
+    top_.push_back(0);
+    groups_.push_back(group.header);
+  }
+}
+
+void SeparatorBuilder::EncodeCodes(const KeyNumbering& numbering) {
+  base_ = Number(numbering, First(0));
+  const uint32_t count = (num_blocks() + kSeparatorGroup - 1) / kSeparatorGroup;
+  for (uint32_t g = 0; g < count; ++g) {
+    Group group;
+    group.first = g * kSeparatorGroup;
+    group.n = std::min(kSeparatorGroup, num_blocks() - group.first);
+    group.header.skip = static_cast<uint32_t>(
+        ChooseSkip(numbering, group.first, group.first + group.n));
+    EncodeGroup(numbering, &group);
+  }
+}
+
+void SeparatorBuilder::EncodeGroup(const KeyNumbering& numbering, Group* group) {
+  SeparatorGroup& header = group->header;
+  const uint32_t end = group->first + group->n;
+  const uint64_t base = header.skip != 0 ? 0 : (top_.empty() ? base_ : top_.back());
+  for (uint32_t b = group->first; b < end; ++b) {
+    const uint64_t last = Number(numbering, Last(b), header.skip) - base;
+    group->values.push_back(last);
+    uint32_t tied_below = UINT32_MAX;
+    if (b + 1 < end) {
+      const uint64_t next = Number(numbering, First(b + 1), header.skip) - base;
+      tied_below = static_cast<uint32_t>(std::bit_width(last ^ next));
+    } else if (header.skip != 0 ||
+               (b + 1 < num_blocks() &&
+                Number(numbering, Last(b)) == Number(numbering, First(b + 1)))) {
+      tied_below = 0;  // a group that skips is told by its very last key
+    }
+    group->tied_below.push_back(tied_below);
+  }
+  ChooseWidths(group);
+  header.exception = static_cast<uint32_t>(exception_ends_.size());
+  header.stream = static_cast<uint32_t>(streams_.size());
+  for (uint32_t i = 0; i < group->n; ++i) {
+    if (group->tied_below[i] > header.shift) continue;
+    const uint32_t b = group->first + i;
+    std::string separator = Last(b).ToString();
+    if (header.skip == 0) {
+      order_.ShortenSeparator(First(b + 1), &separator);
+      if (Number(numbering, separator) != Number(numbering, Last(b))) {
+        separator = Last(b).ToString();
+      }
+    }
+    AppendException(b, Rest(separator));
+  }
+  AppendCodes(group);
+  AppendOffsets(group);
+  top_.push_back(Number(numbering, Last(end - 1)));
+  groups_.push_back(header);
+}
+
+// The shift at which codes and exceptions together take the fewest bits.
+void SeparatorBuilder::ChooseWidths(Group* group) const {
+  uint64_t exception_bits[65] = {};  // at shift s: those of 0..s
+  for (uint32_t i = 0; i < group->n; ++i) {
+    if (group->tied_below[i] > 64) continue;
+    exception_bits[group->tied_below[i]] +=
+        kExceptionBits + 8 * Rest(Last(group->first + i)).size();
+  }
+  const uint64_t greatest = group->values.back();
+  uint64_t best = UINT64_MAX, exceptions = 0;
+  for (uint32_t shift = 0; shift < 64; ++shift) {
+    exceptions += exception_bits[shift];
+    const uint32_t low_bits = BestLowBits(group->n, greatest >> shift);
+    const uint64_t code_bits = CodeBits(group->n, greatest >> shift, low_bits);
+    // The upper bits are counted in words of eight bits.
+    if (code_bits - group->n * uint64_t{low_bits} > 64 * 255) continue;
+    if (code_bits + exceptions < best) {
+      best = code_bits + exceptions;
+      group->header.shift = static_cast<uint8_t>(shift);
+      group->header.low_bits = static_cast<uint8_t>(low_bits);
+    }
+  }
+}
+
+void SeparatorBuilder::AppendCodes(Group* group) {
+  SeparatorGroup& header = group->header;
+  const auto upper = [&](uint32_t i) {
+    return group->values[i] >> header.shift >> header.low_bits;
+  };
+  const uint64_t bits = group->n + upper(group->n - 1) + 1;
+  header.upper_words = static_cast<uint8_t>((bits + 63) / 64);
+  const size_t begin = streams_.size();
+  streams_.append(header.UpperBytes(), '\0');
+  for (uint32_t i = 0; i < group->n; ++i) {
+    const uint64_t bit = upper(i) + i;
+    char& byte = streams_[begin + bit / 8];
+    byte = static_cast<char>(byte | 1 << (bit & 7));
+  }
+  FieldWriter lows(&streams_, group->n, header.low_bits);
+  for (uint64_t value : group->values) {
+    lows.Put(value >> header.shift & ((uint64_t{1} << header.low_bits) - 1));
+  }
+  lows.Finish();
+}
+
+// A straight line through the offsets, and what each lies above it.
+void SeparatorBuilder::AppendOffsets(Group* group) {
+  SeparatorGroup& header = group->header;
+  const uint64_t* const offsets = offsets_.data() + group->first;
+  const uint32_t n = group->n;
+  std::vector<uint64_t> lengths;
+  for (uint32_t i = 0; i < n; ++i) lengths.push_back(offsets[i + 1] - offsets[i]);
+  std::nth_element(lengths.begin(), lengths.begin() + n / 2, lengths.end());
+  uint64_t best = UINT64_MAX;
+  for (uint64_t stride : {lengths[n / 2], (offsets[n] - offsets[0]) / n}) {
+    stride = std::min<uint64_t>(stride, UINT32_MAX);
+    int64_t least = INT64_MAX, greatest = INT64_MIN;
+    for (uint32_t i = 0; i < n; ++i) {
+      const int64_t above = static_cast<int64_t>(offsets[i] - stride * i);
+      least = std::min(least, above);
+      greatest = std::max(greatest, above);
+    }
+    const auto spread = static_cast<uint64_t>(greatest - least);
+    if (spread >= best) continue;
+    best = spread;
+    header.offset = least;
+    header.stride = static_cast<uint32_t>(stride);
+    header.residual_bits = static_cast<uint8_t>(std::bit_width(spread));
+  }
+  FieldWriter residuals(&streams_, n, header.residual_bits);
+  for (uint32_t i = 0; i < n; ++i) {
+    residuals.Put(offsets[i] - uint64_t{header.stride} * i - static_cast<uint64_t>(header.offset));
+  }
+  residuals.Finish();
+}
+
+bool SeparatorBuilder::Finish(std::string* out) {
+  out->clear();
+  if (num_blocks() > 0) {
+    if (Kind() == SeparatorKind::kStrings) {
+      EncodeStrings();
+    } else {
+      EncodeCodes(ChooseNumbering());
+    }
+  }
+  if (streams_.size() > UINT32_MAX || strings_.size() > UINT32_MAX || prefix_ > UINT32_MAX ||
+      exception_ends_.size() > UINT32_MAX || offsets_.back() >= uint64_t{1} << 47) {
+    return false;
+  }
+  for (uint8_t byte : {static_cast<uint8_t>(Kind()), low_, high_, symbols_}) {
+    out->push_back(static_cast<char>(byte));
+  }
+  for (size_t number : {groups_.size(), prefix_, exception_ends_.size(), streams_.size(),
+                        strings_.size()}) {
+    PutFixed32(out, static_cast<uint32_t>(number));
+  }
+  PutFixed64(out, base_);
+  for (uint64_t number : top_) PutFixed64(out, number);
+  for (const SeparatorGroup& group : groups_) group.AppendTo(out);
+  for (size_t end : exception_ends_) PutFixed32(out, static_cast<uint32_t>(end));
+  out->append(positions_);
+  out->append(streams_);
+  out->append(kSeparatorStreamPadding, '\0');
+  out->append(strings_);
+  if (prefix_ > 0) out->append(First(0).data(), prefix_);
+  return true;
+}
+
+}  // namespace compassdb
