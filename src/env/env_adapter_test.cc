@@ -102,6 +102,61 @@ TEST(EnvAdapter, ForeignEnvIsUsedThroughItsFunctions) {
   EXPECT_TRUE(file->Append("x").IsNoSpace()) << "written to after a failure";
 }
 
+// Batches reach the MultiRead of a user's own file, ascending as its contract says.
+class BatchFile : public rocksdb::RandomAccessFile {
+ public:
+  explicit BatchFile(int* calls) : calls_(calls) {}
+  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+    for (size_t i = 0; i < n; ++i) scratch[i] = static_cast<char>(offset + i);
+    *result = Slice(scratch, n);
+    return Status::OK();
+  }
+  Status MultiRead(rocksdb::ReadRequest* requests, size_t n) override {
+    ++*calls_;
+    for (size_t i = 1; i < n; ++i) EXPECT_LE(requests[i - 1].offset, requests[i].offset);
+    if (*calls_ == 2) return Status::TimedOut("the whole batch");
+    rocksdb::RandomAccessFile::MultiRead(requests, n).PermitUncheckedError();
+    requests[0].status = Status::IOError("torn cable");
+    return Status::OK();
+  }
+
+ private:
+  int* const calls_;
+};
+
+class BatchEnv : public rocksdb::EnvWrapper {
+ public:
+  using rocksdb::EnvWrapper::EnvWrapper;
+  Status NewRandomAccessFile(const std::string&, std::unique_ptr<rocksdb::RandomAccessFile>* r,
+                             const EnvOptions&) override {
+    *r = std::make_unique<BatchFile>(&calls);
+    return Status::OK();
+  }
+  int calls = 0;
+};
+
+TEST(EnvAdapter, BatchesReachTheUsersMultiRead) {
+  BatchEnv env(Env::Default());
+  const std::shared_ptr<FileSystem> fs = FileSystemOfEnv(&env);
+  std::unique_ptr<RandomAccessFile> file;
+  ASSERT_TRUE(fs->NewRandomAccessFile("/some/file", FileOptions(), &file).ok());
+  char scratch[3][4];
+  std::vector<ReadRequest> requests = {{70, 4, scratch[0], Slice(), Status()},
+                                       {10, 4, scratch[1], Slice(), Status()},
+                                       {30, 4, scratch[2], Slice(), Status()}};
+  file->MultiRead(requests.data(), requests.size());
+  EXPECT_EQ(env.calls, 1);
+  EXPECT_EQ(requests[0].result, Slice("FGHI"));
+  EXPECT_TRUE(requests[1].status.IsIOError());
+  EXPECT_NE(requests[1].status.ToString().find("/some/file"), std::string::npos);
+  EXPECT_TRUE(requests[2].status.ok());
+  file->MultiRead(requests.data(), requests.size());
+  for (const ReadRequest& r : requests) {
+    EXPECT_FALSE(r.status.ok());
+    EXPECT_TRUE(r.result.empty());
+  }
+}
+
 TEST(EnvAdapter, LoggerWritesLinesOfItsLevelAndAbove) {
   std::unique_ptr<Env> env(rocksdb::NewMemEnv(nullptr));
   std::shared_ptr<rocksdb::Logger> logger;

@@ -2,9 +2,10 @@
 // The engine's FileSystem over a user's own rocksdb::Env: every call ends in a
 // virtual function of it.
 #include <algorithm>
-#include <cstdlib>
+#include <bit>
 #include <cstring>
 
+#include "env/aligned_reads.h"
 #include "env/env_adapter.h"
 #include "env/file_system_env.h"
 
@@ -61,7 +62,12 @@ class AdapterRandomAccessFile : public RandomAccessFile {
       : path_(std::move(path)), file_(std::move(file)) {}
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     *result = Slice(scratch, 0);
-    if (file_->use_direct_io()) return ReadAligned(offset, n, result, scratch);
+    if (file_->use_direct_io()) {
+      ReadRequest request{offset, n, scratch, Slice(), Status()};
+      MultiRead(&request, 1);
+      *result = request.result;
+      return request.status;
+    }
     Status s = file_->Read(offset, n, result, scratch);
     if (!s.ok()) {
       *result = Slice(scratch, 0);
@@ -70,29 +76,35 @@ class AdapterRandomAccessFile : public RandomAccessFile {
     MoveIntoScratch(result, scratch);
     return s;
   }
+  // By the MultiRead of the user's file, which wants ascending offsets.
+  void MultiRead(ReadRequest* requests, size_t n) const override {
+    AlignedReads reads(path_, grid(), requests, n);
+    if (!reads.ok()) return;
+    std::vector<rocksdb::ReadRequest> wanted(reads.spans().size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const AlignedReads::Span& span = reads.spans()[i];
+      wanted[i].offset = span.offset;
+      wanted[i].len = span.length;
+      wanted[i].scratch = span.buffer;
+    }
+    const Status all = file_->MultiRead(wanted.data(), wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      AlignedReads::Span& span = reads.spans()[i];
+      span.status = Named(all.ok() ? wanted[i].status : all, "multiread", path_);
+      if (!span.status.ok()) continue;
+      MoveIntoScratch(&wanted[i].result, span.buffer);
+      span.got = wanted[i].result.size();
+    }
+    reads.Deliver();
+  }
   void Prefetch(uint64_t offset, size_t n) const override {
     file_->Prefetch(offset, n).PermitUncheckedError();  // a hint
   }
 
  private:
-  Status ReadAligned(uint64_t offset, size_t n, Slice* result, char* scratch) const {
-    const uint64_t unit = std::max<size_t>(file_->GetRequiredBufferAlignment(), 512);
-    const uint64_t begin = offset / unit * unit;
-    const uint64_t end = (offset + n + unit - 1) / unit * unit;
-    void* memory = nullptr;
-    if (posix_memalign(&memory, unit, end - begin) != 0) {
-      return Status::MemoryLimit("While pread: " + path_, "no aligned buffer");
-    }
-    const std::unique_ptr<void, void (*)(void*)> owner(memory, free);
-    Slice got;
-    Status s = file_->Read(begin, end - begin, &got, static_cast<char*>(memory));
-    if (!s.ok()) return Named(s, "pread", path_);
-    if (got.size() > offset - begin) {
-      const size_t usable = std::min<size_t>(n, got.size() - (offset - begin));
-      memcpy(scratch, got.data() + (offset - begin), usable);
-      *result = Slice(scratch, usable);
-    }
-    return s;
+  size_t grid() const {
+    if (!file_->use_direct_io()) return 1;
+    return std::bit_ceil(std::max<size_t>(file_->GetRequiredBufferAlignment(), 512));
   }
 
   const std::string path_;

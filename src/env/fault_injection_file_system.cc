@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "env/read_batch.h"
+
 namespace compassdb {
 
 const char* FaultOpName(FaultOp op) {
@@ -38,11 +40,27 @@ class FaultRandomAccessFile : public RandomAccessFile {
   FaultRandomAccessFile(FaultInjectionFileSystem* fs, std::string path,
                         std::unique_ptr<RandomAccessFile> file)
       : fs_(fs), path_(std::move(path)), file_(std::move(file)) {}
-  // MultiRead keeps its default: every request counts and may fail by itself.
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     *result = Slice(scratch, 0);
     Status s = fs_->Before(FaultOp::kRead, path_);
     return s.ok() ? file_->Read(offset, n, result, scratch) : s;
+  }
+  void MultiRead(ReadRequest* requests, size_t n) const override {
+    ReadBatch batch;
+    AddReads(requests, n, &batch);
+    batch.Wait();
+  }
+  // Every request counts and may fail by itself; the others go on in runs.
+  void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
+    size_t run = 0;
+    for (size_t i = 0; i < n; ++i) {
+      requests[i].result = Slice(requests[i].scratch, 0);
+      requests[i].status = fs_->Before(FaultOp::kRead, path_);
+      if (requests[i].status.ok()) continue;
+      if (i > run) file_->AddReads(requests + run, i - run, batch);
+      run = i + 1;
+    }
+    if (n > run) file_->AddReads(requests + run, n - run, batch);
   }
   void Prefetch(uint64_t offset, size_t n) const override { file_->Prefetch(offset, n); }
 

@@ -15,13 +15,6 @@ std::string ParentDir(const std::string& path) {
 
 }  // namespace
 
-void RandomAccessFile::MultiRead(ReadRequest* requests, size_t n) const {
-  for (size_t i = 0; i < n; ++i) {
-    ReadRequest& r = requests[i];
-    r.status = Read(r.offset, r.length, &r.result, r.scratch);
-  }
-}
-
 Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* data) {
   data->clear();
   std::unique_ptr<SequentialFile> file;

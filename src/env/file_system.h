@@ -38,7 +38,9 @@ class SequentialFile {
   virtual Status Skip(uint64_t n) = 0;
 };
 
-// A read that MultiRead performs; `result` points into `scratch`.
+class ReadBatch;
+
+// One of several reads; `result` points into `scratch`.
 struct ReadRequest {
   uint64_t offset = 0;
   size_t length = 0;
@@ -52,8 +54,11 @@ class RandomAccessFile {
   virtual ~RandomAccessFile() = default;
   // Reads n bytes at offset; shorter only at end of file.
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
-  // Default: one Read after the other.
+  // Performs all of them, in any order. Default: one Read after the other.
   virtual void MultiRead(ReadRequest* requests, size_t n) const;
+  // Adds reads to a batch, to go on beside the caller's work and other files' reads
+  // (env/read_batch.h). Default: the batch's Wait calls MultiRead.
+  virtual void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const;
   // Asks the kernel to read ahead; a hint.
   virtual void Prefetch(uint64_t offset, size_t n) const {}
 };

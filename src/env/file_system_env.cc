@@ -39,6 +39,20 @@ class EnvRandomAccessFile : public rocksdb::RandomAccessFile {
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     return file_->Read(offset, n, result, scratch);
   }
+  Status MultiRead(rocksdb::ReadRequest* requests, size_t n) override {
+    std::vector<compassdb::ReadRequest> ours(n);
+    for (size_t i = 0; i < n; ++i) {
+      ours[i].offset = requests[i].offset;
+      ours[i].length = requests[i].len;
+      ours[i].scratch = requests[i].scratch;
+    }
+    file_->MultiRead(ours.data(), n);
+    for (size_t i = 0; i < n; ++i) {
+      requests[i].result = ours[i].result;
+      requests[i].status = ours[i].status;
+    }
+    return Status::OK();
+  }
   Status Prefetch(uint64_t offset, size_t n) override {
     file_->Prefetch(offset, n);
     return Status::OK();

@@ -1,53 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positional reads. With O_DIRECT, requests that are not aligned go through an
-// aligned buffer of the calling thread.
+// aligned buffer. Batches go through the thread's io_uring, where there is one.
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
+#include "env/aligned_reads.h"
+#include "env/io_ring.h"
 #include "env/posix_error.h"
 #include "env/posix_files.h"
+#include "env/read_batch.h"
 
 namespace compassdb {
 
 namespace {
 
 constexpr uint64_t kAlignMask = kDirectIoAlignment - 1;
-
-// Grows to the largest request, but gives very large buffers back.
-class AlignedBuffer {
- public:
-  ~AlignedBuffer() { free(data_); }
-  char* Reserve(size_t bytes) {
-    if (bytes <= capacity_) return data_;
-    free(data_);
-    data_ = nullptr;
-    capacity_ = 0;
-    void* p = nullptr;
-    if (posix_memalign(&p, kDirectIoAlignment, bytes) != 0) return nullptr;
-    data_ = static_cast<char*>(p);
-    capacity_ = bytes;
-    return data_;
-  }
-  void ShrinkTo(size_t most) {
-    if (capacity_ <= most) return;
-    free(data_);
-    data_ = nullptr;
-    capacity_ = 0;
-  }
-
- private:
-  char* data_ = nullptr;
-  size_t capacity_ = 0;
-};
-
-thread_local AlignedBuffer bounce;
 
 class PosixRandomAccessFile : public RandomAccessFile {
  public:
@@ -66,10 +38,89 @@ class PosixRandomAccessFile : public RandomAccessFile {
     return s;
   }
 
+  void MultiRead(ReadRequest* requests, size_t n) const override {
+    if (n <= 1) return RandomAccessFile::MultiRead(requests, n);
+    ReadBatch batch;
+    if (batch.ring() == nullptr) return ReadWithoutRing(requests, n);
+    AddReads(requests, n, &batch);
+    batch.Wait();
+  }
+
+  void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
+    IoRing* const ring = batch->ring();
+    if (ring == nullptr) {
+      for (size_t i = 0; i < n; ++i) Prefetch(requests[i].offset, requests[i].length);
+      return RandomAccessFile::AddReads(requests, n, batch);
+    }
+    auto part = std::make_unique<RingPart>(this, requests, n);
+    part->Queue(ring, batch->outstanding());
+    batch->Add(std::move(part));
+  }
+
+  void Prefetch(uint64_t offset, size_t n) const override {
+    if (direct_) return;
+    posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(n), POSIX_FADV_WILLNEED);
+  }
+
+ private:
+  // The reads of one batch that the ring performs.
+  class RingPart final : public ReadBatch::Part {
+   public:
+    RingPart(const PosixRandomAccessFile* file, ReadRequest* requests, size_t n)
+        : file_(file), reads_(file->path_, file->grid(), requests, n) {}
+
+    void Queue(IoRing* ring, size_t* outstanding) {
+      if (!reads_.ok()) return;
+      ring_reads_.resize(reads_.spans().size());
+      for (size_t i = 0; i < ring_reads_.size(); ++i) {
+        const AlignedReads::Span& span = reads_.spans()[i];
+        RingRead& r = ring_reads_[i];
+        r.fd = file_->fd_;
+        r.buffer = span.buffer;
+        r.length = span.length;
+        r.offset = span.offset;
+        r.grid = file_->grid();
+        r.outstanding = outstanding;
+        ring->Queue(&r);
+      }
+    }
+
+    void Finish() override {
+      if (!reads_.ok()) return;
+      for (size_t i = 0; i < ring_reads_.size(); ++i) {
+        AlignedReads::Span& span = reads_.spans()[i];
+        const RingRead& r = ring_reads_[i];
+        span.got = r.done;
+        if (r.NotPerformed()) {
+          size_t more = 0;
+          span.status = file_->ReadFully(span.offset + span.got, span.length - span.got,
+                                         span.buffer + span.got, &more);
+          span.got += more;
+        } else if (r.error != 0) {
+          span.status = file_->ReadError("io_uring read", span.offset, span.length, r.error);
+        }
+      }
+      reads_.Deliver();
+    }
+
+   private:
+    const PosixRandomAccessFile* const file_;
+    AlignedReads reads_;
+    std::vector<RingRead> ring_reads_;
+  };
+
+  size_t grid() const { return direct_ ? kDirectIoAlignment : 1; }
+
+  Status ReadError(const char* operation, uint64_t offset, size_t n, int error) const {
+    return PosixError(std::string(operation) + " offset " + std::to_string(offset) + " len " +
+                          std::to_string(n),
+                      path_, error);
+  }
+
   // Takes what the page cache has, asks the kernel for the rest of all requests
   // at once, and only then waits for them one by one.
-  void MultiRead(ReadRequest* requests, size_t n) const override {
-    if (direct_ || n <= 1) return RandomAccessFile::MultiRead(requests, n);
+  void ReadWithoutRing(ReadRequest* requests, size_t n) const {
+    if (direct_) return ReadMergedSpans(requests, n);
     size_t pending = 0;
     for (size_t i = 0; i < n; ++i) {
       ReadRequest& r = requests[i];
@@ -93,22 +144,22 @@ class PosixRandomAccessFile : public RandomAccessFile {
     }
   }
 
-  void Prefetch(uint64_t offset, size_t n) const override {
-    if (direct_) return;
-    posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(n), POSIX_FADV_WILLNEED);
+  void ReadMergedSpans(ReadRequest* requests, size_t n) const {
+    AlignedReads reads(path_, grid(), requests, n);
+    if (!reads.ok()) return;
+    for (AlignedReads::Span& span : reads.spans()) {
+      span.status = ReadFully(span.offset, span.length, span.buffer, &span.got);
+    }
+    reads.Deliver();
   }
 
- private:
   Status ReadFully(uint64_t offset, size_t n, char* dst, size_t* got) const {
     *got = 0;
     while (*got < n) {
       const ssize_t r = RetryOnInterrupt([&] {
         return pread(fd_, dst + *got, n - *got, static_cast<off_t>(offset + *got));
       });
-      if (r < 0) {
-        return PosixError("pread offset " + std::to_string(offset) + " len " + std::to_string(n),
-                          path_, errno);
-      }
+      if (r < 0) return ReadError("pread", offset, n, errno);
       if (r == 0) break;
       *got += static_cast<size_t>(r);
       // A direct read that ends off the grid has met the end of the file.
@@ -120,7 +171,8 @@ class PosixRandomAccessFile : public RandomAccessFile {
   Status ReadThroughBounce(uint64_t offset, size_t n, Slice* result, char* scratch) const {
     const uint64_t begin = offset & ~kAlignMask;
     const uint64_t end = (offset + n + kAlignMask) & ~kAlignMask;
-    char* buffer = bounce.Reserve(end - begin);
+    AlignedBuffer owner;
+    char* buffer = owner.Reserve(kDirectIoAlignment, end - begin);
     if (buffer == nullptr) {
       return Status::MemoryLimit("While pread: " + path_,
                                  "no buffer of " + std::to_string(end - begin) + " bytes");
@@ -132,7 +184,6 @@ class PosixRandomAccessFile : public RandomAccessFile {
       memcpy(scratch, buffer + (offset - begin), usable);
       *result = Slice(scratch, usable);
     }
-    bounce.ShrinkTo(4 << 20);
     return s;
   }
 

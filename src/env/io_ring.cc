@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "env/io_ring.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+
+namespace compassdb {
+
+namespace {
+
+constexpr unsigned kEntries = 128;          // submission queue; completions: twice that
+constexpr size_t kMaxInFlight = 256;        // never more than completions have room
+constexpr size_t kMaxLength = 1u << 30;     // of one request to the kernel
+constexpr uint32_t kMaxRetries = 8;
+
+std::atomic<bool> permitted{true};  // tests
+std::atomic<bool> absent{false};    // the kernel said so
+
+// A child process must not touch the rings that it shares with its parent.
+std::atomic<uint64_t> forks{0};
+uint64_t Forks() {
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  (void)registered;
+  return forks.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool RingRead::NotPerformed() const {
+  switch (error) {
+    case EINTR:
+    case EAGAIN:
+    case EINVAL:
+    case ENOMEM:
+    case ENOBUFS:
+    case ECANCELED:
+    case EOPNOTSUPP:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void IoRing::TEST_Permit(bool value) { permitted.store(value, std::memory_order_relaxed); }
+
+std::shared_ptr<IoRing> IoRing::OfThread() {
+  struct Slot {
+    std::shared_ptr<IoRing> ring;
+    uint64_t forks = 0;
+    bool tried = false;
+  };
+  thread_local Slot slot;
+  if (absent.load(std::memory_order_relaxed) || !permitted.load(std::memory_order_relaxed)) {
+    return nullptr;
+  }
+  const uint64_t generation = Forks();
+  if (!slot.tried || slot.forks != generation) {
+    slot.tried = true;
+    slot.forks = generation;
+    slot.ring = Create();
+  } else if (slot.ring != nullptr) {
+    MutexLock lock(&slot.ring->mu_);
+    if (slot.ring->broken_) return nullptr;
+  }
+  return slot.ring;
+}
+
+std::shared_ptr<IoRing> IoRing::Create() {
+  std::shared_ptr<IoRing> ring(new IoRing);
+  MutexLock lock(&ring->mu_);
+  struct io_uring_params params = {};
+  // Completions need not interrupt the thread: it asks for them.
+  params.flags = IORING_SETUP_COOP_TASKRUN;
+  int r = io_uring_queue_init_params(kEntries, &ring->ring_, &params);
+  if (r == -EINVAL) {
+    params = {};
+    r = io_uring_queue_init_params(kEntries, &ring->ring_, &params);
+  }
+  ring->broken_ = r < 0;
+  if (r == -ENOSYS || r == -EPERM || r == -EACCES || r == -EINVAL) absent.store(true);
+  if (r < 0) return nullptr;
+  // The plain read operation came with this feature.
+  if ((params.features & IORING_FEAT_RW_CUR_POS) == 0) {
+    io_uring_queue_exit(&ring->ring_);
+    ring->broken_ = true;
+    absent.store(true);
+    return nullptr;
+  }
+  return ring;
+}
+
+IoRing::~IoRing() {
+  MutexLock lock(&mu_);
+  if (!broken_) io_uring_queue_exit(&ring_);
+}
+
+void IoRing::Queue(RingRead* read) {
+  MutexLock lock(&mu_);
+  ++*read->outstanding;
+  if (broken_) return Finish(read, ECANCELED);
+  queued_.push_back(read);
+}
+
+void IoRing::Submit() {
+  MutexLock lock(&mu_);
+  if (!queued_.empty() || !prepared_.empty()) Enter(0);
+  Reap();
+}
+
+void IoRing::Wait(const size_t* outstanding) {
+  MutexLock lock(&mu_);
+  Reap();
+  while (*outstanding > 0) {
+    Enter(static_cast<unsigned>(*outstanding));
+    Reap();
+  }
+}
+
+void IoRing::Begin(RingRead* read) {
+  struct io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
+  io_uring_prep_read(sqe, read->fd, read->buffer + read->done,
+                     static_cast<unsigned>(std::min(read->length - read->done, kMaxLength)),
+                     read->offset + read->done);
+  io_uring_sqe_set_data(sqe, read);
+  prepared_.push_back(read);
+}
+
+void IoRing::Enter(unsigned wait_for) {
+  if (broken_) return;  // nothing is owed any more
+  while (!queued_.empty() && io_uring_sq_space_left(&ring_) > 0 &&
+         prepared_.size() + flight_.size() < kMaxInFlight) {
+    Begin(queued_.front());
+    queued_.pop_front();
+  }
+  wait_for = std::min<unsigned>(wait_for, static_cast<unsigned>(prepared_.size() + flight_.size()));
+  const int r = io_uring_submit_and_wait(&ring_, wait_for);
+  if (r >= 0) {
+    for (int i = 0; i < r && !prepared_.empty(); ++i) {
+      RingRead* const read = prepared_.front();
+      prepared_.pop_front();
+      read->place = static_cast<uint32_t>(flight_.size());
+      flight_.push_back(read);
+    }
+    return;
+  }
+  if (r == -EINTR) return;
+  // The kernel lacks room for requests or completions: those under way make it.
+  const bool busy = r == -EAGAIN || r == -EBUSY || r == -ENOMEM;
+  if (!busy) return GiveUp(/*also_in_flight=*/true);
+  if (flight_.empty()) return GiveUp(/*also_in_flight=*/false);
+  struct io_uring_cqe* cqe = nullptr;
+  const int waited = io_uring_wait_cqe(&ring_, &cqe);
+  if (waited < 0 && waited != -EINTR && waited != -EAGAIN) GiveUp(/*also_in_flight=*/true);
+}
+
+void IoRing::Reap() {
+  if (broken_) return;
+  struct io_uring_cqe* cqe = nullptr;
+  while (!broken_ && io_uring_peek_cqe(&ring_, &cqe) == 0 && cqe != nullptr) {
+    auto* const read = static_cast<RingRead*>(io_uring_cqe_get_data(cqe));
+    const int result = cqe->res;
+    io_uring_cqe_seen(&ring_, cqe);
+    Complete(read, result);
+  }
+}
+
+void IoRing::Complete(RingRead* read, int result) {
+  flight_[read->place] = flight_.back();
+  flight_[read->place]->place = read->place;
+  flight_.pop_back();
+  if (result > 0) {
+    read->done += static_cast<size_t>(result);
+    const bool ended = (read->done & (read->grid - 1)) != 0;
+    if (read->done < read->length && !ended) {
+      queued_.push_back(read);  // short, but perhaps not at the end of the file
+      return;
+    }
+  } else if ((result == -EINTR || result == -EAGAIN) && ++read->retries < kMaxRetries) {
+    queued_.push_back(read);
+    return;
+  }
+  Finish(read, result < 0 ? -result : 0);
+}
+
+void IoRing::Finish(RingRead* read, int error) {
+  read->error = error;
+  --*read->outstanding;
+}
+
+// The ring is of no use any more. Reads that the kernel never took are handed
+// back; those in flight only when it cannot even be waited for (the descriptor
+// is gone), and with it they are.
+void IoRing::GiveUp(bool also_in_flight) {
+  while (!also_in_flight && !flight_.empty()) {
+    struct io_uring_cqe* cqe = nullptr;
+    const int r = io_uring_wait_cqe(&ring_, &cqe);
+    if (r == 0) {
+      Reap();
+    } else if (r != -EINTR && r != -EAGAIN) {
+      also_in_flight = true;
+    }
+  }
+  io_uring_queue_exit(&ring_);
+  broken_ = true;
+  for (auto* list : {&queued_, &prepared_}) {
+    for (RingRead* read : *list) Finish(read, ECANCELED);
+    list->clear();
+  }
+  for (RingRead* read : flight_) Finish(read, ECANCELED);
+  flight_.clear();
+}
+
+}  // namespace compassdb
