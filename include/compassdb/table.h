@@ -36,6 +36,12 @@ struct PieceTableOptions {
   // deltas; a run on level 0 is written only while the delta would be smaller than the directories
   // that its merge rewrites. Data of an existing database goes down to its deepest level first.
   bool one_level = false;
+
+  // Consolidation: scans are charged for the sorted runs that they meet beyond one, and when what
+  // they lost pays for it, tables are rewritten into one piece in the background. A disk read pays for
+  // so many bytes of rewriting; a block in the cache for a 32nd of it. More: consolidates
+  // sooner. 0: never. Dynamically changeable.
+  uint64_t scan_bytes_per_read = 16 << 10;
 };
 
 // "CompassTable". The caller owns the factory.

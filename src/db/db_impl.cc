@@ -49,6 +49,10 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.statistics = options.statistics.get();
   store_context_.write_options = PieceWriteOptions(options);
   store_context_.new_number = [this] { return commits_.NewNumber(); };
+  store_context_.compaction_wanted = [this] {
+    MutexLock lock(&mu_);
+    MaybeSchedule();
+  };
   store_context_.log_info = [log = config_.info_log](const std::string& line) {
     LogInfo(log.get(), line);
   };

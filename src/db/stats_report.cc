@@ -96,6 +96,13 @@ std::string PropertyReader::CompassStats() {
         Ull{c.flushes}, HumanBytes(c.flush_bytes).c_str(), Ull{c.compactions},
         HumanBytes(c.compact_read_bytes).c_str(), HumanBytes(c.compact_write_bytes).c_str(),
         Ull{c.stall_slowdowns}, Ull{c.stall_stops});
+  uint64_t consolidations = 0, consolidated = 0;
+  for (const LevelStats& l : levels_) {
+    consolidations += l.consolidations;
+    consolidated += l.consolidated_bytes;
+  }
+  Print(&out, "Of the compactions, paid for by scans: %llu, wrote %s\n", Ull{consolidations},
+        HumanBytes(consolidated).c_str());
   return out;
 }
 
@@ -113,9 +120,10 @@ std::string PropertyReader::CompassStatsJson() {
           Ull{l.range_tombstones}, Ull{l.raw_bytes});
     Print(&out,
           "\"compactions\":%llu,\"bytes_read\":%llu,\"bytes_written\":%llu,"
-          "\"bytes_in_upper\":%llu,\"micros\":%llu}",
+          "\"bytes_in_upper\":%llu,\"micros\":%llu,\"consolidations\":%llu,"
+          "\"consolidated_bytes\":%llu}",
           Ull{l.compactions}, Ull{l.bytes_read}, Ull{l.bytes_written}, Ull{l.bytes_in_upper},
-          Ull{l.micros});
+          Ull{l.micros}, Ull{l.consolidations}, Ull{l.consolidated_bytes});
   }
   const IndexMemory index = view_->Index();
   Print(&out,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsm/level_iterator.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/internal_key.h"
 
 namespace compassdb {
 
-int FindTable(const Comparator* cmp, const std::vector<TableRef>& tables, const Slice& user_key) {
+int FindTable(const Comparator* cmp, std::span<const TableRef> tables, const Slice& user_key) {
   int lo = 0, hi = static_cast<int>(tables.size());
   while (lo < hi) {
     const int mid = lo + (hi - lo) / 2;
@@ -20,11 +23,29 @@ int FindTable(const Comparator* cmp, const std::vector<TableRef>& tables, const 
 
 namespace {
 
-class LevelIterator : public InternalIterator {
+constexpr uint64_t kLeastStep = 128 << 10;  // bytes of loss between two questions to the picker
+
+// One seek in ScanCost::kSampled, at random, so that no pattern of seeks escapes.
+bool Sample() {
+  thread_local uint32_t state = 0x9e3779b9u;
+  state ^= state << 13;
+  state ^= state >> 17;
+  state ^= state << 5;
+  return state % ScanCost::kSampled == 0;
+}
+
+class LevelIterator final : public InternalIterator {
  public:
-  LevelIterator(const Comparator* cmp, const std::vector<TableRef>* tables,
-                const BlockReadOptions& read)
-      : cmp_(cmp), tables_(tables), read_(read) {}
+  LevelIterator(const Comparator* cmp, std::span<const TableRef> tables,
+                const BlockReadOptions& read, const ScanAccounting* accounting, bool above_others)
+      : cmp_(cmp),
+        tables_(tables),
+        read_(read),
+        accounting_(accounting),
+        above_others_(above_others) {
+    if (accounting_->bytes_per_read > 0) read_.seeks = &seek_;
+  }
+  ~LevelIterator() override { Charge(); }
 
   bool Valid() const override { return current_ != nullptr && current_->Valid(); }
   Slice key() const override { return current_->key(); }
@@ -39,17 +60,17 @@ class LevelIterator : public InternalIterator {
     SkipForward();
   }
   void SeekToLast() override {
-    Open(static_cast<int>(tables_->size()) - 1);
+    Open(static_cast<int>(tables_.size()) - 1);
     if (current_ != nullptr) current_->SeekToLast();
     SkipBackward();
   }
   void Seek(const Slice& target) override {
-    Open(std::max(0, FindTable(cmp_, *tables_, ExtractUserKey(target))));
+    Open(std::max(0, FindTable(cmp_, tables_, ExtractUserKey(target))));
     if (current_ != nullptr) current_->Seek(target);
     SkipForward();
   }
   void SeekForPrev(const Slice& target) override {
-    Open(FindTable(cmp_, *tables_, ExtractUserKey(target)));
+    Open(FindTable(cmp_, tables_, ExtractUserKey(target)));
     if (current_ != nullptr) current_->SeekForPrev(target);
     SkipBackward();
   }
@@ -64,12 +85,25 @@ class LevelIterator : public InternalIterator {
 
  private:
   void Open(int index) {
-    if (index < 0 || index >= static_cast<int>(tables_->size())) {
+    Charge();
+    if (index < 0 || index >= static_cast<int>(tables_.size())) {
       index_ = -1;
       current_.reset();
     } else if (index != index_ || current_ == nullptr || !current_->status().ok()) {
       index_ = index;
-      current_ = (*tables_)[index]->tph().NewIterator(read_);
+      current_ = tables_[index]->tph().NewIterator(read_);
+    }
+  }
+  // What the last seek cost goes to the table where it went.
+  void Charge() {
+    if (seek_.from_file + seek_.from_cache == 0) return;
+    const SeekCounter seek = std::exchange(seek_, SeekCounter());
+    if (!Sample()) return;
+    const TableHandle& table = *tables_[index_];
+    const uint64_t step = std::max<uint64_t>(kLeastStep, table.live_bytes() / 8);
+    if (table.scan_cost()->Add(seek, accounting_->bytes_per_read, above_others_, step) &&
+        accounting_->wake) {
+      accounting_->wake();
     }
   }
   void SkipForward() {
@@ -86,17 +120,21 @@ class LevelIterator : public InternalIterator {
   }
 
   const Comparator* const cmp_;
-  const std::vector<TableRef>* const tables_;
-  const BlockReadOptions read_;
+  const std::span<const TableRef> tables_;
+  BlockReadOptions read_;
+  const ScanAccounting* const accounting_;
+  const bool above_others_;
+  SeekCounter seek_;  // of the table at index_
   int index_ = -1;
   InternalIteratorPtr current_;
 };
 
 }  // namespace
 
-InternalIteratorPtr NewLevelIterator(const Comparator* cmp, const std::vector<TableRef>* tables,
-                                     const BlockReadOptions& read) {
-  return std::make_unique<LevelIterator>(cmp, tables, read);
+InternalIteratorPtr NewLevelIterator(const Comparator* cmp, std::span<const TableRef> tables,
+                                     const BlockReadOptions& read,
+                                     const ScanAccounting* accounting, bool above_others) {
+  return std::make_unique<LevelIterator>(cmp, tables, read, accounting, above_others);
 }
 
 }  // namespace compassdb

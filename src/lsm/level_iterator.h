@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "iter/internal_iterator.h"
 #include "lsm/table_handle.h"
 
 namespace compassdb {
 
-// Walks the tables of one level (disjoint, by key), opening one at a time.
-// The tables are pinned by the caller for the iterator's life.
+// Walks the tables of one level (disjoint, by key), opening one at a time, and
+// charges them what they cost a scan. `above_others`: deeper levels hold data.
+// Tables and accounting are pinned by the caller for the iterator's life.
 InternalIteratorPtr NewLevelIterator(const Comparator* user_comparator,
-                                     const std::vector<TableRef>* tables,
-                                     const BlockReadOptions& read);
+                                     std::span<const TableRef> tables,
+                                     const BlockReadOptions& read,
+                                     const ScanAccounting* accounting, bool above_others);
 
 // The last table whose smallest key is <= user_key; -1 if there is none.
-int FindTable(const Comparator* user_comparator, const std::vector<TableRef>& tables,
+int FindTable(const Comparator* user_comparator, std::span<const TableRef> tables,
               const Slice& user_key);
 
 }  // namespace compassdb

@@ -125,7 +125,8 @@ LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
     : context_(context),
       options_(options),
       recovered_(static_cast<size_t>(std::max(2, options.num_levels))),
-      counters_(std::make_shared<JobCounters>(recovered_.size())) {
+      counters_(std::make_shared<JobCounters>(recovered_.size())),
+      accounting_{options_.scan_bytes_per_read, context->compaction_wanted} {
   reader_options_.comparator = options_.comparator;
   reader_options_.block_cache = options_.block_cache;
   reader_options_.statistics = context->statistics;
@@ -141,7 +142,8 @@ LsmStore::~LsmStore() {
 
 void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
   version_ =
-      std::make_shared<const LsmVersion>(options_.comparator, std::move(levels), counters_);
+      std::make_shared<const LsmVersion>(options_.comparator, std::move(levels), counters_,
+                                         &accounting_);
 }
 
 Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
@@ -276,10 +278,11 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
     removed.push_back(std::move(table));
   }
   std::unordered_set<const TableHandle*> old_tables, new_tables;
-  std::unordered_set<const PieceHandle*> old_pieces, new_pieces;
+  std::unordered_map<const PieceHandle*, const TableHandle*> old_pieces;
+  std::unordered_set<const PieceHandle*> new_pieces;
   for (const TableRef& t : removed) {
     old_tables.insert(t.get());
-    for (const auto& p : t->pieces()) old_pieces.insert(p.get());
+    for (const auto& p : t->pieces()) old_pieces.emplace(p.get(), t.get());
   }
   for (const auto& [level, table] : tables->tables) {
     new_tables.insert(table.get());
@@ -288,6 +291,11 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
       if (new_pieces.insert(p.get()).second && old_pieces.count(p.get()) == 0) {
         context_->ledger->Add(p->piece()->meta().extent);
       }
+    }
+    // A new head upon pieces that stay: what scans lose by them goes on.
+    const auto kept = old_pieces.find(table->pieces().empty() ? nullptr : table->pieces()[0].get());
+    if (kept != old_pieces.end() && kept->second != table.get()) {
+      table->scan_cost()->Inherit(*kept->second->scan_cost());
     }
     auto& to = levels[level];
     to.insert(std::upper_bound(to.begin(), to.end(), table,
@@ -336,6 +344,8 @@ PickerInput LsmStore::MakePickerInput() const {
     for (const TableRef& t : level) {
       const bool busy = !busy_.empty() && busy_.count(t->meta().tph_id) != 0;
       out.push_back({&t->meta(), busy, t->live_bytes()});
+      out.back().scan_loss_pieces = t->scan_cost()->pieces();
+      out.back().scan_loss_run = t->scan_cost()->run();
     }
   }
   return input;
@@ -367,6 +377,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.input_level = plan.input_level;
   input.output_level = plan.output_level;
   input.rewrite = plan.rewrite;
+  input.whole = plan.whole;
   input.manual = manual;
   if (flushed != nullptr) input.memtables = flushed->memtables;
   const auto& levels = version_->levels();

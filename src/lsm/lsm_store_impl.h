@@ -90,6 +90,7 @@ class LsmStore : public Store {
   size_t sweep_at_ GUARDED_BY(handles_mu_) = 256;  // entries in both maps
 
   const std::shared_ptr<JobCounters> counters_;
+  const ScanAccounting accounting_;
 };
 
 }  // namespace compassdb

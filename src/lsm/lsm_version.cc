@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "lsm/compaction/policy/picker.h"
 #include "lsm/level_iterator.h"
 #include "table/key_order.h"
 
@@ -35,6 +36,10 @@ void JobCounters::Record(const JobReport& r) {
   s.bytes_written += r.bytes_written;
   s.bytes_in_upper += r.bytes_in_upper;
   s.micros += r.micros;
+  if (r.reason == kScansReason) {
+    s.consolidations++;
+    s.consolidated_bytes += r.bytes_written;
+  }
 }
 
 void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
@@ -47,17 +52,22 @@ void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
     to.bytes_written = from.bytes_written;
     to.bytes_in_upper = from.bytes_in_upper;
     to.micros = from.micros;
+    to.consolidations = from.consolidations;
+    to.consolidated_bytes = from.consolidated_bytes;
   }
 }
 
 LsmVersion::LsmVersion(const Comparator* comparator, std::vector<std::vector<TableRef>> levels,
-                       std::shared_ptr<const JobCounters> counters)
+                       std::shared_ptr<const JobCounters> counters,
+                       const ScanAccounting* accounting)
     : comparator_(comparator),
       hashes_stand_for_keys_(KeyOrder(comparator).HashesStandForKeys()),
       levels_(std::move(levels)),
-      counters_(std::move(counters)) {
-  for (const auto& level : levels_) {
-    for (const TableRef& table : level) {
+      counters_(std::move(counters)),
+      accounting_(accounting) {
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    if (!levels_[level].empty()) deepest_ = level;
+    for (const TableRef& table : levels_[level]) {
       if (table->has_range_tombstones()) with_tombstones_.push_back(table);
     }
   }
@@ -90,10 +100,14 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
 Status LsmVersion::AddIterators(const BlockReadOptions& read,
                                 std::vector<InternalIteratorPtr>* iterators,
                                 RangeTombstoneSet* tombstones) const {
-  for (const TableRef& table : levels_[0]) iterators->push_back(table->tph().NewIterator(read));
+  const auto add = [&](std::span<const TableRef> tables, bool above_others) {
+    iterators->push_back(NewLevelIterator(comparator_, tables, read, accounting_, above_others));
+  };
+  for (const TableRef& table : levels_[0]) {
+    add({&table, 1}, deepest_ > 0 || &table != &levels_[0].back());
+  }
   for (size_t level = 1; level < levels_.size(); ++level) {
-    if (levels_[level].empty()) continue;
-    iterators->push_back(NewLevelIterator(comparator_, &levels_[level], read));
+    if (!levels_[level].empty()) add(levels_[level], deepest_ > level);
   }
   for (const TableRef& table : with_tombstones_) {
     tombstones->Add(

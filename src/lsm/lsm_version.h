@@ -30,7 +30,7 @@ class JobCounters {
 class LsmVersion : public StoreView {
  public:
   LsmVersion(const Comparator* comparator, std::vector<std::vector<TableRef>> levels,
-             std::shared_ptr<const JobCounters> counters);
+             std::shared_ptr<const JobCounters> counters, const ScanAccounting* accounting);
 
   const std::vector<std::vector<TableRef>>& levels() const { return levels_; }
 
@@ -56,6 +56,8 @@ class LsmVersion : public StoreView {
   // The tables that hold range tombstones: few of many, and every iterator asks.
   std::vector<TableRef> with_tombstones_;
   const std::shared_ptr<const JobCounters> counters_;
+  const ScanAccounting* const accounting_;  // the store's
+  size_t deepest_ = 0;                      // level that is not empty
 };
 
 }  // namespace compassdb

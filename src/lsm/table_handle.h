@@ -3,13 +3,14 @@
 //
 // A handle whose object left the current version for good is marked obsolete;
 // when the last version that holds it lets go, its extent is released to the
-// ledger. Thread safety: immutable but for the marks, which are atomic.
+// ledger. Thread safety: immutable but for marks and scan costs, which are atomic.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <vector>
 
+#include "lsm/scan_cost.h"
 #include "manifest/extent_ledger.h"
 #include "table/tph.h"
 
@@ -51,6 +52,7 @@ class TableHandle {
   // What picking and new versions ask of every table, at hand.
   uint64_t live_bytes() const { return live_bytes_; }
   bool has_range_tombstones() const { return has_range_tombstones_; }
+  ScanCost* scan_cost() const { return &scan_cost_; }
   // The directory's extent is no longer named by the manifest.
   void MarkDirectoryObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
@@ -61,6 +63,7 @@ class TableHandle {
   const std::vector<std::shared_ptr<PieceHandle>> pieces_;
   ExtentLedger* const ledger_;
   std::atomic<bool> obsolete_{false};
+  alignas(64) mutable ScanCost scan_cost_;  // apart from what reads share
 };
 
 using TableRef = std::shared_ptr<TableHandle>;

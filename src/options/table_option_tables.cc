@@ -142,7 +142,9 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,
                 "live data of a table; 0: half of target_file_size_base"),
       Scalar<P>("one_level", &P::one_level, kFixed, kYes,
-                "memtables merge straight into one level")};
+                "memtables merge straight into one level"),
+      Scalar<P>("scan_bytes_per_read", &P::scan_bytes_per_read, kMutable, kYes,
+                "rewriting that a disk read lost by a scan pays for; 0: no consolidation")};
   return *table;
 }
 

@@ -43,6 +43,8 @@ struct StoreContext {
   FileOptions write_options;                         // of compaction files
   std::function<uint64_t()> new_number;              // files, pieces, tables; thread safe
   std::function<void(const std::string&)> log_info;  // one line to the info log
+  // A table asks to be looked at by PickCompaction. Without the mutex; may be null.
+  std::function<void()> compaction_wanted;
   // Charges background writes; may be null. Bytes, then true for flush priority.
   std::function<void(uint64_t, bool)> throttle;
 };
@@ -72,6 +74,8 @@ struct StoreOptions {
   uint32_t max_dead_percent = 40;
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
   uint64_t periodic_seconds = 0;  // 0: off
+  // Bytes of rewriting that a disk read lost by a scan pays for; 0: scans change nothing.
+  uint64_t scan_bytes_per_read = 16 << 10;
 };
 
 struct LevelStats {
@@ -92,6 +96,8 @@ struct LevelStats {
   uint64_t bytes_written = 0;
   uint64_t bytes_in_upper = 0;  // delta bytes that came from above
   uint64_t micros = 0;
+  uint64_t consolidations = 0;  // of the compactions, those for scans
+  uint64_t consolidated_bytes = 0;
 };
 
 struct IndexMemory {

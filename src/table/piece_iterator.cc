@@ -25,10 +25,15 @@ bool PieceIterator::Load(uint32_t block) {
     Stop();
     return false;
   }
-  if (block == block_ && ref_) return true;
+  if (block == block_ && ref_) {
+    CountFirstBlock(/*from_cache=*/true);
+    return true;
+  }
   const uint64_t offset = piece_->meta().extent.offset + piece_->separators().BlockOffset(block);
   iter_.Clear();
-  if (!piece_->loader().FromCache(piece_->meta().file_id, offset, &ref_)) {
+  const bool cached = piece_->loader().FromCache(piece_->meta().file_id, offset, &ref_);
+  CountFirstBlock(cached);
+  if (!cached) {
     if (read_.cache_only) {
       status_ = Status::Incomplete("data block is not in the block cache, and no file may be read");
     } else if (file_ == nullptr) {
@@ -43,6 +48,12 @@ bool PieceIterator::Load(uint32_t block) {
   block_ = block;
   iter_.Reset(ref_.block(), piece_->order());
   return true;
+}
+
+void PieceIterator::CountFirstBlock(bool from_cache) {
+  if (!sought_) return;
+  sought_ = false;
+  if (read_.seeks != nullptr) ++(from_cache ? read_.seeks->from_cache : read_.seeks->from_file);
 }
 
 // Walks that go backwards are left to the kernel.
@@ -111,6 +122,7 @@ void PieceIterator::SkipBackward() {
 
 void PieceIterator::SeekToFirst() {
   status_ = Status::OK();
+  sought_ = true;
   if (!Load(0)) return;
   iter_.SeekToFirst();
   SkipForward();
@@ -118,6 +130,7 @@ void PieceIterator::SeekToFirst() {
 
 void PieceIterator::SeekToLast() {
   status_ = Status::OK();
+  sought_ = true;
   if (piece_->num_blocks() == 0) return Stop();
   if (!Load(piece_->num_blocks() - 1)) return;
   iter_.SeekToLast();
@@ -126,6 +139,7 @@ void PieceIterator::SeekToLast() {
 
 void PieceIterator::Seek(const Slice& internal_key) {
   status_ = Status::OK();
+  sought_ = true;
   const Slice user_key = ExtractUserKey(internal_key);
   if (!Load(piece_->separators().LowerBound(piece_->order(), user_key))) return;
   iter_.Seek(internal_key);

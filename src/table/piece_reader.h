@@ -120,6 +120,7 @@ class PieceIterator final : public InternalIterator {
   void SkipForward();   // to the first record of the next block, if iter_ ran off its end
   void SkipBackward();
   void CheckBlock();    // takes over an error of iter_
+  void CountFirstBlock(bool from_cache);
   void Stop();
 
   const PieceReader* const piece_;
@@ -129,6 +130,7 @@ class PieceIterator final : public InternalIterator {
   BlockRef ref_;
   BlockIter iter_;
   uint32_t block_ = kNone;
+  bool sought_ = false;  // no block was loaded since the last seek
   // Sequential readahead: the last block read from the file, how many came in
   // a row, and the bytes that were read ahead, from buffer_begin_ of the file.
   uint32_t last_read_ = kNone;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 
 #include "rocksdb/cache.h"
+#include "rocksdb/comparator.h"
 #include "rocksdb/statistics.h"
 
 namespace compassdb {
@@ -15,12 +18,19 @@ struct TableReaderOptions {
   rocksdb::Statistics* statistics = nullptr;    // null: none
 };
 
+// The first blocks that pieces had to give since the last seek of their table.
+struct SeekCounter {
+  uint32_t from_file = 0;
+  uint32_t from_cache = 0;
+};
+
 // What one read asks for (from rocksdb::ReadOptions).
 struct BlockReadOptions {
   bool verify_checksums = true;
   bool fill_cache = true;
   bool cache_only = false;      // kBlockCacheTier: answer Incomplete instead of reading a file
   size_t readahead_bytes = 0;   // iterators; 0: grows by itself while the walk is sequential
+  SeekCounter* seeks = nullptr;  // iterators of pieces count there; null: they do not
 };
 
 }  // namespace compassdb

@@ -15,6 +15,8 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   pieces.max_dead_percent = random->Pick(kDeadPercents);
   if (random->OneIn(2)) pieces.target_table_bytes = uint64_t{4} << (10 + random->Uniform(5));
   pieces.one_level = random->OneIn(3);
+  static const uint64_t kScanBytes[] = {0, 16 << 10, 1 << 20, 64 << 20};
+  pieces.scan_bytes_per_read = random->Pick(kScanBytes);
   return compassdb::NewPieceTableFactory(pieces, options);
 }
 

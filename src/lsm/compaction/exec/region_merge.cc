@@ -174,7 +174,7 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
         [&](RangeTombstone t) { return Clip(cmp_, region.lower, region.upper, &t); });
     if (!any) return Status::OK();  // the base stays as it is
   }
-  if (region.base == nullptr) return RunWhole(region, &records);
+  if (region.base == nullptr || in_.whole) return RunWhole(region, &records);
   const GcChoice choice = ChooseVictimPieces(region.base->meta(),
                                              delta_.Bytes(region.lower, region.upper), gc_);
   // Keys of different bytes may be equal: hash lists cannot tell what is shadowed.

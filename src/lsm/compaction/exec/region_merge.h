@@ -32,6 +32,7 @@ struct CompactionJobInput {
   std::vector<std::shared_ptr<MemTable>> memtables;  // inputs, too: newer than all tables
   std::vector<TableRef> bases;   // by key
   bool rewrite = false;
+  bool whole = false;  // bases are rewritten whole, whatever GC would choose
   bool manual = false;
   bool full = false;  // every table of the family takes part
 };

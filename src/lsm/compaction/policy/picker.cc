@@ -35,9 +35,7 @@ bool OverlapsSpan(const Comparator* cmp, const Span& span, const TphMeta& t) {
   return high > 0 || (high == 0 && !span.last->largest_exclusive);
 }
 
-// Fills plan->bases with the tables of the output level that the span meets.
-// False if one of them is busy.
-bool ChooseBases(const PickerInput& input, const Comparator* cmp, const Span& span,
+bool ChooseBasesOf(const PickerInput& input, const Comparator* cmp, const Span& span,
                  CompactionPlan* plan) {
   const auto& level = input.levels[plan->output_level];
   const auto first = std::partition_point(level.begin(), level.end(), [&](const PickerTable& t) {
@@ -67,7 +65,7 @@ CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) 
     Extend(config.comparator, &span, *t.meta);
   }
   for (size_t i = 0; i < level0.size(); ++i) plan.inputs.push_back(i);
-  if (!ChooseBases(input, config.comparator, span, &plan)) return CompactionPlan();
+  if (!ChooseBasesOf(input, config.comparator, span, &plan)) return CompactionPlan();
   if (plan.bases.empty()) {
     bool disjoint = true;
     for (size_t i = 0; i < level0.size() && disjoint; ++i) {
@@ -97,7 +95,7 @@ Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, i
   c.plan.reason = "level size";
   Span span;
   Extend(config.comparator, &span, victim);
-  if (!ChooseBases(input, config.comparator, span, &c.plan)) return c;
+  if (!ChooseBasesOf(input, config.comparator, span, &c.plan)) return c;
   if (c.plan.bases.empty()) {
     c.plan.trivial_move = true;
     c.gain = 1e300;
@@ -146,6 +144,22 @@ CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& confi
   return PickLevel(input, config, level, LevelMaxBytes(config, level), score >= 1.5 ? 0 : 1.0);
 }
 
+CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) {
+  const int last = static_cast<int>(input.levels.size()) - 1;
+  std::vector<std::pair<double, int>> scores;
+  for (int level = 0; level < last; ++level) {
+    scores.emplace_back(LevelScore(input, config, level), level);
+  }
+  std::stable_sort(scores.begin(), scores.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [score, level] : scores) {
+    if (score < 1) break;
+    CompactionPlan plan = PickFullLevel(input, config, level, score);
+    if (!plan.empty()) return plan;
+  }
+  return CompactionPlan();
+}
+
 // One level: what an earlier configuration left on several goes down to the deepest.
 CompactionPlan PickOneLevel(const PickerInput& input, const PickerConfig& config) {
   const int from = DataLevel(input);
@@ -185,6 +199,12 @@ CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
 }
 
 }  // namespace
+
+bool ChooseBases(const PickerInput& input, const Comparator* cmp, CompactionPlan* plan) {
+  Span span;
+  for (size_t i : plan->inputs) Extend(cmp, &span, *input.levels[plan->input_level][i].meta);
+  return ChooseBasesOf(input, cmp, span, plan);
+}
 
 bool Overlap(const Comparator* cmp, const TphMeta& a, const TphMeta& b) {
   Span span;
@@ -268,7 +288,7 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
     bytes += t.live_bytes;
     plan.inputs.push_back(i);
   }
-  if (!ChooseBases(input, config.comparator, span, &plan)) return CompactionPlan();
+  if (!ChooseBasesOf(input, config.comparator, span, &plan)) return CompactionPlan();
   uint64_t directories = 0;
   for (size_t b : plan.bases) {
     directories += input.levels[plan.output_level][b].meta->directory.length;
@@ -280,23 +300,10 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
 }
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config) {
-  if (config.one_level) {
-    CompactionPlan plan = PickOneLevel(input, config);
-    return plan.empty() ? PickByAge(input, config) : plan;
-  }
-  const int last = static_cast<int>(input.levels.size()) - 1;
-  std::vector<std::pair<double, int>> scores;
-  for (int level = 0; level < last; ++level) {
-    scores.emplace_back(LevelScore(input, config, level), level);
-  }
-  std::stable_sort(scores.begin(), scores.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (const auto& [score, level] : scores) {
-    if (score < 1) break;
-    CompactionPlan plan = PickFullLevel(input, config, level, score);
-    if (!plan.empty()) return plan;
-  }
-  return PickByAge(input, config);
+  CompactionPlan plan = config.one_level ? PickOneLevel(input, config) : PickBySize(input, config);
+  if (plan.empty()) plan = PickByAge(input, config);
+  if (plan.empty()) plan = PickByScans(input, config);
+  return plan;
 }
 
 CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
@@ -334,7 +341,7 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
     Extend(config.comparator, &span, meta);
   }
   if (!any || plan.inputs.empty()) return CompactionPlan();
-  if (!plan.rewrite && !ChooseBases(input, config.comparator, span, &plan)) {
+  if (!plan.rewrite && !ChooseBasesOf(input, config.comparator, span, &plan)) {
     *conflict = true;
     return CompactionPlan();
   }

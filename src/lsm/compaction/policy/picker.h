@@ -18,6 +18,10 @@ struct PickerTable {
   const TphMeta* meta;
   bool busy;  // input or base of a running job
   uint64_t live_bytes;
+  // What scans lost by it, in bytes of rewriting (lsm/scan_cost.h): by its pieces
+  // being several, and by its being a run above others.
+  uint64_t scan_loss_pieces = 0;
+  uint64_t scan_loss_run = 0;
 };
 
 // Level 0 newest first; deeper levels by key.
@@ -45,6 +49,7 @@ struct CompactionPlan {
   std::vector<size_t> inputs;  // indices into levels[input_level]; ascending
   std::vector<size_t> bases;   // indices into levels[output_level]; ascending
   bool trivial_move = false;   // inputs overlap nothing: only the manifest changes
+  bool whole = false;          // the bases are rewritten together with the inputs
   bool rewrite = false;        // input_level == output_level: rewrite the inputs whole
   bool memtables = false;      // memtables are inputs, too
   const char* reason = "";
@@ -56,6 +61,13 @@ uint64_t LevelMaxBytes(const PickerConfig& config, int level);
 double LevelScore(const PickerInput& input, const PickerConfig& config, int level);
 // Bytes that would have to move for every level to be within its limit, about.
 uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config);
+
+inline constexpr const char* kScansReason = "scans";
+// What a job costs beside its bytes (two syncs, the manifest), in bytes.
+inline constexpr uint64_t kConsolidationFixedCost = 1 << 20;
+// The table, or the tables with those below them, whose rewriting is paid for
+// best by what scans lost; empty if none is paid for.
+CompactionPlan PickByScans(const PickerInput& input, const PickerConfig& config);
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config);
 
@@ -78,6 +90,10 @@ struct ManualRange {
 // Sets *conflict if tables that it needs are busy.
 CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
                           const ManualRange& range, bool* conflict);
+
+// Fills plan->bases with the tables of the output level that meet the span of
+// plan->inputs. False if one of them is busy.
+bool ChooseBases(const PickerInput& input, const Comparator* cmp, CompactionPlan* plan);
 
 // True if [a.smallest, a.largest] and [b.smallest, b.largest] share a key.
 bool Overlap(const Comparator* cmp, const TphMeta& a, const TphMeta& b);

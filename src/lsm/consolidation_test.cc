@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Consolidation of what is scanned often: the picker's rule, and that scans
+// bring it about, pay for it and do not go on paying.
+#include "lsm/compaction/policy/picker.h"
+#include "lsm/testing/store_harness.h"
+
+namespace compassdb {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+TphMeta Table(const char* smallest, const char* largest, size_t pieces, uint64_t bytes) {
+  static uint64_t id = 1;
+  TphMeta t;
+  t.tph_id = id++;
+  t.smallest = smallest;
+  t.largest = largest;
+  for (size_t i = 0; i < pieces; ++i) {
+    TphPiece p;
+    p.meta.piece_id = id++;
+    p.meta.data_bytes = bytes / pieces;
+    p.meta.num_keys = p.meta.num_records = p.live_keys = 1000;
+    t.pieces.push_back(p);
+  }
+  return t;
+}
+
+PickerTable Scanned(const TphMeta& t, uint64_t pieces_loss, uint64_t run_loss = 0,
+                    bool busy = false) {
+  PickerTable table(&t, busy);
+  table.scan_loss_pieces = pieces_loss;
+  table.scan_loss_run = run_loss;
+  return table;
+}
+
+PickerConfig Config() {
+  PickerConfig c;
+  c.comparator = rocksdb::BytewiseComparator();
+  return c;
+}
+
+TEST(ConsolidationPicker, ATableIsRewrittenOnceItsScansHavePaid) {
+  const TphMeta t = Table("a", "z", 4, 10 * kMiB);
+  PickerInput input;
+  input.levels = {{}, {}, {Scanned(t, 10 * kMiB)}};
+  EXPECT_TRUE(PickCompaction(input, Config()).empty());  // what the job costs beside its bytes
+  input.levels[2][0].scan_loss_pieces = 10 * kMiB + kConsolidationFixedCost;
+  const CompactionPlan plan = PickCompaction(input, Config());
+  ASSERT_FALSE(plan.empty());
+  EXPECT_TRUE(plan.rewrite);
+  EXPECT_EQ(plan.input_level, 2);
+  EXPECT_EQ(plan.output_level, 2);
+  EXPECT_STREQ(plan.reason, kScansReason);
+}
+
+TEST(ConsolidationPicker, OnePieceWithNothingBelowIsLeftAlone) {
+  const TphMeta t = Table("a", "m", 1, kMiB), elsewhere = Table("n", "z", 1, kMiB);
+  PickerInput input;
+  input.levels = {{}, {Scanned(t, 1000 * kMiB, 1000 * kMiB)}, {Scanned(elsewhere, 0)}};
+  EXPECT_TRUE(PickCompaction(input, Config()).empty());
+}
+
+TEST(ConsolidationPicker, ARunGoesIntoTheTablesBelowWhenBothArePaidFor) {
+  const TphMeta upper = Table("a", "m", 1, 4 * kMiB);
+  const TphMeta left = Table("b", "f", 3, 10 * kMiB), right = Table("g", "k", 1, 10 * kMiB),
+                other = Table("p", "z", 5, 10 * kMiB);
+  PickerInput input;
+  input.levels = {{},
+                  {Scanned(upper, 0, 20 * kMiB)},
+                  {Scanned(left, 4 * kMiB), Scanned(right, 0), Scanned(other, 9 * kMiB)}};
+  EXPECT_TRUE(PickCompaction(input, Config()).empty());  // 24 lost, 25 to pay
+  input.levels[2][0].scan_loss_pieces = 6 * kMiB;
+  const CompactionPlan plan = PickCompaction(input, Config());
+  ASSERT_FALSE(plan.empty());
+  EXPECT_TRUE(plan.whole);
+  EXPECT_FALSE(plan.rewrite);
+  EXPECT_EQ(plan.input_level, 1);
+  EXPECT_EQ(plan.output_level, 2);
+  EXPECT_EQ(plan.bases, (std::vector<size_t>{0, 1}));
+}
+
+TEST(ConsolidationPicker, Level0GoesDownAsAWhole) {
+  const TphMeta newer = Table("c", "d", 1, kMiB), older = Table("a", "z", 1, kMiB),
+                base = Table("a", "z", 1, 2 * kMiB);
+  PickerInput input;
+  input.levels = {{Scanned(newer, 0, 0), Scanned(older, 0, 6 * kMiB)}, {Scanned(base, 0)}, {}};
+  const CompactionPlan plan = PickCompaction(input, Config());
+  EXPECT_EQ(plan.inputs, (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(plan.bases, std::vector<size_t>{0});
+  input.levels[0][0].busy = true;
+  EXPECT_TRUE(PickCompaction(input, Config()).empty());
+}
+
+TEST(ConsolidationPicker, AnEmptyLevelIsCrossedOnceTheMergeBehindItIsPaidFor) {
+  const TphMeta upper = Table("a", "m", 1, 4 * kMiB), base = Table("a", "z", 1, 10 * kMiB);
+  PickerInput input;
+  input.levels = {{Scanned(upper, 0, 14 * kMiB)}, {}, {Scanned(base, 0)}};
+  EXPECT_TRUE(PickCompaction(input, Config()).empty());
+  input.levels[0][0].scan_loss_run = 15 * kMiB;
+  CompactionPlan plan = PickCompaction(input, Config());
+  EXPECT_TRUE(plan.trivial_move);
+  EXPECT_EQ(plan.output_level, 1);
+  input.levels[1].swap(input.levels[0]);
+  plan = PickCompaction(input, Config());
+  EXPECT_TRUE(plan.whole);
+  EXPECT_EQ(plan.bases, std::vector<size_t>{0});
+}
+
+TEST(ConsolidationPicker, Level0AloneBecomesOneRun) {
+  const TphMeta newer = Table("c", "d", 1, kMiB), older = Table("a", "z", 1, kMiB);
+  PickerInput input;
+  input.levels = {{Scanned(newer, 0, 4 * kMiB), Scanned(older, 0)}, {}, {}};
+  const CompactionPlan plan = PickCompaction(input, Config());
+  EXPECT_EQ(plan.inputs, (std::vector<size_t>{0, 1}));
+  EXPECT_TRUE(plan.bases.empty());
+  EXPECT_FALSE(plan.trivial_move);
+}
+
+TEST(ConsolidationPicker, BusyTablesAndHugeJobsWait) {
+  const TphMeta upper = Table("a", "z", 1, 4 * kMiB), base = Table("a", "z", 2, 4 * kMiB);
+  PickerInput input;
+  input.levels = {{}, {Scanned(upper, 0, 100 * kMiB)}, {Scanned(base, 0, 0, true)}};
+  EXPECT_TRUE(PickCompaction(input, Config()).empty());
+  input.levels[2][0].busy = false;
+  PickerConfig config = Config();
+  EXPECT_FALSE(PickCompaction(input, config).empty());
+  config.max_compaction_bytes = 7 * kMiB;
+  EXPECT_TRUE(PickCompaction(input, config).empty());
+}
+
+TEST(ConsolidationPicker, ItComesAfterEverythingElse) {
+  const TphMeta scanned = Table("a", "b", 4, kMiB);
+  const TphMeta big = Table("c", "d", 1, 40 * kMiB);
+  PickerInput input;
+  input.levels = {{}, {Scanned(scanned, 1000 * kMiB), Scanned(big, 0)}, {}};
+  PickerConfig config = Config();
+  config.level1_max_bytes = 10 * kMiB;
+  EXPECT_STREQ(PickCompaction(input, config).reason, "level size");
+  config.level1_max_bytes = 100 * kMiB;
+  EXPECT_STREQ(PickCompaction(input, config).reason, kScansReason);
+}
+
+std::string Key(int i) {
+  char buf[16];
+  snprintf(buf, sizeof(buf), "k%05d", i);
+  return buf;
+}
+
+class ConsolidationTest : public ::testing::Test {
+ protected:
+  static constexpr int kKeys = 400;
+
+  static StoreOptions Options() {
+    StoreOptions o = StoreHarness::SmallOptions();
+    o.target_table_bytes = 1 << 20;
+    o.level1_max_bytes = 16 << 20;
+    o.max_pieces = 16;
+    o.max_dead_percent = 1000;
+    return o;
+  }
+  // One table of `pieces` pieces on level 1, each with records all over it.
+  static void Fill(StoreHarness* h, int pieces) {
+    for (int p = 0; p < pieces; ++p) {
+      for (int i = p; i < kKeys; i += p == 0 ? 1 : pieces) h->Put(Key(i), std::string(60, 'v'));
+      h->Flush();
+      ASSERT_TRUE(h->Manual(0, 1));
+    }
+    ASSERT_EQ(Pieces(h, 1), static_cast<size_t>(pieces));
+  }
+  static size_t Pieces(StoreHarness* h, int level) {
+    size_t n = 0;
+    const auto levels = h->Tables();
+    for (const TphMeta& t : levels[level]) n += t.pieces.size();
+    return n;
+  }
+  static void Scan(StoreHarness* h, int times) {
+    for (int i = 0; i < times; ++i) h->GetByScan(Key(i % kKeys));
+  }
+};
+
+TEST_F(ConsolidationTest, ScansMakeOnePieceOfATableAndThenNothing) {
+  StoreHarness h(Options());
+  int wanted = 0;
+  h.context()->compaction_wanted = [&] { ++wanted; };
+  h.Reopen();
+  Fill(&h, 4);
+  EXPECT_FALSE(h.CompactOnce());
+  Scan(&h, 3000);
+  EXPECT_GT(wanted, 0);
+  JobReport report;
+  ASSERT_TRUE(h.CompactOnce(&report));
+  EXPECT_EQ(report.reason, kScansReason);
+  EXPECT_EQ(Pieces(&h, 1), 1u);
+  EXPECT_EQ(h.store()->view()->Levels()[1].consolidations, 1u);
+  wanted = 0;
+  Scan(&h, 3000);
+  EXPECT_EQ(wanted, 0);
+  EXPECT_FALSE(h.CompactOnce());
+  h.CheckAll("after consolidation");
+}
+
+TEST_F(ConsolidationTest, RareScansChangeNothing) {
+  StoreHarness h(Options());
+  Fill(&h, 4);
+  Scan(&h, 5);
+  EXPECT_FALSE(h.CompactOnce());
+}
+
+TEST_F(ConsolidationTest, NothingHappensWhereItIsSwitchedOff) {
+  StoreOptions o = Options();
+  o.scan_bytes_per_read = 0;
+  StoreHarness h(o);
+  Fill(&h, 4);
+  Scan(&h, 3000);
+  EXPECT_FALSE(h.CompactOnce());
+}
+
+// Or a table that is written now and then would never be consolidated.
+TEST_F(ConsolidationTest, WhatScansLostOutlivesANewHead) {
+  StoreHarness h(Options());
+  Fill(&h, 4);
+  Scan(&h, 3000);
+  h.Put(Key(7), "new");
+  h.Flush();
+  ASSERT_TRUE(h.Manual(0, 1));
+  ASSERT_EQ(Pieces(&h, 1), 5u);
+  ASSERT_TRUE(h.CompactOnce());
+  EXPECT_EQ(Pieces(&h, 1), 1u);
+  h.CheckAll("after consolidation");
+}
+
+TEST_F(ConsolidationTest, AScannedFamilyEndsAsOneRun) {
+  StoreHarness h(Options());
+  Fill(&h, 3);
+  ASSERT_TRUE(h.Manual(1, 2));
+  Fill(&h, 2);
+  for (int i = 0; i < kKeys; i += 3) h.Merge(Key(i), "operand");
+  h.Flush();
+  for (int round = 0; round < 20; ++round) {
+    Scan(&h, 1000);
+    h.CompactAll();
+  }
+  const auto tables = h.Tables();
+  EXPECT_TRUE(tables[0].empty());
+  EXPECT_TRUE(tables[1].empty());
+  ASSERT_EQ(tables[2].size(), 1u);
+  EXPECT_EQ(tables[2][0].pieces.size(), 1u);
+  h.CheckAll("after consolidation");
+  h.Verify();
+}
+
+}  // namespace
+}  // namespace compassdb

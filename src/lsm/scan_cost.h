@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What scans lose by the shape of a table, counted in bytes of rewriting that
+// the same time would pay for.
+//
+// A seek wants one block of each sorted run. A table of n pieces costs n
+// first blocks where one piece would cost one: (n - 1) / n of what they cost
+// is lost to the table's own pieces, the rest to the table being a run of its
+// own above others. Rewriting costs about 5 ns per byte (read, merge, write),
+// a disk read about 80 us and a block in the cache 2.5 us: a read pays for 16
+// KiB of rewriting, a cached block for 512 bytes. The picker rewrites a table
+// when the loss has paid for that (docs/design.md, "Consolidation").
+//
+// Thread safety: all of it. Only one seek in eight is counted, eightfold, so
+// that readers seldom write to shared memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "table/read_options.h"
+
+namespace compassdb {
+
+// How a family counts. Outlives its iterators.
+struct ScanAccounting {
+  uint64_t bytes_per_read = 0;        // 0: nothing is counted
+  std::function<void()> wake;         // a table lost enough to ask the picker again; may be null
+};
+
+class ScanCost {
+ public:
+  static constexpr uint64_t kCachedBlocksPerRead = 32;
+  static constexpr uint64_t kSampled = 8;
+
+  // Lost to the table's own pieces; to its being a run above others.
+  uint64_t pieces() const { return pieces_.load(std::memory_order_relaxed); }
+  uint64_t run() const { return run_.load(std::memory_order_relaxed); }
+
+  // One seek that is one in kSampled. True if the loss has grown by another `step`.
+  bool Add(const SeekCounter& seek, uint64_t bytes_per_read, bool above_others, uint64_t step) {
+    const uint64_t n = uint64_t{seek.from_file} + seek.from_cache;
+    if (n == 0 || (n == 1 && !above_others)) return false;
+    const uint64_t cost = kSampled * (seek.from_file * bytes_per_read +
+                                      seek.from_cache * (bytes_per_read / kCachedBlocksPerRead));
+    const uint64_t run = cost / n;
+    const auto grow = [step](std::atomic<uint64_t>* sum, uint64_t by) {
+      const uint64_t before = sum->fetch_add(by, std::memory_order_relaxed);
+      return before / step != (before + by) / step;
+    };
+    bool more = n > 1 && grow(&pieces_, cost - run);
+    if (above_others) more = grow(&run_, run) || more;
+    return more;
+  }
+  // A table that keeps pieces of another takes over what they have cost.
+  void Inherit(const ScanCost& from) {
+    pieces_.fetch_add(from.pieces(), std::memory_order_relaxed);
+    run_.fetch_add(from.run(), std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<uint64_t> pieces_{0};
+  std::atomic<uint64_t> run_{0};
+};
+
+}  // namespace compassdb
