@@ -63,6 +63,11 @@ rocksdb::ColumnFamilyOptions ColumnFamily::options() const {
   return options_;
 }
 
+std::shared_ptr<const rocksdb::SliceTransform> ColumnFamily::prefix_extractor() const {
+  MutexLock lock(&options_mu_);
+  return options_.prefix_extractor;
+}
+
 void ColumnFamily::set_options(const rocksdb::ColumnFamilyOptions& options) {
   MutexLock lock(&options_mu_);
   options_ = options;
@@ -72,6 +77,7 @@ void ColumnFamily::set_options(const rocksdb::ColumnFamilyOptions& options) {
       std::clamp(options.min_write_buffer_number_to_merge, 1,
                  std::max(1, options.max_write_buffer_number - 1));
   settings.disable_auto_compactions = options.disable_auto_compactions;
+  settings.max_sequential_skip = options.max_sequential_skip_in_iterations;
   settings.level0_trigger = options.level0_file_num_compaction_trigger;
   settings.level0_slowdown = options.level0_slowdown_writes_trigger;
   settings.level0_stop = options.level0_stop_writes_trigger;

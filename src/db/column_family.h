@@ -50,6 +50,8 @@ class ColumnFamily {
   rocksdb::ColumnFamilyOptions options() const EXCLUDES(options_mu_);
   void set_options(const rocksdb::ColumnFamilyOptions& options) EXCLUDES(options_mu_);
 
+  std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor() const EXCLUDES(options_mu_);
+
   // The options that hot paths look at.
   struct Settings {
     std::atomic<size_t> write_buffer_size{0};
@@ -61,6 +63,7 @@ class ColumnFamily {
     std::atomic<int> level0_stop{36};
     std::atomic<uint64_t> soft_pending_bytes{0};
     std::atomic<uint64_t> hard_pending_bytes{0};
+    std::atomic<uint64_t> max_sequential_skip{8};
     std::atomic<bool> paranoid{false};
   };
   Settings settings;

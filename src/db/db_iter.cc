@@ -27,7 +27,9 @@ using rocksdb::Statistics;
 class DBIter final : public rocksdb::Iterator {
  public:
   DBIter(DBIterOptions options, DBIterSource source)
-      : options_(std::move(options)), source_(std::move(source)) {}
+      : options_(std::move(options)),
+        bytewise_(options_.comparator == rocksdb::BytewiseComparator()),
+        source_(std::move(source)) {}
 
   ~DBIter() override {
     Tick(rocksdb::NUMBER_DB_NEXT, counts_.next);
@@ -176,7 +178,9 @@ class DBIter final : public rocksdb::Iterator {
     uint64_t next = 0, next_found = 0, prev = 0, prev_found = 0, bytes = 0, skipped = 0;
   };
 
-  int Compare(const Slice& a, const Slice& b) const { return options_.comparator->Compare(a, b); }
+  int Compare(const Slice& a, const Slice& b) const {
+    return bytewise_ ? a.compare(b) : options_.comparator->Compare(a, b);
+  }
 
   void Tick(uint32_t ticker, uint64_t count) {
     if (options_.statistics != nullptr && count != 0) {
@@ -281,6 +285,7 @@ class DBIter final : public rocksdb::Iterator {
   bool MergeOperands(const Slice* base);
 
   const DBIterOptions options_;
+  const bool bytewise_;
   DBIterSource source_;
   Status status_;
   bool valid_ = false;

@@ -39,6 +39,7 @@ Status BuildSource(const ReadOptions& options, const std::shared_ptr<ColumnFamil
     block.fill_cache = options.fill_cache;
     block.cache_only = options.read_tier == rocksdb::kBlockCacheTier;
     block.readahead_bytes = options.readahead_size;
+    block.upper_bound = options.iterate_upper_bound;
     RangeTombstoneSet ignored(family->user_comparator());
     Status s = state->view->AddIterators(
         block, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
@@ -68,18 +69,17 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   if (Status s = BuildSource(options, family, state, sequence, &source); !s.ok()) {
     return rocksdb::NewErrorIterator(s);
   }
-  const rocksdb::ColumnFamilyOptions family_options = family->options();
   DBIterOptions iter;
   iter.comparator = family->user_comparator();
-  iter.merge.op = family_options.merge_operator.get();
+  iter.merge.op = family->merge_operator();
   iter.merge.statistics = config_.options.statistics.get();
   iter.lower_bound = options.iterate_lower_bound;
   iter.upper_bound = options.iterate_upper_bound;
-  iter.prefix_extractor = family_options.prefix_extractor;
+  if (options.prefix_same_as_start) iter.prefix_extractor = family->prefix_extractor();
   iter.prefix_same_as_start = options.prefix_same_as_start;
   iter.pin_data = options.pin_data;
   iter.max_skippable_internal_keys = options.max_skippable_internal_keys;
-  iter.max_sequential_skip = family_options.max_sequential_skip_in_iterations;
+  iter.max_sequential_skip = family->settings.max_sequential_skip;
   iter.statistics = config_.options.statistics;
   if (options.snapshot == nullptr) {
     iter.refresh = [this, options, family](DBIterSource* fresh) {

@@ -30,6 +30,13 @@ class InternalIterator {
   virtual void SeekForPrev(const Slice& internal_key) = 0;  // last entry <= target
   virtual void Next() = 0;                                  // requires Valid()
   virtual void Prev() = 0;                                  // requires Valid()
+  // Next(), and whether there is an entry: *key is its key then.
+  virtual bool NextKey(Slice* key) {
+    Next();
+    if (!Valid()) return false;
+    *key = this->key();
+    return true;
+  }
   // Entries before `target` (an internal key) of a sequence below `seq` are of
   // no interest, because a range tombstone covers them: may move forward over
   // any of them, but over nothing else. Requires Valid() and a forward walk.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A binary heap of children by their current key: smallest on top going
-// forward, largest going backward. After a step of the top child one sift
-// restores the heap; while the same child stays in front that costs two
-// comparisons. On a change of direction all other children are positioned
+// forward, largest going backward. While the same child stays in front a step
+// costs one comparison, with the child that comes second; otherwise a sift. On a change of direction all other children are positioned
 // on the far side of the current key.
 #include "iter/merging_iterator.h"
 
@@ -81,14 +80,22 @@ class MergingIterator final : public InternalIterator {
     assert(Valid());
     if (!forward_) TurnForward();
     if (!Valid()) return;
-    heap_[0]->iter->Next();
+    Child* const top = heap_[0];
+    top->valid = top->iter->NextKey(&top->key);
     Restore();
+  }
+  bool NextKey(Slice* key) override {
+    Next();
+    if (!Valid()) return false;
+    *key = heap_[0]->key;
+    return true;
   }
   void Prev() override {
     assert(Valid());
     if (forward_) TurnBackward();
     if (!Valid()) return;
     heap_[0]->iter->Prev();
+    heap_[0]->Update();
     Restore();
   }
 
@@ -136,6 +143,7 @@ class MergingIterator final : public InternalIterator {
 
   void Rebuild() {
     heap_.clear();
+    second_ = 0;
     for (Child& c : children_) {
       if (c.valid) {
         heap_.push_back(&c);
@@ -146,17 +154,25 @@ class MergingIterator final : public InternalIterator {
     for (size_t i = heap_.size() / 2; i-- > 0;) SiftDown(i);
   }
 
-  // The top child has moved.
+  // The top child has moved. Which child comes second is known for as long as
+  // none but the first moves.
   void Restore() {
     Child* const top = heap_[0];
-    top->Update();
     if (!top->valid) {
       NoteError(*top);
       heap_[0] = heap_.back();
       heap_.pop_back();
-      if (heap_.empty()) return;
+      second_ = 0;
+      if (heap_.size() > 1) SiftDown(0);
+      return;
     }
-    if (heap_.size() > 1) SiftDown(0);
+    if (heap_.size() == 1) return;
+    if (second_ == 0) second_ = heap_.size() > 2 && Before(heap_[2], heap_[1]) ? 2 : 1;
+    if (!Before(heap_[second_], top)) return;
+    heap_[0] = heap_[second_];
+    heap_[second_] = top;
+    SiftDown(second_);
+    second_ = 0;
   }
 
   // Equal keys of other children follow or precede by index, so that a turn
@@ -197,6 +213,7 @@ class MergingIterator final : public InternalIterator {
   const InternalKeyComparator* const cmp_;
   std::vector<Child> children_;
   std::vector<Child*> heap_;  // the valid children
+  size_t second_ = 0;         // the place in heap_ of the child behind the first; 0: not known
   bool forward_ = true;
   Status status_;
 };

@@ -199,6 +199,92 @@ TEST_F(ConsolidationTest, ScansMakeOnePieceOfATableAndThenNothing) {
   h.CheckAll("after consolidation");
 }
 
+// Blocks of four records, as on a disk.
+class WalkTest : public ConsolidationTest {
+ protected:
+  static constexpr int kLength = 50;
+
+  static StoreOptions Options() {
+    StoreOptions o = ConsolidationTest::Options();
+    o.block_size = 4096;
+    return o;
+  }
+  static void Fill(StoreHarness* h) {
+    for (int i = 0; i < kKeys; ++i) h->Put(Key(i), std::string(1000, 'v'));
+    h->Flush();
+    ASSERT_TRUE(h->Manual(0, 1));
+  }
+  // Sets *it to walk the store's tables.
+  static void NewIterator(StoreHarness* h, const Slice* upper_bound, InternalIteratorPtr* it) {
+    static const InternalKeyComparator icmp(rocksdb::BytewiseComparator());
+    BlockReadOptions read;
+    read.upper_bound = upper_bound;
+    std::vector<InternalIteratorPtr> children;
+    RangeTombstoneSet tombstones(rocksdb::BytewiseComparator());
+    ASSERT_TRUE(h->store()->view()->AddIterators(read, &children, &tombstones).ok());
+    *it = NewMergingIterator(&icmp, std::move(children));
+  }
+  // File reads of a walk from key number `from` on, or back from there.
+  static uint64_t Reads(StoreHarness* h, int from, bool backward,
+                        const Slice* upper_bound = nullptr) {
+    const uint64_t before = h->fs()->Count(FaultOp::kRead);
+    InternalIteratorPtr it;
+    NewIterator(h, upper_bound, &it);
+    std::string target;  // behind or before all versions of the key
+    AppendInternalKey(&target, Key(from), backward ? 0 : kMaxSequenceNumber,
+                      backward ? kTypeDeletion : kValueTypeForSeek);
+    backward ? it->SeekForPrev(target) : it->Seek(target);
+    for (int i = 0; i < kLength && it->Valid(); ++i) {
+      EXPECT_EQ(ExtractUserKey(it->key()).ToString(), Key(backward ? from - i : from + i));
+      EXPECT_EQ(it->value().size(), 1000u);
+      backward ? it->Prev() : it->Next();
+    }
+    EXPECT_TRUE(it->status().ok());
+    return h->fs()->Count(FaultOp::kRead) - before;
+  }
+};
+
+TEST_F(WalkTest, WalksOfUsualLengthAreReadAtOnce) {
+  StoreHarness h(Options());
+  Fill(&h);
+  EXPECT_GE(Reads(&h, 100, false), 4u);
+  EXPECT_GE(Reads(&h, 200, true), 4u);
+  for (int i = 0; i < 1000; ++i) Reads(&h, i % (kKeys - kLength), false);
+  EXPECT_LE(Reads(&h, 100, false), 2u);
+  EXPECT_LE(Reads(&h, 200, true), 2u);
+  // Nobody walks any more: a seek is one block again.
+  const auto seek = [&] {
+    const uint64_t before = h.fs()->Count(FaultOp::kRead);
+    InternalIteratorPtr it;
+    NewIterator(&h, nullptr, &it);
+    it->Seek(LookupKey(Key(100), kMaxSequenceNumber).internal_key());
+    EXPECT_TRUE(it->Valid());
+    return h.fs()->Count(FaultOp::kRead) - before;
+  };
+  for (int i = 0; i < 2000; ++i) EXPECT_EQ(seek(), 1u);
+}
+
+TEST_F(WalkTest, NothingIsReadBehindTheUpperBound) {
+  StoreHarness h(Options());
+  Fill(&h);
+  const std::string end = Key(102);
+  const Slice bound(end);
+  InternalIteratorPtr it;
+  NewIterator(&h, &bound, &it);
+  const uint64_t before = h.fs()->Count(FaultOp::kRead);
+  it->Seek(LookupKey(Key(99), kMaxSequenceNumber).internal_key());
+  int n = 99;
+  for (; it->Valid() && ExtractUserKey(it->key()).compare(bound) < 0; it->Next()) {
+    EXPECT_EQ(ExtractUserKey(it->key()).ToString(), Key(n++));
+  }
+  EXPECT_EQ(n, 102);
+  while (it->Valid()) it->Next();  // to the end, which is near
+  EXPECT_TRUE(it->status().ok());
+  EXPECT_LE(h.fs()->Count(FaultOp::kRead) - before, 2u);
+  // Backward there is no such bound.
+  EXPECT_GE(Reads(&h, 300, true, &bound), 1u);
+}
+
 TEST_F(ConsolidationTest, RareScansChangeNothing) {
   StoreHarness h(Options());
   Fill(&h, 4);

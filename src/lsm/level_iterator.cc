@@ -37,13 +37,9 @@ bool Sample() {
 class LevelIterator final : public InternalIterator {
  public:
   LevelIterator(const Comparator* cmp, std::span<const TableRef> tables,
-                const BlockReadOptions& read, const ScanAccounting* accounting, bool above_others)
-      : cmp_(cmp),
-        tables_(tables),
-        read_(read),
-        accounting_(accounting),
-        above_others_(above_others) {
-    if (accounting_->bytes_per_read > 0) read_.seeks = &seek_;
+                const BlockReadOptions& read, const LevelScan& scan)
+      : cmp_(cmp), tables_(tables), read_(read), scan_(scan) {
+    read_.seeks = &seek_;
   }
   ~LevelIterator() override { Charge(); }
 
@@ -78,9 +74,34 @@ class LevelIterator final : public InternalIterator {
     current_->Next();
     SkipForward();
   }
+  bool NextKey(Slice* key) override {
+    if (current_->NextKey(key)) return true;
+    SkipForward();
+    if (!Valid()) return false;
+    *key = current_->key();
+    return true;
+  }
   void Prev() override {
     current_->Prev();
     SkipBackward();
+  }
+  // Tables that lie before the target are not opened.
+  void SkipCovered(const Slice& target, uint64_t seq) override {
+    const auto older = [&](int i) { return tables_[i]->meta().largest_seq < seq; };
+    int to = index_;
+    while (older(to) && cmp_->Compare(tables_[to]->meta().largest, ExtractUserKey(target)) < 0) {
+      if (++to == static_cast<int>(tables_.size())) return Open(to);
+    }
+    const bool stay = to == index_;
+    Open(to);
+    if (older(to)) {
+      current_->Seek(target);
+    } else if (stay) {
+      current_->SkipCovered(target, seq);
+    } else {
+      current_->SeekToFirst();
+    }
+    SkipForward();
   }
 
  private:
@@ -96,19 +117,27 @@ class LevelIterator final : public InternalIterator {
   }
   // What the last seek cost goes to the table where it went.
   void Charge() {
-    if (seek_.from_file + seek_.from_cache == 0) return;
-    const SeekCounter seek = std::exchange(seek_, SeekCounter());
-    if (!Sample()) return;
+    const ScanAccounting& accounting = *scan_.accounting;
+    WalkLength& walk = accounting.walks[scan_.level];
+    const SeekCounter seek = std::exchange(seek_, SeekCounter{.expected_bytes = walk.expected()});
+    const uint32_t pieces = seek.from_file + seek.from_cache;
+    if (pieces == 0 || !Sample()) return;
+    walk.Note(seek.walked_bytes / pieces);
+    if (accounting.bytes_per_read == 0) return;
     const TableHandle& table = *tables_[index_];
     const uint64_t step = std::max<uint64_t>(kLeastStep, table.live_bytes() / 8);
-    if (table.scan_cost()->Add(seek, accounting_->bytes_per_read, above_others_, step) &&
-        accounting_->wake) {
-      accounting_->wake();
+    if (table.scan_cost()->Add(seek, accounting.bytes_per_read, scan_.above_others, step) &&
+        accounting.wake) {
+      accounting.wake();
     }
   }
   void SkipForward() {
     while (current_ != nullptr && !current_->Valid() && current_->status().ok()) {
-      Open(index_ + 1);
+      const size_t next = static_cast<size_t>(index_) + 1;
+      const bool wanted = next < tables_.size() &&
+                          (read_.upper_bound == nullptr ||
+                           cmp_->Compare(tables_[next]->meta().smallest, *read_.upper_bound) < 0);
+      Open(wanted ? static_cast<int>(next) : -1);
       if (current_ != nullptr) current_->SeekToFirst();
     }
   }
@@ -122,8 +151,7 @@ class LevelIterator final : public InternalIterator {
   const Comparator* const cmp_;
   const std::span<const TableRef> tables_;
   BlockReadOptions read_;
-  const ScanAccounting* const accounting_;
-  const bool above_others_;
+  const LevelScan scan_;
   SeekCounter seek_;  // of the table at index_
   int index_ = -1;
   InternalIteratorPtr current_;
@@ -132,9 +160,8 @@ class LevelIterator final : public InternalIterator {
 }  // namespace
 
 InternalIteratorPtr NewLevelIterator(const Comparator* cmp, std::span<const TableRef> tables,
-                                     const BlockReadOptions& read,
-                                     const ScanAccounting* accounting, bool above_others) {
-  return std::make_unique<LevelIterator>(cmp, tables, read, accounting, above_others);
+                                     const BlockReadOptions& read, const LevelScan& scan) {
+  return std::make_unique<LevelIterator>(cmp, tables, read, scan);
 }
 
 }  // namespace compassdb

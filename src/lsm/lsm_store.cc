@@ -126,7 +126,7 @@ LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
       options_(options),
       recovered_(static_cast<size_t>(std::max(2, options.num_levels))),
       counters_(std::make_shared<JobCounters>(recovered_.size())),
-      accounting_{options_.scan_bytes_per_read, context->compaction_wanted} {
+      accounting_(options_.scan_bytes_per_read, context->compaction_wanted, recovered_.size()) {
   reader_options_.comparator = options_.comparator;
   reader_options_.block_cache = options_.block_cache;
   reader_options_.statistics = context->statistics;

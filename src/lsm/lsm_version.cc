@@ -100,14 +100,15 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
 Status LsmVersion::AddIterators(const BlockReadOptions& read,
                                 std::vector<InternalIteratorPtr>* iterators,
                                 RangeTombstoneSet* tombstones) const {
-  const auto add = [&](std::span<const TableRef> tables, bool above_others) {
-    iterators->push_back(NewLevelIterator(comparator_, tables, read, accounting_, above_others));
+  const auto add = [&](std::span<const TableRef> tables, size_t level, bool above_others) {
+    const LevelScan scan{accounting_, level, above_others};
+    iterators->push_back(NewLevelIterator(comparator_, tables, read, scan));
   };
   for (const TableRef& table : levels_[0]) {
-    add({&table, 1}, deepest_ > 0 || &table != &levels_[0].back());
+    add({&table, 1}, 0, deepest_ > 0 || &table != &levels_[0].back());
   }
   for (size_t level = 1; level < levels_.size(); ++level) {
-    if (!levels_[level].empty()) add(levels_[level], deepest_ > level);
+    if (!levels_[level].empty()) add(levels_[level], level, deepest_ > level);
   }
   for (const TableRef& table : with_tombstones_) {
     tombstones->Add(

@@ -14,18 +14,43 @@
 // that readers seldom write to shared memory.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "table/read_options.h"
 
 namespace compassdb {
 
+// How many bytes of a piece a walk takes that starts with a seek: about the
+// upper quartile. A walk's first read from the file fetches as much at once.
+class WalkLength {
+ public:
+  static constexpr uint64_t kMost = 256 << 10;
+
+  uint64_t expected() const { return bytes_.load(std::memory_order_relaxed); }
+  // Steps up thrice as far as down, so that one walk in four is longer.
+  void Note(uint64_t walked) {
+    const uint64_t now = expected();
+    const uint64_t step = std::max<uint64_t>(now / 32, 512);
+    const uint64_t next = walked > now ? std::min(kMost, now + 3 * step) : now - std::min(now, step);
+    bytes_.store(next, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<uint64_t> bytes_{0};
+};
+
 // How a family counts. Outlives its iterators.
 struct ScanAccounting {
-  uint64_t bytes_per_read = 0;        // 0: nothing is counted
-  std::function<void()> wake;         // a table lost enough to ask the picker again; may be null
+  ScanAccounting(uint64_t read, std::function<void()> call, size_t levels)
+      : bytes_per_read(read), wake(std::move(call)), walks(levels) {}
+  const uint64_t bytes_per_read;       // 0: tables are not charged
+  const std::function<void()> wake;    // a table lost enough to ask the picker again; may be null
+  mutable std::vector<WalkLength> walks;  // per level
 };
 
 class ScanCost {

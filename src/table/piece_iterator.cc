@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "table/piece_reader.h"
 
 namespace compassdb {
@@ -21,77 +23,124 @@ void PieceIterator::Stop() {
 }
 
 bool PieceIterator::Load(uint32_t block) {
-  if (block >= piece_->num_blocks()) {
+  if (block >= piece_->num_blocks() || (block > end_block_ && !backward_)) {
     Stop();
     return false;
   }
-  if (block == block_ && ref_) {
-    CountFirstBlock(/*from_cache=*/true);
-    return true;
-  }
-  const uint64_t offset = piece_->meta().extent.offset + piece_->separators().BlockOffset(block);
-  iter_.Clear();
-  const bool cached = piece_->loader().FromCache(piece_->meta().file_id, offset, &ref_);
-  CountFirstBlock(cached);
+  StepTo(block);
+  bool cached = block == block_ && ref_;
   if (!cached) {
-    if (read_.cache_only) {
-      status_ = Status::Incomplete("data block is not in the block cache, and no file may be read");
-    } else if (file_ == nullptr) {
-      status_ = piece_->File(&file_holder_, &file_);
+    iter_.Clear();
+    const uint64_t offset = piece_->meta().extent.offset + piece_->separators().BlockOffset(block);
+    cached = piece_->loader().FromCache(piece_->meta().file_id, offset, &ref_);
+    if (!cached) {
+      if (read_.cache_only) {
+        status_ =
+            Status::Incomplete("data block is not in the block cache, and no file may be read");
+      } else if (file_ == nullptr) {
+        status_ = piece_->File(&file_holder_, &file_);
+      }
+      if (status_.ok()) status_ = LoadFromFile(piece_->PlaceOf(block, file_), block);
+      if (!status_.ok()) {
+        Stop();
+        return false;
+      }
     }
-    if (status_.ok()) status_ = LoadFromFile(piece_->PlaceOf(block, file_), block);
-    if (!status_.ok()) {
-      Stop();
-      return false;
-    }
+    block_ = block;
+    iter_.Reset(ref_.block(), piece_->order());
   }
-  block_ = block;
-  iter_.Reset(ref_.block(), piece_->order());
+  if (first_ && read_.seeks != nullptr) {
+    ++(cached ? read_.seeks->from_cache : read_.seeks->from_file);
+  }
+  first_ = false;
   return true;
 }
 
-void PieceIterator::CountFirstBlock(bool from_cache) {
-  if (!sought_) return;
-  sought_ = false;
-  if (read_.seeks != nullptr) ++(from_cache ? read_.seeks->from_cache : read_.seeks->from_file);
+void PieceIterator::StartWalk(bool backward, bool bounded) {
+  status_ = Status::OK();
+  first_ = true;
+  backward_ = backward;
+  run_ = 0;
+  walked_ = 0;
+  readahead_ = 0;
+  // In blocks behind that of the bound nothing is below it.
+  end_block_ = bounded && read_.upper_bound != nullptr
+                   ? piece_->separators().LowerBound(piece_->order(), *read_.upper_bound)
+                   : kNone;
 }
 
-// Walks that go backwards are left to the kernel.
+// The walk goes to `block`: the first one of it, or a neighbour of block_.
+void PieceIterator::StepTo(uint32_t block) {
+  if (!first_ && (block < block_) != backward_) {
+    backward_ = !backward_;
+    run_ = 0;
+    readahead_ = 0;
+  }
+  ++run_;
+  const uint64_t length = piece_->separators().BlockLength(block);
+  walked_ += length;
+  if (read_.seeks != nullptr) read_.seeks->walked_bytes += length;
+}
+
 Status PieceIterator::LoadFromFile(const BlockPlace& place, uint32_t block) {
-  const uint64_t ahead = ReadaheadBytes(block);
   const bool buffered = place.offset >= buffer_begin_ &&
                         place.offset + place.length <= buffer_begin_ + buffered_.size();
   if (!buffered) {
-    if (ahead == 0) return piece_->loader().FromFile(place, read_, &ref_);
-    const uint64_t end = piece_->meta().extent.offset + piece_->footer().data_bytes;
-    const uint64_t to = std::max(place.offset + place.length,
-                                 std::min(end, place.offset + place.length + ahead));
-    const size_t length = to - place.offset;
-    if (buffer_.size() < length) buffer_.resize(length);
+    const uint64_t ahead = ReadaheadBytes(place.length);
+    const uint64_t blocks = (ahead + place.length / 2) / std::max<uint64_t>(place.length, 1);
+    if (blocks == 0) return piece_->loader().FromFile(place, read_, &ref_);
+    const SeparatorIndex& separators = piece_->separators();
+    const uint32_t end = end_block_ < piece_->num_blocks() ? end_block_ + 1 : piece_->num_blocks();
+    uint32_t from = block, to = block + 1;
+    if (backward_) {
+      from -= static_cast<uint32_t>(std::min<uint64_t>(block, blocks));
+    } else if (to < end) {
+      to += static_cast<uint32_t>(std::min<uint64_t>(end - to, blocks));
+    }
+    // Blocks much larger than this one are not what was meant.
+    while (to - from > 1 &&
+           separators.BlockOffset(to) - separators.BlockOffset(from) > place.length + 2 * ahead) {
+      if (backward_) {
+        from += (block - from + 1) / 2;
+      } else {
+        to -= (to - block) / 2;
+      }
+    }
+    if (to - from == 1) return piece_->loader().FromFile(place, read_, &ref_);
+    const size_t length = separators.BlockOffset(to) - separators.BlockOffset(from);
+    if (buffer_size_ < length) {
+      buffer_ = std::make_unique_for_overwrite<char[]>(length);
+      buffer_size_ = length;
+    }
     buffered_ = Slice();
-    Status s = file_->file()->Read(place.offset, length, &buffered_, buffer_.data());
+    buffer_begin_ = piece_->meta().extent.offset + separators.BlockOffset(from);
+    Status s = file_->file()->Read(buffer_begin_, length, &buffered_, buffer_.get());
     if (!s.ok()) {
       buffered_ = Slice();
       return s;
     }
-    buffer_begin_ = place.offset;
-    readahead_ = std::min(ahead * 2, kMaxReadahead);
   }
   const uint64_t skip = place.offset - buffer_begin_;
   const Slice stored(buffered_.data() + skip,
-                     std::min<uint64_t>(place.length, buffered_.size() - skip));
+                     std::min<uint64_t>(place.length,
+                                        buffered_.size() - std::min(skip, buffered_.size())));
   return piece_->loader().FromBytes(place, stored, read_, &ref_);
 }
 
-// How much to read behind `block`, which is about to be read from the file.
-uint64_t PieceIterator::ReadaheadBytes(uint32_t block) {
-  const bool sequential = last_read_ != kNone && block == last_read_ + 1;
-  last_read_ = block;
-  run_ = sequential ? run_ + 1 : 1;
-  if (!sequential) readahead_ = 0;
+// How much to read beyond a block that is about to be read from the file: what
+// walks like this one usually take, or, once a walk shows itself sequential,
+// ever more.
+uint64_t PieceIterator::ReadaheadBytes(uint64_t block_length) {
   if (read_.readahead_bytes != 0) return read_.readahead_bytes;
-  if (run_ <= kSequentialRun) return 0;
-  return readahead_ == 0 ? kFirstReadahead : readahead_;
+  const uint64_t expected = read_.seeks != nullptr ? read_.seeks->expected_bytes : 0;
+  if (expected > walked_ + block_length / 2) {
+    readahead_ = std::max(readahead_, expected - walked_);
+    return expected - walked_;
+  }
+  if (readahead_ == 0 && run_ <= kSequentialRun) return 0;
+  const uint64_t ahead = std::max(readahead_, kFirstReadahead);
+  readahead_ = std::min(ahead * 2, kMaxReadahead);
+  return ahead;
 }
 
 void PieceIterator::CheckBlock() {
@@ -121,16 +170,14 @@ void PieceIterator::SkipBackward() {
 }
 
 void PieceIterator::SeekToFirst() {
-  status_ = Status::OK();
-  sought_ = true;
+  StartWalk(/*backward=*/false, /*bounded=*/true);
   if (!Load(0)) return;
   iter_.SeekToFirst();
   SkipForward();
 }
 
 void PieceIterator::SeekToLast() {
-  status_ = Status::OK();
-  sought_ = true;
+  StartWalk(/*backward=*/true, /*bounded=*/false);
   if (piece_->num_blocks() == 0) return Stop();
   if (!Load(piece_->num_blocks() - 1)) return;
   iter_.SeekToLast();
@@ -138,9 +185,15 @@ void PieceIterator::SeekToLast() {
 }
 
 void PieceIterator::Seek(const Slice& internal_key) {
-  status_ = Status::OK();
-  sought_ = true;
+  StartWalk(/*backward=*/false, /*bounded=*/true);
+  Find(internal_key);
+  SkipForward();
+}
+
+// To the first entry >= internal_key, or off the end of the block before it.
+void PieceIterator::Find(const Slice& internal_key) {
   const Slice user_key = ExtractUserKey(internal_key);
+  if (piece_->order().Compare(user_key, piece_->meta().largest) > 0) return Stop();
   if (!Load(piece_->separators().LowerBound(piece_->order(), user_key))) return;
   iter_.Seek(internal_key);
   CheckBlock();
@@ -153,15 +206,19 @@ void PieceIterator::Seek(const Slice& internal_key) {
     iter_.Seek(internal_key);
     CheckBlock();
   }
-  SkipForward();
 }
 
 // The last entry that is not behind the target is right before the first one
 // that is.
 void PieceIterator::SeekForPrev(const Slice& internal_key) {
-  Seek(internal_key);
+  StartWalk(/*backward=*/true, /*bounded=*/false);
+  Find(internal_key);
   if (!status_.ok()) return;
-  if (!iter_.Valid()) return SeekToLast();
+  if (block_ == kNone) return SeekToLast();
+  if (!iter_.Valid()) {
+    iter_.SeekToLast();
+    return SkipBackward();
+  }
   if (ExtractTrailer(iter_.key()) == ExtractTrailer(internal_key) &&
       piece_->order().Compare(iter_.user_key(), ExtractUserKey(internal_key)) == 0) {
     return;
@@ -171,7 +228,19 @@ void PieceIterator::SeekForPrev(const Slice& internal_key) {
 
 void PieceIterator::Next() {
   iter_.Next();
-  SkipForward();
+  if (!iter_.Valid()) SkipForward();
+}
+
+bool PieceIterator::NextKey(Slice* key) {
+  iter_.Next();
+  if (!iter_.Valid()) SkipForward();
+  if (!iter_.Valid()) return false;
+  *key = iter_.key();
+  return true;
+}
+
+void PieceIterator::SkipCovered(const Slice& target, uint64_t seq) {
+  if (piece_->meta().largest_seq < seq) Seek(target);
 }
 
 void PieceIterator::Prev() {

@@ -106,6 +106,8 @@ class PieceIterator final : public InternalIterator {
   void SeekForPrev(const Slice& internal_key) override;
   void Next() override;
   void Prev() override;
+  bool NextKey(Slice* key) override;
+  void SkipCovered(const Slice& target, uint64_t seq) override;
   Slice key() const override { return iter_.key(); }
   Slice value() const override { return iter_.value(); }
   Status status() const override { return status_; }
@@ -116,11 +118,13 @@ class PieceIterator final : public InternalIterator {
   // Positions iter_ before the records of `block`. False: no such block, or an error.
   bool Load(uint32_t block);
   Status LoadFromFile(const BlockPlace& place, uint32_t block);
-  uint64_t ReadaheadBytes(uint32_t block);
+  uint64_t ReadaheadBytes(uint64_t block_length);
+  void StepTo(uint32_t block);
+  void Find(const Slice& internal_key);
+  void StartWalk(bool backward, bool bounded);
   void SkipForward();   // to the first record of the next block, if iter_ ran off its end
   void SkipBackward();
   void CheckBlock();    // takes over an error of iter_
-  void CountFirstBlock(bool from_cache);
   void Stop();
 
   const PieceReader* const piece_;
@@ -130,13 +134,16 @@ class PieceIterator final : public InternalIterator {
   BlockRef ref_;
   BlockIter iter_;
   uint32_t block_ = kNone;
-  bool sought_ = false;  // no block was loaded since the last seek
-  // Sequential readahead: the last block read from the file, how many came in
-  // a row, and the bytes that were read ahead, from buffer_begin_ of the file.
-  uint32_t last_read_ = kNone;
+  uint32_t end_block_ = kNone;  // nothing behind it is asked for
+  // The walk since the last seek: its direction, blocks in a row, their bytes,
+  // and the bytes last read ahead, which are at buffer_begin_ of the file.
+  bool first_ = false;  // no block was loaded since the seek
+  bool backward_ = false;
   uint32_t run_ = 0;
+  uint64_t walked_ = 0;
   uint64_t readahead_ = 0;
-  std::string buffer_;
+  std::unique_ptr<char[]> buffer_;
+  size_t buffer_size_ = 0;
   Slice buffered_;  // the filled part: in buffer_, or in the file's memory
   uint64_t buffer_begin_ = 0;
   Status status_;

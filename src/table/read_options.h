@@ -7,6 +7,7 @@
 
 #include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
+#include "rocksdb/slice.h"
 #include "rocksdb/statistics.h"
 
 namespace compassdb {
@@ -18,10 +19,12 @@ struct TableReaderOptions {
   rocksdb::Statistics* statistics = nullptr;    // null: none
 };
 
-// The first blocks that pieces had to give since the last seek of their table.
+// A seek of a table and the walk behind it, shared by the iterators of its pieces.
 struct SeekCounter {
-  uint32_t from_file = 0;
+  uint32_t from_file = 0;   // first blocks that pieces had to give
   uint32_t from_cache = 0;
+  uint64_t walked_bytes = 0;    // of all blocks given
+  uint64_t expected_bytes = 0;  // that walks like this one take of each piece
 };
 
 // What one read asks for (from rocksdb::ReadOptions).
@@ -30,6 +33,8 @@ struct BlockReadOptions {
   bool fill_cache = true;
   bool cache_only = false;      // kBlockCacheTier: answer Incomplete instead of reading a file
   size_t readahead_bytes = 0;   // iterators; 0: grows by itself while the walk is sequential
+  // Iterators: nobody asks for user keys from here on (until an iterator turns).
+  const rocksdb::Slice* upper_bound = nullptr;
   SeekCounter* seeks = nullptr;  // iterators of pieces count there; null: they do not
 };
 
