@@ -7,6 +7,7 @@
 
 #ifndef KVBENCH_ROCKSDB
 #include <compassdb/preset.h>
+#include <compassdb/table.h>
 #endif
 
 #include "engine.h"
@@ -67,7 +68,15 @@ rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>
   if (flags.bloom_bits > 0) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(flags.bloom_bits, false));
   }
+#ifdef KVBENCH_ROCKSDB
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+#else
+  compassdb::PieceTableOptions pieces;
+  pieces.data_order = flags.data_order == "slot"   ? compassdb::DataOrder::kSlot
+                      : flags.data_order == "hash" ? compassdb::DataOrder::kHash
+                                                   : compassdb::DataOrder::kKey;
+  options.table_factory.reset(compassdb::NewPieceTableFactory(pieces, table));
+#endif
   return options;
 }
 

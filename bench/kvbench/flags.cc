@@ -152,6 +152,13 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
       ->capture_default_str();
   app.add_option("--preset", flags->preset, "of CompassDB (compassdb/preset.h), applied after all "
                  "other flags");
+  app.add_option("--data-order", flags->data_order, "of records in CompassDB's pieces")
+#ifdef KVBENCH_ROCKSDB
+      ->check(CLI::IsMember({"key"}))
+#else
+      ->check(CLI::IsMember({"key", "slot", "hash"}))
+#endif
+      ->capture_default_str();
   app.add_option("--options-string", flags->options_string,
                  "RocksDB options, \"name=value;name=value\", applied last");
   app.add_option("--bloom-bits", flags->bloom_bits, "bits per key of the filter; 0: none")

@@ -55,6 +55,7 @@ struct Flags {
   uint64_t memtable_mb = 64;
   std::string compression = "none";
   std::string preset;  // CompassDB only; empty: none
+  std::string data_order = "key";  // other values: CompassDB only
   std::string options_string;
   double bloom_bits = 10;
   std::string db;

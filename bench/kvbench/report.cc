@@ -125,6 +125,7 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["bloom_bits"] = flags.bloom_bits;
   j["background_threads"] = flags.background_threads;
   j["preset"] = flags.preset;
+  j["data_order"] = flags.data_order;
   j["options_string"] = flags.options_string;
   j["seed"] = flags.seed;
   return j.dump();

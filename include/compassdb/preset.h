@@ -33,6 +33,9 @@ enum class Preset {
   // space and the cheapest reads, scans above all, while everything is overwritten often; for
   // more bytes written.
   kUpdateHeavy,
+  // "compass-paper": the layout of the CompassDB paper (4.2): records in slot order. To compare with;
+  // DataOrder::kHash needs less memory and fills blocks better.
+  kCompassPaper,
 };
 
 // All presets, and the text form of each.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "compassdb/data_order.h"
 #include "rocksdb/table.h"
 
 namespace compassdb {
@@ -42,6 +43,14 @@ struct PieceTableOptions {
   // so many bytes of rewriting; a block in the cache for a 32nd of it. More: consolidates
   // sooner. 0: never. Dynamically changeable.
   uint64_t scan_bytes_per_read = 16 << 10;
+
+  // The order in which records lie in what flushes and compactions write: "key", "slot" or "hash".
+  // What is there already stays as it is and is read all the same; a table may hold pieces of several
+  // orders. Slot and hash order make point reads cheaper in memory (hash order the most) and scans
+  // dearer: each record of a scan may be in another block. They hold a piece in memory while it is
+  // written. Where the comparator takes different bytes for one key, records lie in key order
+  // whatever is set. Dynamically changeable.
+  DataOrder data_order = DataOrder::kKey;
 };
 
 // "CompassTable". The caller owns the factory.

@@ -35,6 +35,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     StoreOptions options = StoreHarness::SmallOptions();
     options.max_pieces = mix.max_pieces;
     options.one_level = mix.one_level;
+    options.data_order = static_cast<DataOrder>(seed % 3);
     StoreHarness h(options);
     Random rnd(static_cast<uint32_t>(seed * 7919));
     const uint64_t keys = 400;
@@ -61,7 +62,8 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
       } else if (dice < (bound += 10)) {
         h.CompactOnce();
       } else if (dice < (bound += 1)) {
-        h.Reopen();
+        options.data_order = static_cast<DataOrder>(rnd.Uniform(3));
+        h.Reopen(options);
       } else if (dice < (bound += 1)) {
         const int level = 1 + static_cast<int>(rnd.Uniform(3));
         h.Manual(level, level);

@@ -90,6 +90,8 @@ std::string FormatDouble(double value) {
 
 using namespace rocksdb;  // NOLINT: the tables below are lists of its enumerators
 
+ENUM_NAMES(DataOrder,
+           {{"key", DataOrder::kKey}, {"slot", DataOrder::kSlot}, {"hash", DataOrder::kHash}})
 ENUM_NAMES(CompressionType, {{"kNoCompression", kNoCompression},
                              {"kSnappyCompression", kSnappyCompression},
                              {"kZlibCompression", kZlibCompression},

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "options/option_text.h"
+#include "compassdb/data_order.h"
 #include "rocksdb/advanced_options.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
@@ -54,6 +55,7 @@ const EnumNames<rocksdb::BlockBasedTableOptions::IndexShorteningMode>& NamesOf(
     rocksdb::BlockBasedTableOptions::IndexShorteningMode);
 const EnumNames<rocksdb::BlockBasedTableOptions::PrepopulateBlockCache>& NamesOf(
     rocksdb::BlockBasedTableOptions::PrepopulateBlockCache);
+const EnumNames<DataOrder>& NamesOf(DataOrder);
 
 template <class T>
 bool ParseValue(const std::string& text, T* value) {

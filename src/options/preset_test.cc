@@ -12,7 +12,7 @@ namespace compassdb {
 namespace {
 
 TEST(PresetTest, NamesGoRoundTrip) {
-  EXPECT_EQ(AllPresets().size(), 3u);
+  EXPECT_EQ(AllPresets().size(), 4u);
   for (Preset preset : AllPresets()) {
     Preset found = Preset::kDefault;
     ASSERT_TRUE(PresetFromName(PresetName(preset), &found).ok());
@@ -36,6 +36,8 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_EQ(Projected(Preset::kReadMostly).max_pieces, 64u);
   EXPECT_FALSE(Projected(Preset::kUpdateHeavy).one_level);
   EXPECT_EQ(Projected(Preset::kUpdateHeavy).max_pieces, 2u);
+  EXPECT_EQ(Projected(Preset::kUpdateHeavy).data_order, DataOrder::kKey);
+  EXPECT_EQ(Projected(Preset::kCompassPaper).data_order, DataOrder::kSlot);
 }
 
 TEST(PresetTest, LeavesBlocksCacheAndSizesAlone) {

@@ -63,6 +63,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.one_level = table.piece.one_level;
   out.max_dead_percent = table.piece.max_dead_percent;
   out.scan_bytes_per_read = table.piece.scan_bytes_per_read;
+  out.data_order = table.piece.data_order;
   out.ttl_seconds = options.ttl;
   out.periodic_seconds = options.periodic_compaction_seconds;
   return out;

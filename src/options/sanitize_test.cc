@@ -174,6 +174,7 @@ TEST(Projection, TablesAndCompression) {
   o.bottommost_compression = rocksdb::kZSTD;
   PieceTableOptions piece;
   piece.max_pieces = 9;
+  piece.data_order = DataOrder::kSlot;
   rocksdb::BlockBasedTableOptions block;
   block.no_block_cache = true;
   o.table_factory.reset(NewPieceTableFactory(piece, block));
@@ -183,6 +184,7 @@ TEST(Projection, TablesAndCompression) {
                                                    rocksdb::kSnappyCompression,
                                                    rocksdb::kSnappyCompression, rocksdb::kZSTD}));
   EXPECT_EQ(s.max_pieces, 9u);
+  EXPECT_EQ(s.data_order, DataOrder::kSlot);
   EXPECT_EQ(s.block_cache, nullptr);
   EXPECT_EQ(s.target_table_bytes, 32u << 20);
   EXPECT_EQ(s.ttl_seconds, 2592000u);

@@ -144,7 +144,9 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("one_level", &P::one_level, kFixed, kYes,
                 "memtables merge straight into one level"),
       Scalar<P>("scan_bytes_per_read", &P::scan_bytes_per_read, kMutable, kYes,
-                "rewriting that a disk read lost by a scan pays for; 0: no consolidation")};
+                "rewriting that a disk read lost by a scan pays for; 0: no consolidation"),
+      Scalar<P>("data_order", &P::data_order, kMutable, kYes,
+                "of records in new pieces: key, slot or hash")};
   return *table;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/key_hash.h"
+#include "compassdb/data_order.h"
 #include "env/clock.h"
 #include "env/file_system.h"
 #include "iter/get_context.h"
@@ -72,6 +73,7 @@ struct StoreOptions {
   bool one_level = false;  // memtables merge straight into the one level that holds data
   // A table whose data bytes exceed its live bytes by more is collected, percent.
   uint32_t max_dead_percent = 40;
+  DataOrder data_order = DataOrder::kKey;  // of new pieces
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
   uint64_t periodic_seconds = 0;  // 0: off
   // Bytes of rewriting that a disk read lost by a scan pays for; 0: scans change nothing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/piece.h"
 
+#include "table/hashed_iterator.h"
 #include "table/piece_reader.h"
 
 namespace compassdb {
@@ -45,7 +46,12 @@ Status Piece::Find(const BlockReadOptions& read, const Slice& user_key, Sequence
   return s;
 }
 
+DataOrder Piece::data_order() const {
+  return static_cast<DataOrder>(reader().footer().data_order);
+}
+
 InternalIteratorPtr Piece::NewIterator(const BlockReadOptions& read) const {
+  if (reader().hashed()) return std::make_unique<HashedIterator>(&reader(), read);
   return std::make_unique<PieceIterator>(&reader(), read);
 }
 
@@ -58,6 +64,7 @@ Status Piece::ReadHashes(PieceHashes* hashes) const {
 }
 
 uint64_t Piece::ApproximateOffset(const Slice& user_key) const {
+  if (reader().hashed()) return reader().ApproximateHashedOffset(user_key);
   const SeparatorIndex& separators = reader().separators();
   if (separators.num_blocks() == 0) return 0;
   return separators.BlockOffset(separators.LowerBound(reader().order(), user_key));
@@ -68,7 +75,10 @@ PieceMemory Piece::Memory() const { return reader().Memory(); }
 void Piece::EraseFromCache() const {
   const PieceReader& r = reader();
   for (uint32_t i = 0; i < r.num_blocks(); ++i) {
-    r.loader().Erase(r.meta().file_id, r.meta().extent.offset + r.separators().BlockOffset(i));
+    r.loader().Erase(r.meta().file_id, r.meta().extent.offset + r.BlockOffset(i));
+  }
+  for (uint64_t i = 0; r.hashed() && i < r.hashed_index().num_pages(); ++i) {
+    r.loader().Erase(r.meta().file_id, r.meta().extent.offset + r.hashed_index().Page(i).offset);
   }
 }
 

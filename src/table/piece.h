@@ -48,6 +48,8 @@ class Piece {
   const PieceMeta& meta() const;
   const std::vector<RangeTombstone>& range_tombstones() const;
 
+  DataOrder data_order() const;
+
   // The newest record of user_key with sequence <= snapshot. Not found is OK
   // with found == false. One block is read, unless the key's versions go on
   // in the next ones.

@@ -3,6 +3,7 @@
 
 #include "table/block.h"
 #include "table/block_io.h"
+#include "table/hashed_writer.h"
 #include "table/piece_format.h"
 #include "table/read_stats.h"
 #include "table/separator_builder.h"
@@ -19,8 +20,18 @@ constexpr size_t kMaxPaddingRatio = 128;  // a block grows by padding at most by
 
 struct PieceBuilder::Rep {
   Rep(const PieceBuildOptions& o, CompactionFileWriter* f)
-      : options(o), order(o.comparator), file(f), block(order.bytewise()), separators(order) {}
+      : options(o), order(o.comparator), file(f), block(order.bytewise()), separators(order) {
+    if (options.data_order != DataOrder::kKey && order.HashesStandForKeys()) {
+      held = std::make_unique<HashedWriter>(options.data_order, order, options.block_size);
+    }
+  }
 
+  // Key order: the record's block.
+  Status Place(const ParsedInternalKey& key, const Slice& value);
+  // Too many records for slot or hash order: all go on in key order.
+  Status GiveUpHolding();
+  Status FinishHeld(HashedWriter::Finished* finished);
+  Status Seal(BlockBuilder* builder, uint64_t* written);
   Status FlushBlock();
   Status WriteSection(PieceSection section, std::string bytes);
   void CoverSequence(SequenceNumber seq);
@@ -30,8 +41,10 @@ struct PieceBuilder::Rep {
   CompactionFileWriter* const file;
   BlockBuilder block;
   SeparatorBuilder separators;
+  // Slot or hash order, as long as the records are held.
+  std::unique_ptr<HashedWriter> held;
   std::string first_key;  // user key of the open block's first record
-  std::string last_key;   // ... and of the newest record added
+  std::string last_key;   // user key of the newest record added
   size_t last_payload = 0;  // of the block before
   std::string scratch;
 
@@ -59,6 +72,7 @@ PieceBuilder::~PieceBuilder() = default;
 bool PieceBuilder::empty() const { return rep_->meta.num_records == 0 && rep_->tombstones.empty(); }
 
 uint64_t PieceBuilder::EstimatedBytes() const {
+  if (rep_->held != nullptr) return rep_->held->bytes();
   return rep_->meta.data_bytes + (rep_->block.empty() ? 0 : rep_->block.EstimatedSize());
 }
 
@@ -88,12 +102,6 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
     return r.status = Status::InvalidArgument("piece: records out of order",
                                               EscapeKey(key.user_key));
   }
-  if (!r.block.empty() &&
-      r.block.EstimatedSizeWith(key.user_key, key.sequence, value) > r.options.block_size) {
-    r.status = r.FlushBlock();
-    if (!r.status.ok()) return r.status;
-  }
-  if (r.block.empty()) r.first_key.assign(key.user_key.data(), key.user_key.size());
   if (c != 0) {
     const KeyHash hash = r.options.hasher(key.user_key);
     r.hashes.h1.push_back(hash.h1);
@@ -104,14 +112,52 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
     r.last_key.assign(key.user_key.data(), key.user_key.size());
     if (first_record) r.meta.smallest = r.last_key;
   }
-  r.block.Add(key.user_key, key.sequence, key.type, value);
   r.last_sequence = key.sequence;
   r.CoverSequence(key.sequence);
   ++r.meta.num_records;
   r.meta.raw_bytes += key.user_key.size() + value.size();
   if (key.type == kTypeMerge) ++r.meta.num_merges;
   if (key.type == kTypeDeletion || key.type == kTypeSingleDeletion) ++r.meta.num_deletions;
+  if (r.held != nullptr) {
+    r.held->Add(key, value, c != 0);
+    if (r.held->bytes() > r.options.max_held_bytes) r.status = r.GiveUpHolding();
+  } else {
+    r.status = r.Place(key, value);
+  }
+  return r.status;
+}
+
+Status PieceBuilder::Rep::Place(const ParsedInternalKey& key, const Slice& value) {
+  if (!block.empty() &&
+      block.EstimatedSizeWith(key.user_key, key.sequence, value) > options.block_size) {
+    Status s = FlushBlock();
+    if (!s.ok()) return s;
+  }
+  if (block.empty()) first_key.assign(key.user_key.data(), key.user_key.size());
+  block.Add(key.user_key, key.sequence, key.type, value);
   return Status::OK();
+}
+
+Status PieceBuilder::Rep::GiveUpHolding() {
+  const std::unique_ptr<HashedWriter> writer = std::move(held);
+  return writer->Drain(
+      [this](const ParsedInternalKey& key, const Slice& value) { return Place(key, value); });
+}
+
+Status PieceBuilder::Rep::FinishHeld(HashedWriter::Finished* finished) {
+  HashedWriter::Output out;
+  out.block = [this](BlockBuilder* builder, uint64_t* written) { return Seal(builder, written); };
+  out.page = [this](std::string payload, uint64_t* written) {
+    footer.max_block_payload = std::max<uint64_t>(footer.max_block_payload, payload.size());
+    SealBlock(rocksdb::kNoCompression, 0, file->file_id(), file->offset(), &payload);
+    *written = payload.size();
+    footer.order_bytes += payload.size();
+    return file->Append(payload);
+  };
+  footer.data_order = static_cast<uint64_t>(options.data_order);
+  Status s = held->Finish(options.hasher.seed(), out, &hashes, finished);
+  meta.num_blocks = finished->num_blocks;
+  return s;
 }
 
 void PieceBuilder::AddRangeTombstone(const RangeTombstone& tombstone) {
@@ -120,12 +166,21 @@ void PieceBuilder::AddRangeTombstone(const RangeTombstone& tombstone) {
 }
 
 Status PieceBuilder::Rep::FlushBlock() {
+  const std::string last = block.LastUserKey().ToString();
+  uint64_t written = 0;
+  Status s = Seal(&block, &written);
+  if (s.ok()) separators.Add(first_key, last, written);
+  return s;
+}
+
+Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
   if (meta.num_blocks + 1 >= UINT32_MAX) {
     return Status::InvalidArgument(file->path(), "piece: more than 2^32 - 2 data blocks");
   }
-  block.Finish(&scratch);
+  builder->Finish(&scratch);
   // Blocks of nearly one length get one length, so that their offsets lie on a line.
-  if (options.compression == rocksdb::kNoCompression && scratch.size() < last_payload &&
+  if (held == nullptr && options.compression == rocksdb::kNoCompression &&
+      scratch.size() < last_payload &&
       last_payload - scratch.size() <= last_payload / kMaxPaddingRatio) {
     scratch.resize(last_payload, '\0');
   }
@@ -141,7 +196,7 @@ Status PieceBuilder::Rep::FlushBlock() {
   if (!s.ok()) return s;
   ++meta.num_blocks;
   meta.data_bytes += scratch.size();
-  separators.Add(first_key, last_key, scratch.size());
+  *written = scratch.size();
   return s;
 }
 
@@ -153,9 +208,17 @@ Status PieceBuilder::Rep::WriteSection(PieceSection section, std::string bytes) 
 
 Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
   Rep& r = *rep_;
-  if (r.status.ok() && !r.block.empty()) r.status = r.FlushBlock();
+  HashedWriter::Finished sections;
+  if (r.status.ok() && r.held != nullptr) {
+    r.status = r.FinishHeld(&sections);
+  } else if (r.status.ok() && !r.block.empty()) {
+    r.status = r.FlushBlock();
+  }
   if (!r.status.ok()) return r.status;
-  if (r.meta.num_records > 0) r.meta.largest = r.last_key;
+  r.meta.largest = r.last_key;
+  if (r.held == nullptr && !r.separators.Finish(&sections.separators)) {
+    return r.status = Status::InvalidArgument(r.file->path(), "piece: separators over 4 GiB");
+  }
   r.meta.num_range_tombstones = r.tombstones.size();
   r.footer.piece_id = r.meta.piece_id;
   r.footer.hash_seed = r.meta.hash_seed;
@@ -166,12 +229,9 @@ Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
   r.footer.data_bytes = r.meta.data_bytes;
   if (meta != nullptr) r.meta.creation_time = meta->creation_time;
 
-  std::string separators;
-  if (!r.separators.Finish(&separators)) {
-    return r.status = Status::InvalidArgument(r.file->path(), "piece: separators over 4 GiB");
-  }
   Status s = r.WriteSection(PieceSection::kHashes, EncodeHashes(r.hashes));
-  if (s.ok()) s = r.WriteSection(PieceSection::kSeparators, std::move(separators));
+  if (s.ok()) s = r.WriteSection(PieceSection::kHashedIndex, std::move(sections.index));
+  if (s.ok()) s = r.WriteSection(PieceSection::kSeparators, std::move(sections.separators));
   if (s.ok()) s = r.WriteSection(PieceSection::kTombstones, EncodeTombstones(r.tombstones));
   if (s.ok()) {
     s = r.WriteSection(PieceSection::kProperties,

@@ -10,6 +10,7 @@
 #include "base/internal_key.h"
 #include "base/key_hash.h"
 #include "base/range_tombstone.h"
+#include "compassdb/data_order.h"
 #include "rocksdb/compression_type.h"
 #include "rocksdb/statistics.h"
 #include "table/compaction_file.h"
@@ -24,9 +25,15 @@ struct PieceBuildOptions {
   rocksdb::CompressionType compression = rocksdb::kNoCompression;
   int compression_level = 32767;  // RocksDB's "default level"
   rocksdb::Statistics* statistics = nullptr;
+  // Where equal keys may have different bytes, pieces are in key order.
+  DataOrder data_order = DataOrder::kKey;
+  // Slot and hash order hold a piece's records in memory. A piece with more bytes than this in keys
+  // and values is written in key order.
+  uint64_t max_held_bytes = uint64_t{512} << 20;
 };
 
-// The hash list of a piece: one entry per distinct user key, in record order.
+// The hash list of a piece: one entry per distinct user key, in the order of the data: of keys, slots
+// or hashes.
 struct PieceHashes {
   // The key's newest record here is a merge operand: older records elsewhere matter.
   static constexpr uint8_t kMerge = 1;

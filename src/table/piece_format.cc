@@ -28,6 +28,8 @@ void ForEachField(Footer& footer, Visit visit) {
   visit(footer.num_range_tombstones);
   visit(footer.data_bytes);
   visit(footer.max_block_payload);
+  visit(footer.data_order);
+  visit(footer.order_bytes);
 }
 
 }  // namespace
@@ -68,12 +70,17 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t place, uint64
   uint64_t left = extent_length - PieceFooter::kBytes;
   bool fits = extent_length >= PieceFooter::kBytes && footer->data_bytes <= left;
   if (fits) left -= footer->data_bytes;
+  fits = fits && footer->order_bytes <= left;
+  if (fits) left -= footer->order_bytes;
   for (uint64_t length : footer->section_length) {
     fits = fits && length >= 4 && length <= left;
     if (fits) left -= length;
   }
   if (!fits || left != 0) {
     return Status::Corruption(what, "footer: the sections do not fill the extent");
+  }
+  if (footer->data_order > static_cast<uint64_t>(DataOrder::kHash)) {
+    return Status::Corruption(what, "footer: unknown order of records");
   }
   return Status::OK();
 }
@@ -82,6 +89,8 @@ const char* SectionName(PieceSection section) {
   switch (section) {
     case PieceSection::kHashes:
       return "hash list";
+    case PieceSection::kHashedIndex:
+      return "hashed index";
     case PieceSection::kSeparators:
       return "separators";
     case PieceSection::kTombstones:

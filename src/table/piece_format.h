@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The extent of a piece (docs/formats/piece.md):
 //
-//   extent   := data-block{num_blocks} section{4} footer
+//   extent   := data-block{num_blocks} order-page* section{5} footer
 //   section  := bytes checksum:u32le
 //   footer   := version-specific fields, then checksum:u32le version:u32le magic:u64le
 //
-// The sections are, in this order: hash list, separators, range tombstones,
-// properties. Data blocks and sections lie one behind the other without gaps,
-// so that every byte of the extent is under a checksum. A section's checksum
+// The sections are, in this order: hash list, hashed index, separators, range
+// tombstones, properties. In slot and hash order there are pages of the reverse
+// index (order_page.h) and a hashed index (hashed_index.h), and separators are
+// those of groups of keys instead of blocks. All parts lie one behind the other
+// without gaps, so that every byte of the extent is under a checksum. A section's checksum
 // context is (file id, offset in the file), plus its kind.
 #pragma once
 
@@ -24,8 +26,14 @@ namespace compassdb {
 
 using rocksdb::Status;
 
-enum class PieceSection : uint32_t { kHashes = 0, kSeparators = 1, kTombstones = 2, kProperties = 3 };
-inline constexpr size_t kPieceSections = 4;
+enum class PieceSection : uint32_t {
+  kHashes = 0,
+  kHashedIndex = 1,
+  kSeparators = 2,
+  kTombstones = 3,
+  kProperties = 4,
+};
+inline constexpr size_t kPieceSections = 5;
 
 struct PieceFooter {
   // Of each section: its length with checksum. They follow the data blocks.
@@ -38,11 +46,13 @@ struct PieceFooter {
   uint64_t num_range_tombstones = 0;
   uint64_t data_bytes = 0;
   uint64_t max_block_payload = 0;  // of the largest block, uncompressed
+  uint64_t data_order = 0;         // a DataOrder
+  uint64_t order_bytes = 0;        // pages of the reverse index, behind the data blocks
 
-  static constexpr size_t kBytes = 8 * (kPieceSections + 8) + 16;
+  static constexpr size_t kBytes = 8 * (kPieceSections + 10) + 16;
   // From the start of the extent.
   uint64_t SectionOffset(PieceSection section) const {
-    uint64_t offset = data_bytes;
+    uint64_t offset = data_bytes + order_bytes;
     for (size_t i = 0; i < static_cast<size_t>(section); ++i) offset += section_length[i];
     return offset;
   }

@@ -75,7 +75,7 @@ Status PieceReader::OpenParts() {
       footer_.num_range_tombstones != meta_.num_range_tombstones) {
     return Status::Corruption(what, "the footer and the manifest disagree");
   }
-  const uint64_t wanted = extent.offset + footer_.SectionOffset(PieceSection::kSeparators);
+  const uint64_t wanted = extent.offset + footer_.SectionOffset(PieceSection::kHashedIndex);
   if (wanted < start) {
     start = wanted;
     s = ReadExactly(*file, start, end - start, &buffer, what);
@@ -90,9 +90,20 @@ Status PieceReader::OpenParts() {
   Slice bytes;
   s = section(PieceSection::kProperties, &bytes);
   if (s.ok()) s = CheckProperties(bytes);
+  // What lies between separators: blocks, or groups of keys.
+  uint64_t units = footer_.num_blocks, total = footer_.data_bytes;
+  if (s.ok()) s = section(PieceSection::kHashedIndex, &bytes);
+  if (s.ok() && footer_.data_order != static_cast<uint64_t>(DataOrder::kKey)) {
+    units = (footer_.num_keys + OrderPage::kGroup - 1) / OrderPage::kGroup;
+    total = footer_.num_keys;
+    hashed_ = std::make_unique<HashedIndex>();
+    s = HashedIndex::Parse(bytes, footer_, what, hashed_.get());
+  } else if (s.ok() && (!bytes.empty() || footer_.order_bytes != 0)) {
+    s = Status::Corruption(what, "a piece in key order with a reverse index");
+  }
   if (s.ok()) s = section(PieceSection::kSeparators, &bytes);
   if (s.ok()) {
-    s = SeparatorIndex::Parse(bytes, order_, footer_.num_blocks, footer_.data_bytes, what, &separators_);
+    s = SeparatorIndex::Parse(bytes, order_, units, total, what, &separators_);
   }
   if (s.ok()) s = section(PieceSection::kTombstones, &bytes);
   if (s.ok()) s = DecodeTombstones(bytes, footer_.num_range_tombstones, what, &tombstones_);
@@ -127,18 +138,24 @@ Status PieceReader::File(std::shared_ptr<CompactionFile>* holder,
   return s;
 }
 
-BlockPlace PieceReader::PlaceOf(uint32_t block, const CompactionFile* file) const {
+BlockPlace PieceReader::PlaceOf(const PieceRange& range, const CompactionFile* file) const {
   BlockPlace place;
   place.file = file;
-  place.offset = meta_.extent.offset + separators_.BlockOffset(block);
-  place.length = separators_.BlockLength(block);
+  place.offset = meta_.extent.offset + range.offset;
+  place.length = range.length;
   place.max_payload = footer_.max_block_payload;
   return place;
 }
 
-Status PieceReader::GetBlock(const BlockReadOptions& read, uint32_t block, BlockRef* ref) const {
-  const uint64_t offset = meta_.extent.offset + separators_.BlockOffset(block);
-  if (loader_.FromCache(meta_.file_id, offset, ref)) return Status::OK();
+BlockPlace PieceReader::PlaceOf(uint32_t block, const CompactionFile* file) const {
+  return PlaceOf(PieceRange{BlockOffset(block), BlockLength(block)}, file);
+}
+
+Status PieceReader::GetStored(const BlockReadOptions& read, const PieceRange& range, BlockRef* ref,
+                              bool* cached) const {
+  const bool hit = loader_.FromCache(meta_.file_id, meta_.extent.offset + range.offset, ref);
+  if (cached != nullptr) *cached = hit;
+  if (hit) return Status::OK();
   if (read.cache_only) {
     return Status::Incomplete("data block is not in the block cache, and no file may be read");
   }
@@ -146,18 +163,31 @@ Status PieceReader::GetBlock(const BlockReadOptions& read, uint32_t block, Block
   const CompactionFile* file = nullptr;
   Status s = File(&holder, &file);
   if (!s.ok()) return s;
-  return loader_.FromFile(PlaceOf(block, file), read, ref);
+  return loader_.FromFile(PlaceOf(range, file), read, ref);
 }
 
 Status PieceReader::DamagedBlock(uint32_t block, const char* why) const {
   return Status::Corruption(
       path_, "data block " + std::to_string(block) + " at offset " +
-                 std::to_string(meta_.extent.offset + separators_.BlockOffset(block)) + ": " + why);
+                 std::to_string(meta_.extent.offset + BlockOffset(block)) + ": " + why);
+}
+
+Status PieceReader::Damaged(const PieceRange& range, const char* why) const {
+  return Status::Corruption(
+      path_, "offset " + std::to_string(meta_.extent.offset + range.offset) + ": " + why);
 }
 
 uint32_t PieceReader::SeekBlock(const Slice& user_key) const {
+  if (hashed()) return hashed_->Locate(KeyHasher(meta_.hash_seed)(user_key).h1);
   if (num_blocks() == 0 || order_.Compare(user_key, meta_.smallest) < 0) return num_blocks();
   return separators_.LowerBound(order_, user_key);
+}
+
+uint64_t PieceReader::ApproximateHashedOffset(const Slice& user_key) const {
+  if (separators_.num_blocks() == 0) return 0;
+  const double group = static_cast<double>(separators_.LowerBound(order_, user_key));
+  return static_cast<uint64_t>(static_cast<double>(meta_.data_bytes) * group /
+                               static_cast<double>(separators_.num_blocks()));
 }
 
 Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice* bytes) const {
@@ -173,11 +203,18 @@ Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice
 
 PieceMemory PieceReader::Memory() const {
   PieceMemory memory;
-  memory.block_offsets = separators_.OffsetBytes();
-  memory.separators = separators_.MemoryBytes() - memory.block_offsets;
   memory.other = sizeof(*this) + meta_.smallest.size() + meta_.largest.size();
   for (const RangeTombstone& t : tombstones_) {
     memory.other += sizeof(t) + t.start.size() + t.end.size();
+  }
+  memory.separators = separators_.MemoryBytes();
+  if (hashed()) {
+    memory.block_offsets = hashed_->OffsetBytes();
+    memory.separators += hashed_->LocatorBytes();
+    memory.other += sizeof(HashedIndex);
+  } else {
+    memory.block_offsets = separators_.OffsetBytes();
+    memory.separators -= memory.block_offsets;
   }
   return memory;
 }
@@ -214,7 +251,8 @@ Status VersionCursor::Seek(SequenceNumber snapshot) {
 Status VersionCursor::LoadNextBlock(bool* more) {
   *more = false;
   const uint32_t next = block_ + 1;
-  if (next >= piece_->num_blocks() || !piece_->separators().KeyContinues(block_)) {
+  if (piece_->hashed() || next >= piece_->num_blocks() ||
+      !piece_->separators().KeyContinues(block_)) {
     return Status::OK();
   }
   Status s = piece_->GetBlock(read_, next, &ref_);

@@ -11,6 +11,7 @@
 
 #include "table/block_io.h"
 #include "table/file_cache.h"
+#include "table/hashed_index.h"
 #include "table/piece.h"
 #include "table/piece_format.h"
 #include "table/separator_index.h"
@@ -21,31 +22,53 @@ class PieceReader {
  public:
   static Status Open(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta,
                      std::unique_ptr<PieceReader>* out);
-
   const PieceMeta& meta() const { return meta_; }
   const PieceFooter& footer() const { return footer_; }
   const KeyOrder& order() const { return order_; }
   const SeparatorIndex& separators() const { return separators_; }
   const std::vector<RangeTombstone>& tombstones() const { return tombstones_; }
   const BlockLoader& loader() const { return loader_; }
-  uint32_t num_blocks() const { return separators_.num_blocks(); }
+  uint32_t num_blocks() const { return static_cast<uint32_t>(footer_.num_blocks); }
+  // In slot or hash order: separators are of groups of keys, and there is a hashed index.
+  bool hashed() const { return hashed_ != nullptr; }
+  const HashedIndex& hashed_index() const { return *hashed_; }
+
+  // From the start of the extent; block may be num_blocks().
+  uint64_t BlockOffset(uint32_t block) const {
+    return hashed() ? hashed_->BlockOffset(block) : separators_.BlockOffset(block);
+  }
+  uint64_t BlockLength(uint32_t block) const {
+    return hashed() ? hashed_->BlockLength(block) : separators_.BlockLength(block);
+  }
 
   // The file, whether this reader holds it or not.
   Status File(std::shared_ptr<CompactionFile>* holder, const CompactionFile** file) const;
   BlockPlace PlaceOf(uint32_t block, const CompactionFile* file) const;
+  bool FromCache(uint32_t block, BlockRef* ref) const {
+    return loader_.FromCache(meta_.file_id, meta_.extent.offset + BlockOffset(block), ref);
+  }
   // Cache, then file.
-  Status GetBlock(const BlockReadOptions& read, uint32_t block, BlockRef* ref) const;
+  Status GetBlock(const BlockReadOptions& read, uint32_t block, BlockRef* ref) const {
+    return GetStored(read, {BlockOffset(block), BlockLength(block)}, ref);
+  }
+  // The same for anything stored like a data block.
+  Status GetStored(const BlockReadOptions& read, const PieceRange& range, BlockRef* ref,
+                   bool* cached = nullptr) const;
   // "path: piece 7 at offset 36", for messages.
   std::string Description() const;
   std::string Path() const { return path_; }
   // The block in which user_key's versions would start; num_blocks() if none could.
   uint32_t SeekBlock(const Slice& user_key) const;
+  // As if the data lay in key order. Requires hashed().
+  uint64_t ApproximateHashedOffset(const Slice& user_key) const;
   Status ReadSection(PieceSection section, std::string* buffer, Slice* bytes) const;
   Status DamagedBlock(uint32_t block, const char* why) const;
+  Status Damaged(const PieceRange& range, const char* why) const;
   PieceMemory Memory() const;
 
  private:
   PieceReader(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta);
+  BlockPlace PlaceOf(const PieceRange& range, const CompactionFile* file) const;
   Status OpenParts();
   Status CheckProperties(const Slice& bytes) const;
 
@@ -58,6 +81,7 @@ class PieceReader {
   std::shared_ptr<CompactionFile> file_;  // null if the file cache is limited
   PieceFooter footer_;
   SeparatorIndex separators_;
+  std::unique_ptr<HashedIndex> hashed_;
   std::vector<RangeTombstone> tombstones_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Piece::Verify: everything that the format promises, checked from the disk.
+#include "table/hashed_verify.h"
 #include "table/piece.h"
 #include "table/piece_reader.h"
 #include "util/string_util.h"
@@ -15,8 +16,9 @@ class PieceVerifier {
 
   Status Run() {
     Status s = piece_.File(&holder_, &file_);
-    for (PieceSection section : {PieceSection::kSeparators, PieceSection::kTombstones,
-                                 PieceSection::kProperties, PieceSection::kHashes}) {
+    for (PieceSection section : {PieceSection::kHashedIndex, PieceSection::kSeparators,
+                                 PieceSection::kTombstones, PieceSection::kProperties,
+                                 PieceSection::kHashes}) {
       if (!s.ok()) return s;
       s = piece_.ReadSection(section, &buffer_, &bytes_);
     }
@@ -121,6 +123,8 @@ class PieceVerifier {
 
 }  // namespace
 
-Status Piece::Verify() const { return PieceVerifier(reader()).Run(); }
+Status Piece::Verify() const {
+  return reader().hashed() ? VerifyHashedPiece(reader()) : PieceVerifier(reader()).Run();
+}
 
 }  // namespace compassdb

@@ -36,6 +36,7 @@ struct BlockReadOptions {
   // Iterators: nobody asks for user keys from here on (until an iterator turns).
   const rocksdb::Slice* upper_bound = nullptr;
   SeekCounter* seeks = nullptr;  // iterators of pieces count there; null: they do not
+  bool whole_piece = false;     // iterators that will walk pieces from end to end (compactions)
 };
 
 }  // namespace compassdb

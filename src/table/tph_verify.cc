@@ -15,8 +15,9 @@ class KeyWalk {
       : comparator_(comparator) {
     BlockReadOptions read;
     read.fill_cache = false;
+    read.whole_piece = true;
     for (const auto& piece : pieces) {
-      iters_.push_back(std::make_unique<PieceIterator>(&piece->reader(), read));
+      iters_.push_back(piece->NewIterator(read));
       iters_.back()->SeekToFirst();
     }
   }
@@ -24,7 +25,7 @@ class KeyWalk {
   // To the newest record of the next key. False at the end, or after an error.
   bool Next(Status* s) {
     while (Smallest(s)) {
-      PieceIterator& iter = *iters_[piece_];
+      InternalIterator& iter = *iters_[piece_];
       const Slice user_key = ExtractUserKey(iter.key());
       const bool same = any_ && comparator_.CompareUserKey(user_key, key_) == 0;
       if (!same) {
@@ -58,7 +59,7 @@ class KeyWalk {
   }
 
   const InternalKeyComparator comparator_;
-  std::vector<std::unique_ptr<PieceIterator>> iters_;
+  std::vector<InternalIteratorPtr> iters_;
   bool any_ = false;
   std::string key_;
   SequenceNumber sequence_ = 0;

@@ -13,6 +13,9 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   pieces.max_pieces = random->Pick(kMaxPieces);
   static const uint32_t kDeadPercents[] = {5, 20, 40, 100, 400};
   pieces.max_dead_percent = random->Pick(kDeadPercents);
+  static const compassdb::DataOrder kOrders[] = {
+      compassdb::DataOrder::kKey, compassdb::DataOrder::kSlot, compassdb::DataOrder::kHash};
+  pieces.data_order = random->Pick(kOrders);
   if (random->OneIn(2)) pieces.target_table_bytes = uint64_t{4} << (10 + random->Uniform(5));
   pieces.one_level = random->OneIn(3);
   static const uint64_t kScanBytes[] = {0, 16 << 10, 1 << 20, 64 << 20};

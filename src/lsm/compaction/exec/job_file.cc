@@ -75,7 +75,9 @@ bool Before(const DirectoryEntry& a, const DirectoryEntry& b) {
 }  // namespace
 
 void SortAndDeduplicate(std::vector<DirectoryEntry>* entries) {
-  if (entries->size() < 256) {
+  if (std::is_sorted(entries->begin(), entries->end(), Before)) {
+    // A piece in hash order, by itself.
+  } else if (entries->size() < 256) {
     std::sort(entries->begin(), entries->end(), Before);
   } else {
     RadixSortByHash(entries);

@@ -31,6 +31,7 @@ BlockReadOptions CompactionReads() {
   BlockReadOptions read;
   read.fill_cache = false;
   read.readahead_bytes = kReadahead;
+  read.whole_piece = true;
   return read;
 }
 
@@ -80,6 +81,7 @@ PieceBuildOptions RegionMerge::BuildOptions() const {
   b.comparator = cmp_;
   b.hasher = in_.context->hasher;
   b.block_size = o.block_size;
+  b.data_order = o.data_order;
   if (static_cast<size_t>(in_.output_level) < o.compression.size()) {
     b.compression = o.compression[in_.output_level];
   }

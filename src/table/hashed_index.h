@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a piece in slot or hash order keeps in memory: where each data block lies, which block a hash
+// belongs to, and where the pages of the reverse index lie. It stands in the place of separators
+// (docs/formats/piece.md, "hashed index"):
+//
+//   hashed-index := index_bits:u8 difference_bits:u8 page_length:varint32
+//                   offset:elias-fano{num_blocks + 1} locator
+//
+// Thread safety: immutable after Parse.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rocksdb/status.h"
+#include "table/hashed_layout.h"
+#include "table/order_page.h"
+
+namespace compassdb {
+
+using rocksdb::Status;
+
+struct PieceFooter;
+
+// Where something lies in the extent of a piece.
+struct PieceRange {
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+
+class HashedIndex {
+ public:
+  // `page_length`: of a full page as stored; 0 without pages.
+  static std::string Encode(std::span<const uint64_t> block_offsets, const OrderWidths& widths,
+                            uint64_t page_length, const std::string& locator);
+  // `what` names the section in messages.
+  static Status Parse(Slice section, const PieceFooter& footer, const std::string& what,
+                      HashedIndex* out);
+
+  DataOrder order() const { return order_; }
+  uint32_t num_blocks() const { return num_blocks_; }
+  // i may be num_blocks(). Blocks may be empty: of no length.
+  uint64_t BlockOffset(uint32_t i) const { return offsets_[i]; }
+  uint64_t BlockLength(uint32_t i) const { return offsets_[i + 1] - offsets_[i]; }
+  // The only block that can hold keys of this hash; num_blocks() if none can.
+  uint32_t Locate(uint64_t h1) const {
+    if (num_blocks_ == 0) return 0;
+    const uint32_t block = locator_.Locate(h1);
+    return BlockLength(block) == 0 ? num_blocks_ : block;
+  }
+
+  const OrderWidths& widths() const { return widths_; }
+  uint64_t num_pages() const { return (num_keys_ + OrderPage::kKeys - 1) / OrderPage::kKeys; }
+  PieceRange Page(uint64_t page) const;
+  uint32_t KeysOfPage(uint64_t page) const {
+    return static_cast<uint32_t>(std::min(OrderPage::kKeys, num_keys_ - page * OrderPage::kKeys));
+  }
+  size_t OffsetBytes() const { return offsets_.MemoryBytes(); }
+  size_t LocatorBytes() const { return locator_.MemoryBytes(); }
+
+ private:
+  DataOrder order_ = DataOrder::kHash;
+  uint32_t num_blocks_ = 0;
+  uint64_t num_keys_ = 0;
+  uint64_t pages_begin_ = 0;
+  uint64_t pages_end_ = 0;
+  uint64_t page_length_ = 0;
+  OrderWidths widths_;
+  EliasFano offsets_;
+  BlockLocator locator_;
+};
+
+// Bits for numbers below n.
+inline uint32_t WidthFor(uint64_t n) {
+  return n <= 1 ? 0 : static_cast<uint32_t>(std::bit_width(n - 1));
+}
+
+}  // namespace compassdb
