@@ -30,13 +30,16 @@ void HashedWriter::Add(const ParsedInternalKey& key, const Slice& value, bool ne
 }
 
 Status HashedWriter::Drain(
-    const std::function<Status(const ParsedInternalKey&, const Slice&)>& take) const {
-  for (const Record& r : records_) {
+    const std::function<Status(const ParsedInternalKey&, size_t, const Slice&)>& take) const {
+  size_t key = 0;
+  for (size_t i = 0; i < records_.size(); ++i) {
+    const Record& r = records_[i];
+    if (i >= EndOf(static_cast<uint32_t>(key))) ++key;
     ParsedInternalKey parsed;
     parsed.user_key = KeyOf(r);
     parsed.sequence = SequenceOf(r.trailer);
     parsed.type = TypeOf(r.trailer);
-    Status s = take(parsed, ValueOf(r));
+    Status s = take(parsed, key, ValueOf(r));
     if (!s.ok()) return s;
   }
   return Status::OK();
@@ -60,7 +63,7 @@ std::vector<uint32_t> HashedWriter::BytesPerKey() const {
     for (uint32_t i = first_[k]; i < EndOf(k); ++i) {
       const Record& r = records_[i];
       const size_t suffix = r.key_length - prefix;
-      sum += 2 + tag + suffix + r.value_length +
+      sum += 3 + tag + suffix + r.value_length +
              static_cast<size_t>(VarintLength(suffix) + VarintLength(r.value_length));
     }
     bytes[k] = static_cast<uint32_t>(std::min<uint64_t>(sum, UINT32_MAX));
@@ -68,11 +71,12 @@ std::vector<uint32_t> HashedWriter::BytesPerKey() const {
   return bytes;
 }
 
-Status HashedWriter::WriteBlocks(const HashedLayout& layout, const Output& out,
-                                 std::vector<RecordPlace>* places, std::vector<uint64_t>* offsets) {
+Status HashedWriter::WriteBlocks(const HashedLayout& layout, const PieceHashes& hashes,
+                                 const Output& out, std::vector<RecordPlace>* places,
+                                 std::vector<uint64_t>* offsets) {
   places->resize(first_.size());
   offsets->assign(1, 0);
-  BlockBuilder builder(key_order_.bytewise());
+  BlockBuilder builder(key_order_.bytewise(), key_order_.HashesStandForKeys());
   std::vector<uint32_t> keys;
   uint32_t begin = 0;
   for (uint32_t b = 0; b < layout.block_end.size(); ++b) {
@@ -84,7 +88,8 @@ Status HashedWriter::WriteBlocks(const HashedLayout& layout, const Output& out,
       (*places)[k] = {b, builder.count()};
       for (uint32_t i = first_[k]; i < EndOf(k); ++i) {
         const Record& r = records_[i];
-        builder.Add(KeyOf(r), SequenceOf(r.trailer), TypeOf(r.trailer), ValueOf(r));
+        builder.Add(KeyOf(r), BlockFingerprint({hashes.h1[k], hashes.h2[k]}),
+                    SequenceOf(r.trailer), TypeOf(r.trailer), ValueOf(r));
       }
     }
     uint64_t written = 0;
@@ -146,7 +151,7 @@ Status HashedWriter::Finish(uint64_t seed, const Output& out, PieceHashes* hashe
   }
   std::vector<RecordPlace> places;
   std::vector<uint64_t> offsets;
-  Status s = WriteBlocks(layout, out, &places, &offsets);
+  Status s = WriteBlocks(layout, *hashes, out, &places, &offsets);
   if (!s.ok()) return s;
 
   OrderWidths widths;

@@ -28,8 +28,9 @@ class HashedWriter {
   uint64_t bytes() const { return bytes_; }  // of keys and values held
 
   // Gives the records back in the order in which they came, if there are too many of them.
-  Status Drain(
-      const std::function<Status(const ParsedInternalKey&, const Slice& value)>& take) const;
+  // Keys are numbered from 0.
+  Status Drain(const std::function<Status(const ParsedInternalKey&, size_t key_number,
+                                          const Slice& value)>& take) const;
 
   struct Output {
     // Writes a data block (empties the builder) or a page of the reverse index; tells the bytes
@@ -58,7 +59,7 @@ class HashedWriter {
     return key + 1 < first_.size() ? first_[key + 1] : static_cast<uint32_t>(records_.size());
   }
   std::vector<uint32_t> BytesPerKey() const;
-  Status WriteBlocks(const HashedLayout& layout, const Output& out,
+  Status WriteBlocks(const HashedLayout& layout, const PieceHashes& hashes, const Output& out,
                      std::vector<RecordPlace>* places, std::vector<uint64_t>* offsets);
   Status WritePages(const std::vector<RecordPlace>& places,
                     const std::vector<uint32_t>& differences, const OrderWidths& widths,

@@ -24,14 +24,14 @@ void OrderPage::Encode(std::span<const RecordPlace> places, std::span<const uint
   for (size_t i = 0; i < places.size(); ++i) {
     Pack(i, widths.place(), uint64_t{places[i].block} << widths.index | places[i].index, &packed);
   }
-  BlockBuilder block(/*share_prefix=*/false);
-  block.Add(Slice(), 0, kTypeValue, packed);
+  BlockBuilder block(/*share_prefix=*/false, /*fingerprints=*/false);
+  block.Add(Slice(), 0, 0, kTypeValue, packed);
   if (widths.difference > 0) {
     packed.assign(PackedBytes(differences.size(), widths.difference), '\0');
     for (size_t i = 0; i < differences.size(); ++i) {
       Pack(i, widths.difference, differences[i], &packed);
     }
-    block.Add(Slice(), 0, kTypeValue, packed);
+    block.Add(Slice(), 0, 0, kTypeValue, packed);
   }
   block.Finish(payload);
 }

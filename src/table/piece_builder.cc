@@ -20,14 +20,18 @@ constexpr size_t kMaxPaddingRatio = 128;  // a block grows by padding at most by
 
 struct PieceBuilder::Rep {
   Rep(const PieceBuildOptions& o, CompactionFileWriter* f)
-      : options(o), order(o.comparator), file(f), block(order.bytewise()), separators(order) {
+      : options(o),
+        order(o.comparator),
+        file(f),
+        block(order.bytewise(), order.HashesStandForKeys()),
+        separators(order) {
     if (options.data_order != DataOrder::kKey && order.HashesStandForKeys()) {
       held = std::make_unique<HashedWriter>(options.data_order, order, options.block_size);
     }
   }
 
   // Key order: the record's block.
-  Status Place(const ParsedInternalKey& key, const Slice& value);
+  Status Place(const ParsedInternalKey& key, uint8_t fingerprint, const Slice& value);
   // Too many records for slot or hash order: all go on in key order.
   Status GiveUpHolding();
   Status FinishHeld(HashedWriter::Finished* finished);
@@ -122,26 +126,29 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
     r.held->Add(key, value, c != 0);
     if (r.held->bytes() > r.options.max_held_bytes) r.status = r.GiveUpHolding();
   } else {
-    r.status = r.Place(key, value);
+    r.status = r.Place(key, BlockFingerprint({r.hashes.h1.back(), r.hashes.h2.back()}), value);
   }
   return r.status;
 }
 
-Status PieceBuilder::Rep::Place(const ParsedInternalKey& key, const Slice& value) {
+Status PieceBuilder::Rep::Place(const ParsedInternalKey& key, uint8_t fingerprint,
+                                const Slice& value) {
   if (!block.empty() &&
       block.EstimatedSizeWith(key.user_key, key.sequence, value) > options.block_size) {
     Status s = FlushBlock();
     if (!s.ok()) return s;
   }
   if (block.empty()) first_key.assign(key.user_key.data(), key.user_key.size());
-  block.Add(key.user_key, key.sequence, key.type, value);
+  block.Add(key.user_key, fingerprint, key.sequence, key.type, value);
   return Status::OK();
 }
 
 Status PieceBuilder::Rep::GiveUpHolding() {
   const std::unique_ptr<HashedWriter> writer = std::move(held);
   return writer->Drain(
-      [this](const ParsedInternalKey& key, const Slice& value) { return Place(key, value); });
+      [this](const ParsedInternalKey& key, size_t number, const Slice& value) {
+        return Place(key, BlockFingerprint({hashes.h1[number], hashes.h2[number]}), value);
+      });
 }
 
 Status PieceBuilder::Rep::FinishHeld(HashedWriter::Finished* finished) {

@@ -54,6 +54,11 @@ class PieceReader {
   // The same for anything stored like a data block.
   Status GetStored(const BlockReadOptions& read, const PieceRange& range, BlockRef* ref,
                    bool* cached = nullptr) const;
+  // The block, if it is in the cache, while the caller's EpochGuard lasts; null: ask GetBlock.
+  LoadedBlock* PeekBlock(uint32_t block) const {
+    if (block >= num_blocks()) return nullptr;
+    return loader_.Peek(meta_.file_id, meta_.extent.offset + BlockOffset(block));
+  }
   // "path: piece 7 at offset 36", for messages.
   std::string Description() const;
   std::string Path() const { return path_; }
