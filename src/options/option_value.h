@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "compassdb/table.h"
 #include "options/option_text.h"
 #include "rocksdb/advanced_options.h"
 #include "rocksdb/options.h"
@@ -54,6 +55,8 @@ const EnumNames<rocksdb::BlockBasedTableOptions::IndexShorteningMode>& NamesOf(
     rocksdb::BlockBasedTableOptions::IndexShorteningMode);
 const EnumNames<rocksdb::BlockBasedTableOptions::PrepopulateBlockCache>& NamesOf(
     rocksdb::BlockBasedTableOptions::PrepopulateBlockCache);
+
+const EnumNames<PerfectHash>& NamesOf(PerfectHash);
 
 template <class T>
 bool ParseValue(const std::string& text, T* value) {

@@ -31,6 +31,8 @@ std::vector<NamedFamilyOptions> TwoFamilies() {
   second.options.num_levels = 4;
   PieceTableOptions piece;
   piece.max_pieces = 8;
+  piece.perfect_hash = PerfectHash::kCpHash;
+  piece.perfect_hash_threads = 2;
   second.options.table_factory.reset(NewPieceTableFactory(piece, block));
   return {first, second};
 }
@@ -52,6 +54,8 @@ TEST(OptionsFile, RoundTrips) {
   EXPECT_EQ(families[1].options.num_levels, 4);
   const TableSettings table = TableSettingsOf(families[1].options.table_factory.get());
   EXPECT_EQ(table.piece.max_pieces, 8u);
+  EXPECT_EQ(table.piece.perfect_hash, PerfectHash::kCpHash);
+  EXPECT_EQ(table.piece.perfect_hash_threads, 2u);
   EXPECT_EQ(table.block.block_size, 6000u);
   ASSERT_NE(table.block.filter_policy, nullptr);
   EXPECT_EQ(table.block.filter_policy->GetId(), "bloomfilter:9.7:false");
