@@ -281,6 +281,13 @@ TEST(OptionStrings, TableFactories) {
   EXPECT_STREQ(o.table_factory->Name(), kPieceTableName);
   EXPECT_EQ(TableSettingsOf(o.table_factory.get()).piece.max_pieces, 8u);
   EXPECT_EQ(TableSettingsOf(o.table_factory.get()).block.block_size, 2048u);
+  ASSERT_TRUE(Family("table_factory={id=CompassTable;perfect_hash=cphash;"
+                     "perfect_hash_threads=3}", &o).ok());
+  EXPECT_EQ(TableSettingsOf(o.table_factory.get()).piece.perfect_hash, PerfectHash::kCpHash);
+  EXPECT_EQ(TableSettingsOf(o.table_factory.get()).piece.perfect_hash_threads, 3u);
+  ASSERT_TRUE(Family("table_factory={id=CompassTable;perfect_hash=default}", &o).ok());
+  EXPECT_EQ(TableSettingsOf(o.table_factory.get()).piece.perfect_hash, PerfectHash::kDefault);
+  EXPECT_TRUE(Family("table_factory={id=CompassTable;perfect_hash=md5}", &o).IsInvalidArgument());
   ASSERT_TRUE(Family("table_factory=PlainTable", &o).ok());
   EXPECT_STREQ(o.table_factory->Name(), "PlainTable");
   EXPECT_TRUE(Family("block_based_table_factory={foo=1}", &o).IsInvalidArgument());

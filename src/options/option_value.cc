@@ -163,6 +163,7 @@ ENUM_NAMES(BlockBasedTableOptions::IndexShorteningMode,
 ENUM_NAMES(BlockBasedTableOptions::PrepopulateBlockCache,
            {{"kDisable", BlockBasedTableOptions::PrepopulateBlockCache::kDisable},
             {"kFlushOnly", BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly}})
+ENUM_NAMES(PerfectHash, {{"default", PerfectHash::kDefault}, {"cphash", PerfectHash::kCpHash}})
 #undef ENUM_NAMES
 
 }  // namespace compassdb

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "compassdb/table.h"
 #include "options/option_text.h"
 #include "compassdb/data_order.h"
 #include "rocksdb/advanced_options.h"
@@ -56,6 +57,8 @@ const EnumNames<rocksdb::BlockBasedTableOptions::IndexShorteningMode>& NamesOf(
 const EnumNames<rocksdb::BlockBasedTableOptions::PrepopulateBlockCache>& NamesOf(
     rocksdb::BlockBasedTableOptions::PrepopulateBlockCache);
 const EnumNames<DataOrder>& NamesOf(DataOrder);
+
+const EnumNames<PerfectHash>& NamesOf(PerfectHash);
 
 template <class T>
 bool ParseValue(const std::string& text, T* value) {

@@ -32,6 +32,8 @@ std::vector<NamedFamilyOptions> TwoFamilies() {
   PieceTableOptions piece;
   piece.max_pieces = 8;
   piece.data_order = DataOrder::kHash;
+  piece.perfect_hash = PerfectHash::kCpHash;
+  piece.perfect_hash_threads = 2;
   second.options.table_factory.reset(NewPieceTableFactory(piece, block));
   return {first, second};
 }
@@ -54,6 +56,8 @@ TEST(OptionsFile, RoundTrips) {
   const TableSettings table = TableSettingsOf(families[1].options.table_factory.get());
   EXPECT_EQ(table.piece.max_pieces, 8u);
   EXPECT_EQ(table.piece.data_order, DataOrder::kHash);
+  EXPECT_EQ(table.piece.perfect_hash, PerfectHash::kCpHash);
+  EXPECT_EQ(table.piece.perfect_hash_threads, 2u);
   EXPECT_EQ(table.block.block_size, 6000u);
   ASSERT_NE(table.block.filter_policy, nullptr);
   EXPECT_EQ(table.block.filter_policy->GetId(), "bloomfilter:9.7:false");

@@ -64,6 +64,10 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.max_dead_percent = table.piece.max_dead_percent;
   out.scan_bytes_per_read = table.piece.scan_bytes_per_read;
   out.data_order = table.piece.data_order;
+  out.perfect_hash = table.piece.perfect_hash == PerfectHash::kCpHash
+                         ? perfect_hash::Kind::kCpHash
+                         : perfect_hash::Kind::kPilot;
+  out.perfect_hash_threads = table.piece.perfect_hash_threads;
   out.ttl_seconds = options.ttl;
   out.periodic_seconds = options.periodic_compaction_seconds;
   return out;

@@ -109,6 +109,13 @@ TEST(Validate, PieceLimits) {
     o.table_factory.reset(NewPieceTableFactory(piece));
     EXPECT_NE(Validate(DBOptions(), o).ToString().find("max_pieces"), std::string::npos);
   }
+  for (const uint32_t threads : {0u, 65u}) {
+    ColumnFamilyOptions o;
+    PieceTableOptions piece;
+    piece.perfect_hash_threads = threads;
+    o.table_factory.reset(NewPieceTableFactory(piece));
+    EXPECT_NE(Validate(DBOptions(), o).ToString().find("perfect_hash_threads"), std::string::npos);
+  }
 }
 
 TEST(Validate, MemtablesOfRocksDBAreServed) {
@@ -175,6 +182,8 @@ TEST(Projection, TablesAndCompression) {
   PieceTableOptions piece;
   piece.max_pieces = 9;
   piece.data_order = DataOrder::kSlot;
+  piece.perfect_hash = PerfectHash::kCpHash;
+  piece.perfect_hash_threads = 4;
   rocksdb::BlockBasedTableOptions block;
   block.no_block_cache = true;
   o.table_factory.reset(NewPieceTableFactory(piece, block));
@@ -185,6 +194,8 @@ TEST(Projection, TablesAndCompression) {
                                                    rocksdb::kSnappyCompression, rocksdb::kZSTD}));
   EXPECT_EQ(s.max_pieces, 9u);
   EXPECT_EQ(s.data_order, DataOrder::kSlot);
+  EXPECT_EQ(s.perfect_hash, perfect_hash::Kind::kCpHash);
+  EXPECT_EQ(s.perfect_hash_threads, 4u);
   EXPECT_EQ(s.block_cache, nullptr);
   EXPECT_EQ(s.target_table_bytes, 32u << 20);
   EXPECT_EQ(s.ttl_seconds, 2592000u);

@@ -133,6 +133,10 @@ class PieceTableFactory : public BlockBasedTableFactory {
     if (piece_.max_dead_percent < 1) {
       return Status::InvalidArgument("max_dead_percent must be at least 1");
     }
+    if (piece_.perfect_hash_threads < 1 || piece_.perfect_hash_threads > 64) {
+      return Status::InvalidArgument("perfect_hash_threads must be 1 to 64",
+                                     std::to_string(piece_.perfect_hash_threads));
+    }
     return BlockBasedTableFactory::ValidateOptions(db, family);
   }
 

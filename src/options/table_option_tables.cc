@@ -146,7 +146,11 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("scan_bytes_per_read", &P::scan_bytes_per_read, kMutable, kYes,
                 "rewriting that a disk read lost by a scan pays for; 0: no consolidation"),
       Scalar<P>("data_order", &P::data_order, kMutable, kYes,
-                "of records in new pieces: key, slot or hash")};
+                "of records in new pieces: key, slot or hash"),
+      Scalar<P>("perfect_hash", &P::perfect_hash, kMutable, kYes,
+                "default or cphash; of new tables"),
+      Scalar<P>("perfect_hash_threads", &P::perfect_hash_threads, kMutable, kYes,
+                "1 to 64, per table that is built")};
   return *table;
 }
 

@@ -28,7 +28,7 @@ struct BuildOptions {
   // same for every number.
   unsigned threads = 1;
   // What runs the tasks of several threads; empty: threads of its own.
-  ParallelFor parallel;
+  ParallelFor parallel = {};
 };
 
 }  // namespace compassdb::perfect_hash

@@ -23,6 +23,7 @@
 #include "manifest/extent_ledger.h"
 #include "manifest/version_edit.h"
 #include "memtable/memtable.h"
+#include "perfect_hash/build_options.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/compression_type.h"
 #include "rocksdb/merge_operator.h"
@@ -74,6 +75,8 @@ struct StoreOptions {
   // A table whose data bytes exceed its live bytes by more is collected, percent.
   uint32_t max_dead_percent = 40;
   DataOrder data_order = DataOrder::kKey;  // of new pieces
+  perfect_hash::Kind perfect_hash = perfect_hash::Kind::kPilot;
+  unsigned perfect_hash_threads = 1;
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
   uint64_t periodic_seconds = 0;  // 0: off
   // Bytes of rewriting that a disk read lost by a scan pays for; 0: scans change nothing.

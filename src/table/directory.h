@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/key_hash.h"
+#include "perfect_hash/build_options.h"
 #include "rocksdb/status.h"
 #include "table/compaction_file.h"
 #include "table/file_cache.h"
@@ -36,9 +37,10 @@ inline constexpr uint32_t kUpperFingerprints = 1023;
 // not h2 are different keys with one 64-bit hash: their h1 goes to a side
 // list, and lookups of it answer kAmbiguous. No two entries may be equal in
 // both hashes. `fingerprints` is how many a slot must hold at least, from 1 to
-// kMaxFingerprints. False if the sizes do not fit the format.
+// kMaxFingerprints. `function` says how to build the perfect hash (`sorted` does not matter). False
+// if the sizes do not fit the format.
 bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces, uint32_t fingerprints,
-                    uint64_t seed, std::string* out);
+                    const perfect_hash::BuildOptions& function, std::string* out);
 
 struct DirectoryHit {
   enum Kind : uint8_t { kAbsent, kPiece, kAmbiguous } kind = kAbsent;

@@ -29,7 +29,8 @@ class SlotArrayWriter {
 }  // namespace
 
 bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces,
-                    uint32_t min_fingerprints, uint64_t seed, std::string* out) {
+                    uint32_t min_fingerprints,
+                    const perfect_hash::BuildOptions& function_options, std::string* out) {
   if (pieces > kMaxDirectoryPieces || min_fingerprints < 1 || min_fingerprints > kMaxFingerprints) {
     return false;
   }
@@ -49,8 +50,7 @@ bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces,
   if (ambiguous.size() > UINT32_MAX) return false;
 
   std::string function_bytes;
-  perfect_hash::BuildOptions options;
-  options.seed = seed;
+  perfect_hash::BuildOptions options = function_options;
   options.sorted = true;
   if (!perfect_hash::Build(hashes, options, &function_bytes).ok) return false;
   perfect_hash::Function function;
@@ -82,7 +82,7 @@ bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces,
   PutFixed32(out, static_cast<uint32_t>(pieces));
   PutFixed64(out, entries.size());
   PutFixed64(out, function.slots());
-  PutFixed64(out, seed);
+  PutFixed64(out, options.seed);
   PutFixed64(out, fingerprints);
   PutFixed32(out, slot_bits);
   PutFixed32(out, static_cast<uint32_t>(ambiguous.size()));

@@ -23,8 +23,9 @@ Model RandomModel(Random* rnd, size_t keys, size_t pieces) {
 }
 
 std::unique_ptr<Directory> Open(const Model& m, std::string* bytes,
-                                uint32_t fingerprints = kBottomFingerprints) {
-  EXPECT_TRUE(BuildDirectory(m.entries, m.pieces, fingerprints, 7, bytes));
+                                uint32_t fingerprints = kBottomFingerprints,
+                                perfect_hash::Kind kind = perfect_hash::Kind::kPilot) {
+  EXPECT_TRUE(BuildDirectory(m.entries, m.pieces, fingerprints, {.kind = kind, .seed = 7}, bytes));
   std::unique_ptr<Directory> d;
   EXPECT_OK(Directory::Open(*bytes, &d));
   return d;
@@ -51,6 +52,29 @@ TEST(DirectoryTest, EveryKeyNamesItsPiece) {
                   bytes.size());
       }
     }
+  }
+}
+
+TEST(DirectoryTest, EveryKindOfPerfectHash) {
+  Random rnd(4);
+  for (const size_t keys : {0, 1, 5, 30000}) {
+    const Model m = RandomModel(&rnd, keys, 2);
+    std::string default_bytes;
+    std::string bytes;
+    Open(m, &default_bytes);
+    const auto d = Open(m, &bytes, kBottomFingerprints, perfect_hash::Kind::kCpHash);
+    ASSERT_NE(d, nullptr);
+    EXPECT_NE(bytes, default_bytes);
+    for (const DirectoryEntry& e : m.entries) {
+      const DirectoryHit hit = d->Lookup({e.h1, e.h2});
+      ASSERT_EQ(hit.kind, DirectoryHit::kPiece);
+      ASSERT_EQ(hit.piece, e.piece);
+    }
+    std::string threaded;
+    ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints,
+                               {.kind = perfect_hash::Kind::kCpHash, .seed = 7, .threads = 2},
+                               &threaded));
+    EXPECT_EQ(bytes, threaded);
   }
 }
 
@@ -116,11 +140,11 @@ TEST(DirectoryTest, KeysOfOneHashAreAmbiguous) {
 TEST(DirectoryTest, RefusesWhatDoesNotFit) {
   std::string bytes;
   using Entries = std::vector<DirectoryEntry>;
-  EXPECT_FALSE(BuildDirectory(Entries{{1, 1, 1}}, 1, 255, 0, &bytes));
-  EXPECT_FALSE(BuildDirectory(Entries{{2, 1, 0}, {1, 1, 0}}, 1, 255, 0, &bytes));
-  EXPECT_FALSE(BuildDirectory({}, 1025, 255, 0, &bytes));
-  EXPECT_FALSE(BuildDirectory({}, 1, 0, 0, &bytes));
-  EXPECT_FALSE(BuildDirectory({}, 1, UINT32_MAX, 0, &bytes));
+  EXPECT_FALSE(BuildDirectory(Entries{{1, 1, 1}}, 1, 255, {}, &bytes));
+  EXPECT_FALSE(BuildDirectory(Entries{{2, 1, 0}, {1, 1, 0}}, 1, 255, {}, &bytes));
+  EXPECT_FALSE(BuildDirectory({}, 1025, 255, {}, &bytes));
+  EXPECT_FALSE(BuildDirectory({}, 1, 0, {}, &bytes));
+  EXPECT_FALSE(BuildDirectory({}, 1, UINT32_MAX, {}, &bytes));
 }
 
 TEST(DirectoryTest, DamagedBytesStayInBounds) {
@@ -158,7 +182,7 @@ TEST_F(DirectoryFileTest, ExtentRoundTripAndEveryFlippedBit) {
   Random rnd(5);
   const Model m = RandomModel(&rnd, 50, 2);
   std::string bytes;
-  ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, 7, &bytes));
+  ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, {.seed = 7}, &bytes));
   std::unique_ptr<CompactionFileWriter> file;
   ASSERT_OK(CompactionFileWriter::Create(&fs_, PathOf(9), 9, 555, FileOptions(), &file));
   Extent extent;

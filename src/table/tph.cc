@@ -16,7 +16,9 @@ std::string Describe(const TphMeta& meta) { return "table " + std::to_string(met
 
 Status EmptyDirectory(std::unique_ptr<Directory>* out) {
   std::string bytes;
-  if (!BuildDirectory({}, 0, kBottomFingerprints, 0, &bytes)) return Status::Aborted("empty directory");
+  if (!BuildDirectory({}, 0, kBottomFingerprints, {}, &bytes)) {
+    return Status::Aborted("empty directory");
+  }
   return Directory::Open(std::move(bytes), out);
 }
 

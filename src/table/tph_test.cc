@@ -68,7 +68,7 @@ class TphTest : public TableTest {
     });
     if (tweak_) tweak_(&entries);
     std::string bytes;
-    EXPECT_TRUE(BuildDirectory(entries, pieces.size(), kBottomFingerprints, 3, &bytes));
+    EXPECT_TRUE(BuildDirectory(entries, pieces.size(), kBottomFingerprints, {.seed = 3}, &bytes));
     const uint64_t number = ++last_number_;
     std::unique_ptr<CompactionFileWriter> file;
     Status s =

@@ -20,6 +20,8 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   pieces.one_level = random->OneIn(3);
   static const uint64_t kScanBytes[] = {0, 16 << 10, 1 << 20, 64 << 20};
   pieces.scan_bytes_per_read = random->Pick(kScanBytes);
+  if (random->OneIn(3)) pieces.perfect_hash = compassdb::PerfectHash::kCpHash;
+  pieces.perfect_hash_threads = 1 + random->Uniform(3);
   return compassdb::NewPieceTableFactory(pieces, options);
 }
 

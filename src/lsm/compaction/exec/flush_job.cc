@@ -91,7 +91,8 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
   meta.tph_id = context_->new_number();
   ExtendBounds(options_->comparator, piece, tombstones, /*first=*/true, &meta);
   meta.pieces.push_back({piece, piece.num_keys});
-  s = WriteOnePieceDirectory(hashes, kUpperFingerprints, context_->hasher.seed(), &file_, &meta);
+  s = WriteOnePieceDirectory(hashes, kUpperFingerprints, DirectoryFunction(*context_, *options_),
+                             &file_, &meta);
   if (s.ok()) s = file_.Finish();
   if (!s.ok()) return s;
   report->bytes_written = file_.bytes();

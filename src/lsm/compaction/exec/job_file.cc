@@ -95,10 +95,20 @@ void SortAndDeduplicate(std::vector<DirectoryEntry>* entries) {
                  entries->end());
 }
 
+perfect_hash::BuildOptions DirectoryFunction(const StoreContext& context,
+                                             const StoreOptions& options) {
+  perfect_hash::BuildOptions function;
+  function.kind = options.perfect_hash;
+  function.seed = context.hasher.seed();
+  function.threads = options.perfect_hash_threads;
+  return function;
+}
+
 Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fingerprints,
-                           uint64_t seed, JobFile* file, TphMeta* meta) {
+                           const perfect_hash::BuildOptions& function, JobFile* file,
+                           TphMeta* meta) {
   std::string bytes;
-  if (!BuildDirectory(entries, meta->pieces.size(), fingerprints, seed, &bytes)) {
+  if (!BuildDirectory(entries, meta->pieces.size(), fingerprints, function, &bytes)) {
     return Status::NotSupported("table directory", "too many keys or pieces for the format");
   }
   CompactionFileWriter* writer = nullptr;
@@ -111,14 +121,15 @@ Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fin
   return Status::OK();
 }
 
-Status WriteOnePieceDirectory(const PieceHashes& hashes, uint32_t fingerprints, uint64_t seed,
-                              JobFile* file, TphMeta* meta) {
+Status WriteOnePieceDirectory(const PieceHashes& hashes, uint32_t fingerprints,
+                              const perfect_hash::BuildOptions& function, JobFile* file,
+                              TphMeta* meta) {
   std::vector<DirectoryEntry> entries(hashes.h1.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     entries[i] = {hashes.h1[i], hashes.h2[i], 0};
   }
   SortAndDeduplicate(&entries);
-  return WriteTableDirectory(entries, fingerprints, seed, file, meta);
+  return WriteTableDirectory(entries, fingerprints, function, file, meta);
 }
 
 void ExtendBounds(const Comparator* cmp, const PieceMeta& piece,

@@ -46,15 +46,21 @@ class JobFile {
 // but the first entry of each key.
 void SortAndDeduplicate(std::vector<DirectoryEntry>* entries);
 
+// How the family's directories are to be hashed.
+perfect_hash::BuildOptions DirectoryFunction(const StoreContext& context,
+                                             const StoreOptions& options);
+
 // Builds the directory of `meta` (its pieces are set) from sorted, distinct
 // entries, writes it into `file` and fills meta's directory fields. For
 // `fingerprints` see BuildDirectory.
 Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fingerprints,
-                           uint64_t seed, JobFile* file, TphMeta* meta);
+                           const perfect_hash::BuildOptions& function, JobFile* file,
+                           TphMeta* meta);
 
 // The same for a table of the one piece in `meta`, all of whose keys are live.
-Status WriteOnePieceDirectory(const PieceHashes& hashes, uint32_t fingerprints, uint64_t seed,
-                              JobFile* file, TphMeta* meta);
+Status WriteOnePieceDirectory(const PieceHashes& hashes, uint32_t fingerprints,
+                              const perfect_hash::BuildOptions& function, JobFile* file,
+                              TphMeta* meta);
 
 // Sets meta's bounds and sequences to cover the piece and its tombstones.
 void ExtendBounds(const Comparator* cmp, const PieceMeta& piece,

@@ -251,7 +251,8 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   if (meta.pieces.empty()) return Status::OK();
   if (builder != nullptr) ExtendBounds(cmp_, head, tombstones, /*first=*/false, &meta);
   meta.tph_id = in_.context->new_number();
-  s = WriteTableDirectory(entries, Fingerprints(), in_.context->hasher.seed(), &file_, &meta);
+  s = WriteTableDirectory(entries, Fingerprints(), DirectoryFunction(*in_.context, *in_.options),
+                          &file_, &meta);
   if (!s.ok()) return s;
   report_.outputs.push_back(meta);
   edit_.added.push_back({in_.output_level, std::move(meta)});
@@ -270,7 +271,8 @@ Status RegionMerge::FinishWholeTable(std::unique_ptr<PieceBuilder> builder, uint
   meta.tph_id = in_.context->new_number();
   ExtendBounds(cmp_, piece, tombstones, /*first=*/true, &meta);
   meta.pieces.push_back({piece, piece.num_keys});
-  s = WriteOnePieceDirectory(hashes, Fingerprints(), in_.context->hasher.seed(), &file_, &meta);
+  s = WriteOnePieceDirectory(hashes, Fingerprints(), DirectoryFunction(*in_.context, *in_.options),
+                             &file_, &meta);
   if (!s.ok()) return s;
   report_.outputs.push_back(meta);
   edit_.added.push_back({in_.output_level, std::move(meta)});
