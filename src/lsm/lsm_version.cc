@@ -12,13 +12,6 @@ namespace compassdb {
 
 namespace {
 
-Status Annotate(const Status& s, int level, const TphMeta& meta) {
-  if (s.ok() || !s.IsCorruption()) return s;
-  return Status::Corruption(s.getState() == nullptr ? "" : s.getState(),
-                            "level " + std::to_string(level) + " table " +
-                                std::to_string(meta.tph_id));
-}
-
 // The part of `table` that lies before user_key, bytes.
 uint64_t OffsetIn(const Comparator* cmp, const TableHandle& table, const Slice& user_key) {
   if (cmp->Compare(user_key, table.meta().smallest) <= 0) return 0;
@@ -27,6 +20,13 @@ uint64_t OffsetIn(const Comparator* cmp, const TableHandle& table, const Slice& 
 }
 
 }  // namespace
+
+Status AnnotateWithTable(const Status& s, int level, const TphMeta& meta) {
+  if (s.ok() || !s.IsCorruption()) return s;
+  return Status::Corruption(s.getState() == nullptr ? "" : s.getState(),
+                            "level " + std::to_string(level) + " table " +
+                                std::to_string(meta.tph_id));
+}
 
 void JobCounters::Record(const JobReport& r) {
   MutexLock lock(&mu_);
@@ -82,7 +82,7 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
       continue;
     }
     Status s = table->tph().Get(read, user_key, hash, ctx);
-    if (!s.ok()) return Annotate(s, 0, meta);
+    if (!s.ok()) return AnnotateWithTable(s, 0, meta);
     if (ctx->done()) return Status::OK();
   }
   for (size_t level = 1; level < levels_.size(); ++level) {
@@ -91,7 +91,7 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
     const TableRef& table = levels_[level][i];
     if (comparator_->Compare(user_key, table->meta().largest) > 0) continue;
     Status s = table->tph().Get(read, user_key, hash, ctx);
-    if (!s.ok()) return Annotate(s, static_cast<int>(level), table->meta());
+    if (!s.ok()) return AnnotateWithTable(s, static_cast<int>(level), table->meta());
     if (ctx->done()) return Status::OK();
   }
   return Status::OK();
@@ -190,13 +190,13 @@ Status LsmVersion::Verify() const {
     const auto& tables = levels_[level];
     for (size_t i = 0; i < tables.size(); ++i) {
       const TphMeta& meta = tables[i]->meta();
-      Status s = Annotate(tables[i]->tph().Verify(), static_cast<int>(level), meta);
+      Status s = AnnotateWithTable(tables[i]->tph().Verify(), static_cast<int>(level), meta);
       if (!s.ok()) return s;
       if (level == 0 || i == 0) continue;
       const TphMeta& before = tables[i - 1]->meta();
       const int c = comparator_->Compare(before.largest, meta.smallest);
       if (c > 0 || (c == 0 && !before.largest_exclusive)) {
-        return Annotate(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
+        return AnnotateWithTable(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/piece_reader.h"
 
+#include "table/block_set.h"
 #include "table/read_stats.h"
 
 namespace compassdb {
@@ -138,6 +139,7 @@ BlockPlace PieceReader::PlaceOf(uint32_t block, const CompactionFile* file) cons
 
 Status PieceReader::GetBlock(const BlockReadOptions& read, uint32_t block, BlockRef* ref) const {
   const uint64_t offset = meta_.extent.offset + separators_.BlockOffset(block);
+  if (Status s; read.blocks != nullptr && read.blocks->Get(meta_.file_id, offset, ref, &s)) return s;
   if (loader_.FromCache(meta_.file_id, offset, ref)) return Status::OK();
   if (read.cache_only) {
     return Status::Incomplete("data block is not in the block cache, and no file may be read");

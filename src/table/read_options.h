@@ -9,8 +9,11 @@
 #include "rocksdb/comparator.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/statistics.h"
+#include "table/io_limits.h"
 
 namespace compassdb {
+
+class BlockSet;
 
 // What a reader of pieces needs for its lifetime (from the options).
 struct TableReaderOptions {
@@ -36,6 +39,8 @@ struct BlockReadOptions {
   // Iterators: nobody asks for user keys from here on (until an iterator turns).
   const rocksdb::Slice* upper_bound = nullptr;
   SeekCounter* seeks = nullptr;  // iterators of pieces count there; null: they do not
+  IoLimits limits;
+  BlockSet* blocks = nullptr;   // looked into before the cache; of a MultiGet
 };
 
 }  // namespace compassdb
