@@ -118,13 +118,15 @@ class KvbenchTest(unittest.TestCase):
                 program,
                 "--reuse-db",
                 "--workload",
-                "overwrite,readrandom,readmissing,readwhilewriting,seekrandom",
+                "overwrite,readrandom,readmissing,readwhilewriting,seekrandom,multireadrandom",
                 *([] if lmdb(program) else ["--direct"]),
             )
             for result in later:
                 self.check(result)
             self.assertGreater(later[1]["not_found"], 0)
             self.assertEqual(later[2]["not_found"], 1000)
+            self.assertEqual(later[5]["operations"], 1000)
+            self.assertLess(later[5]["latency_us"]["multiread"]["count"], 100)  # batches of 16
             if not lmdb(program):  # whose readers may be done before the writer begins
                 self.assertIn("update", later[3]["latency_us"])
             self.check(self.results(program, "--workload", "fillseq")[0])

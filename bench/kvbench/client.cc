@@ -36,7 +36,7 @@ std::string Printable(const std::string& key) { return Slice(key).ToString(true)
 }  // namespace
 
 const char* OpName(Op op) {
-  static const char* const kNames[kOps] = {"read", "update", "insert", "scan", "rmw"};
+  static const char* const kNames[kOps] = {"read", "update", "insert", "scan", "rmw", "multiread"};
   return kNames[static_cast<int>(op)];
 }
 
@@ -58,19 +58,22 @@ void Client::Run() {
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::seconds(flags_.seconds);
   const bool limited = flags_.seconds > 0 && !spec_.Fills();
-  for (uint64_t i = 0; i < operations_ && !stop_.load(std::memory_order_relaxed); ++i) {
+  const uint64_t batch = spec_.kind == WorkloadKind::kMultiReadRandom ? flags_.batch_size : 1;
+  uint64_t step = 1;
+  for (uint64_t i = 0; i < operations_ && !stop_.load(std::memory_order_relaxed); i += step) {
+    step = std::min(batch, operations_ - i);
     const auto due = flags_.rate > 0 ? WaitUntilDue(begin, i) : begin;
     const Op op = ChooseOp();
     const auto start = Clock::now();
     if (limited && start >= end) return;
-    result_.status = Perform(op);
+    result_.status = Perform(op, step);
     const auto finish = Clock::now();
     if (!result_.status.ok()) return;
     result_.latency[static_cast<int>(op)].Add(Nanos(finish - start));
     if (flags_.rate > 0) {
       result_.longest_delay_nanos = std::max(result_.longest_delay_nanos, Nanos(finish - due));
     }
-    done_.store(i + 1, std::memory_order_relaxed);
+    done_.store(i + step, std::memory_order_relaxed);
   }
 }
 
@@ -118,6 +121,7 @@ void Client::RunWriter() {
 
 Op Client::ChooseOp() {
   int draw = static_cast<int>(random_.Uniform(100));
+  if (spec_.kind == WorkloadKind::kMultiReadRandom) return Op::kMultiRead;
   if ((draw -= spec_.read) < 0) return Op::kRead;
   if ((draw -= spec_.update) < 0) return Op::kUpdate;
   if ((draw -= spec_.insert) < 0) return Op::kInsert;
@@ -127,7 +131,7 @@ Op Client::ChooseOp() {
 
 uint64_t Client::ChooseExisting() { return chooser_.Next(&random_, keys_->limit()); }
 
-Status Client::Perform(Op op) {
+Status Client::Perform(Op op, uint64_t n) {
   switch (op) {
     case Op::kRead:
       return spec_.kind == WorkloadKind::kReadMissing ? ReadMissing() : Read(ChooseExisting());
@@ -137,6 +141,8 @@ Status Client::Perform(Op op) {
       return Insert();
     case Op::kScan:
       return Scan();
+    case Op::kMultiRead:
+      return MultiRead(n);
     case Op::kRmw: {
       const uint64_t number = ChooseExisting();
       Status s = Read(number);
@@ -150,18 +156,44 @@ Status Client::Read(uint64_t number) {
   key_maker_.Make(number, &key_);
   const bool expected = keys_->Contains(number);
   value_.Reset();
-  Status s = engine_->Get(key_, &value_);
+  return CheckRead(number, expected, key_, engine_->Get(key_, &value_), value_);
+}
+
+Status Client::CheckRead(uint64_t number, bool expected, const std::string& key, const Status& s,
+                         const Slice& value) {
   if (s.IsNotFound()) {
-    if (expected) return Status::Corruption("a key that was written is not found", Printable(key_));
+    if (expected) return Status::Corruption("a key that was written is not found", Printable(key));
     ++result_.not_found;
     return Status::OK();
   }
   if (!s.ok()) return s;
-  if (!values_.Matches(number, {value_.data(), value_.size()})) {
-    return Status::Corruption("a key has the value of another", Printable(key_));
+  if (!values_.Matches(number, {value.data(), value.size()})) {
+    return Status::Corruption("a key has the value of another", Printable(key));
   }
-  result_.user_bytes_read += key_.size() + value_.size();
+  result_.user_bytes_read += key.size() + value.size();
   return s;
+}
+
+Status Client::MultiRead(uint64_t n) {
+  numbers_.resize(n);
+  batch_keys_.resize(n);
+  batch_slices_.resize(n);
+  batch_values_.resize(n);
+  batch_statuses_.resize(n);
+  for (uint64_t i = 0; i < n; ++i) {
+    numbers_[i] = ChooseExisting();
+    key_maker_.Make(numbers_[i], &batch_keys_[i]);
+    batch_slices_[i] = batch_keys_[i];
+    batch_values_[i].Reset();
+  }
+  // Readers only: what is there now was there at the read.
+  engine_->MultiGet(n, batch_slices_.data(), batch_values_.data(), batch_statuses_.data());
+  for (uint64_t i = 0; i < n; ++i) {
+    Status s = CheckRead(numbers_[i], keys_->Contains(numbers_[i]), batch_keys_[i],
+                         batch_statuses_[i], batch_values_[i]);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
 }
 
 Status Client::ReadMissing() {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine.h"
 #include "flags.h"
@@ -19,8 +20,8 @@
 
 namespace kvbench {
 
-enum class Op { kRead, kUpdate, kInsert, kScan, kRmw };
-inline constexpr int kOps = 5;
+enum class Op { kRead, kUpdate, kInsert, kScan, kRmw, kMultiRead };
+inline constexpr int kOps = 6;
 const char* OpName(Op op);
 
 struct ClientResult {
@@ -56,9 +57,12 @@ class Client {
 
   Clock::time_point WaitUntilDue(Clock::time_point begin, uint64_t i) const;
   Op ChooseOp();
-  rocksdb::Status Perform(Op op);
+  rocksdb::Status Perform(Op op, uint64_t n);
   rocksdb::Status Read(uint64_t number);
   rocksdb::Status ReadMissing();
+  rocksdb::Status MultiRead(uint64_t n);
+  rocksdb::Status CheckRead(uint64_t number, bool expected, const std::string& key,
+                            const rocksdb::Status& s, const rocksdb::Slice& value);
   rocksdb::Status Put(uint64_t number);
   rocksdb::Status Insert();
   rocksdb::Status Scan();
@@ -76,6 +80,12 @@ class Client {
   KeyChooser chooser_;
   std::string key_;
   rocksdb::PinnableSlice value_;
+  // Of MultiRead:
+  std::vector<uint64_t> numbers_;
+  std::vector<std::string> batch_keys_;
+  std::vector<rocksdb::Slice> batch_slices_;
+  std::vector<rocksdb::PinnableSlice> batch_values_;
+  std::vector<rocksdb::Status> batch_statuses_;
   ClientResult result_;
   std::atomic<uint64_t> done_{0};
   std::atomic<bool> stop_{false};

@@ -54,6 +54,10 @@ class Engine {
   rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value) {
     return db_->Get(read_options_, db_->DefaultColumnFamily(), key, value);
   }
+  void MultiGet(size_t n, const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
+                rocksdb::Status* statuses) {
+    db_->MultiGet(read_options_, db_->DefaultColumnFamily(), n, keys, values, statuses);
+  }
   rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value) {
     return db_->Put(write_options_, key, value);
   }

@@ -32,6 +32,7 @@ const std::vector<WorkloadSpec>& AllWorkloads() {
       {.name = "fillseq", .kind = K::kFillSeq, .insert = 100},
       {.name = "overwrite", .kind = K::kOverwrite, .update = 100},
       {.name = "readrandom", .kind = K::kReadRandom, .read = 100},
+      {.name = "multireadrandom", .kind = K::kMultiReadRandom, .read = 100},
       {.name = "readmissing", .kind = K::kReadMissing, .read = 100},
       {.name = "readwhilewriting", .kind = K::kReadWhileWriting, .read = 100},
       {.name = "seekrandom", .kind = K::kSeekRandom, .scan = 100},
@@ -112,7 +113,7 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   std::vector<std::string> names;
   app.add_option("--workload", names,
                  "comma list: load, a..f, fillrandom, fillseq, overwrite, readrandom, "
-                 "readmissing, readwhilewriting, seekrandom")
+                 "multireadrandom, readmissing, readwhilewriting, seekrandom")
       ->required()
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->delimiter(',');
@@ -188,6 +189,9 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
                "reads every record once before each workload that is not a fill");
   app.add_option("--seek-nexts", flags->seek_nexts, "Next calls after each Seek of seekrandom")
       ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--batch-size", flags->batch_size, "keys per MultiGet of multireadrandom")
+      ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   app.add_option("--writes-per-second", flags->writes_per_second,
                  "rate of the writer in readwhilewriting; 0: as fast as it goes");

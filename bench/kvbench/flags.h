@@ -15,6 +15,7 @@ enum class WorkloadKind {
   kFillSeq,
   kOverwrite,
   kReadRandom,
+  kMultiReadRandom,
   kReadMissing,
   kReadWhileWriting,
   kSeekRandom,
@@ -71,6 +72,7 @@ struct Flags {
   uint64_t seconds = 0;  // > 0: ends a workload that is not a fill early
   bool warm_up = false;  // every record is read once before a workload is measured
   int seek_nexts = 10;
+  uint64_t batch_size = 16;  // keys per MultiGet of multireadrandom
   uint64_t writes_per_second = 0;  // of the writer in readwhilewriting; 0: unlimited
 
   uint64_t Operations() const { return operations == 0 ? records : operations; }

@@ -30,6 +30,11 @@ class Engine {
 
   rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value);
   rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value);
+  // One by one: there is no call for several.
+  void MultiGet(size_t n, const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
+                rocksdb::Status* statuses) {
+    for (size_t i = 0; i < n; ++i) statuses[i] = Get(keys[i], &values[i]);
+  }
   template <class Each>
   rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t limit, Each each) {
     MDB_cursor* cursor = nullptr;

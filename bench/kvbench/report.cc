@@ -112,6 +112,7 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["key_size"] = flags.key_size;
   j["value_size"] = flags.value_size;
   j["distribution"] = DistributionName(spec.distribution);
+  j["batch_size"] = flags.batch_size;
   j["direct"] = flags.direct;
   j["sync"] = flags.sync;
   j["cache_mb"] = flags.cache_mb;

@@ -55,20 +55,24 @@ int sync_file_range(int fd, off64_t offset, off64_t count, unsigned int flags) {
 }
 
 // Found only if the process has liburing at all.
-static int SubmitRing(const char* name, void* ring, unsigned wait_for) {
-  void* real = dlsym(RTLD_NEXT, name);
-  if (real == nullptr) return -ENOSYS;
-  const int n = name[sizeof("io_uring_submit") - 1] == '\0'
-                    ? reinterpret_cast<int (*)(void*)>(real)(ring)
-                    : reinterpret_cast<int (*)(void*, unsigned)>(real)(ring, wait_for);
+static int CountRequests(int n) {
   if (n > 0) ring_requests.fetch_add(static_cast<uint64_t>(n), std::memory_order_relaxed);
   return n;
 }
 
-int io_uring_submit(void* ring) { return SubmitRing("io_uring_submit", ring, 0); }
-int io_uring_submit_and_wait(void* ring, unsigned wait_for) {
-  return SubmitRing("io_uring_submit_and_wait", ring, wait_for);
+int io_uring_submit(void* ring) {
+  static const auto real = reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "io_uring_submit"));
+  return real == nullptr ? -ENOSYS : CountRequests(real(ring));
 }
+
+int io_uring_submit_and_wait(void* ring, unsigned wait_for) {
+  static const auto real = reinterpret_cast<int (*)(void*, unsigned)>(
+      dlsym(RTLD_NEXT, "io_uring_submit_and_wait"));
+  return real == nullptr ? -ENOSYS : CountRequests(real(ring, wait_for));
+}
+
+// A RocksDB that was built with liburing uses it only in processes that say so.
+bool RocksDbIOUringEnable() { return true; }
 
 }  // extern "C"
 

@@ -21,6 +21,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -117,9 +118,19 @@ class DBImpl final : public rocksdb::DB {
                                const std::vector<ColumnFamilyHandle*>& families,
                                const std::vector<Slice>& keys,
                                std::vector<std::string>* values) override;
+  std::vector<Status> MultiGet(const ReadOptions& options,
+                               const std::vector<ColumnFamilyHandle*>& families,
+                               const std::vector<Slice>& keys, std::vector<std::string>* values,
+                               std::vector<std::string>* timestamps) override;
   void MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
                 const Slice* keys, PinnableSlice* values, Status* statuses,
                 bool sorted_input) override;
+  void MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
+                const Slice* keys, PinnableSlice* values, std::string* timestamps,
+                Status* statuses, bool sorted_input) override;
+  void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** families,
+                const Slice* keys, PinnableSlice* values, std::string* timestamps,
+                Status* statuses, bool sorted_input) override;
   void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** families,
                 const Slice* keys, PinnableSlice* values, Status* statuses,
                 bool sorted_input) override;
@@ -314,8 +325,19 @@ class DBImpl final : public rocksdb::DB {
   };
   Status GetFromState(const ReadOptions& options, const ColumnFamily& family,
                       const ReadState& state, const PointRead& read);
+  Status SearchMemtables(const ReadOptions& options, const ReadState& state, const Slice& key,
+                         GetContext* ctx);
   Status CheckRead(const ReadOptions& options) const;
+  Status CheckPointRead(const ReadOptions& options) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
+  BlockReadOptions BlockOptions(const ReadOptions& options) const;
+
+  // --- multi_get.cc
+  struct MultiGetCall;
+  void MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
+                      std::span<uint32_t> order, bool sorted_input);
+  void MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
+                    std::span<const uint32_t> keys);
 
   // --- iterator.cc
   rocksdb::Iterator* NewIteratorOn(const ReadOptions& options,

@@ -7,26 +7,34 @@
 #include "db/statistics_util.h"
 
 namespace compassdb {
-namespace {
 
-BlockReadOptions BlockOptions(const ReadOptions& options) {
+BlockReadOptions DBImpl::BlockOptions(const ReadOptions& options) const {
   BlockReadOptions block;
   block.verify_checksums = options.verify_checksums;
   block.fill_cache = options.fill_cache;
   block.cache_only = options.read_tier == rocksdb::kBlockCacheTier;
   block.readahead_bytes = options.readahead_size;
+  if (options.deadline.count() > 0 || options.io_timeout.count() > 0) {
+    block.limits.clock = config_.clock;
+    block.limits.deadline = static_cast<uint64_t>(std::max<int64_t>(0, options.deadline.count()));
+    block.limits.io_timeout = static_cast<uint64_t>(std::max<int64_t>(0, options.io_timeout.count()));
+  }
   return block;
 }
 
-}  // namespace
-
 Status DBImpl::CheckRead(const ReadOptions& options) const {
+  if (options.io_timeout.count() > 0) {
+    return Status::NotSupported("ReadOptions::io_timeout of iterators");
+  }
+  return CheckPointRead(options);
+}
+
+Status DBImpl::CheckPointRead(const ReadOptions& options) const {
   if (options.timestamp != nullptr) {
     return Status::InvalidArgument(
         "ReadOptions::timestamp: the column family's comparator has none");
   }
-  if (options.io_timeout.count() > 0) return Status::NotSupported("ReadOptions::io_timeout");
-  // Looked at before a read begins; one that is under way is not cut short.
+  // Looked at again before each read of a file (table/io_limits.h).
   if (options.deadline.count() > 0 &&
       config_.clock->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
     return Status::TimedOut("ReadOptions::deadline has passed");
@@ -39,31 +47,35 @@ SequenceNumber DBImpl::ReadSequence(const ReadOptions& options) const {
                                      : last_sequence_.load(std::memory_order_acquire);
 }
 
-Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& family,
-                            const ReadState& state, const PointRead& read) {
+Status DBImpl::SearchMemtables(const ReadOptions& options, const ReadState& state,
+                               const Slice& key, GetContext* ctx) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
-  if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
   // kPersistedTier: what a crash would leave; memtables count if they are logged.
   const bool skip_memtables = options.read_tier == rocksdb::kPersistedTier &&
                               unlogged_data_.load(std::memory_order_relaxed);
   if (!skip_memtables) {
-    const LookupKey lookup(read.key, read.sequence);
-    state.mem->Get(lookup, &ctx);
+    const LookupKey lookup(key, ctx->snapshot());
+    state.mem->Get(lookup, ctx);
     for (const auto& immutable : state.immutables) {
-      if (ctx.done()) break;
-      immutable->Get(lookup, &ctx);
+      if (ctx->done()) break;
+      immutable->Get(lookup, ctx);
     }
   }
-  if (ctx.done()) {
-    Tick(statistics, rocksdb::MEMTABLE_HIT);
-  } else {
-    Tick(statistics, rocksdb::MEMTABLE_MISS);
-    if (options.read_tier == rocksdb::kMemtableTier) {
-      return Status::Incomplete("the key may be outside the memtables");
-    }
-    Status s = state.view->Get(BlockOptions(options), read.key, store_context_.hasher(read.key),
-                               &ctx);
+  Tick(statistics, ctx->done() ? rocksdb::MEMTABLE_HIT : rocksdb::MEMTABLE_MISS);
+  if (!ctx->done() && options.read_tier == rocksdb::kMemtableTier) {
+    return Status::Incomplete("the key may be outside the memtables");
+  }
+  return Status::OK();
+}
+
+Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& family,
+                            const ReadState& state, const PointRead& read) {
+  GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
+  if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
+  Status s = SearchMemtables(options, state, read.key, &ctx);
+  if (!s.ok()) return s;
+  if (!ctx.done()) {
+    s = state.view->Get(BlockOptions(options), read.key, store_context_.hasher(read.key), &ctx);
     if (!s.ok()) return s;
   }
   return ctx.Finish();
@@ -73,7 +85,7 @@ Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
                    PinnableSlice* value) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
-  if (Status s = CheckRead(options); !s.ok()) return s;
+  if (Status s = CheckPointRead(options); !s.ok()) return s;
   ColumnFamily* const family = FamilyOf(handle);
   value->Reset();
   PointRead read;
@@ -100,7 +112,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
                                 const Slice& key, PinnableSlice* operands,
                                 rocksdb::GetMergeOperandsOptions* merge_options,
                                 int* number_of_operands) {
-  if (Status s = CheckRead(options); !s.ok()) return s;
+  if (Status s = CheckPointRead(options); !s.ok()) return s;
   if (operands == nullptr || merge_options == nullptr || number_of_operands == nullptr) {
     return Status::InvalidArgument("GetMergeOperands: a result pointer is null");
   }
@@ -122,99 +134,6 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   // Oldest first, as they were written.
   for (auto it = collected.rbegin(); it != collected.rend(); ++it) (operands++)->PinSelf(*it);
   return Status::OK();
-}
-
-std::vector<Status> DBImpl::MultiGet(const ReadOptions& options,
-                                     const std::vector<ColumnFamilyHandle*>& families,
-                                     const std::vector<Slice>& keys,
-                                     std::vector<std::string>* values) {
-  const size_t n = keys.size();
-  std::vector<Status> statuses(n);
-  std::vector<PinnableSlice> pinned(n);
-  std::vector<ColumnFamilyHandle*> handles(families);
-  MultiGet(options, n, handles.data(), keys.data(), pinned.data(), statuses.data(), false);
-  values->resize(n);
-  for (size_t i = 0; i < n; ++i) {
-    if (statuses[i].ok()) {
-      (*values)[i].assign(pinned[i].data(), pinned[i].size());
-    } else {
-      (*values)[i].clear();
-    }
-  }
-  return statuses;
-}
-
-void DBImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
-                      const Slice* keys, PinnableSlice* values, Status* statuses,
-                      bool sorted_input) {
-  std::vector<ColumnFamilyHandle*> handles(num_keys, family);
-  MultiGet(options, num_keys, handles.data(), keys, values, statuses, sorted_input);
-}
-
-// One consistent view of all families: their states are pinned under the
-// mutex, so no memtable switch falls between them. Within one family keys are
-// read in key order, for the sake of neighbours in one block.
-void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
-                      const Slice* keys, PinnableSlice* values, Status* statuses,
-                      bool sorted_input) {
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  StopWatch watch(config_.clock, statistics, rocksdb::DB_MULTIGET);
-  if (Status s = CheckRead(options); !s.ok()) {
-    std::fill(statuses, statuses + num_keys, s);
-    return;
-  }
-  std::vector<std::pair<ColumnFamily*, ReadState*>> states;
-  const auto find = [&states](ColumnFamily* family) {
-    return std::find_if(states.begin(), states.end(),
-                        [family](const auto& s) { return s.first == family; });
-  };
-  for (size_t i = 0; i < num_keys; ++i) {
-    ColumnFamily* const family = FamilyOf(handles[i]);
-    if (find(family) == states.end()) states.emplace_back(family, nullptr);
-  }
-  SequenceNumber sequence;
-  if (states.size() == 1) {
-    states.front().second = states.front().first->read_state()->Acquire();
-    sequence = ReadSequence(options);
-  } else {
-    // The sequence, too: one read after a switch would admit batches of which
-    // only the part in families not switched is in these states.
-    MutexLock lock(&mu_);
-    for (auto& [family, state] : states) state = family->read_state()->Acquire();
-    sequence = ReadSequence(options);
-  }
-
-  std::vector<size_t> order(num_keys);
-  for (size_t i = 0; i < num_keys; ++i) order[i] = i;
-  if (!sorted_input && states.size() == 1) {
-    const rocksdb::Comparator* comparator = states.front().first->user_comparator();
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return comparator->Compare(keys[a], keys[b]) < 0;
-    });
-  }
-  uint64_t bytes = 0, found = 0;
-  for (size_t i : order) {
-    ColumnFamily* const family = FamilyOf(handles[i]);
-    values[i].Reset();
-    if (options.value_size_soft_limit != UINT64_MAX && bytes > options.value_size_soft_limit) {
-      statuses[i] = Status::Aborted("value_size_soft_limit exceeded");
-      continue;
-    }
-    PointRead read;
-    read.key = keys[i];
-    read.value = &values[i];
-    read.sequence = sequence;
-    statuses[i] = GetFromState(options, *family, *find(family)->second, read);
-    if (statuses[i].ok()) {
-      bytes += values[i].size();
-      ++found;
-    }
-  }
-  for (auto& [family, state] : states) state->Unref();
-  Tick(statistics, rocksdb::NUMBER_MULTIGET_CALLS);
-  Tick(statistics, rocksdb::NUMBER_MULTIGET_KEYS_READ, num_keys);
-  Tick(statistics, rocksdb::NUMBER_MULTIGET_KEYS_FOUND, found);
-  Tick(statistics, rocksdb::NUMBER_MULTIGET_BYTES_READ, bytes);
 }
 
 bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,

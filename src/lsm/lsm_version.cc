@@ -16,13 +16,6 @@ namespace {
 // More tables than a key usually lies in: level 0 is the rest.
 constexpr size_t kProbesAtOnce = 16;
 
-Status Annotate(const Status& s, int level, const TphMeta& meta) {
-  if (s.ok() || !s.IsCorruption()) return s;
-  return Status::Corruption(s.getState() == nullptr ? "" : s.getState(),
-                            "level " + std::to_string(level) + " table " +
-                                std::to_string(meta.tph_id));
-}
-
 // The part of `table` that lies before user_key, bytes.
 uint64_t OffsetIn(const Comparator* cmp, const TableHandle& table, const Slice& user_key) {
   if (cmp->Compare(user_key, table.meta().smallest) <= 0) return 0;
@@ -31,6 +24,13 @@ uint64_t OffsetIn(const Comparator* cmp, const TableHandle& table, const Slice& 
 }
 
 }  // namespace
+
+Status AnnotateWithTable(const Status& s, int level, const TphMeta& meta) {
+  if (s.ok() || !s.IsCorruption()) return s;
+  return Status::Corruption(s.getState() == nullptr ? "" : s.getState(),
+                            "level " + std::to_string(level) + " table " +
+                                std::to_string(meta.tph_id));
+}
 
 void JobCounters::Record(const JobReport& r) {
   MutexLock lock(&mu_);
@@ -98,7 +98,7 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
     for (size_t i = 0; i < count && s.ok() && !ctx->done(); ++i) {
       const Probe& probe = probes[i];
       s = probe.table->tph().Get(read, user_key, hash, probe.slot, ctx);
-      if (!s.ok()) s = Annotate(s, probe.level, probe.table->meta());
+      if (!s.ok()) s = AnnotateWithTable(s, probe.level, probe.table->meta());
     }
     count = 0;
     return s;
@@ -222,13 +222,13 @@ Status LsmVersion::Verify() const {
     const auto& tables = levels_[level];
     for (size_t i = 0; i < tables.size(); ++i) {
       const TphMeta& meta = tables[i]->meta();
-      Status s = Annotate(tables[i]->tph().Verify(), static_cast<int>(level), meta);
+      Status s = AnnotateWithTable(tables[i]->tph().Verify(), static_cast<int>(level), meta);
       if (!s.ok()) return s;
       if (level == 0 || i == 0) continue;
       const TphMeta& before = tables[i - 1]->meta();
       const int c = comparator_->Compare(before.largest, meta.smallest);
       if (c > 0 || (c == 0 && !before.largest_exclusive)) {
-        return Annotate(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
+        return AnnotateWithTable(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
       }
     }
   }

@@ -27,6 +27,9 @@ class JobCounters {
   std::vector<LevelStats> levels_ GUARDED_BY(mu_);  // the "since open" fields only
 };
 
+// Adds level and table to the message of a Corruption.
+Status AnnotateWithTable(const Status& s, int level, const TphMeta& meta);
+
 class LsmVersion : public StoreView {
  public:
   LsmVersion(const Comparator* comparator, std::vector<std::vector<TableRef>> levels,
@@ -36,6 +39,7 @@ class LsmVersion : public StoreView {
 
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
              GetContext* ctx) const override;
+  void MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const override;
   Status AddIterators(const BlockReadOptions& read, std::vector<InternalIteratorPtr>* iterators,
                       RangeTombstoneSet* tombstones) const override;
   uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
@@ -50,6 +54,14 @@ class LsmVersion : public StoreView {
   bool OverlapsBelow(int level, const Slice* begin, const Slice* end) const;
 
  private:
+  // The sorted runs, newest first: the tables of level 0, then the other levels.
+  size_t NumRuns() const;
+  int LevelOfRun(size_t run) const;
+  // The run's table that may hold the key; null if none.
+  const TableHandle* TableInRun(size_t run, const Slice& user_key) const;
+  void MultiGetSome(const BlockReadOptions& read, std::span<PointLookup> lookups) const;
+  Status GetFromRun(const BlockReadOptions& read, size_t run, const PointLookup& lookup) const;
+
   const Comparator* const comparator_;
   const bool hashes_stand_for_keys_;
   const std::vector<std::vector<TableRef>> levels_;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,14 @@ struct IndexMemory {
   }
 };
 
+// One key of a MultiGet on its way through a store.
+struct PointLookup {
+  Slice user_key;
+  KeyHash hash;
+  GetContext* ctx = nullptr;
+  Status status;
+};
+
 // An immutable state of a store, pinned by readers. Thread safe.
 class StoreView {
  public:
@@ -125,6 +134,8 @@ class StoreView {
   // Feeds ctx the versions of user_key that it may see, newest first.
   virtual Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                      GetContext* ctx) const = 0;
+  // Get for each, with their memory accesses and their reads overlapped.
+  virtual void MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const = 0;
   // Appends the iterators that together hold every record, and every range
   // tombstone list. They may be used as long as the view is pinned.
   virtual Status AddIterators(const BlockReadOptions& read,

@@ -202,8 +202,19 @@ Status LoadedBlock::Read(const BlockPlace& place, bool verify_checksum,
     s = place.file->file()->Read(place.offset, place.length, &stored, loaded->data());
   }
   CountRead(place.length);
+  if (!s.ok()) {
+    loaded->Free();
+    return s;
+  }
+  return Accept(place, stored, verify_checksum, allocator, statistics, loaded, out);
+}
+
+Status LoadedBlock::Accept(const BlockPlace& place, const Slice& stored, bool verify_checksum,
+                           rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                           LoadedBlock* loaded, LoadedBlock** out) {
+  *out = nullptr;
   rocksdb::CompressionType type = rocksdb::kNoCompression;
-  if (s.ok()) s = Check(place, stored, verify_checksum, &type);
+  Status s = Check(place, stored, verify_checksum, &type);
   if (s.ok()) {
     const Slice payload(stored.data(), stored.size() - kBlockTrailerBytes);
     if (type != rocksdb::kNoCompression) {
@@ -324,10 +335,41 @@ bool BlockLoader::Pin(LoadedBlock* peeked, BlockRef* ref) const {
 
 Status BlockLoader::FromFile(const BlockPlace& place, const BlockReadOptions& read,
                              BlockRef* ref) const {
+  IoTimer timer(read.limits);
+  Status s = timer.Begin();
+  if (!s.ok()) return s;
   LoadedBlock* loaded = nullptr;
-  Status s = LoadedBlock::Read(place, read.verify_checksums, allocator(), statistics_, &loaded);
-  if (s.ok()) Adopt(loaded, place, read.fill_cache, ref);
+  s = LoadedBlock::Read(place, read.verify_checksums, allocator(), statistics_, &loaded);
+  if (!s.ok()) return s;
+  Adopt(loaded, place, read.fill_cache, ref);
+  return timer.End();
+}
+
+Status BlockLoader::Accept(const BlockPlace& place, const ReadRequest& request,
+                           const BlockReadOptions& read, LoadedBlock* loaded,
+                           BlockRef* ref) const {
+  CountRead(place.length);
+  if (!request.status.ok()) {
+    loaded->Free();
+    return request.status;
+  }
+  LoadedBlock* block = nullptr;
+  Status s = LoadedBlock::Accept(place, request.result, read.verify_checksums, allocator(),
+                                 statistics_, loaded, &block);
+  if (s.ok()) Adopt(block, place, read.fill_cache, ref);
   return s;
+}
+
+BlockRef BlockLoader::Share(const BlockRef& ref) const {
+  BlockRef other;
+  if (ref.cache_ != nullptr && ref.cache_->Ref(ref.handle_)) {
+    other.loaded_ = ref.loaded_;
+    other.cache_ = ref.cache_;
+    other.handle_ = ref.handle_;
+  } else {
+    other.loaded_ = LoadedBlock::FromPayload(ref.loaded_->payload(), allocator());
+  }
+  return other;
 }
 
 Status BlockLoader::FromBytes(const BlockPlace& place, const Slice& stored,

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "cache/cache_entry.h"
+#include "env/file_system.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/cleanable.h"
 #include "rocksdb/compression_type.h"
@@ -50,11 +51,21 @@ class LoadedBlock {
     return Slice(reinterpret_cast<const char*>(this + 1), payload_size_);
   }
   void Free();
+  // Room for a stored block that is going to be read (Allocate); Accept makes it a block.
+  char* stored() { return data(); }
 
   // Reads, verifies and parses. `allocator` may be null.
   static Status Read(const BlockPlace& place, bool verify_checksum,
                      rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
                      LoadedBlock** out);
+  // The same in two steps: null if there is no memory; then what the read into
+  // stored() gave. Takes over `loaded`.
+  static LoadedBlock* AllocateFor(const BlockPlace& place, rocksdb::MemoryAllocator* allocator) {
+    return Allocate(allocator, place.length);
+  }
+  static Status Accept(const BlockPlace& place, const Slice& stored, bool verify_checksum,
+                       rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                       LoadedBlock* loaded, LoadedBlock** out);
   // The same from bytes that are in memory already (place.length of them).
   static Status Decode(const BlockPlace& place, const Slice& stored, bool verify_checksum,
                        rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
@@ -124,6 +135,16 @@ class BlockLoader {
   // Takes a block out of `stored`, bytes that were read already.
   Status FromBytes(const BlockPlace& place, const Slice& stored, const BlockReadOptions& read,
                    BlockRef* ref) const;
+  // FromFile in two steps, for reads in batches: room for the block, null if there
+  // is no memory; then the finished read into its stored(). Accept takes over `loaded`.
+  LoadedBlock* Allocate(const BlockPlace& place) const {
+    return LoadedBlock::AllocateFor(place, allocator());
+  }
+  Status Accept(const BlockPlace& place, const ReadRequest& request, const BlockReadOptions& read,
+                LoadedBlock* loaded, BlockRef* ref) const;
+  // Another reference to the block: to the same cache entry, or a copy. Empty if
+  // there is no memory.
+  BlockRef Share(const BlockRef& ref) const;
   void Erase(uint64_t file_id, uint64_t offset) const;
   rocksdb::Statistics* statistics() const { return statistics_; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/piece_reader.h"
 
+#include "table/block_set.h"
 #include "table/read_stats.h"
 
 namespace compassdb {
@@ -153,7 +154,12 @@ BlockPlace PieceReader::PlaceOf(uint32_t block, const CompactionFile* file) cons
 
 Status PieceReader::GetStored(const BlockReadOptions& read, const PieceRange& range, BlockRef* ref,
                               bool* cached) const {
-  const bool hit = loader_.FromCache(meta_.file_id, meta_.extent.offset + range.offset, ref);
+  const uint64_t offset = meta_.extent.offset + range.offset;
+  if (Status s; read.blocks != nullptr && read.blocks->Get(meta_.file_id, offset, ref, &s)) {
+    if (cached != nullptr) *cached = s.ok();
+    return s;
+  }
+  const bool hit = loader_.FromCache(meta_.file_id, offset, ref);
   if (cached != nullptr) *cached = hit;
   if (hit) return Status::OK();
   if (read.cache_only) {

@@ -9,8 +9,11 @@
 #include "rocksdb/comparator.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/statistics.h"
+#include "table/io_limits.h"
 
 namespace compassdb {
+
+class BlockSet;
 
 // What a reader of pieces needs for its lifetime (from the options).
 struct TableReaderOptions {
@@ -37,6 +40,8 @@ struct BlockReadOptions {
   const rocksdb::Slice* upper_bound = nullptr;
   SeekCounter* seeks = nullptr;  // iterators of pieces count there; null: they do not
   bool whole_piece = false;     // iterators that will walk pieces from end to end (compactions)
+  IoLimits limits;
+  BlockSet* blocks = nullptr;   // looked into before the cache; of a MultiGet
 };
 
 }  // namespace compassdb

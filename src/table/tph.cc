@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "iter/merging_iterator.h"
+#include "table/block_set.h"
 #include "table/piece_reader.h"
 #include "table/read_stats.h"
 
@@ -92,7 +93,10 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (hit.kind == DirectoryHit::kAbsent) return Status::OK();
   if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
 
-  switch (pieces_[hit.piece]->FindCached(user_key, hash, ctx)) {
+  const Piece::Cached cached = read.blocks == nullptr
+                                   ? pieces_[hit.piece]->FindCached(user_key, hash, ctx)
+                                   : Piece::Cached::kUndecided;  // a batch has its blocks
+  switch (cached) {
     case Piece::Cached::kFed:
       Tick(options_.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
       return Status::OK();
@@ -115,6 +119,23 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   }
   record.pin.Reset();
   return SearchPieces(read, user_key, ctx);
+}
+
+bool Tph::MayHold(const Slice& user_key, const KeyHash& hash, uint64_t slot, GetContext* ctx,
+                  BlockSet* blocks) const {
+  if (!tombstones_.empty()) {
+    ctx->AddCoveringTombstone(tombstones_.MaxCoveringSequence(user_key, ctx->snapshot()));
+  }
+  if (!use_directory_) return true;
+  const DirectoryHit hit = directory_->LookupAt(slot, hash);
+  if (hit.kind == DirectoryHit::kPiece) {
+    const PieceReader& piece = pieces_[hit.piece]->reader();
+    const uint32_t block = piece.SeekBlock(user_key);
+    if (block < piece.num_blocks()) blocks->Want(&piece, block);
+  }
+  if (hit.kind != DirectoryHit::kAbsent) return true;
+  CountProbe(hit);
+  return false;
 }
 
 // Feeds the visible versions of all pieces in decreasing order of sequence.

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Point reads of many keys at once. Directories answer exactly when they answer
+// no, so the walk down the levels needs no data block up to the first table that
+// claims the key. All keys take that walk first, run by run, in three passes
+// whose cache misses overlap across the keys. The blocks that it leads to, on
+// whatever level, are then loaded together, and each key goes on by itself from
+// the table where its walk ended: usually to its end.
+#include <algorithm>
+
+#include "lsm/level_iterator.h"
+#include "lsm/lsm_version.h"
+#include "table/block_set.h"
+
+namespace compassdb {
+
+namespace {
+
+// Enough to overlap misses and reads, few enough for the directories' lines to stay in cache.
+constexpr size_t kKeysAtOnce = 64;
+
+struct Walk {
+  PointLookup* lookup = nullptr;
+  const TableHandle* table = nullptr;  // of the run looked at, or the one that claims the key
+  size_t run = 0;
+  uint64_t slot = 0;
+  bool arrived = false;
+};
+
+}  // namespace
+
+size_t LsmVersion::NumRuns() const { return levels_[0].size() + levels_.size() - 1; }
+
+int LsmVersion::LevelOfRun(size_t run) const {
+  return run < levels_[0].size() ? 0 : static_cast<int>(run - levels_[0].size() + 1);
+}
+
+const TableHandle* LsmVersion::TableInRun(size_t run, const Slice& user_key) const {
+  const TableHandle* table = nullptr;
+  if (run < levels_[0].size()) {
+    table = levels_[0][run].get();
+    if (comparator_->Compare(user_key, table->meta().smallest) < 0) return nullptr;
+  } else {
+    const auto& level = levels_[run - levels_[0].size() + 1];
+    const int i = FindTable(comparator_, level, user_key);
+    if (i < 0) return nullptr;
+    table = level[i].get();
+  }
+  return comparator_->Compare(user_key, table->meta().largest) > 0 ? nullptr : table;
+}
+
+void LsmVersion::MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const {
+  while (!lookups.empty()) {
+    const size_t n = std::min(lookups.size(), kKeysAtOnce);
+    MultiGetSome(read, lookups.first(n));
+    lookups = lookups.subspan(n);
+  }
+}
+
+void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLookup> lookups) const {
+  std::vector<Walk> walks(lookups.size());
+  for (size_t i = 0; i < walks.size(); ++i) walks[i].lookup = &lookups[i];
+  BlockSet blocks;
+  size_t on_the_way = walks.size();
+  for (size_t run = 0; run < NumRuns() && on_the_way > 0; ++run) {
+    if (run >= levels_[0].size() && levels_[run - levels_[0].size() + 1].empty()) continue;
+    for (Walk& w : walks) {
+      if (w.arrived) continue;
+      w.run = run;
+      w.table = TableInRun(run, w.lookup->user_key);
+      if (w.table != nullptr) w.table->tph().directory().Prefetch(w.lookup->hash);
+    }
+    for (Walk& w : walks) {
+      if (w.arrived || w.table == nullptr) continue;
+      const Directory& directory = w.table->tph().directory();
+      w.slot = directory.SlotOf(w.lookup->hash);
+      directory.PrefetchSlot(w.slot);
+    }
+    for (Walk& w : walks) {
+      if (w.arrived || w.table == nullptr) continue;
+      const PointLookup& l = *w.lookup;
+      w.arrived = w.table->tph().MayHold(l.user_key, l.hash, w.slot, l.ctx, &blocks);
+      if (w.arrived) --on_the_way;
+    }
+  }
+  blocks.Load(read);
+  BlockReadOptions with_blocks = read;
+  with_blocks.blocks = &blocks;
+  for (const Walk& w : walks) {
+    if (w.arrived) w.lookup->status = GetFromRun(with_blocks, w.run, *w.lookup);
+  }
+}
+
+Status LsmVersion::GetFromRun(const BlockReadOptions& read, size_t run,
+                              const PointLookup& lookup) const {
+  for (; run < NumRuns() && !lookup.ctx->done(); ++run) {
+    const TableHandle* table = TableInRun(run, lookup.user_key);
+    if (table == nullptr) continue;
+    Status s = table->tph().Get(read, lookup.user_key, lookup.hash, lookup.ctx);
+    if (!s.ok()) return AnnotateWithTable(s, LevelOfRun(run), table->meta());
+  }
+  return Status::OK();
+}
+
+}  // namespace compassdb
