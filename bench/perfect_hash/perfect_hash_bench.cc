@@ -83,13 +83,13 @@ struct Arguments {
 std::vector<Contender> ContendersOf(const Arguments& arguments, Rivals* rivals) {
   std::vector<Contender> all;
   if (arguments.suite == "paper") {
-    all.push_back(OurFunction("CPHash, AVX-512", ph::Kind::kCpHash, ph::Simd::kAvx512));
-    all.push_back(OurFunction("CPHash, AVX2", ph::Kind::kCpHash, ph::Simd::kAvx2));
-    all.push_back(OurFunction("CPHash, scalar", ph::Kind::kCpHash, ph::Simd::kScalar));
+    all.push_back(OurFunction("CPHash AVX-512", ph::Kind::kCpHash, ph::Simd::kAvx512));
+    all.push_back(OurFunction("CPHash AVX2", ph::Kind::kCpHash, ph::Simd::kAvx2));
+    all.push_back(OurFunction("CPHash scalar", ph::Kind::kCpHash, ph::Simd::kScalar));
     all.push_back(Plain<Chd>("CHD", 5, 0.9));
-    all.push_back(Plain<Segmented<Chd>>("CHD, segments", 5, 0.9));
+    all.push_back(Plain<Segmented<Chd>>("CHD segmented", 5, 0.9));
     all.push_back(Plain<PtHash>("PTHash", 5, 0.9));
-    all.push_back(Plain<Segmented<PtHash>>("PTHash, segments", 5, 0.9));
+    all.push_back(Plain<Segmented<PtHash>>("PTHash segmented", 5, 0.9));
     return all;
   }
   all.push_back(OurFunction("default", ph::Kind::kPilot));
