@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/cache_shard.h"
 
-#include <cstdlib>
-#include <cstring>
-#include <new>
+#include <algorithm>
 
 #include "rocksdb/secondary_cache.h"
 
@@ -11,8 +9,6 @@ namespace compassdb {
 
 namespace {
 
-constexpr uint8_t kMaxHits = 3;
-constexpr size_t kFirstBuckets = 16;
 // Entries that one call looks at when the limit is not strict: pinned ones
 // must not make every insertion walk the whole shard.
 constexpr size_t kScanBudget = 1024;
@@ -21,22 +17,6 @@ constexpr int kAdaptiveSpins = 100;
 size_t ProbationShare(size_t capacity) { return capacity / 10; }
 
 }  // namespace
-
-CacheEntry* CacheEntry::New(const Slice& key, uint64_t hash) {
-  void* memory = malloc(sizeof(CacheEntry) + key.size());
-  if (memory == nullptr) return nullptr;
-  CacheEntry* entry = new (memory) CacheEntry;
-  entry->hash = hash;
-  entry->key_length = static_cast<uint32_t>(key.size());
-  memcpy(reinterpret_cast<char*>(entry + 1), key.data(), key.size());
-  return entry;
-}
-
-void CacheEntry::Delete(bool with_value) {
-  if (with_value && deleter != nullptr) deleter(key(), value);
-  this->~CacheEntry();
-  free(this);
-}
 
 // Blocks at once, or, with an adaptive mutex, after some attempts.
 class SCOPED_CAPABILITY CacheShard::Locker {
@@ -65,44 +45,15 @@ CacheShard::CacheShard(const CacheOptions& options)
       secondary_(options.secondary_cache),
       capacity_(0),
       strict_(options.strict_capacity_limit),
-      buckets_(kFirstBuckets),
-      ghost_(kFirstBuckets) {}
+      ghost_(table_.slots()) {}
 
 CacheShard::~CacheShard() {
   Locker lock(this);
   if (disowned_) return;
-  for (CacheEntry* entry : buckets_) {
-    while (entry != nullptr) {
-      CacheEntry* next = entry->next_in_bucket;
-      // Handles that outlive the cache are a mistake of the caller's; their entries leak.
-      if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) entry->Delete(true);
-      entry = next;
-    }
-  }
-}
-
-CacheEntry** CacheShard::FindSlot(const Slice& key, uint64_t hash) {
-  CacheEntry** slot = &buckets_[BucketOf(hash)];
-  while (*slot != nullptr && ((*slot)->hash != hash || (*slot)->key() != key)) {
-    slot = &(*slot)->next_in_bucket;
-  }
-  return slot;
-}
-
-void CacheShard::Grow() {
-  std::vector<CacheEntry*> old(buckets_.size() * 2);
-  old.swap(buckets_);
-  --bucket_shift_;
-  for (CacheEntry* entry : old) {
-    while (entry != nullptr) {
-      CacheEntry* next = entry->next_in_bucket;
-      CacheEntry*& head = buckets_[BucketOf(entry->hash)];
-      entry->next_in_bucket = head;
-      head = entry;
-      entry = next;
-    }
-  }
-  ghost_.assign(buckets_.size(), 0);
+  table_.ForEach(0, table_.slots(), [](CacheEntry* entry) {
+    // Handles that outlive the cache are a mistake of the caller's; their entries leak.
+    if (entry->Claim()) entry->Discard(true);
+  });
 }
 
 void CacheShard::PushNewest(CacheEntry* entry, QueueId id) {
@@ -125,20 +76,27 @@ void CacheShard::Unlink(CacheEntry* entry) {
   --queue.count;
 }
 
-void CacheShard::TakeOut(CacheEntry* entry, CacheEntry** slot) {
-  *slot = entry->next_in_bucket;
+void CacheShard::TakeOut(CacheEntry* entry) {
+  table_.Erase(entry);
   Unlink(entry);
   entry->in_table.store(false, std::memory_order_relaxed);
-  --entries_;
 }
 
-void CacheShard::Remove(CacheEntry* entry, CacheEntry** slot, Victims* victims) {
-  TakeOut(entry, slot);
+void CacheShard::Remove(CacheEntry* entry, Victims* victims) {
+  TakeOut(entry);
   // Counted as detached before the table lets go: who drops the last reference uncounts.
   detached_usage_.fetch_add(entry->total_charge, std::memory_order_relaxed);
   if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   Uncount(entry);
   victims->push_back(entry);
+}
+
+bool CacheShard::RemoveUnreferenced(CacheEntry* entry, Victims* victims) {
+  if (!entry->Claim()) return false;
+  TakeOut(entry);
+  usage_.fetch_sub(entry->total_charge, std::memory_order_relaxed);
+  victims->push_back(entry);
+  return true;
 }
 
 void CacheShard::Uncount(const CacheEntry* entry) {
@@ -147,17 +105,31 @@ void CacheShard::Uncount(const CacheEntry* entry) {
 }
 
 void CacheShard::Delete(const Victims& victims) {
-  for (CacheEntry* entry : victims) entry->Delete(true);
+  if (victims.empty()) return;
+  for (CacheEntry* entry : victims) entry->DeletePlainValue();
+  std::vector<RetireList::Object> due;
+  {
+    Locker lock(this);
+    for (CacheEntry* entry : victims) {
+      deferred_.Add(entry, &CacheEntry::Free, entry->DeferredBytes());
+    }
+    if (deferred_.count() >= kMaxDeferred || deferred_.bytes() >= kMaxDeferredBytes) {
+      deferred_.Collect(&due);
+    }
+  }
+  RetireList::Free(due);
 }
 
 void CacheShard::Demote(const Victims& victims) {
-  for (CacheEntry* entry : victims) {
-    if (secondary_ != nullptr && entry->helper != nullptr) {
+  if (secondary_ != nullptr) {
+    for (CacheEntry* entry : victims) {
       // A tier that is full or broken costs hits, no more.
-      secondary_->Insert(entry->key(), entry->value, entry->helper).PermitUncheckedError();
+      if (entry->helper != nullptr) {
+        secondary_->Insert(entry->key(), entry->value, entry->helper).PermitUncheckedError();
+      }
     }
-    entry->Delete(true);
   }
+  Delete(victims);
 }
 
 CacheShard::QueueId CacheShard::QueueFor(const CacheEntry& entry, Priority priority) {
@@ -191,7 +163,7 @@ void CacheShard::SpillPools() {
 bool CacheShard::EvictFrom(QueueId id, size_t* budget, Victims* victims) {
   Queue& queue = queues_[id];
   // Four rounds use up the hits of every entry.
-  for (size_t steps = queue.count * (kMaxHits + 1); steps > 0 && *budget > 0; --steps, --*budget) {
+  for (size_t steps = queue.count * (CacheEntry::kMaxHits + 1); steps > 0 && *budget > 0; --steps, --*budget) {
     CacheEntry* entry = queue.oldest;
     if (entry == nullptr) return false;
     if (entry->refs.load(std::memory_order_acquire) > 1) {  // in use
@@ -207,8 +179,9 @@ bool CacheShard::EvictFrom(QueueId id, size_t* budget, Victims* victims) {
       PushNewest(entry, promote ? kProtected : id);
       continue;
     }
-    if (id != kProtected) *GhostSlot(entry->hash) = GhostTag(entry->hash);
-    Remove(entry, FindSlot(entry->key(), entry->hash), victims);
+    const uint64_t hash = entry->hash;
+    if (!RemoveUnreferenced(entry, victims)) continue;  // just taken into use
+    if (id != kProtected) *GhostSlot(hash) = GhostTag(hash);
     return true;
   }
   return false;
@@ -241,16 +214,12 @@ bool CacheShard::Place(CacheEntry* entry, Priority priority, bool with_handle, V
   if (must_fit && usage_.load(std::memory_order_relaxed) + entry->total_charge > capacity) {
     return false;
   }
-  CacheEntry** slot = FindSlot(entry->key(), entry->hash);
-  if (*slot != nullptr) Remove(*slot, slot, replaced);
+  if (CacheEntry* const old = table_.Find(entry->key(), entry->hash)) Remove(old, replaced);
   entry->refs.store(with_handle ? 2 : 1, std::memory_order_relaxed);
   entry->in_table.store(true, std::memory_order_relaxed);
   PushNewest(entry, QueueFor(*entry, priority));
-  CacheEntry*& head = buckets_[BucketOf(entry->hash)];
-  entry->next_in_bucket = head;
-  head = entry;
   usage_.fetch_add(entry->total_charge, std::memory_order_relaxed);
-  if (++entries_ > buckets_.size()) Grow();
+  if (table_.Insert(entry, &deferred_)) ghost_.assign(table_.slots(), 0);
   SpillPools();
   return true;
 }
@@ -269,19 +238,26 @@ Status CacheShard::Insert(CacheEntry* entry, Priority priority, CacheEntry** han
     return Status::OK();
   }
   // Without a handle it is as if it had been evicted at once.
-  entry->Delete(handle == nullptr);
+  entry->Discard(handle == nullptr);
   if (handle == nullptr) return Status::OK();
   *handle = nullptr;
   return Status::MemoryLimit("block cache is full and its capacity limit is strict");
 }
 
 CacheEntry* CacheShard::Lookup(const Slice& key, uint64_t hash) {
+  {
+    EpochGuard guard;
+    CacheEntry* const entry = table_.Find(key, hash);
+    if (entry != nullptr && entry->TryRef()) {
+      entry->CountHit();
+      return entry;
+    }
+  }
   Locker lock(this);
-  CacheEntry* entry = *FindSlot(key, hash);
+  CacheEntry* const entry = table_.Find(key, hash);
   if (entry == nullptr) return nullptr;
-  entry->refs.fetch_add(1, std::memory_order_relaxed);
-  const uint8_t hits = entry->hits.load(std::memory_order_relaxed);
-  if (hits < kMaxHits) entry->hits.store(hits + 1, std::memory_order_relaxed);
+  Ref(entry);
+  entry->CountHit();
   return entry;
 }
 
@@ -295,14 +271,14 @@ bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
       // Two references: the table's and ours.
       if (entry->in_table.load(std::memory_order_relaxed) &&
           entry->refs.load(std::memory_order_acquire) == 2) {
-        Remove(entry, FindSlot(entry->key(), entry->hash), &victims);
+        Remove(entry, &victims);
       }
     }
     Delete(victims);
   }
   if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
   Uncount(entry);
-  entry->Delete(true);
+  Delete({entry});
   return true;
 }
 
@@ -310,9 +286,9 @@ void CacheShard::Erase(const Slice& key, uint64_t hash) {
   Victims victims;
   {
     Locker lock(this);
-    CacheEntry** slot = FindSlot(key, hash);
-    if (*slot == nullptr) return;
-    Remove(*slot, slot, &victims);
+    CacheEntry* const entry = table_.Find(key, hash);
+    if (entry == nullptr) return;
+    Remove(entry, &victims);
   }
   Delete(victims);
 }
@@ -321,16 +297,9 @@ void CacheShard::EraseUnreferenced() {
   Victims victims;
   {
     Locker lock(this);
-    for (CacheEntry*& bucket : buckets_) {
-      CacheEntry** slot = &bucket;
-      while (*slot != nullptr) {
-        if ((*slot)->refs.load(std::memory_order_acquire) == 1) {
-          Remove(*slot, slot, &victims);
-        } else {
-          slot = &(*slot)->next_in_bucket;
-        }
-      }
-    }
+    std::vector<CacheEntry*> all;
+    table_.ForEach(0, table_.slots(), [&](CacheEntry* entry) { all.push_back(entry); });
+    for (CacheEntry* entry : all) RemoveUnreferenced(entry, &victims);
   }
   Delete(victims);
 }
@@ -359,39 +328,34 @@ void CacheShard::DisownData() {
 size_t CacheShard::PinnedUsage() const {
   Locker lock(this);
   size_t pinned = detached_usage_.load(std::memory_order_relaxed);
-  for (const CacheEntry* bucket : buckets_) {
-    for (const CacheEntry* entry = bucket; entry != nullptr; entry = entry->next_in_bucket) {
-      if (entry->refs.load(std::memory_order_relaxed) > 1) pinned += entry->total_charge;
-    }
-  }
+  table_.ForEach(0, table_.slots(), [&](const CacheEntry* entry) {
+    if (entry->refs.load(std::memory_order_relaxed) > 1) pinned += entry->total_charge;
+  });
   return pinned;
 }
 
 size_t CacheShard::Occupancy() const {
   Locker lock(this);
-  return entries_;
+  return table_.entries();
 }
 
 size_t CacheShard::TableSize() const {
   Locker lock(this);
-  return buckets_.size();
+  return table_.slots();
 }
 
 void CacheShard::ApplyToSome(const EntryCallback& callback, size_t entries,
                              size_t* position) const {
   Locker lock(this);
-  size_t seen = 0;
-  // Buckets go by the upper bits of hashes, so that a position, a hash, means the
+  // Homes go by the upper bits of hashes, so that a position, a hash, means the
   // same when the table has grown in between.
-  const size_t stride = (SIZE_MAX / buckets_.size()) + 1;
-  size_t bucket = *position / stride;
-  for (; bucket < buckets_.size() && seen < entries; ++bucket) {
-    for (const CacheEntry* e = buckets_[bucket]; e != nullptr; e = e->next_in_bucket) {
-      callback(e->key(), e->value, e->charge, e->deleter);
-      ++seen;
-    }
-  }
-  *position = bucket >= buckets_.size() ? SIZE_MAX : bucket * stride;
+  const size_t stride = (SIZE_MAX / table_.slots()) + 1;
+  const size_t begin = *position / stride;
+  const size_t end = begin + std::min(table_.slots() - begin, entries);
+  table_.ForEach(begin, end, [&](const CacheEntry* e) {
+    callback(e->key(), e->value, e->charge, e->deleter);
+  });
+  *position = end == table_.slots() ? SIZE_MAX : end * stride;
 }
 
 }  // namespace compassdb

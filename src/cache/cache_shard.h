@@ -17,14 +17,17 @@
 // and BOTTOM entries go to *bottom*, which is emptied before anything else.
 //
 // Thread safety: all methods may be called by any thread. Values are deleted
-// with no lock held.
+// with no lock held. A hit takes no lock: entries are found under an
+// EpochGuard (Peek, Lookup), and what leaves the table is freed when no guard
+// is left that could have found it.
 // Invariants:
 //  - An entry in the table holds one reference for the table; each handle
 //    holds one. Who drops the last reference deletes.
-//  - Only someone with a reference, or with mu_ for an entry in the table, may
-//    add one. So an entry of one reference, seen under mu_, belongs to the
-//    table alone and can be evicted.
-//  - usage_ counts every entry that is in the table or has a handle.
+//  - References are added only to entries that have one. Eviction claims an
+//    entry whose only reference is the table's by taking that to 0.
+//  - usage_ counts every entry that is in the table or has a handle. It does not
+//    count embedded entries that wait for readers: at most kMaxDeferred and
+//    kMaxDeferredBytes of them, once those readers have gone on.
 #pragma once
 
 #include <atomic>
@@ -33,13 +36,13 @@
 #include <memory>
 #include <vector>
 
+#include "cache/cache_entry.h"
+#include "cache/cache_table.h"
 #include "rocksdb/cache.h"
+#include "util/epoch.h"
 #include "util/mutex.h"
 
 namespace compassdb {
-
-using rocksdb::Slice;
-using rocksdb::Status;
 
 struct CacheOptions {
   std::string name = "LRUCache";  // what Cache::Name() says
@@ -53,28 +56,6 @@ struct CacheOptions {
   rocksdb::CacheMetadataChargePolicy metadata_charge_policy =
       rocksdb::kDefaultCacheMetadataChargePolicy;
   std::shared_ptr<rocksdb::SecondaryCache> secondary_cache;
-};
-
-// One allocation holds the entry and, behind it, its key.
-struct CacheEntry {
-  CacheEntry* next_in_bucket = nullptr;
-  CacheEntry* newer = nullptr;  // neighbours in the queue
-  CacheEntry* older = nullptr;
-  void* value = nullptr;
-  rocksdb::Cache::DeleterFn deleter = nullptr;
-  const rocksdb::Cache::CacheItemHelper* helper = nullptr;  // for the secondary cache
-  uint64_t hash = 0;
-  size_t charge = 0;        // as the caller said
-  size_t total_charge = 0;  // with overhead, where that is charged
-  std::atomic<uint32_t> refs{1};
-  uint32_t key_length = 0;
-  std::atomic<uint8_t> hits{0};
-  std::atomic<bool> in_table{false};
-  uint8_t queue = 0;
-
-  Slice key() const { return Slice(reinterpret_cast<const char*>(this + 1), key_length); }
-  static CacheEntry* New(const Slice& key, uint64_t hash);
-  void Delete(bool with_value);
 };
 
 class CacheShard {
@@ -93,6 +74,9 @@ class CacheShard {
   // fit is deleted.
   Status Insert(CacheEntry* entry, Priority priority, CacheEntry** handle);
   CacheEntry* Lookup(const Slice& key, uint64_t hash);
+  // For holders of an EpochGuard: an entry that is valid while that lasts, or null
+  // if there is none, or if it is just being moved.
+  const CacheTable& table() const { return table_; }
   static void Ref(CacheEntry* entry) { entry->refs.fetch_add(1, std::memory_order_relaxed); }
   // True if the entry is gone.
   bool Release(CacheEntry* entry, bool erase_if_last_ref);
@@ -108,7 +92,7 @@ class CacheShard {
   size_t TableSize() const;
   using EntryCallback =
       std::function<void(const Slice& key, void* value, size_t charge, DeleterFn deleter)>;
-  // Entries of the buckets [*position, ...), about `entries` of them; moves
+  // Entries with hashes from *position on, about `entries` of them; moves
   // *position on, to SIZE_MAX at the end.
   void ApplyToSome(const EntryCallback& callback, size_t entries, size_t* position) const;
 
@@ -123,14 +107,14 @@ class CacheShard {
   using Victims = std::vector<CacheEntry*>;
 
   class Locker;
-  CacheEntry** FindSlot(const Slice& key, uint64_t hash) REQUIRES(mu_);
-  void Grow() REQUIRES(mu_);
   void PushNewest(CacheEntry* entry, QueueId queue) REQUIRES(mu_);
   void Unlink(CacheEntry* entry) REQUIRES(mu_);
   // Out of table and queue, without dropping the table's reference.
-  void TakeOut(CacheEntry* entry, CacheEntry** slot) REQUIRES(mu_);
+  void TakeOut(CacheEntry* entry) REQUIRES(mu_);
   // TakeOut, and to `victims` if nobody else holds it.
-  void Remove(CacheEntry* entry, CacheEntry** slot, Victims* victims) REQUIRES(mu_);
+  void Remove(CacheEntry* entry, Victims* victims) REQUIRES(mu_);
+  // Remove, only if nobody else holds it.
+  bool RemoveUnreferenced(CacheEntry* entry, Victims* victims) REQUIRES(mu_);
   QueueId QueueFor(const CacheEntry& entry, Priority priority) REQUIRES(mu_);
   // Moves the oldest entries on while `from` takes more than its share.
   void Spill(QueueId from, QueueId to, double ratio) REQUIRES(mu_);
@@ -145,27 +129,29 @@ class CacheShard {
   void Delete(const Victims& victims);
   void Demote(const Victims& victims);
 
-  size_t BucketOf(uint64_t hash) const REQUIRES(mu_) { return hash >> bucket_shift_; }
-  uint32_t* GhostSlot(uint64_t hash) REQUIRES(mu_) { return &ghost_[BucketOf(hash)]; }
-  // Of bits that neither the bucket nor the shard comes from.
+  uint32_t* GhostSlot(uint64_t hash) REQUIRES(mu_) { return &ghost_[table_.HomeOf(hash)]; }
+  // Of bits that neither the home nor the shard comes from.
   static uint32_t GhostTag(uint64_t hash) { return static_cast<uint32_t>(hash >> 8) | 1; }
 
+  static constexpr size_t kMaxDeferred = 8;
+  static constexpr size_t kMaxDeferredBytes = 64 << 10;
+
+  CacheTable table_;  // changed under mu_ only
+  // Not in the cache line that every hit reads.
+  alignas(64) mutable Mutex mu_;
   const double high_ratio_;
   const double low_ratio_;
   const bool adaptive_;
   const std::shared_ptr<rocksdb::SecondaryCache> secondary_;
 
-  mutable Mutex mu_;
   std::atomic<size_t> capacity_;
   std::atomic<size_t> usage_{0};
   std::atomic<size_t> detached_usage_{0};  // of entries that only handles hold
   bool strict_ GUARDED_BY(mu_);
   bool disowned_ GUARDED_BY(mu_) = false;
-  std::vector<CacheEntry*> buckets_ GUARDED_BY(mu_);  // 2^(64 - bucket_shift_)
-  uint32_t bucket_shift_ GUARDED_BY(mu_) = 60;
-  std::vector<uint32_t> ghost_ GUARDED_BY(mu_);       // the same size; 0: nothing
-  size_t entries_ GUARDED_BY(mu_) = 0;
+  std::vector<uint32_t> ghost_ GUARDED_BY(mu_);  // one per slot of the table; 0: nothing
   Queue queues_[kQueues] GUARDED_BY(mu_);
+  RetireList deferred_ GUARDED_BY(mu_);
 };
 
 }  // namespace compassdb

@@ -2,9 +2,11 @@
 #include "cache/sharded_cache.h"
 
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "rocksdb/secondary_cache.h"
+#include "util/coding.h"
 #include "util/hash.h"
 
 namespace compassdb {
@@ -58,7 +60,10 @@ ShardedCache::~ShardedCache() {
   operator delete(shards_, std::align_val_t(alignof(AlignedShard)));
 }
 
-uint64_t ShardedCache::HashOf(const Slice& key) const { return Hash64(key, 0x436163686553); }
+uint64_t ShardedCache::HashOf(const Slice& key) const {
+  if (key.size() == 16) return HashOfWords(DecodeFixed64(key.data()), DecodeFixed64(key.data() + 8));
+  return Hash64(key, 0x436163686553);
+}
 
 size_t ShardedCache::CapacityPerShard(size_t capacity) const {
   return capacity / num_shards() + (capacity % num_shards() != 0);
@@ -77,16 +82,33 @@ Status ShardedCache::DoInsert(const Slice& key, void* value, const CacheItemHelp
     }
     return Status::MemoryLimit("no memory for an entry of the block cache");
   }
+  return InsertEntry(entry, value, helper, deleter, charge, kOverheadPerEntry + key.size(), handle,
+                     priority);
+}
+
+Status ShardedCache::InsertEmbedded(CacheEntry* entry, const Slice& key, void* value,
+                                    const CacheItemHelper* helper, size_t charge, Handle** handle,
+                                    Priority priority) {
+  entry->embedded = true;
+  entry->hash = HashOf(key);
+  entry->key_length = static_cast<uint32_t>(key.size());
+  memcpy(reinterpret_cast<char*>(entry + 1), key.data(), key.size());
+  return InsertEntry(entry, value, helper, helper->del_cb, charge, kTableOverhead, handle, priority);
+}
+
+Status ShardedCache::InsertEntry(CacheEntry* entry, void* value, const CacheItemHelper* helper,
+                                 DeleterFn deleter, size_t charge, size_t overhead,
+                                 Handle** handle, Priority priority) {
   entry->value = value;
   entry->deleter = deleter;
   entry->helper = helper;
   entry->charge = charge;
   entry->total_charge = charge;
   if (options_.metadata_charge_policy == rocksdb::kFullChargeCacheMetadata) {
-    entry->total_charge += kOverheadPerEntry + key.size();
+    entry->total_charge += overhead;
   }
   CacheEntry* inserted = nullptr;
-  Status s = ShardOf(hash).Insert(entry, priority, handle != nullptr ? &inserted : nullptr);
+  Status s = ShardOf(entry->hash).Insert(entry, priority, handle != nullptr ? &inserted : nullptr);
   if (handle != nullptr) *handle = AsHandle(inserted);
   return s;
 }

@@ -54,13 +54,43 @@ class ShardedCache final : public rocksdb::Cache {
 
   size_t num_shards() const { return size_t{1} << shard_bits_; }
 
+  // Keys of two words are hashed without looking at bytes.
+  static uint64_t HashOfWords(uint64_t a, uint64_t b) {
+    const unsigned __int128 product = static_cast<unsigned __int128>(a ^ 0x9E3779B97F4A7C15u) *
+                                      (b ^ 0xD6E8FEB86659FD93u);
+    const uint64_t mixed = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+    return (mixed ^ mixed >> 32) * 0xFF51AFD7ED558CCDu;
+  }
+  // As Insert, with an embedded entry (cache_entry.h) that stands in `value`, its key behind it.
+  Status InsertEmbedded(CacheEntry* entry, const Slice& key, void* value,
+                        const CacheItemHelper* helper, size_t charge, Handle** handle,
+                        Priority priority);
+  // A hit without a reference, for holders of an EpochGuard: the value is there while
+  // that lasts. Null if the key's entry is not embedded, or not found at once: then
+  // Lookup decides.
+  CacheEntry* Peek(const Slice& key, uint64_t hash) const {
+    CacheEntry* const entry = ShardOf(hash).table().Find(key, hash);
+    if (entry == nullptr || !entry->embedded) return nullptr;
+    entry->CountHit();
+    return entry;
+  }
+  // Makes a handle of what Peek found, under the same guard; null if it is on its way out.
+  static Handle* Pin(CacheEntry* entry) {
+    return entry->TryRef() ? reinterpret_cast<Handle*>(entry) : nullptr;
+  }
+  void Prefetch(uint64_t hash) const { ShardOf(hash).table().Prefetch(hash); }
+
  private:
-  // The table below needs more room than the entry itself: its bucket, its
-  // ghost tag, and what malloc adds.
-  static constexpr size_t kOverheadPerEntry = sizeof(CacheEntry) + 8 + 4 + 16;
+  // The shard needs more room than the entry itself: two slots of its table
+  // and their ghost tags, and what malloc adds.
+  static constexpr size_t kTableOverhead = 2 * (16 + 4);
+  static constexpr size_t kOverheadPerEntry = sizeof(CacheEntry) + kTableOverhead + 16;
 
   Status DoInsert(const Slice& key, void* value, const CacheItemHelper* helper, DeleterFn deleter,
                   size_t charge, Handle** handle, Priority priority);
+  Status InsertEntry(CacheEntry* entry, void* value, const CacheItemHelper* helper,
+                     DeleterFn deleter, size_t charge, size_t overhead, Handle** handle,
+                     Priority priority);
   uint64_t HashOf(const Slice& key) const;
   CacheShard& ShardOf(uint64_t hash) const {
     return shards_[hash & (num_shards() - 1)].shard;

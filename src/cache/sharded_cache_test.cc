@@ -419,5 +419,156 @@ TEST_F(ShardedCacheTest, ManyThreads) {
   EXPECT_EQ(static_cast<size_t>(live_values.load()), cache_->GetOccupancyCount());
 }
 
+// A value that brings its entry along.
+struct Embedded {
+  CacheEntry entry;
+  char key[16];
+  std::atomic<uint64_t> number;
+  explicit Embedded(uint64_t n) : number(n) { ++live_values; }
+  ~Embedded() {
+    number.store(UINT64_MAX, std::memory_order_relaxed);
+    --live_values;
+  }
+};
+static_assert(offsetof(Embedded, key) == sizeof(CacheEntry));
+
+class EmbeddedEntriesTest : public ShardedCacheTest {
+ protected:
+  void Make() {
+    ShardedCacheTest::Make();
+    own_ = dynamic_cast<ShardedCache*>(cache_.get());
+    ASSERT_NE(own_, nullptr);
+  }
+  Status InsertEmbedded(uint64_t n, Cache::Handle** handle = nullptr, size_t charge = 1) {
+    auto* const value = new Embedded(n);
+    return own_->InsertEmbedded(&value->entry, Key(n), value, &kHelper, charge, handle,
+                                Cache::Priority::LOW);
+  }
+  inline static const Cache::CacheItemHelper kHelper{
+      nullptr, nullptr,
+      [](const Slice&, void* value) { delete static_cast<Embedded*>(value); }};
+  // Under a guard of the caller's.
+  Embedded* Peek(uint64_t n) const {
+    CacheEntry* const entry = own_->Peek(Key(n), ShardedCache::HashOfWords(n, 0));
+    return entry == nullptr ? nullptr : static_cast<Embedded*>(entry->value);
+  }
+  ShardedCache* own_ = nullptr;
+};
+
+TEST_F(EmbeddedEntriesTest, AreFoundWithAndWithoutAHandle) {
+  Make();
+  EXPECT_TRUE(InsertEmbedded(1).ok());
+  EXPECT_TRUE(Insert(2).ok());
+  {
+    const EpochGuard guard;
+    ASSERT_NE(Peek(1), nullptr);
+    EXPECT_EQ(Peek(1)->number, 1u);
+    EXPECT_EQ(Peek(2), nullptr);  // there, but to be had by a handle only
+    EXPECT_EQ(Peek(3), nullptr);
+    Cache::Handle* const handle = ShardedCache::Pin(&Peek(1)->entry);
+    ASSERT_NE(handle, nullptr);
+    EXPECT_EQ(own_->GetPinnedUsage(), 1u);
+    cache_->Release(handle);
+  }
+  Cache::Handle* const handle = cache_->Lookup(Key(1));
+  ASSERT_NE(handle, nullptr);
+  EXPECT_EQ(static_cast<Embedded*>(cache_->Value(handle))->number, 1u);
+  cache_->Release(handle);
+  EXPECT_EQ(live_values.load(), 2);
+}
+
+TEST_F(EmbeddedEntriesTest, OutliveEvictionWhileTheyAreLookedAt) {
+  Make();
+  EXPECT_TRUE(InsertEmbedded(1).ok());
+  {
+    const EpochGuard guard;
+    const Embedded* const value = Peek(1);
+    own_->Erase(Key(1));
+    EXPECT_EQ(Peek(1), nullptr);
+    EXPECT_EQ(own_->GetUsage(), 0u);
+    // Enough of them that the cache frees what it may.
+    for (uint64_t i = 100; i < 200; ++i) {
+      EXPECT_TRUE(InsertEmbedded(i).ok());
+      own_->Erase(Key(i));
+    }
+    EXPECT_EQ(value->number, 1u);
+    EXPECT_EQ(ShardedCache::Pin(const_cast<CacheEntry*>(&value->entry)), nullptr);
+  }
+  for (uint64_t i = 100; i < 200; ++i) {
+    EXPECT_TRUE(InsertEmbedded(i).ok());
+    own_->Erase(Key(i));
+  }
+  EXPECT_LT(live_values.load(), 10);
+}
+
+TEST_F(EmbeddedEntriesTest, HitsWithoutHandlesProtectFromScans) {
+  Make();
+  for (uint64_t i = 0; i < 800; ++i) EXPECT_TRUE(InsertEmbedded(i).ok());
+  for (uint64_t i = 0; i < 800; ++i) {
+    const EpochGuard guard;
+    EXPECT_NE(Peek(i), nullptr);
+  }
+  for (uint64_t i = 10000; i < 30000; ++i) EXPECT_TRUE(InsertEmbedded(i).ok());
+  int kept = 0;
+  for (uint64_t i = 0; i < 800; ++i) kept += Has(i);
+  EXPECT_EQ(kept, 800);
+}
+
+TEST_F(EmbeddedEntriesTest, AFullStrictCacheLeavesTheValueToTheCaller) {
+  options_.capacity = 10;
+  options_.strict_capacity_limit = true;
+  Make();
+  Cache::Handle* handle = nullptr;
+  EXPECT_TRUE(InsertEmbedded(1, &handle, 10).ok());
+  auto* const value = new Embedded(2);
+  Cache::Handle* none = nullptr;
+  EXPECT_TRUE(own_->InsertEmbedded(&value->entry, Key(2), value, &kHelper, 1, &none,
+                                   Cache::Priority::LOW)
+                  .IsMemoryLimit());
+  EXPECT_EQ(value->number, 2u);
+  delete value;
+  EXPECT_TRUE(InsertEmbedded(3).ok());  // no handle: dropped
+  EXPECT_EQ(live_values.load(), 1);
+  cache_->Release(handle);
+}
+
+TEST_F(EmbeddedEntriesTest, ManyThreadsPeek) {
+  options_.num_shard_bits = 1;
+  options_.capacity = 300;
+  Make();
+  std::atomic<uint64_t> found{0}, wrong{0};
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      Random rnd(t + 1);
+      for (int i = 0; i < 30000; ++i) {
+        const uint64_t n = rnd.Skewed(10);
+        bool hit = false;
+        {
+          const EpochGuard guard;
+          if (Embedded* const value = Peek(n)) {
+            hit = true;
+            wrong += value->number.load(std::memory_order_relaxed) != n;
+            if (rnd.OneIn(8)) {
+              if (Cache::Handle* handle = ShardedCache::Pin(&value->entry)) cache_->Release(handle);
+            }
+            wrong += value->number.load(std::memory_order_relaxed) != n;
+          }
+        }
+        found += hit;
+        if (!hit) {
+          EXPECT_TRUE(InsertEmbedded(n).ok());
+        }
+        if (rnd.OneIn(50)) own_->Erase(Key(n));
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_GT(found.load(), 0u);
+  EXPECT_EQ(wrong.load(), 0u);
+  EXPECT_EQ(own_->GetPinnedUsage(), 0u);
+  EXPECT_EQ(own_->GetUsage(), own_->GetOccupancyCount());
+}
+
 }  // namespace
 }  // namespace compassdb

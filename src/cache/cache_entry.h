@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rocksdb/cache.h"
+
+namespace compassdb {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+// What the cache knows of a value. Behind it, its key.
+//
+// Two kinds. Of a *plain* entry the cache owns the memory, and its value is
+// deleted as soon as nobody refers to it. An *embedded* one lies within its
+// value; the deleter frees both, and only when no EpochGuard that could have
+// found the entry is left. So an embedded entry can be read without a
+// reference.
+//
+// Thread safety: `hits` and `refs` by anyone who may look at the entry, the
+// rest is set before insertion or belongs to the shard's lock.
+struct CacheEntry {
+  CacheEntry* newer = nullptr;  // neighbours in the queue
+  CacheEntry* older = nullptr;
+  rocksdb::Cache::DeleterFn deleter = nullptr;
+  const rocksdb::Cache::CacheItemHelper* helper = nullptr;  // for the secondary cache
+  size_t charge = 0;        // as the caller said
+  size_t total_charge = 0;  // with overhead, where that is charged
+  // From here on, what a hit touches.
+  void* value = nullptr;
+  uint64_t hash = 0;
+  std::atomic<uint32_t> refs{1};  // 0: on its way out, no more to be had
+  uint32_t key_length = 0;
+  std::atomic<uint8_t> hits{0};
+  std::atomic<bool> in_table{false};
+  uint8_t queue = 0;
+  bool embedded = false;
+
+  static constexpr uint8_t kMaxHits = 3;
+
+  Slice key() const { return Slice(reinterpret_cast<const char*>(this + 1), key_length); }
+  // Counters that are full are not written.
+  void CountHit() {
+    const uint8_t n = hits.load(std::memory_order_relaxed);
+    if (n < kMaxHits) hits.store(n + 1, std::memory_order_relaxed);
+  }
+  // A reference, unless the entry is on its way out.
+  bool TryRef() {
+    uint32_t n = refs.load(std::memory_order_relaxed);
+    while (n != 0) {
+      if (refs.compare_exchange_weak(n, n + 1, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  // Takes the only reference. False if there are others.
+  bool Claim() {
+    uint32_t alone = 1;
+    return refs.compare_exchange_strong(alone, 0, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed);
+  }
+
+  static CacheEntry* New(const Slice& key, uint64_t hash);
+  // Of an entry that was never in a table.
+  void Discard(bool with_value);
+  // Of one that was: what has to happen at once, and what has to wait for readers (Free, of
+  // as many bytes).
+  void DeletePlainValue();
+  static void Free(void* entry);
+  size_t DeferredBytes() const { return embedded ? charge : sizeof(*this) + key_length; }
+};
+
+}  // namespace compassdb

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Epoch-based reclamation: memory that readers reach without a lock and
+// without a reference is freed only when no reader can still be looking at it.
+//
+//   reader:  { EpochGuard guard; p = shared.load(seq_cst); ... use *p ... }
+//   writer:  shared.store(other, seq_cst); retired.Add(p, &Free);
+//
+// A guard costs one store to memory that only its thread writes. What a reader
+// found under a guard is valid until the guard ends, no longer.
+//
+// Thread safety: guards are free of locks. A RetireList belongs to whoever
+// holds the lock that its owner guards it with.
+// Invariants:
+//  - an object is unlinked (by a sequentially consistent store) before it is
+//    added, and readers load the links sequentially consistently, so that a
+//    guard which Collect does not see cannot reach the object any more;
+//  - an object stamped s is freed only when every running guard began with an
+//    epoch above s. A guard that began with a stale epoch only delays that.
+// Guards nest; they should be short: no I/O and no waiting within one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace compassdb {
+
+class EpochGuard {
+ public:
+  EpochGuard() : slot_(ThreadSlot()), outermost_(slot_->load(std::memory_order_relaxed) == 0) {
+    if (outermost_) {
+      slot_->store(global_.load(std::memory_order_acquire), std::memory_order_seq_cst);
+    }
+  }
+  ~EpochGuard() {
+    if (outermost_) slot_->store(0, std::memory_order_release);
+  }
+  EpochGuard(const EpochGuard&) = delete;
+  EpochGuard& operator=(const EpochGuard&) = delete;
+
+ private:
+  friend class RetireList;
+  using Slot = std::atomic<uint64_t>;  // the epoch of the thread's outermost guard; 0: none
+
+  static Slot* ThreadSlot() {
+    Slot* slot = mine_;
+    return slot != nullptr ? slot : Register();
+  }
+  static Slot* Register();
+  // The least epoch among running guards; UINT64_MAX if there are none.
+  static uint64_t Oldest();
+
+  static std::atomic<uint64_t> global_;
+  static constinit thread_local Slot* mine_;
+
+  Slot* const slot_;
+  const bool outermost_;
+};
+
+class RetireList {
+ public:
+  using FreeFn = void (*)(void*);
+
+  RetireList() = default;
+  // The owner is going away: no reader may be left.
+  ~RetireList();
+  RetireList(const RetireList&) = delete;
+  RetireList& operator=(const RetireList&) = delete;
+
+  // `object` has been unlinked; free(object) is due once its readers are gone.
+  void Add(void* object, FreeFn free, size_t bytes);
+  // Objects and bytes that wait.
+  size_t count() const { return objects_.size(); }
+  size_t bytes() const { return bytes_; }
+
+  struct Object {
+    void* object;
+    FreeFn free;
+    size_t bytes;
+    uint64_t stamp;
+  };
+  // Takes out what no reader can reach any more. The caller runs the frees,
+  // with or without its lock.
+  void Collect(std::vector<Object>* due);
+  static void Free(const std::vector<Object>& due) {
+    for (const Object& o : due) o.free(o.object);
+  }
+
+ private:
+  std::vector<Object> objects_;  // stamps ascend
+  size_t bytes_ = 0;
+};
+
+}  // namespace compassdb
