@@ -292,5 +292,21 @@ TEST(LsmStoreTest, DroppedFamilyLeavesNothingOfAJobThatRan) {
   EXPECT_TRUE(names.empty()) << names.size() << " files";
 }
 
+// A read asks the directories of several tables at once; here there are more than that.
+TEST(LsmStoreTest, AKeyInManyRunsOfLevel0) {
+  StoreOptions options = StoreHarness::SmallOptions();
+  options.level0_trigger = 1000;
+  StoreHarness h(options);
+  h.Put(Key(0), "only");
+  for (int run = 0; run < 40; ++run) {
+    h.Merge(Key(1), "m" + std::to_string(run));
+    h.Put(Key(2), "v" + std::to_string(run));
+    h.Flush();
+    if (run == 20) h.Snapshot();
+    if (run == 30) h.DeleteRange(Key(0), Key(1));
+  }
+  h.CheckAll("forty runs");
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -2,6 +2,7 @@
 #include "lsm/lsm_version.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "lsm/compaction/policy/picker.h"
@@ -11,6 +12,9 @@
 namespace compassdb {
 
 namespace {
+
+// More tables than a key usually lies in: level 0 is the rest.
+constexpr size_t kProbesAtOnce = 16;
 
 Status Annotate(const Status& s, int level, const TphMeta& meta) {
   if (s.ok() || !s.IsCorruption()) return s;
@@ -73,28 +77,56 @@ LsmVersion::LsmVersion(const Comparator* comparator, std::vector<std::vector<Tab
   }
 }
 
+// The directories of all tables that may hold the key are asked in three steps,
+// each for all of them, so that their cache misses overlap.
 Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                        GetContext* ctx) const {
+  struct Probe {
+    const TableHandle* table;
+    int level;
+    uint64_t slot;
+  };
+  std::array<Probe, kProbesAtOnce> probes;
+  size_t count = 0;
+  const auto read_all = [&] {
+    for (size_t i = 0; i < count; ++i) {
+      const Directory& directory = probes[i].table->tph().directory();
+      probes[i].slot = directory.SlotOf(hash);
+      directory.PrefetchSlot(probes[i].slot);
+    }
+    Status s;
+    for (size_t i = 0; i < count && s.ok() && !ctx->done(); ++i) {
+      const Probe& probe = probes[i];
+      s = probe.table->tph().Get(read, user_key, hash, probe.slot, ctx);
+      if (!s.ok()) s = Annotate(s, probe.level, probe.table->meta());
+    }
+    count = 0;
+    return s;
+  };
+  Status s;
+  const auto add = [&](const TableRef& table, int level) {
+    if (count == probes.size()) s = read_all();
+    probes[count++] = {table.get(), level, 0};
+    table->tph().directory().Prefetch(hash);
+  };
   for (const TableRef& table : levels_[0]) {
     const TphMeta& meta = table->meta();
     if (comparator_->Compare(user_key, meta.smallest) < 0 ||
         comparator_->Compare(user_key, meta.largest) > 0) {
       continue;
     }
-    Status s = table->tph().Get(read, user_key, hash, ctx);
-    if (!s.ok()) return Annotate(s, 0, meta);
-    if (ctx->done()) return Status::OK();
+    add(table, 0);
+    if (!s.ok() || ctx->done()) return s;
   }
   for (size_t level = 1; level < levels_.size(); ++level) {
     const int i = FindTable(comparator_, levels_[level], user_key);
     if (i < 0) continue;
     const TableRef& table = levels_[level][i];
     if (comparator_->Compare(user_key, table->meta().largest) > 0) continue;
-    Status s = table->tph().Get(read, user_key, hash, ctx);
-    if (!s.ok()) return Annotate(s, static_cast<int>(level), table->meta());
-    if (ctx->done()) return Status::OK();
+    add(table, static_cast<int>(level));
+    if (!s.ok() || ctx->done()) return s;
   }
-  return Status::OK();
+  return read_all();
 }
 
 Status LsmVersion::AddIterators(const BlockReadOptions& read,

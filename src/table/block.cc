@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/block.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include <bit>
+
 namespace compassdb {
 
 namespace {
@@ -13,8 +19,8 @@ uint64_t TrailerOf(const Block::Record& r) { return PackTrailer(r.sequence, r.ty
 
 // --- BlockBuilder ---
 
-void BlockBuilder::Add(const Slice& user_key, SequenceNumber seq, ValueType type,
-                       const Slice& value) {
+void BlockBuilder::Add(const Slice& user_key, uint8_t fingerprint, SequenceNumber seq,
+                       ValueType type, const Slice& value) {
   if (records_.empty()) {
     prefix_ = share_prefix_ ? user_key.size() : 0;
     min_seq_ = max_seq_ = seq;
@@ -25,7 +31,7 @@ void BlockBuilder::Add(const Slice& user_key, SequenceNumber seq, ValueType type
     min_seq_ = std::min(min_seq_, seq);
     max_seq_ = std::max(max_seq_, seq);
   }
-  records_.push_back({bytes_.size(), user_key.size(), value.size(), seq, type});
+  records_.push_back({bytes_.size(), user_key.size(), value.size(), seq, type, fingerprint});
   bytes_.append(user_key.data(), user_key.size());
   bytes_.append(value.data(), value.size());
   key_bytes_ += user_key.size();
@@ -36,7 +42,8 @@ size_t BlockBuilder::Estimate(size_t count, size_t key_bytes, size_t value_bytes
   const size_t suffixes = key_bytes - count * prefix;
   const size_t average_suffix = count == 0 ? 0 : suffixes / count;
   const size_t average_value = count == 0 ? 0 : value_bytes / count;
-  const size_t overhead = 2 + static_cast<size_t>(VarintLength(average_suffix * 2) +
+  const size_t overhead = (with_fingerprints_ ? 3 : 2) +
+                          static_cast<size_t>(VarintLength(average_suffix * 2) +
                                                   VarintLength(average_value * 2) +
                                                   VarintLength(spread << kTypeBits | 31));
   return 16 + prefix + suffixes + value_bytes + count * overhead;
@@ -79,10 +86,14 @@ void BlockBuilder::Finish(std::string* payload) {
   const bool wide = !offsets.empty() && offsets.back() > UINT16_MAX;
   payload->clear();
   PutVarint32(payload, count());
-  payload->push_back(static_cast<char>(wide ? kBlockWideOffsets : 0));
+  payload->push_back(static_cast<char>((wide ? kBlockWideOffsets : 0) |
+                                       (with_fingerprints_ ? kBlockFingerprints : 0)));
   PutVarint32(payload, static_cast<uint32_t>(prefix_));
   if (prefix_ > 0) payload->append(bytes_, 0, prefix_);  // the first key starts at 0
   PutVarint64(payload, min_seq_);
+  if (with_fingerprints_) {
+    for (const Pending& r : records_) payload->push_back(static_cast<char>(r.fingerprint));
+  }
   for (size_t offset : offsets) {
     if (wide) {
       PutFixed32(payload, static_cast<uint32_t>(offset));
@@ -108,13 +119,18 @@ bool Block::Parse(const Slice& payload, Block* out) {
   p = GetVarint32Ptr(p, limit, &count);
   if (p == nullptr || p == limit || count == 0) return false;
   const uint8_t flags = static_cast<uint8_t>(*p++);
-  if ((flags & ~kBlockWideOffsets) != 0) return false;
+  if ((flags & ~(kBlockWideOffsets | kBlockFingerprints)) != 0) return false;
   p = GetVarint32Ptr(p, limit, &prefix_length);
   if (p == nullptr || static_cast<size_t>(limit - p) < prefix_length) return false;
   const Slice prefix(p, prefix_length);
   p = GetVarint64Ptr(p + prefix_length, limit, &min_seq);
   if (p == nullptr || min_seq > kMaxSequenceNumber) return false;
   const bool wide = (flags & kBlockWideOffsets) != 0;
+  if ((flags & kBlockFingerprints) != 0) {
+    if (static_cast<uint64_t>(limit - p) < count) return false;
+    out->fingerprints_ = p;
+    p += count;
+  }
   const uint64_t offset_bytes = uint64_t{count} * (wide ? 4 : 2);
   if (static_cast<uint64_t>(limit - p) < offset_bytes) return false;
   out->offsets_ = p;
@@ -206,11 +222,47 @@ bool Block::HasKey(const KeyOrder& order, uint32_t i, const Slice& user_key, Rec
          user_key.starts_with(prefix_) && user_key.ends_with(record->suffix);
 }
 
-bool Block::Find(const KeyOrder& order, const Slice& user_key, SequenceNumber snapshot,
-                 FindResult* result) const {
+uint32_t Block::NextMatch(uint32_t begin, uint8_t fingerprint) const {
+  uint32_t i = begin;
+#ifdef __SSE2__
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(fingerprint));
+  // Offsets and records follow: only in the smallest blocks would a load pass the end.
+  while (i < count_ && limit_ - (fingerprints_ + i) >= 16) {
+    const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(fingerprints_ + i));
+    const auto mask = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, wanted)));
+    if (mask != 0) return std::min(count_, i + static_cast<uint32_t>(std::countr_zero(mask)));
+    i += 16;
+  }
+#endif
+  while (i < count_ && static_cast<uint8_t>(fingerprints_[i]) != fingerprint) ++i;
+  return std::min(i, count_);
+}
+
+// Versions of a key lie together and share its fingerprint: the first match that
+// is of the key is its newest version here.
+bool Block::FirstOfKey(const KeyOrder& order, const Slice& user_key, uint8_t fingerprint,
+                       uint32_t* index) const {
+  uint32_t i = NextMatch(0, fingerprint);
+  for (; i < count_; i = NextMatch(i + 1, fingerprint)) {
+    bool ok;
+    Record record;
+    if (HasKey(order, i, user_key, &record, &ok)) break;
+    if (!ok) return false;
+  }
+  *index = i;
+  return true;
+}
+
+bool Block::Find(const KeyOrder& order, const Slice& user_key, const KeyHash* hash,
+                 SequenceNumber snapshot, FindResult* result) const {
   *result = FindResult();
   uint32_t i;
-  if (!LowerBound(order, user_key, UINT64_MAX, &i)) return false;
+  if (hash != nullptr && fingerprints_ != nullptr) {
+    if (!FirstOfKey(order, user_key, BlockFingerprint(*hash), &i)) return false;
+    if (i == count_) return true;
+  } else if (!LowerBound(order, user_key, UINT64_MAX, &i)) {
+    return false;
+  }
   for (bool first = true; i < count_; ++i, first = false) {
     bool ok;
     if (!HasKey(order, i, user_key, &result->record, &ok)) return ok;

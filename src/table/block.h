@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data blocks: records found by a binary search over an array of offsets
-// (docs/formats/block.md).
+// Data blocks: records found by their keys' fingerprints, or by a binary search
+// over an array of offsets (docs/formats/block.md).
 //
 //   payload := count:varint32 flags:u8 prefix_length:varint32 prefix
-//              min_sequence:varint64 offset{count} record{count}
+//              min_sequence:varint64 fingerprint:u8{count, if flags has bit 1 set}
+//              offset{count} record{count}
 //   offset  := u16le, or u32le if flags has bit 0 set; from the first record
 //   record  := suffix_length:varint32 value_length:varint32
 //              tag:varint64 = (sequence - min_sequence) << 5 | type
@@ -24,18 +25,26 @@
 
 #include "iter/internal_iterator.h"
 #include "base/internal_key.h"
+#include "base/key_hash.h"
 #include "table/key_order.h"
 
 namespace compassdb {
 
 inline constexpr uint8_t kBlockWideOffsets = 1;
+inline constexpr uint8_t kBlockFingerprints = 2;
+
+// What a block keeps of a key's hash: bits that no directory looks at first.
+inline uint8_t BlockFingerprint(const KeyHash& hash) { return static_cast<uint8_t>(hash.h2); }
 
 class BlockBuilder {
  public:
-  explicit BlockBuilder(bool share_prefix) : share_prefix_(share_prefix) {}
+  // `fingerprints`: only where equal keys have equal hashes.
+  BlockBuilder(bool share_prefix, bool fingerprints)
+      : share_prefix_(share_prefix), with_fingerprints_(fingerprints) {}
 
   // In internal-key order.
-  void Add(const Slice& user_key, SequenceNumber seq, ValueType type, const Slice& value);
+  void Add(const Slice& user_key, uint8_t fingerprint, SequenceNumber seq, ValueType type,
+           const Slice& value);
   bool empty() const { return records_.empty(); }
   uint32_t count() const { return static_cast<uint32_t>(records_.size()); }
   // Payload size, were it finished now; a little too high at most.
@@ -53,12 +62,14 @@ class BlockBuilder {
     size_t value_length;
     SequenceNumber sequence;
     ValueType type;
+    uint8_t fingerprint;
   };
   size_t Estimate(size_t count, size_t key_bytes, size_t value_bytes, size_t prefix,
                   SequenceNumber spread) const;
   Slice KeyOf(const Pending& r) const { return Slice(bytes_.data() + r.key_begin, r.key_length); }
 
   const bool share_prefix_;
+  const bool with_fingerprints_;
   std::string bytes_;  // key, value, key, value, ...
   std::vector<Pending> records_;
   size_t key_bytes_ = 0;
@@ -105,9 +116,15 @@ class Block {
     uint32_t index = 0;
     Record record;
   };
-  // The newest version of user_key with sequence <= snapshot. False: damaged.
-  bool Find(const KeyOrder& order, const Slice& user_key, SequenceNumber snapshot,
-            FindResult* result) const;
+  // The newest version of user_key with sequence <= snapshot. `hash` is the key's;
+  // it may be null. False: damaged.
+  bool Find(const KeyOrder& order, const Slice& user_key, const KeyHash* hash,
+            SequenceNumber snapshot, FindResult* result) const;
+  // False if the block says that record i is of a key with another hash.
+  bool MayHaveHash(uint32_t i, const KeyHash& hash) const {
+    return fingerprints_ == nullptr ||
+           static_cast<uint8_t>(fingerprints_[i]) == BlockFingerprint(hash);
+  }
   // Whether record i is of user_key. False in `ok`: damaged.
   bool HasKey(const KeyOrder& order, uint32_t i, const Slice& user_key, Record* record,
               bool* ok) const;
@@ -116,6 +133,11 @@ class Block {
   template <bool kBytewise>
   bool LowerBoundOfSuffix(const Comparator* comparator, const Slice& suffix, uint64_t trailer,
                           uint32_t* index) const;
+  // The first record of user_key by fingerprint; count() if it has none.
+  bool FirstOfKey(const KeyOrder& order, const Slice& user_key, uint8_t fingerprint,
+                  uint32_t* index) const;
+  // The first i >= begin whose fingerprint is that; count() if there is none.
+  uint32_t NextMatch(uint32_t begin, uint8_t fingerprint) const;
   // Cuts the prefix off user_key. 0: done, *suffix is set; otherwise the sign
   // says on which side of every record user_key lies.
   int StripPrefix(const Slice& user_key, Slice* suffix) const;
@@ -123,6 +145,7 @@ class Block {
     return wide_ ? DecodeFixed32(offsets_ + size_t{4} * i) : DecodeFixed16(offsets_ + size_t{2} * i);
   }
 
+  const char* fingerprints_ = nullptr;  // null: none
   const char* offsets_ = nullptr;
   const char* records_ = nullptr;
   const char* limit_ = nullptr;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "cache/sharded_cache.h"
 #include "rocksdb/memory_allocator.h"
 #include "table/read_stats.h"
 #include "util/compression.h"
@@ -260,7 +261,9 @@ void BlockRef::MoveInto(rocksdb::Cleanable* pin) {
 // --- BlockLoader ---
 
 BlockLoader::BlockLoader(const TableReaderOptions& options)
-    : cache_(options.block_cache.get()), statistics_(options.statistics) {
+    : cache_(options.block_cache.get()),
+      own_(dynamic_cast<ShardedCache*>(cache_)),
+      statistics_(options.statistics) {
   create_ = [allocator = allocator()](const void* data, size_t size, void** out, size_t* charge) {
     LoadedBlock* loaded =
         LoadedBlock::FromPayload(Slice(static_cast<const char*>(data), size), allocator);
@@ -286,12 +289,36 @@ bool BlockLoader::FromCache(uint64_t file_id, uint64_t offset, BlockRef* ref) co
   ref->cache_ = cache_;
   ref->handle_ = handle;
   ref->loaded_ = static_cast<LoadedBlock*>(cache_->Value(handle));
+  CountHit(ref->loaded_);
+  return true;
+}
+
+void BlockLoader::CountHit(const LoadedBlock* loaded) const {
   if (rocksdb::PerfContext* perf = PerfCounters()) ++perf->block_cache_hit_count;
   if (statistics_ != nullptr) {
     Tick(statistics_, rocksdb::BLOCK_CACHE_HIT);
     Tick(statistics_, rocksdb::BLOCK_CACHE_DATA_HIT);
-    Tick(statistics_, rocksdb::BLOCK_CACHE_BYTES_READ, ref->loaded_->charge());
+    Tick(statistics_, rocksdb::BLOCK_CACHE_BYTES_READ, loaded->charge());
   }
+}
+
+LoadedBlock* BlockLoader::Peek(uint64_t file_id, uint64_t offset) const {
+  if (own_ == nullptr) return nullptr;
+  const CacheEntry* const entry =
+      own_->Peek(BlockKey(file_id, offset).slice(), ShardedCache::HashOfWords(file_id, offset));
+  if (entry == nullptr) return nullptr;
+  auto* const loaded = static_cast<LoadedBlock*>(entry->value);
+  CountHit(loaded);
+  return loaded;
+}
+
+bool BlockLoader::Pin(LoadedBlock* peeked, BlockRef* ref) const {
+  rocksdb::Cache::Handle* const handle = ShardedCache::Pin(peeked->entry());
+  if (handle == nullptr) return false;
+  ref->Reset();
+  ref->cache_ = cache_;
+  ref->handle_ = handle;
+  ref->loaded_ = peeked;
   return true;
 }
 
@@ -320,8 +347,12 @@ void BlockLoader::Adopt(LoadedBlock* loaded, const BlockPlace& place, bool fill_
   const BlockKey key(place.file->file_id(), place.offset);
   rocksdb::Cache::Handle* handle = nullptr;
   const size_t charge = loaded->charge();
-  const Status s = cache_->Insert(key.slice(), loaded, &kBlockHelper, charge, &handle,
-                                  rocksdb::Cache::Priority::LOW);
+  const Status s =
+      own_ != nullptr
+          ? own_->InsertEmbedded(loaded->entry(), key.slice(), loaded, &kBlockHelper, charge,
+                                 &handle, rocksdb::Cache::Priority::LOW)
+          : cache_->Insert(key.slice(), loaded, &kBlockHelper, charge, &handle,
+                           rocksdb::Cache::Priority::LOW);
   if (!s.ok()) {
     // A full cache with a strict limit: the read is served all the same.
     Tick(statistics_, rocksdb::BLOCK_CACHE_ADD_FAILURES);

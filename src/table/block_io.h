@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cache/cache_entry.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/cleanable.h"
 #include "rocksdb/compression_type.h"
@@ -20,6 +21,8 @@
 #include "util/hash.h"
 
 namespace compassdb {
+
+class ShardedCache;
 
 inline constexpr size_t kBlockTrailerBytes = 5;
 
@@ -36,10 +39,12 @@ struct BlockPlace {
   uint64_t max_payload = 0;
 };
 
-// A block in memory: one allocation holds this and, behind it, the payload.
+// A block in memory: one allocation holds this and, behind it, the payload. The
+// block cache's entry stands in front, so that a hit touches one place.
 class LoadedBlock {
  public:
   const Block& block() const { return block_; }
+  CacheEntry* entry() { return &cached_.entry; }
   size_t charge() const { return allocated_; }
   Slice payload() const {
     return Slice(reinterpret_cast<const char*>(this + 1), payload_size_);
@@ -68,6 +73,13 @@ class LoadedBlock {
   Status Parse(const BlockPlace& place, size_t payload_size);
   char* data() { return reinterpret_cast<char*>(this + 1); }
 
+  // Unused while the block is in no cache, or in one of the user's make.
+  struct EmbeddedEntry {
+    CacheEntry entry;
+    char key[16];  // file id and offset
+  };
+  static_assert(sizeof(EmbeddedEntry) == sizeof(CacheEntry) + 16);
+  EmbeddedEntry cached_;
   Block block_;
   rocksdb::MemoryAllocator* allocator_ = nullptr;
   size_t allocated_ = 0;
@@ -102,6 +114,11 @@ class BlockLoader {
 
   // True if the block was in the cache.
   bool FromCache(uint64_t file_id, uint64_t offset, BlockRef* ref) const;
+  // A cached block without lock or reference, valid while the caller's EpochGuard
+  // lasts. Null: ask FromCache.
+  LoadedBlock* Peek(uint64_t file_id, uint64_t offset) const;
+  // Makes a reference of what Peek returned, under the same guard. False: on its way out.
+  bool Pin(LoadedBlock* peeked, BlockRef* ref) const;
   // Reads the block; with `fill_cache` it goes into the cache.
   Status FromFile(const BlockPlace& place, const BlockReadOptions& read, BlockRef* ref) const;
   // Takes a block out of `stored`, bytes that were read already.
@@ -111,12 +128,14 @@ class BlockLoader {
   rocksdb::Statistics* statistics() const { return statistics_; }
 
  private:
+  void CountHit(const LoadedBlock* loaded) const;
   void Adopt(LoadedBlock* loaded, const BlockPlace& place, bool fill_cache, BlockRef* ref) const;
   rocksdb::MemoryAllocator* allocator() const {
     return cache_ == nullptr ? nullptr : cache_->memory_allocator();
   }
 
   rocksdb::Cache* cache_ = nullptr;
+  ShardedCache* own_ = nullptr;  // cache_, if it is of our make
   rocksdb::Statistics* statistics_ = nullptr;
   rocksdb::Cache::CreateCallback create_;  // makes blocks of what a secondary cache returns
 };

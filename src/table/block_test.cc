@@ -9,9 +9,17 @@
 namespace compassdb {
 namespace {
 
-std::string Build(const std::vector<TestRecord>& records, bool share_prefix = true) {
-  BlockBuilder builder(share_prefix);
-  for (const TestRecord& r : records) builder.Add(r.key, r.seq, r.type, r.value);
+// A poor hash: that of different keys is often the same.
+KeyHash HashOf(const std::string& key) {
+  return {0, key.empty() ? 0 : static_cast<uint64_t>(static_cast<unsigned char>(key.back())) % 8};
+}
+
+std::string Build(const std::vector<TestRecord>& records, bool share_prefix = true,
+                  bool fingerprints = true) {
+  BlockBuilder builder(share_prefix, fingerprints);
+  for (const TestRecord& r : records) {
+    builder.Add(r.key, BlockFingerprint(HashOf(r.key)), r.seq, r.type, r.value);
+  }
   const size_t estimate = builder.EstimatedSize();
   std::string payload;
   builder.Finish(&payload);
@@ -65,7 +73,7 @@ TEST(BlockTest, SeekAgreesWithAModel) {
   for (int round = 0; round < 30; ++round) {
     const std::string prefix = round % 2 ? "ab" : "";
     const auto records = RandomRecords(&rnd, 40, prefix);
-    const std::string payload = Build(records);
+    const std::string payload = Build(records, true, round % 3 != 0);
     Block block;
     ASSERT_TRUE(Block::Parse(payload, &block));
     BlockIter iter(block, order);
@@ -91,7 +99,8 @@ TEST(BlockTest, SeekAgreesWithAModel) {
       }
 
       Block::FindResult found;
-      ASSERT_TRUE(block.Find(order, key, seq, &found));
+      const KeyHash hash = HashOf(key);
+      ASSERT_TRUE(block.Find(order, key, probe % 2 ? &hash : nullptr, seq, &found));
       const bool visible = at < records.size() && records[at].key == key;
       EXPECT_EQ(found.found, visible);
       if (visible) {
@@ -131,16 +140,17 @@ TEST(BlockTest, LargestSequencesAndOneKeyOnly) {
   Block block;
   ASSERT_TRUE(Block::Parse(payload, &block));
   EXPECT_EQ(block.prefix().ToString(), "only");
+  const KeyHash only = HashOf("only");
   Block::FindResult found;
-  ASSERT_TRUE(block.Find(KeyOrder(), "only", kMaxSequenceNumber, &found));
+  ASSERT_TRUE(block.Find(KeyOrder(), "only", &only, kMaxSequenceNumber, &found));
   EXPECT_TRUE(found.first);
-  ASSERT_TRUE(block.Find(KeyOrder(), "only", 5, &found));
+  ASSERT_TRUE(block.Find(KeyOrder(), "only", &only, 5, &found));
   EXPECT_TRUE(found.found);
   EXPECT_FALSE(found.first);
   EXPECT_EQ(found.record.value.ToString(), "old");
-  ASSERT_TRUE(block.Find(KeyOrder(), "onl", 5, &found));
+  ASSERT_TRUE(block.Find(KeyOrder(), "onl", nullptr, 5, &found));
   EXPECT_FALSE(found.key_present);
-  ASSERT_TRUE(block.Find(KeyOrder(), "onlyy", 5, &found));
+  ASSERT_TRUE(block.Find(KeyOrder(), "onlyy", &only, 5, &found));
   EXPECT_FALSE(found.key_present);
 }
 
@@ -149,13 +159,13 @@ TEST(BlockTest, CustomComparatorKeepsItsOrder) {
   const KeyOrder order(&comparator);
   const std::vector<TestRecord> records = {
       {"z", 1, kTypeValue, "1"}, {"aa", 2, kTypeValue, "2"}, {"aaa", 3, kTypeValue, "3"}};
-  const std::string payload = Build(records, order.bytewise());
+  const std::string payload = Build(records, order.bytewise(), false);
   Block block;
   ASSERT_TRUE(Block::Parse(payload, &block));
   EXPECT_TRUE(block.prefix().empty());
   for (const TestRecord& r : records) {
     Block::FindResult found;
-    ASSERT_TRUE(block.Find(order, r.key, 10, &found));
+    ASSERT_TRUE(block.Find(order, r.key, nullptr, 10, &found));
     ASSERT_TRUE(found.found);
     EXPECT_EQ(found.record.value.ToString(), r.value);
   }
@@ -168,7 +178,10 @@ void Exercise(const Slice& payload, const std::string& key) {
   const KeyOrder order;
   Block::FindResult found;
   size_t bytes = 0;
-  if (block.Find(order, key, 100, &found) && found.found) bytes += found.record.value.size();
+  const KeyHash hash = HashOf(key);
+  for (const KeyHash* h : {static_cast<const KeyHash*>(nullptr), &hash}) {
+    if (block.Find(order, key, h, 100, &found) && found.found) bytes += found.record.value.size();
+  }
   BlockIter iter(block, order);
   int steps = 0;
   for (iter.SeekToFirst(); iter.Valid() && steps < 2000; iter.Next(), ++steps) {
@@ -202,6 +215,38 @@ TEST(BlockTest, DamagedBytesNeverLeaveThePayload) {
       exact[rnd.Uniform(exact.size())] = static_cast<char>(rnd.Next());
     }
     Exercise(Slice(exact.data(), exact.size()), "pre" + rnd.Text(2));
+  }
+}
+
+// More records than a vector register has bytes, all of one fingerprint.
+TEST(BlockTest, EveryRecordIsFoundByItsFingerprint) {
+  std::vector<TestRecord> records;
+  for (int i = 100; i < 180; ++i) {
+    records.push_back({"key" + std::to_string(i), 5, kTypeValue, std::to_string(i)});
+  }
+  for (const bool same : {true, false}) {
+    BlockBuilder builder(true, true);
+    const auto hash_of = [&](const TestRecord& r) {
+      return KeyHash{0, same ? 9 : static_cast<uint64_t>(std::stoi(r.value))};
+    };
+    for (const TestRecord& r : records) {
+      builder.Add(r.key, BlockFingerprint(hash_of(r)), r.seq, r.type, r.value);
+    }
+    std::string payload;
+    builder.Finish(&payload);
+    Block block;
+    ASSERT_TRUE(Block::Parse(payload, &block));
+    Block::FindResult found;
+    for (const TestRecord& r : records) {
+      const KeyHash hash = hash_of(r);
+      ASSERT_TRUE(block.Find(KeyOrder(), r.key, &hash, 10, &found));
+      ASSERT_TRUE(found.found) << r.key;
+      EXPECT_EQ(found.record.value.ToString(), r.value);
+      // The fingerprint decides, not the key: another one is another key's.
+      const KeyHash other{0, 255};
+      ASSERT_TRUE(block.Find(KeyOrder(), r.key, &other, 10, &found));
+      EXPECT_FALSE(found.key_present);
+    }
   }
 }
 

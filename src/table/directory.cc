@@ -94,7 +94,13 @@ Status Directory::Open(std::string bytes, std::unique_ptr<Directory>* out) {
   return s;
 }
 
-DirectoryHit Directory::Lookup(const KeyHash& hash) const {
+uint64_t Directory::SlotOf(const KeyHash& hash) const { return rep_->function(hash.h1); }
+
+void Directory::PrefetchSlot(uint64_t slot) const {
+  __builtin_prefetch(rep_->slots + slot * rep_->slot_bits / 8);
+}
+
+DirectoryHit Directory::LookupAt(uint64_t slot_number, const KeyHash& hash) const {
   const Rep& r = *rep_;
   DirectoryHit hit;
   if (r.keys == 0) return hit;
@@ -102,7 +108,7 @@ DirectoryHit Directory::Lookup(const KeyHash& hash) const {
     hit.kind = DirectoryHit::kAmbiguous;
     return hit;
   }
-  const uint64_t bit = r.function(hash.h1) * r.slot_bits;
+  const uint64_t bit = slot_number * r.slot_bits;
   const uint64_t slot = DecodeFixed64(r.slots + bit / 8) >> (bit & 7) & r.slot_mask;
   // Wraps around to something large for other fingerprints and for empty slots.
   const uint64_t piece = slot - 1 - FingerprintOf(hash.h2, r.fingerprints) * r.pieces;

@@ -62,8 +62,13 @@ class Directory {
 
   // kAbsent is exact. kPiece is a hint that is wrong for about one in
   // fingerprints() absent keys. kAmbiguous: search the pieces.
-  DirectoryHit Lookup(const KeyHash& hash) const;
+  DirectoryHit Lookup(const KeyHash& hash) const { return LookupAt(SlotOf(hash), hash); }
+  // Lookup in steps, so that the memory accesses of several directories overlap:
+  // Prefetch for all, SlotOf and PrefetchSlot for all, LookupAt one by one.
   void Prefetch(const KeyHash& hash) const;
+  uint64_t SlotOf(const KeyHash& hash) const;
+  void PrefetchSlot(uint64_t slot) const;
+  DirectoryHit LookupAt(uint64_t slot, const KeyHash& hash) const;
   bool IsAmbiguous(uint64_t h1) const;
   bool has_ambiguous() const;  // any
   uint64_t num_keys() const;

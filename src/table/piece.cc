@@ -2,8 +2,16 @@
 #include "table/piece.h"
 
 #include "table/piece_reader.h"
+#include "util/epoch.h"
 
 namespace compassdb {
+
+namespace {
+
+// Up to here copying costs less than a reference that other threads count, too.
+constexpr size_t kCopiedValueBytes = 1024;
+
+}  // namespace
 
 struct Piece::Rep {
   std::unique_ptr<PieceReader> reader;
@@ -43,6 +51,31 @@ Status Piece::Find(const BlockReadOptions& read, const Slice& user_key, Sequence
   record->value = cursor.record().value;
   cursor.block()->MoveInto(&record->pin);
   return s;
+}
+
+Piece::Cached Piece::FindCached(const Slice& user_key, const KeyHash& hash,
+                                GetContext* ctx) const {
+  const PieceReader& r = reader();
+  const uint32_t block = r.SeekBlock(user_key);
+  const EpochGuard guard;
+  LoadedBlock* const loaded = r.PeekBlock(block);
+  if (loaded == nullptr) return Cached::kUndecided;
+  Block::FindResult found;
+  if (!loaded->block().Find(r.order(), user_key, &hash, ctx->snapshot(), &found)) {
+    return Cached::kUndecided;
+  }
+  if (!found.key_present) return Cached::kAbsent;
+  if (!found.found || !found.first || found.record.type == kTypeMerge) return Cached::kUndecided;
+  if (found.record.value.size() <= kCopiedValueBytes) {
+    ctx->Add(found.record.sequence, found.record.type, found.record.value, nullptr);
+    return Cached::kFed;
+  }
+  BlockRef ref;
+  if (!r.loader().Pin(loaded, &ref)) return Cached::kUndecided;
+  rocksdb::Cleanable pin;
+  ref.MoveInto(&pin);
+  ctx->Add(found.record.sequence, found.record.type, found.record.value, &pin);
+  return Cached::kFed;
 }
 
 InternalIteratorPtr Piece::NewIterator(const BlockReadOptions& read) const {

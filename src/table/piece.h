@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/range_tombstone.h"
+#include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "rocksdb/cleanable.h"
 #include "table/file_cache.h"
@@ -53,6 +54,11 @@ class Piece {
   // in the next ones.
   Status Find(const BlockReadOptions& read, const Slice& user_key, SequenceNumber snapshot,
               FoundRecord* record) const;
+  // As Find, and feeds what it found to ctx, if all of it is in the block cache and
+  // needs no second look; takes no lock and, unless the value is large, no
+  // reference. kUndecided: ask Find; ctx is untouched.
+  enum class Cached : uint8_t { kUndecided, kAbsent, kFed };
+  Cached FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx) const;
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   Status ReadHashes(PieceHashes* hashes) const;

@@ -19,7 +19,11 @@ constexpr size_t kMaxPaddingRatio = 128;  // a block grows by padding at most by
 
 struct PieceBuilder::Rep {
   Rep(const PieceBuildOptions& o, CompactionFileWriter* f)
-      : options(o), order(o.comparator), file(f), block(order.bytewise()), separators(order) {}
+      : options(o),
+        order(o.comparator),
+        file(f),
+        block(order.bytewise(), order.HashesStandForKeys()),
+        separators(order) {}
 
   Status FlushBlock();
   Status WriteSection(PieceSection section, std::string bytes);
@@ -32,6 +36,7 @@ struct PieceBuilder::Rep {
   SeparatorBuilder separators;
   std::string first_key;  // user key of the open block's first record
   std::string last_key;   // ... and of the newest record added
+  uint8_t fingerprint = 0;  // of that key
   size_t last_payload = 0;  // of the block before
   std::string scratch;
 
@@ -96,6 +101,7 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
   if (r.block.empty()) r.first_key.assign(key.user_key.data(), key.user_key.size());
   if (c != 0) {
     const KeyHash hash = r.options.hasher(key.user_key);
+    r.fingerprint = BlockFingerprint(hash);
     r.hashes.h1.push_back(hash.h1);
     r.hashes.h2.push_back(hash.h2);
     r.hashes.flags.push_back(static_cast<uint8_t>((key.type == kTypeMerge ? PieceHashes::kMerge : 0) |
@@ -104,7 +110,7 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
     r.last_key.assign(key.user_key.data(), key.user_key.size());
     if (first_record) r.meta.smallest = r.last_key;
   }
-  r.block.Add(key.user_key, key.sequence, key.type, value);
+  r.block.Add(key.user_key, r.fingerprint, key.sequence, key.type, value);
   r.last_sequence = key.sequence;
   r.CoverSequence(key.sequence);
   ++r.meta.num_records;

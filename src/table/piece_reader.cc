@@ -191,7 +191,7 @@ Status VersionCursor::Seek(SequenceNumber snapshot) {
   Status s = piece_->GetBlock(read_, block_, &ref_);
   if (!s.ok()) return s;
   Block::FindResult found;
-  if (!ref_.block().Find(piece_->order(), user_key_, snapshot, &found)) {
+  if (!ref_.block().Find(piece_->order(), user_key_, nullptr, snapshot, &found)) {
     return piece_->DamagedBlock(block_, "malformed record");
   }
   key_present_ = found.key_present;

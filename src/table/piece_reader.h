@@ -35,6 +35,11 @@ class PieceReader {
   BlockPlace PlaceOf(uint32_t block, const CompactionFile* file) const;
   // Cache, then file.
   Status GetBlock(const BlockReadOptions& read, uint32_t block, BlockRef* ref) const;
+  // The block, if it is in the cache, while the caller's EpochGuard lasts; null: ask GetBlock.
+  LoadedBlock* PeekBlock(uint32_t block) const {
+    if (block >= num_blocks()) return nullptr;
+    return loader_.Peek(meta_.file_id, meta_.extent.offset + separators_.BlockOffset(block));
+  }
   // "path: piece 7 at offset 36", for messages.
   std::string Description() const;
   std::string Path() const { return path_; }

@@ -53,6 +53,9 @@ class PieceVerifier {
     for (iter.SeekToFirst(); iter.Valid(); iter.Next()) {
       s = VerifyRecord(b, iter.user_key(), iter.record());
       if (!s.ok()) return s;
+      if (!ref.block().MayHaveHash(iter.index(), last_hash_)) {
+        return RecordError(b, iter.user_key(), "has another fingerprint in its block");
+      }
     }
     if (!iter.status().ok()) return piece_.DamagedBlock(b, "malformed record");
     return s;
@@ -91,7 +94,7 @@ class PieceVerifier {
 
   Status VerifyHash(uint32_t b, const Slice& user_key, const Block::Record& record) {
     if (keys_ >= hashes_.h1.size()) return RecordError(b, user_key, "is not in the hash list");
-    const KeyHash hash = hasher_(user_key);
+    const KeyHash hash = last_hash_ = hasher_(user_key);
     if (hashes_.h1[keys_] != hash.h1 || hashes_.h2[keys_] != hash.h2) {
       return RecordError(b, user_key, "has another hash in the hash list");
     }
@@ -116,6 +119,7 @@ class PieceVerifier {
   uint64_t keys_ = 0;
   uint64_t records_ = 0;
   std::string last_key_;
+  KeyHash last_hash_;  // of that key
   SequenceNumber last_sequence_ = 0;
 };
 

@@ -80,16 +80,25 @@ void Tph::CountProbe(const DirectoryHit& hit) const {
 }
 
 Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
-                GetContext* ctx) const {
+                uint64_t slot, GetContext* ctx) const {
   if (!tombstones_.empty()) {
     ctx->AddCoveringTombstone(tombstones_.MaxCoveringSequence(user_key, ctx->snapshot()));
   }
   if (!use_directory_) return SearchPieces(read, user_key, ctx);
-  const DirectoryHit hit = directory_->Lookup(hash);
+  const DirectoryHit hit = directory_->LookupAt(slot, hash);
   CountProbe(hit);
   if (hit.kind == DirectoryHit::kAbsent) return Status::OK();
   if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
 
+  switch (pieces_[hit.piece]->FindCached(user_key, hash, ctx)) {
+    case Piece::Cached::kFed:
+      Tick(options_.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+      return Status::OK();
+    case Piece::Cached::kAbsent:
+      return Status::OK();  // another key's slot, with the same fingerprint
+    case Piece::Cached::kUndecided:
+      break;
+  }
   FoundRecord record;
   Status s = pieces_[hit.piece]->Find(read, user_key, ctx->snapshot(), &record);
   if (!s.ok()) return s;

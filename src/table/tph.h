@@ -35,8 +35,13 @@ class Tph {
   // The fast path of rule 1: directory, one block, key equal, sequence at or
   // below the read's, plain value or deletion, not covered; otherwise the
   // pieces are searched one by one.
+  // `slot` is directory().SlotOf(hash).
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
-             GetContext* ctx) const;
+             uint64_t slot, GetContext* ctx) const;
+  Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+             GetContext* ctx) const {
+    return Get(read, user_key, hash, directory_->SlotOf(hash), ctx);
+  }
   // Merges the pieces. The iterator must not outlive the TPH.
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   // Pieces, directory and their agreement: the keys with a slot are those of the pieces, and each
