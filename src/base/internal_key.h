@@ -5,12 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <string>
 
 #include "rocksdb/comparator.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/types.h"
 #include "util/coding.h"
+#include "util/hash.h"
 
 namespace compassdb {
 
@@ -104,18 +107,37 @@ class InternalKeyComparator {
   bool bytewise_;
 };
 
-// A seek target that owns its bytes.
+// A seek target that owns its bytes: on the stack, unless the key is long.
 class LookupKey {
  public:
-  LookupKey(const Slice& user_key, SequenceNumber seq) {
-    rep_.reserve(user_key.size() + 8);
-    AppendInternalKey(&rep_, user_key, seq, kValueTypeForSeek);
+  LookupKey(const Slice& user_key, SequenceNumber seq) : size_(user_key.size() + 8) {
+    if (size_ > sizeof(inline_)) {
+      heap_.reset(new char[size_]);
+      data_ = heap_.get();
+    }
+    if (!user_key.empty()) memcpy(data_, user_key.data(), user_key.size());
+    EncodeFixed64(data_ + user_key.size(), PackTrailer(seq, kValueTypeForSeek));
   }
-  Slice internal_key() const { return rep_; }
-  Slice user_key() const { return Slice(rep_.data(), rep_.size() - 8); }
+  LookupKey(const LookupKey&) = delete;
+  LookupKey& operator=(const LookupKey&) = delete;
+  Slice internal_key() const { return Slice(data_, size_); }
+  Slice user_key() const { return Slice(data_, size_ - 8); }
+  // Hash64 of the user key, which all memtables of a read ask for.
+  uint64_t hash() const {
+    if (!hashed_) {
+      hash_ = Hash64(user_key());
+      hashed_ = true;
+    }
+    return hash_;
+  }
 
  private:
-  std::string rep_;
+  const size_t size_;
+  mutable uint64_t hash_ = 0;
+  mutable bool hashed_ = false;
+  char* data_ = inline_;
+  std::unique_ptr<char[]> heap_;
+  char inline_[136];
 };
 
 }  // namespace compassdb

@@ -23,6 +23,7 @@
 #include "base/range_tombstone.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
+#include "memtable/memtable_filter.h"
 #include "memtable/skip_list.h"
 #include "util/concurrent_arena.h"
 #include "util/mutex.h"
@@ -63,8 +64,8 @@ class MemTable {
   void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* count,
                         uint64_t* bytes) const;
 
-  size_t ApproximateMemoryUsage() const { return arena_.ApproximateMemoryUsage(); }
-  size_t MemoryAllocatedBytes() const { return arena_.MemoryAllocatedBytes(); }
+  size_t ApproximateMemoryUsage() const { return arena_.ApproximateMemoryUsage() + FilterBytes(); }
+  size_t MemoryAllocatedBytes() const { return arena_.MemoryAllocatedBytes() + FilterBytes(); }
   bool ShouldFlush() const {
     return ApproximateMemoryUsage() >= write_buffer_size_.load(std::memory_order_relaxed);
   }
@@ -108,6 +109,9 @@ class MemTable {
   };
   using List = SkipList<EntryCompare>;
 
+  size_t FilterBytes() const {
+    return filter_ == nullptr ? 0 : filter_->BytesInUse(num_entries());
+  }
   SequenceNumber CoveringTombstone(const Slice& user_key, SequenceNumber snapshot) const;
   void Fragment() const REQUIRES(tombstones_mu_);
   void Count(SequenceNumber sequence, ValueType type, size_t bytes, bool concurrent);
@@ -118,6 +122,8 @@ class MemTable {
   ConcurrentArena arena_;
   List points_;
   List ranges_;
+  // Of the keys of points_; null where equal keys may have different bytes.
+  std::unique_ptr<MemTableFilter> filter_;
 
   std::atomic<uint64_t> num_entries_{0};
   std::atomic<uint64_t> num_deletes_{0};
