@@ -26,17 +26,21 @@
 namespace compassdb {
 
 // How many bytes of a piece a walk takes that starts with a seek: about the
-// upper quartile. A walk's first read from the file fetches as much at once.
+// median. A walk's first read from the file fetches as much at once; to read
+// for the longer half as well costs more bytes than it saves reads.
 class WalkLength {
  public:
   static constexpr uint64_t kMost = 256 << 10;
 
-  uint64_t expected() const { return bytes_.load(std::memory_order_relaxed); }
-  // Steps up thrice as far as down, so that one walk in four is longer.
+  // An eighth above the median, since walks of equal length differ by a block.
+  uint64_t expected() const {
+    const uint64_t median = bytes_.load(std::memory_order_relaxed);
+    return median + median / 8;
+  }
   void Note(uint64_t walked) {
-    const uint64_t now = expected();
+    const uint64_t now = bytes_.load(std::memory_order_relaxed);
     const uint64_t step = std::max<uint64_t>(now / 32, 512);
-    const uint64_t next = walked > now ? std::min(kMost, now + 3 * step) : now - std::min(now, step);
+    const uint64_t next = walked > now ? std::min(kMost, now + step) : now - std::min(now, step);
     bytes_.store(next, std::memory_order_relaxed);
   }
 

@@ -305,6 +305,7 @@ void BlockIter::MoveTo(uint32_t index) {
     return;
   }
   if (!block_.Get(index, &record_)) return Damaged();
+  block_.Prefetch(index_ == kNowhere || index > index_ ? index + 1 : index - 1);
   index_ = index;
   key_.resize(block_.prefix().size());
   key_.append(record_.suffix.data(), record_.suffix.size());

@@ -96,6 +96,12 @@ class Block {
   Slice prefix() const { return prefix_; }
   // False if record i (i < count) does not lie within the payload.
   bool Get(uint32_t i, Record* record) const;
+  // Record i will be wanted soon, if there is one.
+  void Prefetch(uint32_t i) const {
+    if (i >= count_) return;
+    const uint32_t offset = OffsetOf(i);
+    if (offset < static_cast<size_t>(limit_ - records_)) __builtin_prefetch(records_ + offset);
+  }
 
   // The first record >= (user_key, trailer) in internal-key order; count() if
   // there is none. False if the block is damaged.

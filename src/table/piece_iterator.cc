@@ -134,7 +134,7 @@ uint64_t PieceIterator::ReadaheadBytes(uint64_t block_length) {
   if (read_.readahead_bytes != 0) return read_.readahead_bytes;
   const uint64_t expected = read_.seeks != nullptr ? read_.seeks->expected_bytes : 0;
   if (expected > walked_ + block_length / 2) {
-    readahead_ = std::max(readahead_, expected - walked_);
+    readahead_ = std::max(readahead_, (expected - walked_) / 2);
     return expected - walked_;
   }
   if (readahead_ == 0 && run_ <= kSequentialRun) return 0;
