@@ -70,7 +70,7 @@ class KvbenchTest(unittest.TestCase):
             self.assertIn(field, result)
         self.assertTrue(result["latency_us"])
         for name, latency in result["latency_us"].items():
-            self.assertIn(name, ["read", "update", "insert", "scan", "rmw"])
+            self.assertIn(name, ["read", "multiread", "update", "insert", "scan", "rmw"])
             values = [latency[f] for f in LATENCY[1:]]
             self.assertEqual(values, sorted(values))
         self.assertGreater(result["ops_per_second"], 0)
