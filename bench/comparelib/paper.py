@@ -8,6 +8,7 @@ from .figures import data_cache
 from .plan import NAMES, Group, Step, metric_of
 
 ENGINES = ["compassdb", "rocksdb", "rocksdb-defaults"]
+PRESETS = ["compassdb", "compassdb-read-mostly", "compassdb-update-heavy", "rocksdb", "rocksdb-defaults"]
 
 
 def ycsb(size):
@@ -63,7 +64,7 @@ def amplification(size):
                 title=f"Figure 11: {records:,} records filled in random order, then all read",
                 records=records,
                 value_size=128,
-                engines=ENGINES,
+                engines=PRESETS,
                 steps=[
                     Step("fillrandom", "fillrandom"),
                     Step("readrandom", "readrandom", per_second=20_000, repeats=1),
@@ -118,7 +119,7 @@ def median_of(results, group, step, engine, metric):
 def series(groups, results, step, metric, at):
     """{engine: [(x, y)]} over the groups of a suite."""
     out = {}
-    for engine in ENGINES:
+    for engine in PRESETS:
         points = [(at(g), median_of(results, g, step, engine, metric)) for g in groups]
         points = [(x, y) for x, y in points if y is not None]
         if points:
