@@ -16,6 +16,16 @@
 
 namespace compassdb {
 
+// What the levels below level 0 are cut into tables by.
+enum class Partition : unsigned char {
+  kKeyRange,
+  // By a hash of the key (paper 3.4): each table meets only the few tables of the next level that have
+  // its range of hashes, so that compactions of different subtrees run at the same time. For point reads and
+  // updates: an iterator merges all tables of a level. Needs a comparator for which keys of different
+  // bytes are different. Tables of an existing database change over level by level.
+  kHashRange,
+};
+
 struct PieceTableOptions {
   static const char* kName() { return "CompassTableOptions"; }
 
@@ -42,6 +52,8 @@ struct PieceTableOptions {
   // so many bytes of rewriting; a block in the cache for a 32nd of it. More: consolidates
   // sooner. 0: never. Dynamically changeable.
   uint64_t scan_bytes_per_read = 16 << 10;
+
+  Partition partition = Partition::kKeyRange;
 };
 
 // "CompassTable". The caller owns the factory.

@@ -2,8 +2,9 @@
 // The tables of a column family at one moment.
 //
 // Thread safety: immutable; pinned through std::shared_ptr.
-// Invariants: level 0 is newest first; the tables of a deeper level are
-// sorted by smallest key and share no user key.
+// Invariants: level 0 is newest first; the tables of a deeper level share no
+// user key. They are all cut by user keys and sorted by smallest key, or all cut
+// by hash and sorted by first search key (paper 3.4).
 #pragma once
 
 #include <memory>
@@ -44,12 +45,18 @@ class LsmVersion : public StoreView {
   void ForEachTable(const std::function<void(int, const TphMeta&)>& f) const override;
   Status Verify() const override;
 
+  bool HasRangeTombstones() const { return !with_tombstones_.empty(); }
+  bool HasHashLevels() const;
   // True if a table below `level` holds a record of the key, or may (rule 4).
   bool MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const;
-  // True if a table below `level` overlaps [begin, end]; a null pointer is unbounded.
-  bool OverlapsBelow(int level, const Slice* begin, const Slice* end) const;
+  // True if a table below `level` overlaps [begin, end] (a null pointer is unbounded) and `search`.
+  bool OverlapsBelow(int level, const Slice* begin, const Slice* end,
+                     const SearchRange& search = SearchRange()) const;
 
  private:
+  // The table of a level below 0 that holds the key if any does; null if none may.
+  const TableRef* TableOf(size_t level, const Slice& user_key, const KeyHash& hash) const;
+
   const Comparator* const comparator_;
   const bool hashes_stand_for_keys_;
   const std::vector<std::vector<TableRef>> levels_;

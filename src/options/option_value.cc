@@ -90,6 +90,7 @@ std::string FormatDouble(double value) {
 
 using namespace rocksdb;  // NOLINT: the tables below are lists of its enumerators
 
+ENUM_NAMES(Partition, {{"kKeyRange", Partition::kKeyRange}, {"kHashRange", Partition::kHashRange}})
 ENUM_NAMES(CompressionType, {{"kNoCompression", kNoCompression},
                              {"kSnappyCompression", kSnappyCompression},
                              {"kZlibCompression", kZlibCompression},

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "compassdb/table.h"
 #include "options/option_text.h"
 #include "rocksdb/advanced_options.h"
 #include "rocksdb/options.h"
@@ -33,6 +34,7 @@ std::string FormatDouble(double value);
 // Names of the enumerators of E, specialised in option_value.cc.
 template <class E>
 using EnumNames = std::vector<std::pair<const char*, E>>;
+const EnumNames<Partition>& NamesOf(Partition);
 const EnumNames<rocksdb::CompressionType>& NamesOf(rocksdb::CompressionType);
 const EnumNames<rocksdb::CompactionStyle>& NamesOf(rocksdb::CompactionStyle);
 const EnumNames<rocksdb::CompactionPri>& NamesOf(rocksdb::CompactionPri);

@@ -13,9 +13,10 @@ struct Named {
   Preset preset;
   const char* name;
 };
-constexpr std::array<Named, 3> kPresets = {{{Preset::kDefault, "default"},
+constexpr std::array<Named, 4> kPresets = {{{Preset::kDefault, "default"},
                                             {Preset::kReadMostly, "read-mostly"},
-                                            {Preset::kUpdateHeavy, "update-heavy"}}};
+                                            {Preset::kUpdateHeavy, "update-heavy"},
+                                            {Preset::kHashRange, "hash-range"}}};
 
 }  // namespace
 
@@ -70,6 +71,9 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
     case Preset::kUpdateHeavy:
       piece.max_pieces = 2;
       piece.max_dead_percent = 10;
+      break;
+    case Preset::kHashRange:
+      piece.partition = Partition::kHashRange;
       break;
   }
   options->table_factory.reset(NewPieceTableFactory(piece, settings.block));

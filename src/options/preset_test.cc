@@ -2,6 +2,7 @@
 #include "compassdb/preset.h"
 
 #include <gtest/gtest.h>
+#include <strings.h>
 
 #include "compassdb/table.h"
 #include "options/projection.h"
@@ -12,7 +13,7 @@ namespace compassdb {
 namespace {
 
 TEST(PresetTest, NamesGoRoundTrip) {
-  EXPECT_EQ(AllPresets().size(), 3u);
+  EXPECT_EQ(AllPresets().size(), 4u);
   for (Preset preset : AllPresets()) {
     Preset found = Preset::kDefault;
     ASSERT_TRUE(PresetFromName(PresetName(preset), &found).ok());
@@ -36,6 +37,8 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_EQ(Projected(Preset::kReadMostly).max_pieces, 64u);
   EXPECT_FALSE(Projected(Preset::kUpdateHeavy).one_level);
   EXPECT_EQ(Projected(Preset::kUpdateHeavy).max_pieces, 2u);
+  EXPECT_FALSE(Projected(Preset::kDefault).hash_range);
+  EXPECT_TRUE(Projected(Preset::kHashRange).hash_range);
 }
 
 TEST(PresetTest, LeavesBlocksCacheAndSizesAlone) {
@@ -75,6 +78,28 @@ TEST(PresetTest, RefusesOtherTableFactories) {
   rocksdb::ColumnFamilyOptions options;
   options.table_factory.reset(rocksdb::NewPlainTableFactory());
   EXPECT_TRUE(ApplyPreset(Preset::kReadMostly, &options).IsNotSupported());
+}
+
+// Rule 6: hashing only where different bytes are different keys.
+class CaseInsensitive : public rocksdb::Comparator {
+ public:
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+    return strcasecmp(a.ToString().c_str(), b.ToString().c_str());
+  }
+  const char* Name() const override { return "CaseInsensitive"; }
+  void FindShortestSeparator(std::string*, const rocksdb::Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST(PresetTest, HashRangeNeedsAComparatorOfBytes) {
+  CaseInsensitive comparator;
+  rocksdb::ColumnFamilyOptions options;
+  ASSERT_TRUE(ApplyPreset(Preset::kHashRange, &options).ok());
+  EXPECT_TRUE(options.table_factory->ValidateOptions(rocksdb::DBOptions(), options).ok());
+  options.comparator = &comparator;
+  const Status s = options.table_factory->ValidateOptions(rocksdb::DBOptions(), options);
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(s.ToString().find("CaseInsensitive"), std::string::npos) << s.ToString();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "options/option_tables.h"
 #include "rocksdb/cache.h"
+#include "table/key_order.h"
 
 namespace compassdb {
 
@@ -132,6 +133,12 @@ class PieceTableFactory : public BlockBasedTableFactory {
     }
     if (piece_.max_dead_percent < 1) {
       return Status::InvalidArgument("max_dead_percent must be at least 1");
+    }
+    if (piece_.partition == Partition::kHashRange && family.comparator != nullptr &&
+        !KeyOrder(family.comparator).HashesStandForKeys()) {
+      return Status::InvalidArgument(
+          "partition=kHashRange needs a comparator for which keys of different bytes are different",
+          family.comparator->Name());
     }
     return BlockBasedTableFactory::ValidateOptions(db, family);
   }

@@ -17,6 +17,8 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   pieces.one_level = random->OneIn(3);
   static const uint64_t kScanBytes[] = {0, 16 << 10, 1 << 20, 64 << 20};
   pieces.scan_bytes_per_read = random->Pick(kScanBytes);
+  // The families of the tests have comparators that allow it.
+  if (random->OneIn(3)) pieces.partition = compassdb::Partition::kHashRange;
   return compassdb::NewPieceTableFactory(pieces, options);
 }
 
