@@ -73,6 +73,7 @@ NAMES = {
     "compassdb": "CompassDB",
     "compassdb-read-mostly": "CompassDB, one level",
     "compassdb-update-heavy": "CompassDB, single tier",
+    "compassdb-hash-range": "CompassDB, hash range",
     "rocksdb": "RocksDB tuned",
     "rocksdb-whole": "RocksDB, whole filters",
     "rocksdb-defaults": "RocksDB defaults",

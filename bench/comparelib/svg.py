@@ -7,6 +7,7 @@ COLOURS = {
     "compassdb": "#2563eb",
     "compassdb-read-mostly": "#0891b2",
     "compassdb-update-heavy": "#7c3aed",
+    "compassdb-hash-range": "#059669",
     "rocksdb": "#d97706",
     "rocksdb-defaults": "#9ca3af",
 }
@@ -14,6 +15,7 @@ NAMES = {
     "compassdb": "CompassDB",
     "compassdb-read-mostly": "CompassDB (one level)",
     "compassdb-update-heavy": "CompassDB (single tier)",
+    "compassdb-hash-range": "CompassDB (hash range)",
     "rocksdb": "RocksDB (tuned)",
     "rocksdb-defaults": "RocksDB (defaults)",
 }

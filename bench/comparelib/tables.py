@@ -27,6 +27,7 @@ def rows(table, ratio, engines):
         "compassdb": "C",
         "compassdb-read-mostly": "M",
         "compassdb-update-heavy": "U",
+        "compassdb-hash-range": "H",
         "rocksdb": "R",
         "rocksdb-defaults": "D",
     }
@@ -71,6 +72,7 @@ def notes(report):
     names = {
         "compassdb": "C = CompassDB",
         "compassdb-read-mostly": "M = CompassDB, preset read-mostly (one level)",
+        "compassdb-hash-range": "H = CompassDB, preset hash-range",
         "compassdb-update-heavy": "U = CompassDB, preset update-heavy (single tier)",
         "rocksdb": "R = RocksDB, tuned (bloom filters of "
         f"{s['bloom_bits']:g} bits, index and filters in memory, dynamic level sizes)",

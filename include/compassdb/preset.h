@@ -33,9 +33,14 @@ enum class Preset {
   // space and the cheapest reads, scans above all, while everything is overwritten often; for
   // more bytes written.
   kUpdateHeavy,
-  // "compass-paper": the layout of the CompassDB paper (4.2): records in slot order. To compare with;
+  // "compass-paper": the layout of the CompassDB paper (4.2): records in slot order, tables
+  // indexed by CPHash. To compare with;
   // DataOrder::kHash needs less memory and fills blocks better.
   kCompassPaper,
+  // "hash-range", the paper's 3.4: the default's levels, cut by a hash of the key. For updates and point
+  // reads, whatever the distribution of keys; an iterator merges all tables. Needs a comparator for which
+  // keys of different bytes are different.
+  kHashRange,
 };
 
 // All presets, and the text form of each.

@@ -25,6 +25,16 @@ enum class PerfectHash : uint8_t {
   kCpHash = 1,
 };
 
+// What the levels below level 0 are cut into tables by.
+enum class Partition : unsigned char {
+  kKeyRange,
+  // By a hash of the key (paper 3.4): each table meets only the few tables of the next level that have
+  // its range of hashes, so that compactions of different subtrees run at the same time. For point reads and
+  // updates: an iterator merges all tables of a level. Needs a comparator for which keys of different
+  // bytes are different. Tables of an existing database change over level by level.
+  kHashRange,
+};
+
 struct PieceTableOptions {
   static const char* kName() { return "CompassTableOptions"; }
 
@@ -67,6 +77,8 @@ struct PieceTableOptions {
   // Threads that build the perfect hash function of one table, 1 to 64. More than one pays where
   // tables have a million keys or the function is CPHash. Dynamically changeable.
   uint32_t perfect_hash_threads = 1;
+
+  Partition partition = Partition::kKeyRange;
 };
 
 // "CompassTable". The caller owns the factory.

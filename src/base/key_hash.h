@@ -17,6 +17,19 @@ struct KeyHash {
   friend bool operator==(const KeyHash&, const KeyHash&) = default;
 };
 
+// What hash range cuts levels by (paper 3.4), and ranges of it. Bits that
+// fingerprints take from the other end of h2.
+inline uint32_t SearchKey(const KeyHash& hash) { return static_cast<uint32_t>(hash.h2); }
+
+struct SearchRange {
+  uint32_t first = 0;
+  uint32_t last = UINT32_MAX;  // inclusive
+  bool Contains(uint32_t key) const { return first <= key && key <= last; }
+  bool Overlaps(const SearchRange& o) const { return first <= o.last && o.first <= last; }
+  uint64_t width() const { return uint64_t{last} - first + 1; }
+  friend bool operator==(const SearchRange&, const SearchRange&) = default;
+};
+
 class KeyHasher {
  public:
   explicit KeyHasher(uint64_t seed = 0) : seed_(seed) {}

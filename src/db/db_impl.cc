@@ -9,7 +9,7 @@ namespace compassdb {
 namespace {
 
 // Dead runs in a shared file are returned to the file system from this size on.
-constexpr uint64_t kMinPunchBytes = 1 << 20;
+constexpr uint64_t kMinPunchBytes = 256 << 10;
 
 // What max_background_jobs gives to one job in `burst` bytes.
 void Throttle(rocksdb::RateLimiter* limiter, uint64_t bytes, bool flush) {
@@ -47,6 +47,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.files = files_.get();
   store_context_.ledger = ledger_.get();
   store_context_.statistics = options.statistics.get();
+  store_context_.max_subcompactions = options.max_subcompactions;
   store_context_.write_options = PieceWriteOptions(options);
   store_context_.new_number = [this] { return commits_.NewNumber(); };
   store_context_.compaction_wanted = [this] {

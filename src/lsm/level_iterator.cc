@@ -21,6 +21,13 @@ int FindTable(const Comparator* cmp, std::span<const TableRef> tables, const Sli
   return lo - 1;
 }
 
+int FindTable(const std::vector<TableRef>& tables, uint32_t search_key) {
+  const auto after = std::partition_point(
+      tables.begin(), tables.end(),
+      [search_key](const TableRef& t) { return t->meta().search.first <= search_key; });
+  return static_cast<int>(after - tables.begin()) - 1;
+}
+
 namespace {
 
 constexpr uint64_t kLeastStep = 128 << 10;  // bytes of loss between two questions to the picker

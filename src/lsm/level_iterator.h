@@ -24,4 +24,11 @@ InternalIteratorPtr NewLevelIterator(const Comparator* user_comparator,
 int FindTable(const Comparator* user_comparator, std::span<const TableRef> tables,
               const Slice& user_key);
 
+// Whether the tables of a level (below 0) are cut by hash.
+inline bool IsHashLevel(const std::vector<TableRef>& tables) {
+  return !tables.empty() && tables.front()->meta().hash_range;
+}
+// The last table of such a level whose first search key is <= search_key; -1 if there is none.
+int FindTable(const std::vector<TableRef>& tables, uint32_t search_key);
+
 }  // namespace compassdb

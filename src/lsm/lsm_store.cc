@@ -81,9 +81,12 @@ class LsmTask : public CompactionTask {
 };
 
 // The order of a level. Level 0: newest first; flushes commit in order, so
-// their sequences do not interleave. Deeper: by key.
+// their sequences do not interleave. Deeper: by key, or by search key.
 auto LevelOrder(const Comparator* cmp, size_t level) {
   return [cmp, level](const TableRef& a, const TableRef& b) {
+    if (level != 0 && a->meta().hash_range && b->meta().hash_range) {
+      return a->meta().search.first < b->meta().search.first;
+    }
     if (level != 0) return cmp->Compare(a->meta().smallest, b->meta().smallest) < 0;
     if (a->meta().largest_seq != b->meta().largest_seq) {
       return a->meta().largest_seq > b->meta().largest_seq;
@@ -363,6 +366,7 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.ttl_seconds = options_.ttl_seconds;
   c.periodic_seconds = options_.periodic_seconds;
   c.one_level = options_.one_level;
+  c.hash_range = options_.hash_range;
   return c;
 }
 
@@ -383,6 +387,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   const auto& levels = version_->levels();
   for (size_t i : plan.inputs) input.inputs.push_back(levels[plan.input_level][i]);
   for (size_t i : plan.bases) input.bases.push_back(levels[plan.output_level][i]);
+  input.hash_range = plan.hash_range;
   size_t all = 0;
   for (const auto& level : levels) all += level.size();
   input.full = all == input.inputs.size() + input.bases.size();
@@ -395,9 +400,13 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
       range.smallest = m.smallest;
       range.largest = m.largest;
       range.largest_exclusive = m.largest_exclusive;
+      range.hash_range = plan.trivial_move || plan.rewrite ? m.hash_range : plan.hash_range;
+      range.search = m.search;
       return;
     }
     TphMeta& range = ranges.front();
+    range.search.first = std::min(range.search.first, m.search.first);
+    range.search.last = std::max(range.search.last, m.search.last);
     if (options_.comparator->Compare(m.smallest, range.smallest) < 0) range.smallest = m.smallest;
     const int c = options_.comparator->Compare(m.largest, range.largest);
     if (c > 0) range.largest = m.largest;
@@ -409,7 +418,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   for (const Claim& claim : claims_) {
     if (claim.level != plan.output_level) continue;
     for (const TphMeta& range : ranges) {
-      if (!Overlap(options_.comparator, claim.range, range)) continue;
+      if (!MayNotShareLevel(options_.comparator, claim.range, range)) continue;
       *conflict = true;
       return nullptr;
     }

@@ -75,7 +75,7 @@ class LsmStore : public Store {
   struct Claim {
     const CompactionTask* task;
     int level;
-    TphMeta range;  // only the bounds
+    TphMeta range;  // only the bounds, of keys and hashes
   };
   std::vector<Claim> claims_;
   bool dropped_ = false;

@@ -18,6 +18,10 @@ struct Mix {
   uint32_t max_pieces;
   uint64_t hash_mask;
   bool one_level = false;
+  bool hash_range = false;
+  int reopens = 1;        // per thousand
+  uint32_t subcompactions = 1;
+  bool switches = false;  // reopened with another partition now and then
 };
 
 class LsmRandomTest : public ::testing::TestWithParam<Mix> {
@@ -36,7 +40,9 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     options.max_pieces = mix.max_pieces;
     options.one_level = mix.one_level;
     options.data_order = static_cast<DataOrder>(seed % 3);
+    options.hash_range = mix.hash_range;
     StoreHarness h(options);
+    h.context()->max_subcompactions = mix.subcompactions;
     Random rnd(static_cast<uint32_t>(seed * 7919));
     const uint64_t keys = 400;
     std::map<std::string, bool> single;  // keys that SingleDelete may touch
@@ -61,8 +67,9 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
         h.Flush();
       } else if (dice < (bound += 10)) {
         h.CompactOnce();
-      } else if (dice < (bound += 1)) {
+      } else if (dice < (bound += mix.reopens)) {
         options.data_order = static_cast<DataOrder>(rnd.Uniform(3));
+        if (mix.switches) options.hash_range = !options.hash_range;
         h.Reopen(options);
       } else if (dice < (bound += 1)) {
         const int level = 1 + static_cast<int>(rnd.Uniform(3));
@@ -102,7 +109,14 @@ INSTANTIATE_TEST_SUITE_P(
                       Mix{"many pieces", 100, 100, 10, 10, 64, ~0ull},
                       Mix{"some equal hashes", 100, 100, 10, 10, 8, 0xfff0000000000000},
                       Mix{"few hashes", 50, 100, 10, 10, 4, 0xf000000000000000},
-                      Mix{"one level", 100, 100, 10, 10, 16, ~0ull, true}),
+                      Mix{"one level", 100, 100, 10, 10, 16, ~0ull, true},
+                      Mix{"hash range", 100, 100, 10, 10, 4, ~0ull, false, true},
+                      Mix{"hash range one level", 100, 100, 10, 10, 16, ~0ull, true, true},
+                      Mix{"hash range some equal hashes", 100, 100, 10, 10, 8,
+                          0xfff0000000000000, false, true},
+                      Mix{"partition switches", 100, 100, 10, 10, 4, ~0ull, false, false, 4, 2, true},
+                      Mix{"subcompactions", 100, 100, 10, 10, 4, ~0ull, false, false, 1, 3},
+                      Mix{"hash range subcompactions", 100, 100, 10, 10, 4, ~0ull, false, true, 1, 3}),
     [](const auto& info) {
       std::string n = info.param.name;
       std::replace(n.begin(), n.end(), ' ', '_');
@@ -260,6 +274,180 @@ TEST(LsmStoreTest, OneLevelTakesOverAnExistingFamily) {
   h.CompactAll();
   h.CheckAll("and back");
   h.Verify();
+}
+
+// In hash range: the tables of a level, by search key, cover every search key once.
+void ExpectHashLevel(const std::vector<TphMeta>& tables) {
+  uint64_t next = 0;
+  for (const TphMeta& t : tables) {
+    EXPECT_TRUE(t.hash_range);
+    EXPECT_EQ(t.search.first, next);
+    next = uint64_t{t.search.last} + 1;
+  }
+  EXPECT_EQ(next, uint64_t{1} << 32);
+}
+
+TEST(LsmStoreTest, HashRangeCutsLevelsBySearchKey) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.level1_max_bytes = 256 << 10;
+  o.target_table_bytes = 16 << 10;
+  StoreHarness h(o);
+  for (int i = 0; i < 1000; ++i) h.Put(Key(i), std::string(80, 'a'));
+  h.Flush();
+  ASSERT_TRUE(h.Manual(0, 1));
+  const size_t tables = h.Tables()[1].size();
+  EXPECT_EQ(tables, 4u);
+  ExpectHashLevel(h.Tables()[1]);
+  for (int i = 0; i < 1000; i += 5) h.Put(Key(i), std::string(80, 'b'));
+  h.Flush();
+  JobReport report;
+  ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
+  EXPECT_EQ(report.records_in, 200u);  // the bases' data was not read
+  EXPECT_EQ(h.Tables()[1].size(), tables);
+  const std::vector<TphMeta> level = h.Tables()[1];
+  for (const TphMeta& t : level) EXPECT_EQ(t.pieces.size(), 2u);
+  ExpectHashLevel(level);
+  h.CheckAll("hash range");
+  h.Verify();
+}
+
+// A table meets only the tables of the next level that have its search keys.
+TEST(LsmStoreTest, HashRangeSubtreesCompactAtTheSameTime) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.level1_max_bytes = 1;
+  StoreHarness h(o);
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 600; ++i) h.Put(Key(i), std::string(40, 'a' + round));
+    h.Flush();
+    ASSERT_TRUE(h.Manual(0, 1));
+    if (round == 0) {
+      while (h.Manual(1, 2)) {
+      }
+    }
+  }
+  ASSERT_GE(h.Tables()[1].size(), 4u);
+  std::vector<std::unique_ptr<CompactionTask>> tasks;
+  for (int i = 0; i < 3; ++i) {
+    tasks.push_back(h.store()->PickCompaction());
+    ASSERT_NE(tasks.back(), nullptr) << i;
+    EXPECT_EQ(tasks.back()->input_level(), 1);
+  }
+  for (auto& task : tasks) ASSERT_TRUE(h.Run(std::move(task)));
+  h.CheckAll("three at a time");
+  h.Verify();
+}
+
+TEST(LsmStoreTest, HashRangeSplitsATableThatOutgrowsItsSize) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.one_level = true;
+  o.max_pieces = 16;
+  StoreHarness h(o);
+  for (int i = 0; i < 3000; ++i) {
+    h.Put(Key(i), std::string(40, 'a'));
+    if (i % 200 == 199) h.Flush();
+  }
+  h.CompactAll();
+  const std::vector<TphMeta> level = h.Tables()[1];
+  ExpectHashLevel(level);
+  EXPECT_GT(level.size(), 16u);
+  for (const TphMeta& t : level) EXPECT_LT(t.LiveDataBytes(), 3 * o.target_table_bytes);
+  h.CheckAll("grown");
+  h.Verify();
+}
+
+TEST(LsmStoreTest, PartitionOfAnExistingFamilyChangesOver) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  StoreHarness h(o);
+  const auto write = [&](int round) {
+    for (int i = 0; i < 900; ++i) h.Put(Key(i * 7 % 900), std::string(60, 'a' + round));
+    h.DeleteRange(Key(100 + round), Key(110 + round));
+    h.Flush();
+    h.CompactAll();
+  };
+  for (int round = 0; round < 6; ++round) write(round);
+  for (const bool hash_range : {true, false, true}) {
+    o.hash_range = hash_range;
+    h.Reopen(o);
+    h.CheckAll("reopened");
+    h.CompactAll();
+    h.CheckAll("changed over");
+    h.Verify();
+    write(7);
+    int tables = 0;
+    const auto levels = h.Tables();
+    for (size_t level = 1; level < levels.size(); ++level) {
+      for (const TphMeta& t : levels[level]) {
+        EXPECT_EQ(t.hash_range, hash_range) << "level " << level;
+        ++tables;
+      }
+    }
+    EXPECT_GT(tables, 0);
+    h.CheckAll("and written to");
+    h.Verify();
+  }
+}
+
+// The threads of a job write a file each, and one edit names them all.
+TEST(LsmStoreTest, SubcompactionsShareOutOneJob) {
+  for (const bool hash_range : {false, true}) {
+    StoreOptions o = StoreHarness::SmallOptions();
+    o.hash_range = hash_range;
+    StoreHarness h(o);
+    h.context()->max_subcompactions = 4;
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < 900; ++i) h.Put(Key(i), std::string(60, 'a' + round));
+      h.DeleteRange(Key(200 * round), Key(200 * round + 150));
+      h.Flush();
+      JobReport report;
+      ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
+      if (round > 0) {
+        EXPECT_GE(report.output_files.size(), 2u) << hash_range;
+      }
+      h.CheckAll("merged by several threads");
+      h.Verify();
+    }
+    JobReport report;
+    ASSERT_TRUE(h.Manual(1, 1, nullptr, nullptr, &report));
+    EXPECT_EQ(report.output_files.size(), 4u);
+    h.CheckAll("rewritten by several threads");
+    h.Verify();
+  }
+}
+
+// One thread's failure is the job's: nothing is installed, and no file stays.
+TEST(LsmStoreTest, AFailedSubcompactionLeavesNothing) {
+  StoreHarness h;
+  h.context()->max_subcompactions = 3;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 900; ++i) h.Put(Key(i), std::string(60, 'a' + round));
+    h.Flush();
+    if (round == 0) {
+      ASSERT_TRUE(h.Manual(0, 1));
+    }
+  }
+  std::vector<std::string> before, after;
+  ASSERT_TRUE(h.fs()->GetChildren("/db", &before).ok());
+  // The second of three syncs fails: the first file is finished by then.
+  h.fs()->FailNth(FaultOp::kSync, 2, ".ph", Status::IOError("injected"));
+  ManualCompaction m;
+  m.output_level = 1;
+  bool conflict = false;
+  std::unique_ptr<CompactionTask> task = h.store()->PickManual(m, &conflict);
+  ASSERT_NE(task, nullptr);
+  VersionEdit edit;
+  JobReport report;
+  EXPECT_TRUE(task->Run({}, nullptr, &edit, &report).IsIOError());
+  h.store()->Release(task.get());
+  task.reset();
+  ASSERT_TRUE(h.ledger()->Purge(nullptr).ok());
+  ASSERT_TRUE(h.fs()->GetChildren("/db", &after).ok());
+  EXPECT_EQ(after.size(), before.size());
+  h.CheckAll("as before");
+  ASSERT_TRUE(h.Manual(0, 1));
+  h.CheckAll("the next one succeeds");
 }
 
 // A family dropped while a compaction of it runs: the job's file goes, too.

@@ -77,6 +77,19 @@ LsmVersion::LsmVersion(const Comparator* comparator, std::vector<std::vector<Tab
   }
 }
 
+const TableRef* LsmVersion::TableOf(size_t level, const Slice& user_key,
+                                    const KeyHash& hash) const {
+  const std::vector<TableRef>& tables = levels_[level];
+  if (IsHashLevel(tables)) {
+    const uint32_t search_key = SearchKey(hash);
+    const int i = FindTable(tables, search_key);
+    return i >= 0 && tables[i]->meta().search.Contains(search_key) ? &tables[i] : nullptr;
+  }
+  const int i = FindTable(comparator_, tables, user_key);
+  if (i < 0 || comparator_->Compare(user_key, tables[i]->meta().largest) > 0) return nullptr;
+  return &tables[i];
+}
+
 // The directories of all tables that may hold the key are asked in three steps,
 // each for all of them, so that their cache misses overlap.
 Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
@@ -119,11 +132,9 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
     if (!s.ok() || ctx->done()) return s;
   }
   for (size_t level = 1; level < levels_.size(); ++level) {
-    const int i = FindTable(comparator_, levels_[level], user_key);
-    if (i < 0) continue;
-    const TableRef& table = levels_[level][i];
-    if (comparator_->Compare(user_key, table->meta().largest) > 0) continue;
-    add(table, static_cast<int>(level));
+    const TableRef* table = TableOf(level, user_key, hash);
+    if (table == nullptr) continue;
+    add(*table, static_cast<int>(level));
     if (!s.ok() || ctx->done()) return s;
   }
   return read_all();
@@ -140,7 +151,11 @@ Status LsmVersion::AddIterators(const BlockReadOptions& read,
     add({&table, 1}, 0, deepest_ > 0 || &table != &levels_[0].back());
   }
   for (size_t level = 1; level < levels_.size(); ++level) {
-    if (!levels_[level].empty()) add(levels_[level], level, deepest_ > level);
+    if (IsHashLevel(levels_[level])) {
+      for (const TableRef& table : levels_[level]) add({&table, 1}, level, deepest_ > level);
+    } else if (!levels_[level].empty()) {
+      add(levels_[level], level, deepest_ > level);
+    }
   }
   for (const TableRef& table : with_tombstones_) {
     tombstones->Add(
@@ -226,6 +241,14 @@ Status LsmVersion::Verify() const {
       if (!s.ok()) return s;
       if (level == 0 || i == 0) continue;
       const TphMeta& before = tables[i - 1]->meta();
+      if (before.hash_range != meta.hash_range) {
+        return Annotate(Status::Corruption("tables of one level are cut by keys and by hashes"),
+                        static_cast<int>(level), meta);
+      }
+      if (meta.hash_range) {
+        if (before.search.last < meta.search.first) continue;
+        return Annotate(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
+      }
       const int c = comparator_->Compare(before.largest, meta.smallest);
       if (c > 0 || (c == 0 && !before.largest_exclusive)) {
         return AnnotateWithTable(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
@@ -235,21 +258,36 @@ Status LsmVersion::Verify() const {
   return Status::OK();
 }
 
+bool LsmVersion::HasHashLevels() const {
+  return std::any_of(levels_.begin() + 1, levels_.end(),
+                     [](const auto& tables) { return IsHashLevel(tables); });
+}
+
 bool LsmVersion::MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const {
   for (size_t l = static_cast<size_t>(level) + 1; l < levels_.size(); ++l) {
-    const int i = FindTable(comparator_, levels_[l], user_key);
-    if (i < 0) continue;
-    const TableRef& table = levels_[l][i];
-    if (comparator_->Compare(user_key, table->meta().largest) > 0) continue;
+    const TableRef* table = TableOf(l, user_key, hash);
+    if (table == nullptr) continue;
     // Equal keys may have different bytes: their hashes prove nothing (rule 6).
     if (!hashes_stand_for_keys_) return true;
-    if (table->tph().directory().Lookup(hash).kind != DirectoryHit::kAbsent) return true;
+    if ((*table)->tph().directory().Lookup(hash).kind != DirectoryHit::kAbsent) return true;
   }
   return false;
 }
 
-bool LsmVersion::OverlapsBelow(int level, const Slice* begin, const Slice* end) const {
+bool LsmVersion::OverlapsBelow(int level, const Slice* begin, const Slice* end,
+                               const SearchRange& search) const {
   for (size_t l = static_cast<size_t>(level) + 1; l < levels_.size(); ++l) {
+    if (IsHashLevel(levels_[l])) {
+      for (const TableRef& t : levels_[l]) {
+        const TphMeta& m = t->meta();
+        if (m.search.Overlaps(search) &&
+            (begin == nullptr || comparator_->Compare(m.largest, *begin) >= 0) &&
+            (end == nullptr || comparator_->Compare(m.smallest, *end) <= 0)) {
+          return true;
+        }
+      }
+      continue;
+    }
     // The first table that does not end before `begin`.
     const auto table = std::partition_point(
         levels_[l].begin(), levels_[l].end(), [&](const TableRef& t) {

@@ -2,8 +2,9 @@
 // The tables of a column family at one moment.
 //
 // Thread safety: immutable; pinned through std::shared_ptr.
-// Invariants: level 0 is newest first; the tables of a deeper level are
-// sorted by smallest key and share no user key.
+// Invariants: level 0 is newest first; the tables of a deeper level share no
+// user key. They are all cut by user keys and sorted by smallest key, or all cut
+// by hash and sorted by first search key (paper 3.4).
 #pragma once
 
 #include <memory>
@@ -48,19 +49,24 @@ class LsmVersion : public StoreView {
   void ForEachTable(const std::function<void(int, const TphMeta&)>& f) const override;
   Status Verify() const override;
 
+  bool HasRangeTombstones() const { return !with_tombstones_.empty(); }
+  bool HasHashLevels() const;
   // True if a table below `level` holds a record of the key, or may (rule 4).
   bool MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const;
-  // True if a table below `level` overlaps [begin, end]; a null pointer is unbounded.
-  bool OverlapsBelow(int level, const Slice* begin, const Slice* end) const;
+  // True if a table below `level` overlaps [begin, end] (a null pointer is unbounded) and `search`.
+  bool OverlapsBelow(int level, const Slice* begin, const Slice* end,
+                     const SearchRange& search = SearchRange()) const;
 
  private:
   // The sorted runs, newest first: the tables of level 0, then the other levels.
   size_t NumRuns() const;
   int LevelOfRun(size_t run) const;
   // The run's table that may hold the key; null if none.
-  const TableHandle* TableInRun(size_t run, const Slice& user_key) const;
+  const TableHandle* TableInRun(size_t run, const PointLookup& lookup) const;
   void MultiGetSome(const BlockReadOptions& read, std::span<PointLookup> lookups) const;
   Status GetFromRun(const BlockReadOptions& read, size_t run, const PointLookup& lookup) const;
+  // The table of a level below 0 that holds the key if any does; null if none may.
+  const TableRef* TableOf(size_t level, const Slice& user_key, const KeyHash& hash) const;
 
   const Comparator* const comparator_;
   const bool hashes_stand_for_keys_;

@@ -7,7 +7,6 @@
 // the table where its walk ended: usually to its end.
 #include <algorithm>
 
-#include "lsm/level_iterator.h"
 #include "lsm/lsm_version.h"
 #include "table/block_set.h"
 
@@ -34,18 +33,16 @@ int LsmVersion::LevelOfRun(size_t run) const {
   return run < levels_[0].size() ? 0 : static_cast<int>(run - levels_[0].size() + 1);
 }
 
-const TableHandle* LsmVersion::TableInRun(size_t run, const Slice& user_key) const {
-  const TableHandle* table = nullptr;
-  if (run < levels_[0].size()) {
-    table = levels_[0][run].get();
-    if (comparator_->Compare(user_key, table->meta().smallest) < 0) return nullptr;
-  } else {
-    const auto& level = levels_[run - levels_[0].size() + 1];
-    const int i = FindTable(comparator_, level, user_key);
-    if (i < 0) return nullptr;
-    table = level[i].get();
+const TableHandle* LsmVersion::TableInRun(size_t run, const PointLookup& lookup) const {
+  if (run >= levels_[0].size()) {
+    const TableRef* table = TableOf(run - levels_[0].size() + 1, lookup.user_key, lookup.hash);
+    return table == nullptr ? nullptr : table->get();
   }
-  return comparator_->Compare(user_key, table->meta().largest) > 0 ? nullptr : table;
+  const TableHandle* table = levels_[0][run].get();
+  return comparator_->Compare(lookup.user_key, table->meta().smallest) < 0 ||
+                 comparator_->Compare(lookup.user_key, table->meta().largest) > 0
+             ? nullptr
+             : table;
 }
 
 void LsmVersion::MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const {
@@ -66,7 +63,7 @@ void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLooku
     for (Walk& w : walks) {
       if (w.arrived) continue;
       w.run = run;
-      w.table = TableInRun(run, w.lookup->user_key);
+      w.table = TableInRun(run, *w.lookup);
       if (w.table != nullptr) w.table->tph().directory().Prefetch(w.lookup->hash);
     }
     for (Walk& w : walks) {
@@ -93,7 +90,7 @@ void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLooku
 Status LsmVersion::GetFromRun(const BlockReadOptions& read, size_t run,
                               const PointLookup& lookup) const {
   for (; run < NumRuns() && !lookup.ctx->done(); ++run) {
-    const TableHandle* table = TableInRun(run, lookup.user_key);
+    const TableHandle* table = TableInRun(run, lookup);
     if (table == nullptr) continue;
     Status s = table->tph().Get(read, lookup.user_key, lookup.hash, lookup.ctx);
     if (!s.ok()) return AnnotateWithTable(s, LevelOfRun(run), table->meta());

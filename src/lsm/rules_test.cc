@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of docs/design.md that keep tables correct, each with tests that
-// fail without it. Of rule 6 only the last sentence applies: hash range is not in
-// this release.
+// fail without it.
 #include <strings.h>
 
 #include "lsm/compaction/policy/gc_policy.h"
@@ -384,6 +383,44 @@ TEST_F(RulesTest, Rule6EqualKeysOfDifferentBytesShadowEachOther) {
   EXPECT_EQ(h.Get("k00003"), StoreHarness::Answer("upper"));
   EXPECT_EQ(h.Get("k00004"), std::nullopt);
   EXPECT_EQ(h.Get("K00005"), h.Expected("k00005"));
+  h.Verify();
+}
+
+// Rule 6, in hash range: every partition has its copy of a range tombstone until
+// it has itself compacted past it.
+TEST_F(RulesTest, Rule6RangeTombstonesOfPartitionsGoOneByOne) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.level1_max_bytes = 1 << 20;
+  StoreHarness h(o);
+  Base(&h, 600);
+  while (h.Manual(1, 2)) {
+  }
+  const size_t partitions = h.Tables()[2].size();
+  ASSERT_GE(partitions, 8u);
+  h.DeleteRange(Key(100), Key(500));
+  h.Put(Key(300), "after");
+  Down(&h);
+  const auto tombstones = [&h](int level) {
+    uint64_t n = 0;
+    const auto levels = h.Tables();
+    for (const TphMeta& t : levels[level]) {
+      for (const TphPiece& p : t.pieces) n += p.meta.num_range_tombstones;
+    }
+    return n;
+  };
+  EXPECT_GE(tombstones(1), 1u);
+  h.CheckAll("on level 1");
+  ASSERT_TRUE(h.Manual(1, 2));
+  h.CheckAll("on level 2");
+  h.Verify();
+  uint64_t left = tombstones(2);
+  EXPECT_EQ(tombstones(1), 0u);
+  EXPECT_GT(left, 0u);  // pieces that stay have covered keys
+  ASSERT_TRUE(h.Manual(2, 2));
+  EXPECT_EQ(tombstones(2), 0u);
+  EXPECT_EQ(h.RecordsIn(2), 201u);
+  h.CheckAll("all partitions have compacted past it");
   h.Verify();
 }
 

@@ -29,6 +29,8 @@ VersionEdit FullEdit(uint64_t n) {
   t.largest_exclusive = true;
   t.directory = {4, 4096, 100};
   t.num_keys = 10;
+  t.hash_range = n % 2 == 1;
+  if (t.hash_range) t.search = {1u << 30, (2u << 30) - 1};
   TphPiece p;
   p.meta.piece_id = 99;
   p.meta.extent = {4, 32, 4000};
@@ -51,6 +53,11 @@ TEST(VersionEditTest, RoundTrip) {
   EXPECT_EQ(bytes, again);
   EXPECT_EQ(e.added[0].tph.pieces[1].live_keys, 8u);
   EXPECT_EQ(e.added[0].tph.smallest.size(), 3u);
+  EXPECT_TRUE(e.added[0].tph.hash_range);
+  EXPECT_EQ(e.added[0].tph.search, (SearchRange{1u << 30, (2u << 30) - 1}));
+  FullEdit(2).EncodeTo(&(bytes = ""));
+  ASSERT_TRUE((e = VersionEdit()).DecodeFrom(bytes).ok());
+  EXPECT_FALSE(e.added[0].tph.hash_range);
 }
 
 TEST(VersionEditTest, EveryTruncationIsCorruption) {

@@ -92,8 +92,22 @@ void PutTph(std::string* dst, const TphMeta& t) {
   dst->push_back(t.largest_exclusive ? 1 : 0);
   PutVarint64(dst, t.smallest_seq);
   PutVarint64(dst, t.largest_seq);
+  dst->push_back(t.hash_range ? 1 : 0);
+  if (t.hash_range) {
+    PutFixed32(dst, t.search.first);
+    PutFixed32(dst, t.search.last);
+  }
   PutVarint64(dst, t.pieces.size());
   for (const TphPiece& p : t.pieces) PutPiece(dst, p);
+}
+
+bool GetPartition(Slice* src, TphMeta* t) {
+  if (src->empty() || static_cast<unsigned char>((*src)[0]) > 1) return false;
+  t->hash_range = (*src)[0] != 0;
+  src->remove_prefix(1);
+  if (!t->hash_range) return true;
+  return GetFixed32(src, &t->search.first) && GetFixed32(src, &t->search.last) &&
+         t->search.first <= t->search.last;
 }
 
 bool GetTph(Slice* src, TphMeta* t) {
@@ -106,7 +120,7 @@ bool GetTph(Slice* src, TphMeta* t) {
   t->largest_exclusive = (*src)[0] != 0;
   src->remove_prefix(1);
   if (!GetVarint64(src, &t->smallest_seq) || !GetVarint64(src, &t->largest_seq) ||
-      !GetVarint64(src, &pieces) || pieces > src->size()) {
+      !GetPartition(src, t) || !GetVarint64(src, &pieces) || pieces > src->size()) {
     return false;
   }
   t->pieces.resize(pieces);

@@ -165,8 +165,8 @@ void AddBackground(OptionTable<DBOptions>* t) {
                                  "a quarter for flushes, the rest for compactions"));
   t->push_back(Scalar<DBOptions>(FIELD(max_background_compactions), kMutable, kYes, "threads"));
   t->push_back(Scalar<DBOptions>(FIELD(max_background_flushes), kMutable, kYes, "threads"));
-  t->push_back(Scalar<DBOptions>(FIELD(max_subcompactions), kMutable, kHint,
-                                 "compactions are small: one table and what falls into it"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_subcompactions), kMutable, kYes,
+                                 "threads of one compaction"));
   t->push_back(Scalar<DBOptions>(FIELD(delayed_write_rate), kMutable, kYes,
                                  "bytes per second while writes are slowed down"));
   t->push_back(Scalar<DBOptions>(FIELD(max_bgerror_resume_count), kFixed, kHint,

@@ -35,6 +35,7 @@ std::string FormatDouble(double value);
 // Names of the enumerators of E, specialised in option_value.cc.
 template <class E>
 using EnumNames = std::vector<std::pair<const char*, E>>;
+const EnumNames<Partition>& NamesOf(Partition);
 const EnumNames<rocksdb::CompressionType>& NamesOf(rocksdb::CompressionType);
 const EnumNames<rocksdb::CompactionStyle>& NamesOf(rocksdb::CompactionStyle);
 const EnumNames<rocksdb::CompactionPri>& NamesOf(rocksdb::CompactionPri);

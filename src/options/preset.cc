@@ -13,10 +13,11 @@ struct Named {
   Preset preset;
   const char* name;
 };
-constexpr std::array<Named, 4> kPresets = {{{Preset::kDefault, "default"},
+constexpr std::array<Named, 5> kPresets = {{{Preset::kDefault, "default"},
                                             {Preset::kReadMostly, "read-mostly"},
                                             {Preset::kUpdateHeavy, "update-heavy"},
-                                            {Preset::kCompassPaper, "compass-paper"}}};
+                                            {Preset::kCompassPaper, "compass-paper"},
+                                            {Preset::kHashRange, "hash-range"}}};
 
 }  // namespace
 
@@ -74,6 +75,10 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       break;
     case Preset::kCompassPaper:
       piece.data_order = DataOrder::kSlot;
+      piece.perfect_hash = PerfectHash::kCpHash;
+      break;
+    case Preset::kHashRange:
+      piece.partition = Partition::kHashRange;
       break;
   }
   options->table_factory.reset(NewPieceTableFactory(piece, settings.block));

@@ -2,6 +2,7 @@
 #include "compassdb/preset.h"
 
 #include <gtest/gtest.h>
+#include <strings.h>
 
 #include "compassdb/table.h"
 #include "options/projection.h"
@@ -38,6 +39,9 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_EQ(Projected(Preset::kUpdateHeavy).max_pieces, 2u);
   EXPECT_EQ(Projected(Preset::kUpdateHeavy).data_order, DataOrder::kKey);
   EXPECT_EQ(Projected(Preset::kCompassPaper).data_order, DataOrder::kSlot);
+  EXPECT_EQ(Projected(Preset::kCompassPaper).perfect_hash, perfect_hash::Kind::kCpHash);
+  EXPECT_FALSE(Projected(Preset::kDefault).hash_range);
+  EXPECT_TRUE(Projected(Preset::kHashRange).hash_range);
 }
 
 TEST(PresetTest, LeavesBlocksCacheAndSizesAlone) {
@@ -77,6 +81,28 @@ TEST(PresetTest, RefusesOtherTableFactories) {
   rocksdb::ColumnFamilyOptions options;
   options.table_factory.reset(rocksdb::NewPlainTableFactory());
   EXPECT_TRUE(ApplyPreset(Preset::kReadMostly, &options).IsNotSupported());
+}
+
+// Rule 6: hashing only where different bytes are different keys.
+class CaseInsensitive : public rocksdb::Comparator {
+ public:
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+    return strcasecmp(a.ToString().c_str(), b.ToString().c_str());
+  }
+  const char* Name() const override { return "CaseInsensitive"; }
+  void FindShortestSeparator(std::string*, const rocksdb::Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST(PresetTest, HashRangeNeedsAComparatorOfBytes) {
+  CaseInsensitive comparator;
+  rocksdb::ColumnFamilyOptions options;
+  ASSERT_TRUE(ApplyPreset(Preset::kHashRange, &options).ok());
+  EXPECT_TRUE(options.table_factory->ValidateOptions(rocksdb::DBOptions(), options).ok());
+  options.comparator = &comparator;
+  const Status s = options.table_factory->ValidateOptions(rocksdb::DBOptions(), options);
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(s.ToString().find("CaseInsensitive"), std::string::npos) << s.ToString();
 }
 
 }  // namespace

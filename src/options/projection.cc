@@ -60,6 +60,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.max_compaction_bytes = options.max_compaction_bytes != 0 ? options.max_compaction_bytes
                                                                : options.target_file_size_base * 25;
   out.max_pieces = table.piece.max_pieces;
+  out.hash_range = table.piece.partition == Partition::kHashRange;
   out.one_level = table.piece.one_level;
   out.max_dead_percent = table.piece.max_dead_percent;
   out.scan_bytes_per_read = table.piece.scan_bytes_per_read;

@@ -3,6 +3,7 @@
 
 #include "options/option_tables.h"
 #include "rocksdb/cache.h"
+#include "table/key_order.h"
 
 namespace compassdb {
 
@@ -136,6 +137,12 @@ class PieceTableFactory : public BlockBasedTableFactory {
     if (piece_.perfect_hash_threads < 1 || piece_.perfect_hash_threads > 64) {
       return Status::InvalidArgument("perfect_hash_threads must be 1 to 64",
                                      std::to_string(piece_.perfect_hash_threads));
+    }
+    if (piece_.partition == Partition::kHashRange && family.comparator != nullptr &&
+        !KeyOrder(family.comparator).HashesStandForKeys()) {
+      return Status::InvalidArgument(
+          "partition=kHashRange needs a comparator for which keys of different bytes are different",
+          family.comparator->Name());
     }
     return BlockBasedTableFactory::ValidateOptions(db, family);
   }

@@ -143,6 +143,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
                 "live data of a table; 0: half of target_file_size_base"),
       Scalar<P>("one_level", &P::one_level, kFixed, kYes,
                 "memtables merge straight into one level"),
+      Scalar<P>("partition", &P::partition, kFixed, kYes,
+                "kKeyRange or kHashRange: what levels are cut by"),
       Scalar<P>("scan_bytes_per_read", &P::scan_bytes_per_read, kMutable, kYes,
                 "rewriting that a disk read lost by a scan pays for; 0: no consolidation"),
       Scalar<P>("data_order", &P::data_order, kMutable, kYes,

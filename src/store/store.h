@@ -48,6 +48,7 @@ struct StoreContext {
   std::function<void(const std::string&)> log_info;  // one line to the info log
   // A table asks to be looked at by PickCompaction. Without the mutex; may be null.
   std::function<void()> compaction_wanted;
+  uint32_t max_subcompactions = 1;  // threads of one compaction
   // Charges background writes; may be null. Bytes, then true for flush priority.
   std::function<void(uint64_t, bool)> throttle;
 };
@@ -72,6 +73,7 @@ struct StoreOptions {
   uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at twice that
   uint64_t max_compaction_bytes = 1600ull << 20;
   uint32_t max_pieces = 16;
+  bool hash_range = false;  // tables of new levels are cut by hash
   bool one_level = false;  // memtables merge straight into the one level that holds data
   // A table whose data bytes exceed its live bytes by more is collected, percent.
   uint32_t max_dead_percent = 40;

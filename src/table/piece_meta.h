@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/internal_key.h"
+#include "base/key_hash.h"
 
 namespace compassdb {
 
@@ -61,6 +62,10 @@ struct TphMeta {
   bool largest_exclusive = false;  // largest is the end of a range tombstone
   SequenceNumber smallest_seq = 0;
   SequenceNumber largest_seq = 0;
+  // Hash range (paper 3.4): the table's keys are those of its level whose search
+  // key is in `search`. Otherwise it is cut by user keys, and `search` is everything.
+  bool hash_range = false;
+  SearchRange search;
 
   uint64_t TotalBytes() const;     // all extents, directory included
   uint64_t LiveDataBytes() const;  // data bytes scaled by each piece's live share

@@ -81,7 +81,12 @@ Status Tph::Verify() const {
   Status s;
   while (walk.Next(&s)) {
     ++keys;
-    const DirectoryHit hit = directory_->Lookup(hasher(walk.key()));
+    const KeyHash hash = hasher(walk.key());
+    if (!meta_.search.Contains(SearchKey(hash))) {
+      return Status::Corruption(what, "key " + EscapeKey(walk.key()) +
+                                          " is outside the table's range of hashes");
+    }
+    const DirectoryHit hit = directory_->Lookup(hash);
     if (hit.kind == DirectoryHit::kAmbiguous) continue;
     if (hit.kind == DirectoryHit::kAbsent) {
       return Status::Corruption(what, "key " + EscapeKey(walk.key()) + " has no directory slot");

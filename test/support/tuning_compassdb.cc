@@ -22,6 +22,8 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   pieces.scan_bytes_per_read = random->Pick(kScanBytes);
   if (random->OneIn(3)) pieces.perfect_hash = compassdb::PerfectHash::kCpHash;
   pieces.perfect_hash_threads = 1 + random->Uniform(3);
+  // The families of the tests have comparators that allow it.
+  if (random->OneIn(3)) pieces.partition = compassdb::Partition::kHashRange;
   return compassdb::NewPieceTableFactory(pieces, options);
 }
 

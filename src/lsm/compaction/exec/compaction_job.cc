@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsm/compaction/exec/compaction_job.h"
 
+#include <algorithm>
+#include <thread>
+
 namespace compassdb {
+
+namespace {
+
+// Records of the delta held in memory at a time, in hash range.
+constexpr uint64_t kSplitBytes = 128 << 20;
+
+}  // namespace
 
 CompactionJob::CompactionJob(const CompactionJobInput& input,
                              const std::vector<SequenceNumber>& snapshots,
@@ -15,34 +25,155 @@ CompactionJob::CompactionJob(const CompactionJobInput& input,
              input.context->clock->NowMicros() / 1000000) {}
 
 Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
-  RegionMerge merge(in_, delta_, snapshots_, cancel_);
+  report_ = report;
   Status s;
-  if (in_.rewrite) {
-    for (size_t i = 0; s.ok() && i < in_.inputs.size(); ++i) s = merge.Rewrite(in_.inputs[i]);
-  } else {
+  if (!in_.rewrite) {
     for (const TableRef& t : in_.inputs) {
       edit->deleted.push_back({in_.input_level, t->meta().tph_id});
     }
-    report->bytes_read += delta_.stored_bytes();
     records_ = delta_.NewIterator(CompactionReads());
     s = CutRegions();
-    if (s.ok()) {
-      records_->SeekToFirst();
-      s = records_->status();
+  }
+  if (!s.ok()) return s;
+  for (size_t i = 0, n = Workers(); i < n; ++i) {
+    workers_.push_back(std::make_unique<RegionMerge>(in_, delta_, snapshots_, cancel_));
+  }
+  s = in_.rewrite ? Rewrite() : (in_.hash_range ? RunHashRegions() : RunRegions());
+  if (s.ok()) {
+    s = Share(0, workers_.size(), [this](size_t, size_t i) { return workers_[i]->Finish(); });
+  }
+  for (const auto& worker : workers_) {
+    if (!s.ok()) {
+      worker->Abandon();
+      continue;
     }
-    for (size_t i = 0; s.ok() && i < regions_.size(); ++i) {
-      s = merge.Run(regions_[i], records_.get());
+    const VersionEdit& done = worker->edit();
+    edit->deleted.insert(edit->deleted.end(), done.deleted.begin(), done.deleted.end());
+    edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
+    report->Add(worker->report());
+    report->bytes_written += worker->bytes_written();
+    if (worker->file_number() != 0) report->output_files.push_back(worker->file_number());
+  }
+  return s;
+}
+
+size_t CompactionJob::Workers() const {
+  const size_t max = std::max<uint32_t>(in_.context->max_subcompactions, 1);
+  if (in_.rewrite) return std::min(max, in_.inputs.size());
+  const uint64_t shares =
+      1 + delta_.Bytes(std::nullopt, std::nullopt) / std::max<uint64_t>(gc_.target_table_bytes / 2, 1);
+  return std::min({max, regions_.size(), static_cast<size_t>(shares)});
+}
+
+Status CompactionJob::Share(size_t begin, size_t end,
+                            const std::function<Status(size_t, size_t)>& f) {
+  if (begin == end) return Status::OK();
+  const size_t n = std::min(workers_.size(), end - begin);
+  std::atomic<size_t> next{begin + n};
+  std::atomic<bool> failed{false};
+  std::vector<Status> results(n);
+  const auto work = [&](size_t worker) {
+    for (size_t i = begin + worker; i < end && !failed; i = next.fetch_add(1)) {
+      results[worker] = f(worker, i);
+      if (!results[worker].ok()) failed = true;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t worker = 1; worker < n; ++worker) threads.emplace_back(work, worker);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+  for (const Status& s : results) {
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status CompactionJob::Rewrite() {
+  return Share(0, in_.inputs.size(), [this](size_t worker, size_t i) {
+    return workers_[worker]->Rewrite(in_.inputs[i]);
+  });
+}
+
+// Neighbouring regions with about the same share of the delta go to one worker.
+Status CompactionJob::RunRegions() {
+  report_->bytes_read += delta_.stored_bytes();
+  uint64_t total = 0;
+  for (Region& region : regions_) {
+    region.delta_bytes = delta_.Bytes(region.lower, region.upper);
+    total += *region.delta_bytes;
+  }
+  const size_t n = workers_.size();
+  std::vector<size_t> ends;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < regions_.size(); ++i) {
+    sum += *regions_[i].delta_bytes;
+    if (ends.size() + 1 < n && sum * n >= total * (ends.size() + 1)) ends.push_back(i + 1);
+  }
+  ends.push_back(regions_.size());
+  return Share(0, ends.size(), [&](size_t worker, size_t i) {
+    return RunRange(worker, i == 0 ? 0 : ends[i - 1], ends[i]);
+  });
+}
+
+Status CompactionJob::RunRange(size_t worker, size_t begin, size_t end) {
+  if (begin == end) return Status::OK();
+  const InternalIteratorPtr records = delta_.NewIterator(CompactionReads());
+  if (begin == 0) {
+    records->SeekToFirst();
+  } else {
+    std::string target;
+    AppendInternalKey(&target, *regions_[begin].lower, kMaxSequenceNumber, kValueTypeForSeek);
+    records->Seek(target);
+  }
+  Status s = records->status();
+  for (size_t i = begin; s.ok() && i < end; ++i) {
+    s = workers_[worker]->Run(regions_[i], records.get());
+  }
+  return s;
+}
+
+// As many regions at a time as the buffers may hold.
+Status CompactionJob::RunHashRegions() {
+  Status s;
+  for (size_t begin = 0; s.ok() && begin < regions_.size();) {
+    size_t end = begin;
+    uint64_t bytes = 0;
+    while (end < regions_.size() &&
+           (end == begin || bytes + *regions_[end].delta_bytes <= kSplitBytes)) {
+      bytes += *regions_[end++].delta_bytes;
+    }
+    std::vector<RecordBuffer> buffers(end - begin);
+    s = Split(begin, end, &buffers);
+    if (!s.ok()) break;
+    s = Share(begin, end, [&](size_t worker, size_t i) {
+      const InternalIteratorPtr records = buffers[i - begin].NewIterator();
+      records->SeekToFirst();
+      regions_[i].delta_bytes = buffers[i - begin].bytes();
+      return workers_[worker]->Run(regions_[i], records.get());
+    });
+    begin = end;
+  }
+  return s;
+}
+
+Status CompactionJob::Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers) {
+  report_->bytes_read += delta_.stored_bytes();
+  SearchKeyOf search_key_of(in_.context->hasher);
+  const auto first = regions_.begin() + static_cast<ptrdiff_t>(begin);
+  const auto last = regions_.begin() + static_cast<ptrdiff_t>(end);
+  uint64_t n = 0;
+  for (records_->SeekToFirst(); records_->Valid(); records_->Next()) {
+    const uint32_t search_key = search_key_of(ExtractUserKey(records_->key()));
+    const auto after = std::partition_point(
+        first, last, [&](const Region& r) { return r.search.first <= search_key; });
+    if (after != first && std::prev(after)->search.Contains(search_key)) {
+      (*buffers)[static_cast<size_t>(after - first) - 1].Add(records_->key(), records_->value());
+    }
+    if ((++n & 0xfff) == 0 && cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) {
+      return Status::ShutdownInProgress("compaction cancelled");
     }
   }
-  if (s.ok()) s = merge.Finish();
-  if (!s.ok()) return s;
-  const VersionEdit& done = merge.edit();
-  edit->deleted.insert(edit->deleted.end(), done.deleted.begin(), done.deleted.end());
-  edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
-  report->Add(merge.report());
-  report->bytes_written += merge.bytes_written();
-  if (merge.file_number() != 0) report->output_files.push_back(merge.file_number());
-  return s;
+  return records_->status();
 }
 
 bool CompactionJob::FirstDeltaKeyAfter(const std::string& key, std::string* found, Status* s) {
@@ -59,19 +190,82 @@ bool CompactionJob::FirstDeltaKeyAfter(const std::string& key, std::string* foun
   return true;
 }
 
+Status CompactionJob::CutRegions() {
+  if (!in_.hash_range) return CutByKeys();
+  CutByHash();
+  return Status::OK();
+}
+
+// Each base is a region, and so is what lies between bases.
+void CompactionJob::CutByHash() {
+  SearchRange hull{UINT32_MAX, 0};
+  for (const TableRef& t : in_.inputs) {
+    hull.first = std::min(hull.first, t->meta().search.first);
+    hull.last = std::max(hull.last, t->meta().search.last);
+  }
+  if (!in_.memtables.empty()) hull = SearchRange();
+  uint64_t next = hull.first;
+  for (const TableRef& base : in_.bases) {
+    const SearchRange& range = base->meta().search;
+    if (range.first > next) {
+      AddHashRegions(nullptr, {static_cast<uint32_t>(next), range.first - 1}, hull);
+    }
+    AddHashRegions(base, range, hull);
+    next = uint64_t{range.last} + 1;
+  }
+  if (next <= hull.last) {
+    AddHashRegions(nullptr, {static_cast<uint32_t>(next), hull.last}, hull);
+  }
+}
+
+// Halves a range until its parts have about the target size.
+void CompactionJob::AddHashRegions(const TableRef& base, const SearchRange& range,
+                                   const SearchRange& hull) {
+  const uint64_t target = gc_.target_table_bytes;
+  const double delta = static_cast<double>(delta_.Bytes(std::nullopt, std::nullopt)) /
+                       static_cast<double>(hull.width());
+  const auto delta_in = [&](const SearchRange& r) -> uint64_t {
+    if (!r.Overlaps(hull)) return 0;
+    const SearchRange common{std::max(r.first, hull.first), std::min(r.last, hull.last)};
+    return static_cast<uint64_t>(delta * static_cast<double>(common.width()));
+  };
+  const uint64_t bytes = delta_in(range) + (base != nullptr ? base->live_bytes() : 0);
+  uint64_t parts = 1;
+  if (bytes > (base != nullptr ? 2 * target : target + target / 2)) {
+    while (bytes / parts > target + target / 2 && 2 * parts <= range.width()) parts *= 2;
+  }
+  for (uint64_t i = 0; i < parts; ++i) {
+    Region& region = regions_.emplace_back();
+    region.base = base;
+    region.hash_range = true;
+    region.search.first = static_cast<uint32_t>(range.first + range.width() * i / parts);
+    region.search.last = static_cast<uint32_t>(range.first + range.width() * (i + 1) / parts - 1);
+    region.part = base != nullptr && parts > 1;
+    region.first_part = i == 0;
+    region.delta_bytes = delta_in(region.search);
+  }
+}
+
 // A base owns the keys from its smallest to the next base's; the first owns
 // what comes before it, too. A gap with enough data becomes tables of its own,
 // from its first key on, so that appending does not make the last table swell.
-Status CompactionJob::CutRegions() {
+Status CompactionJob::CutByKeys() {
+  const auto add = [this](const TableRef& base, const std::optional<std::string>& lower,
+                          const std::optional<std::string>& upper) {
+    Region& region = regions_.emplace_back();
+    region.base = base;
+    region.lower = lower;
+    region.upper = upper;
+  };
   if (in_.bases.empty()) {
-    regions_.push_back({nullptr, std::nullopt, std::nullopt});
+    add(nullptr, std::nullopt, std::nullopt);
     return Status::OK();
   }
   const uint64_t enough = gc_.target_table_bytes / 4;
   std::optional<std::string> lower;
   if (delta_.Bytes(std::nullopt, in_.bases[0]->meta().smallest) >= enough) {
     lower = in_.bases[0]->meta().smallest;
-    regions_.push_back({nullptr, std::nullopt, lower});
+    add(nullptr, std::nullopt, lower);
   }
   for (size_t i = 0; i < in_.bases.size(); ++i) {
     std::optional<std::string> upper;
@@ -81,10 +275,10 @@ Status CompactionJob::CutRegions() {
     Status s;
     if (delta_.Bytes(largest, upper) >= enough && FirstDeltaKeyAfter(largest, &gap, &s) &&
         (!upper || cmp_->Compare(gap, *upper) < 0)) {
-      regions_.push_back({in_.bases[i], lower, gap});
-      regions_.push_back({nullptr, gap, upper});
+      add(in_.bases[i], lower, gap);
+      add(nullptr, gap, upper);
     } else {
-      regions_.push_back({in_.bases[i], lower, upper});
+      add(in_.bases[i], lower, upper);
     }
     if (!s.ok()) return s;
     lower = upper;

@@ -3,26 +3,32 @@
 // rewrites the inputs whole (paper 3.5).
 //
 // 1. The key space of the delta is cut into regions: one per base table, and
-//    one per gap between bases that gets enough to be tables of its own.
+//    one per gap between bases that gets enough to be tables of its own. In hash
+//    range (paper 3.4) it is the space of search keys that is cut, and a pass
+//    over the delta hands each region its records.
 // 2. In each region the delta is merged with the base's victims, the pieces
 //    that GC chose. What survives is the new head piece; the pieces that stay
 //    are known by their hash lists only.
 // 3. The directory is rebuilt from the hash lists and the head's hashes.
-// 4. All pieces and directories go into one file, synced once.
+// 4. All pieces and directories go into one file, synced once. With subcompactions
+//    the regions are shared out to several threads, with a file for each; the
+//    edit is one.
 //
 // The four MergeArray cases of the paper are decided without an array: (1)
 // neither and (4) base only fall out of the hash lists, (2) delta only and (3)
 // both out of the sorted entries, where the head's replaces the base's.
 //
-// One thread; inputs and bases are marked busy by the store meanwhile.
+// Run is called once. Inputs and bases are marked busy by the store meanwhile.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lsm/compaction/exec/delta_split.h"
 #include "lsm/compaction/exec/region_merge.h"
 
 namespace compassdb {
@@ -36,6 +42,20 @@ class CompactionJob {
 
  private:
   Status CutRegions();
+  Status CutByKeys();
+  void CutByHash();
+  void AddHashRegions(const TableRef& base, const SearchRange& range, const SearchRange& hull);
+  // How many threads the delta, or the tables to be rewritten, are worth.
+  size_t Workers() const;
+  Status Rewrite();
+  Status RunRegions();
+  // The delta's records in regions [begin, end), by one worker.
+  Status RunRange(size_t worker, size_t begin, size_t end);
+  Status RunHashRegions();
+  // f(worker, i) for each i in [begin, end), by all workers.
+  Status Share(size_t begin, size_t end, const std::function<Status(size_t, size_t)>& f);
+  // Hands the records of regions [begin, end) to `buffers`.
+  Status Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers);
   bool FirstDeltaKeyAfter(const std::string& key, std::string* found, Status* s);
 
   const CompactionJobInput in_;
@@ -46,6 +66,8 @@ class CompactionJob {
   const Delta delta_;
   InternalIteratorPtr records_;  // of the delta
   std::vector<Region> regions_;
+  std::vector<std::unique_ptr<RegionMerge>> workers_;
+  JobReport* report_ = nullptr;
 };
 
 }  // namespace compassdb

@@ -28,6 +28,8 @@ class JobFile {
   void Throttle();
   // The data barrier: file synced and closed, directory synced.
   Status Finish();
+  // The finished file is given back after all, at the end of this.
+  void Abandon() { finished_ = false; }
 
   bool created() const { return writer_ != nullptr; }
   uint64_t number() const { return writer_ == nullptr ? 0 : writer_->file_number(); }

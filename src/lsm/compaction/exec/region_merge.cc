@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iter/merging_iterator.h"
+#include "lsm/compaction/exec/delta_split.h"
 #include "table/key_order.h"
 
 namespace compassdb {
@@ -124,7 +125,7 @@ std::vector<RangeTombstone> RegionMerge::RegionTombstones(const Region& region,
   std::vector<RangeTombstone> result;
   const auto add = [&](const std::vector<RangeTombstone>& tombstones) {
     for (RangeTombstone t : tombstones) {
-      if (Clip(cmp_, region.lower, region.upper, &t) && TombstoneNeeded(t, base)) {
+      if (Clip(cmp_, region.lower, region.upper, &t) && TombstoneNeeded(region, t, base)) {
         result.push_back(std::move(t));
       }
     }
@@ -141,11 +142,12 @@ std::vector<RangeTombstone> RegionMerge::RegionTombstones(const Region& region,
 
 // A range tombstone goes when all readers see it and nothing that it covers
 // may be left: in this table, or deeper (rules 1, 4).
-bool RegionMerge::TombstoneNeeded(const RangeTombstone& t, const BaseTable* base) const {
+bool RegionMerge::TombstoneNeeded(const Region& region, const RangeTombstone& t,
+                                  const BaseTable* base) const {
   if (!snapshots_.empty() && t.sequence > snapshots_.front()) return true;
   if (base != nullptr && base->StayingOverlaps(cmp_, t.start, t.end)) return true;
   const Slice start(t.start), end(t.end);
-  return in_.version->OverlapsBelow(in_.output_level, &start, &end);
+  return in_.version->OverlapsBelow(in_.output_level, &start, &end, region.search);
 }
 
 std::unique_ptr<RangeTombstoneSet> RegionMerge::Covering(const Region& region) const {
@@ -164,12 +166,18 @@ void RegionMerge::Replace(const TableRef& base) {
 
 Status RegionMerge::Rewrite(const TableRef& table) {
   const InternalIteratorPtr none = NewEmptyInternalIterator();
-  return RunWhole({table, std::nullopt, std::nullopt}, none.get());
+  Region region;
+  region.base = table;
+  region.hash_range = table->meta().hash_range;
+  region.search = table->meta().search;
+  return RunWhole(region, none.get());
 }
 
 Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
+  if (Status s = Pause(0); !s.ok()) return s;
   BoundedIterator records(cmp_, delta, region.upper ? &*region.upper : nullptr);
   if (!records.status().ok()) return records.status();
+  if (region.part) return RunWhole(region, &records);
   if (!records.Valid()) {
     const bool any = std::any_of(
         delta_.tombstones().begin(), delta_.tombstones().end(),
@@ -177,8 +185,9 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
     if (!any) return Status::OK();  // the base stays as it is
   }
   if (region.base == nullptr || in_.whole) return RunWhole(region, &records);
-  const GcChoice choice = ChooseVictimPieces(region.base->meta(),
-                                             delta_.Bytes(region.lower, region.upper), gc_);
+  const uint64_t delta_bytes =
+      region.delta_bytes ? *region.delta_bytes : delta_.Bytes(region.lower, region.upper);
+  const GcChoice choice = ChooseVictimPieces(region.base->meta(), delta_bytes, gc_);
   // Keys of different bytes may be equal: hash lists cannot tell what is shadowed.
   if (!KeyOrder(cmp_).HashesStandForKeys()) return RunWhole(region, &records);
   // Keys that share a 64-bit hash make the directory's answers inexact: BaseTable's invariant.
@@ -259,7 +268,8 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   return Status::OK();
 }
 
-Status RegionMerge::FinishWholeTable(std::unique_ptr<PieceBuilder> builder, uint64_t creation_time,
+Status RegionMerge::FinishWholeTable(const Region& region, std::unique_ptr<PieceBuilder> builder,
+                                     uint64_t creation_time,
                                      const std::vector<RangeTombstone>& tombstones) {
   for (const RangeTombstone& t : tombstones) builder->AddRangeTombstone(t);
   PieceMeta piece;
@@ -269,6 +279,8 @@ Status RegionMerge::FinishWholeTable(std::unique_ptr<PieceBuilder> builder, uint
   piece.creation_time = creation_time;
   TphMeta meta;
   meta.tph_id = in_.context->new_number();
+  meta.hash_range = region.hash_range;
+  meta.search = region.search;
   ExtendBounds(cmp_, piece, tombstones, /*first=*/true, &meta);
   meta.pieces.push_back({piece, piece.num_keys});
   s = WriteOnePieceDirectory(hashes, Fingerprints(), DirectoryFunction(*in_.context, *in_.options),
@@ -291,16 +303,28 @@ bool RegionMerge::IsBottom(const Region& region) const {
   if (region.lower && (!low || cmp_->Compare(*region.lower, *low) > 0)) low = *region.lower;
   if (region.upper && (!high || cmp_->Compare(*region.upper, *high) < 0)) high = *region.upper;
   return !in_.version->OverlapsBelow(in_.output_level, low ? &*low : nullptr,
-                                     high ? &*high : nullptr);
+                                     high ? &*high : nullptr, region.search);
 }
 
-// Everything in the region is rewritten, into tables of the target size.
+// In hash range an older range tombstone may lie in another partition, whose
+// copy of it iterators apply to all keys: by sequence.
+bool RegionMerge::MayZeroSequences(const Region& region) const {
+  if (!region.hash_range && !in_.version->HasHashLevels()) return true;
+  return delta_.tombstones().empty() && !in_.version->HasRangeTombstones();
+}
+
+// Everything in the region is rewritten: into tables of the target size, or, in
+// hash range, where regions are cut to size beforehand, into one.
 Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   std::vector<InternalIteratorPtr> victims;
   uint64_t creation = OldestCreation(region.base);
   if (region.base != nullptr) {
     for (const auto& piece : region.base->tph().pieces()) {
       victims.push_back(piece->NewIterator(CompactionReads()));
+      if (region.part) {
+        victims.back() = NewSearchRangeIterator(std::move(victims.back()), in_.context->hasher,
+                                                region.search);
+      }
     }
     report_.bytes_read += region.base->meta().TotalBytes();
     if (in_.rewrite) creation = in_.context->clock->NowMicros() / 1000000;
@@ -310,7 +334,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   const bool bottom = IsBottom(region);
   CompactionIteratorOptions options = IteratorOptions(covering.get());
   options.bottommost = bottom;
-  options.allow_zero_sequence = bottom;
+  options.allow_zero_sequence = bottom && MayZeroSequences(region);
   if (!bottom) {
     options.may_exist_outside = [&](const Slice& user_key) {
       return in_.version->MayHoldBelow(in_.output_level, user_key, in_.context->hasher(user_key));
@@ -329,22 +353,23 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     lower = to;
     return part;
   };
-  Replace(region.base);
+  if (!region.part || region.first_part) Replace(region.base);
+  const uint64_t cut_at = region.hash_range ? UINT64_MAX : gc_.target_table_bytes;
   Status s;
   std::unique_ptr<PieceBuilder> builder;
   uint64_t id = 0, n = 0;
   std::string last_user_key;
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     const Slice user_key = it.user_key();
-    if (builder != nullptr && builder->EstimatedBytes() >= gc_.target_table_bytes &&
+    if (builder != nullptr && builder->EstimatedBytes() >= cut_at &&
         cmp_->Compare(user_key, last_user_key) != 0) {
-      s = FinishWholeTable(std::move(builder), creation, take(user_key.ToString()));
+      s = FinishWholeTable(region, std::move(builder), creation, take(user_key.ToString()));
     }
     if (s.ok() && builder == nullptr) s = NewPiece(&builder, &id);
     if (s.ok()) s = builder->Add(it.key(), it.value());
     if (s.ok()) s = Pause(++n);
     if (!s.ok()) return s;
-    if (builder->EstimatedBytes() >= gc_.target_table_bytes) {
+    if (builder->EstimatedBytes() >= cut_at) {
       last_user_key.assign(user_key.data(), user_key.size());
     }
   }
@@ -353,7 +378,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   report_.records_out += it.stats().records_out;
   std::vector<RangeTombstone> rest = take(region.upper);
   if (builder == nullptr && !rest.empty()) s = NewPiece(&builder, &id);
-  if (s.ok() && builder != nullptr) s = FinishWholeTable(std::move(builder), creation, rest);
+  if (s.ok() && builder != nullptr) s = FinishWholeTable(region, std::move(builder), creation, rest);
   return s;
 }
 

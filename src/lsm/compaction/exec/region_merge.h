@@ -31,16 +31,25 @@ struct CompactionJobInput {
   std::vector<TableRef> inputs;  // newest first on level 0, else by key
   std::vector<std::shared_ptr<MemTable>> memtables;  // inputs, too: newer than all tables
   std::vector<TableRef> bases;   // by key
+  bool hash_range = false;       // the output level is cut by hash
   bool rewrite = false;
   bool whole = false;  // bases are rewritten whole, whatever GC would choose
   bool manual = false;
   bool full = false;  // every table of the family takes part
 };
 
-// User keys in [lower, upper); a missing bound is open.
+// User keys in [lower, upper), where a missing bound is open, with search keys
+// in `search`, which is everything if the level is cut by user keys.
 struct Region {
   TableRef base;  // null: a gap
   std::optional<std::string> lower, upper;
+  bool hash_range = false;
+  SearchRange search;
+  // One of several regions into which a base is cut by hash, and rewritten; the
+  // first of them takes it out of the level.
+  bool part = false;
+  bool first_part = false;
+  std::optional<uint64_t> delta_bytes;  // of the delta in here, if known
 };
 
 GcConfig MakeGcConfig(const StoreOptions& options);
@@ -58,6 +67,8 @@ class RegionMerge {
   Status Rewrite(const TableRef& table);
   // Syncs the file. What was done is then in edit() and report().
   Status Finish() { return file_.Finish(); }
+  // Another part of the job failed.
+  void Abandon() { file_.Abandon(); }
 
   // 0 if nothing was written.
   uint64_t file_number() const { return file_.number(); }
@@ -71,7 +82,7 @@ class RegionMerge {
 
   // Tombstones of the delta, and of the base's victims, clipped to the region.
   std::vector<RangeTombstone> RegionTombstones(const Region& region, const BaseTable* base) const;
-  bool TombstoneNeeded(const RangeTombstone& t, const BaseTable* base) const;
+  bool TombstoneNeeded(const Region& region, const RangeTombstone& t, const BaseTable* base) const;
   std::unique_ptr<RangeTombstoneSet> Covering(const Region& region) const;
 
   bool IsBottom(const Region& region) const;
@@ -80,10 +91,12 @@ class RegionMerge {
     return in_.version->OverlapsBelow(in_.output_level, nullptr, nullptr) ? kUpperFingerprints
                                                                           : kBottomFingerprints;
   }
+  bool MayZeroSequences(const Region& region) const;
   CompactionIteratorOptions IteratorOptions(RangeTombstoneSet* covering) const;
   void CreateFilter();
   Status NewPiece(std::unique_ptr<PieceBuilder>* builder, uint64_t* id);
-  Status FinishWholeTable(std::unique_ptr<PieceBuilder> builder, uint64_t creation_time,
+  Status FinishWholeTable(const Region& region, std::unique_ptr<PieceBuilder> builder,
+                          uint64_t creation_time,
                           const std::vector<RangeTombstone>& tombstones);
   void Replace(const TableRef& base);
   // Every so many records: the rate limiter's turn, and the cancel flag.

@@ -46,15 +46,17 @@ void OfferMerge(const PickerInput& input, const PickerConfig& config, int level,
   }
   if (loss == 0) return;
   plan.inputs = std::move(inputs);
-  if (!ChooseBases(input, config.comparator, &plan)) return;
+  if (!ChooseBases(input, config, &plan)) return;
   CompactionPlan below = plan;
   const int last = static_cast<int>(input.levels.size()) - 1;
   while (plan.inputs.size() == 1 && below.bases.empty() && below.output_level < last) {
     ++below.output_level;
-    if (!ChooseBases(input, config.comparator, &below)) return;
+    if (!ChooseBases(input, config, &below)) return;
   }
   if (plan.inputs.size() == 1 && below.bases.empty()) return;
-  plan.trivial_move = plan.inputs.size() == 1 && plan.bases.empty();
+  const bool same_cut =
+      input.levels[level][plan.inputs.front()].meta->hash_range == plan.hash_range;
+  plan.trivial_move = plan.inputs.size() == 1 && plan.bases.empty() && same_cut;
   plan.whole = !plan.trivial_move;
   for (size_t b : below.bases) {
     loss += input.levels[below.output_level][b].scan_loss_pieces;

@@ -9,13 +9,16 @@ namespace compassdb {
 
 namespace {
 
-// The union of the key ranges of some tables.
+// The union of the ranges of some tables: of keys, and of hashes.
 struct Span {
   const TphMeta* first = nullptr;  // whose smallest is least
   const TphMeta* last = nullptr;   // whose largest is greatest
+  SearchRange search{UINT32_MAX, 0};
 };
 
 void Extend(const Comparator* cmp, Span* span, const TphMeta& t) {
+  span->search.first = std::min(span->search.first, t.search.first);
+  span->search.last = std::max(span->search.last, t.search.last);
   if (span->first == nullptr || cmp->Compare(t.smallest, span->first->smallest) < 0) {
     span->first = &t;
   }
@@ -35,9 +38,27 @@ bool OverlapsSpan(const Comparator* cmp, const Span& span, const TphMeta& t) {
   return high > 0 || (high == 0 && !span.last->largest_exclusive);
 }
 
-bool ChooseBasesOf(const PickerInput& input, const Comparator* cmp, const Span& span,
-                 CompactionPlan* plan) {
+// What a level is cut by; one without tables by what is configured.
+bool CutByHash(const PickerInput& input, const PickerConfig& config, int level) {
+  const auto& tables = input.levels[level];
+  return tables.empty() ? config.hash_range : tables.front().meta->hash_range;
+}
+
+// Fills plan->bases with the tables of the output level that the span meets.
+// False if one of them is busy.
+bool ChooseBasesOf(const PickerInput& input, const PickerConfig& config, const Span& span,
+                   CompactionPlan* plan) {
+  const Comparator* const cmp = config.comparator;
   const auto& level = input.levels[plan->output_level];
+  plan->hash_range = CutByHash(input, config, plan->output_level);
+  if (plan->hash_range) {
+    for (size_t i = 0; i < level.size(); ++i) {
+      if (!level[i].meta->search.Overlaps(span.search)) continue;
+      if (level[i].busy) return false;
+      plan->bases.push_back(i);
+    }
+    return true;
+  }
   const auto first = std::partition_point(level.begin(), level.end(), [&](const PickerTable& t) {
     return cmp->Compare(t.meta->largest, span.first->smallest) < 0;
   });
@@ -65,8 +86,8 @@ CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) 
     Extend(config.comparator, &span, *t.meta);
   }
   for (size_t i = 0; i < level0.size(); ++i) plan.inputs.push_back(i);
-  if (!ChooseBasesOf(input, config.comparator, span, &plan)) return CompactionPlan();
-  if (plan.bases.empty()) {
+  if (!ChooseBasesOf(input, config, span, &plan)) return CompactionPlan();
+  if (plan.bases.empty() && !plan.hash_range) {
     bool disjoint = true;
     for (size_t i = 0; i < level0.size() && disjoint; ++i) {
       for (size_t j = i + 1; j < level0.size() && disjoint; ++j) {
@@ -95,9 +116,9 @@ Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, i
   c.plan.reason = "level size";
   Span span;
   Extend(config.comparator, &span, victim);
-  if (!ChooseBasesOf(input, config.comparator, span, &c.plan)) return c;
+  if (!ChooseBasesOf(input, config, span, &c.plan)) return c;
   if (c.plan.bases.empty()) {
-    c.plan.trivial_move = true;
+    c.plan.trivial_move = victim.hash_range == c.plan.hash_range;
     c.gain = 1e300;
     return c;
   }
@@ -160,6 +181,53 @@ CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) 
   return CompactionPlan();
 }
 
+// Conversion jobs split their delta in memory.
+constexpr uint64_t kMaxConversionBytes = 256ull << 20;
+
+// Tables that are cut otherwise than is configured go down into a level that is
+// cut so, the deepest of their levels first; from the last level, which has none below,
+// after a move up. Levels above follow when they find their next level empty.
+CompactionPlan PickConversion(const PickerInput& input, const PickerConfig& config) {
+  const int last = static_cast<int>(input.levels.size()) - 1;
+  int level = last;
+  while (level > 0 && CutByHash(input, config, level) == config.hash_range) --level;
+  if (level == 0) return CompactionPlan();
+  const auto& tables = input.levels[level];
+  CompactionPlan plan;
+  plan.reason = "partition";
+  plan.input_level = level;
+  if (level == last) {
+    if (last < 2) return CompactionPlan();
+    if (!input.levels[level - 1].empty()) {
+      plan = PickLevel(input, config, level - 1, 0, 0);
+      plan.reason = "partition";
+      return plan;
+    }
+    for (size_t i = 0; i < tables.size(); ++i) {
+      if (tables[i].busy) return CompactionPlan();
+      plan.inputs.push_back(i);
+    }
+    plan.output_level = level - 1;
+    plan.trivial_move = true;
+    return plan;
+  }
+  plan.output_level = level + 1;
+  Span span;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i].busy) continue;
+    if (!plan.inputs.empty() && bytes + tables[i].live_bytes >
+                                    std::min(config.max_compaction_bytes, kMaxConversionBytes)) {
+      break;
+    }
+    bytes += tables[i].live_bytes;
+    plan.inputs.push_back(i);
+    Extend(config.comparator, &span, *tables[i].meta);
+  }
+  if (plan.inputs.empty() || !ChooseBasesOf(input, config, span, &plan)) return CompactionPlan();
+  return plan;
+}
+
 // One level: what an earlier configuration left on several goes down to the deepest.
 CompactionPlan PickOneLevel(const PickerInput& input, const PickerConfig& config) {
   const int from = DataLevel(input);
@@ -200,10 +268,17 @@ CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
 
 }  // namespace
 
-bool ChooseBases(const PickerInput& input, const Comparator* cmp, CompactionPlan* plan) {
+bool ChooseBases(const PickerInput& input, const PickerConfig& config, CompactionPlan* plan) {
   Span span;
-  for (size_t i : plan->inputs) Extend(cmp, &span, *input.levels[plan->input_level][i].meta);
-  return ChooseBasesOf(input, cmp, span, plan);
+  for (size_t i : plan->inputs) {
+    Extend(config.comparator, &span, *input.levels[plan->input_level][i].meta);
+  }
+  return ChooseBasesOf(input, config, span, plan);
+}
+
+bool MayNotShareLevel(const Comparator* cmp, const TphMeta& a, const TphMeta& b) {
+  if (a.hash_range != b.hash_range) return true;
+  return a.hash_range ? a.search.Overlaps(b.search) : Overlap(cmp, a, b);
 }
 
 bool Overlap(const Comparator* cmp, const TphMeta& a, const TphMeta& b) {
@@ -288,7 +363,7 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
     bytes += t.live_bytes;
     plan.inputs.push_back(i);
   }
-  if (!ChooseBasesOf(input, config.comparator, span, &plan)) return CompactionPlan();
+  if (!ChooseBasesOf(input, config, span, &plan)) return CompactionPlan();
   uint64_t directories = 0;
   for (size_t b : plan.bases) {
     directories += input.levels[plan.output_level][b].meta->directory.length;
@@ -300,7 +375,12 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
 }
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config) {
-  CompactionPlan plan = config.one_level ? PickOneLevel(input, config) : PickBySize(input, config);
+  CompactionPlan plan;
+  // Writers wait for level 0, nobody for conversions.
+  if (LevelScore(input, config, 0) >= 2) plan = PickLevel0(input, config);
+  if (plan.empty()) plan = PickConversion(input, config);
+  if (plan.empty() && config.one_level) plan = PickOneLevel(input, config);
+  if (plan.empty() && !config.one_level) plan = PickBySize(input, config);
   if (plan.empty()) plan = PickByAge(input, config);
   if (plan.empty()) plan = PickByScans(input, config);
   return plan;
@@ -341,7 +421,7 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
     Extend(config.comparator, &span, meta);
   }
   if (!any || plan.inputs.empty()) return CompactionPlan();
-  if (!plan.rewrite && !ChooseBasesOf(input, config.comparator, span, &plan)) {
+  if (!plan.rewrite && !ChooseBasesOf(input, config, span, &plan)) {
     *conflict = true;
     return CompactionPlan();
   }

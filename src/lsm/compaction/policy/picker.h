@@ -24,7 +24,7 @@ struct PickerTable {
   uint64_t scan_loss_run = 0;
 };
 
-// Level 0 newest first; deeper levels by key.
+// Level 0 newest first; deeper levels by key, or by search key if they are cut by hash.
 struct PickerInput {
   std::vector<std::vector<PickerTable>> levels;
   uint64_t now_seconds = 0;
@@ -41,6 +41,7 @@ struct PickerConfig {
   uint64_t ttl_seconds = 0;
   uint64_t periodic_seconds = 0;
   bool one_level = false;  // all data lives on one level below 0
+  bool hash_range = false;  // levels without tables are cut by hash from now on
 };
 
 struct CompactionPlan {
@@ -52,6 +53,7 @@ struct CompactionPlan {
   bool whole = false;          // the bases are rewritten together with the inputs
   bool rewrite = false;        // input_level == output_level: rewrite the inputs whole
   bool memtables = false;      // memtables are inputs, too
+  bool hash_range = false;     // the output level is cut by hash
   const char* reason = "";
   bool empty() const { return inputs.empty() && !memtables; }
 };
@@ -92,9 +94,11 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
                           const ManualRange& range, bool* conflict);
 
 // Fills plan->bases with the tables of the output level that meet the span of
-// plan->inputs. False if one of them is busy.
-bool ChooseBases(const PickerInput& input, const Comparator* cmp, CompactionPlan* plan);
+// plan->inputs, and plan->hash_range. False if one of them is busy.
+bool ChooseBases(const PickerInput& input, const PickerConfig& config, CompactionPlan* plan);
 
+// Two tables, or ranges that jobs write to, cannot both be on one level below 0.
+bool MayNotShareLevel(const Comparator* cmp, const TphMeta& a, const TphMeta& b);
 // True if [a.smallest, a.largest] and [b.smallest, b.largest] share a key.
 bool Overlap(const Comparator* cmp, const TphMeta& a, const TphMeta& b);
 bool OverlapsRange(const Comparator* cmp, const TphMeta& t, const Slice* begin, const Slice* end);
