@@ -221,6 +221,8 @@ void PropertyReader::Collect() {
   MutexLock lock(&db_->mu_);
   flush_pending_ = family_->FlushPending();
   compaction_pending_ = family_->store()->NeedsCompaction();
+  // What scans have made due since the last look is started by the first who sees it.
+  if (compaction_pending_) db_->MaybeSchedule();
   pending_bytes_ = family_->store()->PendingCompactionBytes();
   flushes_running_ = db_->background_.flushes_running;
   compactions_running_ = db_->background_.compactions_running + db_->background_.manual_running;

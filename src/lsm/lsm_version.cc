@@ -242,12 +242,13 @@ Status LsmVersion::Verify() const {
       if (level == 0 || i == 0) continue;
       const TphMeta& before = tables[i - 1]->meta();
       if (before.hash_range != meta.hash_range) {
-        return Annotate(Status::Corruption("tables of one level are cut by keys and by hashes"),
-                        static_cast<int>(level), meta);
+        return AnnotateWithTable(
+            Status::Corruption("tables of one level are cut by keys and by hashes"),
+            static_cast<int>(level), meta);
       }
       if (meta.hash_range) {
         if (before.search.last < meta.search.first) continue;
-        return Annotate(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
+        return AnnotateWithTable(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
       }
       const int c = comparator_->Compare(before.largest, meta.smallest);
       if (c > 0 || (c == 0 && !before.largest_exclusive)) {
