@@ -28,6 +28,14 @@ uint64_t Forks() {
   return forks.load(std::memory_order_relaxed);
 }
 
+// Held while a ring is set up or torn down. The kernel may map a new ring where
+// another was unmapped, in system calls that ThreadSanitizer does not see: this
+// orders the use of the one before the use of the other. Taken under mu_.
+Mutex& MappingMutex() {
+  static Mutex* const mu = new Mutex;  // outlives the rings of exiting threads
+  return *mu;
+}
+
 }  // namespace
 
 bool RingRead::NotPerformed() const {
@@ -72,6 +80,7 @@ std::shared_ptr<IoRing> IoRing::OfThread() {
 std::shared_ptr<IoRing> IoRing::Create() {
   std::shared_ptr<IoRing> ring(new IoRing);
   MutexLock lock(&ring->mu_);
+  MutexLock mapping(&MappingMutex());
   struct io_uring_params params = {};
   // Completions need not interrupt the thread: it asks for them.
   params.flags = IORING_SETUP_COOP_TASKRUN;
@@ -95,6 +104,7 @@ std::shared_ptr<IoRing> IoRing::Create() {
 
 IoRing::~IoRing() {
   MutexLock lock(&mu_);
+  MutexLock mapping(&MappingMutex());
   if (!broken_) io_uring_queue_exit(&ring_);
 }
 

@@ -10,7 +10,8 @@
 // a request cancelled because its thread ended, no memory for requests) it
 // hands back as NotPerformed, to be done by pread.
 //
-// Thread safety: every function may be called by any thread. Lock order: mu_ is a leaf.
+// Thread safety: every function may be called by any thread. Lock order: mu_, then the lock around
+// setting up and tearing down.
 // Invariant: a read counts in its *outstanding from Queue until it is complete,
 // and until then the ring may write to it and to its buffer.
 #pragma once
