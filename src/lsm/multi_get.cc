@@ -3,8 +3,9 @@
 // no, so the walk down the levels needs no data block up to the first table that
 // claims the key. All keys take that walk first, run by run, in three passes
 // whose cache misses overlap across the keys. The blocks that it leads to, on
-// whatever level, are then loaded together, and each key goes on by itself from
-// the table where its walk ended: usually to its end.
+// whatever level, are then loaded together where the cache did not answer at
+// once, and each key goes on by itself from the table where its walk ended:
+// usually to its end.
 #include <algorithm>
 
 #include "lsm/lsm_version.h"
@@ -75,7 +76,8 @@ void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLooku
     for (Walk& w : walks) {
       if (w.arrived || w.table == nullptr) continue;
       const PointLookup& l = *w.lookup;
-      w.arrived = w.table->tph().MayHold(l.user_key, l.hash, w.slot, l.ctx, &blocks);
+      const Tph::Begun begun = w.table->tph().BeginGet(l.user_key, l.hash, w.slot, l.ctx, &blocks);
+      w.arrived = begun != Tph::Begun::kAbsent;
       if (w.arrived) --on_the_way;
     }
   }

@@ -95,7 +95,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
 
   const Piece::Cached cached = read.blocks == nullptr
                                    ? pieces_[hit.piece]->FindCached(user_key, hash, ctx)
-                                   : Piece::Cached::kUndecided;  // a batch has its blocks
+                                   : Piece::Cached::kUndecided;  // BeginGet has asked
   switch (cached) {
     case Piece::Cached::kFed:
       Tick(options_.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
@@ -121,21 +121,29 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   return SearchPieces(read, user_key, ctx);
 }
 
-bool Tph::MayHold(const Slice& user_key, const KeyHash& hash, uint64_t slot, GetContext* ctx,
-                  BlockSet* blocks) const {
+Tph::Begun Tph::BeginGet(const Slice& user_key, const KeyHash& hash, uint64_t slot,
+                         GetContext* ctx, BlockSet* blocks) const {
   if (!tombstones_.empty()) {
     ctx->AddCoveringTombstone(tombstones_.MaxCoveringSequence(user_key, ctx->snapshot()));
   }
-  if (!use_directory_) return true;
+  if (!use_directory_) return Begun::kGoOn;
   const DirectoryHit hit = directory_->LookupAt(slot, hash);
-  if (hit.kind == DirectoryHit::kPiece) {
+  if (hit.kind == DirectoryHit::kAmbiguous) return Begun::kGoOn;
+  if (hit.kind == DirectoryHit::kAbsent) {
+    CountProbe(hit);
+    return Begun::kAbsent;
+  }
+  const Piece::Cached cached = pieces_[hit.piece]->FindCached(user_key, hash, ctx);
+  if (cached == Piece::Cached::kUndecided) {
     const PieceReader& piece = pieces_[hit.piece]->reader();
     const uint32_t block = piece.SeekBlock(user_key);
     if (block < piece.num_blocks()) blocks->Want(&piece, block);
+    return Begun::kGoOn;
   }
-  if (hit.kind != DirectoryHit::kAbsent) return true;
   CountProbe(hit);
-  return false;
+  if (cached == Piece::Cached::kAbsent) return Begun::kAbsent;
+  Tick(options_.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+  return Begun::kFed;
 }
 
 // Feeds the visible versions of all pieces in decreasing order of sequence.

@@ -44,11 +44,14 @@ class Tph {
              GetContext* ctx) const {
     return Get(read, user_key, hash, directory_->SlotOf(hash), ctx);
   }
-  // The beginning of Get, for batches: tells ctx of the covering range tombstone and asks the
-  // directory at `slot` (Directory::SlotOf). False: the key has no record here. True: Get goes on;
-  // the block that it will want first is wanted from `blocks`.
-  bool MayHold(const Slice& user_key, const KeyHash& hash, uint64_t slot, GetContext* ctx,
-               BlockSet* blocks) const;
+  // Get as far as it comes without reading a file, for batches.
+  enum class Begun {
+    kAbsent,  // the key has no record here
+    kFed,     // ctx has what Get would have fed it
+    kGoOn,    // Get is to be called; the block that it looks into first is wanted from `blocks`
+  };
+  Begun BeginGet(const Slice& user_key, const KeyHash& hash, uint64_t slot, GetContext* ctx,
+                 BlockSet* blocks) const;
   // Merges the pieces. The iterator must not outlive the TPH.
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   // Pieces, directory and their agreement: the keys with a slot are those of the pieces, and each
