@@ -21,7 +21,7 @@ ValueType TypeOf(uint64_t trailer) { return static_cast<ValueType>(trailer & 0xf
 
 void HashedWriter::Add(const ParsedInternalKey& key, const Slice& value, bool new_key) {
   char* p = arena_.Allocate(key.user_key.size() + value.size());
-  memcpy(p, key.user_key.data(), key.user_key.size());
+  if (!key.user_key.empty()) memcpy(p, key.user_key.data(), key.user_key.size());
   if (!value.empty()) memcpy(p + key.user_key.size(), value.data(), value.size());
   if (new_key) first_.push_back(static_cast<uint32_t>(records_.size()));
   records_.push_back({p, static_cast<uint32_t>(key.user_key.size()),
