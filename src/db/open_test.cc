@@ -67,6 +67,82 @@ TEST_F(OpenTest, RocksDBDirectoryIsLeftAlone) {
   EXPECT_EQ(before, after);
 }
 
+// What opening a database of many tables costs must not depend on their number beyond a stat each.
+TEST_F(OpenTest, OpeningReadsNoTables) {
+  OpenDb();
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
+  ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(10), Key(20)).ok());
+  ASSERT_TRUE(db_->Flush({}).ok());
+  CloseDb();
+  options_.disable_auto_compactions = true;
+  uint64_t reads = 0;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    const bool table = path.size() > 3 && path.substr(path.size() - 3) == ".ph";
+    if (table && (op == FaultOp::kRead || op == FaultOp::kOpen)) ++reads;
+  });
+  OpenDb();
+  EXPECT_EQ(reads, 0u);
+  EXPECT_EQ(Get(Key(3000)), std::string(100, 'v'));
+  EXPECT_GT(reads, 0u);
+  fs_->SetHook(nullptr);
+  EXPECT_EQ(Get(Key(15)), "NOT_FOUND");
+}
+
+TEST_F(OpenTest, MissingAndShortTablesAreNoticed) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush({}).ok());
+  CloseDb();
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+  const auto table = std::find_if(names.begin(), names.end(), [](const std::string& n) {
+    return n.size() > 3 && n.substr(n.size() - 3) == ".ph";
+  });
+  ASSERT_NE(table, names.end());
+  const std::string path = name_ + "/" + *table;
+  std::string data;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data.substr(0, data.size() - 1)).ok());
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();
+  ASSERT_TRUE(fs_->DeleteFile(path).ok());
+  s = TryOpen();
+  EXPECT_FALSE(s.ok());
+  EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+// An index that cannot be read is the error of the read, and the next read tries again.
+TEST_F(OpenTest, IndexThatCannotBeReadIsTheErrorOfTheRead) {
+  OpenDb();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), "v").ok());
+  ASSERT_TRUE(db_->Flush({}).ok());
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  rocksdb::ReadOptions cache_only;
+  cache_only.read_tier = rocksdb::kBlockCacheTier;
+  std::string value;
+  EXPECT_TRUE(db_->Get(cache_only, Key(1), &value).IsIncomplete());
+  for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) {
+    fs_->FailAll(op, ".ph", Status::IOError("injected"));
+    EXPECT_NE(Get(Key(1)).find("injected"), std::string::npos);
+    EXPECT_NE(Scan().find("injected"), std::string::npos);
+    const std::string a = Key(2), b = Key(300);
+    const std::vector<Slice> keys{a, b};
+    std::vector<std::string> values;
+    for (const Status& s : db_->MultiGet({}, keys, &values)) {
+      EXPECT_TRUE(s.IsIOError() || s.IsNotFound()) << s.ToString();
+    }
+    fs_->ClearFaults();
+  }
+  EXPECT_EQ(Get(Key(1)), "v");
+  EXPECT_EQ(Get(Key(300)), "NOT_FOUND");
+  EXPECT_EQ(Scan().size(), 100 * (Key(0).size() + 3) - 1);
+}
+
 TEST_F(OpenTest, DestroyRemovesTheDirectory) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());

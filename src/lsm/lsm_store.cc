@@ -130,9 +130,11 @@ LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
       recovered_(static_cast<size_t>(std::max(2, options.num_levels))),
       counters_(std::make_shared<JobCounters>(recovered_.size())),
       accounting_(options_.scan_bytes_per_read, context->compaction_wanted, recovered_.size()) {
-  reader_options_.comparator = options_.comparator;
-  reader_options_.block_cache = options_.block_cache;
-  reader_options_.statistics = context->statistics;
+  TableReaderOptions reader;
+  reader.comparator = options_.comparator;
+  reader.block_cache = options_.block_cache;
+  reader.statistics = context->statistics;
+  table_context_ = std::make_shared<const TableContext>(context->files, reader);
   SetVersion(std::vector<std::vector<TableRef>>(recovered_.size()));
 }
 
@@ -169,7 +171,35 @@ Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
   return Status::OK();
 }
 
+Status LsmStore::CheckFiles() const {
+  std::unordered_map<uint64_t, uint64_t> ends;
+  const auto add = [&](const Extent& extent) {
+    if (extent.length == 0) return;
+    uint64_t& end = ends[extent.file_number];
+    end = std::max(end, extent.offset + extent.length);
+  };
+  for (const auto& level : recovered_) {
+    for (const auto& [id, meta] : level) {
+      for (const TphPiece& p : meta.pieces) add(p.meta.extent);
+      add(meta.directory);
+    }
+  }
+  for (const auto& [number, end] : ends) {
+    const std::string path = context_->files->PathOf(number);
+    uint64_t size = 0;
+    Status s = context_->fs->GetFileSize(path, &size);
+    if (!s.ok()) return s;
+    if (size < end) {
+      return Status::Corruption(path, "has " + std::to_string(size) +
+                                          " bytes, the manifest names extents up to " +
+                                          std::to_string(end));
+    }
+  }
+  return Status::OK();
+}
+
 Status LsmStore::Open() {
+  if (Status s = CheckFiles(); !s.ok()) return s;
   std::vector<std::vector<TableRef>> levels(recovered_.size());
   for (size_t level = 0; level < recovered_.size(); ++level) {
     for (const auto& [id, meta] : recovered_[level]) {
@@ -204,10 +234,8 @@ Status LsmStore::OpenTable(const TphMeta& meta, TableRef* table) {
       if (it != piece_handles_.end()) handle = it->second.lock();
     }
     if (handle == nullptr) {
-      std::shared_ptr<Piece> piece;
-      Status s = Piece::Open(context_->files, reader_options_, p.meta, &piece);
-      if (!s.ok()) return s;
-      handle = std::make_shared<PieceHandle>(std::move(piece), context_->ledger);
+      handle = std::make_shared<PieceHandle>(std::make_shared<Piece>(table_context_, p.meta),
+                                             context_->ledger);
       MutexLock lock(&handles_mu_);
       piece_handles_[p.meta.piece_id] = handle;
     }
@@ -215,7 +243,7 @@ Status LsmStore::OpenTable(const TphMeta& meta, TableRef* table) {
     handles.push_back(std::move(handle));
   }
   std::shared_ptr<Tph> tph;
-  Status s = Tph::Open(context_->files, reader_options_, meta, std::move(pieces), &tph);
+  Status s = Tph::Open(table_context_, meta, std::move(pieces), &tph);
   if (!s.ok()) return s;
   *table = std::make_shared<TableHandle>(std::move(tph), std::move(handles), context_->ledger);
   MutexLock lock(&handles_mu_);
@@ -253,6 +281,8 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
     }
     if (table == nullptr) {
       Status s = OpenTable(a.tph, &table);
+      // What was just written is read here, not by the first who wants it.
+      if (s.ok()) s = table->tph().Load();
       if (!s.ok()) return s;
     }
     tables->tables.emplace_back(a.level, std::move(table));

@@ -57,7 +57,10 @@ class LsmStore : public Store {
   struct PreparedTables : Prepared {
     std::vector<std::pair<int, TableRef>> tables;
   };
+  // Without reading anything.
   Status OpenTable(const TphMeta& meta, TableRef* table);
+  // The files of the recovered tables exist, and are as long as the manifest says.
+  Status CheckFiles() const;
   PickerInput MakePickerInput() const;
   PickerConfig MakePickerConfig() const;
   // `flushed` (may be null): memtables that go down with the plan's inputs.
@@ -67,7 +70,7 @@ class LsmStore : public Store {
 
   const StoreContext* const context_;
   const StoreOptions options_;
-  TableReaderOptions reader_options_;
+  TableContextRef table_context_;
   std::shared_ptr<const LsmVersion> version_;
   std::unordered_set<uint64_t> busy_;  // table ids
   // Where running tasks will put tables. A task with several inputs may span a

@@ -97,20 +97,16 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
   struct Probe {
     const TableHandle* table;
     int level;
-    uint64_t slot;
+    DirectoryProbe directory;
   };
   std::array<Probe, kProbesAtOnce> probes;
   size_t count = 0;
   const auto read_all = [&] {
-    for (size_t i = 0; i < count; ++i) {
-      const Directory& directory = probes[i].table->tph().directory();
-      probes[i].slot = directory.SlotOf(hash);
-      directory.PrefetchSlot(probes[i].slot);
-    }
+    for (size_t i = 0; i < count; ++i) probes[i].directory.FindSlot(hash);
     Status s;
     for (size_t i = 0; i < count && s.ok() && !ctx->done(); ++i) {
       const Probe& probe = probes[i];
-      s = probe.table->tph().Get(read, user_key, hash, probe.slot, ctx);
+      s = probe.table->tph().Get(read, user_key, hash, probe.directory, ctx);
       if (!s.ok()) s = AnnotateWithTable(s, probe.level, probe.table->meta());
     }
     count = 0;
@@ -119,8 +115,8 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
   Status s;
   const auto add = [&](const TableRef& table, int level) {
     if (count == probes.size()) s = read_all();
-    probes[count++] = {table.get(), level, 0};
-    table->tph().directory().Prefetch(hash);
+    probes[count++] = {table.get(), level,
+                       DirectoryProbe(table->tph().resident_directory(), hash)};
   };
   for (const TableRef& table : levels_[0]) {
     const TphMeta& meta = table->meta();
@@ -157,11 +153,11 @@ Status LsmVersion::AddIterators(const BlockReadOptions& read,
       add(levels_[level], level, deepest_ > level);
     }
   }
-  for (const TableRef& table : with_tombstones_) {
-    tombstones->Add(
-        std::shared_ptr<const RangeTombstoneList>(table, &table->tph().range_tombstones()));
+  Status s;
+  for (size_t i = 0; s.ok() && i < with_tombstones_.size(); ++i) {
+    s = AddRangeTombstones(with_tombstones_[i], read, tombstones);
   }
-  return Status::OK();
+  return s;
 }
 
 uint64_t LsmVersion::ApproximateSize(const Slice& begin, const Slice& end) const {
@@ -209,11 +205,13 @@ IndexMemory LsmVersion::Index() const {
   IndexMemory sum;
   for (const auto& level : levels_) {
     for (const TableRef& table : level) {
-      const DirectoryMemory d = table->tph().directory().Memory();
-      sum.perfect_hash += d.perfect_hash;
-      sum.fingerprints += d.fingerprints;
-      sum.pieces += d.pieces;
-      sum.other += d.other + table->tph().range_tombstones().MemoryBytes();
+      if (const Directory* const directory = table->tph().resident_directory()) {
+        const DirectoryMemory d = directory->Memory();
+        sum.perfect_hash += d.perfect_hash;
+        sum.fingerprints += d.fingerprints;
+        sum.pieces += d.pieces;
+        sum.other += d.other;
+      }
       sum.keys += table->meta().num_keys;
       for (const auto& piece : table->tph().pieces()) {
         const PieceMemory p = piece->Memory();
@@ -270,7 +268,9 @@ bool LsmVersion::MayHoldBelow(int level, const Slice& user_key, const KeyHash& h
     if (table == nullptr) continue;
     // Equal keys may have different bytes: their hashes prove nothing (rule 6).
     if (!hashes_stand_for_keys_) return true;
-    if ((*table)->tph().directory().Lookup(hash).kind != DirectoryHit::kAbsent) return true;
+    DirectoryHit hit;
+    if (!(*table)->tph().Lookup({}, hash, &hit).ok()) return true;
+    if (hit.kind != DirectoryHit::kAbsent) return true;
   }
   return false;
 }

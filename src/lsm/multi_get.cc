@@ -22,7 +22,7 @@ struct Walk {
   PointLookup* lookup = nullptr;
   const TableHandle* table = nullptr;  // of the run looked at, or the one that claims the key
   size_t run = 0;
-  uint64_t slot = 0;
+  DirectoryProbe probe;
   bool arrived = false;
 };
 
@@ -65,18 +65,18 @@ void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLooku
       if (w.arrived) continue;
       w.run = run;
       w.table = TableInRun(run, *w.lookup);
-      if (w.table != nullptr) w.table->tph().directory().Prefetch(w.lookup->hash);
+      if (w.table != nullptr) {
+        w.probe = DirectoryProbe(w.table->tph().resident_directory(), w.lookup->hash);
+      }
     }
     for (Walk& w : walks) {
-      if (w.arrived || w.table == nullptr) continue;
-      const Directory& directory = w.table->tph().directory();
-      w.slot = directory.SlotOf(w.lookup->hash);
-      directory.PrefetchSlot(w.slot);
+      if (!w.arrived && w.table != nullptr) w.probe.FindSlot(w.lookup->hash);
     }
     for (Walk& w : walks) {
       if (w.arrived || w.table == nullptr) continue;
       const PointLookup& l = *w.lookup;
-      const Tph::Begun begun = w.table->tph().BeginGet(l.user_key, l.hash, w.slot, l.ctx, &blocks);
+      const Tph::Begun begun =
+          w.table->tph().BeginGet(read, l.user_key, l.hash, w.probe, l.ctx, &blocks);
       w.arrived = begun != Tph::Begun::kAbsent;
       if (w.arrived) --on_the_way;
     }

@@ -16,4 +16,13 @@ TableHandle::~TableHandle() {
   ledger_->Release(directory);
 }
 
+Status AddRangeTombstones(const TableRef& table, const BlockReadOptions& read,
+                          RangeTombstoneSet* set) {
+  if (!table->has_range_tombstones()) return Status::OK();
+  PartRef<RangeTombstoneList> tombstones;
+  Status s = table->tph().RangeTombstones(read, &tombstones);
+  if (s.ok()) set->Add(std::shared_ptr<const RangeTombstoneList>(table, tombstones.get()));
+  return s;
+}
+
 }  // namespace compassdb

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "iter/range_tombstone_set.h"
 #include "lsm/scan_cost.h"
 #include "manifest/extent_ledger.h"
 #include "table/tph.h"
@@ -38,7 +39,7 @@ class TableHandle {
   TableHandle(std::shared_ptr<Tph> tph, std::vector<std::shared_ptr<PieceHandle>> pieces,
               ExtentLedger* ledger)
       : live_bytes_(tph->meta().LiveDataBytes()),
-        has_range_tombstones_(!tph->range_tombstones().empty()),
+        has_range_tombstones_(tph->has_range_tombstones()),
         tph_(std::move(tph)),
         pieces_(std::move(pieces)),
         ledger_(ledger) {}
@@ -67,5 +68,9 @@ class TableHandle {
 };
 
 using TableRef = std::shared_ptr<TableHandle>;
+
+// The table's range tombstones, if it has any, go to `set`, which then pins the table.
+Status AddRangeTombstones(const TableRef& table, const BlockReadOptions& read,
+                          RangeTombstoneSet* set);
 
 }  // namespace compassdb

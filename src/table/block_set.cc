@@ -10,11 +10,11 @@
 
 namespace compassdb {
 
-void BlockSet::Want(const PieceReader* piece, uint32_t block) {
+void BlockSet::Want(PieceRef piece, uint32_t block) {
   Entry& entry = entries_.emplace_back();
-  entry.piece = piece;
   entry.place = piece->PlaceOf(block, nullptr);
   entry.file_id = piece->meta().file_id;
+  entry.piece = std::move(piece);
 }
 
 void BlockSet::Clear() { entries_.clear(); }

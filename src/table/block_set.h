@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "table/block_io.h"
+#include "table/piece.h"
 
 namespace compassdb {
-
-class PieceReader;
 
 class BlockSet {
  public:
@@ -24,7 +23,7 @@ class BlockSet {
   BlockSet& operator=(const BlockSet&) = delete;
 
   // As often as it will be asked for. Before Load.
-  void Want(const PieceReader* piece, uint32_t block);
+  void Want(PieceRef piece, uint32_t block);
   void Load(const BlockReadOptions& read);
   // False if the block was not wanted, or as often as it was wanted already.
   // Otherwise *status is that of its reading, and *ref the block if it is OK.
@@ -33,7 +32,7 @@ class BlockSet {
 
  private:
   struct Entry {
-    const PieceReader* piece = nullptr;
+    PieceRef piece;
     BlockPlace place;  // its file is known only if it is read
     uint64_t file_id = 0;
     uint32_t users = 1;

@@ -8,6 +8,10 @@ namespace compassdb {
 FileCache::FileCache(FileSystem* fs, std::string dir, const FileOptions& options, size_t max_open)
     : fs_(fs), dir_(std::move(dir)), options_(options), max_open_(max_open) {}
 
+std::string FileCache::PathOf(uint64_t file_number) const {
+  return PieceFileName(dir_, file_number);
+}
+
 Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* file) {
   {
     MutexLock lock(&mu_);
@@ -22,7 +26,7 @@ Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* fil
   // return here wins and the other's descriptor is closed.
   std::shared_ptr<CompactionFile> opened;
   Status s =
-      CompactionFile::Open(fs_, PieceFileName(dir_, file_number), file_number, options_, &opened);
+      CompactionFile::Open(fs_, PathOf(file_number), file_number, options_, &opened);
   if (!s.ok()) return s;
   std::shared_ptr<CompactionFile> closed;  // outside of the lock
   MutexLock lock(&mu_);

@@ -20,6 +20,7 @@ class FileCache {
   FileCache(FileSystem* fs, std::string dir, const FileOptions& options, size_t max_open);
   Status Get(uint64_t file_number, std::shared_ptr<CompactionFile>* file);
   void Evict(uint64_t file_number);  // before the file is deleted
+  std::string PathOf(uint64_t file_number) const;
   FileSystem* fs() const { return fs_; }
   // True if every open file may stay open, so that pieces may hold theirs.
   bool unlimited() const { return max_open_ == 0; }

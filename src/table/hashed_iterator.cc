@@ -14,13 +14,13 @@ constexpr uint64_t kWholeChunk = 2 << 20;  // bytes per read of a whole piece
 
 }  // namespace
 
-HashedIterator::HashedIterator(const PieceReader* piece, const BlockReadOptions& read)
-    : piece_(piece),
-      index_(piece->hashed_index()),
+HashedIterator::HashedIterator(PieceRef piece, const BlockReadOptions& read)
+    : piece_(std::move(piece)),
+      index_(piece_->hashed_index()),
       read_(read),
-      versions_(piece->meta().num_records != piece->meta().num_keys),
+      versions_(piece_->meta().num_records != piece_->meta().num_keys),
       key_bytes_(std::max<uint64_t>(
-          1, piece->meta().data_bytes / std::max<uint64_t>(1, piece->meta().num_keys))) {}
+          1, piece_->meta().data_bytes / std::max<uint64_t>(1, piece_->meta().num_keys))) {}
 
 void HashedIterator::Stop() {
   valid_ = false;

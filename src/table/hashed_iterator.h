@@ -17,7 +17,7 @@ namespace compassdb {
 // The piece must outlive it. One thread.
 class HashedIterator final : public InternalIterator {
  public:
-  HashedIterator(const PieceReader* piece, const BlockReadOptions& read);
+  HashedIterator(PieceRef piece, const BlockReadOptions& read);
   bool Valid() const override { return valid_; }
   void SeekToFirst() override;
   void SeekToLast() override;
@@ -56,7 +56,7 @@ class HashedIterator final : public InternalIterator {
   bool ReadBlocks(const std::vector<uint32_t>& blocks);
   bool ReadWholePiece();
 
-  const PieceReader* const piece_;
+  const PieceRef piece_;
   const HashedIndex& index_;
   const BlockReadOptions read_;
   const bool versions_;  // some key has more than one record

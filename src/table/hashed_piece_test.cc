@@ -37,8 +37,11 @@ class HashedPieceTest : public TableTest, public ::testing::WithParamInterface<D
     Sort(&records);
     records_ = std::move(records);
     auto piece = OpenPiece(meta_);
-    EXPECT_EQ(piece->data_order(), GetParam());
+    EXPECT_EQ(OrderOf(*piece), GetParam());
     return piece;
+  }
+  static DataOrder OrderOf(const Piece& piece) {
+    return static_cast<DataOrder>(piece.resident()->footer().data_order);
   }
   TestRecord Current(const InternalIterator& iter) {
     ParsedInternalKey k;
@@ -189,7 +192,7 @@ TEST_P(HashedPieceTest, HashListIsInTheOrderOfTheData) {
     listed.insert({hashes.h1[i], hashes.h2[i]});
     const KeyHash h = build_.hasher(records_[i].key);
     expected.insert({h.h1, h.h2});
-    const uint32_t block = piece->reader().hashed_index().Locate(hashes.h1[i]);
+    const uint32_t block = piece->resident()->hashed_index().Locate(hashes.h1[i]);
     EXPECT_LE(last_block, block);
     last_block = block;
   }
@@ -208,13 +211,13 @@ TEST_P(HashedPieceTest, OnlyRangeTombstones) {
   ASSERT_OK(BuildPiece({}, {{"a", "c", 7}}, &meta_, &hashes_));
   auto piece = OpenPiece(meta_);
   ASSERT_OK(piece->Verify());
-  EXPECT_EQ(piece->range_tombstones().size(), 1u);
+  EXPECT_EQ(TombstonesOf(*piece).size(), 1u);
   ExpectWalks(*piece, {});
   auto iter = piece->NewIterator({});
   iter->Seek(IKey("b", 9));
   EXPECT_FALSE(iter->Valid());
   ASSERT_OK(iter->status());
-  EXPECT_EQ(piece->reader().SeekBlock("b"), piece->meta().num_blocks);
+  EXPECT_EQ(piece->resident()->SeekBlock("b"), piece->meta().num_blocks);
 }
 
 TEST_P(HashedPieceTest, OtherComparators) {
@@ -233,7 +236,7 @@ TEST_P(HashedPieceTest, KeyOrderWhereEqualKeysMayDiffer) {
   UseComparator(&no_case);
   ASSERT_OK(BuildPiece({{"a", 3, kTypeValue, "1"}, {"A", 2, kTypeValue, "2"}}, {}, &meta_, &hashes_));
   auto piece = OpenPiece(meta_);
-  EXPECT_EQ(piece->data_order(), DataOrder::kKey);
+  EXPECT_EQ(OrderOf(*piece), DataOrder::kKey);
   ASSERT_OK(piece->Verify());
 }
 
@@ -243,7 +246,7 @@ TEST_P(HashedPieceTest, TooManyBytesGoOnInKeyOrder) {
   ASSERT_OK(BuildPiece(records, {}, &meta_, &hashes_));
   const PieceHashes hashes = hashes_;
   auto piece = OpenPiece(meta_);
-  EXPECT_EQ(piece->data_order(), DataOrder::kKey);
+  EXPECT_EQ(OrderOf(*piece), DataOrder::kKey);
   Sort(&records);
   records_ = records;
   ExpectWalks(*piece, {});
@@ -329,9 +332,7 @@ TEST_P(HashedPieceTest, EveryFlippedBitIsNoticed) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ (1 << rnd_.Uniform(8)));
     WriteFile(last_number_, bad);
-    std::shared_ptr<Piece> piece;
-    Status s = Piece::Open(files_.get(), options_, meta_, &piece);
-    if (s.ok()) s = piece->Verify();
+    Status s = Piece(Context(), meta_).Verify();
     ASSERT_FALSE(s.ok()) << "byte " << i;
   }
 }
@@ -341,9 +342,7 @@ TEST_P(HashedPieceTest, EveryTruncationIsNoticed) {
   const std::string good = ReadFile(last_number_);
   for (size_t n = meta_.extent.offset; n < good.size(); n += 1 + n / 97) {
     WriteFile(last_number_, good.substr(0, n));
-    std::shared_ptr<Piece> piece;
-    Status s = Piece::Open(files_.get(), options_, meta_, &piece);
-    EXPECT_FALSE(s.ok()) << n;
+    EXPECT_FALSE(TryOpenPiece(meta_).ok()) << n;
   }
 }
 
@@ -351,7 +350,7 @@ TEST_P(HashedPieceTest, DamageWithoutChecksumsStaysInBounds) {
   build_.block_size = 128;
   Build(Versions(200));
   const std::string good = ReadFile(last_number_);
-  const uint64_t stored = OpenPiece(meta_)->reader().footer().order_bytes + meta_.data_bytes;
+  const uint64_t stored = OpenPiece(meta_)->resident()->footer().order_bytes + meta_.data_bytes;
   BlockReadOptions read;
   read.verify_checksums = false;
   read.fill_cache = false;

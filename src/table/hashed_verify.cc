@@ -100,7 +100,7 @@ class HashedVerifier {
     BlockReadOptions read;
     read.fill_cache = false;
     read.whole_piece = true;
-    HashedIterator iter(&piece_, read);
+    HashedIterator iter(PieceRef(&piece_), read);
     std::string last;
     uint64_t keys = 0, records = 0;
     for (iter.SeekToFirst(); iter.Valid(); iter.Next(), ++records) {

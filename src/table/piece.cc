@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/piece.h"
 
+#include "iter/merging_iterator.h"
 #include "table/hashed_iterator.h"
 #include "table/piece_reader.h"
 #include "util/epoch.h"
@@ -14,34 +15,37 @@ constexpr size_t kCopiedValueBytes = 1024;
 
 }  // namespace
 
-struct Piece::Rep {
-  std::unique_ptr<PieceReader> reader;
-};
-
-Piece::Piece(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
+Piece::Piece(TableContextRef context, const PieceMeta& meta)
+    : context_(std::move(context)), meta_(meta) {}
 Piece::~Piece() = default;
 
-Status Piece::Open(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta,
-                   std::shared_ptr<Piece>* piece) {
-  piece->reset();
-  auto rep = std::make_unique<Rep>();
-  Status s = PieceReader::Open(files, options, meta, &rep->reader);
-  if (s.ok()) piece->reset(new Piece(std::move(rep)));
-  return s;
+Status Piece::Open(const BlockReadOptions& read, PieceRef* ref) const {
+  return reader_.Get(
+      read,
+      [this](std::unique_ptr<const PieceReader>* loaded) {
+        return PieceReader::Open(context_, meta_, loaded);
+      },
+      ref);
 }
 
-const PieceReader& Piece::reader() const { return *rep_->reader; }
-const PieceMeta& Piece::meta() const { return reader().meta(); }
-const std::vector<RangeTombstone>& Piece::range_tombstones() const {
-  return reader().tombstones();
+Status Piece::ReadRangeTombstones(std::vector<RangeTombstone>* tombstones) const {
+  if (meta_.num_range_tombstones == 0) return Status::OK();
+  PieceRef reader;
+  Status s = Open({}, &reader);
+  if (!s.ok()) return s;
+  tombstones->insert(tombstones->end(), reader->tombstones().begin(), reader->tombstones().end());
+  return s;
 }
 
 Status Piece::Find(const BlockReadOptions& read, const Slice& user_key, SequenceNumber snapshot,
                    FoundRecord* record) const {
   record->found = record->newest = record->key_present = false;
   record->pin.Reset();
-  VersionCursor cursor(&reader(), read, user_key);
-  Status s = cursor.Seek(snapshot);
+  PieceRef reader;
+  Status s = Open(read, &reader);
+  if (!s.ok()) return s;
+  VersionCursor cursor(std::move(reader), read, user_key);
+  s = cursor.Seek(snapshot);
   if (!s.ok()) return s;
   record->key_present = cursor.key_present();
   if (!cursor.Valid()) return s;
@@ -54,13 +58,11 @@ Status Piece::Find(const BlockReadOptions& read, const Slice& user_key, Sequence
   return s;
 }
 
-DataOrder Piece::data_order() const {
-  return static_cast<DataOrder>(reader().footer().data_order);
-}
-
 Piece::Cached Piece::FindCached(const Slice& user_key, const KeyHash& hash,
                                 GetContext* ctx) const {
-  const PieceReader& r = reader();
+  const PieceReader* const reader = resident();
+  if (reader == nullptr) [[unlikely]] return Cached::kUndecided;
+  const PieceReader& r = *reader;
   const uint32_t block = r.SeekBlock(user_key);
   const EpochGuard guard;
   LoadedBlock* const loaded = r.PeekBlock(block);
@@ -84,34 +86,47 @@ Piece::Cached Piece::FindCached(const Slice& user_key, const KeyHash& hash,
 }
 
 InternalIteratorPtr Piece::NewIterator(const BlockReadOptions& read) const {
-  if (reader().hashed()) return std::make_unique<HashedIterator>(&reader(), read);
-  return std::make_unique<PieceIterator>(&reader(), read);
+  PieceRef reader;
+  Status s = Open(read, &reader);
+  if (!s.ok()) return NewEmptyInternalIterator(s);
+  if (reader->hashed()) return std::make_unique<HashedIterator>(std::move(reader), read);
+  return std::make_unique<PieceIterator>(std::move(reader), read);
 }
 
 Status Piece::ReadHashes(PieceHashes* hashes) const {
+  PieceRef reader;
+  Status s = Open({}, &reader);
+  if (!s.ok()) return s;
   std::string buffer;
   Slice bytes;
-  Status s = reader().ReadSection(PieceSection::kHashes, &buffer, &bytes);
+  s = reader->ReadSection(PieceSection::kHashes, &buffer, &bytes);
   if (!s.ok()) return s;
-  return DecodeHashes(bytes, meta().num_keys, reader().Description(), hashes);
+  return DecodeHashes(bytes, meta_.num_keys, reader->Description(), hashes);
 }
 
 uint64_t Piece::ApproximateOffset(const Slice& user_key) const {
-  if (reader().hashed()) return reader().ApproximateHashedOffset(user_key);
-  const SeparatorIndex& separators = reader().separators();
+  PieceRef reader;
+  if (!Open({}, &reader).ok()) return meta_.data_bytes / 2;
+  if (reader->hashed()) return reader->ApproximateHashedOffset(user_key);
+  const SeparatorIndex& separators = reader->separators();
   if (separators.num_blocks() == 0) return 0;
-  return separators.BlockOffset(separators.LowerBound(reader().order(), user_key));
+  return separators.BlockOffset(separators.LowerBound(reader->order(), user_key));
 }
 
-PieceMemory Piece::Memory() const { return reader().Memory(); }
+PieceMemory Piece::Memory() const {
+  const PieceReader* const reader = resident();
+  return reader == nullptr ? PieceMemory() : reader->Memory();
+}
 
 void Piece::EraseFromCache() const {
-  const PieceReader& r = reader();
+  const PieceReader* const reader = resident();
+  if (reader == nullptr) return;  // blocks of a file that is gone age out by themselves
+  const PieceReader& r = *reader;
   for (uint32_t i = 0; i < r.num_blocks(); ++i) {
-    r.loader().Erase(r.meta().file_id, r.meta().extent.offset + r.BlockOffset(i));
+    r.loader().Erase(meta_.file_id, meta_.extent.offset + r.BlockOffset(i));
   }
   for (uint64_t i = 0; r.hashed() && i < r.hashed_index().num_pages(); ++i) {
-    r.loader().Erase(r.meta().file_id, r.meta().extent.offset + r.hashed_index().Page(i).offset);
+    r.loader().Erase(meta_.file_id, meta_.extent.offset + r.hashed_index().Page(i).offset);
   }
 }
 

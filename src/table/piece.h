@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one piece. Its separators, range tombstones and properties are in
-// memory; data blocks come through the block cache; the hash list stays on
-// disk and is read by compactions.
+// Reads one piece. Its index (separators, range tombstones, properties) is
+// loaded when it is first used; data blocks come through the block cache; the
+// hash list stays on disk and is read by compactions.
 //
-// Thread safety: immutable after Open; every method may be called concurrently.
+// Thread safety: every method may be called concurrently.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,16 @@
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "rocksdb/cleanable.h"
-#include "table/file_cache.h"
+#include "table/index_part.h"
 #include "table/piece_builder.h"
 #include "table/piece_meta.h"
 #include "table/read_options.h"
+#include "table/table_context.h"
 
 namespace compassdb {
 
 class PieceReader;
+using PieceRef = PartRef<PieceReader>;
 
 // A record found by a point read. `value` is valid while `pin` is undisturbed.
 struct FoundRecord {
@@ -42,14 +44,19 @@ struct PieceMemory {
 
 class Piece {
  public:
-  static Status Open(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta,
-                     std::shared_ptr<Piece>* piece);
+  // Reads nothing.
+  Piece(TableContextRef context, const PieceMeta& meta);
   ~Piece();
+  Piece(const Piece&) = delete;
+  Piece& operator=(const Piece&) = delete;
 
-  const PieceMeta& meta() const;
-  const std::vector<RangeTombstone>& range_tombstones() const;
-
-  DataOrder data_order() const;
+  const PieceMeta& meta() const { return meta_; }
+  // The index, loaded if it is not in memory.
+  Status Open(const BlockReadOptions& read, PieceRef* ref) const;
+  // Null if it is not in memory to stay.
+  const PieceReader* resident() const { return reader_.Resident(); }
+  // Appends the range tombstones.
+  Status ReadRangeTombstones(std::vector<RangeTombstone>* tombstones) const;
 
   // The newest record of user_key with sequence <= snapshot. Not found is OK
   // with found == false. One block is read, unless the key's versions go on
@@ -64,21 +71,19 @@ class Piece {
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   Status ReadHashes(PieceHashes* hashes) const;
-  // Bytes of data blocks before user_key, about.
+  // Bytes of data blocks before user_key, about; half of all if the index cannot be read.
   uint64_t ApproximateOffset(const Slice& user_key) const;
   // Reads and checks every section and block; the Status names file and offset.
   Status Verify() const;
-  PieceMemory Memory() const;
+  PieceMemory Memory() const;  // of what is loaded
 
   // Called when the version that named the piece has let go of it for good.
   void EraseFromCache() const;
 
-  const PieceReader& reader() const;  // for table/ itself
-
  private:
-  struct Rep;
-  explicit Piece(std::unique_ptr<Rep> rep);
-  std::unique_ptr<Rep> rep_;
+  const TableContextRef context_;
+  const PieceMeta meta_;
+  IndexPart<PieceReader> reader_;
 };
 
 }  // namespace compassdb

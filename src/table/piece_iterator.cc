@@ -13,8 +13,8 @@ constexpr uint32_t kSequentialRun = 2;  // blocks in a row before readahead star
 
 }  // namespace
 
-PieceIterator::PieceIterator(const PieceReader* piece, const BlockReadOptions& read)
-    : piece_(piece), read_(read) {}
+PieceIterator::PieceIterator(PieceRef piece, const BlockReadOptions& read)
+    : piece_(std::move(piece)), read_(read) {}
 
 void PieceIterator::Stop() {
   ref_.Reset();

@@ -26,31 +26,27 @@ Status ReadExactly(const CompactionFile& file, uint64_t offset, size_t n, std::s
 
 }  // namespace
 
-PieceReader::PieceReader(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta)
-    : files_(files),
-      meta_(meta),
-      order_(options.comparator),
-      cache_(options.block_cache),
-      loader_(options) {}
-
-Status PieceReader::Open(FileCache* files, const TableReaderOptions& options,
-                         const PieceMeta& meta, std::unique_ptr<PieceReader>* out) {
-  std::unique_ptr<PieceReader> reader(new PieceReader(files, options, meta));
+Status PieceReader::Open(const TableContextRef& context, const PieceMeta& meta,
+                         std::unique_ptr<const PieceReader>* out) {
+  std::unique_ptr<PieceReader> reader(new PieceReader(context, meta));
   Status s = reader->OpenParts();
   if (s.ok()) *out = std::move(reader);
   return s;
 }
 
+std::string PieceReader::Path() const {
+  return context_->files->PathOf(meta_.extent.file_number);
+}
+
 std::string PieceReader::Description() const {
-  return path_ + ": piece " + std::to_string(meta_.piece_id) + " at offset " +
+  return Path() + ": piece " + std::to_string(meta_.piece_id) + " at offset " +
          std::to_string(meta_.extent.offset);
 }
 
 Status PieceReader::OpenParts() {
   std::shared_ptr<CompactionFile> file;
-  Status s = files_->Get(meta_.extent.file_number, &file);
+  Status s = context_->files->Get(meta_.extent.file_number, &file);
   if (!s.ok()) return s;
-  path_ = file->path();
   const Extent& extent = meta_.extent;
   const std::string what = Description();
   if (file->file_id() != meta_.file_id) {
@@ -104,11 +100,11 @@ Status PieceReader::OpenParts() {
   }
   if (s.ok()) s = section(PieceSection::kSeparators, &bytes);
   if (s.ok()) {
-    s = SeparatorIndex::Parse(bytes, order_, units, total, what, &separators_);
+    s = SeparatorIndex::Parse(bytes, order(), units, total, what, &separators_);
   }
   if (s.ok()) s = section(PieceSection::kTombstones, &bytes);
   if (s.ok()) s = DecodeTombstones(bytes, footer_.num_range_tombstones, what, &tombstones_);
-  if (s.ok() && files_->unlimited()) file_ = std::move(file);
+  if (s.ok() && context_->files->unlimited()) file_ = std::move(file);
   return s;
 }
 
@@ -118,9 +114,9 @@ Status PieceReader::CheckProperties(const Slice& bytes) const {
   const std::string what = Description();
   Status s = DecodeProperties(bytes, what, &properties, &comparator_name);
   if (!s.ok()) return s;
-  if (comparator_name != order_.comparator()->Name()) {
+  if (comparator_name != order().comparator()->Name()) {
     return Status::InvalidArgument(what, "was written with comparator " + comparator_name +
-                                             ", opened with " + order_.comparator()->Name());
+                                             ", opened with " + order().comparator()->Name());
   }
   if (properties.smallest != meta_.smallest || properties.largest != meta_.largest) {
     return Status::Corruption(what, "the properties and the manifest disagree about key bounds");
@@ -134,7 +130,7 @@ Status PieceReader::File(std::shared_ptr<CompactionFile>* holder,
     *file = file_.get();
     return Status::OK();
   }
-  Status s = files_->Get(meta_.extent.file_number, holder);
+  Status s = context_->files->Get(meta_.extent.file_number, holder);
   *file = holder->get();
   return s;
 }
@@ -159,7 +155,7 @@ Status PieceReader::GetStored(const BlockReadOptions& read, const PieceRange& ra
     if (cached != nullptr) *cached = s.ok();
     return s;
   }
-  const bool hit = loader_.FromCache(meta_.file_id, offset, ref);
+  const bool hit = loader().FromCache(meta_.file_id, offset, ref);
   if (cached != nullptr) *cached = hit;
   if (hit) return Status::OK();
   if (read.cache_only) {
@@ -169,29 +165,29 @@ Status PieceReader::GetStored(const BlockReadOptions& read, const PieceRange& ra
   const CompactionFile* file = nullptr;
   Status s = File(&holder, &file);
   if (!s.ok()) return s;
-  return loader_.FromFile(PlaceOf(range, file), read, ref);
+  return loader().FromFile(PlaceOf(range, file), read, ref);
 }
 
 Status PieceReader::DamagedBlock(uint32_t block, const char* why) const {
   return Status::Corruption(
-      path_, "data block " + std::to_string(block) + " at offset " +
+      Path(), "data block " + std::to_string(block) + " at offset " +
                  std::to_string(meta_.extent.offset + BlockOffset(block)) + ": " + why);
 }
 
 Status PieceReader::Damaged(const PieceRange& range, const char* why) const {
   return Status::Corruption(
-      path_, "offset " + std::to_string(meta_.extent.offset + range.offset) + ": " + why);
+      Path(), "offset " + std::to_string(meta_.extent.offset + range.offset) + ": " + why);
 }
 
 uint32_t PieceReader::SeekBlock(const Slice& user_key) const {
   if (hashed()) return hashed_->Locate(KeyHasher(meta_.hash_seed)(user_key).h1);
-  if (num_blocks() == 0 || order_.Compare(user_key, meta_.smallest) < 0) return num_blocks();
-  return separators_.LowerBound(order_, user_key);
+  if (num_blocks() == 0 || order().Compare(user_key, meta_.smallest) < 0) return num_blocks();
+  return separators_.LowerBound(order(), user_key);
 }
 
 uint64_t PieceReader::ApproximateHashedOffset(const Slice& user_key) const {
   if (separators_.num_blocks() == 0) return 0;
-  const double group = static_cast<double>(separators_.LowerBound(order_, user_key));
+  const double group = static_cast<double>(separators_.LowerBound(order(), user_key));
   return static_cast<uint64_t>(static_cast<double>(meta_.data_bytes) * group /
                                static_cast<double>(separators_.num_blocks()));
 }

@@ -3,6 +3,7 @@
 // Private to table/.
 //
 // Thread safety: immutable after Open; the cursors belong to one thread.
+// `meta` is the piece's, which outlives what is here.
 #pragma once
 
 #include <memory>
@@ -15,19 +16,20 @@
 #include "table/piece.h"
 #include "table/piece_format.h"
 #include "table/separator_index.h"
+#include "table/table_context.h"
 
 namespace compassdb {
 
 class PieceReader {
  public:
-  static Status Open(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta,
-                     std::unique_ptr<PieceReader>* out);
+  static Status Open(const TableContextRef& context, const PieceMeta& meta,
+                     std::unique_ptr<const PieceReader>* out);
   const PieceMeta& meta() const { return meta_; }
   const PieceFooter& footer() const { return footer_; }
-  const KeyOrder& order() const { return order_; }
+  const KeyOrder& order() const { return context_->order; }
   const SeparatorIndex& separators() const { return separators_; }
   const std::vector<RangeTombstone>& tombstones() const { return tombstones_; }
-  const BlockLoader& loader() const { return loader_; }
+  const BlockLoader& loader() const { return context_->loader; }
   uint32_t num_blocks() const { return static_cast<uint32_t>(footer_.num_blocks); }
   // In slot or hash order: separators are of groups of keys, and there is a hashed index.
   bool hashed() const { return hashed_ != nullptr; }
@@ -45,7 +47,7 @@ class PieceReader {
   Status File(std::shared_ptr<CompactionFile>* holder, const CompactionFile** file) const;
   BlockPlace PlaceOf(uint32_t block, const CompactionFile* file) const;
   bool FromCache(uint32_t block, BlockRef* ref) const {
-    return loader_.FromCache(meta_.file_id, meta_.extent.offset + BlockOffset(block), ref);
+    return loader().FromCache(meta_.file_id, meta_.extent.offset + BlockOffset(block), ref);
   }
   // Cache, then file.
   Status GetBlock(const BlockReadOptions& read, uint32_t block, BlockRef* ref) const {
@@ -57,11 +59,11 @@ class PieceReader {
   // The block, if it is in the cache, while the caller's EpochGuard lasts; null: ask GetBlock.
   LoadedBlock* PeekBlock(uint32_t block) const {
     if (block >= num_blocks()) return nullptr;
-    return loader_.Peek(meta_.file_id, meta_.extent.offset + BlockOffset(block));
+    return loader().Peek(meta_.file_id, meta_.extent.offset + BlockOffset(block));
   }
   // "path: piece 7 at offset 36", for messages.
   std::string Description() const;
-  std::string Path() const { return path_; }
+  std::string Path() const;
   // The block in which user_key's versions would start; num_blocks() if none could.
   uint32_t SeekBlock(const Slice& user_key) const;
   // As if the data lay in key order. Requires hashed().
@@ -72,17 +74,14 @@ class PieceReader {
   PieceMemory Memory() const;
 
  private:
-  PieceReader(FileCache* files, const TableReaderOptions& options, const PieceMeta& meta);
+  PieceReader(const TableContextRef& context, const PieceMeta& meta)
+      : context_(context), meta_(meta) {}
   BlockPlace PlaceOf(const PieceRange& range, const CompactionFile* file) const;
   Status OpenParts();
   Status CheckProperties(const Slice& bytes) const;
 
-  FileCache* const files_;
-  const PieceMeta meta_;
-  const KeyOrder order_;
-  const std::shared_ptr<rocksdb::Cache> cache_;
-  const BlockLoader loader_;
-  std::string path_;
+  const TableContextRef context_;
+  const PieceMeta& meta_;
   std::shared_ptr<CompactionFile> file_;  // null if the file cache is limited
   PieceFooter footer_;
   SeparatorIndex separators_;
@@ -95,8 +94,8 @@ class PieceReader {
 class VersionCursor {
  public:
   // user_key must outlive the cursor.
-  VersionCursor(const PieceReader* piece, const BlockReadOptions& read, const Slice& user_key)
-      : piece_(piece), read_(read), user_key_(user_key) {}
+  VersionCursor(PieceRef piece, const BlockReadOptions& read, const Slice& user_key)
+      : piece_(std::move(piece)), read_(read), user_key_(user_key) {}
 
   // To the newest version with sequence <= snapshot.
   Status Seek(SequenceNumber snapshot);
@@ -112,7 +111,7 @@ class VersionCursor {
  private:
   Status LoadNextBlock(bool* more);
 
-  const PieceReader* piece_;
+  PieceRef piece_;
   BlockReadOptions read_;
   Slice user_key_;
   BlockRef ref_;
@@ -127,7 +126,7 @@ class VersionCursor {
 // Walks a piece. The piece must outlive it.
 class PieceIterator final : public InternalIterator {
  public:
-  PieceIterator(const PieceReader* piece, const BlockReadOptions& read);
+  PieceIterator(PieceRef piece, const BlockReadOptions& read);
   bool Valid() const override { return iter_.Valid(); }
   void SeekToFirst() override;
   void SeekToLast() override;
@@ -156,7 +155,7 @@ class PieceIterator final : public InternalIterator {
   void CheckBlock();    // takes over an error of iter_
   void Stop();
 
-  const PieceReader* const piece_;
+  const PieceRef piece_;
   const BlockReadOptions read_;
   std::shared_ptr<CompactionFile> file_holder_;
   const CompactionFile* file_ = nullptr;

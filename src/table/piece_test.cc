@@ -98,8 +98,8 @@ TEST_F(PieceTest, FindHitsAndMisses) {
     ASSERT_OK(piece->Find({}, absent, kMaxSequenceNumber, &found));
     EXPECT_FALSE(found.found);
   }
-  EXPECT_EQ(piece->reader().SeekBlock("a"), meta_.num_blocks);
-  EXPECT_EQ(piece->reader().SeekBlock("z"), meta_.num_blocks);
+  EXPECT_EQ(piece->resident()->SeekBlock("a"), meta_.num_blocks);
+  EXPECT_EQ(piece->resident()->SeekBlock("z"), meta_.num_blocks);
 }
 
 TEST_F(PieceTest, VersionsOfOneKeySpanBlocks) {
@@ -181,20 +181,19 @@ TEST_F(PieceTest, CustomComparators) {
     EXPECT_EQ(found.value.ToString(), r.value);
   }
   UseComparator(rocksdb::BytewiseComparator());
-  std::shared_ptr<Piece> other;
-  Status s = Piece::Open(files_.get(), options_, meta_, &other);
+  Status s = TryOpenPiece(meta_);
   EXPECT_TRUE(s.IsInvalidArgument());
   EXPECT_NE(s.ToString().find("test.LengthFirst"), std::string::npos);
 }
 
 TEST_F(PieceTest, RangeTombstonesAlone) {
   auto piece = RoundTrip({}, {{"a", "f", 7}, {"c", "z", 3}});
-  ASSERT_EQ(piece->range_tombstones().size(), 2u);
-  EXPECT_EQ(piece->range_tombstones()[1].end, "z");
+  ASSERT_EQ(TombstonesOf(*piece).size(), 2u);
+  EXPECT_EQ(TombstonesOf(*piece)[1].end, "z");
   EXPECT_EQ(meta_.smallest_seq, 3u);
   EXPECT_EQ(meta_.largest_seq, 7u);
   EXPECT_EQ(meta_.num_blocks, 0u);
-  EXPECT_EQ(piece->reader().SeekBlock("b"), 0u);
+  EXPECT_EQ(piece->resident()->SeekBlock("b"), 0u);
   auto iter = piece->NewIterator(BlockReadOptions());
   iter->Seek(IKey("a", 5));
   EXPECT_FALSE(iter->Valid());
@@ -263,9 +262,10 @@ TEST_F(PieceTest, ManyPiecesInOneFileAndFewDescriptors) {
 
 // Reads everything that a reader can read; false if any of it failed.
 bool SameContent(const std::vector<TestRecord>& expected, const PieceHashes& hashes,
-                 FileCache* files, const TableReaderOptions& options, const PieceMeta& meta) {
-  std::shared_ptr<Piece> piece;
-  Status s = Piece::Open(files, options, meta, &piece);
+                 const TableContextRef& context, const PieceMeta& meta) {
+  const auto piece = std::make_shared<Piece>(context, meta);
+  PieceRef index;
+  Status s = piece->Open({}, &index);
   if (s.ok()) {
     std::vector<TestRecord> read;
     auto iter = piece->NewIterator(BlockReadOptions());
@@ -295,12 +295,12 @@ TEST_F(PieceTest, EveryFlippedBitIsCorruption) {
   ASSERT_OK(BuildPiece(records, {{"a", "b", 5}}, &meta_, &hashes_));
   Sort(&records);
   const std::string good = ReadFile(last_number_);
-  ASSERT_TRUE(SameContent(records, hashes_, files_.get(), options_, meta_));
+  ASSERT_TRUE(SameContent(records, hashes_, Context(), meta_));
   for (size_t byte = 0; byte < good.size(); ++byte) {
     std::string bad = good;
     bad[byte] = static_cast<char>(bad[byte] ^ (1 << rnd_.Uniform(8)));
     WriteFile(last_number_, bad);
-    EXPECT_FALSE(SameContent(records, hashes_, files_.get(), options_, meta_)) << "byte " << byte;
+    EXPECT_FALSE(SameContent(records, hashes_, Context(), meta_)) << "byte " << byte;
   }
 }
 
@@ -311,7 +311,7 @@ TEST_F(PieceTest, EveryTruncationIsCorruption) {
   const std::string good = ReadFile(last_number_);
   for (size_t size = 0; size < good.size(); ++size) {
     WriteFile(last_number_, good.substr(0, size));
-    EXPECT_FALSE(SameContent(records, hashes_, files_.get(), options_, meta_)) << "size " << size;
+    EXPECT_FALSE(SameContent(records, hashes_, Context(), meta_)) << "size " << size;
   }
 }
 
@@ -320,7 +320,7 @@ TEST_F(PieceTest, BlocksThatSwapPlacesAreCorruption) {
   auto records = Keys(20, 6);
   ASSERT_OK(BuildPiece(records, {}, &meta_, &hashes_));
   auto piece = OpenPiece(meta_);
-  const SeparatorIndex& index = piece->reader().separators();
+  const SeparatorIndex& index = piece->resident()->separators();
   std::string bytes = ReadFile(last_number_);
   // Two neighbours of one length.
   for (uint32_t i = 0; i + 1 < index.num_blocks(); ++i) {
@@ -379,10 +379,7 @@ TEST_F(PieceTest, VerifyNamesFileAndOffset) {
 TEST_F(PieceTest, ManifestThatDisagreesIsCorruption) {
   ASSERT_OK(BuildPiece(Keys(100), {}, &meta_, &hashes_));
   const PieceMeta good = meta_;
-  std::shared_ptr<Piece> piece;
-  const auto refused = [&](const PieceMeta& meta) {
-    return Piece::Open(files_.get(), options_, meta, &piece).IsCorruption();
-  };
+  const auto refused = [&](const PieceMeta& meta) { return TryOpenPiece(meta).IsCorruption(); };
   PieceMeta bad = good;
   bad.num_keys++;
   EXPECT_TRUE(refused(bad));
@@ -465,8 +462,8 @@ TEST_F(PieceTest, ReadsAreCounted) {
   EXPECT_EQ(statistics->getTickerCount(rocksdb::BLOCK_CACHE_DATA_HIT), 2u);
   EXPECT_GT(statistics->getTickerCount(rocksdb::BLOCK_CACHE_BYTES_READ), 0u);
   EXPECT_EQ(perf->block_read_count, 1u);
-  EXPECT_EQ(perf->block_read_byte, piece->reader().separators().BlockLength(
-                                       piece->reader().SeekBlock(records[7].key)));
+  EXPECT_EQ(perf->block_read_byte, piece->resident()->separators().BlockLength(
+                                       piece->resident()->SeekBlock(records[7].key)));
   EXPECT_EQ(perf->block_cache_hit_count, 2u);
 }
 
@@ -478,8 +475,7 @@ TEST_F(PieceTest, SectionsOfOldPlacesDoNotVerify) {
   WriteFile(last_number_, bytes);
   PieceMeta moved = meta_;
   moved.extent.offset += 16;
-  std::shared_ptr<Piece> piece;
-  EXPECT_TRUE(Piece::Open(files_.get(), options_, moved, &piece).IsCorruption());
+  EXPECT_TRUE(TryOpenPiece(moved).IsCorruption());
 }
 
 TEST_F(PieceTest, CompactionFileHeader) {

@@ -128,7 +128,10 @@ class PieceVerifier {
 }  // namespace
 
 Status Piece::Verify() const {
-  return reader().hashed() ? VerifyHashedPiece(reader()) : PieceVerifier(reader()).Run();
+  PieceRef reader;
+  Status s = Open({}, &reader);
+  if (!s.ok()) return s;
+  return reader->hashed() ? VerifyHashedPiece(*reader) : PieceVerifier(*reader).Run();
 }
 
 }  // namespace compassdb

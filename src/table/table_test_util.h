@@ -122,10 +122,24 @@ class TableTest : public ::testing::Test {
     return s.ok() ? file->Finish() : s;
   }
 
-  std::shared_ptr<Piece> OpenPiece(const PieceMeta& meta) {
-    std::shared_ptr<Piece> piece;
-    EXPECT_OK(Piece::Open(files_.get(), options_, meta, &piece));
+  TableContextRef Context() const {
+    return std::make_shared<const TableContext>(files_.get(), options_);
+  }
+  // With its index loaded.
+  std::shared_ptr<Piece> OpenPiece(const PieceMeta& meta) const {
+    auto piece = std::make_shared<Piece>(Context(), meta);
+    PieceRef ref;
+    EXPECT_OK(piece->Open({}, &ref));
     return piece;
+  }
+  Status TryOpenPiece(const PieceMeta& meta) const {
+    PieceRef ref;
+    return Piece(Context(), meta).Open({}, &ref);
+  }
+  static std::vector<RangeTombstone> TombstonesOf(const Piece& piece) {
+    std::vector<RangeTombstone> tombstones;
+    EXPECT_OK(piece.ReadRangeTombstones(&tombstones));
+    return tombstones;
   }
 
   std::string ReadFile(uint64_t number) {

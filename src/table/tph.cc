@@ -25,57 +25,110 @@ Status EmptyDirectory(std::unique_ptr<Directory>* out) {
 
 }  // namespace
 
-Tph::Tph(const TableReaderOptions& options, const TphMeta& meta,
+Tph::Tph(const TableContextRef& context, const TphMeta& meta,
          std::vector<std::shared_ptr<Piece>> pieces)
-    : options_(options),
+    : context_(context),
       meta_(meta),
       pieces_(std::move(pieces)),
-      comparator_(options.comparator) {}
+      comparator_(context->options.comparator) {}
 
-Status Tph::Open(FileCache* files, const TableReaderOptions& options, const TphMeta& meta,
+Status Tph::Open(const TableContextRef& context, const TphMeta& meta,
                  std::vector<std::shared_ptr<Piece>> pieces, std::shared_ptr<Tph>* out) {
   out->reset();
   if (pieces.size() != meta.pieces.size()) {
     return Status::InvalidArgument(Describe(meta), "opened with another number of pieces");
   }
-  std::shared_ptr<Tph> tph(new Tph(options, meta, std::move(pieces)));
-  Status s = meta.directory.length == 0
-                 ? EmptyDirectory(&tph->directory_)
-                 : ReadDirectory(files, meta.directory, meta.directory_file_id, &tph->directory_);
-  if (!s.ok()) return s;
-  if (meta.directory.length != 0) {
-    if (tph->directory_->num_keys() != meta.num_keys) {
-      return Status::Corruption(Describe(meta),
-                                "the directory has " + std::to_string(tph->directory_->num_keys()) +
-                                    " keys, the manifest says " + std::to_string(meta.num_keys));
-    }
-    if (tph->directory_->num_pieces() != tph->pieces_.size()) {
-      return Status::Corruption(
-          Describe(meta), "the directory is of " + std::to_string(tph->directory_->num_pieces()) +
-                              " pieces, the manifest names " + std::to_string(tph->pieces_.size()));
-    }
-  }
+  std::shared_ptr<Tph> tph(new Tph(context, meta, std::move(pieces)));
   tph->use_directory_ = (meta.directory.length != 0 || meta.num_keys == 0) &&
-                        KeyOrder(options.comparator).HashesStandForKeys();
-  std::vector<RangeTombstone> tombstones;
+                        context->order.HashesStandForKeys();
   for (size_t i = 0; i < tph->pieces_.size(); ++i) {
-    const Piece& piece = *tph->pieces_[i];
-    if (piece.meta().num_records > 0) tph->search_order_.push_back(static_cast<uint32_t>(i));
-    tombstones.insert(tombstones.end(), piece.range_tombstones().begin(),
-                      piece.range_tombstones().end());
+    const PieceMeta& piece = tph->pieces_[i]->meta();
+    if (piece.num_records > 0) tph->search_order_.push_back(static_cast<uint32_t>(i));
+    if (piece.num_range_tombstones > 0) tph->has_range_tombstones_ = true;
   }
   std::stable_sort(tph->search_order_.begin(), tph->search_order_.end(), [&](uint32_t a, uint32_t b) {
     return tph->pieces_[a]->meta().largest_seq > tph->pieces_[b]->meta().largest_seq;
   });
-  tph->tombstones_ = RangeTombstoneList(tombstones, options.comparator);
   *out = std::move(tph);
+  return Status::OK();
+}
+
+Status Tph::Load() const {
+  DirectoryRef directory;
+  Status s = OpenDirectory({}, &directory);
+  PieceRef piece;
+  for (size_t i = 0; s.ok() && i < pieces_.size(); ++i) s = pieces_[i]->Open({}, &piece);
+  PartRef<RangeTombstoneList> tombstones;
+  return s.ok() ? RangeTombstones({}, &tombstones) : s;
+}
+
+Status Tph::ReadDirectory(std::unique_ptr<const Directory>* out) const {
+  std::unique_ptr<Directory> directory;
+  if (meta_.directory.length == 0) {
+    Status s = EmptyDirectory(&directory);
+    if (s.ok()) *out = std::move(directory);
+    return s;
+  }
+  Status s = compassdb::ReadDirectory(context_->files, meta_.directory, meta_.directory_file_id,
+                                      &directory);
+  if (!s.ok()) return s;
+  if (directory->num_keys() != meta_.num_keys) {
+    return Status::Corruption(Describe(meta_),
+                              "the directory has " + std::to_string(directory->num_keys()) +
+                                  " keys, the manifest says " + std::to_string(meta_.num_keys));
+  }
+  if (directory->num_pieces() != pieces_.size()) {
+    return Status::Corruption(
+        Describe(meta_), "the directory is of " + std::to_string(directory->num_pieces()) +
+                             " pieces, the manifest names " + std::to_string(pieces_.size()));
+  }
+  *out = std::move(directory);
+  return s;
+}
+
+Status Tph::OpenDirectory(const BlockReadOptions& read, DirectoryRef* ref) const {
+  return directory_.Get(
+      read, [this](std::unique_ptr<const Directory>* loaded) { return ReadDirectory(loaded); },
+      ref);
+}
+
+Status Tph::Lookup(const BlockReadOptions& read, const KeyHash& hash, DirectoryHit* hit) const {
+  DirectoryRef directory;
+  Status s = OpenDirectory(read, &directory);
+  if (s.ok()) *hit = directory->Lookup(hash);
+  return s;
+}
+
+Status Tph::RangeTombstones(const BlockReadOptions& read,
+                            PartRef<RangeTombstoneList>* ref) const {
+  return tombstones_.Get(
+      read,
+      [this](std::unique_ptr<const RangeTombstoneList>* loaded) {
+        std::vector<RangeTombstone> all;
+        Status s;
+        for (size_t i = 0; s.ok() && i < pieces_.size(); ++i) {
+          s = pieces_[i]->ReadRangeTombstones(&all);
+        }
+        if (s.ok()) *loaded = std::make_unique<RangeTombstoneList>(all, comparator_.user_comparator());
+        return s;
+      },
+      ref);
+}
+
+Status Tph::AddCoveringTombstone(const BlockReadOptions& read, const Slice& user_key,
+                                 GetContext* ctx) const {
+  PartRef<RangeTombstoneList> tombstones;
+  Status s = RangeTombstones(read, &tombstones);
+  if (s.ok()) {
+    ctx->AddCoveringTombstone(tombstones->MaxCoveringSequence(user_key, ctx->snapshot()));
+  }
   return s;
 }
 
 // The directory answers what a filter answers elsewhere, and is counted as one.
 void Tph::CountProbe(const DirectoryHit& hit) const {
   const bool absent = hit.kind == DirectoryHit::kAbsent;
-  Tick(options_.statistics,
+  Tick(context_->options.statistics,
        absent ? rocksdb::BLOOM_FILTER_USEFUL : rocksdb::BLOOM_FILTER_FULL_POSITIVE);
   if (rocksdb::PerfContext* perf = PerfCounters()) {
     ++(absent ? perf->bloom_sst_miss_count : perf->bloom_sst_hit_count);
@@ -83,12 +136,17 @@ void Tph::CountProbe(const DirectoryHit& hit) const {
 }
 
 Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
-                uint64_t slot, GetContext* ctx) const {
-  if (!tombstones_.empty()) {
-    ctx->AddCoveringTombstone(tombstones_.MaxCoveringSequence(user_key, ctx->snapshot()));
+                const DirectoryProbe& probe, GetContext* ctx) const {
+  if (has_range_tombstones_) {
+    if (Status s = AddCoveringTombstone(read, user_key, ctx); !s.ok()) return s;
   }
   if (!use_directory_) return SearchPieces(read, user_key, ctx);
-  const DirectoryHit hit = directory_->LookupAt(slot, hash);
+  DirectoryHit hit;
+  if (probe.directory != nullptr) [[likely]] {
+    hit = probe.directory->LookupAt(probe.slot, hash);
+  } else if (Status s = Lookup(read, hash, &hit); !s.ok()) {
+    return s;
+  }
   CountProbe(hit);
   if (hit.kind == DirectoryHit::kAbsent) return Status::OK();
   if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
@@ -98,7 +156,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
                                    : Piece::Cached::kUndecided;  // BeginGet has asked
   switch (cached) {
     case Piece::Cached::kFed:
-      Tick(options_.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+      Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
       return Status::OK();
     case Piece::Cached::kAbsent:
       return Status::OK();  // another key's slot, with the same fingerprint
@@ -109,7 +167,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   Status s = pieces_[hit.piece]->Find(read, user_key, ctx->snapshot(), &record);
   if (!s.ok()) return s;
   if (!record.key_present) return s;  // another key's slot, with the same fingerprint
-  Tick(options_.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+  Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
   // Rule 1. The slot names the newest record of the key, in whichever piece:
   // if that is the one found, nothing else can come before it. A record that a
   // tombstone covers is fed as well: ctx takes it for the deletion that it is.
@@ -121,13 +179,18 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   return SearchPieces(read, user_key, ctx);
 }
 
-Tph::Begun Tph::BeginGet(const Slice& user_key, const KeyHash& hash, uint64_t slot,
-                         GetContext* ctx, BlockSet* blocks) const {
-  if (!tombstones_.empty()) {
-    ctx->AddCoveringTombstone(tombstones_.MaxCoveringSequence(user_key, ctx->snapshot()));
-  }
+Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                         const DirectoryProbe& probe, GetContext* ctx, BlockSet* blocks) const {
   if (!use_directory_) return Begun::kGoOn;
-  const DirectoryHit hit = directory_->LookupAt(slot, hash);
+  if (has_range_tombstones_ && !AddCoveringTombstone(read, user_key, ctx).ok()) {
+    return Begun::kGoOn;  // Get meets the error, too
+  }
+  DirectoryHit hit;
+  if (probe.directory != nullptr) [[likely]] {
+    hit = probe.directory->LookupAt(probe.slot, hash);
+  } else if (!Lookup(read, hash, &hit).ok()) {
+    return Begun::kGoOn;
+  }
   if (hit.kind == DirectoryHit::kAmbiguous) return Begun::kGoOn;
   if (hit.kind == DirectoryHit::kAbsent) {
     CountProbe(hit);
@@ -135,14 +198,15 @@ Tph::Begun Tph::BeginGet(const Slice& user_key, const KeyHash& hash, uint64_t sl
   }
   const Piece::Cached cached = pieces_[hit.piece]->FindCached(user_key, hash, ctx);
   if (cached == Piece::Cached::kUndecided) {
-    const PieceReader& piece = pieces_[hit.piece]->reader();
-    const uint32_t block = piece.SeekBlock(user_key);
-    if (block < piece.num_blocks()) blocks->Want(&piece, block);
+    PieceRef piece;
+    if (!pieces_[hit.piece]->Open(read, &piece).ok()) return Begun::kGoOn;
+    const uint32_t block = piece->SeekBlock(user_key);
+    if (block < piece->num_blocks()) blocks->Want(std::move(piece), block);
     return Begun::kGoOn;
   }
   CountProbe(hit);
   if (cached == Piece::Cached::kAbsent) return Begun::kAbsent;
-  Tick(options_.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+  Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
   return Begun::kFed;
 }
 
@@ -160,12 +224,15 @@ Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key,
       if (c.Valid() && (best == nullptr || c.record().sequence > best->record().sequence)) best = &c;
     }
     if (next < search_order_.size()) {
-      const PieceReader& piece = pieces_[search_order_[next]]->reader();
+      const Piece& piece = *pieces_[search_order_[next]];
       if (best == nullptr || best->record().sequence <= piece.meta().largest_seq) {
         ++next;
         if (piece.meta().smallest_seq > ctx->snapshot()) continue;
-        VersionCursor cursor(&piece, read, user_key);
-        Status s = cursor.Seek(ctx->snapshot());
+        PieceRef reader;
+        Status s = piece.Open(read, &reader);
+        if (!s.ok()) return s;
+        VersionCursor cursor(std::move(reader), read, user_key);
+        s = cursor.Seek(ctx->snapshot());
         if (!s.ok()) return s;
         if (cursor.Valid()) cursors.push_back(std::move(cursor));
         continue;

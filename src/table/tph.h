@@ -3,7 +3,10 @@
 // its pieces by (key, sequence); the directory is the short way to the newest
 // record of a key.
 //
-// Thread safety: immutable after Open.
+// Directory, pieces' indexes and range tombstones are loaded when they are first
+// used; an error of that is the status of the use, and the next one tries again.
+//
+// Thread safety: all methods.
 #pragma once
 
 #include <memory>
@@ -14,44 +17,72 @@
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "table/directory.h"
+#include "table/index_part.h"
 #include "table/piece.h"
 #include "table/piece_meta.h"
 
 namespace compassdb {
 
 class BlockSet;
+using DirectoryRef = PartRef<Directory>;
+
+// Where a lookup stands whose memory accesses overlap those of others.
+struct DirectoryProbe {
+  const Directory* directory = nullptr;  // null: it is not in memory to stay
+  uint64_t slot = 0;
+
+  DirectoryProbe() = default;
+  DirectoryProbe(const Directory* d, const KeyHash& hash) : directory(d) {
+    if (directory != nullptr) directory->Prefetch(hash);
+  }
+  void FindSlot(const KeyHash& hash) {
+    if (directory == nullptr) return;
+    slot = directory->SlotOf(hash);
+    directory->PrefetchSlot(slot);
+  }
+};
 
 class Tph {
  public:
-  // `pieces` are the open pieces of meta.pieces, in that order.
-  static Status Open(FileCache* files, const TableReaderOptions& options, const TphMeta& meta,
+  // `pieces` are those of meta.pieces, in that order. Reads nothing.
+  static Status Open(const TableContextRef& context, const TphMeta& meta,
                      std::vector<std::shared_ptr<Piece>> pieces, std::shared_ptr<Tph>* tph);
+  // Loads all that reads would load.
+  Status Load() const;
 
   const TphMeta& meta() const { return meta_; }
   const std::vector<std::shared_ptr<Piece>>& pieces() const { return pieces_; }
-  const Directory& directory() const { return *directory_; }
-  // Of all pieces together.
-  const RangeTombstoneList& range_tombstones() const { return tombstones_; }
+  // Null if it is not in memory to stay.
+  const Directory* resident_directory() const { return directory_.Resident(); }
+  // The whole directory, for compactions.
+  Status OpenDirectory(const BlockReadOptions& read, DirectoryRef* ref) const;
+  // One lookup, wherever the directory is.
+  Status Lookup(const BlockReadOptions& read, const KeyHash& hash, DirectoryHit* hit) const;
+  bool has_range_tombstones() const { return has_range_tombstones_; }
+  // Of all pieces together; they live as long as this.
+  Status RangeTombstones(const BlockReadOptions& read, PartRef<RangeTombstoneList>* ref) const;
 
   // Feeds ctx the versions of user_key, newest first, until it wants no more.
   // The fast path of rule 1: directory, one block, key equal, sequence at or
   // below the read's, plain value or deletion, not covered; otherwise the
   // pieces are searched one by one.
-  // `slot` is directory().SlotOf(hash).
+  // `probe` has found its slot, if it has a directory.
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
-             uint64_t slot, GetContext* ctx) const;
+             const DirectoryProbe& probe, GetContext* ctx) const;
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
              GetContext* ctx) const {
-    return Get(read, user_key, hash, directory_->SlotOf(hash), ctx);
+    DirectoryProbe probe(resident_directory(), hash);
+    probe.FindSlot(hash);
+    return Get(read, user_key, hash, probe, ctx);
   }
-  // Get as far as it comes without reading a file, for batches.
+  // Get as far as it comes without reading data blocks, for batches.
   enum class Begun {
     kAbsent,  // the key has no record here
     kFed,     // ctx has what Get would have fed it
     kGoOn,    // Get is to be called; the block that it looks into first is wanted from `blocks`
   };
-  Begun BeginGet(const Slice& user_key, const KeyHash& hash, uint64_t slot, GetContext* ctx,
-                 BlockSet* blocks) const;
+  Begun BeginGet(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                 const DirectoryProbe& probe, GetContext* ctx, BlockSet* blocks) const;
   // Merges the pieces. The iterator must not outlive the TPH.
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   // Pieces, directory and their agreement: the keys with a slot are those of the pieces, and each
@@ -60,20 +91,24 @@ class Tph {
   uint64_t ApproximateOffset(const Slice& user_key) const;
 
  private:
-  Tph(const TableReaderOptions& options, const TphMeta& meta,
+  Tph(const TableContextRef& context, const TphMeta& meta,
       std::vector<std::shared_ptr<Piece>> pieces);
+  Status ReadDirectory(std::unique_ptr<const Directory>* directory) const;
+  Status AddCoveringTombstone(const BlockReadOptions& read, const Slice& user_key,
+                              GetContext* ctx) const;
   void CountProbe(const DirectoryHit& hit) const;
   Status SearchPieces(const BlockReadOptions& read, const Slice& user_key, GetContext* ctx) const;
 
-  const TableReaderOptions options_;
+  const TableContextRef context_;
   const TphMeta meta_;
   const std::vector<std::shared_ptr<Piece>> pieces_;
   const InternalKeyComparator comparator_;
   std::vector<uint32_t> search_order_;  // pieces with records, highest largest_seq first
+  bool has_range_tombstones_ = false;
   // The directory may answer: there is one, and equal keys have equal hashes.
   bool use_directory_ = false;
-  std::unique_ptr<Directory> directory_;
-  RangeTombstoneList tombstones_;
+  IndexPart<Directory> directory_;
+  IndexPart<RangeTombstoneList> tombstones_;
 };
 
 }  // namespace compassdb

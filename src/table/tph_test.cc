@@ -77,7 +77,13 @@ class TphTest : public TableTest {
     if (s.ok()) s = file->Finish();
     meta_.directory_file_id = number;
     meta_.num_keys = entries.size();
-    return s.ok() ? Tph::Open(files_.get(), options_, meta_, pieces, &tph_) : s;
+    return s.ok() ? Reopen(pieces) : s;
+  }
+
+  // Opens tph_ and loads it.
+  Status Reopen(const std::vector<std::shared_ptr<Piece>>& pieces) {
+    Status s = Tph::Open(Context(), meta_, pieces, &tph_);
+    return s.ok() ? tph_->Load() : s;
   }
 
   // "(absent)" stands for NotFound.
@@ -201,7 +207,7 @@ TEST_F(TphTest, KeysOfOneHashAreAllFound) {
   AddPiece(old_records);
   AddPiece(new_records);
   Open();
-  EXPECT_TRUE(tph_->directory().IsAmbiguous(0));
+  EXPECT_TRUE(tph_->resident_directory()->IsAmbiguous(0));
   for (uint64_t i = 0; i < 200; ++i) {
     EXPECT_EQ(Get(NumberedKey(i)), (i % 3 == 0 ? "new" : "old") + std::to_string(i));
     EXPECT_EQ(Get(NumberedKey(i) + "x"), "(absent)");
@@ -309,9 +315,9 @@ TEST_F(TphTest, DirectoryOfOtherPiecesIsCorruption) {
   AddPiece({{"b", 2, kTypeValue, "b2"}});
   std::vector<std::shared_ptr<Piece>> pieces;
   for (const TphPiece& p : meta_.pieces) pieces.push_back(OpenPiece(p.meta));
-  EXPECT_TRUE(Tph::Open(files_.get(), options_, meta_, pieces, &tph_).IsCorruption());
+  EXPECT_TRUE(Reopen(pieces).IsCorruption());
   pieces.pop_back();
-  EXPECT_TRUE(Tph::Open(files_.get(), options_, meta_, pieces, &tph_).IsInvalidArgument());
+  EXPECT_TRUE(Reopen(pieces).IsInvalidArgument());
 }
 
 TEST_F(TphTest, DamagedBlockIsAnErrorNotAbsence) {
@@ -324,9 +330,7 @@ TEST_F(TphTest, DamagedBlockIsAnErrorNotAbsence) {
   for (uint64_t i = 0; i < meta_.pieces[0].meta.data_bytes; ++i) bytes[extent.offset + i] ^= 0x55;
   WriteFile(extent.file_number, bytes);
   NewFileCache();
-  std::shared_ptr<Tph> reopened;
-  ASSERT_OK(Tph::Open(files_.get(), options_, meta_, {OpenPiece(meta_.pieces[0].meta)}, &reopened));
-  tph_ = reopened;
+  ASSERT_OK(Reopen({OpenPiece(meta_.pieces[0].meta)}));
   for (uint64_t i = 0; i < 100; ++i) {
     EXPECT_NE(Get(NumberedKey(i)).find("Corruption"), std::string::npos);
   }

@@ -74,11 +74,13 @@ Status Tph::Verify() const {
     if (!s.ok()) return s;
   }
   if (!use_directory_) return Status::OK();
+  DirectoryRef directory;
+  Status s = OpenDirectory({}, &directory);
+  if (!s.ok()) return s;
   const std::string what = "table " + std::to_string(meta_.tph_id);
   const KeyHasher hasher(pieces_.empty() ? 0 : pieces_[0]->meta().hash_seed);
-  KeyWalk walk(pieces_, options_.comparator);
+  KeyWalk walk(pieces_, context_->options.comparator);
   uint64_t keys = 0;
-  Status s;
   while (walk.Next(&s)) {
     ++keys;
     const KeyHash hash = hasher(walk.key());
@@ -86,7 +88,7 @@ Status Tph::Verify() const {
       return Status::Corruption(what, "key " + EscapeKey(walk.key()) +
                                           " is outside the table's range of hashes");
     }
-    const DirectoryHit hit = directory_->Lookup(hash);
+    const DirectoryHit hit = directory->Lookup(hash);
     if (hit.kind == DirectoryHit::kAmbiguous) continue;
     if (hit.kind == DirectoryHit::kAbsent) {
       return Status::Corruption(what, "key " + EscapeKey(walk.key()) + " has no directory slot");
@@ -104,10 +106,10 @@ Status Tph::Verify() const {
                     std::to_string(walk.piece()));
     }
   }
-  if (s.ok() && keys != directory_->num_keys()) {
+  if (s.ok() && keys != directory->num_keys()) {
     return Status::Corruption(what, "the pieces hold " + std::to_string(keys) +
                                         " keys, the directory " +
-                                        std::to_string(directory_->num_keys()));
+                                        std::to_string(directory->num_keys()));
   }
   return s;
 }

@@ -22,18 +22,20 @@ BaseTable::BaseTable(TableRef table, bool whole, const std::vector<size_t>& vict
 }
 
 Status BaseTable::Load() {
+  Status s = table_->tph().OpenDirectory({}, &directory_);
+  if (!s.ok()) return s;
   for (size_t i = 0; i < victim_.size(); ++i) {
     if (victim_[i]) continue;
-    Status s = table_->tph().pieces()[i]->ReadHashes(&hashes_[i]);
+    s = table_->tph().pieces()[i]->ReadHashes(&hashes_[i]);
     if (!s.ok()) return s;
     bytes_read_ += hashes_[i].h1.size() * 16;
   }
-  return Status::OK();
+  return s;
 }
 
 bool BaseTable::NewestStays(const KeyHash& hash) const {
   if (staying_ == 0) return false;
-  const DirectoryHit hit = table_->tph().directory().Lookup(hash);
+  const DirectoryHit hit = directory_->Lookup(hash);
   return hit.kind == DirectoryHit::kPiece && !victim_[hit.piece];
 }
 
@@ -51,7 +53,7 @@ void BaseTable::SortKnown() const {
 
 bool BaseTable::StayingMayHold(const KeyHash& hash) const {
   if (staying_ == 0) return false;
-  if (table_->tph().directory().Lookup(hash).kind == DirectoryHit::kAbsent) return false;
+  if (directory_->Lookup(hash).kind == DirectoryHit::kAbsent) return false;
   SortKnown();
   const auto it = std::lower_bound(known_.begin(), known_.end(), hash.h1,
                                    [](const Known& k, uint64_t h1) { return k.h1 < h1; });
@@ -60,7 +62,7 @@ bool BaseTable::StayingMayHold(const KeyHash& hash) const {
 }
 
 bool BaseTable::Shadowed(const KeyHash& hash, SequenceNumber sequence) const {
-  const DirectoryHit hit = table_->tph().directory().Lookup(hash);
+  const DirectoryHit hit = directory_->Lookup(hash);
   if (hit.kind != DirectoryHit::kPiece || victim_[hit.piece]) return false;
   // The whole 128-bit hash stands for the key (rule 3).
   SortKnown();
@@ -102,12 +104,11 @@ bool BaseTable::MayVanish(const TphPiece& piece, const PieceMeta* head) const {
 void BaseTable::Assemble(const PieceMeta* head, const PieceHashes* head_hashes, TphMeta* meta_out,
                          std::vector<DirectoryEntry>* entries) const {
   const size_t n = victim_.size();
-  const Directory& directory = table_->tph().directory();
   entries->clear();
   for (uint32_t p = 0; p < n; ++p) {
     const PieceHashes& h = hashes_[p];
     for (size_t i = 0; i < h.h1.size(); ++i) {
-      const DirectoryHit hit = directory.Lookup({h.h1[i], h.h2[i]});
+      const DirectoryHit hit = directory_->Lookup({h.h1[i], h.h2[i]});
       const bool live = hit.kind == DirectoryHit::kPiece && hit.piece == p;
       if (live) entries->push_back({h.h1[i], h.h2[i], p});
     }

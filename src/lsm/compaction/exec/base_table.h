@@ -27,7 +27,7 @@ class BaseTable {
   BaseTable(TableRef table, bool whole, const std::vector<size_t>& victims,
             const std::vector<SequenceNumber>* snapshots);
 
-  // Reads the hash lists of the pieces that stay.
+  // Reads the directory, and the hash lists of the pieces that stay.
   Status Load();
   uint64_t bytes_read() const { return bytes_read_; }
 
@@ -63,6 +63,7 @@ class BaseTable {
   bool MayVanish(const TphPiece& piece, const PieceMeta* head) const;
 
   const TableRef table_;
+  DirectoryRef directory_;
   const std::vector<SequenceNumber>* const snapshots_;
   std::vector<bool> victim_;
   size_t staying_ = 0;

@@ -31,8 +31,9 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
     for (const TableRef& t : in_.inputs) {
       edit->deleted.push_back({in_.input_level, t->meta().tph_id});
     }
+    s = delta_.LoadTombstones();
     records_ = delta_.NewIterator(CompactionReads());
-    s = CutRegions();
+    if (s.ok()) s = CutRegions();
   }
   if (!s.ok()) return s;
   for (size_t i = 0, n = Workers(); i < n; ++i) {

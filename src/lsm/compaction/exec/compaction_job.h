@@ -63,7 +63,7 @@ class CompactionJob {
   const std::atomic<bool>* const cancel_;
   const Comparator* const cmp_;
   const GcConfig gc_;
-  const Delta delta_;
+  Delta delta_;
   InternalIteratorPtr records_;  // of the delta
   std::vector<Region> regions_;
   std::vector<std::unique_ptr<RegionMerge>> workers_;

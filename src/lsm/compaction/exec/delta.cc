@@ -16,12 +16,20 @@ Delta::Delta(const Comparator* comparator, std::vector<TableRef> tables,
       const PieceMeta& m = piece->meta();
       has_merges_ = has_merges_ || m.num_merges > 0;
       oldest_creation_ = std::min(oldest_creation_, m.creation_time);
-      tombstones_.insert(tombstones_.end(), piece->range_tombstones().begin(),
-                         piece->range_tombstones().end());
     }
   }
   if (!memtables.empty()) oldest_creation_ = std::min(oldest_creation_, now_seconds);
   for (auto& memtable : memtables) AddMemTable(std::move(memtable));
+}
+
+Status Delta::LoadTombstones() {
+  Status s;
+  for (const TableRef& t : tables_) {
+    for (const auto& piece : t->tph().pieces()) {
+      if (s.ok()) s = piece->ReadRangeTombstones(&tombstones_);
+    }
+  }
+  return s;
 }
 
 void Delta::Extend(const Slice& low, const Slice& high) {
@@ -96,14 +104,14 @@ uint64_t Delta::Bytes(const std::optional<std::string>& lower,
   return sum;
 }
 
-void Delta::AddCovering(RangeTombstoneSet* set) const {
+Status Delta::AddCovering(RangeTombstoneSet* set) const {
   for (const TableRef& t : tables_) {
-    if (!t->has_range_tombstones()) continue;
-    set->Add(std::shared_ptr<const RangeTombstoneList>(t, &t->tph().range_tombstones()));
+    if (Status s = AddRangeTombstones(t, {}, set); !s.ok()) return s;
   }
   for (const SampledMemTable& m : memtables_) {
     if (m.covering != nullptr) set->Add(m.covering);
   }
+  return Status::OK();
 }
 
 uint64_t Delta::stored_bytes() const {

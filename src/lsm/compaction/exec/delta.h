@@ -2,7 +2,7 @@
 // What a compaction brings down: tables of a level, and memtables that go
 // straight to a level below 0 (paper 4.4.1).
 //
-// Thread safety: immutable; iterators are for one thread each. Pins its tables
+// Thread safety: immutable once loaded; iterators are for one thread each. Pins its tables
 // and memtables, which must be immutable.
 #pragma once
 
@@ -24,6 +24,9 @@ class Delta {
   Delta(const Comparator* comparator, std::vector<TableRef> tables,
         std::vector<std::shared_ptr<MemTable>> memtables, uint64_t now_seconds);
 
+  // Reads the range tombstones of the tables. Before anything asks for tombstones.
+  Status LoadTombstones();
+
   const std::vector<TableRef>& tables() const { return tables_; }
   // All records, in internal key order.
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
@@ -32,7 +35,7 @@ class Delta {
                  const std::optional<std::string>& upper) const;
   // As they were stored, in no order.
   const std::vector<RangeTombstone>& tombstones() const { return tombstones_; }
-  void AddCovering(RangeTombstoneSet* set) const;
+  Status AddCovering(RangeTombstoneSet* set) const;
   bool has_merges() const { return has_merges_; }
   // Bytes that reading all of it reads from files.
   uint64_t stored_bytes() const;

@@ -120,24 +120,26 @@ Status RegionMerge::Pause(uint64_t records) {
   return Status::OK();
 }
 
-std::vector<RangeTombstone> RegionMerge::RegionTombstones(const Region& region,
-                                                          const BaseTable* base) const {
-  std::vector<RangeTombstone> result;
+Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base,
+                                     std::vector<RangeTombstone>* result) const {
   const auto add = [&](const std::vector<RangeTombstone>& tombstones) {
     for (RangeTombstone t : tombstones) {
       if (Clip(cmp_, region.lower, region.upper, &t) && TombstoneNeeded(region, t, base)) {
-        result.push_back(std::move(t));
+        result->push_back(std::move(t));
       }
     }
   };
   add(delta_.tombstones());
   if (region.base != nullptr) {
     const auto& pieces = region.base->tph().pieces();
+    std::vector<RangeTombstone> of_base;
     for (size_t i = 0; i < pieces.size(); ++i) {
-      if (base == nullptr || base->is_victim(i)) add(pieces[i]->range_tombstones());
+      if (base != nullptr && !base->is_victim(i)) continue;
+      if (Status s = pieces[i]->ReadRangeTombstones(&of_base); !s.ok()) return s;
     }
+    add(of_base);
   }
-  return result;
+  return Status::OK();
 }
 
 // A range tombstone goes when all readers see it and nothing that it covers
@@ -150,14 +152,9 @@ bool RegionMerge::TombstoneNeeded(const Region& region, const RangeTombstone& t,
   return in_.version->OverlapsBelow(in_.output_level, &start, &end, region.search);
 }
 
-std::unique_ptr<RangeTombstoneSet> RegionMerge::Covering(const Region& region) const {
-  auto set = std::make_unique<RangeTombstoneSet>(cmp_);
-  delta_.AddCovering(set.get());
-  const TableRef& base = region.base;
-  if (base != nullptr && base->has_range_tombstones()) {
-    set->Add(std::shared_ptr<const RangeTombstoneList>(base, &base->tph().range_tombstones()));
-  }
-  return set;
+Status RegionMerge::AddCovering(const Region& region, RangeTombstoneSet* set) const {
+  Status s = delta_.AddCovering(set);
+  return s.ok() && region.base != nullptr ? AddRangeTombstones(region.base, {}, set) : s;
 }
 
 void RegionMerge::Replace(const TableRef& base) {
@@ -191,9 +188,9 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
   // Keys of different bytes may be equal: hash lists cannot tell what is shadowed.
   if (!KeyOrder(cmp_).HashesStandForKeys()) return RunWhole(region, &records);
   // Keys that share a 64-bit hash make the directory's answers inexact: BaseTable's invariant.
-  if (choice.whole || region.base->tph().directory().has_ambiguous()) {
-    return RunWhole(region, &records);
-  }
+  DirectoryRef directory;
+  if (Status s = region.base->tph().OpenDirectory({}, &directory); !s.ok()) return s;
+  if (choice.whole || directory->has_ambiguous()) return RunWhole(region, &records);
   // Operands of a key may be folded only with their neighbours in sequence,
   // and a piece that stays may hold those between two victims' operands, or,
   // where a snapshot keeps a victim's old record, between it and the delta's.
@@ -216,9 +213,11 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   }
   report_.bytes_read += base.bytes_read();
   JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), &base);
-  std::unique_ptr<RangeTombstoneSet> covering = Covering(region);
+  RangeTombstoneSet covering(cmp_);
+  s = AddCovering(region, &covering);
+  if (!s.ok()) return s;
 
-  CompactionIteratorOptions options = IteratorOptions(covering.get());
+  CompactionIteratorOptions options = IteratorOptions(&covering);
   options.may_exist_outside = [&](const Slice& user_key) {
     const KeyHash hash = in_.context->hasher(user_key);
     return base.StayingMayHold(hash) ||
@@ -240,7 +239,9 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   report_.records_in += it.stats().records_in;
   report_.records_out += it.stats().records_out;
 
-  const std::vector<RangeTombstone> tombstones = RegionTombstones(region, &base);
+  std::vector<RangeTombstone> tombstones;
+  s = RegionTombstones(region, &base, &tombstones);
+  if (!s.ok()) return s;
   for (const RangeTombstone& t : tombstones) {
     if (builder == nullptr) s = NewPiece(&builder, &id);
     if (!s.ok()) return s;
@@ -330,9 +331,11 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     if (in_.rewrite) creation = in_.context->clock->NowMicros() / 1000000;
   }
   JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), nullptr);
-  std::unique_ptr<RangeTombstoneSet> covering = Covering(region);
+  RangeTombstoneSet covering(cmp_);
+  Status s = AddCovering(region, &covering);
+  if (!s.ok()) return s;
   const bool bottom = IsBottom(region);
-  CompactionIteratorOptions options = IteratorOptions(covering.get());
+  CompactionIteratorOptions options = IteratorOptions(&covering);
   options.bottommost = bottom;
   options.allow_zero_sequence = bottom && MayZeroSequences(region);
   if (!bottom) {
@@ -342,7 +345,9 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   }
   CompactionIterator it(&input, std::move(options));
 
-  const std::vector<RangeTombstone> tombstones = RegionTombstones(region, nullptr);
+  std::vector<RangeTombstone> tombstones;
+  s = RegionTombstones(region, nullptr, &tombstones);
+  if (!s.ok()) return s;
   // Tombstones of the table now open: from `lower` up to where it is cut.
   std::optional<std::string> lower = region.lower;
   const auto take = [&](const std::optional<std::string>& to) {
@@ -355,7 +360,6 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   };
   if (!region.part || region.first_part) Replace(region.base);
   const uint64_t cut_at = region.hash_range ? UINT64_MAX : gc_.target_table_bytes;
-  Status s;
   std::unique_ptr<PieceBuilder> builder;
   uint64_t id = 0, n = 0;
   std::string last_user_key;

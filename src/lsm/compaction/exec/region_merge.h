@@ -81,9 +81,10 @@ class RegionMerge {
   Status RunWhole(const Region& region, InternalIterator* records);
 
   // Tombstones of the delta, and of the base's victims, clipped to the region.
-  std::vector<RangeTombstone> RegionTombstones(const Region& region, const BaseTable* base) const;
+  Status RegionTombstones(const Region& region, const BaseTable* base,
+                          std::vector<RangeTombstone>* result) const;
   bool TombstoneNeeded(const Region& region, const RangeTombstone& t, const BaseTable* base) const;
-  std::unique_ptr<RangeTombstoneSet> Covering(const Region& region) const;
+  Status AddCovering(const Region& region, RangeTombstoneSet* set) const;
 
   bool IsBottom(const Region& region) const;
   // Per directory slot: more where deeper levels make this one of many runs.
