@@ -60,12 +60,14 @@ void Client::Run() {
   const bool limited = flags_.seconds > 0 && !spec_.Fills();
   const uint64_t batch = spec_.kind == WorkloadKind::kMultiReadRandom ? flags_.batch_size : 1;
   uint64_t step = 1;
+  // Without a rate one operation begins where the one before ended: one look at the clock each.
+  auto start = begin;
   for (uint64_t i = 0; i < operations_ && !stop_.load(std::memory_order_relaxed); i += step) {
     step = std::min(batch, operations_ - i);
-    const auto due = flags_.rate > 0 ? WaitUntilDue(begin, i) : begin;
-    const Op op = ChooseOp();
-    const auto start = Clock::now();
+    const auto due = flags_.rate > 0 ? WaitUntilDue(begin, i) : start;
+    if (flags_.rate > 0) start = Clock::now();
     if (limited && start >= end) return;
+    const Op op = ChooseOp();
     result_.status = Perform(op, step);
     const auto finish = Clock::now();
     if (!result_.status.ok()) return;
@@ -73,6 +75,7 @@ void Client::Run() {
     if (flags_.rate > 0) {
       result_.longest_delay_nanos = std::max(result_.longest_delay_nanos, Nanos(finish - due));
     }
+    start = finish;
     done_.store(i + step, std::memory_order_relaxed);
   }
 }

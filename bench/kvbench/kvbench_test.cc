@@ -68,6 +68,15 @@ TEST(KeysTest, EveryNumberHasItsOwnKeyAndOrderIsKept) {
   }
 }
 
+TEST(KeysTest, HexadecimalDigits) {
+  const KeyMaker maker(18, KeyOrder::kOrdered);
+  std::string key = "something longer than a key";
+  maker.Make(0x0123456789abcdef, &key);
+  EXPECT_EQ("0123456789abcdefxx", key);
+  maker.Make(0xf9a0e80d00000010, &key);
+  EXPECT_EQ("f9a0e80d00000010xx", key);
+}
+
 TEST(KeysTest, ValuesCarryTheirRecord) {
   ValueMaker values(100, 1);
   const std::string value(values.Make(5));

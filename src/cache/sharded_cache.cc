@@ -190,6 +190,7 @@ void ShardedCache::Erase(const Slice& key) {
 
 void ShardedCache::SetCapacity(size_t capacity) {
   capacity_.store(capacity, std::memory_order_relaxed);
+  block_memory_.SetEnabled(capacity >= kLeastForCells);
   const size_t per_shard = CapacityPerShard(capacity);
   for (size_t i = 0; i < num_shards(); ++i) shards_[i].shard.SetCapacity(per_shard);
 }

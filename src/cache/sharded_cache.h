@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "cache/block_memory.h"
 #include "cache/cache_shard.h"
 
 namespace compassdb {
@@ -53,6 +54,8 @@ class ShardedCache final : public rocksdb::Cache {
   std::string GetPrintableOptions() const override;
 
   size_t num_shards() const { return size_t{1} << shard_bits_; }
+  // Gives cells while the cache is large enough for regions of them to be small beside it.
+  BlockMemory* block_memory() { return &block_memory_; }
 
   // Keys of two words are hashed without looking at bytes.
   static uint64_t HashOfWords(uint64_t a, uint64_t b) {
@@ -103,8 +106,11 @@ class ShardedCache final : public rocksdb::Cache {
     CacheShard shard;
   };
 
+  static constexpr size_t kLeastForCells = 64 << 20;
+
   const CacheOptions options_;
   const int shard_bits_;
+  BlockMemory block_memory_;
   AlignedShard* shards_;
   std::atomic<size_t> capacity_;
   std::atomic<bool> strict_;

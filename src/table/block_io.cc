@@ -81,27 +81,24 @@ rocksdb::CompressionType SealBlock(rocksdb::CompressionType type, int level, uin
 
 // --- LoadedBlock ---
 
-LoadedBlock* LoadedBlock::Allocate(rocksdb::MemoryAllocator* allocator, size_t bytes) {
-  const size_t total = sizeof(LoadedBlock) + bytes;
-  void* memory = allocator != nullptr ? allocator->Allocate(total) : malloc(total);
+LoadedBlock* LoadedBlock::Allocate(const BlockAllocator& allocator, size_t bytes) {
+  size_t usable = 0;
+  BlockAllocator from;
+  void* memory = allocator.Allocate(sizeof(LoadedBlock) + bytes, &usable, &from);
   if (memory == nullptr) return nullptr;
   LoadedBlock* loaded = new (memory) LoadedBlock;
-  loaded->allocator_ = allocator;
-  loaded->allocated_ = allocator != nullptr ? allocator->UsableSize(memory, total) : total;
+  loaded->allocator_ = from;
+  loaded->allocated_ = usable;
   return loaded;
 }
 
 void LoadedBlock::Free() {
-  rocksdb::MemoryAllocator* allocator = allocator_;
+  const BlockAllocator allocator = allocator_;
   this->~LoadedBlock();
-  if (allocator != nullptr) {
-    allocator->Deallocate(this);
-  } else {
-    free(this);
-  }
+  allocator.Free(this);
 }
 
-LoadedBlock* LoadedBlock::FromPayload(const Slice& payload, rocksdb::MemoryAllocator* allocator) {
+LoadedBlock* LoadedBlock::FromPayload(const Slice& payload, const BlockAllocator& allocator) {
   LoadedBlock* loaded = Allocate(allocator, payload.size());
   if (loaded == nullptr) return nullptr;
   memcpy(loaded->data(), payload.data(), payload.size());
@@ -137,7 +134,7 @@ Status LoadedBlock::Parse(const BlockPlace& place, size_t payload_size) {
 }
 
 Status LoadedBlock::Decompress(const BlockPlace& place, const Slice& payload,
-                               rocksdb::CompressionType type, rocksdb::MemoryAllocator* allocator,
+                               rocksdb::CompressionType type, const BlockAllocator& allocator,
                                rocksdb::Statistics* statistics, LoadedBlock** out) {
   uint64_t size = 0;
   Status s = UncompressedSize(type, payload, &size);
@@ -167,7 +164,7 @@ Status LoadedBlock::Decompress(const BlockPlace& place, const Slice& payload,
 }
 
 Status LoadedBlock::Decode(const BlockPlace& place, const Slice& stored, bool verify_checksum,
-                           rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                           const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                            LoadedBlock** out) {
   *out = nullptr;
   rocksdb::CompressionType type;
@@ -190,7 +187,7 @@ Status LoadedBlock::Decode(const BlockPlace& place, const Slice& stored, bool ve
 }
 
 Status LoadedBlock::Read(const BlockPlace& place, bool verify_checksum,
-                         rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                         const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                          LoadedBlock** out) {
   *out = nullptr;
   LoadedBlock* loaded = Allocate(allocator, place.length);
@@ -210,7 +207,7 @@ Status LoadedBlock::Read(const BlockPlace& place, bool verify_checksum,
 }
 
 Status LoadedBlock::Accept(const BlockPlace& place, const Slice& stored, bool verify_checksum,
-                           rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                           const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                            LoadedBlock* loaded, LoadedBlock** out) {
   *out = nullptr;
   rocksdb::CompressionType type = rocksdb::kNoCompression;
@@ -275,6 +272,8 @@ BlockLoader::BlockLoader(const TableReaderOptions& options)
     : cache_(options.block_cache.get()),
       own_(dynamic_cast<ShardedCache*>(cache_)),
       statistics_(options.statistics) {
+  if (cache_ != nullptr) allocator_.users = cache_->memory_allocator();
+  if (own_ != nullptr) allocator_.cells = own_->block_memory();
   create_ = [allocator = allocator()](const void* data, size_t size, void** out, size_t* charge) {
     LoadedBlock* loaded =
         LoadedBlock::FromPayload(Slice(static_cast<const char*>(data), size), allocator);

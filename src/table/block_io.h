@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cache/block_memory.h"
 #include "cache/cache_entry.h"
 #include "env/file_system.h"
 #include "rocksdb/cache.h"
@@ -54,32 +55,32 @@ class LoadedBlock {
   // Room for a stored block that is going to be read (Allocate); Accept makes it a block.
   char* stored() { return data(); }
 
-  // Reads, verifies and parses. `allocator` may be null.
+  // Reads, verifies and parses.
   static Status Read(const BlockPlace& place, bool verify_checksum,
-                     rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                     const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                      LoadedBlock** out);
   // The same in two steps: null if there is no memory; then what the read into
   // stored() gave. Takes over `loaded`.
-  static LoadedBlock* AllocateFor(const BlockPlace& place, rocksdb::MemoryAllocator* allocator) {
+  static LoadedBlock* AllocateFor(const BlockPlace& place, const BlockAllocator& allocator) {
     return Allocate(allocator, place.length);
   }
   static Status Accept(const BlockPlace& place, const Slice& stored, bool verify_checksum,
-                       rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                       const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                        LoadedBlock* loaded, LoadedBlock** out);
   // The same from bytes that are in memory already (place.length of them).
   static Status Decode(const BlockPlace& place, const Slice& stored, bool verify_checksum,
-                       rocksdb::MemoryAllocator* allocator, rocksdb::Statistics* statistics,
+                       const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                        LoadedBlock** out);
 
   // A block whose payload a secondary cache kept. Null if it does not parse.
-  static LoadedBlock* FromPayload(const Slice& payload, rocksdb::MemoryAllocator* allocator);
+  static LoadedBlock* FromPayload(const Slice& payload, const BlockAllocator& allocator);
 
  private:
-  static LoadedBlock* Allocate(rocksdb::MemoryAllocator* allocator, size_t bytes);
+  static LoadedBlock* Allocate(const BlockAllocator& allocator, size_t bytes);
   static Status Check(const BlockPlace& place, const Slice& stored, bool verify_checksum,
                       rocksdb::CompressionType* type);
   static Status Decompress(const BlockPlace& place, const Slice& payload,
-                           rocksdb::CompressionType type, rocksdb::MemoryAllocator* allocator,
+                           rocksdb::CompressionType type, const BlockAllocator& allocator,
                            rocksdb::Statistics* statistics, LoadedBlock** out);
   Status Parse(const BlockPlace& place, size_t payload_size);
   char* data() { return reinterpret_cast<char*>(this + 1); }
@@ -92,7 +93,7 @@ class LoadedBlock {
   static_assert(sizeof(EmbeddedEntry) == sizeof(CacheEntry) + 16);
   EmbeddedEntry cached_;
   Block block_;
-  rocksdb::MemoryAllocator* allocator_ = nullptr;
+  BlockAllocator allocator_;
   size_t allocated_ = 0;
   size_t payload_size_ = 0;
 };
@@ -151,12 +152,11 @@ class BlockLoader {
  private:
   void CountHit(const LoadedBlock* loaded) const;
   void Adopt(LoadedBlock* loaded, const BlockPlace& place, bool fill_cache, BlockRef* ref) const;
-  rocksdb::MemoryAllocator* allocator() const {
-    return cache_ == nullptr ? nullptr : cache_->memory_allocator();
-  }
+  const BlockAllocator& allocator() const { return allocator_; }
 
   rocksdb::Cache* cache_ = nullptr;
   ShardedCache* own_ = nullptr;  // cache_, if it is of our make
+  BlockAllocator allocator_;
   rocksdb::Statistics* statistics_ = nullptr;
   rocksdb::Cache::CreateCallback create_;  // makes blocks of what a secondary cache returns
 };

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a large cache of our make keeps its blocks: cells of about the blocks'
+// size in huge pages, so that a hit costs cache misses, but hardly any misses of
+// the address translation.
+//
+//   region (2 MiB, aligned) := header span{8};  a span's cells have one size
+//
+// Thread safety: all of it.
+// Invariants: a region's header is found by the address of any of its cells; a
+// span with room is in the list of its size, one without cells in use in free_.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rocksdb/memory_allocator.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class BlockMemory {
+ public:
+  // Cells are cut in steps of this size, and aligned to half of it.
+  static constexpr size_t kStep = 128;
+  static constexpr size_t kMinBytes = 1024;
+  static constexpr size_t kMaxBytes = 16 << 10;
+
+  BlockMemory() = default;
+  ~BlockMemory();  // whatever is still in use goes with it
+  BlockMemory(const BlockMemory&) = delete;
+  BlockMemory& operator=(const BlockMemory&) = delete;
+
+  // Whether Allocate may: at first it may not.
+  void SetEnabled(bool enabled) { enabled_.store(enabled, std::memory_order_relaxed); }
+  // Null if `bytes` lies outside of [kMinBytes, kMaxBytes], or there is no memory: ask malloc.
+  void* Allocate(size_t bytes, size_t* usable);
+  void Free(void* cell);
+
+  size_t mapped_bytes() const;  // all regions
+
+ private:
+  static constexpr size_t kSpans = 8;
+  static constexpr size_t kSizes = kMaxBytes / kStep + 1;
+
+  struct FreeCell {
+    FreeCell* next;
+  };
+  struct Region;
+  struct Span {
+    Span* next = nullptr;  // in a list
+    Span* previous = nullptr;
+    FreeCell* free = nullptr;  // cells given back
+    char* unused = nullptr;    // from here to `end` no cell was ever given
+    char* end = nullptr;
+    Region* region = nullptr;
+    uint32_t cell_bytes = 0;
+    uint32_t used = 0;
+    bool HasRoom() const { return free != nullptr || unused + cell_bytes <= end; }
+  };
+  struct Region {
+    Region* next = nullptr;
+    Region* previous = nullptr;
+    uint32_t used = 0;  // spans
+    Span spans[kSpans];
+  };
+
+  template <typename T>
+  static void Link(T* item, T** head);
+  template <typename T>
+  static void Unlink(T* item, T** head);
+  bool AddRegion() REQUIRES(mu_);
+  void ReleaseSpan(Span* span) REQUIRES(mu_);
+
+  std::atomic<bool> enabled_{false};
+  mutable Mutex mu_;  // a leaf lock
+  std::array<Span*, kSizes> with_room_ GUARDED_BY(mu_) = {};
+  Span* free_ GUARDED_BY(mu_) = nullptr;
+  Region* regions_ GUARDED_BY(mu_) = nullptr;
+  size_t num_regions_ GUARDED_BY(mu_) = 0;
+  size_t unused_regions_ GUARDED_BY(mu_) = 0;
+};
+
+// What a block is allocated with: the allocator that the cache's user gave it, cells, or malloc.
+struct BlockAllocator {
+  rocksdb::MemoryAllocator* users = nullptr;
+  BlockMemory* cells = nullptr;
+
+  // Null if there is no memory. *usable bytes are there; *from is what Free is to be called on.
+  void* Allocate(size_t bytes, size_t* usable, BlockAllocator* from) const;
+  void Free(void* memory) const;
+};
+
+}  // namespace compassdb
