@@ -262,6 +262,32 @@ class CompareTest(unittest.TestCase):
         rows = [line.split() for line in text.getvalue().splitlines() if line.startswith("stalls ")]
         self.assertEqual([r[-5:] for r in rows], [["50", "≤", "100", "ms", "reached"]])
 
+    def test_construction_of_perfect_hashes(self):
+        bench = self.dir / "perfect_hash_bench"
+        bench.write_text(
+            "#!/usr/bin/env python3\n"
+            "import json, sys\n"
+            "flags = dict(a[2:].split('=', 1) for a in sys.argv[1:])\n"
+            "names = {'CHD': 100.0, 'CPHash AVX-512': 60.0, 'PTHash': -1.0}\n"
+            "with open(flags['json'], 'w') as f:\n"
+            "    for n in flags['sizes'].split(','):\n"
+            "        for name, ns in names.items():\n"
+            "            for s in (True, False):\n"
+            "                print(json.dumps({'keys': int(n), 'sorted': s, 'function': name, 'bits': 2.0,\n"
+            "                    'slots': 1.0, 'build_ns': ns, 'query_ns': 1, 'batch_ns': 1}), file=f)\n"
+        )
+        bench.chmod(0o755)
+        run = self.compare("--suite", "paper-13", "-n", "1")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        report = (self.dir / "out.md").read_text()
+        self.assertIn("| 100 | CPHash AVX-512 | 2.00 | 60.0 | 60.0 | 0.60 |", report)
+        self.assertNotIn("PTHash", report)  # it could not be built
+        xml.etree.ElementTree.parse(self.dir / "out-build.svg")
+        bench.unlink()
+        run = self.compare("--suite", "paper-13")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("perfect_hash_bench is missing", run.stderr)
+
     def test_budget_leaves_out_and_says_so(self):
         (self.dir / "kvbench-rocksdb").write_text(
             (self.dir / "kvbench-rocksdb")

@@ -81,6 +81,15 @@ class KvbenchTest(unittest.TestCase):
             self.assertGreaterEqual(result["index_memory_bytes"], 0)
             self.assertEqual(result["table_bytes_written"] > 0, result["user_bytes_written"] > 0)
 
+    def test_bytes_of_all_levels(self):
+        for program in self.for_each():
+            if lmdb(program):
+                continue
+            (result,) = self.results(program, "--workload", "load", "--records", "20000", "--operations", "20000")
+            self.assertGreater(result["table_bytes_read"], 0)  # levels were compacted
+            self.assertGreater(result["table_bytes_written"], 1.5 * result["user_bytes_written"])
+            self.assertGreater(result["compaction_seconds"], 0)
+
     def test_ycsb(self):
         for program in self.for_each():
             results = self.results(program, "--workload", "load,a,b,c,d,e,f")

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from . import measured, runner, suites, summary, svg, tables
+from . import construction, measured, runner, suites, summary, svg, tables
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -26,7 +26,7 @@ def parse(argv):
     )
     p.add_argument(
         "--suite",
-        choices=["demo", "standard", "fill", "presets", *measured.SUITES],
+        choices=["demo", "standard", "fill", "presets", *measured.SUITES, construction.SUITE],
         default="demo",
         help="the first four compare engines; the others measure one scenario each",
     )
@@ -111,7 +111,7 @@ def parse(argv):
         help="keep the results of OUT.json and the databases of an earlier --keep, measure what lacks",
     )
     args = p.parse_args(argv)
-    if args.suite in measured.SUITES and not args.workloads:
+    if args.suite in (*measured.SUITES, construction.SUITE) and not args.workloads:
         args.repeats = args.repeats or 3
         args.seconds = args.seconds or (30 if args.long else 3)
         return args
@@ -182,6 +182,9 @@ def main(argv):
     try:
         if args.suite in measured.SUITES and not args.workloads:
             measured.run(args, argv)
+            return 0
+        if args.suite == construction.SUITE and not args.workloads:
+            construction.run(args, argv)
             return 0
         steps = suites.steps_of(args)
         results, left_out = runner.run_all(args, steps, args.engines)

@@ -15,6 +15,8 @@ COLUMNS = [
     ("write amp.", "write_amp", "{:.2f}"),
     ("with the log", "write_amp_with_log", "{:.2f}"),
     ("tables alone", "write_amp_tables", "{:.2f}"),
+    ("compactions read", "read_amp_tables", "{:.2f}"),
+    ("compaction s", "compaction_seconds", "{:.1f}"),
     ("space amp.", "space_amp", "{:.2f}"),
     ("index B/key", "index_bytes", "{:.2f}"),
     ("longest delay ms", "delay_ms", "{:.0f}"),
@@ -32,6 +34,7 @@ WORDS = {
     "reads": "disk reads",
     "open_seconds": "opening",
     "table_bytes_read": "bytes that compactions read",
+    "compaction_seconds": "seconds of flushes and compactions",
     "seconds": "seconds",
     "write_amp_tables": "bytes written to tables per user byte",
 }

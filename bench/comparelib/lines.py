@@ -5,7 +5,7 @@ import math
 from html import escape
 
 COLOURS = ["#2563eb", "#059669", "#d97706", "#9ca3af", "#7c3aed", "#dc2626"]
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 70, 20, 64, 50
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 420, 70, 20, 84, 50
 
 
 def short(value):
@@ -51,14 +51,16 @@ def plot(title, x_label, curves):
     body.append(
         f'<text x="{(LEFT + WIDTH) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">{escape(x_label)}</text>'
     )
-    legend = 10
+    legend, row = 10, 34
     for i, (name, points) in enumerate(curves.items()):
         colour = COLOURS[i % len(COLOURS)]
         path = " L".join(f"{at_x(x):.1f} {at_y(y):.1f}" for x, y in sorted(points))
         body.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         body += [f'<circle cx="{at_x(x):.1f}" cy="{at_y(y):.1f}" r="3.5" fill="{colour}"/>' for x, y in points]
-        body.append(f'<rect x="{legend}" y="34" width="12" height="12" fill="{colour}"/>')
-        body.append(f'<text x="{legend + 17}" y="44">{escape(name)}</text>')
+        if legend + 17 + 7 * len(name) > WIDTH:
+            legend, row = 10, row + 18
+        body.append(f'<rect x="{legend}" y="{row}" width="12" height="12" fill="{colour}"/>')
+        body.append(f'<text x="{legend + 17}" y="{row + 10}">{escape(name)}</text>')
         legend += 34 + 7 * len(name)
     style = "text{font:12px system-ui,sans-serif;fill:#111827}.head{font-size:15px;font-weight:600}"
     return (

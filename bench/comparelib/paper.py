@@ -5,10 +5,10 @@ and RocksDB. Shapes are to be compared, not sizes: --long takes more records."""
 import statistics
 
 from .figures import data_cache
-from .plan import NAMES, Group, Step, metric_of
+from .plan import NAMES, Group, Step, Target, metric_of
 
 ENGINES = ["compassdb", "rocksdb", "rocksdb-defaults"]
-PRESETS = ["compassdb", "compassdb-read-mostly", "compassdb-update-heavy", "rocksdb", "rocksdb-defaults"]
+PRESETS = ["compassdb", "compassdb-paper", "compassdb-read-mostly", "compassdb-update-heavy", "rocksdb", "rocksdb-defaults"]
 
 
 def ycsb(size):
@@ -98,7 +98,33 @@ def mixed(size):
     ]
 
 
+def hash_range(size):
+    """The ablation of 3.4: levels cut by the hash of the key against levels cut by the key."""
+    goals = [
+        Target("table_bytes_read", "<=", 0.43, "compassdb", "compassdb-hash-range"),
+        Target("compaction_seconds", "<=", 0.51, "compassdb", "compassdb-hash-range"),
+        Target("seconds", "<=", 0.45, "compassdb", "compassdb-hash-range"),
+    ]
+    return [
+        Group(
+            name="paper-3.4",
+            title="3.4: hash range against key range, 1 KB values, filled in random order, then overwritten",
+            records=size.large,
+            value_size=1000,
+            engines=["compassdb", "compassdb-hash-range", "rocksdb"],
+            steps=[
+                Step("fillrandom", "fillrandom", targets=goals),
+                Step("overwrite", "overwrite", share=1, targets=goals),
+            ],
+            memtable_mb=size.memtable,
+            threads=2,
+            refill=True,
+        )
+    ]
+
+
 SUITES = {
+    "paper-3.4": hash_range,
     "paper-10a": ycsb,
     "paper-10b": value_sizes,
     "paper-11": amplification,

@@ -71,6 +71,7 @@ class Group:
 
 NAMES = {
     "compassdb": "CompassDB",
+    "compassdb-paper": "CompassDB, the paper's layout",
     "compassdb-read-mostly": "CompassDB, one level",
     "compassdb-update-heavy": "CompassDB, single tier",
     "compassdb-hash-range": "CompassDB, hash range",
@@ -100,9 +101,11 @@ METRICS = {
     "device_bytes_so_far": lambda r: r.get("device_bytes_so_far"),
     "table_bytes": lambda r: r.get("table_bytes_written"),
     "table_bytes_read": lambda r: r.get("table_bytes_read"),
+    "compaction_seconds": lambda r: r.get("compaction_seconds"),
     "write_amp": lambda r: r.get("write_amplification"),
     "write_amp_with_log": lambda r: ratio(r, "dirtied_bytes", "user_bytes_written"),
     "write_amp_tables": lambda r: ratio(r, "table_bytes_written", "user_bytes_written"),
+    "read_amp_tables": lambda r: ratio(r, "table_bytes_read", "user_bytes_written"),
     "read_amp": lambda r: ratio(r, "device_bytes_read", "user_bytes_read"),
     "space_amp": lambda r: r.get("space_amplification"),
     "index_bytes": lambda r: r.get("index_bytes_per_key"),

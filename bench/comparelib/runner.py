@@ -16,6 +16,7 @@ class RunError(Exception):
 ENGINES = {
     "compassdb": ("kvbench-compassdb", []),
     "compassdb-read-mostly": ("kvbench-compassdb", ["--preset", "read-mostly"]),
+    "compassdb-paper": ("kvbench-compassdb", ["--preset", "compass-paper"]),
     "compassdb-hash-range": ("kvbench-compassdb", ["--preset", "hash-range"]),
     "compassdb-update-heavy": ("kvbench-compassdb", ["--preset", "update-heavy"]),
     "rocksdb": ("kvbench-rocksdb", []),

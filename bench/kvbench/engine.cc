@@ -104,15 +104,23 @@ TableBytes Engine::TableBytesMoved() {
   std::map<std::string, std::string> stats;
   TableBytes bytes;
   if (!db_->GetMapProperty(rocksdb::DB::Properties::kCFStats, &stats)) return bytes;
-  bytes.read = bytes.written = 0;
-  for (int level = 0;; ++level) {
+  // Levels that never saw a byte may be left out, in the middle too.
+  bool any = false;
+  int64_t read = 0, written = 0;
+  double seconds = 0;
+  for (int level = 0; level < 64; ++level) {
     const std::string prefix = fmt::format("compaction.L{}.", level);
-    const auto read = stats.find(prefix + "ReadGB");
-    const auto written = stats.find(prefix + "WriteGB");
-    if (read == stats.end() || written == stats.end()) return bytes;
-    bytes.read += static_cast<int64_t>(std::stod(read->second) * (1 << 30));
-    bytes.written += static_cast<int64_t>(std::stod(written->second) * (1 << 30));
+    const auto r = stats.find(prefix + "ReadGB");
+    const auto w = stats.find(prefix + "WriteGB");
+    const auto t = stats.find(prefix + "CompSec");
+    if (r == stats.end() || w == stats.end() || t == stats.end()) continue;
+    any = true;
+    read += static_cast<int64_t>(std::stod(r->second) * (1 << 30));
+    written += static_cast<int64_t>(std::stod(w->second) * (1 << 30));
+    seconds += std::stod(t->second);
   }
+  if (any) bytes = {.read = read, .written = written, .seconds = seconds};
+  return bytes;
 }
 
 void Engine::BalanceMemory() {

@@ -30,6 +30,7 @@ struct EngineBuild {
 struct TableBytes {
   int64_t read = -1;  // -1: the engine does not tell
   int64_t written = -1;
+  double seconds = 0;  // that flushes and compactions took, each by itself
 };
 
 }  // namespace kvbench

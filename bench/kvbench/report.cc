@@ -94,6 +94,8 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
       counted ? Json(r.tables_after.written - r.tables_before.written) : Json(nullptr);
   j["table_bytes_read"] =
       counted ? Json(r.tables_after.read - r.tables_before.read) : Json(nullptr);
+  j["compaction_seconds"] =
+      counted ? Json(r.tables_after.seconds - r.tables_before.seconds) : Json(nullptr);
   j["longest_delay_ms"] =
       flags.rate > 0 ? Json(static_cast<double>(r.clients.longest_delay_nanos) / 1e6)
                      : Json(nullptr);

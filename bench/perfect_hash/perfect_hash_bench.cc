@@ -4,12 +4,14 @@
 // a figure is the median of the rounds, the spread half the distance from least to most.
 //
 //   perfect_hash_bench [--suite=functions|paper|threads] [--sizes=10000,1000000] [--rounds=5]
-//                      [--only=NAME,...] [--no-rivals]
+//                      [--only=NAME,...] [--no-rivals] [--json=FILE]
 //
 //   functions  ours, CHD, PTHash, and FMPH, PHast, PtrHash (crates; built by cargo on first use)
 //   paper      the paper's section 5.4: CPHash, CHD and PTHash at load 0.9 and 5 keys per bucket,
-//              each instruction set by itself
+//              each instruction set by itself, and our default
 //   threads    our builders on 1, 2 and 4 threads, wall clock
+//
+// --json writes every sample as a line of JSON (functions and paper).
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -78,6 +80,7 @@ struct Arguments {
   size_t rounds = 5;
   std::vector<std::string> only;
   bool rivals = true;
+  std::string json;  // a file
 };
 
 std::vector<Contender> ContendersOf(const Arguments& arguments, Rivals* rivals) {
@@ -90,6 +93,7 @@ std::vector<Contender> ContendersOf(const Arguments& arguments, Rivals* rivals) 
     all.push_back(Plain<Segmented<Chd>>("CHD segmented", 5, 0.9));
     all.push_back(Plain<PtHash>("PTHash", 5, 0.9));
     all.push_back(Plain<Segmented<PtHash>>("PTHash segmented", 5, 0.9));
+    all.push_back(OurFunction("default", ph::Kind::kPilot));
     return all;
   }
   all.push_back(OurFunction("default", ph::Kind::kPilot));
@@ -151,7 +155,18 @@ void PrintTable(size_t n, const std::vector<Contender>& contenders,
   std::fflush(stdout);
 }
 
-void RunSuite(const Arguments& arguments, const std::vector<Contender>& contenders) {
+void WriteSample(std::FILE* json, size_t keys, bool sorted, const std::string& name,
+                 const Sample& s) {
+  std::fprintf(json,
+               "{\"keys\": %zu, \"sorted\": %s, \"function\": \"%s\", \"bits\": %.4f, "
+               "\"slots\": %.4f, \"build_ns\": %.3f, \"query_ns\": %.3f, \"batch_ns\": %.3f}\n",
+               keys, sorted ? "true" : "false", name.c_str(), s.bits, s.slots, s.build_ns,
+               s.query_ns, s.batch_ns);
+  std::fflush(json);
+}
+
+void RunSuite(const Arguments& arguments, const std::vector<Contender>& contenders,
+              std::FILE* json) {
   for (const size_t n : arguments.sizes) {
     std::vector<std::vector<Sample>> samples[2];
     for (const bool sorted : {false, true}) {
@@ -160,6 +175,9 @@ void RunSuite(const Arguments& arguments, const std::vector<Contender>& contende
       for (size_t round = 0; round < arguments.rounds; ++round) {
         for (size_t c = 0; c < contenders.size(); ++c) {
           samples[sorted][c].push_back(contenders[c].measure(set));
+          if (json != nullptr) {
+            WriteSample(json, n, sorted, contenders[c].name, samples[sorted][c].back());
+          }
         }
       }
     }
@@ -228,6 +246,8 @@ bool Parse(int argc, char** argv, Arguments* out) {
       out->only = Split(only);
     } else if (std::strcmp(argv[i], "--no-rivals") == 0) {
       out->rivals = false;
+    } else if (const char* json = value(argv[i], "--json=")) {
+      out->json = json;
     } else {
       std::fprintf(stderr, "perfect_hash_bench: unknown argument %s\n", argv[i]);
       return false;
@@ -242,7 +262,8 @@ int Main(int argc, char** argv) {
   Arguments arguments;
   if (!Parse(argc, argv, &arguments)) {
     std::fprintf(stderr, "usage: perfect_hash_bench [--suite=functions|paper|threads] "
-                         "[--sizes=N,...] [--rounds=N] [--only=NAME,...] [--no-rivals]\n");
+                         "[--sizes=N,...] [--rounds=N] [--only=NAME,...] [--no-rivals] "
+                         "[--json=FILE]\n");
     return 2;
   }
   if (arguments.suite == "threads") {
@@ -258,8 +279,16 @@ int Main(int argc, char** argv) {
            std::find(arguments.only.begin(), arguments.only.end(), contender.name) ==
                arguments.only.end();
   });
-  RunSuite(arguments, contenders);
-  return 0;
+  std::FILE* json = nullptr;
+  if (!arguments.json.empty()) {
+    json = std::fopen(arguments.json.c_str(), "w");
+    if (json == nullptr) {
+      std::perror(arguments.json.c_str());
+      return 1;
+    }
+  }
+  RunSuite(arguments, contenders, json);
+  return json != nullptr && std::fclose(json) != 0 ? 1 : 0;
 }
 
 }  // namespace
