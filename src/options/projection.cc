@@ -46,6 +46,9 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.compaction_filter_factory = options.compaction_filter_factory;
   out.block_cache = table.block.no_block_cache ? nullptr : table.block.block_cache;
   out.block_size = table.block.block_size;
+  // RocksDB takes nonsense for 0.
+  const int deviation = table.block.block_size_deviation;
+  out.block_size_deviation = deviation < 0 || deviation > 100 ? 0 : static_cast<uint32_t>(deviation);
   out.compression = CompressionByLevel(options);
   out.compression_level = options.compression_opts.level;
   out.num_levels = options.num_levels;

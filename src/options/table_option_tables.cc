@@ -48,7 +48,8 @@ void AddCache(OptionTable<B>* t) {
 
 void AddBlocks(OptionTable<B>* t) {
   t->push_back(Scalar<B>(FIELD(block_size), kMutable, kYes, "of uncompressed data blocks"));
-  t->push_back(Scalar<B>(FIELD(block_size_deviation), kFixed, kHint, kOwnBlocks));
+  t->push_back(Scalar<B>(FIELD(block_size_deviation), kFixed, kYes,
+                         "when a block counts as full"));
   t->push_back(Scalar<B>(FIELD(block_restart_interval), kMutable, kHint, kOwnBlocks));
   t->push_back(Scalar<B>(FIELD(index_block_restart_interval), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(metadata_block_size), kFixed, kHint, kOwnIndex));

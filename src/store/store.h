@@ -63,6 +63,7 @@ struct StoreOptions {
   std::shared_ptr<rocksdb::CompactionFilterFactory> compaction_filter_factory;
   std::shared_ptr<rocksdb::Cache> block_cache;  // null: none
   size_t block_size = 4096;
+  uint32_t block_size_deviation = 10;  // per cent
   std::vector<rocksdb::CompressionType> compression;  // per level, num_levels entries
   int compression_level = 32767;
   int num_levels = 7;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user key's first symbols as a 64-bit number that is monotone in the order
-// of keys: a <= b means number(a) <= number(b). Symbols are the bytes of a
-// range [low, high], of which as many are taken as fit: 19 of decimal digits,
-// 8 of any bytes. A byte outside of the range ends the key, all symbols behind
-// it counting as the least (byte below the range, or end of the key) or as the
-// greatest.
+// of keys: a <= b means number(a) <= number(b). Symbols are the bytes of an
+// alphabet, of which as many are taken as fit: 19 of decimal digits, 16 of
+// hexadecimal ones, 8 of any bytes. A byte outside of the alphabet ends the key:
+// it counts as the next greater symbol with the least ones behind it, or, above
+// all of them, as the greatest with the greatest behind it; the key's end
+// counts as the least.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +14,43 @@
 
 namespace compassdb {
 
+// The bytes of [low, high] without [hole, hole + hole_length): '0' to 'f' without
+// what lies between '9' and 'a'.
+struct KeyAlphabet {
+  uint8_t low = 0;
+  uint8_t high = 255;
+  uint8_t hole = 0;
+  uint8_t hole_length = 0;  // 0: none
+
+  // A hole lies within, and alphabets that have one span at most 128 bytes.
+  bool Valid() const {
+    if (low > high) return false;
+    if (hole_length == 0) return hole == 0;
+    return hole > low && uint32_t{hole} + hole_length <= high && high - low < 128;
+  }
+  // At least two, so that numbers of symbols stay bounded.
+  uint32_t Radix() const { return high > low ? high - low + 1u - hole_length : 2u; }
+};
+
 class KeyNumbering {
  public:
   KeyNumbering() = default;
-  // `symbols` at most MaxSymbols(low, high), low <= high. `descending`: the
+  // `symbols` at most MaxSymbols(alphabet), which is Valid. `descending`: the
   // numbers of the reverse order.
-  KeyNumbering(uint8_t low, uint8_t high, uint8_t symbols, bool descending)
-      : radix_(RadixOf(low, high)), low_(low), symbols_(symbols) {
+  KeyNumbering(const KeyAlphabet& alphabet, uint8_t symbols, bool descending)
+      : radix_(alphabet.Radix()),
+        low_(alphabet.low),
+        hole_(static_cast<uint8_t>(alphabet.hole_length == 0 ? 0 : alphabet.hole - alphabet.low)),
+        hole_length_(alphabet.hole_length),
+        symbols_(symbols) {
     if (!descending) return;
     greatest_ = 0;
     for (uint8_t i = 0; i < symbols; ++i) greatest_ = greatest_ * radix_ + radix_ - 1;
     descending_ = true;
   }
 
-  static uint32_t MaxSymbols(uint8_t low, uint8_t high) {
-    const uint32_t radix = RadixOf(low, high);
+  static uint32_t MaxSymbols(const KeyAlphabet& alphabet) {
+    const uint32_t radix = alphabet.Radix();
     uint32_t symbols = 0;
     // radix^symbols - 1 fits 64 bits.
     for (uint64_t greatest = 0; greatest <= (UINT64_MAX - (radix - 1)) / radix; ++symbols) {
@@ -48,10 +71,19 @@ class KeyNumbering {
       uint32_t symbol = rest;
       if (i < length) {
         const int distance = static_cast<uint8_t>(key[i]) - low_;
-        if (distance >= 0 && distance < static_cast<int>(radix_)) {
+        const int span = static_cast<int>(radix_) + hole_length_;
+        if (distance < 0) {
+          symbol = rest = 0;
+          length = i;
+        } else if (distance >= span) {
+          symbol = rest = radix_ - 1;
+          length = i;
+        } else if (hole_length_ == 0 || distance < hole_) {
           symbol = static_cast<uint32_t>(distance);
+        } else if (distance >= hole_ + hole_length_) {
+          symbol = static_cast<uint32_t>(distance - hole_length_);
         } else {
-          symbol = rest = distance < 0 ? 0 : radix_ - 1;
+          symbol = hole_;  // that of the first byte behind the hole
           length = i;
         }
       }
@@ -64,23 +96,27 @@ class KeyNumbering {
   static constexpr uint64_t kOnes = 0x0101010101010101u;
   static constexpr uint64_t kHigh = 0x8080808080808080u;
 
-  // At least two, so that numbers of symbols stay bounded.
-  static uint32_t RadixOf(uint8_t low, uint8_t high) { return high > low ? high - low + 1u : 2u; }
   uint64_t radix8() const {
     const uint64_t radix2 = uint64_t{radix_} * radix_;
     return radix2 * radix2 * radix2 * radix2;  // 0 for 256, which takes eight symbols once
   }
 
-  // The same for eight bytes at a time. False if one is out of range.
+  // The same for eight bytes at a time. False if one is not of the alphabet.
   bool EightSymbols(const char* p, uint64_t* out) const {
     uint64_t x;
     memcpy(&x, p, 8);
     const uint64_t low = low_ * kOnes;
     // Bytewise x - low.
-    const uint64_t d = ((x | kHigh) - (low & ~kHigh)) ^ ((x ^ ~low) & kHigh);
-    const uint32_t last = radix_ - 1;
+    uint64_t d = ((x | kHigh) - (low & ~kHigh)) ^ ((x ^ ~low) & kHigh);
+    const uint32_t last = radix_ + hole_length_ - 1;
     const uint64_t above = (d & ~kHigh) + (127 - (last & 127)) * kOnes;
     if (((last < 128 ? above | d : above & d) & kHigh) != 0) return false;
+    if (hole_length_ != 0) {  // so all bytes of d are below 128
+      const uint64_t behind = ((d | kHigh) - (uint64_t{hole_} + hole_length_) * kOnes) & kHigh;
+      const uint64_t from_hole = ((d | kHigh) - uint64_t{hole_} * kOnes) & kHigh;
+      if (behind != from_hole) return false;
+      d -= (behind >> 7) * hole_length_;
+    }
     const uint64_t radix2 = uint64_t{radix_} * radix_;
     constexpr uint64_t k16 = 0x00ff00ff00ff00ffu, k32 = 0x0000ffff0000ffffu;
     const uint64_t pairs = (d & k16) * radix_ + (d >> 8 & k16);
@@ -92,6 +128,8 @@ class KeyNumbering {
   uint64_t greatest_ = 0;
   uint32_t radix_ = 256;
   uint8_t low_ = 0;
+  uint8_t hole_ = 0;  // of the first byte that is missing, from low_
+  uint8_t hole_length_ = 0;
   uint8_t symbols_ = 0;
   bool descending_ = false;
 };

@@ -31,6 +31,7 @@ struct PieceBuilder::Rep {
   }
 
   // Key order: the record's block.
+  bool BlockIsFull(const ParsedInternalKey& next, const Slice& value) const;
   Status Place(const ParsedInternalKey& key, uint8_t fingerprint, const Slice& value);
   // Too many records for slot or hash order: all go on in key order.
   Status GiveUpHolding();
@@ -131,10 +132,17 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
   return r.status;
 }
 
+bool PieceBuilder::Rep::BlockIsFull(const ParsedInternalKey& next, const Slice& value) const {
+  const size_t size = block.EstimatedSize();
+  if (size >= options.block_size) return true;
+  const size_t spare = options.block_size * options.block_size_deviation / 100;
+  return size > options.block_size - spare &&
+         block.EstimatedSizeWith(next.user_key, next.sequence, value) > options.block_size;
+}
+
 Status PieceBuilder::Rep::Place(const ParsedInternalKey& key, uint8_t fingerprint,
                                 const Slice& value) {
-  if (!block.empty() &&
-      block.EstimatedSizeWith(key.user_key, key.sequence, value) > options.block_size) {
+  if (!block.empty() && BlockIsFull(key, value)) {
     Status s = FlushBlock();
     if (!s.ok()) return s;
   }

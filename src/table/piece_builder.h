@@ -22,6 +22,9 @@ struct PieceBuildOptions {
   const Comparator* comparator = nullptr;  // of user keys
   KeyHasher hasher;
   size_t block_size = 4096;  // target for a block's payload before compression, bytes
+  // Per cent of block_size. A block that is full but for less than this is closed if the next record would
+  // exceed block_size; other blocks take the record that makes them full. 0: all take it.
+  uint32_t block_size_deviation = 10;
   rocksdb::CompressionType compression = rocksdb::kNoCompression;
   int compression_level = 32767;  // RocksDB's "default level"
   rocksdb::Statistics* statistics = nullptr;

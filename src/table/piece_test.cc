@@ -50,6 +50,23 @@ TEST_F(PieceTest, RoundTripAtOddSizes) {
   }
 }
 
+TEST_F(PieceTest, BlocksTakeTheRecordThatFillsThem) {
+  std::vector<TestRecord> records;
+  for (int i = 0; i < 12; ++i) {
+    records.push_back({"key" + std::to_string(100 + i), 1, kTypeValue, rnd_.Bytes(300)});
+  }
+  build_.block_size = 1000;
+  build_.block_size_deviation = 5;  // three of them are 92 % of it
+  RoundTrip(records);
+  EXPECT_EQ(meta_.num_blocks, 3u);
+  build_.block_size_deviation = 10;
+  RoundTrip(records);
+  EXPECT_EQ(meta_.num_blocks, 4u);
+  build_.block_size_deviation = 0;
+  RoundTrip(records);
+  EXPECT_EQ(meta_.num_blocks, 3u);
+}
+
 TEST_F(PieceTest, OddRecords) {
   std::vector<TestRecord> records = {{"", 5, kTypeValue, ""},
                                      {"", 4, kTypeDeletion, ""},

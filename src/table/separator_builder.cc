@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-
-#include "table/key_number.h"
+#include <bitset>
 
 namespace compassdb {
 
@@ -47,6 +46,25 @@ uint32_t BestLowBits(uint64_t n, uint64_t greatest) {
   return bits;
 }
 
+// The least alphabet around the bytes that are used.
+KeyAlphabet AlphabetOf(const std::bitset<256>& used) {
+  if (used.none()) return {.low = 0, .high = 0};
+  KeyAlphabet alphabet;
+  int last = -1;
+  for (int byte = 0; byte < 256; ++byte) {
+    if (!used[static_cast<size_t>(byte)]) continue;
+    if (last < 0) alphabet.low = static_cast<uint8_t>(byte);
+    if (last >= 0 && byte - last - 1 > alphabet.hole_length) {
+      alphabet.hole = static_cast<uint8_t>(last + 1);
+      alphabet.hole_length = static_cast<uint8_t>(byte - last - 1);
+    }
+    last = byte;
+  }
+  alphabet.high = static_cast<uint8_t>(last);
+  if (!alphabet.Valid()) alphabet.hole = alphabet.hole_length = 0;
+  return alphabet;
+}
+
 }  // namespace
 
 struct SeparatorBuilder::Group {
@@ -81,16 +99,15 @@ SeparatorKind SeparatorBuilder::Kind() const {
   return order_.reverse_bytewise() ? SeparatorKind::kDescending : SeparatorKind::kStrings;
 }
 
-// The range of bytes that occur where neighbouring blocks' keys differ, and as
-// many symbols as it takes to tell them apart.
+// The bytes that occur where neighbouring blocks' keys differ, and as many
+// symbols as it takes to tell them apart.
 KeyNumbering SeparatorBuilder::ChooseNumbering() {
   prefix_ = CommonPrefixLength(First(0), Last(num_blocks() - 1));
   size_t needed = 1;
-  uint8_t low = UINT8_MAX, high = 0;
+  std::bitset<256> used;
   const auto include = [&](const Slice& key, size_t length) {
     for (size_t i = prefix_; i < std::min(length, key.size()); ++i) {
-      low = std::min(low, static_cast<uint8_t>(key[i]));
-      high = std::max(high, static_cast<uint8_t>(key[i]));
+      used.set(static_cast<uint8_t>(key[i]));
     }
   };
   for (uint32_t b = 0; b < num_blocks(); ++b) {
@@ -100,11 +117,10 @@ KeyNumbering SeparatorBuilder::ChooseNumbering() {
     include(Last(b), length);
     include(next, length);
   }
-  low_ = std::min(low, high);
-  high_ = high;
+  alphabet_ = AlphabetOf(used);
   symbols_ = static_cast<uint8_t>(
-      std::min<size_t>(needed, KeyNumbering::MaxSymbols(low_, high_)));
-  return KeyNumbering(low_, high_, symbols_, Kind() == SeparatorKind::kDescending);
+      std::min<size_t>(needed, KeyNumbering::MaxSymbols(alphabet_)));
+  return KeyNumbering(alphabet_, symbols_, Kind() == SeparatorKind::kDescending);
 }
 
 // How many bytes more than the prefix the group should skip: those that all its
@@ -288,13 +304,15 @@ bool SeparatorBuilder::Finish(std::string* out) {
       exception_ends_.size() > UINT32_MAX || offsets_.back() >= uint64_t{1} << 47) {
     return false;
   }
-  for (uint8_t byte : {static_cast<uint8_t>(Kind()), low_, high_, symbols_}) {
+  for (uint8_t byte : {static_cast<uint8_t>(Kind()), alphabet_.low, alphabet_.high, alphabet_.hole,
+                       alphabet_.hole_length, symbols_, uint8_t{0}, uint8_t{0}}) {
     out->push_back(static_cast<char>(byte));
   }
   for (size_t number : {groups_.size(), prefix_, exception_ends_.size(), streams_.size(),
                         strings_.size()}) {
     PutFixed32(out, static_cast<uint32_t>(number));
   }
+  PutFixed32(out, 0);
   PutFixed64(out, base_);
   for (uint64_t number : top_) PutFixed64(out, number);
   for (const SeparatorGroup& group : groups_) group.AppendTo(out);

@@ -8,14 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "table/key_number.h"
 #include "table/key_order.h"
 #include "table/separator_format.h"
 
 namespace compassdb {
 
 using rocksdb::Slice;
-
-class KeyNumbering;
 
 class SeparatorBuilder {
  public:
@@ -59,7 +58,8 @@ class SeparatorBuilder {
   std::vector<uint64_t> offsets_{0};
 
   size_t prefix_ = 0;
-  uint8_t low_ = 0, high_ = 0, symbols_ = 0;
+  KeyAlphabet alphabet_;
+  uint8_t symbols_ = 0;
   uint64_t base_ = 0;
   std::vector<uint64_t> top_;
   std::vector<SeparatorGroup> groups_;

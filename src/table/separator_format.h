@@ -4,8 +4,9 @@
 //
 //   separators := header top:u64le{groups} group{groups} end:u32le{exceptions}
 //                 position:u8{exceptions} streams zero:u8{8} strings prefix
-//   header     := kind:u8 low:u8 high:u8 symbols:u8 groups:u32le prefix_length:u32le
-//                 exceptions:u32le stream_bytes:u32le string_bytes:u32le base:u64le
+//   header     := kind:u8 low:u8 high:u8 hole:u8 hole_length:u8 symbols:u8 zero:u16
+//                 groups:u32le prefix_length:u32le exceptions:u32le stream_bytes:u32le
+//                 string_bytes:u32le zero:u32 base:u64le
 //   group      := (offset:48 skip:16):u64le stride:u32le stream:u32le exception:u32le
 //                 shift:u8 low_bits:u8 residual_bits:u8 upper_words:u8
 //
@@ -27,7 +28,7 @@ enum class SeparatorKind : uint8_t {
 };
 
 inline constexpr uint32_t kSeparatorGroup = 128;  // blocks
-inline constexpr size_t kSeparatorHeaderBytes = 32;
+inline constexpr size_t kSeparatorHeaderBytes = 40;
 inline constexpr size_t kSeparatorGroupBytes = 24;
 inline constexpr size_t kSeparatorStreamPadding = 8;  // a field is read by one 64-bit load
 inline constexpr uint32_t kMaxFieldBits = 56;

@@ -12,27 +12,28 @@ Status SeparatorIndex::Parse(const Slice& section, const KeyOrder& order, uint64
     return damaged("separators: malformed header");
   }
   const char* p = section.data();
-  const auto kind = static_cast<uint8_t>(p[0]);
-  const auto low = static_cast<uint8_t>(p[1]), high = static_cast<uint8_t>(p[2]);
-  const auto symbols = static_cast<uint8_t>(p[3]);
+  const auto byte = [p](int i) { return static_cast<uint8_t>(p[i]); };
+  const KeyAlphabet alphabet = {
+      .low = byte(1), .high = byte(2), .hole = byte(3), .hole_length = byte(4)};
+  const uint8_t kind = byte(0), symbols = byte(5);
   SeparatorIndex index;
   index.num_blocks_ = static_cast<uint32_t>(num_blocks);
   index.data_bytes_ = data_bytes;
-  index.prefix_length_ = DecodeFixed32(p + 8);
-  index.exceptions_ = DecodeFixed32(p + 12);
-  index.stream_bytes_ = DecodeFixed32(p + 16);
-  index.string_bytes_ = DecodeFixed32(p + 20);
-  index.base_ = DecodeFixed64(p + 24);
+  index.prefix_length_ = DecodeFixed32(p + 12);
+  index.exceptions_ = DecodeFixed32(p + 16);
+  index.stream_bytes_ = DecodeFixed32(p + 20);
+  index.string_bytes_ = DecodeFixed32(p + 24);
+  index.base_ = DecodeFixed64(p + 32);
   const uint32_t groups = index.NumGroups();
   const uint64_t size = kSeparatorHeaderBytes + (8 + kSeparatorGroupBytes) * uint64_t{groups} +
                         uint64_t{5} * index.exceptions_ + index.stream_bytes_ +
                         kSeparatorStreamPadding + uint64_t{index.string_bytes_} +
                         index.prefix_length_;
-  if (DecodeFixed32(p + 4) != groups || size != section.size()) {
+  if (DecodeFixed32(p + 8) != groups || size != section.size()) {
     return damaged("separators: the parts do not fill the section");
   }
-  if (kind > static_cast<uint8_t>(SeparatorKind::kDescending) || low > high ||
-      symbols > KeyNumbering::MaxSymbols(low, high)) {
+  if (kind > static_cast<uint8_t>(SeparatorKind::kDescending) || !alphabet.Valid() ||
+      symbols > KeyNumbering::MaxSymbols(alphabet)) {
     return damaged("separators: malformed numbering");
   }
   index.kind_ = static_cast<SeparatorKind>(kind);
@@ -44,7 +45,7 @@ Status SeparatorIndex::Parse(const Slice& section, const KeyOrder& order, uint64
     return damaged("separators: not those of the comparator");
   }
   index.numbering_ =
-      KeyNumbering(low, high, symbols, index.kind_ == SeparatorKind::kDescending);
+      KeyNumbering(alphabet, symbols, index.kind_ == SeparatorKind::kDescending);
   index.size_ = section.size();
   index.bytes_.reset(new char[section.size()]);
   memcpy(index.bytes_.get(), section.data(), section.size());

@@ -292,9 +292,15 @@ TEST(KeyNumberTest, Monotone) {
     if (round % 3 == 0) low = '0', high = '9';
     if (round % 3 == 1) low = 0, high = 255;
     if (low > high) std::swap(low, high);
-    const uint32_t most = KeyNumbering::MaxSymbols(low, high);
+    KeyAlphabet alphabet{.low = low, .high = high};
+    if (high - low >= 2 && high - low < 128 && rnd.Uniform(2) == 0) {
+      alphabet.hole = static_cast<uint8_t>(low + 1 + rnd.Uniform(high - low - 1u));
+      alphabet.hole_length = static_cast<uint8_t>(1 + rnd.Uniform(high - alphabet.hole));
+    }
+    ASSERT_TRUE(alphabet.Valid());
+    const uint32_t most = KeyNumbering::MaxSymbols(alphabet);
     const auto symbols = static_cast<uint8_t>(1 + rnd.Uniform(most));
-    const KeyNumbering up(low, high, symbols, false), down(low, high, symbols, true);
+    const KeyNumbering up(alphabet, symbols, false), down(alphabet, symbols, true);
     std::vector<std::string> keys;
     for (int i = 0; i < 300; ++i) {
       std::string key;
@@ -311,14 +317,32 @@ TEST(KeyNumberTest, Monotone) {
       ASSERT_GE(down(keys[i - 1].data(), keys[i - 1].size()), down(keys[i].data(), keys[i].size()));
     }
   }
-  EXPECT_EQ(KeyNumbering::MaxSymbols('0', '9'), 19u);
-  EXPECT_EQ(KeyNumbering::MaxSymbols(0, 255), 8u);
-  EXPECT_EQ(KeyNumbering::MaxSymbols('a', 'a'), 64u);
-  const KeyNumbering digits('0', '9', 19, false);
+}
+
+TEST(KeyNumberTest, Alphabets) {
+  const KeyAlphabet decimal{.low = '0', .high = '9'};
+  const KeyAlphabet hexadecimal{.low = '0', .high = 'f', .hole = '9' + 1, .hole_length = 'a' - '9' - 1};
+  EXPECT_EQ(KeyNumbering::MaxSymbols(decimal), 19u);
+  EXPECT_EQ(KeyNumbering::MaxSymbols(hexadecimal), 16u);
+  EXPECT_EQ(KeyNumbering::MaxSymbols({}), 8u);
+  EXPECT_EQ(KeyNumbering::MaxSymbols({.low = 'a', .high = 'a'}), 64u);
+  const KeyNumbering digits(decimal, 19, false);
   EXPECT_EQ(digits("1234567890123456789", 19), 1234567890123456789u);
   EXPECT_EQ(digits("12345678", 8), 1234567800000000000u);
   EXPECT_EQ(digits("12x", 3), 1299999999999999999u);
   EXPECT_EQ(digits("12345678 0123456789", 19), 1234567800000000000u);
+  const KeyNumbering hex(hexadecimal, 16, false);
+  EXPECT_EQ(hex("0123456789abcdef", 16), 0x0123456789abcdefu);
+  EXPECT_EQ(hex("fedcba98", 8), 0xfedcba9800000000u);
+  EXPECT_EQ(hex("12G45678", 8), 0x12a0000000000000u);
+  EXPECT_EQ(hex("12g", 3), 0x12ffffffffffffffu);
+  for (const KeyAlphabet& bad : {KeyAlphabet{.low = 2, .high = 1},
+                                 KeyAlphabet{.low = 0, .high = 200, .hole = 5, .hole_length = 1},
+                                 KeyAlphabet{.low = 5, .high = 9, .hole = 5, .hole_length = 1},
+                                 KeyAlphabet{.low = 5, .high = 9, .hole = 7, .hole_length = 3},
+                                 KeyAlphabet{.low = 5, .high = 9, .hole = 7, .hole_length = 0}}) {
+    EXPECT_FALSE(bad.Valid());
+  }
 }
 
 TEST(SelectInWordTest, EverySetBit) {

@@ -48,6 +48,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
   build.comparator = options_->comparator;
   build.hasher = context_->hasher;
   build.block_size = options_->block_size;
+  build.block_size_deviation = options_->block_size_deviation;
   build.data_order = options_->data_order;
   if (!options_->compression.empty()) build.compression = options_->compression[0];
   build.compression_level = options_->compression_level;

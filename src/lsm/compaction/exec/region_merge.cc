@@ -82,6 +82,7 @@ PieceBuildOptions RegionMerge::BuildOptions() const {
   b.comparator = cmp_;
   b.hasher = in_.context->hasher;
   b.block_size = o.block_size;
+  b.block_size_deviation = o.block_size_deviation;
   b.data_order = o.data_order;
   if (static_cast<size_t>(in_.output_level) < o.compression.size()) {
     b.compression = o.compression[in_.output_level];
