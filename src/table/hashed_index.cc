@@ -5,15 +5,19 @@
 
 namespace compassdb {
 
-std::string HashedIndex::Encode(std::span<const uint64_t> block_offsets, const OrderWidths& widths,
-                                uint64_t page_length, const std::string& locator) {
-  std::string out;
-  out.push_back(static_cast<char>(widths.index));
-  out.push_back(static_cast<char>(widths.difference));
-  PutVarint32(&out, static_cast<uint32_t>(page_length));
-  EncodeEliasFano(block_offsets, &out);
-  out.append(locator);
-  return out;
+bool HashedIndex::Encode(std::span<const uint64_t> block_offsets, const OrderWidths& widths,
+                         uint64_t page_length, const std::string& locator, std::string* out) {
+  out->clear();
+  out->push_back(static_cast<char>(widths.index));
+  out->push_back(static_cast<char>(widths.difference));
+  PutVarint32(out, static_cast<uint32_t>(page_length));
+  if (block_offsets.back() >= uint64_t{1} << 47 ||
+      !BlockOffsets::Encode(block_offsets.data(), static_cast<uint32_t>(block_offsets.size() - 1),
+                            out)) {
+    return false;
+  }
+  out->append(locator);
+  return true;
 }
 
 Status HashedIndex::Parse(Slice section, const PieceFooter& footer, const std::string& what,
@@ -45,10 +49,8 @@ Status HashedIndex::Parse(Slice section, const PieceFooter& footer, const std::s
                         footer.order_bytes - (pages - 1) * page_length > page_length)) {
     return damaged("the pages of the reverse index do not fill their place");
   }
-  if (!EliasFano::Parse(&section, footer.num_blocks + 1, &out->offsets_) ||
-      out->offsets_.size() != footer.num_blocks + 1 || out->offsets_[0] != 0 ||
-      out->offsets_[footer.num_blocks] != footer.data_bytes) {
-    return damaged("the blocks do not fill the data");
+  if (!BlockOffsets::Parse(&section, out->num_blocks_, footer.data_bytes, &out->offsets_)) {
+    return damaged("malformed block offsets");
   }
   if (!BlockLocator::Parse(out->order_, section, footer.num_blocks, &out->locator_)) {
     return damaged("malformed locator");

@@ -4,7 +4,7 @@
 // (docs/formats/piece.md, "hashed index"):
 //
 //   hashed-index := index_bits:u8 difference_bits:u8 page_length:varint32
-//                   offset:elias-fano{num_blocks + 1} locator
+//                   block-offsets locator
 //
 // Thread safety: immutable after Parse.
 #pragma once
@@ -13,6 +13,7 @@
 #include <string>
 
 #include "rocksdb/status.h"
+#include "table/block_offsets.h"
 #include "table/hashed_layout.h"
 #include "table/order_page.h"
 
@@ -30,9 +31,10 @@ struct PieceRange {
 
 class HashedIndex {
  public:
-  // `page_length`: of a full page as stored; 0 without pages.
-  static std::string Encode(std::span<const uint64_t> block_offsets, const OrderWidths& widths,
-                            uint64_t page_length, const std::string& locator);
+  // block_offsets: one more than there are blocks, below 2^47. `page_length`: of a full page as
+  // stored; 0 without pages. False if the parts exceed the format.
+  static bool Encode(std::span<const uint64_t> block_offsets, const OrderWidths& widths,
+                     uint64_t page_length, const std::string& locator, std::string* out);
   // `what` names the section in messages.
   static Status Parse(Slice section, const PieceFooter& footer, const std::string& what,
                       HashedIndex* out);
@@ -41,7 +43,7 @@ class HashedIndex {
   uint32_t num_blocks() const { return num_blocks_; }
   // i may be num_blocks(). Blocks may be empty: of no length.
   uint64_t BlockOffset(uint32_t i) const { return offsets_[i]; }
-  uint64_t BlockLength(uint32_t i) const { return offsets_[i + 1] - offsets_[i]; }
+  uint64_t BlockLength(uint32_t i) const { return offsets_.Length(i); }
   // The only block that can hold keys of this hash; num_blocks() if none can.
   uint32_t Locate(uint64_t h1) const {
     if (num_blocks_ == 0) return 0;
@@ -66,7 +68,7 @@ class HashedIndex {
   uint64_t pages_end_ = 0;
   uint64_t page_length_ = 0;
   OrderWidths widths_;
-  EliasFano offsets_;
+  BlockOffsets offsets_;
   BlockLocator locator_;
 };
 

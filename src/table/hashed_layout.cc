@@ -11,7 +11,7 @@ namespace compassdb {
 
 namespace {
 
-constexpr uint32_t kBucketsPerKeyLog = 2;
+constexpr uint32_t kBucketsPerKeyLog = 1;
 
 // The numbers of the keys by ascending h1. Hashes are uniform: a scatter by their upper bits leaves
 // groups of a few.
@@ -42,7 +42,7 @@ std::vector<uint32_t> OrderByHash(std::span<const uint64_t> h1) {
 }
 
 bool PlanByHash(std::span<const uint64_t> h1, std::span<const uint32_t> bytes,
-                size_t block_payload, HashedLayout* layout) {
+                size_t block_payload, size_t full, HashedLayout* layout) {
   layout->keys = OrderByHash(h1);
   const uint32_t prefix_bits =
       static_cast<uint32_t>(std::bit_width(h1.size())) + kBucketsPerKeyLog;
@@ -57,7 +57,7 @@ bool PlanByHash(std::span<const uint64_t> h1, std::span<const uint32_t> bytes,
     while (end < keys.size() && h1[keys[end]] >> shift == bucket) in_bucket += bytes[keys[end++]];
     if (first_bucket.empty()) {
       first_bucket.push_back(0);
-    } else if (in_block + in_bucket > block_payload) {
+    } else if (in_block >= full && in_block + in_bucket > block_payload) {
       layout->block_end.push_back(i);
       first_bucket.push_back(bucket);
       in_block = 0;
@@ -107,13 +107,13 @@ bool PlanBySlot(std::span<const uint64_t> h1, std::span<const uint32_t> bytes,
 }  // namespace
 
 bool PlanHashedLayout(DataOrder order, std::span<const uint64_t> h1,
-                      std::span<const uint32_t> bytes, size_t block_payload, uint64_t seed,
-                      HashedLayout* layout) {
+                      std::span<const uint32_t> bytes, size_t block_payload, size_t full,
+                      uint64_t seed, HashedLayout* layout) {
   *layout = HashedLayout();
   if (h1.empty()) return true;
   if (h1.size() >= UINT32_MAX) return false;
   return order == DataOrder::kSlot ? PlanBySlot(h1, bytes, block_payload, seed, layout)
-                                   : PlanByHash(h1, bytes, block_payload, layout);
+                                   : PlanByHash(h1, bytes, block_payload, full, layout);
 }
 
 bool BlockLocator::Parse(DataOrder order, rocksdb::Slice bytes, uint64_t num_blocks,

@@ -47,7 +47,7 @@ TEST(HashedLayoutTest, EveryKeyIsWhereItsHashSays) {
           bytes[i] = size / 2 + static_cast<uint32_t>(random.Uniform(size));
         }
         HashedLayout layout;
-        ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 7, &layout));
+        ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, 7, &layout));
         ExpectConsistent(order, h1, layout);
       }
     }
@@ -57,7 +57,7 @@ TEST(HashedLayoutTest, EveryKeyIsWhereItsHashSays) {
 TEST(HashedLayoutTest, NoKeysNoBlocks) {
   for (DataOrder order : kOrders) {
     HashedLayout layout;
-    ASSERT_TRUE(PlanHashedLayout(order, {}, {}, 4000, 7, &layout));
+    ASSERT_TRUE(PlanHashedLayout(order, {}, {}, 4000, 3600, 7, &layout));
     EXPECT_TRUE(layout.block_end.empty());
     BlockLocator locator;
     EXPECT_TRUE(BlockLocator::Parse(order, layout.locator, 0, &locator));
@@ -71,7 +71,7 @@ TEST(HashedLayoutTest, EqualHashesShareABlock) {
     for (size_t i = 0; i < h1.size(); ++i) h1[i] = i % 3 == 0 ? 77 : random.Next();
     const std::vector<uint32_t> bytes(h1.size(), 500);
     HashedLayout layout;
-    ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 7, &layout));
+    ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, 7, &layout));
     ExpectConsistent(order, h1, layout);
   }
 }
@@ -82,7 +82,7 @@ TEST(HashedLayoutTest, HashOrderFillsBlocksAndCostsFewBits) {
   for (uint64_t& h : h1) h = random.Next();
   const std::vector<uint32_t> bytes(h1.size(), 125);
   HashedLayout layout;
-  ASSERT_TRUE(PlanHashedLayout(DataOrder::kHash, h1, bytes, 4000, 7, &layout));
+  ASSERT_TRUE(PlanHashedLayout(DataOrder::kHash, h1, bytes, 4000, 3600, 7, &layout));
   uint32_t begin = 0;
   for (uint32_t end : layout.block_end) {
     EXPECT_LE(end - begin, 32u);
@@ -101,7 +101,7 @@ TEST(HashedLayoutTest, SlotOrderHasAFixedNumberOfSlotsPerBlock) {
   for (uint64_t& h : h1) h = random.Next();
   const std::vector<uint32_t> bytes(h1.size(), 125);
   HashedLayout layout;
-  ASSERT_TRUE(PlanHashedLayout(DataOrder::kSlot, h1, bytes, 4000, 7, &layout));
+  ASSERT_TRUE(PlanHashedLayout(DataOrder::kSlot, h1, bytes, 4000, 3600, 7, &layout));
   EXPECT_NEAR(static_cast<double>(layout.block_end.size()), 10000 / 32.0 * 1.02, 10);
   uint32_t begin = 0;
   for (uint32_t end : layout.block_end) {
@@ -117,7 +117,7 @@ TEST(HashedLayoutTest, DamagedLocatorsAreRefusedOrStayInBounds) {
   const std::vector<uint32_t> bytes(h1.size(), 300);
   for (DataOrder order : kOrders) {
     HashedLayout layout;
-    ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 7, &layout));
+    ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, 7, &layout));
     const uint64_t blocks = layout.block_end.size();
     BlockLocator locator;
     for (size_t n = 0; n < layout.locator.size(); ++n) {

@@ -145,8 +145,11 @@ bool HashedWriter::Separators(std::string* out) const {
 Status HashedWriter::Finish(uint64_t seed, const Output& out, PieceHashes* hashes,
                             Finished* finished) {
   HashedLayout layout;
-  const size_t payload = block_payload_ > 2 * kBlockOverhead ? block_payload_ - kBlockOverhead : 1;
-  if (!PlanHashedLayout(order_, hashes->h1, BytesPerKey(), payload, seed, &layout)) {
+  const auto without_overhead = [](size_t bytes) {
+    return bytes > 2 * kBlockOverhead ? bytes - kBlockOverhead : 1;
+  };
+  if (!PlanHashedLayout(order_, hashes->h1, BytesPerKey(), without_overhead(block_payload_),
+                        without_overhead(full_), seed, &layout)) {
     return Status::NotSupported("piece", "too many keys or blocks for slot or hash order");
   }
   std::vector<RecordPlace> places;
@@ -170,7 +173,9 @@ Status HashedWriter::Finish(uint64_t seed, const Output& out, PieceHashes* hashe
   uint64_t page_length = 0;
   s = WritePages(places, differences, widths, out, &page_length);
   if (!s.ok()) return s;
-  finished->index = HashedIndex::Encode(offsets, widths, page_length, layout.locator);
+  if (!HashedIndex::Encode(offsets, widths, page_length, layout.locator, &finished->index)) {
+    return Status::InvalidArgument("piece", "more data than slot or hash order can hold");
+  }
   if (!Separators(&finished->separators)) {
     return Status::InvalidArgument("piece", "separators over 4 GiB");
   }

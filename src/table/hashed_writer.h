@@ -21,8 +21,9 @@ namespace compassdb {
 
 class HashedWriter {
  public:
-  HashedWriter(DataOrder order, const KeyOrder& key_order, size_t block_payload)
-      : order_(order), key_order_(key_order), block_payload_(block_payload) {}
+  // A block with at least `full` bytes takes no record that makes it exceed block_payload.
+  HashedWriter(DataOrder order, const KeyOrder& key_order, size_t block_payload, size_t full)
+      : order_(order), key_order_(key_order), block_payload_(block_payload), full_(full) {}
 
   void Add(const ParsedInternalKey& key, const Slice& value, bool new_key);
   uint64_t bytes() const { return bytes_; }  // of keys and values held
@@ -70,6 +71,7 @@ class HashedWriter {
   const DataOrder order_;
   const KeyOrder key_order_;
   const size_t block_payload_;
+  const size_t full_;
   Arena arena_{1 << 20};
   uint64_t bytes_ = 0;
   std::vector<Record> records_;

@@ -26,11 +26,16 @@ struct PieceBuilder::Rep {
         block(order.bytewise(), order.HashesStandForKeys()),
         separators(order) {
     if (options.data_order != DataOrder::kKey && order.HashesStandForKeys()) {
-      held = std::make_unique<HashedWriter>(options.data_order, order, options.block_size);
+      held = std::make_unique<HashedWriter>(options.data_order, order, options.block_size,
+                                            FullBytes());
     }
   }
 
   // Key order: the record's block.
+  // See PieceBuildOptions::block_size_deviation.
+  size_t FullBytes() const {
+    return options.block_size - options.block_size * options.block_size_deviation / 100;
+  }
   bool BlockIsFull(const ParsedInternalKey& next, const Slice& value) const;
   Status Place(const ParsedInternalKey& key, uint8_t fingerprint, const Slice& value);
   // Too many records for slot or hash order: all go on in key order.
@@ -135,8 +140,7 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
 bool PieceBuilder::Rep::BlockIsFull(const ParsedInternalKey& next, const Slice& value) const {
   const size_t size = block.EstimatedSize();
   if (size >= options.block_size) return true;
-  const size_t spare = options.block_size * options.block_size_deviation / 100;
-  return size > options.block_size - spare &&
+  return size > FullBytes() &&
          block.EstimatedSizeWith(next.user_key, next.sequence, value) > options.block_size;
 }
 
@@ -194,8 +198,7 @@ Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
   }
   builder->Finish(&scratch);
   // Blocks of nearly one length get one length, so that their offsets lie on a line.
-  if (held == nullptr && options.compression == rocksdb::kNoCompression &&
-      scratch.size() < last_payload &&
+  if (options.compression == rocksdb::kNoCompression && scratch.size() < last_payload &&
       last_payload - scratch.size() <= last_payload / kMaxPaddingRatio) {
     scratch.resize(last_payload, '\0');
   }

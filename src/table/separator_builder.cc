@@ -5,33 +5,14 @@
 #include <bit>
 #include <bitset>
 
+#include "table/block_offsets.h"
+
 namespace compassdb {
 
 namespace {
 
 constexpr uint64_t kExceptionBits = 40;  // of an exception, beside its string
 constexpr size_t kMaxSkip = UINT16_MAX;
-
-// Appends fields of a fixed width, then fills up the last byte.
-class FieldWriter {
- public:
-  FieldWriter(std::string* out, size_t count, uint32_t bits)
-      : out_(out), begin_(out->size()), bits_(bits) {
-    out->append((count * bits + 7) / 8 + 8, '\0');
-  }
-  void Put(uint64_t value) {
-    char* p = out_->data() + begin_ + bit_ / 8;
-    EncodeFixed64(p, DecodeFixed64(p) | value << (bit_ & 7));
-    bit_ += bits_;
-  }
-  void Finish() { out_->resize(out_->size() - 8); }
-
- private:
-  std::string* const out_;
-  const size_t begin_;
-  const uint32_t bits_;
-  size_t bit_ = 0;
-};
 
 // Code bits of n codes up to `greatest` with `low_bits` lower bits stored apart.
 uint64_t CodeBits(uint64_t n, uint64_t greatest, uint32_t low_bits) {
@@ -260,35 +241,13 @@ void SeparatorBuilder::AppendCodes(Group* group) {
   lows.Finish();
 }
 
-// A straight line through the offsets, and what each lies above it.
 void SeparatorBuilder::AppendOffsets(Group* group) {
-  SeparatorGroup& header = group->header;
   const uint64_t* const offsets = offsets_.data() + group->first;
-  const uint32_t n = group->n;
-  std::vector<uint64_t> lengths;
-  for (uint32_t i = 0; i < n; ++i) lengths.push_back(offsets[i + 1] - offsets[i]);
-  std::nth_element(lengths.begin(), lengths.begin() + n / 2, lengths.end());
-  uint64_t best = UINT64_MAX;
-  for (uint64_t stride : {lengths[n / 2], (offsets[n] - offsets[0]) / n}) {
-    stride = std::min<uint64_t>(stride, UINT32_MAX);
-    int64_t least = INT64_MAX, greatest = INT64_MIN;
-    for (uint32_t i = 0; i < n; ++i) {
-      const int64_t above = static_cast<int64_t>(offsets[i] - stride * i);
-      least = std::min(least, above);
-      greatest = std::max(greatest, above);
-    }
-    const auto spread = static_cast<uint64_t>(greatest - least);
-    if (spread >= best) continue;
-    best = spread;
-    header.offset = least;
-    header.stride = static_cast<uint32_t>(stride);
-    header.residual_bits = static_cast<uint8_t>(std::bit_width(spread));
-  }
-  FieldWriter residuals(&streams_, n, header.residual_bits);
-  for (uint32_t i = 0; i < n; ++i) {
-    residuals.Put(offsets[i] - uint64_t{header.stride} * i - static_cast<uint64_t>(header.offset));
-  }
-  residuals.Finish();
+  const OffsetLine line = OffsetLine::Fit(offsets, group->n);
+  group->header.offset = line.offset;
+  group->header.stride = line.stride;
+  group->header.residual_bits = line.residual_bits;
+  line.AppendResiduals(offsets, group->n, &streams_);
 }
 
 bool SeparatorBuilder::Finish(std::string* out) {

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "table/packed_fields.h"
 #include "util/coding.h"
 
 namespace compassdb {
@@ -30,8 +31,7 @@ enum class SeparatorKind : uint8_t {
 inline constexpr uint32_t kSeparatorGroup = 128;  // blocks
 inline constexpr size_t kSeparatorHeaderBytes = 40;
 inline constexpr size_t kSeparatorGroupBytes = 24;
-inline constexpr size_t kSeparatorStreamPadding = 8;  // a field is read by one 64-bit load
-inline constexpr uint32_t kMaxFieldBits = 56;
+inline constexpr size_t kSeparatorStreamPadding = kFieldPadding;
 inline constexpr uint8_t kKeyContinues = 0x80;  // bit of an exception's position
 
 // How the blocks of a group are found: the entry of the group array.
@@ -72,16 +72,10 @@ struct SeparatorGroup {
   }
   // Of its three streams, for n blocks.
   size_t UpperBytes() const { return size_t{8} * upper_words; }
-  size_t LowBytes(uint32_t n) const { return (size_t{n} * low_bits + 7) / 8; }
-  size_t ResidualBytes(uint32_t n) const { return (size_t{n} * residual_bits + 7) / 8; }
+  size_t LowBytes(uint32_t n) const { return FieldBytes(n, low_bits); }
+  size_t ResidualBytes(uint32_t n) const { return FieldBytes(n, residual_bits); }
   size_t StreamBytes(uint32_t n) const { return UpperBytes() + LowBytes(n) + ResidualBytes(n); }
 };
-
-// Field i of an array of `bits`-wide ones, the first in the lowest bits.
-inline uint64_t ReadField(const char* fields, size_t i, uint32_t bits) {
-  const size_t bit = i * bits;
-  return DecodeFixed64(fields + bit / 8) >> (bit & 7) & ((uint64_t{1} << bits) - 1);
-}
 
 // The place of set bit k (from 0) of a word that has more than k.
 inline uint32_t SelectInWord(uint64_t word, uint32_t k) {

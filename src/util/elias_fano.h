@@ -37,7 +37,7 @@ class EliasFano {
   size_t MemoryBytes() const;
 
  private:
-  static constexpr uint64_t kSample = 64;
+  static constexpr uint64_t kSample = 256;
 
   uint64_t Low(uint64_t i) const;
   bool CheckOrder() const;
@@ -51,7 +51,7 @@ class EliasFano {
   uint32_t low_bits_ = 0;
   std::vector<uint64_t> low_;   // a spare word behind the end
   std::vector<uint64_t> high_;
-  // The word of every 64th one and zero, and how many of them come before that word.
+  // The word of every 256th one and zero, and how many of them come before that word.
   struct Start {
     uint32_t word;
     uint32_t before;
