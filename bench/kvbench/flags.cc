@@ -145,6 +145,11 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
       ->check(CLI::Range(uint64_t{64}, uint64_t{1} << 30));
   app.add_flag("--index-in-cache", flags->index_in_cache,
                "index and filters live in the block cache of --cache-mb and can be evicted");
+  app.add_option("--memory-mb", flags->memory_mb,
+                 "one cap on memtables, blocks, index and filters together, in place of --cache-mb: "
+                 "memory_limit; RocksDB: a block cache that holds index and filters and is charged "
+                 "for memtables, a quarter at most")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
   app.add_option("--memtable-mb", flags->memtable_mb, "write buffer; level sizes follow from it")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 14))
       ->capture_default_str();

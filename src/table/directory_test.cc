@@ -47,7 +47,7 @@ TEST(DirectoryTest, EveryKeyNamesItsPiece) {
           ASSERT_EQ(hit.kind, DirectoryHit::kPiece);
           ASSERT_EQ(hit.piece, e.piece);
         }
-        const DirectoryMemory memory = d->Memory();
+        const IndexMemory memory = d->Memory();
         EXPECT_GE(memory.perfect_hash + memory.fingerprints + memory.pieces + memory.other,
                   bytes.size());
       }
@@ -98,7 +98,7 @@ TEST(DirectoryTest, SixteenPiecesTakeTwelveBits) {
   Random rnd(6);
   const Model m = RandomModel(&rnd, 50000, 16);
   std::string bytes;
-  const DirectoryMemory memory = Open(m, &bytes)->Memory();
+  const IndexMemory memory = Open(m, &bytes)->Memory();
   EXPECT_LT((memory.fingerprints + memory.pieces) * 8, 50000 * 12.3);
   EXPECT_LT(bytes.size() * 8, 50000 * 14.8);
 }
