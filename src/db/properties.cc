@@ -283,7 +283,7 @@ bool PropertyReader::IsInt(const std::string& name) {
 bool PropertyReader::Int(const std::string& name, uint64_t* value) {
   if (!IsInt(name)) return false;
   Collect();
-  if (ReadIndexMemory(name, view_->Index(), value)) return true;
+  if (name.rfind("compassdb.", 0) == 0) return ReadIndexMemory(name, view_->Index(), value);
   *value = IntProperties::All().at(name.substr(8))(this);
   return true;
 }
