@@ -206,6 +206,10 @@ void AddWrites(OptionTable<DBOptions>* t) {
                                  "memory of all memtables"));
   t->push_back(Scalar<DBOptions>(FIELD(memory_limit), kFixed, kYes,
                                  "CompassDB's: of memtables, blocks and index together"));
+  // RocksDB, which does not know it, reads what was written without it.
+  t->back().format = [](const ConfigOptions&, const DBOptions& options) {
+    return options.memory_limit == 0 ? std::string() : std::to_string(options.memory_limit);
+  };
   t->push_back(Scalar<DBOptions>(FIELD(atomic_flush), kFixed, kYes,
                                  "families are flushed and committed together"));
   t->push_back(Scalar<DBOptions>(FIELD(enable_pipelined_write), kFixed, kHint,

@@ -78,7 +78,6 @@ rocksdb::ColumnFamilyOptions TunedFamilyOptions(const Tuning& tuning, const Fami
     if (!table.no_block_cache && random.OneIn(2)) {
       table.block_cache = rocksdb::NewLRUCache(size_t{16} << (10 + random.Uniform(5)));
     }
-    table.pin_l0_filter_and_index_blocks_in_cache = random.OneIn(2);
     if (random.OneIn(2)) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.whole_key_filtering = true;
     options.table_factory.reset(NewTunedTableFactory(&random, table));
