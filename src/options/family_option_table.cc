@@ -141,7 +141,7 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_file_size), kMutable, kHint,
                          "tables are split by their live data"));
   t->push_back(Scalar<F>(FIELD(target_file_size_base), kMutable, kYes,
-                         "a table has about half of it and is split at it"));
+                         "a table has about as much live data, and is split at twice as much"));
   t->push_back(Scalar<F>(FIELD(target_file_size_multiplier), kMutable, kHint,
                          "tables of all levels have the same size"));
   t->push_back(Scalar<F>(FIELD(max_compaction_bytes), kMutable, kYes, "input of one job"));

@@ -9,6 +9,39 @@ namespace compassdb {
 
 namespace {
 
+// The configured size of a level.
+double TargetBytes(const PickerConfig& config, int level) {
+  double bytes = static_cast<double>(config.level1_max_bytes);
+  for (int l = 1; l < level; ++l) {
+    bytes *= config.level_multiplier;
+    const size_t i = static_cast<size_t>(l - 1);
+    if (i < config.level_multiplier_additional.size()) {
+      bytes *= config.level_multiplier_additional[i];
+    }
+  }
+  return bytes;
+}
+
+double SizeRatio(const PickerConfig& config, int upper, int lower) {
+  return TargetBytes(config, upper) / TargetBytes(config, lower);
+}
+
+// Tables that are on their way down do not count.
+uint64_t IdleBytes(const PickerInput& input, int level) {
+  uint64_t bytes = 0;
+  for (const PickerTable& t : input.levels[level]) {
+    if (!t.busy) bytes += t.live_bytes;
+  }
+  return bytes;
+}
+
+// The deepest level with tables; at least 1.
+int DeepestLevel(const PickerInput& input) {
+  int level = static_cast<int>(input.levels.size()) - 1;
+  while (level > 1 && input.levels[level].empty()) --level;
+  return level;
+}
+
 // The union of the ranges of some tables: of keys, and of hashes.
 struct Span {
   const TphMeta* first = nullptr;  // whose smallest is least
@@ -132,10 +165,7 @@ Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, i
 // Brings a level down to `limit` bytes.
 CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, int level,
                          uint64_t limit, double min_gain) {
-  uint64_t bytes = 0;
-  for (const PickerTable& t : input.levels[level]) {
-    if (!t.busy) bytes += t.live_bytes;
-  }
+  uint64_t bytes = IdleBytes(input, level);
   Candidate best;
   CompactionPlan moves;  // all that can settle by the manifest alone, in one edit
   for (size_t i = 0; i < input.levels[level].size() && bytes > limit; ++i) {
@@ -160,9 +190,16 @@ CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, i
 CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& config, int level,
                              double score) {
   if (level == 0) return PickLevel0(input, config);
+  uint64_t limit = LevelMaxBytes(input, config, level);
+  // The deepest level settles in the next one and keeps what a level above that may hold.
+  if (level == DeepestLevel(input)) {
+    limit = std::max(config.level1_max_bytes,
+                     static_cast<uint64_t>(static_cast<double>(IdleBytes(input, level)) *
+                                           SizeRatio(config, level, level + 1)));
+  }
   // A delta should be at least as large as the directories that it rewrites;
   // when the level is far over its limit, anything goes.
-  return PickLevel(input, config, level, LevelMaxBytes(config, level), score >= 1.5 ? 0 : 1.0);
+  return PickLevel(input, config, level, limit, score >= 1.5 ? 0 : 1.0);
 }
 
 CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) {
@@ -295,14 +332,14 @@ bool OverlapsRange(const Comparator* cmp, const TphMeta& t, const Slice* begin, 
   return end == nullptr || cmp->Compare(t.smallest, *end) <= 0;
 }
 
-uint64_t LevelMaxBytes(const PickerConfig& config, int level) {
-  double bytes = static_cast<double>(config.level1_max_bytes);
-  for (int l = 1; l < level; ++l) {
-    bytes *= config.level_multiplier;
-    const size_t i = static_cast<size_t>(l - 1);
-    if (i < config.level_multiplier_additional.size()) {
-      bytes *= config.level_multiplier_additional[i];
-    }
+uint64_t LevelMaxBytes(const PickerInput& input, const PickerConfig& config, int level) {
+  const int deepest = DeepestLevel(input);
+  double bytes = TargetBytes(config, level) * kDeepestStretch;
+  if (level < deepest) {
+    double below = 0;
+    for (const PickerTable& t : input.levels[deepest]) below += static_cast<double>(t.live_bytes);
+    bytes = std::min(bytes, below * SizeRatio(config, level, deepest));
+    bytes = std::max(bytes, static_cast<double>(config.level1_max_bytes));
   }
   return bytes > 1e18 ? UINT64_MAX : std::max<uint64_t>(1, static_cast<uint64_t>(bytes));
 }
@@ -313,11 +350,8 @@ double LevelScore(const PickerInput& input, const PickerConfig& config, int leve
   if (level == 0) {
     return static_cast<double>(input.levels[0].size()) / std::max(1, config.level0_trigger);
   }
-  uint64_t bytes = 0;
-  for (const PickerTable& t : input.levels[level]) {
-    if (!t.busy) bytes += t.live_bytes;
-  }
-  return static_cast<double>(bytes) / static_cast<double>(LevelMaxBytes(config, level));
+  return static_cast<double>(IdleBytes(input, level)) /
+         static_cast<double>(LevelMaxBytes(input, config, level));
 }
 
 uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config) {
@@ -330,7 +364,7 @@ uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config) {
   for (size_t level = 1; level + 1 < input.levels.size(); ++level) {
     uint64_t bytes = carried;
     for (const PickerTable& t : input.levels[level]) bytes += t.live_bytes;
-    const uint64_t limit = LevelMaxBytes(config, static_cast<int>(level));
+    const uint64_t limit = LevelMaxBytes(input, config, static_cast<int>(level));
     carried = bytes > limit ? bytes - limit : 0;
     pending += carried;
   }
@@ -348,14 +382,15 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
                                  const TphMeta& bounds, uint64_t bytes) {
   CompactionPlan plan;
   plan.input_level = 0;
-  plan.output_level = DataLevel(input);
+  plan.output_level = config.one_level ? DataLevel(input) : 1;
   plan.reason = "memtables";
-  for (size_t level = static_cast<size_t>(plan.output_level) + 1; level < input.levels.size();
-       ++level) {
+  for (size_t level = static_cast<size_t>(plan.output_level) + 1;
+       config.one_level && level < input.levels.size(); ++level) {
     if (!input.levels[level].empty()) return CompactionPlan();  // first to one level
   }
   Span span;
   Extend(config.comparator, &span, bounds);
+  const uint64_t memtable_bytes = bytes;
   for (size_t i = 0; i < input.levels[0].size(); ++i) {
     const PickerTable& t = input.levels[0][i];
     if (t.busy) return CompactionPlan();
@@ -364,12 +399,17 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
     plan.inputs.push_back(i);
   }
   if (!ChooseBasesOf(input, config, span, &plan)) return CompactionPlan();
-  uint64_t directories = 0;
+  uint64_t live = 0, directories = 0;
   for (size_t b : plan.bases) {
+    live += input.levels[plan.output_level][b].live_bytes;
     directories += input.levels[plan.output_level][b].meta->directory.length;
   }
   const bool many = static_cast<int>(plan.inputs.size()) + 1 >= config.level0_trigger;
-  if (bytes < directories && !many) return CompactionPlan();
+  const bool worth = config.one_level
+                         ? bytes >= directories || many
+                         : memtable_bytes >= config.target_table_bytes / 2 &&
+                               live / kMaxMergeFanOut <= bytes;
+  if (!worth) return CompactionPlan();
   plan.memtables = true;
   return plan;
 }
