@@ -136,12 +136,12 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(List<F>(FIELD(max_bytes_for_level_multiplier_additional), kMutable, kYes,
                        "per level"));
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_level_bytes), kFixed, kHint,
-                         "levels have fixed targets; dead data is bounded by max_dead_percent of "
-                         "CompassTable"));
+                         "either way the levels above the deepest follow its size; dead data is "
+                         "bounded by max_dead_percent of CompassTable"));
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_file_size), kMutable, kHint,
                          "tables are split by their live data"));
   t->push_back(Scalar<F>(FIELD(target_file_size_base), kMutable, kYes,
-                         "a table has about as much live data, and is split at twice as much"));
+                         "a table is split at one to two times as much live data"));
   t->push_back(Scalar<F>(FIELD(target_file_size_multiplier), kMutable, kHint,
                          "tables of all levels have the same size"));
   t->push_back(Scalar<F>(FIELD(max_compaction_bytes), kMutable, kYes, "input of one job"));

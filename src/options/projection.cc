@@ -57,7 +57,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.level_multiplier = options.max_bytes_for_level_multiplier;
   out.level_multiplier_additional = options.max_bytes_for_level_multiplier_additional;
   out.target_table_bytes = table.piece.target_table_bytes != 0 ? table.piece.target_table_bytes
-                                                               : options.target_file_size_base;
+                                                               : options.target_file_size_base / 2;
   out.target_table_bytes = std::max<uint64_t>(out.target_table_bytes, 1 << 10);
   out.max_compaction_bytes = options.max_compaction_bytes != 0 ? options.max_compaction_bytes
                                                                : options.target_file_size_base * 25;

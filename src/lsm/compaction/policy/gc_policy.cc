@@ -6,6 +6,18 @@
 
 namespace compassdb {
 
+namespace {
+
+// Two to four times the target: tables that have grown side by side are not all
+// cut by the same job, for which writers would have to wait.
+uint64_t SplitBytes(const TphMeta& base, const GcConfig& config) {
+  const uint64_t id = base.pieces.empty() ? 0 : base.pieces.front().meta.piece_id;
+  const uint64_t spread = id * 0x9e3779b97f4a7c15ull >> 56;
+  return 2 * config.target_table_bytes + config.target_table_bytes / 128 * spread;
+}
+
+}  // namespace
+
 GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config) {
   GcChoice choice;
   const size_t n = base.pieces.size();
@@ -16,9 +28,9 @@ GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcC
     live += live_of[i];
     total += base.pieces[i].meta.data_bytes;
   }
-  // A table that outgrows twice its target is cut; one that is small against
+  // A table that has outgrown its size is cut; one that is small against
   // the delta is cheaper to rewrite than to keep as a separate piece.
-  if (live + delta_bytes > 2 * config.target_table_bytes || live <= delta_bytes / 2) {
+  if (live > SplitBytes(base, config) || live <= delta_bytes / 2) {
     choice.whole = true;
     return choice;
   }

@@ -193,9 +193,9 @@ CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& confi
   uint64_t limit = LevelMaxBytes(input, config, level);
   // The deepest level settles in the next one and keeps what a level above that may hold.
   if (level == DeepestLevel(input)) {
-    limit = std::max(config.level1_max_bytes,
-                     static_cast<uint64_t>(static_cast<double>(IdleBytes(input, level)) *
-                                           SizeRatio(config, level, level + 1)));
+    const double ratio = SizeRatio(config, level, level + 1);
+    const double share = static_cast<double>(IdleBytes(input, level)) * ratio / (1 + ratio);
+    limit = std::max(config.level1_max_bytes, static_cast<uint64_t>(share));
   }
   // A delta should be at least as large as the directories that it rewrites;
   // when the level is far over its limit, anything goes.
