@@ -34,7 +34,7 @@ Status BaseTable::Load() {
     s = table_->tph().pieces()[p]->ReadHashes(&hashes);
     if (!s.ok()) return s;
     for (size_t i = 0; i < hashes.h1.size(); ++i) known_.push_back({hashes.h1[i], hashes.h2[i], p});
-    bytes_read_ += hashes.h1.size() * 16;
+    bytes_read_ += hashes.h1.size() * 12;
   }
   SortEntries(&known_);
   return s;
@@ -75,7 +75,7 @@ bool BaseTable::StayingMayHold(const KeyHash& hash) const {
 bool BaseTable::Shadowed(const KeyHash& hash, SequenceNumber sequence) const {
   const DirectoryHit hit = directory_->Lookup(hash);
   if (hit.kind != DirectoryHit::kPiece || victim_[hit.piece]) return false;
-  // The whole 128-bit hash stands for the key (rule 3).
+  // All 96 bits of the hash stand for the key (rule 3).
   bool found = false;
   for (auto it = FindKnown(hash.h1); it != known_.end() && it->h1 == hash.h1; ++it) {
     found = found || (it->h2 == hash.h2 && it->piece == hit.piece);
