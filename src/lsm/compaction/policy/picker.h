@@ -64,6 +64,11 @@ struct CompactionPlan {
 // worth one: merging a delta into a large level costs little more than into a small one.
 uint64_t LevelMaxBytes(const PickerInput& input, const PickerConfig& config, int level);
 inline constexpr uint64_t kDeepestStretch = 6;
+// To what a level is brought that holds more: the deepest settles in the next one and keeps what a
+// level above that may hold.
+uint64_t LevelGoalBytes(const PickerInput& input, const PickerConfig& config, int level);
+// Live bytes of the tables that are not busy.
+uint64_t IdleBytes(const PickerInput& input, int level);
 // > 1: the level wants compaction. Tables that are on their way down do not count.
 double LevelScore(const PickerInput& input, const PickerConfig& config, int level);
 // Bytes that would have to move for every level to be within its limit, about.
