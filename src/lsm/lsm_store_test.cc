@@ -294,8 +294,9 @@ TEST(LsmStoreTest, LevelsFollowTheDeepest) {
   EXPECT_TRUE(report.trivial_move);  // settles without being rewritten
   EXPECT_FALSE(h.CompactOnce());
   uint64_t upper = 0, lower = 0;
-  for (const TphMeta& t : h.Tables()[1]) upper += t.LiveDataBytes();
-  for (const TphMeta& t : h.Tables()[2]) lower += t.LiveDataBytes();
+  const auto levels = h.Tables();
+  for (const TphMeta& t : levels[1]) upper += t.LiveDataBytes();
+  for (const TphMeta& t : levels[2]) lower += t.LiveDataBytes();
   EXPECT_LT(upper, lower / 2);
   EXPECT_GT(upper, 0u);
   h.CheckAll("two levels");

@@ -89,7 +89,8 @@ void AddMemtables(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(max_write_buffer_number), kMutable, kYes,
                          "writes slow down, then stop"));
   t->push_back(Scalar<F>(FIELD(min_write_buffer_number_to_merge), kFixed, kYes,
-                         "memtables per flush"));
+                         "memtables per flush, at least; two if max_write_buffer_number is "
+                         "three or more"));
   t->push_back(Scalar<F>(FIELD(max_write_buffer_number_to_maintain), kFixed, kHint,
                          "flushed memtables are not kept"));
   t->push_back(Scalar<F>(FIELD(max_write_buffer_size_to_maintain), kFixed, kHint,
@@ -131,7 +132,8 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(level0_file_num_compaction_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(level0_slowdown_writes_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(level0_stop_writes_trigger), kMutable, kYes, "runs"));
-  t->push_back(Scalar<F>(FIELD(max_bytes_for_level_base), kMutable, kYes, "live data of level 1"));
+  t->push_back(Scalar<F>(FIELD(max_bytes_for_level_base), kMutable, kYes,
+                         "live data of level 1, at least, before it goes on; see docs/design.md"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_multiplier), kMutable, kYes, "per level"));
   t->push_back(List<F>(FIELD(max_bytes_for_level_multiplier_additional), kMutable, kYes,
                        "per level"));
