@@ -62,6 +62,12 @@ class SkipList {
     return n != nullptr && compare_(n->entry(), target) == 0;
   }
 
+  // The entries that reach `level`, in order: about one in kBranching to the power of it.
+  template <class F>
+  void ForEachAtLevel(int level, F f) const {
+    for (const Node* n = head_->Next(level); n != nullptr; n = n->Next(level)) f(n->entry());
+  }
+
   // Roughly how many entries are before target.
   uint64_t EstimateCount(const Slice& target) const {
     uint64_t count = 0;
