@@ -96,6 +96,7 @@ class Block {
 
   uint32_t count() const { return count_; }
   Slice prefix() const { return prefix_; }
+  const char* limit() const { return limit_; }  // of the payload
   // False if record i (i < count) does not lie within the payload.
   bool Get(uint32_t i, Record* record) const;
   // Record i will be wanted soon, if there is one.
@@ -149,6 +150,7 @@ class Block {
   // The first record of user_key by fingerprint; count() if it has none.
   bool FirstOfKey(const KeyOrder& order, const Slice& user_key, uint8_t fingerprint,
                   uint32_t* index) const;
+  void PrefetchRecord(uint32_t i) const;
   // The first i >= begin whose fingerprint is that; count() if there is none.
   uint32_t NextMatch(uint32_t begin, uint8_t fingerprint) const;
   // Cuts the prefix off user_key. 0: done, *suffix is set; otherwise the sign
