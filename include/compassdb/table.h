@@ -45,9 +45,9 @@ struct PieceTableOptions {
 
   // A table is collected once its dead data exceeds this share of its live data, in percent. Less:
   // smaller files, more rewriting. Dynamically changeable.
-  uint32_t max_dead_percent = 40;
+  uint32_t max_dead_percent = 45;
 
-  // Live data of a table at which it is split into two, divided by two. 0: half of
+  // Live data of a table, about: one that grows is split at two to four times as much. 0: half of
   // target_file_size_base. Dynamically changeable.
   uint64_t target_table_bytes = 0;
 

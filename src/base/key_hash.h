@@ -10,16 +10,17 @@ namespace compassdb {
 // The 128-bit keyed hash of a user key (XXH3, seeded per database so that
 // nobody can choose keys that collide). h1 places the key in perfect hash
 // functions; h2 gives fingerprints and, with h1, stands for the key when a
-// record is discarded as shadowed (docs/design.md states the bound).
+// record is discarded as shadowed (docs/design.md states the bound). Of h2 only the upper
+// 32 bits are in use, the others are 0: hash lists on disk have 96 bits for a key.
 struct KeyHash {
   uint64_t h1 = 0;
   uint64_t h2 = 0;
+  uint32_t search = 0;  // the remaining 32 bits
   friend bool operator==(const KeyHash&, const KeyHash&) = default;
 };
 
-// What hash range cuts levels by (paper 3.4), and ranges of it. Bits that
-// fingerprints take from the other end of h2.
-inline uint32_t SearchKey(const KeyHash& hash) { return static_cast<uint32_t>(hash.h2); }
+// What hash range cuts levels by (paper 3.4), and ranges of it.
+inline uint32_t SearchKey(const KeyHash& hash) { return hash.search; }
 
 struct SearchRange {
   uint32_t first = 0;

@@ -9,7 +9,7 @@ namespace compassdb {
 namespace {
 
 // Dead runs in a shared file are returned to the file system from this size on.
-constexpr uint64_t kMinPunchBytes = 256 << 10;
+constexpr uint64_t kMinPunchBytes = 16 << 10;
 
 // What max_background_jobs gives to one job in `burst` bytes.
 void Throttle(rocksdb::RateLimiter* limiter, uint64_t bytes, bool flush) {

@@ -134,7 +134,7 @@ TEST(ConsolidationPicker, ItComesAfterEverythingElse) {
   PickerInput input;
   input.levels = {{}, {Scanned(scanned, 1000 * kMiB), Scanned(big, 0)}, {}};
   PickerConfig config = Config();
-  config.level1_max_bytes = 10 * kMiB;
+  config.level1_max_bytes = 6 * kMiB;
   EXPECT_STREQ(PickCompaction(input, config).reason, "level size");
   config.level1_max_bytes = 100 * kMiB;
   EXPECT_STREQ(PickCompaction(input, config).reason, kScansReason);

@@ -488,7 +488,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request) {
-  if (dropped_ || !options_.one_level) return nullptr;
+  if (dropped_) return nullptr;
   const TphMeta bounds = MemTableBounds(options_.comparator, request);
   uint64_t bytes = 0;
   for (const auto& m : request.memtables) bytes += m->data_size();

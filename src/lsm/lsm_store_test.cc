@@ -43,6 +43,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     options.hash_range = mix.hash_range;
     StoreHarness h(options);
     h.context()->max_subcompactions = mix.subcompactions;
+    h.merge_memtables = seed % 2 == 0;
     Random rnd(static_cast<uint32_t>(seed * 7919));
     const uint64_t keys = 400;
     std::map<std::string, bool> single;  // keys that SingleDelete may touch
@@ -248,8 +249,63 @@ TEST(LsmStoreTest, OneLevelKeepsSmallMemTablesOnLevel0) {
   h.Verify();
 }
 
+// The levels grow in number only when the deepest has become too large for one delta.
+TEST(LsmStoreTest, FullMemTablesMergeIntoLevelOneWhileItIsSmallAgainstThem) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.target_table_bytes = 16 << 10;
+  o.level1_max_bytes = 1 << 20;
+  StoreHarness h(o);
+  h.merge_memtables = true;
+  for (int i = 0; i < 2000; ++i) h.Put(Key(i), std::string(80, 'a'));
+  h.Flush();
+  EXPECT_TRUE(h.Tables()[0].empty());
+  const size_t tables = h.Tables()[1].size();
+  EXPECT_GT(tables, 4u);
+  JobReport report;
+  for (int i = 0; i < 2000; i += 10) h.Put(Key(i), std::string(80, 'b'));
+  h.Flush(&report);
+  EXPECT_EQ(report.output_level, 1);
+  EXPECT_EQ(report.records_in, 200u);  // the bases' data was not read
+  EXPECT_EQ(h.Tables()[1].size(), tables);
+  for (int i = 0; i < 2000; i += 50) h.Put(Key(i), std::string(80, 'c'));
+  h.Flush();
+  EXPECT_EQ(h.Tables()[0].size(), 1u);  // too little against half a table
+  for (int i = 0; i < 2000; i += 20) h.Put(Key(i), std::string(120, 'd'));
+  h.Flush(&report);
+  EXPECT_EQ(report.output_level, 1);
+  EXPECT_TRUE(h.Tables()[0].empty());  // what waited went along
+  h.CheckAll("merged");
+  h.Verify();
+}
+
+TEST(LsmStoreTest, LevelsFollowTheDeepest) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.level1_max_bytes = 16 << 10;
+  StoreHarness h(o);
+  h.merge_memtables = true;
+  for (int i = 0; i < 800; ++i) h.Put(Key(i), std::string(80, 'a'));
+  h.Flush();
+  h.CompactAll();
+  EXPECT_EQ(LevelsWithTables(&h), 1);  // 64 KiB, less than six times the target
+  for (int i = 800; i < 1600; ++i) h.Put(Key(i), std::string(80, 'a'));
+  h.Flush();
+  JobReport report;
+  ASSERT_TRUE(h.CompactOnce(&report));
+  EXPECT_TRUE(report.trivial_move);  // settles without being rewritten
+  EXPECT_FALSE(h.CompactOnce());
+  uint64_t upper = 0, lower = 0;
+  const auto levels = h.Tables();
+  for (const TphMeta& t : levels[1]) upper += t.LiveDataBytes();
+  for (const TphMeta& t : levels[2]) lower += t.LiveDataBytes();
+  EXPECT_LT(upper, lower / 2);
+  EXPECT_GT(upper, 0u);
+  h.CheckAll("two levels");
+  h.Verify();
+}
+
 TEST(LsmStoreTest, OneLevelTakesOverAnExistingFamily) {
   StoreOptions o = StoreHarness::SmallOptions();
+  o.level1_max_bytes = 4 << 10;
   StoreHarness h(o);
   for (int round = 0; round < 8; ++round) {
     for (int i = 0; i < 600; ++i) h.Put(Key(i * 7 % 600), std::string(60, 'a' + round));

@@ -644,7 +644,9 @@ TEST_F(RulesTest, Rule10GcTakesThePiecesWithLeastLiveBytes) {
   config.max_dead_percent = 1000;
   const GcChoice choice = ChooseVictimPieces(t, 100 << 10, config);
   EXPECT_FALSE(choice.whole);
-  EXPECT_EQ(choice.victims, (std::vector<size_t>{2, 3, 4}));
+  EXPECT_EQ(choice.victims, std::vector<size_t>{4});
+  config.max_pieces = 3;
+  EXPECT_EQ(ChooseVictimPieces(t, 100 << 10, config).victims, (std::vector<size_t>{2, 3, 4}));
 }
 
 TEST_F(RulesTest, Rule10DeadSpaceIsBounded) {
@@ -654,8 +656,12 @@ TEST_F(RulesTest, Rule10DeadSpaceIsBounded) {
   p.live_keys = 1000;
   t.pieces.push_back(p);
   GcConfig config;
-  const GcChoice choice = ChooseVictimPieces(t, 1000, config);
-  EXPECT_EQ(choice.victims, std::vector<size_t>{0});
+  config.max_dead_percent = 40;
+  EXPECT_EQ(ChooseVictimPieces(t, 1000, config).victims, std::vector<size_t>{0});
+  // Before it is too much: every record of the delta may kill one more.
+  config.max_dead_percent = 44;
+  EXPECT_TRUE(ChooseVictimPieces(t, 1000, config).victims.empty());
+  EXPECT_EQ(ChooseVictimPieces(t, 100 << 10, config).victims, std::vector<size_t>{0});
 }
 
 }  // namespace

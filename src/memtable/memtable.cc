@@ -116,6 +116,7 @@ void MemTable::Count(SequenceNumber sequence, ValueType type, size_t bytes, bool
   Bump(&num_entries_, 1, concurrent);
   Bump(&data_size_, bytes, concurrent);
   if (type == kTypeDeletion || type == kTypeSingleDeletion) Bump(&num_deletes_, 1, concurrent);
+  if (type == kTypeMerge) Bump(&num_merges_, 1, concurrent);
   if (type == kTypeRangeDeletion) Bump(&num_range_deletes_, 1, concurrent);
   SequenceNumber seen = first_sequence_.load(std::memory_order_relaxed);
   while (sequence < seen &&
@@ -191,6 +192,17 @@ SequenceNumber MemTable::CoveringTombstone(const Slice& user_key,
   }
   if (list == nullptr) return covering;
   return std::max(covering, list->MaxCoveringSequence(user_key, snapshot));
+}
+
+std::vector<Slice> MemTable::SampleKeys() const {
+  constexpr uint64_t kSamples = 512;
+  int level = 0;
+  for (uint64_t n = num_entries(); n / List::kBranching >= kSamples; n /= List::kBranching) ++level;
+  std::vector<Slice> keys;
+  points_.ForEachAtLevel(std::min(level, List::kMaxHeight - 1), [&](const char* entry) {
+    keys.push_back(ExtractUserKey(EntryKey(entry)));
+  });
+  return keys;
 }
 
 void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* count,

@@ -64,6 +64,10 @@ class MemTable {
   void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* count,
                         uint64_t* bytes) const;
 
+  // Some of the keys, in order and evenly spread: all of a small memtable's, and at least a few
+  // hundred. (Range tombstones are not among them.)
+  std::vector<Slice> SampleKeys() const;
+
   size_t ApproximateMemoryUsage() const { return arena_.ApproximateMemoryUsage() + FilterBytes(); }
   size_t MemoryAllocatedBytes() const { return arena_.MemoryAllocatedBytes() + FilterBytes(); }
   bool ShouldFlush() const {
@@ -75,6 +79,7 @@ class MemTable {
 
   // Records of all kinds, range tombstones included.
   uint64_t num_entries() const { return num_entries_.load(std::memory_order_relaxed); }
+  uint64_t num_merges() const { return num_merges_.load(std::memory_order_relaxed); }
   uint64_t num_deletes() const { return num_deletes_.load(std::memory_order_relaxed); }
   uint64_t num_range_deletes() const {
     return num_range_deletes_.load(std::memory_order_acquire);
@@ -127,6 +132,7 @@ class MemTable {
 
   std::atomic<uint64_t> num_entries_{0};
   std::atomic<uint64_t> num_deletes_{0};
+  std::atomic<uint64_t> num_merges_{0};
   std::atomic<uint64_t> num_range_deletes_{0};
   std::atomic<uint64_t> data_size_{0};
   std::atomic<SequenceNumber> first_sequence_{kMaxSequenceNumber};

@@ -89,7 +89,8 @@ void AddMemtables(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(max_write_buffer_number), kMutable, kYes,
                          "writes slow down, then stop"));
   t->push_back(Scalar<F>(FIELD(min_write_buffer_number_to_merge), kFixed, kYes,
-                         "memtables per flush"));
+                         "memtables per flush, at least; two if max_write_buffer_number is "
+                         "three or more"));
   t->push_back(Scalar<F>(FIELD(max_write_buffer_number_to_maintain), kFixed, kHint,
                          "flushed memtables are not kept"));
   t->push_back(Scalar<F>(FIELD(max_write_buffer_size_to_maintain), kFixed, kHint,
@@ -131,17 +132,18 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(level0_file_num_compaction_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(level0_slowdown_writes_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(level0_stop_writes_trigger), kMutable, kYes, "runs"));
-  t->push_back(Scalar<F>(FIELD(max_bytes_for_level_base), kMutable, kYes, "live data of level 1"));
+  t->push_back(Scalar<F>(FIELD(max_bytes_for_level_base), kMutable, kYes,
+                         "live data of level 1, at least, before it goes on; see docs/design.md"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_multiplier), kMutable, kYes, "per level"));
   t->push_back(List<F>(FIELD(max_bytes_for_level_multiplier_additional), kMutable, kYes,
                        "per level"));
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_level_bytes), kFixed, kHint,
-                         "levels have fixed targets; dead data is bounded by max_dead_percent of "
-                         "CompassTable"));
+                         "either way the levels above the deepest follow its size; dead data is "
+                         "bounded by max_dead_percent of CompassTable"));
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_file_size), kMutable, kHint,
                          "tables are split by their live data"));
   t->push_back(Scalar<F>(FIELD(target_file_size_base), kMutable, kYes,
-                         "a table has about half of it and is split at it"));
+                         "a table is split at one to two times as much live data"));
   t->push_back(Scalar<F>(FIELD(target_file_size_multiplier), kMutable, kHint,
                          "tables of all levels have the same size"));
   t->push_back(Scalar<F>(FIELD(max_compaction_bytes), kMutable, kYes, "input of one job"));

@@ -56,7 +56,6 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.level1_max_bytes = std::max<uint64_t>(1, options.max_bytes_for_level_base);
   out.level_multiplier = options.max_bytes_for_level_multiplier;
   out.level_multiplier_additional = options.max_bytes_for_level_multiplier_additional;
-  // A table is split at twice its target: at target_file_size_base.
   out.target_table_bytes = table.piece.target_table_bytes != 0 ? table.piece.target_table_bytes
                                                                : options.target_file_size_base / 2;
   out.target_table_bytes = std::max<uint64_t>(out.target_table_bytes, 1 << 10);

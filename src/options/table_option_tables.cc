@@ -141,7 +141,7 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("max_dead_percent", &P::max_dead_percent, kMutable, kYes,
                 "dead data per live data at which a table is collected"),
       Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,
-                "live data of a table; 0: half of target_file_size_base"),
+                "live data of a table, about; 0: half of target_file_size_base"),
       Scalar<P>("one_level", &P::one_level, kFixed, kYes,
                 "memtables merge straight into one level"),
       Scalar<P>("partition", &P::partition, kFixed, kYes,

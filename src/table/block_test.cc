@@ -227,7 +227,7 @@ TEST(BlockTest, EveryRecordIsFoundByItsFingerprint) {
   for (const bool same : {true, false}) {
     BlockBuilder builder(true, true);
     const auto hash_of = [&](const TestRecord& r) {
-      return KeyHash{0, same ? 9 : static_cast<uint64_t>(std::stoi(r.value))};
+      return KeyHash{0, uint64_t{same ? 9u : static_cast<unsigned>(std::stoi(r.value))} << 32};
     };
     for (const TestRecord& r : records) {
       builder.Add(r.key, BlockFingerprint(hash_of(r)), r.seq, r.type, r.value);

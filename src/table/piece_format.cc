@@ -9,6 +9,7 @@ namespace compassdb {
 
 namespace {
 
+constexpr size_t kHashBytes = 12;  // of an entry of the hash list, without its flags
 constexpr size_t kFooterTail = 16;  // checksum, version, magic
 constexpr uint64_t kFooterKind = 100;
 
@@ -125,9 +126,9 @@ Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice
 std::string EncodeHashes(const PieceHashes& hashes) {
   const size_t n = hashes.h1.size();
   std::string out;
-  out.reserve(n * 16 + n / 4 + 8);
+  out.reserve(n * kHashBytes + n / 4 + 8);
   out.append(reinterpret_cast<const char*>(hashes.h1.data()), n * 8);
-  out.append(reinterpret_cast<const char*>(hashes.h2.data()), n * 8);
+  for (const uint64_t h2 : hashes.h2) PutFixed32(&out, static_cast<uint32_t>(h2 >> 32));
   for (size_t i = 0; i < n; i += 4) {
     unsigned byte = 0;
     for (size_t j = i; j < std::min(n, i + 4); ++j) byte |= unsigned{hashes.flags[j]} << (j - i) * 2;
@@ -140,15 +141,17 @@ Status DecodeHashes(const Slice& bytes, uint64_t num_keys, const std::string& wh
                     PieceHashes* hashes) {
   *hashes = PieceHashes();
   const auto damaged = [&] { return Status::Corruption(what, "hash list is malformed"); };
-  if (num_keys > bytes.size() / 16) return damaged();
+  if (num_keys > bytes.size() / kHashBytes) return damaged();
   const size_t n = num_keys;
   hashes->h1.resize(n);
   hashes->h2.resize(n);
   if (n > 0) {
     memcpy(hashes->h1.data(), bytes.data(), n * 8);
-    memcpy(hashes->h2.data(), bytes.data() + n * 8, n * 8);
+    for (size_t i = 0; i < n; ++i) {
+      hashes->h2[i] = uint64_t{DecodeFixed32(bytes.data() + n * 8 + i * 4)} << 32;
+    }
   }
-  const char* p = bytes.data() + n * 16;
+  const char* p = bytes.data() + n * kHashBytes;
   const char* const limit = bytes.data() + bytes.size();
   if (static_cast<size_t>(limit - p) != (n + 3) / 4) return damaged();
   hashes->flags.resize(n);

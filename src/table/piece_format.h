@@ -79,7 +79,7 @@ Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice
                    const std::string& what, Slice* bytes);
 const char* SectionName(PieceSection section);
 
-// hash list := h1:u64le{num_keys} h2:u64le{num_keys}
+// hash list := h1:u64le{num_keys} (upper half of h2):u32le{num_keys}
 //              flags (two bits per key, the first in the lowest bits of a byte)
 std::string EncodeHashes(const PieceHashes& hashes);
 Status DecodeHashes(const Slice& bytes, uint64_t num_keys, const std::string& what,

@@ -21,9 +21,11 @@ std::atomic<size_t> next_thread_shard{0};
 thread_local size_t thread_shard = SIZE_MAX;
 }  // namespace
 
-// A chunk is an eighth of a block, so that idle shards strand little memory.
+// A chunk is an eighth of a block, so that idle shards strand little memory, less the alignment
+// of the first.
 ConcurrentArena::ConcurrentArena(size_t block_size)
-    : chunk_(std::clamp<size_t>(block_size / 8, 512, 128 << 10)), main_(block_size) {}
+    : chunk_((std::clamp<size_t>(block_size / 8, 512, 128 << 10) - 1) / 64 * 64),
+      main_(block_size) {}
 
 ConcurrentArena::Shard* ConcurrentArena::LockShard() {
   if (thread_shard == SIZE_MAX) {

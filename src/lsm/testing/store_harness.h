@@ -79,9 +79,12 @@ class StoreHarness {
   const std::multiset<SequenceNumber>& snapshots() const { return snapshots_; }
   SequenceNumber sequence() const { return seq_; }
 
+  // Full memtables may merge straight into level 1; otherwise they become runs on level 0.
+  bool merge_memtables = false;
   void Flush(JobReport* report = nullptr) {
     const FlushRequest request{{mem_}, Snapshots()};
-    if (!Run(store_->PickFlush(request), report)) {
+    const bool merge = merge_memtables || options_.one_level;
+    if (!merge || !Run(store_->PickFlush(request), report)) {
       VersionEdit edit;
       JobReport local;
       Status s = store_->Flush(request, &edit, report == nullptr ? &local : report);

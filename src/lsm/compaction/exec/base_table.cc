@@ -18,18 +18,25 @@ BaseTable::BaseTable(TableRef table, bool whole, const std::vector<size_t>& vict
     staying_++;
     if (pieces[i].meta.num_merges > 0) staying_merges_ = true;
   }
-  hashes_.resize(pieces.size());
 }
 
 Status BaseTable::Load() {
   Status s = table_->tph().OpenDirectory({}, &directory_);
   if (!s.ok()) return s;
+  uint64_t keys = 0;
   for (size_t i = 0; i < victim_.size(); ++i) {
-    if (victim_[i]) continue;
-    s = table_->tph().pieces()[i]->ReadHashes(&hashes_[i]);
-    if (!s.ok()) return s;
-    bytes_read_ += hashes_[i].h1.size() * 16;
+    if (!victim_[i]) keys += meta().pieces[i].meta.num_keys;
   }
+  known_.reserve(keys);
+  PieceHashes hashes;
+  for (uint32_t p = 0; p < victim_.size(); ++p) {
+    if (victim_[p]) continue;
+    s = table_->tph().pieces()[p]->ReadHashes(&hashes);
+    if (!s.ok()) return s;
+    for (size_t i = 0; i < hashes.h1.size(); ++i) known_.push_back({hashes.h1[i], hashes.h2[i], p});
+    bytes_read_ += hashes.h1.size() * 12;
+  }
+  SortEntries(&known_);
   return s;
 }
 
@@ -39,24 +46,28 @@ bool BaseTable::NewestStays(const KeyHash& hash) const {
   return hit.kind == DirectoryHit::kPiece && !victim_[hit.piece];
 }
 
-void BaseTable::SortKnown() const {
-  if (known_sorted_) return;
-  known_sorted_ = true;
-  for (uint32_t p = 0; p < hashes_.size(); ++p) {
-    const PieceHashes& h = hashes_[p];
-    for (size_t i = 0; i < h.h1.size(); ++i) known_.push_back({h.h1[i], h.h2[i], p});
+// Hashes are spread evenly, so the place is nearly known.
+std::vector<DirectoryEntry>::const_iterator BaseTable::FindKnown(uint64_t h1) const {
+  const size_t n = known_.size();
+  const size_t guess = static_cast<size_t>((static_cast<unsigned __int128>(h1) * n) >> 64);
+  size_t low = guess, high = guess;  // [0, low) is less, [high, n) is not
+  for (size_t step = 16; low > 0 && known_[low - 1].h1 >= h1; step *= 2) {
+    high = low;
+    low -= std::min(low, step);
   }
-  std::sort(known_.begin(), known_.end(), [](const Known& a, const Known& b) {
-    return a.h1 != b.h1 ? a.h1 < b.h1 : (a.h2 != b.h2 ? a.h2 < b.h2 : a.piece < b.piece);
-  });
+  for (size_t step = 16; high < n && known_[high].h1 < h1; step *= 2) {
+    low = high;
+    high += std::min(n - high, step);
+  }
+  return std::lower_bound(known_.begin() + static_cast<ptrdiff_t>(low),
+                          known_.begin() + static_cast<ptrdiff_t>(high), h1,
+                          [](const DirectoryEntry& e, uint64_t h) { return e.h1 < h; });
 }
 
 bool BaseTable::StayingMayHold(const KeyHash& hash) const {
   if (staying_ == 0) return false;
   if (directory_->Lookup(hash).kind == DirectoryHit::kAbsent) return false;
-  SortKnown();
-  const auto it = std::lower_bound(known_.begin(), known_.end(), hash.h1,
-                                   [](const Known& k, uint64_t h1) { return k.h1 < h1; });
+  const auto it = FindKnown(hash.h1);
   // Equality of the 64-bit hash is enough to be careful.
   return it != known_.end() && it->h1 == hash.h1;
 }
@@ -64,12 +75,9 @@ bool BaseTable::StayingMayHold(const KeyHash& hash) const {
 bool BaseTable::Shadowed(const KeyHash& hash, SequenceNumber sequence) const {
   const DirectoryHit hit = directory_->Lookup(hash);
   if (hit.kind != DirectoryHit::kPiece || victim_[hit.piece]) return false;
-  // The whole 128-bit hash stands for the key (rule 3).
-  SortKnown();
-  auto it = std::lower_bound(known_.begin(), known_.end(), hash.h1,
-                             [](const Known& k, uint64_t h1) { return k.h1 < h1; });
+  // All 96 bits of the hash stand for the key (rule 3).
   bool found = false;
-  for (; it != known_.end() && it->h1 == hash.h1; ++it) {
+  for (auto it = FindKnown(hash.h1); it != known_.end() && it->h1 == hash.h1; ++it) {
     found = found || (it->h2 == hash.h2 && it->piece == hit.piece);
   }
   if (!found) return false;
@@ -104,22 +112,40 @@ bool BaseTable::MayVanish(const TphPiece& piece, const PieceMeta* head) const {
 void BaseTable::Assemble(const PieceMeta* head, const PieceHashes* head_hashes, TphMeta* meta_out,
                          std::vector<DirectoryEntry>* entries) const {
   const size_t n = victim_.size();
-  entries->clear();
-  for (uint32_t p = 0; p < n; ++p) {
-    const PieceHashes& h = hashes_[p];
-    for (size_t i = 0; i < h.h1.size(); ++i) {
-      const DirectoryHit hit = directory_->Lookup({h.h1[i], h.h2[i]});
-      const bool live = hit.kind == DirectoryHit::kPiece && hit.piece == p;
-      if (live) entries->push_back({h.h1[i], h.h2[i], p});
-    }
-  }
+  std::vector<DirectoryEntry> heads;
   if (head != nullptr) {
+    heads.reserve(head_hashes->h1.size());
     for (size_t i = 0; i < head_hashes->h1.size(); ++i) {
       if (head_hashes->flags[i] & PieceHashes::kStale) continue;
-      entries->push_back({head_hashes->h1[i], head_hashes->h2[i], static_cast<uint32_t>(n)});
+      heads.push_back({head_hashes->h1[i], head_hashes->h2[i], static_cast<uint32_t>(n)});
     }
+    SortEntries(&heads);
   }
-  SortAndDeduplicate(entries);
+  entries->clear();
+  entries->reserve(known_.size() + heads.size());
+  const auto before = [](const DirectoryEntry& a, const DirectoryEntry& b) {
+    return a.h1 != b.h1 ? a.h1 < b.h1 : a.h2 < b.h2;
+  };
+  auto h = heads.begin();
+  for (auto k = known_.begin(); k != known_.end();) {
+    while (h != heads.end() && before(*h, *k)) entries->push_back(*h++);
+    auto end = std::next(k);
+    while (end != known_.end() && end->h1 == k->h1 && end->h2 == k->h2) ++end;
+    if (h != heads.end() && !before(*k, *h)) {
+      entries->push_back(*h++);  // the head's replaces the base's
+    } else if (end - k == 1) {
+      entries->push_back(*k);
+    } else {
+      // Of several records of a key the newest is where the old directory says.
+      const DirectoryHit hit = directory_->Lookup({k->h1, k->h2});
+      const auto live = std::find_if(k, end, [&](const DirectoryEntry& e) {
+        return hit.kind == DirectoryHit::kPiece && hit.piece == e.piece;
+      });
+      if (live != end) entries->push_back(*live);
+    }
+    k = end;
+  }
+  entries->insert(entries->end(), h, heads.end());
 
   std::vector<uint64_t> live(n + 1, 0);
   for (const DirectoryEntry& e : *entries) live[e.piece]++;

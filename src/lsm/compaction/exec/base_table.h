@@ -53,11 +53,8 @@ class BaseTable {
                 std::vector<DirectoryEntry>* entries) const;
 
  private:
-  struct Known {  // a record in a staying piece
-    uint64_t h1, h2;
-    uint32_t piece;
-  };
-  void SortKnown() const;
+  // The first of known_ whose h1 is not less.
+  std::vector<DirectoryEntry>::const_iterator FindKnown(uint64_t h1) const;
   // A piece without live keys may go: nobody sees its versions (rule 8's
   // counterpart for data: tombstones and merge bases keep it).
   bool MayVanish(const TphPiece& piece, const PieceMeta* head) const;
@@ -69,9 +66,7 @@ class BaseTable {
   size_t staying_ = 0;
   bool staying_merges_ = false;
   uint64_t bytes_read_ = 0;
-  std::vector<PieceHashes> hashes_;  // per piece; empty for victims
-  mutable bool known_sorted_ = false;
-  mutable std::vector<Known> known_;
+  std::vector<DirectoryEntry> known_;  // of the pieces that stay, as SortEntries has it
 };
 
 }  // namespace compassdb

@@ -39,21 +39,17 @@ void Delta::Extend(const Slice& low, const Slice& high) {
 }
 
 void Delta::AddMemTable(std::shared_ptr<MemTable> memtable) {
-  constexpr uint64_t kSampling = 64;
   SampledMemTable& m = memtables_.emplace_back();
   m.memtable = std::move(memtable);
+  m.samples = m.memtable->SampleKeys();
+  m.bytes = m.memtable->data_size();
+  has_merges_ = has_merges_ || m.memtable->num_merges() > 0;
   const InternalIteratorPtr it = m.memtable->NewIterator();
-  uint64_t n = 0;
-  for (it->SeekToFirst(); it->Valid(); it->Next()) {
-    if (n++ % kSampling == 0) {
-      m.samples.push_back({ExtractUserKey(it->key()).ToString(), m.bytes});
-    }
-    m.bytes += it->key().size() + it->value().size();
-    has_merges_ = has_merges_ || ExtractType(it->key()) == kTypeMerge;
-  }
-  if (n > 0) {
+  it->SeekToFirst();
+  if (it->Valid()) {
+    const std::string first = ExtractUserKey(it->key()).ToString();
     it->SeekToLast();
-    Extend(m.samples.front().user_key, ExtractUserKey(it->key()));
+    Extend(first, ExtractUserKey(it->key()));
   }
   if (m.memtable->num_range_deletes() == 0) return;
   m.covering = m.memtable->RangeTombstones();
@@ -93,10 +89,11 @@ uint64_t Delta::Bytes(const std::optional<std::string>& lower,
   for (const SampledMemTable& m : memtables_) {
     const auto offset = [&](const std::optional<std::string>& key, uint64_t open) -> uint64_t {
       if (!key) return open;
-      const auto sample = std::partition_point(
-          m.samples.begin(), m.samples.end(),
-          [&](const Sample& s) { return cmp_->Compare(s.user_key, *key) < 0; });
-      return sample == m.samples.end() ? m.bytes : sample->bytes;
+      const auto sample =
+          std::partition_point(m.samples.begin(), m.samples.end(),
+                               [&](const Slice& s) { return cmp_->Compare(s, *key) < 0; });
+      const auto before = static_cast<uint64_t>(sample - m.samples.begin());
+      return m.bytes * before / std::max<uint64_t>(m.samples.size(), 1);
     };
     const uint64_t a = offset(lower, 0), b = offset(upper, m.bytes);
     if (b > a) sum += b - a;

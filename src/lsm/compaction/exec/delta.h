@@ -47,15 +47,10 @@ class Delta {
   const std::string& largest() const { return largest_; }
 
  private:
-  // Every 64th key of a memtable, with the bytes before it.
-  struct Sample {
-    std::string user_key;
-    uint64_t bytes;
-  };
   struct SampledMemTable {
     std::shared_ptr<MemTable> memtable;
     std::shared_ptr<const RangeTombstoneList> covering;
-    std::vector<Sample> samples;
+    std::vector<Slice> samples;  // keys between which lie equal shares of the bytes
     uint64_t bytes = 0;
   };
   void Extend(const Slice& low, const Slice& high);

@@ -74,7 +74,7 @@ bool Before(const DirectoryEntry& a, const DirectoryEntry& b) {
 
 }  // namespace
 
-void SortAndDeduplicate(std::vector<DirectoryEntry>* entries) {
+void SortEntries(std::vector<DirectoryEntry>* entries) {
   if (std::is_sorted(entries->begin(), entries->end(), Before)) {
     // A piece in hash order, by itself.
   } else if (entries->size() < 256) {
@@ -88,11 +88,6 @@ void SortAndDeduplicate(std::vector<DirectoryEntry>* entries) {
       it = end;
     }
   }
-  entries->erase(std::unique(entries->begin(), entries->end(),
-                             [](const DirectoryEntry& a, const DirectoryEntry& b) {
-                               return a.h1 == b.h1 && a.h2 == b.h2;
-                             }),
-                 entries->end());
 }
 
 perfect_hash::BuildOptions DirectoryFunction(const StoreContext& context,
@@ -128,7 +123,7 @@ Status WriteOnePieceDirectory(const PieceHashes& hashes, uint32_t fingerprints,
   for (size_t i = 0; i < entries.size(); ++i) {
     entries[i] = {hashes.h1[i], hashes.h2[i], 0};
   }
-  SortAndDeduplicate(&entries);
+  SortEntries(&entries);
   return WriteTableDirectory(entries, fingerprints, function, file, meta);
 }
 

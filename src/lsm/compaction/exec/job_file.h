@@ -44,9 +44,8 @@ class JobFile {
   std::unique_ptr<CompactionFileWriter> writer_;
 };
 
-// Sorts entries by (h1, h2) and, within a key, higher piece first; then drops all
-// but the first entry of each key.
-void SortAndDeduplicate(std::vector<DirectoryEntry>* entries);
+// Sorts entries by (h1, h2) and, within a key, higher piece first.
+void SortEntries(std::vector<DirectoryEntry>* entries);
 
 // How the family's directories are to be hashed.
 perfect_hash::BuildOptions DirectoryFunction(const StoreContext& context,

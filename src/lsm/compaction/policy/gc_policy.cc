@@ -6,6 +6,18 @@
 
 namespace compassdb {
 
+namespace {
+
+// Two to four times the target: tables that have grown side by side are not all
+// cut by the same job, for which writers would have to wait.
+uint64_t SplitBytes(const TphMeta& base, const GcConfig& config) {
+  const uint64_t id = base.pieces.empty() ? 0 : base.pieces.front().meta.piece_id;
+  const uint64_t spread = id * 0x9e3779b97f4a7c15ull >> 56;
+  return 2 * config.target_table_bytes + config.target_table_bytes / 128 * spread;
+}
+
+}  // namespace
+
 GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config) {
   GcChoice choice;
   const size_t n = base.pieces.size();
@@ -16,47 +28,53 @@ GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcC
     live += live_of[i];
     total += base.pieces[i].meta.data_bytes;
   }
-  // A table that outgrows twice its target is cut; one that is small against
+  // A table that has outgrown its size is cut; one that is small against
   // the delta is cheaper to rewrite than to keep as a separate piece.
-  if (live + delta_bytes > 2 * config.target_table_bytes || live <= delta_bytes / 2) {
+  if (live > SplitBytes(base, config) || live <= delta_bytes / 2) {
     choice.whole = true;
     return choice;
   }
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
   std::vector<bool> victim(n, false);
+  size_t staying = n;
+  const auto dead_of = [&](size_t i) {
+    return base.pieces[i].meta.data_bytes - std::min(live_of[i], base.pieces[i].meta.data_bytes);
+  };
 
-  // Over the piece limit: the half with the least live bytes, so that the
-  // rewriting is paid once in max_pieces / 2 merges.
-  const size_t limit = std::max<uint32_t>(config.max_pieces, 1);
-  if (n + 1 > limit) {
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return live_of[a] != live_of[b] ? live_of[a] < live_of[b] : a < b;
-    });
-    const size_t count = std::max(n + 1 - limit, std::min(n, (limit + 1) / 2));
-    for (size_t i = 0; i < count; ++i) victim[order[i]] = true;
-  }
-
-  // Too much dead: the pieces that give back most per live byte rewritten,
-  // until half of the allowance is free again.
+  // Too much dead, where every record of the delta may kill one more: the pieces that give
+  // back most per live byte rewritten, and no more of them than it takes. What is not
+  // collected now is cheaper later.
   const uint64_t allowed = live / 100 * config.max_dead_percent;
   uint64_t dead = total - std::min(live, total);
-  for (size_t i = 0; i < n; ++i) {
-    if (victim[i]) dead -= std::min(dead, base.pieces[i].meta.data_bytes - live_of[i]);
-  }
+  if (dead > 0) dead += delta_bytes;
   if (dead > allowed) {
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      const double da = static_cast<double>(base.pieces[a].meta.data_bytes - live_of[a]);
-      const double db = static_cast<double>(base.pieces[b].meta.data_bytes - live_of[b]);
-      const double ra = da / (static_cast<double>(live_of[a]) + 1);
-      const double rb = db / (static_cast<double>(live_of[b]) + 1);
+      const double ra = static_cast<double>(dead_of(a)) / (static_cast<double>(live_of[a]) + 1);
+      const double rb = static_cast<double>(dead_of(b)) / (static_cast<double>(live_of[b]) + 1);
       return ra != rb ? ra > rb : a < b;
     });
     for (size_t i : order) {
-      if (dead <= allowed / 2) break;
+      if (dead <= allowed || dead_of(i) == 0) break;
+      victim[i] = true;
+      --staying;
+      dead -= std::min(dead, dead_of(i));
+    }
+  }
+
+  // Over the piece limit: those with the least live bytes, an eighth more than it takes, so
+  // that small ones are merged with their like.
+  const size_t limit = std::max<uint32_t>(config.max_pieces, 1);
+  if (staying + 1 > limit) {
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return live_of[a] != live_of[b] ? live_of[a] < live_of[b] : a < b;
+    });
+    size_t count = std::min(staying, staying + 1 - limit + limit / 8);
+    for (size_t i : order) {
+      if (count == 0) break;
       if (victim[i]) continue;
       victim[i] = true;
-      dead -= std::min(dead, base.pieces[i].meta.data_bytes - live_of[i]);
+      --count;
     }
   }
 

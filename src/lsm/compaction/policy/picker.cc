@@ -132,10 +132,7 @@ Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, i
 // Brings a level down to `limit` bytes.
 CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, int level,
                          uint64_t limit, double min_gain) {
-  uint64_t bytes = 0;
-  for (const PickerTable& t : input.levels[level]) {
-    if (!t.busy) bytes += t.live_bytes;
-  }
+  uint64_t bytes = IdleBytes(input, level);
   Candidate best;
   CompactionPlan moves;  // all that can settle by the manifest alone, in one edit
   for (size_t i = 0; i < input.levels[level].size() && bytes > limit; ++i) {
@@ -160,9 +157,10 @@ CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, i
 CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& config, int level,
                              double score) {
   if (level == 0) return PickLevel0(input, config);
+  const uint64_t limit = LevelGoalBytes(input, config, level);
   // A delta should be at least as large as the directories that it rewrites;
   // when the level is far over its limit, anything goes.
-  return PickLevel(input, config, level, LevelMaxBytes(config, level), score >= 1.5 ? 0 : 1.0);
+  return PickLevel(input, config, level, limit, score >= 1.5 ? 0 : 1.0);
 }
 
 CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) {
@@ -295,48 +293,6 @@ bool OverlapsRange(const Comparator* cmp, const TphMeta& t, const Slice* begin, 
   return end == nullptr || cmp->Compare(t.smallest, *end) <= 0;
 }
 
-uint64_t LevelMaxBytes(const PickerConfig& config, int level) {
-  double bytes = static_cast<double>(config.level1_max_bytes);
-  for (int l = 1; l < level; ++l) {
-    bytes *= config.level_multiplier;
-    const size_t i = static_cast<size_t>(l - 1);
-    if (i < config.level_multiplier_additional.size()) {
-      bytes *= config.level_multiplier_additional[i];
-    }
-  }
-  return bytes > 1e18 ? UINT64_MAX : std::max<uint64_t>(1, static_cast<uint64_t>(bytes));
-}
-
-double LevelScore(const PickerInput& input, const PickerConfig& config, int level) {
-  if (level + 1 >= static_cast<int>(input.levels.size())) return 0;
-  if (config.one_level && level > 0) return 0;
-  if (level == 0) {
-    return static_cast<double>(input.levels[0].size()) / std::max(1, config.level0_trigger);
-  }
-  uint64_t bytes = 0;
-  for (const PickerTable& t : input.levels[level]) {
-    if (!t.busy) bytes += t.live_bytes;
-  }
-  return static_cast<double>(bytes) / static_cast<double>(LevelMaxBytes(config, level));
-}
-
-uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config) {
-  uint64_t pending = 0, carried = 0;
-  if (static_cast<int>(input.levels[0].size()) >= config.level0_trigger) {
-    for (const PickerTable& t : input.levels[0]) carried += t.live_bytes;
-    pending += carried;
-  }
-  if (config.one_level) return pending;
-  for (size_t level = 1; level + 1 < input.levels.size(); ++level) {
-    uint64_t bytes = carried;
-    for (const PickerTable& t : input.levels[level]) bytes += t.live_bytes;
-    const uint64_t limit = LevelMaxBytes(config, static_cast<int>(level));
-    carried = bytes > limit ? bytes - limit : 0;
-    pending += carried;
-  }
-  return pending;
-}
-
 int DataLevel(const PickerInput& input) {
   for (size_t level = 1; level < input.levels.size(); ++level) {
     if (!input.levels[level].empty()) return static_cast<int>(level);
@@ -348,14 +304,15 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
                                  const TphMeta& bounds, uint64_t bytes) {
   CompactionPlan plan;
   plan.input_level = 0;
-  plan.output_level = DataLevel(input);
+  plan.output_level = config.one_level ? DataLevel(input) : 1;
   plan.reason = "memtables";
-  for (size_t level = static_cast<size_t>(plan.output_level) + 1; level < input.levels.size();
-       ++level) {
+  for (size_t level = static_cast<size_t>(plan.output_level) + 1;
+       config.one_level && level < input.levels.size(); ++level) {
     if (!input.levels[level].empty()) return CompactionPlan();  // first to one level
   }
   Span span;
   Extend(config.comparator, &span, bounds);
+  const uint64_t memtable_bytes = bytes;
   for (size_t i = 0; i < input.levels[0].size(); ++i) {
     const PickerTable& t = input.levels[0][i];
     if (t.busy) return CompactionPlan();
@@ -364,12 +321,17 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
     plan.inputs.push_back(i);
   }
   if (!ChooseBasesOf(input, config, span, &plan)) return CompactionPlan();
-  uint64_t directories = 0;
+  uint64_t live = 0, directories = 0;
   for (size_t b : plan.bases) {
+    live += input.levels[plan.output_level][b].live_bytes;
     directories += input.levels[plan.output_level][b].meta->directory.length;
   }
   const bool many = static_cast<int>(plan.inputs.size()) + 1 >= config.level0_trigger;
-  if (bytes < directories && !many) return CompactionPlan();
+  const bool worth = config.one_level
+                         ? bytes >= directories || many
+                         : memtable_bytes >= config.target_table_bytes / 2 &&
+                               live / kMaxMergeFanOut <= bytes;
+  if (!worth) return CompactionPlan();
   plan.memtables = true;
   return plan;
 }

@@ -58,7 +58,17 @@ struct CompactionPlan {
   bool empty() const { return inputs.empty() && !memtables; }
 };
 
-uint64_t LevelMaxBytes(const PickerConfig& config, int level);
+// What a level may hold: levels above the deepest one with data follow its size, a
+// multiplier apart, from level1_max_bytes up. The deepest itself may grow to
+// kDeepestStretch times its configured size, so that there is no further level before it is
+// worth one: merging a delta into a large level costs little more than into a small one.
+uint64_t LevelMaxBytes(const PickerInput& input, const PickerConfig& config, int level);
+inline constexpr uint64_t kDeepestStretch = 6;
+// To what a level is brought that holds more: the deepest settles in the next one and keeps what a
+// level above that may hold.
+uint64_t LevelGoalBytes(const PickerInput& input, const PickerConfig& config, int level);
+// Live bytes of the tables that are not busy.
+uint64_t IdleBytes(const PickerInput& input, int level);
 // > 1: the level wants compaction. Tables that are on their way down do not count.
 double LevelScore(const PickerInput& input, const PickerConfig& config, int level);
 // Bytes that would have to move for every level to be within its limit, about.
@@ -73,10 +83,13 @@ CompactionPlan PickByScans(const PickerInput& input, const PickerConfig& config)
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config);
 
+// A delta goes straight from memory into tables with at most so many times its bytes.
+inline constexpr uint64_t kMaxMergeFanOut = 24;
+
 // One level: where the data lives: the first level below 0 with tables, or level 1.
 int DataLevel(const PickerInput& input);
-// One level: memtables with these bounds, and level 0 with them, merge straight into the
-// data level. Empty if their data would be less than the directories that it makes us
+// Memtables with these bounds, and level 0 with them, merge straight into level 1 or, with
+// one_level, into the data level. Empty if that is not worth the directories that it makes us
 // rewrite (rule 10), or if something is in the way: then a run on level 0 will do.
 CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& config,
                                  const TphMeta& bounds, uint64_t bytes);
