@@ -295,7 +295,15 @@ class SkipList {
     explicit Iterator(const SkipList* list) : list_(list) {}
     bool Valid() const { return node_ != nullptr; }
     const char* entry() const { return node_->entry(); }
-    void Next() { node_ = node_->Next(0); }
+    // Nodes lie in the order of their insertion: who walks on finds the next one in the cache.
+    void Next() {
+      node_ = node_->Next(0);
+      if (node_ == nullptr) return;
+      const char* const ahead = reinterpret_cast<const char*>(node_->Next(0));
+      for (int line = 0; ahead != nullptr && line < 3; ++line) {
+        __builtin_prefetch(ahead + 64 * line);
+      }
+    }
     // Searches from the top: the list has no links backward. `self` is the
     // present entry as a target.
     void Prev(const Slice& self) { node_ = list_->FindBefore(self, false); }

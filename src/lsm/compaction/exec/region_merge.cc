@@ -360,9 +360,9 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     return part;
   };
   if (!region.part || region.first_part) Replace(region.base);
-  // A table that grows by its deltas is cut small, or it would be rewritten every time that it
-  // has doubled.
-  const bool grows = region.base != nullptr && !in_.rewrite && !in_.whole && !in_.manual;
+  // Tables that will grow by their deltas are cut small, or they would be rewritten every time
+  // that they have doubled.
+  const bool grows = !in_.rewrite && !in_.whole && !in_.manual;
   const uint64_t cut_at = region.hash_range ? UINT64_MAX
                           : grows           ? gc_.target_table_bytes / 4
                                             : gc_.target_table_bytes;
