@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine.h"
 
+#ifndef KVBENCH_ROCKSDB
+#include <compassdb/index.h>
+#endif
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <rocksdb/cache.h>
@@ -24,6 +27,10 @@ rocksdb::Status Engine::Open(const Flags& flags, bool create, std::unique_ptr<En
 #ifndef KVBENCH_ROCKSDB
   if (flags.partition_index) return Status::InvalidArgument("--partition-index is RocksDB's");
 #endif
+  if (flags.memory_mb > 0 && (flags.defaults || flags.index_in_cache || flags.data_cache_kb > 0)) {
+    return Status::InvalidArgument(
+        "--memory-mb", "not together with --defaults, --index-in-cache or --data-cache-kb");
+  }
   rocksdb::Options options = MakeOptions(flags, &engine->cache_);
   if (Status s = ApplyPreset(flags, &options); !s.ok()) return s;
   options.create_if_missing = create;
@@ -34,7 +41,8 @@ rocksdb::Status Engine::Open(const Flags& flags, bool create, std::unique_ptr<En
     Status s = rocksdb::GetOptionsFromString(config, base, flags.options_string, &options);
     if (!s.ok()) return Status::InvalidArgument("--options-string", s.ToString());
   }
-  const bool shared = flags.data_cache_kb == 0 && !flags.index_in_cache;
+  const bool shared =
+      flags.data_cache_kb == 0 && !flags.index_in_cache && flags.memory_mb == 0;
   engine->memory_budget_ = shared ? flags.cache_mb << 20 : 0;
   engine->write_options_.sync = flags.sync;
   engine->write_options_.disableWAL = flags.disable_wal;
@@ -42,6 +50,11 @@ rocksdb::Status Engine::Open(const Flags& flags, bool create, std::unique_ptr<En
   Status s = rocksdb::DB::Open(options, flags.db, &db);
   if (!s.ok()) return s;
   engine->db_.reset(db);
+#ifndef KVBENCH_ROCKSDB
+  // RocksDB has read its indexes by now, and BalanceMemory takes them off the cache.
+  if (shared) s = compassdb::LoadIndex(db, db->DefaultColumnFamily());
+  if (!s.ok()) return s;
+#endif
   engine->BalanceMemory();
   *result = std::move(engine);
   return s;

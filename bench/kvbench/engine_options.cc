@@ -4,6 +4,9 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
+#include <rocksdb/write_buffer_manager.h>
+
+#include <algorithm>
 
 #ifndef KVBENCH_ROCKSDB
 #include <compassdb/preset.h>
@@ -13,6 +16,27 @@
 #include "engine.h"
 
 namespace kvbench {
+
+namespace {
+
+// Memtables, blocks, index and filters under one cap.
+void LimitMemory(uint64_t bytes, rocksdb::Options* options, rocksdb::BlockBasedTableOptions* table,
+                 std::shared_ptr<rocksdb::Cache>* cache) {
+#ifdef KVBENCH_ROCKSDB
+  *cache = rocksdb::NewLRUCache(bytes);
+  table->block_cache = *cache;
+  table->cache_index_and_filter_blocks = true;
+  options->write_buffer_manager =
+      std::make_shared<rocksdb::WriteBufferManager>(bytes / 4, *cache);
+  options->write_buffer_size = std::min<size_t>(options->write_buffer_size, bytes / 12);
+#else
+  (void)table;
+  (void)cache;
+  options->memory_limit = bytes;
+#endif
+}
+
+}  // namespace
 
 rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>* cache) {
   rocksdb::Options options;
@@ -51,12 +75,16 @@ rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>
 #endif
 
   rocksdb::BlockBasedTableOptions table;
-  *cache = rocksdb::NewLRUCache(flags.data_cache_kb > 0 ? flags.data_cache_kb << 10
-                                                        : flags.cache_mb << 20);
-  table.block_cache = *cache;
+  if (flags.memory_mb > 0) {
+    LimitMemory(flags.memory_mb << 20, &options, &table, cache);
+  } else {
+    *cache = rocksdb::NewLRUCache(flags.data_cache_kb > 0 ? flags.data_cache_kb << 10
+                                                          : flags.cache_mb << 20);
+    table.block_cache = *cache;
+  }
   // Otherwise index and filters stay in memory for as long as their table is
   // open; with --cache-mb the cache gives up as many bytes (Engine::BalanceMemory).
-  table.cache_index_and_filter_blocks = flags.index_in_cache;
+  if (flags.index_in_cache) table.cache_index_and_filter_blocks = true;
 #ifdef KVBENCH_ROCKSDB
   // A tenth less CPU per Get, measured; for a byte or so per record on disk.
   table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;

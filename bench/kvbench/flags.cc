@@ -105,6 +105,28 @@ const char* DistributionName(Distribution d) {
   return "?";
 }
 
+namespace {
+
+void AddMemoryFlags(CLI::App* app, Flags* flags) {
+  app->add_option("--cache-mb", flags->cache_mb,
+                 "memory for index, filters and cached blocks together (the cache gets what the "
+                 "index leaves)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20))
+      ->capture_default_str();
+  app->add_option("--data-cache-kb", flags->data_cache_kb,
+                 "block cache for data alone, in place of --cache-mb; index and filters beside it")
+      ->check(CLI::Range(uint64_t{64}, uint64_t{1} << 30));
+  app->add_flag("--index-in-cache", flags->index_in_cache,
+               "index and filters live in the block cache of --cache-mb and can be evicted");
+  app->add_option("--memory-mb", flags->memory_mb,
+                 "one cap on memtables, blocks, index and filters together, in place of --cache-mb: "
+                 "memory_limit; RocksDB: a block cache that holds index and filters and is charged "
+                 "for memtables, a quarter at most")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
+}
+
+}  // namespace
+
 int ParseFlags(int argc, char** argv, Flags* flags) {
   CLI::App app{
       "kvbench: YCSB and db_bench style workloads, one source for two engines.\n"
@@ -135,16 +157,7 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--distribution", flags->distribution, "of the keys; default: the workload's own")
       ->check(CLI::IsMember({"zipfian", "latest", "uniform"}));
   app.add_flag("--direct", flags->direct, "O_DIRECT for reads, flushes and compactions");
-  app.add_option("--cache-mb", flags->cache_mb,
-                 "memory for index, filters and cached blocks together (the cache gets what the "
-                 "index leaves)")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20))
-      ->capture_default_str();
-  app.add_option("--data-cache-kb", flags->data_cache_kb,
-                 "block cache for data alone, in place of --cache-mb; index and filters beside it")
-      ->check(CLI::Range(uint64_t{64}, uint64_t{1} << 30));
-  app.add_flag("--index-in-cache", flags->index_in_cache,
-               "index and filters live in the block cache of --cache-mb and can be evicted");
+  AddMemoryFlags(&app, flags);
   app.add_option("--memtable-mb", flags->memtable_mb, "write buffer; level sizes follow from it")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 14))
       ->capture_default_str();

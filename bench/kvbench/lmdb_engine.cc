@@ -36,10 +36,10 @@ int RenewReader(MDB_env* env) {
 
 Status Engine::Open(const Flags& flags, bool create, std::unique_ptr<Engine>* result) {
   if (flags.direct || flags.disable_wal || flags.index_in_cache || flags.data_cache_kb > 0 ||
-      flags.partition_index ||
+      flags.memory_mb > 0 || flags.partition_index ||
       !flags.options_string.empty() || flags.compression != "none") {
     return Status::InvalidArgument(
-        "LMDB knows none of --direct, --disable-wal, --index-in-cache, --data-cache-kb, --partition-index, "
+        "LMDB knows none of --direct, --disable-wal, --index-in-cache, --data-cache-kb, --memory-mb, --partition-index, "
         "--options-string, --compression");
   }
   auto engine = std::unique_ptr<Engine>(new Engine());

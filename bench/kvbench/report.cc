@@ -119,6 +119,7 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["sync"] = flags.sync;
   j["cache_mb"] = flags.cache_mb;
   j["data_cache_kb"] = flags.data_cache_kb;
+  j["memory_mb"] = flags.memory_mb;
   j["index_in_cache"] = flags.index_in_cache;
   j["disable_wal"] = flags.disable_wal;
   j["rate"] = flags.rate;

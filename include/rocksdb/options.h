@@ -519,6 +519,16 @@ struct DBOptions {
 
   // A SingleDelete that meets several values fails the compaction rather than being logged.
   bool enforce_single_del_contracts = true;
+
+  // CompassDB's own: one number, bytes, that caps memtables, cached blocks and the index together; 0
+  // for no such cap. They share one cache, made by the engine, of this capacity: column families
+  // must not bring a block_cache, nor the database a write_buffer_manager. Memtables may take
+  // db_write_buffer_size of it, a quarter if that is 0; write_buffer_size is cut so
+  // that a family's max_write_buffer_number memtables fit. Directories and separators are read and evicted by page, as with
+  // cache_index_and_filter_blocks, and none are pinned. Not covered: what a flush or compaction needs while it
+  // runs, logs, open files, and about a kilobyte per table and per piece. At least 128 KB. Usage:
+  // the property "rocksdb.block-cache-usage".
+  uint64_t memory_limit = 0;
 };
 
 // Both in one, for databases with only the default column family.

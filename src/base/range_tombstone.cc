@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "util/heap_bytes.h"
+
 namespace compassdb {
 
 namespace {
@@ -94,12 +96,9 @@ bool RangeTombstoneList::Overlaps(const Slice* begin, const Slice* end) const {
 }
 
 size_t RangeTombstoneList::MemoryBytes() const {
-  size_t bytes = fragments_.capacity() * sizeof(Fragment);
+  size_t bytes = HeapBytes(fragments_);
   for (const Fragment& f : fragments_) {
-    // Strings within the object's own buffer cost nothing more.
-    if (f.start.capacity() > 15) bytes += f.start.capacity() + 1;
-    if (f.end.capacity() > 15) bytes += f.end.capacity() + 1;
-    bytes += f.sequences.capacity() * sizeof(SequenceNumber);
+    bytes += HeapBytes(f.start) + HeapBytes(f.end) + HeapBytes(f.sequences);
   }
   return bytes;
 }

@@ -8,6 +8,7 @@
 #include "base/file_names.h"
 #include "env/env_adapter.h"
 #include "options/projection.h"
+#include "rocksdb/cache.h"
 #include "rocksdb/rate_limiter.h"
 
 namespace compassdb {
@@ -18,7 +19,38 @@ uint64_t RandomBits() {
   return (static_cast<uint64_t>(device()) << 32) | device();
 }
 
+// Shards hold directories' heads and the entries that memtables are charged by: not
+// too small for them.
+constexpr uint64_t kLeastShardBytes = 8 << 20;
+constexpr int kMaxShardBits = 6;
+
+void MakeMemoryPool(const rocksdb::DBOptions& options, DbConfig* config) {
+  int shard_bits = 0;
+  while (shard_bits < kMaxShardBits &&
+         options.memory_limit >> (shard_bits + 1) >= kLeastShardBytes) {
+    ++shard_bits;
+  }
+  config->memory_pool = rocksdb::NewLRUCache(options.memory_limit, shard_bits);
+  const uint64_t memtables =
+      options.db_write_buffer_size > 0 ? options.db_write_buffer_size : options.memory_limit / 4;
+  // It does not stall: memtables that an iterator holds would then stop its own writer for ever.
+  config->write_buffers =
+      std::make_shared<rocksdb::WriteBufferManager>(memtables, config->memory_pool);
+}
+
 }  // namespace
+
+void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* options,
+                      StoreOptions* store) {
+  if (config.memory_pool == nullptr) return;
+  store->block_cache = config.memory_pool;
+  store->index_mode = store->level0_index_mode = IndexMode::kPaged;
+  // All that wait for their flush fit, and then writes wait. An arena grows by an eighth of one.
+  const auto memtables = static_cast<size_t>(std::max(2, options->max_write_buffer_number));
+  options->write_buffer_size = std::min<size_t>(
+      options->write_buffer_size, config.write_buffers->buffer_size() / memtables);
+  options->arena_block_size = 0;
+}
 
 int DbConfig::max_flushes() const {
   if (options.max_background_flushes < 0 && options.max_background_compactions < 0) {
@@ -50,7 +82,9 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   config->clock = config->owned_clock.get();
   config->info_log = options.info_log;
   config->write_buffers = options.write_buffer_manager;
-  if (config->write_buffers == nullptr && options.db_write_buffer_size > 0) {
+  if (options.memory_limit > 0) {
+    MakeMemoryPool(options, config);
+  } else if (config->write_buffers == nullptr && options.db_write_buffer_size > 0) {
     config->write_buffers =
         std::make_shared<rocksdb::WriteBufferManager>(options.db_write_buffer_size);
     config->options.write_buffer_manager = config->write_buffers;

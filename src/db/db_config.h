@@ -25,6 +25,7 @@ struct DbConfig {
   Clock* clock = nullptr;
   std::shared_ptr<rocksdb::Logger> info_log;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;  // null: no limit
+  std::shared_ptr<rocksdb::Cache> memory_pool;  // of memory_limit; null: there is none
 
   int max_flushes() const;
   int max_compactions() const;
@@ -35,6 +36,9 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
                         DbConfig* config);
 Status ProjectFamilyOptions(uint32_t id, const std::string& name,
                             const rocksdb::ColumnFamilyOptions& options, StoreOptions* out);
+// With a memory limit the family's blocks and index are in the pool, and its memtables fit.
+void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* options,
+                      StoreOptions* store);
 
 FileOptions PieceWriteOptions(const rocksdb::DBOptions& options);
 FileOptions PieceReadOptions(const rocksdb::DBOptions& options);

@@ -216,6 +216,7 @@ class DBImpl final : public rocksdb::DB {
   void GetColumnFamilyMetaData(ColumnFamilyHandle* family,
                                rocksdb::ColumnFamilyMetaData* metadata) override;
   void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override;
+  Status LoadIndex(ColumnFamilyHandle* handle);  // compassdb/index.h
   using DB::VerifyChecksum;
   Status VerifyChecksum(const ReadOptions& options) override;
   Status GetDbIdentity(std::string& identity) const override;

@@ -12,7 +12,9 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
                           std::shared_ptr<ColumnFamily>* family) {
   StoreOptions store_options;
   if (Status s = ProjectFamilyOptions(id, name, options, &store_options); !s.ok()) return s;
-  *family = std::make_shared<ColumnFamily>(id, name, options,
+  rocksdb::ColumnFamilyOptions limited = options;
+  ApplyMemoryLimit(config_, &limited, &store_options);
+  *family = std::make_shared<ColumnFamily>(id, name, limited,
                                            NewLsmStore(&store_context_, store_options),
                                            config_.write_buffers);
   return Status::OK();

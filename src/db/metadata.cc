@@ -241,6 +241,15 @@ Status DBImpl::VerifyChecksum(const ReadOptions&) {
   return Status::OK();
 }
 
+Status DBImpl::LoadIndex(ColumnFamilyHandle* handle) {
+  std::shared_ptr<const StoreView> view;
+  {
+    ReadStatePin state(FamilyOf(handle)->read_state());
+    view = state->view;
+  }
+  return view->LoadIndex();
+}
+
 Status DBImpl::GetDbIdentity(std::string& identity) const {
   identity = db_id_;
   return Status::OK();

@@ -249,16 +249,42 @@ PropertyReader::Totals PropertyReader::Sum() {
   return totals;
 }
 
+namespace {
+
+// "compassdb.index-memory" and its parts. False if it is another property.
+bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t* value) {
+  const std::string prefix = "compassdb.index-memory";
+  if (name.rfind(prefix, 0) != 0) return false;
+  const std::string part = name.substr(prefix.size());
+  const std::pair<const char*, uint64_t> parts[] = {
+      {"", index.total()},
+      {"-perfect-hash", index.perfect_hash},
+      {"-fingerprints", index.fingerprints},
+      {"-pieces", index.pieces},
+      {"-separators", index.separators},
+      {"-block-offsets", index.block_offsets},
+      {"-other", index.other}};
+  for (const auto& [suffix, bytes] : parts) {
+    if (part != suffix) continue;
+    *value = bytes;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool PropertyReader::IsInt(const std::string& name) {
-  return name == "compassdb.index-memory" ||
+  uint64_t ignored;
+  return ReadIndexMemory(name, IndexMemory(), &ignored) ||
          (name.rfind("rocksdb.", 0) == 0 && IntProperties::All().count(name.substr(8)) > 0);
 }
 
 bool PropertyReader::Int(const std::string& name, uint64_t* value) {
   if (!IsInt(name)) return false;
   Collect();
-  *value = name == "compassdb.index-memory" ? view_->Index().total()
-                                            : IntProperties::All().at(name.substr(8))(this);
+  if (name.rfind("compassdb.", 0) == 0) return ReadIndexMemory(name, view_->Index(), value);
+  *value = IntProperties::All().at(name.substr(8))(this);
   return true;
 }
 

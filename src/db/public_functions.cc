@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Public functions about a database that are no members of rocksdb::DB.
+#include "compassdb/index.h"
 #include "db/db_impl.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
 #include "rocksdb/snapshot.h"
+
+namespace compassdb {
+
+rocksdb::Status LoadIndex(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
+  auto* impl = db == nullptr ? nullptr : dynamic_cast<DBImpl*>(db->GetRootDB());
+  if (impl == nullptr) return rocksdb::Status::InvalidArgument("LoadIndex: not a CompassDB database");
+  return impl->LoadIndex(family);
+}
+
+}  // namespace compassdb
 
 namespace rocksdb {
 

@@ -79,11 +79,11 @@ std::string PropertyReader::CompassStats() {
   Print(&out,
         "Index memory: %s for %llu keys, %.2f bits per key (perfect hash %.2f, fingerprints %.2f, "
         "pieces %.2f, separators %.2f, block offsets %.2f, other %.2f)\n",
-        HumanBytes(index.total()).c_str(), Ull{index.keys}, BitsPerKey(index.total(), index.keys),
-        BitsPerKey(index.perfect_hash, index.keys), BitsPerKey(index.fingerprints, index.keys),
-        BitsPerKey(index.pieces, index.keys), BitsPerKey(index.separators, index.keys),
-        BitsPerKey(index.block_offsets, index.keys),
-        BitsPerKey(index.other, index.keys));
+        HumanBytes(index.total()).c_str(), Ull{t.keys}, BitsPerKey(index.total(), t.keys),
+        BitsPerKey(index.perfect_hash, t.keys), BitsPerKey(index.fingerprints, t.keys),
+        BitsPerKey(index.pieces, t.keys), BitsPerKey(index.separators, t.keys),
+        BitsPerKey(index.block_offsets, t.keys),
+        BitsPerKey(index.other, t.keys));
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
   if (c.flushes == 0) {
@@ -125,12 +125,13 @@ std::string PropertyReader::CompassStatsJson() {
           Ull{l.compactions}, Ull{l.bytes_read}, Ull{l.bytes_written}, Ull{l.bytes_in_upper},
           Ull{l.micros}, Ull{l.consolidations}, Ull{l.consolidated_bytes});
   }
+  const uint64_t keys = Sum().keys;
   const IndexMemory index = view_->Index();
   Print(&out,
         "],\"index_memory\":{\"bytes\":%llu,\"keys\":%llu,\"bits_per_key\":%.4f,"
         "\"perfect_hash\":%llu,\"fingerprints\":%llu,\"pieces\":%llu,\"separators\":%llu,"
         "\"block_offsets\":%llu,\"other\":%llu},",
-        Ull{index.total()}, Ull{index.keys}, BitsPerKey(index.total(), index.keys),
+        Ull{index.total()}, Ull{keys}, BitsPerKey(index.total(), keys),
         Ull{index.perfect_hash}, Ull{index.fingerprints}, Ull{index.pieces}, Ull{index.separators},
         Ull{index.block_offsets}, Ull{index.other});
   const Amplification a = Amplify();

@@ -134,6 +134,8 @@ LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
   reader.comparator = options_.comparator;
   reader.block_cache = options_.block_cache;
   reader.statistics = context->statistics;
+  reader.index_priority = options_.index_high_priority ? rocksdb::Cache::Priority::HIGH
+                                                       : rocksdb::Cache::Priority::LOW;
   table_context_ = std::make_shared<const TableContext>(context->files, reader);
   SetVersion(std::vector<std::vector<TableRef>>(recovered_.size()));
 }
@@ -147,8 +149,7 @@ LsmStore::~LsmStore() {
 
 void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
   version_ =
-      std::make_shared<const LsmVersion>(options_.comparator, std::move(levels), counters_,
-                                         &accounting_);
+      std::make_shared<const LsmVersion>(table_context_, std::move(levels), counters_, &accounting_);
 }
 
 Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
@@ -204,7 +205,7 @@ Status LsmStore::Open() {
   for (size_t level = 0; level < recovered_.size(); ++level) {
     for (const auto& [id, meta] : recovered_[level]) {
       TableRef table;
-      Status s = OpenTable(meta, &table);
+      Status s = OpenTable(meta, static_cast<int>(level), &table);
       if (!s.ok()) return s;
       for (const TphPiece& p : meta.pieces) context_->ledger->Add(p.meta.extent);
       context_->ledger->Add(meta.directory);
@@ -218,7 +219,8 @@ Status LsmStore::Open() {
   return Status::OK();
 }
 
-Status LsmStore::OpenTable(const TphMeta& meta, TableRef* table) {
+Status LsmStore::OpenTable(const TphMeta& meta, int level, TableRef* table) {
+  const IndexMode mode = level == 0 ? options_.level0_index_mode : options_.index_mode;
   std::vector<std::shared_ptr<PieceHandle>> handles;
   std::vector<std::shared_ptr<Piece>> pieces;
   for (const TphPiece& p : meta.pieces) {
@@ -234,7 +236,7 @@ Status LsmStore::OpenTable(const TphMeta& meta, TableRef* table) {
       if (it != piece_handles_.end()) handle = it->second.lock();
     }
     if (handle == nullptr) {
-      handle = std::make_shared<PieceHandle>(std::make_shared<Piece>(table_context_, p.meta),
+      handle = std::make_shared<PieceHandle>(std::make_shared<Piece>(table_context_, p.meta, mode),
                                              context_->ledger);
       MutexLock lock(&handles_mu_);
       piece_handles_[p.meta.piece_id] = handle;
@@ -243,7 +245,7 @@ Status LsmStore::OpenTable(const TphMeta& meta, TableRef* table) {
     handles.push_back(std::move(handle));
   }
   std::shared_ptr<Tph> tph;
-  Status s = Tph::Open(table_context_, meta, std::move(pieces), &tph);
+  Status s = Tph::Open(table_context_, meta, std::move(pieces), mode, &tph);
   if (!s.ok()) return s;
   *table = std::make_shared<TableHandle>(std::move(tph), std::move(handles), context_->ledger);
   MutexLock lock(&handles_mu_);
@@ -280,9 +282,10 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
       if (it != table_handles_.end()) table = it->second.lock();
     }
     if (table == nullptr) {
-      Status s = OpenTable(a.tph, &table);
-      // What was just written is read here, not by the first who wants it.
-      if (s.ok()) s = table->tph().Load();
+      Status s = OpenTable(a.tph, a.level, &table);
+      // What was just written and will stay is read here, not by the first who wants it.
+      const IndexMode mode = a.level == 0 ? options_.level0_index_mode : options_.index_mode;
+      if (s.ok() && mode != IndexMode::kPaged) s = table->tph().Load();
       if (!s.ok()) return s;
     }
     tables->tables.emplace_back(a.level, std::move(table));

@@ -58,7 +58,7 @@ class LsmStore : public Store {
     std::vector<std::pair<int, TableRef>> tables;
   };
   // Without reading anything.
-  Status OpenTable(const TphMeta& meta, TableRef* table);
+  Status OpenTable(const TphMeta& meta, int level, TableRef* table);
   // The files of the recovered tables exist, and are as long as the manifest says.
   Status CheckFiles() const;
   PickerInput MakePickerInput() const;

@@ -61,11 +61,12 @@ void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
   }
 }
 
-LsmVersion::LsmVersion(const Comparator* comparator, std::vector<std::vector<TableRef>> levels,
+LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef>> levels,
                        std::shared_ptr<const JobCounters> counters,
                        const ScanAccounting* accounting)
-    : comparator_(comparator),
-      hashes_stand_for_keys_(KeyOrder(comparator).HashesStandForKeys()),
+    : context_(std::move(context)),
+      comparator_(context_->options.comparator),
+      hashes_stand_for_keys_(context_->order.HashesStandForKeys()),
       levels_(std::move(levels)),
       counters_(std::move(counters)),
       accounting_(accounting) {
@@ -202,26 +203,21 @@ std::vector<LevelStats> LsmVersion::Levels() const {
 }
 
 IndexMemory LsmVersion::Index() const {
-  IndexMemory sum;
+  IndexMemory sum = context_->index_usage.Get();
   for (const auto& level : levels_) {
-    for (const TableRef& table : level) {
-      if (const Directory* const directory = table->tph().resident_directory()) {
-        const DirectoryMemory d = directory->Memory();
-        sum.perfect_hash += d.perfect_hash;
-        sum.fingerprints += d.fingerprints;
-        sum.pieces += d.pieces;
-        sum.other += d.other;
-      }
-      sum.keys += table->meta().num_keys;
-      for (const auto& piece : table->tph().pieces()) {
-        const PieceMemory p = piece->Memory();
-        sum.separators += p.separators;
-        sum.block_offsets += p.block_offsets;
-        sum.other += p.other;
-      }
-    }
+    for (const TableRef& table : level) sum.other += table->MemoryBytes();
   }
   return sum;
+}
+
+Status LsmVersion::LoadIndex() const {
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    for (const TableRef& table : levels_[level]) {
+      Status s = AnnotateWithTable(table->tph().Load(), static_cast<int>(level), table->meta());
+      if (!s.ok()) return s;
+    }
+  }
+  return Status::OK();
 }
 
 void LsmVersion::ForEachTable(const std::function<void(int, const TphMeta&)>& f) const {

@@ -33,7 +33,7 @@ Status AnnotateWithTable(const Status& s, int level, const TphMeta& meta);
 
 class LsmVersion : public StoreView {
  public:
-  LsmVersion(const Comparator* comparator, std::vector<std::vector<TableRef>> levels,
+  LsmVersion(TableContextRef context, std::vector<std::vector<TableRef>> levels,
              std::shared_ptr<const JobCounters> counters, const ScanAccounting* accounting);
 
   const std::vector<std::vector<TableRef>>& levels() const { return levels_; }
@@ -46,6 +46,7 @@ class LsmVersion : public StoreView {
   uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
   std::vector<LevelStats> Levels() const override;
   IndexMemory Index() const override;
+  Status LoadIndex() const override;
   void ForEachTable(const std::function<void(int, const TphMeta&)>& f) const override;
   Status Verify() const override;
 
@@ -68,6 +69,7 @@ class LsmVersion : public StoreView {
   // The table of a level below 0 that holds the key if any does; null if none may.
   const TableRef* TableOf(size_t level, const Slice& user_key, const KeyHash& hash) const;
 
+  const TableContextRef context_;
   const Comparator* const comparator_;
   const bool hashes_stand_for_keys_;
   const std::vector<std::vector<TableRef>> levels_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsm/table_handle.h"
 
+#include "util/heap_bytes.h"
+
 namespace compassdb {
 
 PieceHandle::~PieceHandle() {
@@ -14,6 +16,18 @@ TableHandle::~TableHandle() {
   const Extent directory = tph_->meta().directory;
   tph_.reset();
   ledger_->Release(directory);
+}
+
+size_t TableHandle::MemoryBytes() const {
+  // A map's entry: a node of next, key and weak_ptr, and about one bucket.
+  const size_t entry = HeapBytes(32) + sizeof(void*);
+  size_t bytes = HeapBytes(sizeof(*this) + kSharedControlBytes) + HeapBytes(pieces_) + entry +
+                 sizeof(TableRef) + tph_->MemoryBytes();
+  for (const auto& p : pieces_) {
+    bytes += HeapBytes(sizeof(PieceHandle) + kSharedControlBytes) + entry +
+             p->piece()->MemoryBytes();
+  }
+  return bytes;
 }
 
 Status AddRangeTombstones(const TableRef& table, const BlockReadOptions& read,

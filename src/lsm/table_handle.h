@@ -54,6 +54,8 @@ class TableHandle {
   uint64_t live_bytes() const { return live_bytes_; }
   bool has_range_tombstones() const { return has_range_tombstones_; }
   ScanCost* scan_cost() const { return &scan_cost_; }
+  // Of the handles, the store's maps of them, the pieces and the Tph, without what is loaded.
+  size_t MemoryBytes() const;
   // The directory's extent is no longer named by the manifest.
   void MarkDirectoryObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 

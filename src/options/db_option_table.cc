@@ -33,7 +33,7 @@ void AddOpening(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(skip_stats_update_on_db_open), kFixed, kHint,
                                  "the manifest holds the statistics; nothing is read for them"));
   t->push_back(Scalar<DBOptions>(FIELD(skip_checking_sst_file_sizes_on_db_open), kFixed, kHint,
-                                 "every piece's footer is read at open, sizes come with it"));
+                                 "files are looked at once each, by a stat"));
   t->push_back(Scalar<DBOptions>(FIELD(fail_if_options_file_error), kFixed, kYes, "at open"));
   t->push_back(Scalar<DBOptions>(FIELD(best_efforts_recovery), kFixed, kNo,
                                  "recovery never drops tables; use RepairDB"));
@@ -204,6 +204,12 @@ void AddLog(OptionTable<DBOptions>* t) {
 void AddWrites(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(db_write_buffer_size), kFixed, kYes,
                                  "memory of all memtables"));
+  t->push_back(Scalar<DBOptions>(FIELD(memory_limit), kFixed, kYes,
+                                 "CompassDB's: of memtables, blocks and index together"));
+  // RocksDB, which does not know it, reads what was written without it.
+  t->back().format = [](const ConfigOptions&, const DBOptions& options) {
+    return options.memory_limit == 0 ? std::string() : std::to_string(options.memory_limit);
+  };
   t->push_back(Scalar<DBOptions>(FIELD(atomic_flush), kFixed, kYes,
                                  "families are flushed and committed together"));
   t->push_back(Scalar<DBOptions>(FIELD(enable_pipelined_write), kFixed, kHint,

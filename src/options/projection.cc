@@ -32,6 +32,21 @@ std::vector<CompressionType> CompressionByLevel(const ColumnFamilyOptions& optio
   return types;
 }
 
+// Where directories and separators are.
+void ProjectIndex(const rocksdb::BlockBasedTableOptions& block, StoreOptions* out) {
+  out->index_high_priority = block.cache_index_and_filter_blocks_with_high_priority;
+  if (!block.cache_index_and_filter_blocks || out->block_cache == nullptr) return;
+  rocksdb::PinningTier tier = block.metadata_cache_options.unpartitioned_pinning;
+  if (tier == rocksdb::PinningTier::kFallback) {
+    tier = block.pin_l0_filter_and_index_blocks_in_cache
+               ? rocksdb::PinningTier::kFlushedAndSimilar
+               : rocksdb::PinningTier::kNone;
+  }
+  out->index_mode = out->level0_index_mode = IndexMode::kPaged;
+  if (tier != rocksdb::PinningTier::kNone) out->level0_index_mode = IndexMode::kPinned;
+  if (tier == rocksdb::PinningTier::kAll) out->index_mode = IndexMode::kPinned;
+}
+
 }  // namespace
 
 StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id,
@@ -45,6 +60,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.compaction_filter = options.compaction_filter;
   out.compaction_filter_factory = options.compaction_filter_factory;
   out.block_cache = table.block.no_block_cache ? nullptr : table.block.block_cache;
+  ProjectIndex(table.block, &out);
   out.block_size = table.block.block_size;
   // RocksDB takes nonsense for 0.
   const int deviation = table.block.block_size_deviation;

@@ -91,6 +91,20 @@ Status CheckFactories(const std::string& where, const DBOptions& db,
   return CheckRefused(BlockTableOptionTable(), *block, where + "table_factory.");
 }
 
+Status CheckMemoryLimit(const DBOptions& options) {
+  const char* const name = "DBOptions::memory_limit";
+  if (options.memory_limit < (128 << 10)) return Status::InvalidArgument(name, "is below 128 KB");
+  if (options.write_buffer_manager != nullptr) {
+    return Status::InvalidArgument(
+        name, "not together with a write_buffer_manager, which it would not cover");
+  }
+  if (options.db_write_buffer_size > options.memory_limit / 2) {
+    return Status::InvalidArgument(
+        name, "leaves less than half to blocks and index: db_write_buffer_size is too large");
+  }
+  return Status::OK();
+}
+
 }  // namespace
 
 DBOptions SanitizeDbOptions(const DBOptions& given) {
@@ -176,6 +190,7 @@ Status ValidateDbOptions(const DBOptions& options, const std::string& db_name) {
   if (s.ok() && options.db_write_buffer_size > 0 && options.db_write_buffer_size < (64 << 10)) {
     s = Status::InvalidArgument("DBOptions::db_write_buffer_size", "is below 64 KB");
   }
+  if (s.ok() && options.memory_limit > 0) s = CheckMemoryLimit(options);
   if (s.ok() && options.keep_log_file_num == 0) {
     s = Status::InvalidArgument("DBOptions::keep_log_file_num", "must be greater than 0");
   }

@@ -64,13 +64,20 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
     if (options_.no_block_cache) {
       options_.block_cache.reset();
     } else if (options_.block_cache == nullptr) {
-      options_.block_cache = rocksdb::NewLRUCache(kDefaultBlockCacheBytes);
+      options_.block_cache = default_cache_ = rocksdb::NewLRUCache(kDefaultBlockCacheBytes);
     }
     return Status::OK();
   }
 
-  Status ValidateOptions(const rocksdb::DBOptions&,
+  Status ValidateOptions(const rocksdb::DBOptions& db,
                          const rocksdb::ColumnFamilyOptions&) const override {
+    if (db.memory_limit > 0 && options_.no_block_cache) {
+      return Status::InvalidArgument("no_block_cache is set, but memory_limit is a cache's");
+    }
+    if (db.memory_limit > 0 && options_.block_cache != default_cache_) {
+      return Status::InvalidArgument(
+          "block_cache is set, but memory_limit has the blocks in a cache of the engine's");
+    }
     if (options_.cache_index_and_filter_blocks && options_.no_block_cache) {
       return Status::InvalidArgument(
           "cache_index_and_filter_blocks is set, but no_block_cache is too");
@@ -116,6 +123,7 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
   }
 
   BlockBasedTableOptions options_;
+  std::shared_ptr<rocksdb::Cache> default_cache_;  // made for want of another
 };
 
 class PieceTableFactory : public BlockBasedTableFactory {

@@ -15,7 +15,7 @@ using B = BlockBasedTableOptions;
 constexpr Support kYes = Support::kSupported;
 constexpr Support kHint = Support::kHint;
 constexpr Support kNo = Support::kRefused;
-constexpr const char* kResident = "index data is resident and accounted, not cached";
+constexpr const char* kNoParts = "a directory's pages are its parts; unpartitioned_pinning rules them";
 constexpr const char* kOwnIndex = "a perfect-hash directory is index and filter";
 constexpr const char* kOwnBlocks = "the engine's block format";
 
@@ -34,14 +34,17 @@ void AddCache(OptionTable<B>* t) {
         return !o.cache_usage_options.options_overrides.empty() ||
                !(o.cache_usage_options.options == rocksdb::CacheEntryRoleOptions());
       },
-      kHint, kResident));
-  t->push_back(Scalar<B>(FIELD(cache_index_and_filter_blocks), kFixed, kHint, kResident));
+      kHint, "memtables and indexes are charged as memory_limit and cache_index_and_filter_blocks say"));
+  t->push_back(Scalar<B>(FIELD(cache_index_and_filter_blocks), kFixed, kYes,
+                         "directories and separators are read and evicted by page"));
   t->push_back(
-      Scalar<B>(FIELD(cache_index_and_filter_blocks_with_high_priority), kFixed, kHint, kResident));
-  t->push_back(Scalar<B>(FIELD(pin_l0_filter_and_index_blocks_in_cache), kFixed, kHint, kResident));
-  t->push_back(Scalar<B>(FIELD(pin_top_level_index_and_filter), kFixed, kHint, kResident));
+      Scalar<B>(FIELD(cache_index_and_filter_blocks_with_high_priority), kFixed, kYes,
+                "of directories and separators in the cache"));
+  t->push_back(Scalar<B>(FIELD(pin_l0_filter_and_index_blocks_in_cache), kFixed, kYes,
+                         "with cache_index_and_filter_blocks"));
+  t->push_back(Scalar<B>(FIELD(pin_top_level_index_and_filter), kFixed, kHint, kNoParts));
   t->push_back(Nested<B>(FIELD(metadata_cache_options), MetadataCacheOptionTable, nullptr, kFixed,
-                         kHint, kResident));
+                         kYes, "unpartitioned_pinning, with cache_index_and_filter_blocks"));
   t->push_back(Scalar<B>(FIELD(prepopulate_block_cache), kMutable, kHint,
                          "blocks enter the cache when they are read"));
 }
@@ -100,7 +103,8 @@ void AddIndex(OptionTable<B>* t) {
   t->push_back(Scalar<B>(FIELD(data_block_index_type), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(data_block_hash_table_util_ratio), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(index_shortening), kFixed, kHint, kOwnIndex));
-  t->push_back(Scalar<B>(FIELD(enable_index_compression), kFixed, kHint, kResident));
+  t->push_back(Scalar<B>(FIELD(enable_index_compression), kFixed, kHint,
+                         "the index is succinct, and used as it is stored"));
   t->push_back(Object<B>(FIELD(filter_policy), kFixed, kHint,
                          "the directory's 8-bit fingerprints filter: 1 of 256 misses reads"));
   t->push_back(Scalar<B>(FIELD(whole_key_filtering), kFixed, kHint, kOwnIndex));
@@ -128,9 +132,10 @@ const OptionTable<BlockBasedTableOptions>& BlockTableOptionTable() {
 const OptionTable<rocksdb::MetadataCacheOptions>& MetadataCacheOptionTable() {
   using M = rocksdb::MetadataCacheOptions;
   static const auto* const table = new OptionTable<M>{
-      Scalar<M>("top_level_index_pinning", &M::top_level_index_pinning, kFixed, kHint, kResident),
-      Scalar<M>("partition_pinning", &M::partition_pinning, kFixed, kHint, kResident),
-      Scalar<M>("unpartitioned_pinning", &M::unpartitioned_pinning, kFixed, kHint, kResident)};
+      Scalar<M>("top_level_index_pinning", &M::top_level_index_pinning, kFixed, kHint, kNoParts),
+      Scalar<M>("partition_pinning", &M::partition_pinning, kFixed, kHint, kNoParts),
+      Scalar<M>("unpartitioned_pinning", &M::unpartitioned_pinning, kFixed, kYes,
+                "of directories and separators in the cache")};
   return *table;
 }
 

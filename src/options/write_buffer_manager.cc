@@ -14,13 +14,15 @@ namespace ROCKSDB_NAMESPACE {
 class CacheReservationManager {
  public:
   explicit CacheReservationManager(std::shared_ptr<Cache> cache)
-      : cache_(std::move(cache)), id_(cache_->NewId()) {}
+      : cache_(std::move(cache)),
+        id_(cache_->NewId()),
+        entry_bytes_(std::clamp<size_t>(cache_->GetCapacity() / 64, 4 << 10, 256 << 10)) {}
   ~CacheReservationManager() { SetReserved(0); }
 
   // Rounds up to whole entries. Entries that the cache refuses (strict capacity) are left out: the
   // limit of the manager itself still holds.
   void SetReserved(size_t bytes) {
-    const size_t wanted = (bytes + kEntryBytes - 1) / kEntryBytes;
+    const size_t wanted = (bytes + entry_bytes_ - 1) / entry_bytes_;
     while (handles_.size() > wanted) {
       cache_->Release(handles_.back(), true);
       handles_.pop_back();
@@ -31,18 +33,18 @@ class CacheReservationManager {
       std::memcpy(key, &id_, 8);
       std::memcpy(key + 8, &number, 8);
       Cache::Handle* handle = nullptr;
-      const Status s = cache_->Insert(Slice(key, sizeof(key)), nullptr, kEntryBytes,
+      const Status s = cache_->Insert(Slice(key, sizeof(key)), nullptr, entry_bytes_,
                                       [](const Slice&, void*) {}, &handle);
       if (!s.ok() || handle == nullptr) return;
       handles_.push_back(handle);
     }
   }
-  size_t reserved() const { return handles_.size() * kEntryBytes; }
+  size_t reserved() const { return handles_.size() * entry_bytes_; }
 
  private:
-  static constexpr size_t kEntryBytes = 256 << 10;
   const std::shared_ptr<Cache> cache_;
   const uint64_t id_;
+  const size_t entry_bytes_;  // 256 KB, unless that were much of a small cache
   uint64_t next_ = 0;
   std::vector<Cache::Handle*> handles_;
 };

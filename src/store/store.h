@@ -30,6 +30,8 @@
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/statistics.h"
 #include "table/file_cache.h"
+#include "table/index_cache.h"
+#include "table/index_memory.h"
 #include "table/read_options.h"
 
 namespace compassdb {
@@ -62,6 +64,10 @@ struct StoreOptions {
   const rocksdb::CompactionFilter* compaction_filter = nullptr;
   std::shared_ptr<rocksdb::CompactionFilterFactory> compaction_filter_factory;
   std::shared_ptr<rocksdb::Cache> block_cache;  // null: none
+  // Where directories and separators are; kPaged and kPinned need a block cache.
+  IndexMode index_mode = IndexMode::kResident;
+  IndexMode level0_index_mode = IndexMode::kResident;
+  bool index_high_priority = true;
   size_t block_size = 4096;
   uint32_t block_size_deviation = 10;  // per cent
   std::vector<rocksdb::CompressionType> compression;  // per level, num_levels entries
@@ -109,19 +115,6 @@ struct LevelStats {
   uint64_t consolidated_bytes = 0;
 };
 
-struct IndexMemory {
-  uint64_t perfect_hash = 0;
-  uint64_t fingerprints = 0;
-  uint64_t pieces = 0;  // piece numbers in directory slots
-  uint64_t separators = 0;
-  uint64_t block_offsets = 0;
-  uint64_t other = 0;  // objects, key bounds, range tombstones, allocator slack
-  uint64_t keys = 0;
-  uint64_t total() const {
-    return perfect_hash + fingerprints + pieces + separators + block_offsets + other;
-  }
-};
-
 // One key of a MultiGet on its way through a store.
 struct PointLookup {
   Slice user_key;
@@ -146,7 +139,10 @@ class StoreView {
                               RangeTombstoneSet* tombstones) const = 0;
   virtual uint64_t ApproximateSize(const Slice& begin, const Slice& end) const = 0;
   virtual std::vector<LevelStats> Levels() const = 0;
+  // Of the indexes that are in memory, whatever states they belong to.
   virtual IndexMemory Index() const = 0;
+  // Loads what reads would load. With a limit on memory, what was loaded first may be gone again.
+  virtual Status LoadIndex() const = 0;
   // All tables with their level: for metadata, live files and properties.
   virtual void ForEachTable(const std::function<void(int level, const TphMeta&)>& f) const = 0;
   // Reads and checks everything.

@@ -10,6 +10,9 @@
 
 namespace compassdb {
 
+BlockSet::BlockSet() = default;
+BlockSet::~BlockSet() = default;
+
 void BlockSet::Want(PieceRef piece, uint32_t block) {
   Entry& entry = entries_.emplace_back();
   entry.place = piece->PlaceOf(block, nullptr);

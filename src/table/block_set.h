@@ -18,7 +18,8 @@ namespace compassdb {
 
 class BlockSet {
  public:
-  BlockSet() = default;
+  BlockSet();
+  ~BlockSet();
   BlockSet(const BlockSet&) = delete;
   BlockSet& operator=(const BlockSet&) = delete;
 

@@ -4,28 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
-#include "perfect_hash/perfect_hash.h"
 #include "table/directory_format.h"
 #include "util/coding.h"
-#include "util/hash.h"
+#include "util/heap_bytes.h"
 
 namespace compassdb {
-
-struct Directory::Rep {
-  std::string bytes;
-  perfect_hash::Function function;
-  const char* slots = nullptr;
-  uint64_t slot_mask = 0;
-  uint32_t slot_bits = 0;
-  uint64_t pieces = 0;
-  uint64_t fingerprints = 0;
-  uint64_t keys = 0;
-  size_t slot_bytes = 0;
-  std::vector<uint64_t> ambiguous;  // ascending
-
-  Status Parse();
-};
 
 namespace {
 
@@ -33,170 +18,130 @@ Status Damaged(const char* why) { return Status::Corruption("directory", why); }
 
 }  // namespace
 
-Status Directory::Rep::Parse() {
-  if (bytes.size() < kDirectoryHeaderBytes) return Damaged("shorter than its header");
-  const char* p = bytes.data();
-  const char* const limit = p + bytes.size();
+bool DirectoryHead::Length(const char* header, size_t n, uint64_t* length) {
+  if (n < kDirectoryHeaderBytes) return false;
+  const uint64_t function_bytes = DecodeFixed64(header + 56);
+  if (function_bytes > uint64_t{1} << 48) return false;
+  *length = kDirectoryHeaderBytes + function_bytes + uint64_t{8} * DecodeFixed32(header + 52);
+  return true;
+}
+
+Status DirectoryHead::Parse() {
+  if (bytes_.size() < kDirectoryHeaderBytes) return Damaged("shorter than its header");
+  const char* p = bytes_.data();
   if (DecodeFixed64(p) != kDirectoryMagic) return Damaged("bad magic number");
   const uint32_t version = DecodeFixed32(p + 8);
   if (version != kDirectoryVersion) {
     return Status::NotSupported("directory", "has format version " + std::to_string(version) +
-                                                 ", this release reads up to " +
+                                                 ", this release reads version " +
                                                  std::to_string(kDirectoryVersion));
   }
-  pieces = DecodeFixed32(p + 12);
-  keys = DecodeFixed64(p + 16);
+  pieces_ = DecodeFixed32(p + 12);
+  keys_ = DecodeFixed64(p + 16);
   const uint64_t slot_count = DecodeFixed64(p + 24);
-  fingerprints = DecodeFixed64(p + 40);
-  slot_bits = DecodeFixed32(p + 48);
+  fingerprints_ = DecodeFixed64(p + 40);
+  slot_bits_ = DecodeFixed32(p + 48);
   const uint32_t ambiguous_count = DecodeFixed32(p + 52);
   const uint64_t function_bytes = DecodeFixed64(p + 56);
-  slot_bytes = DecodeFixed64(p + 64);
-  p += kDirectoryHeaderBytes;
-  if (pieces > kMaxDirectoryPieces) return Damaged("too many pieces");
-  if (slot_bits > kMaxSlotBits || fingerprints != FingerprintsFor(pieces, slot_bits)) {
-    return Damaged("slot layout does not fit the number of pieces");
-  }
-  const uint64_t left = static_cast<uint64_t>(limit - p);
-  if (function_bytes > left || slot_bytes > left - function_bytes ||
-      left - function_bytes - slot_bytes != uint64_t{ambiguous_count} * 8) {
+  page_slots_ = DecodeFixed64(p + 64);
+  uint64_t length = 0;
+  if (!Length(p, bytes_.size(), &length) || length != bytes_.size()) {
     return Damaged("parts do not fill it");
   }
+  p += kDirectoryHeaderBytes;
+  if (pieces_ > kMaxDirectoryPieces) return Damaged("too many pieces");
+  if (slot_bits_ > kMaxSlotBits || fingerprints_ != FingerprintsFor(pieces_, slot_bits_)) {
+    return Damaged("slot layout does not fit the number of pieces");
+  }
+  if (page_slots_ == 0 || page_slots_ % 8 != 0 || page_slots_ > kMaxPageSlots) {
+    return Damaged("bad page size");
+  }
   if (!perfect_hash::Function::Open({reinterpret_cast<const uint8_t*>(p), function_bytes},
-                                    &function)) {
+                                    &function_)) {
     return Damaged("perfect hash function is malformed");
   }
-  // Dividing first keeps the product below from overflowing.
-  if (slot_count != function.slots() || slot_count > slot_bytes * 8 ||
-      slot_bytes != SlotArrayBytes(slot_count, slot_bits)) {
+  if (slot_count != function_.slots() || slot_count > uint64_t{1} << 48) {
     return Damaged("slots do not fit the perfect hash function");
   }
-  if (function.keys() > keys || (keys > 0 && fingerprints == 0)) return Damaged("bad key count");
+  if (function_.keys() > keys_ || (keys_ > 0 && fingerprints_ == 0)) return Damaged("bad key count");
+  slot_mask_ = (uint64_t{1} << slot_bits_) - 1;
   p += function_bytes;
-  slots = p;
-  slot_mask = (uint64_t{1} << slot_bits) - 1;
-  p += slot_bytes;
-  ambiguous.resize(ambiguous_count);
-  if (ambiguous_count > 0) memcpy(ambiguous.data(), p, size_t{8} * ambiguous_count);
-  if (!std::is_sorted(ambiguous.begin(), ambiguous.end())) return Damaged("side list out of order");
+  ambiguous_.resize(ambiguous_count);
+  if (ambiguous_count > 0) memcpy(ambiguous_.data(), p, size_t{8} * ambiguous_count);
+  if (!std::is_sorted(ambiguous_.begin(), ambiguous_.end())) return Damaged("side list out of order");
   return Status::OK();
 }
 
-Directory::Directory(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
-Directory::~Directory() = default;
-
-Status Directory::Open(std::string bytes, std::unique_ptr<Directory>* out) {
+Status DirectoryHead::Open(std::string bytes, std::unique_ptr<const DirectoryHead>* out) {
   out->reset();
-  auto rep = std::make_unique<Rep>();
-  rep->bytes = std::move(bytes);
-  Status s = rep->Parse();
-  if (s.ok()) out->reset(new Directory(std::move(rep)));
+  std::unique_ptr<DirectoryHead> head(new DirectoryHead);
+  head->bytes_ = std::move(bytes);
+  Status s = head->Parse();
+  if (s.ok()) *out = std::move(head);
   return s;
 }
 
-uint64_t Directory::SlotOf(const KeyHash& hash) const { return rep_->function(hash.h1); }
-
-void Directory::PrefetchSlot(uint64_t slot) const {
-  __builtin_prefetch(rep_->slots + slot * rep_->slot_bits / 8);
+bool DirectoryHead::IsAmbiguous(uint64_t h1) const {
+  return std::binary_search(ambiguous_.begin(), ambiguous_.end(), h1);
 }
 
-DirectoryHit Directory::LookupAt(uint64_t slot_number, const KeyHash& hash) const {
-  const Rep& r = *rep_;
-  DirectoryHit hit;
-  if (r.keys == 0) return hit;
-  if (!r.ambiguous.empty() && IsAmbiguous(hash.h1)) {
-    hit.kind = DirectoryHit::kAmbiguous;
-    return hit;
-  }
-  const uint64_t bit = slot_number * r.slot_bits;
-  const uint64_t slot = DecodeFixed64(r.slots + bit / 8) >> (bit & 7) & r.slot_mask;
-  // Wraps around to something large for other fingerprints and for empty slots.
-  const uint64_t piece = slot - 1 - FingerprintOf(hash.h2, r.fingerprints) * r.pieces;
-  if (piece >= r.pieces) return hit;
-  hit.kind = DirectoryHit::kPiece;
-  hit.piece = static_cast<uint32_t>(piece);
-  return hit;
+uint64_t DirectoryHead::slot_bytes() const { return SlotArrayBytes(function_.slots(), slot_bits_); }
+
+uint64_t DirectoryHead::num_pages() const {
+  return (function_.slots() + page_slots_ - 1) / page_slots_;
 }
 
-void Directory::Prefetch(const KeyHash& hash) const { rep_->function.Prefetch(hash.h1); }
-
-bool Directory::has_ambiguous() const { return !rep_->ambiguous.empty(); }
-
-bool Directory::IsAmbiguous(uint64_t h1) const {
-  return std::binary_search(rep_->ambiguous.begin(), rep_->ambiguous.end(), h1);
+uint64_t DirectoryHead::PageBytes(uint64_t page) const {
+  const uint64_t slots = std::min(page_slots_, function_.slots() - page * page_slots_);
+  return SlotArrayBytes(slots, slot_bits_);
 }
 
-uint64_t Directory::num_keys() const { return rep_->keys; }
-size_t Directory::num_pieces() const { return rep_->pieces; }
-uint64_t Directory::fingerprints() const { return rep_->fingerprints; }
+uint64_t DirectoryHead::PageOffset(uint64_t page) const {
+  return bytes_.size() + 4 + page * (page_slots_ / 8 * slot_bits_ + 4);
+}
 
-DirectoryMemory Directory::Memory() const {
-  const Rep& r = *rep_;
-  DirectoryMemory memory;
-  memory.perfect_hash = r.function.SizeBytes();
-  // A slot's bits, divided as the mixed radix divides them.
-  const double piece_bits = r.pieces == 0 ? 0 : std::log2(static_cast<double>(r.pieces));
-  const double share = r.slot_bits == 0 ? 0 : piece_bits / r.slot_bits;
-  memory.pieces = static_cast<size_t>(static_cast<double>(r.slot_bytes) * share);
-  memory.fingerprints = r.slot_bytes - memory.pieces;
-  memory.other = r.bytes.capacity() - r.slot_bytes - memory.perfect_hash + sizeof(Rep) +
-                 r.ambiguous.capacity() * sizeof(uint64_t);
+uint64_t DirectoryHead::ExtentLength() const {
+  return bytes_.size() + 4 + slot_bytes() + 4 * num_pages();
+}
+
+void DirectoryHead::AddSlots(uint64_t bytes, IndexMemory* memory) const {
+  const double piece_bits = pieces_ == 0 ? 0 : std::log2(static_cast<double>(pieces_));
+  const double share = slot_bits_ == 0 ? 0 : piece_bits / slot_bits_;
+  const auto pieces = static_cast<uint64_t>(static_cast<double>(bytes) * share);
+  memory->pieces += pieces;
+  memory->fingerprints += bytes - pieces;
+}
+
+IndexMemory DirectoryHead::Memory() const {
+  IndexMemory memory;
+  memory.perfect_hash = function_.SizeBytes();
+  memory.other = HeapBytes(bytes_) - memory.perfect_hash + HeapBytes(sizeof(*this)) +
+                 HeapBytes(ambiguous_);
   return memory;
 }
 
-// --- as an extent: the serialised form and a checksum ---
-
-namespace {
-
-uint64_t ExtentContext(uint64_t file_id, uint64_t offset) {
-  return MixContext(MixContext(file_id, offset), kDirectoryMagic);
-}
-
-}  // namespace
-
-Status WriteDirectory(CompactionFileWriter* file, const std::string& bytes, Extent* extent) {
-  extent->file_number = file->file_number();
-  extent->offset = file->offset();
-  std::string checksum;
-  PutFixed32(&checksum, Checksum32(bytes, ExtentContext(file->file_id(), file->offset())));
-  Status s = file->Append(bytes);
-  if (s.ok()) s = file->Append(checksum);
-  extent->length = file->offset() - extent->offset;
-  return s;
-}
-
-Status ReadDirectory(FileCache* files, const Extent& extent, uint64_t file_id,
-                     std::unique_ptr<Directory>* out) {
+Status Directory::Open(std::string bytes, std::unique_ptr<Directory>* out) {
   out->reset();
-  std::shared_ptr<CompactionFile> file;
-  Status s = files->Get(extent.file_number, &file);
+  uint64_t length = 0;
+  if (!DirectoryHead::Length(bytes.data(), bytes.size(), &length)) {
+    return Damaged("shorter than its header");
+  }
+  std::unique_ptr<const DirectoryHead> head;
+  Status s = DirectoryHead::Open(bytes.substr(0, length), &head);
   if (!s.ok()) return s;
-  const std::string what = file->path() + ": directory at offset " + std::to_string(extent.offset);
-  if (file->file_id() != file_id) {
-    return Status::Corruption(what, "the file is not the one that the manifest names (file id)");
-  }
-  if (extent.length < 4 || extent.offset > file->size() ||
-      extent.length > file->size() - extent.offset) {
-    return Status::Corruption(what, "extent of " + std::to_string(extent.length) +
-                                        " bytes does not fit the file");
-  }
-  std::string bytes(extent.length, '\0');
-  Slice result;
-  s = file->file()->Read(extent.offset, extent.length, &result, bytes.data());
-  if (!s.ok()) return s;
-  if (result.size() != extent.length) return Status::Corruption(what, "the file ends within it");
-  if (result.data() != bytes.data()) memmove(bytes.data(), result.data(), result.size());
-  const uint32_t stored = DecodeFixed32(bytes.data() + bytes.size() - 4);
-  bytes.resize(bytes.size() - 4);
-  if (stored != Checksum32(bytes, ExtentContext(file_id, extent.offset))) {
-    return Status::Corruption(what, "checksum mismatch");
-  }
-  s = Directory::Open(std::move(bytes), out);
-  if (!s.ok()) {
-    const std::string inner = s.ToString();
-    return s.IsNotSupported() ? Status::NotSupported(what, inner) : Status::Corruption(what, inner);
-  }
+  if (head->slot_bytes() != bytes.size() - length) return Damaged("parts do not fill it");
+  auto slots = std::make_unique<char[]>(head->slot_bytes() + kSlotPadding);
+  memcpy(slots.get(), bytes.data() + length, head->slot_bytes());
+  *out = std::make_unique<Directory>(std::move(head), std::move(slots));
   return s;
+}
+
+IndexMemory Directory::Memory() const {
+  IndexMemory memory = head_->Memory();
+  const uint64_t bytes = head_->slot_bytes();
+  head_->AddSlots(bytes, &memory);
+  memory.other += HeapBytes(bytes + kSlotPadding) - bytes + HeapBytes(sizeof(*this));
+  return memory;
 }
 
 }  // namespace compassdb

@@ -12,14 +12,17 @@ namespace {
 
 class SlotArrayWriter {
  public:
-  SlotArrayWriter(uint64_t slots, uint32_t bits) : bits_(bits), bytes_(SlotArrayBytes(slots, bits)) {}
+  SlotArrayWriter(uint64_t slots, uint32_t bits)
+      : bits_(bits), bytes_(SlotArrayBytes(slots, bits) + kSlotPadding) {}
   // Each slot once: the bits are zero before.
   void Set(uint64_t slot, uint64_t value) {
     const uint64_t bit = slot * bits_;
     char* p = bytes_.data() + bit / 8;
     EncodeFixed64(p, DecodeFixed64(p) | value << (bit & 7));
   }
-  const std::vector<char>& bytes() const { return bytes_; }
+  void AppendTo(std::string* out) const {
+    out->append(bytes_.data(), bytes_.size() - kSlotPadding);
+  }
 
  private:
   const uint64_t bits_;
@@ -76,7 +79,8 @@ bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces,
   }
 
   out->clear();
-  out->reserve(kDirectoryHeaderBytes + function_bytes.size() + slots.bytes().size() + 64);
+  out->reserve(kDirectoryHeaderBytes + function_bytes.size() + 8 * ambiguous.size() +
+               SlotArrayBytes(function.slots(), slot_bits) + kSlotPadding);
   PutFixed64(out, kDirectoryMagic);
   PutFixed32(out, kDirectoryVersion);
   PutFixed32(out, static_cast<uint32_t>(pieces));
@@ -87,10 +91,10 @@ bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces,
   PutFixed32(out, slot_bits);
   PutFixed32(out, static_cast<uint32_t>(ambiguous.size()));
   PutFixed64(out, function_bytes.size());
-  PutFixed64(out, slots.bytes().size());
+  PutFixed64(out, kPageSlots);
   out->append(function_bytes);
-  out->append(slots.bytes().data(), slots.bytes().size());
   for (uint64_t h1 : ambiguous) PutFixed64(out, h1);
+  slots.AppendTo(out);
   return true;
 }
 

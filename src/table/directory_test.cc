@@ -47,7 +47,7 @@ TEST(DirectoryTest, EveryKeyNamesItsPiece) {
           ASSERT_EQ(hit.kind, DirectoryHit::kPiece);
           ASSERT_EQ(hit.piece, e.piece);
         }
-        const DirectoryMemory memory = d->Memory();
+        const IndexMemory memory = d->Memory();
         EXPECT_GE(memory.perfect_hash + memory.fingerprints + memory.pieces + memory.other,
                   bytes.size());
       }
@@ -98,7 +98,7 @@ TEST(DirectoryTest, SixteenPiecesTakeTwelveBits) {
   Random rnd(6);
   const Model m = RandomModel(&rnd, 50000, 16);
   std::string bytes;
-  const DirectoryMemory memory = Open(m, &bytes)->Memory();
+  const IndexMemory memory = Open(m, &bytes)->Memory();
   EXPECT_LT((memory.fingerprints + memory.pieces) * 8, 50000 * 12.3);
   EXPECT_LT(bytes.size() * 8, 50000 * 14.8);
 }
@@ -207,6 +207,54 @@ TEST_F(DirectoryFileTest, ExtentRoundTripAndEveryFlippedBit) {
     WriteFile(9, good.substr(0, byte));
     EXPECT_TRUE(ReadDirectory(files_.get(), extent, 555, &d).IsCorruption()) << byte;
   }
+}
+
+// Head and pages, each read alone: the answers of the whole, and damage noticed by the part it is in.
+TEST_F(DirectoryFileTest, PartsReadAlone) {
+  Random rnd(6);
+  const Model m = RandomModel(&rnd, 5000, 3);
+  std::string bytes;
+  ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, {.seed = 7}, &bytes));
+  std::unique_ptr<CompactionFileWriter> file;
+  ASSERT_OK(CompactionFileWriter::Create(&fs_, PathOf(9), 9, 555, FileOptions(), &file));
+  Extent extent;
+  ASSERT_OK(WriteDirectory(file.get(), bytes, &extent));
+  ASSERT_OK(file->Finish());
+
+  std::unique_ptr<const DirectoryHead> head;
+  std::vector<std::unique_ptr<char[]>> pages;
+  const auto read = [&](uint64_t keys) {
+    pages.clear();
+    Status s = ReadDirectoryHead(files_.get(), extent, 555, keys, &head);
+    for (uint64_t i = 0; s.ok() && i < head->num_pages(); ++i) {
+      s = ReadDirectoryPage(files_.get(), extent, 555, *head, i, &pages.emplace_back());
+    }
+    return s;
+  };
+  for (const uint64_t expected_keys : {uint64_t{0}, uint64_t{5000}, uint64_t{1} << 30}) {
+    ASSERT_OK(read(expected_keys));
+    EXPECT_EQ(head->num_keys(), 5000u);
+    ASSERT_EQ(pages.size(), 3u);
+    for (const DirectoryEntry& e : m.entries) {
+      const uint64_t slot = head->SlotOf({e.h1, e.h2});
+      const char* page = pages[slot / head->page_slots()].get();
+      const DirectoryHit hit =
+          head->Read(head->SlotAt(page, slot % head->page_slots()), {e.h1, e.h2});
+      ASSERT_EQ(hit.kind, DirectoryHit::kPiece);
+      ASSERT_EQ(hit.piece, e.piece);
+    }
+  }
+  const std::string good = ReadFile(9);
+  for (size_t byte = extent.offset; byte < good.size(); byte += 1 + rnd.Uniform(5)) {
+    std::string bad = good;
+    bad[byte] = static_cast<char>(bad[byte] ^ (1 << rnd.Uniform(8)));
+    WriteFile(9, bad);
+    const Status s = read(5000);
+    EXPECT_TRUE(s.IsCorruption()) << byte;
+    EXPECT_NE(s.ToString().find(PathOf(9)), std::string::npos);
+  }
+  WriteFile(9, good.substr(0, good.size() - 1));
+  EXPECT_TRUE(read(5000).IsCorruption());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "util/coding.h"
+#include "util/heap_bytes.h"
 
 namespace compassdb {
 
@@ -143,7 +144,7 @@ bool BlockLocator::Parse(DataOrder order, rocksdb::Slice bytes, uint64_t num_blo
 }
 
 size_t BlockLocator::MemoryBytes() const {
-  return first_bucket_.MemoryBytes() + function_bytes_.capacity();
+  return first_bucket_.MemoryBytes() + HeapBytes(function_bytes_);
 }
 
 }  // namespace compassdb

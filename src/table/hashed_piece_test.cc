@@ -332,7 +332,7 @@ TEST_P(HashedPieceTest, EveryFlippedBitIsNoticed) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ (1 << rnd_.Uniform(8)));
     WriteFile(last_number_, bad);
-    Status s = Piece(Context(), meta_).Verify();
+    Status s = Piece(Context(), meta_, IndexMode::kResident).Verify();
     ASSERT_FALSE(s.ok()) << "byte " << i;
   }
 }

@@ -5,6 +5,7 @@
 #include "table/hashed_iterator.h"
 #include "table/piece_reader.h"
 #include "util/epoch.h"
+#include "util/heap_bytes.h"
 
 namespace compassdb {
 
@@ -15,8 +16,10 @@ constexpr size_t kCopiedValueBytes = 1024;
 
 }  // namespace
 
-Piece::Piece(TableContextRef context, const PieceMeta& meta)
-    : context_(std::move(context)), meta_(meta) {}
+Piece::Piece(TableContextRef context, const PieceMeta& meta, IndexMode mode)
+    : context_(std::move(context)),
+      meta_(meta),
+      reader_(context_, mode, IndexCache::Kind::kIndex) {}
 Piece::~Piece() = default;
 
 Status Piece::Open(const BlockReadOptions& read, PieceRef* ref) const {
@@ -113,14 +116,17 @@ uint64_t Piece::ApproximateOffset(const Slice& user_key) const {
   return separators.BlockOffset(separators.LowerBound(reader->order(), user_key));
 }
 
-PieceMemory Piece::Memory() const {
-  const PieceReader* const reader = resident();
-  return reader == nullptr ? PieceMemory() : reader->Memory();
+size_t Piece::MemoryBytes() const {
+  return HeapBytes(sizeof(*this) + kSharedControlBytes) + HeapBytes(meta_.smallest) +
+         HeapBytes(meta_.largest);
 }
 
 void Piece::EraseFromCache() const {
-  const PieceReader* const reader = resident();
-  if (reader == nullptr) return;  // blocks of a file that is gone age out by themselves
+  BlockReadOptions read;
+  read.cache_only = true;
+  PieceRef reader;
+  // Otherwise the blocks, of a file that is gone, age out by themselves.
+  if (!Open(read, &reader).ok()) return;
   const PieceReader& r = *reader;
   for (uint32_t i = 0; i < r.num_blocks(); ++i) {
     r.loader().Erase(meta_.file_id, meta_.extent.offset + r.BlockOffset(i));

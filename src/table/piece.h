@@ -24,6 +24,8 @@ namespace compassdb {
 class PieceReader;
 using PieceRef = PartRef<PieceReader>;
 
+IndexMemory MemoryOf(const PieceReader& reader);
+
 // A record found by a point read. `value` is valid while `pin` is undisturbed.
 struct FoundRecord {
   bool found = false;
@@ -35,17 +37,10 @@ struct FoundRecord {
   rocksdb::Cleanable pin;
 };
 
-// Where the index memory of a piece goes, bytes.
-struct PieceMemory {
-  size_t separators = 0;
-  size_t block_offsets = 0;
-  size_t other = 0;  // objects, bounds, tombstones
-};
-
 class Piece {
  public:
   // Reads nothing.
-  Piece(TableContextRef context, const PieceMeta& meta);
+  Piece(TableContextRef context, const PieceMeta& meta, IndexMode mode);
   ~Piece();
   Piece(const Piece&) = delete;
   Piece& operator=(const Piece&) = delete;
@@ -75,7 +70,8 @@ class Piece {
   uint64_t ApproximateOffset(const Slice& user_key) const;
   // Reads and checks every section and block; the Status names file and offset.
   Status Verify() const;
-  PieceMemory Memory() const;  // of what is loaded
+  // Of this object, without the index.
+  size_t MemoryBytes() const;
 
   // Called when the version that named the piece has let go of it for good.
   void EraseFromCache() const;

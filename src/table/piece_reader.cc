@@ -3,6 +3,7 @@
 
 #include "table/block_set.h"
 #include "table/read_stats.h"
+#include "util/heap_bytes.h"
 
 namespace compassdb {
 
@@ -203,23 +204,23 @@ Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice
   return OpenSection(section, meta_.file_id, place, *buffer, Description(), bytes);
 }
 
-PieceMemory PieceReader::Memory() const {
-  PieceMemory memory;
-  memory.other = sizeof(*this) + meta_.smallest.size() + meta_.largest.size();
-  for (const RangeTombstone& t : tombstones_) {
-    memory.other += sizeof(t) + t.start.size() + t.end.size();
-  }
+IndexMemory PieceReader::Memory() const {
+  IndexMemory memory;
+  memory.other = HeapBytes(sizeof(*this)) + HeapBytes(tombstones_);
+  for (const RangeTombstone& t : tombstones_) memory.other += HeapBytes(t.start) + HeapBytes(t.end);
   memory.separators = separators_.MemoryBytes();
   if (hashed()) {
     memory.block_offsets = hashed_->OffsetBytes();
     memory.separators += hashed_->LocatorBytes();
-    memory.other += sizeof(HashedIndex);
+    memory.other += HeapBytes(sizeof(HashedIndex));
   } else {
     memory.block_offsets = separators_.OffsetBytes();
     memory.separators -= memory.block_offsets;
   }
   return memory;
 }
+
+IndexMemory MemoryOf(const PieceReader& reader) { return reader.Memory(); }
 
 // --- VersionCursor ---
 

@@ -71,7 +71,7 @@ class PieceReader {
   Status ReadSection(PieceSection section, std::string* buffer, Slice* bytes) const;
   Status DamagedBlock(uint32_t block, const char* why) const;
   Status Damaged(const PieceRange& range, const char* why) const;
-  PieceMemory Memory() const;
+  IndexMemory Memory() const;
 
  private:
   PieceReader(const TableContextRef& context, const PieceMeta& meta)

@@ -280,7 +280,7 @@ TEST_F(PieceTest, ManyPiecesInOneFileAndFewDescriptors) {
 // Reads everything that a reader can read; false if any of it failed.
 bool SameContent(const std::vector<TestRecord>& expected, const PieceHashes& hashes,
                  const TableContextRef& context, const PieceMeta& meta) {
-  const auto piece = std::make_shared<Piece>(context, meta);
+  const auto piece = std::make_shared<Piece>(context, meta, IndexMode::kResident);
   PieceRef index;
   Status s = piece->Open({}, &index);
   if (s.ok()) {

@@ -20,6 +20,7 @@ struct TableReaderOptions {
   const rocksdb::Comparator* comparator = nullptr;
   std::shared_ptr<rocksdb::Cache> block_cache;  // null: no cache
   rocksdb::Statistics* statistics = nullptr;    // null: none
+  rocksdb::Cache::Priority index_priority = rocksdb::Cache::Priority::HIGH;  // in the cache
 };
 
 // A seek of a table and the walk behind it, shared by the iterators of its pieces.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/separator_index.h"
 
+#include "util/heap_bytes.h"
+
 namespace compassdb {
 
 Status SeparatorIndex::Parse(const Slice& section, const KeyOrder& order, uint64_t num_blocks,
@@ -244,7 +246,7 @@ uint32_t SeparatorIndex::ResolveTie(const KeyOrder& order, uint32_t group, const
   return std::min(position + (low - first), BlocksOf(group) - 1);
 }
 
-size_t SeparatorIndex::MemoryBytes() const { return size_; }
+size_t SeparatorIndex::MemoryBytes() const { return HeapBytes(size_); }
 
 size_t SeparatorIndex::OffsetBytes() const {
   size_t bytes = size_t{12} * NumGroups();  // offset and stride

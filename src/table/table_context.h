@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all pieces and tables of a store share. Immutable; they hold references,
-// so that it may outlive the store.
+// What all pieces and tables of a store share. They hold references, so that it
+// may outlive the store. Immutable but for what it counts.
 #pragma once
 
 #include <memory>
 
 #include "table/block_io.h"
 #include "table/file_cache.h"
+#include "table/index_cache.h"
+#include "table/index_memory.h"
 #include "table/key_order.h"
 #include "table/read_options.h"
 
@@ -17,12 +19,16 @@ struct TableContext {
       : files(file_cache),
         options(reader_options),
         order(reader_options.comparator),
-        loader(reader_options) {}
+        loader(reader_options),
+        index_cache(reader_options.block_cache, reader_options.index_priority,
+                    reader_options.statistics) {}
 
   FileCache* const files;
   const TableReaderOptions options;
   const KeyOrder order;
   const BlockLoader loader;
+  const IndexCache index_cache;
+  mutable IndexUsage index_usage;  // of all parts that are in memory
 };
 
 using TableContextRef = std::shared_ptr<const TableContext>;

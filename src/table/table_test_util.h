@@ -16,6 +16,7 @@
 #include "table/file_cache.h"
 #include "table/piece.h"
 #include "table/piece_builder.h"
+#include "table/piece_reader.h"
 #include "table/tph.h"
 #include "util/random.h"
 
@@ -127,14 +128,14 @@ class TableTest : public ::testing::Test {
   }
   // With its index loaded.
   std::shared_ptr<Piece> OpenPiece(const PieceMeta& meta) const {
-    auto piece = std::make_shared<Piece>(Context(), meta);
+    auto piece = std::make_shared<Piece>(Context(), meta, IndexMode::kResident);
     PieceRef ref;
     EXPECT_OK(piece->Open({}, &ref));
     return piece;
   }
   Status TryOpenPiece(const PieceMeta& meta) const {
     PieceRef ref;
-    return Piece(Context(), meta).Open({}, &ref);
+    return Piece(Context(), meta, IndexMode::kResident).Open({}, &ref);
   }
   static std::vector<RangeTombstone> TombstonesOf(const Piece& piece) {
     std::vector<RangeTombstone> tombstones;

@@ -8,6 +8,7 @@
 #include "table/block_set.h"
 #include "table/piece_reader.h"
 #include "table/read_stats.h"
+#include "util/heap_bytes.h"
 
 namespace compassdb {
 
@@ -26,19 +27,25 @@ Status EmptyDirectory(std::unique_ptr<Directory>* out) {
 }  // namespace
 
 Tph::Tph(const TableContextRef& context, const TphMeta& meta,
-         std::vector<std::shared_ptr<Piece>> pieces)
+         std::vector<std::shared_ptr<Piece>> pieces, IndexMode mode)
     : context_(context),
       meta_(meta),
       pieces_(std::move(pieces)),
-      comparator_(context->options.comparator) {}
+      comparator_(context->options.comparator),
+      directory_(context, mode, IndexCache::Kind::kFilter),
+      paged_(mode == IndexMode::kPaged && meta.directory.length != 0
+                 ? std::make_unique<PagedDirectory>(context, meta_)
+                 : nullptr),
+      tombstones_(context, IndexMode::kResident, IndexCache::Kind::kIndex) {}
 
 Status Tph::Open(const TableContextRef& context, const TphMeta& meta,
-                 std::vector<std::shared_ptr<Piece>> pieces, std::shared_ptr<Tph>* out) {
+                 std::vector<std::shared_ptr<Piece>> pieces, IndexMode mode,
+                 std::shared_ptr<Tph>* out) {
   out->reset();
   if (pieces.size() != meta.pieces.size()) {
     return Status::InvalidArgument(Describe(meta), "opened with another number of pieces");
   }
-  std::shared_ptr<Tph> tph(new Tph(context, meta, std::move(pieces)));
+  std::shared_ptr<Tph> tph(new Tph(context, meta, std::move(pieces), mode));
   tph->use_directory_ = (meta.directory.length != 0 || meta.num_keys == 0) &&
                         context->order.HashesStandForKeys();
   for (size_t i = 0; i < tph->pieces_.size(); ++i) {
@@ -55,7 +62,7 @@ Status Tph::Open(const TableContextRef& context, const TphMeta& meta,
 
 Status Tph::Load() const {
   DirectoryRef directory;
-  Status s = OpenDirectory({}, &directory);
+  Status s = paged_ != nullptr ? paged_->Load({}) : OpenDirectory({}, &directory);
   PieceRef piece;
   for (size_t i = 0; s.ok() && i < pieces_.size(); ++i) s = pieces_[i]->Open({}, &piece);
   PartRef<RangeTombstoneList> tombstones;
@@ -72,27 +79,27 @@ Status Tph::ReadDirectory(std::unique_ptr<const Directory>* out) const {
   Status s = compassdb::ReadDirectory(context_->files, meta_.directory, meta_.directory_file_id,
                                       &directory);
   if (!s.ok()) return s;
-  if (directory->num_keys() != meta_.num_keys) {
-    return Status::Corruption(Describe(meta_),
-                              "the directory has " + std::to_string(directory->num_keys()) +
-                                  " keys, the manifest says " + std::to_string(meta_.num_keys));
-  }
-  if (directory->num_pieces() != pieces_.size()) {
-    return Status::Corruption(
-        Describe(meta_), "the directory is of " + std::to_string(directory->num_pieces()) +
-                             " pieces, the manifest names " + std::to_string(pieces_.size()));
-  }
-  *out = std::move(directory);
+  s = CheckDirectory(meta_, directory->num_keys(), directory->num_pieces());
+  if (s.ok()) *out = std::move(directory);
   return s;
 }
 
 Status Tph::OpenDirectory(const BlockReadOptions& read, DirectoryRef* ref) const {
+  if (paged_ != nullptr) {
+    std::unique_ptr<const Directory> whole;
+    Status s = ReadDirectory(&whole);
+    if (s.ok()) {
+      *ref = DirectoryRef(std::make_unique<CountedPart<Directory>>(context_, std::move(whole), 0));
+    }
+    return s;
+  }
   return directory_.Get(
       read, [this](std::unique_ptr<const Directory>* loaded) { return ReadDirectory(loaded); },
       ref);
 }
 
 Status Tph::Lookup(const BlockReadOptions& read, const KeyHash& hash, DirectoryHit* hit) const {
+  if (paged_ != nullptr) return paged_->Lookup(read, hash, hit);
   DirectoryRef directory;
   Status s = OpenDirectory(read, &directory);
   if (s.ok()) *hit = directory->Lookup(hash);
@@ -262,6 +269,22 @@ InternalIteratorPtr Tph::NewIterator(const BlockReadOptions& read) const {
   for (uint32_t i : search_order_) children.push_back(pieces_[i]->NewIterator(read));
   if (children.size() == 1) return std::move(children[0]);
   return NewMergingIterator(&comparator_, std::move(children));
+}
+
+size_t Tph::MemoryBytes() const {
+  size_t bytes = HeapBytes(sizeof(*this)) + HeapBytes(kSharedControlBytes + sizeof(void*)) +
+                 HeapBytes(pieces_) + HeapBytes(search_order_) + HeapBytes(meta_.pieces) +
+                 HeapBytes(meta_.smallest) + HeapBytes(meta_.largest);
+  for (const TphPiece& p : meta_.pieces) {
+    bytes += HeapBytes(p.meta.smallest) + HeapBytes(p.meta.largest);
+  }
+  return bytes;
+}
+
+IndexMemory MemoryOf(const RangeTombstoneList& tombstones) {
+  IndexMemory memory;
+  memory.other = HeapBytes(sizeof(tombstones)) + tombstones.MemoryBytes();
+  return memory;
 }
 
 uint64_t Tph::ApproximateOffset(const Slice& user_key) const {

@@ -18,6 +18,7 @@
 #include "iter/internal_iterator.h"
 #include "table/directory.h"
 #include "table/index_part.h"
+#include "table/paged_directory.h"
 #include "table/piece.h"
 #include "table/piece_meta.h"
 
@@ -25,6 +26,7 @@ namespace compassdb {
 
 class BlockSet;
 using DirectoryRef = PartRef<Directory>;
+IndexMemory MemoryOf(const RangeTombstoneList& tombstones);
 
 // Where a lookup stands whose memory accesses overlap those of others.
 struct DirectoryProbe {
@@ -44,10 +46,11 @@ struct DirectoryProbe {
 
 class Tph {
  public:
-  // `pieces` are those of meta.pieces, in that order. Reads nothing.
+  // `pieces` are those of meta.pieces, in that order; `mode` is the directory's. Reads nothing.
   static Status Open(const TableContextRef& context, const TphMeta& meta,
-                     std::vector<std::shared_ptr<Piece>> pieces, std::shared_ptr<Tph>* tph);
-  // Loads all that reads would load.
+                     std::vector<std::shared_ptr<Piece>> pieces, IndexMode mode,
+                     std::shared_ptr<Tph>* tph);
+  // Loads all that reads would load; of what is paged, as much as the cache takes.
   Status Load() const;
 
   const TphMeta& meta() const { return meta_; }
@@ -61,6 +64,8 @@ class Tph {
   bool has_range_tombstones() const { return has_range_tombstones_; }
   // Of all pieces together; they live as long as this.
   Status RangeTombstones(const BlockReadOptions& read, PartRef<RangeTombstoneList>* ref) const;
+  // Of this object and its metadata, without pieces and what is loaded.
+  size_t MemoryBytes() const;
 
   // Feeds ctx the versions of user_key, newest first, until it wants no more.
   // The fast path of rule 1: directory, one block, key equal, sequence at or
@@ -92,7 +97,7 @@ class Tph {
 
  private:
   Tph(const TableContextRef& context, const TphMeta& meta,
-      std::vector<std::shared_ptr<Piece>> pieces);
+      std::vector<std::shared_ptr<Piece>> pieces, IndexMode mode);
   Status ReadDirectory(std::unique_ptr<const Directory>* directory) const;
   Status AddCoveringTombstone(const BlockReadOptions& read, const Slice& user_key,
                               GetContext* ctx) const;
@@ -108,6 +113,7 @@ class Tph {
   // The directory may answer: there is one, and equal keys have equal hashes.
   bool use_directory_ = false;
   IndexPart<Directory> directory_;
+  std::unique_ptr<PagedDirectory> paged_;  // then directory_ is not used
   IndexPart<RangeTombstoneList> tombstones_;
 };
 

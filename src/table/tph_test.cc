@@ -82,7 +82,7 @@ class TphTest : public TableTest {
 
   // Opens tph_ and loads it.
   Status Reopen(const std::vector<std::shared_ptr<Piece>>& pieces) {
-    Status s = Tph::Open(Context(), meta_, pieces, &tph_);
+    Status s = Tph::Open(Context(), meta_, pieces, IndexMode::kResident, &tph_);
     return s.ok() ? tph_->Load() : s;
   }
 

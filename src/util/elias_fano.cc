@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "util/coding.h"
+#include "util/heap_bytes.h"
 
 namespace compassdb {
 
@@ -174,8 +175,7 @@ uint64_t EliasFano::CountUpTo(uint64_t value) const {
 }
 
 size_t EliasFano::MemoryBytes() const {
-  return (low_.capacity() + high_.capacity()) * sizeof(uint64_t) +
-         (ones_.capacity() + zeros_.capacity()) * sizeof(Start);
+  return HeapBytes(low_) + HeapBytes(high_) + HeapBytes(ones_) + HeapBytes(zeros_);
 }
 
 }  // namespace compassdb

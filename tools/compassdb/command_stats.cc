@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
+#include "compassdb/index.h"
+
 #include "commands.h"
 
 namespace compassdb_cli {
@@ -24,6 +26,9 @@ int Stats(const Globals& globals, bool json, const std::string& property, Databa
                                              : "compassdb.stats";
   for (rocksdb::ColumnFamilyHandle* family : families) {
     std::string text;
+    // The figures are of what is in memory: without this of nothing.
+    const rocksdb::Status s = compassdb::LoadIndex(database->db(), family);
+    if (!s.ok()) return Fail(kFailed, "stats", s.ToString());
     if (!database->db()->GetProperty(family, name, &text)) {
       return Fail(kFailed, "stats: no such property", name);
     }

@@ -14,6 +14,7 @@ struct Globals {
   std::string db;
   std::string cf;  // empty: "default", or all families where a command says so
   std::string preset;  // to be applied to these families; empty: none
+  uint64_t memory_mb = 0;  // cap of memtables, blocks and index; 0: as the database has it
   bool hex = false, key_hex = false, value_hex = false;
   bool quiet = false;
   int exit_code = 0;

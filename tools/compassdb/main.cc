@@ -33,6 +33,9 @@ int Main(int argc, char** argv) {
   app.add_option("--preset", globals.preset,
                  "commands that write: the family's (without --cf: all families') options from now on: " +
                      PresetNames());
+  app.add_option("--memory-mb", globals.memory_mb,
+                 "cap of memtables, cached blocks and index together (DBOptions::memory_limit)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
   app.add_flag("--hex", globals.hex, "keys and values are hex, 0x...");
   app.add_flag("--key_hex,--key-hex", globals.key_hex, "keys are hex");
   app.add_flag("--value_hex,--value-hex", globals.value_hex, "values are hex");

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indexes that do not fit into memory, and one number that caps all of it.
+#include <atomic>
+#include <thread>
+
+#include "compassdb/index.h"
+#include "db/db_test_util.h"
+#include "rocksdb/table.h"
+#include "rocksdb/write_buffer_manager.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+constexpr int kKeys = 160000;
+
+class MemoryLimitTest : public DbTest {
+ protected:
+  MemoryLimitTest() {
+    options_.target_file_size_base = 2 << 20;
+    options_.max_bytes_for_level_base = 4 << 20;
+    options_.write_buffer_size = 512 << 10;
+    options_.statistics = rocksdb::CreateDBStatistics();
+    options_.merge_operator = std::make_shared<AppendOperator>();
+  }
+
+  static std::string Value(int i, int round) {
+    return std::to_string(i) + "." + std::to_string(round) + std::string(8, 'v');
+  }
+  int Round(int i) const { return i % 3 == 0 ? 2 : 1; }
+
+  // Without a limit: every key once, a third of them again, a range deleted.
+  void Fill() {
+    OpenDb();
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 1)).ok());
+    for (int i = 0; i < kKeys; i += 3) ASSERT_TRUE(Put(Key(i), Value(i, 2)).ok());
+    ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(1000), Key(1100)).ok());
+    ASSERT_TRUE(db_->Flush({}).ok());
+    ASSERT_TRUE(LoadIndex(db_.get(), db_->DefaultColumnFamily()).ok());
+    index_bytes_ = IntProperty("compassdb.index-memory");
+    CloseDb();
+  }
+
+  std::string Expected(int i) const {
+    if (i >= kKeys || (i >= 1000 && i < 1100)) return "NOT_FOUND";
+    return Value(i, Round(i));
+  }
+
+  // Reads by all ways that there are.
+  void Check(int gets) {
+    Random rnd(9);
+    for (int n = 0; n < gets; ++n) {
+      const int i = static_cast<int>(rnd.Uniform(kKeys + 2000));
+      ASSERT_EQ(Get(Key(i)), Expected(i)) << i;
+    }
+    for (int n = 0; n < gets / 64; ++n) {
+      std::vector<std::string> keys, values;
+      std::vector<int> numbers;
+      for (int k = 0; k < 32; ++k) numbers.push_back(static_cast<int>(rnd.Uniform(kKeys + 500)));
+      for (int i : numbers) keys.push_back(Key(i));
+      const std::vector<Slice> slices(keys.begin(), keys.end());
+      const std::vector<Status> statuses = db_->MultiGet({}, slices, &values);
+      for (size_t k = 0; k < keys.size(); ++k) {
+        ASSERT_EQ(statuses[k].ok() ? values[k] : statuses[k].IsNotFound() ? "NOT_FOUND"
+                                                                          : statuses[k].ToString(),
+                  Expected(numbers[k]));
+      }
+    }
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}));
+    int i = 0;
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++i) {
+      while (Expected(i) == "NOT_FOUND" && i < kKeys) ++i;
+      ASSERT_EQ(it->key().ToString(), Key(i));
+      ASSERT_EQ(it->value().ToString(), Expected(i));
+    }
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_EQ(i, kKeys);
+  }
+
+  uint64_t Usage() { return IntProperty("rocksdb.block-cache-usage"); }
+
+  uint64_t index_bytes_ = 0;
+};
+
+TEST_F(MemoryLimitTest, IndexInASmallBlockCache) {
+  Fill();
+  for (const bool pin : {false, true}) {
+    rocksdb::BlockBasedTableOptions table;
+    table.cache_index_and_filter_blocks = true;
+    table.pin_l0_filter_and_index_blocks_in_cache = pin;
+    table.block_cache = rocksdb::NewLRUCache(index_bytes_ / 2, 0);
+    options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    ASSERT_TRUE(options_.statistics->Reset().ok());
+    OpenDb();
+    Check(3000);
+    EXPECT_LE(Usage(), index_bytes_ / 2 + (300 << 10));
+    EXPECT_GT(options_.statistics->getTickerCount(rocksdb::BLOCK_CACHE_FILTER_MISS), 100u);
+    EXPECT_GT(options_.statistics->getTickerCount(rocksdb::BLOCK_CACHE_FILTER_HIT), 100u);
+    EXPECT_GT(options_.statistics->getTickerCount(rocksdb::BLOCK_CACHE_INDEX_HIT), 100u);
+    EXPECT_LE(IntProperty("compassdb.index-memory"), index_bytes_);
+    CloseDb();
+    EXPECT_LT(table.block_cache->GetPinnedUsage(), 1u);
+  }
+}
+
+// Pages are erased with their tables; nobody else would.
+TEST_F(MemoryLimitTest, ClosedDatabasesLeaveNoIndexBehind) {
+  Fill();
+  rocksdb::BlockBasedTableOptions table;
+  table.cache_index_and_filter_blocks = true;
+  table.block_cache = rocksdb::NewLRUCache(64 << 20, 0);
+  options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  OpenDb();
+  ASSERT_TRUE(LoadIndex(db_.get(), db_->DefaultColumnFamily()).ok());
+  EXPECT_GT(table.block_cache->GetUsage(), index_bytes_ / 2);
+  CloseDb();
+  EXPECT_EQ(table.block_cache->GetUsage(), 0u);
+}
+
+TEST_F(MemoryLimitTest, HalfOfTheIndexIsEnough) {
+  Fill();
+  options_.memory_limit = index_bytes_ / 2;
+  OpenDb();
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> highest{0};
+  std::thread watch([&] {
+    while (!done) {
+      highest = std::max<uint64_t>(highest, Usage());
+      std::this_thread::yield();
+    }
+  });
+  Check(2000);
+  for (int i = 0; i < kKeys; i += 2) {
+    const Status s = Put(Key(i), Value(i, Round(i)));
+    if (!s.ok() || (i >= 1000 && i < 1100 && !db_->Delete({}, Key(i)).ok())) {
+      ADD_FAILURE() << s.ToString();
+    }
+  }
+  EXPECT_TRUE(db_->Merge({}, "merged", "a").ok());
+  EXPECT_TRUE(db_->Merge({}, "merged", "b").ok());
+  EXPECT_EQ(Get("merged"), "a,b");
+  EXPECT_TRUE(db_->Delete({}, "merged").ok());
+  Check(2000);
+  EXPECT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+  Check(2000);
+  done = true;
+  watch.join();
+  // What readers hold at the moment cannot be evicted: an iterator has the separators of all pieces
+  // that it stands in, a Get a head, a page and a block.
+  EXPECT_LE(highest, options_.memory_limit + (128 << 10));
+  EXPECT_GT(highest, options_.memory_limit / 2);
+}
+
+TEST_F(MemoryLimitTest, MemtablesStayWithinTheirShare) {
+  options_.memory_limit = 8 << 20;
+  options_.write_buffer_size = 64 << 20;
+  OpenDb();
+  uint64_t highest = 0;
+  for (int i = 0; i < 60000; ++i) {
+    ASSERT_TRUE(Put(Key(i), std::string(200, 'v')).ok());
+    if (i % 100 == 0) highest = std::max(highest, IntProperty("rocksdb.cur-size-all-mem-tables"));
+  }
+  EXPECT_LE(highest, (2 << 20) + (512 << 10));
+  EXPECT_GT(highest, 512u << 10);
+  EXPECT_EQ(IntProperty("rocksdb.block-cache-capacity"), 8u << 20);
+}
+
+TEST_F(MemoryLimitTest, ContradictionsAreRefused) {
+  const auto refused = [&](const char* word) {
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find(word), std::string::npos) << s.ToString();
+  };
+  options_.memory_limit = 100;
+  refused("128 KB");
+  options_.memory_limit = 16 << 20;
+  options_.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(1 << 20);
+  refused("write_buffer_manager");
+  options_.write_buffer_manager = nullptr;
+  options_.db_write_buffer_size = 12 << 20;
+  refused("db_write_buffer_size");
+  options_.db_write_buffer_size = 0;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(1 << 20);
+  options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  refused("block_cache");
+  table.block_cache = nullptr;
+  table.no_block_cache = true;
+  options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  refused("no_block_cache");
+  options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory());
+  OpenDb();
+  EXPECT_EQ(db_->GetDBOptions().memory_limit, 16u << 20);
+}
+
+// Errors of paged parts are errors of the read that needed them.
+TEST_F(MemoryLimitTest, PagesThatCannotBeReadAreErrorsOfTheRead) {
+  Fill();
+  options_.memory_limit = 128 << 10;
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  rocksdb::ReadOptions cache_only;
+  cache_only.read_tier = rocksdb::kBlockCacheTier;
+  std::string value;
+  EXPECT_TRUE(db_->Get(cache_only, Key(1), &value).IsIncomplete());
+  EXPECT_EQ(Get(Key(5)), Expected(5));
+  fs_->FailAll(FaultOp::kRead, ".ph", Status::IOError("injected"));
+  int failed = 0;
+  for (int i = 0; i < kKeys; i += 100) {
+    const std::string got = Get(Key(i));
+    if (got.find("injected") != std::string::npos) {
+      ++failed;
+    } else {
+      EXPECT_EQ(got, Expected(i));
+    }
+  }
+  EXPECT_GT(failed, 100);
+  EXPECT_NE(Scan().find("injected"), std::string::npos);
+  fs_->ClearFaults();
+  Check(1000);
+}
+
+}  // namespace
+}  // namespace compassdb
