@@ -19,6 +19,10 @@ using rocksdb::Status;
 // found the entry is left. So an embedded entry can be read without a
 // reference.
 //
+// Somebody may keep a pointer to an embedded entry that is in the table, a *hint*
+// (ShardedCache::SetHint): it is set to null when the entry leaves the table, and so, like the
+// table's slot, leads nobody to it who begins an EpochGuard after that.
+//
 // Thread safety: `hits` and `refs` by anyone who may look at the entry, the
 // rest is set before insertion or belongs to the shard's lock.
 struct CacheEntry {
@@ -28,6 +32,7 @@ struct CacheEntry {
   const rocksdb::Cache::CacheItemHelper* helper = nullptr;  // for the secondary cache
   size_t charge = 0;        // as the caller said
   size_t total_charge = 0;  // with overhead, where that is charged
+  std::atomic<CacheEntry*>* hint = nullptr;  // the pointer to this that somebody keeps
   // From here on, what a hit touches.
   void* value = nullptr;
   uint64_t hash = 0;

@@ -78,6 +78,10 @@ void CacheShard::Unlink(CacheEntry* entry) {
 
 void CacheShard::TakeOut(CacheEntry* entry) {
   table_.Erase(entry);
+  if (entry->hint != nullptr) {
+    entry->hint->store(nullptr, std::memory_order_seq_cst);
+    entry->hint = nullptr;
+  }
   Unlink(entry);
   entry->in_table.store(false, std::memory_order_relaxed);
 }
@@ -291,6 +295,23 @@ void CacheShard::Erase(const Slice& key, uint64_t hash) {
     Remove(entry, &victims);
   }
   Delete(victims);
+}
+
+void CacheShard::SetHint(CacheEntry* entry, std::atomic<CacheEntry*>* hint) {
+  if (!mu_.TryLock()) return;
+  if (entry->in_table.load(std::memory_order_relaxed) && entry->hint == nullptr &&
+      hint->load(std::memory_order_relaxed) == nullptr) {
+    entry->hint = hint;
+    hint->store(entry, std::memory_order_seq_cst);
+  }
+  mu_.Unlock();
+}
+
+void CacheShard::DropHint(CacheEntry* entry, std::atomic<CacheEntry*>* hint) {
+  Locker lock(this);
+  if (hint->load(std::memory_order_relaxed) != entry) return;  // it has left the table
+  entry->hint = nullptr;
+  hint->store(nullptr, std::memory_order_seq_cst);
 }
 
 void CacheShard::EraseUnreferenced() {

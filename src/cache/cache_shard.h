@@ -82,6 +82,9 @@ class CacheShard {
   bool Release(CacheEntry* entry, bool erase_if_last_ref);
   void Erase(const Slice& key, uint64_t hash);
   void EraseUnreferenced();
+  // See ShardedCache.
+  void SetHint(CacheEntry* entry, std::atomic<CacheEntry*>* hint);
+  void DropHint(CacheEntry* entry, std::atomic<CacheEntry*>* hint);
   void SetCapacity(size_t capacity);
   void SetStrictCapacityLimit(bool strict);
   void DisownData();

@@ -77,9 +77,26 @@ class ShardedCache final : public rocksdb::Cache {
     entry->CountHit();
     return entry;
   }
+  // Whether Peek would find it. Does not count as a hit.
+  bool Has(const Slice& key, uint64_t hash) const {
+    const CacheEntry* const entry = ShardOf(hash).table().Find(key, hash);
+    return entry != nullptr && entry->embedded;
+  }
   // Makes a handle of what Peek found, under the same guard; null if it is on its way out.
   static Handle* Pin(CacheEntry* entry) {
     return entry->TryRef() ? reinterpret_cast<Handle*>(entry) : nullptr;
+  }
+  // Lets *hint, which is null, point to `entry` (embedded, found by Peek under the caller's guard) for
+  // as long as the entry is in the table. No more than an attempt: an entry has one hint, and a lock
+  // that is taken is not waited for.
+  void SetHint(CacheEntry* entry, std::atomic<CacheEntry*>* hint) {
+    ShardOf(entry->hash).SetHint(entry, hint);
+  }
+  // *hint is null afterwards, unless someone sets it, and the cache does not know it.
+  void DropHint(std::atomic<CacheEntry*>* hint) {
+    const EpochGuard guard;
+    CacheEntry* const entry = hint->load(std::memory_order_seq_cst);
+    if (entry != nullptr) ShardOf(entry->hash).DropHint(entry, hint);
   }
   void Prefetch(uint64_t hash) const { ShardOf(hash).table().Prefetch(hash); }
 

@@ -514,6 +514,44 @@ TEST_F(EmbeddedEntriesTest, HitsWithoutHandlesProtectFromScans) {
   EXPECT_EQ(kept, 800);
 }
 
+TEST_F(EmbeddedEntriesTest, HintsAreTakenBack) {
+  Make();
+  std::atomic<CacheEntry*> one{nullptr}, other{nullptr}, dropped{nullptr};
+  const auto set = [&](uint64_t n, std::atomic<CacheEntry*>* hint) {
+    const EpochGuard guard;
+    own_->SetHint(&Peek(n)->entry, hint);
+  };
+  for (uint64_t n = 1; n <= 3; ++n) EXPECT_TRUE(InsertEmbedded(n).ok());
+  set(1, &one);
+  {
+    const EpochGuard guard;
+    EXPECT_EQ(one.load(), &Peek(1)->entry);
+  }
+  set(1, &other);  // an entry has one
+  EXPECT_EQ(other.load(), nullptr);
+  set(2, &one);  // and a hint is of one entry
+  own_->Erase(Key(2));
+  EXPECT_NE(one.load(), nullptr);
+  set(3, &dropped);
+  own_->DropHint(&dropped);
+  EXPECT_EQ(dropped.load(), nullptr);
+  own_->DropHint(&dropped);
+  set(3, &other);
+  EXPECT_NE(other.load(), nullptr);
+  {
+    const EpochGuard guard;
+    const auto* const value = reinterpret_cast<const Embedded*>(one.load()->value);
+    own_->Erase(Key(1));
+    EXPECT_EQ(one.load(), nullptr);
+    EXPECT_EQ(value->number, 1u);
+  }
+  EXPECT_TRUE(InsertEmbedded(3).ok());  // replaces
+  EXPECT_EQ(other.load(), nullptr);
+  set(3, &other);
+  own_->EraseUnRefEntries();
+  EXPECT_EQ(other.load(), nullptr);
+}
+
 TEST_F(EmbeddedEntriesTest, AFullStrictCacheLeavesTheValueToTheCaller) {
   options_.capacity = 10;
   options_.strict_capacity_limit = true;
@@ -567,6 +605,50 @@ TEST_F(EmbeddedEntriesTest, ManyThreadsPeek) {
   EXPECT_GT(found.load(), 0u);
   EXPECT_EQ(wrong.load(), 0u);
   EXPECT_EQ(own_->GetPinnedUsage(), 0u);
+  EXPECT_EQ(own_->GetUsage(), own_->GetOccupancyCount());
+}
+
+TEST_F(EmbeddedEntriesTest, ManyThreadsUseHints) {
+  options_.num_shard_bits = 1;
+  options_.capacity = 300;
+  Make();
+  constexpr uint64_t kKeys = 1000;
+  std::vector<std::atomic<CacheEntry*>> hints(kKeys);
+  std::atomic<uint64_t> by_hint{0}, wrong{0};
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      Random rnd(t + 1);
+      for (int i = 0; i < 30000; ++i) {
+        const uint64_t n = rnd.Skewed(10) % kKeys;
+        bool hit = false;
+        {
+          const EpochGuard guard;
+          CacheEntry* entry = hints[n].load(std::memory_order_seq_cst);
+          if (entry != nullptr) {
+            ++by_hint;
+          } else if (Embedded* const value = Peek(n)) {
+            entry = &value->entry;
+            own_->SetHint(entry, &hints[n]);
+          }
+          if (entry != nullptr) {
+            hit = true;
+            auto* const value = static_cast<Embedded*>(entry->value);
+            wrong += value->number.load(std::memory_order_relaxed) != n;
+          }
+        }
+        if (!hit) {
+          EXPECT_TRUE(InsertEmbedded(n).ok());
+        }
+        if (rnd.OneIn(50)) own_->Erase(Key(n));
+        if (rnd.OneIn(50)) own_->DropHint(&hints[n]);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_GT(by_hint.load(), 0u);
+  EXPECT_EQ(wrong.load(), 0u);
+  for (auto& hint : hints) own_->DropHint(&hint);
   EXPECT_EQ(own_->GetUsage(), own_->GetOccupancyCount());
 }
 

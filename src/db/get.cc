@@ -53,7 +53,7 @@ Status DBImpl::SearchMemtables(const ReadOptions& options, const ReadState& stat
   // kPersistedTier: what a crash would leave; memtables count if they are logged.
   const bool skip_memtables = options.read_tier == rocksdb::kPersistedTier &&
                               unlogged_data_.load(std::memory_order_relaxed);
-  if (!skip_memtables) {
+  if (!skip_memtables && !(state.immutables.empty() && state.mem->empty())) {
     const LookupKey lookup(key, ctx->snapshot());
     state.mem->Get(lookup, ctx);
     for (const auto& immutable : state.immutables) {

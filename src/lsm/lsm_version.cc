@@ -16,6 +16,8 @@ namespace {
 // More tables than a key usually lies in: level 0 is the rest.
 constexpr size_t kProbesAtOnce = 16;
 
+const std::vector<TableRef> kNoTables;
+
 // The part of `table` that lies before user_key, bytes.
 uint64_t OffsetIn(const Comparator* cmp, const TableHandle& table, const Slice& user_key) {
   if (cmp->Compare(user_key, table.meta().smallest) <= 0) return 0;
@@ -65,11 +67,15 @@ LsmVersion::LsmVersion(const Comparator* comparator, std::vector<std::vector<Tab
                        std::shared_ptr<const JobCounters> counters,
                        const ScanAccounting* accounting)
     : comparator_(comparator),
+      order_(comparator),
       hashes_stand_for_keys_(KeyOrder(comparator).HashesStandForKeys()),
       levels_(std::move(levels)),
       counters_(std::move(counters)),
       accounting_(accounting) {
+  finders_.reserve(levels_.size());
   for (size_t level = 0; level < levels_.size(); ++level) {
+    const bool by_keys = level > 0 && !IsHashLevel(levels_[level]);
+    finders_.emplace_back(comparator, by_keys ? levels_[level] : kNoTables);
     if (!levels_[level].empty()) deepest_ = level;
     for (const TableRef& table : levels_[level]) {
       if (table->has_range_tombstones()) with_tombstones_.push_back(table);
@@ -85,9 +91,8 @@ const TableRef* LsmVersion::TableOf(size_t level, const Slice& user_key,
     const int i = FindTable(tables, search_key);
     return i >= 0 && tables[i]->meta().search.Contains(search_key) ? &tables[i] : nullptr;
   }
-  const int i = FindTable(comparator_, tables, user_key);
-  if (i < 0 || comparator_->Compare(user_key, tables[i]->meta().largest) > 0) return nullptr;
-  return &tables[i];
+  const int i = finders_[level].Find(user_key);
+  return i < 0 ? nullptr : &tables[i];
 }
 
 // The directories of all tables that may hold the key are asked in three steps,
@@ -99,7 +104,9 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
     int level;
     DirectoryProbe directory;
   };
-  std::array<Probe, kProbesAtOnce> probes;
+  // Raw, because clearing what is never used took longer than all else here.
+  alignas(Probe) std::byte room[kProbesAtOnce * sizeof(Probe)];
+  Probe* const probes = reinterpret_cast<Probe*>(room);
   size_t count = 0;
   const auto read_all = [&] {
     for (size_t i = 0; i < count; ++i) probes[i].directory.FindSlot(hash);
@@ -114,20 +121,20 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
   };
   Status s;
   const auto add = [&](const TableRef& table, int level) {
-    if (count == probes.size()) s = read_all();
-    probes[count++] = {table.get(), level,
-                       DirectoryProbe(table->tph().resident_directory(), hash)};
+    if (count == kProbesAtOnce) s = read_all();
+    new (&probes[count++]) Probe{table.get(), level,
+                                 DirectoryProbe(table->tph().resident_directory(), hash)};
   };
   for (const TableRef& table : levels_[0]) {
     const TphMeta& meta = table->meta();
-    if (comparator_->Compare(user_key, meta.smallest) < 0 ||
-        comparator_->Compare(user_key, meta.largest) > 0) {
+    if (order_.Compare(user_key, meta.smallest) < 0 || order_.Compare(user_key, meta.largest) > 0) {
       continue;
     }
     add(table, 0);
     if (!s.ok() || ctx->done()) return s;
   }
-  for (size_t level = 1; level < levels_.size(); ++level) {
+  for (size_t level = 1; level <= deepest_; ++level) {
+    if (levels_[level].empty()) continue;
     const TableRef* table = TableOf(level, user_key, hash);
     if (table == nullptr) continue;
     add(*table, static_cast<int>(level));

@@ -10,8 +10,10 @@
 #include <memory>
 #include <vector>
 
+#include "lsm/table_finder.h"
 #include "lsm/table_handle.h"
 #include "store/store.h"
+#include "table/key_order.h"
 #include "util/mutex.h"
 
 namespace compassdb {
@@ -69,8 +71,10 @@ class LsmVersion : public StoreView {
   const TableRef* TableOf(size_t level, const Slice& user_key, const KeyHash& hash) const;
 
   const Comparator* const comparator_;
+  const KeyOrder order_;
   const bool hashes_stand_for_keys_;
   const std::vector<std::vector<TableRef>> levels_;
+  std::vector<TableFinder> finders_;  // by level; of level 0 and hash levels unused
   // The tables that hold range tombstones: few of many, and every iterator asks.
   std::vector<TableRef> with_tombstones_;
   const std::shared_ptr<const JobCounters> counters_;

@@ -96,6 +96,7 @@ class Block {
 
   uint32_t count() const { return count_; }
   Slice prefix() const { return prefix_; }
+  const char* limit() const { return limit_; }  // of the payload
   // False if record i (i < count) does not lie within the payload.
   bool Get(uint32_t i, Record* record) const;
   // Record i will be wanted soon, if there is one.

@@ -102,8 +102,7 @@ LoadedBlock* LoadedBlock::FromPayload(const Slice& payload, const BlockAllocator
   LoadedBlock* loaded = Allocate(allocator, payload.size());
   if (loaded == nullptr) return nullptr;
   memcpy(loaded->data(), payload.data(), payload.size());
-  loaded->payload_size_ = payload.size();
-  if (Block::Parse(loaded->payload(), &loaded->block_)) return loaded;
+  if (Block::Parse(Slice(loaded->data(), payload.size()), &loaded->block_)) return loaded;
   loaded->Free();
   return nullptr;
 }
@@ -126,7 +125,6 @@ Status LoadedBlock::Check(const BlockPlace& place, const Slice& stored, bool ver
 }
 
 Status LoadedBlock::Parse(const BlockPlace& place, size_t payload_size) {
-  payload_size_ = payload_size;
   if (!Block::Parse(Slice(data(), payload_size), &block_)) {
     return BlockCorruption(place, "malformed header");
   }
@@ -320,6 +318,12 @@ LoadedBlock* BlockLoader::Peek(uint64_t file_id, uint64_t offset) const {
   auto* const loaded = static_cast<LoadedBlock*>(entry->value);
   CountHit(loaded);
   return loaded;
+}
+
+bool BlockLoader::HasCached(uint64_t file_id, uint64_t offset) const {
+  const EpochGuard guard;
+  return own_ != nullptr && own_->Has(BlockKey(file_id, offset).slice(),
+                                      ShardedCache::HashOfWords(file_id, offset));
 }
 
 bool BlockLoader::Pin(LoadedBlock* peeked, BlockRef* ref) const {

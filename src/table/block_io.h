@@ -47,9 +47,12 @@ class LoadedBlock {
  public:
   const Block& block() const { return block_; }
   CacheEntry* entry() { return &cached_.entry; }
+  // Whose entry this is.
+  static LoadedBlock* Of(CacheEntry* entry) { return reinterpret_cast<LoadedBlock*>(entry); }
   size_t charge() const { return allocated_; }
   Slice payload() const {
-    return Slice(reinterpret_cast<const char*>(this + 1), payload_size_);
+    const char* const begin = reinterpret_cast<const char*>(this + 1);
+    return Slice(begin, static_cast<size_t>(block_.limit() - begin));
   }
   void Free();
   // Room for a stored block that is going to be read (Allocate); Accept makes it a block.
@@ -91,12 +94,20 @@ class LoadedBlock {
     char key[16];  // file id and offset
   };
   static_assert(sizeof(EmbeddedEntry) == sizeof(CacheEntry) + 16);
+  // In cells, lines of the processor's cache are as they stand here.
   EmbeddedEntry cached_;
-  Block block_;
   BlockAllocator allocator_;
   size_t allocated_ = 0;
-  size_t payload_size_ = 0;
+  Block block_;
 };
+static_assert(sizeof(LoadedBlock) == 192);
+
+// What the finder of a block reads next: its counter, its view, and where its records are.
+inline void PrefetchBlock(const CacheEntry* entry) {
+  for (size_t line = 1; line <= 4; ++line) {
+    __builtin_prefetch(reinterpret_cast<const char*>(entry) + 64 * line);
+  }
+}
 
 // A block held in memory: by a reference to its cache entry, or owned. Move-only.
 class BlockRef {
@@ -129,6 +140,18 @@ class BlockLoader {
   // A cached block without lock or reference, valid while the caller's EpochGuard
   // lasts. Null: ask FromCache.
   LoadedBlock* Peek(uint64_t file_id, uint64_t offset) const;
+  // Whether Peek would find it.
+  bool HasCached(uint64_t file_id, uint64_t offset) const;
+  // As Peek, by the hint that BlockHints gave.
+  LoadedBlock* PeekAt(CacheEntry* hint) const {
+    PrefetchBlock(hint);
+    hint->CountHit();
+    LoadedBlock* const loaded = LoadedBlock::Of(hint);
+    CountHit(loaded);
+    return loaded;
+  }
+  // Null if the cache is not of our make.
+  ShardedCache* own_cache() const { return own_; }
   // Makes a reference of what Peek returned, under the same guard. False: on its way out.
   bool Pin(LoadedBlock* peeked, BlockRef* ref) const;
   // Reads the block; with `fill_cache` it goes into the cache.

@@ -5,27 +5,9 @@
 #include <bit>
 #include <cmath>
 
-#include "perfect_hash/perfect_hash.h"
-#include "table/directory_format.h"
-#include "util/coding.h"
 #include "util/hash.h"
 
 namespace compassdb {
-
-struct Directory::Rep {
-  std::string bytes;
-  perfect_hash::Function function;
-  const char* slots = nullptr;
-  uint64_t slot_mask = 0;
-  uint32_t slot_bits = 0;
-  uint64_t pieces = 0;
-  uint64_t fingerprints = 0;
-  uint64_t keys = 0;
-  size_t slot_bytes = 0;
-  std::vector<uint64_t> ambiguous;  // ascending
-
-  Status Parse();
-};
 
 namespace {
 
@@ -93,32 +75,6 @@ Status Directory::Open(std::string bytes, std::unique_ptr<Directory>* out) {
   if (s.ok()) out->reset(new Directory(std::move(rep)));
   return s;
 }
-
-uint64_t Directory::SlotOf(const KeyHash& hash) const { return rep_->function(hash.h1); }
-
-void Directory::PrefetchSlot(uint64_t slot) const {
-  __builtin_prefetch(rep_->slots + slot * rep_->slot_bits / 8);
-}
-
-DirectoryHit Directory::LookupAt(uint64_t slot_number, const KeyHash& hash) const {
-  const Rep& r = *rep_;
-  DirectoryHit hit;
-  if (r.keys == 0) return hit;
-  if (!r.ambiguous.empty() && IsAmbiguous(hash.h1)) {
-    hit.kind = DirectoryHit::kAmbiguous;
-    return hit;
-  }
-  const uint64_t bit = slot_number * r.slot_bits;
-  const uint64_t slot = DecodeFixed64(r.slots + bit / 8) >> (bit & 7) & r.slot_mask;
-  // Wraps around to something large for other fingerprints and for empty slots.
-  const uint64_t piece = slot - 1 - FingerprintOf(hash.h2, r.fingerprints) * r.pieces;
-  if (piece >= r.pieces) return hit;
-  hit.kind = DirectoryHit::kPiece;
-  hit.piece = static_cast<uint32_t>(piece);
-  return hit;
-}
-
-void Directory::Prefetch(const KeyHash& hash) const { rep_->function.Prefetch(hash.h1); }
 
 bool Directory::has_ambiguous() const { return !rep_->ambiguous.empty(); }
 

@@ -14,10 +14,13 @@
 
 #include "base/key_hash.h"
 #include "perfect_hash/build_options.h"
+#include "perfect_hash/perfect_hash.h"
 #include "rocksdb/status.h"
 #include "table/compaction_file.h"
+#include "table/directory_format.h"
 #include "table/file_cache.h"
 #include "table/piece_meta.h"
+#include "util/coding.h"
 
 namespace compassdb {
 
@@ -67,9 +70,11 @@ class Directory {
   DirectoryHit Lookup(const KeyHash& hash) const { return LookupAt(SlotOf(hash), hash); }
   // Lookup in steps, so that the memory accesses of several directories overlap:
   // Prefetch for all, SlotOf and PrefetchSlot for all, LookupAt one by one.
-  void Prefetch(const KeyHash& hash) const;
-  uint64_t SlotOf(const KeyHash& hash) const;
-  void PrefetchSlot(uint64_t slot) const;
+  void Prefetch(const KeyHash& hash) const { rep_->function.Prefetch(hash.h1); }
+  uint64_t SlotOf(const KeyHash& hash) const { return rep_->function(hash.h1); }
+  void PrefetchSlot(uint64_t slot) const {
+    __builtin_prefetch(rep_->slots + slot * rep_->slot_bits / 8);
+  }
   DirectoryHit LookupAt(uint64_t slot, const KeyHash& hash) const;
   bool IsAmbiguous(uint64_t h1) const;
   bool has_ambiguous() const;  // any
@@ -79,10 +84,41 @@ class Directory {
   DirectoryMemory Memory() const;
 
  private:
-  struct Rep;
+  struct Rep {
+    std::string bytes;
+    perfect_hash::Function function;
+    const char* slots = nullptr;
+    uint64_t slot_mask = 0;
+    uint32_t slot_bits = 0;
+    uint64_t pieces = 0;
+    uint64_t fingerprints = 0;
+    uint64_t keys = 0;
+    size_t slot_bytes = 0;
+    std::vector<uint64_t> ambiguous;  // ascending
+
+    Status Parse();
+  };
   explicit Directory(std::unique_ptr<Rep> rep);
   std::unique_ptr<Rep> rep_;
 };
+
+inline DirectoryHit Directory::LookupAt(uint64_t slot_number, const KeyHash& hash) const {
+  const Rep& r = *rep_;
+  DirectoryHit hit;
+  if (r.keys == 0) return hit;
+  if (!r.ambiguous.empty() && IsAmbiguous(hash.h1)) [[unlikely]] {
+    hit.kind = DirectoryHit::kAmbiguous;
+    return hit;
+  }
+  const uint64_t bit = slot_number * r.slot_bits;
+  const uint64_t slot = DecodeFixed64(r.slots + bit / 8) >> (bit & 7) & r.slot_mask;
+  // Wraps around to something large for other fingerprints and for empty slots.
+  const uint64_t piece = slot - 1 - FingerprintOf(hash.h2, r.fingerprints) * r.pieces;
+  if (piece >= r.pieces) return hit;
+  hit.kind = DirectoryHit::kPiece;
+  hit.piece = static_cast<uint32_t>(piece);
+  return hit;
+}
 
 // A directory as an extent of a compaction file, with checksum.
 Status WriteDirectory(CompactionFileWriter* file, const std::string& bytes, Extent* extent);

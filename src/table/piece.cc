@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/piece.h"
 
+#include <algorithm>
+
 #include "iter/merging_iterator.h"
 #include "table/hashed_iterator.h"
 #include "table/piece_reader.h"
@@ -13,11 +15,32 @@ namespace {
 // Up to here copying costs less than a reference that other threads count, too.
 constexpr size_t kCopiedValueBytes = 1024;
 
+// Hints are thought of at one in so many blocks found without, and made where at least three
+// quarters of so many blocks of the piece are in the cache.
+constexpr uint32_t kSampled = 64;
+constexpr uint32_t kProbed = 32;
+
+bool Sample() {
+  static thread_local uint32_t found = 0;
+  return ++found % kSampled == 0;
+}
+
+bool MostlyCached(const PieceReader& reader) {
+  const uint32_t blocks = reader.num_blocks();
+  const uint32_t probed = std::min(blocks, kProbed);
+  uint32_t cached = 0;
+  for (uint32_t i = 0; i < probed; ++i) {
+    const auto block = static_cast<uint32_t>(uint64_t{i} * blocks / probed);
+    cached += reader.HasCached(block) ? 1 : 0;
+  }
+  return cached * 4 >= probed * 3;
+}
+
 }  // namespace
 
 Piece::Piece(TableContextRef context, const PieceMeta& meta)
     : context_(std::move(context)), meta_(meta) {}
-Piece::~Piece() = default;
+Piece::~Piece() { delete hints_.load(std::memory_order_acquire); }
 
 Status Piece::Open(const BlockReadOptions& read, PieceRef* ref) const {
   return reader_.Get(
@@ -58,14 +81,39 @@ Status Piece::Find(const BlockReadOptions& read, const Slice& user_key, Sequence
   return s;
 }
 
+LoadedBlock* Piece::PeekBlock(const PieceReader& reader, uint32_t block) const {
+  if (block >= reader.num_blocks()) return nullptr;
+  if (const BlockHints* const hints = hints_.load(std::memory_order_acquire)) [[likely]] {
+    if (CacheEntry* const entry = hints->Find(block)) [[likely]] {
+      return reader.loader().PeekAt(entry);
+    }
+  }
+  return PeekAndNote(reader, block);
+}
+
+// Finds the block by the cache's table, and sees to it that it need not do so again.
+LoadedBlock* Piece::PeekAndNote(const PieceReader& reader, uint32_t block) const {
+  LoadedBlock* const loaded = reader.PeekBlock(block);
+  if (loaded == nullptr) return nullptr;
+  BlockHints* hints = hints_.load(std::memory_order_acquire);
+  if (hints == nullptr) {
+    if (!Sample() || !MostlyCached(reader)) return loaded;
+    auto made = std::make_unique<BlockHints>(reader.loader().own_cache(), reader.num_blocks());
+    if (!hints_.compare_exchange_strong(hints, made.get(), std::memory_order_acq_rel)) return loaded;
+    hints = made.release();
+  }
+  hints->Set(block, loaded->entry());
+  return loaded;
+}
+
 Piece::Cached Piece::FindCached(const Slice& user_key, const KeyHash& hash,
                                 GetContext* ctx) const {
   const PieceReader* const reader = resident();
   if (reader == nullptr) [[unlikely]] return Cached::kUndecided;
   const PieceReader& r = *reader;
-  const uint32_t block = r.SeekBlock(user_key);
+  const uint32_t block = r.LookupBlock(user_key);
   const EpochGuard guard;
-  LoadedBlock* const loaded = r.PeekBlock(block);
+  LoadedBlock* const loaded = PeekBlock(r, block);
   if (loaded == nullptr) return Cached::kUndecided;
   Block::FindResult found;
   if (!loaded->block().Find(r.order(), user_key, &hash, ctx->snapshot(), &found)) {
@@ -115,7 +163,11 @@ uint64_t Piece::ApproximateOffset(const Slice& user_key) const {
 
 PieceMemory Piece::Memory() const {
   const PieceReader* const reader = resident();
-  return reader == nullptr ? PieceMemory() : reader->Memory();
+  PieceMemory memory;
+  if (reader != nullptr) memory = reader->Memory();
+  const BlockHints* const hints = hints_.load(std::memory_order_acquire);
+  if (hints != nullptr) memory.other += hints->MemoryBytes();
+  return memory;
 }
 
 void Piece::EraseFromCache() const {

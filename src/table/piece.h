@@ -13,6 +13,7 @@
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "rocksdb/cleanable.h"
+#include "table/block_hints.h"
 #include "table/index_part.h"
 #include "table/piece_builder.h"
 #include "table/piece_meta.h"
@@ -21,6 +22,7 @@
 
 namespace compassdb {
 
+class LoadedBlock;
 class PieceReader;
 using PieceRef = PartRef<PieceReader>;
 
@@ -81,9 +83,14 @@ class Piece {
   void EraseFromCache() const;
 
  private:
+  // The block, if it is in the cache, under the caller's EpochGuard.
+  LoadedBlock* PeekBlock(const PieceReader& reader, uint32_t block) const;
+  LoadedBlock* PeekAndNote(const PieceReader& reader, uint32_t block) const;
+
   const TableContextRef context_;
   const PieceMeta meta_;
   IndexPart<PieceReader> reader_;
+  mutable std::atomic<BlockHints*> hints_{nullptr};  // owned
 };
 
 }  // namespace compassdb

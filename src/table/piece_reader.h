@@ -61,11 +61,19 @@ class PieceReader {
     if (block >= num_blocks()) return nullptr;
     return loader().Peek(meta_.file_id, meta_.extent.offset + BlockOffset(block));
   }
+  // Whether the block is in the cache, without counting that as a hit.
+  bool HasCached(uint32_t block) const {
+    return loader().HasCached(meta_.file_id, meta_.extent.offset + BlockOffset(block));
+  }
   // "path: piece 7 at offset 36", for messages.
   std::string Description() const;
   std::string Path() const;
   // The block in which user_key's versions would start; num_blocks() if none could.
   uint32_t SeekBlock(const Slice& user_key) const;
+  // The block that holds user_key if any does; else any, or num_blocks().
+  uint32_t LookupBlock(const Slice& user_key) const {
+    return hashed() ? SeekBlock(user_key) : separators_.LowerBound(order(), user_key);
+  }
   // As if the data lay in key order. Requires hashed().
   uint64_t ApproximateHashedOffset(const Slice& user_key) const;
   Status ReadSection(PieceSection section, std::string* buffer, Slice* bytes) const;

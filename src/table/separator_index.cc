@@ -209,9 +209,10 @@ uint32_t SeparatorIndex::FindInGroup(const KeyOrder& order, uint32_t group, cons
     for (;; bit += 64) {
       if (bit >= bits) return group * kSeparatorGroup + n - 1;
       const uint64_t zeros = ~DecodeFixed64(words + bit / 8);
-      const auto count = static_cast<uint32_t>(std::popcount(zeros));
+      const uint64_t sums = BytewiseSums(zeros);
+      const uint32_t count = CountOfSums(sums);
       if (left < count) {
-        bit += SelectInWord(zeros, static_cast<uint32_t>(left)) + 1;
+        bit += SelectInWord(zeros, sums, static_cast<uint32_t>(left)) + 1;
         break;
       }
       left -= count;

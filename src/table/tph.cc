@@ -151,8 +151,9 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (hit.kind == DirectoryHit::kAbsent) return Status::OK();
   if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
 
+  const Piece& piece = *pieces_[hit.piece];
   const Piece::Cached cached = read.blocks == nullptr
-                                   ? pieces_[hit.piece]->FindCached(user_key, hash, ctx)
+                                   ? piece.FindCached(user_key, hash, ctx)
                                    : Piece::Cached::kUndecided;  // BeginGet has asked
   switch (cached) {
     case Piece::Cached::kFed:
@@ -164,7 +165,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
       break;
   }
   FoundRecord record;
-  Status s = pieces_[hit.piece]->Find(read, user_key, ctx->snapshot(), &record);
+  Status s = piece.Find(read, user_key, ctx->snapshot(), &record);
   if (!s.ok()) return s;
   if (!record.key_present) return s;  // another key's slot, with the same fingerprint
   Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);

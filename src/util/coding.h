@@ -83,6 +83,10 @@ inline const char* GetVarint32Ptr(const char* p, const char* limit, uint32_t* v)
     *v = static_cast<unsigned char>(*p);
     return p + 1;
   }
+  if (limit - p >= 2 && static_cast<unsigned char>(p[1]) < 0x80) {
+    *v = (static_cast<unsigned char>(p[0]) & 0x7fu) | uint32_t{static_cast<unsigned char>(p[1])} << 7;
+    return p + 2;
+  }
   return GetVarint32PtrSlow(p, limit, v);
 }
 inline const char* GetVarint64Ptr(const char* p, const char* limit, uint64_t* v) {
