@@ -102,13 +102,11 @@ class LoadedBlock {
 };
 static_assert(sizeof(LoadedBlock) == 192);
 
-// What the finder of a block reads next: its counter, its view, and where its records are. And a
-// line of the second page that a block lies on: the record may be there, and the address of a page
-// takes as long to translate as the line to come.
+// What the finder of a block reads next: its counter, its view, and where its records are.
 inline void PrefetchEntryLines(const CacheEntry* entry) {
-  const char* const begin = reinterpret_cast<const char*>(entry);
-  for (size_t line = 1; line <= 4; ++line) __builtin_prefetch(begin + 64 * line);
-  __builtin_prefetch(begin + 4096);
+  for (size_t line = 1; line <= 4; ++line) {
+    __builtin_prefetch(reinterpret_cast<const char*>(entry) + 64 * line);
+  }
 }
 
 // A block held in memory: by a reference to its cache entry, or owned. Move-only.

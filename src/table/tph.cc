@@ -149,17 +149,6 @@ void Tph::CountProbe(const DirectoryHit& hit) const {
   }
 }
 
-// hit.piece, but where there is only one: without waiting for the slot to come from memory. The
-// processor guesses the fingerprint's comparison and goes on to the block meanwhile.
-uint32_t Tph::PieceOf(const DirectoryHit& hit) const {
-  uint32_t piece = hit.piece;
-  if (pieces_.size() == 1) {
-    piece = 0;
-    asm("" : "+r"(piece));  // a branch, not a conditional move, which would wait
-  }
-  return piece;
-}
-
 Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                 const DirectoryProbe& probe, GetContext* ctx) const {
   if (has_range_tombstones_) {
@@ -176,7 +165,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (hit.kind == DirectoryHit::kAbsent) return Status::OK();
   if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
 
-  const Piece& piece = *pieces_[PieceOf(hit)];
+  const Piece& piece = *pieces_[hit.piece];
   const Piece::Cached cached = read.blocks == nullptr
                                    ? piece.FindCached(user_key, hash, ctx)
                                    : Piece::Cached::kUndecided;  // BeginGet has asked
