@@ -87,7 +87,8 @@ class KvbenchTest(unittest.TestCase):
                 continue
             (result,) = self.results(program, "--workload", "load", "--records", "20000", "--operations", "20000")
             self.assertGreater(result["table_bytes_read"], 0)  # levels were compacted
-            self.assertGreater(result["table_bytes_written"], 1.5 * result["user_bytes_written"])
+            least = 1.5 if result["engine"] == "rocksdb" else 1.0  # CompassDB does not rewrite what did not change
+            self.assertGreater(result["table_bytes_written"], least * result["user_bytes_written"])
             self.assertGreater(result["compaction_seconds"], 0)
 
     def test_ycsb(self):

@@ -134,7 +134,7 @@ void AddDirectories(OptionTable<DBOptions>* t) {
                                  "obsolete files go when their last user does"));
   t->push_back(Scalar<DBOptions>(FIELD(max_open_files), kMutable, kYes, "size of the file cache"));
   t->push_back(Scalar<DBOptions>(FIELD(max_file_opening_threads), kFixed, kHint,
-                                 "index data is read in one pass at open"));
+                                 "indexes are read at their first use"));
   t->push_back(Scalar<DBOptions>(FIELD(table_cache_numshardbits), kFixed, kHint,
                                  "files are few and shared by tables"));
 }

@@ -101,7 +101,6 @@ class Tph {
   Status ReadDirectory(std::unique_ptr<const Directory>* directory) const;
   Status AddCoveringTombstone(const BlockReadOptions& read, const Slice& user_key,
                               GetContext* ctx) const;
-  uint32_t PieceOf(const DirectoryHit& hit) const;
   void CountProbe(const DirectoryHit& hit) const;
   Status SearchPieces(const BlockReadOptions& read, const Slice& user_key, GetContext* ctx) const;
 
