@@ -79,7 +79,10 @@ class KvbenchTest(unittest.TestCase):
         self.assertGreater(result["open_seconds"], 0)
         if result["engine"] != "lmdb":
             self.assertGreaterEqual(result["index_memory_bytes"], 0)
-            self.assertEqual(result["table_bytes_written"] > 0, result["user_bytes_written"] > 0)
+            # Reads may write as well: what scans or an earlier process made due.
+            self.assertGreaterEqual(result["table_bytes_written"], 0)
+            if result["user_bytes_written"] > 0:
+                self.assertGreater(result["table_bytes_written"], 0)
 
     def test_bytes_of_all_levels(self):
         for program in self.for_each():
