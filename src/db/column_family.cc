@@ -123,11 +123,8 @@ uint64_t ColumnFamily::OldestLogNeeded() const {
 
 bool ColumnFamily::FlushPending() const {
   if (dropped || flush_running || immutables.empty()) return false;
-  // Where there is memory for it two go together: a delta of twice the size costs the tables that
-  // it meets half as much.
-  const int two = settings.max_write_buffer_number >= 3 ? 2 : 1;
-  const int wanted = std::max<int>(settings.min_write_buffers_to_merge, two);
-  return flush_requested || static_cast<int>(immutables.size()) >= wanted;
+  return flush_requested ||
+         static_cast<int>(immutables.size()) >= settings.min_write_buffers_to_merge;
 }
 
 std::vector<std::shared_ptr<MemTable>> ColumnFamily::PickFlush() {

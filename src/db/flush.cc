@@ -139,6 +139,8 @@ void DBImpl::BackgroundFlush() {
       unit.family = family;
       unit.reason = family->flush_reason;
       unit.request.memtables = family->PickFlush();
+      unit.request.behind = static_cast<int>(unit.request.memtables.size()) >
+                            family->settings.min_write_buffers_to_merge;
       if (!family->settings.disable_auto_compactions) {
         unit.merge = family->store()->PickFlush(unit.request);
       }

@@ -492,6 +492,8 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
 
 std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request) {
   if (dropped_) return nullptr;
+  // A run on level 0 is written soonest; the next merge takes it along.
+  if (request.behind && !options_.one_level) return nullptr;
   const TphMeta bounds = MemTableBounds(options_.comparator, request);
   uint64_t bytes = 0;
   for (const auto& m : request.memtables) bytes += m->data_size();

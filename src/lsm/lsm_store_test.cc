@@ -270,6 +270,11 @@ TEST(LsmStoreTest, FullMemTablesMergeIntoLevelOneWhileItIsSmallAgainstThem) {
   for (int i = 0; i < 2000; i += 50) h.Put(Key(i), std::string(80, 'c'));
   h.Flush();
   EXPECT_EQ(h.Tables()[0].size(), 1u);  // too little against half a table
+  h.behind = true;
+  for (int i = 0; i < 2000; i += 10) h.Put(Key(i), std::string(80, 'e'));
+  h.Flush();
+  EXPECT_EQ(h.Tables()[0].size(), 2u);
+  h.behind = false;
   for (int i = 0; i < 2000; i += 20) h.Put(Key(i), std::string(120, 'd'));
   h.Flush(&report);
   EXPECT_EQ(report.output_level, 1);

@@ -89,8 +89,7 @@ void AddMemtables(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(max_write_buffer_number), kMutable, kYes,
                          "writes slow down, then stop"));
   t->push_back(Scalar<F>(FIELD(min_write_buffer_number_to_merge), kFixed, kYes,
-                         "memtables per flush, at least; two if max_write_buffer_number is "
-                         "three or more"));
+                         "memtables per flush, at least"));
   t->push_back(Scalar<F>(FIELD(max_write_buffer_number_to_maintain), kFixed, kHint,
                          "flushed memtables are not kept"));
   t->push_back(Scalar<F>(FIELD(max_write_buffer_size_to_maintain), kFixed, kHint,

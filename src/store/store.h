@@ -178,6 +178,7 @@ struct JobReport {
 struct FlushRequest {
   std::vector<std::shared_ptr<MemTable>> memtables;  // oldest first
   std::vector<SequenceNumber> snapshots;             // ascending
+  bool behind = false;  // more memtables wait than need to: writers may soon have to
 };
 
 // A picked unit of background work: pure data plus what is needed to run it.

@@ -81,8 +81,9 @@ class StoreHarness {
 
   // Full memtables may merge straight into level 1; otherwise they become runs on level 0.
   bool merge_memtables = false;
+  bool behind = false;
   void Flush(JobReport* report = nullptr) {
-    const FlushRequest request{{mem_}, Snapshots()};
+    const FlushRequest request{{mem_}, Snapshots(), behind};
     const bool merge = merge_memtables || options_.one_level;
     if (!merge || !Run(store_->PickFlush(request), report)) {
       VersionEdit edit;

@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "util/hash.h"
+
 namespace compassdb {
 
 namespace {
 
-// Two to four times the target: tables that have grown side by side are not all
-// cut by the same job, for which writers would have to wait.
+// Two to four times the target, for a table always the same: tables that have grown side by
+// side are not all cut by the same job, for which writers would have to wait.
 uint64_t SplitBytes(const TphMeta& base, const GcConfig& config) {
-  const uint64_t id = base.pieces.empty() ? 0 : base.pieces.front().meta.piece_id;
-  const uint64_t spread = id * 0x9e3779b97f4a7c15ull >> 56;
+  const uint64_t spread = Hash64(base.smallest) >> 56;
   return 2 * config.target_table_bytes + config.target_table_bytes / 128 * spread;
 }
 
