@@ -44,6 +44,19 @@ class CacheTable {
     __builtin_prefetch(&array->slots[array->Home(hash)]);
   }
 
+  // The same for the entry that Find(key, hash) is after, by the whole hash; of no use
+  // unless the slot is at hand.
+  void PrefetchEntry(uint64_t hash) const {
+    const Array* const array = array_.load(std::memory_order_seq_cst);
+    for (size_t i = array->Home(hash);; i = array->Next(i)) {
+      const CacheEntry* const entry = array->slots[i].entry.load(std::memory_order_relaxed);
+      if (entry == nullptr) return;
+      if (array->slots[i].hash.load(std::memory_order_relaxed) != hash) continue;
+      __builtin_prefetch(entry);
+      return PrefetchBehind(entry);
+    }
+  }
+
   // The key must not be in the table. True if the table has grown.
   bool Insert(CacheEntry* entry, RetireList* retired);
   void Erase(const CacheEntry* entry);  // which is in the table

@@ -72,16 +72,22 @@ class ShardedCache final : public rocksdb::Cache {
   // that lasts. Null if the key's entry is not embedded, or not found at once: then
   // Lookup decides.
   CacheEntry* Peek(const Slice& key, uint64_t hash) const {
-    CacheEntry* const entry = ShardOf(hash).table().Find(key, hash);
+    CacheEntry* const entry = Find(key, hash);
     if (entry == nullptr || !entry->embedded) return nullptr;
     entry->CountHit();
     return entry;
+  }
+  // The same without counting a hit, and of any kind of entry.
+  CacheEntry* Find(const Slice& key, uint64_t hash) const {
+    return ShardOf(hash).table().Find(key, hash);
   }
   // Makes a handle of what Peek found, under the same guard; null if it is on its way out.
   static Handle* Pin(CacheEntry* entry) {
     return entry->TryRef() ? reinterpret_cast<Handle*>(entry) : nullptr;
   }
+  // For holders of an EpochGuard.
   void Prefetch(uint64_t hash) const { ShardOf(hash).table().Prefetch(hash); }
+  void PrefetchEntry(uint64_t hash) const { ShardOf(hash).table().PrefetchEntry(hash); }
 
  private:
   // The shard needs more room than the entry itself: two slots of its table

@@ -328,7 +328,6 @@ class DBImpl final : public rocksdb::DB {
   Status SearchMemtables(const ReadOptions& options, const ReadState& state, const Slice& key,
                          GetContext* ctx);
   Status CheckRead(const ReadOptions& options) const;
-  Status CheckPointRead(const ReadOptions& options) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
   BlockReadOptions BlockOptions(const ReadOptions& options) const;
 

@@ -23,13 +23,6 @@ BlockReadOptions DBImpl::BlockOptions(const ReadOptions& options) const {
 }
 
 Status DBImpl::CheckRead(const ReadOptions& options) const {
-  if (options.io_timeout.count() > 0) {
-    return Status::NotSupported("ReadOptions::io_timeout of iterators");
-  }
-  return CheckPointRead(options);
-}
-
-Status DBImpl::CheckPointRead(const ReadOptions& options) const {
   if (options.timestamp != nullptr) {
     return Status::InvalidArgument(
         "ReadOptions::timestamp: the column family's comparator has none");
@@ -85,7 +78,7 @@ Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
                    PinnableSlice* value) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
-  if (Status s = CheckPointRead(options); !s.ok()) return s;
+  if (Status s = CheckRead(options); !s.ok()) return s;
   ColumnFamily* const family = FamilyOf(handle);
   value->Reset();
   PointRead read;
@@ -112,7 +105,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
                                 const Slice& key, PinnableSlice* operands,
                                 rocksdb::GetMergeOperandsOptions* merge_options,
                                 int* number_of_operands) {
-  if (Status s = CheckPointRead(options); !s.ok()) return s;
+  if (Status s = CheckRead(options); !s.ok()) return s;
   if (operands == nullptr || merge_options == nullptr || number_of_operands == nullptr) {
     return Status::InvalidArgument("GetMergeOperands: a result pointer is null");
   }

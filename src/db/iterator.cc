@@ -19,8 +19,9 @@ struct IteratorPins {
 };
 
 // Takes over the reference to `state`.
-Status BuildSource(const ReadOptions& options, const std::shared_ptr<ColumnFamily>& family,
-                   ReadState* state, SequenceNumber sequence, DBIterSource* source) {
+Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
+                   const std::shared_ptr<ColumnFamily>& family, ReadState* state,
+                   SequenceNumber sequence, DBIterSource* source) {
   source->pins = std::make_shared<IteratorPins>(family, state);
   source->snapshot = sequence;
   source->super_version_number = state->number;
@@ -34,12 +35,6 @@ Status BuildSource(const ReadOptions& options, const std::shared_ptr<ColumnFamil
   add(*state->mem);
   for (const auto& immutable : state->immutables) add(*immutable);
   if (options.read_tier != rocksdb::kMemtableTier) {
-    BlockReadOptions block;
-    block.verify_checksums = options.verify_checksums;
-    block.fill_cache = options.fill_cache;
-    block.cache_only = options.read_tier == rocksdb::kBlockCacheTier;
-    block.readahead_bytes = options.readahead_size;
-    block.upper_bound = options.iterate_upper_bound;
     RangeTombstoneSet ignored(family->user_comparator());
     Status s = state->view->AddIterators(
         block, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
@@ -66,7 +61,10 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
                                          const std::shared_ptr<ColumnFamily>& family,
                                          ReadState* state, SequenceNumber sequence) {
   DBIterSource source(family->user_comparator());
-  if (Status s = BuildSource(options, family, state, sequence, &source); !s.ok()) {
+  BlockReadOptions block = BlockOptions(options);
+  block.async_io = options.async_io;
+  block.upper_bound = options.iterate_upper_bound;
+  if (Status s = BuildSource(options, block, family, state, sequence, &source); !s.ok()) {
     return rocksdb::NewErrorIterator(s);
   }
   DBIterOptions iter;
@@ -82,9 +80,9 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   iter.max_sequential_skip = family->settings.max_sequential_skip;
   iter.statistics = config_.options.statistics;
   if (options.snapshot == nullptr) {
-    iter.refresh = [this, options, family](DBIterSource* fresh) {
+    iter.refresh = [this, options, block, family](DBIterSource* fresh) {
       ReadState* now = family->read_state()->Acquire();
-      return BuildSource(options, family, now, ReadSequence(options), fresh);
+      return BuildSource(options, block, family, now, ReadSequence(options), fresh);
     };
   }
   Tick(config_.options.statistics.get(), rocksdb::NO_ITERATOR_CREATED);

@@ -86,7 +86,7 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   StopWatch watch(config_.clock, statistics, rocksdb::DB_MULTIGET);
   for (size_t i = 0; i < num_keys; ++i) values[i].Reset();
-  if (Status s = CheckPointRead(options); !s.ok()) {
+  if (Status s = CheckRead(options); !s.ok()) {
     std::fill(statuses, statuses + num_keys, s);
     return;
   }
@@ -151,7 +151,7 @@ void DBImpl::MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, cons
   while (!order.empty()) {
     const auto some = order.first(std::min(order.size(), kMultiGetKeys));
     order = order.subspan(some.size());
-    Status s = CheckPointRead(options);
+    Status s = CheckRead(options);
     if (s.ok() && limited && call->bytes > options.value_size_soft_limit) {
       s = Status::Aborted("value_size_soft_limit exceeded");
     }

@@ -53,7 +53,7 @@ char* AlignedBuffer::Reserve(size_t alignment, size_t bytes) {
   }
   const size_t capacity = bytes > kMaxCached ? bytes : std::bit_ceil(std::max<size_t>(bytes, 16 << 10));
   void* p = nullptr;
-  if (posix_memalign(&p, alignment, capacity) != 0) return nullptr;
+  if (posix_memalign(&p, std::max(alignment, sizeof(void*)), capacity) != 0) return nullptr;
   data_ = static_cast<char*>(p);
   capacity_ = capacity;
   alignment_ = alignment;

@@ -27,9 +27,9 @@ class AlignedBuffer {
   // Null if there is no memory. What was reserved before is given up.
   char* Reserve(size_t alignment, size_t bytes);
   char* data() const { return data_; }
+  void Release();
 
  private:
-  void Release();
   char* data_ = nullptr;
   size_t capacity_ = 0;
   size_t alignment_ = 0;

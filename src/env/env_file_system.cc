@@ -97,6 +97,7 @@ class AdapterRandomAccessFile : public RandomAccessFile {
     }
     reads.Deliver();
   }
+  size_t ReadAlignment() const override { return grid(); }
   void Prefetch(uint64_t offset, size_t n) const override {
     file_->Prefetch(offset, n).PermitUncheckedError();  // a hint
   }

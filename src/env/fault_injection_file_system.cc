@@ -62,6 +62,7 @@ class FaultRandomAccessFile : public RandomAccessFile {
     }
     if (n > run) file_->AddReads(requests + run, n - run, batch);
   }
+  size_t ReadAlignment() const override { return file_->ReadAlignment(); }
   void Prefetch(uint64_t offset, size_t n) const override { file_->Prefetch(offset, n); }
 
  private:

@@ -59,6 +59,9 @@ class RandomAccessFile {
   // Adds reads to a batch, to go on beside the caller's work and other files' reads
   // (env/read_batch.h). Default: the batch's Wait calls MultiRead.
   virtual void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const;
+  // Reads whose offset, length and memory are multiples of this (a power of two) go
+  // straight into that memory; others may be copied.
+  virtual size_t ReadAlignment() const { return 1; }
   // Asks the kernel to read ahead; a hint.
   virtual void Prefetch(uint64_t offset, size_t n) const {}
 };

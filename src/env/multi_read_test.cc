@@ -208,8 +208,7 @@ TEST_P(MultiReadTest, ThreadsReadBesideEachOther) {
 TEST_P(MultiReadTest, ReadAheadServesWindows) {
   ReadAhead ahead;
   EXPECT_FALSE(ahead.Covers(0, 1));
-  EXPECT_EQ(ahead.end(), 0u);
-  const size_t window = 10000, block = 1000;
+  const size_t window = 16384, block = 1024;
   ahead.Start(files_[2].get(), 0, window);
   std::string got;
   for (uint64_t at = 0; at < data_[2].size(); at += block) {
@@ -222,7 +221,7 @@ TEST_P(MultiReadTest, ReadAheadServesWindows) {
     if (at % window == 0) {
       EXPECT_FALSE(ahead.under_way());
       ahead.Start(files_[2].get(), at + window, at + 2 * window);
-      EXPECT_EQ(ahead.end(), at + 2 * window);
+      EXPECT_TRUE(ahead.Covers(at + window, window));
     }
     got.append(bytes.data(), bytes.size());  // still there although the next was begun
   }
@@ -235,13 +234,34 @@ TEST_P(MultiReadTest, ReadAheadServesWindows) {
   EXPECT_TRUE(ahead.Get(60, 5, &bytes).IsIOError());
   EXPECT_FALSE(ahead.Covers(60, 5));
   ahead.Start(files_[2].get(), 50, 80);
-  ahead.Start(files_[2].get(), 70, 90);  // the first is given up
+  ahead.Start(files_[2].get(), 50070, 50090);  // the first is given up
   EXPECT_FALSE(ahead.Covers(60, 5));
-  ASSERT_TRUE(ahead.Get(75, 5, &bytes).ok());
-  EXPECT_EQ(bytes, data_[2].substr(75, 5));
+  ASSERT_TRUE(ahead.Get(50075, 5, &bytes).ok());
+  EXPECT_EQ(bytes, data_[2].substr(50075, 5));
   ahead.Start(files_[2].get(), 100, 200);
   ahead.Drop();
   EXPECT_FALSE(ahead.Covers(100, 1));
+  // Two objects wait together; what is read at once is the only window.
+  ReadAhead other;
+  {
+    ReadBatch batch;
+    ahead.Start(files_[2].get(), 9000, 9100, &batch);
+    other.Start(files_[1].get(), 70000, 90000, &batch);
+    batch.Wait();
+  }
+  ASSERT_TRUE(ahead.Get(9050, 50, &bytes).ok());
+  EXPECT_EQ(bytes, data_[2].substr(9050, 50));
+  ASSERT_TRUE(other.Get(80000, 10000, &bytes).ok());
+  EXPECT_TRUE(bytes == data_[1].substr(80000, 10000));
+  other.Start(files_[1].get(), 100000, 110000);
+  ASSERT_TRUE(other.Read(files_[1].get(), 20000, 25000).ok());
+  ASSERT_TRUE(other.Covers(20000, 5000));
+  EXPECT_FALSE(other.Covers(80000, 1) || other.Covers(100000, 1));
+  ASSERT_TRUE(other.Get(24999, 1, &bytes).ok());
+  EXPECT_EQ(bytes, data_[1].substr(24999, 1));
+  faults_->FailNth(FaultOp::kRead, 1, "f1", Status::IOError("injected"));
+  EXPECT_TRUE(other.Read(files_[1].get(), 20000, 25000).IsIOError());
+  EXPECT_FALSE(other.Covers(20000, 1));
   ahead.Start(files_[2].get(), 100, 200);  // destroyed while under way
 }
 

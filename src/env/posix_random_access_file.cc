@@ -57,6 +57,8 @@ class PosixRandomAccessFile : public RandomAccessFile {
     batch->Add(std::move(part));
   }
 
+  size_t ReadAlignment() const override { return grid(); }
+
   void Prefetch(uint64_t offset, size_t n) const override {
     if (direct_) return;
     posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(n), POSIX_FADV_WILLNEED);

@@ -12,6 +12,8 @@ namespace compassdb {
 using rocksdb::Slice;
 using rocksdb::Status;
 
+class ReadBatch;
+
 // Walks internal keys in internal-key order.
 //
 // key() and value() stay valid until the iterator moves or is destroyed.
@@ -41,6 +43,12 @@ class InternalIterator {
   // no interest, because a range tombstone covers them: may move forward over
   // any of them, but over nothing else. Requires Valid() and a forward walk.
   virtual void SkipCovered(const Slice& /*target*/, uint64_t /*seq*/) {}
+  // PrepareSeek with the same key comes next: prefetches what it will look at.
+  virtual void PrefetchSeek(const Slice* /*internal_key*/) {}
+  // Seek(*internal_key) comes next, or SeekToFirst() if it is null: begins the
+  // reads of files that it would wait for. They are added to `batch`, which the
+  // caller waits for in between.
+  virtual void PrepareSeek(const Slice* /*internal_key*/, ReadBatch* /*batch*/) {}
   virtual Slice key() const = 0;
   virtual Slice value() const = 0;
   virtual Status status() const = 0;

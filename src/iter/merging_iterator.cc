@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "env/read_batch.h"
+
 namespace compassdb {
 
 namespace {
@@ -39,9 +41,16 @@ class MergingIterator final : public InternalIterator {
 
   bool Valid() const override { return !heap_.empty() && status_.ok(); }
 
+  void PrefetchSeek(const Slice* internal_key) override {
+    for (Child& c : children_) c.iter->PrefetchSeek(internal_key);
+  }
+  // Children that read files wait for their reads together.
+  void PrepareSeek(const Slice* internal_key, ReadBatch* batch) override {
+    for (Child& c : children_) c.iter->PrepareSeek(internal_key, batch);
+    prepared_ = true;
+  }
   void SeekToFirst() override {
-    status_ = Status::OK();
-    forward_ = true;
+    Begin(nullptr);
     for (Child& c : children_) {
       c.iter->SeekToFirst();
       c.Update();
@@ -50,7 +59,7 @@ class MergingIterator final : public InternalIterator {
   }
   void SeekToLast() override {
     status_ = Status::OK();
-    forward_ = false;
+    forward_ = prepared_ = false;
     for (Child& c : children_) {
       c.iter->SeekToLast();
       c.Update();
@@ -58,8 +67,7 @@ class MergingIterator final : public InternalIterator {
     Rebuild();
   }
   void Seek(const Slice& target) override {
-    status_ = Status::OK();
-    forward_ = true;
+    Begin(&target);
     for (Child& c : children_) {
       c.iter->Seek(target);
       c.Update();
@@ -68,7 +76,7 @@ class MergingIterator final : public InternalIterator {
   }
   void SeekForPrev(const Slice& target) override {
     status_ = Status::OK();
-    forward_ = false;
+    forward_ = prepared_ = false;
     for (Child& c : children_) {
       c.iter->SeekForPrev(target);
       c.Update();
@@ -114,6 +122,18 @@ class MergingIterator final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
+  void Begin(const Slice* target) {
+    status_ = Status::OK();
+    forward_ = true;
+    if (!prepared_) {
+      PrefetchSeek(target);
+      ReadBatch batch;
+      for (Child& c : children_) c.iter->PrepareSeek(target, &batch);
+      batch.Wait();
+    }
+    prepared_ = false;
+  }
+
   // True if a comes before b in the present direction.
   bool Before(const Child* a, const Child* b) const {
     const int r = cmp_->Compare(a->key, b->key);
@@ -215,6 +235,7 @@ class MergingIterator final : public InternalIterator {
   std::vector<Child*> heap_;  // the valid children
   size_t second_ = 0;         // the place in heap_ of the child behind the first; 0: not known
   bool forward_ = true;
+  bool prepared_ = false;  // the next seek's reads are done
   Status status_;
 };
 

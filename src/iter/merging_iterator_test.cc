@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "env/read_batch.h"
 #include "iter/range_tombstone_set.h"
 #include "iter/test_support.h"
 #include "util/random.h"
@@ -41,6 +42,99 @@ TEST_F(MergingIteratorTest, NewerVersionsComeFirst) {
   EXPECT_EQ(it->value().ToString(), "old");
   it->Prev();
   EXPECT_EQ(it->value().ToString(), "new");
+}
+
+// Wants a read before each Seek, and counts how many went on together.
+class ReadingIterator final : public InternalIterator {
+ public:
+  struct Reads {
+    int begun = 0, batches = 0, prefetched = 0;
+    ReadBatch* batch = nullptr;
+  };
+  ReadingIterator(InternalIteratorPtr base, Reads* reads) : base_(std::move(base)), reads_(reads) {}
+  void PrefetchSeek(const Slice* target) override {
+    EXPECT_EQ(reads_->begun, 0) << "all prefetch before the first reads";
+    target_ = target != nullptr ? target->ToString() : "";
+    ++reads_->prefetched;
+  }
+  void PrepareSeek(const Slice* target, ReadBatch* batch) override {
+    EXPECT_EQ(target_, target != nullptr ? target->ToString() : "");
+    EXPECT_TRUE(reads_->batch == nullptr || reads_->batch == batch);
+    reads_->batch = batch;
+    ++reads_->begun;
+    class Part final : public ReadBatch::Part {
+     public:
+      explicit Part(ReadingIterator* owner) : owner_(owner) {}
+      void Finish() override {
+        owner_->done_ = true;
+        if (--owner_->reads_->begun == 0) ++owner_->reads_->batches;
+        owner_->reads_->batch = nullptr;
+      }
+
+     private:
+      ReadingIterator* const owner_;
+    };
+    batch->Add(std::make_unique<Part>(this));
+  }
+  void Seek(const Slice& target) override {
+    EXPECT_EQ(target_, target.ToString());
+    Begin();
+    base_->Seek(target);
+  }
+  void SeekToFirst() override {
+    EXPECT_EQ(target_, "");
+    Begin();
+    base_->SeekToFirst();
+  }
+  bool Valid() const override { return base_->Valid(); }
+  void SeekToLast() override { base_->SeekToLast(); }
+  void SeekForPrev(const Slice& target) override { base_->SeekForPrev(target); }
+  void Next() override { base_->Next(); }
+  void Prev() override { base_->Prev(); }
+  Slice key() const override { return base_->key(); }
+  Slice value() const override { return base_->value(); }
+  Status status() const override { return base_->status(); }
+
+ private:
+  void Begin() {
+    EXPECT_TRUE(done_);
+    done_ = false;
+  }
+  InternalIteratorPtr base_;
+  Reads* const reads_;
+  std::string target_;
+  bool done_ = false;
+};
+
+TEST_F(MergingIteratorTest, ChildrenOfNestedMergesWaitForTheirReadsTogether) {
+  ReadingIterator::Reads reads;
+  std::vector<InternalIteratorPtr> outer;
+  for (int i = 0; i < 3; ++i) {
+    std::vector<InternalIteratorPtr> inner;
+    for (int j = 0; j < 4; ++j) {
+      inner.push_back(std::make_unique<ReadingIterator>(
+          Merge({{{"k" + std::to_string(i * 4 + j), 1, kTypeValue, ""}}}), &reads));
+    }
+    outer.push_back(NewMergingIterator(&cmp_, std::move(inner)));
+  }
+  auto it = NewMergingIterator(&cmp_, std::move(outer));
+  const auto count = [&] {
+    int n = 0;
+    for (; it->Valid(); it->Next()) ++n;
+    return n;
+  };
+  it->SeekToFirst();
+  EXPECT_EQ(count(), 12);
+  EXPECT_EQ(reads.batches, 1);
+  EXPECT_EQ(reads.prefetched, 12);
+  it->Seek(InternalKeyOf({"k3", 9, kTypeValue, ""}));
+  EXPECT_EQ(reads.batches, 2);
+  EXPECT_EQ(count(), 7);  // 3 to 9
+  it->SeekToLast();
+  EXPECT_TRUE(it->Valid());
+  it->Seek(InternalKeyOf({"k1", 9, kTypeValue, ""}));
+  EXPECT_EQ(reads.batches, 3);
+  EXPECT_EQ(count(), 11);
 }
 
 TEST_F(MergingIteratorTest, AFailedChildHidesWhatIsBehindIt) {

@@ -140,6 +140,24 @@ TEST(ConsolidationPicker, ItComesAfterEverythingElse) {
   EXPECT_STREQ(PickCompaction(input, config).reason, kScansReason);
 }
 
+TEST(ScanCost, ReadingWhatIsDeadIsLostToThePieces) {
+  constexpr uint64_t kRead = 16 << 10, kCounted = ScanCost::kSampled * kRead;
+  SeekCounter seek;
+  seek.from_file = 1;
+  seek.file_bytes = 2 * ScanCost::kBytesPerRead;
+  ScanCost clean, dead, hashed;
+  EXPECT_FALSE(clean.Add(seek, kRead, /*above_others=*/false, 0, kCounted));
+  EXPECT_EQ(clean.pieces() + clean.run(), 0u);
+  EXPECT_TRUE(dead.Add(seek, kRead, /*above_others=*/true, 0.5, kCounted));
+  EXPECT_EQ(dead.pieces(), kCounted);
+  EXPECT_EQ(dead.run(), kCounted);
+  seek.file_bytes = 0;
+  seek.scattered_from_file = 8;
+  seek.scattered_from_cache = 4 * ScanCost::kCachedBlocksPerRead;
+  hashed.Add(seek, kRead, /*above_others=*/false, 0.25, kCounted);
+  EXPECT_EQ(hashed.pieces(), 3 * kCounted);
+}
+
 std::string Key(int i) {
   char buf[16];
   snprintf(buf, sizeof(buf), "k%05d", i);
@@ -179,24 +197,29 @@ class ConsolidationTest : public ::testing::Test {
 };
 
 TEST_F(ConsolidationTest, ScansMakeOnePieceOfATableAndThenNothing) {
-  StoreHarness h(Options());
-  int wanted = 0;
-  h.context()->compaction_wanted = [&] { ++wanted; };
-  h.Reopen();
-  Fill(&h, 4);
-  EXPECT_FALSE(h.CompactOnce());
-  Scan(&h, 3000);
-  EXPECT_GT(wanted, 0);
-  JobReport report;
-  ASSERT_TRUE(h.CompactOnce(&report));
-  EXPECT_EQ(report.reason, kScansReason);
-  EXPECT_EQ(Pieces(&h, 1), 1u);
-  EXPECT_EQ(h.store()->view()->Levels()[1].consolidations, 1u);
-  wanted = 0;
-  Scan(&h, 3000);
-  EXPECT_EQ(wanted, 0);
-  EXPECT_FALSE(h.CompactOnce());
-  h.CheckAll("after consolidation");
+  for (const DataOrder order : {DataOrder::kKey, DataOrder::kSlot, DataOrder::kHash}) {
+    SCOPED_TRACE(static_cast<int>(order));
+    StoreOptions options = Options();
+    options.data_order = order;
+    StoreHarness h(options);
+    int wanted = 0;
+    h.context()->compaction_wanted = [&] { ++wanted; };
+    h.Reopen();
+    Fill(&h, 4);
+    EXPECT_FALSE(h.CompactOnce());
+    Scan(&h, 3000);
+    EXPECT_GT(wanted, 0);
+    JobReport report;
+    ASSERT_TRUE(h.CompactOnce(&report));
+    EXPECT_EQ(report.reason, kScansReason);
+    EXPECT_EQ(Pieces(&h, 1), 1u);
+    EXPECT_EQ(h.store()->view()->Levels()[1].consolidations, 1u);
+    wanted = 0;
+    Scan(&h, 3000);
+    EXPECT_EQ(wanted, 0);
+    EXPECT_FALSE(h.CompactOnce());
+    h.CheckAll("after consolidation");
+  }
 }
 
 // Blocks of four records, as on a disk.

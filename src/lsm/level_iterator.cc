@@ -57,8 +57,18 @@ class LevelIterator final : public InternalIterator {
     return current_ != nullptr ? current_->status() : Status::OK();
   }
 
+  void PrefetchSeek(const Slice* target) override {
+    OpenFor(target);
+    if (current_ != nullptr) current_->PrefetchSeek(target);
+    prepared_ = true;
+  }
+  void PrepareSeek(const Slice* target, ReadBatch* batch) override {
+    if (!prepared_) OpenFor(target);
+    if (current_ != nullptr) current_->PrepareSeek(target, batch);
+    prepared_ = true;
+  }
   void SeekToFirst() override {
-    Open(0);
+    if (!std::exchange(prepared_, false)) OpenFor(nullptr);
     if (current_ != nullptr) current_->SeekToFirst();
     SkipForward();
   }
@@ -68,7 +78,7 @@ class LevelIterator final : public InternalIterator {
     SkipBackward();
   }
   void Seek(const Slice& target) override {
-    Open(std::max(0, FindTable(cmp_, tables_, ExtractUserKey(target))));
+    if (!std::exchange(prepared_, false)) OpenFor(&target);
     if (current_ != nullptr) current_->Seek(target);
     SkipForward();
   }
@@ -112,8 +122,13 @@ class LevelIterator final : public InternalIterator {
   }
 
  private:
+  // The table in which Seek(*target) begins.
+  void OpenFor(const Slice* target) {
+    Open(target == nullptr ? 0 : std::max(0, FindTable(cmp_, tables_, ExtractUserKey(*target))));
+  }
   void Open(int index) {
     Charge();
+    prepared_ = false;
     if (index < 0 || index >= static_cast<int>(tables_.size())) {
       index_ = -1;
       current_.reset();
@@ -129,11 +144,12 @@ class LevelIterator final : public InternalIterator {
     const SeekCounter seek = std::exchange(seek_, SeekCounter{.expected_bytes = walk.expected()});
     const uint32_t pieces = seek.from_file + seek.from_cache;
     if (pieces == 0 || !Sample()) return;
-    walk.Note(seek.walked_bytes / pieces);
+    walk.Note(seek.walked_bytes);
     if (accounting.bytes_per_read == 0) return;
     const TableHandle& table = *tables_[index_];
     const uint64_t step = std::max<uint64_t>(kLeastStep, table.live_bytes() / 8);
-    if (table.scan_cost()->Add(seek, accounting.bytes_per_read, scan_.above_others, step) &&
+    if (table.scan_cost()->Add(seek, accounting.bytes_per_read, scan_.above_others,
+                               table.dead_share(), step) &&
         accounting.wake) {
       accounting.wake();
     }
@@ -161,6 +177,7 @@ class LevelIterator final : public InternalIterator {
   const LevelScan scan_;
   SeekCounter seek_;  // of the table at index_
   int index_ = -1;
+  bool prepared_ = false;  // the next seek begins in the table at index_
   InternalIteratorPtr current_;
 };
 

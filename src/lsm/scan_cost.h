@@ -5,10 +5,12 @@
 // A seek wants one block of each sorted run. A table of n pieces costs n
 // first blocks where one piece would cost one: (n - 1) / n of what they cost
 // is lost to the table's own pieces, the rest to the table being a run of its
-// own above others. Rewriting costs about 5 ns per byte (read, merge, write),
-// a disk read about 80 us and a block in the cache 2.5 us: a read pays for 16
-// KiB of rewriting, a cached block for 512 bytes. The picker rewrites a table
-// when the loss has paid for that (docs/design.md, "Consolidation").
+// own above others. Beyond that, dead records are read and stepped over: as
+// much of what the walk takes is lost to the pieces as of the table is dead.
+// Rewriting costs about 5 ns per byte (read, merge, write), a disk read about
+// 80 us and as much again for each 32 KiB, a block in the cache 2.5 us: a read
+// pays for 16 KiB of rewriting, a cached block for 512 bytes. The picker rewrites
+// a table when the loss has paid for that (docs/design.md, "Consolidation").
 //
 // Thread safety: all of it. Only one seek in eight is counted, eightfold, so
 // that readers seldom write to shared memory.
@@ -25,9 +27,10 @@
 
 namespace compassdb {
 
-// How many bytes of a piece a walk takes that starts with a seek: about the
-// median. A walk's first read from the file fetches as much at once; to read
-// for the longer half as well costs more bytes than it saves reads.
+// How many bytes of a table a walk takes that starts with a seek, behind the
+// first blocks: about the median. A walk's first reads from the file fetch as much
+// at once, of each piece by its share; to read for the longer half as well costs
+// more bytes than it saves reads.
 class WalkLength {
  public:
   static constexpr uint64_t kMost = 256 << 10;
@@ -60,6 +63,8 @@ struct ScanAccounting {
 class ScanCost {
  public:
   static constexpr uint64_t kCachedBlocksPerRead = 32;
+  static constexpr uint64_t kBytesPerRead = 32 << 10;  // cost as much as the read itself
+  static constexpr uint64_t kCachedBytesPerRead = 512 << 10;
   static constexpr uint64_t kSampled = 8;
 
   // Lost to the table's own pieces; to its being a run above others.
@@ -67,17 +72,20 @@ class ScanCost {
   uint64_t run() const { return run_.load(std::memory_order_relaxed); }
 
   // One seek that is one in kSampled. True if the loss has grown by another `step`.
-  bool Add(const SeekCounter& seek, uint64_t bytes_per_read, bool above_others, uint64_t step) {
+  // `dead_share`: what rewriting the table would spare walks through it.
+  bool Add(const SeekCounter& seek, uint64_t bytes_per_read, bool above_others, double dead_share,
+           uint64_t step) {
     const uint64_t n = uint64_t{seek.from_file} + seek.from_cache;
-    if (n == 0 || (n == 1 && !above_others)) return false;
-    const uint64_t cost = kSampled * (seek.from_file * bytes_per_read +
-                                      seek.from_cache * (bytes_per_read / kCachedBlocksPerRead));
-    const uint64_t run = cost / n;
+    if (n == 0) return false;
+    const uint64_t first = kSampled * (seek.from_file * bytes_per_read +
+                                       seek.from_cache * (bytes_per_read / kCachedBlocksPerRead));
+    const uint64_t run = first / n;
+    const uint64_t pieces = first - run + static_cast<uint64_t>(dead_share * WalkCost(seek, bytes_per_read));
     const auto grow = [step](std::atomic<uint64_t>* sum, uint64_t by) {
       const uint64_t before = sum->fetch_add(by, std::memory_order_relaxed);
       return before / step != (before + by) / step;
     };
-    bool more = n > 1 && grow(&pieces_, cost - run);
+    bool more = pieces > 0 && grow(&pieces_, pieces);
     if (above_others) more = grow(&run_, run) || more;
     return more;
   }
@@ -88,6 +96,15 @@ class ScanCost {
   }
 
  private:
+  // What the bytes cost beyond the first reads.
+  static double WalkCost(const SeekCounter& seek, uint64_t bytes_per_read) {
+    const double reads = static_cast<double>(seek.file_bytes) / kBytesPerRead +
+                         static_cast<double>(seek.cached_bytes) / kCachedBytesPerRead +
+                         static_cast<double>(seek.scattered_from_file) +
+                         static_cast<double>(seek.scattered_from_cache) / kCachedBlocksPerRead;
+    return static_cast<double>(kSampled * bytes_per_read) * reads;
+  }
+
   std::atomic<uint64_t> pieces_{0};
   std::atomic<uint64_t> run_{0};
 };

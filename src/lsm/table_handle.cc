@@ -9,6 +9,13 @@ PieceHandle::~PieceHandle() {
   ledger_->Release(piece_->meta().extent);
 }
 
+double TableHandle::DeadShare(const TphMeta& meta, uint64_t live_bytes) {
+  uint64_t bytes = 0;
+  for (const TphPiece& p : meta.pieces) bytes += p.meta.data_bytes;
+  if (meta.pieces.size() < 2 || bytes <= live_bytes) return 0;
+  return static_cast<double>(bytes - live_bytes) / static_cast<double>(bytes);
+}
+
 TableHandle::~TableHandle() {
   if (!obsolete_.load(std::memory_order_relaxed)) return;
   const Extent directory = tph_->meta().directory;

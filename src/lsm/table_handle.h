@@ -39,6 +39,7 @@ class TableHandle {
   TableHandle(std::shared_ptr<Tph> tph, std::vector<std::shared_ptr<PieceHandle>> pieces,
               ExtentLedger* ledger)
       : live_bytes_(tph->meta().LiveDataBytes()),
+        dead_share_(DeadShare(tph->meta(), live_bytes_)),
         has_range_tombstones_(tph->has_range_tombstones()),
         tph_(std::move(tph)),
         pieces_(std::move(pieces)),
@@ -52,13 +53,18 @@ class TableHandle {
   const std::vector<std::shared_ptr<PieceHandle>>& pieces() const { return pieces_; }
   // What picking and new versions ask of every table, at hand.
   uint64_t live_bytes() const { return live_bytes_; }
+  // Of the data, what rewriting the table would drop.
+  double dead_share() const { return dead_share_; }
   bool has_range_tombstones() const { return has_range_tombstones_; }
   ScanCost* scan_cost() const { return &scan_cost_; }
   // The directory's extent is no longer named by the manifest.
   void MarkDirectoryObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
  private:
+  static double DeadShare(const TphMeta& meta, uint64_t live_bytes);
+
   const uint64_t live_bytes_;
+  const double dead_share_;
   const bool has_range_tombstones_;
   std::shared_ptr<Tph> tph_;
   const std::vector<std::shared_ptr<PieceHandle>> pieces_;

@@ -314,6 +314,7 @@ void BlockIter::MoveTo(uint32_t index) {
 
 void BlockIter::Seek(const Slice& internal_key) {
   if (block_.count() == 0) return;
+  block_.PrefetchSearch();
   uint32_t index;
   if (internal_key.size() < 8 ||
       !block_.LowerBound(order_, ExtractUserKey(internal_key), ExtractTrailer(internal_key),

@@ -48,13 +48,6 @@ void ReleaseHandle(void* cache, void* handle) {
 
 void FreeLoaded(void* loaded, void*) { static_cast<LoadedBlock*>(loaded)->Free(); }
 
-void CountRead(uint64_t bytes) {
-  rocksdb::PerfContext* perf = PerfCounters();
-  if (perf == nullptr) return;
-  ++perf->block_read_count;
-  perf->block_read_byte += bytes;
-}
-
 }  // namespace
 
 Status BlockCorruption(const BlockPlace& place, const std::string& what) {
@@ -198,7 +191,7 @@ Status LoadedBlock::Read(const BlockPlace& place, bool verify_checksum,
     PerfTimer timer(&rocksdb::PerfContext::block_read_time);
     s = place.file->file()->Read(place.offset, place.length, &stored, loaded->data());
   }
-  CountRead(place.length);
+  CountBlockRead(place.length);
   if (!s.ok()) {
     loaded->Free();
     return s;
@@ -312,6 +305,25 @@ void BlockLoader::CountHit(const LoadedBlock* loaded) const {
   }
 }
 
+bool BlockLoader::Contains(uint64_t file_id, uint64_t offset) const {
+  if (own_ == nullptr) return false;
+  const EpochGuard guard;
+  return own_->Find(BlockKey(file_id, offset).slice(),
+                    ShardedCache::HashOfWords(file_id, offset)) != nullptr;
+}
+
+void BlockLoader::PrefetchSlot(uint64_t file_id, uint64_t offset) const {
+  if (own_ == nullptr) return;
+  const EpochGuard guard;
+  own_->Prefetch(ShardedCache::HashOfWords(file_id, offset));
+}
+
+void BlockLoader::PrefetchBlock(uint64_t file_id, uint64_t offset) const {
+  if (own_ == nullptr) return;
+  const EpochGuard guard;
+  own_->PrefetchEntry(ShardedCache::HashOfWords(file_id, offset));
+}
+
 LoadedBlock* BlockLoader::Peek(uint64_t file_id, uint64_t offset) const {
   if (own_ == nullptr) return nullptr;
   const CacheEntry* const entry =
@@ -347,7 +359,7 @@ Status BlockLoader::FromFile(const BlockPlace& place, const BlockReadOptions& re
 Status BlockLoader::Accept(const BlockPlace& place, const ReadRequest& request,
                            const BlockReadOptions& read, LoadedBlock* loaded,
                            BlockRef* ref) const {
-  CountRead(place.length);
+  CountBlockRead(place.length);
   if (!request.status.ok()) {
     loaded->Free();
     return request.status;

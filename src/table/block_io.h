@@ -126,6 +126,13 @@ class BlockLoader {
 
   // True if the block was in the cache.
   bool FromCache(uint64_t file_id, uint64_t offset, BlockRef* ref) const;
+  // Whether FromCache would find it at once; counts nothing, and says no of a cache of the
+  // user's make.
+  bool Contains(uint64_t file_id, uint64_t offset) const;
+  // A FromCache of this block is coming: early enough for the first, PrefetchSlot, and then,
+  // at least a cache miss later, PrefetchBlock.
+  void PrefetchSlot(uint64_t file_id, uint64_t offset) const;
+  void PrefetchBlock(uint64_t file_id, uint64_t offset) const;
   // A cached block without lock or reference, valid while the caller's EpochGuard
   // lasts. Null: ask FromCache.
   LoadedBlock* Peek(uint64_t file_id, uint64_t offset) const;

@@ -70,6 +70,7 @@ bool HashedIterator::LoadBlock(uint32_t block) {
       const PieceRange range{index_.BlockOffset(block), index_.BlockLength(block)};
       Status s = piece_->GetStored(read_, range, &block_ref_, &cached_);
       if (!s.ok()) return Fail(std::move(s));
+      CountScattered(cached_ ? 0 : 1, cached_ ? 1 : 0);
       block_ = block_ref_.block();
     }
   }
@@ -180,9 +181,13 @@ void HashedIterator::StartWalk(bool bounded) {
 }
 
 void HashedIterator::CountFirst() {
+  if (read_.seeks != nullptr) ++(cached_ ? read_.seeks->from_cache : read_.seeks->from_file);
+}
+
+void HashedIterator::CountScattered(size_t from_file, size_t from_cache) {
   if (read_.seeks == nullptr) return;
-  ++(cached_ ? read_.seeks->from_cache : read_.seeks->from_file);
-  read_.seeks->walked_bytes += key_bytes_;
+  read_.seeks->scattered_from_file += static_cast<uint32_t>(from_file);
+  read_.seeks->scattered_from_cache += static_cast<uint32_t>(from_cache);
 }
 
 void HashedIterator::SeekToFirst() {
@@ -256,12 +261,10 @@ void HashedIterator::Prev() {
 bool HashedIterator::ReadAhead(uint64_t position, Direction direction) {
   if (position >= piece_->meta().num_keys || !whole_.empty() || read_.cache_only) return true;
   if (read_.whole_piece) return ReadWholePiece();
-  const SeekCounter* seeks = read_.seeks;
-  if (seeks != nullptr) read_.seeks->walked_bytes += key_bytes_;
+  if (read_.seeks != nullptr) read_.seeks->walked_bytes += key_bytes_;
   // What the caller or walks like this one ask for, before this one shows itself sequential.
   const uint64_t expected = read_.readahead_bytes != 0 ? read_.readahead_bytes / 4096
-                            : seeks != nullptr         ? seeks->expected_bytes / key_bytes_
-                                                       : 0;
+                                                       : ExpectedBytes(read_) / key_bytes_;
   if (run_ == 0 || direction != direction_) {
     direction_ = direction;
     run_ = 0;
@@ -299,6 +302,7 @@ bool HashedIterator::FillWindow(uint64_t position, Direction direction, uint64_t
 
   std::vector<Held> window;
   std::vector<uint32_t> missing;
+  size_t from_cache = 0;
   for (uint32_t block : blocks) {
     if (block >= index_.num_blocks() || index_.BlockLength(block) == 0) continue;  // MoveTo reports
     const auto held = std::find_if(window_.begin(), window_.end(),
@@ -310,10 +314,12 @@ bool HashedIterator::FillWindow(uint64_t position, Direction direction, uint64_t
     BlockRef ref;
     if (piece_->FromCache(block, &ref)) {
       window.push_back({block, std::move(ref)});
+      ++from_cache;
     } else {
       missing.push_back(block);
     }
   }
+  CountScattered(missing.size(), from_cache);
   window_ = std::move(window);
   block_number_ = kNone;  // its bytes may have been the old window's
   return missing.empty() || ReadBlocks(missing);

@@ -46,7 +46,8 @@ class HashedIterator final : public InternalIterator {
   // The number of the first key >= user_key.
   bool LowerBound(const Slice& user_key, uint64_t* position);
   void StartWalk(bool bounded);
-  void CountFirst();  // after a seek, for the consolidation of what is scanned often
+  void CountFirst();
+  void CountScattered(size_t from_file, size_t from_cache);  // after a seek, for the consolidation of what is scanned often
   bool BlindSearch(uint64_t begin, uint64_t end, const Slice& user_key, uint64_t* position);
   bool BinarySearch(uint64_t begin, uint64_t end, const Slice& user_key, uint64_t* position);
   int CompareAt(const Slice& user_key) const;  // of the current record's key to user_key

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "env/read_ahead.h"
 #include "table/block_io.h"
 #include "table/file_cache.h"
 #include "table/hashed_index.h"
@@ -89,6 +90,12 @@ class PieceReader {
   std::vector<RangeTombstone> tombstones_;
 };
 
+// What a walk is expected to take of a piece behind its first block.
+inline uint64_t ExpectedBytes(const BlockReadOptions& read) {
+  if (read.seeks == nullptr) return 0;
+  return static_cast<uint64_t>(static_cast<float>(read.seeks->expected_bytes) * read.walk_share);
+}
+
 // Walks the versions of one user key in one piece that a snapshot sees, newest
 // first, across block boundaries.
 class VersionCursor {
@@ -136,6 +143,8 @@ class PieceIterator final : public InternalIterator {
   void Prev() override;
   bool NextKey(Slice* key) override;
   void SkipCovered(const Slice& target, uint64_t seq) override;
+  void PrefetchSeek(const Slice* internal_key) override;
+  void PrepareSeek(const Slice* internal_key, ReadBatch* batch) override;
   Slice key() const override { return iter_.key(); }
   Slice value() const override { return iter_.value(); }
   Status status() const override { return status_; }
@@ -145,9 +154,25 @@ class PieceIterator final : public InternalIterator {
   static constexpr uint32_t kNone = UINT32_MAX;
   // Positions iter_ before the records of `block`. False: no such block, or an error.
   bool Load(uint32_t block);
-  Status LoadFromFile(const BlockPlace& place, uint32_t block);
-  uint64_t ReadaheadBytes(uint64_t block_length);
+  Status LoadFromFile(uint32_t block);
+  Status OpenFile();
+  bool IsCached(uint32_t block) const;
+  // Blocks [from, to) that are read together.
+  struct Window {
+    uint32_t from;
+    uint32_t to;
+  };
+  Window PlanWindow(uint32_t block, uint64_t walked);
+  uint64_t Offset(uint32_t block) const {  // in the file
+    return piece_->meta().extent.offset + piece_->separators().BlockOffset(block);
+  }
+  void StartWindow(ReadBatch* batch);
+  void ReadOn();
+  uint64_t ReadaheadBytes(uint64_t block_length, uint64_t walked);
   void StepTo(uint32_t block);
+  void Count(uint32_t block, bool cached);
+  void PrefetchBehind(uint32_t block) const;
+  uint32_t BlockOf(const Slice& user_key) const;
   void Find(const Slice& internal_key);
   void StartWalk(bool backward, bool bounded);
   void SkipForward();   // to the first record of the next block, if iter_ ran off its end
@@ -163,17 +188,21 @@ class PieceIterator final : public InternalIterator {
   BlockIter iter_;
   uint32_t block_ = kNone;
   uint32_t end_block_ = kNone;  // nothing behind it is asked for
+  uint32_t start_ = kNone;      // where the walk starts
   // The walk since the last seek: its direction, blocks in a row, their bytes,
-  // and the bytes last read ahead, which are at buffer_begin_ of the file.
+  // and the bytes last read ahead.
   bool first_ = false;  // no block was loaded since the seek
+  bool prepared_ = false;  // the walk was begun by PrefetchSeek
+  bool fresh_ = false;     // ref_ holds block_, and iter_ does not know of it yet
   bool backward_ = false;
+  uint32_t missing_ = kNone;  // known not to be in the cache
   uint32_t run_ = 0;
   uint64_t walked_ = 0;
   uint64_t readahead_ = 0;
-  std::unique_ptr<char[]> buffer_;
-  size_t buffer_size_ = 0;
-  Slice buffered_;  // the filled part: in buffer_, or in the file's memory
-  uint64_t buffer_begin_ = 0;
+  Window window_ = {0, 0};  // what ahead_ read or reads last
+  ReadAhead ahead_;
+  IoTimer timer_;         // of the read that is waited for
+  bool reading_ = false;  // PrepareSeek has begun it
   Status status_;
 };
 

@@ -26,8 +26,13 @@ struct TableReaderOptions {
 struct SeekCounter {
   uint32_t from_file = 0;   // first blocks that pieces had to give
   uint32_t from_cache = 0;
-  uint64_t walked_bytes = 0;    // of all blocks given
-  uint64_t expected_bytes = 0;  // that walks like this one take of each piece
+  uint64_t walked_bytes = 0;    // of the blocks behind the first ones
+  uint64_t expected_bytes = 0;  // the same of walks like this one
+  uint64_t file_bytes = 0;      // of all blocks given, by where they came from
+  uint64_t cached_bytes = 0;
+  // In slot and hash order instead: the blocks, each of which was read for itself.
+  uint32_t scattered_from_file = 0;
+  uint32_t scattered_from_cache = 0;
 };
 
 // What one read asks for (from rocksdb::ReadOptions).
@@ -36,9 +41,11 @@ struct BlockReadOptions {
   bool fill_cache = true;
   bool cache_only = false;      // kBlockCacheTier: answer Incomplete instead of reading a file
   size_t readahead_bytes = 0;   // iterators; 0: grows by itself while the walk is sequential
+  bool async_io = false;        // iterators: read ahead beside every walk, not only long ones
   // Iterators: nobody asks for user keys from here on (until an iterator turns).
   const rocksdb::Slice* upper_bound = nullptr;
   SeekCounter* seeks = nullptr;  // iterators of pieces count there; null: they do not
+  float walk_share = 1;         // of a table's bytes, those of the piece
   bool whole_piece = false;     // iterators that will walk pieces from end to end (compactions)
   IoLimits limits;
   BlockSet* blocks = nullptr;   // looked into before the cache; of a MultiGet

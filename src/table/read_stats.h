@@ -19,6 +19,14 @@ inline rocksdb::PerfContext* PerfCounters() {
   return rocksdb::GetPerfLevel() >= rocksdb::kEnableCount ? rocksdb::get_perf_context() : nullptr;
 }
 
+// A read of a file for data blocks.
+inline void CountBlockRead(uint64_t bytes) {
+  rocksdb::PerfContext* const perf = PerfCounters();
+  if (perf == nullptr) return;
+  ++perf->block_read_count;
+  perf->block_read_byte += bytes;
+}
+
 // Adds the nanoseconds of its life to a counter, at the perf levels that time.
 class PerfTimer {
  public:

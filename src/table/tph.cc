@@ -30,7 +30,14 @@ Tph::Tph(const TableContextRef& context, const TphMeta& meta,
     : context_(context),
       meta_(meta),
       pieces_(std::move(pieces)),
-      comparator_(context->options.comparator) {}
+      comparator_(context->options.comparator) {
+  uint64_t bytes = 0;
+  for (const TphPiece& p : meta_.pieces) bytes += p.meta.data_bytes;
+  for (const TphPiece& p : meta_.pieces) {
+    share_of_.push_back(static_cast<float>(p.meta.data_bytes) /
+                        static_cast<float>(std::max<uint64_t>(bytes, 1)));
+  }
+}
 
 Status Tph::Open(const TableContextRef& context, const TphMeta& meta,
                  std::vector<std::shared_ptr<Piece>> pieces, std::shared_ptr<Tph>* out) {
@@ -259,7 +266,11 @@ Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key,
 
 InternalIteratorPtr Tph::NewIterator(const BlockReadOptions& read) const {
   std::vector<InternalIteratorPtr> children;
-  for (uint32_t i : search_order_) children.push_back(pieces_[i]->NewIterator(read));
+  BlockReadOptions of_piece = read;
+  for (uint32_t i : search_order_) {
+    of_piece.walk_share = share_of_[i];
+    children.push_back(pieces_[i]->NewIterator(of_piece));
+  }
   if (children.size() == 1) return std::move(children[0]);
   return NewMergingIterator(&comparator_, std::move(children));
 }

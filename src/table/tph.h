@@ -105,6 +105,7 @@ class Tph {
   const InternalKeyComparator comparator_;
   std::vector<uint32_t> search_order_;  // pieces with records, highest largest_seq first
   bool has_range_tombstones_ = false;
+  std::vector<float> share_of_;         // per piece: its part of the table's data
   // The directory may answer: there is one, and equal keys have equal hashes.
   bool use_directory_ = false;
   IndexPart<Directory> directory_;
