@@ -81,11 +81,6 @@ class ShardedCache final : public rocksdb::Cache {
   CacheEntry* Find(const Slice& key, uint64_t hash) const {
     return ShardOf(hash).table().Find(key, hash);
   }
-  // Whether Peek would find it. Does not count as a hit.
-  bool Has(const Slice& key, uint64_t hash) const {
-    const CacheEntry* const entry = ShardOf(hash).table().Find(key, hash);
-    return entry != nullptr && entry->embedded;
-  }
   // Makes a handle of what Peek found, under the same guard; null if it is on its way out.
   static Handle* Pin(CacheEntry* entry) {
     return entry->TryRef() ? reinterpret_cast<Handle*>(entry) : nullptr;

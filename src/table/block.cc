@@ -222,17 +222,6 @@ bool Block::HasKey(const KeyOrder& order, uint32_t i, const Slice& user_key, Rec
          user_key.starts_with(prefix_) && user_key.ends_with(record->suffix);
 }
 
-// All lines of a record that is not large: value and key come together.
-void Block::PrefetchRecord(uint32_t i) const {
-  constexpr size_t kMost = 512;
-  const size_t all = static_cast<size_t>(limit_ - records_);
-  const size_t begin = std::min<size_t>(OffsetOf(i), all);
-  const size_t end = i + 1 < count_ ? std::min<size_t>(OffsetOf(i + 1), all) : all;
-  for (size_t at = begin; at < std::min(end, begin + kMost); at += 64) {
-    __builtin_prefetch(records_ + at);
-  }
-}
-
 uint32_t Block::NextMatch(uint32_t begin, uint8_t fingerprint) const {
   uint32_t i = begin;
 #ifdef __SSE2__
@@ -255,7 +244,6 @@ bool Block::FirstOfKey(const KeyOrder& order, const Slice& user_key, uint8_t fin
                        uint32_t* index) const {
   uint32_t i = NextMatch(0, fingerprint);
   for (; i < count_; i = NextMatch(i + 1, fingerprint)) {
-    PrefetchRecord(i);
     bool ok;
     Record record;
     if (HasKey(order, i, user_key, &record, &ok)) break;

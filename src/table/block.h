@@ -150,7 +150,6 @@ class Block {
   // The first record of user_key by fingerprint; count() if it has none.
   bool FirstOfKey(const KeyOrder& order, const Slice& user_key, uint8_t fingerprint,
                   uint32_t* index) const;
-  void PrefetchRecord(uint32_t i) const;
   // The first i >= begin whose fingerprint is that; count() if there is none.
   uint32_t NextMatch(uint32_t begin, uint8_t fingerprint) const;
   // Cuts the prefix off user_key. 0: done, *suffix is set; otherwise the sign

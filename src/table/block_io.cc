@@ -332,12 +332,6 @@ LoadedBlock* BlockLoader::Peek(uint64_t file_id, uint64_t offset) const {
   return loaded;
 }
 
-bool BlockLoader::HasCached(uint64_t file_id, uint64_t offset) const {
-  const EpochGuard guard;
-  return own_ != nullptr && own_->Has(BlockKey(file_id, offset).slice(),
-                                      ShardedCache::HashOfWords(file_id, offset));
-}
-
 bool BlockLoader::Pin(LoadedBlock* peeked, BlockRef* ref) const {
   rocksdb::Cache::Handle* const handle = ShardedCache::Pin(peeked->entry());
   if (handle == nullptr) return false;

@@ -147,8 +147,6 @@ class BlockLoader {
   // A cached block without lock or reference, valid while the caller's EpochGuard
   // lasts. Null: ask FromCache.
   LoadedBlock* Peek(uint64_t file_id, uint64_t offset) const;
-  // Whether Peek would find it.
-  bool HasCached(uint64_t file_id, uint64_t offset) const;
   // As Peek, by the hint that BlockHints gave.
   LoadedBlock* PeekAt(CacheEntry* hint) const {
     PrefetchEntryLines(hint);

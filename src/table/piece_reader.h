@@ -64,7 +64,7 @@ class PieceReader {
   }
   // Whether the block is in the cache, without counting that as a hit.
   bool HasCached(uint32_t block) const {
-    return loader().HasCached(meta_.file_id, meta_.extent.offset + BlockOffset(block));
+    return loader().Contains(meta_.file_id, meta_.extent.offset + BlockOffset(block));
   }
   // "path: piece 7 at offset 36", for messages.
   std::string Description() const;
