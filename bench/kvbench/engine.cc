@@ -50,14 +50,20 @@ rocksdb::Status Engine::Open(const Flags& flags, bool create, std::unique_ptr<En
   Status s = rocksdb::DB::Open(options, flags.db, &db);
   if (!s.ok()) return s;
   engine->db_.reset(db);
-#ifndef KVBENCH_ROCKSDB
-  // RocksDB has read its indexes by now, and BalanceMemory takes them off the cache.
-  if (shared) s = compassdb::LoadIndex(db, db->DefaultColumnFamily());
-  if (!s.ok()) return s;
-#endif
-  engine->BalanceMemory();
   *result = std::move(engine);
   return s;
+}
+
+Status Engine::Prepare(const Flags& flags) {
+#ifndef KVBENCH_ROCKSDB
+  // RocksDB has read its indexes by now, and BalanceMemory takes them off the cache.
+  if (!flags.index_in_cache && flags.memory_mb == 0) {
+    Status s = compassdb::LoadIndex(db_.get(), db_->DefaultColumnFamily());
+    if (!s.ok()) return s;
+  }
+#endif
+  BalanceMemory();
+  return Status::OK();
 }
 
 Engine::~Engine() = default;

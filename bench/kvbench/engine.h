@@ -44,6 +44,8 @@ namespace kvbench {
 class Engine {
  public:
   static rocksdb::Status Open(const Flags& flags, bool create, std::unique_ptr<Engine>* engine);
+  // What is to be in memory before anything is measured; not part of opening.
+  rocksdb::Status Prepare(const Flags& flags);
   static EngineBuild Build();
   static const char* EngineName();
   ~Engine();

@@ -101,6 +101,7 @@ int Main(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   rocksdb::Status s = Engine::Open(flags, !flags.reuse_db, &engine);
   const std::chrono::duration<double> opening = std::chrono::steady_clock::now() - start;
+  if (s.ok()) s = engine->Prepare(flags);
   if (!s.ok()) return Fail("open " + flags.db, s.ToString());
   const int failed = RunAll(flags, opening.count(), engine.get(), keys.get(), json);
   s = engine->Close();

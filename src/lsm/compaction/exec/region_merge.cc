@@ -360,12 +360,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     return part;
   };
   if (!region.part || region.first_part) Replace(region.base);
-  // Tables that will grow by their deltas are cut small, or they would be rewritten every time
-  // that they have doubled.
-  const bool grows = !in_.rewrite && !in_.whole && !in_.manual;
-  const uint64_t cut_at = region.hash_range ? UINT64_MAX
-                          : grows           ? gc_.target_table_bytes / 4
-                                            : gc_.target_table_bytes;
+  const uint64_t cut_at = region.hash_range ? UINT64_MAX : gc_.target_table_bytes;
   std::unique_ptr<PieceBuilder> builder;
   uint64_t id = 0, n = 0;
   std::string last_user_key;
