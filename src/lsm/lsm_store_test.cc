@@ -202,23 +202,28 @@ int LevelsWithTables(StoreHarness* h) {
                                         [](const auto& level) { return !level.empty(); }));
 }
 
+// Several tables on level 1, and a tenth of their keys again, each straight from a memtable.
+void MergeTwoMemTablesIntoLevelOne(StoreHarness* h, JobReport* report) {
+  for (int i = 0; i < 2000; ++i) h->Put(Key(i), std::string(80, 'a'));
+  h->Flush();
+  EXPECT_TRUE(h->Tables()[0].empty());
+  const size_t tables = h->Tables()[1].size();
+  EXPECT_GT(tables, 4u);
+  for (int i = 0; i < 2000; i += 10) h->Put(Key(i), std::string(80, 'b'));
+  h->Flush(report);
+  EXPECT_EQ(report->output_level, 1);
+  EXPECT_EQ(report->records_in, 200u);  // the bases' data was not read
+  EXPECT_EQ(h->Tables()[1].size(), tables);
+}
+
 TEST(LsmStoreTest, OneLevelMergesMemTablesStraightIntoIt) {
   StoreOptions o = StoreHarness::SmallOptions();
   o.target_table_bytes = 16 << 10;
   o.max_pieces = 64;
   o.one_level = true;
   StoreHarness h(o);
-  for (int i = 0; i < 2000; ++i) h.Put(Key(i), std::string(80, 'a'));
-  h.Flush();
-  EXPECT_TRUE(h.Tables()[0].empty());
-  const size_t tables = h.Tables()[1].size();
-  EXPECT_GT(tables, 4u);
   JobReport report;
-  for (int i = 0; i < 2000; i += 10) h.Put(Key(i), std::string(80, 'b'));
-  h.Flush(&report);
-  EXPECT_EQ(report.output_level, 1);
-  EXPECT_EQ(report.records_in, 200u);  // the bases' data was not read
-  EXPECT_EQ(h.Tables()[1].size(), tables);
+  MergeTwoMemTablesIntoLevelOne(&h, &report);
   const std::vector<TphMeta> level1 = h.Tables()[1];
   for (const TphMeta& t : level1) EXPECT_EQ(t.pieces.size(), 2u);
   EXPECT_FALSE(h.CompactOnce());  // no level is ever too large
@@ -256,17 +261,8 @@ TEST(LsmStoreTest, FullMemTablesMergeIntoLevelOneWhileItIsSmallAgainstThem) {
   o.level1_max_bytes = 1 << 20;
   StoreHarness h(o);
   h.merge_memtables = true;
-  for (int i = 0; i < 2000; ++i) h.Put(Key(i), std::string(80, 'a'));
-  h.Flush();
-  EXPECT_TRUE(h.Tables()[0].empty());
-  const size_t tables = h.Tables()[1].size();
-  EXPECT_GT(tables, 4u);
   JobReport report;
-  for (int i = 0; i < 2000; i += 10) h.Put(Key(i), std::string(80, 'b'));
-  h.Flush(&report);
-  EXPECT_EQ(report.output_level, 1);
-  EXPECT_EQ(report.records_in, 200u);  // the bases' data was not read
-  EXPECT_EQ(h.Tables()[1].size(), tables);
+  MergeTwoMemTablesIntoLevelOne(&h, &report);
   for (int i = 0; i < 2000; i += 50) h.Put(Key(i), std::string(80, 'c'));
   h.Flush();
   EXPECT_EQ(h.Tables()[0].size(), 1u);  // too little against half a table

@@ -176,18 +176,24 @@ TEST(DirectoryTest, DamagedBytesStayInBounds) {
   }
 }
 
-class DirectoryFileTest : public TableTest {};
+class DirectoryFileTest : public TableTest {
+ protected:
+  // As all of file 9, whose id is 555.
+  void WriteAsFile(const Model& m, Extent* extent) {
+    std::string bytes;
+    ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, {.seed = 7}, &bytes));
+    std::unique_ptr<CompactionFileWriter> file;
+    ASSERT_OK(CompactionFileWriter::Create(&fs_, PathOf(9), 9, 555, FileOptions(), &file));
+    ASSERT_OK(WriteDirectory(file.get(), bytes, extent));
+    ASSERT_OK(file->Finish());
+  }
+};
 
 TEST_F(DirectoryFileTest, ExtentRoundTripAndEveryFlippedBit) {
   Random rnd(5);
   const Model m = RandomModel(&rnd, 50, 2);
-  std::string bytes;
-  ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, {.seed = 7}, &bytes));
-  std::unique_ptr<CompactionFileWriter> file;
-  ASSERT_OK(CompactionFileWriter::Create(&fs_, PathOf(9), 9, 555, FileOptions(), &file));
   Extent extent;
-  ASSERT_OK(WriteDirectory(file.get(), bytes, &extent));
-  ASSERT_OK(file->Finish());
+  WriteAsFile(m, &extent);
   std::unique_ptr<Directory> d;
   ASSERT_OK(ReadDirectory(files_.get(), extent, 555, &d));
   EXPECT_EQ(d->num_keys(), 50u);
@@ -213,13 +219,8 @@ TEST_F(DirectoryFileTest, ExtentRoundTripAndEveryFlippedBit) {
 TEST_F(DirectoryFileTest, PartsReadAlone) {
   Random rnd(6);
   const Model m = RandomModel(&rnd, 5000, 3);
-  std::string bytes;
-  ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, {.seed = 7}, &bytes));
-  std::unique_ptr<CompactionFileWriter> file;
-  ASSERT_OK(CompactionFileWriter::Create(&fs_, PathOf(9), 9, 555, FileOptions(), &file));
   Extent extent;
-  ASSERT_OK(WriteDirectory(file.get(), bytes, &extent));
-  ASSERT_OK(file->Finish());
+  WriteAsFile(m, &extent);
 
   std::unique_ptr<const DirectoryHead> head;
   std::vector<std::unique_ptr<char[]>> pages;
