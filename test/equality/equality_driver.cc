@@ -22,7 +22,8 @@ namespace {
 int RunScenarios(const std::string& directory, const std::string& wanted) {
   bool found = false;
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
-                            CompactionScenarios(), OptionScenarios()}) {
+                            CompactionScenarios(), OptionScenarios(),
+                            BatchIndexScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {
         printf("%s\n", scenario.name);

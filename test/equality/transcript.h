@@ -50,5 +50,6 @@ std::vector<Scenario> WriteScenarios();
 std::vector<Scenario> ReadScenarios();
 std::vector<Scenario> CompactionScenarios();
 std::vector<Scenario> OptionScenarios();
+std::vector<Scenario> BatchIndexScenarios();
 
 }  // namespace compassdb_test
