@@ -345,7 +345,7 @@ std::string DbExecutor::RunMaintenance(const Op& op) {
     }
     case OpKind::kCreateFamily: {
       Tuning tuning = config_.tuning;
-      if (config_.vary_tuning) tuning.seed = op.number;
+      if (config_.vary_tuning) tuning.family_seed = op.number;
       s = Db()->CreateColumnFamily(
           TunedFamilyOptions(tuning, config_.families[op.family], op.family),
           FamilyName(op.family), &handles_[op.family]);

@@ -8,6 +8,17 @@
 
 namespace compassdb_test {
 
+namespace {
+
+// In bytes: far below what the indexes need, about it, and above it; 0: no limit. The families
+// of a database that has one bring no cache of their own.
+uint64_t MemoryLimit(const Tuning& tuning) {
+  static const uint64_t kLimits[] = {0, 0, 0, 192 << 10, 512 << 10, 8 << 20};
+  return tuning.seed == 0 ? 0 : Random(tuning.seed ^ 0x6d656d).Pick(kLimits);
+}
+
+}  // namespace
+
 rocksdb::DBOptions TunedDbOptions(const Tuning& tuning) {
   rocksdb::DBOptions options;
   options.create_if_missing = true;
@@ -29,7 +40,9 @@ rocksdb::DBOptions TunedDbOptions(const Tuning& tuning) {
   if (random.OneIn(4)) options.max_total_wal_size = 64 << 10;
   if (random.OneIn(4)) options.max_manifest_file_size = 2 << 10;
   if (random.OneIn(4)) options.bytes_per_sync = 32 << 10;
-  if (random.OneIn(4)) options.db_write_buffer_size = 256 << 10;
+  const uint64_t limit = MemoryLimit(tuning);
+  if (random.OneIn(4)) options.db_write_buffer_size = limit == 0 ? 256 << 10 : limit / 3;
+  if (limit != 0) SetMemoryLimit(limit, &options);
   return options;
 }
 
@@ -51,8 +64,9 @@ rocksdb::ColumnFamilyOptions TunedFamilyOptions(const Tuning& tuning, const Fami
   rocksdb::BlockBasedTableOptions table;
   table.block_size = 1 << 10;
 
-  if (tuning.seed != 0) {
-    Random random(tuning.seed + static_cast<uint64_t>(slot) * 7919);
+  const uint64_t seed = tuning.family_seed != 0 ? tuning.family_seed : tuning.seed;
+  if (seed != 0) {
+    Random random(seed + static_cast<uint64_t>(slot) * 7919);
     options.write_buffer_size = size_t{16} << (10 + random.Uniform(4));
     options.max_write_buffer_number = static_cast<int>(random.Range(2, 4));
     options.target_file_size_base = uint64_t{8} << (10 + random.Uniform(4));
@@ -73,9 +87,10 @@ rocksdb::ColumnFamilyOptions TunedFamilyOptions(const Tuning& tuning, const Fami
     static const rocksdb::ChecksumType kChecksums[] = {rocksdb::kCRC32c, rocksdb::kxxHash64,
                                                        rocksdb::kXXH3};
     table.checksum = random.Pick(kChecksums);
-    table.no_block_cache = random.OneIn(5);
+    const bool own_cache = MemoryLimit(tuning) == 0;
+    table.no_block_cache = own_cache && random.OneIn(5);
     table.cache_index_and_filter_blocks = !table.no_block_cache && random.OneIn(3);
-    if (!table.no_block_cache && random.OneIn(2)) {
+    if (own_cache && !table.no_block_cache && random.OneIn(2)) {
       table.block_cache = rocksdb::NewLRUCache(size_t{16} << (10 + random.Uniform(5)));
     }
     if (random.OneIn(2)) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));

@@ -17,6 +17,8 @@ namespace compassdb_test {
 // database may be reopened with.
 struct Tuning {
   uint64_t seed = 0;
+  // Of a family that is created while the database is open with `seed`; 0: the same.
+  uint64_t family_seed = 0;
   // Leave unflushed data to the WAL at close (not with disableWAL writes).
   bool may_skip_flush_at_close = true;
 };
@@ -30,6 +32,9 @@ rocksdb::ColumnFamilyOptions TunedFamilyOptions(const Tuning& tuning, const Fami
 // One definition per library (tuning_compassdb.cc, tuning_rocksdb.cc).
 rocksdb::TableFactory* NewTunedTableFactory(Random* random,
                                             const rocksdb::BlockBasedTableOptions& options);
+// One option for memtables, blocks and index together, where the engine has it. As above in
+// both libraries.
+void SetMemoryLimit(uint64_t bytes, rocksdb::DBOptions* options);
 
 struct EngineTraits {
   const char* name;

@@ -27,6 +27,8 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   return compassdb::NewPieceTableFactory(pieces, options);
 }
 
+void SetMemoryLimit(uint64_t bytes, rocksdb::DBOptions* options) { options->memory_limit = bytes; }
+
 EngineTraits Traits() { return {.name = "compassdb", .hint_values_exact = true}; }
 
 }  // namespace compassdb_test

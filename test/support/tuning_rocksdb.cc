@@ -8,6 +8,8 @@ rocksdb::TableFactory* NewTunedTableFactory(Random*,
   return rocksdb::NewBlockBasedTableFactory(options);
 }
 
+void SetMemoryLimit(uint64_t, rocksdb::DBOptions*) {}
+
 EngineTraits Traits() { return {.name = "rocksdb", .hint_values_exact = false}; }
 
 }  // namespace compassdb_test
