@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kScanBudget = 1024;
 constexpr int kAdaptiveSpins = 100;
 
-size_t ProbationShare(size_t capacity) { return capacity / 10; }
+size_t ProbationShare(size_t capacity) { return capacity / 50; }
 
 }  // namespace
 
@@ -45,7 +45,7 @@ CacheShard::CacheShard(const CacheOptions& options)
       secondary_(options.secondary_cache),
       capacity_(0),
       strict_(options.strict_capacity_limit),
-      ghost_(table_.slots()) {}
+      ghost_(table_.slots() / kSlotsPerGhost) {}
 
 CacheShard::~CacheShard() {
   Locker lock(this);
@@ -223,7 +223,7 @@ bool CacheShard::Place(CacheEntry* entry, Priority priority, bool with_handle, V
   entry->in_table.store(true, std::memory_order_relaxed);
   PushNewest(entry, QueueFor(*entry, priority));
   usage_.fetch_add(entry->total_charge, std::memory_order_relaxed);
-  if (table_.Insert(entry, &deferred_)) ghost_.assign(table_.slots(), 0);
+  if (table_.Insert(entry, &deferred_)) ClearGhosts();
   SpillPools();
   return true;
 }

@@ -4,12 +4,14 @@
 //
 // Policy, in the manner of S3-FIFO: queues are first-in-first-out, a hit only
 // raises the entry's counter (0..3) and moves nothing. New entries start in
-// *probation*, which is kept near a tenth of the capacity: an entry that
+// *probation*, which is kept near a fiftieth of the capacity: an entry that
 // reaches its end without a hit leaves, one with a hit moves to *protected*.
 // There, each hit buys another round. So a scan, whose blocks are used once,
 // flows through probation and never displaces what is hot. Keys that left
-// lately are remembered by a 32-bit tag (the ghost table): when they come back
-// they start in protected.
+// lately, about half as many as there are entries, are remembered by a 32-bit tag
+// (the ghost table): when they come back they start in protected. Both are small
+// because what comes back later than that is not hot: where a cache is small
+// against what is asked for, a larger share let in only what would leave again.
 //
 // Priorities: HIGH entries start in *high* while it is within
 // high_pri_pool_ratio of the capacity; its overflow joins protected. With
@@ -132,10 +134,14 @@ class CacheShard {
   void Delete(const Victims& victims);
   void Demote(const Victims& victims);
 
-  uint32_t* GhostSlot(uint64_t hash) REQUIRES(mu_) { return &ghost_[table_.HomeOf(hash)]; }
+  uint32_t* GhostSlot(uint64_t hash) REQUIRES(mu_) {
+    return &ghost_[table_.HomeOf(hash) / kSlotsPerGhost];
+  }
+  void ClearGhosts() REQUIRES(mu_) { ghost_.assign(table_.slots() / kSlotsPerGhost, 0); }
   // Of bits that neither the home nor the shard comes from.
   static uint32_t GhostTag(uint64_t hash) { return static_cast<uint32_t>(hash >> 8) | 1; }
 
+  static constexpr size_t kSlotsPerGhost = 4;  // of the table
   static constexpr size_t kMaxDeferred = 8;
   static constexpr size_t kMaxDeferredBytes = 64 << 10;
 
@@ -152,7 +158,7 @@ class CacheShard {
   std::atomic<size_t> detached_usage_{0};  // of entries that only handles hold
   bool strict_ GUARDED_BY(mu_);
   bool disowned_ GUARDED_BY(mu_) = false;
-  std::vector<uint32_t> ghost_ GUARDED_BY(mu_);  // one per slot of the table; 0: nothing
+  std::vector<uint32_t> ghost_ GUARDED_BY(mu_);  // 0: nothing
   Queue queues_[kQueues] GUARDED_BY(mu_);
   RetireList deferred_ GUARDED_BY(mu_);
 };

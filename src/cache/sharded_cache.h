@@ -103,8 +103,8 @@ class ShardedCache final : public rocksdb::Cache {
 
  private:
   // The shard needs more room than the entry itself: two slots of its table
-  // and their ghost tags, and what malloc adds.
-  static constexpr size_t kTableOverhead = 2 * (16 + 4);
+  // and their share of ghost tags, and what malloc adds.
+  static constexpr size_t kTableOverhead = 2 * (16 + 1);
   static constexpr size_t kOverheadPerEntry = sizeof(CacheEntry) + kTableOverhead + 16;
 
   Status DoInsert(const Slice& key, void* value, const CacheItemHelper* helper, DeleterFn deleter,

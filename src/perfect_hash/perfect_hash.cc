@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perfect_hash/perfect_hash.h"
 
+#include <memory>
+
 #include "perfect_hash/cp_builder.h"
 #include "perfect_hash/pilot_builder.h"
 #include "perfect_hash/threads.h"
@@ -63,7 +65,9 @@ BuildResult Build(std::span<const uint64_t> hashes, const BuildOptions& options,
 bool Function::Open(std::span<const uint8_t> bytes, Function* out) {
   *out = Function();
   if (bytes.empty() || bytes[0] != kCpKind) return PilotView::Open(bytes, &out->pilot_);
-  if (!CpView::Open(bytes, &out->cp_)) return false;
+  CpView view;
+  if (!CpView::Open(bytes, &view)) return false;
+  std::construct_at(&out->cp_, view);
   out->kind_ = Kind::kCpHash;
   return true;
 }

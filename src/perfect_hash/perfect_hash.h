@@ -42,6 +42,7 @@ BuildResult Build(std::span<const uint64_t> hashes, const BuildOptions& options,
 
 class Function {
  public:
+  Function() : pilot_() {}
   // Checks every count, length and slot range, so that no query can leave the bytes or the slots.
   // Returns false, leaving *out as the function of no keys, if anything is off. Takes time in
   // proportion to the number of segments (one per several thousand keys), not of keys.
@@ -70,8 +71,10 @@ class Function {
   bool IsPilot() const { return kind_ == Kind::kPilot; }
 
   Kind kind_ = Kind::kPilot;
-  PilotView pilot_;
-  CpView cp_;
+  union {
+    PilotView pilot_;
+    CpView cp_;
+  };
 };
 
 }  // namespace compassdb::perfect_hash

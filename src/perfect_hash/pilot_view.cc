@@ -38,23 +38,14 @@ bool PilotView::Open(std::span<const uint8_t> bytes, PilotView* out) {
 
   uint64_t next_slot = 0;
   for (uint32_t i = 0; i < view.level_count_; ++i) {
-    Level& level = view.levels_[i];
-    const uint64_t segments = in.Varint();
-    const uint64_t buckets = in.Varint();
-    if (!in.ok() || segments == 0 || buckets == 0 || buckets > kMaxBuckets) return false;
-    if (segments > 1) {
-      level.map.base = in.Word();
-      level.map.scale = in.Word();
-      level.map.shift = in.Byte();
-      level.map.last = segments - 1;
-      if (level.map.shift > 63) return false;
-    }
-    level.entries = in.TakeArray(segments, 8);
-    level.pilots = in.TakeArray(segments, buckets);
-    if (!in.ok() || !CheckEntries(level.entries, segments, &next_slot)) return false;
-    level.seed = LevelSeed(view.seed_, i);
-    level.buckets = static_cast<uint32_t>(buckets);
-    level.beta_bits = segments > 1 ? kBetaBits : BetaBitsFor(EntrySlots(LoadWord(level.entries)));
+    Level level;
+    uint64_t segments = 0;
+    if (!ReadLevel(view.seed_, i, &in, &segments, &level)) return false;
+    if (!CheckEntries(level.entries, segments, &next_slot)) return false;
+    if (i > 0) continue;
+    view.first_ = level;
+    view.rest_size_ = in.left();
+    view.rest_ = bytes.data() + (bytes.size() - in.left());
   }
   if ((flags & kFlagList) != 0) {
     view.list_size_ = in.Varint();
@@ -68,6 +59,38 @@ bool PilotView::Open(std::span<const uint8_t> bytes, PilotView* out) {
   view.size_bytes_ = bytes.size();
   *out = view;
   return true;
+}
+
+bool PilotView::ReadLevel(uint64_t function_seed, uint32_t i, ByteReader* in, uint64_t* segments,
+                          Level* level) {
+  *segments = in->Varint();
+  const uint64_t buckets = in->Varint();
+  if (!in->ok() || *segments == 0 || buckets == 0 || buckets > kMaxBuckets) return false;
+  if (*segments > 1) {
+    level->map.base = in->Word();
+    level->map.scale = in->Word();
+    level->map.shift = in->Byte();
+    level->map.last = *segments - 1;
+    if (level->map.shift > 63) return false;
+  }
+  level->entries = in->TakeArray(*segments, 8);
+  level->pilots = in->TakeArray(*segments, buckets);
+  if (!in->ok()) return false;
+  level->seed = LevelSeed(function_seed, i);
+  level->buckets = static_cast<uint32_t>(buckets);
+  level->beta_bits = *segments > 1 ? kBetaBits : BetaBitsFor(EntrySlots(LoadWord(level->entries)));
+  return true;
+}
+
+uint64_t PilotView::BumpedSlot(uint64_t hash) const {
+  ByteReader in({rest_, rest_size_});
+  for (uint32_t i = 1; i < level_count_; ++i) {
+    Level level;
+    uint64_t segments = 0, slot = 0;
+    if (!ReadLevel(seed_, i, &in, &segments, &level)) break;  // Open has read them
+    if (level.Find(hash, &slot)) return slot;
+  }
+  return ListSlot(hash);
 }
 
 uint64_t PilotView::ListSlot(uint64_t hash) const {
@@ -88,7 +111,7 @@ void PilotView::Batch(const uint64_t* hashes, uint64_t* slots, size_t n) const {
     for (size_t i = 0; i < n; ++i) slots[i] = Slot(hashes[i]);
     return;
   }
-  const Level& level = levels_[0];
+  const Level& level = first_;
   uint64_t bits[kGroup];
   const uint8_t* pilots[kGroup];
   const uint8_t* entries[kGroup];

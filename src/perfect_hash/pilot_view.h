@@ -15,6 +15,8 @@
 
 namespace compassdb::perfect_hash {
 
+class ByteReader;
+
 class PilotView {
  public:
   static bool Open(std::span<const uint8_t> bytes, PilotView* out);
@@ -25,22 +27,15 @@ class PilotView {
 
   uint64_t Slot(uint64_t hash) const {
     if (mixed_) hash = MixHash(hash, seed_);
-    for (uint32_t i = 0; i < level_count_; ++i) {
-      const Level& level = levels_[i];
-      const uint64_t bits = LevelBits(hash, level.seed);
-      const uint64_t segment = level.map(hash);
-      const uint8_t pilot = level.pilots[segment * level.buckets + BucketOf(bits, level.buckets)];
-      if (pilot != kBumpedPilot) [[likely]] {
-        return level.SlotOf(bits, LoadWord(level.entries + segment * 8), pilot);
-      }
-    }
-    return ListSlot(hash);
+    uint64_t slot = 0;
+    if (level_count_ > 0 && first_.Find(hash, &slot)) [[likely]] return slot;
+    return BumpedSlot(hash);
   }
 
   void Prefetch(uint64_t hash) const {
     if (level_count_ == 0) return;
     if (mixed_) hash = MixHash(hash, seed_);
-    const Level& level = levels_[0];
+    const Level& level = first_;
     const uint64_t segment = level.map(hash);
     PrefetchRead(level.pilots + segment * level.buckets +
                  BucketOf(LevelBits(hash, level.seed), level.buckets));
@@ -58,6 +53,15 @@ class PilotView {
     uint32_t buckets = 0;
     uint32_t beta_bits = 0;
 
+    // False if the hash's bucket was bumped to the next level.
+    bool Find(uint64_t hash, uint64_t* slot) const {
+      const uint64_t level_bits = LevelBits(hash, seed);
+      const uint64_t segment = map(hash);
+      const uint8_t pilot = pilots[segment * buckets + BucketOf(level_bits, buckets)];
+      if (pilot == kBumpedPilot) [[unlikely]] return false;
+      *slot = SlotOf(level_bits, LoadWord(entries + segment * 8), pilot);
+      return true;
+    }
     uint64_t SlotOf(uint64_t bits, uint64_t entry, uint32_t pilot) const {
       const uint32_t slots = EntrySlots(entry);
       const uint64_t position_bits = PositionBits(bits, EntrySeed(entry));
@@ -68,9 +72,17 @@ class PilotView {
     }
   };
 
+  // Level i, whose bytes `in` stands before. What it holds is not checked.
+  static bool ReadLevel(uint64_t function_seed, uint32_t i, ByteReader* in, uint64_t* segments,
+                        Level* level);
+  // Of a (mixed) hash that the first level does not place. The levels that few hashes get to
+  // are parsed then: held ready they were most of what a function takes beside its bytes.
+  uint64_t BumpedSlot(uint64_t hash) const;
   uint64_t ListSlot(uint64_t hash) const;
 
-  Level levels_[kMaxLevels];
+  Level first_;
+  const uint8_t* rest_ = nullptr;  // the levels behind it
+  uint64_t rest_size_ = 0;
   uint32_t level_count_ = 0;
   bool mixed_ = false;
   uint64_t seed_ = 0;
