@@ -69,14 +69,23 @@ void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorRea
 
 void DBImpl::PurgeObsolete() {
   // A manifest in doubt may name what memory does not.
-  if (read_only_ || commits_.in_doubt() || !ledger_->deletions_enabled()) return;
+  if (read_only_ || commits_.in_doubt()) return;
   MutexLock lock(&purge_mu_);
-  if (purges_over_) return;
+  if (purges_over_ || !ledger_->deletions_enabled()) return;
   for (uint64_t number : wals_.TakeBelow(commits_.min_log_number())) {
     const std::string path = WalFileName(config_.wal_dir, number);
     if (Status s = config_.fs->DeleteFile(path); !s.ok() && !s.IsNotFound()) {
       LogInfo(config_.info_log.get(), "cannot delete a log: " + s.ToString());
     }
+  }
+  std::vector<uint64_t> manifests;
+  {
+    MutexLock guard(&mu_);
+    manifests = commits_.TakeObsoleteManifests();
+  }
+  for (uint64_t number : manifests) {
+    // What is left is deleted at the next open.
+    config_.fs->DeleteFile(ManifestFileName(config_.name, number)).PermitUncheckedError();
   }
   std::vector<uint64_t> unlinked;
   Status s = ledger_->Purge(&unlinked);

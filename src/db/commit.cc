@@ -31,15 +31,9 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
   Status s = Manifest::Create(fs_, dir_, number, state, &fresh);
   if (s.ok()) {
     if (manifest_ != nullptr) {
-      // The old one is history; a failure to close or delete it harms nobody.
+      // The old one is history; a failure to close it harms nobody.
       manifest_->Close().PermitUncheckedError();
-      fs_->DeleteFile(ManifestFileName(dir_, manifest_->number())).PermitUncheckedError();
     }
-    manifest_ = std::move(fresh);
-    superseded_ = false;
-    manifest_number_.store(number, std::memory_order_release);
-    manifest_bytes_.store(manifest_->size(), std::memory_order_release);
-    in_doubt_.store(false, std::memory_order_release);
   } else if (manifest_ != nullptr) {
     // CURRENT may name the new one all the same (its directory was not synced):
     // then what the old one got from now on would be lost.
@@ -51,6 +45,14 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     }
   }
   mu_->Lock();
+  if (s.ok()) {
+    if (manifest_ != nullptr) obsolete_manifests_.push_back(manifest_->number());
+    manifest_ = std::move(fresh);
+    superseded_ = false;
+    manifest_number_.store(number, std::memory_order_release);
+    manifest_bytes_.store(manifest_->size(), std::memory_order_release);
+    in_doubt_.store(false, std::memory_order_release);
+  }
   return s;
 }
 
@@ -90,8 +92,9 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
     stamp(&edits);
     mu_->Unlock();
     s = manifest_->Append(edits);
-    manifest_bytes_.store(manifest_->size(), std::memory_order_release);
     mu_->Lock();
+    // Together with what is installed below: so many bytes say what the state in memory is.
+    if (s.ok()) manifest_bytes_.store(manifest_->size(), std::memory_order_release);
     items->front().edit.min_log_number = edits.front().min_log_number;
     if (!s.ok()) {
       // The record may or may not be on disk: only a new manifest settles it.

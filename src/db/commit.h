@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/column_family.h"
@@ -54,10 +55,18 @@ class CommitQueue {
   // Starts a new manifest from the current state.
   Status Rotate();
   Status Close();
+  // Of a database that is only read.
+  void SetManifest(uint64_t number, uint64_t bytes) {
+    manifest_number_.store(number);
+    manifest_bytes_.store(bytes);
+  }
+  // With the database mutex: manifests that others have replaced, to be deleted.
+  std::vector<uint64_t> TakeObsoleteManifests() { return std::exchange(obsolete_manifests_, {}); }
 
   // True while the manifest on disk may name more than the state in memory:
   // a record failed, and no new manifest has replaced it. Nothing is deleted then.
   bool in_doubt() const { return in_doubt_.load(std::memory_order_acquire); }
+  // With the database mutex held, the two agree with what is installed.
   uint64_t manifest_number() const { return manifest_number_.load(std::memory_order_acquire); }
   uint64_t manifest_bytes() const { return manifest_bytes_.load(std::memory_order_acquire); }
   // The oldest write-ahead log that the manifest on disk still asks for.
@@ -75,6 +84,7 @@ class CommitQueue {
   Mutex* const mu_;
   CondVar turn_;
   bool busy_ = false;  // mutex
+  std::vector<uint64_t> obsolete_manifests_;  // mutex
   std::unique_ptr<Manifest> manifest_;  // of whoever has the turn
   bool superseded_ = false;             // likewise: CURRENT may name another manifest
   std::atomic<uint64_t> next_number_{1};

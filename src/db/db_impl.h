@@ -204,14 +204,8 @@ class DBImpl final : public rocksdb::DB {
   int Level0StopWriteTrigger(ColumnFamilyHandle* family) override;
   const std::string& GetName() const override { return config_.name; }
   rocksdb::Env* GetEnv() const override { return config_.options.env; }
-  Status DisableFileDeletions() override;
-  Status EnableFileDeletions(bool force) override;
   Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override;
   void GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metadata) override;
-  Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
-                      bool flush_memtable) override;
-  Status GetSortedWalFiles(rocksdb::VectorLogPtr& files) override;
-  Status GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) override;
   using DB::GetColumnFamilyMetaData;
   void GetColumnFamilyMetaData(ColumnFamilyHandle* family,
                                rocksdb::ColumnFamilyMetaData* metadata) override;
@@ -227,6 +221,17 @@ class DBImpl final : public rocksdb::DB {
   Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* family, const Range* range, size_t n,
                                       rocksdb::TablePropertiesCollection* props) override;
 
+  // The files that a copy is made of (live_files.cc).
+  Status DisableFileDeletions() override;
+  Status EnableFileDeletions(bool force) override;
+  Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
+                      bool flush_memtable) override;
+  Status GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
+                                 std::vector<rocksdb::LiveFileStorageInfo>* files) override;
+  Status GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) override;
+  Status GetSortedWalFiles(rocksdb::VectorLogPtr& files) override;
+  Status GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) override;
+
   // Not there yet: NotSupported, each naming itself (unsupported.cc).
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
   Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
@@ -234,9 +239,6 @@ class DBImpl final : public rocksdb::DB {
                          std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
                          const rocksdb::TransactionLogIterator::ReadOptions& options) override;
   Status DeleteFile(std::string name) override;
-  Status GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) override;
-  Status GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
-                                 std::vector<rocksdb::LiveFileStorageInfo>* files) override;
   using DB::IngestExternalFile;
   Status IngestExternalFile(ColumnFamilyHandle* family,
                             const std::vector<std::string>& external_files,
@@ -288,6 +290,11 @@ class DBImpl final : public rocksdb::DB {
   using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
   Status WaitForFlush(const FlushTargets& targets, bool for_listeners);
   void FlushUnloggedData();
+
+  // --- live_files.cc
+  struct LiveState;
+  Status CaptureLiveState(LiveState* state) EXCLUDES(mu_);
+  Status FlushForCopy() EXCLUDES(mu_);
 
   // --- compaction.cc
   void BackgroundCompaction();

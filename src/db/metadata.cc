@@ -6,7 +6,6 @@
 #include "base/file_names.h"
 #include "db/db_impl.h"
 #include "rocksdb/table_properties.h"
-#include "rocksdb/transaction_log.h"
 
 namespace compassdb {
 namespace {
@@ -43,20 +42,6 @@ void FillTable(const TphMeta& tph, const std::string& dir, rocksdb::SstFileMetaD
   out->oldest_ancester_time = OldestTime(tph);
   out->file_creation_time = out->oldest_ancester_time;
 }
-
-class WalFile final : public rocksdb::LogFile {
- public:
-  WalFile(uint64_t number, uint64_t bytes) : number_(number), bytes_(bytes) {}
-  std::string PathName() const override { return WalFileName("", number_); }
-  uint64_t LogNumber() const override { return number_; }
-  rocksdb::WalFileType Type() const override { return rocksdb::kAliveLogFile; }
-  rocksdb::SequenceNumber StartSequence() const override { return 0; }
-  uint64_t SizeFileBytes() const override { return bytes_; }
-
- private:
-  const uint64_t number_;
-  const uint64_t bytes_;
-};
 
 void FillProperties(const ColumnFamily& family, const TphMeta& tph,
                     rocksdb::TableProperties* props) {
@@ -122,17 +107,6 @@ int DBImpl::Level0StopWriteTrigger(ColumnFamilyHandle* handle) {
   return FamilyOf(handle)->settings.level0_stop;
 }
 
-Status DBImpl::DisableFileDeletions() {
-  ledger_->DisableDeletions();
-  return Status::OK();
-}
-
-Status DBImpl::EnableFileDeletions(bool force) {
-  ledger_->EnableDeletions(force);
-  PurgeObsolete();
-  return Status::OK();
-}
-
 Status DBImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) {
   uint64_t oldest = UINT64_MAX;
   for (const auto& family : families_.All()) {
@@ -157,41 +131,6 @@ void DBImpl::GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metada
       metadata->push_back(std::move(file));
     });
   }
-}
-
-// The files that a consistent copy of the database needs beside its logs.
-Status DBImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
-                            bool flush_memtable) {
-  files.clear();
-  *manifest_file_size = 0;
-  if (flush_memtable && !read_only_) {
-    rocksdb::FlushOptions flush;
-    flush.allow_write_stall = true;
-    Status s = FlushFamilies(families_.All(), flush, rocksdb::FlushReason::kGetLiveFiles);
-    if (!s.ok()) return s;
-  }
-  MutexLock lock(&mu_);
-  for (uint64_t number : ledger_->LiveFiles()) files.push_back(PieceFileName("", number));
-  files.push_back(CurrentFileName(""));
-  files.push_back(ManifestFileName("", commits_.manifest_number()));
-  if (options_number_ != 0) files.push_back(OptionsFileName("", options_number_));
-  *manifest_file_size = commits_.manifest_bytes();
-  return Status::OK();
-}
-
-Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
-  files.clear();
-  for (const WalSet::LogInfo& log : wals_.Logs()) {
-    files.push_back(std::make_unique<WalFile>(log.number, log.bytes));
-  }
-  return Status::OK();
-}
-
-Status DBImpl::GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) {
-  const std::vector<WalSet::LogInfo> logs = wals_.Logs();
-  if (logs.empty()) return Status::NotSupported("GetCurrentWalFile in read only mode");
-  *file = std::make_unique<WalFile>(logs.back().number, logs.back().bytes);
-  return Status::OK();
 }
 
 void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle,

@@ -11,7 +11,8 @@ Status DBImpl::PersistOptions() {
   std::vector<NamedFamilyOptions> families;
   for (const auto& family : families_.All()) families.push_back({family->name(), family->options()});
   const uint64_t number = commits_.NewNumber();
-  Status s = WriteOptionsFile(config_.fs, config_.name, number, GetDBOptions(), families);
+  Status s = WriteOptionsFile(config_.fs, config_.name, number, GetDBOptions(), families,
+                              !ledger_->deletions_enabled());
   if (s.ok()) {
     options_number_ = number;
     return s;

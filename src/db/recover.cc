@@ -107,6 +107,13 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
 Status DbOpener::RecoverExisting() {
   DBImpl* const db = db_.get();
   RecoveredState state;
+  uint64_t manifest_bytes = 0;
+  if (request_.read_only) {
+    // A missing manifest is Replay's to report.
+    db->config_.fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes)
+        .PermitUncheckedError();
+    db->commits_.SetManifest(current_manifest_, manifest_bytes);
+  }
   Status s = ReplayManifest(db->config_.fs, request_.name, current_manifest_, &state);
   if (!s.ok()) return s;
   LogInfo(db->config_.info_log.get(),

@@ -23,15 +23,6 @@ Status DBImpl::DeleteFile(std::string) {
   return Status::NotSupported("DeleteFile: files hold pieces of many tables");
 }
 
-Status DBImpl::GetLiveFilesChecksumInfo(rocksdb::FileChecksumList*) {
-  return Status::NotSupported("GetLiveFilesChecksumInfo: checksums are per piece");
-}
-
-Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions&,
-                                       std::vector<rocksdb::LiveFileStorageInfo>*) {
-  return Status::NotSupported("GetLiveFilesStorageInfo");
-}
-
 Status DBImpl::IngestExternalFile(ColumnFamilyHandle*, const std::vector<std::string>&,
                                   const rocksdb::IngestExternalFileOptions&) {
   return Status::NotSupported("IngestExternalFile");

@@ -102,6 +102,17 @@ void WalSet::Fail(const Status& error) {
 
 Status WalSet::Flush() {
   MutexLock lock(&mu_);
+  return FlushLocked();
+}
+
+Status WalSet::FlushedLogs(std::vector<LogInfo>* logs) {
+  MutexLock lock(&mu_);
+  Status s = FlushLocked();
+  for (const Log& log : logs_) logs->push_back({log.number, log.bytes});
+  return s;
+}
+
+Status WalSet::FlushLocked() {
   if (!error_.ok()) return error_;
   if (logs_.empty() || logs_.back().writer == nullptr) return Status::OK();
   Status s = logs_.back().writer->Flush();

@@ -63,6 +63,8 @@ class WalSet {
     uint64_t bytes;
   };
   std::vector<LogInfo> Logs() const;
+  // The same, with all of their bytes in the hands of the kernel.
+  Status FlushedLogs(std::vector<LogInfo>* logs);
   // Forgets the logs below `number` and names them, for deletion.
   std::vector<uint64_t> TakeBelow(uint64_t number);
 
@@ -73,6 +75,7 @@ class WalSet {
     std::unique_ptr<WalWriter> writer;  // null: synced and closed
     bool unsynced = false;
   };
+  Status FlushLocked() REQUIRES(mu_);
   Status SyncLogs(bool with_current) REQUIRES(mu_);
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);

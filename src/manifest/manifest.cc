@@ -14,12 +14,6 @@ namespace {
 
 constexpr uint64_t kCurrentChecksumContext = 0x43555252454e5421;  // "CURRENT!"
 
-std::string CurrentContents(uint64_t number) {
-  const std::string name = ManifestFileName("", number);
-  const uint32_t checksum = Checksum32(name, kCurrentChecksumContext);
-  return name + "\nCompassDB 1 " + std::to_string(checksum) + "\n";
-}
-
 void EncodeHeader(std::string* dst) {
   PutFixed64(dst, kManifestFormat.magic);
   PutVarint32(dst, kManifestFormat.current);
@@ -40,6 +34,12 @@ Status CheckHeader(const std::string& path, Slice record) {
 }
 
 }  // namespace
+
+std::string Manifest::CurrentContents(uint64_t number) {
+  const std::string name = ManifestFileName("", number);
+  const uint32_t checksum = Checksum32(name, kCurrentChecksumContext);
+  return name + "\nCompassDB 1 " + std::to_string(checksum) + "\n";
+}
 
 Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* number) {
   const std::string path = CurrentFileName(dir);

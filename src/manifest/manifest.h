@@ -25,6 +25,9 @@ class Manifest {
   // InvalidArgument, naming `compassdb import`, if it is RocksDB's or LevelDB's.
   static Status ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* manifest_number);
 
+  // What CURRENT holds to name manifest `number`.
+  static std::string CurrentContents(uint64_t number);
+
   // Replays manifest `number` in order. A torn last record is dropped (its
   // commit never returned); anything else that does not parse is Corruption
   // with file and offset.

@@ -213,9 +213,9 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
 
 Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
                         const rocksdb::DBOptions& db,
-                        const std::vector<NamedFamilyOptions>& families) {
+                        const std::vector<NamedFamilyOptions>& families, bool keep_all) {
   Status s = WriteFileAtomically(fs, OptionsFileName(dir, number), FormatOptionsFile(db, families));
-  if (!s.ok()) return s;
+  if (!s.ok() || keep_all) return s;
   std::vector<std::string> names;
   s = fs->GetChildren(dir, &names);
   if (!s.ok()) return s;

@@ -29,9 +29,9 @@ Status ParseOptionsFile(const ConfigOptions& config, const std::string& name,
                         std::vector<NamedFamilyOptions>* families);
 
 // Writes OPTIONS-<number> into `dir` (temporary file, sync, rename, sync of the directory), then
-// deletes all earlier ones but the last.
+// deletes all earlier ones but the last, unless `keep_all`.
 Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
                         const rocksdb::DBOptions& db,
-                        const std::vector<NamedFamilyOptions>& families);
+                        const std::vector<NamedFamilyOptions>& families, bool keep_all = false);
 
 }  // namespace compassdb
