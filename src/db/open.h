@@ -77,6 +77,7 @@ class DbOpener {
   Request request_;
   uint64_t current_manifest_ = 0;
   std::unique_ptr<DBImpl> db_;
+  bool new_identity_ = false;  // there was no IDENTITY file
   bool flushed_ = false;  // some memtable was flushed during replay
 };
 

@@ -122,6 +122,11 @@ Status DbOpener::RecoverExisting() {
               std::to_string(state.last_sequence) + ", oldest log " +
               std::to_string(state.min_log_number));
   db->db_id_ = state.db_id;
+  if (!request_.read_only && db->config_.fs->FileExists(IdentityFileName(request_.name)).IsNotFound()) {
+    // A copy is another database from here on.
+    new_identity_ = true;
+    db->db_id_ = NewDbId();
+  }
   db->hash_seed_ = state.hash_seed;
   db->store_context_.hasher = KeyHasher(state.hash_seed);
   db->last_sequence_ = state.last_sequence;
@@ -144,6 +149,9 @@ Status DbOpener::RecoverExisting() {
   }
   s = BuildFamilies(&state);
   if (s.ok()) s = ReplayLogs(state);
+  if (s.ok() && new_identity_) {
+    s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
+  }
   return s;
 }
 
@@ -261,8 +269,10 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
     return Status::OK();
   }
   // Logs that could not be read to their end must not be read again behind
-  // newer ones, so what they gave is flushed whatever the option says.
-  bool keep_logs = db_->config_.options.avoid_flush_during_recovery && !flushed_ &&
+  // newer ones, so what they gave is flushed whatever the option says; likewise
+  // logs of another identity.
+  bool keep_logs = !new_identity_ &&
+                   db_->config_.options.avoid_flush_during_recovery && !flushed_ &&
                    !report.stopped_early && report.dropped_bytes == 0 && report.problems.empty();
   if (!keep_logs) {
     for (const auto& family : families) {
@@ -288,7 +298,8 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   header.predecessor = report.end_number;
   header.predecessor_bytes = report.end_offset;
   header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->last_sequence_.load();
-  header.db_id = db->db_id_;
+  // A crash before the new manifest leaves this log beside the old identity.
+  if (!new_identity_) header.db_id = db->db_id_;
   if (Status s = db->wals_.StartFirst(header); !s.ok()) return s;
   {
     ReadStateGarbage garbage;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A checkpoint is made beside its place, synced, and renamed: there is never
+// half of one. Compaction files are linked: with two names a file is never
+// punched, by neither database (rule 9), so each may compact on its own.
+#include "rocksdb/utilities/checkpoint.h"
+
+#include <memory>
+
+#include "base/file_names.h"
+#include "copies/file_copy.h"
+#include "copies/live_copy.h"
+#include "env/env_adapter.h"
+
+namespace compassdb {
+namespace {
+
+// What an earlier attempt left, if any.
+Status RemoveDir(FileSystem* fs, const std::string& dir) {
+  Status s = fs->FileExists(dir);
+  if (s.IsNotFound()) return Status::OK();
+  std::vector<std::string> names;
+  if (s.ok()) s = fs->GetChildren(dir, &names);
+  for (const std::string& name : names) {
+    if (s.ok()) s = fs->DeleteFile(JoinPath(dir, name));
+  }
+  return s.ok() ? fs->DeleteDir(dir) : s;
+}
+
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Fills `dir`, which exists.
+Status FillDir(rocksdb::DB* db, FileSystem* fs, const std::string& dir, uint64_t wal_size_for_flush) {
+  Status s = WithLiveFiles(db, wal_size_for_flush, [&](const auto& files) {
+    bool links = true;
+    for (const rocksdb::LiveFileStorageInfo& file : files) {
+      const std::string to = JoinPath(dir, file.relative_filename);
+      if (file.file_type == rocksdb::kTableFile && links) {
+        Status linked = fs->LinkFile(PathOf(file), to);
+        if (linked.ok()) continue;
+        if (!linked.IsNotSupported()) return linked;
+        links = false;  // not within one file system: copies, then
+      }
+      CopySource from;
+      from.fs = fs;
+      from.path = PathOf(file);
+      if (file.trim_to_size || file.file_type == rocksdb::kTableFile) from.size = file.size;
+      if (!file.replacement_contents.empty()) from.contents = file.replacement_contents;
+      CopyResult result;
+      if (Status copied = CopyFile(from, fs, to, CopyControl(), &result); !copied.ok()) return copied;
+    }
+    return Status::OK();
+  });
+  return s.ok() ? fs->SyncDir(dir) : s;
+}
+
+class CheckpointImpl final : public rocksdb::Checkpoint {
+ public:
+  explicit CheckpointImpl(rocksdb::DB* db) : db_(db), fs_(FileSystemOfEnv(db->GetEnv())) {}
+
+  Status CreateCheckpoint(const std::string& checkpoint_dir, uint64_t log_size_for_flush,
+                          uint64_t* sequence_number_ptr) override {
+    std::string staging;
+    if (Status s = Begin(checkpoint_dir, "Directory exists", &staging); !s.ok()) return s;
+    const rocksdb::SequenceNumber sequence = db_->GetLatestSequenceNumber();
+    Status s = FillDir(db_, fs_.get(), staging, log_size_for_flush);
+    s = End(std::move(s), staging, checkpoint_dir);
+    if (s.ok() && sequence_number_ptr != nullptr) *sequence_number_ptr = sequence;
+    return s;
+  }
+
+ private:
+  // Makes the directory that is renamed at the end.
+  Status Begin(const std::string& dir, const char* exists, std::string* staging) {
+    Status s = fs_->FileExists(dir);
+    if (s.ok()) return Status::InvalidArgument(exists);
+    if (!s.IsNotFound() && !s.IsPathNotFound()) return s;
+    const size_t end = dir.find_last_not_of('/');
+    if (end == std::string::npos) {
+      return Status::InvalidArgument("invalid checkpoint directory name");
+    }
+    *staging = dir.substr(0, end + 1) + ".tmp";
+    if (s = RemoveDir(fs_.get(), *staging); !s.ok()) return s;
+    const std::string parent = ParentOf(*staging);
+    if (s = fs_->FileExists(parent); !s.ok()) {
+      return Status::PathNotFound("While mkdir: " + *staging, "there is no " + parent);
+    }
+    return fs_->CreateDir(*staging);
+  }
+  Status End(Status s, const std::string& staging, const std::string& dir) {
+    const std::string place = staging.substr(0, staging.size() - 4);
+    if (s.ok()) s = fs_->RenameFile(staging, place);
+    if (s.ok()) return fs_->SyncDir(ParentOf(place));
+    RemoveDir(fs_.get(), staging).PermitUncheckedError();  // the first error is what counts
+    return s;
+  }
+
+  rocksdb::DB* const db_;
+  const std::shared_ptr<FileSystem> fs_;
+};
+
+}  // namespace
+}  // namespace compassdb
+
+namespace rocksdb {
+
+Status Checkpoint::Create(DB* db, Checkpoint** checkpoint_ptr) {
+  *checkpoint_ptr = new compassdb::CheckpointImpl(db);
+  return Status::OK();
+}
+
+Status Checkpoint::CreateCheckpoint(const std::string&, uint64_t, uint64_t*) {
+  return Status::NotSupported("CreateCheckpoint");
+}
+
+Status Checkpoint::ExportColumnFamily(ColumnFamilyHandle*, const std::string&,
+                                      ExportImportFilesMetaData**) {
+  return Status::NotSupported("ExportColumnFamily");
+}
+
+}  // namespace rocksdb

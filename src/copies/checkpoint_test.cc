@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rocksdb/utilities/checkpoint.h"
+
+#include <atomic>
+#include <thread>
+
+#include "base/file_names.h"
+#include "db/db_test_util.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+class CheckpointTest : public DbTest {
+ protected:
+  void Fill(int first, int count, const std::string& value) {
+    for (int i = first; i < first + count; ++i) ASSERT_TRUE(Put(Key(i), value).ok());
+  }
+  Status Take(const std::string& dir, uint64_t log_size = 0, uint64_t* sequence = nullptr) {
+    rocksdb::Checkpoint* checkpoint = nullptr;
+    Status s = rocksdb::Checkpoint::Create(db_.get(), &checkpoint);
+    std::unique_ptr<rocksdb::Checkpoint> owned(checkpoint);
+    return s.ok() ? checkpoint->CreateCheckpoint(dir, log_size, sequence) : s;
+  }
+  std::unique_ptr<rocksdb::DB> OpenAt(const std::string& dir) {
+    rocksdb::Options options = options_;
+    options.create_if_missing = false;
+    rocksdb::DB* db = nullptr;
+    Status s = rocksdb::DB::Open(options, dir, &db);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return std::unique_ptr<rocksdb::DB>(db);
+  }
+  std::string ScanAt(const std::string& dir) {
+    std::unique_ptr<rocksdb::DB> db = OpenAt(dir);
+    if (db == nullptr) return "";
+    EXPECT_TRUE(db->VerifyChecksum().ok());
+    std::swap(db, db_);
+    std::string all = Scan();
+    std::swap(db, db_);
+    return all;
+  }
+  uint64_t Links(const std::string& dir) {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren(dir, &names).ok());
+    uint64_t most = 0;
+    for (const std::string& name : names) {
+      if (name.find(".ph") == std::string::npos) continue;
+      uint64_t links = 0;
+      EXPECT_TRUE(fs_->GetLinkCount(JoinPath(dir, name), &links).ok());
+      most = std::max(most, links);
+    }
+    return most;
+  }
+};
+
+TEST_F(CheckpointTest, SurvivesWhatTheSourceDoesNext) {
+  OpenDb();
+  Fill(0, 1000, std::string(200, 'a'));
+  Fill(300, 100, "b");
+  const std::string then = Scan();
+  ASSERT_TRUE(Take("/cp").ok());
+  EXPECT_EQ(Links("/cp"), 2u);
+  for (int round = 0; round < 6; ++round) {
+    Fill(round * 100, 400, std::string(200, static_cast<char>('c' + round)));
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  }
+  const std::string now = Scan();
+  EXPECT_EQ(ScanAt("/cp"), then);
+  // The copy compacts on its own, too, and the source does not feel it.
+  {
+    std::unique_ptr<rocksdb::DB> copy = OpenAt("/cp");
+    for (int i = 0; i < 1000; i += 2) {
+      ASSERT_TRUE(copy->Put(rocksdb::WriteOptions(), Key(i), "x").ok());
+    }
+    ASSERT_TRUE(copy->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  }
+  EXPECT_EQ(Scan(), now);
+  CloseDb();
+  EXPECT_EQ(ScanAt(name_), now);
+}
+
+TEST_F(CheckpointTest, LogsAreCopiedWhenTheyAreSmall) {
+  OpenDb();
+  Fill(0, 100, "a");
+  uint64_t sequence = 0;
+  ASSERT_TRUE(Take("/cp", UINT64_MAX, &sequence).ok());
+  EXPECT_EQ(sequence, 100u);
+  EXPECT_EQ(IntProperty("rocksdb.num-entries-active-mem-table"), 100u);  // not flushed
+  Fill(0, 100, "b");
+  EXPECT_NE(ScanAt("/cp").find(Key(99) + "=a"), std::string::npos);
+}
+
+TEST_F(CheckpointTest, LogWithUnsyncedAndBufferedWrites) {
+  options_.manual_wal_flush = true;
+  OpenDb();
+  Fill(0, 100, "a");
+  const std::string then = Scan();
+  ASSERT_TRUE(Take("/cp", UINT64_MAX).ok());
+  Crash();  // the checkpoint is durable
+  EXPECT_EQ(ScanAt("/cp"), then);
+}
+
+TEST_F(CheckpointTest, IsAnotherDatabase) {
+  OpenDb();
+  Fill(0, 10, "a");
+  ASSERT_TRUE(Take("/cp", UINT64_MAX).ok());
+  std::string id, other, again;
+  ASSERT_TRUE(db_->GetDbIdentity(id).ok());
+  ASSERT_TRUE(OpenAt("/cp")->GetDbIdentity(other).ok());
+  EXPECT_NE(id, other);
+  ASSERT_TRUE(OpenAt("/cp")->GetDbIdentity(again).ok());
+  EXPECT_EQ(other, again);
+}
+
+TEST_F(CheckpointTest, FirstOpenMayCrashAnywhere) {
+  OpenDb();
+  Fill(0, 50, "a");
+  ASSERT_TRUE(db_->SyncWAL().ok());
+  const std::string then = Scan();
+  options_.avoid_flush_during_recovery = true;
+  for (uint64_t n = 1; n < 60; ++n) {
+    const std::string dir = "/cp" + std::to_string(n);
+    ASSERT_TRUE(Take(dir, UINT64_MAX).ok());
+    std::atomic<uint64_t> left{n};
+    fs_->SetHook([&](FaultOp op, const std::string& path) {
+      const bool changes = op == FaultOp::kCreate || op == FaultOp::kSync || op == FaultOp::kRename ||
+                           op == FaultOp::kWrite || op == FaultOp::kDirSync;
+      if (changes && path.rfind(dir, 0) == 0 && --left == 0) fs_->PowerCut(n, CutMode::kRandom);
+    });
+    rocksdb::DB* db = nullptr;
+    const bool opened = rocksdb::DB::Open(options_, dir, &db).ok();
+    if (opened) {
+      ASSERT_TRUE(db->Put(rocksdb::WriteOptions(), "zz", "z").ok() || fs_->IsDown());
+    }
+    delete db;
+    fs_->SetHook(nullptr);
+    if (!fs_->IsDown()) break;
+    CloseDb();
+    fs_->Restart();
+    const std::string after = ScanAt(dir);
+    EXPECT_TRUE(after == then || after == then + ",zz=z") << n << ": " << after.substr(0, 100);
+    OpenDb();
+  }
+}
+
+TEST_F(CheckpointTest, BadDirectories) {
+  OpenDb();
+  EXPECT_TRUE(Take("").IsInvalidArgument());
+  EXPECT_TRUE(Take(name_).IsInvalidArgument());
+  EXPECT_TRUE(Take("/no/such/parent").IsIOError());
+  ASSERT_TRUE(Take("/cp///").ok());
+  EXPECT_TRUE(Take("/cp").IsInvalidArgument());
+}
+
+TEST_F(CheckpointTest, FailureLeavesNothing) {
+  OpenDb();
+  Fill(0, 100, "a");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  const Status full = Status::NoSpace("injected");
+  const FaultOp ops[] = {FaultOp::kWrite, FaultOp::kSync, FaultOp::kCreate, FaultOp::kDirSync,
+                         FaultOp::kRename, FaultOp::kLink};
+  for (FaultOp op : ops) {
+    fs_->FailNth(op, 1, "/cp", full);
+    Status s = Take("/cp", UINT64_MAX);
+    EXPECT_EQ(s.subcode(), Status::SubCode::kNoSpace) << FaultOpName(op) << s.ToString();
+    fs_->ClearFaults();
+    EXPECT_TRUE(fs_->FileExists("/cp.tmp").IsNotFound());
+    EXPECT_TRUE(fs_->FileExists("/cp").IsNotFound());
+  }
+  // What a crash left is swept away, and deletions are enabled again.
+  ASSERT_TRUE(fs_->CreateDir("/cp.tmp").ok());
+  ASSERT_TRUE(Take("/cp").ok());
+  Fill(0, 100, "b");
+  fs_->ResetCounts();
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_GT(fs_->Count(FaultOp::kDelete), 0u);
+}
+
+TEST_F(CheckpointTest, CopiesWhereLinksDoNotWork) {
+  OpenDb();
+  Fill(0, 500, std::string(200, 'a'));
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  const std::string then = Scan();
+  fs_->FailAll(FaultOp::kLink, "/cp", Status::NotSupported("another device"));
+  ASSERT_TRUE(Take("/cp").ok());
+  EXPECT_EQ(Links("/cp"), 1u);
+  EXPECT_EQ(ScanAt("/cp"), then);
+}
+
+TEST_F(CheckpointTest, UnderLoadEveryOneIsAPrefix) {
+  OpenDb();
+  std::atomic<bool> stop{false};
+  std::atomic<int> written{0};
+  // Every batch moves both keys on, so a copy that is not of one moment shows it.
+  std::thread writer([&] {
+    for (int i = 1; !stop; ++i) {
+      rocksdb::WriteBatch batch;
+      const std::string number = std::to_string(i);
+      EXPECT_TRUE(batch.Put("first", number).ok());
+      EXPECT_TRUE(batch.Put(Key(i % 700), number + std::string(300, 'x')).ok());
+      EXPECT_TRUE(batch.Put("second", number).ok());
+      EXPECT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+      written = i;
+    }
+  });
+  for (int n = 0; n < 12; ++n) {
+    const int before = written;
+    while (written < before + 300) std::this_thread::yield();
+    const int at_least = written;
+    const std::string dir = "/cp" + std::to_string(n);
+    const uint64_t limits[] = {0, UINT64_MAX, 50 << 10};
+    Status s = Take(dir, limits[n % 3]);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const int at_most = written + 1;
+    std::unique_ptr<rocksdb::DB> copy = OpenAt(dir);
+    ASSERT_NE(copy, nullptr);
+    std::string first, second, value;
+    ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), "first", &first).ok());
+    ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), "second", &second).ok());
+    EXPECT_EQ(first, second);
+    const int last = atoi(first.c_str());
+    EXPECT_GE(last, at_least);
+    EXPECT_LE(last, at_most);
+    for (int i = std::max(1, last - 699); i <= last; ++i) {
+      ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), Key(i % 700), &value).ok());
+      ASSERT_EQ(atoi(value.c_str()), i);
+    }
+    ASSERT_TRUE(copy->VerifyChecksum().ok());
+  }
+  stop = true;
+  writer.join();
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "copies/file_copy.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "util/crc32c.h"
+
+namespace compassdb {
+namespace {
+
+constexpr size_t kPartBytes = 256 << 10;
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMinHole = 16 << 10;
+
+void Charge(rocksdb::RateLimiter* limiter, uint64_t bytes, rocksdb::RateLimiter::OpType type) {
+  if (limiter == nullptr || !limiter->IsRateLimited(type)) return;
+  const auto burst = static_cast<uint64_t>(std::max<int64_t>(1, limiter->GetSingleBurstBytes()));
+  while (bytes > 0) {
+    const uint64_t part = std::min(bytes, burst);
+    limiter->Request(static_cast<int64_t>(part), rocksdb::Env::IO_LOW, nullptr, type);
+    bytes -= part;
+  }
+}
+
+// Collects the page-aligned runs of zeros of a file that passes by.
+class ZeroRuns {
+ public:
+  void Add(const Slice& data) {
+    size_t at = 0;
+    while (at < data.size()) {
+      const size_t n = std::min<size_t>(data.size() - at, kPage - offset_ % kPage);
+      const bool zeros = std::all_of(data.data() + at, data.data() + at + n,
+                                     [](char c) { return c == 0; });
+      page_zero_ = zeros && (offset_ % kPage == 0 || page_zero_);
+      offset_ += n;
+      at += n;
+      if (offset_ % kPage != 0) continue;
+      if (!page_zero_) {
+        Close();
+      } else if (length_ == 0) {
+        begin_ = offset_ - kPage;
+        length_ = kPage;
+      } else {
+        length_ += kPage;
+      }
+    }
+  }
+  const std::vector<std::pair<uint64_t, uint64_t>>& Finish() {
+    Close();
+    return runs_;
+  }
+
+ private:
+  void Close() {
+    if (length_ >= kMinHole) runs_.emplace_back(begin_, length_);
+    length_ = 0;
+  }
+  uint64_t offset_ = 0;
+  bool page_zero_ = false;
+  uint64_t begin_ = 0;
+  uint64_t length_ = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> runs_;  // offset, length
+};
+
+// Calls `take` with the source's bytes, part by part.
+Status ForEachPart(const CopySource& from, const CopyControl& control, CopyResult* result,
+                   const std::function<Status(const Slice&)>& take) {
+  *result = CopyResult();
+  std::unique_ptr<SequentialFile> in;
+  if (!from.contents) {
+    if (Status s = from.fs->NewSequentialFile(from.path, &in); !s.ok()) return s;
+  }
+  std::unique_ptr<char[]> buffer(new char[kPartBytes]);
+  while (true) {
+    if (control.stop != nullptr && control.stop->load(std::memory_order_relaxed)) {
+      return Status::Incomplete("Backup stopped");
+    }
+    Slice part;
+    if (from.contents) {
+      part = Slice(*from.contents);
+      part.remove_prefix(result->size);
+      part = Slice(part.data(), std::min(part.size(), kPartBytes));
+    } else {
+      size_t want = kPartBytes;
+      if (from.size) want = std::min<uint64_t>(want, *from.size - result->size);
+      if (want > 0) {
+        Charge(control.limiter, want, rocksdb::RateLimiter::OpType::kRead);
+        if (Status s = in->Read(want, &part, buffer.get()); !s.ok()) return s;
+      }
+    }
+    if (part.empty()) break;
+    result->crc32c = Crc32cExtend(result->crc32c, part.data(), part.size());
+    result->size += part.size();
+    if (Status s = take(part); !s.ok()) return s;
+    if (control.progress) control.progress(part.size());
+  }
+  if (from.size && !from.contents && result->size < *from.size) {
+    return Status::Corruption(from.path, "has " + std::to_string(result->size) +
+                                             " bytes, expected " + std::to_string(*from.size));
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status CopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to,
+                const CopyControl& control, CopyResult* result) {
+  std::unique_ptr<WritableFile> out;
+  if (Status s = to_fs->NewWritableFile(to, FileOptions(), &out); !s.ok()) return s;
+  ZeroRuns zeros;
+  Status s = ForEachPart(from, control, result, [&](const Slice& part) {
+    Charge(control.limiter, part.size(), rocksdb::RateLimiter::OpType::kWrite);
+    zeros.Add(part);
+    return out->Append(part);
+  });
+  if (s.ok()) s = control.sync ? out->Sync() : out->Flush();
+  Status closed = out->Close();
+  if (s.ok()) s = closed;
+  if (!s.ok()) return s;
+  for (const auto& [offset, length] : zeros.Finish()) {
+    // Only to save space: zeros they stay, and some file systems have no holes.
+    to_fs->PunchHole(to, offset, length).PermitUncheckedError();
+  }
+  return s;
+}
+
+Status ChecksumFile(FileSystem* fs, const std::string& path, const CopyControl& control,
+                    CopyResult* result) {
+  CopySource from;
+  from.fs = fs;
+  from.path = path;
+  return ForEachPart(from, control, result, [](const Slice&) { return Status::OK(); });
+}
+
+}  // namespace compassdb
