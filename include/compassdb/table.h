@@ -47,7 +47,7 @@ struct PieceTableOptions {
   // smaller files, more rewriting. Dynamically changeable.
   uint32_t max_dead_percent = 45;
 
-  // Live data of a table, about: one that grows is split at two to four times as much. 0: half of
+  // Live data of a table, about: one that grows is split at four to eight times as much. 0: half of
   // target_file_size_base. Dynamically changeable.
   uint64_t target_table_bytes = 0;
 

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "background/flush_pace.h"
 #include "db/read_state.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_buffer_manager.h"
@@ -105,6 +106,7 @@ class ColumnFamily {
   bool compaction_queued = false;               // mutex
   int compactions_running = 0;                  // mutex
   std::atomic<bool> dropped{false};             // written with mutex + front
+  FlushPace pace;                               // mutex
   rocksdb::WriteStallCondition stall = rocksdb::WriteStallCondition::kNormal;  // mutex
   rocksdb::FlushReason flush_reason = rocksdb::FlushReason::kOthers;           // mutex
 

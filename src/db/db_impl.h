@@ -287,6 +287,8 @@ class DBImpl final : public rocksdb::DB {
   void BackgroundFlush();
   Status RunFlush(std::vector<FlushUnit>* units);
   Status WriteFlush(FlushUnit* unit);
+  // Whether the family's merge is to be cut short (FlushRequest::hurry).
+  bool HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes);
   using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
   Status WaitForFlush(const FlushTargets& targets, bool for_listeners);
   void FlushUnloggedData();

@@ -139,10 +139,13 @@ void DBImpl::BackgroundFlush() {
       unit.family = family;
       unit.reason = family->flush_reason;
       unit.request.memtables = family->PickFlush();
-      unit.request.behind = static_cast<int>(unit.request.memtables.size()) >
-                            family->settings.min_write_buffers_to_merge;
+      unit.request.threads = background_.compactions_running == 0 ? 2 : 1;
+      unit.request.hurry = [this, f = family.get()](double done, uint64_t rest_bytes) {
+        return HurryMerge(f, done, rest_bytes);
+      };
       if (!family->settings.disable_auto_compactions) {
         unit.merge = family->store()->PickFlush(unit.request);
+        family->pace.MergeBegun(config_.clock->NowNanos());
       }
       units.push_back(std::move(unit));
     }
@@ -174,6 +177,19 @@ void DBImpl::BackgroundFlush() {
   BackgroundDone();
 }
 
+bool DBImpl::HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes) {
+  MutexLock lock(&mu_);
+  const auto buffer = static_cast<double>(family->settings.write_buffer_size.load());
+  const double filled =
+      std::min(1.0, static_cast<double>(family->mem->ApproximateMemoryUsage()) / buffer);
+  const double room =
+      family->settings.max_write_buffer_number - static_cast<int>(family->immutables.size()) - filled;
+  if (!family->pace.CutShort(config_.clock->NowNanos(), done, room, rest_bytes)) return false;
+  LogInfo(config_.info_log.get(), "[" + family->name() + "] a merge is cut short: " +
+                                      std::to_string(rest_bytes) + " bytes go to level 0");
+  return true;
+}
+
 Status DBImpl::WriteFlush(FlushUnit* unit) {
   Store* const store = unit->family->store();
   if (unit->merge != nullptr) {
@@ -201,6 +217,8 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
   // Another family's part of a batch must not be lost when this one's is durable.
   if (s.ok() && families_.size() > 1) s = wals_.SyncClosed();
 
+  // The tasks pin what they replaced, which is to be freed by the next purge.
+  std::vector<std::unique_ptr<CompactionTask>> ended;
   ReadStateGarbage garbage;
   MutexLock lock(&mu_);
   std::vector<CommitItem> items;
@@ -222,7 +240,10 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
   }
   if (s.ok()) s = commits_.Commit(&items, garbage.list());
   for (FlushUnit& unit : *units) {
-    if (unit.merge != nullptr) unit.family->store()->Release(unit.merge.get());
+    if (unit.merge != nullptr) {
+      unit.family->store()->Release(unit.merge.get());
+      ended.push_back(std::move(unit.merge));
+    }
     if (!s.ok()) {
       unit.family->FlushFailed();
       continue;

@@ -150,6 +150,9 @@ Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason re
     info.num_entries = family->mem->num_entries();
     info.num_deletes = family->mem->num_deletes();
     if (!listeners_.empty()) sealed_.push_back(info);
+    if (reason == rocksdb::FlushReason::kWriteBufferFull) {
+      family->pace.Sealed(config_.clock->NowNanos(), family->mem->data_size());
+    }
     family->SealMemTable(number, garbage->list());
     family->flush_reason = reason;
     if (reason != rocksdb::FlushReason::kWriteBufferFull) family->flush_requested = true;
@@ -202,7 +205,10 @@ void DBImpl::UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) {
       if (!listeners_.empty()) changes->push_back(info);
       family->stall = condition;
       if (decision.state == StallState::kDelayed) ++family->counters.stall_slowdowns;
-      if (decision.state == StallState::kStopped) ++family->counters.stall_stops;
+      if (decision.state == StallState::kStopped) {
+        ++family->counters.stall_stops;
+        family->pace.Stopped();
+      }
       LogInfo(config_.info_log.get(), "[" + family->name() + "] " +
                                           DescribeStall(decision, triggers, inputs, stalls_.rate()));
     }

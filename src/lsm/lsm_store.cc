@@ -416,7 +416,11 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.rewrite = plan.rewrite;
   input.whole = plan.whole;
   input.manual = manual;
-  if (flushed != nullptr) input.memtables = flushed->memtables;
+  if (flushed != nullptr) {
+    input.memtables = flushed->memtables;
+    input.threads = flushed->threads;
+    input.hurry = flushed->hurry;
+  }
   const auto& levels = version_->levels();
   for (size_t i : plan.inputs) input.inputs.push_back(levels[plan.input_level][i]);
   for (size_t i : plan.bases) input.bases.push_back(levels[plan.output_level][i]);
@@ -492,8 +496,6 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
 
 std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request) {
   if (dropped_) return nullptr;
-  // A run on level 0 is written soonest; the next merge takes it along.
-  if (request.behind && !options_.one_level) return nullptr;
   const TphMeta bounds = MemTableBounds(options_.comparator, request);
   uint64_t bytes = 0;
   for (const auto& m : request.memtables) bytes += m->data_size();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random operations on a store, against a model that keeps every version.
+#include <atomic>
+
 #include "lsm/testing/store_harness.h"
 #include "util/random.h"
 
@@ -44,6 +46,8 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     StoreHarness h(options);
     h.context()->max_subcompactions = mix.subcompactions;
     h.merge_memtables = seed % 2 == 0;
+    std::atomic<int> asked{0};
+    if (seed % 4 == 0) h.hurry = [&](double, uint64_t) { return ++asked % 3 == 0; };
     Random rnd(static_cast<uint32_t>(seed * 7919));
     const uint64_t keys = 400;
     std::map<std::string, bool> single;  // keys that SingleDelete may touch
@@ -266,16 +270,57 @@ TEST(LsmStoreTest, FullMemTablesMergeIntoLevelOneWhileItIsSmallAgainstThem) {
   for (int i = 0; i < 2000; i += 50) h.Put(Key(i), std::string(80, 'c'));
   h.Flush();
   EXPECT_EQ(h.Tables()[0].size(), 1u);  // too little against half a table
-  h.behind = true;
-  for (int i = 0; i < 2000; i += 10) h.Put(Key(i), std::string(80, 'e'));
-  h.Flush();
-  EXPECT_EQ(h.Tables()[0].size(), 2u);
-  h.behind = false;
   for (int i = 0; i < 2000; i += 20) h.Put(Key(i), std::string(120, 'd'));
   h.Flush(&report);
   EXPECT_EQ(report.output_level, 1);
   EXPECT_TRUE(h.Tables()[0].empty());  // what waited went along
   h.CheckAll("merged");
+  h.Verify();
+}
+
+// What a merge in a hurry has not dealt with is a run on level 0, with its part of the range
+// tombstones; the tables behind it are untouched.
+TEST(LsmStoreTest, AMergeInAHurryLeavesTheRestOnLevel0) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.target_table_bytes = 16 << 10;
+  o.level1_max_bytes = 1 << 20;
+  StoreHarness h(o);
+  h.merge_memtables = true;
+  JobReport report;
+  MergeTwoMemTablesIntoLevelOne(&h, &report);
+  std::vector<TphMeta> before = h.Tables()[1];
+  ASSERT_GE(before.size(), 3u);
+  std::vector<std::pair<double, uint64_t>> asked;
+  h.hurry = [&](double done, uint64_t rest) {
+    asked.emplace_back(done, rest);
+    return asked.size() == 2;
+  };
+  h.Snapshot();
+  for (int i = 0; i < 2000; i += 5) h.Put(Key(i), std::string(120, 'd'));
+  h.DeleteRange(Key(3), Key(1997));
+  for (int i = 0; i < 2000; i += 50) h.Merge(Key(i), "m");
+  h.Flush(&report);
+  EXPECT_EQ(report.output_level, 1);
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_GT(asked[0].first, 0);
+  EXPECT_LT(asked[0].first, asked[1].first);
+  EXPECT_LT(asked[1].first, 1);
+  EXPECT_GT(asked[0].second, asked[1].second);
+  EXPECT_GT(asked[1].second, 0u);
+  const auto after = h.Tables();
+  ASSERT_EQ(after[0].size(), 1u);
+  EXPECT_GT(after[0][0].smallest, before[1].smallest);
+  EXPECT_EQ(after[1].back().tph_id, before.back().tph_id);
+  EXPECT_NE(after[1].front().tph_id, before.front().tph_id);
+  h.CheckAll("cut short");
+  h.Verify();
+  h.Reopen(o);
+  h.CheckAll("reopened");
+  h.hurry = nullptr;
+  for (int i = 0; i < 2000; i += 20) h.Put(Key(i), std::string(120, 'e'));
+  h.Flush(&report);
+  EXPECT_TRUE(h.Tables()[0].empty());
+  h.CheckAll("merged to the end");
   h.Verify();
 }
 

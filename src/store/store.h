@@ -77,7 +77,7 @@ struct StoreOptions {
   uint64_t level1_max_bytes = 256ull << 20;
   double level_multiplier = 10;
   std::vector<int> level_multiplier_additional;
-  uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at twice that
+  uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at four to eight times that
   uint64_t max_compaction_bytes = 1600ull << 20;
   uint32_t max_pieces = 16;
   bool hash_range = false;  // tables of new levels are cut by hash
@@ -178,7 +178,11 @@ struct JobReport {
 struct FlushRequest {
   std::vector<std::shared_ptr<MemTable>> memtables;  // oldest first
   std::vector<SequenceNumber> snapshots;             // ascending
-  bool behind = false;  // more memtables wait than need to: writers may soon have to
+  uint32_t threads = 1;                              // that a merge may take, at least
+  // Asked now and then, by each thread of a merge, with the part (0 to 1) of its share that it has
+  // dealt with and the bytes that are left: whether the rest is to be written in the quickest way,
+  // as a run on level 0, since writers wait. May be null.
+  std::function<bool(double, uint64_t)> hurry;
 };
 
 // A picked unit of background work: pure data plus what is needed to run it.

@@ -81,9 +81,9 @@ class StoreHarness {
 
   // Full memtables may merge straight into level 1; otherwise they become runs on level 0.
   bool merge_memtables = false;
-  bool behind = false;
+  std::function<bool(double, uint64_t)> hurry;
   void Flush(JobReport* report = nullptr) {
-    const FlushRequest request{{mem_}, Snapshots(), behind};
+    const FlushRequest request{{mem_}, Snapshots(), 1, hurry};
     const bool merge = merge_memtables || options_.one_level;
     if (!merge || !Run(store_->PickFlush(request), report)) {
       VersionEdit edit;

@@ -59,7 +59,7 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
 }
 
 size_t CompactionJob::Workers() const {
-  const size_t max = std::max<uint32_t>(in_.context->max_subcompactions, 1);
+  const size_t max = std::max({in_.context->max_subcompactions, in_.threads, 1u});
   if (in_.rewrite) return std::min(max, in_.inputs.size());
   const uint64_t shares =
       1 + delta_.Bytes(std::nullopt, std::nullopt) / std::max<uint64_t>(gc_.target_table_bytes / 2, 1);
@@ -127,8 +127,18 @@ Status CompactionJob::RunRange(size_t worker, size_t begin, size_t end) {
     records->Seek(target);
   }
   Status s = records->status();
+  uint64_t total = 0, done = 0;
+  for (size_t i = begin; i < end; ++i) total += *regions_[i].delta_bytes;
   for (size_t i = begin; s.ok() && i < end; ++i) {
+    if (i > begin && in_.hurry != nullptr && total > 0 &&
+        in_.hurry(static_cast<double>(done) / static_cast<double>(total), total - done)) {
+      Region rest;
+      rest.lower = regions_[i].lower;
+      rest.upper = regions_[end - 1].upper;
+      return workers_[worker]->RunRest(rest, records.get());
+    }
     s = workers_[worker]->Run(regions_[i], records.get());
+    done += *regions_[i].delta_bytes;
   }
   return s;
 }

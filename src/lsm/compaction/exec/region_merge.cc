@@ -76,7 +76,7 @@ uint64_t RegionMerge::OldestCreation(const TableRef& base) const {
   return oldest == UINT64_MAX ? 0 : oldest;
 }
 
-PieceBuildOptions RegionMerge::BuildOptions() const {
+PieceBuildOptions RegionMerge::BuildOptions(int level) const {
   const StoreOptions& o = *in_.options;
   PieceBuildOptions b;
   b.comparator = cmp_;
@@ -84,8 +84,8 @@ PieceBuildOptions RegionMerge::BuildOptions() const {
   b.block_size = o.block_size;
   b.block_size_deviation = o.block_size_deviation;
   b.data_order = o.data_order;
-  if (static_cast<size_t>(in_.output_level) < o.compression.size()) {
-    b.compression = o.compression[in_.output_level];
+  if (static_cast<size_t>(level) < o.compression.size()) {
+    b.compression = o.compression[static_cast<size_t>(level)];
   }
   b.compression_level = o.compression_level;
   return b;
@@ -103,12 +103,12 @@ CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* coveri
   return options;
 }
 
-Status RegionMerge::NewPiece(std::unique_ptr<PieceBuilder>* builder, uint64_t* id) {
+Status RegionMerge::NewPiece(int level, std::unique_ptr<PieceBuilder>* builder) {
   CompactionFileWriter* writer = nullptr;
   Status s = file_.Writer(&writer);
   if (!s.ok()) return s;
-  *id = in_.context->new_number();
-  *builder = std::make_unique<PieceBuilder>(BuildOptions(), writer, *id);
+  *builder =
+      std::make_unique<PieceBuilder>(BuildOptions(level), writer, in_.context->new_number());
   return Status::OK();
 }
 
@@ -228,10 +228,9 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   CompactionIterator it(&input, std::move(options));
 
   std::unique_ptr<PieceBuilder> builder;
-  uint64_t id = 0;
   uint64_t n = 0;
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    if (builder == nullptr) s = NewPiece(&builder, &id);
+    if (builder == nullptr) s = NewPiece(in_.output_level, &builder);
     if (s.ok()) s = builder->Add(it.key(), it.value(), it.stale());
     if (s.ok()) s = Pause(++n);
     if (!s.ok()) return s;
@@ -244,7 +243,7 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   s = RegionTombstones(region, &base, &tombstones);
   if (!s.ok()) return s;
   for (const RangeTombstone& t : tombstones) {
-    if (builder == nullptr) s = NewPiece(&builder, &id);
+    if (builder == nullptr) s = NewPiece(in_.output_level, &builder);
     if (!s.ok()) return s;
     builder->AddRangeTombstone(t);
   }
@@ -270,8 +269,8 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   return Status::OK();
 }
 
-Status RegionMerge::FinishWholeTable(const Region& region, std::unique_ptr<PieceBuilder> builder,
-                                     uint64_t creation_time,
+Status RegionMerge::FinishWholeTable(int level, const Region& region,
+                                     std::unique_ptr<PieceBuilder> builder, uint64_t creation_time,
                                      const std::vector<RangeTombstone>& tombstones) {
   for (const RangeTombstone& t : tombstones) builder->AddRangeTombstone(t);
   PieceMeta piece;
@@ -285,11 +284,11 @@ Status RegionMerge::FinishWholeTable(const Region& region, std::unique_ptr<Piece
   meta.search = region.search;
   ExtendBounds(cmp_, piece, tombstones, /*first=*/true, &meta);
   meta.pieces.push_back({piece, piece.num_keys});
-  s = WriteOnePieceDirectory(hashes, Fingerprints(), DirectoryFunction(*in_.context, *in_.options),
-                             &file_, &meta);
+  s = WriteOnePieceDirectory(hashes, level == 0 ? kUpperFingerprints : Fingerprints(),
+                             DirectoryFunction(*in_.context, *in_.options), &file_, &meta);
   if (!s.ok()) return s;
   report_.outputs.push_back(meta);
-  edit_.added.push_back({in_.output_level, std::move(meta)});
+  edit_.added.push_back({level, std::move(meta)});
   return Status::OK();
 }
 
@@ -362,15 +361,15 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   if (!region.part || region.first_part) Replace(region.base);
   const uint64_t cut_at = region.hash_range ? UINT64_MAX : gc_.target_table_bytes;
   std::unique_ptr<PieceBuilder> builder;
-  uint64_t id = 0, n = 0;
+  uint64_t n = 0;
   std::string last_user_key;
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     const Slice user_key = it.user_key();
     if (builder != nullptr && builder->EstimatedBytes() >= cut_at &&
         cmp_->Compare(user_key, last_user_key) != 0) {
-      s = FinishWholeTable(region, std::move(builder), creation, take(user_key.ToString()));
+      s = FinishWholeTable(in_.output_level, region, std::move(builder), creation, take(user_key.ToString()));
     }
-    if (s.ok() && builder == nullptr) s = NewPiece(&builder, &id);
+    if (s.ok() && builder == nullptr) s = NewPiece(in_.output_level, &builder);
     if (s.ok()) s = builder->Add(it.key(), it.value());
     if (s.ok()) s = Pause(++n);
     if (!s.ok()) return s;
@@ -382,9 +381,40 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   report_.records_in += it.stats().records_in;
   report_.records_out += it.stats().records_out;
   std::vector<RangeTombstone> rest = take(region.upper);
-  if (builder == nullptr && !rest.empty()) s = NewPiece(&builder, &id);
-  if (s.ok() && builder != nullptr) s = FinishWholeTable(region, std::move(builder), creation, rest);
+  if (builder == nullptr && !rest.empty()) s = NewPiece(in_.output_level, &builder);
+  if (s.ok() && builder != nullptr) s = FinishWholeTable(in_.output_level, region, std::move(builder), creation, rest);
   return s;
+}
+
+// As a flush would write it: bases and deeper levels may hold anything.
+Status RegionMerge::RunRest(const Region& region, InternalIterator* delta) {
+  BoundedIterator records(cmp_, delta, region.upper ? &*region.upper : nullptr);
+  RangeTombstoneSet covering(cmp_);
+  Status s = delta_.AddCovering(&covering);
+  if (!s.ok()) return s;
+  CompactionIteratorOptions options = IteratorOptions(&covering);
+  options.filter = nullptr;
+  options.level = 0;
+  options.may_exist_outside = [](const Slice&) { return true; };
+  CompactionIterator it(&records, std::move(options));
+  std::unique_ptr<PieceBuilder> builder;
+  uint64_t n = 0;
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    if (builder == nullptr) s = NewPiece(0, &builder);
+    if (s.ok()) s = builder->Add(it.key(), it.value());
+    if (s.ok()) s = Pause(++n);
+    if (!s.ok()) return s;
+  }
+  if (!it.status().ok()) return it.status();
+  report_.records_in += it.stats().records_in;
+  report_.records_out += it.stats().records_out;
+  std::vector<RangeTombstone> tombstones;
+  for (RangeTombstone t : delta_.tombstones()) {
+    if (Clip(cmp_, region.lower, region.upper, &t)) tombstones.push_back(std::move(t));
+  }
+  if (builder == nullptr && !tombstones.empty()) s = NewPiece(0, &builder);
+  if (!s.ok() || builder == nullptr) return s;
+  return FinishWholeTable(0, region, std::move(builder), OldestCreation(nullptr), tombstones);
 }
 
 }  // namespace compassdb

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ struct CompactionJobInput {
   bool whole = false;  // bases are rewritten whole, whatever GC would choose
   bool manual = false;
   bool full = false;  // every table of the family takes part
+  uint32_t threads = 1;  // at least; with memtables, FlushRequest's
+  std::function<bool(double, uint64_t)> hurry;  // FlushRequest's; may be null
 };
 
 // User keys in [lower, upper), where a missing bound is open, with search keys
@@ -63,6 +66,8 @@ class RegionMerge {
   // `records` stands on the first record of the delta in the region, and is
   // left on the first behind it.
   Status Run(const Region& region, InternalIterator* records);
+  // Writes what is left of the delta, up to region.upper, as a run on level 0; no base is met.
+  Status RunRest(const Region& region, InternalIterator* records);
   // Rewrites a table whole; there is no delta.
   Status Rewrite(const TableRef& table);
   // Syncs the file. What was done is then in edit() and report().
@@ -95,15 +100,15 @@ class RegionMerge {
   bool MayZeroSequences(const Region& region) const;
   CompactionIteratorOptions IteratorOptions(RangeTombstoneSet* covering) const;
   void CreateFilter();
-  Status NewPiece(std::unique_ptr<PieceBuilder>* builder, uint64_t* id);
-  Status FinishWholeTable(const Region& region, std::unique_ptr<PieceBuilder> builder,
+  Status NewPiece(int level, std::unique_ptr<PieceBuilder>* builder);
+  Status FinishWholeTable(int level, const Region& region, std::unique_ptr<PieceBuilder> builder,
                           uint64_t creation_time,
                           const std::vector<RangeTombstone>& tombstones);
   void Replace(const TableRef& base);
   // Every so many records: the rate limiter's turn, and the cancel flag.
   Status Pause(uint64_t records);
   uint64_t OldestCreation(const TableRef& base) const;
-  PieceBuildOptions BuildOptions() const;
+  PieceBuildOptions BuildOptions(int level) const;
 
   const CompactionJobInput& in_;
   const Delta& delta_;

@@ -10,11 +10,12 @@ namespace compassdb {
 
 namespace {
 
-// Two to four times the target, for a table always the same: tables that have grown side by
-// side are not all cut by the same job, for which writers would have to wait.
+// Four to eight times the target, for a table always the same: tables that have grown side by
+// side are not all cut by the same job, for which writers would have to wait. A cut writes all
+// of the table once more, so there are to be few of them while data grows.
 uint64_t SplitBytes(const TphMeta& base, const GcConfig& config) {
   const uint64_t spread = Hash64(base.smallest) >> 56;
-  return 2 * config.target_table_bytes + config.target_table_bytes / 128 * spread;
+  return 4 * config.target_table_bytes + config.target_table_bytes / 64 * spread;
 }
 
 }  // namespace
