@@ -91,6 +91,9 @@ class CacheShard {
   void SetStrictCapacityLimit(bool strict);
   void DisownData();
 
+  bool HasRoom(size_t bytes) const {
+    return usage() + bytes <= capacity_.load(std::memory_order_relaxed);
+  }
   size_t usage() const { return usage_.load(std::memory_order_relaxed); }
   size_t PinnedUsage() const;
   size_t Occupancy() const;

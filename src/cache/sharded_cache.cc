@@ -61,7 +61,9 @@ ShardedCache::~ShardedCache() {
 }
 
 uint64_t ShardedCache::HashOf(const Slice& key) const {
-  if (key.size() == 16) return HashOfWords(DecodeFixed64(key.data()), DecodeFixed64(key.data() + 8));
+  const auto word = [&key](size_t i) { return DecodeFixed64(key.data() + 8 * i); };
+  if (key.size() == 16) return HashOfWords(word(0), word(1));
+  if (key.size() == 24) return HashOfWords(word(0), word(1), word(2));
   return Hash64(key, 0x436163686553);
 }
 
@@ -175,6 +177,16 @@ bool ShardedCache::Release(Handle* handle, bool useful, bool erase_if_last_ref) 
   return Release(handle, erase_if_last_ref);
 }
 
+ShardedCache::Keep ShardedCache::NoteMiss(uint64_t block_hash, size_t block_charge,
+                                          uint64_t record_hash) {
+  // A full cache, too, has room for what left it last.
+  if (ShardOf(block_hash).HasRoom(2 * block_charge)) return Keep::kBlock;
+  const bool block_again = misses_.NoteBlock(block_hash);
+  if (!misses_.NoteRecord(record_hash)) return block_again ? Keep::kBlock : Keep::kNothing;
+  if (!keeps_records()) keeps_records_.store(true, std::memory_order_relaxed);
+  return Keep::kRecord;
+}
+
 void* ShardedCache::Value(Handle* handle) { return Entry(handle)->value; }
 size_t ShardedCache::GetUsage(Handle* handle) const { return Entry(handle)->total_charge; }
 size_t ShardedCache::GetCharge(Handle* handle) const { return Entry(handle)->charge; }
@@ -191,6 +203,7 @@ void ShardedCache::Erase(const Slice& key) {
 void ShardedCache::SetCapacity(size_t capacity) {
   capacity_.store(capacity, std::memory_order_relaxed);
   block_memory_.SetEnabled(capacity >= kLeastForCells);
+  misses_.Resize(capacity);
   const size_t per_shard = CapacityPerShard(capacity);
   for (size_t i = 0; i < num_shards(); ++i) shards_[i].shard.SetCapacity(per_shard);
 }

@@ -10,6 +10,7 @@
 
 #include "cache/block_memory.h"
 #include "cache/cache_shard.h"
+#include "cache/miss_history.h"
 
 namespace compassdb {
 
@@ -57,12 +58,15 @@ class ShardedCache final : public rocksdb::Cache {
   // Gives cells while the cache is large enough for regions of them to be small beside it.
   BlockMemory* block_memory() { return &block_memory_; }
 
-  // Keys of two words are hashed without looking at bytes.
+  // Keys of two or three words are hashed without looking at bytes.
   static uint64_t HashOfWords(uint64_t a, uint64_t b) {
     const unsigned __int128 product = static_cast<unsigned __int128>(a ^ 0x9E3779B97F4A7C15u) *
                                       (b ^ 0xD6E8FEB86659FD93u);
     const uint64_t mixed = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
     return (mixed ^ mixed >> 32) * 0xFF51AFD7ED558CCDu;
+  }
+  static uint64_t HashOfWords(uint64_t a, uint64_t b, uint64_t c) {
+    return HashOfWords(HashOfWords(a, b), c);
   }
   // As Insert, with an embedded entry (cache_entry.h) that stands in `value`, its key behind it.
   Status InsertEmbedded(CacheEntry* entry, const Slice& key, void* value,
@@ -97,6 +101,14 @@ class ShardedCache final : public rocksdb::Cache {
     CacheEntry* const entry = hint->load(std::memory_order_seq_cst);
     if (entry != nullptr) ShardOf(entry->hash).DropHint(entry, hint);
   }
+  // What is worth keeping of a block that a point read had to fetch for one record. While there is
+  // room, the block. Once the cache is full: the record if it was fetched lately, or else the block
+  // if another record of it was.
+  enum class Keep : uint8_t { kNothing, kRecord, kBlock };
+  Keep NoteMiss(uint64_t block_hash, size_t block_charge, uint64_t record_hash);
+  // Whether there may be records.
+  bool keeps_records() const { return keeps_records_.load(std::memory_order_relaxed); }
+  bool has_secondary() const { return options_.secondary_cache != nullptr; }
   // For holders of an EpochGuard.
   void Prefetch(uint64_t hash) const { ShardOf(hash).table().Prefetch(hash); }
   void PrefetchEntry(uint64_t hash) const { ShardOf(hash).table().PrefetchEntry(hash); }
@@ -129,6 +141,8 @@ class ShardedCache final : public rocksdb::Cache {
   const CacheOptions options_;
   const int shard_bits_;
   BlockMemory block_memory_;
+  MissHistory misses_;
+  std::atomic<bool> keeps_records_{false};
   AlignedShard* shards_;
   std::atomic<size_t> capacity_;
   std::atomic<bool> strict_;

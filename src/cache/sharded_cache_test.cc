@@ -652,5 +652,22 @@ TEST_F(EmbeddedEntriesTest, ManyThreadsUseHints) {
   EXPECT_EQ(own_->GetUsage(), own_->GetOccupancyCount());
 }
 
+TEST_F(ShardedCacheTest, AFullCacheKeepsWhatIsWantedAgain) {
+  options_.capacity = 100 << 10;
+  Make();
+  auto* const cache = dynamic_cast<ShardedCache*>(cache_.get());
+  const auto hash = [](uint64_t n) { return ShardedCache::HashOfWords(n, 1); };
+  using Keep = ShardedCache::Keep;
+  EXPECT_EQ(cache->NoteMiss(hash(1), 4096, hash(2)), Keep::kBlock);  // there is room
+  for (uint64_t n = 0; n < 25; ++n) ASSERT_TRUE(Insert(n, 4096).ok());
+  EXPECT_FALSE(cache->keeps_records());
+  EXPECT_EQ(cache->NoteMiss(hash(1), 4096, hash(2)), Keep::kNothing);
+  EXPECT_EQ(cache->NoteMiss(hash(1), 4096, hash(3)), Keep::kBlock);  // another record of it
+  for (uint64_t n = 100; n < 600; ++n) cache->NoteMiss(hash(n), 4096, hash(n + 10000));
+  EXPECT_FALSE(cache->keeps_records());
+  EXPECT_EQ(cache->NoteMiss(hash(595), 4096, hash(10000 + 595)), Keep::kRecord);
+  EXPECT_TRUE(cache->keeps_records());
+}
+
 }  // namespace
 }  // namespace compassdb

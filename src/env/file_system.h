@@ -54,6 +54,11 @@ class RandomAccessFile {
   virtual ~RandomAccessFile() = default;
   // Reads n bytes at offset; shorter only at end of file.
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
+  // The same without a copy: `result` lies anywhere within `room`, memory that is aligned to
+  // ReadAlignment() and has n + 2 * ReadAlignment() bytes.
+  virtual Status ReadWithin(uint64_t offset, size_t n, Slice* result, char* room) const {
+    return Read(offset, n, result, room);
+  }
   // Performs all of them, in any order. Default: one Read after the other.
   virtual void MultiRead(ReadRequest* requests, size_t n) const;
   // Adds reads to a batch, to go on beside the caller's work and other files' reads

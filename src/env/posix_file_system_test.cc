@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "env/aligned_reads.h"
 #include "env/clock.h"
 #include "env/file_system.h"
 #include "env/memory_file_system.h"
@@ -111,6 +112,31 @@ TEST_P(FileSystemTest, AppendsOfAllSizesReadBack) {
   }
 }
 
+void ExpectReadWithin(const RandomAccessFile& file, const std::string& expected, uint64_t offset,
+                      size_t n) {
+  const size_t alignment = file.ReadAlignment();
+  AlignedBuffer room;
+  char* const begin = room.Reserve(alignment, n + 2 * alignment);
+  ASSERT_NE(begin, nullptr);
+  Slice result;
+  ASSERT_TRUE(file.ReadWithin(offset, n, &result, begin).ok());
+  EXPECT_EQ(result, offset < expected.size() ? expected.substr(offset, n) : "");
+  if (result.empty()) return;
+  EXPECT_GE(result.data(), begin);
+  EXPECT_LE(result.data() + result.size(), begin + n + 2 * alignment);
+}
+
+TEST_P(FileSystemTest, ReadsLieWithinTheirRoom) {
+  Random random(3);
+  const std::string expected = random.Bytes(50000);
+  ASSERT_TRUE(WriteFileAtomically(fs_, Path("w"), expected).ok());
+  std::unique_ptr<RandomAccessFile> reader;
+  ASSERT_TRUE(fs_->NewRandomAccessFile(Path("w"), FileOptions(), &reader).ok());
+  for (int i = 0; i < 100; ++i) {
+    ExpectReadWithin(*reader, expected, random.Uniform(expected.size() + 100), random.Skewed(15));
+  }
+}
+
 TEST_P(FileSystemTest, DirectFilesReadBack) {
   Random random(2);
   FileOptions direct;
@@ -148,7 +174,10 @@ TEST_P(FileSystemTest, DirectFilesReadBack) {
     Slice result;
     ASSERT_TRUE(reader->Read(offset, n, &result, scratch.data()).ok());
     ASSERT_EQ(result, expected.substr(offset, n));
+    ExpectReadWithin(*reader, expected, offset, n);
   }
+  ExpectReadWithin(*reader, expected, expected.size() - 10, 20);
+  ExpectReadWithin(*reader, expected, expected.size() + 9000, 10);
   Slice result;
   ASSERT_TRUE(reader->Read(expected.size() + 9000, 10, &result, scratch.data()).ok());
   EXPECT_TRUE(result.empty());

@@ -2,10 +2,12 @@
 // Positional reads. With O_DIRECT, requests that are not aligned go through an
 // aligned buffer. Batches go through the thread's io_uring, where there is one.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -19,22 +21,46 @@ namespace compassdb {
 
 namespace {
 
-constexpr uint64_t kAlignMask = kDirectIoAlignment - 1;
+// What places, lengths and memory of direct reads are multiples of: often a sector, less than a page.
+size_t DirectReadAlignment([[maybe_unused]] int fd) {
+#ifdef STATX_DIOALIGN
+  struct statx about = {};
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &about) == 0 &&
+      (about.stx_mask & STATX_DIOALIGN) != 0) {
+    const size_t grid = std::max(about.stx_dio_offset_align, about.stx_dio_mem_align);
+    if (std::has_single_bit(grid)) return grid;
+  }
+#endif
+  return kDirectIoAlignment;
+}
 
 class PosixRandomAccessFile : public RandomAccessFile {
  public:
   PosixRandomAccessFile(std::string path, int fd, bool direct)
-      : path_(std::move(path)), fd_(fd), direct_(direct) {}
+      : path_(std::move(path)),
+        fd_(fd),
+        direct_(direct),
+        grid_(direct ? DirectReadAlignment(fd) : 1) {}
   ~PosixRandomAccessFile() override { close(fd_); }
 
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     *result = Slice(scratch, 0);
     const bool aligned =
-        ((offset | n | reinterpret_cast<uintptr_t>(scratch)) & kAlignMask) == 0;
+        ((offset | n | reinterpret_cast<uintptr_t>(scratch)) & (grid_ - 1)) == 0;
     if (direct_ && !aligned) return ReadThroughBounce(offset, n, result, scratch);
     size_t got = 0;
     Status s = ReadFully(offset, n, scratch, &got);
     if (s.ok()) *result = Slice(scratch, got);
+    return s;
+  }
+
+  Status ReadWithin(uint64_t offset, size_t n, Slice* result, char* room) const override {
+    const size_t before = offset & (grid_ - 1);
+    const size_t wanted = (before + n + grid_ - 1) & ~(grid_ - 1);
+    size_t got = 0;
+    Status s = ReadFully(offset - before, wanted, room, &got);
+    const size_t usable = s.ok() && got > before ? std::min(n, got - before) : 0;
+    *result = Slice(room + before, usable);
     return s;
   }
 
@@ -57,7 +83,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
     batch->Add(std::move(part));
   }
 
-  size_t ReadAlignment() const override { return grid(); }
+  size_t ReadAlignment() const override { return grid_; }
 
   void Prefetch(uint64_t offset, size_t n) const override {
     if (direct_) return;
@@ -69,7 +95,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
   class RingPart final : public ReadBatch::Part {
    public:
     RingPart(const PosixRandomAccessFile* file, ReadRequest* requests, size_t n)
-        : file_(file), reads_(file->path_, file->grid(), requests, n) {}
+        : file_(file), reads_(file->path_, file->grid_, requests, n) {}
 
     void Queue(IoRing* ring, size_t* outstanding) {
       if (!reads_.ok()) return;
@@ -81,7 +107,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
         r.buffer = span.buffer;
         r.length = span.length;
         r.offset = span.offset;
-        r.grid = file_->grid();
+        r.grid = file_->grid_;
         r.outstanding = outstanding;
         ring->Queue(&r);
       }
@@ -110,8 +136,6 @@ class PosixRandomAccessFile : public RandomAccessFile {
     AlignedReads reads_;
     std::vector<RingRead> ring_reads_;
   };
-
-  size_t grid() const { return direct_ ? kDirectIoAlignment : 1; }
 
   Status ReadError(const char* operation, uint64_t offset, size_t n, int error) const {
     return PosixError(std::string(operation) + " offset " + std::to_string(offset) + " len " +
@@ -147,7 +171,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
   }
 
   void ReadMergedSpans(ReadRequest* requests, size_t n) const {
-    AlignedReads reads(path_, grid(), requests, n);
+    AlignedReads reads(path_, grid_, requests, n);
     if (!reads.ok()) return;
     for (AlignedReads::Span& span : reads.spans()) {
       span.status = ReadFully(span.offset, span.length, span.buffer, &span.got);
@@ -165,33 +189,29 @@ class PosixRandomAccessFile : public RandomAccessFile {
       if (r == 0) break;
       *got += static_cast<size_t>(r);
       // A direct read that ends off the grid has met the end of the file.
-      if (direct_ && (*got & kAlignMask) != 0) break;
+      if (direct_ && (*got & (grid_ - 1)) != 0) break;
     }
     return Status::OK();
   }
 
   Status ReadThroughBounce(uint64_t offset, size_t n, Slice* result, char* scratch) const {
-    const uint64_t begin = offset & ~kAlignMask;
-    const uint64_t end = (offset + n + kAlignMask) & ~kAlignMask;
     AlignedBuffer owner;
-    char* buffer = owner.Reserve(kDirectIoAlignment, end - begin);
+    char* const buffer = owner.Reserve(grid_, n + 2 * grid_);
     if (buffer == nullptr) {
       return Status::MemoryLimit("While pread: " + path_,
-                                 "no buffer of " + std::to_string(end - begin) + " bytes");
+                                 "no buffer of " + std::to_string(n + 2 * grid_) + " bytes");
     }
-    size_t got = 0;
-    Status s = ReadFully(begin, end - begin, buffer, &got);
-    if (s.ok() && got > offset - begin) {
-      const size_t usable = std::min<size_t>(n, got - (offset - begin));
-      memcpy(scratch, buffer + (offset - begin), usable);
-      *result = Slice(scratch, usable);
-    }
+    Slice read;
+    Status s = ReadWithin(offset, n, &read, buffer);
+    memcpy(scratch, read.data(), read.size());
+    *result = Slice(scratch, read.size());
     return s;
   }
 
   const std::string path_;
   const int fd_;
   const bool direct_;
+  const size_t grid_;  // of reads; 1 if they are not direct
 };
 
 class PosixSequentialFile : public SequentialFile {

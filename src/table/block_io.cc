@@ -264,7 +264,10 @@ BlockLoader::BlockLoader(const TableReaderOptions& options)
       own_(dynamic_cast<ShardedCache*>(cache_)),
       statistics_(options.statistics) {
   if (cache_ != nullptr) allocator_.users = cache_->memory_allocator();
-  if (own_ != nullptr) allocator_.cells = own_->block_memory();
+  if (own_ != nullptr) {
+    allocator_.cells = own_->block_memory();
+    own_has_secondary_ = own_->has_secondary();
+  }
   create_ = [allocator = allocator()](const void* data, size_t size, void** out, size_t* charge) {
     LoadedBlock* loaded =
         LoadedBlock::FromPayload(Slice(static_cast<const char*>(data), size), allocator);
@@ -282,24 +285,28 @@ bool BlockLoader::FromCache(uint64_t file_id, uint64_t offset, BlockRef* ref) co
       cache_->Lookup(key.slice(), &kBlockHelper, create_, rocksdb::Cache::Priority::LOW,
                      /*wait=*/true, statistics_);
   if (handle == nullptr) {
-    Tick(statistics_, rocksdb::BLOCK_CACHE_MISS);
-    Tick(statistics_, rocksdb::BLOCK_CACHE_DATA_MISS);
+    CountMiss();
     return false;
   }
   ref->Reset();
   ref->cache_ = cache_;
   ref->handle_ = handle;
   ref->loaded_ = static_cast<LoadedBlock*>(cache_->Value(handle));
-  CountHit(ref->loaded_);
+  CountHit(ref->loaded_->charge());
   return true;
 }
 
-void BlockLoader::CountHit(const LoadedBlock* loaded) const {
+void BlockLoader::CountMiss() const {
+  Tick(statistics_, rocksdb::BLOCK_CACHE_MISS);
+  Tick(statistics_, rocksdb::BLOCK_CACHE_DATA_MISS);
+}
+
+void BlockLoader::CountHit(size_t charge) const {
   if (rocksdb::PerfContext* perf = PerfCounters()) ++perf->block_cache_hit_count;
   if (statistics_ != nullptr) {
     Tick(statistics_, rocksdb::BLOCK_CACHE_HIT);
     Tick(statistics_, rocksdb::BLOCK_CACHE_DATA_HIT);
-    Tick(statistics_, rocksdb::BLOCK_CACHE_BYTES_READ, loaded->charge());
+    Tick(statistics_, rocksdb::BLOCK_CACHE_BYTES_READ, charge);
   }
 }
 
@@ -328,7 +335,7 @@ LoadedBlock* BlockLoader::Peek(uint64_t file_id, uint64_t offset) const {
       own_->Peek(BlockKey(file_id, offset).slice(), ShardedCache::HashOfWords(file_id, offset));
   if (entry == nullptr) return nullptr;
   auto* const loaded = static_cast<LoadedBlock*>(entry->value);
-  CountHit(loaded);
+  CountHit(loaded->charge());
   return loaded;
 }
 
@@ -411,12 +418,27 @@ void BlockLoader::Adopt(LoadedBlock* loaded, const BlockPlace& place, bool fill_
   }
   ref->cache_ = cache_;
   ref->handle_ = handle;
-  if (statistics_ != nullptr) {
-    Tick(statistics_, rocksdb::BLOCK_CACHE_ADD);
-    Tick(statistics_, rocksdb::BLOCK_CACHE_DATA_ADD);
-    Tick(statistics_, rocksdb::BLOCK_CACHE_DATA_BYTES_INSERT, charge);
-    Tick(statistics_, rocksdb::BLOCK_CACHE_BYTES_WRITE, charge);
-  }
+  CountAdded(charge);
+}
+
+void BlockLoader::CountAdded(size_t charge) const {
+  if (statistics_ == nullptr) return;
+  Tick(statistics_, rocksdb::BLOCK_CACHE_ADD);
+  Tick(statistics_, rocksdb::BLOCK_CACHE_DATA_ADD);
+  Tick(statistics_, rocksdb::BLOCK_CACHE_DATA_BYTES_INSERT, charge);
+  Tick(statistics_, rocksdb::BLOCK_CACHE_BYTES_WRITE, charge);
+}
+
+void BlockLoader::Keep(const BlockPlace& place, const Slice& payload) const {
+  LoadedBlock* const loaded = LoadedBlock::FromPayload(payload, allocator());
+  if (loaded == nullptr) return;
+  const BlockKey key(place.file->file_id(), place.offset);
+  const size_t charge = loaded->charge();
+  // Without a handle nothing fails: what finds no room is deleted.
+  own_->InsertEmbedded(loaded->entry(), key.slice(), loaded, &kBlockHelper, charge, nullptr,
+                       rocksdb::Cache::Priority::LOW)
+      .PermitUncheckedError();
+  CountAdded(charge);
 }
 
 void BlockLoader::Erase(uint64_t file_id, uint64_t offset) const {

@@ -74,14 +74,15 @@ class LoadedBlock {
   static Status Decode(const BlockPlace& place, const Slice& stored, bool verify_checksum,
                        const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                        LoadedBlock** out);
+  // Whether the bytes read are the block's, and how they are compressed.
+  static Status Check(const BlockPlace& place, const Slice& stored, bool verify_checksum,
+                      rocksdb::CompressionType* type);
 
   // A block whose payload a secondary cache kept. Null if it does not parse.
   static LoadedBlock* FromPayload(const Slice& payload, const BlockAllocator& allocator);
 
  private:
   static LoadedBlock* Allocate(const BlockAllocator& allocator, size_t bytes);
-  static Status Check(const BlockPlace& place, const Slice& stored, bool verify_checksum,
-                      rocksdb::CompressionType* type);
   static Status Decompress(const BlockPlace& place, const Slice& payload,
                            rocksdb::CompressionType type, const BlockAllocator& allocator,
                            rocksdb::Statistics* statistics, LoadedBlock** out);
@@ -152,7 +153,7 @@ class BlockLoader {
     PrefetchEntryLines(hint);
     hint->CountHit();
     LoadedBlock* const loaded = LoadedBlock::Of(hint);
-    CountHit(loaded);
+    CountHit(loaded->charge());
     return loaded;
   }
   // Null if the cache is not of our make.
@@ -175,15 +176,23 @@ class BlockLoader {
   // there is no memory.
   BlockRef Share(const BlockRef& ref) const;
   void Erase(uint64_t file_id, uint64_t offset) const;
+  // Puts a copy of a block into the cache (PointBlock); it is no error if it does not fit.
+  void Keep(const BlockPlace& place, const Slice& payload) const;
+  // Whether what is neither peeked at nor read from the file can be nowhere else.
+  bool PeekIsAll() const { return cache_ == nullptr || (own_ != nullptr && !own_has_secondary_); }
+  bool has_cache() const { return cache_ != nullptr; }
+  void CountHit(size_t charge) const;
+  void CountMiss() const;
+  const BlockAllocator& allocator() const { return allocator_; }
   rocksdb::Statistics* statistics() const { return statistics_; }
 
  private:
-  void CountHit(const LoadedBlock* loaded) const;
+  void CountAdded(size_t charge) const;
   void Adopt(LoadedBlock* loaded, const BlockPlace& place, bool fill_cache, BlockRef* ref) const;
-  const BlockAllocator& allocator() const { return allocator_; }
 
   rocksdb::Cache* cache_ = nullptr;
   ShardedCache* own_ = nullptr;  // cache_, if it is of our make
+  bool own_has_secondary_ = false;
   BlockAllocator allocator_;
   rocksdb::Statistics* statistics_ = nullptr;
   rocksdb::Cache::CreateCallback create_;  // makes blocks of what a secondary cache returns

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
+#include "cache/sharded_cache.h"
 #include "iter/merging_iterator.h"
+#include "table/cached_record.h"
 #include "table/hashed_iterator.h"
 #include "table/piece_reader.h"
+#include "table/point_block.h"
 #include "util/epoch.h"
 #include "util/heap_bytes.h"
 
@@ -15,6 +18,11 @@ namespace {
 
 // Up to here copying costs less than a reference that other threads count, too.
 constexpr size_t kCopiedValueBytes = 1024;
+
+// The newest record of the key here, and complete by itself.
+bool IsAnswer(const Block::FindResult& found) {
+  return found.found && found.first && found.record.type != kTypeMerge;
+}
 
 // Hints are thought of at one in so many blocks found without, and made where at least three
 // quarters of so many blocks of the piece are in the cache.
@@ -109,21 +117,42 @@ LoadedBlock* Piece::PeekAndNote(const PieceReader& reader, uint32_t block) const
   return loaded;
 }
 
-Piece::Cached Piece::FindCached(const Slice& user_key, const KeyHash& hash,
-                                GetContext* ctx) const {
+bool Piece::FeedCachedRecord(const BlockLoader& loader, const Slice& user_key,
+                             const KeyHash& hash, GetContext* ctx) const {
+  const ShardedCache* const cache = loader.own_cache();
+  if (cache == nullptr || !cache->keeps_records()) return false;
+  const EpochGuard guard;
+  const CachedRecord* const record =
+      CachedRecord::Find(cache, {meta_.file_id, meta_.extent.offset, hash.h1}, user_key);
+  if (record == nullptr || record->sequence() > ctx->snapshot()) return false;
+  loader.CountHit(record->charge());
+  ctx->Add(record->sequence(), record->type(), record->value(), nullptr);
+  return true;
+}
+
+Piece::Cached Piece::FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx,
+                                uint32_t* missing) const {
   const PieceReader* const reader = resident();
   if (reader == nullptr) [[unlikely]] return Cached::kUndecided;
   const PieceReader& r = *reader;
+  // Where most blocks are cached, records are not.
+  if (hints_.load(std::memory_order_relaxed) == nullptr &&
+      FeedCachedRecord(r.loader(), user_key, hash, ctx)) {
+    return Cached::kFed;
+  }
   const uint32_t block = r.LookupBlock(user_key);
   const EpochGuard guard;
   LoadedBlock* const loaded = PeekBlock(r, block);
-  if (loaded == nullptr) return Cached::kUndecided;
+  if (loaded == nullptr) {
+    if (missing != nullptr && block < r.num_blocks() && r.loader().PeekIsAll()) *missing = block;
+    return Cached::kUndecided;
+  }
   Block::FindResult found;
   if (!loaded->block().Find(r.order(), user_key, &hash, ctx->snapshot(), &found)) {
     return Cached::kUndecided;
   }
   if (!found.key_present) return Cached::kAbsent;
-  if (!found.found || !found.first || found.record.type == kTypeMerge) return Cached::kUndecided;
+  if (!IsAnswer(found)) return Cached::kUndecided;
   if (found.record.value.size() <= kCopiedValueBytes) {
     ctx->Add(found.record.sequence, found.record.type, found.record.value, nullptr);
     return Cached::kFed;
@@ -134,6 +163,42 @@ Piece::Cached Piece::FindCached(const Slice& user_key, const KeyHash& hash,
   ref.MoveInto(&pin);
   ctx->Add(found.record.sequence, found.record.type, found.record.value, &pin);
   return Cached::kFed;
+}
+
+Status Piece::FindInFile(const BlockReadOptions& read, uint32_t block, const Slice& user_key,
+                         const KeyHash& hash, GetContext* ctx, Cached* found) const {
+  *found = Cached::kUndecided;
+  const PieceReader& r = *resident();
+  const BlockLoader& loader = r.loader();
+  std::shared_ptr<CompactionFile> holder;
+  const CompactionFile* file = nullptr;
+  if (Status s = r.File(&holder, &file); !s.ok()) return s;
+  const BlockPlace place = r.PlaceOf(block, file);
+  if (place.length > PointBlock::kMaxBytes) return Status::OK();
+  if (loader.has_cache()) loader.CountMiss();
+  PointBlock point;
+  if (Status s = point.Read(loader, place, read); !s.ok()) return s;
+  Block::FindResult result;
+  if (!point.block().Find(r.order(), user_key, &hash, ctx->snapshot(), &result)) {
+    return r.DamagedBlock(block, "malformed record");
+  }
+  const bool answer = IsAnswer(result);
+  *found = !result.key_present ? Cached::kAbsent : answer ? Cached::kFed : Cached::kNotAlone;
+  if (answer) ctx->Add(result.record.sequence, result.record.type, result.record.value, nullptr);
+  ShardedCache* const cache = read.fill_cache ? loader.own_cache() : nullptr;
+  if (cache == nullptr) return Status::OK();
+  const CachedRecord::Key key{meta_.file_id, meta_.extent.offset, hash.h1};
+  const ShardedCache::Keep keep =
+      cache->NoteMiss(ShardedCache::HashOfWords(meta_.file_id, place.offset), place.length,
+                      key.Hash());
+  // Large records, and those that will be looked for again in a moment, are kept with their block.
+  if (keep == ShardedCache::Keep::kBlock || *found == Cached::kNotAlone ||
+      (keep == ShardedCache::Keep::kRecord && result.record.value.size() > kCopiedValueBytes)) {
+    loader.Keep(place, point.payload());
+  } else if (keep == ShardedCache::Keep::kRecord && answer) {
+    CachedRecord::Keep(cache, loader.allocator(), key, user_key, result.record);
+  }
+  return Status::OK();
 }
 
 InternalIteratorPtr Piece::NewIterator(const BlockReadOptions& read) const {

@@ -22,6 +22,7 @@
 
 namespace compassdb {
 
+class BlockLoader;
 class LoadedBlock;
 class PieceReader;
 using PieceRef = PartRef<PieceReader>;
@@ -63,8 +64,14 @@ class Piece {
   // As Find, and feeds what it found to ctx, if all of it is in the block cache and
   // needs no second look; takes no lock and, unless the value is large, no
   // reference. kUndecided: ask Find; ctx is untouched.
-  enum class Cached : uint8_t { kUndecided, kAbsent, kFed };
-  Cached FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx) const;
+  enum class Cached : uint8_t { kUndecided, kAbsent, kFed, kNotAlone };
+  // A block that FindInFile could read is *missing; otherwise that stays as it is.
+  Cached FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx,
+                    uint32_t* missing = nullptr) const;
+  // Goes on from there: reads the block, and feeds what it found; the cache may keep the block, or the
+  // record, or neither. kNotAlone: more than the key's newest record here is wanted; ctx is untouched.
+  Status FindInFile(const BlockReadOptions& read, uint32_t block, const Slice& user_key,
+                    const KeyHash& hash, GetContext* ctx, Cached* found) const;
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   Status ReadHashes(PieceHashes* hashes) const;
@@ -82,6 +89,8 @@ class Piece {
   // The block, if it is in the cache, under the caller's EpochGuard.
   LoadedBlock* PeekBlock(const PieceReader& reader, uint32_t block) const;
   LoadedBlock* PeekAndNote(const PieceReader& reader, uint32_t block) const;
+  bool FeedCachedRecord(const BlockLoader& loader, const Slice& user_key, const KeyHash& hash,
+                        GetContext* ctx) const;
 
   const TableContextRef context_;
   const PieceMeta meta_;

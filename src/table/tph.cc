@@ -166,15 +166,24 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
 
   const Piece& piece = *pieces_[hit.piece];
-  const Piece::Cached cached = read.blocks == nullptr
-                                   ? piece.FindCached(user_key, hash, ctx)
-                                   : Piece::Cached::kUndecided;  // BeginGet has asked
+  uint32_t missing = UINT32_MAX;
+  Piece::Cached cached = Piece::Cached::kUndecided;
+  if (read.blocks == nullptr) {  // or else BeginGet has asked
+    cached = piece.FindCached(user_key, hash, ctx, &missing);
+  }
+  if (missing != UINT32_MAX && !read.cache_only) {
+    Status s = piece.FindInFile(read, missing, user_key, hash, ctx, &cached);
+    if (!s.ok()) return s;
+  }
   switch (cached) {
     case Piece::Cached::kFed:
       Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
       return Status::OK();
     case Piece::Cached::kAbsent:
       return Status::OK();  // another key's slot, with the same fingerprint
+    case Piece::Cached::kNotAlone:
+      Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+      return SearchPieces(read, user_key, ctx);
     case Piece::Cached::kUndecided:
       break;
   }
