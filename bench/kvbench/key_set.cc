@@ -16,7 +16,11 @@ KeySet::KeySet(uint64_t records, uint64_t key_size, uint64_t value_size, KeyOrde
 }
 
 void KeySet::ReserveRoom(uint64_t extra) {
-  const uint64_t wanted = next_.load() + extra;
+  Grow(next_.load() + extra);
+  while (complete_ < next_.load() && IsMarked(complete_)) ++complete_;
+}
+
+void KeySet::Grow(uint64_t wanted) {
   if (words_ != nullptr && wanted <= capacity_) return;
   const uint64_t old_words = words_ == nullptr ? 0 : capacity_ / 64 + 1;
   const uint64_t new_words = wanted / 64 + 1;

@@ -26,7 +26,7 @@ class KeySet {
   void ReserveRoom(uint64_t extra);
 
   bool Contains(uint64_t number) const {
-    return (words_[number / 64].load(std::memory_order_relaxed) >> (number % 64)) & 1;
+    return number < complete_ || IsMarked(number);
   }
   // Record `number` was written. Marking twice counts once.
   void Mark(uint64_t number);
@@ -56,7 +56,13 @@ class KeySet {
   const uint64_t key_size_;
   const uint64_t value_size_;
   const KeyOrder order_;
+  bool IsMarked(uint64_t number) const {
+    return (words_[number / 64].load(std::memory_order_relaxed) >> (number % 64)) & 1;
+  }
+  void Grow(uint64_t wanted);
+
   uint64_t capacity_ = 0;
+  uint64_t complete_ = 0;  // all below were marked before the clients ran: a read need not look
   std::unique_ptr<std::atomic<uint64_t>[]> words_;
   std::atomic<uint64_t> next_;
   std::atomic<uint64_t> limit_;
