@@ -47,9 +47,9 @@ class ZeroRuns {
       }
     }
   }
-  const std::vector<std::pair<uint64_t, uint64_t>>& Finish() {
+  std::vector<std::pair<uint64_t, uint64_t>> Finish() {
     Close();
-    return runs_;
+    return std::move(runs_);
   }
 
  private:
@@ -119,7 +119,8 @@ Status CopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to
   Status closed = out->Close();
   if (s.ok()) s = closed;
   if (!s.ok()) return s;
-  for (const auto& [offset, length] : zeros.Finish()) {
+  result->zeros = zeros.Finish();
+  for (const auto& [offset, length] : result->zeros) {
     // Only to save space: zeros they stay, and some file systems have no holes.
     to_fs->PunchHole(to, offset, length).PermitUncheckedError();
   }

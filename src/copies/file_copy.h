@@ -12,6 +12,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "env/file_system.h"
 #include "rocksdb/rate_limiter.h"
@@ -35,6 +37,8 @@ struct CopySource {
 struct CopyResult {
   uint64_t size = 0;
   uint32_t crc32c = 0;
+  // Page-aligned runs of zeros, offset and length; of large ones only.
+  std::vector<std::pair<uint64_t, uint64_t>> zeros;
 };
 
 // Creates or replaces `to`. The directory is the caller's to sync.

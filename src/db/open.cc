@@ -5,37 +5,10 @@
 
 #include "base/file_names.h"
 #include "db/info_log.h"
+#include "env/create_dir.h"
 #include "options/sanitize.h"
 
 namespace compassdb {
-namespace {
-
-std::string ParentOf(const std::string& dir) {
-  const size_t slash = dir.find_last_not_of('/') == std::string::npos
-                           ? std::string::npos
-                           : dir.rfind('/', dir.find_last_not_of('/'));
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : dir.substr(0, slash);
-}
-
-// A directory that vanishes in a crash takes along what was synced in it, so
-// the entries of all directories that are created here are made durable.
-Status CreateDirDurably(FileSystem* fs, const std::string& dir) {
-  std::vector<std::string> parents;
-  for (std::string d = dir; !fs->FileExists(d).ok();) {
-    const std::string parent = ParentOf(d);
-    parents.push_back(parent);
-    if (parent == "/" || parent == ".") break;
-    d = parent;
-  }
-  if (Status s = fs->CreateDir(dir); !s.ok()) return s;
-  for (auto it = parents.rbegin(); it != parents.rend(); ++it) {
-    if (Status s = fs->SyncDir(*it); !s.ok()) return s;
-  }
-  return Status::OK();
-}
-
-}  // namespace
 
 const rocksdb::ColumnFamilyOptions* DbOpener::OptionsOf(const std::string& family) const {
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Restoring a backup. CURRENT goes first and comes last: a directory in which
+// a restore did not end holds no database, rather than half of one.
+#include "base/file_names.h"
+#include "copies/backup_engine_impl.h"
+#include "copies/parallel.h"
+#include "env/create_dir.h"
+
+namespace compassdb {
+namespace {
+
+bool NotThere(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
+
+// Deletes the files in `dir`, if there is such a directory. Of files that are none of a
+// database's, failures (they may be directories) do not count.
+Status EmptyDir(FileSystem* fs, const std::string& dir, bool keep_logs) {
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(dir, &names);
+  if (NotThere(s)) return Status::OK();
+  for (const std::string& name : names) {
+    if (!s.ok()) break;
+    uint64_t number = 0;
+    FileType type;
+    const bool ours = ParseFileName(name, &number, &type);
+    if (ours && (type == FileType::kLock || (keep_logs && type == FileType::kWal))) continue;
+    Status deleted = fs->DeleteFile(JoinPath(dir, name));
+    if (ours && !NotThere(deleted)) s = deleted;
+  }
+  return s;
+}
+
+Status MoveArchivedLogs(FileSystem* fs, const std::string& wal_dir) {
+  const std::string archive = JoinPath(wal_dir, "archive");
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(archive, &names);
+  if (NotThere(s)) return Status::OK();
+  for (const std::string& name : names) {
+    if (s.ok()) s = fs->RenameFile(JoinPath(archive, name), JoinPath(wal_dir, name));
+  }
+  return s;
+}
+
+}  // namespace
+
+IOStatus BackupEngineImpl::RestoreDBFromBackup(const rocksdb::RestoreOptions& options, BackupID id,
+                                               const std::string& db_dir,
+                                               const std::string& wal_dir) const {
+  std::shared_lock<std::shared_mutex> shared(mu_);
+  return status_to_io_status(Restore(options, id, db_dir, wal_dir));
+}
+
+IOStatus BackupEngineImpl::RestoreDBFromLatestBackup(const rocksdb::RestoreOptions& options,
+                                                     const std::string& db_dir,
+                                                     const std::string& wal_dir) const {
+  std::shared_lock<std::shared_mutex> shared(mu_);
+  return status_to_io_status(Restore(options, LatestGood(), db_dir, wal_dir));
+}
+
+Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupID id,
+                                 const std::string& db_dir, const std::string& wal_dir) const {
+  const Backup* backup = nullptr;
+  Status s = Find(id, &backup);
+  if (s.ok()) s = CreateDirDurably(db_fs_.get(), db_dir);
+  if (s.ok()) s = CreateDirDurably(db_fs_.get(), wal_dir);
+  std::unique_ptr<FileLock> lock;  // the database must not be open
+  if (s.ok()) s = db_fs_->LockFile(LockFileName(db_dir), &lock);
+  if (!s.ok()) return s;
+  s = db_fs_->DeleteFile(CurrentFileName(db_dir));
+  if (NotThere(s)) s = Status::OK();
+  if (s.ok()) s = db_fs_->SyncDir(db_dir);
+  if (s.ok() && !options.keep_log_files) s = EmptyDir(db_fs_.get(), wal_dir, false);
+  if (s.ok() && !options.keep_log_files) {
+    s = EmptyDir(db_fs_.get(), JoinPath(wal_dir, "archive"), false);
+  }
+  if (s.ok() && options.keep_log_files) s = MoveArchivedLogs(db_fs_.get(), wal_dir);
+  if (s.ok()) s = EmptyDir(db_fs_.get(), db_dir, options.keep_log_files);
+  if (!s.ok()) return s;
+
+  CopyControl control;
+  control.limiter = restore_limiter_.get();
+  control.sync = options_.sync;
+  const std::string current = TempFileName(db_dir, 0);
+  std::vector<std::function<Status()>> tasks;
+  for (const BackupFile& file : backup->meta.files) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(file.name, &number, &type)) {
+      return Status::Corruption(MetaPath(id), "names the unknown file " + file.name);
+    }
+    std::string to = JoinPath(type == FileType::kWal ? wal_dir : db_dir, file.name);
+    if (type == FileType::kCurrent) to = current;
+    if (type == FileType::kWal && options.keep_log_files && db_fs_->FileExists(to).ok()) continue;
+    tasks.push_back([this, &file, &control, to] {
+      CopySource from;
+      from.fs = fs_.get();
+      from.path = PathOf(file);
+      from.size = file.size;
+      CopyResult result;
+      Status copied = CopyFile(from, db_fs_.get(), to, control, &result);
+      if (copied.ok() && result.crc32c != file.crc32c) {
+        copied = Status::Corruption(from.path, "does not have its checksum");
+      }
+      return copied;
+    });
+  }
+  s = RunInParallel(tasks, options_.max_background_operations, nullptr);
+  if (s.ok() && options_.sync) s = db_fs_->SyncDir(db_dir);
+  if (s.ok() && options_.sync) s = db_fs_->SyncDir(wal_dir);
+  if (s.ok()) s = db_fs_->RenameFile(current, CurrentFileName(db_dir));
+  if (s.ok() && options_.sync) s = db_fs_->SyncDir(db_dir);
+  Log("restored backup " + std::to_string(id) + " to " + db_dir + ": " + s.ToString());
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "base/file_names.h"
+#include "db/db_test_util.h"
+#include "rocksdb/utilities/backup_engine.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::BackupEngine;
+using rocksdb::BackupEngineOptions;
+using rocksdb::BackupEngineReadOnly;
+using rocksdb::BackupID;
+using rocksdb::BackupInfo;
+using rocksdb::IOStatus;
+
+// Long strings that need not be printed.
+#define EXPECT_SAME(a, b) EXPECT_TRUE((a) == (b))
+
+class BackupTest : public DbTest {
+ protected:
+  void SetUp() override { OpenDb(); }
+  void Fill(int first, int count, const std::string& value) {
+    for (int i = first; i < first + count; ++i) ASSERT_TRUE(Put(Key(i), value).ok());
+  }
+  void Compact() {
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  }
+  Status TryEngine() {
+    engine_.reset();
+    BackupEngine* engine = nullptr;
+    Status s = BackupEngine::Open(backup_options_, env_.get(), &engine);
+    engine_.reset(engine);
+    return s;
+  }
+  void OpenEngine() {
+    Status s = TryEngine();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  BackupID Backup(bool flush = false) {
+    if (engine_ == nullptr) OpenEngine();
+    rocksdb::CreateBackupOptions options;
+    options.flush_before_backup = flush;
+    BackupID id = 0;
+    IOStatus s = engine_->CreateNewBackup(options, db_.get(), &id);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return id;
+  }
+  // What backup `id` holds, through restored files.
+  std::string Restored(BackupID id) {
+    IOStatus s = engine_->RestoreDBFromBackup(id, "/restored", "/restored");
+    return s.ok() ? ScanAt("/restored") : s.ToString();
+  }
+  std::string ScanAt(const std::string& dir, rocksdb::Env* env = nullptr) {
+    rocksdb::Options options = options_;
+    options.create_if_missing = false;
+    if (env != nullptr) options.env = env;
+    rocksdb::DB* db = nullptr;
+    Status s = env != nullptr ? rocksdb::DB::OpenForReadOnly(options, dir, &db)
+                              : rocksdb::DB::Open(options, dir, &db);
+    if (!s.ok()) return s.ToString();
+    std::unique_ptr<rocksdb::DB> other(db);
+    if (s = db->VerifyChecksum(); !s.ok()) return s.ToString();
+    std::swap(other, db_);
+    std::string all = Scan();
+    std::swap(other, db_);
+    return all;
+  }
+  std::vector<std::string> Children(const std::string& dir) {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren(dir, &names).ok()) << dir;
+    return names;
+  }
+  void Damage(const std::string& path, size_t at) {
+    std::string data;
+    ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
+    data[at] = static_cast<char>(data[at] ^ 1);
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_->NewWritableFile(path, FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(data).ok());
+    ASSERT_TRUE(file->Close().ok());
+  }
+
+  BackupEngineOptions backup_options_{"/backups"};
+  std::unique_ptr<BackupEngine> engine_;
+};
+
+TEST_F(BackupTest, EveryBackupKeepsItsState) {
+  std::vector<std::string> states;
+  for (int n = 0; n < 5; ++n) {
+    Fill(n * 100, 600, std::string(100, static_cast<char>('a' + n)));
+    if (n % 2 == 0) Compact();
+    states.push_back(Scan());
+    ASSERT_EQ(Backup(n % 3 == 0), static_cast<BackupID>(n + 1));
+    if (n == 2) OpenEngine();
+  }
+  Fill(0, 2000, "z");
+  Compact();
+  for (int n = 0; n < 5; ++n) {
+    const auto id = static_cast<BackupID>(n + 1);
+    EXPECT_SAME(Restored(id), states[static_cast<size_t>(n)]) << n;
+    EXPECT_TRUE(engine_->VerifyBackup(id, true).ok());
+  }
+  EXPECT_TRUE(engine_->RestoreDBFromLatestBackup("/restored", "/restored").ok());
+  EXPECT_SAME(ScanAt("/restored"), states.back());
+}
+
+TEST_F(BackupTest, OnlyNewFilesAreCopied) {
+  Fill(0, 2000, std::string(100, 'a'));
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  Backup();
+  const size_t first = Children("/backups/shared_checksum").size();
+  Backup();
+  EXPECT_EQ(Children("/backups/shared_checksum").size(), first);
+  BackupInfo one, two;
+  ASSERT_TRUE(engine_->GetBackupInfo(1, &one).ok());
+  ASSERT_TRUE(engine_->GetBackupInfo(2, &two).ok());
+  EXPECT_EQ(one.size, two.size);
+  backup_options_.share_table_files = false;
+  OpenEngine();
+  EXPECT_EQ(Backup(), 3u);
+  EXPECT_EQ(Children("/backups/shared_checksum").size(), first);
+  EXPECT_GT(Children("/backups/private/3").size(), Children("/backups/private/2").size());
+}
+
+// Both the file that a backup holds and the one that it would share may have been
+// punched, and each lack what the other's history needs.
+TEST_F(BackupTest, PunchedCopyIsNotTakenForTheWholeFile) {
+  Fill(0, 3000, std::string(100, 'a'));
+  Compact();
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  const std::string whole = Scan();
+  backup_options_.backup_dir = "/early";
+  Backup();
+  // Most of the file dies and is punched; the second directory first sees it so.
+  fs_->ResetCounts();
+  for (int round = 0; round < 8 && fs_->Count(FaultOp::kPunch) == 0; ++round) {
+    for (int i = 0; i < 1500; ++i) {
+      ASSERT_TRUE(Put(Key(i), std::string(100, static_cast<char>('b' + round))).ok());
+    }
+    Compact();
+  }
+  EXPECT_GT(fs_->Count(FaultOp::kPunch), 0u);
+  const std::string later = Scan();
+  backup_options_.backup_dir = "/late";
+  OpenEngine();
+  Backup();
+  // Back to the early state, which needs what the late copy lacks.
+  backup_options_.backup_dir = "/early";
+  OpenEngine();
+  CloseDb();
+  ASSERT_TRUE(engine_->RestoreDBFromLatestBackup(name_, name_).ok());
+  OpenDb();
+  ASSERT_EQ(Scan(), whole);
+  backup_options_.backup_dir = "/late";
+  OpenEngine();
+  EXPECT_EQ(Backup(), 2u);
+  EXPECT_SAME(Restored(1), later);
+  EXPECT_SAME(Restored(2), whole);
+}
+
+TEST_F(BackupTest, InfoAndMetadata) {
+  OpenEngine();
+  BackupInfo info;
+  EXPECT_TRUE(engine_->GetLatestBackupInfo(&info).IsNotFound());
+  EXPECT_TRUE(engine_->RestoreDBFromLatestBackup("/restored", "/restored").IsNotFound());
+  EXPECT_TRUE(engine_->VerifyBackup(1).IsNotFound());
+  EXPECT_TRUE(engine_->DeleteBackup(1).IsNotFound());
+  Fill(0, 100, "a");
+  const std::string metadata("new\n\0line", 9);
+  ASSERT_TRUE(engine_->CreateNewBackupWithMetadata(db_.get(), metadata, true).ok());
+  for (int pass = 0; pass < 2; ++pass) {
+    ASSERT_TRUE(engine_->GetLatestBackupInfo(&info, true).ok());
+    EXPECT_EQ(info.backup_id, 1u);
+    EXPECT_EQ(info.app_metadata, metadata);
+    EXPECT_EQ(info.number_files, info.file_details.size());
+    uint64_t sum = 0;
+    for (const auto& file : info.file_details) {
+      sum += file.size;
+      EXPECT_TRUE(fs_->FileExists(file.directory + "/" + file.relative_filename).ok());
+    }
+    EXPECT_EQ(info.size, sum);
+    EXPECT_SAME(ScanAt(info.name_for_open, info.env_for_open.get()), Scan());
+    OpenEngine();
+  }
+  BackupEngineReadOnly* opened = nullptr;
+  ASSERT_TRUE(BackupEngineReadOnly::Open(backup_options_, env_.get(), &opened).ok());
+  std::unique_ptr<BackupEngineReadOnly> read_only(opened);
+  std::vector<BackupInfo> infos;
+  read_only->GetBackupInfo(&infos);
+  ASSERT_EQ(infos.size(), 1u);
+  EXPECT_TRUE(read_only->VerifyBackup(1, true).ok());
+  EXPECT_TRUE(read_only->RestoreDBFromBackup(1, "/restored", "/restored").ok());
+}
+
+TEST_F(BackupTest, ReadOnlyEngine) {
+  BackupEngineReadOnly* opened = nullptr;
+  EXPECT_TRUE(BackupEngineReadOnly::Open(backup_options_, env_.get(), &opened).IsNotFound());
+  for (int n = 0; n < 3; ++n) Backup();
+  backup_options_.max_valid_backups_to_open = 2;
+  ASSERT_TRUE(BackupEngineReadOnly::Open(backup_options_, env_.get(), &opened).ok());
+  std::unique_ptr<BackupEngineReadOnly> read_only(opened);
+  std::vector<BackupInfo> infos;
+  read_only->GetBackupInfo(&infos);
+  ASSERT_EQ(infos.size(), 2u);
+  EXPECT_EQ(infos[0].backup_id, 2u);
+  backup_options_.destroy_old_data = true;
+  EXPECT_TRUE(
+      BackupEngineReadOnly::Open(backup_options_, env_.get(), &opened).IsInvalidArgument());
+  OpenEngine();
+  engine_->GetBackupInfo(&infos);
+  EXPECT_TRUE(infos.empty());
+  EXPECT_TRUE(Children("/backups/private").empty());
+}
+
+TEST_F(BackupTest, DeletedBackupsLeaveNothingBehind) {
+  for (int n = 0; n < 4; ++n) {
+    Fill(0, 500, std::string(100, static_cast<char>('a' + n)));
+    Compact();
+    Backup(true);
+  }
+  const std::string latest = Scan();
+  ASSERT_TRUE(engine_->DeleteBackup(2).ok());
+  BackupInfo info;
+  EXPECT_TRUE(engine_->GetBackupInfo(2, &info).IsNotFound());
+  ASSERT_TRUE(engine_->PurgeOldBackups(1).ok());
+  EXPECT_SAME(Restored(4), latest);
+  ASSERT_TRUE(engine_->GetBackupInfo(4, &info, true).ok());
+  std::set<std::string> named;
+  for (const auto& file : info.file_details) named.insert(file.relative_filename);
+  for (const std::string& name : Children("/backups/shared_checksum")) {
+    EXPECT_EQ(named.count("shared_checksum/" + name), 1u) << name;
+  }
+  EXPECT_EQ(Children("/backups/private"), std::vector<std::string>{"4"});
+  ASSERT_TRUE(engine_->PurgeOldBackups(0).ok());
+  EXPECT_TRUE(Children("/backups/shared_checksum").empty());
+  EXPECT_EQ(Backup(), 1u);
+}
+
+TEST_F(BackupTest, DamageIsFound) {
+  Fill(0, 500, std::string(100, 'a'));
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  Backup();
+  Fill(0, 500, std::string(100, 'b'));
+  Backup(true);
+  BackupInfo first, second;
+  ASSERT_TRUE(engine_->GetBackupInfo(1, &first, true).ok());
+  ASSERT_TRUE(engine_->GetBackupInfo(2, &second, true).ok());
+  // A bit in a table, of a backup that is shared by both.
+  const std::string shared = "/backups/" + first.file_details[0].relative_filename;
+  Damage(shared, 3000);
+  EXPECT_TRUE(engine_->VerifyBackup(1).ok());
+  EXPECT_TRUE(engine_->VerifyBackup(1, true).IsCorruption());
+  bool of_both = false;  // unless the file was compacted away in between
+  for (const auto& file : second.file_details) {
+    of_both = of_both || "/backups/" + file.relative_filename == shared;
+  }
+  EXPECT_EQ(engine_->VerifyBackup(2, true).IsCorruption(), of_both);
+  EXPECT_TRUE(engine_->RestoreDBFromBackup(1, "/restored", "/restored").IsCorruption());
+  EXPECT_TRUE(fs_->FileExists("/restored/CURRENT").IsNotFound());
+  Damage(shared, 3000);  // whole again
+  // A missing file: known when the engine is opened, and before by VerifyBackup.
+  ASSERT_TRUE(fs_->DeleteFile("/backups/private/1/CURRENT").ok());
+  EXPECT_TRUE(engine_->VerifyBackup(1).IsCorruption());
+  OpenEngine();
+  std::vector<BackupID> bad;
+  engine_->GetCorruptedBackups(&bad);
+  EXPECT_EQ(bad, std::vector<BackupID>{1});
+  EXPECT_TRUE(engine_->GetBackupInfo(1, &first).IsCorruption());
+  EXPECT_TRUE(engine_->RestoreDBFromBackup(1, "/restored", "/restored").IsCorruption());
+  EXPECT_SAME(Restored(2), Scan());
+  // A description that cannot be read keeps what it may name.
+  Damage("/backups/meta/2", 30);
+  OpenEngine();
+  ASSERT_TRUE(engine_->GarbageCollect().ok());
+  Damage("/backups/meta/2", 30);
+  OpenEngine();
+  EXPECT_SAME(Restored(2), Scan());
+  ASSERT_TRUE(engine_->DeleteBackup(1).ok());
+  EXPECT_EQ(Backup(), 3u);
+  EXPECT_SAME(Restored(3), Scan());
+}
+
+TEST_F(BackupTest, StoppedBackup) {
+  Fill(0, 500, std::string(100, 'a'));
+  OpenEngine();
+  std::atomic<int> calls{0};
+  backup_options_.callback_trigger_interval_size = 1000;
+  OpenEngine();
+  rocksdb::CreateBackupOptions options;
+  options.flush_before_backup = true;
+  options.progress_callback = [&] {
+    ++calls;
+    engine_->StopBackup();
+  };
+  EXPECT_TRUE(engine_->CreateNewBackup(options, db_.get()).IsIncomplete());
+  EXPECT_GT(calls, 0);
+  EXPECT_TRUE(engine_->CreateNewBackup(db_.get()).IsIncomplete());
+  OpenEngine();
+  EXPECT_EQ(Backup(), 1u);
+  EXPECT_SAME(Restored(1), Scan());
+}
+
+TEST_F(BackupTest, LogFiles) {
+  Fill(0, 100, "a");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  const std::string flushed = Scan();
+  Fill(100, 100, "b");
+  backup_options_.backup_log_files = false;
+  Backup();
+  EXPECT_SAME(Restored(1), flushed);
+  backup_options_.backup_log_files = true;
+  OpenEngine();
+  Backup();
+  ASSERT_TRUE(engine_->RestoreDBFromBackup(2, "/restored", "/restored_wal").ok());
+  rocksdb::Options options = options_;
+  options_.wal_dir = "/restored_wal";
+  EXPECT_SAME(ScanAt("/restored"), Scan());
+  options_ = options;
+}
+
+TEST_F(BackupTest, RestoredOverNewerLogs) {
+  Fill(0, 100, "a");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  backup_options_.backup_log_files = false;
+  Backup();
+  Fill(50, 100, "b");
+  const std::string all = Scan();
+  CloseDb();
+  ASSERT_TRUE(engine_->RestoreDBFromBackup(rocksdb::RestoreOptions(true), 1, name_, name_).ok());
+  OpenDb();
+  EXPECT_SAME(Scan(), all);
+  // Not over an open database.
+  EXPECT_FALSE(engine_->RestoreDBFromBackup(1, name_, name_).ok());
+}
+
+TEST_F(BackupTest, SeveralThreadsAndLimits) {
+  Fill(0, 3000, std::string(100, 'a'));
+  backup_options_.max_background_operations = 4;
+  backup_options_.backup_rate_limit = 64 << 20;
+  backup_options_.restore_rate_limit = 64 << 20;
+  backup_options_.callback_trigger_interval_size = 10000;
+  OpenEngine();
+  std::atomic<uint64_t> calls{0};
+  rocksdb::CreateBackupOptions options;
+  options.flush_before_backup = true;
+  options.progress_callback = [&] { ++calls; };
+  options.decrease_background_thread_cpu_priority = true;
+  options.background_thread_cpu_priority = rocksdb::CpuPriority::kLow;
+  ASSERT_TRUE(engine_->CreateNewBackup(options, db_.get()).ok());
+  BackupInfo info;
+  ASSERT_TRUE(engine_->GetLatestBackupInfo(&info).ok());
+  EXPECT_EQ(calls, info.size / 10000);
+  EXPECT_SAME(Restored(1), Scan());
+}
+
+TEST_F(BackupTest, EveryNaming) {
+  using Options = BackupEngineOptions;
+  Fill(0, 100, "a");
+  const Options::ShareFilesNaming namings[] = {
+      Options::kLegacyCrc32cAndFileSize, Options::kUseDbSessionId,
+      Options::kUseDbSessionId | Options::kFlagIncludeFileSize};
+  BackupID id = 0;
+  for (const auto naming : namings) {
+    backup_options_.share_files_with_checksum_naming = naming;
+    OpenEngine();
+    Backup(true);
+    id = Backup();
+  }
+  EXPECT_EQ(Children("/backups/shared_checksum").size(), 3u);
+  backup_options_.share_files_with_checksum = false;
+  OpenEngine();
+  id = Backup();
+  EXPECT_EQ(Children("/backups/shared").size(), 1u);
+  for (; id > 0; --id) EXPECT_SAME(Restored(id), Scan());
+}
+
+TEST_F(BackupTest, FailuresKeepWhatIsThere) {
+  Fill(0, 500, std::string(100, 'a'));
+  Backup(true);
+  const std::string before = Scan();
+  Fill(200, 500, std::string(100, 'b'));
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  const FaultOp ops[] = {FaultOp::kWrite, FaultOp::kSync,   FaultOp::kCreate, FaultOp::kDirSync,
+                         FaultOp::kRename, FaultOp::kClose, FaultOp::kCreateDir};
+  for (FaultOp op : ops) {
+    int failures = 0;
+    for (uint64_t n = 1;; ++n) {
+      fs_->FailNth(op, n, "/backups/", Status::NoSpace("injected"));
+      const uint64_t faults = fs_->faults_injected();
+      IOStatus s = engine_->CreateNewBackup(db_.get());
+      fs_->ClearFaults();
+      if (fs_->faults_injected() == faults) {
+        EXPECT_TRUE(s.ok()) << s.ToString();
+        break;
+      }
+      if (!s.ok()) ++failures;
+      BackupInfo info;
+      if (!s.ok()) {
+        EXPECT_EQ(s.subcode(), Status::SubCode::kNoSpace) << s.ToString();
+      }
+      ASSERT_TRUE(engine_->VerifyBackup(1, true).ok()) << FaultOpName(op) << n;
+    }
+    EXPECT_GT(failures, 0) << FaultOpName(op);
+  }
+  EXPECT_SAME(Restored(1), before);
+  ASSERT_TRUE(engine_->GarbageCollect().ok());
+  std::vector<BackupInfo> infos;
+  engine_->GetBackupInfo(&infos);
+  for (const BackupInfo& info : infos) EXPECT_TRUE(engine_->VerifyBackup(info.backup_id, true).ok());
+  EXPECT_SAME(Restored(infos.back().backup_id), Scan());
+}
+
+TEST_F(BackupTest, CrashAnywhereLeavesWholeBackups) {
+  Fill(0, 300, std::string(100, 'a'));
+  ASSERT_TRUE(db_->SyncWAL().ok());
+  Backup(true);
+  const std::string before = Scan();
+  for (uint64_t n = 1; n < 80; ++n) {
+    Fill(static_cast<int>(n), 50, std::string(100, 'b'));
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    const std::string now = Scan();
+    std::atomic<uint64_t> left{n};
+    fs_->SetHook([&](FaultOp op, const std::string& path) {
+      if (op != FaultOp::kRead && op != FaultOp::kStat && path.rfind("/backups", 0) == 0 &&
+          --left == 0) {
+        fs_->PowerCut(n, n % 2 == 0 ? CutMode::kRandom : CutMode::kDropUnsynced);
+      }
+    });
+    BackupID id = 0;
+    const bool ok =
+        engine_->CreateNewBackup(rocksdb::CreateBackupOptions(), db_.get(), &id).ok();
+    fs_->SetHook(nullptr);
+    if (!fs_->IsDown()) {
+      EXPECT_TRUE(ok);
+      break;
+    }
+    engine_.reset();
+    CloseDb();
+    fs_->Restart();
+    OpenDb();
+    OpenEngine();
+    std::vector<BackupID> bad;
+    engine_->GetCorruptedBackups(&bad);
+    EXPECT_TRUE(bad.empty()) << n;
+    EXPECT_SAME(Restored(1), before);
+    BackupInfo info;
+    ASSERT_TRUE(engine_->GetLatestBackupInfo(&info).ok());
+    ASSERT_TRUE(engine_->VerifyBackup(info.backup_id, true).ok()) << n;
+    if (ok) {
+      EXPECT_SAME(Restored(id), now);
+    }
+    ASSERT_TRUE(engine_->GarbageCollect().ok());
+  }
+}
+
+TEST_F(BackupTest, UnderLoadEveryOneIsAPrefix) {
+  OpenEngine();
+  std::atomic<bool> stop{false};
+  std::atomic<int> written{0};
+  std::thread writer([&] {
+    for (int i = 1; !stop; ++i) {
+      rocksdb::WriteBatch batch;
+      const std::string number = std::to_string(i);
+      EXPECT_TRUE(batch.Put("first", number).ok());
+      EXPECT_TRUE(batch.Put(Key(i % 700), number + std::string(300, 'x')).ok());
+      EXPECT_TRUE(batch.Put("second", number).ok());
+      EXPECT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+      written = i;
+    }
+  });
+  std::vector<int> at_least;
+  for (int n = 0; n < 8; ++n) {
+    const int before = written;
+    while (written < before + 300) std::this_thread::yield();
+    at_least.push_back(written);
+    ASSERT_EQ(Backup(n % 2 == 0), static_cast<BackupID>(n + 1));
+  }
+  stop = true;
+  writer.join();
+  for (int n = 0; n < 8; ++n) {
+    ASSERT_TRUE(engine_->RestoreDBFromBackup(static_cast<BackupID>(n + 1), "/restored", "/restored").ok());
+    rocksdb::DB* opened = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open(options_, "/restored", &opened).ok());
+    std::unique_ptr<rocksdb::DB> copy(opened);
+    std::string first, second, value;
+    ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), "first", &first).ok());
+    ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), "second", &second).ok());
+    EXPECT_EQ(first, second);
+    const int last = atoi(first.c_str());
+    EXPECT_GE(last, at_least[static_cast<size_t>(n)]);
+    for (int i = std::max(1, last - 699); i <= last; ++i) {
+      ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), Key(i % 700), &value).ok());
+      ASSERT_EQ(atoi(value.c_str()), i);
+    }
+    ASSERT_TRUE(copy->VerifyChecksum().ok());
+  }
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "copies/live_extents.h"
+
+#include "manifest/manifest.h"
+
+namespace compassdb {
+
+Status ReadLiveExtents(FileSystem* fs, const std::string& dir, uint64_t number,
+                       ExtentsByFile* extents) {
+  extents->clear();
+  std::map<uint32_t, std::map<uint64_t, TphMeta>> families;  // tables by id
+  Status s = Manifest::Replay(fs, dir, number, [&](const std::vector<VersionEdit>& edits) {
+    for (const VersionEdit& edit : edits) {
+      if (edit.drop_column_family) {
+        families.erase(edit.column_family);
+        continue;
+      }
+      auto& tables = families[edit.column_family];
+      for (const VersionEdit::Deleted& deleted : edit.deleted) tables.erase(deleted.tph_id);
+      for (const VersionEdit::Added& added : edit.added) tables[added.tph.tph_id] = added.tph;
+    }
+    return Status::OK();
+  });
+  if (!s.ok()) return s;
+  for (const auto& [family, tables] : families) {
+    for (const auto& [id, table] : tables) {
+      for (const TphPiece& piece : table.pieces) {
+        (*extents)[piece.meta.extent.file_number].push_back(piece.meta.extent);
+      }
+      (*extents)[table.directory.file_number].push_back(table.directory);
+    }
+  }
+  return s;
+}
+
+}  // namespace compassdb
