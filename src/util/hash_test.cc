@@ -18,8 +18,8 @@ TEST(Hash, ValuesAreStable) {
 
 TEST(Hash, TwoPartsEqualTheWhole) {
   Random random(1);
-  const std::string data = random.Bytes(2000);
-  for (size_t n : {0, 1, 8, 16, 17, 128, 240, 241, 256, 1024, 2000}) {
+  const std::string data = random.Bytes(9000);
+  for (size_t n : {0, 1, 8, 16, 17, 128, 240, 241, 256, 1024, 2000, 4101, 9000}) {
     const Slice whole(data.data(), n);
     for (size_t cut = 0; cut <= n; cut += 1 + n / 7) {
       EXPECT_EQ(Checksum32(Slice(data.data(), cut), Slice(data.data() + cut, n - cut), 77),
