@@ -110,8 +110,8 @@ Status WriteBatchInternal::InsertInto(const WriteBatch* batch, BatchSink* sink,
   }
   Slice input(batch->rep_);
   input.remove_prefix(kBatchHeaderBytes);
-  const SequenceNumber first = Sequence(batch);
-  SequenceNumber sequence = first;
+  SequenceNumber sequence = Sequence(batch);
+  uint32_t found = 0;
   BatchRecord r;
   while (!input.empty()) {
     Status s = ReadBatchRecord(&input, &r);
@@ -122,12 +122,13 @@ Status WriteBatchInternal::InsertInto(const WriteBatch* batch, BatchSink* sink,
                                     " for key " + r.key.ToString(/*hex=*/true));
       }
       s = sink->Add(r.column_family, sequence++, static_cast<ValueType>(r.tag), r.key, r.value);
+      ++found;
     } else if (r.tag != kTypeLogData) {
-      s = sink->Mark(r.tag, r.key);
+      s = sink->Mark(r, &sequence);
     }
     if (!s.ok()) return s;
   }
-  if (sequence - first != Count(batch)) return Status::Corruption("WriteBatch has wrong count");
+  if (found != Count(batch)) return Status::Corruption("WriteBatch has wrong count");
   if (next != nullptr) *next = sequence;
   return Status::OK();
 }

@@ -27,10 +27,10 @@ void PutParts(std::string* dst, const rocksdb::SliceParts& parts) {
 
 }  // namespace
 
-Status BatchSink::Mark(uint8_t tag, const Slice& /*xid*/) {
-  if (tag == kTypeNoop) return Status::OK();
+Status BatchSink::Mark(const BatchRecord& mark, SequenceNumber* /*next*/) {
+  if (mark.tag == kTypeNoop) return Status::OK();
   return Status::NotSupported("write batch holds a two-phase commit mark, tag " +
-                              std::to_string(tag));
+                              std::to_string(mark.tag));
 }
 
 uint32_t ContentFlagOfTag(uint8_t tag) {
@@ -212,9 +212,6 @@ Status WriteBatchInternal::InsertNoop(WriteBatch* batch) {
 
 Status WriteBatchInternal::MarkEndPrepare(WriteBatch* batch, const Slice& xid,
                                           bool write_after_commit, bool unprepared_batch) {
-  if (batch->save_points_ != nullptr) {
-    return Status::InvalidArgument("a WriteBatch with save points cannot be prepared");
-  }
   if (batch->rep_.size() <= kBatchHeaderBytes || batch->rep_[kBatchHeaderBytes] != kTypeNoop) {
     return Status::InvalidArgument("a prepared WriteBatch must start with a Noop");
   }
@@ -225,6 +222,8 @@ Status WriteBatchInternal::MarkEndPrepare(WriteBatch* batch, const Slice& xid,
   batch->rep_.push_back(static_cast<char>(kTypeEndPrepareXID));
   PutLengthPrefixedSlice(&batch->rep_, xid);
   AddFlags(batch, kBatchHasEndPrepare | ContentFlagOfTag(begin));
+  while (batch->PopSavePoint().ok()) {
+  }
   return Status::OK();
 }
 Status WriteBatchInternal::MarkCommit(WriteBatch* batch, const Slice& xid) {

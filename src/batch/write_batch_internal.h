@@ -19,8 +19,9 @@ class BatchSink {
   // kTypeRangeDeletion (key and value are then begin and end).
   virtual Status Add(uint32_t column_family, SequenceNumber sequence, ValueType type,
                      const Slice& key, const Slice& value) = 0;
-  // A transaction mark. The default refuses all but kTypeNoop.
-  virtual Status Mark(uint8_t tag, const Slice& xid);
+  // A transaction mark; `*next` is the sequence of the next record, which the
+  // sink may change. The default refuses all but kTypeNoop.
+  virtual Status Mark(const BatchRecord& mark, SequenceNumber* next);
 };
 
 // The kinds of records in a batch, as bits.
@@ -81,7 +82,8 @@ class WriteBatchInternal {
                       const Slice& value);
 
   // Two-phase commit. MarkEndPrepare turns the Noop at the front into a
-  // BeginPrepare, so InsertNoop must have been the first record.
+  // BeginPrepare, so InsertNoop must have been the first record; it ends all
+  // save points.
   static Status InsertNoop(WriteBatch* batch);
   static Status MarkEndPrepare(WriteBatch* batch, const Slice& xid,
                                bool write_after_commit = true, bool unprepared_batch = false);

@@ -117,15 +117,19 @@ std::vector<VersionEdit> DBImpl::SnapshotEdits() {
 
 // The oldest log needed counts with what the edits themselves change.
 void DBImpl::StampEdits(std::vector<VersionEdit>* edits) {
-  uint64_t oldest = wals_.current_number();
+  uint64_t oldest = std::min(wals_.current_number(), prepared_logs_.Oldest());
   for (const auto& family : families_.All()) {
-    uint64_t needed = family->OldestLogNeeded();
+    uint64_t needed = family->OldestRecordLog();
+    uint64_t prepared = family->OldestPreparedLog(0);
     for (const VersionEdit& edit : *edits) {
       if (edit.column_family != family->id() || edit.add_column_family) continue;
-      if (edit.drop_column_family) needed = UINT64_MAX;
-      if (edit.log_number) needed = std::max(needed, *edit.log_number);
+      if (edit.drop_column_family) needed = prepared = UINT64_MAX;
+      if (edit.log_number) {
+        needed = std::max(needed, *edit.log_number);
+        prepared = family->OldestPreparedLog(*edit.log_number);
+      }
     }
-    oldest = std::min(oldest, needed);
+    oldest = std::min({oldest, needed, prepared});
   }
   edits->front().min_log_number = oldest;
   edits->front().last_sequence = last_sequence_.load(std::memory_order_acquire);

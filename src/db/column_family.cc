@@ -32,6 +32,7 @@ struct ColumnFamily::MemTableCharge {
 };
 
 void ColumnFamily::StartMemTable() {
+  mem_prepared_log = UINT64_MAX;
   MemTableOptions memtable;
   memtable.comparator = user_comparator();
   memtable.write_buffer_size = settings.write_buffer_size;
@@ -101,7 +102,7 @@ void ColumnFamily::SealMemTable(uint64_t log_number, std::vector<ReadState*>* ga
   mem->MarkImmutable();
   mem->set_log_number(mem_log_number);
   mem->set_next_log_number(log_number);
-  immutables.push_back({mem, mem_log_number, false});
+  immutables.push_back({mem, mem_log_number, mem_prepared_log, false});
   ++sealed_count;
   StartMemTable();
   mem_log_number = log_number;
@@ -118,6 +119,18 @@ size_t ColumnFamily::MemTableBytes(bool with_immutables) const {
 }
 
 uint64_t ColumnFamily::OldestLogNeeded() const {
+  return std::min(OldestRecordLog(), OldestPreparedLog(0));
+}
+
+uint64_t ColumnFamily::OldestPreparedLog(uint64_t records_from) const {
+  uint64_t oldest = mem_prepared_log;
+  for (const ImmutableMemTable& immutable : immutables) {
+    if (immutable.log_number >= records_from) oldest = std::min(oldest, immutable.prepared_log);
+  }
+  return oldest;
+}
+
+uint64_t ColumnFamily::OldestRecordLog() const {
   return immutables.empty() ? mem_log_number : immutables.front().log_number;
 }
 

@@ -31,6 +31,7 @@ class DBImpl;
 struct ImmutableMemTable {
   std::shared_ptr<MemTable> mem;
   uint64_t log_number = 0;  // the oldest log that may hold a record of it
+  uint64_t prepared_log = UINT64_MAX;  // the oldest log with a prepared section of its data
   bool flushing = false;
 };
 
@@ -80,8 +81,12 @@ class ColumnFamily {
   // [mutex] Publishes memtables and store view to readers.
   void InstallReadState(std::vector<ReadState*>* garbage);
 
-  // [mutex] The oldest write-ahead log that this family still needs.
+  // [mutex] The oldest write-ahead log that this family still needs: for the
+  // records of its memtables, and for what was prepared before its commit.
   uint64_t OldestLogNeeded() const;
+  uint64_t OldestRecordLog() const;
+  // [mutex] The second alone, without memtables all of whose records are in logs before that one.
+  uint64_t OldestPreparedLog(uint64_t records_from) const;
   // [mutex] Memtables to be flushed now: all that wait, if there are enough or
   // a flush was asked for; they are marked.
   std::vector<std::shared_ptr<MemTable>> PickFlush();
@@ -95,6 +100,7 @@ class ColumnFamily {
 
   std::shared_ptr<MemTable> mem;                // mutex + front
   uint64_t mem_log_number = 0;                  // mutex + front
+  uint64_t mem_prepared_log = UINT64_MAX;       // mutex + front; as in ImmutableMemTable
   std::deque<ImmutableMemTable> immutables;     // mutex; oldest first
   uint64_t log_number = 0;                      // mutex; as the manifest has it
   uint64_t sealed_count = 0;                    // mutex; memtables sealed so far

@@ -36,6 +36,7 @@
 #include "db/info_log.h"
 #include "db/listeners.h"
 #include "db/snapshot_list.h"
+#include "db/transaction_support.h"
 #include "db/wal_set.h"
 #include "db/write_thread.h"
 #include "rocksdb/db.h"
@@ -102,6 +103,19 @@ class DBImpl final : public rocksdb::DB {
   Status LockWAL() override;
   Status UnlockWAL() override;
   rocksdb::SequenceNumber GetLatestSequenceNumber() const override;
+
+  // For transactions (transaction_support.cc). Batches may hold marks of two-phase commit.
+  Status WriteForTransaction(const WriteOptions& options, WriteBatch* batch,
+                             const TransactionWrite& write);
+  // The end of a section prepared in that log is written: a commit keeps the log otherwise.
+  void ForgetPrepared(uint64_t log_number);
+  std::shared_ptr<ColumnFamily> FamilyById(uint32_t id) const { return families_.ById(id); }
+  // What recovery found prepared; once.
+  RecoveredTransactions TakeRecoveredTransactions();
+  // The sequence of the key's newest record, or of a range tombstone over it; one that is not
+  // above `since` may be missed. 0: none.
+  Status NewestSequence(ColumnFamilyHandle* family, const Slice& key, SequenceNumber since,
+                        SequenceNumber* newest);
 
   // Point reads (get.cc).
   using DB::Get;
@@ -258,13 +272,15 @@ class DBImpl final : public rocksdb::DB {
   Status Shutdown();
 
   // --- write.cc
-  Status WriteImpl(const WriteOptions& options, WriteBatch* batch);
-  Status CheckBatch(const WriteOptions& options, const WriteBatch* batch);
+  Status WriteImpl(const WriteOptions& options, WriteBatch* batch,
+                   const TransactionWrite& transaction);
+  Status CheckBatch(const WriteOptions& options, const WriteBatch* batch, bool marks);
   Status WriteAsLeader(WriteThread::Writer* leader);
   Status LogGroup(const std::vector<WriteThread::Writer*>& group, bool sync);
   void InsertGroup(const std::vector<WriteThread::Writer*>& group, std::atomic<int>* running);
   Status InsertBatch(const WriteThread::Writer& writer, bool concurrent);
   Status CheckWritable(const char* method) const;
+  void KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group);
 
   // --- memtable_switch.cc: at the front of the write queue
   using Families = std::vector<std::shared_ptr<ColumnFamily>>;
@@ -371,6 +387,8 @@ class DBImpl final : public rocksdb::DB {
   ColumnFamilySet families_;
   WriteThread write_thread_;
   WalSet wals_;
+  PreparedLogs prepared_logs_;
+  RecoveredTransactions recovered_transactions_ GUARDED_BY(mu_);
   StallController stalls_ GUARDED_BY(mu_);
   DelayBucket delays_ GUARDED_BY(mu_);
   DelayBucket low_pri_delays_ GUARDED_BY(mu_);

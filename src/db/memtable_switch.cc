@@ -107,7 +107,7 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
   if (full.empty() && wals_.TotalBytes() > wal_limit_.load(std::memory_order_relaxed)) {
     // Whoever holds the oldest log lets go of it.
     uint64_t oldest = UINT64_MAX;
-    for (const auto& family : all) oldest = std::min(oldest, family->OldestLogNeeded());
+    for (const auto& family : all) oldest = std::min(oldest, family->OldestRecordLog());
     if (oldest < wals_.current_number()) {
       for (const auto& family : all) {
         if (!family->mem->empty() && family->mem_log_number <= oldest) full.push_back(family);

@@ -69,6 +69,7 @@ class DbOpener {
   Status BuildFamilies(RecoveredState* state);
   Status ReplayLogs(const RecoveredState& state);
   Status ReplayBatch(uint64_t wal_number, const Slice& record);
+  Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
   Status StartWriting(const WalRecoveryReport& report);
@@ -78,6 +79,7 @@ class DbOpener {
   uint64_t current_manifest_ = 0;
   std::unique_ptr<DBImpl> db_;
   bool new_identity_ = false;  // there was no IDENTITY file
+  RecoveredTransactions prepared_;  // found in the logs, neither committed nor rolled back
   bool flushed_ = false;  // some memtable was flushed during replay
 };
 

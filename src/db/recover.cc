@@ -15,33 +15,90 @@
 namespace compassdb {
 namespace {
 
+Status AddToBatch(WriteBatch* batch, uint32_t family, ValueType type, const Slice& key,
+                  const Slice& value) {
+  switch (type) {
+    case kTypeDeletion:
+      return WriteBatchInternal::Delete(batch, family, key);
+    case kTypeSingleDeletion:
+      return WriteBatchInternal::SingleDelete(batch, family, key);
+    case kTypeMerge:
+      return WriteBatchInternal::Merge(batch, family, key, value);
+    case kTypeRangeDeletion:
+      return WriteBatchInternal::DeleteRange(batch, family, key, value);
+    default:
+      return WriteBatchInternal::Put(batch, family, key, value);
+  }
+}
+
 // Puts records into the memtables of the families that still need the log.
+// Prepared sections are set aside until their commit, whose place in the logs
+// and in the order of sequences is theirs.
 class RecoverySink final : public BatchSink {
  public:
-  RecoverySink(ColumnFamilySet* families, uint64_t wal_number)
-      : families_(families), wal_number_(wal_number) {}
+  RecoverySink(ColumnFamilySet* families, uint64_t wal_number, RecoveredTransactions* prepared)
+      : families_(families), wal_number_(wal_number), prepared_(prepared) {}
 
   Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
              const Slice& value) override {
-    last_ = std::max(last_, sequence);
+    if (section_ != nullptr) return AddToBatch(section_.get(), id, type, key, value);
     ColumnFamily* family = families_->ByIdAtFront(id);
     // Dropped, not opened (read only), or flushed already.
     if (family == nullptr || wal_number_ < family->log_number) return Status::OK();
     if (type == kTypeRangeDeletion && family->user_comparator()->Compare(key, value) >= 0) {
       return Status::OK();
     }
+    family->mem_prepared_log = std::min(family->mem_prepared_log, prepared_log_);
     Status s = family->mem->Add(sequence, type, key, value, /*concurrent=*/false);
     if (s.IsTryAgain()) return Status::OK();  // the same record once more
     if (s.ok() && family->mem->ShouldFlush()) full_ = true;
     return s;
   }
-  SequenceNumber last() const { return last_; }
+  Status Mark(const BatchRecord& mark, SequenceNumber* next) override {
+    const std::string xid = mark.key.ToString();
+    switch (mark.tag) {
+      case kTypeBeginPrepareXID:
+        section_ = std::make_unique<WriteBatch>();
+        section_start_ = *next;
+        return WriteBatchInternal::InsertNoop(section_.get());
+      case kTypeEndPrepareXID:
+        if (section_ == nullptr) return Status::Corruption("prepared section without its begin");
+        *next = section_start_;  // its records take their sequences at the commit
+        (*prepared_)[xid] = {std::move(*section_), wal_number_};
+        section_.reset();
+        return Status::OK();
+      case kTypeCommitXID:
+        return Commit(xid, next);
+      case kTypeRollbackXID:
+        prepared_->erase(xid);
+        return Status::OK();
+      default:
+        return BatchSink::Mark(mark, next);
+    }
+  }
   bool full() const { return full_; }
+  bool inside_section() const { return section_ != nullptr; }
 
  private:
+  // A commit of what is not there is one whose data was flushed and whose
+  // preparation was therefore given up.
+  Status Commit(const std::string& xid, SequenceNumber* next) {
+    auto it = prepared_->find(xid);
+    if (it == prepared_->end()) return Status::OK();
+    WriteBatchInternal::SetSequence(&it->second.batch, *next);
+    prepared_log_ = it->second.log_number;
+    Status s = WriteBatchInternal::InsertInto(&it->second.batch, this, next);
+    prepared_log_ = UINT64_MAX;
+    prepared_->erase(it);
+    return s;
+  }
+
   ColumnFamilySet* const families_;
   const uint64_t wal_number_;
-  SequenceNumber last_ = 0;
+  RecoveredTransactions* const prepared_;
+  std::unique_ptr<WriteBatch> section_;  // being read
+  SequenceNumber section_start_ = 0;
+  uint64_t prepared_log_ = UINT64_MAX;  // of what is being committed
   bool full_ = false;
 };
 
@@ -226,13 +283,11 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
 Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
   WriteBatch batch;
   if (Status s = WriteBatchInternal::SetContents(&batch, record); !s.ok()) return s;
-  RecoverySink sink(&db_->families_, wal_number);
-  if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, nullptr); !s.ok()) return s;
-  const SequenceNumber header = WriteBatchInternal::Sequence(&batch);
-  const uint32_t count = WriteBatchInternal::Count(&batch);
-  SequenceNumber last = std::max(sink.last(), db_->last_sequence_.load());
-  if (count > 0) last = std::max(last, header + count - 1);
-  db_->last_sequence_ = last;
+  RecoverySink sink(&db_->families_, wal_number, &prepared_);
+  SequenceNumber next = 0;
+  if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
+  if (sink.inside_section()) return Status::Corruption("prepared section without its end");
+  if (next > 0) db_->last_sequence_ = std::max(db_->last_sequence_.load(), next - 1);
   if (!sink.full() || request_.read_only) return Status::OK();
   for (const auto& family : db_->families_.All()) {
     if (!family->mem->ShouldFlush()) continue;
@@ -290,6 +345,26 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
   return StartWriting(report);
 }
 
+// What is prepared goes into the first log, before the manifest gives up the
+// old ones: after a crash in between it is found twice, which does no harm.
+Status DbOpener::RelogPrepared() {
+  DBImpl* const db = db_.get();
+  for (auto& [xid, transaction] : prepared_) {
+    transaction.log_number = db->wals_.current_number();
+    WriteBatch section(transaction.batch);
+    WriteBatchInternal::SetSequence(&section, db->last_sequence_.load() + 1);
+    Status s = WriteBatchInternal::MarkEndPrepare(&section, xid);
+    if (s.ok()) s = db->wals_.Append(WriteBatchInternal::Contents(&section), /*sync=*/true);
+    if (!s.ok()) return s;
+    db->prepared_logs_.Add(transaction.log_number);
+    LogInfo(db->config_.info_log.get(), "prepared transaction " + xid + " is in log " +
+                                            std::to_string(transaction.log_number));
+  }
+  MutexLock lock(&db->mu_);
+  db->recovered_transactions_ = std::move(prepared_);
+  return Status::OK();
+}
+
 // The first log and the new manifest. `report` names the logs that are kept.
 Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   DBImpl* const db = db_.get();
@@ -301,6 +376,7 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   // A crash before the new manifest leaves this log beside the old identity.
   if (!new_identity_) header.db_id = db->db_id_;
   if (Status s = db->wals_.StartFirst(header); !s.ok()) return s;
+  if (Status s = RelogPrepared(); !s.ok()) return s;
   {
     ReadStateGarbage garbage;
     MutexLock lock(&db->mu_);

@@ -44,7 +44,7 @@ Status DBImpl::Resume() {
         CommitItem item;
         item.family = family;
         item.edit.column_family = family->id();
-        item.edit.log_number = family->OldestLogNeeded();
+        item.edit.log_number = family->OldestRecordLog();
         items.push_back(std::move(item));
       }
       s = commits_.Commit(&items, garbage.list());

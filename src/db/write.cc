@@ -32,6 +32,8 @@ class MemTableSink final : public BatchSink {
     if (!full_) full_ = family_->mem->ShouldFlush();
     return Status::OK();
   }
+  // The marks of two-phase commit are for recovery.
+  Status Mark(const BatchRecord&, SequenceNumber*) override { return Status::OK(); }
   bool full() const { return full_; }
 
  private:
@@ -45,8 +47,8 @@ class MemTableSink final : public BatchSink {
 // Refuses what must not reach the log.
 class BatchChecker final : public BatchSink {
  public:
-  BatchChecker(const ColumnFamilySet* families, bool ignore_missing)
-      : families_(families), ignore_missing_(ignore_missing) {}
+  BatchChecker(const ColumnFamilySet* families, bool ignore_missing, bool marks)
+      : families_(families), ignore_missing_(ignore_missing), marks_(marks) {}
 
   Status Add(uint32_t id, SequenceNumber, ValueType type, const Slice& key,
              const Slice& value) override {
@@ -68,10 +70,14 @@ class BatchChecker final : public BatchSink {
     }
     return Status::OK();
   }
+  Status Mark(const BatchRecord& mark, SequenceNumber* next) override {
+    return marks_ ? Status::OK() : BatchSink::Mark(mark, next);
+  }
 
  private:
   const ColumnFamilySet* const families_;
   const bool ignore_missing_;
+  const bool marks_;
   std::shared_ptr<ColumnFamily> family_;
   uint32_t id_ = 0;
 };
@@ -151,18 +157,19 @@ Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     return Status::NotSupported("WriteOptions::protection_bytes_per_key");
   }
   StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
-  if (Status s = CheckBatch(options, batch); !s.ok()) return s;
+  if (Status s = CheckBatch(options, batch, /*marks=*/false); !s.ok()) return s;
   const size_t bytes = WriteBatchInternal::ByteSize(batch);
   if (Status s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
-  return WriteImpl(options, batch);
+  return WriteImpl(options, batch, TransactionWrite());
 }
 
-Status DBImpl::CheckBatch(const WriteOptions& options, const WriteBatch* batch) {
-  BatchChecker checker(&families_, options.ignore_missing_column_families);
+Status DBImpl::CheckBatch(const WriteOptions& options, const WriteBatch* batch, bool marks) {
+  BatchChecker checker(&families_, options.ignore_missing_column_families, marks);
   return WriteBatchInternal::InsertInto(batch, &checker, nullptr);
 }
 
-Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch) {
+Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
+                         const TransactionWrite& transaction) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   WriteThread::Writer w;
   w.batch = batch;
@@ -171,11 +178,16 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch) {
   w.no_slowdown = options.no_slowdown;
   w.low_pri = options.low_pri;
   w.bytes = WriteBatchInternal::ByteSize(batch);
-  w.count = WriteBatchInternal::Count(batch);
+  w.check = transaction.check;
+  w.log_only = transaction.prepare;
+  w.prepared_log = transaction.prepared_log;
+  w.count = w.log_only ? 0 : WriteBatchInternal::Count(batch);
   switch (write_thread_.Join(&w)) {
     case WriteThread::State::kLeader:
       Tick(statistics, rocksdb::WRITE_DONE_BY_SELF);
-      return WriteAsLeader(&w);
+      w.status = WriteAsLeader(&w);
+      if (transaction.logged_in != nullptr) *transaction.logged_in = w.log_number;
+      return w.status;
     case WriteThread::State::kInsert:
       w.status = InsertBatch(w, /*concurrent=*/true);
       write_thread_.CompleteInsert(&w);
@@ -184,11 +196,13 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch) {
       break;
   }
   Tick(statistics, rocksdb::WRITE_DONE_BY_OTHER);
+  if (transaction.logged_in != nullptr) *transaction.logged_in = w.log_number;
   return w.status;
 }
 
 Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
   Status s = PrepareWrite(*leader);
+  if (s.ok() && leader->check != nullptr) s = (*leader->check)();
   const std::vector<WriteThread::Writer*> group = write_thread_.BuildGroup(leader);
   std::atomic<int> running{0};
   if (s.ok()) {
@@ -206,7 +220,10 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
     } else {
       unlogged_data_.store(true, std::memory_order_relaxed);
     }
-    if (s.ok()) InsertGroup(group, &running);
+    if (s.ok()) {
+      KeepPreparedLogs(group);
+      InsertGroup(group, &running);
+    }
     // Published also after a failure: the numbers may be in the log, so they
     // are not given out again.
     last_sequence_.store(next - 1, std::memory_order_release);
@@ -256,6 +273,11 @@ Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool syn
   if (!s.ok()) {
     errors_.SetWalFailed();
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
+    return s;
+  }
+  for (WriteThread::Writer* w : group) {
+    w->log_number = wals_.current_number();
+    if (w->log_only) prepared_logs_.Add(w->log_number);
   }
   return s;
 }
@@ -276,6 +298,7 @@ void DBImpl::InsertGroup(const std::vector<WriteThread::Writer*>& group,
 }
 
 Status DBImpl::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
+  if (writer.log_only) return Status::OK();
   MemTableSink sink(&families_, concurrent);
   Status s = WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);
   if (sink.full()) memtable_full_.store(true, std::memory_order_release);

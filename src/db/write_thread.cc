@@ -65,10 +65,11 @@ std::vector<WriteThread::Writer*> WriteThread::BuildGroup(Writer* leader) {
   const size_t limit = leader->bytes <= small ? leader->bytes + small : max_group_bytes_;
   std::vector<Writer*> group{leader};
   size_t bytes = leader->bytes;
+  if (leader->check != nullptr) return group;
   MutexLock lock(&mu_);
   for (auto it = std::next(queue_.begin()); it != queue_.end(); ++it) {
     Writer* w = *it;
-    if (w->exclusive || w->disable_wal != leader->disable_wal ||
+    if (w->exclusive || w->check != nullptr || w->disable_wal != leader->disable_wal ||
         w->no_slowdown != leader->no_slowdown || w->low_pri != leader->low_pri ||
         (w->sync && !leader->sync) || bytes + w->bytes > limit) {
       break;

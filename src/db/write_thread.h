@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "base/internal_key.h"
@@ -45,6 +46,11 @@ class WriteThread {
     bool low_pri = false;
     bool ignore_missing_families = false;
     bool exclusive = false;  // not a write
+    // Asked at the front, before anything is written; may refuse. Such a write goes alone.
+    const std::function<Status()>* check = nullptr;
+    bool log_only = false;      // a prepared section: not inserted, takes no sequence
+    uint64_t prepared_log = 0;  // commits what was prepared in this log; 0: nothing
+    uint64_t log_number = 0;    // where it was logged, set by the leader
     size_t bytes = 0;        // of the batch
     uint32_t count = 0;      // sequence numbers that the batch takes
     SequenceNumber sequence = 0;  // of its first record, set by the leader

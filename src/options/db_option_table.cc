@@ -197,8 +197,8 @@ void AddLog(OptionTable<DBOptions>* t) {
                                  "a new manifest is begun beyond it"));
   t->push_back(Scalar<DBOptions>(FIELD(manifest_preallocation_size), kFixed, kHint,
                                  "a manifest grows as it is written"));
-  t->push_back(Scalar<DBOptions>(FIELD(allow_2pc), kFixed, kNo,
-                                 "prepared transactions are not kept in the log"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_2pc), kFixed, kYes,
+                                 "what is prepared stays in the log, set or not"));
 }
 
 void AddWrites(OptionTable<DBOptions>* t) {

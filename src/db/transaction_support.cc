@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction_support.h"
+
+#include <algorithm>
+
+#include "batch/write_batch_internal.h"
+#include "db/db_impl.h"
+#include "db/statistics_util.h"
+
+namespace compassdb {
+namespace {
+
+// The families that a batch has records of.
+class FamilyCollector final : public BatchSink {
+ public:
+  Status Add(uint32_t id, SequenceNumber, ValueType, const Slice&, const Slice&) override {
+    ids.insert(id);
+    return Status::OK();
+  }
+  Status Mark(const BatchRecord&, SequenceNumber*) override { return Status::OK(); }
+  std::set<uint32_t> ids;
+};
+
+}  // namespace
+
+Status DBImpl::WriteForTransaction(const WriteOptions& options, WriteBatch* batch,
+                                   const TransactionWrite& write) {
+  if (Status s = CheckWritable("Write"); !s.ok()) return s;
+  if (options.sync && options.disableWAL) {
+    return Status::InvalidArgument("Sync writes has to enable WAL.");
+  }
+  StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
+  if (Status s = CheckBatch(options, batch, /*marks=*/true); !s.ok()) return s;
+  const size_t bytes = WriteBatchInternal::ByteSize(batch);
+  if (Status s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
+  return WriteImpl(options, batch, write);
+}
+
+void DBImpl::ForgetPrepared(uint64_t log_number) { prepared_logs_.Remove(log_number); }
+
+RecoveredTransactions DBImpl::TakeRecoveredTransactions() {
+  MutexLock lock(&mu_);
+  return std::move(recovered_transactions_);
+}
+
+// At the front, before the insertion: the memtables that are to receive what
+// was prepared keep the log of the preparation.
+void DBImpl::KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group) {
+  for (const WriteThread::Writer* w : group) {
+    if (w->prepared_log == 0) continue;
+    FamilyCollector families;
+    // It was checked before it joined the queue.
+    WriteBatchInternal::InsertInto(w->batch, &families, nullptr).PermitUncheckedError();
+    MutexLock lock(&mu_);
+    for (const uint32_t id : families.ids) {
+      ColumnFamily* const family = families_.ByIdAtFront(id);
+      if (family == nullptr) continue;
+      family->mem_prepared_log = std::min(family->mem_prepared_log, w->prepared_log);
+    }
+  }
+}
+
+Status DBImpl::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, SequenceNumber since,
+                              SequenceNumber* newest) {
+  *newest = 0;
+  ColumnFamily* const family = FamilyOf(handle);
+  std::vector<std::string> operands;  // collected, so that nothing is merged
+  GetContext ctx(key, kMaxSequenceNumber, family->merge_operator(), nullptr);
+  ctx.CollectOperandsOnly(&operands);
+  ReadStatePin state(family->read_state());
+  const LookupKey lookup(key, kMaxSequenceNumber);
+  SequenceNumber first_in_memory = state->mem->first_sequence();
+  state->mem->Get(lookup, &ctx);
+  for (const auto& immutable : state->immutables) {
+    *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
+    if (*newest > 0) return Status::OK();
+    if (immutable->first_sequence() > 0) first_in_memory = immutable->first_sequence();
+    immutable->Get(lookup, &ctx);
+  }
+  *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
+  // What is older than the memtables need not be looked for if it is old enough.
+  if (*newest > 0 || (first_in_memory > 0 && since + 1 >= first_in_memory)) return Status::OK();
+  Status s = state->view->Get(BlockOptions(ReadOptions()), key, store_context_.hasher(key), &ctx);
+  *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
+  return s;
+}
+
+}  // namespace compassdb

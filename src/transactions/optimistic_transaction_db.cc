@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "batch/write_batch_internal.h"
+#include "transactions/optimistic_transaction.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::OccValidationPolicy;
+using rocksdb::OptimisticTransactionDBOptions;
+using rocksdb::OptimisticTransactionOptions;
+
+class LatchCollector final : public BatchSink {
+ public:
+  explicit LatchCollector(const KeyLatches* latches) : latches_(latches) {}
+  Status Add(uint32_t family, SequenceNumber, ValueType, const Slice& key,
+             const Slice&) override {
+    wanted.push_back(latches_->LatchOf(family, key));
+    return Status::OK();
+  }
+  std::vector<uint32_t> wanted;
+
+ private:
+  const KeyLatches* const latches_;
+};
+
+}  // namespace
+
+OptimisticTransactionDBImpl::OptimisticTransactionDBImpl(
+    rocksdb::DB* db, DBImpl* engine, const OptimisticTransactionDBOptions& options)
+    : OptimisticTransactionDB(db),
+      engine_(engine),
+      latches_(options.validate_policy == OccValidationPolicy::kValidateParallel
+                   ? std::make_unique<KeyLatches>(options.occ_lock_buckets)
+                   : nullptr) {}
+
+rocksdb::Transaction* OptimisticTransactionDBImpl::BeginTransaction(
+    const WriteOptions& write_options, const OptimisticTransactionOptions& options,
+    rocksdb::Transaction* old) {
+  if (old == nullptr) return new OptimisticTransaction(this, write_options, options);
+  static_cast<OptimisticTransaction*>(old)->Reuse(write_options, options);
+  return old;
+}
+
+std::vector<uint32_t> OptimisticTransactionDBImpl::LatchOf(ColumnFamilyHandle* family,
+                                                           const Slice& key) const {
+  if (latches_ == nullptr) return {};
+  return {latches_->LatchOf(family->GetID(), key)};
+}
+
+Status OptimisticTransactionDBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family,
+                                        const Slice& key, const Slice& value) {
+  const KeyLatches::Hold hold(latches(), LatchOf(family, key));
+  return db_->Put(options, family, key, value);
+}
+
+Status OptimisticTransactionDBImpl::Delete(const WriteOptions& options,
+                                           ColumnFamilyHandle* family, const Slice& key) {
+  const KeyLatches::Hold hold(latches(), LatchOf(family, key));
+  return db_->Delete(options, family, key);
+}
+
+Status OptimisticTransactionDBImpl::SingleDelete(const WriteOptions& options,
+                                                 ColumnFamilyHandle* family, const Slice& key) {
+  const KeyLatches::Hold hold(latches(), LatchOf(family, key));
+  return db_->SingleDelete(options, family, key);
+}
+
+Status OptimisticTransactionDBImpl::DeleteRange(const WriteOptions&, ColumnFamilyHandle*,
+                                                const Slice&, const Slice&) {
+  return Status::NotSupported("OptimisticTransactionDB: DeleteRange");
+}
+
+Status OptimisticTransactionDBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family,
+                                          const Slice& key, const Slice& value) {
+  const KeyLatches::Hold hold(latches(), LatchOf(family, key));
+  return db_->Merge(options, family, key, value);
+}
+
+Status OptimisticTransactionDBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
+  if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
+  if (batch->HasDeleteRange()) {
+    return Status::NotSupported("OptimisticTransactionDB: DeleteRange");
+  }
+  if (latches_ == nullptr) return db_->Write(options, batch);
+  LatchCollector collector(latches());
+  if (Status s = WriteBatchInternal::InsertInto(batch, &collector, nullptr); !s.ok()) return s;
+  const KeyLatches::Hold hold(latches(), std::move(collector.wanted));
+  return db_->Write(options, batch);
+}
+
+}  // namespace compassdb
+
+namespace ROCKSDB_NAMESPACE {
+
+Status OptimisticTransactionDB::Open(const Options& options, const std::string& dbname,
+                                     OptimisticTransactionDB** dbptr) {
+  std::vector<ColumnFamilyHandle*> handles;
+  Status s = Open(DBOptions(options), OptimisticTransactionDBOptions(), dbname,
+                  {ColumnFamilyDescriptor(kDefaultColumnFamilyName, ColumnFamilyOptions(options))},
+                  &handles, dbptr);
+  // The database has a handle of its own for the default family.
+  if (s.ok()) delete handles[0];
+  return s;
+}
+
+Status OptimisticTransactionDB::Open(const DBOptions& db_options, const std::string& dbname,
+                                     const std::vector<ColumnFamilyDescriptor>& column_families,
+                                     std::vector<ColumnFamilyHandle*>* handles,
+                                     OptimisticTransactionDB** dbptr) {
+  return Open(db_options, OptimisticTransactionDBOptions(), dbname, column_families, handles,
+              dbptr);
+}
+
+Status OptimisticTransactionDB::Open(const DBOptions& db_options,
+                                     const OptimisticTransactionDBOptions& occ_options,
+                                     const std::string& dbname,
+                                     const std::vector<ColumnFamilyDescriptor>& column_families,
+                                     std::vector<ColumnFamilyHandle*>* handles,
+                                     OptimisticTransactionDB** dbptr) {
+  *dbptr = nullptr;
+  DB* db = nullptr;
+  Status s = DB::Open(db_options, dbname, column_families, handles, &db);
+  if (!s.ok()) return s;
+  *dbptr = new compassdb::OptimisticTransactionDBImpl(db, compassdb::EngineOf(db), occ_options);
+  return s;
+}
+
+}  // namespace ROCKSDB_NAMESPACE

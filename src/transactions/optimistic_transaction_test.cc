@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rocksdb/utilities/optimistic_transaction_db.h"
+
+#include "transactions/transaction_test_util.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::OccValidationPolicy;
+using rocksdb::OptimisticTransactionDB;
+using rocksdb::ReadOptions;
+using rocksdb::Transaction;
+using rocksdb::WriteOptions;
+
+class OptimisticTest : public DbTest, public ::testing::WithParamInterface<OccValidationPolicy> {
+ protected:
+  void SetUp() override {
+    options_.merge_operator = std::make_shared<AppendOperator>();
+    Open();
+  }
+  void Open() {
+    rocksdb::OptimisticTransactionDBOptions options;
+    options.validate_policy = GetParam();
+    options.occ_lock_buckets = 64;
+    ASSERT_TRUE(OptimisticTransactionDB::Open(
+                    options_, options, name_,
+                    {rocksdb::ColumnFamilyDescriptor(rocksdb::kDefaultColumnFamilyName, options_)},
+                    &handles_, &transactions_)
+                    .ok());
+    db_.reset(transactions_);
+  }
+  std::unique_ptr<Transaction> Begin(bool set_snapshot = false) {
+    rocksdb::OptimisticTransactionOptions options;
+    options.set_snapshot = set_snapshot;
+    return std::unique_ptr<Transaction>(transactions_->BeginTransaction(WriteOptions(), options));
+  }
+
+  OptimisticTransactionDB* transactions_ = nullptr;
+};
+
+TEST_P(OptimisticTest, CommitsWhatNobodyElseTouched) {
+  auto txn = Begin();
+  std::string value;
+  EXPECT_TRUE(txn->GetForUpdate(ReadOptions(), "k", &value).IsNotFound());
+  ASSERT_TRUE(txn->Put("k", "mine").ok());
+  ASSERT_TRUE(txn->Get(ReadOptions(), "k", &value).ok());
+  EXPECT_EQ(value, "mine");
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  ASSERT_TRUE(Put("other", "x").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Get("k"), "mine");
+  // It may be used again.
+  ASSERT_TRUE(txn->Put("l", "again").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Get("l"), "again");
+}
+
+TEST_P(OptimisticTest, AWriteOfAnotherIsAConflict) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put("k", "mine").ok());
+  ASSERT_TRUE(Put("k", "theirs").ok());
+  EXPECT_TRUE(txn->Commit().IsBusy());
+  EXPECT_EQ(Get("k"), "theirs");
+  ASSERT_TRUE(txn->Rollback().ok());
+  EXPECT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Get("k"), "theirs");
+}
+
+TEST_P(OptimisticTest, AReadForUpdateIsChecked) {
+  ASSERT_TRUE(Put("k", "1").ok());
+  std::string value;
+  auto txn = Begin();
+  ASSERT_TRUE(txn->GetForUpdate(ReadOptions(), "k", &value).ok());
+  ASSERT_TRUE(txn->Put("l", value).ok());
+  ASSERT_TRUE(db_->Delete(WriteOptions(), "k").ok());
+  EXPECT_TRUE(txn->Commit().IsBusy());
+  auto undone = Begin();
+  ASSERT_TRUE(undone->GetForUpdate(ReadOptions(), "l", &value).IsNotFound());
+  undone->UndoGetForUpdate("l");
+  ASSERT_TRUE(Put("l", "x").ok());
+  EXPECT_TRUE(undone->Commit().ok());
+}
+
+TEST_P(OptimisticTest, UntrackedWritesAreNotChecked) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->PutUntracked("k", "mine").ok());
+  ASSERT_TRUE(Put("k", "theirs").ok());
+  EXPECT_EQ(txn->GetNumKeys(), 0u);
+  EXPECT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Get("k"), "mine");
+}
+
+TEST_P(OptimisticTest, TheSnapshotSaysSinceWhen) {
+  auto txn = Begin(/*set_snapshot=*/true);
+  ASSERT_TRUE(Put("k", "theirs").ok());
+  ASSERT_TRUE(txn->Put("k", "mine").ok());
+  EXPECT_TRUE(txn->Commit().IsBusy());
+  txn = Begin();
+  txn->SetSnapshotOnNextOperation();
+  EXPECT_EQ(txn->GetSnapshot(), nullptr);
+  ASSERT_TRUE(Put("k", "theirs").ok());
+  ASSERT_TRUE(txn->Put("k", "mine").ok());
+  EXPECT_NE(txn->GetSnapshot(), nullptr);
+  EXPECT_TRUE(txn->Commit().ok());
+}
+
+TEST_P(OptimisticTest, ConflictsAreFoundInTables) {
+  for (const bool conflict : {true, false}) {
+    ASSERT_TRUE(Put("k", "old").ok());
+    auto txn = Begin();
+    ASSERT_TRUE(txn->Put("k", "mine").ok());
+    ASSERT_TRUE(Put(conflict ? "k" : "other", "theirs").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+    ASSERT_TRUE(Put("later", "x").ok());
+    EXPECT_EQ(txn->Commit().IsBusy(), conflict);
+  }
+}
+
+TEST_P(OptimisticTest, SavePointsTakeKeysBack) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  txn->SetSavePoint();
+  ASSERT_TRUE(txn->Put("b", "1").ok());
+  ASSERT_TRUE(txn->Delete("a").ok());
+  EXPECT_EQ(txn->GetNumKeys(), 2u);
+  ASSERT_TRUE(txn->RollbackToSavePoint().ok());
+  EXPECT_EQ(txn->GetNumKeys(), 1u);
+  EXPECT_EQ(txn->GetNumDeletes(), 0u);
+  ASSERT_TRUE(Put("b", "theirs").ok());
+  EXPECT_TRUE(txn->RollbackToSavePoint().IsNotFound());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Scan(), "a=1,b=theirs");
+}
+
+TEST_P(OptimisticTest, RefusesWhatItCannotCheck) {
+  auto txn = Begin();
+  EXPECT_TRUE(txn->Prepare().IsInvalidArgument());
+  EXPECT_TRUE(txn->SetName("x").IsInvalidArgument());
+  EXPECT_TRUE(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), "a", "b")
+                  .IsNotSupported());
+  rocksdb::WriteBatch batch;
+  ASSERT_TRUE(batch.DeleteRange("a", "b").ok());
+  EXPECT_TRUE(db_->Write(WriteOptions(), &batch).IsNotSupported());
+}
+
+TEST_P(OptimisticTest, TransfersKeepTheSum) {
+  const int commits = RunTransfers(
+      db_.get(), [&] { return transactions_->BeginTransaction(WriteOptions()); }, 6, 4, 300);
+  EXPECT_GT(commits, 0);
+  EXPECT_EQ(Get("transfers").size(), 2u * commits - 1);
+}
+
+TEST_P(OptimisticTest, CommitsAreSerialisable) {
+  HistoryChecker checker;
+  RunRegisters([&] { return transactions_->BeginTransaction(WriteOptions()); }, 5, 4, 300,
+               &checker);
+  EXPECT_GT(checker.size(), 0u);
+  EXPECT_EQ(checker.Check(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, OptimisticTest,
+                         ::testing::Values(OccValidationPolicy::kValidateSerial,
+                                           OccValidationPolicy::kValidateParallel));
+
+// The checker itself must be able to fail.
+TEST(HistoryChecker, FindsCirclesAndLostUpdates) {
+  HistoryChecker circle;
+  circle.Committed(1, {{0, 0, false}, {1, 0, true}});
+  circle.Committed(2, {{1, 0, false}, {0, 0, true}});
+  EXPECT_NE(circle.Check(), "");
+  HistoryChecker lost;
+  lost.Committed(1, {{0, 0, true}});
+  lost.Committed(2, {{0, 0, true}});
+  EXPECT_NE(lost.Check(), "");
+}
+
+}  // namespace
+}  // namespace compassdb
