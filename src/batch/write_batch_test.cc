@@ -214,6 +214,47 @@ TEST(WriteBatch, TwoPhaseMarks) {
   EXPECT_TRUE(WriteBatchInternal::MarkEndPrepare(&plain, "xid").IsInvalidArgument());
 }
 
+TEST(WriteBatch, PreparingEndsSavePoints) {
+  WriteBatch b;
+  WriteBatchInternal::InsertNoop(&b);
+  b.SetSavePoint();
+  b.SetSavePoint();
+  ASSERT_TRUE(WriteBatchInternal::MarkEndPrepare(&b, "xid").ok());
+  EXPECT_TRUE(b.PopSavePoint().IsNotFound());
+}
+
+TEST(WriteBatch, ASinkMayRenumberAtMarks) {
+  class Sections : public BatchSink {
+   public:
+    Status Add(uint32_t, SequenceNumber sequence, ValueType, const Slice& key,
+               const Slice&) override {
+      text += key.ToString() + "@" + std::to_string(sequence) + " ";
+      return Status::OK();
+    }
+    Status Mark(const BatchRecord& mark, SequenceNumber* next) override {
+      if (mark.tag == kTypeBeginPrepareXID) start = *next;
+      if (mark.tag == kTypeEndPrepareXID) *next = start;
+      if (mark.tag == kTypeCommitXID) *next += 5;
+      return Status::OK();
+    }
+    std::string text;
+    SequenceNumber start = 0;
+  };
+  WriteBatch b;
+  WriteBatchInternal::InsertNoop(&b);
+  b.Put("a", "1");
+  ASSERT_TRUE(WriteBatchInternal::MarkEndPrepare(&b, "xid").ok());
+  b.Put("b", "1");
+  WriteBatchInternal::MarkCommit(&b, "xid");
+  b.Put("c", "1");
+  WriteBatchInternal::SetSequence(&b, 10);
+  Sections sink;
+  SequenceNumber next = 0;
+  ASSERT_TRUE(WriteBatchInternal::InsertInto(&b, &sink, &next).ok());
+  EXPECT_EQ(sink.text, "a@10 b@10 c@16 ");
+  EXPECT_EQ(next, 17u);
+}
+
 TEST(WriteBatch, DefaultHandlersKnowOnlyTheDefaultFamily) {
   class Plain : public WriteBatch::Handler {
    public:

@@ -272,6 +272,8 @@ class DBImpl final : public rocksdb::DB {
   Status Shutdown();
 
   // --- write.cc
+  Status WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
+                        const TransactionWrite& transaction, bool marks);
   Status WriteImpl(const WriteOptions& options, WriteBatch* batch,
                    const TransactionWrite& transaction);
   Status CheckBatch(const WriteOptions& options, const WriteBatch* batch, bool marks);

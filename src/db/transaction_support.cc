@@ -5,7 +5,6 @@
 
 #include "batch/write_batch_internal.h"
 #include "db/db_impl.h"
-#include "db/statistics_util.h"
 
 namespace compassdb {
 namespace {
@@ -25,15 +24,7 @@ class FamilyCollector final : public BatchSink {
 
 Status DBImpl::WriteForTransaction(const WriteOptions& options, WriteBatch* batch,
                                    const TransactionWrite& write) {
-  if (Status s = CheckWritable("Write"); !s.ok()) return s;
-  if (options.sync && options.disableWAL) {
-    return Status::InvalidArgument("Sync writes has to enable WAL.");
-  }
-  StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
-  if (Status s = CheckBatch(options, batch, /*marks=*/true); !s.ok()) return s;
-  const size_t bytes = WriteBatchInternal::ByteSize(batch);
-  if (Status s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
-  return WriteImpl(options, batch, write);
+  return WriteBatchWith(options, batch, write, /*marks=*/true);
 }
 
 void DBImpl::ForgetPrepared(uint64_t log_number) { prepared_logs_.Remove(log_number); }

@@ -148,6 +148,11 @@ Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, co
 }
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
+  return WriteBatchWith(options, batch, TransactionWrite(), /*marks=*/false);
+}
+
+Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
+                              const TransactionWrite& transaction, bool marks) {
   if (Status s = CheckWritable("Write"); !s.ok()) return s;
   if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
   if (options.sync && options.disableWAL) {
@@ -157,10 +162,10 @@ Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     return Status::NotSupported("WriteOptions::protection_bytes_per_key");
   }
   StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
-  if (Status s = CheckBatch(options, batch, /*marks=*/false); !s.ok()) return s;
+  if (Status s = CheckBatch(options, batch, marks); !s.ok()) return s;
   const size_t bytes = WriteBatchInternal::ByteSize(batch);
   if (Status s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
-  return WriteImpl(options, batch, TransactionWrite());
+  return WriteImpl(options, batch, transaction);
 }
 
 Status DBImpl::CheckBatch(const WriteOptions& options, const WriteBatch* batch, bool marks) {

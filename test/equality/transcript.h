@@ -51,5 +51,6 @@ std::vector<Scenario> ReadScenarios();
 std::vector<Scenario> CompactionScenarios();
 std::vector<Scenario> OptionScenarios();
 std::vector<Scenario> BatchIndexScenarios();
+std::vector<Scenario> TransactionScenarios();
 
 }  // namespace compassdb_test

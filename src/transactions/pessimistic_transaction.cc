@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transactions/pessimistic_transaction.h"
+
+#include <set>
+#include <utility>
+
+#include "batch/write_batch_internal.h"
+#include "transactions/transaction_db_impl.h"
+
+namespace compassdb {
+namespace {
+
+// The keys of a batch, in an order that all who lock batches share.
+class KeyCollector final : public rocksdb::WriteBatch::Handler {
+ public:
+  Status PutCF(uint32_t family, const Slice& key, const Slice&) override {
+    return Note(family, key);
+  }
+  Status MergeCF(uint32_t family, const Slice& key, const Slice&) override {
+    return Note(family, key);
+  }
+  Status DeleteCF(uint32_t family, const Slice& key) override { return Note(family, key); }
+  Status SingleDeleteCF(uint32_t family, const Slice& key) override { return Note(family, key); }
+  Status MarkNoop(bool) override { return Status::OK(); }
+
+  std::map<uint32_t, std::set<std::string>> keys;
+
+ private:
+  Status Note(uint32_t family, const Slice& key) {
+    keys[family].insert(key.ToString());
+    return Status::OK();
+  }
+};
+
+}  // namespace
+
+PessimisticTransaction::PessimisticTransaction(TransactionDBImpl* db,
+                                               const WriteOptions& write_options,
+                                               const TransactionOptions& options)
+    : TransactionBase(db, db->engine(), write_options,
+                      db->DefaultColumnFamily()->GetComparator()),
+      transaction_db_(db) {
+  Start(options);
+}
+
+PessimisticTransaction::~PessimisticTransaction() { End(); }
+
+void PessimisticTransaction::Reuse(const WriteOptions& write_options,
+                                   const TransactionOptions& options) {
+  End();
+  Restart(write_options);
+  Start(options);
+}
+
+void PessimisticTransaction::Start(const TransactionOptions& options) {
+  options_ = options;
+  transaction_id_ = transaction_db_->NewId();
+  txn_state_ = STARTED;
+  SetLockTimeout(options.lock_timeout >= 0 ? options.lock_timeout
+                                           : transaction_db_->options().transaction_lock_timeout);
+  expires_micros_ = options.expiration >= 0
+                        ? start_micros_ + static_cast<uint64_t>(options.expiration) * 1000
+                        : 0;
+  skip_locks_ = options.skip_concurrency_control ||
+                transaction_db_->options().skip_concurrency_control;
+  commit_timestamp_ = rocksdb::kMaxTxnTimestamp;
+  batch_.SetMaxBytes(options.max_write_batch_size);
+  if (options.set_snapshot) SetSnapshot();
+  if (expires_micros_ > 0) {
+    expirable_ = true;
+    transaction_db_->SetExpirable(this, true);
+  }
+}
+
+void PessimisticTransaction::End() {
+  transaction_db_->locks()->Unlock(transaction_id_, tracked_);
+  if (expirable_) transaction_db_->SetExpirable(this, false);
+  expirable_ = false;
+  if (!name_.empty()) transaction_db_->Unregister(name_, this);
+}
+
+void PessimisticTransaction::Clear() {
+  transaction_db_->locks()->Unlock(transaction_id_, tracked_);
+  TransactionBase::Clear();
+}
+
+// Its keys are not locked: as in RocksDB, whoever opens the database resolves
+// what was prepared before anything else writes.
+Status PessimisticTransaction::Recover(const std::string& name,
+                                       const RecoveredTransaction& recovered) {
+  if (Status s = SetName(name); !s.ok()) return s;
+  if (Status s = RebuildFromLog(recovered.batch); !s.ok()) return s;
+  log_number_ = recovered.log_number;
+  txn_state_ = PREPARED;
+  return Status::OK();
+}
+
+void PessimisticTransaction::SetLockTimeout(int64_t milliseconds) {
+  lock_timeout_micros_ = milliseconds * 1000;
+}
+
+bool PessimisticTransaction::Expired() const {
+  const uint64_t expires = expires_micros_;
+  return expires > 0 && NowMicros() >= expires;
+}
+
+bool PessimisticTransaction::StealLocks() {
+  TransactionState expected = STARTED;
+  return txn_state_.compare_exchange_strong(expected, LOCKS_STOLEN) || expected == LOCKS_STOLEN;
+}
+
+bool PessimisticTransaction::Leave(TransactionState next) {
+  TransactionState expected = STARTED;
+  return txn_state_.compare_exchange_strong(expected, next);
+}
+
+Status PessimisticTransaction::WrongState(const char* otherwise) const {
+  switch (GetState()) {
+    case LOCKS_STOLEN:
+      return Status::Expired();
+    case PREPARED:
+      return Status::InvalidArgument("Transaction has already been prepared.");
+    case COMMITTED:
+      return Status::InvalidArgument("Transaction has already been committed.");
+    case ROLLEDBACK:
+      return Status::InvalidArgument("Transaction has already been rolledback.");
+    default:
+      return Status::InvalidArgument(otherwise);
+  }
+}
+
+// What was prepared is in the log; more would be lost in a crash.
+Status PessimisticTransaction::CheckOpen() const {
+  switch (GetState()) {
+    case AWAITING_PREPARE:
+    case PREPARED:
+    case AWAITING_COMMIT:
+    case AWAITING_ROLLBACK:
+      return Status::InvalidArgument("Transaction is prepared or being committed: no more writes.");
+    default:
+      return Status::OK();
+  }
+}
+
+Status PessimisticTransaction::SetName(const rocksdb::TransactionName& name) {
+  if (GetState() != STARTED) {
+    return Status::InvalidArgument("Transaction is beyond state for naming.");
+  }
+  if (!name_.empty()) return Status::InvalidArgument("Transaction has already been named.");
+  if (name.empty() || name.size() > 512) {
+    return Status::InvalidArgument(
+        "Transaction name length must be between 1 and 512 chars.");
+  }
+  if (!transaction_db_->Register(name, this)) {
+    return Status::InvalidArgument("Transaction name must be unique.");
+  }
+  name_ = name;
+  return Status::OK();
+}
+
+Status PessimisticTransaction::SetCommitTimestamp(rocksdb::TxnTimestamp ts) {
+  commit_timestamp_ = ts;
+  return Status::OK();
+}
+
+Status PessimisticTransaction::Prepare() {
+  if (name_.empty()) {
+    return Status::InvalidArgument("Cannot prepare a transaction that has not been named.");
+  }
+  if (Expired()) return Status::Expired();
+  if (!Leave(AWAITING_PREPARE)) {
+    return WrongState("Transaction is not in state for commit.");
+  }
+  const uint64_t expires = expires_micros_.exchange(0);  // from now on it cannot expire
+  WriteBatch section(*batch_.GetWriteBatch());
+  Status s = WriteBatchInternal::MarkEndPrepare(&section, name_);
+  if (s.ok()) {
+    WriteOptions options = write_options_;
+    options.disableWAL = false;
+    TransactionWrite write;
+    write.prepare = true;
+    write.logged_in = &log_number_;
+    s = engine_->WriteForTransaction(options, &section, write);
+  }
+  if (!s.ok()) {
+    expires_micros_ = expires;
+    txn_state_ = STARTED;
+    return s;
+  }
+  DropSavePoints();
+  txn_state_ = PREPARED;
+  return Status::OK();
+}
+
+Status PessimisticTransaction::Commit() {
+  if (Expired()) return Status::Expired();
+  if (GetState() == PREPARED) return CommitPrepared();
+  if (GetState() == STARTED && !options_.skip_prepare) return Status::TxnNotPrepared();
+  if (GetState() == STARTED && commit_time_batch_.Count() > 0) {
+    return Status::InvalidArgument(
+        "Commit-time batch contains values that will not be committed.");
+  }
+  if (!Leave(AWAITING_COMMIT)) return WrongState("Transaction is not in state for commit.");
+  Status s = CommitUnprepared();
+  if (!name_.empty()) transaction_db_->Unregister(name_, this);
+  Clear();
+  if (s.ok()) txn_state_ = COMMITTED;
+  return s;
+}
+
+Status PessimisticTransaction::CommitUnprepared() {
+  return WriteCommitted(batch_.GetWriteBatch(), write_options_, TransactionWrite());
+}
+
+Status PessimisticTransaction::CommitPrepared() {
+  txn_state_ = AWAITING_COMMIT;
+  // The log has the data; of the commit it gets the mark and what goes along.
+  WriteBatch working(commit_time_batch_);
+  Status s = WriteBatchInternal::MarkCommit(&working, name_);
+  if (s.ok()) {
+    working.MarkWalTerminationPoint();
+    s = WriteBatchInternal::Append(&working, batch_.GetWriteBatch());
+  }
+  if (s.ok()) {
+    WriteOptions options = write_options_;
+    options.disableWAL = false;
+    options.ignore_missing_column_families = true;  // a family may be dropped meanwhile
+    TransactionWrite write;
+    write.prepared_log = log_number_;
+    s = WriteCommitted(&working, options, write);
+  }
+  if (!s.ok()) {
+    txn_state_ = PREPARED;
+    return s;
+  }
+  engine_->ForgetPrepared(log_number_);
+  transaction_db_->Unregister(name_, this);
+  Clear();
+  txn_state_ = COMMITTED;
+  return Status::OK();
+}
+
+Status PessimisticTransaction::WriteCommitted(WriteBatch* batch, const WriteOptions& options,
+                                              const TransactionWrite& write) {
+  if (snapshot_needed_ && commit_timestamp_ == rocksdb::kMaxTxnTimestamp) {
+    return Status::InvalidArgument("Must set transaction commit timestamp");
+  }
+  Status s = engine_->WriteForTransaction(options, batch, write);
+  if (!s.ok() || !snapshot_needed_) return s;
+  const std::shared_ptr<TransactionNotifier> notifier = notifier_;
+  ClearSnapshot();
+  // If that fails, the commit stands all the same.
+  snapshot_ = transaction_db_->CreateTimestampedSnapshot(commit_timestamp_).second;
+  if (notifier != nullptr && snapshot_ != nullptr) notifier->SnapshotCreated(snapshot_.get());
+  return s;
+}
+
+Status PessimisticTransaction::Rollback() {
+  switch (GetState()) {
+    case PREPARED: {
+      txn_state_ = AWAITING_ROLLBACK;
+      WriteBatch mark;
+      Status s = WriteBatchInternal::MarkRollback(&mark, name_);
+      WriteOptions options = write_options_;
+      options.disableWAL = false;
+      if (s.ok()) s = engine_->WriteForTransaction(options, &mark, TransactionWrite());
+      if (!s.ok()) {
+        txn_state_ = PREPARED;
+        return s;
+      }
+      engine_->ForgetPrepared(log_number_);
+      Clear();
+      txn_state_ = ROLLEDBACK;
+      return s;
+    }
+    case STARTED:
+      Clear();
+      return Status::OK();
+    case COMMITTED:
+      return Status::InvalidArgument("This transaction has already been committed.");
+    default:
+      return Status::InvalidArgument("Two phase transaction is not in state for rollback.");
+  }
+}
+
+Status PessimisticTransaction::RollbackToSavePoint() {
+  if (GetState() != STARTED) {
+    return Status::InvalidArgument("Transaction is beyond state for rollback.");
+  }
+  if (const TrackedKeys* since = TrackedSinceSavePoint(); since != nullptr) {
+    transaction_db_->locks()->Unlock(transaction_id_, tracked_.TakenOnlyIn(*since));
+  }
+  return TransactionBase::RollbackToSavePoint();
+}
+
+Status PessimisticTransaction::CommitBatch(WriteBatch* batch) {
+  TrackedKeys locked;
+  Status s = LockBatch(batch, &locked);
+  if (!s.ok()) return s;
+  if (Expired()) {
+    s = Status::Expired();
+  } else if (!Leave(AWAITING_COMMIT)) {
+    s = GetState() == LOCKS_STOLEN
+            ? Status::Expired()
+            : Status::InvalidArgument("Transaction is not in state for commit.");
+  } else {
+    s = engine_->Write(write_options_, batch);
+    if (s.ok()) txn_state_ = COMMITTED;
+  }
+  transaction_db_->locks()->Unlock(transaction_id_, locked);
+  return s;
+}
+
+Status PessimisticTransaction::LockBatch(const WriteBatch* batch, TrackedKeys* locked) {
+  if (skip_locks_) return Status::OK();
+  KeyCollector collector;
+  Status s = batch->Iterate(&collector);
+  for (const auto& [family, keys] : collector.keys) {
+    for (const std::string& key : keys) {
+      if (!s.ok()) break;
+      s = Lock(family, key, /*exclusive=*/true);
+      if (s.ok()) locked->Track(family, key, 0, /*read_only=*/false, /*exclusive=*/true);
+    }
+  }
+  if (!s.ok()) transaction_db_->locks()->Unlock(transaction_id_, *locked);
+  return s;
+}
+
+Status PessimisticTransaction::Lock(uint32_t family, const std::string& key, bool exclusive) {
+  LockRequest request;
+  request.owner = transaction_id_;
+  request.exclusive = exclusive;
+  request.expires_micros = expires_micros_;
+  request.timeout_micros = lock_timeout_micros_;
+  request.detect_deadlock = options_.deadlock_detect;
+  request.max_depth = options_.deadlock_detect_depth;
+  request.waiter = this;
+  return transaction_db_->locks()->Lock(request, family, key);
+}
+
+void PessimisticTransaction::Unlock(uint32_t family, const std::string& key) {
+  transaction_db_->locks()->Unlock(transaction_id_, family, key);
+}
+
+Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& key,
+                                       bool read_only, bool exclusive, bool do_validate,
+                                       bool assume_tracked) {
+  if (skip_locks_) return Status::OK();
+  const uint32_t id = family->GetID();
+  const std::string name = key.ToString();
+  const TrackedKey* const known = tracked_.Find(id, name);
+  const bool locked = known != nullptr;
+  const bool upgrade = locked && exclusive && !known->exclusive;
+  SequenceNumber sequence = locked ? known->sequence : kMaxSequenceNumber;
+  Status s;
+  if (!locked || upgrade) s = Lock(id, name, exclusive);
+  SetSnapshotIfNeeded();
+  if (!s.ok()) return s;
+  if (do_validate && snapshot_ != nullptr) {
+    // Only under the lock nobody changes the key any more.
+    s = Validate(family, key, &sequence);
+  } else {
+    if (assume_tracked && !locked) {
+      s = Status::InvalidArgument("assume_tracked is set but it is not tracked yet");
+    }
+    // Since the lock was taken nobody else wrote the key.
+    if (sequence == kMaxSequenceNumber) sequence = db_->GetLatestSequenceNumber();
+  }
+  if (!s.ok()) {
+    if (upgrade) {
+      Lock(id, name, /*exclusive=*/false).PermitUncheckedError();  // ours alone: back to sharing
+    } else if (!locked) {
+      Unlock(id, name);
+    }
+    return s;
+  }
+  if (!assume_tracked) Track(id, name, sequence, read_only, exclusive);
+  return s;
+}
+
+// Whether somebody wrote the key between the snapshot and the lock. `tracked`
+// becomes the sequence since which the key is known to be unchanged.
+Status PessimisticTransaction::Validate(ColumnFamilyHandle* family, const Slice& key,
+                                        SequenceNumber* tracked) {
+  const SequenceNumber snapshot = snapshot_->GetSequenceNumber();
+  if (*tracked <= snapshot) return Status::OK();
+  *tracked = snapshot;
+  SequenceNumber newest = 0;
+  Status s = engine_->NewestSequence(family, key, snapshot, &newest);
+  return s.ok() && newest > snapshot ? Status::Busy() : s;
+}
+
+Status PessimisticTransaction::GetRangeLock(ColumnFamilyHandle*, const rocksdb::Endpoint&,
+                                            const rocksdb::Endpoint&) {
+  return Status::NotSupported("TransactionDB: range locking");
+}
+
+std::vector<TransactionID> PessimisticTransaction::GetWaitingTxns(uint32_t* family,
+                                                                  std::string* key) const {
+  MutexLock lock(&waiting_mu_);
+  if (family != nullptr) *family = waiting_family_;
+  if (key != nullptr) *key = waiting_key_;
+  return waiting_for_;
+}
+
+void PessimisticTransaction::WaitingFor(const std::vector<TransactionID>& owners, uint32_t family,
+                                        const std::string& key) {
+  MutexLock lock(&waiting_mu_);
+  waiting_for_ = owners;
+  waiting_family_ = family;
+  waiting_key_ = key;
+}
+
+void PessimisticTransaction::WaitingEnded() {
+  MutexLock lock(&waiting_mu_);
+  waiting_for_.clear();
+  waiting_family_ = 0;
+  waiting_key_.clear();
+}
+
+}  // namespace compassdb

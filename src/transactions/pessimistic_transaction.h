@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pessimistic transactions: each key is locked when it is first touched.
+// Their data goes into the database at the commit (the write-committed policy).
+//
+//   STARTED --Prepare--> AWAITING_PREPARE --> PREPARED --Commit--> AWAITING_COMMIT --> COMMITTED
+//   STARTED --Commit--> AWAITING_COMMIT --> COMMITTED       PREPARED --Rollback--> ROLLEDBACK
+//   STARTED --another takes the locks of one that expired--> LOCKS_STOLEN
+//
+// Thread safety: one thread at a time, but StealLocks and GetWaitingTxns are
+// for all. Whoever moves the state from STARTED of one that may expire does it
+// by compare-exchange.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rocksdb/utilities/transaction_db.h"
+#include "transactions/point_locks.h"
+#include "transactions/transaction_base.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class TransactionDBImpl;
+using rocksdb::TransactionOptions;
+
+class PessimisticTransaction final : public TransactionBase, private LockWaiter {
+ public:
+  PessimisticTransaction(TransactionDBImpl* db, const WriteOptions& write_options,
+                         const TransactionOptions& options);
+  ~PessimisticTransaction() override;
+  void Reuse(const WriteOptions& write_options, const TransactionOptions& options);
+
+  // Makes one of what recovery found.
+  Status Recover(const std::string& name, const RecoveredTransaction& recovered);
+
+  Status Prepare() override;
+  Status Commit() override;
+  Status Rollback() override;
+  Status RollbackToSavePoint() override;
+  Status SetName(const rocksdb::TransactionName& name) override;
+  Status SetCommitTimestamp(rocksdb::TxnTimestamp ts) override;
+  rocksdb::TxnTimestamp GetCommitTimestamp() const override { return commit_timestamp_; }
+
+  // Writes a batch of somebody outside, with locks on its keys meanwhile.
+  Status CommitBatch(WriteBatch* batch);
+
+  TransactionID GetID() const override { return transaction_id_; }
+  bool IsDeadlockDetect() const override { return options_.deadlock_detect; }
+  std::vector<TransactionID> GetWaitingTxns(uint32_t* family, std::string* key) const override;
+  void SetLockTimeout(int64_t milliseconds) override;
+  Status GetRangeLock(ColumnFamilyHandle* family, const rocksdb::Endpoint& start,
+                      const rocksdb::Endpoint& end) override;
+
+  // Any thread: gives up the locks, if it is not on its way to the end. The
+  // transaction has expired.
+  bool StealLocks();
+
+ protected:
+  Status TryLock(ColumnFamilyHandle* family, const Slice& key, bool read_only, bool exclusive,
+                 bool do_validate, bool assume_tracked) override;
+  void Unlock(uint32_t family, const std::string& key) override;
+  Status CheckOpen() const override;
+  void Clear() override;
+
+ private:
+  void Start(const TransactionOptions& options);
+  void End();
+  bool Expired() const;
+  // From STARTED to `next`, unless the locks are stolen.
+  bool Leave(TransactionState next);
+  Status WrongState(const char* otherwise) const;
+  Status Lock(uint32_t family, const std::string& key, bool exclusive);
+  Status LockBatch(const WriteBatch* batch, TrackedKeys* locked);
+  Status Validate(ColumnFamilyHandle* family, const Slice& key, SequenceNumber* tracked);
+  Status CommitUnprepared();
+  Status CommitPrepared();
+  Status WriteCommitted(WriteBatch* batch, const WriteOptions& options,
+                        const TransactionWrite& write);
+
+  void WaitingFor(const std::vector<TransactionID>& owners, uint32_t family,
+                  const std::string& key) override;
+  void WaitingEnded() override;
+
+  TransactionDBImpl* const transaction_db_;
+  TransactionOptions options_;
+  TransactionID transaction_id_ = 0;
+  int64_t lock_timeout_micros_ = 0;
+  std::atomic<uint64_t> expires_micros_{0};  // 0: never
+  bool skip_locks_ = false;
+  bool expirable_ = false;  // registered as such
+  rocksdb::TxnTimestamp commit_timestamp_ = rocksdb::kMaxTxnTimestamp;
+
+  mutable Mutex waiting_mu_;  // a leaf
+  std::vector<TransactionID> waiting_for_ GUARDED_BY(waiting_mu_);
+  uint32_t waiting_family_ GUARDED_BY(waiting_mu_) = 0;
+  std::string waiting_key_ GUARDED_BY(waiting_mu_);
+};
+
+}  // namespace compassdb

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transactions/point_locks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "transactions/default_mutex.h"
+#include "util/hash.h"
+
+namespace compassdb {
+
+PointLocks::PointLocks(Options options)
+    : options_([&options] {
+        if (options.mutexes == nullptr) options.mutexes = NewDefaultMutexFactory();
+        options.stripes = std::max<size_t>(1, options.stripes);
+        return std::move(options);
+      }()),
+      detector_(options_.deadlocks_kept) {}
+
+void PointLocks::AddFamily(uint32_t family) {
+  auto locks = std::make_shared<Family>();
+  locks->stripes.resize(options_.stripes);
+  for (Stripe& stripe : locks->stripes) {
+    stripe.mutex = options_.mutexes->AllocateMutex();
+    stripe.changed = options_.mutexes->AllocateCondVar();
+  }
+  std::unique_lock lock(families_mu_);
+  families_.emplace(family, std::move(locks));
+}
+
+void PointLocks::RemoveFamily(uint32_t family) {
+  std::unique_lock lock(families_mu_);
+  families_.erase(family);
+}
+
+std::shared_ptr<PointLocks::Family> PointLocks::Find(uint32_t family) const {
+  std::shared_lock lock(families_mu_);
+  auto it = families_.find(family);
+  return it == families_.end() ? nullptr : it->second;
+}
+
+PointLocks::Stripe* PointLocks::StripeOf(Family* family, const std::string& key) {
+  return &family->stripes[Hash64(key) % family->stripes.size()];
+}
+
+Status PointLocks::Lock(const LockRequest& request, uint32_t family_id, const std::string& key) {
+  const std::shared_ptr<Family> family = Find(family_id);
+  if (family == nullptr) {
+    return Status::InvalidArgument("Column family id not found: " + std::to_string(family_id));
+  }
+  Stripe* const stripe = StripeOf(family.get(), key);
+  const int64_t timeout = request.timeout_micros;
+  const uint64_t end =
+      timeout > 0 ? options_.env->NowMicros() + static_cast<uint64_t>(timeout) : 0;
+  Status s = timeout < 0 ? stripe->mutex->Lock() : stripe->mutex->TryLockFor(timeout);
+  if (!s.ok()) return s;
+  Obstacle obstacle;
+  s = TryGrant(request, family.get(), stripe, key, &obstacle);
+  bool in_time = timeout != 0;
+  while (!s.ok() && in_time) {
+    s = AwaitChange(request, family_id, stripe, key, obstacle, end);
+    // It may have expired without a word: one more attempt after the time.
+    in_time = !s.IsTimedOut() || (end > 0 && options_.env->NowMicros() < end) || timeout < 0;
+    if (!s.ok() && !s.IsTimedOut()) break;
+    s = TryGrant(request, family.get(), stripe, key, &obstacle);
+  }
+  stripe->mutex->UnLock();
+  return s;
+}
+
+Status PointLocks::AwaitChange(const LockRequest& request, uint32_t family, Stripe* stripe,
+                               const std::string& key, const Obstacle& obstacle,
+                               uint64_t end_micros) {
+  const bool owned = !obstacle.owners.empty();
+  const bool detect = owned && request.detect_deadlock;
+  if (detect) {
+    int64_t now = 0;
+    options_.env->GetCurrentTime(&now).PermitUncheckedError();  // for the record only
+    if (!detector_.BeginWait(request.owner, {obstacle.owners, family, request.exclusive, key},
+                             request.max_depth, now)) {
+      return Status::Busy(Status::SubCode::kDeadlock);
+    }
+  }
+  if (owned && request.waiter != nullptr) request.waiter->WaitingFor(obstacle.owners, family, key);
+  uint64_t until = end_micros;
+  if (obstacle.expires_micros > 0) {
+    until = until > 0 ? std::min(until, obstacle.expires_micros) : obstacle.expires_micros;
+  }
+  Status s;
+  if (until == 0) {
+    s = stripe->changed->Wait(stripe->mutex);
+  } else {
+    const uint64_t now = options_.env->NowMicros();
+    s = until > now ? stripe->changed->WaitFor(stripe->mutex, static_cast<int64_t>(until - now))
+                    : Status::TimedOut(Status::SubCode::kMutexTimeout);
+  }
+  if (owned && request.waiter != nullptr) request.waiter->WaitingEnded();
+  if (detect) detector_.EndWait(request.owner);
+  return s;
+}
+
+Status PointLocks::TryGrant(const LockRequest& request, Family* family, Stripe* stripe,
+                            const std::string& key, Obstacle* obstacle) {
+  *obstacle = Obstacle();
+  auto it = stripe->held.find(key);
+  if (it == stripe->held.end()) {
+    if (options_.max_locks > 0 && family->locks.fetch_add(1) >= options_.max_locks) {
+      family->locks.fetch_sub(1);
+      return Status::Busy(Status::SubCode::kLockLimit);
+    }
+    stripe->held.emplace(key, Held{request.exclusive, {request.owner}, request.expires_micros});
+    return Status::OK();
+  }
+  Held& held = it->second;
+  if (!held.exclusive && !request.exclusive) {
+    held.owners.push_back(request.owner);
+    held.expires_micros = std::max(held.expires_micros, request.expires_micros);
+    return Status::OK();
+  }
+  const bool ours_alone = std::all_of(held.owners.begin(), held.owners.end(),
+                                      [&](TransactionID id) { return id == request.owner; });
+  if (!ours_alone && !Expired(request, held, obstacle)) {
+    std::copy_if(held.owners.begin(), held.owners.end(), std::back_inserter(obstacle->owners),
+                 [&](TransactionID id) { return id != request.owner; });
+    return Status::TimedOut(Status::SubCode::kLockTimeout);
+  }
+  held = {request.exclusive, {request.owner}, request.expires_micros};
+  return Status::OK();
+}
+
+bool PointLocks::Expired(const LockRequest& request, const Held& held, Obstacle* obstacle) {
+  if (held.expires_micros == 0) return false;
+  if (held.expires_micros > options_.env->NowMicros()) {
+    obstacle->expires_micros = held.expires_micros;
+    return false;
+  }
+  for (const TransactionID owner : held.owners) {
+    if (owner != request.owner && !options_.steal(owner)) return false;
+  }
+  return true;
+}
+
+void PointLocks::Unlock(TransactionID owner, uint32_t family_id, const std::string& key) {
+  const std::shared_ptr<Family> family = Find(family_id);
+  if (family == nullptr) return;  // dropped
+  Stripe* const stripe = StripeOf(family.get(), key);
+  if (!stripe->mutex->Lock().ok()) return;
+  auto it = stripe->held.find(key);
+  if (it != stripe->held.end()) {
+    std::vector<TransactionID>* owners = &it->second.owners;
+    owners->erase(std::remove(owners->begin(), owners->end(), owner), owners->end());
+    if (owners->empty()) {
+      stripe->held.erase(it);
+      if (options_.max_locks > 0) family->locks.fetch_sub(1);
+    }
+  }
+  stripe->mutex->UnLock();
+  stripe->changed->NotifyAll();
+}
+
+void PointLocks::Unlock(TransactionID owner, const TrackedKeys& keys) {
+  for (const auto& [family, tracked] : keys.families()) {
+    for (const auto& [key, info] : tracked) Unlock(owner, family, key);
+  }
+}
+
+std::unordered_multimap<uint32_t, KeyLockInfo> PointLocks::GetStatus() {
+  std::unordered_multimap<uint32_t, KeyLockInfo> status;
+  std::shared_lock lock(families_mu_);
+  for (const auto& [id, family] : families_) {
+    for (Stripe& stripe : family->stripes) {
+      if (!stripe.mutex->Lock().ok()) continue;
+      for (const auto& [key, held] : stripe.held) {
+        status.emplace(id, KeyLockInfo{key, held.owners, held.exclusive});
+      }
+      stripe.mutex->UnLock();
+    }
+  }
+  return status;
+}
+
+}  // namespace compassdb
