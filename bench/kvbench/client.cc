@@ -55,6 +55,11 @@ Client::Client(const Flags& flags, const WorkloadSpec& spec, Engine* engine, Key
                ExpectedInserts(spec, flags.Operations())) {}
 
 void Client::Run() {
+  RunOperations();
+  for (int i = 0; i < kOps; ++i) latest_[i].Flush(&result_.latency[i]);
+}
+
+void Client::RunOperations() {
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::seconds(flags_.seconds);
   const bool limited = flags_.seconds > 0 && !spec_.Fills();
@@ -71,7 +76,8 @@ void Client::Run() {
     result_.status = Perform(op, step);
     const auto finish = Clock::now();
     if (!result_.status.ok()) return;
-    result_.latency[static_cast<int>(op)].Add(Nanos(finish - start));
+    const auto kind = static_cast<int>(op);
+    latest_[kind].Add(Nanos(finish - start), &result_.latency[kind]);
     if (flags_.rate > 0) {
       result_.longest_delay_nanos = std::max(result_.longest_delay_nanos, Nanos(finish - due));
     }

@@ -55,6 +55,7 @@ class Client {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void RunOperations();
   Clock::time_point WaitUntilDue(Clock::time_point begin, uint64_t i) const;
   Op ChooseOp();
   rocksdb::Status Perform(Op op, uint64_t n);
@@ -86,6 +87,7 @@ class Client {
   std::vector<rocksdb::Slice> batch_slices_;
   std::vector<rocksdb::PinnableSlice> batch_values_;
   std::vector<rocksdb::Status> batch_statuses_;
+  std::array<LatencyBuffer, kOps> latest_;  // not in result_ yet
   ClientResult result_;
   std::atomic<uint64_t> done_{0};
   std::atomic<bool> stop_{false};

@@ -145,6 +145,18 @@ TEST(HistogramTest, PercentilesWithinABucket) {
   EXPECT_EQ(100'001u, h.Count());
 }
 
+TEST(HistogramTest, ABufferKeepsNothing) {
+  for (const uint64_t n : {0, 1, 63, 64, 200}) {
+    Histogram h;
+    LatencyBuffer buffer;
+    for (uint64_t i = 1; i <= n; ++i) buffer.Add(i * 1000, &h);
+    buffer.Flush(&h);
+    buffer.Flush(&h);
+    EXPECT_EQ(n, h.Count());
+    EXPECT_EQ(static_cast<double>(n), h.MaxMicros());
+  }
+}
+
 TEST(KeySetTest, LimitFollowsAcknowledgedInsertsOnly) {
   KeySet keys(0, 16, 10, KeyOrder::kHashed);
   keys.ReserveRoom(10);

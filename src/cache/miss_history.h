@@ -23,12 +23,20 @@ class MissHistory {
   // Whether it was noted lately; if not, it is now.
   bool NoteBlock(uint64_t hash) { return blocks_.Note(hash); }
   bool NoteRecord(uint64_t hash) { return records_.Note(hash); }
+  // It may be noted soon.
+  void PrefetchBlock(uint64_t hash) const { blocks_.Prefetch(hash); }
+  void PrefetchRecord(uint64_t hash) const { records_.Prefetch(hash); }
 
  private:
   class Tags {
    public:
     void Resize(size_t slots);
     bool Note(uint64_t hash);
+    void Prefetch(uint64_t hash) const {
+      const uint32_t bits = bits_.load(std::memory_order_acquire);
+      if (bits == 0) return;
+      __builtin_prefetch(tags_.load(std::memory_order_acquire) + (hash >> (64 - bits)), /*rw=*/1);
+    }
 
    private:
     struct Free {

@@ -106,6 +106,9 @@ class ShardedCache final : public rocksdb::Cache {
   // if another record of it was.
   enum class Keep : uint8_t { kNothing, kRecord, kBlock };
   Keep NoteMiss(uint64_t block_hash, size_t block_charge, uint64_t record_hash);
+  // A NoteMiss of these may come.
+  void PrefetchBlockMiss(uint64_t block_hash) const { misses_.PrefetchBlock(block_hash); }
+  void PrefetchRecordMiss(uint64_t record_hash) const { misses_.PrefetchRecord(record_hash); }
   // Whether there may be records.
   bool keeps_records() const { return keeps_records_.load(std::memory_order_relaxed); }
   bool has_secondary() const { return options_.secondary_cache != nullptr; }

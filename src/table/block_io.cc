@@ -331,8 +331,9 @@ void BlockLoader::PrefetchBlock(uint64_t file_id, uint64_t offset) const {
 
 LoadedBlock* BlockLoader::Peek(uint64_t file_id, uint64_t offset) const {
   if (own_ == nullptr) return nullptr;
-  const CacheEntry* const entry =
-      own_->Peek(BlockKey(file_id, offset).slice(), ShardedCache::HashOfWords(file_id, offset));
+  const uint64_t hash = ShardedCache::HashOfWords(file_id, offset);
+  if (own_->keeps_records()) own_->PrefetchBlockMiss(hash);
+  const CacheEntry* const entry = own_->Peek(BlockKey(file_id, offset).slice(), hash);
   if (entry == nullptr) return nullptr;
   auto* const loaded = static_cast<LoadedBlock*>(entry->value);
   CountHit(loaded->charge());

@@ -49,7 +49,9 @@ const CachedRecord* CachedRecord::Find(const ShardedCache* cache, const Key& key
                                        const Slice& user_key) {
   char bytes[sizeof(Key)];
   memcpy(bytes, &key, sizeof(key));
-  CacheEntry* const entry = cache->Peek(Slice(bytes, sizeof(bytes)), key.Hash());
+  const uint64_t hash = key.Hash();
+  cache->PrefetchRecordMiss(hash);
+  CacheEntry* const entry = cache->Peek(Slice(bytes, sizeof(bytes)), hash);
   if (entry == nullptr) return nullptr;
   const auto* const record = static_cast<const CachedRecord*>(entry->value);
   return record->user_key() == user_key ? record : nullptr;

@@ -176,6 +176,14 @@ Status Piece::FindInFile(const BlockReadOptions& read, uint32_t block, const Sli
   const BlockPlace place = r.PlaceOf(block, file);
   if (place.length > PointBlock::kMaxBytes) return Status::OK();
   if (loader.has_cache()) loader.CountMiss();
+  // Asked before the read, while what it looks at is still near (FindCached).
+  ShardedCache* const cache = read.fill_cache ? loader.own_cache() : nullptr;
+  const CachedRecord::Key key{meta_.file_id, meta_.extent.offset, hash.h1};
+  ShardedCache::Keep keep = ShardedCache::Keep::kNothing;
+  if (cache != nullptr) {
+    keep = cache->NoteMiss(ShardedCache::HashOfWords(meta_.file_id, place.offset), place.length,
+                           key.Hash());
+  }
   PointBlock point;
   if (Status s = point.Read(loader, place, read); !s.ok()) return s;
   Block::FindResult result;
@@ -185,12 +193,7 @@ Status Piece::FindInFile(const BlockReadOptions& read, uint32_t block, const Sli
   const bool answer = IsAnswer(result);
   *found = !result.key_present ? Cached::kAbsent : answer ? Cached::kFed : Cached::kNotAlone;
   if (answer) ctx->Add(result.record.sequence, result.record.type, result.record.value, nullptr);
-  ShardedCache* const cache = read.fill_cache ? loader.own_cache() : nullptr;
   if (cache == nullptr) return Status::OK();
-  const CachedRecord::Key key{meta_.file_id, meta_.extent.offset, hash.h1};
-  const ShardedCache::Keep keep =
-      cache->NoteMiss(ShardedCache::HashOfWords(meta_.file_id, place.offset), place.length,
-                      key.Hash());
   // Large records, and those that will be looked for again in a moment, are kept with their block.
   if (keep == ShardedCache::Keep::kBlock || *found == Cached::kNotAlone ||
       (keep == ShardedCache::Keep::kRecord && result.record.value.size() > kCopiedValueBytes)) {
