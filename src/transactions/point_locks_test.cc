@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <set>
 #include <thread>
 
 namespace compassdb {
@@ -17,7 +19,10 @@ class PointLocksTest : public ::testing::Test {
     options.stripes = 2;
     options.max_locks = max_locks;
     options.env = rocksdb::Env::Default();
-    options.steal = [this](TransactionID id) { return stolen_.insert(id).second || true; };
+    options.steal = [this](TransactionID id) {
+      stolen_.insert(id);
+      return true;
+    };
     locks_ = std::make_unique<PointLocks>(std::move(options));
     locks_->AddFamily(0);
   }

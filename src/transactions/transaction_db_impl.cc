@@ -81,7 +81,13 @@ Status TransactionDBImpl::Init(const std::vector<size_t>& compaction_enabled,
   locks_.AddFamily(DefaultColumnFamily()->GetID());
   for (ColumnFamilyHandle* handle : handles) locks_.AddFamily(handle->GetID());
   std::vector<ColumnFamilyHandle*> compacting;
-  for (const size_t i : compaction_enabled) compacting.push_back(handles[i]);
+  for (const size_t i : compaction_enabled) {
+    if (i >= handles.size()) {
+      return Status::InvalidArgument("TransactionDB: no handle for column family index " +
+                                     std::to_string(i));
+    }
+    compacting.push_back(handles[i]);
+  }
   if (!compacting.empty()) {
     if (Status s = EnableAutoCompaction(compacting); !s.ok()) return s;
   }

@@ -8,9 +8,12 @@
 namespace ROCKSDB_NAMESPACE {
 namespace {
 
+// After a failure the database is gone if it was taken over, and with
+// owns_handles the handles before it.
 Status Wrap(DB* db, const TransactionDBOptions& options,
             const std::vector<size_t>& compaction_enabled,
-            const std::vector<ColumnFamilyHandle*>& handles, TransactionDB** result) {
+            const std::vector<ColumnFamilyHandle*>& handles, TransactionDB** result,
+            bool owns_handles = false) {
   *result = nullptr;
   if (Status s = compassdb::TransactionDBImpl::CheckOptions(options); !s.ok()) return s;
   compassdb::DBImpl* const engine = compassdb::EngineOf(db);
@@ -18,7 +21,12 @@ Status Wrap(DB* db, const TransactionDBOptions& options,
     return Status::InvalidArgument("TransactionDB: not a database of this library");
   }
   auto wrapped = std::make_unique<compassdb::TransactionDBImpl>(db, engine, options);
-  if (Status s = wrapped->Init(compaction_enabled, handles); !s.ok()) return s;
+  if (Status s = wrapped->Init(compaction_enabled, handles); !s.ok()) {
+    if (owns_handles) {
+      for (ColumnFamilyHandle* handle : handles) delete handle;
+    }
+    return s;
+  }
   *result = wrapped.release();
   return Status::OK();
 }
@@ -76,7 +84,8 @@ Status TransactionDB::Open(const DBOptions& db_options, const TransactionDBOptio
   DB* db = nullptr;
   Status s = DB::Open(options, dbname, families, handles, &db);
   if (!s.ok()) return s;
-  s = Wrap(db, txn_db_options, compaction_enabled, *handles, dbptr);
+  s = Wrap(db, txn_db_options, compaction_enabled, *handles, dbptr, /*owns_handles=*/true);
+  if (!s.ok()) handles->clear();
   return s;
 }
 

@@ -134,11 +134,13 @@ TEST_F(TwoPhaseTest, ACommitInALaterLogIsAppliedOnce) {
   ASSERT_TRUE(txn->Merge("m", "x").ok());
   ASSERT_TRUE(txn->Merge(handles_[1], "m", "x").ok());
   ASSERT_TRUE(txn->Prepare().ok());
+  const std::string log = WalFileName(name_, txn->GetLogNumber());
   Churn(2);
   ASSERT_TRUE(txn->Commit().ok());
   EXPECT_EQ(Get("m") + GetIn(1, "m"), "xx");
   // One family's data goes to tables, the other's stays in the log.
   ASSERT_TRUE(db_->Flush(FlushOptions(), handles_[0]).ok());
+  EXPECT_TRUE(env_->FileExists(log).ok());
   ASSERT_TRUE(db_->SyncWAL().ok());
   for (uint64_t crash = 0; crash < 3; ++crash) {
     CrashAndOpen(crash);
