@@ -45,7 +45,7 @@ struct PieceTableOptions {
 
   // A table is collected once its dead data exceeds this share of its live data, in percent. Less:
   // smaller files, more rewriting. Dynamically changeable.
-  uint32_t max_dead_percent = 45;
+  uint32_t max_dead_percent = 46;
 
   // Live data of a table, about: one that grows is split at four to eight times as much. 0: half of
   // target_file_size_base. Dynamically changeable.

@@ -313,8 +313,8 @@ TEST(FlushPace, LetsAMergeEndThatEndsInTime) {
 TEST(FlushPace, SpendsOnlyWhatItHas) {
   FlushPace pace = Steady();
   pace.MergeBegun(1000 * kMs);
-  EXPECT_FALSE(pace.CutShort(1200 * kMs, 0.5, 0.0, 1300));  // 500 and six eighths of 1,000
-  EXPECT_TRUE(pace.CutShort(1200 * kMs, 0.5, 0.0, 1250));
+  EXPECT_FALSE(pace.CutShort(1200 * kMs, 0.5, 0.0, 2050));
+  EXPECT_TRUE(pace.CutShort(1200 * kMs, 0.5, 0.0, 1750));  // 500 and ten eighths of 1,000
   EXPECT_FALSE(pace.CutShort(1200 * kMs, 0.5, 0.0, 1));
   for (uint64_t i = 1; i <= 100; ++i) pace.Sealed((1200 + i * 100) * kMs, 1000);
   EXPECT_FALSE(pace.CutShort(12000 * kMs, 0.5, 0.0, 2001));
@@ -325,7 +325,7 @@ TEST(FlushPace, SpendsOnlyWhatItHas) {
 TEST(FlushPace, EarnsNothingWhileWritersAreStopped) {
   FlushPace pace = Steady();
   pace.MergeBegun(1000 * kMs);
-  EXPECT_TRUE(pace.CutShort(1200 * kMs, 0.5, 0.0, 1250));
+  EXPECT_TRUE(pace.CutShort(1200 * kMs, 0.5, 0.0, 1750));
   for (uint64_t i = 1; i <= 100; ++i) {
     if (i % 4 == 1) pace.Stopped();
     pace.Sealed((1200 + i * 100) * kMs, 1000);
@@ -333,8 +333,30 @@ TEST(FlushPace, EarnsNothingWhileWritersAreStopped) {
   EXPECT_FALSE(pace.CutShort(12000 * kMs, 0.5, 0.0, 1));
 }
 
+TEST(FlushPace, PairsMemTablesWhereThereIsTime) {
+  FlushPace pace = Steady();
+  EXPECT_FALSE(pace.AwaitSecond());  // how long a merge takes is not known
+  pace.MergeBegun(1000 * kMs);
+  pace.MergeEnded(1029 * kMs, 1);
+  EXPECT_TRUE(pace.AwaitSecond());  // two take 58 of the 100 ms in which writers fill one
+  pace.MergeBegun(1100 * kMs);
+  pace.MergeEnded(1162 * kMs, 2);
+  EXPECT_FALSE(pace.AwaitSecond());
+  // Writers are stopped now and then, then half of the time.
+  pace.Stopped();
+  pace.Sealed(1200 * kMs, 1000);
+  EXPECT_FALSE(pace.AwaitSecond());
+  pace.Sealed(1300 * kMs, 1000);
+  pace.Stopped();
+  pace.Sealed(1400 * kMs, 1000);
+  EXPECT_TRUE(pace.AwaitSecond());
+  for (uint64_t i = 5; i <= 7; ++i) pace.Sealed((1000 + i * 100) * kMs, 1000);
+  EXPECT_FALSE(pace.AwaitSecond());
+}
+
 TEST(FlushPace, KnowsNothingAtFirst) {
   FlushPace pace;
+  EXPECT_FALSE(pace.AwaitSecond());
   pace.MergeBegun(100 * kMs);
   EXPECT_FALSE(pace.CutShort(200 * kMs, 0.5, 0.0, 1));
   pace.Sealed(200 * kMs, 1000);

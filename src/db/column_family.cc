@@ -136,8 +136,10 @@ uint64_t ColumnFamily::OldestRecordLog() const {
 
 bool ColumnFamily::FlushPending() const {
   if (dropped || flush_running || immutables.empty()) return false;
-  return flush_requested ||
-         static_cast<int>(immutables.size()) >= settings.min_write_buffers_to_merge;
+  if (flush_requested) return true;
+  const bool pair = settings.max_write_buffer_number >= 3 && pace.AwaitSecond();
+  return static_cast<int>(immutables.size()) >=
+         std::max<int>(settings.min_write_buffers_to_merge, pair ? 2 : 1);
 }
 
 std::vector<std::shared_ptr<MemTable>> ColumnFamily::PickFlush() {

@@ -145,8 +145,8 @@ void DBImpl::BackgroundFlush() {
       };
       if (!family->settings.disable_auto_compactions) {
         unit.merge = family->store()->PickFlush(unit.request);
-        family->pace.MergeBegun(config_.clock->NowNanos());
       }
+      family->pace.MergeBegun(config_.clock->NowNanos());
       units.push_back(std::move(unit));
     }
   }
@@ -248,6 +248,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
       unit.family->FlushFailed();
       continue;
     }
+    unit.family->pace.MergeEnded(config_.clock->NowNanos(), unit.request.memtables.size());
     unit.flushed_until = unit.family->flushed_count;
     // Of a merge, what the memtables brought counts as flushed, the rest as compacted.
     uint64_t flushed = unit.report.bytes_written;

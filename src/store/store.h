@@ -83,7 +83,7 @@ struct StoreOptions {
   bool hash_range = false;  // tables of new levels are cut by hash
   bool one_level = false;  // memtables merge straight into the one level that holds data
   // A table whose data bytes exceed its live bytes by more is collected, percent.
-  uint32_t max_dead_percent = 45;
+  uint32_t max_dead_percent = 46;
   DataOrder data_order = DataOrder::kKey;  // of new pieces
   perfect_hash::Kind perfect_hash = perfect_hash::Kind::kPilot;
   unsigned perfect_hash_threads = 1;

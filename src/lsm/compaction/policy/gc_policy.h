@@ -13,7 +13,7 @@ namespace compassdb {
 
 struct GcConfig {
   uint32_t max_pieces = 16;
-  uint32_t max_dead_percent = 45;  // dead bytes allowed, percent of live bytes
+  uint32_t max_dead_percent = 46;  // dead bytes allowed, percent of live bytes
   uint64_t target_table_bytes = 32ull << 20;
 };
 
