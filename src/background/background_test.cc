@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
 
 #include "background/flush_pace.h"
@@ -112,7 +113,10 @@ TEST(Scheduler, ShutdownWaitsForWhatRunsAndRefusesMore) {
   gate.AwaitArrivals(1);
   scheduler->Schedule([] { FAIL() << "ran after shutdown"; }, JobPriority::kHigh,
                       [&] { ++dropped; });
-  std::thread opener([&] { gate.Open(); });
+  std::thread opener([&] {
+    while (dropped == 0) std::this_thread::yield();  // else the job may run before the shutdown
+    gate.Open();
+  });
   scheduler->Shutdown();
   EXPECT_TRUE(finished);
   EXPECT_EQ(dropped, 1);
