@@ -25,7 +25,7 @@ Status ReadLiveExtents(FileSystem* fs, const std::string& dir, uint64_t number,
   for (const auto& [family, tables] : families) {
     for (const auto& [id, table] : tables) {
       for (const TphPiece& piece : table.pieces) {
-        (*extents)[piece.meta.extent.file_number].push_back(piece.meta.extent);
+        (*extents)[piece.meta->extent.file_number].push_back(piece.meta->extent);
       }
       (*extents)[table.directory.file_number].push_back(table.directory);
     }

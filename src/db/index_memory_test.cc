@@ -35,6 +35,13 @@ class IndexMemoryTest : public DbTest {
     table.no_block_cache = true;
     options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   }
+  // From now on the index is paged, in a cache that has room for all of it.
+  void PageIndex() {
+    rocksdb::BlockBasedTableOptions table;
+    table.block_cache = rocksdb::NewLRUCache(32 << 20, 0);
+    table.cache_index_and_filter_blocks = true;
+    options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  }
 
   ~IndexMemoryTest() override {
     db_.reset();
@@ -93,6 +100,10 @@ class IndexMemoryTest : public DbTest {
     GTEST_SKIP() << "not with a sanitizer's allocator";
 #endif
     Fill(value_size, records);
+    CompareOpen();
+  }
+
+  void CompareOpen() {
     const auto growth = static_cast<double>(Growth());
     const auto reported = static_cast<double>(IntProperty("compassdb.index-memory"));
     std::string text;
@@ -110,6 +121,23 @@ class IndexMemoryTest : public DbTest {
 
 TEST_F(IndexMemoryTest, SmallRecords) { Compare(40, 300000); }
 TEST_F(IndexMemoryTest, LargeRecords) { Compare(1000, 60000); }
+
+TEST_F(IndexMemoryTest, InTheBlockCache) {
+#ifdef COMPASSDB_OTHER_ALLOCATOR
+  GTEST_SKIP() << "not with a sanitizer's allocator";
+#endif
+  for (const bool limit : {false, true}) {
+    Fill(200, 100000);
+    if (limit) {
+      options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory());
+      options_.memory_limit = 48 << 20;
+    } else {
+      PageIndex();
+    }
+    CompareOpen();
+    db_.reset();
+  }
+}
 
 }  // namespace
 }  // namespace compassdb

@@ -19,12 +19,12 @@ rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& re
   props.comparator_name = job.family->user_comparator()->Name();
   for (const TphMeta& tph : report.outputs) {
     for (const TphPiece& piece : tph.pieces) {
-      props.data_size += piece.meta.data_bytes;
-      props.num_entries += piece.meta.num_records;
-      props.num_deletions += piece.meta.num_deletions;
-      props.num_merge_operands += piece.meta.num_merges;
-      props.num_range_deletions += piece.meta.num_range_tombstones;
-      props.num_data_blocks += piece.meta.num_blocks;
+      props.data_size += piece.meta->data_bytes;
+      props.num_entries += piece.meta->num_records;
+      props.num_deletions += piece.meta->num_deletions;
+      props.num_merge_operands += piece.meta->num_merges;
+      props.num_range_deletions += piece.meta->num_range_tombstones;
+      props.num_data_blocks += piece.meta->num_blocks;
     }
     props.index_size += tph.directory.length;
   }

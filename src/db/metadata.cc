@@ -13,14 +13,14 @@ namespace {
 uint64_t NewestFile(const TphMeta& tph) {
   uint64_t newest = tph.directory.file_number;
   for (const TphPiece& piece : tph.pieces) {
-    newest = std::max(newest, piece.meta.extent.file_number);
+    newest = std::max(newest, piece.meta->extent.file_number);
   }
   return newest;
 }
 
 uint64_t OldestTime(const TphMeta& tph) {
   uint64_t oldest = UINT64_MAX;
-  for (const TphPiece& piece : tph.pieces) oldest = std::min(oldest, piece.meta.creation_time);
+  for (const TphPiece& piece : tph.pieces) oldest = std::min(oldest, piece.meta->creation_time);
   return oldest == UINT64_MAX ? 0 : oldest;
 }
 
@@ -37,7 +37,7 @@ void FillTable(const TphMeta& tph, const std::string& dir, rocksdb::SstFileMetaD
   out->largestkey = tph.largest;
   out->num_entries = tph.NumRecords();
   for (const TphPiece& piece : tph.pieces) {
-    out->num_deletions += piece.meta.num_deletions + piece.meta.num_range_tombstones;
+    out->num_deletions += piece.meta->num_deletions + piece.meta->num_range_tombstones;
   }
   out->oldest_ancester_time = OldestTime(tph);
   out->file_creation_time = out->oldest_ancester_time;
@@ -51,13 +51,13 @@ void FillProperties(const ColumnFamily& family, const TphMeta& tph,
   props->index_size = tph.directory.length;
   props->creation_time = OldestTime(tph);
   for (const TphPiece& piece : tph.pieces) {
-    props->data_size += piece.meta.data_bytes;
-    props->num_entries += piece.meta.num_records;
-    props->num_deletions += piece.meta.num_deletions;
-    props->num_merge_operands += piece.meta.num_merges;
-    props->num_range_deletions += piece.meta.num_range_tombstones;
-    props->num_data_blocks += piece.meta.num_blocks;
-    props->raw_value_size += piece.meta.raw_bytes;
+    props->data_size += piece.meta->data_bytes;
+    props->num_entries += piece.meta->num_records;
+    props->num_deletions += piece.meta->num_deletions;
+    props->num_merge_operands += piece.meta->num_merges;
+    props->num_range_deletions += piece.meta->num_range_tombstones;
+    props->num_data_blocks += piece.meta->num_blocks;
+    props->raw_value_size += piece.meta->raw_bytes;
   }
 }
 

@@ -179,7 +179,7 @@ struct IntProperties {
       uint64_t oldest = UINT64_MAX;
       r->view_->ForEachTable([&oldest](int, const TphMeta& tph) {
         for (const TphPiece& piece : tph.pieces) {
-          if (piece.meta.creation_time > 0) oldest = std::min(oldest, piece.meta.creation_time);
+          if (piece.meta->creation_time > 0) oldest = std::min(oldest, piece.meta->creation_time);
         }
       });
       return oldest == UINT64_MAX ? 0 : oldest;

@@ -16,11 +16,11 @@ TphMeta Table(const char* smallest, const char* largest, size_t pieces, uint64_t
   t.smallest = smallest;
   t.largest = largest;
   for (size_t i = 0; i < pieces; ++i) {
-    TphPiece p;
-    p.meta.piece_id = id++;
-    p.meta.data_bytes = bytes / pieces;
-    p.meta.num_keys = p.meta.num_records = p.live_keys = 1000;
-    t.pieces.push_back(p);
+    PieceMeta p;
+    p.piece_id = id++;
+    p.data_bytes = bytes / pieces;
+    p.num_keys = p.num_records = 1000;
+    t.pieces.push_back({std::make_shared<const PieceMeta>(p), 1000});
   }
   return t;
 }

@@ -70,7 +70,7 @@ class LsmTask : public CompactionTask {
         files->push_back(number);
       }
     };
-    for (const TphPiece& p : meta.pieces) add(p.meta.extent.file_number);
+    for (const TphPiece& p : meta.pieces) add(p.meta->extent.file_number);
     add(meta.directory.file_number);
   }
 
@@ -181,7 +181,7 @@ Status LsmStore::CheckFiles() const {
   };
   for (const auto& level : recovered_) {
     for (const auto& [id, meta] : level) {
-      for (const TphPiece& p : meta.pieces) add(p.meta.extent);
+      for (const TphPiece& p : meta.pieces) add(p.meta->extent);
       add(meta.directory);
     }
   }
@@ -202,12 +202,13 @@ Status LsmStore::CheckFiles() const {
 Status LsmStore::Open() {
   if (Status s = CheckFiles(); !s.ok()) return s;
   std::vector<std::vector<TableRef>> levels(recovered_.size());
+  OpenPieces pieces;
   for (size_t level = 0; level < recovered_.size(); ++level) {
     for (const auto& [id, meta] : recovered_[level]) {
       TableRef table;
-      Status s = OpenTable(meta, static_cast<int>(level), &table);
+      Status s = OpenTable(meta, static_cast<int>(level), &pieces, &table);
       if (!s.ok()) return s;
-      for (const TphPiece& p : meta.pieces) context_->ledger->Add(p.meta.extent);
+      for (const TphPiece& p : meta.pieces) context_->ledger->Add(p.meta->extent);
       context_->ledger->Add(meta.directory);
       levels[level].push_back(std::move(table));
     }
@@ -219,35 +220,26 @@ Status LsmStore::Open() {
   return Status::OK();
 }
 
-Status LsmStore::OpenTable(const TphMeta& meta, int level, TableRef* table) {
+Status LsmStore::OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* table) {
   const IndexMode mode = level == 0 ? options_.level0_index_mode : options_.index_mode;
-  std::vector<std::shared_ptr<PieceHandle>> handles;
   std::vector<std::shared_ptr<Piece>> pieces;
-  for (const TphPiece& p : meta.pieces) {
+  for (TphPiece& p : meta.pieces) {
     // Its hash list and the directory would disagree (rule 7).
-    if (p.meta.hash_seed != context_->hasher.seed()) {
-      return Status::Corruption("piece " + std::to_string(p.meta.piece_id),
+    if (p.meta->hash_seed != context_->hasher.seed()) {
+      return Status::Corruption("piece " + std::to_string(p.meta->piece_id),
                                 "was hashed with the seed of another database");
     }
-    std::shared_ptr<PieceHandle> handle;
-    {
-      MutexLock lock(&handles_mu_);
-      auto it = piece_handles_.find(p.meta.piece_id);
-      if (it != piece_handles_.end()) handle = it->second.lock();
+    std::shared_ptr<Piece>& piece = (*open)[p.meta->piece_id];
+    if (piece == nullptr) {
+      piece = std::make_shared<PieceHandle>(table_context_, *p.meta, mode, context_->ledger);
     }
-    if (handle == nullptr) {
-      handle = std::make_shared<PieceHandle>(std::make_shared<Piece>(table_context_, p.meta, mode),
-                                             context_->ledger);
-      MutexLock lock(&handles_mu_);
-      piece_handles_[p.meta.piece_id] = handle;
-    }
-    pieces.push_back(handle->piece());
-    handles.push_back(std::move(handle));
+    p.meta = std::shared_ptr<const PieceMeta>(piece, &piece->meta());
+    pieces.push_back(piece);
   }
   std::shared_ptr<Tph> tph;
   Status s = Tph::Open(table_context_, meta, std::move(pieces), mode, &tph);
   if (!s.ok()) return s;
-  *table = std::make_shared<TableHandle>(std::move(tph), std::move(handles), context_->ledger);
+  *table = std::make_shared<TableHandle>(std::move(tph), context_->ledger);
   MutexLock lock(&handles_mu_);
   table_handles_[meta.tph_id] = *table;
   return Status::OK();
@@ -273,6 +265,18 @@ Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport
 
 Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) {
   auto tables = std::make_unique<PreparedTables>();
+  // A piece that stays does so in a table that takes the place of another.
+  OpenPieces pieces;
+  for (const VersionEdit::Deleted& d : edit.deleted) {
+    TableRef table;
+    {
+      MutexLock lock(&handles_mu_);
+      const auto it = table_handles_.find(d.tph_id);
+      if (it != table_handles_.end()) table = it->second.lock();
+    }
+    if (table == nullptr) continue;
+    for (const auto& p : table->tph().pieces()) pieces.emplace(p->meta().piece_id, p);
+  }
   for (const VersionEdit::Added& a : edit.added) {
     TableRef table;
     {
@@ -282,7 +286,7 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
       if (it != table_handles_.end()) table = it->second.lock();
     }
     if (table == nullptr) {
-      Status s = OpenTable(a.tph, a.level, &table);
+      Status s = OpenTable(a.tph, a.level, &pieces, &table);
       // What was just written and will stay is read here, not by the first who wants it.
       const IndexMode mode = a.level == 0 ? options_.level0_index_mode : options_.index_mode;
       if (s.ok() && mode != IndexMode::kPaged) s = table->tph().Load();
@@ -318,18 +322,19 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
   std::unordered_set<const PieceHandle*> new_pieces;
   for (const TableRef& t : removed) {
     old_tables.insert(t.get());
-    for (const auto& p : t->pieces()) old_pieces.emplace(p.get(), t.get());
+    for (size_t i = 0; i < t->num_pieces(); ++i) old_pieces.emplace(t->piece(i), t.get());
   }
   for (const auto& [level, table] : tables->tables) {
     new_tables.insert(table.get());
     if (old_tables.count(table.get()) == 0) context_->ledger->Add(table->meta().directory);
-    for (const auto& p : table->pieces()) {
-      if (new_pieces.insert(p.get()).second && old_pieces.count(p.get()) == 0) {
-        context_->ledger->Add(p->piece()->meta().extent);
+    for (size_t i = 0; i < table->num_pieces(); ++i) {
+      PieceHandle* const p = table->piece(i);
+      if (new_pieces.insert(p).second && old_pieces.count(p) == 0) {
+        context_->ledger->Add(p->meta().extent);
       }
     }
     // A new head upon pieces that stay: what scans lose by them goes on.
-    const auto kept = old_pieces.find(table->pieces().empty() ? nullptr : table->pieces()[0].get());
+    const auto kept = old_pieces.find(table->num_pieces() == 0 ? nullptr : table->piece(0));
     if (kept != old_pieces.end() && kept->second != table.get()) {
       table->scan_cost()->Inherit(*kept->second->scan_cost());
     }
@@ -341,8 +346,8 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
   for (const TableRef& t : removed) {
     if (new_tables.count(t.get()) != 0) continue;
     t->MarkDirectoryObsolete();
-    for (const auto& p : t->pieces()) {
-      if (new_pieces.count(p.get()) == 0) p->MarkObsolete();
+    for (size_t i = 0; i < t->num_pieces(); ++i) {
+      if (new_pieces.count(t->piece(i)) == 0) t->piece(i)->MarkObsolete();
     }
   }
   {
@@ -352,11 +357,10 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
         context_->ledger->UnpinFile(a.tph.directory.file_number);
       }
     }
-    // The maps are swept when half of them may be dead, not at every commit.
-    if (piece_handles_.size() + table_handles_.size() > sweep_at_) {
-      std::erase_if(piece_handles_, [](const auto& e) { return e.second.expired(); });
+    // The map is swept when half of it may be dead, not at every commit.
+    if (table_handles_.size() > sweep_at_) {
       std::erase_if(table_handles_, [](const auto& e) { return e.second.expired(); });
-      sweep_at_ = 2 * (piece_handles_.size() + table_handles_.size()) + 256;
+      sweep_at_ = 2 * table_handles_.size() + 256;
     }
   }
   SetVersion(std::move(levels));
@@ -521,7 +525,7 @@ void LsmStore::MarkDropped() {
   for (const auto& level : version_->levels()) {
     for (const TableRef& t : level) {
       t->MarkDirectoryObsolete();
-      for (const auto& p : t->pieces()) p->MarkObsolete();
+      for (size_t i = 0; i < t->num_pieces(); ++i) t->piece(i)->MarkObsolete();
     }
   }
 }

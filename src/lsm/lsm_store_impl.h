@@ -57,8 +57,9 @@ class LsmStore : public Store {
   struct PreparedTables : Prepared {
     std::vector<std::pair<int, TableRef>> tables;
   };
-  // Without reading anything.
-  Status OpenTable(const TphMeta& meta, int level, TableRef* table);
+  using OpenPieces = std::unordered_map<uint64_t, std::shared_ptr<Piece>>;  // by id
+  // Without reading anything. Takes its pieces from `open`, and puts there those that were not.
+  Status OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* table);
   // The files of the recovered tables exist, and are as long as the manifest says.
   Status CheckFiles() const;
   PickerInput MakePickerInput() const;
@@ -87,10 +88,9 @@ class LsmStore : public Store {
   std::vector<std::map<uint64_t, TphMeta>> recovered_;
 
   Mutex handles_mu_;
-  std::unordered_map<uint64_t, std::weak_ptr<PieceHandle>> piece_handles_ GUARDED_BY(handles_mu_);
   std::unordered_map<uint64_t, std::weak_ptr<TableHandle>> table_handles_ GUARDED_BY(handles_mu_);
   std::set<uint64_t> pinned_files_ GUARDED_BY(handles_mu_);
-  size_t sweep_at_ GUARDED_BY(handles_mu_) = 256;  // entries in both maps
+  size_t sweep_at_ GUARDED_BY(handles_mu_) = 256;  // entries in the map
 
   const std::shared_ptr<JobCounters> counters_;
   const ScanAccounting accounting_;

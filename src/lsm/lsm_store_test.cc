@@ -138,16 +138,16 @@ TEST(LsmStoreTest, UnchangedRecordsStayWhereTheyAre) {
   h.Flush();
   ASSERT_TRUE(h.Manual(0, 1));
   ASSERT_EQ(h.Tables()[1].size(), 1u);
-  const uint64_t first = h.Tables()[1][0].pieces[0].meta.piece_id;
+  const uint64_t first = h.Tables()[1][0].pieces[0].meta->piece_id;
   for (int i = 0; i < 600; i += 10) h.Put(Key(i), "new");
   h.Flush();
   JobReport report;
   ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
   const TphMeta table = h.Tables()[1][0];
   ASSERT_EQ(table.pieces.size(), 2u);
-  EXPECT_EQ(table.pieces[0].meta.piece_id, first);
+  EXPECT_EQ(table.pieces[0].meta->piece_id, first);
   EXPECT_EQ(table.pieces[0].live_keys, 540u);
-  EXPECT_EQ(table.pieces[1].meta.num_records, 60u);
+  EXPECT_EQ(table.pieces[1].meta->num_records, 60u);
   EXPECT_EQ(table.num_keys, 600u);
   EXPECT_EQ(report.records_in, 60u);  // the base's data was not read
   h.CheckAll("after the merge");

@@ -195,12 +195,12 @@ std::vector<LevelStats> LsmVersion::Levels() const {
       s.keys += meta.num_keys;
       files.insert(meta.directory.file_number);
       for (const TphPiece& p : meta.pieces) {
-        files.insert(p.meta.extent.file_number);
-        s.data_bytes += p.meta.data_bytes;
-        s.records += p.meta.num_records;
-        s.deletions += p.meta.num_deletions;
-        s.range_tombstones += p.meta.num_range_tombstones;
-        s.raw_bytes += p.meta.raw_bytes;
+        files.insert(p.meta->extent.file_number);
+        s.data_bytes += p.meta->data_bytes;
+        s.records += p.meta->num_records;
+        s.deletions += p.meta->num_deletions;
+        s.range_tombstones += p.meta->num_range_tombstones;
+        s.raw_bytes += p.meta->raw_bytes;
       }
     }
     s.files = files.size();

@@ -41,7 +41,7 @@ class RulesTest : public ::testing::Test {
     uint64_t n = 0;
     for (const auto& level : h->Tables()) {
       for (const TphMeta& t : level) {
-        for (const TphPiece& p : t.pieces) n += p.meta.num_deletions;
+        for (const TphPiece& p : t.pieces) n += p.meta->num_deletions;
       }
     }
     return n;
@@ -80,9 +80,9 @@ TEST_F(RulesTest, Rule1SequencesBecomeZeroOnlyWhenTheWholeTableIsRewritten) {
   h.Put(Key(1), "x");
   Down(&h);
   // A partial merge keeps the sequence, or the head could lose to its base.
-  EXPECT_GT(h.Tables()[1][0].pieces[1].meta.smallest_seq, 0u);
+  EXPECT_GT(h.Tables()[1][0].pieces[1].meta->smallest_seq, 0u);
   ASSERT_TRUE(h.Manual(1, 1));
-  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta.largest_seq, 0u);
+  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta->largest_seq, 0u);
   h.Put(Key(1), "y");
   Down(&h);
   h.CheckAll("rule 1");
@@ -217,12 +217,12 @@ TEST_F(RulesTest, Rule4RangeTombstoneStaysWhileItCoversPiecesThatStay) {
   Base(&h, 300);
   h.DeleteRange(Key(100), Key(200));
   Down(&h);
-  EXPECT_EQ(h.Tables()[1][0].pieces.back().meta.num_range_tombstones, 1u);
+  EXPECT_EQ(h.Tables()[1][0].pieces.back().meta->num_range_tombstones, 1u);
   h.Put(Key(250), "x");
   Down(&h);
   EXPECT_EQ(h.Get(Key(150)), std::nullopt);
   ASSERT_TRUE(h.Manual(1, 1));
-  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta.num_range_tombstones, 0u);
+  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta->num_range_tombstones, 0u);
   EXPECT_EQ(h.RecordsIn(1), 200u);
   h.CheckAll("rule 4");
 }
@@ -405,7 +405,7 @@ TEST_F(RulesTest, Rule6RangeTombstonesOfPartitionsGoOneByOne) {
     uint64_t n = 0;
     const auto levels = h.Tables();
     for (const TphMeta& t : levels[level]) {
-      for (const TphPiece& p : t.pieces) n += p.meta.num_range_tombstones;
+      for (const TphPiece& p : t.pieces) n += p.meta->num_range_tombstones;
     }
     return n;
   };
@@ -428,7 +428,7 @@ TEST_F(RulesTest, Rule6RangeTombstonesOfPartitionsGoOneByOne) {
 TEST_F(RulesTest, Rule7PiecesOfAnotherSeedAreRefused) {
   StoreHarness h(OneTable());
   Base(&h, 10);
-  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta.hash_seed, 77u);
+  EXPECT_EQ(h.Tables()[1][0].pieces[0].meta->hash_seed, 77u);
   VersionEdit edit;
   h.store()->Snapshot(&edit);
   h.context()->hasher = KeyHasher(78);
@@ -578,11 +578,11 @@ TphMeta Table(const std::string& smallest, const std::string& largest, uint64_t 
   t.smallest = smallest;
   t.largest = largest;
   t.directory.length = directory;
-  TphPiece p;
-  p.meta.piece_id = id++;
-  p.meta.data_bytes = data;
-  p.meta.num_keys = p.meta.num_records = p.live_keys = 1000;
-  t.pieces.push_back(p);
+  PieceMeta p;
+  p.piece_id = id++;
+  p.data_bytes = data;
+  p.num_keys = p.num_records = 1000;
+  t.pieces.push_back({std::make_shared<const PieceMeta>(p), 1000});
   return t;
 }
 
@@ -634,10 +634,9 @@ TEST_F(RulesTest, Rule10VictimIsTheTableThatPaysBest) {
 TEST_F(RulesTest, Rule10GcTakesThePiecesWithLeastLiveBytes) {
   TphMeta t = Table("a", "z", 1 << 20, 100);
   for (uint64_t live : {900, 100, 500, 50}) {
-    TphPiece p = t.pieces[0];
-    p.meta.data_bytes = 100 << 10;
-    p.live_keys = live;
-    t.pieces.push_back(p);
+    PieceMeta p = *t.pieces[0].meta;
+    p.data_bytes = 100 << 10;
+    t.pieces.push_back({std::make_shared<const PieceMeta>(p), live});
   }
   GcConfig config;
   config.max_pieces = 5;

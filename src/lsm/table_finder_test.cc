@@ -25,8 +25,7 @@ class TableFinderTest : public ::testing::Test {
       meta.largest = largest;
       std::shared_ptr<Tph> tph;
       ASSERT_TRUE(Tph::Open(context, meta, {}, IndexMode::kResident, &tph).ok());
-      tables_.push_back(std::make_shared<TableHandle>(
-          tph, std::vector<std::shared_ptr<PieceHandle>>(), nullptr));
+      tables_.push_back(std::make_shared<TableHandle>(tph, nullptr));
     }
     finder_ = std::make_unique<TableFinder>(comparator_, tables_);
   }

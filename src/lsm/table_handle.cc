@@ -7,13 +7,12 @@ namespace compassdb {
 
 PieceHandle::~PieceHandle() {
   if (!obsolete_.load(std::memory_order_relaxed)) return;
-  piece_->EraseFromCache();
-  ledger_->Release(piece_->meta().extent);
+  EraseFromCache();
+  ledger_->Release(meta().extent);
 }
 
 double TableHandle::DeadShare(const TphMeta& meta, uint64_t live_bytes) {
-  uint64_t bytes = 0;
-  for (const TphPiece& p : meta.pieces) bytes += p.meta.data_bytes;
+  const uint64_t bytes = meta.DataBytes();
   if (meta.pieces.size() < 2 || bytes <= live_bytes) return 0;
   return static_cast<double>(bytes - live_bytes) / static_cast<double>(bytes);
 }
@@ -28,11 +27,10 @@ TableHandle::~TableHandle() {
 size_t TableHandle::MemoryBytes() const {
   // A map's entry: a node of next, key and weak_ptr, and about one bucket.
   const size_t entry = HeapBytes(32) + sizeof(void*);
-  size_t bytes = HeapBytes(sizeof(*this) + kSharedControlBytes) + HeapBytes(pieces_) + entry +
-                 sizeof(TableRef) + tph_->MemoryBytes();
-  for (const auto& p : pieces_) {
-    bytes += HeapBytes(sizeof(PieceHandle) + kSharedControlBytes) + entry +
-             p->piece()->MemoryBytes();
+  size_t bytes = HeapBytes(sizeof(*this) + kSharedControlBytes) + entry + sizeof(TableRef) +
+                 tph_->MemoryBytes();
+  for (const auto& p : tph_->pieces()) {
+    bytes += HeapBytes(sizeof(PieceHandle) + kSharedControlBytes) + p->MemoryBytes();
   }
   return bytes;
 }

@@ -17,32 +17,27 @@
 
 namespace compassdb {
 
-class PieceHandle {
+class PieceHandle final : public Piece {
  public:
-  PieceHandle(std::shared_ptr<Piece> piece, ExtentLedger* ledger)
-      : piece_(std::move(piece)), ledger_(ledger) {}
+  PieceHandle(TableContextRef context, const PieceMeta& meta, IndexMode mode, ExtentLedger* ledger)
+      : Piece(std::move(context), meta, mode), ledger_(ledger) {}
   ~PieceHandle();
-  PieceHandle(const PieceHandle&) = delete;
-  PieceHandle& operator=(const PieceHandle&) = delete;
 
-  const std::shared_ptr<Piece>& piece() const { return piece_; }
   void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
  private:
-  const std::shared_ptr<Piece> piece_;
   ExtentLedger* const ledger_;
   std::atomic<bool> obsolete_{false};
 };
 
 class TableHandle {
  public:
-  TableHandle(std::shared_ptr<Tph> tph, std::vector<std::shared_ptr<PieceHandle>> pieces,
-              ExtentLedger* ledger)
+  // The pieces of `tph` are PieceHandles.
+  TableHandle(std::shared_ptr<Tph> tph, ExtentLedger* ledger)
       : live_bytes_(tph->meta().LiveDataBytes()),
         dead_share_(DeadShare(tph->meta(), live_bytes_)),
         has_range_tombstones_(tph->has_range_tombstones()),
         tph_(std::move(tph)),
-        pieces_(std::move(pieces)),
         ledger_(ledger) {}
   ~TableHandle();
   TableHandle(const TableHandle&) = delete;
@@ -50,14 +45,15 @@ class TableHandle {
 
   const Tph& tph() const { return *tph_; }
   const TphMeta& meta() const { return tph_->meta(); }
-  const std::vector<std::shared_ptr<PieceHandle>>& pieces() const { return pieces_; }
+  size_t num_pieces() const { return tph_->pieces().size(); }
+  PieceHandle* piece(size_t i) const { return static_cast<PieceHandle*>(tph_->pieces()[i].get()); }
   // What picking and new versions ask of every table, at hand.
   uint64_t live_bytes() const { return live_bytes_; }
   // Of the data, what rewriting the table would drop.
   double dead_share() const { return dead_share_; }
   bool has_range_tombstones() const { return has_range_tombstones_; }
   ScanCost* scan_cost() const { return &scan_cost_; }
-  // Of the handles, the store's maps of them, the pieces and the Tph, without what is loaded.
+  // Of the handles, the store's map of tables, the pieces and the Tph, without what is loaded.
   size_t MemoryBytes() const;
   // The directory's extent is no longer named by the manifest.
   void MarkDirectoryObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
@@ -69,7 +65,6 @@ class TableHandle {
   const double dead_share_;
   const bool has_range_tombstones_;
   std::shared_ptr<Tph> tph_;
-  const std::vector<std::shared_ptr<PieceHandle>> pieces_;
   ExtentLedger* const ledger_;
   std::atomic<bool> obsolete_{false};
   alignas(64) mutable ScanCost scan_cost_;  // apart from what reads share

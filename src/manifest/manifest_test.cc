@@ -31,15 +31,14 @@ VersionEdit FullEdit(uint64_t n) {
   t.num_keys = 10;
   t.hash_range = n % 2 == 1;
   if (t.hash_range) t.search = {1u << 30, (2u << 30) - 1};
-  TphPiece p;
-  p.meta.piece_id = 99;
-  p.meta.extent = {4, 32, 4000};
-  p.meta.num_records = 12;
-  p.meta.num_keys = 10;
-  p.meta.smallest = "b";
-  p.meta.largest = "y";
-  p.live_keys = 8;
-  t.pieces.assign(3, p);
+  PieceMeta p;
+  p.piece_id = 99;
+  p.extent = {4, 32, 4000};
+  p.num_records = 12;
+  p.num_keys = 10;
+  p.smallest = "b";
+  p.largest = "y";
+  t.pieces.assign(3, {std::make_shared<const PieceMeta>(p), 8});
   e.added.push_back({3, t});
   return e;
 }

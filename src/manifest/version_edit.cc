@@ -46,15 +46,20 @@ bool GetExtent(Slice* src, Extent* e) {
          GetVarint64(src, &e->length) && e->offset + e->length >= e->offset;
 }
 
-bool GetString(Slice* src, std::string* out) {
+template <typename T>
+bool GetString(Slice* src, T* out) {
   Slice s;
   if (!GetLengthPrefixedSlice(src, &s)) return false;
-  out->assign(s.data(), s.size());
+  if constexpr (std::is_same_v<T, std::string>) {
+    *out = s.ToString();
+  } else {
+    *out = s;
+  }
   return true;
 }
 
 void PutPiece(std::string* dst, const TphPiece& p) {
-  const PieceMeta& m = p.meta;
+  const PieceMeta& m = *p.meta;
   PutVarint64(dst, m.piece_id);
   PutExtent(dst, m.extent);
   PutFixed64(dst, m.file_id);
@@ -69,7 +74,8 @@ void PutPiece(std::string* dst, const TphPiece& p) {
 }
 
 bool GetPiece(Slice* src, TphPiece* p) {
-  PieceMeta* m = &p->meta;
+  const auto m = std::make_shared<PieceMeta>();
+  p->meta = m;
   if (!GetVarint64(src, &m->piece_id) || !GetExtent(src, &m->extent) ||
       !GetFixed64(src, &m->file_id) || !GetFixed64(src, &m->hash_seed)) {
     return false;
@@ -256,8 +262,8 @@ std::string VersionEdit::DebugString() const {
     r += "\n  + L" + std::to_string(a.level) + " table " + std::to_string(a.tph.tph_id) + " [" +
          EscapeKey(a.tph.smallest) + " .. " + EscapeKey(a.tph.largest) + "] pieces";
     for (const TphPiece& p : a.tph.pieces) {
-      r += " " + std::to_string(p.meta.piece_id) + "(" + std::to_string(p.live_keys) + "/" +
-           std::to_string(p.meta.num_keys) + ")";
+      r += " " + std::to_string(p.meta->piece_id) + "(" + std::to_string(p.live_keys) + "/" +
+           std::to_string(p.meta->num_keys) + ")";
     }
   }
   return r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filter policies as named option holders. A table's directory (a perfect hash
-// with 8-bit fingerprints) answers what a filter would, so a policy builds
+// with fingerprints) answers what a filter would, so a policy builds
 // nothing: RocksDB's interface calls that "no filter for this table".
 #include "rocksdb/filter_policy.h"
 

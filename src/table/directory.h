@@ -30,11 +30,12 @@ struct DirectoryEntry {
   uint32_t piece = 0;  // index into TphMeta::pieces
 };
 
-// An absent key passes for present in one of about so many cases; the width of
-// a slot follows from this and from the number of pieces. The tables of the
-// bottom hold most keys, those above are asked by most reads.
-inline constexpr uint32_t kBottomFingerprints = 255;
-inline constexpr uint32_t kUpperFingerprints = 1023;
+// An absent key passes for present in one of so many cases at most, and of twice as many at least,
+// since the width of a slot, which follows from this and from the number of pieces, is whole bits:
+// about one in 255 and in 1023. The tables of the bottom hold most keys, those above are asked by
+// most reads.
+inline constexpr uint32_t kBottomFingerprints = 180;
+inline constexpr uint32_t kUpperFingerprints = 720;
 
 // Serialises a directory. Entries are sorted by h1. Entries that share h1 but
 // not h2 are different keys with one 64-bit hash: their h1 goes to a side

@@ -41,7 +41,7 @@ class HashedPieceTest : public TableTest, public ::testing::WithParamInterface<D
     return piece;
   }
   static DataOrder OrderOf(const Piece& piece) {
-    return static_cast<DataOrder>(piece.resident()->footer().data_order);
+    return piece.resident()->hashed() ? piece.resident()->hashed_index().order() : DataOrder::kKey;
   }
   TestRecord Current(const InternalIterator& iter) {
     ParsedInternalKey k;
@@ -350,7 +350,10 @@ TEST_P(HashedPieceTest, DamageWithoutChecksumsStaysInBounds) {
   build_.block_size = 128;
   Build(Versions(200));
   const std::string good = ReadFile(last_number_);
-  const uint64_t stored = OpenPiece(meta_)->resident()->footer().order_bytes + meta_.data_bytes;
+  const auto piece = OpenPiece(meta_);
+  const HashedIndex& index = piece->resident()->hashed_index();
+  const PieceRange last = index.Page(index.num_pages() - 1);
+  const uint64_t stored = last.offset + last.length;  // blocks, and the reverse index behind them
   BlockReadOptions read;
   read.verify_checksums = false;
   read.fill_cache = false;

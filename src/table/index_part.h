@@ -16,7 +16,7 @@
 #include "table/read_options.h"
 #include "table/table_context.h"
 #include "util/heap_bytes.h"
-#include "util/mutex.h"
+#include "util/small_mutex.h"
 
 namespace compassdb {
 
@@ -108,13 +108,19 @@ template <typename T>
 class IndexPart {
  public:
   IndexPart(TableContextRef context, IndexMode mode, IndexCache::Kind kind)
-      : context_(std::move(context)), mode_(mode), key_(IndexCache::NewKey(kind)) {}
+      : context_(std::move(context)), id_(IndexCache::NewKey(kind).id), mode_(mode), kind_(kind) {}
   ~IndexPart() {
-    if (mode_ != IndexMode::kResident) context_->index_cache.Erase(key_);
+    if (mode_ != IndexMode::kResident) {
+      context_->index_cache.Erase(key());
+    } else if (const T* const part = Resident(); part != nullptr) {
+      context_->index_usage.Subtract(MemoryOf(*part));
+      delete part;
+    }
   }
   IndexPart(const IndexPart&) = delete;
   IndexPart& operator=(const IndexPart&) = delete;
 
+  const TableContextRef& context() const { return context_; }
   // Null if it is not in memory to stay.
   const T* Resident() const { return resident_.load(std::memory_order_acquire); }
 
@@ -122,12 +128,12 @@ class IndexPart {
   template <typename Load>
   rocksdb::Status Get(const BlockReadOptions& read, Load load, PartRef<T>* ref) const {
     if (mode_ == IndexMode::kPaged) {
-      return GetCachedPart<T>(context_, key_, read, std::move(load), ref);
+      return GetCachedPart<T>(context_, key(), read, std::move(load), ref);
     }
     if (Resident() == nullptr) [[unlikely]] {
       if (read.cache_only) return IndexNotInMemory();
-      MutexLock lock(&mu_);
-      if (!kept_) {
+      SmallMutexLock lock(&mu_);
+      if (Resident() == nullptr) {
         rocksdb::Status s = Keep(std::move(load));
         if (!s.ok()) return s;
       }
@@ -137,29 +143,34 @@ class IndexPart {
   }
 
  private:
+  IndexCache::Key key() const { return {id_, 0, kind_}; }
+
   template <typename Load>
   rocksdb::Status Keep(Load load) const REQUIRES(mu_) {
-    rocksdb::Status s;
     if (mode_ == IndexMode::kPinned) {
       BlockReadOptions filling;
-      s = GetCachedPart<T>(context_, key_, filling, std::move(load), &kept_);
-    } else {
-      std::unique_ptr<const T> loaded;
-      s = load(&loaded);
-      if (s.ok()) {
-        kept_ = PartRef<T>(std::make_unique<CountedPart<T>>(context_, std::move(loaded), 0));
-      }
+      auto pinned = std::make_unique<PartRef<T>>();
+      rocksdb::Status s = GetCachedPart<T>(context_, key(), filling, std::move(load), pinned.get());
+      if (!s.ok()) return s;
+      pinned_ = std::move(pinned);
+      resident_.store(pinned_->get(), std::memory_order_release);
+      return s;
     }
-    if (s.ok()) resident_.store(kept_.get(), std::memory_order_release);
+    std::unique_ptr<const T> loaded;
+    rocksdb::Status s = load(&loaded);
+    if (!s.ok()) return s;
+    context_->index_usage.Add(MemoryOf(*loaded));
+    resident_.store(loaded.release(), std::memory_order_release);
     return s;
   }
 
   const TableContextRef context_;
+  mutable std::atomic<const T*> resident_{nullptr};  // owned, unless pinned_ holds it
+  mutable std::unique_ptr<PartRef<T>> pinned_ GUARDED_BY(mu_);
+  const uint64_t id_;
+  mutable SmallMutex mu_;
   const IndexMode mode_;
-  const IndexCache::Key key_;
-  mutable std::atomic<const T*> resident_{nullptr};
-  mutable Mutex mu_;
-  mutable PartRef<T> kept_ GUARDED_BY(mu_);
+  const IndexCache::Kind kind_;
 };
 
 }  // namespace compassdb

@@ -7,17 +7,24 @@ namespace compassdb {
 
 class PagedDirectory::Page {
  public:
-  Page(std::unique_ptr<char[]> slots, IndexMemory memory)
-      : slots_(std::move(slots)), memory_(memory) {}
+  Page(std::unique_ptr<char[]> slots, uint32_t bytes, uint32_t piece_bytes)
+      : slots_(std::move(slots)), bytes_(bytes), piece_bytes_(piece_bytes) {}
   const char* slots() const { return slots_.get(); }
-  const IndexMemory& memory() const { return memory_; }
+  IndexMemory Memory() const {
+    IndexMemory memory;
+    memory.pieces = piece_bytes_;
+    memory.fingerprints = bytes_ - piece_bytes_;
+    memory.other = HeapBytes(size_t{bytes_} + kSlotPadding) - bytes_ + HeapBytes(sizeof(Page));
+    return memory;
+  }
 
  private:
   const std::unique_ptr<char[]> slots_;
-  const IndexMemory memory_;
+  const uint32_t bytes_;
+  const uint32_t piece_bytes_;  // of these, what says which piece
 };
 
-IndexMemory MemoryOf(const PagedDirectory::Page& page) { return page.memory(); }
+IndexMemory MemoryOf(const PagedDirectory::Page& page) { return page.Memory(); }
 
 PagedDirectory::PagedDirectory(const TableContextRef& context, const TphMeta& meta)
     : context_(context),
@@ -68,11 +75,11 @@ Status PagedDirectory::OpenPage(const BlockReadOptions& read, const DirectoryHea
         Status s = ReadDirectoryPage(context_->files, meta_.directory, meta_.directory_file_id,
                                      head, number, &slots);
         if (!s.ok()) return s;
-        const uint64_t bytes = head.PageBytes(number);
+        const uint64_t bytes = head.PageBytes(number);  // far below 4 GiB: kMaxPageSlots
         IndexMemory memory;
         head.AddSlots(bytes, &memory);
-        memory.other = HeapBytes(bytes + kSlotPadding) - bytes + HeapBytes(sizeof(Page));
-        *loaded = std::make_unique<const Page>(std::move(slots), memory);
+        *loaded = std::make_unique<const Page>(std::move(slots), static_cast<uint32_t>(bytes),
+                                               static_cast<uint32_t>(memory.pieces));
         return s;
       },
       page);

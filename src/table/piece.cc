@@ -48,16 +48,15 @@ bool MostlyCached(const PieceReader& reader) {
 }  // namespace
 
 Piece::Piece(TableContextRef context, const PieceMeta& meta, IndexMode mode)
-    : context_(std::move(context)),
-      meta_(meta),
-      reader_(context_, mode, IndexCache::Kind::kIndex) {}
+    : meta_(meta),
+      reader_(std::move(context), mode, IndexCache::Kind::kIndex) {}
 Piece::~Piece() { delete hints_.load(std::memory_order_acquire); }
 
 Status Piece::Open(const BlockReadOptions& read, PieceRef* ref) const {
   return reader_.Get(
       read,
       [this](std::unique_ptr<const PieceReader>* loaded) {
-        return PieceReader::Open(context_, meta_, loaded);
+        return PieceReader::Open(context(), meta_, loaded);
       },
       ref);
 }
@@ -67,7 +66,9 @@ Status Piece::ReadRangeTombstones(std::vector<RangeTombstone>* tombstones) const
   PieceRef reader;
   Status s = Open({}, &reader);
   if (!s.ok()) return s;
-  tombstones->insert(tombstones->end(), reader->tombstones().begin(), reader->tombstones().end());
+  if (const std::vector<RangeTombstone>* const own = reader->tombstones(); own != nullptr) {
+    tombstones->insert(tombstones->end(), own->begin(), own->end());
+  }
   return s;
 }
 
@@ -234,8 +235,8 @@ uint64_t Piece::ApproximateOffset(const Slice& user_key) const {
 
 size_t Piece::MemoryBytes() const {
   const BlockHints* const hints = hints_.load(std::memory_order_acquire);
-  return HeapBytes(sizeof(*this) + kSharedControlBytes) + HeapBytes(meta_.smallest) +
-         HeapBytes(meta_.largest) + (hints != nullptr ? hints->MemoryBytes() : 0);
+  return meta_.smallest.MemoryBytes() + meta_.largest.MemoryBytes() +
+         (hints != nullptr ? hints->MemoryBytes() : 0);
 }
 
 void Piece::EraseFromCache() const {

@@ -79,7 +79,7 @@ class Piece {
   uint64_t ApproximateOffset(const Slice& user_key) const;
   // Reads and checks every section and block; the Status names file and offset.
   Status Verify() const;
-  // Of this object, without the index.
+  // Of what belongs to it, without itself and the index.
   size_t MemoryBytes() const;
 
   // Called when the version that named the piece has let go of it for good.
@@ -92,7 +92,8 @@ class Piece {
   bool FeedCachedRecord(const BlockLoader& loader, const Slice& user_key, const KeyHash& hash,
                         GetContext* ctx) const;
 
-  const TableContextRef context_;
+  const TableContext& context() const { return *reader_.context(); }
+
   const PieceMeta meta_;
   IndexPart<PieceReader> reader_;
   mutable std::atomic<BlockHints*> hints_{nullptr};  // owned

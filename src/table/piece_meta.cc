@@ -6,7 +6,7 @@
 namespace compassdb {
 
 uint64_t LiveBytes(const TphPiece& piece) {
-  const PieceMeta& m = piece.meta;
+  const PieceMeta& m = *piece.meta;
   if (m.num_keys == 0) return 0;
   return static_cast<uint64_t>(static_cast<double>(m.data_bytes) *
                                static_cast<double>(std::min(piece.live_keys, m.num_keys)) /
@@ -15,7 +15,13 @@ uint64_t LiveBytes(const TphPiece& piece) {
 
 uint64_t TphMeta::TotalBytes() const {
   uint64_t sum = directory.length;
-  for (const TphPiece& p : pieces) sum += p.meta.extent.length;
+  for (const TphPiece& p : pieces) sum += p.meta->extent.length;
+  return sum;
+}
+
+uint64_t TphMeta::DataBytes() const {
+  uint64_t sum = 0;
+  for (const TphPiece& p : pieces) sum += p.meta->data_bytes;
   return sum;
 }
 
@@ -27,7 +33,7 @@ uint64_t TphMeta::LiveDataBytes() const {
 
 uint64_t TphMeta::NumRecords() const {
   uint64_t sum = 0;
-  for (const TphPiece& p : pieces) sum += p.meta.num_records;
+  for (const TphPiece& p : pieces) sum += p.meta->num_records;
   return sum;
 }
 

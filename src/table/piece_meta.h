@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/internal_key.h"
 #include "base/key_hash.h"
+#include "util/compact_key.h"
 
 namespace compassdb {
 
@@ -35,13 +37,14 @@ struct PieceMeta {
   uint64_t num_range_tombstones = 0;
   SequenceNumber smallest_seq = 0;  // over point records and range tombstones
   SequenceNumber largest_seq = 0;
-  std::string smallest;  // user keys of the point records; both empty if there are none
-  std::string largest;
+  CompactKey smallest;  // user keys of the point records; both empty if there are none
+  CompactKey largest;
   uint64_t creation_time = 0;  // seconds since 1970; of the oldest input
 };
 
 struct TphPiece {
-  PieceMeta meta;
+  // One for all tables that hold the piece; in open ones it is the piece's.
+  std::shared_ptr<const PieceMeta> meta;
   uint64_t live_keys = 0;  // keys whose newest record in this TPH lies here
 };
 
@@ -68,6 +71,7 @@ struct TphMeta {
   SearchRange search;
 
   uint64_t TotalBytes() const;     // all extents, directory included
+  uint64_t DataBytes() const;      // of all data blocks
   uint64_t LiveDataBytes() const;  // data bytes scaled by each piece's live share
   uint64_t NumRecords() const;
 };

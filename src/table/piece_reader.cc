@@ -27,7 +27,7 @@ Status ReadExactly(const CompactionFile& file, uint64_t offset, size_t n, std::s
 
 }  // namespace
 
-Status PieceReader::Open(const TableContextRef& context, const PieceMeta& meta,
+Status PieceReader::Open(const TableContext& context, const PieceMeta& meta,
                          std::unique_ptr<const PieceReader>* out) {
   std::unique_ptr<PieceReader> reader(new PieceReader(context, meta));
   Status s = reader->OpenParts();
@@ -36,7 +36,7 @@ Status PieceReader::Open(const TableContextRef& context, const PieceMeta& meta,
 }
 
 std::string PieceReader::Path() const {
-  return context_->files->PathOf(meta_.extent.file_number);
+  return context_.files->PathOf(meta_.extent.file_number);
 }
 
 std::string PieceReader::Description() const {
@@ -46,7 +46,7 @@ std::string PieceReader::Description() const {
 
 Status PieceReader::OpenParts() {
   std::shared_ptr<CompactionFile> file;
-  Status s = context_->files->Get(meta_.extent.file_number, &file);
+  Status s = context_.files->Get(meta_.extent.file_number, &file);
   if (!s.ok()) return s;
   const Extent& extent = meta_.extent;
   const std::string what = Description();
@@ -64,39 +64,43 @@ Status PieceReader::OpenParts() {
   uint64_t start = end - std::min(kTailBytes, extent.length);
   s = ReadExactly(*file, start, end - start, &buffer, what);
   if (!s.ok()) return s;
+  PieceFooter footer;
   s = DecodeFooter(Slice(buffer.data() + buffer.size() - PieceFooter::kBytes, PieceFooter::kBytes),
-                   meta_.file_id, end - PieceFooter::kBytes, extent.length, what, &footer_);
+                   meta_.file_id, end - PieceFooter::kBytes, extent.length, what, &footer);
   if (!s.ok()) return s;
-  if (footer_.piece_id != meta_.piece_id || footer_.num_blocks != meta_.num_blocks ||
-      footer_.num_records != meta_.num_records || footer_.num_keys != meta_.num_keys ||
-      footer_.data_bytes != meta_.data_bytes || footer_.hash_seed != meta_.hash_seed ||
-      footer_.num_range_tombstones != meta_.num_range_tombstones) {
+  if (footer.piece_id != meta_.piece_id || footer.num_blocks != meta_.num_blocks ||
+      footer.num_records != meta_.num_records || footer.num_keys != meta_.num_keys ||
+      footer.data_bytes != meta_.data_bytes || footer.hash_seed != meta_.hash_seed ||
+      footer.num_range_tombstones != meta_.num_range_tombstones) {
     return Status::Corruption(what, "the footer and the manifest disagree");
   }
-  const uint64_t wanted = extent.offset + footer_.SectionOffset(PieceSection::kHashedIndex);
+  max_block_payload_ = footer.max_block_payload;
+  hashes_ = {footer.SectionOffset(PieceSection::kHashes),
+             footer.SectionLength(PieceSection::kHashes)};
+  const uint64_t wanted = extent.offset + footer.SectionOffset(PieceSection::kHashedIndex);
   if (wanted < start) {
     start = wanted;
     s = ReadExactly(*file, start, end - start, &buffer, what);
     if (!s.ok()) return s;
   }
   const auto section = [&](PieceSection kind, Slice* bytes) {
-    const uint64_t place = extent.offset + footer_.SectionOffset(kind);
+    const uint64_t place = extent.offset + footer.SectionOffset(kind);
     return OpenSection(kind, meta_.file_id, place,
-                       Slice(buffer.data() + (place - start), footer_.SectionLength(kind)), what,
+                       Slice(buffer.data() + (place - start), footer.SectionLength(kind)), what,
                        bytes);
   };
   Slice bytes;
   s = section(PieceSection::kProperties, &bytes);
   if (s.ok()) s = CheckProperties(bytes);
   // What lies between separators: blocks, or groups of keys.
-  uint64_t units = footer_.num_blocks, total = footer_.data_bytes;
+  uint64_t units = footer.num_blocks, total = footer.data_bytes;
   if (s.ok()) s = section(PieceSection::kHashedIndex, &bytes);
-  if (s.ok() && footer_.data_order != static_cast<uint64_t>(DataOrder::kKey)) {
-    units = (footer_.num_keys + OrderPage::kGroup - 1) / OrderPage::kGroup;
-    total = footer_.num_keys;
+  if (s.ok() && footer.data_order != static_cast<uint64_t>(DataOrder::kKey)) {
+    units = (footer.num_keys + OrderPage::kGroup - 1) / OrderPage::kGroup;
+    total = footer.num_keys;
     hashed_ = std::make_unique<HashedIndex>();
-    s = HashedIndex::Parse(bytes, footer_, what, hashed_.get());
-  } else if (s.ok() && (!bytes.empty() || footer_.order_bytes != 0)) {
+    s = HashedIndex::Parse(bytes, footer, what, hashed_.get());
+  } else if (s.ok() && (!bytes.empty() || footer.order_bytes != 0)) {
     s = Status::Corruption(what, "a piece in key order with a reverse index");
   }
   if (s.ok()) s = section(PieceSection::kSeparators, &bytes);
@@ -104,8 +108,15 @@ Status PieceReader::OpenParts() {
     s = SeparatorIndex::Parse(bytes, order(), units, total, what, &separators_);
   }
   if (s.ok()) s = section(PieceSection::kTombstones, &bytes);
-  if (s.ok()) s = DecodeTombstones(bytes, footer_.num_range_tombstones, what, &tombstones_);
-  if (s.ok() && context_->files->unlimited()) file_ = std::move(file);
+  if (s.ok() && footer.num_range_tombstones == 0 && bytes.empty()) {
+    // Most have none.
+  } else if (s.ok()) {
+    auto tombstones = std::make_unique<std::vector<RangeTombstone>>();
+    s = DecodeTombstones(bytes, footer.num_range_tombstones, what, tombstones.get());
+    tombstones->shrink_to_fit();
+    tombstones_ = std::move(tombstones);
+  }
+  if (s.ok() && context_.files->unlimited()) file_ = std::move(file);
   return s;
 }
 
@@ -131,7 +142,7 @@ Status PieceReader::File(std::shared_ptr<CompactionFile>* holder,
     *file = file_.get();
     return Status::OK();
   }
-  Status s = context_->files->Get(meta_.extent.file_number, holder);
+  Status s = context_.files->Get(meta_.extent.file_number, holder);
   *file = holder->get();
   return s;
 }
@@ -141,7 +152,7 @@ BlockPlace PieceReader::PlaceOf(const PieceRange& range, const CompactionFile* f
   place.file = file;
   place.offset = meta_.extent.offset + range.offset;
   place.length = range.length;
-  place.max_payload = footer_.max_block_payload;
+  place.max_payload = max_block_payload_;
   return place;
 }
 
@@ -198,16 +209,33 @@ Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice
   const CompactionFile* file = nullptr;
   Status s = File(&holder, &file);
   if (!s.ok()) return s;
-  const uint64_t place = meta_.extent.offset + footer_.SectionOffset(section);
-  s = ReadExactly(*file, place, footer_.SectionLength(section), buffer, Description());
+  PieceRange range = hashes_;
+  if (section != PieceSection::kHashes) {
+    // The footer was checked when the piece was opened.
+    const uint64_t end = meta_.extent.offset + meta_.extent.length - PieceFooter::kBytes;
+    s = ReadExactly(*file, end, PieceFooter::kBytes, buffer, Description());
+    PieceFooter footer;
+    if (s.ok()) {
+      s = DecodeFooter(*buffer, meta_.file_id, end, meta_.extent.length, Description(), &footer);
+    }
+    if (!s.ok()) return s;
+    range = {footer.SectionOffset(section), footer.SectionLength(section)};
+  }
+  const uint64_t place = meta_.extent.offset + range.offset;
+  s = ReadExactly(*file, place, range.length, buffer, Description());
   if (!s.ok()) return s;
   return OpenSection(section, meta_.file_id, place, *buffer, Description(), bytes);
 }
 
 IndexMemory PieceReader::Memory() const {
   IndexMemory memory;
-  memory.other = HeapBytes(sizeof(*this)) + HeapBytes(tombstones_);
-  for (const RangeTombstone& t : tombstones_) memory.other += HeapBytes(t.start) + HeapBytes(t.end);
+  memory.other = HeapBytes(sizeof(*this));
+  if (tombstones_ != nullptr) {
+    memory.other += HeapBytes(sizeof(*tombstones_)) + HeapBytes(*tombstones_);
+    for (const RangeTombstone& t : *tombstones_) {
+      memory.other += HeapBytes(t.start) + HeapBytes(t.end);
+    }
+  }
   memory.separators = separators_.MemoryBytes();
   if (hashed()) {
     memory.block_offsets = hashed_->OffsetBytes();

@@ -3,7 +3,8 @@
 // Private to table/.
 //
 // Thread safety: immutable after Open; the cursors belong to one thread.
-// `meta` is the piece's, which outlives what is here.
+// A reader may be left in the block cache when its piece is gone: context and meta, which are the
+// piece's, are not touched then.
 #pragma once
 
 #include <memory>
@@ -23,15 +24,15 @@ namespace compassdb {
 
 class PieceReader {
  public:
-  static Status Open(const TableContextRef& context, const PieceMeta& meta,
+  static Status Open(const TableContext& context, const PieceMeta& meta,
                      std::unique_ptr<const PieceReader>* out);
   const PieceMeta& meta() const { return meta_; }
-  const PieceFooter& footer() const { return footer_; }
-  const KeyOrder& order() const { return context_->order; }
+  const KeyOrder& order() const { return context_.order; }
   const SeparatorIndex& separators() const { return separators_; }
-  const std::vector<RangeTombstone>& tombstones() const { return tombstones_; }
-  const BlockLoader& loader() const { return context_->loader; }
-  uint32_t num_blocks() const { return static_cast<uint32_t>(footer_.num_blocks); }
+  // Null if there are none.
+  const std::vector<RangeTombstone>* tombstones() const { return tombstones_.get(); }
+  const BlockLoader& loader() const { return context_.loader; }
+  uint32_t num_blocks() const { return num_blocks_; }
   // In slot or hash order: separators are of groups of keys, and there is a hashed index.
   bool hashed() const { return hashed_ != nullptr; }
   const HashedIndex& hashed_index() const { return *hashed_; }
@@ -83,19 +84,21 @@ class PieceReader {
   IndexMemory Memory() const;
 
  private:
-  PieceReader(const TableContextRef& context, const PieceMeta& meta)
-      : context_(context), meta_(meta) {}
+  PieceReader(const TableContext& context, const PieceMeta& meta)
+      : context_(context), meta_(meta), num_blocks_(static_cast<uint32_t>(meta.num_blocks)) {}
   BlockPlace PlaceOf(const PieceRange& range, const CompactionFile* file) const;
   Status OpenParts();
   Status CheckProperties(const Slice& bytes) const;
 
-  const TableContextRef context_;
+  const TableContext& context_;
   const PieceMeta& meta_;
   std::shared_ptr<CompactionFile> file_;  // null if the file cache is limited
-  PieceFooter footer_;
+  const uint32_t num_blocks_;
+  uint64_t max_block_payload_ = 0;
+  PieceRange hashes_;  // the hash list as stored
   SeparatorIndex separators_;
   std::unique_ptr<HashedIndex> hashed_;
-  std::vector<RangeTombstone> tombstones_;
+  std::unique_ptr<const std::vector<RangeTombstone>> tombstones_;
 };
 
 // What a walk is expected to take of a piece behind its first block.

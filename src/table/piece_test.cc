@@ -410,7 +410,7 @@ TEST_F(PieceTest, ManifestThatDisagreesIsCorruption) {
   bad.extent.offset = UINT64_MAX;
   EXPECT_TRUE(refused(bad));
   bad = good;
-  bad.largest += "x";
+  bad.largest = Slice(bad.largest).ToString() + "x";
   EXPECT_TRUE(refused(bad));
 }
 

@@ -36,14 +36,7 @@ Tph::Tph(const TableContextRef& context, const TphMeta& meta,
       paged_(mode == IndexMode::kPaged && meta.directory.length != 0
                  ? std::make_unique<PagedDirectory>(context, meta_)
                  : nullptr),
-      tombstones_(context, IndexMode::kResident, IndexCache::Kind::kIndex) {
-  uint64_t bytes = 0;
-  for (const TphPiece& p : meta_.pieces) bytes += p.meta.data_bytes;
-  for (const TphPiece& p : meta_.pieces) {
-    share_of_.push_back(static_cast<float>(p.meta.data_bytes) /
-                        static_cast<float>(std::max<uint64_t>(bytes, 1)));
-  }
-}
+      tombstones_(context, IndexMode::kResident, IndexCache::Kind::kIndex) {}
 
 Status Tph::Open(const TableContextRef& context, const TphMeta& meta,
                  std::vector<std::shared_ptr<Piece>> pieces, IndexMode mode,
@@ -72,8 +65,9 @@ Status Tph::Load() const {
   Status s = paged_ != nullptr ? paged_->Load({}) : OpenDirectory({}, &directory);
   PieceRef piece;
   for (size_t i = 0; s.ok() && i < pieces_.size(); ++i) s = pieces_[i]->Open({}, &piece);
+  if (!s.ok() || !has_range_tombstones_) return s;
   PartRef<RangeTombstoneList> tombstones;
-  return s.ok() ? RangeTombstones({}, &tombstones) : s;
+  return RangeTombstones({}, &tombstones);
 }
 
 Status Tph::ReadDirectory(std::unique_ptr<const Directory>* out) const {
@@ -284,8 +278,9 @@ Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key,
 InternalIteratorPtr Tph::NewIterator(const BlockReadOptions& read) const {
   std::vector<InternalIteratorPtr> children;
   BlockReadOptions of_piece = read;
+  const auto bytes = static_cast<float>(std::max<uint64_t>(meta_.DataBytes(), 1));
   for (uint32_t i : search_order_) {
-    of_piece.walk_share = share_of_[i];
+    of_piece.walk_share = static_cast<float>(pieces_[i]->meta().data_bytes) / bytes;
     children.push_back(pieces_[i]->NewIterator(of_piece));
   }
   if (children.size() == 1) return std::move(children[0]);
@@ -293,13 +288,10 @@ InternalIteratorPtr Tph::NewIterator(const BlockReadOptions& read) const {
 }
 
 size_t Tph::MemoryBytes() const {
-  size_t bytes = HeapBytes(sizeof(*this)) + HeapBytes(kSharedControlBytes + sizeof(void*)) +
-                 HeapBytes(pieces_) + HeapBytes(search_order_) + HeapBytes(meta_.pieces) +
-                 HeapBytes(meta_.smallest) + HeapBytes(meta_.largest);
-  for (const TphPiece& p : meta_.pieces) {
-    bytes += HeapBytes(p.meta.smallest) + HeapBytes(p.meta.largest);
-  }
-  return bytes;
+  return HeapBytes(sizeof(*this)) + HeapBytes(kSharedControlBytes + sizeof(void*)) +
+         HeapBytes(pieces_) + HeapBytes(search_order_) + HeapBytes(meta_.pieces) +
+         HeapBytes(meta_.smallest) + HeapBytes(meta_.largest) +
+         (paged_ != nullptr ? HeapBytes(sizeof(*paged_)) : 0);
 }
 
 IndexMemory MemoryOf(const RangeTombstoneList& tombstones) {

@@ -64,7 +64,7 @@ class Tph {
   bool has_range_tombstones() const { return has_range_tombstones_; }
   // Of all pieces together; they live as long as this.
   Status RangeTombstones(const BlockReadOptions& read, PartRef<RangeTombstoneList>* ref) const;
-  // Of this object and its metadata, without pieces and what is loaded.
+  // Of this object and its metadata, without pieces, their metadata, and what is loaded.
   size_t MemoryBytes() const;
 
   // Feeds ctx the versions of user_key, newest first, until it wants no more.
@@ -110,7 +110,6 @@ class Tph {
   const InternalKeyComparator comparator_;
   std::vector<uint32_t> search_order_;  // pieces with records, highest largest_seq first
   bool has_range_tombstones_ = false;
-  std::vector<float> share_of_;         // per piece: its part of the table's data
   // The directory may answer: there is one, and equal keys have equal hashes.
   bool use_directory_ = false;
   IndexPart<Directory> directory_;

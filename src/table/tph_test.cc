@@ -23,10 +23,10 @@ class CommaOperator : public rocksdb::AssociativeMergeOperator {
 class TphTest : public TableTest {
  protected:
   void AddPiece(std::vector<TestRecord> records, std::vector<RangeTombstone> tombstones = {}) {
-    TphPiece piece;
+    PieceMeta piece;
     PieceHashes hashes;
-    ASSERT_OK(BuildPiece(records, tombstones, &piece.meta, &hashes));
-    meta_.pieces.push_back(piece);
+    ASSERT_OK(BuildPiece(records, tombstones, &piece, &hashes));
+    meta_.pieces.push_back({std::make_shared<const PieceMeta>(piece), 0});
     for (const TestRecord& r : records) records_.push_back(r);
     for (const RangeTombstone& t : tombstones) tombstones_.push_back(t);
   }
@@ -40,7 +40,7 @@ class TphTest : public TableTest {
     std::vector<std::shared_ptr<Piece>> pieces;
     std::map<std::string, std::pair<SequenceNumber, DirectoryEntry>> newest;
     for (size_t p = 0; p < meta_.pieces.size(); ++p) {
-      pieces.push_back(OpenPiece(meta_.pieces[p].meta));
+      pieces.push_back(OpenPiece(*meta_.pieces[p].meta));
       auto iter = pieces[p]->NewIterator(BlockReadOptions());
       PieceHashes hashes;
       Status s = pieces[p]->ReadHashes(&hashes);
@@ -317,7 +317,7 @@ TEST_F(TphTest, DirectoryOfOtherPiecesIsCorruption) {
   ASSERT_OK(TryOpen());
   AddPiece({{"b", 2, kTypeValue, "b2"}});
   std::vector<std::shared_ptr<Piece>> pieces;
-  for (const TphPiece& p : meta_.pieces) pieces.push_back(OpenPiece(p.meta));
+  for (const TphPiece& p : meta_.pieces) pieces.push_back(OpenPiece(*p.meta));
   EXPECT_TRUE(Reopen(pieces).IsCorruption());
   pieces.pop_back();
   EXPECT_TRUE(Reopen(pieces).IsInvalidArgument());
@@ -328,12 +328,12 @@ TEST_F(TphTest, DamagedBlockIsAnErrorNotAbsence) {
   for (uint64_t i = 0; i < 100; ++i) records.push_back({NumberedKey(i), i + 1, kTypeValue, "v"});
   AddPiece(records);
   Open();
-  const Extent& extent = meta_.pieces[0].meta.extent;
+  const Extent& extent = meta_.pieces[0].meta->extent;
   std::string bytes = ReadFile(extent.file_number);
-  for (uint64_t i = 0; i < meta_.pieces[0].meta.data_bytes; ++i) bytes[extent.offset + i] ^= 0x55;
+  for (uint64_t i = 0; i < meta_.pieces[0].meta->data_bytes; ++i) bytes[extent.offset + i] ^= 0x55;
   WriteFile(extent.file_number, bytes);
   NewFileCache();
-  ASSERT_OK(Reopen({OpenPiece(meta_.pieces[0].meta)}));
+  ASSERT_OK(Reopen({OpenPiece(*meta_.pieces[0].meta)}));
   for (uint64_t i = 0; i < 100; ++i) {
     EXPECT_NE(Get(NumberedKey(i)).find("Corruption"), std::string::npos);
   }

@@ -16,7 +16,7 @@ BaseTable::BaseTable(TableRef table, bool whole, const std::vector<size_t>& vict
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (victim_[i]) continue;
     staying_++;
-    if (pieces[i].meta.num_merges > 0) staying_merges_ = true;
+    if (pieces[i].meta->num_merges > 0) staying_merges_ = true;
   }
 }
 
@@ -25,7 +25,7 @@ Status BaseTable::Load() {
   if (!s.ok()) return s;
   uint64_t keys = 0;
   for (size_t i = 0; i < victim_.size(); ++i) {
-    if (!victim_[i]) keys += meta().pieces[i].meta.num_keys;
+    if (!victim_[i]) keys += meta().pieces[i].meta->num_keys;
   }
   known_.reserve(keys);
   PieceHashes hashes;
@@ -83,14 +83,14 @@ bool BaseTable::Shadowed(const KeyHash& hash, SequenceNumber sequence) const {
   if (!found) return false;
   // A snapshot in [sequence, newest) may see the old version; the newest's
   // sequence is at most that of its piece.
-  const SequenceNumber limit = meta().pieces[hit.piece].meta.largest_seq;
+  const SequenceNumber limit = meta().pieces[hit.piece].meta->largest_seq;
   const auto snapshot = std::lower_bound(snapshots_->begin(), snapshots_->end(), sequence);
   return snapshot == snapshots_->end() || *snapshot >= limit;
 }
 
 bool BaseTable::StayingOverlaps(const Comparator* cmp, const Slice& start, const Slice& end) const {
   for (size_t i = 0; i < victim_.size(); ++i) {
-    const PieceMeta& m = meta().pieces[i].meta;
+    const PieceMeta& m = *meta().pieces[i].meta;
     if (victim_[i] || m.num_records == 0) continue;
     if (cmp->Compare(m.smallest, end) < 0 && cmp->Compare(start, m.largest) <= 0) return true;
   }
@@ -98,7 +98,7 @@ bool BaseTable::StayingOverlaps(const Comparator* cmp, const Slice& start, const
 }
 
 bool BaseTable::MayVanish(const TphPiece& piece, const PieceMeta* head) const {
-  const PieceMeta& m = piece.meta;
+  const PieceMeta& m = *piece.meta;
   if (piece.live_keys > 0 || m.num_range_tombstones > 0) return false;
   if (staying_merges_ || (head != nullptr && head->num_merges > 0)) return false;
   SequenceNumber newest = meta().largest_seq;
@@ -161,7 +161,7 @@ void BaseTable::Assemble(const PieceMeta* head, const PieceHashes* head_hashes, 
   }
   if (head != nullptr) {
     index[n] = static_cast<uint32_t>(meta_out->pieces.size());
-    meta_out->pieces.push_back({*head, live[n]});
+    meta_out->pieces.push_back({std::make_shared<const PieceMeta>(*head), live[n]});
   }
   for (DirectoryEntry& e : *entries) e.piece = index[e.piece];
 }

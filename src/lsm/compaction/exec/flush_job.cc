@@ -91,7 +91,7 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
   TphMeta meta;
   meta.tph_id = context_->new_number();
   ExtendBounds(options_->comparator, piece, tombstones, /*first=*/true, &meta);
-  meta.pieces.push_back({piece, piece.num_keys});
+  meta.pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
   s = WriteOnePieceDirectory(hashes, kUpperFingerprints, DirectoryFunction(*context_, *options_),
                              &file_, &meta);
   if (s.ok()) s = file_.Finish();

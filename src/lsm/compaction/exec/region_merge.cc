@@ -15,7 +15,7 @@ constexpr size_t kReadahead = 2 << 20;
 
 bool HasMerges(const TphMeta& meta) {
   return std::any_of(meta.pieces.begin(), meta.pieces.end(),
-                     [](const TphPiece& p) { return p.meta.num_merges > 0; });
+                     [](const TphPiece& p) { return p.meta->num_merges > 0; });
 }
 
 // Clips t to [lower, upper); false if nothing is left.
@@ -71,7 +71,7 @@ void RegionMerge::CreateFilter() {
 uint64_t RegionMerge::OldestCreation(const TableRef& base) const {
   uint64_t oldest = delta_.oldest_creation();
   if (base != nullptr) {
-    for (const TphPiece& p : base->meta().pieces) oldest = std::min(oldest, p.meta.creation_time);
+    for (const TphPiece& p : base->meta().pieces) oldest = std::min(oldest, p.meta->creation_time);
   }
   return oldest == UINT64_MAX ? 0 : oldest;
 }
@@ -210,7 +210,7 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   std::vector<InternalIteratorPtr> victims;
   for (size_t v : choice.victims) {
     victims.push_back(region.base->tph().pieces()[v]->NewIterator(CompactionReads()));
-    report_.bytes_read += region.base->meta().pieces[v].meta.extent.length;
+    report_.bytes_read += region.base->meta().pieces[v].meta->extent.length;
   }
   report_.bytes_read += base.bytes_read();
   JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), &base);
@@ -283,7 +283,7 @@ Status RegionMerge::FinishWholeTable(int level, const Region& region,
   meta.hash_range = region.hash_range;
   meta.search = region.search;
   ExtendBounds(cmp_, piece, tombstones, /*first=*/true, &meta);
-  meta.pieces.push_back({piece, piece.num_keys});
+  meta.pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
   s = WriteOnePieceDirectory(hashes, level == 0 ? kUpperFingerprints : Fingerprints(),
                              DirectoryFunction(*in_.context, *in_.options), &file_, &meta);
   if (!s.ok()) return s;

@@ -28,7 +28,7 @@ GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcC
   for (size_t i = 0; i < n; ++i) {
     live_of[i] = LiveBytes(base.pieces[i]);
     live += live_of[i];
-    total += base.pieces[i].meta.data_bytes;
+    total += base.pieces[i].meta->data_bytes;
   }
   // A table that has outgrown its size is cut; one that is small against
   // the delta is cheaper to rewrite than to keep as a separate piece.
@@ -41,7 +41,7 @@ GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcC
   std::vector<bool> victim(n, false);
   size_t staying = n;
   const auto dead_of = [&](size_t i) {
-    return base.pieces[i].meta.data_bytes - std::min(live_of[i], base.pieces[i].meta.data_bytes);
+    return base.pieces[i].meta->data_bytes - std::min(live_of[i], base.pieces[i].meta->data_bytes);
   };
 
   // Too much dead, where every record of the delta may kill one more: the pieces that give

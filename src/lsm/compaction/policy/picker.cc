@@ -251,7 +251,7 @@ CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
       const PickerTable& t = input.levels[level][i];
       if (t.busy) continue;
       for (const TphPiece& p : t.meta->pieces) {
-        if (p.meta.creation_time + limit > input.now_seconds) continue;
+        if (p.meta->creation_time + limit > input.now_seconds) continue;
         CompactionPlan plan;
         plan.input_level = plan.output_level = static_cast<int>(level);
         plan.inputs = {i};
@@ -365,7 +365,7 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
     const TphMeta& meta = *level[i].meta;
     const bool inside = OverlapsRange(config.comparator, meta, range.begin, range.end);
     bool old = range.created_before == 0;
-    for (const TphPiece& p : meta.pieces) old = old || p.meta.piece_id < range.created_before;
+    for (const TphPiece& p : meta.pieces) old = old || p.meta->piece_id < range.created_before;
     // Flushes that came after the request alone are no reason for a job.
     any = any || (inside && (old || !level0));
     if (!inside && !level0) continue;
