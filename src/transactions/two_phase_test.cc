@@ -137,6 +137,7 @@ TEST_F(TwoPhaseTest, ACommitInALaterLogIsAppliedOnce) {
   const std::string log = WalFileName(name_, txn->GetLogNumber());
   Churn(2);
   ASSERT_TRUE(txn->Commit().ok());
+  txn.reset();  // before its database goes
   EXPECT_EQ(Get("m") + GetIn(1, "m"), "xx");
   // One family's data goes to tables, the other's stays in the log.
   ASSERT_TRUE(db_->Flush(FlushOptions(), handles_[0]).ok());
@@ -155,6 +156,7 @@ TEST_F(TwoPhaseTest, LogsOfPreparedSectionsAreKeptNoLongerThanNeeded) {
   const size_t kept = Logs();
   EXPECT_GT(kept, 1u);
   ASSERT_TRUE(txn->Commit().ok());
+  txn.reset();
   Churn(3);
   EXPECT_LT(Logs(), kept);
   EXPECT_FALSE(env_->FileExists(WalFileName(name_, log)).ok());
@@ -167,6 +169,7 @@ TEST_F(TwoPhaseTest, SequencesAfterRecoveryAreThoseOfBefore) {
   ASSERT_TRUE(Put("k", "before").ok());
   ASSERT_TRUE(txn->GetCommitTimeWriteBatch()->Put("with", "commit").ok());
   ASSERT_TRUE(txn->Commit().ok());
+  txn.reset();
   ASSERT_TRUE(Put("k", "after", /*sync=*/true).ok());
   const auto sequence = db_->GetLatestSequenceNumber();
   CrashAndOpen();
