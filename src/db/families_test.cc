@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
+
 #include "db/db_test_util.h"
 
 namespace compassdb {
@@ -130,6 +133,31 @@ TEST_F(FamiliesTest, TotalWalSizeFlushesTheFamilyThatHoldsTheOldestLog) {
   ASSERT_TRUE(db_->GetIntProperty(handles_[1], "rocksdb.num-entries-active-mem-table", &entries));
   EXPECT_EQ(entries, 0u);
   EXPECT_EQ(GetIn(1, "k"), "v");
+}
+
+// A sealed memtable that waits for another to be flushed with must not hold its log for ever.
+TEST_F(FamiliesTest, TotalWalSizeFlushesAMemTableThatWaitsForAnother) {
+  families_ = {"default", "idle"};
+  options_.create_missing_column_families = true;
+  options_.max_total_wal_size = 256 << 10;
+  options_.max_write_buffer_number = 4;
+  options_.min_write_buffer_number_to_merge = 2;
+  OpenDb();
+  const auto sealed = [this] {
+    uint64_t n = 99;
+    EXPECT_TRUE(db_->GetIntProperty(handles_[1], "rocksdb.num-immutable-mem-table", &n));
+    return n;
+  };
+  for (int i = 0; sealed() == 0 && i < 1000; ++i) {
+    ASSERT_TRUE(PutIn(1, Key(i), std::string(500, 'v')).ok());
+  }
+  ASSERT_EQ(sealed(), 1u);
+  for (int i = 0; i < 1500; ++i) ASSERT_TRUE(PutIn(0, Key(i), std::string(500, 'v')).ok());
+  for (int i = 0; sealed() > 0 && i < 10000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(sealed(), 0u);
+  EXPECT_EQ(GetIn(1, Key(0)), std::string(500, 'v'));
 }
 
 TEST_F(FamiliesTest, MissingFamilyInABatch) {

@@ -98,6 +98,15 @@ Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
 Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
   const Families all = families_.All();
   Families full;
+  // A sealed memtable that waits for another one waits no longer if its log or its memory is wanted.
+  const auto flush_waiting = [&all](uint64_t oldest) {
+    for (const auto& family : all) {
+      if (!family->immutables.empty() && !family->flush_running &&
+          family->immutables.front().log_number <= oldest) {
+        family->flush_requested = true;
+      }
+    }
+  };
   rocksdb::FlushReason reason = rocksdb::FlushReason::kWriteBufferFull;
   if (memtable_full_.exchange(false, std::memory_order_acq_rel)) {
     for (const auto& family : all) {
@@ -109,6 +118,7 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
     uint64_t oldest = UINT64_MAX;
     for (const auto& family : all) oldest = std::min(oldest, family->OldestRecordLog());
     if (oldest < wals_.current_number()) {
+      flush_waiting(oldest);
       for (const auto& family : all) {
         if (!family->mem->empty() && family->mem_log_number <= oldest) full.push_back(family);
       }
@@ -116,6 +126,7 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
     reason = rocksdb::FlushReason::kWalFull;
   }
   if (full.empty() && config_.write_buffers != nullptr && config_.write_buffers->ShouldFlush()) {
+    flush_waiting(UINT64_MAX);
     // The family whose memtable holds the oldest data.
     std::shared_ptr<ColumnFamily> picked;
     for (const auto& family : all) {
@@ -128,7 +139,10 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
     if (picked != nullptr) full.push_back(picked);
     reason = rocksdb::FlushReason::kWriteBufferManager;
   }
-  if (full.empty()) return Status::OK();
+  if (full.empty()) {
+    MaybeSchedule();
+    return Status::OK();
+  }
   return SwitchMemTables(config_.options.atomic_flush ? all : full, reason, garbage);
 }
 
