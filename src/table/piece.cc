@@ -19,6 +19,8 @@ namespace {
 // Up to here copying costs less than a reference that other threads count, too.
 constexpr size_t kCopiedValueBytes = 1024;
 
+constexpr uint32_t kNoBlock = UINT32_MAX;
+
 // The newest record of the key here, and complete by itself.
 bool IsAnswer(const Block::FindResult& found) {
   return found.found && found.first && found.record.type != kTypeMerge;
@@ -118,10 +120,12 @@ LoadedBlock* Piece::PeekAndNote(const PieceReader& reader, uint32_t block) const
   return loaded;
 }
 
-bool Piece::FeedCachedRecord(const BlockLoader& loader, const Slice& user_key,
-                             const KeyHash& hash, GetContext* ctx) const {
+bool Piece::FeedCachedRecord(const Slice& user_key, const KeyHash& hash, GetContext* ctx) const {
+  const BlockLoader& loader = context().loader;
   const ShardedCache* const cache = loader.own_cache();
   if (cache == nullptr || !cache->keeps_records()) return false;
+  // Where most blocks are cached, records are not.
+  if (hints_.load(std::memory_order_relaxed) != nullptr) return false;
   const EpochGuard guard;
   const CachedRecord* const record =
       CachedRecord::Find(cache, {meta_.file_id, meta_.extent.offset, hash.h1}, user_key);
@@ -131,45 +135,66 @@ bool Piece::FeedCachedRecord(const BlockLoader& loader, const Slice& user_key,
   return true;
 }
 
-Piece::Cached Piece::FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx,
-                                uint32_t* missing) const {
+Piece::Found Piece::FindCached(const Slice& user_key, const KeyHash& hash,
+                               GetContext* ctx) const {
   const PieceReader* const reader = resident();
-  if (reader == nullptr) [[unlikely]] return Cached::kUndecided;
-  const PieceReader& r = *reader;
-  // Where most blocks are cached, records are not.
-  if (hints_.load(std::memory_order_relaxed) == nullptr &&
-      FeedCachedRecord(r.loader(), user_key, hash, ctx)) {
-    return Cached::kFed;
+  if (reader == nullptr) [[unlikely]] return Found::kUndecided;
+  if (FeedCachedRecord(user_key, hash, ctx)) return Found::kFed;
+  uint32_t missing;
+  return FindInCache(*reader, user_key, hash, ctx, &missing);
+}
+
+Status Piece::FindNewest(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                         GetContext* ctx, Found* found) const {
+  if (FeedCachedRecord(user_key, hash, ctx)) {
+    *found = Found::kFed;
+    return Status::OK();
   }
+  PieceRef paged;
+  const PieceReader* reader = resident();
+  if (reader == nullptr) [[unlikely]] {
+    if (Status s = Open(read, &paged); !s.ok()) return s;
+    reader = &*paged;
+  }
+  uint32_t missing = kNoBlock;
+  *found = FindInCache(*reader, user_key, hash, ctx, &missing);
+  if (missing == kNoBlock || read.cache_only) return Status::OK();
+  return FindInFile(*reader, read, missing, user_key, hash, ctx, found);
+}
+
+// A block that FindInFile could read is *missing; otherwise that stays as it is.
+Piece::Found Piece::FindInCache(const PieceReader& r, const Slice& user_key, const KeyHash& hash,
+                                GetContext* ctx, uint32_t* missing) const {
   const uint32_t block = r.LookupBlock(user_key);
   const EpochGuard guard;
-  LoadedBlock* const loaded = PeekBlock(r, block);
+  // Hints stay in memory, and where the index is paged nothing may.
+  LoadedBlock* const loaded =
+      resident() != nullptr ? PeekBlock(r, block) : r.PeekBlock(block);
   if (loaded == nullptr) {
-    if (missing != nullptr && block < r.num_blocks() && r.loader().PeekIsAll()) *missing = block;
-    return Cached::kUndecided;
+    if (block < r.num_blocks() && r.loader().PeekIsAll()) *missing = block;
+    return Found::kUndecided;
   }
   Block::FindResult found;
   if (!loaded->block().Find(r.order(), user_key, &hash, ctx->snapshot(), &found)) {
-    return Cached::kUndecided;
+    return Found::kUndecided;
   }
-  if (!found.key_present) return Cached::kAbsent;
-  if (!IsAnswer(found)) return Cached::kUndecided;
+  if (!found.key_present) return Found::kAbsent;
+  if (!IsAnswer(found)) return Found::kUndecided;
   if (found.record.value.size() <= kCopiedValueBytes) {
     ctx->Add(found.record.sequence, found.record.type, found.record.value, nullptr);
-    return Cached::kFed;
+    return Found::kFed;
   }
   BlockRef ref;
-  if (!r.loader().Pin(loaded, &ref)) return Cached::kUndecided;
+  if (!r.loader().Pin(loaded, &ref)) return Found::kUndecided;
   rocksdb::Cleanable pin;
   ref.MoveInto(&pin);
   ctx->Add(found.record.sequence, found.record.type, found.record.value, &pin);
-  return Cached::kFed;
+  return Found::kFed;
 }
 
-Status Piece::FindInFile(const BlockReadOptions& read, uint32_t block, const Slice& user_key,
-                         const KeyHash& hash, GetContext* ctx, Cached* found) const {
-  *found = Cached::kUndecided;
-  const PieceReader& r = *resident();
+Status Piece::FindInFile(const PieceReader& r, const BlockReadOptions& read, uint32_t block,
+                         const Slice& user_key, const KeyHash& hash, GetContext* ctx,
+                         Found* found) const {
   const BlockLoader& loader = r.loader();
   std::shared_ptr<CompactionFile> holder;
   const CompactionFile* file = nullptr;
@@ -177,7 +202,7 @@ Status Piece::FindInFile(const BlockReadOptions& read, uint32_t block, const Sli
   const BlockPlace place = r.PlaceOf(block, file);
   if (place.length > PointBlock::kMaxBytes) return Status::OK();
   if (loader.has_cache()) loader.CountMiss();
-  // Asked before the read, while what it looks at is still near (FindCached).
+  // Asked before the read, while what it looks at is still near (prefetched by the looks into the cache).
   ShardedCache* const cache = read.fill_cache ? loader.own_cache() : nullptr;
   const CachedRecord::Key key{meta_.file_id, meta_.extent.offset, hash.h1};
   ShardedCache::Keep keep = ShardedCache::Keep::kNothing;
@@ -192,11 +217,11 @@ Status Piece::FindInFile(const BlockReadOptions& read, uint32_t block, const Sli
     return r.DamagedBlock(block, "malformed record");
   }
   const bool answer = IsAnswer(result);
-  *found = !result.key_present ? Cached::kAbsent : answer ? Cached::kFed : Cached::kNotAlone;
+  *found = !result.key_present ? Found::kAbsent : answer ? Found::kFed : Found::kNotAlone;
   if (answer) ctx->Add(result.record.sequence, result.record.type, result.record.value, nullptr);
   if (cache == nullptr) return Status::OK();
   // Large records, and those that will be looked for again in a moment, are kept with their block.
-  if (keep == ShardedCache::Keep::kBlock || *found == Cached::kNotAlone ||
+  if (keep == ShardedCache::Keep::kBlock || *found == Found::kNotAlone ||
       (keep == ShardedCache::Keep::kRecord && result.record.value.size() > kCopiedValueBytes)) {
     loader.Keep(place, point.payload());
   } else if (keep == ShardedCache::Keep::kRecord && answer) {

@@ -22,7 +22,6 @@
 
 namespace compassdb {
 
-class BlockLoader;
 class LoadedBlock;
 class PieceReader;
 using PieceRef = PartRef<PieceReader>;
@@ -61,17 +60,15 @@ class Piece {
   // in the next ones.
   Status Find(const BlockReadOptions& read, const Slice& user_key, SequenceNumber snapshot,
               FoundRecord* record) const;
-  // As Find, and feeds what it found to ctx, if all of it is in the block cache and
-  // needs no second look; takes no lock and, unless the value is large, no
+  // As Find, and feeds what it found to ctx, if all of it is in the block cache, the index in memory, and
+  // no second look needed; takes no lock and, unless the value is large, no
   // reference. kUndecided: ask Find; ctx is untouched.
-  enum class Cached : uint8_t { kUndecided, kAbsent, kFed, kNotAlone };
-  // A block that FindInFile could read is *missing; otherwise that stays as it is.
-  Cached FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx,
-                    uint32_t* missing = nullptr) const;
-  // Goes on from there: reads the block, and feeds what it found; the cache may keep the block, or the
-  // record, or neither. kNotAlone: more than the key's newest record here is wanted; ctx is untouched.
-  Status FindInFile(const BlockReadOptions& read, uint32_t block, const Slice& user_key,
-                    const KeyHash& hash, GetContext* ctx, Cached* found) const;
+  enum class Found : uint8_t { kUndecided, kAbsent, kFed, kNotAlone };
+  Found FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx) const;
+  // The same, and reads what is missing; of a block that is read the cache may keep all, or the
+  // record, or nothing. kNotAlone: more than the key's newest record here is wanted; ctx is untouched.
+  Status FindNewest(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                    GetContext* ctx, Found* found) const;
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   Status ReadHashes(PieceHashes* hashes) const;
@@ -89,8 +86,12 @@ class Piece {
   // The block, if it is in the cache, under the caller's EpochGuard.
   LoadedBlock* PeekBlock(const PieceReader& reader, uint32_t block) const;
   LoadedBlock* PeekAndNote(const PieceReader& reader, uint32_t block) const;
-  bool FeedCachedRecord(const BlockLoader& loader, const Slice& user_key, const KeyHash& hash,
-                        GetContext* ctx) const;
+  bool FeedCachedRecord(const Slice& user_key, const KeyHash& hash, GetContext* ctx) const;
+  Found FindInCache(const PieceReader& reader, const Slice& user_key, const KeyHash& hash,
+                    GetContext* ctx, uint32_t* missing) const;
+  Status FindInFile(const PieceReader& reader, const BlockReadOptions& read, uint32_t block,
+                    const Slice& user_key, const KeyHash& hash, GetContext* ctx,
+                    Found* found) const;
 
   const TableContext& context() const { return *reader_.context(); }
 

@@ -29,15 +29,12 @@ class PointReadTest : public TableTest {
     rocksdb::PinnableSlice value;
     GetContext ctx(key, snapshot, nullptr, &value);
     const KeyHash hash = build_.hasher(key);
-    uint32_t missing = UINT32_MAX;
-    Piece::Cached found = piece.FindCached(key, hash, &ctx, &missing);
-    if (found == Piece::Cached::kUndecided && missing != UINT32_MAX) {
-      status_ = piece.FindInFile(read, missing, key, hash, &ctx, &found);
-      if (!status_.ok()) return "(error)";
-    }
-    if (found == Piece::Cached::kNotAlone) return "(more)";
-    if (found == Piece::Cached::kAbsent) return "(absent)";
-    EXPECT_EQ(found, Piece::Cached::kFed);
+    Piece::Found found;
+    status_ = piece.FindNewest(read, key, hash, &ctx, &found);
+    if (!status_.ok()) return "(error)";
+    if (found == Piece::Found::kNotAlone) return "(more)";
+    if (found == Piece::Found::kAbsent) return "(absent)";
+    EXPECT_EQ(found, Piece::Found::kFed);
     EXPECT_OK(ctx.Finish());
     return value.ToString();
   }
@@ -101,6 +98,24 @@ TEST_F(PointReadTest, AFullCacheKeepsRecordsThatAreWantedAgain) {
   for (int i = 101; i < 105; ++i) EXPECT_EQ(Get(*piece, NumberedKey(i)), records_[i].value);
   EXPECT_LE(Reads(), 5u + 3);
   EXPECT_LE(options_.block_cache->GetUsage(), size_t{8 << 10});
+}
+
+TEST_F(PointReadTest, PagedIndexesLeaveTheCacheToRecords) {
+  UseCache(24 << 10);
+  Build(10000);
+  const Piece piece(Context(), meta_, IndexMode::kPaged);
+  Random rnd(6);
+  const auto read = [&](uint64_t i) { ASSERT_EQ(Get(piece, NumberedKey(i)), records_[i].value); };
+  for (int i = 0; i < 500; ++i) read(1000 + rnd.Uniform(9000));
+  EXPECT_EQ(piece.resident(), nullptr);
+  for (int i = 0; i < 2; ++i) read(5);
+  rocksdb::get_perf_context()->Reset();
+  read(5);
+  EXPECT_EQ(Reads(), 0u);
+  BlockReadOptions cached;
+  cached.cache_only = true;
+  EXPECT_EQ(Get(piece, NumberedKey(5), 1 << 20, cached), records_[5].value);
+  EXPECT_LE(options_.block_cache->GetUsage(), size_t{24 << 10});
 }
 
 TEST_F(PointReadTest, RecordsAreFoundByPieceAndKey) {
@@ -167,11 +182,9 @@ TEST_F(PointReadTest, LargeBlocksAreLeftToFind) {
   const std::string key = NumberedKey(1);
   rocksdb::PinnableSlice value;
   GetContext ctx(key, 100, nullptr, &value);
-  uint32_t missing = UINT32_MAX;
-  Piece::Cached found = piece->FindCached(key, build_.hasher(key), &ctx, &missing);
-  ASSERT_NE(missing, UINT32_MAX);
-  ASSERT_OK(piece->FindInFile({}, missing, key, build_.hasher(key), &ctx, &found));
-  EXPECT_EQ(found, Piece::Cached::kUndecided);
+  Piece::Found found;
+  ASSERT_OK(piece->FindNewest({}, key, build_.hasher(key), &ctx, &found));
+  EXPECT_EQ(found, Piece::Found::kUndecided);
   FoundRecord record;
   ASSERT_OK(piece->Find({}, key, 100, &record));
   EXPECT_EQ(record.value, records_[1].value);

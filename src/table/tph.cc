@@ -160,25 +160,21 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
 
   const Piece& piece = *pieces_[hit.piece];
-  uint32_t missing = UINT32_MAX;
-  Piece::Cached cached = Piece::Cached::kUndecided;
+  Piece::Found found = Piece::Found::kUndecided;
   if (read.blocks == nullptr) {  // or else BeginGet has asked
-    cached = piece.FindCached(user_key, hash, ctx, &missing);
-  }
-  if (missing != UINT32_MAX && !read.cache_only) {
-    Status s = piece.FindInFile(read, missing, user_key, hash, ctx, &cached);
+    Status s = piece.FindNewest(read, user_key, hash, ctx, &found);
     if (!s.ok()) return s;
   }
-  switch (cached) {
-    case Piece::Cached::kFed:
+  switch (found) {
+    case Piece::Found::kFed:
       Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
       return Status::OK();
-    case Piece::Cached::kAbsent:
+    case Piece::Found::kAbsent:
       return Status::OK();  // another key's slot, with the same fingerprint
-    case Piece::Cached::kNotAlone:
+    case Piece::Found::kNotAlone:
       Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
       return SearchPieces(read, user_key, ctx);
-    case Piece::Cached::kUndecided:
+    case Piece::Found::kUndecided:
       break;
   }
   FoundRecord record;
@@ -214,8 +210,8 @@ Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, co
     CountProbe(hit);
     return Begun::kAbsent;
   }
-  const Piece::Cached cached = pieces_[hit.piece]->FindCached(user_key, hash, ctx);
-  if (cached == Piece::Cached::kUndecided) {
+  const Piece::Found cached = pieces_[hit.piece]->FindCached(user_key, hash, ctx);
+  if (cached == Piece::Found::kUndecided) {
     PieceRef piece;
     if (!pieces_[hit.piece]->Open(read, &piece).ok()) return Begun::kGoOn;
     const uint32_t block = piece->SeekBlock(user_key);
@@ -223,7 +219,7 @@ Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, co
     return Begun::kGoOn;
   }
   CountProbe(hit);
-  if (cached == Piece::Cached::kAbsent) return Begun::kAbsent;
+  if (cached == Piece::Found::kAbsent) return Begun::kAbsent;
   Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
   return Begun::kFed;
 }
