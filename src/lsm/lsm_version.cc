@@ -68,7 +68,7 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
                        const ScanAccounting* accounting)
     : context_(std::move(context)),
       comparator_(context_->options.comparator),
-      order_(comparator_),
+      order_(context_->order),
       hashes_stand_for_keys_(context_->order.HashesStandForKeys()),
       levels_(std::move(levels)),
       counters_(std::move(counters)),

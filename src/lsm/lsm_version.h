@@ -73,7 +73,7 @@ class LsmVersion : public StoreView {
 
   const TableContextRef context_;
   const Comparator* const comparator_;
-  const KeyOrder order_;
+  const KeyOrder& order_;  // the context's
   const bool hashes_stand_for_keys_;
   const std::vector<std::vector<TableRef>> levels_;
   std::vector<TableFinder> finders_;  // by level; of level 0 and hash levels unused

@@ -106,8 +106,8 @@ void AddIndex(OptionTable<B>* t) {
   t->push_back(Scalar<B>(FIELD(enable_index_compression), kFixed, kHint,
                          "the index is succinct, and used as it is stored"));
   t->push_back(Object<B>(FIELD(filter_policy), kFixed, kHint,
-                         "the directory's fingerprints filter: of misses one in 180 to 360 reads, "
-                         "above the bottom one in 720 to 1440"));
+                         "the directory's fingerprints filter: of misses one in 150 to 300 reads, "
+                         "above the bottom one in 600 to 1200"));
   t->push_back(Scalar<B>(FIELD(whole_key_filtering), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(partition_filters), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(optimize_filters_for_memory), kFixed, kHint, kOwnIndex));

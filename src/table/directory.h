@@ -32,10 +32,10 @@ struct DirectoryEntry {
 
 // An absent key passes for present in one of so many cases at most, and of twice as many at least,
 // since the width of a slot, which follows from this and from the number of pieces, is whole bits:
-// about one in 255 and in 1023. The tables of the bottom hold most keys, those above are asked by
+// about one in 210 and in 850. The tables of the bottom hold most keys, those above are asked by
 // most reads.
-inline constexpr uint32_t kBottomFingerprints = 180;
-inline constexpr uint32_t kUpperFingerprints = 720;
+inline constexpr uint32_t kBottomFingerprints = 150;
+inline constexpr uint32_t kUpperFingerprints = 600;
 
 // Serialises a directory. Entries are sorted by h1. Entries that share h1 but
 // not h2 are different keys with one 64-bit hash: their h1 goes to a side

@@ -2,6 +2,7 @@
 #include "table/separator_index.h"
 
 #include "util/heap_bytes.h"
+#include "util/select_bit.h"
 
 namespace compassdb {
 

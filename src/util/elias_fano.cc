@@ -5,6 +5,7 @@
 
 #include "util/coding.h"
 #include "util/heap_bytes.h"
+#include "util/select_bit.h"
 
 namespace compassdb {
 
@@ -24,21 +25,6 @@ Shape ShapeOf(uint64_t count, uint64_t last) {
   // One zero behind the last element, so that every SelectZero has an answer.
   shape.high_words = (count + (last >> shape.low_bits) + 1 + 63) / 64;
   return shape;
-}
-
-// The i-th set bit of `word`, which has more than i.
-uint32_t SelectInWord(uint64_t word, uint32_t i) {
-  uint32_t base = 0;
-  for (uint32_t width = 32; width >= 8; width /= 2) {
-    const uint32_t low = static_cast<uint32_t>(std::popcount(word & ((uint64_t{1} << width) - 1)));
-    if (i >= low) {
-      i -= low;
-      word >>= width;
-      base += width;
-    }
-  }
-  for (; i > 0; --i) word &= word - 1;
-  return base + static_cast<uint32_t>(std::countr_zero(word));
 }
 
 }  // namespace
