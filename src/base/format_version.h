@@ -29,6 +29,7 @@ inline constexpr FileFormat kLogFormat{"log", FormatMagic("CmpsLog1"), 1, 1};
 inline constexpr FileFormat kWalFormat{"write-ahead log", FormatMagic("CmpsWal1"), 1, 1};
 inline constexpr FileFormat kManifestFormat{"manifest", FormatMagic("CmpsMan1"), 1, 1};
 inline constexpr FileFormat kPieceFormat{"piece", FormatMagic("CmpsPie1"), 4, 4};
+inline constexpr FileFormat kTableFileFormat{"table file", FormatMagic("CmpsTbl1"), 1, 1};
 inline constexpr FileFormat kPieceFileFormat{"compaction file", FormatMagic("CmpsPhF1"), 1, 1};
 
 constexpr bool CanReadVersion(const FileFormat& format, uint32_t version) {

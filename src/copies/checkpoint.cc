@@ -9,6 +9,7 @@
 #include "base/file_names.h"
 #include "copies/file_copy.h"
 #include "copies/live_copy.h"
+#include "db/db_impl.h"
 #include "env/env_adapter.h"
 
 namespace compassdb {
@@ -69,6 +70,26 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
     Status s = FillDir(db_, fs_.get(), staging, log_size_for_flush);
     s = End(std::move(s), staging, checkpoint_dir);
     if (s.ok() && sequence_number_ptr != nullptr) *sequence_number_ptr = sequence;
+    return s;
+  }
+
+  Status ExportColumnFamily(rocksdb::ColumnFamilyHandle* handle, const std::string& export_dir,
+                            rocksdb::ExportImportFilesMetaData** metadata) override {
+    auto* const db = dynamic_cast<DBImpl*>(db_->GetRootDB());
+    if (db == nullptr) return Status::InvalidArgument("ExportColumnFamily: not a CompassDB database");
+    std::string staging;
+    if (Status s = Begin(export_dir, "Specified export_dir exists", &staging); !s.ok()) return s;
+    auto result = std::make_unique<rocksdb::ExportImportFilesMetaData>();
+    result->db_comparator_name = handle->GetComparator()->Name();
+    rocksdb::LiveFileMetaData file;
+    bool written = false;
+    Status s = db->ExportTable(handle, JoinPath(staging, "000001.sst"), &file, &written);
+    if (s.ok()) s = fs_->SyncDir(staging);
+    s = End(std::move(s), staging, export_dir);
+    if (!s.ok()) return s;
+    file.db_path = file.directory = export_dir;
+    if (written) result->files.push_back(std::move(file));
+    *metadata = result.release();
     return s;
   }
 

@@ -246,13 +246,7 @@ class DBImpl final : public rocksdb::DB {
   Status GetSortedWalFiles(rocksdb::VectorLogPtr& files) override;
   Status GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) override;
 
-  // Not there yet: NotSupported, each naming itself (unsupported.cc).
-  Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
-  Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
-  Status GetUpdatesSince(rocksdb::SequenceNumber sequence,
-                         std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
-                         const rocksdb::TransactionLogIterator::ReadOptions& options) override;
-  Status DeleteFile(std::string name) override;
+  // Tables from outside (ingest.cc).
   using DB::IngestExternalFile;
   Status IngestExternalFile(ColumnFamilyHandle* family,
                             const std::vector<std::string>& external_files,
@@ -263,6 +257,17 @@ class DBImpl final : public rocksdb::DB {
                                       const rocksdb::ImportColumnFamilyOptions& import_options,
                                       const rocksdb::ExportImportFilesMetaData& metadata,
                                       ColumnFamilyHandle** handle) override;
+  // Flushes, and writes all of the family into a table file; an empty family gives none.
+  Status ExportTable(ColumnFamilyHandle* handle, const std::string& path,
+                     rocksdb::LiveFileMetaData* metadata, bool* written);
+
+  // Not there yet: NotSupported, each naming itself (unsupported.cc).
+  Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
+  Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
+  Status GetUpdatesSince(rocksdb::SequenceNumber sequence,
+                         std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
+                         const rocksdb::TransactionLogIterator::ReadOptions& options) override;
+  Status DeleteFile(std::string name) override;
 
  private:
   friend class DbOpener;
@@ -310,6 +315,14 @@ class DBImpl final : public rocksdb::DB {
   using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
   Status WaitForFlush(const FlushTargets& targets, bool for_listeners);
   void FlushUnloggedData();
+
+  // --- ingest.cc
+  struct Ingestion;
+  Status OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
+                       std::vector<Ingestion>* ingestions);
+  Status FlushForIngestion(const std::vector<Ingestion>& ingestions) EXCLUDES(mu_);
+  Status AssignSequences(std::vector<Ingestion>* ingestions) EXCLUDES(mu_);
+  Status WriteIngestions(std::vector<Ingestion>* ingestions) EXCLUDES(mu_);
 
   // --- live_files.cc
   struct LiveState;

@@ -23,21 +23,4 @@ Status DBImpl::DeleteFile(std::string) {
   return Status::NotSupported("DeleteFile: files hold pieces of many tables");
 }
 
-Status DBImpl::IngestExternalFile(ColumnFamilyHandle*, const std::vector<std::string>&,
-                                  const rocksdb::IngestExternalFileOptions&) {
-  return Status::NotSupported("IngestExternalFile");
-}
-
-Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>&) {
-  return Status::NotSupported("IngestExternalFiles");
-}
-
-Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions&,
-                                            const std::string&,
-                                            const rocksdb::ImportColumnFamilyOptions&,
-                                            const rocksdb::ExportImportFilesMetaData&,
-                                            ColumnFamilyHandle**) {
-  return Status::NotSupported("CreateColumnFamilyWithImport");
-}
-
 }  // namespace compassdb

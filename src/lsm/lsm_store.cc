@@ -510,9 +510,11 @@ std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request)
 }
 
 void LsmStore::Release(CompactionTask* task) {
-  auto* t = static_cast<LsmTask*>(task);
-  for (const TableRef& table : t->inputs()) busy_.erase(table->meta().tph_id);
-  for (const TableRef& table : t->bases()) busy_.erase(table->meta().tph_id);
+  if (!task->is_ingestion()) {
+    auto* t = static_cast<LsmTask*>(task);
+    for (const TableRef& table : t->inputs()) busy_.erase(table->meta().tph_id);
+    for (const TableRef& table : t->bases()) busy_.erase(table->meta().tph_id);
+  }
   std::erase_if(claims_, [&](const Claim& claim) { return claim.task == task; });
 }
 

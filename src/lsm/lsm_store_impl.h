@@ -43,6 +43,8 @@ class LsmStore : public Store {
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                              bool* conflict) override;
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
+  std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, bool top) override;  // ingest.cc
+  bool OverlapsTables(const Slice& smallest, const Slice& largest) const override;
   void Release(CompactionTask* task) override;
   int Level0Runs() const override { return static_cast<int>(version_->levels()[0].size()); }
   uint64_t PendingCompactionBytes() const override;
@@ -54,6 +56,7 @@ class LsmStore : public Store {
   void RecordJob(const JobReport& report);
 
  private:
+  class IngestTask;
   struct PreparedTables : Prepared {
     std::vector<std::pair<int, TableRef>> tables;
   };

@@ -195,7 +195,15 @@ class CompactionTask {
                      const std::atomic<bool>* cancel, VersionEdit* edit, JobReport* report) = 0;
   virtual int input_level() const = 0;
   virtual int output_level() const = 0;
+  virtual bool is_ingestion() const { return false; }
   virtual std::string Describe() const = 0;
+};
+
+// Records from outside that are to become tables.
+struct IngestRequest {
+  InternalIteratorPtr records;  // in internal-key order
+  std::vector<RangeTombstone> tombstones;
+  std::string smallest, largest;  // user keys; nothing lies outside
 };
 
 struct ManualCompaction {
@@ -240,6 +248,11 @@ class Store {
   // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
   virtual std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                                      bool* conflict) = 0;
+  // [mutex] A task that writes the request as tables of the deepest level that has nothing above or
+  // beside it in its range, and of level 0 if `top`. Null if the family was dropped.
+  virtual std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, bool top) = 0;
+  // [mutex] Some table may hold a key of the range, or a tombstone over it.
+  virtual bool OverlapsTables(const Slice& smallest, const Slice& largest) const = 0;
   // [mutex] After Install, or after the task failed.
   virtual void Release(CompactionTask* task) = 0;
 

@@ -45,6 +45,13 @@ Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* fil
   return Status::OK();
 }
 
+void FileCache::Insert(std::shared_ptr<CompactionFile> file) {
+  MutexLock lock(&mu_);
+  const uint64_t number = file->file_number();
+  lru_.push_front(number);
+  files_[number] = Entry{std::move(file), lru_.begin()};
+}
+
 void FileCache::Evict(uint64_t file_number) {
   std::shared_ptr<CompactionFile> closed;
   MutexLock lock(&mu_);

@@ -19,6 +19,8 @@ class FileCache {
   // in use beyond that stay open until they are released.
   FileCache(FileSystem* fs, std::string dir, const FileOptions& options, size_t max_open);
   Status Get(uint64_t file_number, std::shared_ptr<CompactionFile>* file);
+  // A file that is open already, whatever its name.
+  void Insert(std::shared_ptr<CompactionFile> file);
   void Evict(uint64_t file_number);  // before the file is deleted
   std::string PathOf(uint64_t file_number) const;
   FileSystem* fs() const { return fs_; }

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table files: writing, reading, ingestion, export and import.
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "base/file_names.h"
+#include "db/db_test_util.h"
+#include "rocksdb/sst_file_reader.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/utilities/checkpoint.h"
+
+namespace compassdb {
+namespace {
+
+class IngestTest : public DbTest {
+ protected:
+  void SetUp() override {
+    options_.merge_operator = std::make_shared<AppendOperator>();
+    OpenDb();
+  }
+  // A file with the keys [first, first + count).
+  void WriteFile(const std::string& path, int first, int count, const std::string& value) {
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
+    ASSERT_TRUE(writer.Open(path).ok());
+    for (int i = first; i < first + count; ++i) ASSERT_TRUE(writer.Put(Key(i), value).ok());
+    ASSERT_TRUE(writer.Finish().ok());
+  }
+  Status Ingest(const std::string& path, rocksdb::IngestExternalFileOptions options = {}) {
+    return db_->IngestExternalFile({path}, options);
+  }
+  int TablesOn(int level) {
+    std::string value;
+    EXPECT_TRUE(db_->GetProperty("rocksdb.num-files-at-level" + std::to_string(level), &value));
+    return atoi(value.c_str());
+  }
+};
+
+TEST_F(IngestTest, WriterChecksItsInput) {
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
+  EXPECT_TRUE(writer.Put("a", "1").IsInvalidArgument());
+  EXPECT_TRUE(writer.Finish().IsInvalidArgument());
+  ASSERT_TRUE(writer.Open("/f.sst").ok());
+  EXPECT_TRUE(writer.Finish().IsInvalidArgument());
+  ASSERT_TRUE(writer.Put("b", "1").ok());
+  EXPECT_TRUE(writer.Put("b", "2").IsInvalidArgument());
+  EXPECT_TRUE(writer.Put("a", "2").IsInvalidArgument());
+  ASSERT_TRUE(writer.DeleteRange("y", "x").ok());  // counted, but empty
+  ASSERT_TRUE(writer.DeleteRange("x", "z").ok());
+  ASSERT_TRUE(writer.Delete("c").ok());
+  ASSERT_TRUE(writer.Merge("d", "1").ok());
+  EXPECT_GT(writer.FileSize(), 0u);
+  rocksdb::ExternalSstFileInfo info;
+  ASSERT_TRUE(writer.Finish(&info).ok());
+  EXPECT_EQ(info.smallest_key, "b");
+  EXPECT_EQ(info.largest_key, "d");
+  EXPECT_EQ(info.smallest_range_del_key, "x");
+  EXPECT_EQ(info.largest_range_del_key, "z");
+  EXPECT_EQ(info.num_entries, 3u);
+  EXPECT_EQ(info.num_range_del_entries, 2u);
+  uint64_t size = 0;
+  ASSERT_TRUE(fs_->GetFileSize("/f.sst", &size).ok());
+  EXPECT_EQ(info.file_size, size);
+  EXPECT_EQ(writer.FileSize(), size);
+  EXPECT_TRUE(writer.Put("e", "1").IsInvalidArgument());
+}
+
+TEST_F(IngestTest, ReaderSeesTheFile) {
+  WriteFile("/f.sst", 0, 1000, "v");
+  rocksdb::SstFileReader reader(options_);
+  EXPECT_TRUE(reader.Open("/missing.sst").IsIOError());
+  ASSERT_TRUE(reader.Open("/f.sst").ok());
+  EXPECT_TRUE(reader.VerifyChecksum().ok());
+  EXPECT_EQ(reader.GetTableProperties()->num_entries, 1000u);
+  std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(rocksdb::ReadOptions()));
+  int n = 0;
+  for (it->SeekToFirst(); it->Valid(); it->Next(), ++n) EXPECT_EQ(it->key().ToString(), Key(n));
+  EXPECT_EQ(n, 1000);
+  it->Seek(Key(500));
+  EXPECT_EQ(it->key().ToString(), Key(500));
+  it->Prev();
+  EXPECT_EQ(it->key().ToString(), Key(499));
+}
+
+TEST_F(IngestTest, NewDataGoesToTheBottomWithoutSequence) {
+  WriteFile("/f.sst", 0, 1000, "v");
+  const uint64_t before = db_->GetLatestSequenceNumber();
+  ASSERT_TRUE(Ingest("/f.sst").ok());
+  EXPECT_EQ(db_->GetLatestSequenceNumber(), before);
+  EXPECT_EQ(TablesOn(0), 0);
+  EXPECT_GT(TablesOn(6), 0);
+  EXPECT_EQ(Get(Key(999)), "v");
+  EXPECT_TRUE(fs_->FileExists("/f.sst").ok());
+  OpenDb();
+  EXPECT_EQ(Get(Key(0)), "v");
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Get(Key(0)), "v");
+}
+
+TEST_F(IngestTest, NewerThanAllWrittenBefore) {
+  // In a memtable, in level 0, deeper: all are hidden, in this order of writes.
+  ASSERT_TRUE(Put(Key(1), "deep").ok());
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  ASSERT_TRUE(Put(Key(2), "flushed").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put(Key(3), "in memory").ok());
+  const uint64_t before = db_->GetLatestSequenceNumber();
+  WriteFile("/f.sst", 0, 10, "new");
+  rocksdb::IngestExternalFileOptions options;
+  options.allow_blocking_flush = false;
+  EXPECT_TRUE(Ingest("/f.sst", options).IsInvalidArgument());
+  options.allow_blocking_flush = true;
+  options.allow_global_seqno = false;
+  EXPECT_TRUE(Ingest("/f.sst", options).IsInvalidArgument());
+  options.allow_global_seqno = true;
+  options.fail_if_not_bottommost_level = true;
+  EXPECT_TRUE(Ingest("/f.sst", options).IsTryAgain());
+  options.fail_if_not_bottommost_level = false;
+  ASSERT_TRUE(Ingest("/f.sst", options).ok());
+  EXPECT_EQ(db_->GetLatestSequenceNumber(), before + 1);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Get(Key(i)), "new");
+  ASSERT_TRUE(Put(Key(3), "later").ok());
+  EXPECT_EQ(Get(Key(3)), "later");
+  OpenDb();
+  EXPECT_EQ(Get(Key(3)), "later");
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Get(Key(2)), "new");
+  EXPECT_EQ(Get(Key(3)), "later");
+}
+
+TEST_F(IngestTest, SnapshotsDoNotSeeIt) {
+  ASSERT_TRUE(Put("other", "x").ok());
+  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+  WriteFile("/f.sst", 0, 10, "new");
+  ASSERT_TRUE(Ingest("/f.sst").ok());
+  EXPECT_EQ(Get(Key(1), snapshot), "NOT_FOUND");
+  EXPECT_EQ(Get(Key(1)), "new");
+  db_->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(IngestTest, RangeTombstonesAndMerges) {
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), "old").ok());
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
+  ASSERT_TRUE(writer.Open("/f.sst").ok());
+  ASSERT_TRUE(writer.DeleteRange(Key(10), Key(20)).ok());
+  ASSERT_TRUE(writer.Put(Key(15), "kept").ok());
+  ASSERT_TRUE(writer.Merge(Key(30), "more").ok());
+  ASSERT_TRUE(writer.Delete(Key(40)).ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  rocksdb::IngestExternalFileOptions options;
+  options.move_files = true;
+  options.verify_checksums_before_ingest = true;
+  ASSERT_TRUE(Ingest("/f.sst", options).ok());
+  EXPECT_TRUE(fs_->FileExists("/f.sst").IsNotFound());
+  for (int pass = 0; pass < 2; ++pass) {
+    EXPECT_EQ(Get(Key(9)), "old");
+    EXPECT_EQ(Get(Key(10)), "NOT_FOUND");
+    EXPECT_EQ(Get(Key(15)), "kept");
+    EXPECT_EQ(Get(Key(30)), "old,more");
+    EXPECT_EQ(Get(Key(40)), "NOT_FOUND");
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  }
+}
+
+TEST_F(IngestTest, FilesOfOneCallInTheirOrder) {
+  WriteFile("/a.sst", 0, 10, "a");
+  WriteFile("/b.sst", 5, 10, "b");
+  ASSERT_TRUE(db_->IngestExternalFile({"/a.sst", "/b.sst"}, rocksdb::IngestExternalFileOptions()).ok());
+  EXPECT_EQ(Get(Key(4)), "a");
+  EXPECT_EQ(Get(Key(5)), "b");
+  EXPECT_EQ(Get(Key(14)), "b");
+  EXPECT_EQ(db_->GetLatestSequenceNumber(), 2u);
+}
+
+TEST_F(IngestTest, LargeFileIsCutAndTombstonesWithIt) {
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
+  ASSERT_TRUE(writer.Open("/f.sst").ok());
+  ASSERT_TRUE(writer.DeleteRange(Key(0), Key(5000)).ok());
+  for (int i = 0; i < 5000; i += 2) {
+    ASSERT_TRUE(writer.Put(Key(i), std::string(100, 'v')).ok());
+  }
+  ASSERT_TRUE(writer.Finish().ok());
+  ASSERT_TRUE(Ingest("/f.sst").ok());
+  EXPECT_GT(TablesOn(6), 2);
+  EXPECT_TRUE(db_->VerifyChecksum().ok());
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  int n = 0;
+  for (it->SeekToFirst(); it->Valid(); it->Next(), n += 2) ASSERT_EQ(it->key().ToString(), Key(n));
+  EXPECT_EQ(n, 5000);
+}
+
+TEST_F(IngestTest, WrongFiles) {
+  EXPECT_TRUE(Ingest("/missing.sst").IsIOError());
+  EXPECT_TRUE(db_->IngestExternalFile({}, rocksdb::IngestExternalFileOptions()).IsInvalidArgument());
+  EXPECT_TRUE(db_->IngestExternalFiles({}).IsInvalidArgument());
+  WriteFile("/f.sst", 0, 1000, "v");
+  rocksdb::IngestExternalFileOptions behind;
+  behind.ingest_behind = true;
+  EXPECT_TRUE(Ingest("/f.sst", behind).IsInvalidArgument());
+  std::string data;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), "/f.sst", &data).ok());
+  data[1000] = static_cast<char>(data[1000] ^ 4);
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/damaged.sst", data).ok());
+  EXPECT_TRUE(Ingest("/damaged.sst").IsCorruption());
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/damaged.sst", "short").ok());
+  EXPECT_TRUE(Ingest("/damaged.sst").IsCorruption());
+  EXPECT_EQ(Get(Key(1)), "NOT_FOUND");
+  ASSERT_TRUE(Put("still", "writable").ok());
+}
+
+TEST_F(IngestTest, CrashAnywhereLeavesAllOrNothing) {
+  ASSERT_TRUE(Put(Key(5), "old", true).ok());
+  WriteFile("/f.sst", 0, 2000, std::string(100, 'n'));
+  ASSERT_TRUE(fs_->SyncDir("/").ok());
+  for (uint64_t n = 1; n < 200; ++n) {
+    std::atomic<uint64_t> left{n};
+    fs_->SetHook([&](FaultOp op, const std::string& path) {
+      if (op != FaultOp::kRead && op != FaultOp::kStat && path.rfind("/db", 0) == 0 && --left == 0) {
+        fs_->PowerCut(n, CutMode::kRandom);
+      }
+    });
+    const bool ok = Ingest("/f.sst").ok();
+    fs_->SetHook(nullptr);
+    if (!fs_->IsDown()) {
+      EXPECT_TRUE(ok);
+      break;
+    }
+    CloseDb();
+    fs_->Restart();
+    OpenDb();
+    const bool there = Get(Key(1999)) != "NOT_FOUND";
+    EXPECT_TRUE(there || !ok);
+    EXPECT_EQ(Get(Key(5)), there ? std::string(100, 'n') : "old");
+    EXPECT_EQ(Get(Key(0)) != "NOT_FOUND", there);
+    if (there) break;
+  }
+}
+
+TEST_F(IngestTest, BesideWritersAndCompactions) {
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (int i = 0; !stop; ++i) {
+      EXPECT_TRUE(Put(Key(i % 4000), "w" + std::to_string(i) + std::string(100, 'x')).ok());
+    }
+  });
+  for (int n = 0; n < 20; ++n) {
+    const std::string path = "/f" + std::to_string(n) + ".sst";
+    WriteFile(path, n * 150, 300, "ingested" + std::to_string(n));
+    ASSERT_TRUE(Ingest(path).ok());
+  }
+  stop = true;
+  writer.join();
+  WriteFile("/last.sst", 0, 4000, "last");
+  ASSERT_TRUE(Ingest("/last.sst").ok());
+  ASSERT_TRUE(db_->VerifyChecksum().ok());
+  for (int i = 0; i < 4000; ++i) ASSERT_EQ(Get(Key(i)), "last");
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  for (int i = 0; i < 4000; ++i) ASSERT_EQ(Get(Key(i)), "last");
+}
+
+TEST_F(IngestTest, ExportAndImport) {
+  for (int i = 0; i < 3000; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'a')).ok());
+  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+  ASSERT_TRUE(Put(Key(7), "newer").ok());
+  ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), Key(7), "more").ok());
+  ASSERT_TRUE(db_->DeleteRange(rocksdb::WriteOptions(), db_->DefaultColumnFamily(), Key(100), Key(200)).ok());
+  ASSERT_TRUE(Put(Key(150), "after").ok());
+  db_->ReleaseSnapshot(snapshot);
+  rocksdb::Checkpoint* opened = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &opened).ok());
+  std::unique_ptr<rocksdb::Checkpoint> checkpoint(opened);
+  rocksdb::ExportImportFilesMetaData* exported = nullptr;
+  ASSERT_TRUE(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/ex", &exported).ok());
+  std::unique_ptr<rocksdb::ExportImportFilesMetaData> metadata(exported);
+  rocksdb::ExportImportFilesMetaData* again = nullptr;
+  EXPECT_TRUE(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/ex", &again).IsInvalidArgument());
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  const rocksdb::ImportColumnFamilyOptions import;
+  EXPECT_TRUE(db_->CreateColumnFamilyWithImport(options_, "default", import, *metadata, &handle).IsInvalidArgument());
+  rocksdb::ExportImportFilesMetaData bad = *metadata;
+  bad.db_comparator_name = "other";
+  EXPECT_TRUE(db_->CreateColumnFamilyWithImport(options_, "x", import, bad, &handle).IsInvalidArgument());
+  bad = *metadata;
+  bad.files[0].name = "/none.sst";
+  EXPECT_TRUE(db_->CreateColumnFamilyWithImport(options_, "x", import, bad, &handle).IsIOError());
+  bad.files.clear();
+  EXPECT_TRUE(db_->CreateColumnFamilyWithImport(options_, "x", import, bad, &handle).IsInvalidArgument());
+  ASSERT_TRUE(db_->CreateColumnFamilyWithImport(options_, "copy", import, *metadata, &handle).ok());
+  std::unique_ptr<rocksdb::Iterator> one(db_->NewIterator(rocksdb::ReadOptions()));
+  std::unique_ptr<rocksdb::Iterator> two(db_->NewIterator(rocksdb::ReadOptions(), handle));
+  int n = 0;
+  one->SeekToFirst();
+  for (two->SeekToFirst(); two->Valid() && one->Valid(); one->Next(), two->Next(), ++n) {
+    ASSERT_EQ(one->key().ToString(), two->key().ToString());
+    ASSERT_EQ(one->value().ToString(), two->value().ToString());
+  }
+  EXPECT_FALSE(one->Valid() || two->Valid());
+  EXPECT_EQ(n, 2901);
+  one.reset();
+  two.reset();
+  delete handle;
+  // Into another database, whose sequences are behind.
+  CloseDb();
+  rocksdb::DB* other = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open(options_, "/other", &other).ok());
+  db_.reset(other);
+  ASSERT_TRUE(db_->CreateColumnFamilyWithImport(options_, "copy", import, *metadata, &handle).ok());
+  std::string value;
+  ASSERT_TRUE(db_->Get(rocksdb::ReadOptions(), handle, Key(7), &value).ok());
+  EXPECT_EQ(value, "newer,more");
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handle, Key(7), "mine").ok());
+  ASSERT_TRUE(db_->Get(rocksdb::ReadOptions(), handle, Key(7), &value).ok());
+  EXPECT_EQ(value, "mine");
+  delete handle;
+}
+
+}  // namespace
+}  // namespace compassdb

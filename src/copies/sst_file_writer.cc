@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rocksdb/sst_file_writer.h"
+
+#include "db/column_family.h"
+#include "db/db_config.h"
+#include "env/env_adapter.h"
+#include "manifest/table_file.h"
+#include "rocksdb/file_checksum.h"
+
+namespace rocksdb {
+
+using compassdb::RangeTombstone;
+using compassdb::TableFileWriter;
+
+struct SstFileWriter::Rep {
+  Rep(const Options& o, const Comparator* c, ColumnFamilyHandle* f)
+      : options(o), comparator(c), family(f), fs(compassdb::FileSystemOfEnv(o.env)) {}
+
+  Status Add(const Slice& user_key, compassdb::ValueType type, const Slice& value) {
+    if (writer == nullptr) return Status::InvalidArgument("File is not opened");
+    if (comparator->timestamp_size() != 0) {
+      return Status::NotSupported("SstFileWriter: user-defined timestamps");
+    }
+    if (info.num_entries > 0 && comparator->Compare(user_key, info.largest_key) <= 0) {
+      return Status::InvalidArgument("Keys must be added in strict ascending order.");
+    }
+    key.clear();
+    compassdb::AppendInternalKey(&key, user_key, 0, type);
+    Status s = writer->Add(key, value);
+    if (!s.ok()) return s;
+    if (info.num_entries == 0) info.smallest_key = user_key.ToString();
+    info.largest_key.assign(user_key.data(), user_key.size());
+    ++info.num_entries;
+    return s;
+  }
+
+  Status DeleteRange(const Slice& begin, const Slice& end) {
+    if (writer == nullptr) return Status::InvalidArgument("File is not opened");
+    // An empty range is counted, as in RocksDB, but deletes nothing.
+    if (comparator->Compare(begin, end) < 0) {
+      writer->AddRangeTombstone(RangeTombstone{begin.ToString(), end.ToString(), 0});
+      deletes = true;
+    }
+    if (info.num_range_del_entries == 0 ||
+        comparator->Compare(begin, info.smallest_range_del_key) < 0) {
+      info.smallest_range_del_key = begin.ToString();
+    }
+    if (info.num_range_del_entries == 0 ||
+        comparator->Compare(end, info.largest_range_del_key) > 0) {
+      info.largest_range_del_key = end.ToString();
+    }
+    ++info.num_range_del_entries;
+    return Status::OK();
+  }
+
+  const Options options;
+  const Comparator* const comparator;
+  ColumnFamilyHandle* const family;
+  const std::shared_ptr<compassdb::FileSystem> fs;
+  std::unique_ptr<TableFileWriter> writer;  // null: not open
+  ExternalSstFileInfo info;
+  bool deletes = false;  // some range that is not empty
+  uint64_t bytes = 0;
+  std::string key;
+};
+
+SstFileWriter::SstFileWriter(const EnvOptions&, const Options& options,
+                             const Comparator* user_comparator, ColumnFamilyHandle* column_family,
+                             bool, Env::IOPriority, bool)
+    : rep_(std::make_unique<Rep>(
+          options,
+          column_family != nullptr ? column_family->GetComparator() : user_comparator,
+          column_family)) {}
+
+SstFileWriter::~SstFileWriter() = default;
+
+Status SstFileWriter::Open(const std::string& file_path) {
+  rep_->info = ExternalSstFileInfo();
+  rep_->info.file_path = file_path;
+  rep_->bytes = 0;
+  rep_->deletes = false;
+  ColumnFamilyOptions family = rep_->options;
+  if (rep_->family != nullptr) family = compassdb::FamilyOf(rep_->family)->options();
+  compassdb::StoreOptions store;
+  Status s = compassdb::ProjectFamilyOptions(0, "", family, &store);
+  if (!s.ok()) return s;
+  compassdb::PieceBuildOptions build;
+  build.comparator = rep_->comparator;
+  build.block_size = store.block_size;
+  build.block_size_deviation = store.block_size_deviation;
+  if (!store.compression.empty()) build.compression = store.compression.back();
+  build.compression_level = store.compression_level;
+  return TableFileWriter::Create(rep_->fs.get(), file_path, build, &rep_->writer);
+}
+
+Status SstFileWriter::Add(const Slice& user_key, const Slice& value) { return Put(user_key, value); }
+Status SstFileWriter::Put(const Slice& user_key, const Slice& value) {
+  return rep_->Add(user_key, compassdb::kTypeValue, value);
+}
+Status SstFileWriter::Put(const Slice&, const Slice&, const Slice&) {
+  return Status::NotSupported("SstFileWriter: user-defined timestamps");
+}
+Status SstFileWriter::Merge(const Slice& user_key, const Slice& value) {
+  return rep_->Add(user_key, compassdb::kTypeMerge, value);
+}
+Status SstFileWriter::Delete(const Slice& user_key) {
+  return rep_->Add(user_key, compassdb::kTypeDeletion, Slice());
+}
+Status SstFileWriter::Delete(const Slice&, const Slice&) {
+  return Status::NotSupported("SstFileWriter: user-defined timestamps");
+}
+Status SstFileWriter::DeleteRange(const Slice& begin_key, const Slice& end_key) {
+  return rep_->DeleteRange(begin_key, end_key);
+}
+Status SstFileWriter::DeleteRange(const Slice&, const Slice&, const Slice&) {
+  return Status::NotSupported("SstFileWriter: user-defined timestamps");
+}
+
+Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {
+  Rep* const r = rep_.get();
+  if (r->writer == nullptr) return Status::InvalidArgument("File is not opened");
+  if (r->info.num_entries == 0 && !r->deletes) {
+    return Status::InvalidArgument("Cannot create sst file with no entries");
+  }
+  compassdb::TableFileInfo info;
+  info.comparator = r->comparator->Name();
+  if (r->family != nullptr) {
+    info.for_family = true;
+    info.column_family = r->family->GetID();
+    info.column_family_name = r->family->GetName();
+  }
+  Status s = r->writer->Finish(compassdb::ClockOfEnv(r->options.env)->NowMicros() / 1000000, &info);
+  r->info.file_size = r->bytes = r->writer->Bytes();
+  r->info.version = 2;
+  r->info.file_checksum_func_name = kUnknownFileChecksumFuncName;
+  r->writer.reset();
+  if (!s.ok()) {
+    r->fs->DeleteFile(r->info.file_path).PermitUncheckedError();
+    return s;
+  }
+  if (file_info != nullptr) *file_info = r->info;
+  return s;
+}
+
+uint64_t SstFileWriter::FileSize() {
+  return rep_->writer != nullptr ? rep_->writer->Bytes() : rep_->bytes;
+}
+
+}  // namespace rocksdb

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables from outside: ingestion, and column families that are imported.
+//
+// Ingestion runs at the front of the write queue, so that it has its place in
+// the order of writes: memtables with keys in its range are flushed first, the
+// records get one sequence (0, if there is nothing that they could hide or that a
+// snapshot could see), become tables of the store, and are committed together.
+// Writers wait meanwhile.
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "db/db_impl.h"
+#include "iter/merging_iterator.h"
+#include "manifest/table_file.h"
+
+namespace compassdb {
+namespace {
+
+// A file's records with another sequence.
+class ResequencedIterator final : public InternalIterator {
+ public:
+  ResequencedIterator(std::shared_ptr<const TableFile> file, SequenceNumber sequence)
+      : file_(std::move(file)), sequence_(sequence) {
+    BlockReadOptions read;
+    read.whole_piece = true;
+    iter_ = file_->piece().NewIterator(read);
+  }
+  bool Valid() const override { return iter_->Valid(); }
+  void SeekToFirst() override { iter_->SeekToFirst(), Update(); }
+  void SeekToLast() override { iter_->SeekToLast(), Update(); }
+  void Seek(const Slice& target) override { iter_->Seek(target), Update(); }
+  void SeekForPrev(const Slice& target) override { iter_->SeekForPrev(target), Update(); }
+  void Next() override { iter_->Next(), Update(); }
+  void Prev() override { iter_->Prev(), Update(); }
+  Slice key() const override { return key_; }
+  Slice value() const override { return iter_->value(); }
+  Status status() const override { return iter_->status(); }
+
+ private:
+  void Update() {
+    if (!iter_->Valid()) return;
+    key_.clear();
+    AppendInternalKey(&key_, ExtractUserKey(iter_->key()), sequence_, ExtractType(iter_->key()));
+  }
+  const std::shared_ptr<const TableFile> file_;
+  const SequenceNumber sequence_;
+  InternalIteratorPtr iter_;
+  std::string key_;
+};
+
+// A file's records as they are, and the file with them.
+class OwningIterator final : public InternalIterator {
+ public:
+  explicit OwningIterator(std::shared_ptr<const TableFile> file)
+      : file_(std::move(file)), iter_(file_->piece().NewIterator(BlockReadOptions())) {}
+  bool Valid() const override { return iter_->Valid(); }
+  void SeekToFirst() override { iter_->SeekToFirst(); }
+  void SeekToLast() override { iter_->SeekToLast(); }
+  void Seek(const Slice& target) override { iter_->Seek(target); }
+  void SeekForPrev(const Slice& target) override { iter_->SeekForPrev(target); }
+  void Next() override { iter_->Next(); }
+  void Prev() override { iter_->Prev(); }
+  Slice key() const override { return iter_->key(); }
+  Slice value() const override { return iter_->value(); }
+  Status status() const override { return iter_->status(); }
+
+ private:
+  const std::shared_ptr<const TableFile> file_;
+  const InternalIteratorPtr iter_;
+};
+
+bool OverlapsMemTable(const MemTable& mem, const Comparator* cmp, const Slice& smallest,
+                      const Slice& largest) {
+  if (mem.num_range_deletes() > 0 && mem.RangeTombstones()->Overlaps(&smallest, &largest)) {
+    return true;
+  }
+  const InternalIteratorPtr it = mem.NewIterator();
+  it->Seek(LookupKey(smallest, kMaxSequenceNumber).internal_key());
+  return it->Valid() && cmp->Compare(ExtractUserKey(it->key()), largest) <= 0;
+}
+
+bool OverlapsMemTables(const ReadState& state, const Comparator* cmp, const TphMeta& table) {
+  if (OverlapsMemTable(*state.mem, cmp, table.smallest, table.largest)) return true;
+  return std::any_of(state.immutables.begin(), state.immutables.end(), [&](const auto& m) {
+    return OverlapsMemTable(*m, cmp, table.smallest, table.largest);
+  });
+}
+
+}  // namespace
+
+// One file on its way in.
+struct DBImpl::Ingestion {
+  std::shared_ptr<ColumnFamily> family;
+  const rocksdb::IngestExternalFileOptions* options = nullptr;
+  std::shared_ptr<const TableFile> file;
+  bool overlaps_files = false;  // another file of the same call
+  bool imported = false;        // its records keep their sequences
+  SequenceNumber sequence = 0;
+  std::unique_ptr<CompactionTask> task;
+  CommitItem item;
+  JobReport report;
+};
+
+Status DBImpl::IngestExternalFile(ColumnFamilyHandle* handle,
+                                  const std::vector<std::string>& external_files,
+                                  const rocksdb::IngestExternalFileOptions& options) {
+  rocksdb::IngestExternalFileArg arg;
+  arg.column_family = handle;
+  arg.external_files = external_files;
+  arg.options = options;
+  return IngestExternalFiles({arg});
+}
+
+Status DBImpl::OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
+                             std::vector<Ingestion>* ingestions) {
+  const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(arg.column_family);
+  const rocksdb::IngestExternalFileOptions& options = arg.options;
+  if (arg.external_files.empty()) return Status::InvalidArgument("The list of files is empty");
+  if (options.ingest_behind) {
+    return Status::InvalidArgument("can't ingest_behind file in DB with allow_ingest_behind=false");
+  }
+  if (!arg.files_checksums.empty() && (arg.files_checksums.size() != arg.external_files.size() ||
+                                       arg.files_checksum_func_names.size() !=
+                                           arg.external_files.size())) {
+    return Status::InvalidArgument("IngestExternalFile: checksums must be given for every file");
+  }
+  const size_t first = ingestions->size();
+  for (const std::string& path : arg.external_files) {
+    std::unique_ptr<TableFile> file;
+    Status s = TableFile::Open(config_.fs, path, family->user_comparator(), &file);
+    if (!s.ok()) return s;
+    const TableFileInfo& info = file->info();
+    if (info.for_family && info.column_family != family->id()) {
+      return Status::InvalidArgument(path, "External file column family id don't match");
+    }
+    if (info.table.largest_seq != 0) {
+      return Status::InvalidArgument(path, "External file has non zero sequence number");
+    }
+    if (options.verify_checksums_before_ingest) s = file->piece().Verify();
+    if (!s.ok()) return s;
+    Ingestion& ingestion = ingestions->emplace_back();
+    ingestion.family = family;
+    ingestion.options = &options;
+    ingestion.file = std::move(file);
+  }
+  const Comparator* const cmp = family->user_comparator();
+  for (size_t i = first; i < ingestions->size(); ++i) {
+    const TphMeta& a = (*ingestions)[i].file->info().table;
+    for (size_t j = first; j < i; ++j) {
+      const TphMeta& b = (*ingestions)[j].file->info().table;
+      if (cmp->Compare(a.smallest, b.largest) > 0 || cmp->Compare(b.smallest, a.largest) > 0) {
+        continue;
+      }
+      (*ingestions)[i].overlaps_files = (*ingestions)[j].overlaps_files = true;
+    }
+  }
+  return Status::OK();
+}
+
+Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& args) {
+  if (Status s = CheckWritable("IngestExternalFile"); !s.ok()) return s;
+  if (args.empty()) return Status::InvalidArgument("ingestion arg list is empty");
+  for (size_t i = 0; i < args.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (FamilyOf(args[i].column_family) == FamilyOf(args[j].column_family)) {
+        return Status::InvalidArgument("ingestion args have duplicate CFs");
+      }
+    }
+  }
+  std::vector<Ingestion> ingestions;
+  for (const rocksdb::IngestExternalFileArg& arg : args) {
+    if (Status s = OpenIngestion(arg, &ingestions); !s.ok()) return s;
+  }
+  Status s;
+  {
+    ExclusiveWrite front(&write_thread_);
+    if (errors_.writes_refused()) return errors_.error();
+    s = FlushForIngestion(ingestions);
+    if (s.ok()) s = AssignSequences(&ingestions);
+    if (s.ok()) s = WriteIngestions(&ingestions);
+  }
+  NotifySealed();
+  PurgeObsolete();
+  if (!s.ok()) return s;
+  for (Ingestion& ingestion : ingestions) {
+    const JobContext job{this, config_.name, next_job_id_.fetch_add(1), ingestion.family};
+    listeners_.FilesCreated(job, ingestion.report, /*flush=*/false, s);
+    const std::string path = ingestion.file->path();
+    const bool move = ingestion.options->move_files;
+    ingestion.file.reset();
+    if (!move) continue;
+    Status removed = config_.fs->DeleteFile(path);
+    if (!removed.ok()) LogInfo(config_.info_log.get(), "ingested " + path + ": " + removed.ToString());
+  }
+  MutexLock lock(&mu_);
+  MaybeSchedule();
+  return s;
+}
+
+// Front. What the memtables hold in the files' ranges goes into the store.
+Status DBImpl::FlushForIngestion(const std::vector<Ingestion>& ingestions) {
+  Families families;
+  for (const Ingestion& ingestion : ingestions) {
+    if (ingestion.family->dropped) return Status::ColumnFamilyDropped(ingestion.family->name());
+    ReadStatePin state(ingestion.family->read_state());
+    if (!OverlapsMemTables(*state, ingestion.family->user_comparator(),
+                           ingestion.file->info().table)) {
+      continue;
+    }
+    if (!ingestion.options->allow_blocking_flush) {
+      return Status::InvalidArgument("External file requires flush");
+    }
+    families.push_back(ingestion.family);
+  }
+  if (families.empty()) return Status::OK();
+  if (config_.options.atomic_flush) families = families_.All();
+  FlushTargets targets;
+  {
+    ReadStateGarbage garbage;
+    MutexLock lock(&mu_);
+    Status s = SwitchMemTables(families, rocksdb::FlushReason::kExternalFileIngestion, &garbage);
+    if (!s.ok()) return s;
+    for (const auto& family : families) {
+      targets.emplace_back(family, family->sealed_count);
+      if (!family->immutables.empty()) family->flush_requested = true;
+    }
+    MaybeSchedule();
+  }
+  return WaitForFlush(targets, /*for_listeners=*/false);
+}
+
+// Front.
+Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions) {
+  const bool snapshots = snapshots_.count() > 0;
+  SequenceNumber next = last_sequence_.load() + 1;
+  MutexLock lock(&mu_);
+  for (Ingestion& ingestion : *ingestions) {
+    const TphMeta& table = ingestion.file->info().table;
+    if (ingestion.overlaps_files || (snapshots && ingestion.options->snapshot_consistency) ||
+        ingestion.family->store()->OverlapsTables(table.smallest, table.largest)) {
+      if (!ingestion.options->allow_global_seqno) {
+        return Status::InvalidArgument("Global seqno is required, but disabled");
+      }
+      ingestion.sequence = next++;
+    }
+  }
+  return Status::OK();
+}
+
+// Front.
+Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
+  Status s;
+  SequenceNumber last = last_sequence_.load();
+  for (Ingestion& ingestion : *ingestions) {
+    last = std::max(last, ingestion.sequence);
+    const int bottom = ingestion.family->store()->options().num_levels - 1;
+    IngestRequest request;
+    request.smallest = ingestion.file->info().table.smallest;
+    request.largest = ingestion.file->info().table.largest;
+    s = ingestion.file->piece().ReadRangeTombstones(&request.tombstones);
+    if (!s.ok()) break;
+    if (ingestion.imported) {
+      request.records = std::make_unique<OwningIterator>(ingestion.file);
+    } else {
+      request.records = std::make_unique<ResequencedIterator>(ingestion.file, ingestion.sequence);
+      for (RangeTombstone& t : request.tombstones) t.sequence = ingestion.sequence;
+    }
+    {
+      MutexLock lock(&mu_);
+      ingestion.task =
+          ingestion.family->store()->PickIngest(std::move(request), ingestion.overlaps_files);
+    }
+    if (ingestion.task == nullptr) {
+      s = Status::ColumnFamilyDropped(ingestion.family->name());
+    } else if (ingestion.options->fail_if_not_bottommost_level &&
+               ingestion.task->output_level() != bottom) {
+      s = Status::TryAgain(
+          "Files cannot be ingested to Lmax. Please make sure key range of Lmax and ongoing "
+          "compaction's output to Lmax does not overlap with files to ingest.");
+    } else {
+      s = ingestion.task->Run({}, &shutting_down_, &ingestion.item.edit, &ingestion.report);
+    }
+    if (s.ok()) {
+      s = ingestion.family->store()->Prepare(ingestion.item.edit, &ingestion.item.prepared);
+    }
+    if (!s.ok()) break;
+    LogInfo(config_.info_log.get(), "[" + ingestion.family->name() + "] " +
+                                        ingestion.task->Describe() + ": " +
+                                        ingestion.file->path() + ", sequence " +
+                                        std::to_string(ingestion.sequence));
+  }
+  ReadStateGarbage garbage;
+  MutexLock lock(&mu_);
+  if (s.ok()) {
+    std::vector<CommitItem> items;
+    for (Ingestion& ingestion : *ingestions) {
+      ingestion.item.family = ingestion.family;
+      ingestion.item.edit.column_family = ingestion.family->id();
+      items.push_back(std::move(ingestion.item));
+    }
+    // Behind the records' own edits, so that what the commit stamps on the first does not replace it.
+    CommitItem sequence;
+    sequence.edit.last_sequence = last;
+    sequence.installed = [this, last] { last_sequence_.store(last); };
+    items.push_back(std::move(sequence));
+    s = commits_.Commit(&items, garbage.list());
+  }
+  for (Ingestion& ingestion : *ingestions) {
+    if (ingestion.task != nullptr) ingestion.family->store()->Release(ingestion.task.get());
+  }
+  UpdateStall(&stall_changes_);
+  background_changed_.SignalAll();
+  return s;
+}
+
+Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options,
+                                            const std::string& name,
+                                            const rocksdb::ImportColumnFamilyOptions& import,
+                                            const rocksdb::ExportImportFilesMetaData& metadata,
+                                            ColumnFamilyHandle** handle) {
+  if (Status s = CheckWritable("CreateColumnFamilyWithImport"); !s.ok()) return s;
+  *handle = nullptr;
+  if (metadata.files.empty()) return Status::InvalidArgument("The list of files is empty");
+  if (options.comparator == nullptr || metadata.db_comparator_name != options.comparator->Name()) {
+    return Status::InvalidArgument("Comparator name mismatch");
+  }
+  rocksdb::IngestExternalFileOptions ingest;
+  std::vector<Ingestion> ingestions;
+  for (const rocksdb::LiveFileMetaData& meta : metadata.files) {
+    std::unique_ptr<TableFile> file;
+    Status s = TableFile::Open(config_.fs, meta.db_path + "/" + meta.name, options.comparator, &file);
+    if (!s.ok()) return s;
+    Ingestion& ingestion = ingestions.emplace_back();
+    ingestion.file = std::move(file);
+    ingestion.options = &ingest;
+    ingestion.imported = true;
+    ingestion.overlaps_files = metadata.files.size() > 1;
+    ingestion.sequence = ingestion.file->info().table.largest_seq;
+  }
+  if (Status s = CreateColumnFamily(options, name, handle); !s.ok()) return s;
+  Status s;
+  {
+    ExclusiveWrite front(&write_thread_);
+    for (Ingestion& ingestion : ingestions) ingestion.family = SharedFamilyOf(*handle);
+    s = WriteIngestions(&ingestions);
+  }
+  if (!s.ok()) {
+    DropColumnFamily(*handle).PermitUncheckedError();  // the first error counts
+    delete *handle;
+    *handle = nullptr;
+    return s;
+  }
+  for (Ingestion& ingestion : ingestions) {
+    const std::string path = ingestion.file->path();
+    ingestion.file.reset();
+    if (!import.move_files) continue;
+    Status removed = config_.fs->DeleteFile(path);
+    if (!removed.ok()) LogInfo(config_.info_log.get(), "imported " + path + ": " + removed.ToString());
+  }
+  return s;
+}
+
+Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
+                           rocksdb::LiveFileMetaData* metadata, bool* written) {
+  *written = false;
+  const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
+  if (!read_only_) {
+    rocksdb::FlushOptions flush;
+    flush.allow_write_stall = true;
+    Status s = FlushFamilies({family}, flush, rocksdb::FlushReason::kManualFlush);
+    if (!s.ok()) return s;
+  }
+  std::shared_ptr<const StoreView> view;
+  {
+    ReadStatePin state(family->read_state());
+    view = state->view;
+  }
+  BlockReadOptions read;
+  read.fill_cache = false;
+  read.whole_piece = true;
+  std::vector<InternalIteratorPtr> children;
+  RangeTombstoneSet tombstones(family->user_comparator());
+  Status s = view->AddIterators(read, &children, &tombstones);
+  if (!s.ok()) return s;
+  const InternalIteratorPtr records = NewMergingIterator(family->comparator(), std::move(children));
+  records->SeekToFirst();
+  if (!records->status().ok()) return records->status();
+  if (!records->Valid() && tombstones.empty()) return Status::OK();
+
+  PieceBuildOptions build;
+  build.comparator = family->user_comparator();
+  build.block_size = family->store()->options().block_size;
+  build.compression = rocksdb::kLZ4Compression;
+  std::unique_ptr<TableFileWriter> writer;
+  s = TableFileWriter::Create(config_.fs, path, build, &writer);
+  for (; s.ok() && records->Valid(); records->Next()) s = writer->Add(records->key(), records->value());
+  if (s.ok()) s = records->status();
+  if (!s.ok()) return s;
+  for (const auto& list : tombstones.lists()) {
+    for (const RangeTombstoneList::Fragment& f : list->fragments()) {
+      for (SequenceNumber sequence : f.sequences) {
+        writer->AddRangeTombstone({f.start, f.end, sequence});
+      }
+    }
+  }
+  TableFileInfo info;
+  info.comparator = family->user_comparator()->Name();
+  s = writer->Finish(config_.clock->NowMicros() / 1000000, &info);
+  if (!s.ok()) return s;
+  const size_t slash = path.rfind('/');
+  metadata->name = path.substr(slash);
+  metadata->relative_filename = path.substr(slash + 1);
+  metadata->db_path = metadata->directory = path.substr(0, slash);
+  metadata->size = writer->Bytes();
+  metadata->smallestkey = info.table.smallest;
+  metadata->largestkey = info.table.largest;
+  metadata->smallest_seqno = info.table.smallest_seq;
+  metadata->largest_seqno = info.table.largest_seq;
+  metadata->num_entries = info.table.NumRecords();
+  metadata->column_family_name = family->name();
+  metadata->level = family->store()->options().num_levels - 1;
+  *written = true;
+  return s;
+}
+
+}  // namespace compassdb

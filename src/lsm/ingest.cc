@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables from outside: sorted records become tables of the deepest level that
+// they may be on, cut like those of a compaction. The range is claimed while they are
+// written, so that no compaction fills it meanwhile.
+#include <algorithm>
+
+#include "lsm/compaction/exec/job_file.h"
+#include "lsm/lsm_store_impl.h"
+
+namespace compassdb {
+namespace {
+
+// Writes records and range tombstones as tables that share no key.
+class TableCutter {
+ public:
+  TableCutter(const StoreContext* context, const StoreOptions* options, int level,
+              std::vector<RangeTombstone> tombstones)
+      : context_(context),
+        options_(options),
+        level_(level),
+        tombstones_(std::move(tombstones)),
+        file_(context, /*flush=*/false) {
+    build_.comparator = options->comparator;
+    build_.hasher = context->hasher;
+    build_.block_size = options->block_size;
+    build_.block_size_deviation = options->block_size_deviation;
+    build_.data_order = options->data_order;
+    const auto at = static_cast<size_t>(level);
+    if (at < options->compression.size()) build_.compression = options->compression[at];
+    build_.compression_level = options->compression_level;
+  }
+
+  Status Run(InternalIterator* records, VersionEdit* edit, JobReport* report) {
+    std::string last;
+    uint64_t n = 0;
+    for (records->SeekToFirst(); records->Valid(); records->Next()) {
+      const Slice user_key = ExtractUserKey(records->key());
+      Status s;
+      if (level_ > 0 && piece_ != nullptr &&
+          piece_->EstimatedBytes() >= options_->target_table_bytes &&
+          options_->comparator->Compare(user_key, last) != 0) {
+        const std::string cut = user_key.ToString();
+        s = FinishTable(&cut, edit, report);
+      }
+      if (s.ok()) s = Open();
+      if (s.ok()) s = piece_->Add(records->key(), records->value());
+      if (!s.ok()) return s;
+      last.assign(user_key.data(), user_key.size());
+      if ((++n & 0x3ff) == 0) file_.Throttle();
+    }
+    Status s = records->status();
+    if (s.ok() && (piece_ != nullptr || !tombstones_.empty())) s = FinishTable(nullptr, edit, report);
+    if (s.ok()) s = file_.Finish();
+    if (!s.ok() || !file_.created()) return s;
+    report->records_in = report->records_out = n;
+    report->bytes_written = file_.bytes();
+    report->output_files.push_back(file_.number());
+    return s;
+  }
+
+ private:
+  Status Open() {
+    if (piece_ != nullptr) return Status::OK();
+    CompactionFileWriter* writer = nullptr;
+    Status s = file_.Writer(&writer);
+    if (s.ok()) piece_ = std::make_unique<PieceBuilder>(build_, writer, context_->new_number());
+    return s;
+  }
+
+  // With the tombstones, or their parts, before `cut` (null: all).
+  Status FinishTable(const std::string* cut, VersionEdit* edit, JobReport* report) {
+    if (Status s = Open(); !s.ok()) return s;
+    const Comparator* const cmp = options_->comparator;
+    std::vector<RangeTombstone> mine, later;
+    for (RangeTombstone& t : tombstones_) {
+      if (cut != nullptr && cmp->Compare(t.start, *cut) >= 0) {
+        later.push_back(std::move(t));
+      } else if (cut != nullptr && cmp->Compare(t.end, *cut) > 0) {
+        later.push_back({*cut, t.end, t.sequence});
+        mine.push_back({t.start, *cut, t.sequence});
+      } else {
+        mine.push_back(std::move(t));
+      }
+    }
+    tombstones_ = std::move(later);
+    for (const RangeTombstone& t : mine) piece_->AddRangeTombstone(t);
+    PieceMeta piece;
+    PieceHashes hashes;
+    if (Status s = piece_->Finish(&piece, &hashes); !s.ok()) return s;
+    piece_.reset();
+    piece.creation_time = context_->clock->NowMicros() / 1000000;
+    TphMeta meta;
+    meta.tph_id = context_->new_number();
+    ExtendBounds(cmp, piece, mine, /*first=*/true, &meta);
+    meta.pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
+    Status s = WriteOnePieceDirectory(hashes, kUpperFingerprints,
+                                      DirectoryFunction(*context_, *options_), &file_, &meta);
+    if (!s.ok()) return s;
+    report->outputs.push_back(meta);
+    edit->added.push_back({level_, std::move(meta)});
+    return s;
+  }
+
+  const StoreContext* const context_;
+  const StoreOptions* const options_;
+  const int level_;
+  std::vector<RangeTombstone> tombstones_;
+  JobFile file_;
+  PieceBuildOptions build_;
+  std::unique_ptr<PieceBuilder> piece_;
+};
+
+}  // namespace
+
+class LsmStore::IngestTask final : public CompactionTask {
+ public:
+  IngestTask(LsmStore* store, IngestRequest request, int level)
+      : store_(store), request_(std::move(request)), level_(level) {}
+  int input_level() const override { return level_; }
+  int output_level() const override { return level_; }
+  bool is_ingestion() const override { return true; }
+  std::string Describe() const override { return "ingestion into L" + std::to_string(level_); }
+  Status Run(const std::vector<SequenceNumber>&, const std::atomic<bool>*, VersionEdit* edit,
+             JobReport* report) override {
+    const uint64_t start = store_->context_->clock->NowNanos();
+    edit->column_family = store_->options_.column_family_id;
+    report->input_level = report->output_level = level_;
+    report->reason = "ingestion";
+    TableCutter cutter(store_->context_, &store_->options_, level_, request_.tombstones);
+    Status s = cutter.Run(request_.records.get(), edit, report);
+    if (!s.ok()) return s;
+    for (uint64_t number : report->output_files) store_->PinUntilInstalled(number);
+    report->micros = (store_->context_->clock->NowNanos() - start) / 1000;
+    store_->RecordJob(*report);
+    return s;
+  }
+
+ private:
+  LsmStore* const store_;
+  IngestRequest request_;
+  const int level_;
+};
+
+bool LsmStore::OverlapsTables(const Slice& smallest, const Slice& largest) const {
+  for (const auto& level : version_->levels()) {
+    for (const TableRef& t : level) {
+      if (OverlapsRange(options_.comparator, t->meta(), &smallest, &largest)) return true;
+    }
+  }
+  return false;
+}
+
+std::unique_ptr<CompactionTask> LsmStore::PickIngest(IngestRequest request, bool top) {
+  if (dropped_) return nullptr;
+  TphMeta range;
+  range.smallest = request.smallest;
+  range.largest = request.largest;
+  int deepest = 0;
+  if (!top && !options_.hash_range && !version_->HasHashLevels()) {
+    const Slice smallest(request.smallest), largest(request.largest);
+    const auto& levels = version_->levels();
+    for (size_t level = 0; level < levels.size(); ++level) {
+      const auto overlaps = [&](const TableRef& t) {
+        return OverlapsRange(options_.comparator, t->meta(), &smallest, &largest);
+      };
+      const auto claimed = [&](const Claim& claim) {
+        return claim.level == static_cast<int>(level) &&
+               Overlap(options_.comparator, claim.range, range);
+      };
+      if (std::any_of(levels[level].begin(), levels[level].end(), overlaps)) break;
+      if (std::any_of(claims_.begin(), claims_.end(), claimed)) break;
+      deepest = static_cast<int>(level);
+    }
+  }
+  auto task = std::make_unique<IngestTask>(this, std::move(request), deepest);
+  if (deepest > 0) claims_.push_back({task.get(), deepest, std::move(range)});
+  return task;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/formats/table_file.md
+#include "manifest/table_file.h"
+
+#include <algorithm>
+#include <random>
+
+#include "base/format_version.h"
+#include "table/piece_reader.h"
+#include "util/coding.h"
+#include "util/hash.h"
+
+namespace compassdb {
+namespace {
+
+constexpr uint64_t kNumber = 1;  // in the header of every table file
+constexpr size_t kTrailerBytes = 32;
+
+uint64_t RandomNumber() {
+  std::random_device device;
+  return static_cast<uint64_t>(device()) << 32 | device();
+}
+
+uint32_t TrailerChecksum(uint64_t file_id, const Slice& description, const Slice& trailer) {
+  std::string bytes = description.ToString();
+  bytes.append(trailer.data(), kTrailerBytes - 12);
+  return Checksum32(bytes, MixContext(file_id, kTableFileFormat.magic));
+}
+
+}  // namespace
+
+Status TableFileWriter::Create(FileSystem* fs, const std::string& path, PieceBuildOptions options,
+                               std::unique_ptr<TableFileWriter>* out) {
+  std::unique_ptr<TableFileWriter> writer(new TableFileWriter());
+  Status s = CompactionFileWriter::Create(fs, path, kNumber, RandomNumber(), FileOptions(),
+                                          &writer->file_);
+  if (!s.ok()) return s;
+  options.hasher = KeyHasher(RandomNumber());
+  options.data_order = DataOrder::kKey;
+  writer->options_ = options;
+  writer->piece_ = std::make_unique<PieceBuilder>(options, writer->file_.get(), kNumber);
+  *out = std::move(writer);
+  return s;
+}
+
+void TableFileWriter::AddRangeTombstone(const RangeTombstone& tombstone) {
+  piece_->AddRangeTombstone(tombstone);
+  tombstones_.push_back(tombstone);
+}
+
+uint64_t TableFileWriter::Bytes() const {
+  return bytes_ != 0 ? bytes_ : file_->offset() + piece_->EstimatedBytes();
+}
+
+Status TableFileWriter::Finish(uint64_t creation_time, TableFileInfo* info) {
+  PieceMeta piece;
+  piece.creation_time = creation_time;
+  PieceHashes hashes;
+  Status s = piece_->Finish(&piece, &hashes);
+  if (!s.ok()) return s;
+  TphMeta& table = info->table;
+  table = TphMeta();
+  table.tph_id = kNumber;
+  table.num_keys = piece.num_keys;
+  table.smallest = Slice(piece.smallest).ToString();
+  table.largest = Slice(piece.largest).ToString();
+  table.smallest_seq = piece.smallest_seq;
+  table.largest_seq = piece.largest_seq;
+  bool any = piece.num_records > 0;
+  for (const RangeTombstone& t : tombstones_) {
+    if (!any || options_.comparator->Compare(t.start, table.smallest) < 0) table.smallest = t.start;
+    if (!any || options_.comparator->Compare(t.end, table.largest) > 0) {
+      table.largest = t.end;
+      table.largest_exclusive = true;
+    }
+    any = true;
+  }
+  table.pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
+
+  VersionEdit edit;
+  edit.comparator = info->comparator;
+  if (info->for_family) {
+    edit.column_family = info->column_family;
+    edit.add_column_family = info->column_family_name;
+  }
+  edit.added.push_back({0, table});
+  std::string description, trailer;
+  edit.EncodeTo(&description);
+  PutFixed64(&trailer, file_->offset());
+  PutFixed64(&trailer, description.size());
+  PutFixed32(&trailer, kTableFileFormat.current);
+  PutFixed32(&trailer, TrailerChecksum(file_->file_id(), description, trailer));
+  PutFixed64(&trailer, kTableFileFormat.magic);
+  s = file_->Append(description);
+  if (s.ok()) s = file_->Append(trailer);
+  bytes_ = file_->offset();
+  return s.ok() ? file_->Finish() : s;
+}
+
+namespace {
+
+Status ReadDescription(const CompactionFile& file, TableFileInfo* info) {
+  const Status damaged = Status::Corruption(file.path(), "is not a table file, or damaged");
+  char scratch[kTrailerBytes];
+  Slice trailer;
+  if (file.size() < kTrailerBytes) return damaged;
+  Status s = file.file()->Read(file.size() - kTrailerBytes, kTrailerBytes, &trailer, scratch);
+  if (!s.ok()) return s;
+  if (trailer.size() != kTrailerBytes ||
+      DecodeFixed64(trailer.data() + 24) != kTableFileFormat.magic) {
+    return damaged;
+  }
+  const uint32_t version = DecodeFixed32(trailer.data() + 16);
+  if (!CanReadVersion(kTableFileFormat, version)) {
+    return Status::NotSupported(file.path(), "table file format version " +
+                                                 std::to_string(version) +
+                                                 " is not known to this release");
+  }
+  const uint64_t offset = DecodeFixed64(trailer.data());
+  const uint64_t length = DecodeFixed64(trailer.data() + 8);
+  if (offset > file.size() || length != file.size() - kTrailerBytes - offset) return damaged;
+  std::string description(length, '\0');
+  Slice bytes;
+  s = file.file()->Read(offset, length, &bytes, description.data());
+  if (!s.ok()) return s;
+  VersionEdit edit;
+  if (bytes.size() != length ||
+      DecodeFixed32(trailer.data() + 20) != TrailerChecksum(file.file_id(), bytes, trailer) ||
+      !edit.DecodeFrom(bytes).ok() || edit.added.size() != 1 || !edit.comparator ||
+      edit.added[0].tph.pieces.size() != 1) {
+    return damaged;
+  }
+  info->comparator = *edit.comparator;
+  info->for_family = edit.add_column_family.has_value();
+  info->column_family = edit.column_family;
+  info->column_family_name = edit.add_column_family.value_or("");
+  info->table = std::move(edit.added[0].tph);
+  return Status::OK();
+}
+
+}  // namespace
+
+Status TableFile::Open(FileSystem* fs, const std::string& path, const Comparator* comparator,
+                       std::unique_ptr<TableFile>* out) {
+  std::unique_ptr<TableFile> table(new TableFile());
+  Status s = CompactionFile::Open(fs, path, kNumber, FileOptions(), &table->file_);
+  if (s.ok()) s = ReadDescription(*table->file_, &table->info_);
+  if (!s.ok()) return s;
+  if (table->info_.comparator != comparator->Name()) {
+    return Status::InvalidArgument(path, "was written with the comparator " +
+                                             table->info_.comparator + ", not " +
+                                             comparator->Name());
+  }
+  table->files_ = std::make_unique<FileCache>(fs, "", FileOptions(), 0);
+  table->files_->Insert(table->file_);
+  TableReaderOptions options;
+  options.comparator = comparator;
+  auto context = std::make_shared<const TableContext>(table->files_.get(), options);
+  table->piece_ = std::make_unique<Piece>(context, *table->info_.table.pieces[0].meta,
+                                          IndexMode::kResident);
+  PieceRef index;
+  s = table->piece_->Open(BlockReadOptions(), &index);
+  if (s.ok()) *out = std::move(table);
+  return s;
+}
+
+}  // namespace compassdb

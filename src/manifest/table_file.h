@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table outside of a database: one piece in a file that describes itself
+// (docs/formats/table_file.md). SstFileWriter makes them, exported families are
+// made of them; ingestion and import read them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "env/file_system.h"
+#include "manifest/version_edit.h"
+#include "table/compaction_file.h"
+#include "table/file_cache.h"
+#include "table/piece.h"
+#include "table/piece_builder.h"
+
+namespace compassdb {
+
+struct TableFileInfo {
+  std::string comparator;  // its name
+  // The column family that it was written for, if `for_family`.
+  bool for_family = false;
+  uint32_t column_family = 0;
+  std::string column_family_name;
+  TphMeta table;  // without directory
+};
+
+// Internal keys in order, then range tombstones. One thread.
+class TableFileWriter {
+ public:
+  static Status Create(FileSystem* fs, const std::string& path, PieceBuildOptions options,
+                       std::unique_ptr<TableFileWriter>* out);
+  Status Add(const Slice& internal_key, const Slice& value) { return piece_->Add(internal_key, value); }
+  void AddRangeTombstone(const RangeTombstone& tombstone);
+  // Of `info` everything but the table is the caller's. Synced, without the directory.
+  Status Finish(uint64_t creation_time, TableFileInfo* info);
+  uint64_t Bytes() const;  // so far; after Finish of the file
+
+ private:
+  TableFileWriter() = default;
+  PieceBuildOptions options_;
+  std::unique_ptr<CompactionFileWriter> file_;
+  std::unique_ptr<PieceBuilder> piece_;
+  std::vector<RangeTombstone> tombstones_;
+  uint64_t bytes_ = 0;
+};
+
+// An open table file. Thread safe.
+class TableFile {
+ public:
+  // Corruption if the file is none or damaged, InvalidArgument if its comparator is another.
+  static Status Open(FileSystem* fs, const std::string& path, const Comparator* comparator,
+                     std::unique_ptr<TableFile>* out);
+  const TableFileInfo& info() const { return info_; }
+  const Piece& piece() const { return *piece_; }
+  uint64_t file_bytes() const { return file_->size(); }
+  const std::string& path() const { return file_->path(); }
+
+ private:
+  TableFile() = default;
+  TableFileInfo info_;
+  std::shared_ptr<CompactionFile> file_;
+  std::unique_ptr<FileCache> files_;  // holds that one file
+  std::unique_ptr<Piece> piece_;
+};
+
+}  // namespace compassdb
