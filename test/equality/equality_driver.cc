@@ -22,7 +22,7 @@ namespace {
 int RunScenarios(const std::string& directory, const std::string& wanted) {
   bool found = false;
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
-                            CompactionScenarios(), OptionScenarios(),
+                            CompactionScenarios(), OptionScenarios(), CopyScenarios(),
                             BatchIndexScenarios(), TransactionScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {

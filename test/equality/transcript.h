@@ -50,6 +50,7 @@ std::vector<Scenario> WriteScenarios();
 std::vector<Scenario> ReadScenarios();
 std::vector<Scenario> CompactionScenarios();
 std::vector<Scenario> OptionScenarios();
+std::vector<Scenario> CopyScenarios();
 std::vector<Scenario> BatchIndexScenarios();
 std::vector<Scenario> TransactionScenarios();
 
