@@ -184,7 +184,9 @@ void AddLog(OptionTable<DBOptions>* t) {
                                  "logs are written to new files"));
   t->push_back(Scalar<DBOptions>(FIELD(WAL_ttl_seconds), kFixed, kNo, "no archive of logs"));
   t->push_back(Scalar<DBOptions>(FIELD(WAL_size_limit_MB), kFixed, kNo, "no archive of logs"));
-  t->push_back(Scalar<DBOptions>(FIELD(wal_recovery_mode), kFixed, kYes, "all four"));
+  t->push_back(Scalar<DBOptions>(FIELD(wal_recovery_mode), kFixed, kYes,
+                               "all four; after a torn log the logs behind it are left out in "
+                               "kTolerateCorruptedTailRecords, too: no later write survives an earlier one"));
   t->push_back(Scalar<DBOptions>(FIELD(wal_bytes_per_sync), kMutable, kYes,
                                  "write-back is started"));
   t->push_back(Scalar<DBOptions>(FIELD(wal_compression), kFixed, kNo,

@@ -31,6 +31,11 @@ class Recovery {
 
  private:
   bool Is(Mode mode) const { return options_.mode == mode; }
+  // What a log that lost its tail is followed by is left out, so that no write survives an
+  // earlier one's loss.
+  bool StopsAtHoles() const {
+    return Is(Mode::kPointInTimeRecovery) || Is(Mode::kTolerateCorruptedTailRecords);
+  }
 
   void Stop(uint64_t number, uint64_t offset, const std::string& reason) {
     report_->stopped_early = true;
@@ -98,7 +103,7 @@ class Recovery {
     EndLog(reader, number);
     report_->problems.push_back(reader.status().ToString());
     if (Is(Mode::kAbsoluteConsistency)) return reader.status();
-    if (Is(Mode::kPointInTimeRecovery)) {
+    if (StopsAtHoles()) {
       // Whether anything is missing, the next log's header tells.
       torn_ = true;
       torn_reason_ = reader.status().ToString();
@@ -112,11 +117,10 @@ class Recovery {
     if (Is(Mode::kSkipAnyCorruptedRecords)) return Status::OK();
     // A whole log does not vanish in a power cut: it, or the manifest's last
     // commits, were lost in another way, and stopping would pass over that.
-    if (Is(Mode::kPointInTimeRecovery) && tolerable) {
+    if (StopsAtHoles() && tolerable) {
       Stop(previous_number_, previous_end_, torn_ ? torn_reason_ : reader.path() + ": " + what);
       return Status::OK();
     }
-    if (Is(Mode::kTolerateCorruptedTailRecords) && tolerable) return Status::OK();
     return Status::Corruption(reader.path(), what);
   }
 
@@ -148,7 +152,7 @@ class Recovery {
   WalRecoveryReport* const report_;
   uint64_t previous_number_ = 0;
   uint64_t previous_end_ = 0;
-  bool torn_ = false;  // point in time: the previous log has a torn tail
+  bool torn_ = false;  // the previous log has a torn tail, and holes end the replay
   std::string torn_reason_;
 };
 

@@ -5,17 +5,18 @@
 //
 //                       torn tail     damage before     a log missing or
 //                                     a later record    shorter than its successor says
-//  kTolerateCorrupted-  next log      Corruption        missing: Corruption; shorter: next log
-//    TailRecords
+//  kTolerateCorrupted-  stop there    Corruption        missing: Corruption; shorter: stop
+//    TailRecords                                        before the successor
 //  kAbsoluteConsistency Corruption    Corruption        Corruption
 //  kPointInTimeRecovery stop there    stop there        missing: Corruption; shorter: stop
 //                                                       before the successor
 //  kSkipAnyCorrupted-   next log      next record       go on
 //    Records
 //
-// In point-in-time recovery a torn tail of a log whose successor shows that
-// nothing is missing (its predecessor_bytes end before the tear) does not stop
-// it. A stop gives Status OK: WalRecoveryReport says where, why and how much.
+// A torn tail of a log whose successor shows that nothing is missing (its
+// predecessor_bytes end before the tear) does not stop the replay. RocksDB's
+// kTolerateCorruptedTailRecords goes on after a torn tail in any case, so that a later
+// write may survive an earlier one's loss. A stop gives Status OK: WalRecoveryReport says where, why and how much.
 // In every mode a log of another database or of a newer format, an I/O error,
 // and an error of the callback end the replay with that Status.
 #pragma once
