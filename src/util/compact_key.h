@@ -35,7 +35,10 @@ class CompactKey {
     size_ = static_cast<uint32_t>(bytes.size());
     return *this;
   }
-  operator rocksdb::Slice() const { return rocksdb::Slice(bytes_.get(), size_); }
+  // An empty one has an address, too: memcmp and its like want one.
+  operator rocksdb::Slice() const {
+    return size_ == 0 ? rocksdb::Slice() : rocksdb::Slice(bytes_.get(), size_);
+  }
   friend bool operator==(const CompactKey& a, const rocksdb::Slice& b) {
     return rocksdb::Slice(a) == b;
   }

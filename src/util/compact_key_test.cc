@@ -10,6 +10,12 @@ namespace {
 
 using rocksdb::Slice;
 
+TEST(CompactKeyTest, AnEmptyOneHasAnAddress) {
+  const CompactKey a;
+  EXPECT_NE(rocksdb::Slice(a).data(), nullptr);
+  EXPECT_EQ(a, CompactKey());
+}
+
 TEST(CompactKeyTest, CopiesAreIndependent) {
   CompactKey a;
   EXPECT_TRUE(Slice(a).empty());
