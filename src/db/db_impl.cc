@@ -23,6 +23,17 @@ void Throttle(rocksdb::RateLimiter* limiter, uint64_t bytes, bool flush) {
   }
 }
 
+WriteThread::Options WaitsOf(const rocksdb::DBOptions& options) {
+  constexpr uint64_t kSecond = 1'000'000;  // microseconds
+  WriteThread::Options waits;
+  waits.max_group_bytes = options.max_write_batch_group_size_bytes;
+  if (options.enable_write_thread_adaptive_yield) {
+    waits.max_yield_nanos = std::min(options.write_thread_max_yield_usec, kSecond) * 1000;
+    waits.slow_yield_nanos = std::min(options.write_thread_slow_yield_usec, kSecond) * 1000;
+  }
+  return waits;
+}
+
 }  // namespace
 
 DBImpl::DBImpl(DbConfig config, bool read_only)
@@ -31,7 +42,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
       listeners_(config_.options.listeners),
       background_changed_(&mu_),
       commits_(config_.fs, config_.name, config_.options.max_manifest_file_size, &mu_),
-      write_thread_(config_.options.max_write_batch_group_size_bytes),
+      write_thread_(WaitsOf(config_.options)),
       wals_(config_.fs, config_.wal_dir,
             WalSet::Options{WalFileOptions(config_.options), config_.options.manual_wal_flush},
             config_.options.statistics.get()),

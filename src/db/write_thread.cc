@@ -2,14 +2,27 @@
 #include "db/write_thread.h"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
+#include <utility>
 
 namespace compassdb {
 namespace {
 
-// How often a waiting writer looks before it goes to sleep. A sleep and a wake
-// cost about as much as a small group's whole work.
+// How often a waiting writer looks before it yields, and then sleeps. A sleep and a wake cost
+// more than a small group's whole work.
 constexpr int kSpins = 200;
+constexpr int kMaxSlowYields = 3;
+// One failure takes back what so many successes earned.
+constexpr int kFailedYield = 4;
+constexpr int kMaxCredit = 64;
+// Of the waits without credit, one in so many tries all the same.
+constexpr uint32_t kSample = 256;
+
+uint64_t Now() {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                               std::chrono::nanoseconds(1));
+}
 
 inline void CpuRelax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -19,12 +32,38 @@ inline void CpuRelax() {
 
 }  // namespace
 
-WriteThread::State WriteThread::Await(Writer* w, State not_this) {
+template <typename Done>
+bool WriteThread::AwaitYielding(const Done& done) const {
+  uint64_t now = Now();
+  const uint64_t end = now + options_.max_yield_nanos;
+  for (int slow = 0; now < end && slow < kMaxSlowYields;) {
+    std::this_thread::yield();
+    if (done()) return true;
+    const uint64_t then = std::exchange(now, Now());
+    if (now - then >= options_.slow_yield_nanos) ++slow;
+  }
+  return false;
+}
+
+template <typename Done>
+bool WriteThread::AwaitAwake(const Done& done) {
   for (int i = 0; i < kSpins; ++i) {
-    const State state = w->state.load(std::memory_order_acquire);
-    if (state != not_this) return state;
+    if (done()) return true;
     CpuRelax();
   }
+  if (options_.max_yield_nanos == 0) return false;
+  thread_local uint32_t waits = 0;
+  const int credit = yield_credit_.load(std::memory_order_relaxed);
+  if (credit < 0 && ++waits % kSample != 0) return false;
+  const bool paid = AwaitYielding(done);
+  yield_credit_.store(std::clamp(credit + (paid ? 1 : -kFailedYield), -kMaxCredit, kMaxCredit),
+                      std::memory_order_relaxed);
+  return paid;
+}
+
+WriteThread::State WriteThread::Await(Writer* w, State not_this) {
+  const auto done = [&] { return w->state.load(std::memory_order_acquire) != not_this; };
+  if (AwaitAwake(done)) return w->state.load(std::memory_order_acquire);
   MutexLock lock(&mu_);
   CondVar wake(&mu_);
   w->wake = &wake;
@@ -61,8 +100,8 @@ WriteThread::State WriteThread::Join(Writer* w) {
 
 std::vector<WriteThread::Writer*> WriteThread::BuildGroup(Writer* leader) {
   // A small leader is not made to wait for a large group.
-  const size_t small = max_group_bytes_ / 8;
-  const size_t limit = leader->bytes <= small ? leader->bytes + small : max_group_bytes_;
+  const size_t small = options_.max_group_bytes / 8;
+  const size_t limit = leader->bytes <= small ? leader->bytes + small : options_.max_group_bytes;
   std::vector<Writer*> group{leader};
   size_t bytes = leader->bytes;
   if (leader->check != nullptr) return group;
@@ -93,10 +132,7 @@ void WriteThread::StartParallelInsert(const std::vector<Writer*>& group,
 
 void WriteThread::AwaitInserts(Writer* leader, std::atomic<int>* running) {
   if (running->fetch_sub(1, std::memory_order_acq_rel) == 1) return;
-  for (int i = 0; i < kSpins; ++i) {
-    if (running->load(std::memory_order_acquire) == 0) return;
-    CpuRelax();
-  }
+  if (AwaitAwake([&] { return running->load(std::memory_order_acquire) == 0; })) return;
   MutexLock lock(&mu_);
   CondVar wake(&mu_);
   leader->wake = &wake;

@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <vector>
@@ -65,8 +66,14 @@ class WriteThread {
     Writer* leader = nullptr;
   };
 
-  // Bytes of a group, unless a single batch is larger.
-  explicit WriteThread(size_t max_group_bytes) : max_group_bytes_(max_group_bytes) {}
+  struct Options {
+    size_t max_group_bytes = 0;  // unless a single batch is larger
+    // How long a waiting writer gives its processor to others before it sleeps; 0: not at all.
+    uint64_t max_yield_nanos = 0;
+    // Giving it away for so long means that others need it: after three times it sleeps.
+    uint64_t slow_yield_nanos = 0;
+  };
+  explicit WriteThread(const Options& options) : options_(options) {}
 
   // Queues the writer. Returns kLeader, kInsert, or kDone (a leader has done
   // all, or no_slowdown is set and writes are stalled).
@@ -93,9 +100,17 @@ class WriteThread {
 
  private:
   State Await(Writer* w, State not_this);
+  // Waits without sleeping, for as long as that pays. Whether `done` came true.
+  template <typename Done>
+  bool AwaitAwake(const Done& done);
+  template <typename Done>
+  bool AwaitYielding(const Done& done) const;
   void Wake(Writer* w, State state) REQUIRES(mu_);
 
-  const size_t max_group_bytes_;
+  const Options options_;
+  // Above zero where waits were lately over before a writer would have slept. A hint: updates may
+  // be lost.
+  std::atomic<int> yield_credit_{0};
   Mutex mu_;
   std::deque<Writer*> queue_ GUARDED_BY(mu_);
   bool stalled_ GUARDED_BY(mu_) = false;

@@ -222,12 +222,12 @@ void AddWrites(OptionTable<DBOptions>* t) {
                                  "one writer queue with group commit"));
   t->push_back(Scalar<DBOptions>(FIELD(allow_concurrent_memtable_write), kFixed, kYes,
                                  "members of a write group insert at once"));
-  t->push_back(Scalar<DBOptions>(FIELD(enable_write_thread_adaptive_yield), kFixed, kHint,
-                                 "waiting writers block on a condition variable"));
-  t->push_back(Scalar<DBOptions>(FIELD(write_thread_max_yield_usec), kFixed, kHint,
-                                 "waiting writers block on a condition variable"));
-  t->push_back(Scalar<DBOptions>(FIELD(write_thread_slow_yield_usec), kFixed, kHint,
-                                 "waiting writers block on a condition variable"));
+  t->push_back(Scalar<DBOptions>(FIELD(enable_write_thread_adaptive_yield), kFixed, kYes,
+                                 "waiting writers yield before they sleep, where that has paid lately"));
+  t->push_back(Scalar<DBOptions>(FIELD(write_thread_max_yield_usec), kFixed, kYes,
+                                 "microseconds; 0: waiting writers sleep"));
+  t->push_back(Scalar<DBOptions>(FIELD(write_thread_slow_yield_usec), kFixed, kYes,
+                                 "microseconds; after three such yields a writer sleeps"));
   t->push_back(Scalar<DBOptions>(FIELD(max_write_batch_group_size_bytes), kFixed, kYes,
                                  "bytes that one group commits"));
   t->push_back(Scalar<DBOptions>(FIELD(use_adaptive_mutex), kFixed, kHint,

@@ -37,6 +37,7 @@ rocksdb::DBOptions TunedDbOptions(const Tuning& tuning) {
   options.enable_pipelined_write = random.OneIn(4);
   options.paranoid_checks = !random.OneIn(5);
   options.skip_stats_update_on_db_open = random.OneIn(3);
+  options.enable_write_thread_adaptive_yield = !random.OneIn(3);
   if (random.OneIn(4)) options.max_total_wal_size = 64 << 10;
   if (random.OneIn(4)) options.max_manifest_file_size = 2 << 10;
   if (random.OneIn(4)) options.bytes_per_sync = 32 << 10;
