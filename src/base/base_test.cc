@@ -180,6 +180,27 @@ TEST(RangeTombstoneList, AgreesWithModelUnderAnyComparator) {
   }
 }
 
+TEST(RangeTombstone, ClipKeepsWhatIsInside) {
+  const Comparator* const cmp = rocksdb::BytewiseComparator();
+  RangeTombstone t{"b", "f", 7};
+  EXPECT_TRUE(ClipTombstone(cmp, {}, {}, &t));
+  EXPECT_TRUE(ClipTombstone(cmp, "c", "e", &t));
+  EXPECT_EQ(t.start, "c");
+  EXPECT_EQ(t.end, "e");
+  EXPECT_EQ(t.sequence, 7u);
+  EXPECT_TRUE(ClipTombstone(cmp, "a", "z", &t));
+  EXPECT_EQ(t.start + t.end, "ce");
+  EXPECT_FALSE(ClipTombstone(cmp, "e", {}, &t));
+}
+
+TEST(FileNames, ParentOfPaths) {
+  EXPECT_EQ(ParentOf("/a/b"), "/a");
+  EXPECT_EQ(ParentOf("/a/b//"), "/a");
+  EXPECT_EQ(ParentOf("/a"), "/");
+  EXPECT_EQ(ParentOf("a/b"), "a");
+  EXPECT_EQ(ParentOf("a"), ".");
+}
+
 TEST(RangeTombstoneList, EmptyAndInvertedRangesVanish) {
   const Comparator* cmp = rocksdb::BytewiseComparator();
   EXPECT_TRUE(RangeTombstoneList({}, cmp).empty());

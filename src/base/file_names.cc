@@ -44,6 +44,13 @@ std::string JoinPath(const std::string& dir, const std::string& name) {
   return dir.back() == '/' ? dir + name : dir + "/" + name;
 }
 
+std::string ParentOf(const std::string& path) {
+  const size_t end = path.find_last_not_of('/');
+  const size_t slash = end == std::string::npos ? end : path.rfind('/', end);
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 std::string WalFileName(const std::string& wal_dir, uint64_t number) {
   return JoinPath(wal_dir, Padded(number) + ".log");
 }

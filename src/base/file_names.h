@@ -32,6 +32,8 @@ enum class FileType {
 };
 
 std::string JoinPath(const std::string& dir, const std::string& name);
+// The directory that a file or directory is in: "." or "/" at the top.
+std::string ParentOf(const std::string& path);
 
 std::string WalFileName(const std::string& wal_dir, uint64_t number);
 std::string PieceFileName(const std::string& dir, uint64_t number);

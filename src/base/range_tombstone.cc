@@ -20,6 +20,13 @@ struct Boundary {
 
 }  // namespace
 
+bool ClipTombstone(const Comparator* cmp, const std::optional<std::string>& lower,
+                   const std::optional<std::string>& upper, RangeTombstone* t) {
+  if (lower && cmp->Compare(t->start, *lower) < 0) t->start = *lower;
+  if (upper && cmp->Compare(t->end, *upper) > 0) t->end = *upper;
+  return cmp->Compare(t->start, t->end) < 0;
+}
+
 RangeTombstoneList::RangeTombstoneList(const std::vector<RangeTombstone>& tombstones,
                                        const Comparator* comparator)
     : comparator_(comparator) {

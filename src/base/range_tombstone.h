@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct RangeTombstone {
   std::string end;    // exclusive user key
   SequenceNumber sequence = 0;
 };
+
+// Clips t to [lower, upper), where a missing bound is open; false if nothing is left.
+bool ClipTombstone(const Comparator* cmp, const std::optional<std::string>& lower,
+                   const std::optional<std::string>& upper, RangeTombstone* t);
 
 // An immutable set of tombstones cut into disjoint fragments, for lookups.
 // Thread safe.

@@ -126,13 +126,9 @@ Status BackupEngineImpl::CopyLiveFiles(Creation* creation,
                                        const std::vector<rocksdb::LiveFileStorageInfo>& live) {
   BackupMeta& meta = creation->meta;
   const auto copy = [&](const rocksdb::LiveFileStorageInfo& from, BackupFile* file) {
-    CopySource source;
-    source.fs = db_fs_.get();
-    source.path = compassdb::PathOf(from);
-    if (from.trim_to_size || from.file_type == rocksdb::kTableFile) source.size = from.size;
-    if (!from.replacement_contents.empty()) source.contents = from.replacement_contents;
     CopyResult result;
-    Status s = CopyFile(source, fs_.get(), PathOf(*file), creation->control, &result);
+    Status s = CopyFile(SourceOf(db_fs_.get(), from), fs_.get(), PathOf(*file), creation->control,
+                        &result);
     file->size = result.size;
     file->crc32c = result.crc32c;
     if (from.file_type == rocksdb::kTableFile) {

@@ -27,12 +27,6 @@ Status RemoveDir(FileSystem* fs, const std::string& dir) {
   return s.ok() ? fs->DeleteDir(dir) : s;
 }
 
-std::string ParentOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 // Fills `dir`, which exists.
 Status FillDir(rocksdb::DB* db, FileSystem* fs, const std::string& dir, uint64_t wal_size_for_flush) {
   Status s = WithLiveFiles(db, wal_size_for_flush, [&](const auto& files) {
@@ -45,13 +39,9 @@ Status FillDir(rocksdb::DB* db, FileSystem* fs, const std::string& dir, uint64_t
         if (!linked.IsNotSupported()) return linked;
         links = false;  // not within one file system: copies, then
       }
-      CopySource from;
-      from.fs = fs;
-      from.path = PathOf(file);
-      if (file.trim_to_size || file.file_type == rocksdb::kTableFile) from.size = file.size;
-      if (!file.replacement_contents.empty()) from.contents = file.replacement_contents;
       CopyResult result;
-      if (Status copied = CopyFile(from, fs, to, CopyControl(), &result); !copied.ok()) return copied;
+      Status copied = CopyFile(SourceOf(fs, file), fs, to, CopyControl(), &result);
+      if (!copied.ok()) return copied;
     }
     return Status::OK();
   });

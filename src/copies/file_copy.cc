@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "env/limited_bytes.h"
 #include "util/crc32c.h"
 
 namespace compassdb {
@@ -16,12 +17,7 @@ constexpr uint64_t kMinHole = 16 << 10;
 
 void Charge(rocksdb::RateLimiter* limiter, uint64_t bytes, rocksdb::RateLimiter::OpType type) {
   if (limiter == nullptr || !limiter->IsRateLimited(type)) return;
-  const auto burst = static_cast<uint64_t>(std::max<int64_t>(1, limiter->GetSingleBurstBytes()));
-  while (bytes > 0) {
-    const uint64_t part = std::min(bytes, burst);
-    limiter->Request(static_cast<int64_t>(part), rocksdb::Env::IO_LOW, nullptr, type);
-    bytes -= part;
-  }
+  RequestInBursts(limiter, bytes, rocksdb::Env::IO_LOW, type);
 }
 
 // Collects the page-aligned runs of zeros of a file that passes by.

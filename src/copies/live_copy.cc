@@ -20,4 +20,13 @@ Status WithLiveFiles(rocksdb::DB* db, uint64_t wal_size_for_flush,
   return s;
 }
 
+CopySource SourceOf(FileSystem* fs, const rocksdb::LiveFileStorageInfo& file) {
+  CopySource from;
+  from.fs = fs;
+  from.path = PathOf(file);
+  if (file.trim_to_size || file.file_type == rocksdb::kTableFile) from.size = file.size;
+  if (!file.replacement_contents.empty()) from.contents = file.replacement_contents;
+  return from;
+}
+
 }  // namespace compassdb

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "copies/file_copy.h"
 #include "rocksdb/db.h"
 #include "rocksdb/metadata.h"
 
@@ -23,5 +24,8 @@ Status WithLiveFiles(rocksdb::DB* db, uint64_t wal_size_for_flush,
 inline std::string PathOf(const rocksdb::LiveFileStorageInfo& file) {
   return file.directory + "/" + file.relative_filename;
 }
+
+// What of the file, which is in `fs`, belongs to the copy.
+CopySource SourceOf(FileSystem* fs, const rocksdb::LiveFileStorageInfo& file);
 
 }  // namespace compassdb

@@ -3,6 +3,7 @@
 
 #include "base/file_names.h"
 #include "env/env_adapter.h"
+#include "env/limited_bytes.h"
 #include "rocksdb/rate_limiter.h"
 
 namespace compassdb {
@@ -10,18 +11,6 @@ namespace {
 
 // Dead runs in a shared file are returned to the file system from this size on.
 constexpr uint64_t kMinPunchBytes = 16 << 10;
-
-// What max_background_jobs gives to one job in `burst` bytes.
-void Throttle(rocksdb::RateLimiter* limiter, uint64_t bytes, bool flush) {
-  const auto burst = static_cast<uint64_t>(std::max<int64_t>(1, limiter->GetSingleBurstBytes()));
-  while (bytes > 0) {
-    const uint64_t part = std::min(bytes, burst);
-    limiter->Request(static_cast<int64_t>(part),
-                     flush ? rocksdb::Env::IO_HIGH : rocksdb::Env::IO_LOW, nullptr,
-                     rocksdb::RateLimiter::OpType::kWrite);
-    bytes -= part;
-  }
-}
 
 WriteThread::Options WaitsOf(const rocksdb::DBOptions& options) {
   constexpr uint64_t kSecond = 1'000'000;  // microseconds
@@ -71,7 +60,8 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   if (options.rate_limiter != nullptr &&
       options.rate_limiter->IsRateLimited(rocksdb::RateLimiter::OpType::kWrite)) {
     store_context_.throttle = [limiter = options.rate_limiter](uint64_t bytes, bool flush) {
-      Throttle(limiter.get(), bytes, flush);
+      RequestInBursts(limiter.get(), bytes, flush ? rocksdb::Env::IO_HIGH : rocksdb::Env::IO_LOW,
+                      rocksdb::RateLimiter::OpType::kWrite);
     };
   }
   commits_.snapshot = [this]() NO_THREAD_SAFETY_ANALYSIS { return SnapshotEdits(); };

@@ -323,6 +323,7 @@ class DBImpl final : public rocksdb::DB {
   Status FlushForIngestion(const std::vector<Ingestion>& ingestions) EXCLUDES(mu_);
   Status AssignSequences(std::vector<Ingestion>* ingestions) EXCLUDES(mu_);
   Status WriteIngestions(std::vector<Ingestion>* ingestions) EXCLUDES(mu_);
+  void CloseIngested(Ingestion* ingestion, bool move);
 
   // --- live_files.cc
   struct LiveState;

@@ -185,16 +185,20 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   for (Ingestion& ingestion : ingestions) {
     const JobContext job{this, config_.name, next_job_id_.fetch_add(1), ingestion.family};
     listeners_.FilesCreated(job, ingestion.report, /*flush=*/false, s);
-    const std::string path = ingestion.file->path();
-    const bool move = ingestion.options->move_files;
-    ingestion.file.reset();
-    if (!move) continue;
-    Status removed = config_.fs->DeleteFile(path);
-    if (!removed.ok()) LogInfo(config_.info_log.get(), "ingested " + path + ": " + removed.ToString());
+    CloseIngested(&ingestion, ingestion.options->move_files);
   }
   MutexLock lock(&mu_);
   MaybeSchedule();
   return s;
+}
+
+// The file is of no more use here; one that was to be moved is deleted.
+void DBImpl::CloseIngested(Ingestion* ingestion, bool move) {
+  const std::string path = ingestion->file->path();
+  ingestion->file.reset();
+  if (!move) return;
+  Status removed = config_.fs->DeleteFile(path);
+  if (!removed.ok()) LogInfo(config_.info_log.get(), "ingested " + path + ": " + removed.ToString());
 }
 
 // Front. What the memtables hold in the files' ranges goes into the store.
@@ -350,13 +354,7 @@ Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& 
     *handle = nullptr;
     return s;
   }
-  for (Ingestion& ingestion : ingestions) {
-    const std::string path = ingestion.file->path();
-    ingestion.file.reset();
-    if (!import.move_files) continue;
-    Status removed = config_.fs->DeleteFile(path);
-    if (!removed.ok()) LogInfo(config_.info_log.get(), "imported " + path + ": " + removed.ToString());
-  }
+  for (Ingestion& ingestion : ingestions) CloseIngested(&ingestion, import.move_files);
   return s;
 }
 

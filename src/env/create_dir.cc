@@ -3,18 +3,9 @@
 
 #include <vector>
 
+#include "base/file_names.h"
+
 namespace compassdb {
-namespace {
-
-std::string ParentOf(const std::string& dir) {
-  const size_t slash = dir.find_last_not_of('/') == std::string::npos
-                           ? std::string::npos
-                           : dir.rfind('/', dir.find_last_not_of('/'));
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : dir.substr(0, slash);
-}
-
-}  // namespace
 
 // A directory that vanishes in a crash takes along what was synced in it.
 Status CreateDirDurably(FileSystem* fs, const std::string& dir) {

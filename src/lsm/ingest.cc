@@ -3,6 +3,7 @@
 // they may be on, cut like those of a compaction. The range is claimed while they are
 // written, so that no compaction fills it meanwhile.
 #include <algorithm>
+#include <optional>
 
 #include "lsm/compaction/exec/job_file.h"
 #include "lsm/lsm_store_impl.h"
@@ -19,16 +20,8 @@ class TableCutter {
         options_(options),
         level_(level),
         tombstones_(std::move(tombstones)),
-        file_(context, /*flush=*/false) {
-    build_.comparator = options->comparator;
-    build_.hasher = context->hasher;
-    build_.block_size = options->block_size;
-    build_.block_size_deviation = options->block_size_deviation;
-    build_.data_order = options->data_order;
-    const auto at = static_cast<size_t>(level);
-    if (at < options->compression.size()) build_.compression = options->compression[at];
-    build_.compression_level = options->compression_level;
-  }
+        file_(context, /*flush=*/false),
+        build_(PieceOptions(*context, *options, level)) {}
 
   Status Run(InternalIterator* records, VersionEdit* edit, JobReport* report) {
     std::string last;
@@ -39,8 +32,7 @@ class TableCutter {
       if (level_ > 0 && piece_ != nullptr &&
           piece_->EstimatedBytes() >= options_->target_table_bytes &&
           options_->comparator->Compare(user_key, last) != 0) {
-        const std::string cut = user_key.ToString();
-        s = FinishTable(&cut, edit, report);
+        s = FinishTable(user_key.ToString(), edit, report);
       }
       if (s.ok()) s = Open();
       if (s.ok()) s = piece_->Add(records->key(), records->value());
@@ -49,7 +41,7 @@ class TableCutter {
       if ((++n & 0x3ff) == 0) file_.Throttle();
     }
     Status s = records->status();
-    if (s.ok() && (piece_ != nullptr || !tombstones_.empty())) s = FinishTable(nullptr, edit, report);
+    if (s.ok() && (piece_ != nullptr || !tombstones_.empty())) s = FinishTable({}, edit, report);
     if (s.ok()) s = file_.Finish();
     if (!s.ok() || !file_.created()) return s;
     report->records_in = report->records_out = n;
@@ -67,22 +59,14 @@ class TableCutter {
     return s;
   }
 
-  // With the tombstones, or their parts, before `cut` (null: all).
-  Status FinishTable(const std::string* cut, VersionEdit* edit, JobReport* report) {
+  // With the tombstones, or their parts, up to `cut` (none: all).
+  Status FinishTable(const std::optional<std::string>& cut, VersionEdit* edit, JobReport* report) {
     if (Status s = Open(); !s.ok()) return s;
-    const Comparator* const cmp = options_->comparator;
-    std::vector<RangeTombstone> mine, later;
-    for (RangeTombstone& t : tombstones_) {
-      if (cut != nullptr && cmp->Compare(t.start, *cut) >= 0) {
-        later.push_back(std::move(t));
-      } else if (cut != nullptr && cmp->Compare(t.end, *cut) > 0) {
-        later.push_back({*cut, t.end, t.sequence});
-        mine.push_back({t.start, *cut, t.sequence});
-      } else {
-        mine.push_back(std::move(t));
-      }
+    std::vector<RangeTombstone> mine;
+    for (RangeTombstone t : tombstones_) {
+      if (ClipTombstone(options_->comparator, lower_, cut, &t)) mine.push_back(std::move(t));
     }
-    tombstones_ = std::move(later);
+    lower_ = cut;
     for (const RangeTombstone& t : mine) piece_->AddRangeTombstone(t);
     PieceMeta piece;
     PieceHashes hashes;
@@ -90,11 +74,8 @@ class TableCutter {
     piece_.reset();
     piece.creation_time = context_->clock->NowMicros() / 1000000;
     TphMeta meta;
-    meta.tph_id = context_->new_number();
-    ExtendBounds(cmp, piece, mine, /*first=*/true, &meta);
-    meta.pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
-    Status s = WriteOnePieceDirectory(hashes, kUpperFingerprints,
-                                      DirectoryFunction(*context_, *options_), &file_, &meta);
+    Status s = WriteOnePieceTable(*context_, *options_, piece, hashes, mine, kUpperFingerprints,
+                                  &file_, &meta);
     if (!s.ok()) return s;
     report->outputs.push_back(meta);
     edit->added.push_back({level_, std::move(meta)});
@@ -104,9 +85,10 @@ class TableCutter {
   const StoreContext* const context_;
   const StoreOptions* const options_;
   const int level_;
-  std::vector<RangeTombstone> tombstones_;
+  const std::vector<RangeTombstone> tombstones_;
+  std::optional<std::string> lower_;  // where the table that is open begins
   JobFile file_;
-  PieceBuildOptions build_;
+  const PieceBuildOptions build_;
   std::unique_ptr<PieceBuilder> piece_;
 };
 

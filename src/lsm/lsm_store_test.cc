@@ -206,6 +206,13 @@ int LevelsWithTables(StoreHarness* h) {
                                         [](const auto& level) { return !level.empty(); }));
 }
 
+StoreOptions SmallTablesOnLevelOne() {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.target_table_bytes = 16 << 10;
+  o.level1_max_bytes = 1 << 20;
+  return o;
+}
+
 // Several tables on level 1, and a tenth of their keys again, each straight from a memtable.
 void MergeTwoMemTablesIntoLevelOne(StoreHarness* h, JobReport* report) {
   for (int i = 0; i < 2000; ++i) h->Put(Key(i), std::string(80, 'a'));
@@ -260,9 +267,7 @@ TEST(LsmStoreTest, OneLevelKeepsSmallMemTablesOnLevel0) {
 
 // The levels grow in number only when the deepest has become too large for one delta.
 TEST(LsmStoreTest, FullMemTablesMergeIntoLevelOneWhileItIsSmallAgainstThem) {
-  StoreOptions o = StoreHarness::SmallOptions();
-  o.target_table_bytes = 16 << 10;
-  o.level1_max_bytes = 1 << 20;
+  const StoreOptions o = SmallTablesOnLevelOne();
   StoreHarness h(o);
   h.merge_memtables = true;
   JobReport report;
@@ -281,9 +286,7 @@ TEST(LsmStoreTest, FullMemTablesMergeIntoLevelOneWhileItIsSmallAgainstThem) {
 // What a merge in a hurry has not dealt with is a run on level 0, with its part of the range
 // tombstones; the tables behind it are untouched.
 TEST(LsmStoreTest, AMergeInAHurryLeavesTheRestOnLevel0) {
-  StoreOptions o = StoreHarness::SmallOptions();
-  o.target_table_bytes = 16 << 10;
-  o.level1_max_bytes = 1 << 20;
+  const StoreOptions o = SmallTablesOnLevelOne();
   StoreHarness h(o);
   h.merge_memtables = true;
   JobReport report;

@@ -44,14 +44,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
   options.may_exist_outside = [](const Slice&) { return true; };
   CompactionIterator it(merged.get(), std::move(options));
 
-  PieceBuildOptions build;
-  build.comparator = options_->comparator;
-  build.hasher = context_->hasher;
-  build.block_size = options_->block_size;
-  build.block_size_deviation = options_->block_size_deviation;
-  build.data_order = options_->data_order;
-  if (!options_->compression.empty()) build.compression = options_->compression[0];
-  build.compression_level = options_->compression_level;
+  const PieceBuildOptions build = PieceOptions(*context_, *options_, /*level=*/0);
   CompactionFileWriter* writer = nullptr;
   std::unique_ptr<PieceBuilder> builder;
   const auto open = [&]() {
@@ -89,11 +82,8 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
   Status s = WritePiece(request, &piece, &hashes, &tombstones, report);
   if (!s.ok() || !file_.created()) return s;
   TphMeta meta;
-  meta.tph_id = context_->new_number();
-  ExtendBounds(options_->comparator, piece, tombstones, /*first=*/true, &meta);
-  meta.pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
-  s = WriteOnePieceDirectory(hashes, kUpperFingerprints, DirectoryFunction(*context_, *options_),
-                             &file_, &meta);
+  s = WriteOnePieceTable(*context_, *options_, piece, hashes, tombstones, kUpperFingerprints,
+                         &file_, &meta);
   if (s.ok()) s = file_.Finish();
   if (!s.ok()) return s;
   report->bytes_written = file_.bytes();

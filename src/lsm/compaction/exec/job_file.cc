@@ -116,15 +116,34 @@ Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fin
   return Status::OK();
 }
 
-Status WriteOnePieceDirectory(const PieceHashes& hashes, uint32_t fingerprints,
-                              const perfect_hash::BuildOptions& function, JobFile* file,
-                              TphMeta* meta) {
+PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& options,
+                               int level) {
+  PieceBuildOptions build;
+  build.comparator = options.comparator;
+  build.hasher = context.hasher;
+  build.block_size = options.block_size;
+  build.block_size_deviation = options.block_size_deviation;
+  build.data_order = options.data_order;
+  const auto at = static_cast<size_t>(level);
+  if (at < options.compression.size()) build.compression = options.compression[at];
+  build.compression_level = options.compression_level;
+  return build;
+}
+
+Status WriteOnePieceTable(const StoreContext& context, const StoreOptions& options,
+                          const PieceMeta& piece, const PieceHashes& hashes,
+                          const std::vector<RangeTombstone>& tombstones, uint32_t fingerprints,
+                          JobFile* file, TphMeta* meta) {
+  meta->tph_id = context.new_number();
+  ExtendBounds(options.comparator, piece, tombstones, /*first=*/true, meta);
+  meta->pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
   std::vector<DirectoryEntry> entries(hashes.h1.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     entries[i] = {hashes.h1[i], hashes.h2[i], 0};
   }
   SortEntries(&entries);
-  return WriteTableDirectory(entries, fingerprints, function, file, meta);
+  return WriteTableDirectory(entries, fingerprints, DirectoryFunction(context, options), file,
+                             meta);
 }
 
 void ExtendBounds(const Comparator* cmp, const PieceMeta& piece,

@@ -58,10 +58,15 @@ Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fin
                            const perfect_hash::BuildOptions& function, JobFile* file,
                            TphMeta* meta);
 
-// The same for a table of the one piece in `meta`, all of whose keys are live.
-Status WriteOnePieceDirectory(const PieceHashes& hashes, uint32_t fingerprints,
-                              const perfect_hash::BuildOptions& function, JobFile* file,
-                              TphMeta* meta);
+// How pieces of the family on this level are to be built.
+PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& options, int level);
+
+// Makes a table of a piece, all of whose keys are live, that was written into `file` with
+// these tombstones: gives `meta` its id, bounds, piece and directory.
+Status WriteOnePieceTable(const StoreContext& context, const StoreOptions& options,
+                          const PieceMeta& piece, const PieceHashes& hashes,
+                          const std::vector<RangeTombstone>& tombstones, uint32_t fingerprints,
+                          JobFile* file, TphMeta* meta);
 
 // Sets meta's bounds and sequences to cover the piece and its tombstones.
 void ExtendBounds(const Comparator* cmp, const PieceMeta& piece,

@@ -18,14 +18,6 @@ bool HasMerges(const TphMeta& meta) {
                      [](const TphPiece& p) { return p.meta->num_merges > 0; });
 }
 
-// Clips t to [lower, upper); false if nothing is left.
-bool Clip(const Comparator* cmp, const std::optional<std::string>& lower,
-          const std::optional<std::string>& upper, RangeTombstone* t) {
-  if (lower && cmp->Compare(t->start, *lower) < 0) t->start = *lower;
-  if (upper && cmp->Compare(t->end, *upper) > 0) t->end = *upper;
-  return cmp->Compare(t->start, t->end) < 0;
-}
-
 }  // namespace
 
 BlockReadOptions CompactionReads() {
@@ -76,21 +68,6 @@ uint64_t RegionMerge::OldestCreation(const TableRef& base) const {
   return oldest == UINT64_MAX ? 0 : oldest;
 }
 
-PieceBuildOptions RegionMerge::BuildOptions(int level) const {
-  const StoreOptions& o = *in_.options;
-  PieceBuildOptions b;
-  b.comparator = cmp_;
-  b.hasher = in_.context->hasher;
-  b.block_size = o.block_size;
-  b.block_size_deviation = o.block_size_deviation;
-  b.data_order = o.data_order;
-  if (static_cast<size_t>(level) < o.compression.size()) {
-    b.compression = o.compression[static_cast<size_t>(level)];
-  }
-  b.compression_level = o.compression_level;
-  return b;
-}
-
 CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* covering) const {
   CompactionIteratorOptions options;
   options.comparator = cmp_;
@@ -107,8 +84,8 @@ Status RegionMerge::NewPiece(int level, std::unique_ptr<PieceBuilder>* builder) 
   CompactionFileWriter* writer = nullptr;
   Status s = file_.Writer(&writer);
   if (!s.ok()) return s;
-  *builder =
-      std::make_unique<PieceBuilder>(BuildOptions(level), writer, in_.context->new_number());
+  *builder = std::make_unique<PieceBuilder>(PieceOptions(*in_.context, *in_.options, level),
+                                            writer, in_.context->new_number());
   return Status::OK();
 }
 
@@ -125,7 +102,7 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
                                      std::vector<RangeTombstone>* result) const {
   const auto add = [&](const std::vector<RangeTombstone>& tombstones) {
     for (RangeTombstone t : tombstones) {
-      if (Clip(cmp_, region.lower, region.upper, &t) && TombstoneNeeded(region, t, base)) {
+      if (ClipTombstone(cmp_, region.lower, region.upper, &t) && TombstoneNeeded(region, t, base)) {
         result->push_back(std::move(t));
       }
     }
@@ -179,7 +156,7 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
   if (!records.Valid()) {
     const bool any = std::any_of(
         delta_.tombstones().begin(), delta_.tombstones().end(),
-        [&](RangeTombstone t) { return Clip(cmp_, region.lower, region.upper, &t); });
+        [&](RangeTombstone t) { return ClipTombstone(cmp_, region.lower, region.upper, &t); });
     if (!any) return Status::OK();  // the base stays as it is
   }
   if (region.base == nullptr || in_.whole) return RunWhole(region, &records);
@@ -279,13 +256,10 @@ Status RegionMerge::FinishWholeTable(int level, const Region& region,
   if (!s.ok()) return s;
   piece.creation_time = creation_time;
   TphMeta meta;
-  meta.tph_id = in_.context->new_number();
   meta.hash_range = region.hash_range;
   meta.search = region.search;
-  ExtendBounds(cmp_, piece, tombstones, /*first=*/true, &meta);
-  meta.pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
-  s = WriteOnePieceDirectory(hashes, level == 0 ? kUpperFingerprints : Fingerprints(),
-                             DirectoryFunction(*in_.context, *in_.options), &file_, &meta);
+  s = WriteOnePieceTable(*in_.context, *in_.options, piece, hashes, tombstones,
+                         level == 0 ? kUpperFingerprints : Fingerprints(), &file_, &meta);
   if (!s.ok()) return s;
   report_.outputs.push_back(meta);
   edit_.added.push_back({level, std::move(meta)});
@@ -353,7 +327,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   const auto take = [&](const std::optional<std::string>& to) {
     std::vector<RangeTombstone> part;
     for (RangeTombstone t : tombstones) {
-      if (Clip(cmp_, lower, to, &t)) part.push_back(std::move(t));
+      if (ClipTombstone(cmp_, lower, to, &t)) part.push_back(std::move(t));
     }
     lower = to;
     return part;
@@ -367,7 +341,8 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     const Slice user_key = it.user_key();
     if (builder != nullptr && builder->EstimatedBytes() >= cut_at &&
         cmp_->Compare(user_key, last_user_key) != 0) {
-      s = FinishWholeTable(in_.output_level, region, std::move(builder), creation, take(user_key.ToString()));
+      s = FinishWholeTable(in_.output_level, region, std::move(builder), creation,
+                           take(user_key.ToString()));
     }
     if (s.ok() && builder == nullptr) s = NewPiece(in_.output_level, &builder);
     if (s.ok()) s = builder->Add(it.key(), it.value());
@@ -382,7 +357,9 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   report_.records_out += it.stats().records_out;
   std::vector<RangeTombstone> rest = take(region.upper);
   if (builder == nullptr && !rest.empty()) s = NewPiece(in_.output_level, &builder);
-  if (s.ok() && builder != nullptr) s = FinishWholeTable(in_.output_level, region, std::move(builder), creation, rest);
+  if (s.ok() && builder != nullptr) {
+    s = FinishWholeTable(in_.output_level, region, std::move(builder), creation, rest);
+  }
   return s;
 }
 
@@ -410,7 +387,7 @@ Status RegionMerge::RunRest(const Region& region, InternalIterator* delta) {
   report_.records_out += it.stats().records_out;
   std::vector<RangeTombstone> tombstones;
   for (RangeTombstone t : delta_.tombstones()) {
-    if (Clip(cmp_, region.lower, region.upper, &t)) tombstones.push_back(std::move(t));
+    if (ClipTombstone(cmp_, region.lower, region.upper, &t)) tombstones.push_back(std::move(t));
   }
   if (builder == nullptr && !tombstones.empty()) s = NewPiece(0, &builder);
   if (!s.ok() || builder == nullptr) return s;

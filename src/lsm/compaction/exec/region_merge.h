@@ -108,7 +108,6 @@ class RegionMerge {
   // Every so many records: the rate limiter's turn, and the cancel flag.
   Status Pause(uint64_t records);
   uint64_t OldestCreation(const TableRef& base) const;
-  PieceBuildOptions BuildOptions(int level) const;
 
   const CompactionJobInput& in_;
   const Delta& delta_;

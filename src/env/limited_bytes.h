@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "rocksdb/rate_limiter.h"
+
+namespace compassdb {
+
+// Waits until the limiter has let through so many bytes, asking for no more at a time than it
+// allows.
+void RequestInBursts(rocksdb::RateLimiter* limiter, uint64_t bytes,
+                     rocksdb::Env::IOPriority priority, rocksdb::RateLimiter::OpType type);
+
+}  // namespace compassdb
