@@ -112,6 +112,16 @@ class CompareTest(unittest.TestCase):
     def report(self):
         return json.loads((self.dir / "out.json").read_text())
 
+    def test_main_latency_is_of_what_the_throughput_counts(self):
+        from comparelib import summary
+
+        def latency(count, p99):
+            return {"count": count, "p99": p99}
+
+        mixed = {"read": latency(100, 7), "update": latency(900, 5)}
+        self.assertEqual(summary.main_latency({"operations": 100, "latency_us": mixed}, "p99"), 7)
+        self.assertEqual(summary.main_latency({"operations": 1000, "latency_us": mixed}, "p99"), 5)
+
     def test_medians_spread_and_ratios(self):
         run = self.compare("--workloads", "load,c", "-n", "3")
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -28,8 +28,11 @@ SMALLEST = {"device_reads_per_op": 0.01, "device_bytes_read_per_op": 10}
 
 
 def main_latency(result, percentile):
-    """Of the operation that the workload has most of; reads win a tie."""
+    """Of the operation that the throughput counts, where it is one (readwhilewriting's writes are
+    not); else of the one that the workload has most of, where reads win a tie."""
     latencies = result["latency_us"]
+    if "read" in latencies and latencies["read"]["count"] == result["operations"]:
+        return latencies["read"][percentile]
     order = ["read", "scan", "rmw", "update", "insert"]
     best = max(latencies, key=lambda op: (latencies[op]["count"], -order.index(op)))
     if "read" in latencies and latencies["read"]["count"] * 3 > latencies[best]["count"]:
