@@ -5,6 +5,8 @@
 #   make test          build, then all tests
 #   make bench         the long comparison; RECORDS, OPERATIONS, VALUE_SIZE,
 #                      THREADS, CACHE_MB, REPEATS, SUITE, PEER, FLAGS to choose
+#   make install       into PREFIX (/usr/local), below DESTDIR; with AS_ROCKSDB=1 as librocksdb, too
+#   make deb           Debian packages in build-deb
 #   make test-asan     all tests under AddressSanitizer and UBSan (clang)
 #   make test-tsan     all tests under ThreadSanitizer (clang)
 #   make test-asan-short, test-tsan-short   the part of them that CI runs
@@ -20,9 +22,12 @@ REPEATS ?= 3
 SUITE ?= standard
 PEER ?= tuned
 DEMO_RECORDS ?= 1000000
+PREFIX ?= /usr/local
+DESTDIR ?=
+AS_ROCKSDB ?= 0
 CTEST := ctest --output-on-failure -j $(JOBS)
 
-.PHONY: all deps configure build demo test bench test-asan test-tsan test-asan-short test-tsan-short \
+.PHONY: all deps configure build demo test bench install deb test-asan test-tsan test-asan-short test-tsan-short \
 	clean
 
 all: build
@@ -52,6 +57,20 @@ bench: configure
 	@bench/compare --suite $(SUITE) --peer $(PEER) --records $(RECORDS) --operations $(OPERATIONS) \
 		--value-size $(VALUE_SIZE) --threads $(THREADS) --cache-mb $(CACHE_MB) --repeats $(REPEATS) \
 		--bin $(BUILD)/bin --work-dir $(BUILD)/bench-data --out $(BUILD)/bench $(FLAGS)
+
+# A build of its own: without tests, and in the state in which it is installed.
+install: deps
+	@cmake -S . -B build-install -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+		-DCOMPASSDB_TESTS=OFF -DCOMPASSDB_BENCH=OFF -DCOMPASSDB_AS_ROCKSDB=$(AS_ROCKSDB) >/dev/null
+	@cmake --build build-install -j $(JOBS)
+	@DESTDIR="$(DESTDIR)" cmake --install build-install
+
+deb: deps
+	@cmake -S . -B build-deb -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
+		-DCOMPASSDB_TESTS=OFF -DCOMPASSDB_BENCH=OFF -DCOMPASSDB_AS_ROCKSDB=1 >/dev/null
+	@cmake --build build-deb -j $(JOBS)
+	@cd build-deb && cpack -G DEB >cpack.log 2>&1 || { cat cpack.log; exit 1; }
+	@ls build-deb/*.deb
 
 # $(1): directory, $(2): sanitizers
 define sanitized-build
@@ -86,4 +105,4 @@ test-tsan-short: build-tsan/.built
 	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 && $(CTEST) -LE . && $(CTEST) -L short
 
 clean:
-	@rm -rf $(BUILD) build-asan build-tsan
+	@rm -rf $(BUILD) build-asan build-tsan build-install build-deb

@@ -1,6 +1,10 @@
 # Libraries from the distribution; scripts/install-deps installs them.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+# What else a program that links the static library has to link: by pkg-config names, and without.
+set(COMPASSDB_PC_REQUIRES "libxxhash liblz4 libzstd libhwy liburing")
+set(COMPASSDB_PC_LIBS "-lsnappy -lstdc++ -lm -lpthread")
+set(COMPASSDB_LINK_NAMES "xxhash;lz4;zstd;hwy;uring;snappy")
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)

@@ -165,19 +165,11 @@ const Comparator* ReverseBytewiseComparator() {
   return Singleton<ReverseBytewiseComparatorImpl>();
 }
 
-const Comparator* BytewiseComparatorWithU64Ts() {
-  return Singleton<U64TimestampComparator<BytewiseComparatorImpl>>();
-}
-
-const Comparator* ReverseBytewiseComparatorWithU64Ts() {
-  return Singleton<U64TimestampComparator<ReverseBytewiseComparatorImpl>>();
-}
-
 Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string& id,
                                     const Comparator** comp) {
   for (const Comparator* known :
-       {BytewiseComparator(), ReverseBytewiseComparator(), BytewiseComparatorWithU64Ts(),
-        ReverseBytewiseComparatorWithU64Ts()}) {
+       {BytewiseComparator(), ReverseBytewiseComparator(), compassdb::BytewiseComparatorWithU64Ts(),
+        compassdb::ReverseBytewiseComparatorWithU64Ts()}) {
     if (id == known->Name()) {
       *comp = known;
       return Status::OK();
@@ -188,3 +180,15 @@ Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string
 }
 
 }  // namespace ROCKSDB_NAMESPACE
+
+namespace compassdb {
+
+const rocksdb::Comparator* BytewiseComparatorWithU64Ts() {
+  return rocksdb::Singleton<rocksdb::U64TimestampComparator<rocksdb::BytewiseComparatorImpl>>();
+}
+
+const rocksdb::Comparator* ReverseBytewiseComparatorWithU64Ts() {
+  return rocksdb::Singleton<rocksdb::U64TimestampComparator<rocksdb::ReverseBytewiseComparatorImpl>>();
+}
+
+}  // namespace compassdb

@@ -87,14 +87,14 @@ std::string WithTimestamp(std::string key, uint64_t ts) {
 }
 
 TEST(ComparatorTest, TimestampsOrderNewestFirst) {
-  const Comparator* c = BytewiseComparatorWithU64Ts();
+  const Comparator* c = compassdb::BytewiseComparatorWithU64Ts();
   EXPECT_EQ(8u, c->timestamp_size());
   EXPECT_LT(c->Compare(WithTimestamp("a", 9), WithTimestamp("a", 8)), 0);
   EXPECT_LT(c->Compare(WithTimestamp("a", 1), WithTimestamp("b", 2)), 0);
   EXPECT_EQ(0, c->CompareWithoutTimestamp(WithTimestamp("a", 1), WithTimestamp("a", 2)));
   EXPECT_EQ(0, c->CompareWithoutTimestamp("a", false, WithTimestamp("a", 2), true));
   EXPECT_TRUE(c->EqualWithoutTimestamp(WithTimestamp("a", 1), WithTimestamp("a", 2)));
-  const Comparator* r = ReverseBytewiseComparatorWithU64Ts();
+  const Comparator* r = compassdb::ReverseBytewiseComparatorWithU64Ts();
   EXPECT_GT(r->Compare(WithTimestamp("a", 1), WithTimestamp("b", 2)), 0);
   EXPECT_LT(r->Compare(WithTimestamp("a", 9), WithTimestamp("a", 8)), 0);
 }

@@ -5,9 +5,9 @@
 
 #include "rocksdb/comparator.h"
 
-namespace ROCKSDB_NAMESPACE {
+namespace compassdb {
 
-const Comparator* BytewiseComparatorWithU64Ts();
-const Comparator* ReverseBytewiseComparatorWithU64Ts();
+const rocksdb::Comparator* BytewiseComparatorWithU64Ts();
+const rocksdb::Comparator* ReverseBytewiseComparatorWithU64Ts();
 
-}  // namespace ROCKSDB_NAMESPACE
+}  // namespace compassdb

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what a shared library exports: the public interface and nothing else.
+
+usage: check_exports.py LIBRARY INCLUDE_DIRECTORY
+
+A name is public if it belongs to namespace rocksdb and the class or function that it stands for is
+named in a header under rocksdb/; if it belongs to namespace compassdb and is named in a header
+under compassdb/; or if it is a C function rocksdb_*.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# What a name may begin with before the name of a class or function.
+PREFIX = re.compile(r"^(vtable for|VTT for|typeinfo for|typeinfo name for|guard variable for|"
+                    r"TLS wrapper function for|TLS init function for|"
+                    r"(non-)?virtual thunk to|construction vtable for) ")
+SCOPED = re.compile(r"^(rocksdb|compassdb)::(~?\w+|operator\W+)")
+
+
+def words(folder):
+    found = set()
+    for header in folder.rglob("*.h"):
+        found.update(re.findall(r"\w+", header.read_text(encoding="utf-8")))
+    return found
+
+
+def fault(name, public):
+    """Why NAME (demangled) should not be exported, or None."""
+    if re.fullmatch(r"rocksdb_\w+", name):
+        return None
+    stripped = PREFIX.sub("", name)
+    match = SCOPED.match(stripped)
+    if not match:
+        return "belongs to neither namespace"
+    scope, first = match.groups()
+    if first.startswith("operator"):
+        return None
+    if first not in public[scope]:
+        return "is named in no public header"
+    return None
+
+
+def self_test():
+    public = {"rocksdb": {"DB"}, "compassdb": {"LoadIndex"}}
+    good = ["rocksdb_open", "rocksdb::DB::Get(int)", "vtable for rocksdb::DB",
+            "compassdb::LoadIndex(rocksdb::DB*)", "rocksdb::operator<<(std::ostream&)"]
+    bad = ["compassdb::DBImpl::Get(int)", "typeinfo for compassdb::DBImpl", "XXH64", "rocksdb::Hidden()",
+           "std::vector<rocksdb::DB*>::size()", "void compassdb::F<rocksdb::DB>()"]
+    assert [n for n in good if fault(n, public)] == []
+    assert [n for n in bad if not fault(n, public)] == []
+
+
+def main():
+    self_test()
+    library, include = sys.argv[1], pathlib.Path(sys.argv[2])
+    public = {"rocksdb": words(include / "rocksdb"), "compassdb": words(include / "compassdb")}
+    out = subprocess.run(["nm", "-DC", "--defined-only", library], capture_output=True, text=True, check=True)
+    names = sorted({line.split(" ", 2)[2] for line in out.stdout.splitlines()})
+    faults = [(name, fault(name, public)) for name in names]
+    faults = ["%s: %s" % f for f in faults if f[1]]
+    exported = " ".join(names)
+    for wanted in ("rocksdb::DB::Open(", "typeinfo for rocksdb::DB", "vtable for rocksdb::DB",
+                   "compassdb::ApplyPreset("):
+        if wanted not in exported:
+            faults.append("%s is not exported" % wanted)
+    print("\n".join(faults))
+    print("%d names exported, %d faults" % (len(names), len(faults)))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
