@@ -39,6 +39,8 @@ enum ValueType : uint8_t {
   kTypeNoop = 0xD,
   kTypeColumnFamilyRangeDeletion = 0xE,
   kTypeRangeDeletion = 0xF,
+  kTypeWideColumnEntity = 0x16,
+  kTypeColumnFamilyWideColumnEntity = 0x17,
   kTypeMaxValid = 0x1F,
   kMaxValue = 0x7F,
 };
@@ -51,8 +53,13 @@ inline uint64_t PackTrailer(SequenceNumber seq, ValueType type) { return (seq <<
 
 // True for the types that a memtable or a piece may hold as point records.
 inline bool IsPointType(uint8_t t) {
-  return t == kTypeDeletion || t == kTypeValue || t == kTypeMerge || t == kTypeSingleDeletion;
+  constexpr uint32_t kPointTypes = 1u << kTypeDeletion | 1u << kTypeValue | 1u << kTypeMerge |
+                                   1u << kTypeSingleDeletion | 1u << kTypeWideColumnEntity;
+  return t < 32 && (kPointTypes >> t & 1) != 0;
 }
+
+// True for the types that give a key something to read.
+inline bool IsValueType(ValueType t) { return t == kTypeValue || t == kTypeWideColumnEntity; }
 
 struct ParsedInternalKey {
   Slice user_key;

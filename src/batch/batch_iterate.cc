@@ -117,7 +117,7 @@ Status WriteBatchInternal::InsertInto(const WriteBatch* batch, BatchSink* sink,
     Status s = ReadBatchRecord(&input, &r);
     if (!s.ok()) return s;
     if (r.IsData()) {
-      if (r.tag == kTagBlobIndex || r.tag == kTagWideColumnEntity) {
+      if (r.tag == kTagBlobIndex) {
         return Status::NotSupported("write batch record of tag " + std::to_string(r.tag) +
                                     " for key " + r.key.ToString(/*hex=*/true));
       }

@@ -39,11 +39,11 @@ const TagLayout* LayoutOf(uint8_t tag) {
       {kTagBeginUnprepareXID, false, 0, ""},
       {0, false, -1, ""},  // 0x14 is not used in batches
       {kTagCommitXIDAndTimestamp, false, 2, "bad commit timestamp"},
-      {kTagWideColumnEntity, false, 2, "bad WriteBatch PutEntity"},
-      {kTagWideColumnEntity, true, 2, "bad WriteBatch PutEntity"},
+      {kTypeWideColumnEntity, false, 2, "bad WriteBatch PutEntity"},
+      {kTypeWideColumnEntity, true, 2, "bad WriteBatch PutEntity"},
   };
   constexpr size_t kCount = sizeof(kLayouts) / sizeof(kLayouts[0]);
-  static_assert(kCount == kTagColumnFamilyWideColumnEntity + 1, "indexed by tag");
+  static_assert(kCount == kTypeColumnFamilyWideColumnEntity + 1, "indexed by tag");
   return tag < kCount && kLayouts[tag].slices >= 0 ? &kLayouts[tag] : nullptr;
 }
 

@@ -43,8 +43,6 @@ inline constexpr uint8_t kTagBlobIndex = 0x11;
 inline constexpr uint8_t kTagBeginPersistedPrepareXID = 0x12;
 inline constexpr uint8_t kTagBeginUnprepareXID = 0x13;
 inline constexpr uint8_t kTagCommitXIDAndTimestamp = 0x15;
-inline constexpr uint8_t kTagWideColumnEntity = 0x16;
-inline constexpr uint8_t kTagColumnFamilyWideColumnEntity = 0x17;
 
 struct BatchRecord {
   uint8_t tag = 0;             // as the tag without column family where there are two
@@ -56,7 +54,7 @@ struct BatchRecord {
   bool IsData() const {
     return tag == kTypeValue || tag == kTypeDeletion || tag == kTypeSingleDeletion ||
            tag == kTypeMerge || tag == kTypeRangeDeletion || tag == kTagBlobIndex ||
-           tag == kTagWideColumnEntity;
+           tag == kTypeWideColumnEntity;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "batch/write_batch_internal.h"
+#include "util/wide_column_codec.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -187,9 +188,18 @@ Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& /*key*/, 
   return RefuseTimestamp(column_family, ts);
 }
 
-Status WriteBatch::PutEntity(ColumnFamilyHandle* /*column_family*/, const Slice& /*key*/,
-                             const WideColumns& /*columns*/) {
-  return Status::NotSupported("WriteBatch: PutEntity (wide columns)");
+Status WriteBatch::PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                             const WideColumns& columns) {
+  if (column_family == nullptr) {
+    return Status::InvalidArgument("Cannot call this method without a column family handle");
+  }
+  std::string entity;
+  if (Status s = EncodeWideColumns(columns, &entity); !s.ok()) return s;
+  const Slice stored(entity);
+  const SliceParts value(&stored, 1);
+  return WriteBatchInternal::AddRecord(this, kTypeWideColumnEntity,
+                                       kTypeColumnFamilyWideColumnEntity, column_family,
+                                       SliceParts(&key, 1), &value, "entity");
 }
 
 Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const Slice& key) {

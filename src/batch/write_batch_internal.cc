@@ -47,7 +47,7 @@ uint32_t ContentFlagOfTag(uint8_t tag) {
       return kBatchHasDeleteRange;
     case kTagBlobIndex:
       return kBatchHasBlobIndex;
-    case kTagWideColumnEntity:
+    case kTypeWideColumnEntity:
       return kBatchHasPutEntity;
     case kTypeBeginPrepareXID:
     case kTagBeginPersistedPrepareXID:
@@ -182,6 +182,12 @@ Status WriteBatchInternal::Put(WriteBatch* batch, uint32_t column_family, const 
   const SliceParts value_parts(&value, 1);
   return AddRecord(batch, kTypeValue, kTypeColumnFamilyValue, column_family, SliceParts(&key, 1),
                    &value_parts);
+}
+Status WriteBatchInternal::PutEntity(WriteBatch* batch, uint32_t column_family, const Slice& key,
+                                     const Slice& entity) {
+  const SliceParts entity_parts(&entity, 1);
+  return AddRecord(batch, kTypeWideColumnEntity, kTypeColumnFamilyWideColumnEntity, column_family,
+                   SliceParts(&key, 1), &entity_parts, "entity");
 }
 Status WriteBatchInternal::Delete(WriteBatch* batch, uint32_t column_family, const Slice& key) {
   return AddRecord(batch, kTypeDeletion, kTypeColumnFamilyDeletion, column_family,

@@ -15,8 +15,8 @@ namespace compassdb {
 class BatchSink {
  public:
   virtual ~BatchSink() = default;
-  // `type` is kTypeValue, kTypeDeletion, kTypeSingleDeletion, kTypeMerge or
-  // kTypeRangeDeletion (key and value are then begin and end).
+  // `type` is kTypeValue, kTypeWideColumnEntity, kTypeDeletion, kTypeSingleDeletion,
+  // kTypeMerge or kTypeRangeDeletion (key and value are then begin and end).
   virtual Status Add(uint32_t column_family, SequenceNumber sequence, ValueType type,
                      const Slice& key, const Slice& value) = 0;
   // A transaction mark; `*next` is the sequence of the next record, which the
@@ -74,6 +74,9 @@ class WriteBatchInternal {
   // Records by column family id.
   static Status Put(WriteBatch* batch, uint32_t column_family, const Slice& key,
                     const Slice& value);
+  // `entity` in the stored form of wide columns.
+  static Status PutEntity(WriteBatch* batch, uint32_t column_family, const Slice& key,
+                          const Slice& entity);
   static Status Delete(WriteBatch* batch, uint32_t column_family, const Slice& key);
   static Status SingleDelete(WriteBatch* batch, uint32_t column_family, const Slice& key);
   static Status DeleteRange(WriteBatch* batch, uint32_t column_family, const Slice& begin,

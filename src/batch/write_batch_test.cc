@@ -296,7 +296,7 @@ TEST(WriteBatch, AHandlerMayStopOrAskAgain) {
 
 TEST(WriteBatch, WhatIsNotSupportedIsRefused) {
   WriteBatch b;
-  EXPECT_TRUE(b.PutEntity(nullptr, "k", {}).IsNotSupported());
+  EXPECT_TRUE(b.PutEntity(nullptr, "k", {}).IsInvalidArgument());
   EXPECT_TRUE(b.Put(nullptr, "k", "ts", "v").IsInvalidArgument());
   WriteBatch with_protection(0, 0, 8, 0);
   EXPECT_TRUE(with_protection.Put("a", "1").IsNotSupported());

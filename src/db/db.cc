@@ -8,6 +8,7 @@
 #include "db/db_config.h"
 #include "db/open.h"
 #include "env/env_adapter.h"
+#include "rocksdb/write_batch.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -193,8 +194,11 @@ Status DB::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {
   delete handle;
   return Status::OK();
 }
-Status DB::PutEntity(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const WideColumns&) {
-  return Status::NotSupported("PutEntity");
+Status DB::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                     const WideColumns& columns) {
+  WriteBatch batch;
+  const Status s = batch.PutEntity(family, key, columns);
+  return s.ok() ? Write(options, &batch) : s;
 }
 Status DB::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
   return Status::NotSupported("DeleteRange");

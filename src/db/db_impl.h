@@ -123,6 +123,8 @@ class DBImpl final : public rocksdb::DB {
              PinnableSlice* value) override;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
              PinnableSlice* value, std::string* timestamp) override;
+  Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   rocksdb::PinnableWideColumns* columns) override;
   Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* family,
                           const Slice& key, PinnableSlice* operands,
                           rocksdb::GetMergeOperandsOptions* merge_options,
@@ -363,8 +365,10 @@ class DBImpl final : public rocksdb::DB {
     Slice key;
     PinnableSlice* value = nullptr;
     std::vector<std::string>* operands = nullptr;
+    bool* is_entity = nullptr;  // then *value is an entity as stored
     SequenceNumber sequence = 0;
   };
+  Status GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read);
   Status GetFromState(const ReadOptions& options, const ColumnFamily& family,
                       const ReadState& state, const PointRead& read);
   Status SearchMemtables(const ReadOptions& options, const ReadState& state, const Slice& key,

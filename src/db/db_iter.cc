@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "util/arena.h"
+#include "util/wide_column_codec.h"
 
 namespace compassdb {
 
@@ -18,12 +19,12 @@ using rocksdb::Statistics;
 
 // Where the internal iterator stands while the user's is valid:
 //
-//   forward, plain value   at the entry that is the result
+//   forward, one entry     at the entry that is the result
 //   forward, merged        behind the last entry that went into the result
 //   backward               at the last entry before those of the present key
 //
 // saved_key_ is the present user key in all cases; the value is the internal
-// iterator's in the first, saved_value_ in the others.
+// iterator's in the first, saved_value_ in the others. Of an entity columns_ refers to it.
 class DBIter final : public rocksdb::Iterator {
  public:
   DBIter(DBIterOptions options, DBIterSource source)
@@ -130,10 +131,14 @@ class DBIter final : public rocksdb::Iterator {
   }
   Slice value() const override {
     assert(valid_);
+    if (entity_) [[unlikely]] {
+      const bool has = !columns_.empty() && columns_.front().name().empty();
+      return has ? columns_.front().value() : Slice();
+    }
     return forward_ && !merged_ ? source_.iter->value() : Slice(saved_value_);
   }
   const rocksdb::WideColumns& columns() const override {
-    columns_.assign(1, rocksdb::WideColumn(rocksdb::kDefaultWideColumnName, value()));
+    if (!entity_) columns_.assign(1, rocksdb::WideColumn(rocksdb::kDefaultWideColumnName, value()));
     return columns_;
   }
 
@@ -279,6 +284,7 @@ class DBIter final : public rocksdb::Iterator {
   void SkipCovered();
   void MergeForward();
   void FindPrevUserEntry();
+  void FoundEntity(const Slice& stored);
   bool ResolveBackward(bool* found);
   bool ResolveBySeek(bool* found);
   bool StepBeforeSavedKey();
@@ -290,6 +296,7 @@ class DBIter final : public rocksdb::Iterator {
   Status status_;
   bool valid_ = false;
   bool forward_ = true;
+  bool entity_ = false;
   bool merged_ = false;  // forward, and the value is in saved_value_
   bool has_prefix_ = false;
   std::string prefix_;
@@ -299,7 +306,7 @@ class DBIter final : public rocksdb::Iterator {
   std::vector<std::string> operands_;  // of the key being merged, newest first
   uint64_t skipped_ = 0;               // entries looked at in this call
   Counts counts_;
-  mutable rocksdb::WideColumns columns_;
+  mutable rocksdb::WideColumns columns_;  // of an entity, or made by columns()
   Arena pinned_;  // under pin_data: every key that was returned
   Slice pinned_key_;
 };
@@ -307,7 +314,7 @@ class DBIter final : public rocksdb::Iterator {
 // From the internal iterator's position on, finds the first user key with a
 // value. With `skipping`, entries up to and including saved_key_ do not count.
 void DBIter::FindNextUserEntry(bool skipping) {
-  valid_ = false;
+  valid_ = entity_ = false;
   uint64_t run = 0;      // entries of one user key skipped in a row
   uint64_t covered = 0;  // keys under range tombstones in a row
   InternalIterator* const iter = source_.iter.get();
@@ -347,6 +354,9 @@ void DBIter::FindNextUserEntry(bool skipping) {
       ++counts_.skipped;
     } else if (ikey.type == kTypeMerge) {
       MergeForward();
+      return;
+    } else if (ikey.type == kTypeWideColumnEntity) {
+      FoundEntity(iter->value());
       return;
     } else {
       FoundKey();
@@ -403,7 +413,9 @@ void DBIter::MergeForward() {
       operands_.push_back(iter->value().ToString());
       continue;
     }
-    const bool has_base = ikey.type == kTypeValue && !Covered(ikey);
+    const bool covered = Covered(ikey);
+    if (ikey.type == kTypeWideColumnEntity && !covered) return Fail(MergeOntoEntity());
+    const bool has_base = ikey.type == kTypeValue && !covered;
     const Slice base = has_base ? iter->value() : Slice();
     if (!MergeOperands(has_base ? &base : nullptr)) return;
     merged = true;
@@ -417,7 +429,7 @@ void DBIter::MergeForward() {
 // From the internal iterator's position backward, finds the last user key with
 // a value, and leaves the internal iterator before all entries of that key.
 void DBIter::FindPrevUserEntry() {
-  valid_ = false;
+  valid_ = entity_ = false;
   InternalIterator* const iter = source_.iter.get();
   while (iter->Valid()) {
     ParsedInternalKey ikey;
@@ -431,17 +443,26 @@ void DBIter::FindPrevUserEntry() {
     if (!ResolveBackward(&found)) return;
     if (!StepBeforeSavedKey()) return;
     if (found) {
+      if (entity_) return FoundEntity(saved_value_);
       FoundKey();
       return;
     }
   }
 }
 
+// The result is an entity, whose stored form stays where it is while the iterator does.
+void DBIter::FoundEntity(const Slice& stored) {
+  Status s = DecodeWideColumns(stored, &columns_);
+  if (!s.ok()) return Fail(std::move(s));
+  entity_ = true;
+  FoundKey();
+}
+
 // The internal iterator stands at the oldest entry of saved_key_. Walks to the
 // newest visible one, keeping the outcome so far. False on errors.
 bool DBIter::ResolveBackward(bool* found) {
   InternalIterator* const iter = source_.iter.get();
-  enum { kNothing, kPlain } base = kNothing;
+  enum { kNothing, kPlain, kEntity } base = kNothing;
   std::deque<std::string> newest_first;
   for (uint64_t run = 0; iter->Valid(); iter->Prev(), ++run) {
     ParsedInternalKey ikey;
@@ -452,8 +473,8 @@ bool DBIter::ResolveBackward(bool* found) {
     if (ikey.type == kTypeDeletion || ikey.type == kTypeSingleDeletion || Covered(ikey)) {
       base = kNothing;
       newest_first.clear();
-    } else if (ikey.type == kTypeValue) {
-      base = kPlain;
+    } else if (IsValueType(ikey.type)) {
+      base = ikey.type == kTypeValue ? kPlain : kEntity;
       newest_first.clear();
       const Slice value = iter->value();
       saved_value_.assign(value.data(), value.size());
@@ -462,8 +483,13 @@ bool DBIter::ResolveBackward(bool* found) {
     }
   }
   if (!iter->Valid() && !iter->status().ok()) return false;
-  *found = base == kPlain || !newest_first.empty();
+  *found = base != kNothing || !newest_first.empty();
+  entity_ = base == kEntity;
   if (newest_first.empty()) return true;
+  if (base == kEntity) {
+    Fail(MergeOntoEntity());
+    return false;
+  }
   if (options_.merge.op == nullptr) {
     Fail(MissingMergeOperator());
     return false;
@@ -490,9 +516,10 @@ bool DBIter::ResolveBySeek(bool* found) {
   ParsedInternalKey ikey;
   if (!Parse(&ikey)) return false;
   if (Compare(ikey.user_key, saved_key_) == 0 && !Covered(ikey)) {
-    if (ikey.type == kTypeValue) {
+    if (IsValueType(ikey.type)) {
       const Slice value = iter->value();
       saved_value_.assign(value.data(), value.size());
+      entity_ = ikey.type == kTypeWideColumnEntity;
       *found = true;
     } else if (ikey.type == kTypeMerge) {
       MergeForward();

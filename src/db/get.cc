@@ -65,13 +65,30 @@ Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& fami
                             const ReadState& state, const PointRead& read) {
   GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
+  if (read.is_entity != nullptr) ctx.KeepEntities();
   Status s = SearchMemtables(options, state, read.key, &ctx);
   if (!s.ok()) return s;
   if (!ctx.done()) {
     s = state.view->Get(BlockOptions(options), read.key, store_context_.hasher(read.key), &ctx);
     if (!s.ok()) return s;
   }
-  return ctx.Finish();
+  s = ctx.Finish();
+  if (read.is_entity != nullptr) *read.is_entity = ctx.found_entity();
+  return s;
+}
+
+// Of the present state, into read->value, and counted.
+Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read) {
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  ReadStatePin state(family->read_state());
+  read->sequence = ReadSequence(options);
+  Status s = GetFromState(options, *family, *state, *read);
+  Tick(statistics, rocksdb::NUMBER_KEYS_READ);
+  if (s.ok()) {
+    Tick(statistics, rocksdb::BYTES_READ, read->value->size());
+    Record(statistics, rocksdb::BYTES_PER_READ, read->value->size());
+  }
+  return s;
 }
 
 Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
@@ -84,21 +101,39 @@ Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
   PointRead read;
   read.key = key;
   read.value = value;
-  ReadStatePin state(family->read_state());
-  read.sequence = ReadSequence(options);
-  Status s = GetFromState(options, *family, *state, read);
-  Tick(statistics, rocksdb::NUMBER_KEYS_READ);
-  if (s.ok()) {
-    Tick(statistics, rocksdb::BYTES_READ, value->size());
-    Record(statistics, rocksdb::BYTES_PER_READ, value->size());
-  }
-  return s;
+  return GetCounted(options, family, &read);
 }
 
 Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                    PinnableSlice* value, std::string* timestamp) {
   if (timestamp != nullptr) timestamp->clear();
   return Get(options, family, key, value);
+}
+
+Status DBImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                         rocksdb::PinnableWideColumns* columns) {
+  if (family == nullptr) {
+    return Status::InvalidArgument("Cannot call GetEntity without a column family handle");
+  }
+  if (columns == nullptr) {
+    return Status::InvalidArgument("Cannot call GetEntity without a PinnableWideColumns object");
+  }
+  columns->Reset();
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
+  if (Status s = CheckRead(options); !s.ok()) return s;
+  PinnableSlice stored;
+  bool is_entity = false;
+  PointRead read;
+  read.key = key;
+  read.value = &stored;
+  read.is_entity = &is_entity;
+  Status s = GetCounted(options, FamilyOf(family), &read);
+  if (!s.ok()) return s;
+  rocksdb::Cleanable* const pin = stored.IsPinned() ? &stored : nullptr;
+  if (is_entity) return columns->SetWideColumnValue(stored, pin);
+  columns->SetPlainValue(stored, pin);
+  return s;
 }
 
 Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* handle,

@@ -18,6 +18,8 @@ namespace {
 Status AddToBatch(WriteBatch* batch, uint32_t family, ValueType type, const Slice& key,
                   const Slice& value) {
   switch (type) {
+    case kTypeWideColumnEntity:
+      return WriteBatchInternal::PutEntity(batch, family, key, value);
     case kTypeDeletion:
       return WriteBatchInternal::Delete(batch, family, key);
     case kTypeSingleDeletion:

@@ -197,19 +197,20 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
     ProcessMerge(version, first);
     return;
   }
-  if (version.type != kTypeValue) {
+  if (!IsValueType(version.type)) {
     pending_.push_back({seq, version.type, true, false, false});
     lone_single_delete_ = version.type == kTypeSingleDeletion;
     StepInput();
     return;
   }
   Decision decision = Decision::kKeep;
-  if (first && options_.filter != nullptr && !Stale()) {
+  // Entities are not shown to filters.
+  if (first && options_.filter != nullptr && version.type == kTypeValue && !Stale()) {
     decision = AskFilter(CompactionFilter::ValueType::kValue, input_->value());
   }
   switch (decision) {
     case Decision::kKeep:
-      EmitLive(seq, input_->value());
+      EmitLive(seq, version.type, input_->value());
       return;
     case Decision::kChangeValue:
       Emit(seq, kTypeValue, std::move(filter_value_));
@@ -285,7 +286,7 @@ void CompactionIterator::FlushPending(bool older_output_follows) {
 }
 
 SequenceNumber CompactionIterator::OutputSequence(SequenceNumber seq, ValueType type) {
-  if (!options_.allow_zero_sequence || type != kTypeValue) return seq;
+  if (!options_.allow_zero_sequence || !IsValueType(type)) return seq;
   if (!options_.snapshots.empty() && seq > options_.snapshots.front()) return seq;
   if (MayExistOutside()) return seq;
   // An older tombstone that the caller may keep must not come to cover the value.
@@ -306,10 +307,10 @@ void CompactionIterator::Emit(SequenceNumber seq, ValueType type, std::string va
 }
 
 // A value that is the input's own: the input moves on when the output does.
-void CompactionIterator::EmitLive(SequenceNumber seq, const Slice& value) {
+void CompactionIterator::EmitLive(SequenceNumber seq, ValueType type, const Slice& value) {
   FlushPending(/*older_output_follows=*/true);
   live_key_.clear();
-  AppendInternalKey(&live_key_, user_key_, OutputSequence(seq, kTypeValue), kTypeValue);
+  AppendInternalKey(&live_key_, user_key_, OutputSequence(seq, type), type);
   live_value_ = value;
   live_stale_ = Stale();
   live_ready_ = true;
@@ -326,7 +327,7 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
   if (!status_.ok() || end == StripeEnd::kStopped) return;
 
   if (operands.empty()) {
-    if (end == StripeEnd::kBase || end == StripeEnd::kNoBase) {
+    if (end == StripeEnd::kBase || end == StripeEnd::kEntity || end == StripeEnd::kNoBase) {
       // Without operands what was to be their base is the top of the stripe.
       have_stripe_ = false;
       first_version_ = first;
@@ -344,6 +345,11 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
     FoldBase(&operands, &base);
   } else if (end == StripeEnd::kNoBase) {
     FoldBase(&operands, nullptr);
+  } else if (end == StripeEnd::kEntity) {
+    // They cannot be folded; reads say so. The entity below them stays as well.
+    EmitOperands(&operands);
+    have_stripe_ = false;
+    return;
   } else if (end == StripeEnd::kEndOfKey && !MayExistOutside()) {
     FoldBase(&operands, nullptr);
     return;
@@ -368,6 +374,7 @@ CompactionIterator::StripeEnd CompactionIterator::CollectOperands(SequenceNumber
     if (StripeOf(version.sequence) != stripe_) return StripeEnd::kNextStripe;
     if (RangeDeleted(version, stripe_)) return StripeEnd::kNoBase;
     if (version.type == kTypeValue) return StripeEnd::kBase;
+    if (version.type == kTypeWideColumnEntity) return StripeEnd::kEntity;
     if (version.type != kTypeMerge) return StripeEnd::kNoBase;
     if (!TakeOperand(top, version.sequence, operands, removed)) return StripeEnd::kStopped;
     StepInput();

@@ -117,7 +117,7 @@ class CompactionIterator {
   bool ParseInput(ParsedInternalKey* version);
 
   // Merging. Operands are newest first.
-  enum class StripeEnd { kBase, kNoBase, kNextStripe, kEndOfKey, kStopped };
+  enum class StripeEnd { kBase, kEntity, kNoBase, kNextStripe, kEndOfKey, kStopped };
   void ProcessMerge(const ParsedInternalKey& top, bool first);
   StripeEnd CollectOperands(SequenceNumber top, std::vector<Operand>* operands,
                             Operand* removed);
@@ -133,7 +133,7 @@ class CompactionIterator {
 
   void FlushPending(bool older_output_follows);
   void Emit(SequenceNumber seq, ValueType type, std::string value);
-  void EmitLive(SequenceNumber seq, const Slice& value);
+  void EmitLive(SequenceNumber seq, ValueType type, const Slice& value);
   SequenceNumber OutputSequence(SequenceNumber seq, ValueType type);
   bool MayExistOutside();
   bool Stale();

@@ -29,6 +29,8 @@ char TypeChar(ValueType type) {
       return 'D';
     case kTypeSingleDeletion:
       return 'S';
+    case kTypeWideColumnEntity:
+      return 'E';
     default:
       return 'M';
   }
@@ -60,7 +62,7 @@ class ScriptFilter : public CompactionFilter {
 //   snap N...   outside KEY...   stale KEY...   zero   filter   nopartial
 //   contracts   conflict N
 //   del A B N   a range tombstone [A, B) at N
-//   KEY N T [V] a record; T is P, D, S or M
+//   KEY N T [V] a record; T is P, D, S, M or E
 // The answer lists the surviving records; stale ones end in " stale".
 std::string Compact(const std::string& text) {
   CompactionIteratorOptions o;
@@ -103,6 +105,7 @@ std::string Compact(const std::string& text) {
       r.type = type == 'P'   ? kTypeValue
                : type == 'D' ? kTypeDeletion
                : type == 'S' ? kTypeSingleDeletion
+               : type == 'E' ? kTypeWideColumnEntity
                              : kTypeMerge;
       records.push_back(r);
     }
@@ -170,6 +173,16 @@ TEST(CompactionIterator, OperandsFoldIntoTheirBase) {
   EXPECT_EQ(Compact("a 9 M x\na 8 M y\na 7 D\na 6 P w\n"), "\na 9 P y,x\n");
   EXPECT_EQ(Compact("a 9 M x\na 8 M y\n"), "\na 9 P y,x\n");
   EXPECT_EQ(Compact("a 9 M x\na 8 S\na 7 P w\n"), "\na 9 P x\n");
+}
+
+TEST(CompactionIterator, EntitiesAreValuesThatNothingFoldsInto) {
+  EXPECT_EQ(Compact("a 9 E x\na 7 P y\nb 5 P v\nb 4 E w\n"), "\na 9 E x\nb 5 P v\n");
+  EXPECT_EQ(Compact("zero\na 9 E x\na 7 D\n"), "\na 0 E x\n");
+  EXPECT_EQ(Compact("a 9 S\na 7 E y\n"), "\n");
+  // Operands above one stay beside it, in every stripe.
+  EXPECT_EQ(Compact("a 9 M x\na 8 M y\na 7 E z\na 6 P w\n"), "\na 9 M y,x\na 7 E z\n");
+  EXPECT_EQ(Compact("snap 8\na 9 M x\na 8 M y\na 7 E z\n"), "\na 9 M x\na 8 M y\na 7 E z\n");
+  EXPECT_EQ(Compact("filter\na 9 E drop\nb 8 P drop\n"), "\na 9 E drop\n");
 }
 
 TEST(CompactionIterator, OperandsWithoutBaseAreCombined) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "iter/merge_helper.h"
+#include "util/wide_column_codec.h"
 
 namespace compassdb {
 
@@ -28,12 +29,12 @@ bool GetContext::Add(SequenceNumber seq, ValueType type, const Slice& value,
       } else if (collect_ != nullptr) {
         collect_->emplace_back(value.data(), value.size());
       } else if (value_ != nullptr) {
-        if (pin != nullptr) {
-          value_->PinSlice(value, pin);
-        } else {
-          value_->PinSelf(value);
-        }
+        Keep(value, pin);
       }
+      state_ = State::kFound;
+      return false;
+    case kTypeWideColumnEntity:
+      AddEntity(value, pin);
       state_ = State::kFound;
       return false;
     case kTypeDeletion:
@@ -51,6 +52,31 @@ bool GetContext::Add(SequenceNumber seq, ValueType type, const Slice& value,
       error_ = Status::Corruption("record of unknown type " + std::to_string(type) + " for key",
                                   user_key_.ToString(/*hex=*/true));
       return false;
+  }
+}
+
+void GetContext::Keep(const Slice& value, rocksdb::Cleanable* pin) {
+  if (pin != nullptr) {
+    value_->PinSlice(value, pin);
+  } else {
+    value_->PinSelf(value);
+  }
+}
+
+void GetContext::AddEntity(const Slice& stored, rocksdb::Cleanable* pin) {
+  if (state_ == State::kMerging) {
+    error_ = MergeOntoEntity();
+  } else if (collect_ != nullptr) {
+    error_ = Status::NotSupported("GetMergeOperands of a wide-column entity");
+  } else if (value_ == nullptr) {
+    return;  // existence only
+  } else if (keep_entities_) {
+    found_entity_ = true;
+    Keep(stored, pin);
+  } else {
+    Slice column;
+    error_ = DefaultWideColumn(stored, &column);
+    if (error_.ok()) Keep(column, pin);
   }
 }
 

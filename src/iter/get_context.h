@@ -54,11 +54,18 @@ class GetContext {
     statistics_ = statistics;
   }
 
+  // GetEntity: `value` receives an entity as it is stored, and found_entity() says so. Otherwise it
+  // receives the value of the entity's default column.
+  void KeepEntities() { keep_entities_ = true; }
+  bool found_entity() const { return found_entity_; }
+
   // GetMergeOperands: collect operands (newest first) instead of merging.
   void CollectOperandsOnly(std::vector<std::string>* operands);
   SequenceNumber found_sequence() const { return found_sequence_; }  // of the newest version seen
 
  private:
+  void AddEntity(const Slice& stored, rocksdb::Cleanable* pin);
+  void Keep(const Slice& value, rocksdb::Cleanable* pin);
   bool AddOperand(const Slice& value);
   void AddBase(const Slice* base);
 
@@ -67,6 +74,8 @@ class GetContext {
   const rocksdb::MergeOperator* merge_operator_;
   rocksdb::PinnableSlice* value_;
   State state_ = State::kSearching;
+  bool keep_entities_ = false;
+  bool found_entity_ = false;
   SequenceNumber covering_ = 0;
   SequenceNumber found_sequence_ = 0;
   rocksdb::Logger* logger_ = nullptr;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "iter/test_support.h"
+#include "util/wide_column_codec.h"
 
 namespace compassdb {
 namespace {
@@ -41,6 +42,38 @@ TEST_F(GetContextTest, APinIsTakenOver) {
   EXPECT_EQ(released, 0);
   value_.Reset();
   EXPECT_EQ(released, 1);
+}
+
+TEST_F(GetContextTest, AnEntityShowsItsDefaultColumnOrItself) {
+  std::string stored;
+  ASSERT_TRUE(EncodeWideColumns({{"", "default"}, {"a", "1"}}, &stored).ok());
+  EXPECT_FALSE(ctx_.Add(9, kTypeWideColumnEntity, stored, nullptr));
+  ASSERT_TRUE(ctx_.Finish().ok());
+  EXPECT_EQ(value_.ToString(), "default");
+  EXPECT_FALSE(ctx_.found_entity());
+  PinnableSlice whole;
+  GetContext keeping("k", 100, &op_, &whole);
+  keeping.KeepEntities();
+  EXPECT_FALSE(keeping.Add(9, kTypeWideColumnEntity, stored, nullptr));
+  ASSERT_TRUE(keeping.Finish().ok());
+  EXPECT_TRUE(keeping.found_entity());
+  EXPECT_EQ(whole.ToString(), stored);
+}
+
+TEST_F(GetContextTest, WhatEntitiesCannotDo) {
+  std::string stored;
+  ASSERT_TRUE(EncodeWideColumns({{"a", "1"}}, &stored).ok());
+  EXPECT_TRUE(ctx_.Add(9, kTypeMerge, "x", nullptr));
+  EXPECT_FALSE(ctx_.Add(8, kTypeWideColumnEntity, stored, nullptr));
+  EXPECT_TRUE(ctx_.Finish().IsNotSupported());
+  std::vector<std::string> operands;
+  GetContext collecting("k", 100, &op_, nullptr);
+  collecting.CollectOperandsOnly(&operands);
+  EXPECT_FALSE(collecting.Add(8, kTypeWideColumnEntity, stored, nullptr));
+  EXPECT_TRUE(collecting.Finish().IsNotSupported());
+  GetContext damaged("k", 100, &op_, &value_);
+  EXPECT_FALSE(damaged.Add(8, kTypeWideColumnEntity, "junk", nullptr));
+  EXPECT_FALSE(damaged.Finish().ok());
 }
 
 TEST_F(GetContextTest, DeletionsHide) {

@@ -38,6 +38,10 @@ Status MissingMergeOperator() {
   return Status::InvalidArgument("merge_operator is not properly initialized.");
 }
 
+Status MergeOntoEntity() {
+  return Status::NotSupported("Merge currently not supported for wide-column entities");
+}
+
 Status FullMerge(const MergeEnv& env, const Slice& key, const Slice* base,
                  const std::vector<Slice>& operands, std::string* result) {
   if (env.op == nullptr) return MissingMergeOperator();

@@ -26,6 +26,8 @@ struct MergeEnv {
 
 // The answer to a merge record for which no operator is configured.
 Status MissingMergeOperator();
+// The answer to merge operands above an entity of wide columns.
+Status MergeOntoEntity();
 
 // Applies `operands` (oldest first) to `base`, null if there is none.
 // Corruption if the operator refuses. `result` may own what `base` points at.

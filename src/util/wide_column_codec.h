@@ -20,8 +20,8 @@ namespace compassdb {
 
 inline constexpr uint32_t kWideColumnsVersion = 1;
 
-// Appends the stored form to *out; sorts a copy if need be. InvalidArgument for a name that occurs twice
-// and for names or values of 4 GiB and more; *out is then unchanged.
+// Appends the stored form to *out; sorts a copy if need be. Corruption for a name that occurs twice (as in
+// RocksDB), InvalidArgument for names or values of 4 GiB and more; *out is then unchanged.
 rocksdb::Status EncodeWideColumns(const rocksdb::WideColumns& columns, std::string* out);
 
 // Makes *columns refer to parts of `input`. Corruption if it does not parse; *columns is then empty.

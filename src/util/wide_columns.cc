@@ -46,7 +46,7 @@ Status EncodeWideColumns(const WideColumns& columns, std::string* out) {
                                      EscapeKey(column.name()));
     }
     if (i > 0 && sorted[i - 1].name() == column.name()) {
-      return Status::InvalidArgument("wide columns: column given twice", EscapeKey(column.name()));
+      return Status::Corruption("wide columns: column given twice", EscapeKey(column.name()));
     }
   }
   PutVarint32(out, kWideColumnsVersion);

@@ -29,7 +29,7 @@ TEST(WideColumnsTest, RoundTripSortsByName) {
 
 TEST(WideColumnsTest, NamesMustDiffer) {
   std::string stored = "before";
-  EXPECT_TRUE(EncodeWideColumns({{"a", "1"}, {"a", "2"}}, &stored).IsInvalidArgument());
+  EXPECT_TRUE(EncodeWideColumns({{"a", "1"}, {"a", "2"}}, &stored).IsCorruption());
   EXPECT_EQ("before", stored);
 }
 

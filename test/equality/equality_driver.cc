@@ -23,7 +23,7 @@ int RunScenarios(const std::string& directory, const std::string& wanted) {
   bool found = false;
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
                             CompactionScenarios(), OptionScenarios(), CopyScenarios(),
-                            BatchIndexScenarios(), TransactionScenarios()}) {
+                            BatchIndexScenarios(), TransactionScenarios(), EntityScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {
         printf("%s\n", scenario.name);

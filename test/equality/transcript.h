@@ -52,6 +52,7 @@ std::vector<Scenario> CompactionScenarios();
 std::vector<Scenario> OptionScenarios();
 std::vector<Scenario> CopyScenarios();
 std::vector<Scenario> BatchIndexScenarios();
+std::vector<Scenario> EntityScenarios();
 std::vector<Scenario> TransactionScenarios();
 
 }  // namespace compassdb_test

@@ -105,9 +105,10 @@ class WriteBatchWithIndex : public WriteBatchBase {
   Status PutEntity(ColumnFamilyHandle* column_family, const Slice& /* key */,
                    const WideColumns& /* columns */) override {
     if (!column_family) {
-      return Status::InvalidArgument("PutEntity needs a column family handle");
+      return Status::InvalidArgument(
+          "Cannot call this method without a column family handle");
     }
-    return Status::NotSupported("WriteBatchWithIndex: PutEntity");
+    return Status::NotSupported("PutEntity not supported by WriteBatchWithIndex");
   }
 
   using WriteBatchBase::Merge;
