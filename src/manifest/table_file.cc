@@ -138,6 +138,38 @@ Status ReadDescription(const CompactionFile& file, TableFileInfo* info) {
   return Status::OK();
 }
 
+// The comparator that a file was written with: `own` or one that every program has; null if neither.
+const Comparator* WriterOf(const std::string& name, const Comparator* own) {
+  for (const Comparator* known :
+       {own, rocksdb::BytewiseComparator(), rocksdb::ReverseBytewiseComparator()}) {
+    if (name == known->Name()) return known;
+  }
+  return nullptr;
+}
+
+// A file of another comparator will do if its keys are in this one's order, too.
+bool InOrderOf(const Comparator* cmp, const Piece& piece, const TphMeta& table, Status* s) {
+  const auto inside = [&](const Slice& key) {
+    return cmp->Compare(table.smallest, key) <= 0 && cmp->Compare(key, table.largest) <= 0;
+  };
+  std::vector<RangeTombstone> tombstones;
+  *s = piece.ReadRangeTombstones(&tombstones);
+  for (const RangeTombstone& t : tombstones) {
+    if (!inside(t.start) || !inside(t.end) || cmp->Compare(t.start, t.end) >= 0) return false;
+  }
+  if (!s->ok()) return false;
+  const InternalIteratorPtr records = piece.NewIterator(BlockReadOptions());
+  std::string last;
+  bool first = true;
+  for (records->SeekToFirst(); records->Valid(); records->Next(), first = false) {
+    const Slice key = ExtractUserKey(records->key());
+    if (!inside(key) || (!first && key != Slice(last) && cmp->Compare(last, key) >= 0)) return false;
+    last.assign(key.data(), key.size());
+  }
+  *s = records->status();
+  return s->ok();
+}
+
 }  // namespace
 
 Status TableFile::Open(FileSystem* fs, const std::string& path, const Comparator* comparator,
@@ -146,21 +178,25 @@ Status TableFile::Open(FileSystem* fs, const std::string& path, const Comparator
   Status s = CompactionFile::Open(fs, path, kNumber, FileOptions(), &table->file_);
   if (s.ok()) s = ReadDescription(*table->file_, &table->info_);
   if (!s.ok()) return s;
-  if (table->info_.comparator != comparator->Name()) {
-    return Status::InvalidArgument(path, "was written with the comparator " +
-                                             table->info_.comparator + ", not " +
-                                             comparator->Name());
-  }
   table->files_ = std::make_unique<FileCache>(fs, "", FileOptions(), 0);
   table->files_->Insert(table->file_);
+  const Status other =
+      Status::InvalidArgument(path, "was written with the comparator " + table->info_.comparator +
+                                        " and is not known to be in the order of " + comparator->Name());
   TableReaderOptions options;
-  options.comparator = comparator;
+  options.comparator = WriterOf(table->info_.comparator, comparator);
+  if (options.comparator == nullptr) return other;
   auto context = std::make_shared<const TableContext>(table->files_.get(), options);
   table->piece_ = std::make_unique<Piece>(context, *table->info_.table.pieces[0].meta,
                                           IndexMode::kResident);
   PieceRef index;
   s = table->piece_->Open(BlockReadOptions(), &index);
-  if (s.ok()) *out = std::move(table);
+  if (!s.ok()) return s;
+  if (options.comparator != comparator &&
+      !InOrderOf(comparator, *table->piece_, table->info_.table, &s)) {
+    return s.ok() ? other : s;
+  }
+  *out = std::move(table);
   return s;
 }
 

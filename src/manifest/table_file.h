@@ -48,7 +48,8 @@ class TableFileWriter {
 // An open table file. Thread safe.
 class TableFile {
  public:
-  // Corruption if the file is none or damaged, InvalidArgument if its comparator is another.
+  // Corruption if the file is none or damaged, InvalidArgument if its keys are not in the comparator's
+  // order (all are read to see it if the file was written with another).
   static Status Open(FileSystem* fs, const std::string& path, const Comparator* comparator,
                      std::unique_ptr<TableFile>* out);
   const TableFileInfo& info() const { return info_; }

@@ -97,5 +97,23 @@ TEST_F(TableFileTest, OtherComparator) {
                   .IsInvalidArgument());
 }
 
+// The order of bytes under another name.
+class Bytes : public rocksdb::Comparator {
+ public:
+  const char* Name() const override { return "Bytes"; }
+  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST_F(TableFileTest, OtherComparatorOfTheSameOrder) {
+  Write();
+  const Bytes comparator;
+  std::unique_ptr<TableFile> file;
+  ASSERT_TRUE(TableFile::Open(&fs_, "/t.sst", &comparator, &file).ok());
+  EXPECT_EQ(file->info().comparator, rocksdb::BytewiseComparator()->Name());
+  EXPECT_EQ(file->info().table.NumRecords(), 100u);
+}
+
 }  // namespace
 }  // namespace compassdb
