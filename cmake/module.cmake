@@ -1,8 +1,8 @@
-# compassdb_module(NAME DEPS folder...): src/NAME/**.cc as a static library
-# compassdb_NAME, and src/NAME/**_test.cc as one gtest program NAME_test.
+# compassdb_module(NAME DEPS folder... GENERATED file...): src/NAME/**.cc and what is generated as a
+# static library compassdb_NAME, and src/NAME/**_test.cc as one gtest program NAME_test.
 set_property(GLOBAL PROPERTY COMPASSDB_MODULES "")
 function(compassdb_module name)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;GENERATED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
@@ -13,7 +13,7 @@ function(compassdb_module name)
   endforeach()
   set(target compassdb_${name})
   if(sources)
-    add_library(${target} STATIC ${sources})
+    add_library(${target} STATIC ${sources} ${ARG_GENERATED})
     target_link_libraries(${target} PUBLIC compassdb_flags ${deps} ${COMPASSDB_EXTERNAL})
     set_property(GLOBAL APPEND PROPERTY COMPASSDB_MODULES ${target})
   else()

@@ -11,7 +11,7 @@ Rules:
   public      public headers include only public headers
   top-header  db.h, options.h and the like are not for the layers below options/
   syscall     system headers only in src/env/
-  length      files of at most 1,500 lines
+  length      files of at most 1,500 lines, but for rocksdb/c.h, which users expect in one piece
   function    functions of at most 100 lines (by a heuristic on braces)
   spdx        the licence line on top
   test-scope  tests see the public API; crash tests also env/ and util/
@@ -36,7 +36,7 @@ LAYERS = {
     "options": 10,
     "db": 10.5,
     "transactions": 11, "copies": 11, "utilities": 11,
-    "capi": 12,
+    "c_api": 12,
 }
 TOP_HEADERS = {"rocksdb/db.h", "rocksdb/options.h", "rocksdb/advanced_options.h",
                "rocksdb/table.h", "rocksdb/convenience.h"}
@@ -44,6 +44,7 @@ SYSTEM_HEADERS = re.compile(
     r"^(unistd|fcntl|pthread|dirent|sched|dlfcn|liburing|aio|poll|signal)\.h$|^(sys|linux)/")
 PUBLIC_PREFIXES = ("rocksdb/", "compassdb/")
 MAX_LINES = 1500
+ONE_PIECE = ("include/rocksdb/c.h",)
 MAX_FUNCTION_LINES = 100
 # Whole-engine tests and what of src/ each kind may include.
 TEST_MAY_SEE = {"crash": ("env/", "util/", "crash/", "support/")}
@@ -144,7 +145,7 @@ class Checker:
         if not path.endswith(SOURCE_SUFFIXES):
             return
         count = len(lines) - (1 if lines and lines[-1] == "" else 0)
-        if count > MAX_LINES:
+        if count > MAX_LINES and os.path.relpath(path, self.root) not in ONE_PIECE:
             self.report("length", path, count, "%d lines; at most %d" % (count, MAX_LINES))
         for line, length in long_functions(lines):
             self.report("function", path, line,

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads of many keys of a database.
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_api/handles.h"
+#include "c_api/values.h"
+
+using compassdb::Families;
+using compassdb::ReadValues;
+using compassdb::Slices;
+using rocksdb::PinnableSlice;
+using rocksdb::Slice;
+using rocksdb::Status;
+
+extern "C" {
+
+void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t num_keys,
+                       const char* const* keys_list, const size_t* keys_list_sizes, char** values_list,
+                       size_t* values_list_sizes, char** errs) {
+  ReadValues({num_keys, values_list, values_list_sizes, errs}, [&](auto* values, auto*) {
+    return db->rep->MultiGet(options->rep, Slices(keys_list, keys_list_sizes, num_keys), values);
+  });
+}
+
+void rocksdb_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                          const rocksdb_column_family_handle_t* const* column_families, size_t num_keys,
+                          const char* const* keys_list, const size_t* keys_list_sizes, char** values_list,
+                          size_t* values_list_sizes, char** errs) {
+  ReadValues({num_keys, values_list, values_list_sizes, errs}, [&](auto* values, auto*) {
+    return db->rep->MultiGet(options->rep, Families(column_families, num_keys),
+                             Slices(keys_list, keys_list_sizes, num_keys), values);
+  });
+}
+
+void rocksdb_multi_get_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t num_keys,
+                               const char* const* keys_list, const size_t* keys_list_sizes,
+                               char** values_list, size_t* values_list_sizes, char** timestamp_list,
+                               size_t* timestamp_list_sizes, char** errs) {
+  ReadValues({num_keys, values_list, values_list_sizes, errs, timestamp_list, timestamp_list_sizes},
+             [&](auto* values, auto* timestamps) {
+               return db->rep->MultiGet(options->rep, Slices(keys_list, keys_list_sizes, num_keys), values,
+                                        timestamps);
+             });
+}
+
+void rocksdb_multi_get_cf_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                  const rocksdb_column_family_handle_t* const* column_families,
+                                  size_t num_keys, const char* const* keys_list,
+                                  const size_t* keys_list_sizes, char** values_list,
+                                  size_t* values_list_sizes, char** timestamps_list,
+                                  size_t* timestamps_list_sizes, char** errs) {
+  ReadValues({num_keys, values_list, values_list_sizes, errs, timestamps_list, timestamps_list_sizes},
+             [&](auto* values, auto* timestamps) {
+               return db->rep->MultiGet(options->rep, Families(column_families, num_keys),
+                                        Slices(keys_list, keys_list_sizes, num_keys), values, timestamps);
+             });
+}
+
+void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                  rocksdb_column_family_handle_t* column_family, size_t num_keys,
+                                  const char* const* keys_list, const size_t* keys_list_sizes,
+                                  rocksdb_pinnableslice_t** values, char** errs, const bool sorted_input) {
+  for (size_t i = 0; i < num_keys; ++i) {
+    values[i] = nullptr;
+    errs[i] = nullptr;
+  }
+  // There is one error per key; what stops the whole is that of all of them.
+  char* error = nullptr;
+  compassdb::Succeeds(&error, [&] {
+    const std::vector<Slice> keys = Slices(keys_list, keys_list_sizes, num_keys);
+    std::vector<PinnableSlice> found(num_keys);
+    std::vector<Status> statuses(num_keys);
+    db->rep->MultiGet(options->rep, column_family->rep, num_keys, keys.data(), found.data(),
+                      statuses.data(), sorted_input);
+    for (size_t i = 0; i < num_keys; ++i) {
+      if (statuses[i].ok()) {
+        values[i] = new rocksdb_pinnableslice_t{std::move(found[i])};
+      } else if (!statuses[i].IsNotFound()) {
+        compassdb::Report(&errs[i], statuses[i]);
+      }
+    }
+    return Status::OK();
+  });
+  if (error == nullptr) return;
+  for (size_t i = 0; i < num_keys; ++i) {
+    if (values[i] == nullptr && errs[i] == nullptr) errs[i] = strdup(error);
+  }
+  std::free(error);
+}
+
+}  // extern "C"

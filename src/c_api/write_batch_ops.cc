@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_api/write_batch_ops.h"
+
+#include "rocksdb/write_batch.h"
+
+namespace compassdb {
+namespace {
+
+class Walker final : public rocksdb::WriteBatch::Handler {
+ public:
+  Walker(void* state, PutCallback put, DeleteCallback deleted) : state_(state), put_(put), deleted_(deleted) {}
+
+  void Put(const Slice& key, const Slice& value) override {
+    put_(state_, key.data(), key.size(), value.data(), value.size());
+  }
+  void Delete(const Slice& key) override { deleted_(state_, key.data(), key.size()); }
+
+ private:
+  void* const state_;
+  const PutCallback put_;
+  const DeleteCallback deleted_;
+};
+
+}  // namespace
+
+void WalkBatch(const rocksdb::WriteBatch& batch, void* state, PutCallback put, DeleteCallback deleted) noexcept {
+  Walker walker(state, put, deleted);
+  // Its result is that of the callbacks, which have none, or says where the walk ended.
+  batch.Iterate(&walker).PermitUncheckedError();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads through batches with an index.
+#include <string>
+
+#include "c_api/errors.h"
+#include "c_api/handles.h"
+#include "c_api/values.h"
+
+using compassdb::OrNull;
+using compassdb::ReadValue;
+using rocksdb::ColumnFamilyHandle;
+using rocksdb::PinnableSlice;
+using rocksdb::Slice;
+
+namespace {
+
+char* FromBatch(rocksdb_writebatch_wi_t* wbwi, const rocksdb_options_t* options, ColumnFamilyHandle* family,
+                const Slice& key, size_t* vallen, char** errptr) noexcept {
+  return ReadValue(vallen, errptr, [&](PinnableSlice* value) {
+    const rocksdb::Status s = wbwi->rep->GetFromBatch(family, options->rep, key, value->GetSelf());
+    value->PinSelf();
+    return s;
+  });
+}
+
+// The handle of `base` becomes that of the new iterator, which owns what it held.
+rocksdb_iterator_t* Overlay(rocksdb_writebatch_wi_t* wbwi, ColumnFamilyHandle* family,
+                            rocksdb_iterator_t* base) noexcept {
+  return OrNull([&] {
+    base->rep = family == nullptr ? wbwi->rep->NewIteratorWithBase(base->rep)
+                                  : wbwi->rep->NewIteratorWithBase(family, base->rep);
+    return base;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+char* rocksdb_writebatch_wi_get_from_batch(rocksdb_writebatch_wi_t* wbwi, const rocksdb_options_t* options,
+                                           const char* key, size_t keylen, size_t* vallen, char** errptr) {
+  return FromBatch(wbwi, options, nullptr, Slice(key, keylen), vallen, errptr);
+}
+
+char* rocksdb_writebatch_wi_get_from_batch_cf(rocksdb_writebatch_wi_t* wbwi, const rocksdb_options_t* options,
+                                              rocksdb_column_family_handle_t* column_family, const char* key,
+                                              size_t keylen, size_t* vallen, char** errptr) {
+  return FromBatch(wbwi, options, column_family->rep, Slice(key, keylen), vallen, errptr);
+}
+
+char* rocksdb_writebatch_wi_get_from_batch_and_db(rocksdb_writebatch_wi_t* wbwi, rocksdb_t* db,
+                                                  const rocksdb_readoptions_t* options, const char* key,
+                                                  size_t keylen, size_t* vallen, char** errptr) {
+  return ReadValue(vallen, errptr, [&](PinnableSlice* value) {
+    return wbwi->rep->GetFromBatchAndDB(db->rep, options->rep, Slice(key, keylen), value);
+  });
+}
+
+char* rocksdb_writebatch_wi_get_from_batch_and_db_cf(rocksdb_writebatch_wi_t* wbwi, rocksdb_t* db,
+                                                     const rocksdb_readoptions_t* options,
+                                                     rocksdb_column_family_handle_t* column_family,
+                                                     const char* key, size_t keylen, size_t* vallen,
+                                                     char** errptr) {
+  return ReadValue(vallen, errptr, [&](PinnableSlice* value) {
+    return wbwi->rep->GetFromBatchAndDB(db->rep, options->rep, column_family->rep, Slice(key, keylen), value);
+  });
+}
+
+rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base(rocksdb_writebatch_wi_t* wbwi,
+                                                                    rocksdb_iterator_t* base_iterator) {
+  return Overlay(wbwi, nullptr, base_iterator);
+}
+
+rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf(rocksdb_writebatch_wi_t* wbwi,
+                                                                       rocksdb_iterator_t* base_iterator,
+                                                                       rocksdb_column_family_handle_t* cf) {
+  return Overlay(wbwi, cf->rep, base_iterator);
+}
+
+}  // extern "C"
