@@ -9,6 +9,8 @@
 #include <random>
 #include <thread>
 
+#include "env/env_as_clock.h"
+#include "env/env_as_file_system.h"
 #include "env/env_logger.h"
 
 namespace rocksdb {
@@ -17,9 +19,14 @@ namespace rocksdb {
 EnvOptions::EnvOptions()
     : use_mmap_writes(false), random_access_max_buffer_size(1024 * 1024) {}
 
-Env::Env() : thread_status_updater_(nullptr) {}
+Env::Env()
+    : thread_status_updater_(nullptr),
+      file_system_(std::make_shared<compassdb::EnvAsFileSystem>(this)),
+      system_clock_(std::make_shared<compassdb::EnvAsClock>(this)) {}
 Env::Env(const std::shared_ptr<FileSystem>& fs)
-    : thread_status_updater_(nullptr), file_system_(fs) {}
+    : thread_status_updater_(nullptr),
+      file_system_(fs),
+      system_clock_(std::make_shared<compassdb::EnvAsClock>(this)) {}
 Env::Env(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock)
     : thread_status_updater_(nullptr), file_system_(fs), system_clock_(clock) {}
 Env::~Env() = default;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "env/aligned_reads.h"
+#include "env/composite_env.h"
 #include "env/env_adapter.h"
 #include "env/file_system_env.h"
 
@@ -322,6 +323,9 @@ class EnvClock : public Clock {
 
 std::shared_ptr<FileSystem> FileSystemOfEnv(rocksdb::Env* env) {
   if (const auto* ours = dynamic_cast<FileSystemEnv*>(env)) return ours->file_system();
+  if (const auto* made = dynamic_cast<CompositeEnv*>(env); made && made->files_of() != nullptr) {
+    return FileSystemOfEnv(made->files_of());
+  }
   return std::make_shared<EnvFileSystem>(env);
 }
 

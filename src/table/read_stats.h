@@ -2,11 +2,10 @@
 // Counting on the read path: tickers of the database, counters of the thread.
 #pragma once
 
-#include <chrono>
-
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "rocksdb/statistics.h"
+#include "util/perf_timer.h"
 
 namespace compassdb {
 
@@ -26,26 +25,5 @@ inline void CountBlockRead(uint64_t bytes) {
   ++perf->block_read_count;
   perf->block_read_byte += bytes;
 }
-
-// Adds the nanoseconds of its life to a counter, at the perf levels that time.
-class PerfTimer {
- public:
-  explicit PerfTimer(uint64_t rocksdb::PerfContext::* counter)
-      : counter_(rocksdb::GetPerfLevel() >= rocksdb::kEnableTimeExceptForMutex ? counter : nullptr) {
-    if (counter_ != nullptr) start_ = Clock::now();
-  }
-  ~PerfTimer() {
-    if (counter_ == nullptr) return;
-    const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_);
-    rocksdb::get_perf_context()->*counter_ += static_cast<uint64_t>(elapsed.count());
-  }
-  PerfTimer(const PerfTimer&) = delete;
-  PerfTimer& operator=(const PerfTimer&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  uint64_t rocksdb::PerfContext::* const counter_;
-  Clock::time_point start_;
-};
 
 }  // namespace compassdb

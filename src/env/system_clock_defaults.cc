@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rocksdb/system_clock.h declares and does not define.
+#include "env/env_as_clock.h"
+
+namespace rocksdb {
+
+const std::shared_ptr<SystemClock>& SystemClock::Default() {
+  return Env::Default()->GetSystemClock();
+}
+
+Status SystemClock::CreateFromString(const ConfigOptions&, const std::string& value,
+                                     std::shared_ptr<SystemClock>* result) {
+  if (value.empty() || value == kDefaultName()) {
+    *result = Default();
+    return Status::OK();
+  }
+  return Status::NotSupported("Could not load clock", value);
+}
+
+SystemClockWrapper::SystemClockWrapper(const std::shared_ptr<SystemClock>& t) : target_(t) {}
+
+Status SystemClockWrapper::PrepareOptions(const ConfigOptions& options) {
+  if (target_ == nullptr) target_ = SystemClock::Default();
+  return SystemClock::PrepareOptions(options);
+}
+std::string SystemClockWrapper::SerializeOptions(const ConfigOptions& config_options,
+                                                 const std::string& header) const {
+  return SystemClock::SerializeOptions(config_options, header);
+}
+
+}  // namespace rocksdb
