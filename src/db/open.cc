@@ -95,6 +95,7 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   bool exists = false;
   s = Locate(&exists);
   if (s.ok()) s = exists ? RecoverExisting() : CreateNew();
+  if (s.ok()) s = CheckDirectIo();
   if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
   if (s.ok()) s = MakeHandles(handles);
   if (!s.ok()) {
@@ -124,6 +125,24 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   }
   *db = db_.release();
   return Status::OK();
+}
+
+// An Env that knows no direct I/O says so now, not at the first flush.
+Status DbOpener::CheckDirectIo() {
+  const DbConfig& config = db_->config_;
+  Status s;
+  if (config.options.use_direct_reads) {
+    std::unique_ptr<RandomAccessFile> file;
+    s = config.fs->NewRandomAccessFile(CurrentFileName(request_.name),
+                                       PieceReadOptions(config.options), &file);
+  }
+  if (s.ok() && config.options.use_direct_io_for_flush_and_compaction && !request_.read_only) {
+    const std::string path = TempFileName(request_.name, 0);
+    std::unique_ptr<WritableFile> file;
+    s = config.fs->NewWritableFile(path, PieceWriteOptions(config.options), &file);
+    if (s.ok()) s = config.fs->DeleteFile(path);
+  }
+  return s;
 }
 
 Status DbOpener::CreateNew() {

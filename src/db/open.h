@@ -55,6 +55,7 @@ class DbOpener {
 
   // open.cc
   Status CheckRequest();
+  Status CheckDirectIo();
   Status Locate(bool* exists);
   Status Prepare(bool exists);
   Status CreateNew();

@@ -26,7 +26,7 @@ LAYERS = {
     "util": 0, "perfect_hash": 0,
     "base": 1,
     "env": 2,
-    "log": 3, "cache": 3, "background": 3,
+    "log": 3, "cache": 3, "background": 3, "encryption": 3,
     "batch": 4, "iter": 4,
     "wal": 5, "memtable": 5, "table": 5,
     "manifest": 6,

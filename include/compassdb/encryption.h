@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Encrypted databases whose files cannot be changed unnoticed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "rocksdb/env_encryption.h"
+
+namespace compassdb {
+
+// A provider for rocksdb::NewEncryptedEnv that seals every write with AES-256-GCM (OpenSSL) under a
+// nonce of its own, which is stored with it, and a key of the file, which is derived from `key`
+// (32 bytes) and 16 random bytes in the file's header (docs/formats/sealed_file.md).
+//
+// Reads of anything that was changed answer Corruption. What is not hidden: names, sizes and times of
+// files, and LOG. What is not noticed: a file that was put back to an earlier state of itself as a
+// whole, or that lost its end, where the database does not know its size (the newest log).
+//
+// AddCipher adds further keys of 32 bytes; files tell which one they need, so that a database moves
+// to a new key as its files are rewritten. Costs 28 bytes per write and 16 per 4 KiB.
+//
+// InvalidArgument if the key has another length. Thread-safe.
+rocksdb::Status NewSealingProvider(const std::string& key,
+                                   std::shared_ptr<rocksdb::EncryptionProvider>* provider);
+
+}  // namespace compassdb

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// NewEncryptedFS and NewEncryptedEnv: sealed files with a sealing provider, files
+// behind a prefix with a provider of streams.
+#include <cstring>
+#include <mutex>
+
+#include "encryption/sealed_reader.h"
+#include "encryption/sealed_writer.h"
+#include "env/composite_env.h"
+#include "rocksdb/env_encryption.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::EncryptionProvider;
+using rocksdb::FileAttributes;
+using rocksdb::FileOptions;
+using rocksdb::FileSystem;
+using rocksdb::FSRandomAccessFile;
+using rocksdb::FSRandomRWFile;
+using rocksdb::FSSequentialFile;
+using rocksdb::FSWritableFile;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using rocksdb::Slice;
+using rocksdb::Status;
+using rocksdb::status_to_io_status;
+
+// What both kinds share: nothing is mapped or written in place, files are reused by writing new
+// ones, and sizes in listings are those of the plain files.
+class EncryptedFiles : public rocksdb::EncryptedFileSystem {
+ public:
+  EncryptedFiles(const std::shared_ptr<FileSystem>& base,
+                 std::shared_ptr<EncryptionProvider> provider)
+      : EncryptedFileSystem(base), provider_(std::move(provider)) {}
+  const char* Name() const override { return kClassName(); }
+  Status AddCipher(const std::string& descriptor, const char* cipher, size_t length,
+                   bool for_write) override {
+    return provider_->AddCipher(descriptor, cipher, length, for_write);
+  }
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext* dbg) override {
+    return FileSystem::ReuseWritableFile(path, old_path, options, result, dbg);
+  }
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions&,
+                           std::unique_ptr<FSRandomRWFile>*, IODebugContext*) override {
+    return IOStatus::NotSupported("encrypted files are not written in place", path);
+  }
+  IOStatus NewMemoryMappedFileBuffer(const std::string& path,
+                                     std::unique_ptr<rocksdb::MemoryMappedFileBuffer>*) override {
+    return IOStatus::NotSupported("encrypted files are not mapped", path);
+  }
+  IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
+                                     std::vector<FileAttributes>* result,
+                                     IODebugContext* dbg) override {
+    return FileSystem::GetChildrenFileAttributes(dir, options, result, dbg);
+  }
+
+ protected:
+  static IOStatus Unmapped(const std::string& path, const FileOptions& options) {
+    if (!options.use_mmap_reads && !options.use_mmap_writes) return IOStatus::OK();
+    return IOStatus::NotSupported("encrypted files are not mapped", path);
+  }
+
+  const std::shared_ptr<EncryptionProvider> provider_;
+};
+
+class SealedSequentialFile final : public FSSequentialFile {
+ public:
+  explicit SealedSequentialFile(std::unique_ptr<SealedReader> reader)
+      : reader_(std::move(reader)) {}
+  IOStatus Read(size_t n, const IOOptions&, Slice* result, char* scratch,
+                IODebugContext*) override {
+    IOStatus s = reader_->Read(offset_, n, result, scratch);
+    // A crash may have left the last segment half written: the file ends before it.
+    const uint64_t last = reader_->last_segment();
+    if (s.IsCorruption() && offset_ + n > last && reader_->Damage().ok()) {
+      *result = Slice(scratch, 0);
+      s = IOStatus::OK();
+      if (offset_ < last) s = reader_->Read(offset_, last - offset_, result, scratch);
+    }
+    offset_ += result->size();
+    return s;
+  }
+  IOStatus Skip(uint64_t n) override {
+    offset_ += n;
+    return IOStatus::OK();
+  }
+
+ private:
+  const std::unique_ptr<SealedReader> reader_;
+  uint64_t offset_ = 0;
+};
+
+class SealedRandomAccessFile final : public FSRandomAccessFile {
+ public:
+  explicit SealedRandomAccessFile(std::unique_ptr<SealedReader> reader)
+      : reader_(std::move(reader)) {}
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
+                IODebugContext*) const override {
+    return reader_->Read(offset, n, result, scratch);
+  }
+
+ private:
+  const std::unique_ptr<SealedReader> reader_;
+};
+
+class SealedFileSystem final : public EncryptedFiles {
+ public:
+  SealedFileSystem(const std::shared_ptr<FileSystem>& base,
+                   const std::shared_ptr<SealingProvider>& provider)
+      : EncryptedFiles(base, provider), sealing_(provider) {}
+
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* result, IODebugContext*) override {
+    std::unique_ptr<SealedReader> reader;
+    IOStatus s = Open(path, options, &reader);
+    if (s.ok()) *result = std::make_unique<SealedSequentialFile>(std::move(reader));
+    return s;
+  }
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext*) override {
+    std::unique_ptr<SealedReader> reader;
+    IOStatus s = Open(path, options, &reader);
+    if (s.ok()) *result = std::make_unique<SealedRandomAccessFile>(std::move(reader));
+    return s;
+  }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    IOStatus s = Buffered(path, options);
+    std::unique_ptr<FSWritableFile> base;
+    if (s.ok()) s = target()->NewWritableFile(path, options, &base, dbg);
+    char header[kSealFileHeaderBytes];
+    if (s.ok()) s = status_to_io_status(sealing_->CreateNewPrefix(path, header, sizeof(header)));
+    FileSeal seal;
+    const Slice bytes(header, sizeof(header));
+    if (s.ok()) s = status_to_io_status(sealing_->SealOf(path, bytes, &seal));
+    if (s.ok()) s = base->Append(bytes, IOOptions(), dbg);
+    if (s.ok()) {
+      *result = std::make_unique<SealedWritableFile>(std::move(base), seal, options, 0);
+    }
+    return s;
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* result,
+                              IODebugContext* dbg) override {
+    std::unique_ptr<SealedReader> reader;
+    IOStatus s = Open(path, options, &reader);
+    if (s.IsNotFound() || s.IsPathNotFound() || (s.ok() && !reader->has_header())) {
+      return NewWritableFile(path, options, result, dbg);
+    }
+    if (s.ok()) s = reader->CheckLast();
+    if (!s.ok()) return s;
+    uint64_t stored_bytes = 0;
+    s = target()->GetFileSize(path, IOOptions(), &stored_bytes, dbg);
+    // A segment that is not there whole cannot be gone on with.
+    if (s.ok() && stored_bytes > reader->stored_end()) {
+      s = target()->Truncate(path, reader->stored_end(), IOOptions(), dbg);
+    }
+    std::unique_ptr<FSWritableFile> base;
+    if (s.ok()) s = target()->ReopenWritableFile(path, options, &base, dbg);
+    if (s.ok()) {
+      *result = std::make_unique<SealedWritableFile>(std::move(base), reader->seal(), options,
+                                                     reader->size());
+    }
+    return s;
+  }
+  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) override {
+    IOStatus s = target()->GetFileSize(path, options, size, dbg);
+    if (!s.ok() || *size == 0) return s;
+    bool sealed = false;  // LOG, for one, is not
+    s = IsSealed(path, &sealed);
+    if (!s.ok() || (!sealed && *size >= kSealFileHeaderBytes)) return s;
+    std::unique_ptr<SealedReader> reader;
+    s = Open(path, FileOptions(), &reader);
+    if (s.ok()) s = reader->Damage();
+    if (s.ok()) *size = reader->size();
+    return s;
+  }
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
+                    IODebugContext* dbg) override {
+    uint64_t now = 0;
+    IOStatus s = GetFileSize(path, options, &now, dbg);
+    if (!s.ok() || size == now) return s;
+    if (size != 0) return IOStatus::NotSupported("sealed files are not cut", path);
+    std::unique_ptr<FSWritableFile> empty;
+    s = NewWritableFile(path, FileOptions(), &empty, dbg);
+    return s.ok() ? empty->Close(options, dbg) : s;
+  }
+
+ private:
+  static IOStatus Buffered(const std::string& path, const FileOptions& options) {
+    if (options.use_direct_reads || options.use_direct_writes) {
+      return IOStatus::NotSupported("sealed files are not read or written directly", path);
+    }
+    return Unmapped(path, options);
+  }
+  IOStatus IsSealed(const std::string& path, bool* sealed) {
+    std::unique_ptr<FSSequentialFile> file;
+    IOStatus s = target()->NewSequentialFile(path, FileOptions(), &file, nullptr);
+    char scratch[kSealFileHeaderBytes];
+    Slice header;
+    if (s.ok()) s = file->Read(sizeof(scratch), IOOptions(), &header, scratch, nullptr);
+    *sealed = s.ok() && SealingProvider::IsHeader(header);
+    return s;
+  }
+  IOStatus Open(const std::string& path, const FileOptions& options,
+                std::unique_ptr<SealedReader>* reader) {
+    IOStatus s = Buffered(path, options);
+    return s.ok() ? SealedReader::Open(target(), sealing_, path, options, reader) : s;
+  }
+
+  const std::shared_ptr<SealingProvider> sealing_;
+};
+
+// Files with a prefix, and a stream cipher over what follows it.
+class StreamFileSystem final : public EncryptedFiles {
+ public:
+  using EncryptedFiles::EncryptedFiles;
+
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* result,
+                             IODebugContext* dbg) override {
+    IOStatus s = Unmapped(path, options);
+    std::unique_ptr<Stream> stream;
+    if (s.ok()) s = StreamOf(path, options, &stream);
+    std::unique_ptr<FSSequentialFile> base;
+    if (s.ok()) s = target()->NewSequentialFile(path, options, &base, dbg);
+    if (s.ok() && stream != nullptr) s = base->Skip(provider_->GetPrefixLength());
+    if (!s.ok()) return s;
+    if (stream == nullptr) {
+      *result = std::move(base);
+    } else {
+      *result = std::make_unique<rocksdb::EncryptedSequentialFile>(
+          std::move(base), std::move(stream), provider_->GetPrefixLength());
+    }
+    return s;
+  }
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override {
+    IOStatus s = Unmapped(path, options);
+    std::unique_ptr<Stream> stream;
+    if (s.ok()) s = StreamOf(path, options, &stream);
+    std::unique_ptr<FSRandomAccessFile> base;
+    if (s.ok()) s = target()->NewRandomAccessFile(path, options, &base, dbg);
+    if (!s.ok()) return s;
+    if (stream == nullptr) {
+      *result = std::move(base);
+    } else {
+      *result = std::make_unique<rocksdb::EncryptedRandomAccessFile>(
+          std::move(base), std::move(stream), provider_->GetPrefixLength());
+    }
+    return s;
+  }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    IOStatus s = Unmapped(path, options);
+    std::unique_ptr<FSWritableFile> base;
+    if (s.ok()) s = target()->NewWritableFile(path, options, &base, dbg);
+    std::string prefix(provider_->GetPrefixLength(), '\0');
+    if (s.ok()) {
+      s = status_to_io_status(provider_->CreateNewPrefix(path, prefix.data(), prefix.size()));
+    }
+    if (s.ok() && !prefix.empty()) s = base->Append(prefix, IOOptions(), dbg);
+    std::unique_ptr<Stream> stream;
+    Slice bytes(prefix);
+    if (s.ok()) {
+      s = status_to_io_status(provider_->CreateCipherStream(path, options, bytes, &stream));
+    }
+    if (s.ok()) {
+      *result = std::make_unique<rocksdb::EncryptedWritableFile>(std::move(base), std::move(stream),
+                                                                 prefix.size());
+    }
+    return s;
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* result,
+                              IODebugContext* dbg) override {
+    IOStatus s = Unmapped(path, options);
+    uint64_t stored = 0;
+    if (s.ok()) s = target()->GetFileSize(path, IOOptions(), &stored, dbg);
+    if (s.IsNotFound() || s.IsPathNotFound() ||
+        (s.ok() && stored < provider_->GetPrefixLength())) {
+      return NewWritableFile(path, options, result, dbg);
+    }
+    std::unique_ptr<Stream> stream;
+    if (s.ok()) s = StreamOf(path, options, &stream);
+    std::unique_ptr<FSWritableFile> base;
+    if (s.ok()) s = target()->ReopenWritableFile(path, options, &base, dbg);
+    if (!s.ok()) return s;
+    if (stream == nullptr) {
+      *result = std::move(base);
+    } else {
+      *result = std::make_unique<rocksdb::EncryptedWritableFile>(
+          std::move(base), std::move(stream), provider_->GetPrefixLength());
+    }
+    return s;
+  }
+  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) override {
+    IOStatus s = target()->GetFileSize(path, options, size, dbg);
+    if (!s.ok() || *size < provider_->GetPrefixLength()) return s;
+    bool encrypted = true;
+    if (!provider_->GetMarker().empty()) s = HasMarker(path, &encrypted);
+    if (s.ok() && encrypted) *size -= provider_->GetPrefixLength();
+    return s;
+  }
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
+                    IODebugContext* dbg) override {
+    return target()->Truncate(path, size + provider_->GetPrefixLength(), options, dbg);
+  }
+
+ private:
+  using Stream = rocksdb::BlockAccessCipherStream;
+
+  IOStatus ReadPrefix(const std::string& path, std::string* prefix) {
+    std::unique_ptr<FSSequentialFile> file;
+    IOStatus s = target()->NewSequentialFile(path, FileOptions(), &file, nullptr);
+    Slice bytes;
+    prefix->resize(provider_->GetPrefixLength());
+    if (s.ok()) s = file->Read(prefix->size(), IOOptions(), &bytes, prefix->data(), nullptr);
+    if (s.ok()) *prefix = bytes.ToString();
+    return s;
+  }
+  IOStatus HasMarker(const std::string& path, bool* has) {
+    std::string prefix;
+    IOStatus s = ReadPrefix(path, &prefix);
+    *has = Slice(prefix).starts_with(provider_->GetMarker());
+    return s;
+  }
+  // Null for a file that is not encrypted: one without the provider's marker, or an empty one.
+  IOStatus StreamOf(const std::string& path, const FileOptions& options,
+                    std::unique_ptr<Stream>* stream) {
+    std::string prefix;
+    IOStatus s = ReadPrefix(path, &prefix);
+    if (!s.ok() || prefix.size() < provider_->GetPrefixLength()) return s;
+    if (!Slice(prefix).starts_with(provider_->GetMarker())) return s;
+    Slice bytes(prefix);
+    return status_to_io_status(provider_->CreateCipherStream(path, options, bytes, stream));
+  }
+};
+
+}  // namespace
+
+}  // namespace compassdb
+
+namespace rocksdb {
+
+std::shared_ptr<FileSystem> NewEncryptedFS(const std::shared_ptr<FileSystem>& base_fs,
+                                           const std::shared_ptr<EncryptionProvider>& provider) {
+  if (auto sealing = std::dynamic_pointer_cast<compassdb::SealingProvider>(provider)) {
+    return std::make_shared<compassdb::SealedFileSystem>(base_fs, sealing);
+  }
+  return std::make_shared<compassdb::StreamFileSystem>(base_fs, provider);
+}
+
+Env* NewEncryptedEnv(Env* base_env, const std::shared_ptr<EncryptionProvider>& provider) {
+  return new compassdb::CompositeEnv(NewEncryptedFS(base_env->GetFileSystem(), provider), base_env);
+}
+
+}  // namespace rocksdb

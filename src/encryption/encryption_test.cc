@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encrypted files: what is written is read, hidden, and, if sealed, not changed unnoticed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "compassdb/encryption.h"
+#include "encryption/seal.h"
+#include "rocksdb/env_encryption.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::Env;
+using rocksdb::EnvOptions;
+using rocksdb::Slice;
+using rocksdb::Status;
+
+const std::string kKey(kSealKeyBytes, 'k');
+const std::string kFile = "/e/file";
+
+std::string RandomText(size_t n, uint32_t seed) {
+  std::minstd_rand random(seed);
+  std::string text(n, '\0');
+  for (char& c : text) c = static_cast<char>(random() >> 8);
+  return text;
+}
+
+class EncryptionTest : public ::testing::Test {
+ protected:
+  EncryptionTest() : base_(rocksdb::NewMemEnv(Env::Default())) {
+    EXPECT_TRUE(base_->CreateDir("/e").ok());
+    Sealed(kKey);
+  }
+  void Sealed(const std::string& key) {
+    ASSERT_TRUE(NewSealingProvider(key, &provider_).ok());
+    env_.reset(rocksdb::NewEncryptedEnv(base_.get(), provider_));
+  }
+  // Each part becomes a segment, or several.
+  void Write(const std::vector<std::string>& parts) {
+    std::unique_ptr<rocksdb::WritableFile> file;
+    ASSERT_TRUE(env_->NewWritableFile(kFile, &file, EnvOptions()).ok());
+    for (const std::string& part : parts) {
+      ASSERT_TRUE(file->Append(part).ok());
+      ASSERT_TRUE(file->Flush().ok());
+    }
+    ASSERT_TRUE(file->Close().ok());
+  }
+  Status Sequential(std::string* data) { return rocksdb::ReadFileToString(env_.get(), kFile, data); }
+  Status Random(uint64_t offset, size_t n, std::string* data) {
+    std::unique_ptr<rocksdb::RandomAccessFile> file;
+    Status s = env_->NewRandomAccessFile(kFile, &file, EnvOptions());
+    if (!s.ok()) return s;
+    std::string scratch(n, '\0');
+    Slice result;
+    s = file->Read(offset, n, &result, scratch.data());
+    *data = result.ToString();
+    return s;
+  }
+  std::string Stored() {
+    std::string stored;
+    EXPECT_TRUE(rocksdb::ReadFileToString(base_.get(), kFile, &stored).ok());
+    return stored;
+  }
+  void Store(const std::string& stored) {
+    ASSERT_TRUE(rocksdb::WriteStringToFile(base_.get(), stored, kFile, true).ok());
+  }
+
+  std::unique_ptr<Env> base_, env_;
+  std::shared_ptr<rocksdb::EncryptionProvider> provider_;
+};
+
+TEST_F(EncryptionTest, SealedFilesOfAllSizesComeBack) {
+  for (size_t n : {0, 1, 4095, 4096, 4097, 8192, 70000, (1 << 20), (1 << 20) + 1, 3000000}) {
+    const std::string text = RandomText(n, static_cast<uint32_t>(n) + 1);
+    Write({text});
+    std::string read;
+    ASSERT_TRUE(Sequential(&read).ok()) << n;
+    ASSERT_EQ(read, text) << n;
+    uint64_t size = 1;
+    ASSERT_TRUE(env_->GetFileSize(kFile, &size).ok());
+    EXPECT_EQ(size, n);
+    std::vector<Env::FileAttributes> files;
+    ASSERT_TRUE(env_->GetChildrenFileAttributes("/e", &files).ok());
+    ASSERT_EQ(files.size(), 1u);
+    EXPECT_EQ(files[0].size_bytes, n);
+  }
+}
+
+TEST_F(EncryptionTest, RandomReadsOfManySegments) {
+  std::vector<std::string> parts;
+  std::string text;
+  for (uint32_t i = 0; i < 400; ++i) {
+    parts.push_back(RandomText(i % 7 == 0 ? 100000 : i * 13 % 9000 + 1, i));
+    text += parts.back();
+  }
+  Write(parts);
+  std::minstd_rand random(7);
+  std::string read;
+  for (int i = 0; i < 500; ++i) {
+    const uint64_t offset = random() % (text.size() + 10);
+    const size_t n = random() % 20000;
+    ASSERT_TRUE(Random(offset, n, &read).ok());
+    ASSERT_EQ(read, offset < text.size() ? text.substr(offset, n) : "") << offset << " " << n;
+  }
+}
+
+TEST_F(EncryptionTest, NothingOfThePlainTextIsStoredAndNoNonceTwice) {
+  const std::string secret(5000, 's');
+  Write({secret, secret, secret});
+  const std::string first = Stored();
+  EXPECT_EQ(first.find("ssss"), std::string::npos);
+  Write({secret, secret, secret});
+  const std::string second = Stored();
+  ASSERT_EQ(first.size(), second.size());
+  const size_t segment = StoredSegmentBytes(secret.size());
+  std::vector<std::string> nonces;
+  for (const std::string& stored : {first, second}) {
+    for (size_t i = 0; i < 3; ++i) {
+      nonces.push_back(stored.substr(kSealFileHeaderBytes + i * segment + 4, kSealNonceBytes));
+    }
+  }
+  std::sort(nonces.begin(), nonces.end());
+  EXPECT_EQ(std::unique(nonces.begin(), nonces.end()), nonces.end());
+}
+
+// Every byte of a sealed file matters; only sequential readers take a broken last segment for the
+// end of the file, since a crash may cost it.
+TEST_F(EncryptionTest, EveryFlippedBitIsNoticed) {
+  const std::string text = RandomText(6000, 1);
+  Write({text, "the end"});
+  const std::string stored = Stored();
+  const size_t last = stored.size() - StoredSegmentBytes(7);
+  for (size_t at = 0; at < stored.size(); at += at < 300 ? 1 : 97) {
+    if (at >= 40 && at < kSealFileHeaderBytes) continue;  // zeros that nothing reads
+    std::string changed = stored;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << at % 8));
+    Store(changed);
+    std::string read;
+    Status s = Random(0, text.size() + 7, &read);
+    EXPECT_TRUE(s.IsCorruption()) << at << " " << s.ToString();
+    EXPECT_NE(s.ToString().find(kFile), std::string::npos) << s.ToString();
+    s = Sequential(&read);
+    if (at < last + kSegmentHeaderBytes) {
+      EXPECT_TRUE(s.IsCorruption()) << at << " " << s.ToString();
+    } else {
+      EXPECT_TRUE(s.ok() && read == text) << at << " " << s.ToString();
+    }
+  }
+}
+
+TEST_F(EncryptionTest, SegmentsCannotBeSwappedOrBroughtFromOtherFiles) {
+  const std::string a(100, 'a'), b(100, 'b');
+  Write({a, b, "end"});
+  const std::string stored = Stored();
+  const size_t n = StoredSegmentBytes(100);
+  std::string swapped = stored.substr(0, kSealFileHeaderBytes) +
+                        stored.substr(kSealFileHeaderBytes + n, n) +
+                        stored.substr(kSealFileHeaderBytes, n) +
+                        stored.substr(kSealFileHeaderBytes + 2 * n);
+  Store(swapped);
+  std::string read;
+  EXPECT_TRUE(Random(0, 10, &read).IsCorruption());
+  Write({a, b, "end"});
+  std::string mixed = Stored();
+  mixed.replace(kSealFileHeaderBytes, n, stored.substr(kSealFileHeaderBytes, n));
+  Store(mixed);
+  EXPECT_TRUE(Random(0, 10, &read).IsCorruption());
+  EXPECT_TRUE(Random(100, 10, &read).ok());
+}
+
+TEST_F(EncryptionTest, FilesThatLostTheirEndEndEarlier) {
+  Write({"first", "second"});
+  const std::string stored = Stored();
+  std::string read;
+  for (size_t n = 0; n < stored.size(); ++n) {
+    Store(stored.substr(0, n));
+    ASSERT_TRUE(Sequential(&read).ok()) << n;
+    const size_t whole = kSealFileHeaderBytes + StoredSegmentBytes(5);
+    EXPECT_EQ(read, n < whole ? "" : "first") << n;
+  }
+  // What a crash leaves: the size is there, the data is not.
+  Store(stored.substr(0, stored.size() - 4) + std::string(4, '\0'));
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "first");
+  EXPECT_TRUE(Random(0, 11, &read).IsCorruption());
+  Store(stored + std::string(5000, '\0'));
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "firstsecond");
+}
+
+TEST_F(EncryptionTest, FilesAreGoneOnWith) {
+  Write({"one ", "two "});
+  const std::string stored = Stored();
+  Store(stored + "torn");  // the length of a segment that did not make it
+  std::unique_ptr<rocksdb::RandomAccessFile> reader;
+  ASSERT_TRUE(env_->NewRandomAccessFile(kFile, &reader, EnvOptions()).ok());
+  std::unique_ptr<rocksdb::WritableFile> file;
+  ASSERT_TRUE(env_->ReopenWritableFile(kFile, &file, EnvOptions()).ok());
+  EXPECT_EQ(file->GetFileSize(), 8u);
+  ASSERT_TRUE(file->Append("three").ok());
+  EXPECT_EQ(file->GetFileSize(), 13u);
+  ASSERT_TRUE(file->Sync().ok());
+  ASSERT_TRUE(file->Close().ok());
+  std::string read;
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "one two three");
+  char scratch[20];
+  Slice grown;  // a reader that was there before sees it
+  ASSERT_TRUE(reader->Read(0, 20, &grown, scratch).ok());
+  EXPECT_EQ(grown, "one two three");
+  ASSERT_TRUE(env_->ReopenWritableFile("/e/new", &file, EnvOptions()).ok());
+  ASSERT_TRUE(file->Close().ok());
+}
+
+TEST_F(EncryptionTest, KeysAreNeededAndCanChange) {
+  Write({"old"});
+  const std::string other(kSealKeyBytes, 'o');
+  Sealed(other);
+  std::string read;
+  Status s = Sequential(&read);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("key"), std::string::npos);
+  ASSERT_TRUE(provider_->AddCipher("old", kKey.data(), kKey.size(), false).ok());
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "old");
+  Write({"new"});
+  Sealed(other);
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "new");
+  EXPECT_TRUE(provider_->AddCipher("short", "x", 1, true).IsInvalidArgument());
+  std::shared_ptr<rocksdb::EncryptionProvider> none;
+  EXPECT_TRUE(NewSealingProvider("short", &none).IsInvalidArgument());
+}
+
+TEST_F(EncryptionTest, PlainFilesAreNotTakenForSealedOnes) {
+  Store(std::string(1000, 'p'));
+  std::string read;
+  EXPECT_TRUE(Sequential(&read).IsCorruption());
+}
+
+TEST_F(EncryptionTest, WhatCannotBeSealedIsRefused) {
+  Write({"data"});
+  EnvOptions direct;
+  direct.use_direct_reads = true;
+  std::unique_ptr<rocksdb::RandomAccessFile> reader;
+  EXPECT_TRUE(env_->NewRandomAccessFile(kFile, &reader, direct).IsNotSupported());
+  EnvOptions mapped;
+  mapped.use_mmap_reads = true;
+  EXPECT_TRUE(env_->NewRandomAccessFile(kFile, &reader, mapped).IsNotSupported());
+  std::unique_ptr<rocksdb::RandomRWFile> in_place;
+  EXPECT_TRUE(env_->NewRandomRWFile(kFile, &in_place, EnvOptions()).IsNotSupported());
+  EXPECT_TRUE(env_->Truncate(kFile, 2).IsNotSupported());
+  EXPECT_TRUE(env_->Truncate(kFile, 0).ok());
+  std::string read;
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "");
+}
+
+TEST_F(EncryptionTest, StreamsOfAUsersCipher) {
+  auto cipher = rocksdb::BlockCipher::NewROT13Cipher(32);
+  provider_ = rocksdb::EncryptionProvider::NewCTRProvider(cipher);
+  env_.reset(rocksdb::NewEncryptedEnv(base_.get(), provider_));
+  const std::string a = RandomText(1000, 1), b = RandomText(70001, 2);
+  Write({a, b});
+  EXPECT_EQ(Stored().size(), 4096 + a.size() + b.size());
+  EXPECT_EQ(Stored().find(a.substr(0, 64)), std::string::npos);
+  std::string read;
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, a + b);
+  for (uint64_t offset : {0, 1, 31, 32, 999, 1000, 40007}) {
+    ASSERT_TRUE(Random(offset, 100, &read).ok());
+    EXPECT_EQ(read, (a + b).substr(offset, 100));
+  }
+  uint64_t size = 0;
+  ASSERT_TRUE(env_->GetFileSize(kFile, &size).ok());
+  EXPECT_EQ(size, a.size() + b.size());
+  std::unique_ptr<rocksdb::WritableFile> file;
+  ASSERT_TRUE(env_->ReopenWritableFile(kFile, &file, EnvOptions()).ok());
+  ASSERT_TRUE(file->Append("tail").ok());
+  ASSERT_TRUE(file->Close().ok());
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, a + b + "tail");
+}
+
+}  // namespace
+}  // namespace compassdb

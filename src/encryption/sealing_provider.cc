@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "encryption/sealing_provider.h"
+
+#include <cstring>
+
+#include "compassdb/encryption.h"
+#include "util/coding.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+constexpr char kMagic[8] = {'C', 'D', 'B', 'S', 'E', 'A', 'L', '\n'};
+constexpr uint32_t kVersion = 1;
+// The header: magic, version, chunk bytes, key id, file id, zeros.
+constexpr size_t kVersionAt = 8, kChunkAt = 12, kKeyIdAt = 16, kFileIdAt = 24;
+
+}  // namespace
+
+Status SealingProvider::CreateNewPrefix(const std::string& path, char* prefix,
+                                        size_t length) const {
+  if (length < kSealFileHeaderBytes) {
+    return Status::InvalidArgument("prefix too short", path);
+  }
+  memset(prefix, 0, length);
+  memcpy(prefix, kMagic, sizeof(kMagic));
+  EncodeFixed32(prefix + kVersionAt, kVersion);
+  EncodeFixed32(prefix + kChunkAt, kSealChunkBytes);
+  {
+    MutexLock lock(&mu_);
+    if (!can_write_) return Status::InvalidArgument("no key for writing was added", path);
+    EncodeFixed64(prefix + kKeyIdAt, write_key_);
+  }
+  return RandomBytes(reinterpret_cast<unsigned char*>(prefix) + kFileIdAt, kSealFileIdBytes);
+}
+
+Status SealingProvider::AddCipher(const std::string& descriptor, const char* key, size_t length,
+                                  bool for_write) {
+  if (length != kSealKeyBytes) {
+    return Status::InvalidArgument("key " + descriptor, "has " + std::to_string(length) +
+                                                            " bytes, not " +
+                                                            std::to_string(kSealKeyBytes));
+  }
+  SealKey bytes;
+  memcpy(bytes.data(), key, length);
+  const uint64_t id = SealKeyId(bytes);
+  MutexLock lock(&mu_);
+  keys_[id] = bytes;
+  if (for_write) {
+    write_key_ = id;
+    can_write_ = true;
+  }
+  return Status::OK();
+}
+
+Status SealingProvider::CreateCipherStream(const std::string& path, const rocksdb::EnvOptions&,
+                                           Slice&,
+                                           std::unique_ptr<rocksdb::BlockAccessCipherStream>*) {
+  return Status::NotSupported("no cipher stream seals a file: use NewEncryptedFS", path);
+}
+
+bool SealingProvider::IsHeader(const Slice& header) {
+  return header.size() >= kSealFileHeaderBytes && memcmp(header.data(), kMagic, sizeof(kMagic)) == 0;
+}
+
+Status SealingProvider::SealOf(const std::string& path, const Slice& header, FileSeal* seal) const {
+  if (!IsHeader(header)) return Status::Corruption("not a sealed file", path);
+  if (DecodeFixed32(header.data() + kVersionAt) != kVersion ||
+      DecodeFixed32(header.data() + kChunkAt) != kSealChunkBytes) {
+    return Status::Corruption("sealed file of an unknown version", path);
+  }
+  const uint64_t id = DecodeFixed64(header.data() + kKeyIdAt);
+  SealKey key;
+  {
+    MutexLock lock(&mu_);
+    const auto it = keys_.find(id);
+    if (it == keys_.end()) return Status::Corruption("sealed with a key that was not added", path);
+    key = it->second;
+  }
+  return FileSeal::Derive(key, Slice(header.data() + kFileIdAt, kSealFileIdBytes), seal);
+}
+
+Status NewSealingProvider(const std::string& key,
+                          std::shared_ptr<rocksdb::EncryptionProvider>* provider) {
+  auto made = std::make_shared<SealingProvider>();
+  Status s = made->AddCipher("given to NewSealingProvider", key.data(), key.size(), true);
+  if (s.ok()) *provider = std::move(made);
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of sealed files.
+//
+// Thread safety: all of it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "encryption/seal.h"
+#include "rocksdb/env_encryption.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class SealingProvider final : public rocksdb::EncryptionProvider {
+ public:
+  static const char* kClassName() { return "AES256GCM"; }
+  const char* Name() const override { return kClassName(); }
+  size_t GetPrefixLength() const override { return kSealFileHeaderBytes; }
+  rocksdb::Status CreateNewPrefix(const std::string& path, char* prefix,
+                                  size_t length) const override;
+  // `key`: kSealKeyBytes. The descriptor only names it in errors.
+  rocksdb::Status AddCipher(const std::string& descriptor, const char* key, size_t length,
+                            bool for_write) override;
+  // NotSupported: a stream that is read anywhere cannot tell whether it was changed.
+  rocksdb::Status CreateCipherStream(
+      const std::string& path, const rocksdb::EnvOptions& options, rocksdb::Slice& prefix,
+      std::unique_ptr<rocksdb::BlockAccessCipherStream>* result) override;
+
+  // The seal of the file with this header; Corruption if it is none, or its key is not known.
+  rocksdb::Status SealOf(const std::string& path, const rocksdb::Slice& header,
+                         FileSeal* seal) const;
+  static bool IsHeader(const rocksdb::Slice& header);
+
+ private:
+  mutable Mutex mu_;
+  std::map<uint64_t, SealKey> keys_ GUARDED_BY(mu_);
+  uint64_t write_key_ GUARDED_BY(mu_) = 0;
+  bool can_write_ GUARDED_BY(mu_) = false;
+};
+
+}  // namespace compassdb
