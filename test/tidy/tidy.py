@@ -35,7 +35,7 @@ LAYERS = {
     "lsm": 9, "tableless": 9,
     "options": 10,
     "db": 10.5,
-    "transactions": 11, "copies": 11, "utilities": 11,
+    "transactions": 11, "copies": 11, "ttl": 11, "utilities": 11,
     "c_api": 12,
 }
 TOP_HEADERS = {"rocksdb/db.h", "rocksdb/options.h", "rocksdb/advanced_options.h",

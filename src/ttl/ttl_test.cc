@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "env/env_adapter.h"
+#include "env/memory_file_system.h"
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/utilities/db_ttl.h"
+#include "ttl/ttl_value.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::ColumnFamilyDescriptor;
+using rocksdb::ColumnFamilyHandle;
+using rocksdb::DBWithTTL;
+using rocksdb::ReadOptions;
+using rocksdb::WriteOptions;
+
+// Its time is what the test says.
+class ClockEnv final : public rocksdb::EnvWrapper {
+ public:
+  using EnvWrapper::EnvWrapper;
+  rocksdb::Status GetCurrentTime(int64_t* time) override {
+    if (fail) return Status::IOError("no clock");
+    *time = now;
+    return Status::OK();
+  }
+  int64_t now = 1'600'000'000;
+  bool fail = false;
+};
+
+class Append final : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* result,
+             rocksdb::Logger*) const override {
+    *result = existing == nullptr ? value.ToString() : existing->ToString() + "," + value.ToString();
+    return true;
+  }
+  const char* Name() const override { return "Append"; }
+};
+
+// Drops "drop", changes "change"; sees no times.
+class WordFilter final : public rocksdb::CompactionFilter {
+ public:
+  bool Filter(int, const Slice&, const Slice& value, std::string* result,
+              bool* changed) const override {
+    if (value == "drop") return true;
+    *changed = value == "change";
+    if (*changed) *result = "changed";
+    return false;
+  }
+  const char* Name() const override { return "WordFilter"; }
+};
+
+class WordFilterFactory final : public rocksdb::CompactionFilterFactory {
+ public:
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
+      const rocksdb::CompactionFilter::Context&) override {
+    return std::make_unique<WordFilter>();
+  }
+  const char* Name() const override { return "WordFilterFactory"; }
+};
+
+class TtlTest : public ::testing::Test {
+ protected:
+  TtlTest() : base_(NewEnvForFileSystem(std::make_shared<MemoryFileSystem>())), env_(base_.get()) {
+    options_.create_if_missing = true;
+    options_.env = &env_;
+    options_.merge_operator = std::make_shared<Append>();
+  }
+  void Open(int32_t ttl, bool read_only = false) {
+    db_.reset();
+    DBWithTTL* db = nullptr;
+    Status s = DBWithTTL::Open(options_, "/db", &db, ttl, read_only);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    db_.reset(db);
+  }
+  std::string Get(const std::string& key) {
+    std::string value;
+    Status s = db_->Get(ReadOptions(), key, &value);
+    return s.ok() ? value : s.ToString();
+  }
+  std::string Scan() {
+    std::string out;
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(ReadOptions()));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      out += it->key().ToString() + "=" + it->value().ToString() + ";";
+    }
+    return out + (it->status().ok() ? "" : it->status().ToString());
+  }
+  void Compact() {
+    rocksdb::CompactRangeOptions options;
+    options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
+  }
+
+  std::unique_ptr<rocksdb::Env> base_;
+  ClockEnv env_;
+  rocksdb::Options options_;
+  std::unique_ptr<DBWithTTL> db_;
+};
+
+TEST_F(TtlTest, StoredFormIsTheValueAndFourBytesOfTime) {
+  Open(0);
+  env_.now = 0x60000001;
+  ASSERT_TRUE(db_->Put(WriteOptions(), "k", "v").ok());
+  std::string stored;
+  ASSERT_TRUE(db_->GetBaseDB()->Get(ReadOptions(), "k", &stored).ok());
+  EXPECT_EQ(stored, std::string("v\x01\x00\x00\x60", 5));
+  EXPECT_EQ(Get("k"), "v");
+}
+
+TEST_F(TtlTest, CompactionsDropWhatIsOlderThanTheTtl) {
+  Open(100);
+  ASSERT_TRUE(db_->Put(WriteOptions(), "old", "1").ok());
+  env_.now += 60;
+  ASSERT_TRUE(db_->Put(WriteOptions(), "new", "2").ok());
+  env_.now += 40;
+  Compact();
+  EXPECT_EQ(Scan(), "new=2;old=1;");  // exactly at its age it is still there
+  env_.now += 1;
+  EXPECT_EQ(Get("old"), "1");  // until a compaction
+  Compact();
+  EXPECT_EQ(Scan(), "new=2;");
+  db_->SetTtl(1000);
+  env_.now += 500;
+  Compact();
+  EXPECT_EQ(Scan(), "new=2;");
+  db_->SetTtl(0);
+  env_.now += 5000;
+  Compact();
+  EXPECT_EQ(Scan(), "new=2;");
+  Open(10);
+  Compact();
+  EXPECT_EQ(Scan(), "");
+}
+
+TEST_F(TtlTest, ClockErrorsFailWritesAndExpireNothing) {
+  Open(10);
+  ASSERT_TRUE(db_->Put(WriteOptions(), "k", "v").ok());
+  env_.now += 1000;
+  env_.fail = true;
+  EXPECT_TRUE(db_->Put(WriteOptions(), "l", "v").IsIOError());
+  Compact();
+  EXPECT_EQ(Scan(), "k=v;");
+}
+
+TEST_F(TtlTest, MergeGivesTheResultTheTimeOfTheMerge) {
+  Open(100);
+  ASSERT_TRUE(db_->Put(WriteOptions(), "k", "a").ok());
+  ASSERT_TRUE(db_->Merge(WriteOptions(), "k", "b").ok());
+  EXPECT_EQ(Get("k"), "a,b");
+  env_.now += 90;
+  Compact();
+  env_.now += 90;
+  Compact();
+  EXPECT_EQ(Scan(), "k=a,b;");
+  env_.now += 11;
+  Compact();
+  EXPECT_EQ(Scan(), "");
+}
+
+TEST_F(TtlTest, BatchesKeepTheirOrderAndTheirOtherRecords) {
+  Open(0);
+  rocksdb::WriteBatch batch;
+  ASSERT_TRUE(batch.Put("a", "1").ok());
+  ASSERT_TRUE(batch.PutLogData("note").ok());
+  ASSERT_TRUE(batch.Delete("a").ok());
+  ASSERT_TRUE(batch.Merge("a", "2").ok());
+  ASSERT_TRUE(batch.Put("b", "3").ok());
+  ASSERT_TRUE(batch.SingleDelete("b").ok());
+  ASSERT_TRUE(batch.Put("c", "4").ok());
+  ASSERT_TRUE(batch.DeleteRange(db_->DefaultColumnFamily(), "c", "d").ok());
+  ASSERT_TRUE(db_->Write(WriteOptions(), &batch).ok());
+  EXPECT_EQ(batch.Count(), 7);  // the caller's is as it was
+  EXPECT_EQ(Scan(), "a=2;");
+  EXPECT_EQ(db_->GetLatestSequenceNumber(), 7u);
+  EXPECT_TRUE(db_->PutEntity(WriteOptions(), db_->DefaultColumnFamily(), "e", {}).IsNotSupported());
+}
+
+TEST_F(TtlTest, AllReadsTakeTheTimeOff) {
+  Open(0);
+  ASSERT_TRUE(db_->Put(WriteOptions(), "a", "1").ok());
+  ASSERT_TRUE(db_->Merge(WriteOptions(), "b", "2").ok());
+  ASSERT_TRUE(db_->Merge(WriteOptions(), "b", "3").ok());
+  std::vector<std::string> strings;
+  std::vector<Status> statuses = db_->MultiGet(ReadOptions(), {"a", "x"}, &strings);
+  EXPECT_EQ(strings[0], "1");
+  EXPECT_TRUE(statuses[1].IsNotFound());
+  const Slice keys[] = {"a", "b", "x"};
+  rocksdb::PinnableSlice values[3];
+  Status status[3];
+  db_->MultiGet(ReadOptions(), db_->DefaultColumnFamily(), 3, keys, values, status);
+  EXPECT_EQ(values[0].ToString() + values[1].ToString(), "12,3");
+  EXPECT_TRUE(status[2].IsNotFound());
+  rocksdb::GetMergeOperandsOptions operands;
+  operands.expected_max_number_of_operands = 3;
+  int count = 0;
+  rocksdb::PinnableSlice parts[3];
+  ASSERT_TRUE(db_->GetMergeOperands(ReadOptions(), db_->DefaultColumnFamily(), "b", parts,
+                                    &operands, &count).ok());
+  ASSERT_EQ(count, 2);
+  EXPECT_EQ(parts[0].ToString() + parts[1].ToString(), "23");
+  std::string value;
+  bool found = false;
+  EXPECT_TRUE(db_->KeyMayExist(ReadOptions(), "a", &value, &found));
+  EXPECT_EQ(value, found ? "1" : "");
+  std::vector<rocksdb::Iterator*> iterators;
+  ASSERT_TRUE(db_->NewIterators(ReadOptions(), {db_->DefaultColumnFamily()}, &iterators).ok());
+  std::unique_ptr<rocksdb::Iterator> it(iterators[0]);
+  it->SeekToLast();
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->value(), "2,3");
+  it->Prev();
+  EXPECT_EQ(it->value(), "1");
+  it->SeekForPrev("aa");
+  EXPECT_EQ(it->value(), "1");
+}
+
+TEST_F(TtlTest, ValuesWithoutATimeAreCorruption) {
+  rocksdb::DB* plain = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open(options_, "/db", &plain).ok());
+  ASSERT_TRUE(plain->Put(WriteOptions(), "long", "no time in here").ok());
+  ASSERT_TRUE(plain->Put(WriteOptions(), "low", std::string("x\x01\x02\x03\x04", 5)).ok());
+  ASSERT_TRUE(plain->Put(WriteOptions(), "short", "abc").ok());
+  delete plain;
+  Open(0);
+  EXPECT_NE(Get("low").find("Timestamp < ttl feature"), std::string::npos) << Get("low");
+  EXPECT_NE(Get("short").find("length less"), std::string::npos) << Get("short");
+  EXPECT_EQ(Get("long"), "no time in ");  // text is a late enough time
+  EXPECT_EQ(Scan(), "long=no time in ;Corruption: Error: Timestamp < ttl feature release time!\n");
+  std::vector<std::string> values;
+  EXPECT_TRUE(db_->MultiGet(ReadOptions(), {"short"}, &values)[0].IsCorruption());
+  Compact();  // must not trip over them
+  EXPECT_NE(Get("short").find("length less"), std::string::npos);
+}
+
+TEST_F(TtlTest, FiltersOfTheApplicationSeeValuesWithoutTheTime) {
+  const WordFilter filter;
+  for (bool with_factory : {false, true}) {
+    options_.compaction_filter = with_factory ? nullptr : &filter;
+    options_.compaction_filter_factory =
+        with_factory ? std::make_shared<WordFilterFactory>() : nullptr;
+    Open(100);
+    ASSERT_TRUE(db_->Put(WriteOptions(), "a", "drop").ok());
+    ASSERT_TRUE(db_->Put(WriteOptions(), "b", "change").ok());
+    ASSERT_TRUE(db_->Put(WriteOptions(), "c", "keep").ok());
+    Compact();
+    EXPECT_EQ(Scan(), "b=changed;c=keep;");
+    env_.now += 101;
+    Compact();
+    EXPECT_EQ(Scan(), "");
+    // A plain filter is fixed at open, as in RocksDB.
+    ASSERT_TRUE(db_->Put(WriteOptions(), "d", "keep").ok());
+    db_->SetTtl(10);
+    env_.now += 50;
+    Compact();
+    EXPECT_EQ(Scan(), with_factory ? "" : "d=keep;");
+    env_.now += 51;
+    Compact();
+    EXPECT_EQ(Scan(), "");
+  }
+}
+
+TEST_F(TtlTest, ColumnFamiliesHaveTheirOwn) {
+  Open(0);
+  ColumnFamilyHandle* short_lived = nullptr;
+  ColumnFamilyHandle* plain = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamilyWithTtl(options_, "short", &short_lived, 10).ok());
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "plain", &plain).ok());
+  for (ColumnFamilyHandle* family : {short_lived, plain}) {
+    ASSERT_TRUE(db_->Put(WriteOptions(), family, "k", "v").ok());
+  }
+  env_.now += 11;
+  std::string value;
+  for (ColumnFamilyHandle* family : {short_lived, plain}) {
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), family, nullptr, nullptr).ok());
+    EXPECT_EQ(db_->Get(ReadOptions(), family, "k", &value).ok(), family == plain);
+    ASSERT_TRUE(db_->DestroyColumnFamilyHandle(family).ok());
+  }
+  db_.reset();
+  std::vector<ColumnFamilyDescriptor> families{{"default", options_}, {"short", options_},
+                                               {"plain", options_}};
+  std::vector<ColumnFamilyHandle*> handles;
+  DBWithTTL* db = nullptr;
+  EXPECT_TRUE(DBWithTTL::Open(options_, "/db", families, &handles, &db, {1, 2}).IsInvalidArgument());
+  ASSERT_TRUE(DBWithTTL::Open(options_, "/db", families, &handles, &db, {0, 0, 5}).ok());
+  db_.reset(db);
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), handles[2], nullptr, nullptr).ok());
+  db_->SetTtl(handles[2], 20);
+  for (ColumnFamilyHandle* handle : handles) ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+}
+
+TEST_F(TtlTest, ReadOnly) {
+  Open(10);
+  ASSERT_TRUE(db_->Put(WriteOptions(), "k", "v").ok());
+  Open(10, /*read_only=*/true);
+  EXPECT_EQ(Get("k"), "v");
+  EXPECT_TRUE(db_->Put(WriteOptions(), "k", "w").IsNotSupported());
+}
+
+TEST_F(TtlTest, CloseReportsSnapshots) {
+  Open(10);
+  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+  EXPECT_TRUE(db_->Close().IsAborted());
+  db_->ReleaseSnapshot(snapshot);
+  EXPECT_TRUE(db_->Close().ok());
+  EXPECT_TRUE(db_->Close().ok());
+}
+
+}  // namespace
+}  // namespace compassdb
