@@ -54,6 +54,7 @@ std::string ParentOf(const std::string& path) {
 std::string WalFileName(const std::string& wal_dir, uint64_t number) {
   return JoinPath(wal_dir, Padded(number) + ".log");
 }
+std::string WalArchiveName(const std::string& wal_dir) { return JoinPath(wal_dir, "archive"); }
 std::string PieceFileName(const std::string& dir, uint64_t number) {
   return JoinPath(dir, Padded(number) + ".ph");
 }

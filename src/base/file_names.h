@@ -2,6 +2,7 @@
 // The files of a database directory and how they are called:
 //
 //   NNNNNN.log       write-ahead log (may live in a directory of its own)
+//   archive/         beside the logs: logs that only readers of the log still want
 //   NNNNNN.ph        compaction file: pieces
 //   MANIFEST-NNNNNN  manifest
 //   CURRENT          one line, the name of the manifest in force
@@ -36,6 +37,7 @@ std::string JoinPath(const std::string& dir, const std::string& name);
 std::string ParentOf(const std::string& path);
 
 std::string WalFileName(const std::string& wal_dir, uint64_t number);
+std::string WalArchiveName(const std::string& wal_dir);
 std::string PieceFileName(const std::string& dir, uint64_t number);
 std::string ManifestFileName(const std::string& dir, uint64_t number);
 std::string CurrentFileName(const std::string& dir);

@@ -73,10 +73,12 @@ void DBImpl::PurgeObsolete() {
   MutexLock lock(&purge_mu_);
   if (purges_over_ || !ledger_->deletions_enabled()) return;
   for (uint64_t number : wals_.TakeBelow(commits_.min_log_number())) {
-    const std::string path = WalFileName(config_.wal_dir, number);
-    if (Status s = config_.fs->DeleteFile(path); !s.ok() && !s.IsNotFound()) {
-      LogInfo(config_.info_log.get(), "cannot delete a log: " + s.ToString());
+    if (Status s = archive_.Retire(number); !s.ok()) {
+      LogInfo(config_.info_log.get(), "cannot put a log away: " + s.ToString());
     }
+  }
+  if (Status s = archive_.Purge(); !s.ok()) {
+    LogInfo(config_.info_log.get(), "cannot purge the archive of logs: " + s.ToString());
   }
   std::vector<uint64_t> manifests;
   {

@@ -61,6 +61,13 @@ Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
   return result;
 }
 
+Status DestroyArchive(compassdb::FileSystem* fs, const std::string& wal_dir) {
+  const std::string archive = compassdb::WalArchiveName(wal_dir);
+  Status s = DestroyFilesIn(fs, archive, {compassdb::FileType::kWal});
+  fs->DeleteDir(archive).PermitUncheckedError();  // it may not be there, or not be empty
+  return s;
+}
+
 }  // namespace
 
 Status DB::Open(const Options& options, const std::string& name, DB** db) {
@@ -143,6 +150,7 @@ Status DestroyDB(const std::string& name, const Options& options,
     if (result.ok()) result = status;
   };
   if (!options.wal_dir.empty() && options.wal_dir != name) {
+    note(DestroyArchive(fs, options.wal_dir));
     note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal}));
     fs->DeleteDir(options.wal_dir).PermitUncheckedError();
   }
@@ -151,6 +159,7 @@ Status DestroyDB(const std::string& name, const Options& options,
   }
   // CURRENT first: what is left of a destruction that fails is no database.
   note(DestroyFilesIn(fs, name, {FileType::kCurrent}));
+  note(DestroyArchive(fs, name));
   note(DestroyFilesIn(fs, name,
                       {FileType::kWal, FileType::kPieceFile, FileType::kManifest,
                        FileType::kInfoLog, FileType::kOptions, FileType::kIdentity,

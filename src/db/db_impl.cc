@@ -35,7 +35,9 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
       wals_(config_.fs, config_.wal_dir,
             WalSet::Options{WalFileOptions(config_.options), config_.options.manual_wal_flush},
             config_.options.statistics.get()),
-      stalls_(config_.options.delayed_write_rate) {
+      stalls_(config_.options.delayed_write_rate),
+      archive_(config_.fs, config_.clock, config_.wal_dir, config_.options.WAL_ttl_seconds,
+               config_.options.WAL_size_limit_MB << 20) {
   const rocksdb::DBOptions& options = config_.options;
   files_ = std::make_unique<FileCache>(
       config_.fs, config_.name, PieceReadOptions(options),

@@ -37,6 +37,7 @@
 #include "db/listeners.h"
 #include "db/snapshot_list.h"
 #include "db/transaction_support.h"
+#include "db/wal_archive.h"
 #include "db/wal_set.h"
 #include "db/write_thread.h"
 #include "rocksdb/db.h"
@@ -245,8 +246,13 @@ class DBImpl final : public rocksdb::DB {
   Status GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
                                  std::vector<rocksdb::LiveFileStorageInfo>* files) override;
   Status GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) override;
+
+  // The logs (follow_log.cc).
   Status GetSortedWalFiles(rocksdb::VectorLogPtr& files) override;
   Status GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) override;
+  Status GetUpdatesSince(rocksdb::SequenceNumber sequence,
+                         std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
+                         const rocksdb::TransactionLogIterator::ReadOptions& options) override;
 
   // Tables from outside (ingest.cc).
   using DB::IngestExternalFile;
@@ -266,9 +272,6 @@ class DBImpl final : public rocksdb::DB {
   // Not there yet: NotSupported, each naming itself (unsupported.cc).
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
   Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
-  Status GetUpdatesSince(rocksdb::SequenceNumber sequence,
-                         std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
-                         const rocksdb::TransactionLogIterator::ReadOptions& options) override;
   Status DeleteFile(std::string name) override;
 
  private:
@@ -447,6 +450,7 @@ class DBImpl final : public rocksdb::DB {
   std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
   Mutex purge_mu_;
+  WalArchive archive_ GUARDED_BY(purge_mu_);
   bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};

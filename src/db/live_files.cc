@@ -8,43 +8,8 @@
 #include "base/file_names.h"
 #include "db/db_impl.h"
 #include "rocksdb/file_checksum.h"
-#include "rocksdb/transaction_log.h"
-#include "util/coding.h"
-#include "wal/wal_reader.h"
-#include "wal/wal_recovery.h"
 
 namespace compassdb {
-namespace {
-
-class WalFile final : public rocksdb::LogFile {
- public:
-  WalFile(uint64_t number, rocksdb::SequenceNumber start, uint64_t bytes)
-      : number_(number), start_(start), bytes_(bytes) {}
-  std::string PathName() const override { return "/" + WalFileName("", number_); }
-  uint64_t LogNumber() const override { return number_; }
-  rocksdb::WalFileType Type() const override { return rocksdb::kAliveLogFile; }
-  rocksdb::SequenceNumber StartSequence() const override { return start_; }
-  uint64_t SizeFileBytes() const override { return bytes_; }
-
- private:
-  const uint64_t number_;
-  const rocksdb::SequenceNumber start_;
-  const uint64_t bytes_;
-};
-
-// The sequence of the log's first batch; 0 if it has none.
-Status FirstSequence(FileSystem* fs, const std::string& wal_dir, uint64_t number,
-                     rocksdb::SequenceNumber* sequence) {
-  *sequence = 0;
-  std::unique_ptr<WalReader> reader;
-  if (Status s = WalReader::Open(fs, wal_dir, number, &reader); !s.ok()) return s;
-  Slice batch;
-  const LogRead read = reader->ReadBatch(&batch);
-  if (read == LogRead::kRecord) *sequence = DecodeFixed64(batch.data());
-  return read == LogRead::kError ? reader->status() : Status::OK();
-}
-
-}  // namespace
 
 // What the manifest's first `manifest_bytes` bytes need.
 struct DBImpl::LiveState {
@@ -177,38 +142,6 @@ Status DBImpl::GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) {
                                            rocksdb::kUnknownFileChecksumFuncName);
     if (!s.ok()) return s;
   }
-  return Status::OK();
-}
-
-Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
-  files.clear();
-  std::vector<WalSet::LogInfo> logs;
-  if (read_only_) {
-    std::vector<uint64_t> numbers;
-    if (Status s = ListWals(config_.fs, config_.wal_dir, 0, &numbers); !s.ok()) return s;
-    for (uint64_t number : numbers) {
-      uint64_t bytes = 0;
-      Status s = config_.fs->GetFileSize(WalFileName(config_.wal_dir, number), &bytes);
-      if (!s.ok()) return s;
-      logs.push_back({number, bytes});
-    }
-  } else {
-    logs = wals_.Logs();
-  }
-  for (const WalSet::LogInfo& log : logs) {
-    rocksdb::SequenceNumber first = 0;
-    Status s = FirstSequence(config_.fs, config_.wal_dir, log.number, &first);
-    if (s.IsNotFound() || s.IsPathNotFound()) continue;  // deleted meanwhile
-    if (!s.ok()) return s;
-    if (first != 0) files.push_back(std::make_unique<WalFile>(log.number, first, log.bytes));
-  }
-  return Status::OK();
-}
-
-Status DBImpl::GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) {
-  const std::vector<WalSet::LogInfo> logs = wals_.Logs();
-  if (logs.empty()) return Status::PathNotFound(config_.wal_dir, "no log is being written");
-  *file = std::make_unique<WalFile>(logs.back().number, 0, logs.back().bytes);
   return Status::OK();
 }
 

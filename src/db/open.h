@@ -82,6 +82,8 @@ class DbOpener {
   bool new_identity_ = false;  // there was no IDENTITY file
   RecoveredTransactions prepared_;  // found in the logs, neither committed nor rolled back
   bool flushed_ = false;  // some memtable was flushed during replay
+  // Logs behind this one were left out of the replay: nobody may follow them.
+  uint64_t last_replayed_log_ = UINT64_MAX;
 };
 
 }  // namespace compassdb

@@ -279,6 +279,7 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   LogInfo(config.info_log.get(), "replayed " + std::to_string(report.records) + " records of " +
                                      std::to_string(report.logs) + " logs, dropped " +
                                      std::to_string(report.dropped_bytes) + " bytes");
+  if (report.stopped_early) last_replayed_log_ = report.stop_number;
   return FinishRecovery(report, logs);
 }
 
@@ -370,6 +371,10 @@ Status DbOpener::RelogPrepared() {
 // The first log and the new manifest. `report` names the logs that are kept.
 Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   DBImpl* const db = db_.get();
+  {
+    MutexLock lock(&db->purge_mu_);
+    if (Status s = db->archive_.Open(); !s.ok()) return s;
+  }
   WalHeader header;
   header.number = db->commits_.NewNumber();
   header.predecessor = report.end_number;
@@ -421,6 +426,12 @@ void DbOpener::DeleteLeftovers() {
         remove = true;
       }
       if (!remove) continue;
+      if (type == FileType::kWal && number <= last_replayed_log_ && dir == config.wal_dir) {
+        MutexLock lock(&db_->purge_mu_);
+        Status s = db_->archive_.Retire(number);
+        LogInfo(config.info_log.get(), "put away log " + std::to_string(number) + ": " + s.ToString());
+        continue;
+      }
       Status s = config.fs->DeleteFile(JoinPath(dir, name));
       LogInfo(config.info_log.get(), "deleted " + JoinPath(dir, name) + ": " + s.ToString());
     }

@@ -13,12 +13,6 @@ Status DBImpl::GetFullHistoryTsLow(ColumnFamilyHandle*, std::string*) {
   return Status::NotSupported("GetFullHistoryTsLow: user-defined timestamps");
 }
 
-Status DBImpl::GetUpdatesSince(rocksdb::SequenceNumber,
-                               std::unique_ptr<rocksdb::TransactionLogIterator>*,
-                               const rocksdb::TransactionLogIterator::ReadOptions&) {
-  return Status::NotSupported("GetUpdatesSince");
-}
-
 Status DBImpl::DeleteFile(std::string) {
   return Status::NotSupported("DeleteFile: files hold pieces of many tables");
 }

@@ -13,6 +13,14 @@ LogReader::LogReader(std::unique_ptr<SequentialFile> file, std::string path, uin
       number_(log_number),
       buffer_(kLogBlockSize, '\0') {}
 
+Status LogReader::SkipTo(uint64_t offset) {
+  block_offset_ = offset / kLogBlockSize * kLogBlockSize;
+  if (Status s = file_->Skip(block_offset_); !s.ok()) return s;
+  record_offset_ = end_offset_ = offset;
+  if (FillBlock()) position_ = std::min<size_t>(offset - block_offset_, block_.size());
+  return status_;
+}
+
 bool LogReader::FillBlock() {
   if (eof_) return false;
   const uint64_t next = block_offset_ + block_.size();

@@ -34,6 +34,9 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
+  // Before the first read: begins at `offset`, where an earlier reader found the end of a record.
+  Status SkipTo(uint64_t offset);
+
   // *record stays valid until the next call. kEnd, kTornTail and kError repeat.
   LogRead ReadRecord(Slice* record);
 

@@ -182,8 +182,10 @@ void AddLog(OptionTable<DBOptions>* t) {
                                  "a sync always makes data and size durable"));
   t->push_back(Scalar<DBOptions>(FIELD(recycle_log_file_num), kFixed, kHint,
                                  "logs are written to new files"));
-  t->push_back(Scalar<DBOptions>(FIELD(WAL_ttl_seconds), kFixed, kNo, "no archive of logs"));
-  t->push_back(Scalar<DBOptions>(FIELD(WAL_size_limit_MB), kFixed, kNo, "no archive of logs"));
+  t->push_back(Scalar<DBOptions>(FIELD(WAL_ttl_seconds), kFixed, kYes,
+                                 "logs stay in archive/ for GetUpdatesSince"));
+  t->push_back(Scalar<DBOptions>(FIELD(WAL_size_limit_MB), kFixed, kYes,
+                                 "logs stay in archive/ for GetUpdatesSince"));
   t->push_back(Scalar<DBOptions>(FIELD(wal_recovery_mode), kFixed, kYes,
                                "all four; after a torn log the logs behind it are left out in "
                                "kTolerateCorruptedTailRecords, too: no later write survives an earlier one"));

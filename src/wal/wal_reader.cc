@@ -16,6 +16,14 @@ Status WalReader::Open(FileSystem* fs, const std::string& wal_dir, uint64_t numb
   return s;
 }
 
+Status WalReader::OpenAt(FileSystem* fs, const std::string& wal_dir, uint64_t number,
+                         uint64_t offset, std::unique_ptr<WalReader>* reader) {
+  Status s = Open(fs, wal_dir, number, reader);
+  if (!s.ok() || offset == 0) return s;
+  (*reader)->started_ = true;
+  return (*reader)->log_.SkipTo(offset);
+}
+
 LogRead WalReader::ReadHeader() {
   if (started_) return has_header_ ? LogRead::kRecord : LogRead::kEnd;
   started_ = true;

@@ -20,6 +20,11 @@ class WalReader {
   static Status Open(FileSystem* fs, const std::string& wal_dir, uint64_t number,
                      std::unique_ptr<WalReader>* reader);
 
+  // Opens it at `offset`, where an earlier reader found the end of a record: for what was written
+  // since. There is no header() then.
+  static Status OpenAt(FileSystem* fs, const std::string& wal_dir, uint64_t number,
+                       uint64_t offset, std::unique_ptr<WalReader>* reader);
+
   // kRecord if header() is now valid; the file may also be empty (kEnd), torn
   // or damaged before its header. kError: status() may be NotSupported (newer
   // version) or Corruption (not a log of ours, or one of another number).

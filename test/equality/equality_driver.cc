@@ -23,7 +23,8 @@ int RunScenarios(const std::string& directory, const std::string& wanted) {
   bool found = false;
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
                             CompactionScenarios(), OptionScenarios(), CopyScenarios(),
-                            BatchIndexScenarios(), TransactionScenarios(), EntityScenarios()}) {
+                            BatchIndexScenarios(), TransactionScenarios(), EntityScenarios(),
+                            LogScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {
         printf("%s\n", scenario.name);

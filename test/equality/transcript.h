@@ -54,5 +54,6 @@ std::vector<Scenario> CopyScenarios();
 std::vector<Scenario> BatchIndexScenarios();
 std::vector<Scenario> EntityScenarios();
 std::vector<Scenario> TransactionScenarios();
+std::vector<Scenario> LogScenarios();
 
 }  // namespace compassdb_test

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The logs as others see them: which there are, and what they hold from a
+// sequence on.
+#include <map>
+
+#include "base/file_names.h"
+#include "db/db_impl.h"
+#include "db/log_iterator.h"
+#include "db/statistics_util.h"
+
+namespace compassdb {
+namespace {
+
+class WalFile final : public rocksdb::LogFile {
+ public:
+  WalFile(const WalFileInfo& file, rocksdb::SequenceNumber start, uint64_t bytes)
+      : file_(file), start_(start), bytes_(bytes) {}
+  std::string PathName() const override {
+    return WalFileName(file_.archived ? WalArchiveName("/") : "/", file_.number);
+  }
+  uint64_t LogNumber() const override { return file_.number; }
+  rocksdb::WalFileType Type() const override {
+    return file_.archived ? rocksdb::kArchivedLogFile : rocksdb::kAliveLogFile;
+  }
+  rocksdb::SequenceNumber StartSequence() const override { return start_; }
+  uint64_t SizeFileBytes() const override { return bytes_; }
+
+ private:
+  const WalFileInfo file_;
+  const rocksdb::SequenceNumber start_;
+  const uint64_t bytes_;
+};
+
+bool IsGone(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
+
+}  // namespace
+
+Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
+  files.clear();
+  std::map<uint64_t, uint64_t> live;  // with what is still buffered
+  for (const WalSet::LogInfo& log : wals_.Logs()) live[log.number] = log.bytes;
+  std::vector<WalFileInfo> logs;
+  if (Status s = ListWalFiles(config_.fs, config_.wal_dir, &logs); !s.ok()) return s;
+  for (WalFileInfo& log : logs) {
+    rocksdb::SequenceNumber first = 0;
+    Status s = FirstSequence(config_.fs, config_.wal_dir, &log, &first);
+    uint64_t bytes = 0;
+    if (auto it = live.find(log.number); it != live.end() && !log.archived) {
+      bytes = it->second;
+    } else if (s.ok()) {
+      const std::string dir = log.archived ? WalArchiveName(config_.wal_dir) : config_.wal_dir;
+      s = config_.fs->GetFileSize(WalFileName(dir, log.number), &bytes);
+    }
+    if (IsGone(s)) continue;  // deleted meanwhile
+    if (!s.ok()) return s;
+    if (first != 0) files.push_back(std::make_unique<WalFile>(log, first, bytes));
+  }
+  return Status::OK();
+}
+
+Status DBImpl::GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) {
+  const std::vector<WalSet::LogInfo> logs = wals_.Logs();
+  if (logs.empty()) return Status::PathNotFound(config_.wal_dir, "no log is being written");
+  *file = std::make_unique<WalFile>(WalFileInfo{logs.back().number, false}, 0, logs.back().bytes);
+  return Status::OK();
+}
+
+Status DBImpl::GetUpdatesSince(rocksdb::SequenceNumber sequence,
+                               std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
+                               const rocksdb::TransactionLogIterator::ReadOptions&) {
+  iterator->reset();
+  Tick(config_.options.statistics.get(), rocksdb::GET_UPDATES_SINCE_CALLS);
+  if (sequence > last_sequence_.load(std::memory_order_acquire)) {
+    return Status::NotFound("Requested sequence not yet written in the db");
+  }
+  std::vector<WalFileInfo> logs;
+  if (Status s = ListWalFiles(config_.fs, config_.wal_dir, &logs); !s.ok()) return s;
+  // From the last log that begins at or before the sequence; who follows wants one of the newest.
+  size_t begin = logs.size();
+  while (begin > 0) {
+    rocksdb::SequenceNumber first = 0;
+    Status s = FirstSequence(config_.fs, config_.wal_dir, &logs[begin - 1], &first);
+    if (IsGone(s)) break;  // so are those before it
+    if (!s.ok()) return s;
+    --begin;
+    if (first != 0 && first <= sequence) break;
+  }
+  logs.erase(logs.begin(), logs.begin() + static_cast<ptrdiff_t>(begin));
+  LogIterator::Source source;
+  source.fs = config_.fs;
+  source.wal_dir = config_.wal_dir;
+  source.latest = &last_sequence_;
+  source.current_log = [this] { return wals_.current_number(); };
+  auto result = std::make_unique<LogIterator>(std::move(source), std::move(logs), sequence);
+  Status s = result->status();
+  *iterator = std::move(result);
+  return s;
+}
+
+}  // namespace compassdb

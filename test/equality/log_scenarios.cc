@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Following the log, values with a time to live, and openings other than the
+// usual one.
+
+#include "equality/transcript.h"
+#include "rocksdb/env.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/transaction_log.h"
+#include "rocksdb/utilities/db_ttl.h"
+#include "support/text.h"
+
+namespace compassdb_test {
+
+using rocksdb::ColumnFamilyHandle;
+using rocksdb::DB;
+using rocksdb::DBWithTTL;
+using rocksdb::Options;
+using rocksdb::ReadOptions;
+using rocksdb::Status;
+using rocksdb::TransactionLogIterator;
+using rocksdb::WriteOptions;
+
+namespace {
+
+void WriteRest(Transcript* t, const std::string& what, TransactionLogIterator* iterator) {
+  std::string line = what + ":";
+  for (; iterator->Valid(); iterator->Next()) {
+    const rocksdb::BatchResult batch = iterator->GetBatch();
+    line += " " + std::to_string(batch.sequence) + "=" + Hex(batch.writeBatchPtr->Data());
+  }
+  t->Line(line);
+  t->Full(what, iterator->status());
+}
+
+void WriteSince(Transcript* t, DB* db, uint64_t since) {
+  const std::string what = "since " + std::to_string(since);
+  std::unique_ptr<TransactionLogIterator> iterator;
+  Status s = db->GetUpdatesSince(since, &iterator);
+  if (s.ok()) {
+    WriteRest(t, what, iterator.get());
+  } else {
+    t->Full(what, s);
+  }
+}
+
+void WriteLogs(Transcript* t, DB* db) {
+  rocksdb::VectorLogPtr logs;
+  t->Code("logs", db->GetSortedWalFiles(logs));
+  for (const auto& log : logs) {
+    const std::string path = log->PathName();
+    t->Line(std::string(log->Type() == rocksdb::kArchivedLogFile ? "archived " : "live ") +
+            std::to_string(log->StartSequence()) + " in " + path.substr(0, path.rfind('/')));
+  }
+}
+
+Status PutTwo(DB* db, const std::string& value) {
+  rocksdb::WriteBatch batch;
+  batch.Put("a", value);
+  batch.PutLogData("note");
+  batch.Delete("b");
+  return db->Write(WriteOptions(), &batch);
+}
+
+void FollowLog(Transcript* t, const std::string& name, uint64_t ttl) {
+  Options options = FreshOptions();
+  options.WAL_ttl_seconds = ttl;
+  auto db = OpenOrNote(t, name, options);
+  if (!db) return;
+  WriteSince(t, db.get(), 0);
+  for (int round = 0; round < 3; ++round) {
+    t->Code("put", PutTwo(db.get(), "v" + std::to_string(round)));
+    t->Code("put", db->Put(WriteOptions(), "k", "w"));
+    for (uint64_t since = 0; since < 11; ++since) WriteSince(t, db.get(), since);
+    WriteLogs(t, db.get());
+    t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+    WriteLogs(t, db.get());
+  }
+  db.reset();
+  db = OpenOrNote(t, name, options);
+  if (!db) return;
+  WriteLogs(t, db.get());
+  for (uint64_t since : {0, 1, 5, 9, 10, 11}) WriteSince(t, db.get(), since);
+  t->Code("put", PutTwo(db.get(), "last"));
+  for (uint64_t since : {0, 1, 5, 9, 10, 11, 12}) WriteSince(t, db.get(), since);
+}
+
+void FollowWithArchive(Transcript* t) { FollowLog(t, "db", 3600); }
+void FollowWithoutArchive(Transcript* t) { FollowLog(t, "db", 0); }
+
+void FollowTail(Transcript* t) {
+  Options options = FreshOptions();
+  options.WAL_size_limit_MB = 10;
+  auto db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  t->Code("put", PutTwo(db.get(), "1"));
+  std::unique_ptr<TransactionLogIterator> iterator;
+  t->Code("follow", db->GetUpdatesSince(1, &iterator));
+  WriteRest(t, "start", iterator.get());
+  for (size_t size : {10, 32000, 100000, 1}) {
+    t->Code("put", PutTwo(db.get(), std::string(size, 'x')));
+    iterator->Next();
+    WriteRest(t, "tail", iterator.get());
+  }
+  rocksdb::WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  t->Code("unlogged", db->Put(unlogged, "u", "1"));
+  t->Code("put", PutTwo(db.get(), "2"));
+  iterator->Next();
+  WriteRest(t, "gap", iterator.get());
+  t->Code("follow", db->GetUpdatesSince(11, &iterator));
+  WriteRest(t, "unlogged", iterator.get());
+  t->Code("follow", db->GetUpdatesSince(12, &iterator));
+  WriteRest(t, "behind it", iterator.get());
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+  t->Code("put", PutTwo(db.get(), "3"));
+  iterator->Next();
+  WriteRest(t, "other log", iterator.get());
+  iterator->Next();
+  WriteRest(t, "still", iterator.get());
+  t->Code("destroy", (iterator.reset(), db.reset(), rocksdb::DestroyDB(t->Path("db"), options)));
+  std::vector<std::string> children;
+  t->Code("gone", rocksdb::Env::Default()->GetChildren(t->Path("db"), &children));
+}
+
+// Its time stands still.
+class ClockEnv : public rocksdb::EnvWrapper {
+ public:
+  ClockEnv() : EnvWrapper(rocksdb::Env::Default()) {}
+  Status GetCurrentTime(int64_t* time) override {
+    *time = now;
+    return Status::OK();
+  }
+  int64_t now = 1600000000;
+};
+
+class Append : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const rocksdb::Slice&, const rocksdb::Slice* existing, const rocksdb::Slice& value,
+             std::string* result, rocksdb::Logger*) const override {
+    *result = existing == nullptr ? value.ToString() : existing->ToString() + "," + value.ToString();
+    return true;
+  }
+  const char* Name() const override { return "Append"; }
+};
+
+class DropWord : public rocksdb::CompactionFilter {
+ public:
+  bool Filter(int, const rocksdb::Slice&, const rocksdb::Slice& value, std::string* result,
+              bool* changed) const override {
+    *changed = value == "change";
+    if (*changed) *result = "changed";
+    return value == "drop";
+  }
+  const char* Name() const override { return "DropWord"; }
+};
+
+std::unique_ptr<DBWithTTL> OpenTtl(Transcript* t, const Options& options, int32_t ttl,
+                                   bool read_only = false) {
+  DBWithTTL* db = nullptr;
+  t->Code("open", DBWithTTL::Open(options, t->Path("db"), &db, ttl, read_only));
+  return std::unique_ptr<DBWithTTL>(db);
+}
+
+void CompactAll(Transcript* t, DB* db, ColumnFamilyHandle* family = nullptr) {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  if (family == nullptr) family = db->DefaultColumnFamily();
+  t->Code("compact", db->CompactRange(options, family, nullptr, nullptr));
+}
+
+void Raw(Transcript* t, DBWithTTL* db, const std::string& key) {
+  std::string value;
+  Status s = db->GetBaseDB()->Get(ReadOptions(), key, &value);
+  t->Line("raw " + key + ": " + ShowCode(s) + " " + Hex(value));
+}
+
+void TimeToLive(Transcript* t) {
+  ClockEnv env;
+  Options options = FreshOptions();
+  options.env = &env;
+  options.merge_operator = std::make_shared<Append>();
+  auto db = OpenTtl(t, options, 100);
+  if (!db) return;
+  t->Code("put", db->Put(WriteOptions(), "a", "1"));
+  env.now += 50;
+  t->Code("put", db->Put(WriteOptions(), "b", "2"));
+  t->Code("merge", db->Merge(WriteOptions(), "m", "x"));
+  t->Code("merge", db->Merge(WriteOptions(), "m", "y"));
+  t->Code("empty", db->Put(WriteOptions(), "e", ""));
+  rocksdb::WriteBatch batch;
+  batch.Put("c", "3");
+  batch.PutLogData("note");
+  batch.Delete("d");
+  batch.Merge("b", "4");
+  t->Code("batch", db->Write(WriteOptions(), &batch));
+  t->Line(Hex(batch.Data()));
+  for (const char* key : {"a", "b", "c", "e", "m"}) Raw(t, db.get(), key);
+  t->Scan("all", db.get());
+  std::vector<std::string> values;
+  for (const Status& s : db->MultiGet(ReadOptions(), {"a", "b", "x"}, &values)) t->Code("multi", s);
+  for (const std::string& value : values) t->Line(Show(value));
+  for (int64_t step : {50, 1, 49, 1, 500}) {
+    env.now += step;
+    CompactAll(t, db.get());
+    t->Scan("after " + std::to_string(step), db.get());
+    Raw(t, db.get(), "m");
+  }
+  t->Code("put", db->Put(WriteOptions(), "z", "9"));
+  db->SetTtl(10);
+  env.now += 11;
+  CompactAll(t, db.get());
+  t->Scan("set", db.get());
+  t->Code("put", db->Put(WriteOptions(), "z", "9"));
+  t->Line("sequence " + std::to_string(db->GetLatestSequenceNumber()));
+  db.reset();
+  db = OpenTtl(t, options, 1, /*read_only=*/true);
+  if (!db) return;
+  env.now += 1000;
+  t->Scan("read-only", db.get());
+  t->Code("put", db->Put(WriteOptions(), "z", "9"));
+}
+
+void TimeToLiveFilters(Transcript* t) {
+  ClockEnv env;
+  DropWord filter;
+  Options options = FreshOptions();
+  options.env = &env;
+  options.compaction_filter = &filter;
+  auto db = OpenTtl(t, options, 100);
+  if (!db) return;
+  t->Code("put", db->Put(WriteOptions(), "a", "drop"));
+  t->Code("put", db->Put(WriteOptions(), "b", "change"));
+  t->Code("put", db->Put(WriteOptions(), "c", "keep"));
+  CompactAll(t, db.get());
+  t->Scan("filtered", db.get());
+  Raw(t, db.get(), "b");
+  db->SetTtl(1);
+  env.now += 50;
+  CompactAll(t, db.get());
+  t->Scan("set", db.get());
+  env.now += 51;
+  CompactAll(t, db.get());
+  t->Scan("expired", db.get());
+  ColumnFamilyHandle* family = nullptr;
+  options.compaction_filter = nullptr;
+  t->Code("create", db->CreateColumnFamilyWithTtl(options, "short", &family, 10));
+  t->Code("put", db->Put(WriteOptions(), family, "k", "v"));
+  env.now += 11;
+  CompactAll(t, db.get(), family);
+  t->Scan("short", db.get(), family);
+  t->Code("destroy", db->DestroyColumnFamilyHandle(family));
+  db.reset();
+  DBWithTTL* opened = nullptr;
+  std::vector<ColumnFamilyHandle*> handles;
+  t->Full("sizes", DBWithTTL::Open(options, t->Path("db"), {{"default", options}, {"short", options}},
+                                   &handles, &opened, {1}));
+}
+
+void TimeToLiveDamage(Transcript* t) {
+  ClockEnv env;
+  Options options = FreshOptions();
+  options.env = &env;
+  auto plain = OpenOrNote(t, "db", options);
+  if (!plain) return;
+  t->Code("put", plain->Put(WriteOptions(), "long", "no time in here"));
+  t->Code("put", plain->Put(WriteOptions(), "low", std::string("x\x01\x02\x03\x04", 5)));
+  t->Code("put", plain->Put(WriteOptions(), "short", "abc"));
+  plain.reset();
+  auto db = OpenTtl(t, options, 10);
+  if (!db) return;
+  for (const char* key : {"long", "low", "short"}) {
+    std::string value;
+    Status s = db->Get(ReadOptions(), key, &value);
+    t->Full(key, s);
+    if (s.ok()) t->Line(value);
+  }
+  std::vector<std::string> values;
+  for (const Status& s : db->MultiGet(ReadOptions(), {"long", "low", "short"}, &values)) {
+    t->Full("multi", s);
+  }
+}
+
+}  // namespace
+
+std::vector<Scenario> LogScenarios() {
+  return {{"follow-archive", FollowWithArchive}, {"follow-plain", FollowWithoutArchive},
+          {"follow-tail", FollowTail},           {"ttl", TimeToLive},
+          {"ttl-filters", TimeToLiveFilters},    {"ttl-damage", TimeToLiveDamage}};
+}
+
+}  // namespace compassdb_test
