@@ -183,17 +183,6 @@ TEST_F(FollowLogTest, EmptyBatchesHaveAPlace) {
   EXPECT_EQ(From(1), "1:1 2:0 2:1");
 }
 
-TEST_F(FollowLogTest, ManualFlushShowsOnlyWhatIsInTheFile) {
-  options_.manual_wal_flush = true;
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(db_->FlushWAL(false).ok());
-  ASSERT_TRUE(Put("b", "1").ok());
-  EXPECT_EQ(From(1), "1:1!" + Status::TryAgain("Create a new iterator to fetch the new tail.").ToString());
-  ASSERT_TRUE(db_->FlushWAL(false).ok());
-  EXPECT_EQ(From(1), "1:1 2:1");
-}
-
 TEST_F(FollowLogTest, WhatRecoveryLeftOutIsNotFollowed) {
   Archive();
   OpenDb();

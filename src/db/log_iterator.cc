@@ -91,6 +91,7 @@ void LogIterator::Next() {
 
 bool LogIterator::Read() {
   batch_.reset();
+  fresh_ = false;
   while (true) {
     // Loaded before the log is read: what it says is published can be read.
     const rocksdb::SequenceNumber latest = source_.latest->load(std::memory_order_acquire);
@@ -115,7 +116,6 @@ bool LogIterator::Read() {
 
 // Something is published that the logs here do not hold.
 void LogIterator::AtEnd() {
-  fresh_ = false;
   if (open_ended_ && source_.current_log() == logs_.back().number) return;  // that may be all
   if (!started_) return;  // nothing was logged from `since` on, or not here
   status_ = Status::TryAgain("Create a new iterator to fetch the new tail.");

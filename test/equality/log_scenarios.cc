@@ -3,6 +3,7 @@
 // usual one.
 
 #include "equality/transcript.h"
+#include "rocksdb/compaction_filter.h"
 #include "rocksdb/env.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/transaction_log.h"
