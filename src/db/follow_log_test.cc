@@ -85,6 +85,7 @@ TEST_F(FollowLogTest, AnEmptyDatabaseHasNothingToFollow) {
 }
 
 TEST_F(FollowLogTest, TheLiveLogCanBeTailed) {
+  options_.write_buffer_size = 8 << 20;
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
   auto iterator = Follow(1);
