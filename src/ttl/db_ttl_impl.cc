@@ -187,6 +187,16 @@ Status DbWithTtlImpl::Get(const ReadOptions& options, ColumnFamilyHandle* family
   return s.ok() ? TakeOffTime(value) : s;
 }
 
+// A value as the default column.
+Status DbWithTtlImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family,
+                                const Slice& key, rocksdb::PinnableWideColumns* columns) {
+  columns->Reset();
+  PinnableSlice value;
+  Status s = Get(options, family, key, &value);
+  if (s.ok()) columns->SetPlainValue(value);
+  return s;
+}
+
 Status DbWithTtlImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* family,
                                        const Slice& key, PinnableSlice* operands,
                                        rocksdb::GetMergeOperandsOptions* merge_options,

@@ -59,6 +59,9 @@ class DbWithTtlImpl final : public rocksdb::DBWithTTL {
   using DBWithTTL::Get;
   rocksdb::Status Get(const rocksdb::ReadOptions& options, rocksdb::ColumnFamilyHandle* family,
                       const rocksdb::Slice& key, rocksdb::PinnableSlice* value) override;
+  rocksdb::Status GetEntity(const rocksdb::ReadOptions& options,
+                            rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& key,
+                            rocksdb::PinnableWideColumns* columns) override;
   rocksdb::Status GetMergeOperands(const rocksdb::ReadOptions& options,
                                    rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& key,
                                    rocksdb::PinnableSlice* operands,

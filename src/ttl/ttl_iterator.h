@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "rocksdb/iterator.h"
+#include "rocksdb/wide_columns.h"
 #include "ttl/ttl_value.h"
 
 namespace compassdb {
@@ -43,6 +44,10 @@ class TtlIterator final : public rocksdb::Iterator {
   }
   Slice key() const override { return base_->key(); }
   Slice value() const override { return WithoutTtlTime(base_->value()); }
+  const rocksdb::WideColumns& columns() const override {
+    columns_.assign(1, rocksdb::WideColumn(rocksdb::kDefaultWideColumnName, value()));
+    return columns_;
+  }
   Status status() const override { return damage_.ok() ? base_->status() : damage_; }
   Status Refresh() override {
     damage_ = Status::OK();
@@ -57,6 +62,7 @@ class TtlIterator final : public rocksdb::Iterator {
 
   const std::unique_ptr<rocksdb::Iterator> base_;
   Status damage_;
+  mutable rocksdb::WideColumns columns_;
 };
 
 }  // namespace compassdb

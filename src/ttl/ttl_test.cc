@@ -216,6 +216,10 @@ TEST_F(TtlTest, AllReadsTakeTheTimeOff) {
   it->SeekToLast();
   ASSERT_TRUE(it->Valid());
   EXPECT_EQ(it->value(), "2,3");
+  EXPECT_EQ(it->columns(), (rocksdb::WideColumns{{"", "2,3"}}));
+  rocksdb::PinnableWideColumns entity;
+  ASSERT_TRUE(db_->GetEntity(ReadOptions(), db_->DefaultColumnFamily(), "a", &entity).ok());
+  EXPECT_EQ(entity.columns(), (rocksdb::WideColumns{{"", "1"}}));
   it->Prev();
   EXPECT_EQ(it->value(), "1");
   it->SeekForPrev("aa");
