@@ -407,6 +407,7 @@ class DBImpl final : public rocksdb::DB {
   CommitQueue commits_;
   ErrorHandler errors_;
   SnapshotList snapshots_;
+  std::atomic<bool> snapshots_given_{true};  // no family has asked for updates in place
   ColumnFamilySet families_;
   WriteThread write_thread_;
   WalSet wals_;

@@ -12,6 +12,7 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
                           std::shared_ptr<ColumnFamily>* family) {
   StoreOptions store_options;
   if (Status s = ProjectFamilyOptions(id, name, options, &store_options); !s.ok()) return s;
+  if (options.inplace_update_support) snapshots_given_ = false;
   rocksdb::ColumnFamilyOptions limited = options;
   ApplyMemoryLimit(config_, &limited, &store_options);
   *family = std::make_shared<ColumnFamily>(id, name, limited,

@@ -121,10 +121,13 @@ Status DBImpl::NewIterators(const ReadOptions& options,
 }
 
 const rocksdb::Snapshot* DBImpl::GetSnapshot() {
+  if (!snapshots_given_) return nullptr;
   return snapshots_.New(last_sequence_,
                         static_cast<int64_t>(config_.clock->NowMicros() / 1000000));
 }
 
-void DBImpl::ReleaseSnapshot(const rocksdb::Snapshot* snapshot) { snapshots_.Release(snapshot); }
+void DBImpl::ReleaseSnapshot(const rocksdb::Snapshot* snapshot) {
+  if (snapshot != nullptr) snapshots_.Release(snapshot);
+}
 
 }  // namespace compassdb

@@ -79,7 +79,7 @@ void AddContents(OptionTable<F>* t) {
       "inplace_callback", "function", [](const F& o) { return o.inplace_callback != nullptr; },
       kNo, "values in the memtable never change"));
   t->push_back(Scalar<F>(FIELD(inplace_update_support), kFixed, kHint,
-                         "values in the memtable never change; snapshots stay exact"));
+                         "values in the memtable never change; as in RocksDB, GetSnapshot() gives null"));
   t->push_back(Scalar<F>(FIELD(inplace_update_num_locks), kMutable, kHint,
                          "values in the memtable never change"));
 }
@@ -176,7 +176,7 @@ void AddLevels(OptionTable<F>* t) {
 void AddTables(OptionTable<F>* t) {
   t->push_back(Object<F>(FIELD(table_factory), kMutable, kYes,
                          "BlockBasedTable or CompassTable, both stand for the engine's format; "
-                         "PlainTable and CuckooTable are refused"));
+                         "so do PlainTable and CuckooTable, whose options are hints"));
   t->back().parse = ParseTableFactoryOption;
   t->back().format = [](const ConfigOptions&, const F& o) {
     return std::string(o.table_factory == nullptr ? "nullptr" : o.table_factory->Name());

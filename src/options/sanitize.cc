@@ -85,6 +85,7 @@ Status CheckFactories(const std::string& where, const DBOptions& db,
   }
   const auto* block = factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   if (block == nullptr) {
+    if (IsBuiltIn(*factory)) return Status::OK();
     return Status::NotSupported(where + "table_factory",
                                 std::string(factory->Name()) + " is a class of the application");
   }
@@ -252,7 +253,12 @@ std::vector<std::string> HintWarnings(const DBOptions& db,
     if (family.options.table_factory == nullptr) continue;
     const auto* block =
         family.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-    if (block != nullptr) ListHints(BlockTableOptionTable(), *block, where, &lines);
+    if (block != nullptr) {
+      ListHints(BlockTableOptionTable(), *block, where, &lines);
+    } else {
+      lines.push_back(where + "table_factory: tables have the engine's own format, not that of " +
+                      family.options.table_factory->Name());
+    }
   }
   return lines;
 }

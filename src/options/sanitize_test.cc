@@ -69,15 +69,28 @@ TEST(Validate, DefaultsAreValid) {
   EXPECT_TRUE(s.ok()) << s.ToString();
 }
 
+TEST(Validate, TableFormatsOfRocksDBStandForTheEngines) {
+  for (rocksdb::TableFactory* factory :
+       {rocksdb::NewPlainTableFactory(), rocksdb::NewCuckooTableFactory()}) {
+    ColumnFamilyOptions options;
+    options.table_factory.reset(factory);
+    const Status s = Validate(DBOptions(), options);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    const std::vector<std::string> lines = HintWarnings(DBOptions(), {{"cf1", options}});
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_NE(lines[0].find(factory->Name()), std::string::npos) << lines[0];
+  }
+}
+
 TEST(Validate, RefusalsNameOptionAndFamily) {
   ColumnFamilyOptions fifo;
   fifo.compaction_style = rocksdb::kCompactionStyleFIFO;
-  ColumnFamilyOptions plain;
-  plain.table_factory.reset(rocksdb::NewPlainTableFactory());
+  ColumnFamilyOptions adaptive;
+  adaptive.table_factory.reset(rocksdb::NewAdaptiveTableFactory());
   ColumnFamilyOptions paths;
   paths.cf_paths.emplace_back("/elsewhere", 1);
   const std::pair<ColumnFamilyOptions, const char*> families[] = {
-      {fifo, "compaction_style"}, {plain, "table_factory"}, {paths, "cf_paths"}};
+      {fifo, "compaction_style"}, {adaptive, "table_factory"}, {paths, "cf_paths"}};
   for (const auto& [options, name] : families) {
     const Status s = Validate(DBOptions(), options);
     EXPECT_TRUE(s.IsNotSupported()) << s.ToString();

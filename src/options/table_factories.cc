@@ -177,17 +177,13 @@ class PieceTableFactory : public BlockBasedTableFactory {
   PieceTableOptions piece_;
 };
 
-// Holds options and a name; a family that uses one is refused at open.
+// Holds options and a name; a family that uses one has tables of the engine's format.
 template <class S>
-class RefusedTableFactory : public FormatFreeTableFactory {
+class OtherTableFactory : public FormatFreeTableFactory {
  public:
-  RefusedTableFactory(const char* name, const OptionTable<S>& (*table)(), const S& options)
+  OtherTableFactory(const char* name, const OptionTable<S>& (*table)(), const S& options)
       : name_(name), table_(table), options_(options) {}
   const char* Name() const override { return name_; }
-  Status ValidateOptions(const rocksdb::DBOptions&,
-                         const rocksdb::ColumnFamilyOptions&) const override {
-    return Status::NotSupported("tables have the engine's own format, not that of", name_);
-  }
   S* mutable_options() { return &options_; }
 
  protected:
@@ -206,6 +202,17 @@ class RefusedTableFactory : public FormatFreeTableFactory {
   const char* const name_;
   const OptionTable<S>& (*const table_)();
   S options_;
+};
+
+// A family that uses one is refused at open.
+template <class S>
+class RefusedTableFactory final : public OtherTableFactory<S> {
+ public:
+  using OtherTableFactory<S>::OtherTableFactory;
+  Status ValidateOptions(const rocksdb::DBOptions&,
+                         const rocksdb::ColumnFamilyOptions&) const override {
+    return Status::NotSupported("tables have the engine's own format, not that of", this->Name());
+  }
 };
 
 struct AdaptiveTableOptions {
@@ -246,6 +253,10 @@ TableSettings TableSettingsOf(const TableFactory* factory) {
   if (const auto* block = factory->GetOptions<BlockBasedTableOptions>()) settings.block = *block;
   if (const auto* piece = factory->GetOptions<PieceTableOptions>()) settings.piece = *piece;
   return settings;
+}
+
+bool IsBuiltIn(const TableFactory& factory) {
+  return dynamic_cast<const FormatFreeTableFactory*>(&factory) != nullptr;
 }
 
 Status CopyTableFactory(const TableFactory& factory, std::shared_ptr<TableFactory>* copy) {
@@ -347,12 +358,12 @@ TableFactory* NewBlockBasedTableFactory(const BlockBasedTableOptions& table_opti
 }
 
 TableFactory* NewPlainTableFactory(const PlainTableOptions& options) {
-  return new compassdb::RefusedTableFactory<PlainTableOptions>(
+  return new compassdb::OtherTableFactory<PlainTableOptions>(
       TableFactory::kPlainTableName(), compassdb::PlainTableOptionTable, options);
 }
 
 TableFactory* NewCuckooTableFactory(const CuckooTableOptions& table_options) {
-  return new compassdb::RefusedTableFactory<CuckooTableOptions>(
+  return new compassdb::OtherTableFactory<CuckooTableOptions>(
       TableFactory::kCuckooTableName(), compassdb::CuckooTableOptionTable, table_options);
 }
 

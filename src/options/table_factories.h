@@ -25,6 +25,9 @@ struct TableSettings {
 };
 TableSettings TableSettingsOf(const rocksdb::TableFactory* factory);
 
+// Whether it is one of RocksDB's or ours, not a class of the application.
+bool IsBuiltIn(const rocksdb::TableFactory& factory);
+
 // A factory of the same class and options that can be configured without changing `factory`;
 // NotSupported, naming it, if it is a class of the application.
 Status CopyTableFactory(const rocksdb::TableFactory& factory,

@@ -163,7 +163,7 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
   return *table;
 }
 
-#define ROW(S, name) Scalar<rocksdb::S>(#name, &rocksdb::S::name, kFixed, kNo, "refused")
+#define ROW(S, name) Scalar<rocksdb::S>(#name, &rocksdb::S::name, kFixed, kHint, "the engine's format")
 
 const OptionTable<rocksdb::PlainTableOptions>& PlainTableOptionTable() {
   static const auto* const table = new OptionTable<rocksdb::PlainTableOptions>{

@@ -17,6 +17,7 @@ class TimestampedSnapshot final : public Snapshot {
   TimestampedSnapshot(rocksdb::DB* db, TxnTimestamp ts)
       : db_(db), snapshot_(db->GetSnapshot()), timestamp_(ts) {}
   ~TimestampedSnapshot() override { db_->ReleaseSnapshot(snapshot_); }
+  bool taken() const { return snapshot_ != nullptr; }
   SequenceNumber GetSequenceNumber() const override { return snapshot_->GetSequenceNumber(); }
   int64_t GetUnixTime() const override { return snapshot_->GetUnixTime(); }
   uint64_t GetTimestamp() const override { return timestamp_; }
@@ -173,6 +174,9 @@ std::pair<Status, std::shared_ptr<const Snapshot>> TransactionDBImpl::CreateTime
   }
   MutexLock lock(&timestamps_mu_);
   auto fresh = std::make_shared<TimestampedSnapshot>(db_, ts);
+  if (!fresh->taken()) {
+    return {Status::NotSupported("CreateTimestampedSnapshot: with inplace_update_support"), nullptr};
+  }
   if (!timestamped_.empty()) {
     const auto& [newest_ts, newest] = *timestamped_.rbegin();
     if (newest_ts > ts) {
