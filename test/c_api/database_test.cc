@@ -124,6 +124,21 @@ TEST_F(DatabaseTest, Snapshots) {
   rocksdb_release_snapshot(db_, snapshot);
 }
 
+// The handle is there, but holds none: reads through it see the newest value.
+TEST_F(DatabaseTest, NoSnapshotsWithUpdatesInPlace) {
+  rocksdb_options_set_inplace_update_support(options_, 1);
+  rocksdb_options_set_allow_concurrent_memtable_write(options_, 0);
+  Open();
+  Put("a", "1");
+  const rocksdb_snapshot_t* const snapshot = rocksdb_create_snapshot(db_);
+  ASSERT_NE(snapshot, nullptr);
+  Put("a", "2");
+  rocksdb_readoptions_set_snapshot(read_, snapshot);
+  EXPECT_EQ(Get("a"), "2");
+  rocksdb_readoptions_set_snapshot(read_, nullptr);
+  rocksdb_release_snapshot(db_, snapshot);
+}
+
 TEST_F(DatabaseTest, ColumnFamilies) {
   Open();
   rocksdb_column_family_handle_t* const one = rocksdb_create_column_family(db_, options_, "one", Error());
