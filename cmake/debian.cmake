@@ -20,7 +20,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 
 set(library libcompassdb${COMPASSDB_ABI})
 set(same "(= ${PROJECT_VERSION})")
-set(third_party "libxxhash-dev, liblz4-dev, libzstd-dev, libsnappy-dev, libhwy-dev, liburing-dev, libssl-dev")
+set(third_party "libxxhash-dev, liblz4-dev, libzstd-dev, libsnappy-dev, libhwy-dev, liburing-dev, libssl-dev, zlib1g-dev, libbz2-dev")
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Embedded key-value engine with RocksDB's interface")

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/compression.h"
 
+#include <bzlib.h>
 #include <lz4.h>
 #include <lz4hc.h>
 #include <snappy-c.h>
+#include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "util/coding.h"
@@ -77,6 +80,57 @@ bool CompressZstd(int level, const Slice& in, std::string* out) {
   return true;
 }
 
+bool CompressZlib(int level, const Slice& in, std::string* out) {
+  if (in.size() > UINT32_MAX) return false;
+  out->clear();
+  PutVarint32(out, static_cast<uint32_t>(in.size()));
+  const size_t head = out->size();
+  uLongf written = compressBound(in.size());
+  out->resize(head + written);
+  const int zlib_level =
+      level == kDefaultCompressionLevel ? Z_DEFAULT_COMPRESSION : std::clamp(level, -1, 9);
+  if (compress2(reinterpret_cast<Bytef*>(out->data()) + head, &written,
+                reinterpret_cast<const Bytef*>(in.data()), in.size(), zlib_level) != Z_OK) {
+    return false;
+  }
+  out->resize(head + written);
+  return true;
+}
+
+bool CompressBzip2(const Slice& in, std::string* out) {
+  if (in.size() > INT32_MAX) return false;
+  out->clear();
+  PutVarint32(out, static_cast<uint32_t>(in.size()));
+  const size_t head = out->size();
+  unsigned written = static_cast<unsigned>(in.size() + in.size() / 100 + 600);  // its own bound
+  out->resize(head + written);
+  if (BZ2_bzBuffToBuffCompress(out->data() + head, &written, const_cast<char*>(in.data()),
+                               static_cast<unsigned>(in.size()), 1, 0, 0) != BZ_OK) {
+    return false;
+  }
+  out->resize(head + written);
+  return true;
+}
+
+bool DecompressZlib(const Slice& payload, char* out, size_t size) {
+  // Room for a byte more, as zlib does not accept none.
+  Bytef none;
+  uLongf written = size;
+  return uncompress(size == 0 ? &none : reinterpret_cast<Bytef*>(out), &written,
+                    reinterpret_cast<const Bytef*>(payload.data()), payload.size()) == Z_OK &&
+         written == size;
+}
+
+bool DecompressBzip2(const Slice& payload, char* out, size_t size) {
+  char none;
+  unsigned written = static_cast<unsigned>(size);
+  return payload.size() <= INT32_MAX && size <= INT32_MAX &&
+         BZ2_bzBuffToBuffDecompress(size == 0 ? &none : out, &written,
+                                    const_cast<char*>(payload.data()),
+                                    static_cast<unsigned>(payload.size()), 0, 0) == BZ_OK &&
+         written == size;
+}
+
 Status Damaged(CompressionType type, const char* what) {
   return Status::Corruption(std::string(CompressionTypeName(type)) + " block", what);
 }
@@ -87,6 +141,8 @@ bool CompressionTypeSupported(CompressionType type) {
   switch (type) {
     case rocksdb::kNoCompression:
     case rocksdb::kSnappyCompression:
+    case rocksdb::kZlibCompression:
+    case rocksdb::kBZip2Compression:
     case rocksdb::kLZ4Compression:
     case rocksdb::kLZ4HCCompression:
     case rocksdb::kZSTD:
@@ -119,6 +175,10 @@ bool Compress(CompressionType type, int level, const Slice& in, std::string* out
       return true;
     case rocksdb::kSnappyCompression:
       return CompressSnappy(in, out);
+    case rocksdb::kZlibCompression:
+      return CompressZlib(level, in, out);
+    case rocksdb::kBZip2Compression:
+      return CompressBzip2(in, out);
     case rocksdb::kLZ4Compression:
     case rocksdb::kLZ4HCCompression:
       return CompressLz4(type == rocksdb::kLZ4HCCompression, level, in, out);
@@ -179,6 +239,11 @@ Status DecompressInto(CompressionType type, const Slice& in, char* out, size_t s
     const size_t n = ZSTD_decompressDCtx(context, out, size, payload.data(), payload.size());
     if (ZSTD_isError(n) || n != size) return Damaged(type, "does not decompress");
     return Status::OK();
+  }
+  if (type == rocksdb::kZlibCompression || type == rocksdb::kBZip2Compression) {
+    const bool good = type == rocksdb::kZlibCompression ? DecompressZlib(payload, out, size)
+                                                        : DecompressBzip2(payload, out, size);
+    return good ? Status::OK() : Damaged(type, "does not decompress");
   }
   if (payload.size() > INT32_MAX || size > INT32_MAX) return Damaged(type, "is too large");
   const int n = LZ4_decompress_safe(payload.data(), out, static_cast<int>(payload.size()),

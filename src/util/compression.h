@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block compression behind one interface. LZ4 and ZSTD payloads start with the
+// Block compression behind one interface. All payloads but Snappy's start with the
 // uncompressed size as a varint32 (Snappy has its own); sizes are checked
 // against a limit before memory is allocated, so hostile input costs nothing.
 // Thread safe.
