@@ -97,7 +97,7 @@ install(FILES ${staged}/RocksDBConfig.cmake ${staged}/RocksDBConfigVersion.cmake
 if(COMPASSDB_TOOLS)
   install(TARGETS compassdb-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   if(TARGET compassdb-rocksdb-reader)
-    install(TARGETS compassdb-rocksdb-reader RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+    install(TARGETS compassdb-rocksdb-reader compassdb-rocksdb-writer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   endif()
 endif()
 

@@ -309,6 +309,26 @@ test_import() {
   [ ! -e new ] || fail "a failed import left something behind: $(ls new)"
 }
 
+# Back to RocksDB, all families at once.
+test_export() {
+  local writer
+  printf '#!/bin/sh\nkill -9 $$\n' >killed && chmod +x killed
+  writer=$(dirname "$compassdb")/compassdb-rocksdb-writer
+  command -v ldb >/dev/null && [ -x "$writer" ] || { echo "no ldb or no writer: export is skipped"; return; }
+  rm -rf out back
+  c load -q --db out want.hex && c put --db out --cf second --create-cf k second
+  expect 0 "" c export --db out back
+  grep -q "exported $(($(wc -l <want.hex) + 1)) records" stderr || fail "export does not tell what it did: $(cat stderr)"
+  ldb --db=back dump --hex | grep -v '^Keys in range' | cmp -s - want.hex || fail "exported records differ"
+  expect 0 "second" ldb --db=back --column_family=second get k
+  refuse 3 "back exists" c export --db out back
+  refuse 3 "no database in nowhere" c export --db nowhere new
+  refuse 3 "nosuchwriter" c export --db out new --writer nosuchwriter
+  refuse 3 "too early" c export --db out new --writer "$work/killed"
+  refuse 3 "no/such/new" c export --db out no/such/new
+  [ ! -e new ] || fail "a failed export left something behind: $(ls new)"
+}
+
 # Data that is more than plain records: kept where it can be, refused by family
 # and option where it cannot.
 test_import_odd_data() {
@@ -331,7 +351,7 @@ test_import_odd_data() {
 }
 
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families \
-  maintenance full_output corruption lock ldb import import_odd_data; do
+  maintenance full_output corruption lock ldb import export import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

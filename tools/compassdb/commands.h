@@ -16,6 +16,7 @@ namespace compassdb_cli {
 void AddCompact(CLI::App* app, Globals* globals);
 void AddDelete(CLI::App* app, Globals* globals);
 void AddDump(CLI::App* app, Globals* globals);
+void AddExport(CLI::App* app, Globals* globals);
 void AddGet(CLI::App* app, Globals* globals);
 void AddHelp(CLI::App* app, Globals* globals);
 void AddImport(CLI::App* app, Globals* globals);
