@@ -53,6 +53,19 @@ class CheckpointTest : public DbTest {
   }
 };
 
+// RocksDB refuses databases with db_paths; here a copy has everything in one directory.
+TEST_F(CheckpointTest, OfTablesInAnotherDirectory) {
+  options_.db_paths = {rocksdb::DbPath("/tables", 1)};
+  OpenDb();
+  Fill(0, 1000, std::string(200, 'a'));
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  const std::string then = Scan();
+  ASSERT_TRUE(Take("/cp").ok());
+  EXPECT_EQ(Links("/tables"), 2u);
+  options_.db_paths.clear();
+  EXPECT_EQ(ScanAt("/cp"), then);
+}
+
 TEST_F(CheckpointTest, SurvivesWhatTheSourceDoesNext) {
   OpenDb();
   Fill(0, 1000, std::string(200, 'a'));

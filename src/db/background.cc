@@ -93,7 +93,7 @@ void DBImpl::PurgeObsolete() {
   Status s = ledger_->Purge(&unlinked);
   if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
   for (uint64_t number : unlinked) {
-    listeners_.FileDeleted(config_.name, PieceFileName(config_.name, number), Status::OK());
+    listeners_.FileDeleted(config_.name, PieceFileName(config_.table_dir, number), Status::OK());
   }
 }
 

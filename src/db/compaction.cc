@@ -49,7 +49,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
                              std::unique_ptr<CompactionTask> task, bool manual,
                              const std::atomic<bool>* cancel) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  const JobContext job{this, config_.name, next_job_id_.fetch_add(1), family};
+  const JobContext job{this, config_.name, config_.table_dir, next_job_id_.fetch_add(1), family};
   LogInfo(config_.info_log.get(), "[" + family->name() + "] [JOB " + std::to_string(job.job_id) +
                                       "] compacting " + task->Describe());
   listeners_.CompactionBegin(job, task->input_level(), task->output_level(), manual);

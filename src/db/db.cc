@@ -154,6 +154,11 @@ Status DestroyDB(const std::string& name, const Options& options,
     note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal}));
     fs->DeleteDir(options.wal_dir).PermitUncheckedError();
   }
+  for (const rocksdb::DbPath& tables : options.db_paths) {
+    if (tables.path == name) continue;
+    note(DestroyFilesIn(fs, tables.path, {FileType::kPieceFile}));
+    fs->DeleteDir(tables.path).PermitUncheckedError();
+  }
   if (!options.db_log_dir.empty() && options.db_log_dir != name) {
     note(DestroyFilesIn(fs, options.db_log_dir, {FileType::kInfoLog}));
   }

@@ -75,6 +75,7 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   while (config->name.size() > 1 && config->name.back() == '/') config->name.pop_back();
   config->wal_dir = options.wal_dir.empty() ? config->name : options.wal_dir;
   config->options.wal_dir = config->wal_dir;
+  config->table_dir = options.db_paths.empty() ? config->name : options.db_paths[0].path;
   config->session_id = NewSessionId();
   config->owned_fs = FileSystemOfEnv(options.env);
   config->owned_clock = ClockOfEnv(options.env);

@@ -40,12 +40,12 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
                config_.options.WAL_size_limit_MB << 20) {
   const rocksdb::DBOptions& options = config_.options;
   files_ = std::make_unique<FileCache>(
-      config_.fs, config_.name, PieceReadOptions(options),
+      config_.fs, config_.table_dir, PieceReadOptions(options),
       options.max_open_files < 0 ? 0 : static_cast<size_t>(std::max(16, options.max_open_files)));
-  ledger_ = std::make_unique<ExtentLedger>(config_.fs, config_.name, files_.get(), kMinPunchBytes);
+  ledger_ = std::make_unique<ExtentLedger>(config_.fs, config_.table_dir, files_.get(), kMinPunchBytes);
   store_context_.fs = config_.fs;
   store_context_.clock = config_.clock;
-  store_context_.dir = config_.name;
+  store_context_.dir = config_.table_dir;
   store_context_.files = files_.get();
   store_context_.ledger = ledger_.get();
   store_context_.statistics = options.statistics.get();

@@ -183,7 +183,7 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   PurgeObsolete();
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) {
-    const JobContext job{this, config_.name, next_job_id_.fetch_add(1), ingestion.family};
+    const JobContext job{this, config_.name, config_.table_dir, next_job_id_.fetch_add(1), ingestion.family};
     listeners_.FilesCreated(job, ingestion.report, /*flush=*/false, s);
     CloseIngested(&ingestion, ingestion.options->move_files);
   }

@@ -38,7 +38,7 @@ rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reas
   info.cf_name = job.family->name();
   if (!report.output_files.empty()) {
     info.file_number = report.output_files.front();
-    info.file_path = PieceFileName(job.db_name, info.file_number);
+    info.file_path = PieceFileName(job.table_dir, info.file_number);
   }
   info.thread_id = ThisThread();
   info.job_id = job.job_id;
@@ -104,11 +104,11 @@ void Listeners::CompactionCompleted(const JobContext& job, const JobReport& repo
   info.base_input_level = report.input_level;
   info.output_level = report.output_level;
   for (uint64_t number : report.input_files) {
-    info.input_files.push_back(PieceFileName(job.db_name, number));
+    info.input_files.push_back(PieceFileName(job.table_dir, number));
     info.input_file_infos.push_back({report.input_level, number, 0});
   }
   for (uint64_t number : report.output_files) {
-    info.output_files.push_back(PieceFileName(job.db_name, number));
+    info.output_files.push_back(PieceFileName(job.table_dir, number));
     info.output_file_infos.push_back({report.output_level, number, 0});
   }
   info.compaction_reason = ReasonOf(report.reason, manual, report.input_level);
@@ -135,7 +135,7 @@ void Listeners::FilesCreated(const JobContext& job, const JobReport& report, boo
     rocksdb::TableFileCreationInfo info(PropertiesOf(job, report));
     info.db_name = job.db_name;
     info.cf_name = job.family->name();
-    info.file_path = PieceFileName(job.db_name, number);
+    info.file_path = PieceFileName(job.table_dir, number);
     info.job_id = job.job_id;
     info.reason = flush ? rocksdb::TableFileCreationReason::kFlush
                         : rocksdb::TableFileCreationReason::kCompaction;

@@ -125,7 +125,7 @@ void DBImpl::GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metada
     ReadStatePin state(family->read_state());
     state->view->ForEachTable([&](int level, const TphMeta& tph) {
       rocksdb::LiveFileMetaData file;
-      FillTable(tph, config_.name, &file);
+      FillTable(tph, config_.table_dir, &file);
       file.column_family_name = family->name();
       file.level = level;
       metadata->push_back(std::move(file));
@@ -142,7 +142,7 @@ void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle,
   ReadStatePin state(family->read_state());
   state->view->ForEachTable([&](int level, const TphMeta& tph) {
     rocksdb::SstFileMetaData file;
-    FillTable(tph, config_.name, &file);
+    FillTable(tph, config_.table_dir, &file);
     sizes[static_cast<size_t>(level)] += file.size;
     files[static_cast<size_t>(level)].push_back(std::move(file));
   });
@@ -219,7 +219,7 @@ Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Ra
     if (!wanted) return;
     auto table = std::make_shared<rocksdb::TableProperties>();
     FillProperties(*family, tph, table.get());
-    (*props)[PieceFileName(config_.name, NewestFile(tph)) + "#" + std::to_string(tph.tph_id)] =
+    (*props)[PieceFileName(config_.table_dir, NewestFile(tph)) + "#" + std::to_string(tph.tph_id)] =
         std::move(table);
   });
   return Status::OK();

@@ -36,7 +36,7 @@ Status DbOpener::CheckRequest() {
     descriptor.options = SanitizeFamilyOptions(request_.options, descriptor.options);
     families.push_back({descriptor.name, descriptor.options});
   }
-  return ValidateOptions(request_.options, request_.name, families);
+  return ValidateOptions(request_.options, families);
 }
 
 // Looks, but changes nothing: a directory that is not ours stays as it is.
@@ -76,6 +76,7 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   if (!request_.read_only) {
     if (s = CreateDirDurably(fs, request_.name); !s.ok()) return s;
     if (s = CreateDirDurably(fs, config.wal_dir); !s.ok()) return s;
+    if (s = CreateDirDurably(fs, config.table_dir); !s.ok()) return s;
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
     if (config.info_log == nullptr) {
       // A log that cannot be written is no reason not to open.

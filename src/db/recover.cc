@@ -223,10 +223,12 @@ Status DbOpener::BuildFamilies(RecoveredState* state) {
       continue;
     }
     if (recovered.comparator != options->comparator->Name()) {
+      // Programs compare the text of the usual case with RocksDB's.
+      const bool usual = recovered.name == rocksdb::kDefaultColumnFamilyName;
       return Status::InvalidArgument(
           options->comparator->Name(),
-          "does not match existing comparator " + recovered.comparator + " of column family " +
-              recovered.name);
+          "does not match existing comparator " + recovered.comparator +
+              (usual ? "" : " of column family " + recovered.name));
     }
     std::shared_ptr<ColumnFamily> family;
     Status s = db_->MakeFamily(id, recovered.name, *options, &family);
@@ -407,7 +409,7 @@ void DbOpener::DeleteLeftovers() {
   const DbConfig& config = db_->config_;
   const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
   const std::set<uint64_t> live(live_list.begin(), live_list.end());
-  std::set<std::string> dirs{request_.name, config.wal_dir};
+  std::set<std::string> dirs{request_.name, config.wal_dir, config.table_dir};
   for (const std::string& dir : dirs) {
     std::vector<std::string> names;
     if (!config.fs->GetChildren(dir, &names).ok()) continue;
@@ -415,6 +417,8 @@ void DbOpener::DeleteLeftovers() {
       uint64_t number = 0;
       FileType type;
       if (!ParseFileName(name, &number, &type)) continue;
+      const bool tables_only = dir != request_.name && dir != config.wal_dir;
+      if (tables_only && type != FileType::kPieceFile) continue;
       bool remove = false;
       if (type == FileType::kWal) {
         remove = number < db_->commits_.min_log_number();

@@ -53,7 +53,7 @@ Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
   static const std::set<std::string> kChangeable{"max_total_wal_size", "delayed_write_rate",
                                                  "max_background_jobs"};
   rocksdb::DBOptions changed = GetDBOptions();
-  Status s = ApplyMutableDbOptions(config_.name, changes, &changed);
+  Status s = ApplyMutableDbOptions(changes, &changed);
   if (!s.ok()) return s;
   for (const auto& [name, value] : changes) {
     if (DbOptionHasEffect(name) && kChangeable.count(name) == 0) {

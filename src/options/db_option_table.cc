@@ -126,8 +126,8 @@ void AddObjects(OptionTable<DBOptions>* t) {
 
 void AddDirectories(OptionTable<DBOptions>* t) {
   t->push_back(StructOnly<DBOptions>(
-      "db_paths", "list", [](const DBOptions& o) { return !o.db_paths.empty(); }, kNo,
-      "one directory per database"));
+      "db_paths", "list", [](const DBOptions& o) { return o.db_paths.size() > 1; }, kNo,
+      "one path works: tables go there; several are refused"));
   t->push_back(Text<DBOptions>(FIELD(db_log_dir), kFixed, kYes, "directory of LOG"));
   t->push_back(Text<DBOptions>(FIELD(wal_dir), kFixed, kYes, "directory of the write-ahead log"));
   t->push_back(Scalar<DBOptions>(FIELD(delete_obsolete_files_period_micros), kMutable, kHint,

@@ -181,10 +181,8 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions&, const ColumnFamilyOp
   return o;
 }
 
-Status ValidateDbOptions(const DBOptions& options, const std::string& db_name) {
-  DBOptions checked = options;
-  if (checked.db_paths.size() == 1 && checked.db_paths[0].path == db_name) checked.db_paths.clear();
-  Status s = CheckRefused(DbOptionTable(), checked, "DBOptions::");
+Status ValidateDbOptions(const DBOptions& options) {
+  Status s = CheckRefused(DbOptionTable(), options, "DBOptions::");
   if (s.ok() && options.max_background_jobs < 0) {
     s = Status::InvalidArgument("DBOptions::max_background_jobs", "is negative");
   }
@@ -236,9 +234,8 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   return s.ok() ? CheckFactories(where, db, options) : s;
 }
 
-Status ValidateOptions(const DBOptions& db, const std::string& db_name,
-                       const std::vector<NamedFamilyOptions>& families) {
-  Status s = ValidateDbOptions(db, db_name);
+Status ValidateOptions(const DBOptions& db, const std::vector<NamedFamilyOptions>& families) {
+  Status s = ValidateDbOptions(db);
   for (size_t i = 0; s.ok() && i < families.size(); ++i) s = ValidateFamilyOptions(db, families[i]);
   return s;
 }
@@ -286,8 +283,7 @@ Status ApplyMutableFamilyOptions(const std::string& family, const DBOptions& db,
   return s;
 }
 
-Status ApplyMutableDbOptions(const std::string& db_name, const OptionMap& changes,
-                             DBOptions* options) {
+Status ApplyMutableDbOptions(const OptionMap& changes, DBOptions* options) {
   if (changes.empty()) return Status::InvalidArgument("empty input");
   ConfigOptions config;
   config.mutable_options_only = true;
@@ -303,7 +299,7 @@ Status ApplyMutableDbOptions(const std::string& db_name, const OptionMap& change
   Status s = ParseOptions(config, DbOptionTable(), changes, &changed);
   if (!s.ok()) return s;
   changed = SanitizeDbOptions(changed);
-  s = ValidateDbOptions(changed, db_name);
+  s = ValidateDbOptions(changed);
   if (s.ok()) *options = std::move(changed);
   return s;
 }

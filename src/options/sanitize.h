@@ -24,12 +24,10 @@ rocksdb::ColumnFamilyOptions SanitizeFamilyOptions(const rocksdb::DBOptions& db,
                                                    const rocksdb::ColumnFamilyOptions& options);
 
 // NotSupported for an option that is refused (option_info.h), InvalidArgument for options that
-// contradict each other; the message names the option and the column family. `db_name` is a path
-// that db_paths may repeat.
-Status ValidateDbOptions(const rocksdb::DBOptions& options, const std::string& db_name);
+// contradict each other; the message names the option and the column family.
+Status ValidateDbOptions(const rocksdb::DBOptions& options);
 Status ValidateFamilyOptions(const rocksdb::DBOptions& db, const NamedFamilyOptions& family);
-Status ValidateOptions(const rocksdb::DBOptions& db, const std::string& db_name,
-                       const std::vector<NamedFamilyOptions>& families);
+Status ValidateOptions(const rocksdb::DBOptions& db, const std::vector<NamedFamilyOptions>& families);
 
 // One line, with the reason, per option that is set and has no effect.
 std::vector<std::string> HintWarnings(const rocksdb::DBOptions& db,
@@ -42,8 +40,7 @@ void WarnAboutHints(rocksdb::Logger* log, const rocksdb::DBOptions& db,
 // or not at all.
 Status ApplyMutableFamilyOptions(const std::string& family, const rocksdb::DBOptions& db,
                                  const OptionMap& changes, rocksdb::ColumnFamilyOptions* options);
-Status ApplyMutableDbOptions(const std::string& db_name, const OptionMap& changes,
-                             rocksdb::DBOptions* options);
+Status ApplyMutableDbOptions(const OptionMap& changes, rocksdb::DBOptions* options);
 
 // Whether a change of the option has an effect on the engine; false for hints.
 bool FamilyOptionHasEffect(const std::string& name);

@@ -61,7 +61,7 @@ TEST(Sanitize, DatabaseOptions) {
 }
 
 Status Validate(const DBOptions& db, const ColumnFamilyOptions& family) {
-  return ValidateOptions(db, "/db", {{"cf1", family}});
+  return ValidateOptions(db, {{"cf1", family}});
 }
 
 TEST(Validate, DefaultsAreValid) {
@@ -106,7 +106,7 @@ TEST(Validate, RefusalsNameOptionAndFamily) {
   EXPECT_TRUE(Validate(manager, ColumnFamilyOptions()).IsNotSupported());
 }
 
-TEST(Validate, OneDatabasePathIsTheDatabase) {
+TEST(Validate, OneDatabasePath) {
   DBOptions db;
   db.db_paths.emplace_back("/db", 1);
   EXPECT_TRUE(Validate(db, ColumnFamilyOptions()).ok());
@@ -179,10 +179,10 @@ TEST(Mutable, ChangesAreWholeOrNothing) {
 
 TEST(Mutable, DatabaseOptions) {
   DBOptions o;
-  EXPECT_TRUE(ApplyMutableDbOptions("/db", {{"create_if_missing", "1"}}, &o).IsNotFound());
-  EXPECT_TRUE(ApplyMutableDbOptions("/db", {{"foo", "1"}}, &o).IsNotFound());
-  EXPECT_TRUE(ApplyMutableDbOptions("/db", {{"max_background_jobs", "x"}}, &o).IsInvalidArgument());
-  ASSERT_TRUE(ApplyMutableDbOptions("/db", {{"max_background_jobs", "8"}}, &o).ok());
+  EXPECT_TRUE(ApplyMutableDbOptions({{"create_if_missing", "1"}}, &o).IsNotFound());
+  EXPECT_TRUE(ApplyMutableDbOptions({{"foo", "1"}}, &o).IsNotFound());
+  EXPECT_TRUE(ApplyMutableDbOptions({{"max_background_jobs", "x"}}, &o).IsInvalidArgument());
+  ASSERT_TRUE(ApplyMutableDbOptions({{"max_background_jobs", "8"}}, &o).ok());
   EXPECT_EQ(o.max_background_jobs, 8);
 }
 

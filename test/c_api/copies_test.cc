@@ -68,6 +68,34 @@ TEST_F(CopiesTest, Checkpoints) {
   rocksdb_close(copy);
 }
 
+TEST_F(CopiesTest, TablesInAnotherDirectory) {
+  rocksdb_dbpath_t* const tables = rocksdb_dbpath_create(path("tables").c_str(), 1 << 20);
+  const rocksdb_dbpath_t* paths[] = {tables};
+  rocksdb_options_set_db_paths(options_, paths, 1);
+  Open();
+  Put("a", "1");
+  Flush();
+  Put("b", "2");
+  rocksdb_compact_range(db_, nullptr, 0, nullptr, 0);
+  Close();
+
+  // They are not in the directory of the database.
+  rocksdb_options_set_db_paths(options_, nullptr, 0);
+  Error error;
+  EXPECT_EQ(rocksdb_open(options_, path().c_str(), error), nullptr);
+  EXPECT_NE(error.Take(), "");
+  rocksdb_options_set_db_paths(options_, paths, 1);
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+  Close();
+  rocksdb_destroy_db(options_, path().c_str(), Error());
+  rocksdb_options_set_create_if_missing(options_, 0);
+  EXPECT_EQ(rocksdb_open(options_, path().c_str(), error), nullptr);
+  EXPECT_NE(error.Take(), "");
+  rocksdb_dbpath_destroy(tables);
+}
+
 TEST_F(CopiesTest, TableFiles) {
   Open();
   Put("a", "old");
