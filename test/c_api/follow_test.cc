@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other openings, following the log.
+// Other openings, following the log; memory in use.
 #include "c_api/c_api_test.h"
 
 namespace c_api {
@@ -48,6 +48,25 @@ TEST_F(FollowTest, Updates) {
   error.Take();
   rocksdb_wal_iter_destroy(iter);
   EXPECT_EQ(rocksdb_get_latest_sequence_number(db_), 2u);
+}
+
+TEST_F(FollowTest, MemoryInUse) {
+  rocksdb_cache_t* const cache = rocksdb_cache_create_lru(1 << 20);
+  Open();
+  Put("a", std::string(10000, 'v'));
+  rocksdb_memory_consumers_t* const consumers = rocksdb_memory_consumers_create();
+  rocksdb_memory_consumers_add_db(consumers, db_);
+  rocksdb_memory_consumers_add_cache(consumers, cache);
+  rocksdb_memory_usage_t* const usage = rocksdb_approximate_memory_usage_create(consumers, Error());
+  ASSERT_NE(usage, nullptr);
+  EXPECT_GT(rocksdb_approximate_memory_usage_get_mem_table_total(usage), 10000u);
+  EXPECT_GT(rocksdb_approximate_memory_usage_get_mem_table_unflushed(usage), 10000u);
+  EXPECT_LT(rocksdb_approximate_memory_usage_get_mem_table_readers_total(usage), 1u << 20);
+  EXPECT_EQ(rocksdb_approximate_memory_usage_get_cache_total(usage), rocksdb_cache_get_usage(cache));
+  rocksdb_approximate_memory_usage_destroy(usage);
+  rocksdb_memory_consumers_destroy(consumers);
+  Close();
+  rocksdb_cache_destroy(cache);
 }
 
 }  // namespace
