@@ -14,7 +14,7 @@ import sys
 TABLE = pathlib.Path(__file__).with_name("options.table")
 C_TYPES = {"bool": "unsigned char", "char": "char", "int": "int", "uint": "unsigned int",
            "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t", "size": "size_t",
-           "double": "double", "micros": "uint64_t"}
+           "double": "double", "micros": "uint64_t", "bit": "int"}
 WIDTH = 100
 NOTE = "Written by src/c_api/generate.py from src/c_api/options.table."
 
@@ -115,6 +115,8 @@ def trial_of(an_object):
                 other = "!" + get if option.getter != "-" else "1"
             elif "double" in (option.setter, option.getter):
                 other = "0.75"
+            elif option.setter == "bit":
+                other = "0"
             yield "  %s_set_%s(o, (%s)%s);" % (an_object.prefix, option.name,
                                               C_TYPES[option.setter], other)
             if option.getter != "-":
