@@ -1,7 +1,6 @@
 # What `make install` installs (docs/packaging.md). Components: runtime, development, tools; and
 # rocksdb-runtime, rocksdb-development, which COMPASSDB_AS_ROCKSDB adds and
 # `cmake --install build --component NAME` installs with or without it.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(headers ${CMAKE_INSTALL_INCLUDEDIR}/compassdb)
