@@ -108,7 +108,11 @@ namespace compassdb {
 template <class Handle, class... Parts>
 Handle* Create(Parts&&... parts) noexcept {
   try {
-    return new Handle{std::forward<Parts>(parts)...};
+    if constexpr (sizeof...(Parts) == 0) {
+      return new Handle();  // braces would not do where a part's default constructor is explicit
+    } else {
+      return new Handle{std::forward<Parts>(parts)...};
+    }
   } catch (...) {
     return nullptr;
   }
