@@ -7,6 +7,7 @@
 #include "copies/backup_env.h"
 #include "env/create_dir.h"
 #include "env/env_adapter.h"
+#include "env/missing.h"
 
 namespace compassdb {
 namespace {
@@ -23,8 +24,6 @@ std::shared_ptr<rocksdb::RateLimiter> Limiter(const std::shared_ptr<rocksdb::Rat
   return std::shared_ptr<rocksdb::RateLimiter>(
       rocksdb::NewGenericRateLimiter(static_cast<int64_t>(bytes_per_second)));
 }
-
-bool NotThere(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
 
 }  // namespace
 
@@ -52,7 +51,7 @@ Status BackupEngineImpl::Open() {
   options_.Dump(options_.info_log);
   if (read_only_) {
     Status s = fs_->FileExists(MetaDir());
-    if (NotThere(s)) return Status::NotFound(MetaDir() + " is missing");
+    if (IsMissing(s)) return Status::NotFound(MetaDir() + " is missing");
     if (!s.ok()) return s;
   } else {
     if (Status s = CreateDirDurably(fs_.get(), options_.backup_dir); !s.ok()) return s;
@@ -96,7 +95,7 @@ Status BackupEngineImpl::Load(BackupID id, Backup* backup) const {
   for (const BackupFile& file : backup->meta.files) {
     uint64_t size = 0;
     s = fs_->GetFileSize(PathOf(file), &size);
-    if (NotThere(s)) return Status::Corruption(PathOf(file), "is missing");
+    if (IsMissing(s)) return Status::Corruption(PathOf(file), "is missing");
     if (!s.ok()) return s;
     if (size != file.size) {
       return Status::Corruption(PathOf(file), "has " + std::to_string(size) +
@@ -243,12 +242,12 @@ Status BackupEngineImpl::CollectGarbage() {
   const auto remove = [&](const std::string& path) {
     Status s = fs_->DeleteFile(path);
     Log("deleted " + path + ": " + s.ToString());
-    if (result.ok() && !NotThere(s)) result = s;
+    if (result.ok() && !IsMissing(s)) result = s;
   };
   const auto children = [&](const std::string& dir) {
     std::vector<std::string> names;
     Status s = fs_->GetChildren(dir, &names);
-    if (result.ok() && !NotThere(s)) result = s;
+    if (result.ok() && !IsMissing(s)) result = s;
     return names;
   };
   for (const char* folder : {"shared", "shared_checksum"}) {
@@ -262,7 +261,7 @@ Status BackupEngineImpl::CollectGarbage() {
     if (!ParseId(name, &id) || known_.count(id) != 0) continue;
     for (const std::string& file : children(PrivateDir(id))) remove(PrivateDir(id) + "/" + file);
     Status s = fs_->DeleteDir(PrivateDir(id));
-    if (result.ok() && !NotThere(s)) result = s;
+    if (result.ok() && !IsMissing(s)) result = s;
   }
   for (const std::string& name : children(MetaDir())) {
     BackupID id = 0;

@@ -5,18 +5,17 @@
 #include "copies/backup_engine_impl.h"
 #include "copies/parallel.h"
 #include "env/create_dir.h"
+#include "env/missing.h"
 
 namespace compassdb {
 namespace {
-
-bool NotThere(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
 
 // Deletes the files in `dir`, if there is such a directory. Of files that are none of a
 // database's, failures (they may be directories) do not count.
 Status EmptyDir(FileSystem* fs, const std::string& dir, bool keep_logs) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
-  if (NotThere(s)) return Status::OK();
+  if (IsMissing(s)) return Status::OK();
   for (const std::string& name : names) {
     if (!s.ok()) break;
     uint64_t number = 0;
@@ -24,7 +23,7 @@ Status EmptyDir(FileSystem* fs, const std::string& dir, bool keep_logs) {
     const bool ours = ParseFileName(name, &number, &type);
     if (ours && (type == FileType::kLock || (keep_logs && type == FileType::kWal))) continue;
     Status deleted = fs->DeleteFile(JoinPath(dir, name));
-    if (ours && !NotThere(deleted)) s = deleted;
+    if (ours && !IsMissing(deleted)) s = deleted;
   }
   return s;
 }
@@ -33,7 +32,7 @@ Status MoveArchivedLogs(FileSystem* fs, const std::string& wal_dir) {
   const std::string archive = JoinPath(wal_dir, "archive");
   std::vector<std::string> names;
   Status s = fs->GetChildren(archive, &names);
-  if (NotThere(s)) return Status::OK();
+  if (IsMissing(s)) return Status::OK();
   for (const std::string& name : names) {
     if (s.ok()) s = fs->RenameFile(JoinPath(archive, name), JoinPath(wal_dir, name));
   }
@@ -66,7 +65,7 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   if (s.ok()) s = db_fs_->LockFile(LockFileName(db_dir), &lock);
   if (!s.ok()) return s;
   s = db_fs_->DeleteFile(CurrentFileName(db_dir));
-  if (NotThere(s)) s = Status::OK();
+  if (IsMissing(s)) s = Status::OK();
   if (s.ok()) s = db_fs_->SyncDir(db_dir);
   if (s.ok() && !options.keep_log_files) s = EmptyDir(db_fs_.get(), wal_dir, false);
   if (s.ok() && !options.keep_log_files) {

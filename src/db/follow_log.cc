@@ -7,6 +7,7 @@
 #include "db/db_impl.h"
 #include "db/log_iterator.h"
 #include "db/statistics_util.h"
+#include "env/missing.h"
 
 namespace compassdb {
 namespace {
@@ -31,8 +32,6 @@ class WalFile final : public rocksdb::LogFile {
   const uint64_t bytes_;
 };
 
-bool IsGone(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
-
 }  // namespace
 
 Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
@@ -51,7 +50,7 @@ Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
       const std::string dir = log.archived ? WalArchiveName(config_.wal_dir) : config_.wal_dir;
       s = config_.fs->GetFileSize(WalFileName(dir, log.number), &bytes);
     }
-    if (IsGone(s)) continue;  // deleted meanwhile
+    if (IsMissing(s)) continue;  // deleted meanwhile
     if (!s.ok()) return s;
     if (first != 0) files.push_back(std::make_unique<WalFile>(log, first, bytes));
   }
@@ -80,7 +79,7 @@ Status DBImpl::GetUpdatesSince(rocksdb::SequenceNumber sequence,
   while (begin > 0) {
     rocksdb::SequenceNumber first = 0;
     Status s = FirstSequence(config_.fs, config_.wal_dir, &logs[begin - 1], &first);
-    if (IsGone(s)) break;  // so are those before it
+    if (IsMissing(s)) break;  // so are those before it
     if (!s.ok()) return s;
     --begin;
     if (first != 0 && first <= sequence) break;

@@ -5,6 +5,7 @@
 
 #include "base/file_names.h"
 #include "env/create_dir.h"
+#include "env/missing.h"
 #include "util/coding.h"
 #include "wal/wal_recovery.h"
 
@@ -13,11 +14,9 @@ namespace {
 
 constexpr uint64_t kPurgeSeconds = 600;
 
-bool IsGone(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
-
 Status ListArchive(FileSystem* fs, const std::string& archive, std::vector<uint64_t>* numbers) {
   Status s = ListWals(fs, archive, 0, numbers);
-  return IsGone(s) ? Status::OK() : s;
+  return IsMissing(s) ? Status::OK() : s;
 }
 
 }  // namespace
@@ -30,7 +29,7 @@ Status WalArchive::Retire(uint64_t number) {
   const std::string path = WalFileName(wal_dir_, number);
   Status s = enabled() ? fs_->RenameFile(path, WalFileName(WalArchiveName(wal_dir_), number))
                        : fs_->DeleteFile(path);
-  return IsGone(s) ? Status::OK() : s;
+  return IsMissing(s) ? Status::OK() : s;
 }
 
 Status WalArchive::Purge() {
@@ -44,7 +43,7 @@ Status WalArchive::Purge() {
   if (Status s = ListArchive(fs_, archive, &numbers); !s.ok()) return s;
   Status result;
   const auto remove = [&](uint64_t number) {
-    if (Status s = fs_->DeleteFile(WalFileName(archive, number)); !s.ok() && !IsGone(s)) result = s;
+    if (Status s = fs_->DeleteFile(WalFileName(archive, number)); !s.ok() && !IsMissing(s)) result = s;
   };
   uint64_t kept = 0;
   for (auto it = numbers.rbegin(); it != numbers.rend(); ++it) {  // the newest first
@@ -54,7 +53,7 @@ Status WalArchive::Purge() {
     Status s = fs_->GetModificationTime(path, &changed);
     if (s.ok()) s = fs_->GetFileSize(path, &bytes);
     if (!s.ok()) {
-      if (!IsGone(s)) result = s;
+      if (!IsMissing(s)) result = s;
       continue;
     }
     kept += bytes;
@@ -89,7 +88,7 @@ Status OpenWalFile(FileSystem* fs, const std::string& wal_dir, uint64_t offset, 
     return WalReader::OpenAt(fs, dir, file->number, offset, reader);
   };
   Status s = open();
-  if (IsGone(s) && !file->archived) {
+  if (IsMissing(s) && !file->archived) {
     file->archived = true;
     s = open();
   }

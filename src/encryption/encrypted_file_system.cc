@@ -7,6 +7,7 @@
 #include "encryption/sealed_reader.h"
 #include "encryption/sealed_writer.h"
 #include "env/composite_env.h"
+#include "env/missing.h"
 #include "rocksdb/env_encryption.h"
 
 namespace compassdb {
@@ -150,7 +151,7 @@ class SealedFileSystem final : public EncryptedFiles {
                               IODebugContext* dbg) override {
     std::unique_ptr<SealedReader> reader;
     IOStatus s = Open(path, options, &reader);
-    if (s.IsNotFound() || s.IsPathNotFound() || (s.ok() && !reader->has_header())) {
+    if (IsMissing(s) || (s.ok() && !reader->has_header())) {
       return NewWritableFile(path, options, result, dbg);
     }
     if (s.ok()) s = reader->CheckLast();
@@ -285,8 +286,7 @@ class StreamFileSystem final : public EncryptedFiles {
     IOStatus s = Unmapped(path, options);
     uint64_t stored = 0;
     if (s.ok()) s = target()->GetFileSize(path, IOOptions(), &stored, dbg);
-    if (s.IsNotFound() || s.IsPathNotFound() ||
-        (s.ok() && stored < provider_->GetPrefixLength())) {
+    if (IsMissing(s) || (s.ok() && stored < provider_->GetPrefixLength())) {
       return NewWritableFile(path, options, result, dbg);
     }
     std::unique_ptr<Stream> stream;
