@@ -92,16 +92,34 @@ Status DB::OpenForReadOnly(const DBOptions& options, const std::string& name,
   return OpenMany(options, name, families, handles, db, true, error_if_wal_file_exists);
 }
 
-Status DB::OpenAsSecondary(const Options&, const std::string&, const std::string&, DB** db) {
-  *db = nullptr;
-  return Status::NotSupported("OpenAsSecondary");
+Status DB::OpenAsSecondary(const Options& options, const std::string& name,
+                           const std::string& secondary_path, DB** db) {
+  std::vector<ColumnFamilyHandle*> handles;
+  Status s = OpenAsSecondary(
+      DBOptions(options), name, secondary_path,
+      {ColumnFamilyDescriptor(kDefaultColumnFamilyName, ColumnFamilyOptions(options))}, &handles,
+      db);
+  for (ColumnFamilyHandle* handle : handles) delete handle;  // the database has one of its own
+  return s;
 }
 
-Status DB::OpenAsSecondary(const DBOptions&, const std::string&, const std::string&,
-                           const std::vector<ColumnFamilyDescriptor>&,
-                           std::vector<ColumnFamilyHandle*>*, DB** db) {
+Status DB::OpenAsSecondary(const DBOptions& options, const std::string& name,
+                           const std::string& secondary_path,
+                           const std::vector<ColumnFamilyDescriptor>& families,
+                           std::vector<ColumnFamilyHandle*>* handles, DB** db) {
   *db = nullptr;
-  return Status::NotSupported("OpenAsSecondary");
+  if (handles == nullptr) return Status::InvalidArgument("OpenAsSecondary: handles is null");
+  if (secondary_path.empty()) {
+    return Status::InvalidArgument("OpenAsSecondary: secondary_path is empty");
+  }
+  compassdb::DbOpener::Request request;
+  request.options = options;
+  request.options.create_if_missing = false;
+  request.name = name;
+  request.families = families;
+  request.read_only = true;
+  request.secondary_path = secondary_path;
+  return compassdb::DbOpener(std::move(request)).Open(handles, db);
 }
 
 Status DB::OpenAndCompact(const std::string&, const std::string&, const std::string&, std::string*,
@@ -174,15 +192,6 @@ Status DestroyDB(const std::string& name, const Options& options,
   fs->DeleteDir(name).PermitUncheckedError();  // the application may keep files of its own there
   return result;
 }
-
-Status RepairDB(const std::string&, const DBOptions&, const std::vector<ColumnFamilyDescriptor>&) {
-  return Status::NotSupported("RepairDB");
-}
-Status RepairDB(const std::string&, const DBOptions&, const std::vector<ColumnFamilyDescriptor>&,
-                const ColumnFamilyOptions&) {
-  return Status::NotSupported("RepairDB");
-}
-Status RepairDB(const std::string&, const Options&) { return Status::NotSupported("RepairDB"); }
 
 Status DB::CreateColumnFamily(const ColumnFamilyOptions&, const std::string&,
                               ColumnFamilyHandle**) {

@@ -18,7 +18,7 @@ struct DbConfig {
   rocksdb::DBOptions options;  // sanitised
   std::string name;            // as the application gave it
   std::string wal_dir;
-  std::string table_dir;  // of compaction files
+  std::string table_dir;  // of compaction files; a secondary's has links
   std::string session_id;
   std::shared_ptr<FileSystem> owned_fs;
   std::shared_ptr<Clock> owned_clock;

@@ -42,7 +42,9 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   files_ = std::make_unique<FileCache>(
       config_.fs, config_.table_dir, PieceReadOptions(options),
       options.max_open_files < 0 ? 0 : static_cast<size_t>(std::max(16, options.max_open_files)));
-  ledger_ = std::make_unique<ExtentLedger>(config_.fs, config_.table_dir, files_.get(), kMinPunchBytes);
+  // Of a reader's files (a secondary's links are all there is to delete) none are punched.
+  ledger_ = std::make_unique<ExtentLedger>(config_.fs, config_.table_dir, files_.get(),
+                                           read_only_ ? 0 : kMinPunchBytes);
   store_context_.fs = config_.fs;
   store_context_.clock = config_.clock;
   store_context_.dir = config_.table_dir;
@@ -73,6 +75,11 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   scheduler_ = std::make_unique<Scheduler>(ThreadPoolsOfEnv(options.env));
   scheduler_->EnsureThreads(JobPriority::kHigh, config_.max_flushes());
   scheduler_->EnsureThreads(JobPriority::kLow, config_.max_compactions());
+}
+
+Status DBImpl::TryCatchUpWithPrimary() {
+  if (secondary_ == nullptr) return Status::NotSupported("Supported only by secondary instance");
+  return secondary_->CatchUp();
 }
 
 DBImpl::~DBImpl() { Shutdown().PermitUncheckedError(); }

@@ -35,6 +35,7 @@
 #include "db/error_handler.h"
 #include "db/info_log.h"
 #include "db/listeners.h"
+#include "db/secondary.h"
 #include "db/snapshot_list.h"
 #include "db/transaction_support.h"
 #include "db/wal_archive.h"
@@ -55,12 +56,14 @@ using rocksdb::WriteOptions;
 
 class DBImpl final : public rocksdb::DB {
  public:
+  // A secondary is read-only, and is told by MakeSecondary what it follows.
   DBImpl(DbConfig config, bool read_only);
   ~DBImpl() override;
 
   // Lifetime (db_impl.cc).
   Status Close() override;
   Status Resume() override;  // resume.cc
+  Status TryCatchUpWithPrimary() override;
 
   // Column families (families.cc).
   Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
@@ -276,6 +279,8 @@ class DBImpl final : public rocksdb::DB {
 
  private:
   friend class DbOpener;
+  friend class Repairer;
+  friend class Secondary;
   friend class PropertyReader;
   friend struct IntProperties;
 
@@ -398,6 +403,7 @@ class DBImpl final : public rocksdb::DB {
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<FileCache> files_;
   std::unique_ptr<ExtentLedger> ledger_;
+  std::unique_ptr<Secondary> secondary_;  // null: it follows nobody
   Listeners listeners_;
   uint64_t hash_seed_ = 0;
   std::string db_id_;

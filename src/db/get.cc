@@ -10,7 +10,9 @@ namespace compassdb {
 
 BlockReadOptions DBImpl::BlockOptions(const ReadOptions& options) const {
   BlockReadOptions block;
-  block.verify_checksums = options.verify_checksums;
+  // Of files that the primary may punch, checksums alone tell a hole.
+  const bool may_have_holes = secondary_ != nullptr && !secondary_->has_links();
+  block.verify_checksums = options.verify_checksums || may_have_holes;
   block.fill_cache = options.fill_cache;
   block.cache_only = options.read_tier == rocksdb::kBlockCacheTier;
   block.readahead_bytes = options.readahead_size;
@@ -26,6 +28,10 @@ Status DBImpl::CheckRead(const ReadOptions& options) const {
   if (options.timestamp != nullptr) {
     return Status::InvalidArgument(
         "ReadOptions::timestamp: the column family's comparator has none");
+  }
+  if (options.snapshot != nullptr && secondary_ != nullptr) {
+    // The primary knows nothing of it, and drops what only the snapshot sees.
+    return Status::NotSupported("snapshot not supported in secondary mode");
   }
   // Looked at again before each read of a file (table/io_limits.h).
   if (options.deadline.count() > 0 &&
@@ -80,9 +86,18 @@ Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& fami
 // Of the present state, into read->value, and counted.
 Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  ReadStatePin state(family->read_state());
-  read->sequence = ReadSequence(options);
-  Status s = GetFromState(options, *family, *state, *read);
+  const auto get = [&] {
+    ReadStatePin state(family->read_state());
+    read->sequence = ReadSequence(options);
+    return GetFromState(options, *family, *state, *read);
+  };
+  Status s = get();
+  // A hole that the primary has punched: what took its place is elsewhere.
+  if (s.IsCorruption() && secondary_ != nullptr && !secondary_->has_links() &&
+      secondary_->CatchUp().ok()) {
+    read->value->Reset();
+    s = get();
+  }
   Tick(statistics, rocksdb::NUMBER_KEYS_READ);
   if (s.ok()) {
     Tick(statistics, rocksdb::BYTES_READ, read->value->size());
@@ -97,7 +112,6 @@ Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
   StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
   if (Status s = CheckRead(options); !s.ok()) return s;
   ColumnFamily* const family = FamilyOf(handle);
-  value->Reset();
   PointRead read;
   read.key = key;
   read.value = value;

@@ -22,6 +22,9 @@ struct DBImpl::LiveState {
 
 Status DBImpl::CaptureLiveState(LiveState* state) {
   MutexLock lock(&mu_);
+  if (secondary_ != nullptr) {
+    return Status::NotSupported("Not supported operation in secondary mode.");
+  }
   if (commits_.in_doubt()) {
     return Status::IOError(ManifestFileName(config_.name, commits_.manifest_number()),
                            "its last commit failed");

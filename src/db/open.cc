@@ -55,6 +55,15 @@ Status DbOpener::Locate(bool* exists) {
   return Status::OK();
 }
 
+// A log that cannot be written is no reason not to open.
+void DbOpener::OpenInfoLog(DbConfig* config) {
+  const std::string& dir =
+      request_.secondary_path.empty() ? request_.name : request_.secondary_path;
+  if (config->info_log != nullptr || (request_.read_only && request_.secondary_path.empty())) return;
+  rocksdb::CreateLoggerFromOptions(dir, config->options, &config->info_log).PermitUncheckedError();
+  config->options.info_log = config->info_log;
+}
+
 Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db) {
   *db = nullptr;
   if (handles != nullptr) handles->clear();
@@ -78,13 +87,15 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
     if (s = CreateDirDurably(fs, config.wal_dir); !s.ok()) return s;
     if (s = CreateDirDurably(fs, config.table_dir); !s.ok()) return s;
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
-    if (config.info_log == nullptr) {
-      // A log that cannot be written is no reason not to open.
-      rocksdb::CreateLoggerFromOptions(request_.name, config.options, &config.info_log)
-          .PermitUncheckedError();
-      config.options.info_log = config.info_log;
-    }
   }
+  const std::string tables = config.table_dir;
+  std::unique_ptr<LinkDir> links;
+  if (!request_.secondary_path.empty()) {
+    if (s = CreateDirDurably(fs, request_.secondary_path); !s.ok()) return s;
+    links = LinkDir::Make(fs, request_.secondary_path, request_.name, config.session_id);
+    if (links != nullptr) config.table_dir = links->path();
+  }
+  OpenInfoLog(&config);
   std::vector<NamedFamilyOptions> families;
   for (const auto& descriptor : request_.families) {
     families.push_back({descriptor.name, descriptor.options});
@@ -92,10 +103,19 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   WarnAboutHints(config.info_log.get(), request_.options, families);
   db_ = std::make_unique<DBImpl>(std::move(config), request_.read_only);
   db_->lock_ = std::move(lock);
+  if (!request_.secondary_path.empty()) {
+    std::set<std::string> names;
+    for (const auto& family : families) names.insert(family.name);
+    db_->secondary_ = std::make_unique<Secondary>(db_.get(), tables, std::move(links), std::move(names));
+  }
 
   bool exists = false;
   s = Locate(&exists);
-  if (s.ok()) s = exists ? RecoverExisting() : CreateNew();
+  if (s.ok() && db_->secondary_ != nullptr) {
+    s = RecoverSecondary();
+  } else if (s.ok()) {
+    s = exists ? RecoverExisting() : CreateNew();
+  }
   if (s.ok()) s = CheckDirectIo();
   if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
   if (s.ok()) s = MakeHandles(handles);

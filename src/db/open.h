@@ -7,10 +7,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "db/db_impl.h"
+#include "db/recovered_state.h"
 #include "wal/wal_recovery.h"
 
 namespace compassdb {
@@ -23,6 +25,8 @@ class DbOpener {
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
     bool read_only = false;
     bool error_if_wal_file_exists = false;
+    std::optional<WalRecoveryMode> wal_recovery_mode;  // instead of the option
+    std::string secondary_path;  // a secondary, which is read_only, too; empty: none
   };
   explicit DbOpener(Request request) : request_(std::move(request)) {}
 
@@ -34,26 +38,8 @@ class DbOpener {
                              std::vector<std::string>* names);
 
  private:
-  // What a manifest says of a family.
-  struct RecoveredFamily {
-    std::string name;
-    std::string comparator;
-    uint64_t log_number = 0;
-    std::vector<VersionEdit> edits;
-  };
-  struct RecoveredState {
-    std::map<uint32_t, RecoveredFamily> families;
-    std::string db_id;
-    uint64_t hash_seed = 0;
-    uint64_t next_number = 1;
-    uint64_t min_log_number = 0;
-    SequenceNumber last_sequence = 0;
-    uint32_t max_column_family = 0;
-
-    Status Apply(VersionEdit edit);
-  };
-
   // open.cc
+  void OpenInfoLog(DbConfig* config);
   Status CheckRequest();
   Status CheckDirectIo();
   Status Locate(bool* exists);
@@ -67,8 +53,10 @@ class DbOpener {
   static Status ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
                                RecoveredState* state);
   Status RecoverExisting();
-  Status BuildFamilies(RecoveredState* state);
+  Status RecoverSecondary();
+  Status BuildFamilies(const RecoveredState& state);
   Status ReplayLogs(const RecoveredState& state);
+  WalRecordFilter MakeWalFilter(const RecoveredState& state);
   Status ReplayBatch(uint64_t wal_number, const Slice& record);
   Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);

@@ -9,138 +9,11 @@
 #include <set>
 
 #include "base/file_names.h"
-#include "batch/write_batch_internal.h"
 #include "db/open.h"
+#include "db/recovery_sink.h"
+#include "rocksdb/wal_filter.h"
 
 namespace compassdb {
-namespace {
-
-Status AddToBatch(WriteBatch* batch, uint32_t family, ValueType type, const Slice& key,
-                  const Slice& value) {
-  switch (type) {
-    case kTypeWideColumnEntity:
-      return WriteBatchInternal::PutEntity(batch, family, key, value);
-    case kTypeDeletion:
-      return WriteBatchInternal::Delete(batch, family, key);
-    case kTypeSingleDeletion:
-      return WriteBatchInternal::SingleDelete(batch, family, key);
-    case kTypeMerge:
-      return WriteBatchInternal::Merge(batch, family, key, value);
-    case kTypeRangeDeletion:
-      return WriteBatchInternal::DeleteRange(batch, family, key, value);
-    default:
-      return WriteBatchInternal::Put(batch, family, key, value);
-  }
-}
-
-// Puts records into the memtables of the families that still need the log.
-// Prepared sections are set aside until their commit, whose place in the logs
-// and in the order of sequences is theirs.
-class RecoverySink final : public BatchSink {
- public:
-  RecoverySink(ColumnFamilySet* families, uint64_t wal_number, RecoveredTransactions* prepared)
-      : families_(families), wal_number_(wal_number), prepared_(prepared) {}
-
-  Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
-             const Slice& value) override {
-    if (section_ != nullptr) return AddToBatch(section_.get(), id, type, key, value);
-    ColumnFamily* family = families_->ByIdAtFront(id);
-    // Dropped, not opened (read only), or flushed already.
-    if (family == nullptr || wal_number_ < family->log_number) return Status::OK();
-    if (type == kTypeRangeDeletion && family->user_comparator()->Compare(key, value) >= 0) {
-      return Status::OK();
-    }
-    family->mem_prepared_log = std::min(family->mem_prepared_log, prepared_log_);
-    Status s = family->mem->Add(sequence, type, key, value, /*concurrent=*/false);
-    if (s.IsTryAgain()) return Status::OK();  // the same record once more
-    if (s.ok() && family->mem->ShouldFlush()) full_ = true;
-    return s;
-  }
-  Status Mark(const BatchRecord& mark, SequenceNumber* next) override {
-    const std::string xid = mark.key.ToString();
-    switch (mark.tag) {
-      case kTypeBeginPrepareXID:
-        section_ = std::make_unique<WriteBatch>();
-        section_start_ = *next;
-        return WriteBatchInternal::InsertNoop(section_.get());
-      case kTypeEndPrepareXID:
-        if (section_ == nullptr) return Status::Corruption("prepared section without its begin");
-        *next = section_start_;  // its records take their sequences at the commit
-        (*prepared_)[xid] = {std::move(*section_), wal_number_};
-        section_.reset();
-        return Status::OK();
-      case kTypeCommitXID:
-        return Commit(xid, next);
-      case kTypeRollbackXID:
-        prepared_->erase(xid);
-        return Status::OK();
-      default:
-        return BatchSink::Mark(mark, next);
-    }
-  }
-  bool full() const { return full_; }
-  bool inside_section() const { return section_ != nullptr; }
-
- private:
-  // A commit of what is not there is one whose data was flushed and whose
-  // preparation was therefore given up.
-  Status Commit(const std::string& xid, SequenceNumber* next) {
-    auto it = prepared_->find(xid);
-    if (it == prepared_->end()) return Status::OK();
-    WriteBatchInternal::SetSequence(&it->second.batch, *next);
-    prepared_log_ = it->second.log_number;
-    Status s = WriteBatchInternal::InsertInto(&it->second.batch, this, next);
-    prepared_log_ = UINT64_MAX;
-    prepared_->erase(it);
-    return s;
-  }
-
-  ColumnFamilySet* const families_;
-  const uint64_t wal_number_;
-  RecoveredTransactions* const prepared_;
-  std::unique_ptr<WriteBatch> section_;  // being read
-  SequenceNumber section_start_ = 0;
-  uint64_t prepared_log_ = UINT64_MAX;  // of what is being committed
-  bool full_ = false;
-};
-
-}  // namespace
-
-Status DbOpener::RecoveredState::Apply(VersionEdit edit) {
-  if (edit.db_id) db_id = *edit.db_id;
-  if (edit.hash_seed) hash_seed = *edit.hash_seed;
-  if (edit.next_number) next_number = std::max(next_number, *edit.next_number);
-  if (edit.min_log_number) min_log_number = std::max(min_log_number, *edit.min_log_number);
-  if (edit.last_sequence) last_sequence = std::max(last_sequence, *edit.last_sequence);
-  if (edit.max_column_family) {
-    max_column_family = std::max(max_column_family, *edit.max_column_family);
-  }
-  if (edit.add_column_family) {
-    RecoveredFamily family;
-    family.name = *edit.add_column_family;
-    if (edit.comparator) family.comparator = *edit.comparator;
-    if (!families.emplace(edit.column_family, std::move(family)).second) {
-      return Status::Corruption("manifest", "column family " +
-                                                std::to_string(edit.column_family) +
-                                                " is added twice");
-    }
-  }
-  auto it = families.find(edit.column_family);
-  const bool touches = edit.drop_column_family || edit.log_number || !edit.added.empty() ||
-                       !edit.deleted.empty();
-  if (it == families.end()) {
-    if (!touches) return Status::OK();
-    return Status::Corruption("manifest", "an edit names the unknown column family " +
-                                              std::to_string(edit.column_family));
-  }
-  if (edit.drop_column_family) {
-    families.erase(it);
-    return Status::OK();
-  }
-  if (edit.log_number) it->second.log_number = *edit.log_number;
-  if (!edit.added.empty() || !edit.deleted.empty()) it->second.edits.push_back(std::move(edit));
-  return Status::OK();
-}
 
 Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
                                 RecoveredState* state) {
@@ -206,7 +79,7 @@ Status DbOpener::RecoverExisting() {
       }
     }
   }
-  s = BuildFamilies(&state);
+  s = BuildFamilies(state);
   if (s.ok()) s = ReplayLogs(state);
   if (s.ok() && new_identity_) {
     s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
@@ -214,9 +87,24 @@ Status DbOpener::RecoverExisting() {
   return s;
 }
 
-Status DbOpener::BuildFamilies(RecoveredState* state) {
+Status DbOpener::RecoverSecondary() {
+  DBImpl* const db = db_.get();
+  RecoveredState state;
+  if (Status s = db->secondary_->Open(&state); !s.ok()) return s;
+  db->db_id_ = state.db_id;
+  db->hash_seed_ = state.hash_seed;
+  db->store_context_.hasher = KeyHasher(state.hash_seed);
+  if (Status s = BuildFamilies(state); !s.ok()) return s;
+  LogInfo(db->config_.info_log.get(),
+          "following " + request_.name + (db->secondary_->has_links()
+                                              ? ", with links to its files"
+                                              : ", with its files held open: no links can be made"));
+  return db->secondary_->CatchUp();
+}
+
+Status DbOpener::BuildFamilies(const RecoveredState& state) {
   std::string unopened;
-  for (auto& [id, recovered] : state->families) {
+  for (const auto& [id, recovered] : state.families) {
     const rocksdb::ColumnFamilyOptions* options = OptionsOf(recovered.name);
     if (options == nullptr) {
       unopened += (unopened.empty() ? "" : ", ") + recovered.name;
@@ -232,14 +120,11 @@ Status DbOpener::BuildFamilies(RecoveredState* state) {
     }
     std::shared_ptr<ColumnFamily> family;
     Status s = db_->MakeFamily(id, recovered.name, *options, &family);
-    for (const VersionEdit& edit : recovered.edits) {
-      if (s.ok()) s = family->store()->ApplyRecovered(edit);
-    }
+    if (s.ok()) s = family->store()->ApplyRecovered(recovered.AllTables(id));
     if (s.ok()) s = family->store()->Open();
     if (!s.ok()) return s;
-    recovered.edits.clear();
     family->log_number = family->mem_log_number =
-        std::max(recovered.log_number, state->min_log_number);
+        std::max(recovered.log_number, state.min_log_number);
     db_->families_.Add(std::move(family));
   }
   if (!unopened.empty() && !request_.read_only) {
@@ -266,10 +151,12 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
         WalFileName(config.wal_dir, logs.front()));
   }
   WalRecoveryOptions recovery;
-  recovery.mode = static_cast<WalRecoveryMode>(config.options.wal_recovery_mode);
+  recovery.mode = request_.wal_recovery_mode.value_or(
+      static_cast<WalRecoveryMode>(config.options.wal_recovery_mode));
   recovery.wal_dir = config.wal_dir;
   recovery.min_number = state.min_log_number;
   recovery.db_id = state.db_id;
+  recovery.filter = MakeWalFilter(state);
   WalRecoveryReport report;
   s = RecoverWals(config.fs, recovery, logs,
                   [this](uint64_t number, const Slice& batch) { return ReplayBatch(number, batch); },
@@ -283,6 +170,53 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
                                      std::to_string(report.dropped_bytes) + " bytes");
   if (report.stopped_early) last_replayed_log_ = report.stop_number;
   return FinishRecovery(report, logs);
+}
+
+WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
+  rocksdb::WalFilter* const filter = db_->config_.options.wal_filter;
+  if (filter == nullptr) return nullptr;
+  std::map<uint32_t, uint64_t> log_numbers;
+  std::map<std::string, uint32_t> ids;
+  for (const auto& [id, family] : state.families) {
+    log_numbers[id] = std::max(family.log_number, state.min_log_number);
+    ids[family.name] = id;
+  }
+  filter->ColumnFamilyLogNumberMap(log_numbers, ids);
+  return [this, filter, changed_batch = std::make_shared<WriteBatch>()](
+             uint64_t number, const std::string& path, Slice* record, WalVerdict* verdict) {
+    using Option = rocksdb::WalFilter::WalProcessingOption;
+    WriteBatch batch;
+    if (Status s = WriteBatchInternal::SetContents(&batch, *record); !s.ok()) return s;
+    changed_batch->Clear();
+    bool changed = false;
+    switch (filter->LogRecordFound(number, path, batch, changed_batch.get(), &changed)) {
+      case Option::kContinueProcessing:
+        break;
+      case Option::kIgnoreCurrentRecord:
+        *verdict = WalVerdict::kSkip;
+        return Status::OK();
+      case Option::kStopReplay:
+        *verdict = WalVerdict::kStop;
+        return Status::OK();
+      case Option::kCorruptedRecord:
+        LogInfo(db_->config_.info_log.get(),
+                path + ": a record is corrupt, says the WAL filter " + filter->Name());
+        if (!db_->config_.options.paranoid_checks) break;  // then it counts all the same
+        *verdict = WalVerdict::kDamaged;
+        return Status::OK();
+      default:
+        return Status::NotSupported("Unknown WalProcessingOption returned by Wal Filter ",
+                                    filter->Name());
+    }
+    if (!changed) return Status::OK();
+    if (changed_batch->Count() > batch.Count()) {
+      return Status::NotSupported("More than original # of records returned by Wal Filter ",
+                                  filter->Name());
+    }
+    WriteBatchInternal::SetSequence(changed_batch.get(), WriteBatchInternal::Sequence(&batch));
+    *record = WriteBatchInternal::Contents(changed_batch.get());
+    return Status::OK();
+  };
 }
 
 Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
@@ -378,6 +312,7 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
     if (Status s = db->archive_.Open(); !s.ok()) return s;
   }
   WalHeader header;
+  header.compression = db->config_.options.wal_compression;
   header.number = db->commits_.NewNumber();
   header.predecessor = report.end_number;
   header.predecessor_bytes = report.end_offset;

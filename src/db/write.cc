@@ -90,6 +90,9 @@ Status NoTimestamps(const char* method) {
 }  // namespace
 
 Status DBImpl::CheckWritable(const char* method) const {
+  if (secondary_ != nullptr) {
+    return Status::NotSupported("Not supported operation in secondary mode.", method);
+  }
   if (read_only_) {
     return Status::NotSupported("Not supported operation in read only mode.", method);
   }
@@ -139,6 +142,7 @@ Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* fami
 
 Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                      const Slice& value) {
+  if (Status s = CheckWritable("Merge"); !s.ok()) return s;
   if (FamilyOf(family)->merge_operator() == nullptr) {
     return Status::NotSupported("Provide a merge_operator when opening DB");
   }

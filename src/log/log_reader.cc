@@ -14,10 +14,15 @@ LogReader::LogReader(std::unique_ptr<SequentialFile> file, std::string path, uin
       buffer_(kLogBlockSize, '\0') {}
 
 Status LogReader::SkipTo(uint64_t offset) {
-  block_offset_ = offset / kLogBlockSize * kLogBlockSize;
-  if (Status s = file_->Skip(block_offset_); !s.ok()) return s;
+  const uint64_t start = offset / kLogBlockSize * kLogBlockSize;
+  if (block_.empty() || start != block_offset_) {
+    if (Status s = file_->Skip(start - (block_offset_ + block_.size())); !s.ok()) return s;
+    block_offset_ = start;
+    block_ = Slice();
+    FillBlock();
+  }
   record_offset_ = end_offset_ = offset;
-  if (FillBlock()) position_ = std::min<size_t>(offset - block_offset_, block_.size());
+  position_ = std::min<size_t>(offset - block_offset_, block_.size());
   return status_;
 }
 

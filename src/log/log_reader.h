@@ -34,7 +34,7 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  // Before the first read: begins at `offset`, where an earlier reader found the end of a record.
+  // Goes on, or begins, at `offset`, not before where it is: the end of some record.
   Status SkipTo(uint64_t offset);
 
   // *record stays valid until the next call. kEnd, kTornTail and kError repeat.

@@ -65,18 +65,26 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
 
 Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
                         const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+  uint64_t offset = 0;
+  Status s = Follow(fs, dir, number, &offset, apply);
+  // CURRENT promises it.
+  if (!s.IsPathNotFound() && !s.IsNotFound()) return s;
+  return Status::Corruption(ManifestFileName(dir, number), "named by CURRENT, but missing");
+}
+
+Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
+                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
   const std::string path = ManifestFileName(dir, number);
   std::unique_ptr<SequentialFile> file;
   Status s = fs->NewSequentialFile(path, &file);
-  if (!s.ok()) {
-    // CURRENT promises it.
-    return s.IsPathNotFound() || s.IsNotFound()
-               ? Status::Corruption(path, "named by CURRENT, but missing")
-               : s;
-  }
+  if (!s.ok()) return s;
   LogReader reader(std::move(file), path, number);
   Slice record;
   uint64_t records = 0;
+  if (*offset > 0) {
+    records = 2;  // they have been read
+    if (s = reader.SkipTo(*offset); !s.ok()) return s;
+  }
   while (true) {
     switch (reader.ReadRecord(&record)) {
       case LogRead::kRecord:
@@ -98,6 +106,7 @@ Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
       if (s.IsCorruption()) return Status::Corruption(where, what);
       return s;
     }
+    *offset = reader.EndOffset();
   }
 }
 

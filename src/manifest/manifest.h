@@ -34,6 +34,11 @@ class Manifest {
   static Status Replay(FileSystem* fs, const std::string& dir, uint64_t number,
                        const std::function<Status(const std::vector<VersionEdit>&)>& apply);
 
+  // The same from *offset on, which is moved behind what was applied: for a manifest that another
+  // process writes. NotFound if the file is gone.
+  static Status Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
+                       const std::function<Status(const std::vector<VersionEdit>&)>& apply);
+
   // Starts a new manifest whose first record is `snapshot` (the whole state),
   // syncs it and its directory entry, then points CURRENT to it.
   static Status Create(FileSystem* fs, const std::string& dir, uint64_t number,

@@ -100,8 +100,8 @@ void AddObjects(OptionTable<DBOptions>* t) {
       "row_cache", "object", [](const DBOptions& o) { return o.row_cache != nullptr; }, kHint,
       "a read costs at most one block, which the block cache holds"));
   OptionInfo<DBOptions> wal_filter = StructOnly<DBOptions>(
-      "wal_filter", "object", [](const DBOptions& o) { return o.wal_filter != nullptr; }, kNo,
-      "the log is replayed as it was written");
+      "wal_filter", "object", [](const DBOptions& o) { return o.wal_filter != nullptr; }, kYes,
+      "asked for every batch at recovery");
   wal_filter.flags = kFixed;
   wal_filter.parse = [](const ConfigOptions& config, const std::string&, const std::string& value,
                         DBOptions* options) {
@@ -181,7 +181,7 @@ void AddLog(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(use_fsync), kFixed, kHint,
                                  "a sync always makes data and size durable"));
   t->push_back(Scalar<DBOptions>(FIELD(recycle_log_file_num), kFixed, kHint,
-                                 "logs are written to new files"));
+                                 "logs are new files: who follows a log never meets an older one"));
   t->push_back(Scalar<DBOptions>(FIELD(WAL_ttl_seconds), kFixed, kYes,
                                  "logs stay in archive/ for GetUpdatesSince"));
   t->push_back(Scalar<DBOptions>(FIELD(WAL_size_limit_MB), kFixed, kYes,
@@ -191,8 +191,8 @@ void AddLog(OptionTable<DBOptions>* t) {
                                "kTolerateCorruptedTailRecords, too: no later write survives an earlier one"));
   t->push_back(Scalar<DBOptions>(FIELD(wal_bytes_per_sync), kMutable, kYes,
                                  "write-back is started"));
-  t->push_back(Scalar<DBOptions>(FIELD(wal_compression), kFixed, kNo,
-                                 "records are written uncompressed"));
+  t->push_back(Scalar<DBOptions>(FIELD(wal_compression), kFixed, kYes,
+                                 "each record by itself, by any type that tables may have"));
   t->push_back(Scalar<DBOptions>(FIELD(manual_wal_flush), kFixed, kYes, "FlushWAL writes it"));
   t->push_back(Scalar<DBOptions>(FIELD(avoid_flush_during_recovery), kFixed, kYes, "at open"));
   t->push_back(Scalar<DBOptions>(FIELD(avoid_flush_during_shutdown), kMutable, kYes, "at close"));

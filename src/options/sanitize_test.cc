@@ -98,8 +98,8 @@ TEST(Validate, RefusalsNameOptionAndFamily) {
     EXPECT_NE(s.ToString().find("cf1"), std::string::npos) << s.ToString();
   }
   DBOptions db;
-  db.wal_compression = rocksdb::kZSTD;
-  EXPECT_NE(Validate(db, ColumnFamilyOptions()).ToString().find("wal_compression"),
+  db.allow_ingest_behind = true;
+  EXPECT_NE(Validate(db, ColumnFamilyOptions()).ToString().find("allow_ingest_behind"),
             std::string::npos);
   DBOptions manager;
   manager.sst_file_manager.reset(rocksdb::NewSstFileManager(rocksdb::Env::Default()));

@@ -3,6 +3,7 @@
 
 #include "base/format_version.h"
 #include "util/coding.h"
+#include "util/compression.h"
 
 namespace compassdb {
 
@@ -15,6 +16,7 @@ std::string EncodeWalHeader(const WalHeader& header) {
   PutVarint64(&record, header.predecessor_bytes);
   PutVarint64(&record, header.predecessor_last_sequence);
   PutLengthPrefixedSlice(&record, header.db_id);
+  PutVarint32(&record, header.compression);
   return record;
 }
 
@@ -32,13 +34,18 @@ Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* 
                                           std::to_string(kWalFormat.current));
   }
   Slice db_id;
+  uint32_t compression = 0;
   if (!GetVarint64(&input, &header->number) || !GetVarint64(&input, &header->predecessor) ||
       !GetVarint64(&input, &header->predecessor_bytes) ||
       !GetVarint64(&input, &header->predecessor_last_sequence) ||
-      !GetLengthPrefixedSlice(&input, &db_id)) {
+      !GetLengthPrefixedSlice(&input, &db_id) || !GetVarint32(&input, &compression)) {
     return Status::Corruption(path, "the header of the write-ahead log is cut short");
   }
   header->db_id = db_id.ToString();
+  header->compression = static_cast<rocksdb::CompressionType>(compression);
+  if (compression > 0xff || !CompressionTypeSupported(header->compression)) {
+    return Status::NotSupported(path, "compressed with type " + std::to_string(compression));
+  }
   return Status::OK();
 }
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first record of a write-ahead log says what it is and what it follows;
 // every other record is one WriteBatch as its writer serialised it
-// (docs/formats/wal.md).
+// (docs/formats/wal.md). In a compressed log a byte stands before it: 0, or 1
+// if what follows is the compressed batch.
 //
 //   header := magic:fixed64  version:varint32  number:varint64
 //             predecessor:varint64  predecessor_bytes:varint64
 //             predecessor_last_sequence:varint64  db_id:length-prefixed
+//             compression:varint32
 //             (later versions may append fields that readers skip)
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "rocksdb/compression_type.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
 
@@ -30,6 +33,7 @@ struct WalHeader {
   uint64_t predecessor_bytes = 0;          // its length when this one was begun
   uint64_t predecessor_last_sequence = 0;  // the last sequence in it, 0 if empty
   std::string db_id;                       // IDENTITY; empty if unknown
+  rocksdb::CompressionType compression = rocksdb::kNoCompression;  // of its records
 };
 
 std::string EncodeWalHeader(const WalHeader& header);

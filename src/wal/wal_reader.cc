@@ -3,7 +3,7 @@
 
 #include "base/file_names.h"
 #include "base/format_version.h"
-#include "util/coding.h"
+#include "util/compression.h"
 
 namespace compassdb {
 
@@ -20,7 +20,10 @@ Status WalReader::OpenAt(FileSystem* fs, const std::string& wal_dir, uint64_t nu
                          uint64_t offset, std::unique_ptr<WalReader>* reader) {
   Status s = Open(fs, wal_dir, number, reader);
   if (!s.ok() || offset == 0) return s;
-  (*reader)->started_ = true;
+  if ((*reader)->ReadHeader() != LogRead::kRecord) {
+    s = (*reader)->status();
+    return s.ok() ? Status::Corruption((*reader)->path(), "has no header any more") : s;
+  }
   return (*reader)->log_.SkipTo(offset);
 }
 
@@ -47,13 +50,34 @@ LogRead WalReader::ReadBatch(Slice* batch) {
   }
   const LogRead read = log_.ReadRecord(batch);
   status_ = log_.status();
-  if (read == LogRead::kRecord && batch->size() < kWriteBatchHeader) {
-    dropped_ += batch->size();
-    status_ = Status::Corruption(path() + " at offset " + std::to_string(RecordOffset()),
-                                 "a record is too short for a batch");
-    return LogRead::kCorruption;
+  if (read != LogRead::kRecord) return read;
+  std::string problem;
+  const size_t size = batch->size();
+  if (header_.compression == rocksdb::kNoCompression || Uncompress(batch, &problem)) {
+    if (batch->size() >= kWriteBatchHeader) return read;
+    problem = "a record is too short for a batch";
   }
-  return read;
+  dropped_ += size;
+  status_ = Status::Corruption(path() + " at offset " + std::to_string(RecordOffset()), problem);
+  return LogRead::kCorruption;
+}
+
+bool WalReader::Uncompress(Slice* record, std::string* problem) {
+  const char kind = record->empty() ? '\2' : (*record)[0];
+  if (kind != 0 && kind != 1) {
+    *problem = "a record of unknown kind";
+    return false;
+  }
+  record->remove_prefix(1);
+  if (kind == 0) return true;
+  // A batch has at most 4 GB.
+  const Status s = Decompress(header_.compression, *record, UINT32_MAX, &batch_);
+  if (!s.ok()) {
+    *problem = s.ToString();
+    return false;
+  }
+  *record = batch_;
+  return true;
 }
 
 }  // namespace compassdb

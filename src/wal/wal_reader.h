@@ -20,8 +20,8 @@ class WalReader {
   static Status Open(FileSystem* fs, const std::string& wal_dir, uint64_t number,
                      std::unique_ptr<WalReader>* reader);
 
-  // Opens it at `offset`, where an earlier reader found the end of a record: for what was written
-  // since. There is no header() then.
+  // Opens it and reads on from `offset`, where an earlier reader found the end of a record: for
+  // what was written since.
   static Status OpenAt(FileSystem* fs, const std::string& wal_dir, uint64_t number,
                        uint64_t offset, std::unique_ptr<WalReader>* reader);
 
@@ -32,7 +32,7 @@ class WalReader {
   bool has_header() const { return has_header_; }
   const WalHeader& header() const { return header_; }
 
-  // The next batch, at least 12 bytes. Meanings as LogReader::ReadRecord.
+  // The next batch, at least 12 bytes, uncompressed. Meanings as LogReader::ReadRecord.
   LogRead ReadBatch(Slice* batch);
 
   const Status& status() const { return status_; }
@@ -45,12 +45,15 @@ class WalReader {
   WalReader(std::unique_ptr<SequentialFile> file, std::string path, uint64_t number)
       : log_(std::move(file), std::move(path), number), number_(number) {}
 
+  bool Uncompress(Slice* record, std::string* problem);
+
   LogReader log_;
   const uint64_t number_;
   bool started_ = false;
   bool has_header_ = false;
   WalHeader header_;
   uint64_t dropped_ = 0;
+  std::string batch_;  // uncompressed
   Status status_;
 };
 

@@ -63,6 +63,24 @@ class Recovery {
       Slice batch;
       // Damage to the header itself is handled like any other.
       if (read == LogRead::kRecord) read = reader->ReadBatch(&batch);
+      WalVerdict verdict = WalVerdict::kReplay;
+      Status damage = reader->status();
+      if (read == LogRead::kRecord && options_.filter) {
+        s = options_.filter(number, reader->path(), &batch, &verdict);
+        if (!s.ok()) return s;
+        if (verdict == WalVerdict::kSkip) continue;
+        if (verdict == WalVerdict::kStop) {
+          EndLog(*reader, number);
+          Stop(number, reader->RecordOffset(), "the WAL filter ends the replay");
+          return Status::OK();
+        }
+        if (verdict == WalVerdict::kDamaged) {
+          read = LogRead::kCorruption;
+          damage = Status::Corruption(reader->path() + " at offset " +
+                                          std::to_string(reader->RecordOffset()),
+                                      "reported by the WAL filter");
+        }
+      }
       switch (read) {
         case LogRead::kRecord:
           s = callback_(number, batch);
@@ -76,13 +94,13 @@ class Recovery {
         case LogRead::kTornTail:
           return TornTail(*reader, number);
         case LogRead::kCorruption:
-          report_->problems.push_back(reader->status().ToString());
+          report_->problems.push_back(damage.ToString());
           if (Is(Mode::kPointInTimeRecovery)) {
             EndLog(*reader, number);
-            Stop(number, reader->EndOffset(), reader->status().ToString());
+            Stop(number, reader->EndOffset(), damage.ToString());
             return Status::OK();
           }
-          if (!Is(Mode::kSkipAnyCorruptedRecords)) return reader->status();
+          if (!Is(Mode::kSkipAnyCorruptedRecords)) return damage;
           read = LogRead::kRecord;  // go on with the next one
           break;
         case LogRead::kError:

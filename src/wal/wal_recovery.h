@@ -39,12 +39,26 @@ enum class WalRecoveryMode : uint8_t {
   kSkipAnyCorruptedRecords = 3,
 };
 
+// What becomes of a record that was read well.
+enum class WalVerdict {
+  kReplay,
+  kSkip,
+  kStop,     // the replay ends before it, as at damage in point-in-time recovery
+  kDamaged,  // it is treated as the mode treats damage
+};
+// Asked for each record before the callback, and may put another batch in its place (which lives
+// until the next call). An error ends the replay.
+using WalRecordFilter =
+    std::function<Status(uint64_t wal_number, const std::string& path, Slice* batch,
+                         WalVerdict* verdict)>;
+
 struct WalRecoveryOptions {
   WalRecoveryMode mode = WalRecoveryMode::kPointInTimeRecovery;
   std::string wal_dir;
   // The oldest log that is still needed; older ones may be gone.
   uint64_t min_number = 0;
   std::string db_id;  // refuses logs of another database; empty: no check
+  WalRecordFilter filter;  // may be empty
 };
 
 struct WalRecoveryReport {

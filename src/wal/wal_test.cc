@@ -114,6 +114,7 @@ TEST_F(WalTest, HeaderRoundTripAndTruncation) {
   header.predecessor_bytes = uint64_t{1} << 40;
   header.predecessor_last_sequence = 12345;
   header.db_id = "some-id";
+  header.compression = rocksdb::kZSTD;
   const std::string record = EncodeWalHeader(header);
   ASSERT_TRUE(DecodeWalHeader("p", record, &back).ok());
   EXPECT_EQ(back.number, 9u);
@@ -121,6 +122,7 @@ TEST_F(WalTest, HeaderRoundTripAndTruncation) {
   EXPECT_EQ(back.predecessor_bytes, uint64_t{1} << 40);
   EXPECT_EQ(back.predecessor_last_sequence, 12345u);
   EXPECT_EQ(back.db_id, "some-id");
+  EXPECT_EQ(back.compression, rocksdb::kZSTD);
   EXPECT_TRUE(DecodeWalHeader("p", record + "later fields", &back).ok());
   for (size_t n = 0; n < record.size(); ++n) {
     EXPECT_TRUE(DecodeWalHeader("p", Slice(record.data(), n), &back).IsCorruption()) << n;
@@ -135,6 +137,51 @@ TEST_F(WalTest, NewerVersionIsNotSupportedAndSaysSo) {
   Status s = DecodeWalHeader("/wal/000003.log", record, &header);
   EXPECT_TRUE(s.IsNotSupported());
   EXPECT_NE(s.ToString().find("/wal/000003.log"), std::string::npos);
+}
+
+TEST_F(WalTest, CompressedRecordsComeBackOrAreDamage) {
+  WalHeader header;
+  header.number = 3;
+  header.compression = rocksdb::kZSTD;
+  std::unique_ptr<WalWriter> writer;
+  ASSERT_TRUE(fs_.CreateDir("/c").ok());
+  ASSERT_TRUE(WalWriter::Create(&fs_, "/c", FileOptions(), header, &writer).ok());
+  EXPECT_EQ(writer->SuccessorHeader(4).compression, rocksdb::kZSTD);
+  std::vector<std::string> batches;
+  for (size_t size : {12, 13, 100, 50000, 200000}) {  // short ones are stored as they are
+    batches.push_back(std::string(8, '\1') + std::string(4, '\0') + std::string(size - 12, 'x'));
+    ASSERT_TRUE(writer->AddBatch(batches.back()).ok());
+  }
+  EXPECT_LT(writer->Size(), 1500u);
+  // A record that is whole, but no batch: an unknown kind, nothing, and what does not uncompress.
+  const uint64_t good = writer->Size();
+  ASSERT_TRUE(writer->Close().ok());
+  std::unique_ptr<WalReader> reader;
+  ASSERT_TRUE(WalReader::Open(&fs_, "/c", 3, &reader).ok());
+  Slice batch;
+  std::vector<uint64_t> ends;
+  for (const std::string& expected : batches) {
+    ASSERT_EQ(reader->ReadBatch(&batch), LogRead::kRecord);
+    EXPECT_EQ(batch, expected);
+    ends.push_back(reader->EndOffset());
+  }
+  EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kEnd);
+  EXPECT_EQ(reader->EndOffset(), good);
+  for (size_t i = 0; i + 1 < ends.size(); ++i) {
+    ASSERT_TRUE(WalReader::OpenAt(&fs_, "/c", 3, ends[i], &reader).ok());
+    ASSERT_EQ(reader->ReadBatch(&batch), LogRead::kRecord);
+    EXPECT_EQ(batch, batches[i + 1]);
+  }
+  std::unique_ptr<WritableFile> file;
+  ASSERT_TRUE(fs_.ReopenWritableFile("/c/000003.log", FileOptions(), &file).ok());
+  LogWriter raw(std::move(file), "/c/000003.log", 3);
+  for (const char* record : {"\7unknown", "", "\1no ZSTD at all"}) {
+    ASSERT_TRUE(raw.AddRecord(record).ok());
+  }
+  ASSERT_TRUE(raw.Close().ok());
+  ASSERT_TRUE(WalReader::OpenAt(&fs_, "/c", 3, good, &reader).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kCorruption) << i;
+  EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kEnd);
 }
 
 TEST_F(WalTest, CleanChainReplaysInEveryMode) {

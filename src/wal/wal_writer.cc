@@ -5,6 +5,7 @@
 
 #include "base/file_names.h"
 #include "util/coding.h"
+#include "util/compression.h"
 
 namespace compassdb {
 
@@ -26,7 +27,16 @@ Status WalWriter::AddBatch(const Slice& batch) {
     return Status::InvalidArgument(path(), "a batch of " + std::to_string(batch.size()) +
                                                " bytes is too short for its header");
   }
-  Status s = log_.AddRecord(batch);
+  Slice record = batch;
+  if (compression_ != rocksdb::kNoCompression) {
+    const bool smaller = Compress(compression_, kDefaultCompressionLevel, batch, &scratch_) &&
+                         scratch_.size() < batch.size();
+    record_.assign(1, smaller ? '\1' : '\0');
+    record_.append(smaller ? scratch_.data() : batch.data(),
+                   smaller ? scratch_.size() : batch.size());
+    record = record_;
+  }
+  Status s = log_.AddRecord(record);
   if (s.ok()) {
     // sequence of the first operation and their count
     const uint64_t first = DecodeFixed64(batch.data());
@@ -56,6 +66,7 @@ WalHeader WalWriter::SuccessorHeader(uint64_t number) const {
   header.predecessor_bytes = log_.Size();
   header.predecessor_last_sequence = last_sequence_;
   header.db_id = db_id_;
+  header.compression = compression_;
   return header;
 }
 

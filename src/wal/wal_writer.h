@@ -43,10 +43,15 @@ class WalWriter {
 
  private:
   WalWriter(std::unique_ptr<WritableFile> file, std::string path, const WalHeader& header)
-      : log_(std::move(file), std::move(path), header.number), db_id_(header.db_id) {}
+      : log_(std::move(file), std::move(path), header.number),
+        db_id_(header.db_id),
+        compression_(header.compression) {}
 
   LogWriter log_;
   const std::string db_id_;
+  const rocksdb::CompressionType compression_;
+  std::string record_;  // compressed, with the byte before it
+  std::string scratch_;
   uint64_t synced_ = 0;
   uint64_t last_sequence_ = 0;
 };

@@ -2,12 +2,16 @@
 // Following the log, values with a time to live, and openings other than the
 // usual one.
 
+#include <functional>
+#include <map>
+
 #include "equality/transcript.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/env.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/transaction_log.h"
 #include "rocksdb/utilities/db_ttl.h"
+#include "rocksdb/wal_filter.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -280,12 +284,235 @@ void TimeToLiveDamage(Transcript* t) {
   }
 }
 
+void Secondary(Transcript* t) {
+  Options options = FreshOptions();
+  auto db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  t->Code("primary", db->TryCatchUpWithPrimary());
+  t->Code("put", PutTwo(db.get(), "1"));
+  ColumnFamilyHandle* family = nullptr;
+  t->Code("create", db->CreateColumnFamily(options, "other", &family));
+  t->Code("put", db->Put(WriteOptions(), family, "k", "v"));
+  options.max_open_files = -1;
+  DB* opened = nullptr;
+  t->Code("open", DB::OpenAsSecondary(options, t->Path("db"), t->Path("second"), &opened));
+  std::unique_ptr<DB> second(opened);
+  if (!second) return;
+  t->Line(second->GetName() == t->Path("db") ? "its name" : "another name");
+  const auto look = [&](const std::string& what) {
+    t->Scan(what, second.get());
+    t->Line("sequence " + std::to_string(second->GetLatestSequenceNumber()));
+  };
+  look("opened");
+  t->Code("put", PutTwo(db.get(), "2"));
+  t->Code("put", db->Put(WriteOptions(), "c", "3"));
+  look("before");
+  t->Code("catch up", second->TryCatchUpWithPrimary());
+  look("after");
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+  t->Code("put", db->Put(WriteOptions(), "d", "4"));
+  t->Code("catch up", second->TryCatchUpWithPrimary());
+  look("flushed");
+  t->Code("delete", db->Delete(WriteOptions(), "a"));
+  CompactAll(t, db.get());
+  t->Code("catch up", second->TryCatchUpWithPrimary());
+  look("compacted");
+  const auto refused = [&](const std::string& what, const Status& status) {
+    t->Says(what, status, "Not supported operation in secondary mode.");
+  };
+  refused("put", second->Put(WriteOptions(), "x", "1"));
+  refused("delete", second->Delete(WriteOptions(), "x"));
+  refused("merge", second->Merge(WriteOptions(), "x", "1"));
+  rocksdb::WriteBatch batch;
+  batch.Put("x", "1");
+  refused("write", second->Write(WriteOptions(), &batch));
+  refused("flush", second->Flush(rocksdb::FlushOptions()));
+  refused("compact", second->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  refused("set", second->SetOptions({{"disable_auto_compactions", "true"}}));
+  refused("set", second->SetDBOptions({{"max_background_jobs", "3"}}));
+  refused("sync", second->SyncWAL());
+  refused("disable", second->DisableFileDeletions());
+  refused("enable", second->EnableFileDeletions(false));
+  std::vector<std::string> files;
+  uint64_t bytes = 0;
+  refused("live", second->GetLiveFiles(files, &bytes));
+  refused("ingest", second->IngestExternalFile({t->Path("none")}, rocksdb::IngestExternalFileOptions()));
+  second.reset();
+  std::vector<ColumnFamilyHandle*> handles;
+  t->Code("families", DB::OpenAsSecondary(options, t->Path("db"), t->Path("second"),
+                                          {{"default", options}, {"other", options}}, &handles,
+                                          &opened));
+  second.reset(opened);
+  if (!second) return;
+  t->Scan("other", second.get(), handles[1]);
+  t->Code("drop", db->DropColumnFamily(family));
+  t->Code("catch up", second->TryCatchUpWithPrimary());
+  t->Scan("dropped", second.get(), handles[1]);
+  for (ColumnFamilyHandle* handle : handles) delete handle;
+  second.reset();
+  t->Code("unknown", DB::OpenAsSecondary(options, t->Path("db"), t->Path("second"),
+                                         {{"default", options}, {"none", options}}, &handles,
+                                         &opened));
+  delete family;
+}
+
+// Answers for the batches in order.
+class ScriptedFilter : public rocksdb::WalFilter {
+ public:
+  explicit ScriptedFilter(Transcript* t) : t_(t) {}
+  WalProcessingOption LogRecordFound(unsigned long long, const std::string&,
+                                     const rocksdb::WriteBatch& batch,
+                                     rocksdb::WriteBatch* new_batch, bool* changed) override {
+    t_->Line("batch " + Hex(batch.Data()));
+    const int n = seen_++;
+    if (n == change) {
+      *changed = true;
+      for (int i = 0; i < records; ++i) new_batch->Put("new" + std::to_string(i), "1");
+    }
+    return n == at ? answer : WalProcessingOption::kContinueProcessing;
+  }
+  void ColumnFamilyLogNumberMap(const std::map<uint32_t, uint64_t>& numbers,
+                                const std::map<std::string, uint32_t>& ids) override {
+    for (const auto& [name, id] : ids) {
+      t_->Line(name + " " + std::to_string(id) + " " + std::to_string(numbers.count(id)));
+    }
+  }
+  const char* Name() const override { return "Scripted"; }
+
+  int at = -1, change = -1, records = 0;
+  WalProcessingOption answer = WalProcessingOption::kContinueProcessing;
+
+ private:
+  Transcript* const t_;
+  int seen_ = 0;
+};
+
+void WalFilters(Transcript* t) {
+  using Answer = rocksdb::WalFilter::WalProcessingOption;
+  using Mode = rocksdb::WALRecoveryMode;
+  int n = 0;
+  const auto run = [&](const std::string& what, Mode mode, bool paranoid,
+                       const std::function<void(ScriptedFilter*)>& script) {
+    t->Line("-- " + what);
+    const std::string name = "db" + std::to_string(n++);
+    Options options = FreshOptions();
+    auto db = OpenOrNote(t, name, options);
+    if (!db) return;
+    for (int i = 0; i < 5; ++i) {
+      t->Code("put", db->Put(WriteOptions(), "k" + std::to_string(i), "v"));
+    }
+    db.reset();
+    ScriptedFilter filter(t);
+    script(&filter);
+    options.wal_filter = &filter;
+    options.wal_recovery_mode = mode;
+    options.paranoid_checks = paranoid;
+    DB* opened = nullptr;
+    Status s = DB::Open(options, t->Path(name), &opened);
+    t->Code("open", s);
+    db.reset(opened);
+    if (db) t->Scan("filtered", db.get());
+    db.reset();
+    options.wal_filter = nullptr;
+    db = OpenOrNote(t, name, options);
+    if (db) t->Scan("again", db.get());
+  };
+  run("all", Mode::kPointInTimeRecovery, true, [](ScriptedFilter*) {});
+  for (Answer answer : {Answer::kIgnoreCurrentRecord, Answer::kStopReplay}) {
+    run("answer " + std::to_string(static_cast<int>(answer)), Mode::kPointInTimeRecovery, true,
+        [&](ScriptedFilter* f) {
+          f->at = 2;
+          f->answer = answer;
+        });
+  }
+  for (Mode mode : {Mode::kTolerateCorruptedTailRecords, Mode::kAbsoluteConsistency,
+                    Mode::kPointInTimeRecovery}) {
+    run("corrupt in mode " + std::to_string(static_cast<int>(mode)), mode, true,
+        [](ScriptedFilter* f) {
+          f->at = 2;
+          f->answer = Answer::kCorruptedRecord;
+        });
+  }
+  run("corrupt, not paranoid", Mode::kPointInTimeRecovery, false, [](ScriptedFilter* f) {
+    f->at = 2;
+    f->answer = Answer::kCorruptedRecord;
+  });
+  for (int records : {0, 1, 2}) {
+    run("change to " + std::to_string(records), Mode::kPointInTimeRecovery, true,
+        [&](ScriptedFilter* f) {
+          f->change = 2;
+          f->records = records;
+        });
+  }
+}
+
+void ReadOnly(Transcript* t) {
+  Options options = FreshOptions();
+  auto db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  t->Code("put", PutTwo(db.get(), "1"));
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+  t->Code("put", PutTwo(db.get(), "2"));
+  db.reset();
+  DB* opened = nullptr;
+  t->Code("open", DB::OpenForReadOnly(options, t->Path("db"), &opened));
+  db.reset(opened);
+  if (!db) return;
+  t->Scan("all", db.get());
+  WriteSince(t, db.get(), 1);
+  const auto refused = [&](const std::string& what, const Status& status) {
+    t->Says(what, status, "Not supported operation in read only mode.");
+  };
+  refused("put", db->Put(WriteOptions(), "x", "1"));
+  refused("delete", db->Delete(WriteOptions(), "x"));
+  refused("single", db->SingleDelete(WriteOptions(), "x"));
+  refused("merge", db->Merge(WriteOptions(), "x", "1"));
+  refused("flush", db->Flush(rocksdb::FlushOptions()));
+  refused("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  refused("sync", db->SyncWAL());
+  refused("disable", db->DisableFileDeletions());
+  refused("enable", db->EnableFileDeletions(false));
+  t->Code("compact files", db->CompactFiles(rocksdb::CompactionOptions(), {"000001.sst"}, 1));
+  t->Full("catch up", db->TryCatchUpWithPrimary());
+  const rocksdb::Snapshot* snapshot = db->GetSnapshot();
+  ReadOptions at;
+  at.snapshot = snapshot;
+  t->Scan("snapshot", db.get(), nullptr, at);
+  db->ReleaseSnapshot(snapshot);
+}
+
+void Repair(Transcript* t) {
+  Options options = FreshOptions();
+  auto db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  for (int i = 0; i < 100; ++i) {
+    t->Code("put", db->Put(WriteOptions(), "key" + std::to_string(1000 + i), std::string(300, 'v')));
+  }
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+  t->Code("put", PutTwo(db.get(), "1"));
+  t->Code("open", rocksdb::RepairDB(t->Path("db"), options));
+  db.reset();
+  t->Code("whole", rocksdb::RepairDB(t->Path("db"), options));
+  db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  t->Scan("whole", db.get());
+  t->Line("sequence " + std::to_string(db->GetLatestSequenceNumber()));
+  db.reset();
+  t->Code("current", rocksdb::Env::Default()->DeleteFile(t->Path("db/CURRENT")));
+  t->Code("lost", rocksdb::RepairDB(t->Path("db"), options));
+  db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  t->Scan("lost", db.get());
+}
+
 }  // namespace
 
 std::vector<Scenario> LogScenarios() {
   return {{"follow-archive", FollowWithArchive}, {"follow-plain", FollowWithoutArchive},
           {"follow-tail", FollowTail},           {"ttl", TimeToLive},
-          {"ttl-filters", TimeToLiveFilters},    {"ttl-damage", TimeToLiveDamage}};
+          {"ttl-filters", TimeToLiveFilters},    {"ttl-damage", TimeToLiveDamage},
+          {"secondary", Secondary},              {"wal-filter", WalFilters},
+          {"read-only", ReadOnly},               {"repair", Repair}};
 }
 
 }  // namespace compassdb_test

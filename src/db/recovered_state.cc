@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovered_state.h"
+
+#include <algorithm>
+
+namespace compassdb {
+
+VersionEdit RecoveredFamily::AllTables(uint32_t id) const {
+  VersionEdit edit;
+  edit.column_family = id;
+  for (const auto& [table, added] : tables) edit.added.push_back(added);
+  return edit;
+}
+
+Status RecoveredState::Apply(VersionEdit edit) {
+  if (edit.db_id) db_id = *edit.db_id;
+  if (edit.hash_seed) hash_seed = *edit.hash_seed;
+  if (edit.next_number) next_number = std::max(next_number, *edit.next_number);
+  if (edit.min_log_number) min_log_number = std::max(min_log_number, *edit.min_log_number);
+  if (edit.last_sequence) last_sequence = std::max(last_sequence, *edit.last_sequence);
+  if (edit.max_column_family) {
+    max_column_family = std::max(max_column_family, *edit.max_column_family);
+  }
+  if (edit.add_column_family) {
+    RecoveredFamily family;
+    family.name = *edit.add_column_family;
+    if (edit.comparator) family.comparator = *edit.comparator;
+    if (!families.emplace(edit.column_family, std::move(family)).second) {
+      return Status::Corruption("manifest", "column family " +
+                                                std::to_string(edit.column_family) +
+                                                " is added twice");
+    }
+  }
+  auto it = families.find(edit.column_family);
+  const bool touches = edit.drop_column_family || edit.log_number || !edit.added.empty() ||
+                       !edit.deleted.empty();
+  if (it == families.end()) {
+    if (!touches) return Status::OK();
+    return Status::Corruption("manifest", "an edit names the unknown column family " +
+                                              std::to_string(edit.column_family));
+  }
+  if (edit.drop_column_family) {
+    families.erase(it);
+    return Status::OK();
+  }
+  RecoveredFamily& family = it->second;
+  if (edit.log_number) family.log_number = *edit.log_number;
+  for (const VersionEdit::Deleted& deleted : edit.deleted) {
+    const auto table = family.tables.find(deleted.tph_id);
+    if (table == family.tables.end() || table->second.level != deleted.level) {
+      return Status::Corruption("manifest: deletes a table that is not there",
+                                std::to_string(deleted.tph_id));
+    }
+    family.tables.erase(table);
+  }
+  for (VersionEdit::Added& added : edit.added) {
+    const uint64_t id = added.tph.tph_id;
+    if (!family.tables.emplace(id, std::move(added)).second) {
+      return Status::Corruption("manifest: adds a table twice", std::to_string(id));
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace compassdb

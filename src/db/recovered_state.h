@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a manifest says, its edits taken together.
+//
+// Thread safety: one thread at a time. Errors are Corruption and name what an
+// edit refers to in vain.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "manifest/version_edit.h"
+
+namespace compassdb {
+
+struct RecoveredFamily {
+  std::string name;
+  std::string comparator;
+  uint64_t log_number = 0;
+  std::map<uint64_t, VersionEdit::Added> tables;  // by id
+
+  // The tables as one edit of that family.
+  VersionEdit AllTables(uint32_t id) const;
+};
+
+struct RecoveredState {
+  std::map<uint32_t, RecoveredFamily> families;
+  std::string db_id;
+  uint64_t hash_seed = 0;
+  uint64_t next_number = 1;
+  uint64_t min_log_number = 0;
+  SequenceNumber last_sequence = 0;
+  uint32_t max_column_family = 0;
+
+  Status Apply(VersionEdit edit);
+};
+
+}  // namespace compassdb

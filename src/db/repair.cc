@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/repair.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/file_names.h"
+#include "db/db_impl.h"
+#include "db/open.h"
+#include "env/create_dir.h"
+#include "options/sanitize.h"
+
+namespace compassdb {
+
+Repairer::Repairer(const rocksdb::DBOptions& options, std::string name,
+                   std::vector<rocksdb::ColumnFamilyDescriptor> families,
+                   const rocksdb::ColumnFamilyOptions* unknown)
+    : options_(SanitizeDbOptions(options)), name_(std::move(name)), families_(std::move(families)), unknown_(unknown) {}
+
+void Repairer::Log(const std::string& line) const {
+  LogInfo(config_.info_log.get(), "repair: " + line);
+}
+
+Status Repairer::Run() {
+  if (Status s = ProjectDbOptions(options_, name_, &config_); !s.ok()) return s;
+  fs_ = config_.fs;
+  Status s = fs_->GetChildren(name_, &children_);
+  if (s.IsNotFound() || s.IsPathNotFound() || (s.ok() && children_.empty())) {
+    return Status::Corruption(name_, "repair found no files");
+  }
+  if (!s.ok()) return s;
+  std::unique_ptr<FileLock> lock;
+  if (s = fs_->LockFile(LockFileName(name_), &lock); !s.ok()) return s;
+  if (config_.info_log == nullptr) {
+    rocksdb::CreateLoggerFromOptions(name_, config_.options, &config_.info_log)
+        .PermitUncheckedError();
+  }
+  s = FindState();
+  if (s.ok()) s = ChooseFamilies();
+  if (s.ok()) s = CheckTables();
+  if (s.ok() && changed_) s = WriteManifest();
+  lock.reset();
+  if (s.ok()) s = OpenAndClose();
+  Log(s.ToString());
+  return s;
+}
+
+Status Repairer::FindState() {
+  uint64_t current = 0;
+  Status s = Manifest::ReadCurrent(fs_, name_, &current);
+  if (s.IsInvalidArgument() || s.IsNotSupported()) return s;  // not ours
+  if (!s.ok()) {
+    Log("CURRENT: " + s.ToString());
+    current = 0;
+  }
+  std::vector<uint64_t> manifests;
+  for (const std::string& name : children_) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == FileType::kManifest) {
+      manifests.push_back(number);
+    }
+  }
+  std::sort(manifests.rbegin(), manifests.rend());
+  std::stable_partition(manifests.begin(), manifests.end(),
+                        [current](uint64_t number) { return number == current; });
+  for (uint64_t number : manifests) {
+    RecoveredState state;
+    uint64_t offset = 0;
+    uint64_t records = 0;
+    s = Manifest::Follow(fs_, name_, number, &offset,
+                         [&](const std::vector<VersionEdit>& edits) {
+                           for (const VersionEdit& edit : edits) {
+                             if (Status a = state.Apply(edit); !a.ok()) return a;
+                           }
+                           ++records;
+                           return Status::OK();
+                         });
+    if (!s.ok()) Log(s.ToString());
+    if (records == 0) continue;
+    Log("the state is that of " + ManifestFileName("", number) + ", " + std::to_string(records) +
+        " records");
+    changed_ = !s.ok() || number != current;
+    manifest_ = number;
+    state_ = std::move(state);
+    return Status::OK();
+  }
+  return StateOfLogs();
+}
+
+// With their directories: of the database, its logs and its compaction files.
+std::vector<std::pair<std::string, std::string>> Repairer::Files() const {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const std::string& dir :
+       std::set<std::string>{name_, config_.wal_dir, config_.table_dir}) {
+    std::vector<std::string> names;
+    fs_->GetChildren(dir, &names).PermitUncheckedError();  // one that is not there has none
+    for (const std::string& name : names) files.emplace_back(dir, name);
+  }
+  return files;
+}
+
+// No manifest: an empty database of the same identity, before whose logs nothing was written.
+Status Repairer::StateOfLogs() {
+  bool logs = false;
+  for (const auto& [dir, name] : Files()) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type)) continue;
+    if (type == FileType::kPieceFile) {
+      return Status::Corruption(name_, "no manifest can be read, and nothing else says which parts "
+                                       "of the compaction files are in use");
+    }
+    logs = logs || type == FileType::kWal;
+  }
+  if (!logs) return Status::Corruption(name_, "repair found no files");
+  ReadFileToString(fs_, IdentityFileName(name_), &state_.db_id).PermitUncheckedError();
+  state_.hash_seed = NewHashSeed();
+  state_.families[0].name = rocksdb::kDefaultColumnFamilyName;
+  for (const rocksdb::ColumnFamilyDescriptor& family : families_) {
+    if (family.name == rocksdb::kDefaultColumnFamilyName && family.options.comparator != nullptr) {
+      state_.families[0].comparator = family.options.comparator->Name();
+    }
+  }
+  if (state_.families[0].comparator.empty()) {
+    state_.families[0].comparator = unknown_ != nullptr && unknown_->comparator != nullptr
+                                        ? unknown_->comparator->Name()
+                                        : rocksdb::BytewiseComparator()->Name();
+  }
+  Log("no manifest: the default family is rebuilt from the logs");
+  changed_ = true;
+  return Status::OK();
+}
+
+Status Repairer::ChooseFamilies() {
+  for (auto it = state_.families.begin(); it != state_.families.end();) {
+    const std::string& name = it->second.name;
+    const auto known = std::find_if(families_.begin(), families_.end(),
+                                    [&](const auto& family) { return family.name == name; });
+    if (known == families_.end() && unknown_ == nullptr && it->first != 0) {
+      Log("column family [" + name + "] was not asked for and is dropped");
+      changed_ = true;
+      it = state_.families.erase(it);
+      continue;
+    }
+    if (known == families_.end()) {
+      families_.emplace_back(name, unknown_ != nullptr ? *unknown_ : rocksdb::ColumnFamilyOptions());
+    }
+    ++it;
+  }
+  // Nor are any made that were not there.
+  std::erase_if(families_, [this](const auto& family) {
+    return std::none_of(state_.families.begin(), state_.families.end(),
+                        [&](const auto& entry) { return entry.second.name == family.name; });
+  });
+  return Status::OK();
+}
+
+// Opens every table by itself, with what reads would load of it.
+Status Repairer::CheckTables() {
+  DbConfig config = config_;
+  DBImpl db(std::move(config), /*read_only=*/true);
+  db.store_context_.hasher = KeyHasher(state_.hash_seed);
+  for (auto& [id, family] : state_.families) {
+    const std::string& name = family.name;
+    const auto descriptor = std::find_if(families_.begin(), families_.end(),
+                                         [&name](const auto& d) { return d.name == name; });
+    if (descriptor->options.comparator == nullptr ||
+        family.comparator != descriptor->options.comparator->Name()) {
+      return Status::InvalidArgument("column family " + family.name,
+                                     "was written with the comparator " + family.comparator);
+    }
+    std::shared_ptr<ColumnFamily> opened;
+    const rocksdb::ColumnFamilyOptions sanitized =
+        SanitizeFamilyOptions(options_, descriptor->options);
+    if (Status s = db.MakeFamily(id, family.name, sanitized, &opened); !s.ok()) return s;
+    if (Status s = opened->store()->Open(); !s.ok()) return s;
+    for (auto it = family.tables.begin(); it != family.tables.end();) {
+      VersionEdit edit;
+      edit.column_family = id;
+      edit.added.push_back(it->second);
+      std::unique_ptr<Store::Prepared> prepared;
+      const Status s = opened->store()->Prepare(edit, &prepared);
+      if (s.ok()) {
+        ++it;
+        continue;
+      }
+      Log("table " + std::to_string(it->first) + " of [" + family.name + "] is lost: " +
+          s.ToString());
+      changed_ = true;
+      it = family.tables.erase(it);
+    }
+  }
+  return Status::OK();
+}
+
+Status Repairer::MoveToLost(const std::string& dir, const std::string& name) {
+  const std::string lost = JoinPath(dir, "lost");
+  Status s = CreateDirDurably(fs_, lost);
+  if (s.ok()) s = fs_->RenameFile(JoinPath(dir, name), JoinPath(lost, name));
+  if (s.ok()) Log(name + " goes to " + lost);
+  return s;
+}
+
+Status Repairer::WriteManifest() {
+  std::set<uint64_t> needed;
+  for (const auto& [id, family] : state_.families) {
+    for (const auto& [table, added] : family.tables) {
+      for (const TphPiece& piece : added.tph.pieces) needed.insert(piece.meta->extent.file_number);
+      needed.insert(added.tph.directory.file_number);
+    }
+    state_.max_column_family = std::max(state_.max_column_family, id);
+  }
+  std::vector<std::pair<std::string, std::string>> unused;
+  for (const auto& [dir, name] : Files()) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type == FileType::kInfoLog) continue;
+    state_.next_number = std::max(state_.next_number, number + 1);
+    if (type == FileType::kManifest || (type == FileType::kPieceFile && needed.count(number) == 0)) {
+      unused.emplace_back(dir, name);
+    }
+  }
+  std::vector<VersionEdit> edits(1);
+  const uint64_t number = state_.next_number++;
+  edits.front().db_id = state_.db_id;
+  edits.front().hash_seed = state_.hash_seed;
+  edits.front().max_column_family = state_.max_column_family;
+  edits.front().next_number = state_.next_number;
+  edits.front().last_sequence = state_.last_sequence;
+  edits.front().min_log_number = state_.min_log_number;
+  for (const auto& [id, family] : state_.families) {
+    VersionEdit edit;
+    edit.column_family = id;
+    edit.add_column_family = family.name;
+    edit.comparator = family.comparator;
+    edit.log_number = family.log_number;
+    edits.push_back(std::move(edit));
+    edits.push_back(family.AllTables(id));
+  }
+  std::unique_ptr<Manifest> manifest;
+  Status s = Manifest::Create(fs_, name_, number, edits, &manifest);
+  if (s.ok()) s = manifest->Close();
+  for (const auto& [dir, name] : unused) {
+    if (s.ok()) s = MoveToLost(dir, name);
+  }
+  return s;
+}
+
+Status Repairer::OpenAndClose() {
+  DbOpener::Request request;
+  request.options = options_;
+  request.options.info_log = config_.info_log;
+  request.options.create_if_missing = false;
+  request.options.error_if_exists = false;
+  request.options.avoid_flush_during_recovery = false;
+  request.name = name_;
+  request.families = families_;
+  request.wal_recovery_mode = WalRecoveryMode::kSkipAnyCorruptedRecords;
+  std::vector<ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  Status s = DbOpener(std::move(request)).Open(&handles, &db);
+  if (!s.ok()) return s;
+  for (ColumnFamilyHandle* handle : handles) delete handle;
+  s = db->Close();
+  delete db;
+  return s;
+}
+
+}  // namespace compassdb
+
+namespace rocksdb {
+
+Status RepairDB(const std::string& dbname, const DBOptions& db_options,
+                const std::vector<ColumnFamilyDescriptor>& column_families) {
+  return compassdb::Repairer(db_options, dbname, column_families, nullptr).Run();
+}
+
+Status RepairDB(const std::string& dbname, const DBOptions& db_options,
+                const std::vector<ColumnFamilyDescriptor>& column_families,
+                const ColumnFamilyOptions& unknown_cf_opts) {
+  return compassdb::Repairer(db_options, dbname, column_families, &unknown_cf_opts).Run();
+}
+
+Status RepairDB(const std::string& dbname, const Options& options) {
+  const ColumnFamilyOptions family(options);
+  return compassdb::Repairer(DBOptions(options), dbname, {}, &family).Run();
+}
+
+}  // namespace rocksdb

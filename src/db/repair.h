@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// rocksdb::RepairDB: makes a database open again after files were lost or
+// damaged.
+//
+//  1. The state is that of the manifest that CURRENT names or else of the newest
+//     one that can be read: all of it, or what stands before its damage.
+//  2. Tables of which something is missing or does not verify (files, pieces'
+//     indexes, directories; not every data block) are left out.
+//  3. What is left is written as a new manifest, if it is not what there was.
+//     Files that it does not need go to lost/, where nothing looks for them.
+//  4. The database is opened; of the logs every batch that can be read is replayed.
+//
+// Which pieces are in use, of which family, and on which level, stands in the
+// manifest alone: without one only the logs can be used, and only if there are
+// no compaction files.
+//
+// Thread safety: one thread; the database's lock is held.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/db_config.h"
+#include "db/recovered_state.h"
+#include "rocksdb/db.h"
+
+namespace compassdb {
+
+class Repairer {
+ public:
+  // `unknown`: for families that are not in `families`; null: they are dropped.
+  Repairer(const rocksdb::DBOptions& options, std::string name,
+           std::vector<rocksdb::ColumnFamilyDescriptor> families,
+           const rocksdb::ColumnFamilyOptions* unknown);
+  Status Run();
+
+ private:
+  std::vector<std::pair<std::string, std::string>> Files() const;
+  Status FindState();
+  Status StateOfLogs();
+  Status ChooseFamilies();
+  Status CheckTables();
+  Status WriteManifest();
+  Status MoveToLost(const std::string& dir, const std::string& name);
+  Status OpenAndClose();
+  void Log(const std::string& line) const;
+
+  const rocksdb::DBOptions options_;
+  const std::string name_;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families_;
+  const rocksdb::ColumnFamilyOptions* const unknown_;
+  DbConfig config_;
+  FileSystem* fs_ = nullptr;
+  std::vector<std::string> children_;
+  uint64_t manifest_ = 0;
+  bool changed_ = false;  // the state is not what CURRENT names any more
+  RecoveredState state_;
+};
+
+}  // namespace compassdb

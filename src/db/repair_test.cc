@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// RepairDB: what can be saved is there afterwards, and the rest is in lost/.
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "db/db_test_util.h"
+
+namespace compassdb {
+namespace {
+
+class RepairTest : public DbTest {
+ protected:
+  void Fill() {
+    OpenDb();
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), std::string(300, 'a')).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    for (int i = 50; i < 150; ++i) ASSERT_TRUE(Put(Key(i), std::string(300, 'b')).ok());
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+    ASSERT_TRUE(Put("tail", "in the log").ok());
+    all_ = Scan();
+    CloseDb();
+  }
+  Status Repair() {
+    CloseDb();
+    return rocksdb::RepairDB(name_, options_);
+  }
+  std::vector<std::string> Files(FileType type, const std::string& dir = "/db") {
+    std::vector<std::string> names, found;
+    fs_->GetChildren(dir, &names).PermitUncheckedError();
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType t;
+      if (ParseFileName(name, &number, &t) && t == type) found.push_back(name);
+    }
+    return found;
+  }
+  void Overwrite(const std::string& path, size_t at, size_t n) {
+    std::string data;
+    ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
+    ASSERT_LT(at, data.size());
+    for (size_t i = at; i < std::min(data.size(), at + n); ++i) data[i] ^= 0x55;
+    ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+  }
+  std::string all_;
+};
+
+TEST_F(RepairTest, AWholeDatabaseStaysAsItIs) {
+  Fill();
+  ASSERT_TRUE(Repair().ok());
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), all_);
+  EXPECT_TRUE(Files(FileType::kPieceFile, "/db/lost").empty());
+}
+
+TEST_F(RepairTest, CurrentIsLostOrDamaged) {
+  Fill();
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), all_);
+  CloseDb();
+  Overwrite(CurrentFileName(name_), 3, 4);
+  EXPECT_FALSE(TryOpen().ok());
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), all_);
+}
+
+// What the manifest says before its damage, and the logs that are left.
+TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  uint64_t bytes = 0;
+  std::vector<std::string> live;
+  ASSERT_TRUE(db_->GetLiveFiles(live, &bytes, false).ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("c", "3").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("d", "4").ok());
+  CloseDb();
+  const std::vector<std::string> manifests = Files(FileType::kManifest);
+  ASSERT_EQ(manifests.size(), 1u);
+  Overwrite(JoinPath(name_, manifests[0]), bytes + 20, 8);
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  Status s = Repair();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("d"), "4");  // the log
+  EXPECT_EQ(Get("b"), "NOT_FOUND");
+  EXPECT_EQ(Files(FileType::kPieceFile, "/db/lost").size(), 2u);
+  EXPECT_EQ(Files(FileType::kManifest, "/db/lost"), manifests);
+  ASSERT_TRUE(Put("e", "5").ok());
+}
+
+TEST_F(RepairTest, ACompactionFileIsLost) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  CloseDb();
+  std::vector<std::string> files = Files(FileType::kPieceFile);
+  ASSERT_EQ(files.size(), 2u);
+  std::sort(files.begin(), files.end());
+  ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, files[0])).ok());
+  EXPECT_FALSE(TryOpen().ok());
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), "b=2");
+}
+
+TEST_F(RepairTest, ATableWithoutItsIndexIsLeftOut) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  CloseDb();
+  std::vector<std::string> files = Files(FileType::kPieceFile);
+  std::sort(files.begin(), files.end());
+  const std::string path = JoinPath(name_, files[0]);
+  uint64_t size = 0;
+  ASSERT_TRUE(fs_->GetFileSize(path, &size).ok());
+  Overwrite(path, size / 2, size / 2);
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), "b=2");
+  EXPECT_EQ(Files(FileType::kPieceFile, "/db/lost"), std::vector<std::string>{files[0]});
+}
+
+TEST_F(RepairTest, DamagedAndMissingLogsArePassedOver) {
+  OpenDb();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(Put("k" + std::to_string(i), std::string(100, 'x')).ok());
+  CloseDb();
+  const std::vector<std::string> logs = Files(FileType::kWal);
+  ASSERT_EQ(logs.size(), 1u);
+  std::string data;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), JoinPath(name_, logs[0]), &data).ok());
+  Overwrite(JoinPath(name_, logs[0]), data.size() / 2, 4);
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_NE(Get("k0"), "NOT_FOUND");
+  EXPECT_NE(Get("k9"), "NOT_FOUND");  // behind the damage
+  EXPECT_EQ(db_->GetLatestSequenceNumber(), 10u);
+}
+
+TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  for (const std::string& name : Files(FileType::kManifest)) {
+    ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+  }
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  Status s = Repair();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  CloseDb();
+  // With compaction files that nothing describes it gives up, and touches nothing.
+  for (const std::string& name : Files(FileType::kManifest)) {
+    ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+  }
+  const size_t files = Files(FileType::kPieceFile).size();
+  ASSERT_GT(files, 0u);
+  EXPECT_TRUE(Repair().IsCorruption());
+  EXPECT_EQ(Files(FileType::kPieceFile).size(), files);
+}
+
+TEST_F(RepairTest, Families) {
+  families_ = {"default", "one", "two"};
+  options_.create_missing_column_families = true;
+  OpenDb();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[i], "k", families_[i]).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[i]).ok());
+  }
+  CloseDb();
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_, {{"default", options_}, {"one", options_}}, options_).ok());
+  OpenDb();
+  EXPECT_EQ(GetIn(0, "k") + GetIn(1, "k") + GetIn(2, "k"), "defaultonetwo");
+  CloseDb();
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_, {{"default", options_}, {"one", options_}}).ok());
+  families_ = {"default", "one"};
+  OpenDb();
+  EXPECT_EQ(GetIn(0, "k") + GetIn(1, "k"), "defaultone");
+  EXPECT_EQ(Files(FileType::kPieceFile, "/db/lost").size(), 1u);
+}
+
+TEST_F(RepairTest, WhatIsNoDatabase) {
+  EXPECT_TRUE(Repair().IsCorruption());
+  ASSERT_TRUE(fs_->CreateDir(name_).ok());
+  EXPECT_TRUE(Repair().IsCorruption());
+  OpenDb();
+  EXPECT_TRUE(rocksdb::RepairDB(name_, options_).IsIOError());  // it is open
+}
+
+}  // namespace
+}  // namespace compassdb

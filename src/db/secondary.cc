@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/secondary.h"
+
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "batch/write_batch_internal.h"
+#include "db/db_impl.h"
+#include "db/recovery_sink.h"
+#include "env/create_dir.h"
+#include "util/coding.h"
+#include "wal/wal_recovery.h"
+
+namespace compassdb {
+namespace {
+
+// Rounds that found a file gone, before the primary counts as too fast (or its files as lost).
+constexpr int kMaxRounds = 100;
+constexpr char kLinkDirPrefix[] = "files-";
+
+bool IsGone(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
+
+}  // namespace
+
+// --- The directory of links
+
+bool LinkDir::Clear(FileSystem* fs, const std::string& path) {
+  std::vector<std::string> names;
+  if (!fs->GetChildren(path, &names).ok()) return false;
+  for (const std::string& name : names) fs->DeleteFile(JoinPath(path, name)).PermitUncheckedError();
+  return fs->DeleteDir(path).ok();
+}
+
+std::unique_ptr<LinkDir> LinkDir::Make(FileSystem* fs, const std::string& secondary_path,
+                                       const std::string& primary, const std::string& session) {
+  std::vector<std::string> names;
+  if (fs->GetChildren(secondary_path, &names).ok()) {
+    for (const std::string& name : names) {
+      if (name.rfind(kLinkDirPrefix, 0) != 0) continue;
+      const std::string path = JoinPath(secondary_path, name);
+      std::unique_ptr<FileLock> lock;
+      if (fs->LockFile(LockFileName(path), &lock).ok()) Clear(fs, path);
+    }
+  }
+  const std::string path = JoinPath(secondary_path, kLinkDirPrefix + session);
+  std::unique_ptr<FileLock> lock;
+  if (!CreateDirDurably(fs, path).ok() || !fs->LockFile(LockFileName(path), &lock).ok()) {
+    return nullptr;
+  }
+  std::unique_ptr<LinkDir> dir(new LinkDir(fs, path, std::move(lock)));
+  // Tried on a file that every database has; CURRENT is replaced, never written to.
+  const std::string probe = CurrentFileName(path);
+  uint64_t count = 0;
+  const bool works = fs->LinkFile(CurrentFileName(primary), probe).ok() &&
+                     fs->GetLinkCount(probe, &count).ok() && count > 1;
+  fs->DeleteFile(probe).PermitUncheckedError();
+  return works ? std::move(dir) : nullptr;
+}
+
+LinkDir::~LinkDir() {
+  Clear(fs_, path_);
+  lock_.reset();
+}
+
+// --- The manifest, and the files that it names
+
+Status Secondary::ReadManifest(bool* changed) {
+  *changed = false;
+  uint64_t number = 0;
+  if (Status s = Manifest::ReadCurrent(db_->config_.fs, db_->config_.name, &number); !s.ok()) {
+    return s;
+  }
+  if (number != manifest_) {
+    state_ = RecoveredState();
+    manifest_ = number;
+    manifest_offset_ = 0;
+    *changed = true;
+  }
+  const uint64_t before = manifest_offset_;
+  Status s = Manifest::Follow(db_->config_.fs, db_->config_.name, number, &manifest_offset_,
+                              [this](const std::vector<VersionEdit>& edits)
+                                  NO_THREAD_SAFETY_ANALYSIS {
+                                    for (const VersionEdit& edit : edits) {
+                                      if (Status a = state_.Apply(edit); !a.ok()) return a;
+                                    }
+                                    return Status::OK();
+                                  });
+  if (!s.ok()) {
+    manifest_ = 0;  // from the start, if it can be read later
+    return s;
+  }
+  if (manifest_offset_ != before) *changed = true;
+  return Status::OK();
+}
+
+std::set<uint64_t> Secondary::FilesNeeded() {
+  std::set<uint64_t> files;
+  for (const auto& [id, family] : state_.families) {
+    if (names_.count(family.name) == 0) continue;
+    for (const auto& [table, added] : family.tables) {
+      for (const TphPiece& piece : added.tph.pieces) files.insert(piece.meta->extent.file_number);
+      if (added.tph.directory.length > 0) files.insert(added.tph.directory.file_number);
+    }
+  }
+  return files;
+}
+
+Status Secondary::TakeFile(uint64_t number) {
+  if (links_ == nullptr) {
+    std::shared_ptr<CompactionFile> file;
+    return db_->files_->Get(number, &file);
+  }
+  return db_->config_.fs->LinkFile(PieceFileName(tables_, number),
+                                   PieceFileName(links_->path(), number));
+}
+
+Status Secondary::Capture() {
+  Status s;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    bool changed = false;
+    s = ReadManifest(&changed);
+    if (IsGone(s)) continue;  // replaced between CURRENT and its opening
+    if (!s.ok()) return s;
+    if (changed) installed_ = files_taken_ = false;
+    if (files_taken_) return Status::OK();
+    for (uint64_t number : FilesNeeded()) {
+      if (taken_.count(number) != 0) continue;
+      s = TakeFile(number);
+      if (!s.ok()) break;
+      taken_.insert(number);
+    }
+    files_taken_ = s.ok();
+    if (!s.ok() && !IsGone(s)) return s;
+  }
+  return s;
+}
+
+// Deletes the links, or closes the files, that neither the state nor a reader needs.
+void Secondary::GiveFilesBack() {
+  if (links_ != nullptr) {
+    std::vector<uint64_t> unlinked;
+    db_->ledger_->Purge(&unlinked).PermitUncheckedError();
+    for (uint64_t number : unlinked) taken_.erase(number);
+  }
+  const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
+  std::set<uint64_t> keep = FilesNeeded();
+  keep.insert(live_list.begin(), live_list.end());
+  for (auto it = taken_.begin(); it != taken_.end();) {
+    if (keep.count(*it) != 0) {
+      ++it;
+      continue;
+    }
+    db_->files_->Evict(*it);
+    if (links_ != nullptr) {
+      db_->config_.fs->DeleteFile(PieceFileName(links_->path(), *it)).PermitUncheckedError();
+    }
+    it = taken_.erase(it);
+  }
+}
+
+Status Secondary::Prepare(std::vector<Change>* changes) {
+  const auto families = db_->families_.All();
+  {
+    MutexLock lock(&db_->mu_);
+    for (const auto& family : families) {
+      const auto found = state_.families.find(family->id());
+      if (found == state_.families.end()) continue;  // dropped: it stays as it is
+      family->log_number =
+          std::max({family->log_number, found->second.log_number, state_.min_log_number});
+      if (installed_) continue;
+      Change change;
+      change.family = family;
+      change.edit.column_family = family->id();
+      VersionEdit now;
+      family->store()->Snapshot(&now);
+      std::map<uint64_t, int> present;
+      for (const VersionEdit::Added& added : now.added) present[added.tph.tph_id] = added.level;
+      for (const auto& [id, added] : found->second.tables) {
+        const auto it = present.find(id);
+        if (it != present.end() && it->second == added.level) {
+          present.erase(it);
+        } else {
+          change.edit.added.push_back(added);
+        }
+      }
+      for (const auto& [id, level] : present) change.edit.deleted.push_back({level, id});
+      if (!change.edit.added.empty() || !change.edit.deleted.empty()) {
+        changes->push_back(std::move(change));
+      }
+    }
+  }
+  for (Change& change : *changes) {
+    Status s = change.family->store()->Prepare(change.edit, &change.prepared);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+// --- The logs
+
+Status Secondary::ReadLogs() {
+  std::vector<uint64_t> numbers;
+  Status s = ListWals(db_->config_.fs, db_->config_.wal_dir, state_.min_log_number, &numbers);
+  if (!s.ok()) return s;
+  last_sequence_ = std::max(last_sequence_, state_.last_sequence);
+  for (uint64_t number : numbers) {
+    if (number < log_) continue;
+    bool entered = true;
+    if (number != log_) s = EnterLog(number, &entered);
+    if (s.ok() && entered) s = ReadLog();
+    if (IsGone(s)) return Status::TryAgain(WalFileName(db_->config_.wal_dir, number), "is gone");
+    if (!s.ok() || !entered) return s;
+  }
+  return Status::OK();
+}
+
+// Not entered: it has nothing yet, or does not follow on what was read.
+Status Secondary::EnterLog(uint64_t number, bool* entered) {
+  *entered = false;
+  std::unique_ptr<WalReader> reader;
+  Status s = WalReader::Open(db_->config_.fs, db_->config_.wal_dir, number, &reader);
+  if (!s.ok()) return s;
+  const LogRead read = reader->ReadHeader();
+  if (read == LogRead::kEnd || read == LogRead::kTornTail) return Status::OK();
+  if (read != LogRead::kRecord) return reader->status();
+  const WalHeader& header = reader->header();
+  const bool continues = log_ >= state_.min_log_number && log_ != 0;
+  if (header.predecessor >= state_.min_log_number && header.predecessor != 0 &&
+      header.predecessor != log_) {
+    return Status::TryAgain(reader->path(), "follows a log that is gone");
+  }
+  if (continues && header.predecessor == log_) {
+    // It may have grown since it was read; now that it has a successor it grows no more.
+    if (log_offset_ < header.predecessor_bytes) s = ReadLog();
+    if (!s.ok() || log_offset_ < header.predecessor_bytes) return s;
+  } else if (continues && number > state_.min_log_number) {
+    return Status::OK();  // of a new life of the primary, whose manifest is not there yet
+  }
+  log_ = number;
+  log_offset_ = reader->EndOffset();
+  *entered = true;
+  return Status::OK();
+}
+
+Status Secondary::ReadLog() {
+  Status s = WalReader::OpenAt(db_->config_.fs, db_->config_.wal_dir, log_, log_offset_, &reader_);
+  if (!s.ok()) return s;
+  while (true) {
+    Slice record;
+    switch (reader_->ReadBatch(&record)) {
+      case LogRead::kRecord:
+        if (s = ApplyBatch(record); !s.ok()) return s;
+        log_offset_ = reader_->EndOffset();
+        break;
+      case LogRead::kEnd:
+      case LogRead::kTornTail:  // being written
+        return Status::OK();
+      case LogRead::kCorruption:
+      case LogRead::kError:
+        return reader_->status();
+    }
+  }
+}
+
+Status Secondary::ApplyBatch(const Slice& record) {
+  // Of the manifest's last sequence or below: memtables that readers have must not show half of it.
+  const bool seen = DecodeFixed64(record.data()) <= db_->last_sequence_.load();
+  if (seen || memtables_log_ != log_) {
+    memtables_log_ = log_;
+    MutexLock lock(&db_->mu_);
+    for (const auto& family : db_->families_.All()) {
+      if (!family->mem->empty()) {
+        family->mem->MarkImmutable();
+        family->immutables.push_back({family->mem, family->mem_log_number});
+        family->StartMemTable();
+      }
+      family->mem_log_number = log_;
+    }
+  }
+  rocksdb::WriteBatch batch;
+  if (Status s = WriteBatchInternal::SetContents(&batch, record); !s.ok()) return s;
+  RecoverySink sink(&db_->families_, log_, &prepared_);
+  SequenceNumber next = 0;
+  if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
+  if (next > 0) last_sequence_ = std::max(last_sequence_, next - 1);
+  return Status::OK();
+}
+
+// --- Rounds
+
+void Secondary::Install(std::vector<Change>* changes) {
+  ReadStateGarbage garbage;
+  MutexLock lock(&db_->mu_);
+  // First the sequence: a reader pins its state before it looks at that, so the new states are
+  // never read at an old one.
+  db_->last_sequence_.store(std::max(last_sequence_, db_->last_sequence_.load()));
+  db_->commits_.SetManifest(manifest_, manifest_offset_);
+  for (Change& change : *changes) {
+    change.family->store()->Install(change.edit, std::move(change.prepared));
+  }
+  for (const auto& family : db_->families_.All()) {
+    while (!family->immutables.empty() &&
+           family->immutables.front().log_number < family->log_number) {
+      family->immutables.pop_front();
+    }
+    if (family->mem_log_number < family->log_number) {
+      if (!family->mem->empty()) family->StartMemTable();
+      family->mem_log_number = family->log_number;
+    }
+    family->InstallReadState(garbage.list());
+  }
+  installed_ = true;
+}
+
+Status Secondary::Open(RecoveredState* state) {
+  MutexLock lock(&mu_);
+  Status s = Capture();
+  *state = state_;
+  return s;
+}
+
+Status Secondary::CatchUp() {
+  MutexLock lock(&mu_);
+  Status s;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    std::vector<Change> changes;
+    s = Capture();
+    if (s.ok()) s = Prepare(&changes);
+    if (s.ok()) s = ReadLogs();
+    if (s.ok()) {
+      Install(&changes);
+      GiveFilesBack();
+      return Status::OK();
+    }
+    // A log that was needed is gone: the manifest says why.
+    if (!s.IsTryAgain()) return s;
+  }
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secondaries: what they see is what the primary had at some moment, whatever
+// the primary does to its files meanwhile.
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "base/file_names.h"
+#include "db/db_test_util.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::ColumnFamilyDescriptor;
+using rocksdb::ColumnFamilyHandle;
+using rocksdb::ReadOptions;
+
+class SecondaryTest : public DbTest {
+ protected:
+  ~SecondaryTest() override { second_.reset(); }
+  Status TryFollow(const std::string& path = "/second") {
+    second_.reset();
+    rocksdb::Options options = options_;
+    options.max_open_files = -1;
+    rocksdb::DB* db = nullptr;
+    Status s = rocksdb::DB::OpenAsSecondary(options, name_, path, &db);
+    second_.reset(db);
+    return s;
+  }
+  void Follow() {
+    Status s = TryFollow();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  void CatchUp() {
+    Status s = second_->TryCatchUpWithPrimary();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  static std::string ScanOf(rocksdb::Iterator* it) {
+    std::string out;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      out += (out.empty() ? "" : ",") + it->key().ToString() + "=" + it->value().ToString();
+    }
+    if (!it->status().ok()) out += "!" + it->status().ToString();
+    return out;
+  }
+  std::string ScanSecond() {
+    std::unique_ptr<rocksdb::Iterator> it(second_->NewIterator(ReadOptions()));
+    return ScanOf(it.get());
+  }
+  std::string GetSecond(const std::string& key) {
+    std::string value;
+    Status s = second_->Get(ReadOptions(), key, &value);
+    return s.ok() ? value : s.IsNotFound() ? "NOT_FOUND" : s.ToString();
+  }
+  void Overwrite(int round, int keys) {
+    for (int i = 0; i < keys; ++i) {
+      ASSERT_TRUE(Put(Key(i), std::to_string(round) + std::string(500, 'v')).ok());
+    }
+  }
+  void Compact() {
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  }
+  size_t LinkDirs() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren("/second", &names).ok());
+    size_t dirs = 0;
+    for (const std::string& name : names) dirs += name.rfind("files-", 0) == 0;
+    return dirs;
+  }
+  size_t Links() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren("/second", &names).ok());
+    size_t links = 0;
+    for (const std::string& name : names) {
+      std::vector<std::string> files;
+      if (name.rfind("files-", 0) != 0 || !fs_->GetChildren(JoinPath("/second", name), &files).ok()) {
+        continue;
+      }
+      for (const std::string& file : files) links += file.find(".ph") != std::string::npos;
+    }
+    return links;
+  }
+
+  std::unique_ptr<rocksdb::DB> second_;
+};
+
+TEST_F(SecondaryTest, FollowsTheLog) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  Follow();
+  EXPECT_EQ(ScanSecond(), "a=1");
+  ASSERT_TRUE(Put("b", std::string(100000, 'x')).ok());
+  ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), "a").ok());
+  EXPECT_EQ(ScanSecond(), "a=1");  // until it catches up
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), Scan());
+  EXPECT_EQ(second_->GetLatestSequenceNumber(), db_->GetLatestSequenceNumber());
+  ASSERT_TRUE(db_->DeleteRange(rocksdb::WriteOptions(), db_->DefaultColumnFamily(), "a", "c").ok());
+  ASSERT_TRUE(Put("c", "3").ok());
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), "c=3");
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), "c=3");
+}
+
+TEST_F(SecondaryTest, FollowsFlushesAndCompactions) {
+  OpenDb();
+  Follow();
+  EXPECT_EQ(ScanSecond(), "");
+  for (int round = 0; round < 4; ++round) {
+    Overwrite(round, 300);
+    if (round % 2 == 1) Compact();
+    ASSERT_TRUE(Put("tail", std::to_string(round)).ok());
+    CatchUp();
+    ASSERT_EQ(ScanSecond(), Scan());
+    ASSERT_EQ(GetSecond("tail"), std::to_string(round));
+  }
+}
+
+// A state pinned by an iterator, and one that is not caught up for long.
+TEST_F(SecondaryTest, OldStatesStayWholeWhateverThePrimaryDeletesAndPunches) {
+  OpenDb();
+  Overwrite(0, 400);
+  Compact();
+  const std::string before = Scan();
+  Follow();
+  std::unique_ptr<rocksdb::Iterator> pinned(second_->NewIterator(ReadOptions()));
+  for (int round = 1; round < 6; ++round) {
+    Overwrite(round, 400);
+    Compact();
+  }
+  EXPECT_EQ(ScanSecond(), before);
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), Scan());
+  EXPECT_EQ(ScanOf(pinned.get()), before);
+  pinned.reset();
+  Overwrite(7, 400);
+  Compact();
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), Scan());
+  std::vector<std::string> live;
+  uint64_t manifest_bytes = 0;
+  ASSERT_TRUE(db_->GetLiveFiles(live, &manifest_bytes, /*flush_memtable=*/false).ok());
+  const auto table = [](const std::string& name) { return name.find(".ph") != std::string::npos; };
+  EXPECT_EQ(Links(), static_cast<size_t>(std::count_if(live.begin(), live.end(), table)));
+}
+
+TEST_F(SecondaryTest, WithoutLinksAHoleIsNeverAWrongAnswer) {
+  OpenDb();
+  Overwrite(0, 400);
+  Compact();
+  fs_->FailAll(FaultOp::kLink, "/second", Status::IOError("another file system"));
+  Follow();
+  const std::string before = Scan();
+  EXPECT_EQ(ScanSecond(), before);
+  uint64_t holes = fs_->Count(FaultOp::kPunch);
+  for (int round = 1; round < 6; ++round) {
+    for (int i = 0; i < 400; i += 2) {
+      ASSERT_TRUE(Put(Key(i), std::to_string(round) + std::string(500, 'v')).ok());
+    }
+    Compact();
+    std::unique_ptr<rocksdb::Iterator> it(second_->NewIterator(ReadOptions()));
+    const std::string seen = ScanOf(it.get());
+    if (it->status().ok()) {
+      EXPECT_EQ(seen, before);
+    } else {
+      EXPECT_TRUE(it->status().IsCorruption()) << it->status().ToString();
+    }
+  }
+  // Point reads catch up by themselves when they meet a hole.
+  for (int i = 0; i < 400; ++i) {
+    const std::string value = GetSecond(Key(i));
+    EXPECT_TRUE(value == Get(Key(i)) || value == "0" + std::string(500, 'v')) << value;
+  }
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), Scan());
+  EXPECT_GE(fs_->Count(FaultOp::kPunch), holes);
+}
+
+TEST_F(SecondaryTest, ThePrimaryMayComeAndGo) {
+  OpenDb();
+  Overwrite(0, 200);
+  Follow();
+  for (int life = 1; life < 5; ++life) {
+    options_.avoid_flush_during_recovery = life % 2 == 0;
+    OpenDb();
+    CatchUp();
+    EXPECT_EQ(ScanSecond(), Scan()) << life;
+    Overwrite(life, 150);
+    CatchUp();
+    EXPECT_EQ(ScanSecond(), Scan()) << life;
+  }
+  CloseDb();
+  CatchUp();
+  EXPECT_EQ(GetSecond(Key(0)).substr(0, 1), "4");
+}
+
+TEST_F(SecondaryTest, RandomWork) {
+  options_.create_missing_column_families = true;
+  families_ = {"default", "other"};
+  options_.avoid_flush_during_recovery = true;
+  OpenDb();
+  std::vector<ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  std::vector<ColumnFamilyDescriptor> families{{"default", options_}, {"other", options_}};
+  ASSERT_TRUE(
+      rocksdb::DB::OpenAsSecondary(options_, name_, "/second", families, &handles, &db).ok());
+  second_.reset(db);
+  Random random(301);
+  const auto scan = [](rocksdb::DB* of, ColumnFamilyHandle* family) {
+    std::unique_ptr<rocksdb::Iterator> it(of->NewIterator(ReadOptions(), family));
+    return ScanOf(it.get());
+  };
+  for (int step = 0; step < 600; ++step) {
+    const int family = static_cast<int>(random.Uniform(2));
+    rocksdb::WriteBatch batch;
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_TRUE(batch.Put(handles_[family], Key(static_cast<int>(random.Uniform(200))),
+                            std::string(random.Uniform(600), static_cast<char>('a' + step % 26))).ok());
+      ASSERT_TRUE(batch.Delete(handles_[1 - family], Key(static_cast<int>(random.Uniform(200)))).ok());
+    }
+    ASSERT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+    const uint64_t what = random.Uniform(40);
+    if (what == 0) {
+      ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[family]).ok());
+    }
+    if (what == 1) {
+      ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), handles_[family], nullptr,
+                                    nullptr).ok());
+    }
+    if (what == 2) OpenDb();
+    if (what < 15) {
+      CatchUp();
+      ASSERT_EQ(second_->GetLatestSequenceNumber(), db_->GetLatestSequenceNumber());
+      for (int i = 0; i < 2; ++i) {
+        ASSERT_EQ(scan(second_.get(), handles[i]), scan(db_.get(), handles_[i])) << step;
+      }
+    }
+  }
+  for (ColumnFamilyHandle* handle : handles) delete handle;
+}
+
+TEST_F(SecondaryTest, PreparedAndUnknownFamiliesDoNotDisturb) {
+  families_ = {"default"};
+  OpenDb();
+  Follow();
+  ColumnFamilyHandle* added = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "added", &added).ok());
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), added, "k", "v").ok());
+  ASSERT_TRUE(Put("a", "1").ok());
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), "a=1");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), added).ok());
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), "a=1");
+  EXPECT_EQ(Links(), 0u);  // nothing of what it does not read
+  ASSERT_TRUE(db_->DropColumnFamily(added).ok());
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(added).ok());
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), "a=1");
+}
+
+TEST_F(SecondaryTest, ADroppedFamilyStaysReadable) {
+  options_.create_missing_column_families = true;
+  families_ = {"default", "other"};
+  OpenDb();
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[1], "k", "v").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[1]).ok());
+  std::vector<ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenAsSecondary(options_, name_, "/second",
+                                           {{"default", options_}, {"other", options_}}, &handles,
+                                           &db).ok());
+  second_.reset(db);
+  ASSERT_TRUE(db_->DropColumnFamily(handles_[1]).ok());
+  Compact();
+  CatchUp();
+  std::string value;
+  EXPECT_TRUE(second_->Get(ReadOptions(), handles[1], "k", &value).ok());
+  EXPECT_EQ(value, "v");
+  for (ColumnFamilyHandle* handle : handles) delete handle;
+}
+
+TEST_F(SecondaryTest, WritesAndSnapshotsAreRefused) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  Follow();
+  EXPECT_TRUE(second_->Put(rocksdb::WriteOptions(), "b", "2").IsNotSupported());
+  EXPECT_TRUE(second_->Flush(rocksdb::FlushOptions()).IsNotSupported());
+  EXPECT_TRUE(second_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).IsNotSupported());
+  EXPECT_TRUE(second_->DropColumnFamily(second_->DefaultColumnFamily()).IsNotSupported());
+  EXPECT_TRUE(second_->SyncWAL().IsNotSupported());
+  EXPECT_TRUE(db_->TryCatchUpWithPrimary().IsNotSupported());
+  ReadOptions options;
+  options.snapshot = second_->GetSnapshot();
+  std::string value;
+  EXPECT_TRUE(second_->Get(options, "a", &value).IsNotSupported());
+  second_->ReleaseSnapshot(options.snapshot);
+}
+
+TEST_F(SecondaryTest, OpenErrors) {
+  EXPECT_FALSE(TryFollow().ok());  // no primary
+  OpenDb();
+  EXPECT_TRUE(TryFollow("").IsInvalidArgument());
+}
+
+TEST_F(SecondaryTest, LinksGoWithTheSecondaryOrWithTheNextOne) {
+  OpenDb();
+  Overwrite(0, 100);
+  Compact();
+  Follow();
+  EXPECT_EQ(LinkDirs(), 1u);
+  EXPECT_GT(Links(), 0u);
+  rocksdb::DB* other = nullptr;  // of the same path: they do not disturb each other
+  ASSERT_TRUE(rocksdb::DB::OpenAsSecondary(options_, name_, "/second", &other).ok());
+  EXPECT_EQ(LinkDirs(), 2u);
+  EXPECT_EQ(ScanSecond(), Scan());
+  delete other;
+  EXPECT_EQ(LinkDirs(), 1u);
+  // What a crash left: nobody has its lock.
+  ASSERT_TRUE(fs_->CreateDir("/second/files-dead").ok());
+  ASSERT_TRUE(fs_->LinkFile(CurrentFileName(name_), "/second/files-dead/000001.ph").ok());
+  Follow();
+  EXPECT_TRUE(fs_->FileExists("/second/files-dead/000001.ph").IsNotFound());
+  EXPECT_EQ(LinkDirs(), 1u);
+  second_.reset();
+  EXPECT_EQ(LinkDirs(), 0u);
+}
+
+TEST_F(SecondaryTest, ReadersBesideCatchingUpSeeWholeBatches) {
+  OpenDb();
+  Follow();
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (int i = 0; i < 4000; ++i) {
+      rocksdb::WriteBatch batch;
+      const std::string value = std::to_string(i) + std::string(200, 'v');
+      for (const char* key : {"a", "m", "z"}) ASSERT_TRUE(batch.Put(key, value).ok());
+      ASSERT_TRUE(batch.Put(Key(i % 300), value).ok());
+      ASSERT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+    }
+    done = true;
+  });
+  std::thread follower([&] {
+    while (!done) {
+      Status s = second_->TryCatchUpWithPrimary();
+      ASSERT_TRUE(s.ok() || s.IsTryAgain()) << s.ToString();
+    }
+  });
+  while (!done) {
+    std::unique_ptr<rocksdb::Iterator> it(second_->NewIterator(ReadOptions()));
+    std::string values[3];
+    int i = 0;
+    for (const char* key : {"a", "m", "z"}) {
+      it->Seek(key);
+      if (it->Valid()) values[i] = it->value().ToString();
+      ++i;
+    }
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_EQ(values[0], values[1]);
+    ASSERT_EQ(values[0], values[2]);
+  }
+  writer.join();
+  follower.join();
+  CatchUp();
+  EXPECT_EQ(ScanSecond(), Scan());
+}
+
+}  // namespace
+}  // namespace compassdb
