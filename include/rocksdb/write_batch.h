@@ -306,6 +306,12 @@ class WriteBatch : public WriteBatchBase {
   // 0: no limit.
   size_t max_bytes_;
 
+  // Of the timestamps in keys that are added without a column family's handle.
+  size_t default_cf_ts_sz_ = 0;
+
+  // Keys have room for timestamps that UpdateTimestamps() has not filled yet.
+  bool needs_timestamps_ = false;
+
  protected:
   std::string rep_;
 };

@@ -39,6 +39,7 @@ enum ValueType : uint8_t {
   kTypeNoop = 0xD,
   kTypeColumnFamilyRangeDeletion = 0xE,
   kTypeRangeDeletion = 0xF,
+  kTypeDeletionWithTimestamp = 0x14,  // only as iterators over histories show deletions
   kTypeWideColumnEntity = 0x16,
   kTypeColumnFamilyWideColumnEntity = 0x17,
   kTypeMaxValid = 0x1F,

@@ -2,6 +2,8 @@
 // rocksdb::WriteBatch. The format stands in batch/batch_record.h.
 #include "rocksdb/write_batch.h"
 
+#include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -20,18 +22,7 @@ struct SavePoints {
 
 namespace {
 
-constexpr uint32_t kSticky = kBatchAskedForProtection | kBatchAskedForTimestamps;
-
-// User-defined timestamps: the errors of RocksDB, then ours.
-Status RefuseTimestamp(ColumnFamilyHandle* column_family, const Slice& ts) {
-  if (column_family == nullptr) {
-    return Status::InvalidArgument("column family handle cannot be null");
-  }
-  const size_t size = ColumnFamilyTimestampSize(column_family);
-  if (size == 0) return Status::InvalidArgument("timestamp disabled");
-  if (size != ts.size()) return Status::InvalidArgument("timestamp size mismatch");
-  return Status::NotSupported("WriteBatch: user-defined timestamps");
-}
+constexpr uint32_t kSticky = kBatchAskedForProtection;
 
 // Finds out which kinds of records a batch from outside holds.
 class Classifier : public WriteBatch::Handler {
@@ -73,9 +64,9 @@ class Classifier : public WriteBatch::Handler {
 
 WriteBatch::WriteBatch(size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
                        size_t default_cf_ts_sz)
-    : content_flags_((protection_bytes_per_key != 0 ? kBatchAskedForProtection : 0u) |
-                     (default_cf_ts_sz != 0 ? kBatchAskedForTimestamps : 0u)),
-      max_bytes_(max_bytes) {
+    : content_flags_(protection_bytes_per_key != 0 ? kBatchAskedForProtection : 0u),
+      max_bytes_(max_bytes),
+      default_cf_ts_sz_(default_cf_ts_sz) {
   rep_.reserve(reserved_bytes > kBatchHeaderBytes ? reserved_bytes : kBatchHeaderBytes);
   rep_.resize(kBatchHeaderBytes);
 }
@@ -89,6 +80,8 @@ WriteBatch::WriteBatch(const WriteBatch& src)
     : wal_term_point_(src.wal_term_point_),
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
+      default_cf_ts_sz_(src.default_cf_ts_sz_),
+      needs_timestamps_(src.needs_timestamps_),
       rep_(src.rep_) {
   if (src.save_points_ != nullptr) save_points_.reset(new SavePoints(*src.save_points_));
 }
@@ -98,6 +91,8 @@ WriteBatch::WriteBatch(WriteBatch&& src) noexcept
       wal_term_point_(src.wal_term_point_),
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
+      default_cf_ts_sz_(src.default_cf_ts_sz_),
+      needs_timestamps_(src.needs_timestamps_),
       rep_(std::move(src.rep_)) {
   src.rep_.assign(kBatchHeaderBytes, '\0');  // fits the string itself: does not allocate
 }
@@ -129,6 +124,7 @@ void WriteBatch::Clear() {
   rep_.resize(kBatchHeaderBytes);
   content_flags_.store(content_flags_.load(std::memory_order_relaxed) & kSticky,
                        std::memory_order_relaxed);
+  needs_timestamps_ = false;
   if (save_points_ != nullptr) save_points_->stack.clear();
   wal_term_point_.clear();
 }
@@ -183,9 +179,10 @@ Status WriteBatch::Put(ColumnFamilyHandle* column_family, const SliceParts& key,
   return WriteBatchInternal::AddRecord(this, kTypeValue, kTypeColumnFamilyValue, column_family,
                                        key, &value);
 }
-Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& /*key*/, const Slice& ts,
-                       const Slice& /*value*/) {
-  return RefuseTimestamp(column_family, ts);
+Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
+                       const Slice& value) {
+  return WriteBatchInternal::AddTimedRecord(this, kTypeValue, kTypeColumnFamilyValue,
+                                            column_family, key, ts, &value);
 }
 
 Status WriteBatch::PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
@@ -209,9 +206,10 @@ Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const SliceParts& k
   return WriteBatchInternal::AddRecord(this, kTypeDeletion, kTypeColumnFamilyDeletion,
                                        column_family, key, nullptr);
 }
-Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const Slice& /*key*/,
+Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const Slice& key,
                           const Slice& ts) {
-  return RefuseTimestamp(column_family, ts);
+  return WriteBatchInternal::AddTimedRecord(this, kTypeDeletion, kTypeColumnFamilyDeletion,
+                                            column_family, key, ts, nullptr);
 }
 
 Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const Slice& key) {
@@ -221,9 +219,11 @@ Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const SlicePa
   return WriteBatchInternal::AddRecord(this, kTypeSingleDeletion, kTypeColumnFamilySingleDeletion,
                                        column_family, key, nullptr);
 }
-Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const Slice& /*key*/,
+Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const Slice& key,
                                 const Slice& ts) {
-  return RefuseTimestamp(column_family, ts);
+  return WriteBatchInternal::AddTimedRecord(this, kTypeSingleDeletion,
+                                            kTypeColumnFamilySingleDeletion, column_family, key,
+                                            ts, nullptr);
 }
 
 Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
@@ -235,9 +235,11 @@ Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const SlicePar
   return WriteBatchInternal::AddRecord(this, kTypeRangeDeletion, kTypeColumnFamilyRangeDeletion,
                                        column_family, begin_key, &end_key, "end key");
 }
-Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const Slice& /*begin_key*/,
-                               const Slice& /*end_key*/, const Slice& ts) {
-  return RefuseTimestamp(column_family, ts);
+Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
+                               const Slice& end_key, const Slice& ts) {
+  return WriteBatchInternal::AddTimedRecord(this, kTypeRangeDeletion,
+                                            kTypeColumnFamilyRangeDeletion, column_family,
+                                            begin_key, ts, &end_key);
 }
 
 Status WriteBatch::Merge(ColumnFamilyHandle* column_family, const Slice& key,
@@ -292,9 +294,32 @@ void WriteBatch::MarkWalTerminationPoint() {
   wal_term_point_.content_flags = content_flags_.load(std::memory_order_relaxed);
 }
 
-Status WriteBatch::UpdateTimestamps(const Slice& /*ts*/,
-                                    std::function<size_t(uint32_t)> /*ts_sz_func*/) {
-  return Status::NotSupported("WriteBatch: user-defined timestamps");
+Status WriteBatch::UpdateTimestamps(const Slice& ts,
+                                    std::function<size_t(uint32_t)> ts_sz_func) {
+  if (rep_.size() < kBatchHeaderBytes) {
+    return Status::Corruption("malformed WriteBatch (too small)");
+  }
+  const auto put = [&](const Slice& key) {
+    if (key.size() < ts.size()) return Status::Corruption("WriteBatch: a key without timestamp");
+    memcpy(&rep_[static_cast<size_t>(key.data() + key.size() - ts.size() - rep_.data())],
+           ts.data(), ts.size());
+    return Status::OK();
+  };
+  Slice input(rep_);
+  input.remove_prefix(kBatchHeaderBytes);
+  for (BatchRecord record; !input.empty();) {
+    if (Status s = ReadBatchRecord(&input, &record); !s.ok()) return s;
+    if (!record.IsData()) continue;
+    const size_t size = ts_sz_func(record.column_family);
+    if (size == 0) continue;
+    if (size == std::numeric_limits<size_t>::max()) return Status::NotFound();
+    if (size != ts.size()) return Status::InvalidArgument("timestamp size mismatch");
+    Status s = put(record.key);
+    if (s.ok() && record.tag == kTypeRangeDeletion) s = put(record.value);
+    if (!s.ok()) return s;
+  }
+  needs_timestamps_ = false;
+  return Status::OK();
 }
 
 // Batches carry no per-key protection.

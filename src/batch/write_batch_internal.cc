@@ -3,6 +3,7 @@
 
 #include <cassert>
 #include <limits>
+#include <vector>
 
 #include "util/coding.h"
 
@@ -23,6 +24,23 @@ void PutParts(std::string* dst, const rocksdb::SliceParts& parts) {
   for (int i = 0; i < parts.num_parts; ++i) {
     dst->append(parts.parts[i].data(), parts.parts[i].size());
   }
+}
+
+// Calls add(key + ts, end + ts); `end` may be null.
+template <typename Add>
+Status WithTimestamp(const rocksdb::SliceParts& key, const rocksdb::SliceParts* end,
+                     const Slice& ts, const Add& add) {
+  const auto timed = [&ts](const rocksdb::SliceParts& parts) {
+    std::vector<Slice> all(parts.parts, parts.parts + parts.num_parts);
+    all.push_back(ts);
+    return all;
+  };
+  const std::vector<Slice> key_parts = timed(key);
+  const rocksdb::SliceParts timed_key(key_parts.data(), static_cast<int>(key_parts.size()));
+  if (end == nullptr) return add(timed_key, nullptr);
+  const std::vector<Slice> end_parts = timed(*end);
+  const rocksdb::SliceParts timed_end(end_parts.data(), static_cast<int>(end_parts.size()));
+  return add(timed_key, &timed_end);
 }
 
 }  // namespace
@@ -126,9 +144,6 @@ Status WriteBatchInternal::CheckSupported(const WriteBatch* batch) {
   if (flags & kBatchAskedForProtection) {
     return Status::NotSupported("WriteBatch: protection_bytes_per_key must be 0");
   }
-  if (flags & kBatchAskedForTimestamps) {
-    return Status::NotSupported("WriteBatch: user-defined timestamps (default_cf_ts_sz)");
-  }
   if (batch->rep_.size() < kBatchHeaderBytes) {
     return Status::Corruption("malformed WriteBatch (too small)");
   }
@@ -170,11 +185,52 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType tag, ValueType
 Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
                                      ColumnFamilyHandle* column_family, const SliceParts& key,
                                      const SliceParts* value, const char* second_name) {
-  if (ColumnFamilyTimestampSize(column_family) != 0) {
-    return Status::NotSupported("WriteBatch: user-defined timestamps");
+  const uint32_t id = ColumnFamilyId(column_family);
+  size_t ts_size = batch->default_cf_ts_sz_;
+  if (column_family != nullptr) {
+    ts_size = ColumnFamilyTimestampSize(column_family);
+    if (id == 0 && ts_size != 0 && batch->default_cf_ts_sz_ != 0 &&
+        ts_size != batch->default_cf_ts_sz_) {
+      return Status::InvalidArgument("Default cf timestamp size mismatch");
+    }
   }
-  return AddRecord(batch, tag, tag_with_family, ColumnFamilyId(column_family), key, value,
-                   second_name);
+  if (ts_size == 0) {
+    return AddRecord(batch, tag, tag_with_family, id, key, value, second_name);
+  }
+  if (tag == kTypeMerge || tag == kTypeWideColumnEntity) {
+    return Status::InvalidArgument("Cannot call this method on column family enabling timestamp");
+  }
+  const std::string room(ts_size, '\0');
+  Status s = WithTimestamp(key, tag == kTypeRangeDeletion ? value : nullptr, room,
+                           [&](const SliceParts& timed, const SliceParts* timed_end) {
+                             return AddRecord(batch, tag, tag_with_family, id, timed,
+                                              timed_end != nullptr ? timed_end : value,
+                                              second_name);
+                           });
+  if (s.ok()) batch->needs_timestamps_ = true;
+  return s;
+}
+
+Status WriteBatchInternal::AddTimedRecord(WriteBatch* batch, ValueType tag,
+                                          ValueType tag_with_family,
+                                          ColumnFamilyHandle* column_family, const Slice& key,
+                                          const Slice& ts, const Slice* value) {
+  if (column_family == nullptr) {
+    return Status::InvalidArgument("column family handle cannot be null");
+  }
+  const size_t ts_size = ColumnFamilyTimestampSize(column_family);
+  if (ts_size == 0) return Status::InvalidArgument("timestamp disabled");
+  if (ts_size != ts.size()) return Status::InvalidArgument("timestamp size mismatch");
+  const SliceParts second(value, value != nullptr ? 1 : 0);
+  const SliceParts* const second_or_none = value != nullptr ? &second : nullptr;
+  return WithTimestamp(SliceParts(&key, 1),
+                       tag == kTypeRangeDeletion ? second_or_none : nullptr, ts,
+                       [&](const SliceParts& timed, const SliceParts* timed_end) {
+                         return AddRecord(batch, tag, tag_with_family,
+                                          ColumnFamilyId(column_family), timed,
+                                          timed_end != nullptr ? timed_end : second_or_none,
+                                          tag == kTypeRangeDeletion ? "end key" : "value");
+                       });
 }
 
 Status WriteBatchInternal::Put(WriteBatch* batch, uint32_t column_family, const Slice& key,

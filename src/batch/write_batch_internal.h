@@ -41,7 +41,6 @@ enum BatchContentFlags : uint32_t {
   kBatchHasPutEntity = 1 << 12,
   // Constructed with what we do not support; writes to the batch say so.
   kBatchAskedForProtection = 1u << 30,
-  kBatchAskedForTimestamps = 1u << 31,
 };
 uint32_t ContentFlagOfTag(uint8_t tag);
 
@@ -55,6 +54,8 @@ class WriteBatchInternal {
   static uint32_t Count(const WriteBatch* batch);
   static void SetCount(WriteBatch* batch, uint32_t count);
   static Slice Contents(const WriteBatch* batch) { return batch->rep_; }
+  // Written as it is, it would have keys with timestamps that nobody has given.
+  static bool NeedsTimestamps(const WriteBatch* batch) { return batch->needs_timestamps_; }
   static size_t ByteSize(const WriteBatch* batch) { return batch->rep_.size(); }
   // Takes bytes from elsewhere (the WAL). Corruption if they cannot be a
   // batch; its records are checked when they are read.
@@ -102,9 +103,14 @@ class WriteBatchInternal {
   static Status AddRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
                           uint32_t column_family, const SliceParts& key, const SliceParts* value,
                           const char* second_name = "value");
+  // In a family with timestamps: with room for one behind the key, and behind the end of a range.
   static Status AddRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
                           ColumnFamilyHandle* column_family, const SliceParts& key,
                           const SliceParts* value, const char* second_name = "value");
+  // The same with `ts` there. InvalidArgument if the family does not take it.
+  static Status AddTimedRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
+                               ColumnFamilyHandle* column_family, const Slice& key,
+                               const Slice& ts, const Slice* value);
   static Status CheckSupported(const WriteBatch* batch);
   static void AddFlags(WriteBatch* batch, uint32_t flags);
 };

@@ -108,6 +108,7 @@ std::vector<VersionEdit> DBImpl::SnapshotEdits() {
     edit.add_column_family = family->name();
     edit.comparator = family->user_comparator()->Name();
     edit.log_number = family->log_number;
+    if (family->history != nullptr) edit.history_low = family->history->Get();
     edits.push_back(std::move(edit));
     VersionEdit tables;
     family->store()->Snapshot(&tables);

@@ -46,6 +46,8 @@ class ColumnFamily {
   Store* store() const { return store_.get(); }
   const InternalKeyComparator* comparator() const { return &comparator_; }
   const rocksdb::Comparator* user_comparator() const { return comparator_.user_comparator(); }
+  // Bytes at the end of each key that are its timestamp.
+  size_t timestamp_size() const { return timestamp_size_; }
   const rocksdb::MergeOperator* merge_operator() const { return merge_operator_.get(); }
 
   // Options; SetOptions replaces them.
@@ -69,6 +71,9 @@ class ColumnFamily {
     std::atomic<bool> paranoid{false};
   };
   Settings settings;
+
+  // Null without timestamps; shared with the store.
+  std::shared_ptr<HistoryLow> history;
 
   // A fresh, empty `mem`, charged to the write buffer manager while it lives.
   void StartMemTable();  // front
@@ -130,6 +135,7 @@ class ColumnFamily {
   const uint32_t id_;
   const std::string name_;
   const InternalKeyComparator comparator_;
+  const size_t timestamp_size_ = comparator_.user_comparator()->timestamp_size();
   const std::shared_ptr<rocksdb::MergeOperator> merge_operator_;
   const std::unique_ptr<Store> store_;
   const std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
@@ -159,6 +165,10 @@ class ColumnFamilySet {
   mutable Mutex mu_;
   std::map<uint32_t, std::shared_ptr<ColumnFamily>> families_ GUARDED_BY(mu_);
 };
+
+// The answers to a call with a timestamp, or without one, that the family does not take.
+Status TimestampsDisabled(const ColumnFamily& family);
+Status TimestampsEnabled(const ColumnFamily& family);
 
 // What applications hold. May outlive the family, not the database.
 class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {

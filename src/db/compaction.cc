@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compactions: the store says what and does the work; here it is given a
 // thread and its edit is committed. Manual compactions run in the caller's thread.
+#include "base/user_timestamp.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
 
@@ -157,16 +158,32 @@ Status DBImpl::RunManual(const std::shared_ptr<ColumnFamily>& family,
 }
 
 Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
-                            ColumnFamilyHandle* handle, const Slice* begin, const Slice* end) {
+                            ColumnFamilyHandle* handle, const Slice* user_begin,
+                            const Slice* user_end) {
   if (Status s = CheckWritable("CompactRange"); !s.ok()) return s;
   if (options.change_level) return Status::NotSupported("CompactRangeOptions::change_level");
   if (options.target_path_id != 0) {
     return Status::InvalidArgument("CompactRangeOptions::target_path_id", "there is one path");
   }
-  if (options.full_history_ts_low != nullptr) {
-    return Status::NotSupported("CompactRangeOptions::full_history_ts_low");
-  }
   const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  if (options.full_history_ts_low != nullptr && !options.full_history_ts_low->empty()) {
+    if (user_begin != nullptr || user_end != nullptr) {
+      return Status::InvalidArgument("Cannot specify compaction range with full_history_ts_low");
+    }
+    Status s = RaiseHistoryLow(family, options.full_history_ts_low->ToString());
+    if (!s.ok()) return s;
+  }
+  // With timestamps: all versions of both keys.
+  std::string begin_bytes, end_bytes;
+  Slice begin_slice, end_slice;
+  if (user_begin != nullptr) {
+    begin_slice = begin_bytes = BeforeAllTimes(*user_begin, family->timestamp_size());
+  }
+  if (user_end != nullptr) {
+    end_slice = end_bytes = BehindAllTimes(*user_end, family->timestamp_size());
+  }
+  const Slice* const begin = user_begin != nullptr ? &begin_slice : nullptr;
+  const Slice* const end = user_end != nullptr ? &end_slice : nullptr;
   if (begin != nullptr && end != nullptr &&
       family->user_comparator()->Compare(*begin, *end) > 0) {
     return Status::OK();  // an empty range

@@ -98,6 +98,10 @@ class DBImpl final : public rocksdb::DB {
   using DB::DeleteRange;
   Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                      const Slice& end) override;
+  Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
+                     const Slice& end, const Slice& ts) override;
+  Status PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   const rocksdb::WideColumns& columns) override;
   using DB::Merge;
   Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                const Slice& value) override;
@@ -373,6 +377,7 @@ class DBImpl final : public rocksdb::DB {
     Slice key;
     PinnableSlice* value = nullptr;
     std::vector<std::string>* operands = nullptr;
+    std::string* timestamp = nullptr;
     bool* is_entity = nullptr;  // then *value is an entity as stored
     SequenceNumber sequence = 0;
   };
@@ -381,12 +386,21 @@ class DBImpl final : public rocksdb::DB {
                       const ReadState& state, const PointRead& read);
   Status SearchMemtables(const ReadOptions& options, const ReadState& state, const Slice& key,
                          GetContext* ctx);
-  Status CheckRead(const ReadOptions& options) const;
+  Status CheckRead(const ReadOptions& options, const ColumnFamily& family) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
+
+  // --- timestamps.cc
+  Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family) const;
+  Status GetAtTime(const ReadOptions& options, const ColumnFamily& family, const ReadState& state,
+                   const PointRead& read);
+  Status RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family, const std::string& low);
+
   BlockReadOptions BlockOptions(const ReadOptions& options) const;
 
   // --- multi_get.cc
   struct MultiGetCall;
+  bool CheckMultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
+                     Status* statuses) const;
   void MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
                       std::span<uint32_t> order, bool sorted_input);
   void MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,

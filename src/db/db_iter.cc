@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/user_timestamp.h"
 #include "util/arena.h"
 #include "util/wide_column_codec.h"
 
@@ -30,6 +31,8 @@ class DBIter final : public rocksdb::Iterator {
   DBIter(DBIterOptions options, DBIterSource source)
       : options_(std::move(options)),
         bytewise_(options_.comparator == rocksdb::BytewiseComparator()),
+        timestamp_size_(options_.comparator->timestamp_size()),
+        history_(!options_.start_timestamp.empty()),
         source_(std::move(source)) {}
 
   ~DBIter() override {
@@ -51,25 +54,26 @@ class DBIter final : public rocksdb::Iterator {
       source_.iter->SeekToFirst();
       FindNextUserEntry(/*skipping=*/false);
     }
-    if (valid_) TakePrefix(saved_key_);
+    if (valid_) TakePrefix(Bare(saved_key_));
     FinishSeek();
   }
 
   void SeekToLast() override {
     Begin(/*forward=*/false);
     if (options_.upper_bound != nullptr) {
+      TakePrefix(*options_.upper_bound);  // as RocksDB: the bound is where the walk starts
       source_.iter->SeekForPrev(BeforeAllOf(*options_.upper_bound));
     } else {
       source_.iter->SeekToLast();
     }
     FindPrevUserEntry();
-    if (valid_) TakePrefix(saved_key_);
+    if (valid_) TakePrefix(Bare(saved_key_));
     FinishSeek();
   }
 
   void Seek(const Slice& target) override {
     const Slice* from = &target;
-    if (options_.lower_bound != nullptr && Compare(target, *options_.lower_bound) < 0) {
+    if (options_.lower_bound != nullptr && CompareBare(target, *options_.lower_bound) < 0) {
       from = options_.lower_bound;
     }
     SeekForward(*from, &target);
@@ -79,7 +83,7 @@ class DBIter final : public rocksdb::Iterator {
   void SeekForPrev(const Slice& target) override {
     Begin(/*forward=*/false);
     TakePrefix(target);
-    if (options_.upper_bound != nullptr && Compare(target, *options_.upper_bound) >= 0) {
+    if (options_.upper_bound != nullptr && CompareBare(target, *options_.upper_bound) >= 0) {
       source_.iter->SeekForPrev(BeforeAllOf(*options_.upper_bound));
     } else {
       source_.iter->SeekForPrev(BehindAllOf(target));
@@ -96,7 +100,7 @@ class DBIter final : public rocksdb::Iterator {
     if (!forward_) {
       // Stand at the present key's first entry; all of it is skipped below.
       forward_ = true;
-      source_.iter->Seek(BeforeAllOf(saved_key_));
+      source_.iter->Seek(BeforeSaved());
     } else if (!merged_) {
       source_.iter->Next();
     }
@@ -116,7 +120,7 @@ class DBIter final : public rocksdb::Iterator {
     if (forward_) {
       forward_ = false;
       merged_ = false;
-      source_.iter->SeekForPrev(BeforeAllOf(saved_key_));
+      source_.iter->SeekForPrev(BeforeSaved());
     }
     FindPrevUserEntry();
     if (valid_) {
@@ -127,7 +131,12 @@ class DBIter final : public rocksdb::Iterator {
 
   Slice key() const override {
     assert(valid_);
-    return options_.pin_data ? pinned_key_ : Slice(saved_key_);
+    if (options_.pin_data) return pinned_key_;
+    return timestamp_size_ == 0 ? Slice(saved_key_) : ShownKey();
+  }
+  Slice timestamp() const override {
+    assert(valid_ && timestamp_size_ != 0);
+    return TimestampOf(saved_key_, timestamp_size_);
   }
   Slice value() const override {
     assert(valid_);
@@ -183,8 +192,32 @@ class DBIter final : public rocksdb::Iterator {
     uint64_t next = 0, next_found = 0, prev = 0, prev_found = 0, bytes = 0, skipped = 0;
   };
 
+  // Of keys as they are stored. Versions of one key are equal, unless all are shown.
   int Compare(const Slice& a, const Slice& b) const {
-    return bytewise_ ? a.compare(b) : options_.comparator->Compare(a, b);
+    if (bytewise_) return a.compare(b);
+    return timestamp_size_ == 0 || history_ ? options_.comparator->Compare(a, b)
+                                            : options_.comparator->CompareWithoutTimestamp(a, b);
+  }
+  // Of a stored key and a bound; of two bounds or targets: these have no timestamps.
+  int CompareBound(const Slice& key, const Slice& bound) const {
+    return bytewise_ ? key.compare(bound)
+                     : options_.comparator->CompareWithoutTimestamp(key, timestamp_size_ != 0,
+                                                                    bound, false);
+  }
+  int CompareBare(const Slice& a, const Slice& b) const {
+    return options_.comparator->CompareWithoutTimestamp(a, false, b, false);
+  }
+  Slice Bare(const Slice& user_key) const { return StripTimestamp(user_key, timestamp_size_); }
+  Slice ShownKey() const { return history_ ? Slice(internal_key_) : Bare(saved_key_); }
+  bool TooNew(const ParsedInternalKey& ikey) const {
+    return timestamp_size_ != 0 &&
+           options_.comparator->CompareTimestamp(TimestampOf(ikey.user_key, timestamp_size_),
+                                                 options_.timestamp) > 0;
+  }
+  bool TooOld(const ParsedInternalKey& ikey) const {
+    return history_ &&
+           options_.comparator->CompareTimestamp(TimestampOf(ikey.user_key, timestamp_size_),
+                                                 options_.start_timestamp) < 0;
   }
 
   void Tick(uint32_t ticker, uint64_t count) {
@@ -193,16 +226,40 @@ class DBIter final : public rocksdb::Iterator {
     }
   }
 
-  // Seek targets, valid until the next is made.
-  Slice Target(const Slice& user_key, SequenceNumber seq, ValueType type) {
-    target_.clear();
-    AppendInternalKey(&target_, user_key, seq, type);
+  // Seek targets, valid until the next is made, from keys without timestamps.
+  Slice Target(const Slice& key, const Slice& timestamp, SequenceNumber seq, ValueType type) {
+    target_.assign(key.data(), key.size());
+    AppendInternalKey(&target_, timestamp, seq, type);
     return target_;
   }
-  Slice BeforeAllOf(const Slice& user_key) {
-    return Target(user_key, kMaxSequenceNumber, kValueTypeForSeek);
+  Slice FirstVisible(const Slice& key) {
+    return Target(key, options_.timestamp, source_.snapshot, kValueTypeForSeek);
   }
-  Slice BehindAllOf(const Slice& user_key) { return Target(user_key, 0, kTypeDeletion); }
+  Slice BeforeAllOf(const Slice& key) {
+    if (timestamp_size_ == 0) return Target(key, Slice(), kMaxSequenceNumber, kValueTypeForSeek);
+    return Target(BeforeAllTimes(key, timestamp_size_), Slice(), kMaxSequenceNumber,
+                  kValueTypeForSeek);
+  }
+  Slice BehindAllOf(const Slice& key) {
+    if (timestamp_size_ == 0) return Target(key, Slice(), 0, kTypeDeletion);
+    return Target(BehindAllTimes(key, timestamp_size_), Slice(), 0, kTypeDeletion);
+  }
+  // The same around what goes with saved_key_: in a history, one version.
+  Slice BeforeSaved() {
+    return history_ ? Target(saved_key_, Slice(), kMaxSequenceNumber, kValueTypeForSeek)
+                    : BeforeAllOf(Bare(saved_key_));
+  }
+  Slice FirstVisibleOfSaved() {
+    return history_ ? Target(saved_key_, Slice(), source_.snapshot, kValueTypeForSeek)
+                    : FirstVisible(Bare(saved_key_));
+  }
+  Slice BehindSaved() {
+    return history_ ? Target(saved_key_, Slice(), 0, kTypeDeletion) : BehindAllOf(Bare(saved_key_));
+  }
+  // It gives the key at hand something to show.
+  bool ShowsValue(ValueType type) const {
+    return IsValueType(type) || (history_ && type != kTypeMerge);
+  }
 
   void Begin(bool forward) {
     status_ = Status::OK();
@@ -215,7 +272,7 @@ class DBIter final : public rocksdb::Iterator {
   void SeekForward(const Slice& from, const Slice* prefix_of) {
     Begin(/*forward=*/true);
     if (prefix_of != nullptr) TakePrefix(*prefix_of);
-    source_.iter->Seek(Target(from, source_.snapshot, kValueTypeForSeek));
+    source_.iter->Seek(FirstVisible(from));
     FindNextUserEntry(/*skipping=*/false);
   }
 
@@ -238,8 +295,10 @@ class DBIter final : public rocksdb::Iterator {
     }
   }
   bool HasPrefix(const Slice& key) const {
-    return !has_prefix_ || (options_.prefix_extractor->InDomain(key) &&
-                            options_.prefix_extractor->Transform(key) == Slice(prefix_));
+    if (!has_prefix_) return true;
+    const Slice bare = Bare(key);
+    return options_.prefix_extractor->InDomain(bare) &&
+           options_.prefix_extractor->Transform(bare) == Slice(prefix_);
   }
 
   void Fail(Status s) {
@@ -259,13 +318,19 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   bool Parse(ParsedInternalKey* ikey) {
-    if (ParseInternalKey(source_.iter->key(), ikey) && IsPointType(ikey->type)) return true;
+    if (ParseInternalKey(source_.iter->key(), ikey) && IsPointType(ikey->type) &&
+        ikey->user_key.size() >= timestamp_size_) {
+      return true;
+    }
     Fail(Status::Corruption("corrupted internal key in DBIter",
                             source_.iter->key().ToString(/*hex=*/true)));
     return false;
   }
 
-  bool Visible(const ParsedInternalKey& ikey) const { return ikey.sequence <= source_.snapshot; }
+  bool Visible(const ParsedInternalKey& ikey) const {
+    return ikey.sequence <= source_.snapshot &&
+           (timestamp_size_ == 0 || (!TooNew(ikey) && !TooOld(ikey)));
+  }
   bool Covered(const ParsedInternalKey& ikey) {
     return !source_.tombstones.empty() &&
            source_.tombstones.Covers(ikey.user_key, ikey.sequence, source_.snapshot);
@@ -275,9 +340,19 @@ class DBIter final : public rocksdb::Iterator {
   void FoundKey() {
     valid_ = true;
     if (!options_.pin_data) return;
-    char* copy = pinned_.Allocate(saved_key_.size());
-    if (!saved_key_.empty()) memcpy(copy, saved_key_.data(), saved_key_.size());
-    pinned_key_ = Slice(copy, saved_key_.size());
+    const Slice shown = ShownKey();
+    char* copy = pinned_.Allocate(shown.size());
+    if (!shown.empty()) memcpy(copy, shown.data(), shown.size());
+    pinned_key_ = Slice(copy, shown.size());
+  }
+  // The version at hand is the result, or in a history one of the results.
+  void SaveVersion(const ParsedInternalKey& ikey) {
+    if (timestamp_size_ == 0) return;
+    SaveKey(ikey.user_key);
+    if (!history_) return;
+    internal_key_.clear();
+    AppendInternalKey(&internal_key_, saved_key_, ikey.sequence,
+                      ikey.type == kTypeDeletion ? kTypeDeletionWithTimestamp : ikey.type);
   }
 
   void FindNextUserEntry(bool skipping);
@@ -292,6 +367,8 @@ class DBIter final : public rocksdb::Iterator {
 
   const DBIterOptions options_;
   const bool bytewise_;
+  const size_t timestamp_size_;
+  const bool history_;  // all versions are shown
   DBIterSource source_;
   Status status_;
   bool valid_ = false;
@@ -301,6 +378,7 @@ class DBIter final : public rocksdb::Iterator {
   bool has_prefix_ = false;
   std::string prefix_;
   std::string saved_key_;
+  std::string internal_key_;  // in a history, what key() shows
   std::string saved_value_;
   std::string target_;
   std::vector<std::string> operands_;  // of the key being merged, newest first
@@ -322,7 +400,7 @@ void DBIter::FindNextUserEntry(bool skipping) {
   while (iter->Valid()) {
     ParsedInternalKey ikey;
     if (!Parse(&ikey)) return;
-    if (options_.upper_bound != nullptr && Compare(ikey.user_key, *options_.upper_bound) >= 0) {
+    if (options_.upper_bound != nullptr && CompareBound(ikey.user_key, *options_.upper_bound) >= 0) {
       return;
     }
     if (!HasPrefix(ikey.user_key)) return;
@@ -348,7 +426,7 @@ void DBIter::FindNextUserEntry(bool skipping) {
         SkipCovered();
         continue;
       }
-    } else if (ikey.type == kTypeDeletion || ikey.type == kTypeSingleDeletion) {
+    } else if ((ikey.type == kTypeDeletion || ikey.type == kTypeSingleDeletion) && !history_) {
       skipping = true;
       run = covered = 0;
       ++counts_.skipped;
@@ -359,13 +437,15 @@ void DBIter::FindNextUserEntry(bool skipping) {
       FoundEntity(iter->value());
       return;
     } else {
+      SaveVersion(ikey);
       FoundKey();
       return;
     }
-    if (run > options_.max_sequential_skip) {
+    // A version that is seen may lie on either side of one that only the snapshot does not see.
+    if (run > options_.max_sequential_skip &&
+        (skipping || timestamp_size_ == 0 || (!history_ && TooNew(ikey)))) {
       run = 0;
-      iter->Seek(skipping ? BehindAllOf(saved_key_)
-                          : Target(saved_key_, source_.snapshot, kValueTypeForSeek));
+      iter->Seek(skipping ? BehindSaved() : FirstVisibleOfSaved());
       Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1);
     } else {
       iter->Next();
@@ -434,7 +514,7 @@ void DBIter::FindPrevUserEntry() {
   while (iter->Valid()) {
     ParsedInternalKey ikey;
     if (!Parse(&ikey)) return;
-    if (options_.lower_bound != nullptr && Compare(ikey.user_key, *options_.lower_bound) < 0) {
+    if (options_.lower_bound != nullptr && CompareBound(ikey.user_key, *options_.lower_bound) < 0) {
       return;
     }
     if (!HasPrefix(ikey.user_key)) return;
@@ -467,17 +547,22 @@ bool DBIter::ResolveBackward(bool* found) {
   for (uint64_t run = 0; iter->Valid(); iter->Prev(), ++run) {
     ParsedInternalKey ikey;
     if (!Parse(&ikey)) return false;
-    if (Compare(ikey.user_key, saved_key_) != 0 || !Visible(ikey)) break;
+    if (Compare(ikey.user_key, saved_key_) != 0) break;
+    if (!Visible(ikey)) {
+      if (timestamp_size_ == 0 || TooNew(ikey)) break;
+      continue;  // the snapshot does not see this one; a newer time may be older in sequence
+    }
     if (!CountEntry()) return false;
     if (run >= options_.max_sequential_skip) return ResolveBySeek(found);
-    if (ikey.type == kTypeDeletion || ikey.type == kTypeSingleDeletion || Covered(ikey)) {
+    if (Covered(ikey) || (!ShowsValue(ikey.type) && ikey.type != kTypeMerge)) {
       base = kNothing;
       newest_first.clear();
-    } else if (IsValueType(ikey.type)) {
-      base = ikey.type == kTypeValue ? kPlain : kEntity;
+    } else if (ShowsValue(ikey.type)) {
+      base = ikey.type == kTypeWideColumnEntity ? kEntity : kPlain;
       newest_first.clear();
       const Slice value = iter->value();
       saved_value_.assign(value.data(), value.size());
+      SaveVersion(ikey);
     } else {
       newest_first.push_front(iter->value().ToString());
     }
@@ -507,7 +592,7 @@ bool DBIter::ResolveBySeek(bool* found) {
   InternalIterator* const iter = source_.iter.get();
   Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1);
   *found = false;
-  iter->Seek(Target(saved_key_, source_.snapshot, kValueTypeForSeek));
+  iter->Seek(FirstVisibleOfSaved());
   if (!iter->Valid()) {
     // The entries were here a moment ago.
     if (iter->status().ok()) Fail(Status::Corruption("DBIter: key vanished", saved_key_));
@@ -515,11 +600,16 @@ bool DBIter::ResolveBySeek(bool* found) {
   }
   ParsedInternalKey ikey;
   if (!Parse(&ikey)) return false;
+  while (Compare(ikey.user_key, saved_key_) == 0 && !Visible(ikey)) {
+    iter->Next();
+    if (!iter->Valid() || !Parse(&ikey)) return false;
+  }
   if (Compare(ikey.user_key, saved_key_) == 0 && !Covered(ikey)) {
-    if (IsValueType(ikey.type)) {
+    if (ShowsValue(ikey.type)) {
       const Slice value = iter->value();
       saved_value_.assign(value.data(), value.size());
       entity_ = ikey.type == kTypeWideColumnEntity;
+      SaveVersion(ikey);
       *found = true;
     } else if (ikey.type == kTypeMerge) {
       MergeForward();
@@ -530,7 +620,7 @@ bool DBIter::ResolveBySeek(bool* found) {
   }
   // The merge may have gone off the end, or anywhere: StepBeforeSavedKey needs
   // a position to step from.
-  iter->SeekForPrev(BeforeAllOf(saved_key_));
+  iter->SeekForPrev(BeforeSaved());
   return true;
 }
 
@@ -543,7 +633,7 @@ bool DBIter::StepBeforeSavedKey() {
     if (Compare(ikey.user_key, saved_key_) < 0) return true;
     if (!CountEntry()) return false;
     if (run >= options_.max_sequential_skip) {
-      iter->SeekForPrev(BeforeAllOf(saved_key_));
+      iter->SeekForPrev(BeforeSaved());
       Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1);
     } else {
       ++counts_.skipped;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/internal_key.h"
 #include "iter/internal_iterator.h"
@@ -33,6 +34,11 @@ struct DBIterOptions {
   // As in ReadOptions: borrowed, the user keeps the slices alive.
   const Slice* lower_bound = nullptr;
   const Slice* upper_bound = nullptr;
+  // User-defined timestamps: what is newer than `timestamp` is not seen. With `start_timestamp` all versions
+  // from there on are shown one by one, deletions as well, by their internal keys.
+  std::string timestamp;
+  std::string start_timestamp;
+  std::shared_ptr<const void> timed_bound;  // keeps what the source's bound points to
   // Owned here as long as the iterator lives; null: no prefixes.
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
   bool prefix_same_as_start = false;

@@ -15,9 +15,13 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
   if (options.inplace_update_support) snapshots_given_ = false;
   rocksdb::ColumnFamilyOptions limited = options;
   ApplyMemoryLimit(config_, &limited, &store_options);
+  std::shared_ptr<HistoryLow> history;
+  if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
+  store_options.history = history;
   *family = std::make_shared<ColumnFamily>(id, name, limited,
                                            NewLsmStore(&store_context_, store_options),
                                            config_.write_buffers);
+  (*family)->history = std::move(history);
   return Status::OK();
 }
 

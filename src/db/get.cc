@@ -24,10 +24,10 @@ BlockReadOptions DBImpl::BlockOptions(const ReadOptions& options) const {
   return block;
 }
 
-Status DBImpl::CheckRead(const ReadOptions& options) const {
-  if (options.timestamp != nullptr) {
-    return Status::InvalidArgument(
-        "ReadOptions::timestamp: the column family's comparator has none");
+Status DBImpl::CheckRead(const ReadOptions& options, const ColumnFamily& family) const {
+  if (options.timestamp != nullptr || options.iter_start_ts != nullptr ||
+      family.timestamp_size() != 0) [[unlikely]] {
+    if (Status s = CheckReadTime(options, family); !s.ok()) return s;
   }
   if (options.snapshot != nullptr && secondary_ != nullptr) {
     // The primary knows nothing of it, and drops what only the snapshot sees.
@@ -69,6 +69,7 @@ Status DBImpl::SearchMemtables(const ReadOptions& options, const ReadState& stat
 
 Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& family,
                             const ReadState& state, const PointRead& read) {
+  if (family.timestamp_size() != 0) [[unlikely]] return GetAtTime(options, family, state, read);
   GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
   if (read.is_entity != nullptr) ctx.KeepEntities();
@@ -110,18 +111,28 @@ Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
                    PinnableSlice* value) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
-  if (Status s = CheckRead(options); !s.ok()) return s;
   ColumnFamily* const family = FamilyOf(handle);
+  if (Status s = CheckRead(options, *family); !s.ok()) return s;
+  value->Reset();
   PointRead read;
   read.key = key;
   read.value = value;
   return GetCounted(options, family, &read);
 }
 
-Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    PinnableSlice* value, std::string* timestamp) {
-  if (timestamp != nullptr) timestamp->clear();
-  return Get(options, family, key, value);
+  if (timestamp == nullptr) return Get(options, handle, key, value);
+  timestamp->clear();
+  StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_GET);
+  ColumnFamily* const family = FamilyOf(handle);
+  if (Status s = CheckRead(options, *family); !s.ok()) return s;
+  value->Reset();
+  PointRead read;
+  read.key = key;
+  read.value = value;
+  read.timestamp = timestamp;
+  return GetCounted(options, family, &read);
 }
 
 Status DBImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
@@ -135,7 +146,7 @@ Status DBImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family,
   columns->Reset();
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
-  if (Status s = CheckRead(options); !s.ok()) return s;
+  if (Status s = CheckRead(options, *FamilyOf(family)); !s.ok()) return s;
   PinnableSlice stored;
   bool is_entity = false;
   PointRead read;
@@ -154,11 +165,11 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
                                 const Slice& key, PinnableSlice* operands,
                                 rocksdb::GetMergeOperandsOptions* merge_options,
                                 int* number_of_operands) {
-  if (Status s = CheckRead(options); !s.ok()) return s;
+  ColumnFamily* const family = FamilyOf(handle);
+  if (Status s = CheckRead(options, *family); !s.ok()) return s;
   if (operands == nullptr || merge_options == nullptr || number_of_operands == nullptr) {
     return Status::InvalidArgument("GetMergeOperands: a result pointer is null");
   }
-  ColumnFamily* const family = FamilyOf(handle);
   std::vector<std::string> collected;
   PointRead read;
   read.key = key;
@@ -186,9 +197,11 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   memory_only.read_tier = rocksdb::kBlockCacheTier;
   PinnableSlice found;
   ColumnFamily* const family = FamilyOf(handle);
+  if (family->timestamp_size() != 0 && !CheckReadTime(options, *family).ok()) return true;
   PointRead read;
   read.key = key;
   read.value = &found;
+  read.timestamp = timestamp;
   ReadStatePin state(family->read_state());
   read.sequence = ReadSequence(memory_only);
   Status s = GetFromState(memory_only, *family, *state, read);

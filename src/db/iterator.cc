@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Iterators and snapshots.
+#include "base/user_timestamp.h"
 #include "db/db_impl.h"
 #include "db/db_iter.h"
 #include "db/statistics_util.h"
@@ -50,10 +51,19 @@ Status CheckIteratorOptions(const ReadOptions& options) {
   if (options.read_tier == rocksdb::kPersistedTier) {
     return Status::NotSupported("ReadTier::kPersistedTier is not supported for iterators");
   }
-  if (options.iter_start_ts != nullptr) return Status::NotSupported("ReadOptions::iter_start_ts");
   if (options.table_filter) return Status::NotSupported("ReadOptions::table_filter");
   return Status::OK();
 }
+
+// An upper bound before all versions of its key, and the slice that refers to it.
+struct TimedBound {
+  TimedBound(const Slice& bound, size_t timestamp_size)
+      : bytes(BeforeAllTimes(bound, timestamp_size)), slice(bytes) {}
+  TimedBound(const TimedBound&) = delete;
+  TimedBound& operator=(const TimedBound&) = delete;
+  const std::string bytes;
+  const Slice slice;
+};
 
 }  // namespace
 
@@ -64,10 +74,20 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   BlockReadOptions block = BlockOptions(options);
   block.async_io = options.async_io;
   block.upper_bound = options.iterate_upper_bound;
+  DBIterOptions iter;
+  if (family->timestamp_size() != 0) {
+    iter.timestamp = options.timestamp->ToString();
+    if (options.iter_start_ts != nullptr) iter.start_timestamp = options.iter_start_ts->ToString();
+    if (options.iterate_upper_bound != nullptr) {
+      auto bound =
+          std::make_shared<TimedBound>(*options.iterate_upper_bound, family->timestamp_size());
+      block.upper_bound = &bound->slice;
+      iter.timed_bound = std::move(bound);
+    }
+  }
   if (Status s = BuildSource(options, block, family, state, sequence, &source); !s.ok()) {
     return rocksdb::NewErrorIterator(s);
   }
-  DBIterOptions iter;
   iter.comparator = family->user_comparator();
   iter.merge.op = family->merge_operator();
   iter.merge.statistics = config_.options.statistics.get();
@@ -90,10 +110,10 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
 }
 
 rocksdb::Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
-  Status s = CheckRead(options);
+  const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
+  Status s = CheckRead(options, *family);
   if (s.ok()) s = CheckIteratorOptions(options);
   if (!s.ok()) return rocksdb::NewErrorIterator(s);
-  const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
   ReadState* const state = family->read_state()->Acquire();
   return NewIteratorOn(options, family, state, ReadSequence(options));
 }
@@ -102,7 +122,9 @@ Status DBImpl::NewIterators(const ReadOptions& options,
                             const std::vector<ColumnFamilyHandle*>& handles,
                             std::vector<rocksdb::Iterator*>* iterators) {
   iterators->clear();
-  if (Status s = CheckRead(options); !s.ok()) return s;
+  for (ColumnFamilyHandle* handle : handles) {
+    if (Status s = CheckRead(options, *FamilyOf(handle)); !s.ok()) return s;
+  }
   if (Status s = CheckIteratorOptions(options); !s.ok()) return s;
   std::vector<ReadState*> states;
   SequenceNumber sequence;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/file_names.h"
+#include "base/user_timestamp.h"
 #include "db/db_impl.h"
 #include "rocksdb/table_properties.h"
 
@@ -61,6 +62,17 @@ void FillProperties(const ColumnFamily& family, const TphMeta& tph,
   }
 }
 
+// A range of keys as they are stored: with timestamps, from all versions of its start to none of its limit.
+struct StoredRange {
+  StoredRange(const ColumnFamily& family, const Range& range)
+      : start_bytes(BeforeAllTimes(range.start, family.timestamp_size())),
+        limit_bytes(BeforeAllTimes(range.limit, family.timestamp_size())),
+        start(start_bytes),
+        limit(limit_bytes) {}
+  const std::string start_bytes, limit_bytes;
+  const Slice start, limit;
+};
+
 }  // namespace
 
 Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
@@ -72,21 +84,23 @@ Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& opti
   ReadStatePin state(FamilyOf(handle)->read_state());
   for (int i = 0; i < n; ++i) {
     sizes[i] = 0;
-    if (options.include_files) sizes[i] += state->view->ApproximateSize(ranges[i].start, ranges[i].limit);
+    const StoredRange range(*FamilyOf(handle), ranges[i]);
+    if (options.include_files) sizes[i] += state->view->ApproximateSize(range.start, range.limit);
     if (!options.include_memtables) continue;
     uint64_t count = 0, bytes = 0;
-    state->mem->ApproximateStats(ranges[i].start, ranges[i].limit, &count, &bytes);
+    state->mem->ApproximateStats(range.start, range.limit, &count, &bytes);
     sizes[i] += bytes;
     for (const auto& immutable : state->immutables) {
-      immutable->ApproximateStats(ranges[i].start, ranges[i].limit, &count, &bytes);
+      immutable->ApproximateStats(range.start, range.limit, &count, &bytes);
       sizes[i] += bytes;
     }
   }
   return Status::OK();
 }
 
-void DBImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& range,
+void DBImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& user_range,
                                          uint64_t* count, uint64_t* size) {
+  const StoredRange range(*FamilyOf(handle), user_range);
   ReadStatePin state(FamilyOf(handle)->read_state());
   state->mem->ApproximateStats(range.start, range.limit, count, size);
   for (const auto& immutable : state->immutables) {

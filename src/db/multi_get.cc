@@ -21,6 +21,7 @@ struct DBImpl::MultiGetCall {
   const ReadOptions& options;
   const Slice* keys;
   PinnableSlice* values;
+  std::string* timestamps;  // null: not wanted
   Status* statuses;
   SequenceNumber sequence = 0;
   // What value_size_soft_limit looks at, and the statistics.
@@ -32,11 +33,21 @@ std::vector<Status> DBImpl::MultiGet(const ReadOptions& options,
                                      const std::vector<ColumnFamilyHandle*>& families,
                                      const std::vector<Slice>& keys,
                                      std::vector<std::string>* values) {
+  return MultiGet(options, families, keys, values, nullptr);
+}
+
+std::vector<Status> DBImpl::MultiGet(const ReadOptions& options,
+                                     const std::vector<ColumnFamilyHandle*>& families,
+                                     const std::vector<Slice>& keys,
+                                     std::vector<std::string>* values,
+                                     std::vector<std::string>* timestamps) {
   const size_t n = keys.size();
   std::vector<Status> statuses(n);
+  if (timestamps != nullptr) timestamps->assign(n, "");
   std::vector<PinnableSlice> pinned(n);
   std::vector<ColumnFamilyHandle*> handles(families);
-  MultiGet(options, n, handles.data(), keys.data(), pinned.data(), statuses.data(), false);
+  MultiGet(options, n, handles.data(), keys.data(), pinned.data(),
+           timestamps != nullptr ? timestamps->data() : nullptr, statuses.data(), false);
   values->resize(n);
   for (size_t i = 0; i < n; ++i) {
     if (statuses[i].ok()) {
@@ -48,49 +59,58 @@ std::vector<Status> DBImpl::MultiGet(const ReadOptions& options,
   return statuses;
 }
 
-std::vector<Status> DBImpl::MultiGet(const ReadOptions& options,
-                                     const std::vector<ColumnFamilyHandle*>& families,
-                                     const std::vector<Slice>& keys,
-                                     std::vector<std::string>* values,
-                                     std::vector<std::string>* timestamps) {
-  if (timestamps != nullptr) timestamps->assign(keys.size(), "");
-  return MultiGet(options, families, keys, values);
-}
-
 void DBImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
                       const Slice* keys, PinnableSlice* values, Status* statuses,
                       bool sorted_input) {
-  std::vector<ColumnFamilyHandle*> handles(num_keys, family);
-  MultiGet(options, num_keys, handles.data(), keys, values, statuses, sorted_input);
+  MultiGet(options, family, num_keys, keys, values, nullptr, statuses, sorted_input);
 }
 
 void DBImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
                       Status* statuses, bool sorted_input) {
-  for (size_t i = 0; timestamps != nullptr && i < num_keys; ++i) timestamps[i].clear();
-  MultiGet(options, family, num_keys, keys, values, statuses, sorted_input);
+  std::vector<ColumnFamilyHandle*> handles(num_keys, family);
+  MultiGet(options, num_keys, handles.data(), keys, values, timestamps, statuses, sorted_input);
 }
 
 void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
-                      const Slice* keys, PinnableSlice* values, std::string* timestamps,
-                      Status* statuses, bool sorted_input) {
-  for (size_t i = 0; timestamps != nullptr && i < num_keys; ++i) timestamps[i].clear();
-  MultiGet(options, num_keys, handles, keys, values, statuses, sorted_input);
+                      const Slice* keys, PinnableSlice* values, Status* statuses,
+                      bool sorted_input) {
+  MultiGet(options, num_keys, handles, keys, values, nullptr, statuses, sorted_input);
+}
+
+// False: a key's family does not go with the options; then no key is looked for.
+bool DBImpl::CheckMultiGet(const ReadOptions& options, size_t num_keys,
+                           ColumnFamilyHandle** handles, Status* statuses) const {
+  const ColumnFamily* last = nullptr;
+  Status of_last;
+  bool ok = true;
+  for (size_t i = 0; i < num_keys; ++i) {
+    const ColumnFamily* const family = FamilyOf(handles[i]);
+    if (family != last) of_last = CheckRead(options, *family);
+    last = family;
+    statuses[i] = of_last;
+    ok = ok && of_last.ok();
+  }
+  for (size_t i = 0; !ok && i < num_keys; ++i) {
+    if (statuses[i].ok()) {
+      statuses[i] = Status::Incomplete(
+          "DB not queried due to invalid argument(s) in the same MultiGet call");
+    }
+  }
+  return ok;
 }
 
 // One consistent view of all families: where there are several, their states
 // are pinned under the mutex, so that no memtable switch falls between them.
 void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
-                      const Slice* keys, PinnableSlice* values, Status* statuses,
-                      bool sorted_input) {
+                      const Slice* keys, PinnableSlice* values, std::string* timestamps,
+                      Status* statuses, bool sorted_input) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   StopWatch watch(config_.clock, statistics, rocksdb::DB_MULTIGET);
   for (size_t i = 0; i < num_keys; ++i) values[i].Reset();
-  if (Status s = CheckRead(options); !s.ok()) {
-    std::fill(statuses, statuses + num_keys, s);
-    return;
-  }
-  MultiGetCall call{options, keys, values, statuses};
+  for (size_t i = 0; timestamps != nullptr && i < num_keys; ++i) timestamps[i].clear();
+  if (!CheckMultiGet(options, num_keys, handles, statuses)) return;
+  MultiGetCall call{options, keys, values, timestamps, statuses};
   std::vector<ColumnFamily*> families;
   for (size_t i = 0; i < num_keys; ++i) {
     ColumnFamily* const family = FamilyOf(handles[i]);
@@ -145,13 +165,13 @@ void DBImpl::MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, cons
   if (limited && !sorted_input) {
     const rocksdb::Comparator* comparator = family.user_comparator();
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return comparator->Compare(call->keys[a], call->keys[b]) < 0;
+      return comparator->CompareWithoutTimestamp(call->keys[a], false, call->keys[b], false) < 0;
     });
   }
   while (!order.empty()) {
     const auto some = order.first(std::min(order.size(), kMultiGetKeys));
     order = order.subspan(some.size());
-    Status s = CheckRead(options);
+    Status s = CheckRead(options, family);
     if (s.ok() && limited && call->bytes > options.value_size_soft_limit) {
       s = Status::Aborted("value_size_soft_limit exceeded");
     }
@@ -174,6 +194,17 @@ void DBImpl::MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, cons
 
 void DBImpl::MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
                           std::span<const uint32_t> keys) {
+  if (family.timestamp_size() != 0) {
+    for (uint32_t k : keys) {
+      PointRead read;
+      read.key = call->keys[k];
+      read.value = &call->values[k];
+      if (call->timestamps != nullptr) read.timestamp = &call->timestamps[k];
+      read.sequence = call->sequence;
+      call->statuses[k] = GetAtTime(call->options, family, state, read);
+    }
+    return;
+  }
   std::vector<GetContext> contexts;
   contexts.reserve(keys.size());
   std::vector<PointLookup> lookups;

@@ -123,6 +123,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
     if (s.ok()) s = family->store()->ApplyRecovered(recovered.AllTables(id));
     if (s.ok()) s = family->store()->Open();
     if (!s.ok()) return s;
+    if (family->history != nullptr) family->history->Set(recovered.history_low);
     family->log_number = family->mem_log_number =
         std::max(recovered.log_number, state.min_log_number);
     db_->families_.Add(std::move(family));

@@ -32,8 +32,8 @@ Status RecoveredState::Apply(VersionEdit edit) {
     }
   }
   auto it = families.find(edit.column_family);
-  const bool touches = edit.drop_column_family || edit.log_number || !edit.added.empty() ||
-                       !edit.deleted.empty();
+  const bool touches = edit.drop_column_family || edit.log_number || edit.history_low ||
+                       !edit.added.empty() || !edit.deleted.empty();
   if (it == families.end()) {
     if (!touches) return Status::OK();
     return Status::Corruption("manifest", "an edit names the unknown column family " +
@@ -45,6 +45,7 @@ Status RecoveredState::Apply(VersionEdit edit) {
   }
   RecoveredFamily& family = it->second;
   if (edit.log_number) family.log_number = *edit.log_number;
+  if (edit.history_low) family.history_low = *edit.history_low;
   for (const VersionEdit::Deleted& deleted : edit.deleted) {
     const auto table = family.tables.find(deleted.tph_id);
     if (table == family.tables.end() || table->second.level != deleted.level) {

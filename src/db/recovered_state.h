@@ -17,6 +17,7 @@ struct RecoveredFamily {
   std::string name;
   std::string comparator;
   uint64_t log_number = 0;
+  std::string history_low;  // of user-defined timestamps
   std::map<uint64_t, VersionEdit::Added> tables;  // by id
 
   // The tables as one edit of that family.

@@ -235,6 +235,7 @@ Status Repairer::WriteManifest() {
     edit.add_column_family = family.name;
     edit.comparator = family.comparator;
     edit.log_number = family.log_number;
+    if (!family.history_low.empty()) edit.history_low = family.history_low;
     edits.push_back(std::move(edit));
     edits.push_back(family.AllTables(id));
   }

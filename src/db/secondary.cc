@@ -299,6 +299,10 @@ void Secondary::Install(std::vector<Change>* changes) {
     change.family->store()->Install(change.edit, std::move(change.prepared));
   }
   for (const auto& family : db_->families_.All()) {
+    const auto recovered = state_.families.find(family->id());
+    if (family->history != nullptr && recovered != state_.families.end()) {
+      family->history->Set(recovered->second.history_low);
+    }
     while (!family->immutables.empty() &&
            family->immutables.front().log_number < family->log_number) {
       family->immutables.pop_front();

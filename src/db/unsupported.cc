@@ -5,14 +5,6 @@
 
 namespace compassdb {
 
-Status DBImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle*, std::string) {
-  return Status::NotSupported("IncreaseFullHistoryTsLow: user-defined timestamps");
-}
-
-Status DBImpl::GetFullHistoryTsLow(ColumnFamilyHandle*, std::string*) {
-  return Status::NotSupported("GetFullHistoryTsLow: user-defined timestamps");
-}
-
 Status DBImpl::DeleteFile(std::string) {
   return Status::NotSupported("DeleteFile: files hold pieces of many tables");
 }

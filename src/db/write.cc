@@ -61,6 +61,17 @@ class BatchChecker final : public BatchSink {
       return Status::InvalidArgument("Invalid column family specified in write batch",
                                      "id " + std::to_string(id));
     }
+    if (family_->timestamp_size() != 0) {
+      if (type == kTypeRangeDeletion) {
+        return Status::NotSupported("DeleteRange in a column family with timestamps",
+                                    family_->name());
+      }
+      if (type == kTypeMerge || type == kTypeWideColumnEntity ||
+          key.size() < family_->timestamp_size()) {
+        return Status::InvalidArgument("write batch holds a key without timestamp, column family",
+                                       family_->name());
+      }
+    }
     if (type == kTypeRangeDeletion && family_->user_comparator()->Compare(key, value) > 0) {
       return Status::InvalidArgument("DeleteRange: end key comes before start key");
     }
@@ -82,9 +93,9 @@ class BatchChecker final : public BatchSink {
   uint32_t id_ = 0;
 };
 
-Status NoTimestamps(const char* method) {
-  return Status::InvalidArgument(std::string(method) +
-                                 " with a timestamp: the column family's comparator has none");
+Status CheckUntimed(ColumnFamilyHandle* handle) {
+  const ColumnFamily& family = *FamilyOf(handle);
+  return family.timestamp_size() == 0 ? Status::OK() : TimestampsEnabled(family);
 }
 
 }  // namespace
@@ -101,40 +112,30 @@ Status DBImpl::CheckWritable(const char* method) const {
 
 Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                    const Slice& value) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   WriteBatch batch(key.size() + value.size() + 32);
   if (Status s = batch.Put(family, key, value); !s.ok()) return s;
   return Write(options, &batch);
 }
 
-Status DBImpl::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,
-                   const Slice&) {
-  return NoTimestamps("Put");
-}
-
 Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   WriteBatch batch(key.size() + 32);
   if (Status s = batch.Delete(family, key); !s.ok()) return s;
   return Write(options, &batch);
 }
 
-Status DBImpl::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
-  return NoTimestamps("Delete");
-}
-
 Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
                             const Slice& key) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   WriteBatch batch(key.size() + 32);
   if (Status s = batch.SingleDelete(family, key); !s.ok()) return s;
   return Write(options, &batch);
 }
 
-Status DBImpl::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&,
-                            const Slice&) {
-  return NoTimestamps("SingleDelete");
-}
-
 Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
                            const Slice& begin, const Slice& end) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   WriteBatch batch(begin.size() + end.size() + 32);
   if (Status s = batch.DeleteRange(family, begin, end); !s.ok()) return s;
   return Write(options, &batch);
@@ -143,12 +144,21 @@ Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* fami
 Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                      const Slice& value) {
   if (Status s = CheckWritable("Merge"); !s.ok()) return s;
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   if (FamilyOf(family)->merge_operator() == nullptr) {
     return Status::NotSupported("Provide a merge_operator when opening DB");
   }
   WriteBatch batch(key.size() + value.size() + 32);
   if (Status s = batch.Merge(family, key, value); !s.ok()) return s;
   return Write(options, &batch);
+}
+
+Status DBImpl::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                         const rocksdb::WideColumns& columns) {
+  if (family != nullptr) {
+    if (Status s = CheckUntimed(family); !s.ok()) return s;
+  }
+  return DB::PutEntity(options, family, key, columns);
 }
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
@@ -159,6 +169,9 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
                               const TransactionWrite& transaction, bool marks) {
   if (Status s = CheckWritable("Write"); !s.ok()) return s;
   if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
+  if (WriteBatchInternal::NeedsTimestamps(batch)) {
+    return Status::InvalidArgument("write batch must have timestamp(s) set");
+  }
   if (options.sync && options.disableWAL) {
     return Status::InvalidArgument("Sync writes has to enable WAL.");
   }

@@ -5,12 +5,16 @@
 #include <cassert>
 #include <utility>
 
+#include "base/user_timestamp.h"
+
 namespace compassdb {
 
 using rocksdb::CompactionFilter;
 
 CompactionIterator::CompactionIterator(InternalIterator* input, CompactionIteratorOptions options)
-    : input_(input), options_(std::move(options)) {
+    : input_(input),
+      options_(std::move(options)),
+      timestamp_size_(options_.comparator->timestamp_size()) {
   assert(std::is_sorted(options_.snapshots.begin(), options_.snapshots.end()));
 }
 
@@ -49,7 +53,7 @@ void CompactionIterator::Advance() {
       FinishKey();
       continue;
     }
-    if (in_key_ && options_.comparator->Compare(user_key_, version.user_key) != 0) {
+    if (in_key_ && !InKey(version.user_key)) {
       FinishKey();
       continue;
     }
@@ -95,9 +99,32 @@ void CompactionIterator::StepInput() {
   input_->Next();
 }
 
+bool CompactionIterator::BelowHistory(const Slice& user_key) const {
+  return !options_.history_low.empty() &&
+         options_.comparator->CompareTimestamp(TimestampOf(user_key, timestamp_size_),
+                                               options_.history_low) < 0;
+}
+
+// Whether a record belongs to the key being worked on.
+bool CompactionIterator::InKey(const Slice& user_key) const {
+  if (timestamp_size_ == 0 || keeps_history_) {
+    return options_.comparator->Compare(user_key_, user_key) == 0;
+  }
+  return IsSameKey(options_.comparator, user_key_, user_key);  // the older ones follow the newest
+}
+
+void CompactionIterator::AddPending(const ParsedInternalKey& version, Pending tombstone) {
+  if (timestamp_size_ != 0) {
+    tombstone.timestamp = TimestampOf(version.user_key, timestamp_size_).ToString();
+    if (keeps_history_ && !tombstone.for_outside_only) tombstone.for_conflicts = true;
+  }
+  pending_.push_back(std::move(tombstone));
+}
+
 void CompactionIterator::StartKey(const Slice& user_key) {
   user_key_.assign(user_key.data(), user_key.size());
   in_key_ = true;
+  keeps_history_ = timestamp_size_ != 0 && !BelowHistory(user_key);
   first_version_ = true;
   have_stripe_ = false;
   lone_single_delete_ = false;
@@ -138,7 +165,7 @@ size_t CompactionIterator::StripeOf(SequenceNumber seq) const {
 void CompactionIterator::ProcessVersion(const ParsedInternalKey& version) {
   if (skip_key_) {
     if (first_version_) {
-      pending_.push_back({version.sequence, kTypeDeletion, false, true, false});
+      AddPending(version, {version.sequence, kTypeDeletion, false, true, false});
       first_version_ = false;
     }
     ++stats_.dropped_by_filter;
@@ -189,7 +216,7 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
   first_version_ = false;
   if (RangeDeleted(version, stripe_)) {
     ++stats_.dropped_range_deleted;
-    if (first && !Stale()) pending_.push_back({seq, kTypeDeletion, false, true, false});
+    if (first && !Stale()) AddPending(version, {seq, kTypeDeletion, false, true, false});
     StepInput();
     return;
   }
@@ -198,7 +225,7 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
     return;
   }
   if (!IsValueType(version.type)) {
-    pending_.push_back({seq, version.type, true, false, false});
+    AddPending(version, {seq, version.type, true, false, false});
     lone_single_delete_ = version.type == kTypeSingleDeletion;
     StepInput();
     return;
@@ -210,22 +237,23 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
   }
   switch (decision) {
     case Decision::kKeep:
-      EmitLive(seq, version.type, input_->value());
+      EmitLive(version, input_->value());
       return;
     case Decision::kChangeValue:
-      Emit(seq, kTypeValue, std::move(filter_value_));
+      Emit(version.user_key, seq, kTypeValue, std::move(filter_value_));
       StepInput();
       return;
     case Decision::kRemove:
     case Decision::kPurge:
       ++stats_.dropped_by_filter;
-      pending_.push_back({seq, decision == Decision::kRemove ? kTypeDeletion : kTypeSingleDeletion,
-                          false, false, false});
+      AddPending(version,
+                 {seq, decision == Decision::kRemove ? kTypeDeletion : kTypeSingleDeletion, false,
+                  false, false});
       lone_single_delete_ = decision == Decision::kPurge;
       StepInput();
       return;
     case Decision::kRemoveAndSkipUntil:
-      StartSkipping(seq);
+      StartSkipping(version);
       ++stats_.dropped_by_filter;
       StepInput();
       return;
@@ -262,10 +290,10 @@ CompactionIterator::Decision CompactionIterator::AskFilter(CompactionFilter::Val
   }
 }
 
-void CompactionIterator::StartSkipping(SequenceNumber newest) {
+void CompactionIterator::StartSkipping(const ParsedInternalKey& newest) {
   skip_until_ = filter_skip_;
   skipping_ = skip_key_ = true;
-  pending_.push_back({newest, kTypeDeletion, false, true, false});
+  AddPending(newest, {newest.sequence, kTypeDeletion, false, true, false});
 }
 
 // Decides on the pending tombstones of the key, once what follows is known.
@@ -278,7 +306,9 @@ void CompactionIterator::FlushPending(bool older_output_follows) {
       continue;
     }
     Record record;
-    AppendInternalKey(&record.key, user_key_, p.sequence, p.type);
+    const Slice key = StripTimestamp(user_key_, timestamp_size_);
+    record.key.assign(key.data(), key.size());
+    AppendInternalKey(&record.key, p.timestamp, p.sequence, p.type);
     record.stale = Stale();
     queue_.push_back(std::move(record));
   }
@@ -297,20 +327,22 @@ SequenceNumber CompactionIterator::OutputSequence(SequenceNumber seq, ValueType 
   return 0;
 }
 
-void CompactionIterator::Emit(SequenceNumber seq, ValueType type, std::string value) {
+void CompactionIterator::Emit(const Slice& user_key, SequenceNumber seq, ValueType type,
+                              std::string value) {
   FlushPending(/*older_output_follows=*/true);
   Record record;
-  AppendInternalKey(&record.key, user_key_, OutputSequence(seq, type), type);
+  AppendInternalKey(&record.key, user_key, OutputSequence(seq, type), type);
   record.value = std::move(value);
   record.stale = Stale();
   queue_.push_back(std::move(record));
 }
 
 // A value that is the input's own: the input moves on when the output does.
-void CompactionIterator::EmitLive(SequenceNumber seq, ValueType type, const Slice& value) {
+void CompactionIterator::EmitLive(const ParsedInternalKey& version, const Slice& value) {
   FlushPending(/*older_output_follows=*/true);
   live_key_.clear();
-  AppendInternalKey(&live_key_, user_key_, OutputSequence(seq, type), type);
+  AppendInternalKey(&live_key_, version.user_key, OutputSequence(version.sequence, version.type),
+                    version.type);
   live_value_ = value;
   live_stale_ = Stale();
   live_ready_ = true;
@@ -407,7 +439,7 @@ bool CompactionIterator::TakeOperand(SequenceNumber top, SequenceNumber seq,
     case Decision::kRemoveAndSkipUntil:
       stats_.dropped_by_filter += operands->size();
       operands->clear();
-      StartSkipping(top);  // the record at hand goes with the others
+      StartSkipping({user_key_, top, kTypeMerge});  // the record at hand goes with the others
       return false;
     default:
       return false;  // AskFilter has set the status
@@ -429,7 +461,7 @@ void CompactionIterator::FoldBase(std::vector<Operand>* operands, const Slice* b
     return;
   }
   stats_.merged_operands += operands->size();
-  Emit(operands->front().sequence, kTypeValue, std::move(result));
+  Emit(user_key_, operands->front().sequence, kTypeValue, std::move(result));
 }
 
 // The base is not at hand: combine the operands if the operator can.
@@ -439,10 +471,12 @@ void CompactionIterator::EmitOperands(std::vector<Operand>* operands) {
   std::string combined;
   if (PartialMerge(options_.merge, user_key_, oldest_first, &combined)) {
     stats_.merged_operands += operands->size() - 1;
-    Emit(operands->front().sequence, kTypeMerge, std::move(combined));
+    Emit(user_key_, operands->front().sequence, kTypeMerge, std::move(combined));
     return;
   }
-  for (Operand& operand : *operands) Emit(operand.sequence, kTypeMerge, std::move(operand.value));
+  for (Operand& operand : *operands) {
+    Emit(user_key_, operand.sequence, kTypeMerge, std::move(operand.value));
+  }
 }
 
 }  // namespace compassdb

@@ -13,6 +13,9 @@
 // outside; then nothing of the key is treated as its newest: it is not
 // filtered, not zeroed, and tombstones stay. Stale implies the former.
 //
+// With user-defined timestamps, versions of a key at times from `history_low` on are keys of their own, and
+// their tombstones stay; all older ones together are versions of one key.
+//
 // Range tombstones themselves are the caller's: this class only drops what
 // they cover within a stripe.
 //
@@ -46,6 +49,7 @@ struct CompactionIteratorOptions {
   // The job rewrites whole tables at the bottom: sequences of values that all
   // readers see may become 0.
   bool allow_zero_sequence = false;
+  std::string history_low;  // a timestamp; empty: the comparator has none, or all history stays
   std::function<bool(const Slice& user_key)> may_exist_outside;
   std::function<bool(const Slice& user_key)> is_stale;
   // A SingleDelete that meets a Deletion is Corruption, as in RocksDB.
@@ -101,6 +105,7 @@ class CompactionIterator {
     bool from_input;        // it is a tombstone of the input, not made here
     bool for_outside_only;  // the stripes below need no hiding by it
     bool for_conflicts;     // kept in any case
+    std::string timestamp = {};  // empty without timestamps
   };
   struct Operand {
     SequenceNumber sequence;
@@ -109,6 +114,9 @@ class CompactionIterator {
 
   void Advance();
   void StepInput();
+  void AddPending(const ParsedInternalKey& version, Pending tombstone);
+  bool InKey(const Slice& user_key) const;
+  bool BelowHistory(const Slice& user_key) const;
   void StartKey(const Slice& user_key);
   void FinishKey();
   void ProcessVersion(const ParsedInternalKey& version);
@@ -129,11 +137,11 @@ class CompactionIterator {
   // The filter.
   using Decision = rocksdb::CompactionFilter::Decision;
   Decision AskFilter(rocksdb::CompactionFilter::ValueType type, const Slice& value);
-  void StartSkipping(SequenceNumber newest);
+  void StartSkipping(const ParsedInternalKey& newest);
 
   void FlushPending(bool older_output_follows);
-  void Emit(SequenceNumber seq, ValueType type, std::string value);
-  void EmitLive(SequenceNumber seq, ValueType type, const Slice& value);
+  void Emit(const Slice& user_key, SequenceNumber seq, ValueType type, std::string value);
+  void EmitLive(const ParsedInternalKey& version, const Slice& value);
   SequenceNumber OutputSequence(SequenceNumber seq, ValueType type);
   bool MayExistOutside();
   bool Stale();
@@ -148,12 +156,14 @@ class CompactionIterator {
 
   InternalIterator* const input_;
   CompactionIteratorOptions options_;
+  const size_t timestamp_size_;
   Status status_;
   CompactionIteratorStats stats_;
 
   // The key being worked on.
   bool in_key_ = false;
-  std::string user_key_;
+  std::string user_key_;  // of its first version
+  bool keeps_history_ = false;  // it is one at a time that is not below history_low
   bool first_version_ = false;  // no version of it was seen yet
   bool have_stripe_ = false;
   size_t stripe_ = 0;            // of the last version

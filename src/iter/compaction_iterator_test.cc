@@ -10,6 +10,7 @@
 
 #include "iter/merging_iterator.h"
 #include "iter/test_support.h"
+#include "util/comparator_u64ts.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -58,15 +59,31 @@ class ScriptFilter : public CompactionFilter {
   }
 };
 
+std::string TimeBytes(const std::string& number) {
+  std::string bytes;
+  PutFixed64(&bytes, std::stoull(number));
+  return bytes;
+}
+std::string StoredKey(const std::string& word) {
+  const size_t at = word.find('@');
+  return at == std::string::npos ? word : word.substr(0, at) + TimeBytes(word.substr(at + 1));
+}
+std::string BareKey(const Slice& key) { return key.ToString().substr(0, 1); }
+std::string ShownKey(const Slice& key, const Comparator* comparator) {
+  if (comparator->timestamp_size() == 0) return key.ToString();
+  return BareKey(key) + "@" + std::to_string(DecodeFixed64(key.data() + key.size() - 8));
+}
+
 // One line per item:
 //   snap N...   outside KEY...   stale KEY...   zero   filter   nopartial
 //   contracts   conflict N
 //   del A B N   a range tombstone [A, B) at N
+//   times       keys have timestamps: KEY@TIME          low TIME   full_history_ts_low
 //   KEY N T [V] a record; T is P, D, S, M or E
 // The answer lists the surviving records; stale ones end in " stale".
 std::string Compact(const std::string& text) {
   CompactionIteratorOptions o;
-  o.comparator = BytewiseComparator();
+  const Comparator* comparator = BytewiseComparator();
   std::set<std::string> outside, stale;
   std::vector<RangeTombstone> tombstones;
   std::vector<TestRecord> records;
@@ -85,6 +102,11 @@ std::string Compact(const std::string& text) {
       while (in >> item) stale.insert(item);
     } else if (word == "zero") {
       o.allow_zero_sequence = true;
+    } else if (word == "times") {
+      comparator = BytewiseComparatorWithU64Ts();
+    } else if (word == "low") {
+      in >> item;
+      o.history_low = TimeBytes(item);
     } else if (word == "filter") {
       o.filter = &filter;
     } else if (word == "nopartial") {
@@ -100,7 +122,7 @@ std::string Compact(const std::string& text) {
     } else {
       TestRecord r;
       char type;
-      r.key = word;
+      r.key = StoredKey(word);
       in >> r.sequence >> type >> r.value;
       r.type = type == 'P'   ? kTypeValue
                : type == 'D' ? kTypeDeletion
@@ -112,17 +134,18 @@ std::string Compact(const std::string& text) {
   }
   AppendOperator op(partial);
   o.merge.op = &op;
-  RangeTombstoneSet set(BytewiseComparator());
-  set.Add(std::make_shared<RangeTombstoneList>(tombstones, BytewiseComparator()));
+  o.comparator = comparator;
+  RangeTombstoneSet set(comparator);
+  set.Add(std::make_shared<RangeTombstoneList>(tombstones, comparator));
   o.tombstones = &set;
-  o.may_exist_outside = [&](const Slice& key) { return outside.contains(key.ToString()); };
+  o.may_exist_outside = [&](const Slice& key) { return outside.contains(BareKey(key)); };
   o.is_stale = [&](const Slice& key) { return stale.contains(key.ToString()); };
-  InternalKeyComparator cmp(BytewiseComparator());
+  InternalKeyComparator cmp(comparator);
   VectorIterator input(records, cmp);
   CompactionIterator it(&input, o);
   std::string out = "\n";
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    out += it.user_key().ToString() + " " + std::to_string(ExtractSequence(it.key())) + " " +
+    out += ShownKey(it.user_key(), comparator) + " " + std::to_string(ExtractSequence(it.key())) + " " +
            TypeChar(ExtractType(it.key()));
     if (!it.value().empty()) out += " " + it.value().ToString();
     out += it.stale() ? " stale\n" : "\n";
@@ -173,6 +196,28 @@ TEST(CompactionIterator, OperandsFoldIntoTheirBase) {
   EXPECT_EQ(Compact("a 9 M x\na 8 M y\na 7 D\na 6 P w\n"), "\na 9 P y,x\n");
   EXPECT_EQ(Compact("a 9 M x\na 8 M y\n"), "\na 9 P y,x\n");
   EXPECT_EQ(Compact("a 9 M x\na 8 S\na 7 P w\n"), "\na 9 P x\n");
+}
+
+TEST(CompactionIterator, VersionsAtTimesAreKeysOfTheirOwn) {
+  EXPECT_EQ(Compact("times\na@9 9 P x\na@7 7 P y\na@7 6 P z\na@3 3 P w\n"),
+            "\na@9 9 P x\na@7 7 P y\na@3 3 P w\n");
+  // Tombstones hide older times: they stay, whatever is left at their own.
+  EXPECT_EQ(Compact("times\na@9 9 D\na@7 7 S\na@3 3 P w\nb@5 5 D\n"),
+            "\na@9 9 D\na@7 7 S\na@3 3 P w\nb@5 5 D\n");
+  EXPECT_EQ(Compact("times\nfilter\na@9 9 P drop\na@7 7 P y\n"), "\na@9 9 D\na@7 7 P y\n");
+}
+
+TEST(CompactionIterator, BelowTheHistoryOneVersionIsLeft) {
+  EXPECT_EQ(Compact("times\nlow 7\na@9 9 P x\na@7 7 P y\na@5 5 P z\na@3 3 P w\nb@2 2 P v\n"),
+            "\na@9 9 P x\na@7 7 P y\na@5 5 P z\nb@2 2 P v\n");
+  EXPECT_EQ(Compact("times\nlow 9\na@9 9 D\na@7 7 P y\na@5 5 P z\n"), "\na@9 9 D\na@7 7 P y\n");
+  EXPECT_EQ(Compact("times\nlow 9\na@7 7 D\na@5 5 P z\n"), "\n");
+  EXPECT_EQ(Compact("times\nlow 9\noutside a\na@7 7 D\na@5 5 P z\n"), "\na@7 7 D\n");
+  EXPECT_EQ(Compact("times\nlow 9\na@7 7 S\na@5 5 P z\n"), "\n");
+  EXPECT_EQ(Compact("times\nlow 9\nzero\na@7 7 P x\na@5 5 P z\n"), "\na@7 0 P x\n");
+  // Snapshots keep what they see.
+  EXPECT_EQ(Compact("times\nlow 9\nsnap 6\na@7 7 D\na@5 5 P z\na@4 4 P w\n"),
+            "\na@7 7 D\na@5 5 P z\n");
 }
 
 TEST(CompactionIterator, EntitiesAreValuesThatNothingFoldsInto) {

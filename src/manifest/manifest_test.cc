@@ -21,6 +21,7 @@ VersionEdit FullEdit(uint64_t n) {
   e.add_column_family = "family";
   e.comparator = "cmp";
   e.log_number = 9;
+  e.history_low = std::string("low\0", 4);
   e.deleted.push_back({2, 77});
   TphMeta t;
   t.tph_id = 12 + n;
@@ -52,6 +53,7 @@ TEST(VersionEditTest, RoundTrip) {
   EXPECT_EQ(bytes, again);
   EXPECT_EQ(e.added[0].tph.pieces[1].live_keys, 8u);
   EXPECT_EQ(e.added[0].tph.smallest.size(), 3u);
+  EXPECT_EQ(e.history_low, std::string("low\0", 4));
   EXPECT_TRUE(e.added[0].tph.hash_range);
   EXPECT_EQ(e.added[0].tph.search, (SearchRange{1u << 30, (2u << 30) - 1}));
   FullEdit(2).EncodeTo(&(bytes = ""));

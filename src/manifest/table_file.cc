@@ -185,7 +185,10 @@ Status TableFile::Open(FileSystem* fs, const std::string& path, const Comparator
                                         " and is not known to be in the order of " + comparator->Name());
   TableReaderOptions options;
   options.comparator = WriterOf(table->info_.comparator, comparator);
-  if (options.comparator == nullptr) return other;
+  if (options.comparator == nullptr ||
+      options.comparator->timestamp_size() != comparator->timestamp_size()) {
+    return other;
+  }
   auto context = std::make_shared<const TableContext>(table->files_.get(), options);
   table->piece_ = std::make_unique<Piece>(context, *table->info_.table.pieces[0].meta,
                                           IndexMode::kResident);

@@ -22,6 +22,7 @@ enum Tag : uint32_t {
   kComparator = 12,
   kDropColumnFamily = 13,
   kLogNumber = 14,
+  kHistoryLow = 15,
   kDeleted = 20,
   kAdded = 21,
 };
@@ -152,6 +153,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
   if (comparator) PutTagged(dst, kComparator, *comparator);
   if (drop_column_family) PutVarint32(dst, kDropColumnFamily);
   if (log_number) PutTagged(dst, kLogNumber, *log_number);
+  if (history_low) PutTagged(dst, kHistoryLow, *history_low);
   for (const Deleted& d : deleted) {
     PutTagged(dst, kDeleted, d.level);
     PutVarint64(dst, d.tph_id);
@@ -220,6 +222,10 @@ Status VersionEdit::DecodeFrom(const Slice& source) {
       case kLogNumber:
         if (!GetVarint64(&src, &number)) return bad("log number");
         log_number = number;
+        break;
+      case kHistoryLow:
+        if (!GetString(&src, &text)) return bad("history low");
+        history_low = text;
         break;
       case kDeleted: {
         Deleted d{};

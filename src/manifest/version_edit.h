@@ -30,6 +30,7 @@ struct VersionEdit {
   std::optional<std::string> add_column_family;  // its name
   std::optional<std::string> comparator;         // its name
   bool drop_column_family = false;
+  std::optional<std::string> history_low;  // full_history_ts_low of its timestamps
   std::optional<uint64_t> log_number;  // WALs below hold nothing of this family
   struct Added {
     int level;

@@ -219,9 +219,6 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   if (options.comparator == nullptr) {
     return Status::InvalidArgument(where + "comparator", "is null");
   }
-  if (options.comparator->timestamp_size() > 0) {
-    return Status::NotSupported(where + "comparator", "user-defined timestamps");
-  }
   if (options.compaction_style == rocksdb::kCompactionStyleFIFO) {
     return Status::NotSupported(where + "compaction_style",
                                 "kCompactionStyleFIFO drops the oldest data; set ttl instead, or "

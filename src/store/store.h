@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/key_hash.h"
+#include "base/user_timestamp.h"
 #include "compassdb/data_order.h"
 #include "env/clock.h"
 #include "env/file_system.h"
@@ -60,6 +61,7 @@ struct StoreOptions {
   uint32_t column_family_id = 0;
   std::string column_family_name;
   const Comparator* comparator = nullptr;
+  std::shared_ptr<const HistoryLow> history;  // null without timestamps
   std::shared_ptr<rocksdb::MergeOperator> merge_operator;
   const rocksdb::CompactionFilter* compaction_filter = nullptr;
   std::shared_ptr<rocksdb::CompactionFilterFactory> compaction_filter_factory;

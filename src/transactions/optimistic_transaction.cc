@@ -65,6 +65,7 @@ Status OptimisticTransaction::CommitWithLatches() {
 Status OptimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& key,
                                       bool read_only, bool exclusive, bool do_validate,
                                       bool /*assume_tracked*/) {
+  if (Status s = CheckNoTimestamps(family); !s.ok()) return s;
   if (!do_validate) return Status::OK();
   SetSnapshotIfNeeded();
   if (boundary_ == nullptr) boundary_ = snapshot_ != nullptr ? snapshot_ : NewSnapshot();

@@ -345,6 +345,7 @@ void PessimisticTransaction::Unlock(uint32_t family, const std::string& key) {
 Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& key,
                                        bool read_only, bool exclusive, bool do_validate,
                                        bool assume_tracked) {
+  if (Status s = CheckNoTimestamps(family); !s.ok()) return s;
   if (skip_locks_) return Status::OK();
   const uint32_t id = family->GetID();
   const std::string name = key.ToString();

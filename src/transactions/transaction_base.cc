@@ -72,6 +72,12 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
 
 DBImpl* EngineOf(rocksdb::DB* db) { return dynamic_cast<DBImpl*>(db->GetRootDB()); }
 
+Status CheckNoTimestamps(ColumnFamilyHandle* family) {
+  if (FamilyOf(family)->timestamp_size() == 0) return Status::OK();
+  return Status::NotSupported("transactions on column families with timestamps",
+                              family->GetName());
+}
+
 Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys) {
   for (const auto& [id, tracked] : keys.families()) {
     if (tracked.empty()) continue;

@@ -28,6 +28,9 @@ using rocksdb::WriteBatchWithIndex;
 // The engine below `db`; null if it is another one.
 DBImpl* EngineOf(rocksdb::DB* db);
 
+// NotSupported for a family with user-defined timestamps.
+Status CheckNoTimestamps(ColumnFamilyHandle* family);
+
 // Busy if a tracked key has a record above its sequence.
 Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys);
 

@@ -17,13 +17,16 @@ using namespace compassdb;  // NOLINT: the internals of this class
 struct WriteBatchWithIndex::Rep {
   Rep(const Comparator* fallback, size_t reserved_bytes, bool overwrite, size_t max_bytes,
       size_t protection_bytes)
-      : batch(reserved_bytes, max_bytes, protection_bytes,
-              fallback != nullptr ? fallback->timestamp_size() : 0),
-        index(&batch, fallback, overwrite) {}
+      : batch(reserved_bytes, max_bytes, protection_bytes, /*default_cf_ts_sz=*/0),
+        index(&batch, fallback, overwrite),
+        timestamps(fallback != nullptr && fallback->timestamp_size() != 0) {}
 
   // Adds a record by `write` and indexes it.
   template <typename Write>
   Status Add(ColumnFamilyHandle* family, const Write& write) {
+    if (family != nullptr ? ColumnFamilyTimestampSize(family) != 0 : timestamps) {
+      return Status::NotSupported("WriteBatchWithIndex: user-defined timestamps");
+    }
     const size_t offset = batch.GetDataSize();
     Status s = write();
     if (!s.ok()) return s;
@@ -33,6 +36,7 @@ struct WriteBatchWithIndex::Rep {
 
   WriteBatch batch;
   BatchIndex index;
+  const bool timestamps;  // in keys whose family is not named
 };
 
 namespace {

@@ -24,7 +24,7 @@ int RunScenarios(const std::string& directory, const std::string& wanted) {
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
                             CompactionScenarios(), OptionScenarios(), CopyScenarios(),
                             BatchIndexScenarios(), TransactionScenarios(), EntityScenarios(),
-                            LogScenarios()}) {
+                            LogScenarios(), TimestampScenarios(), WalkScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {
         printf("%s\n", scenario.name);

@@ -53,6 +53,8 @@ std::vector<Scenario> OptionScenarios();
 std::vector<Scenario> CopyScenarios();
 std::vector<Scenario> BatchIndexScenarios();
 std::vector<Scenario> EntityScenarios();
+std::vector<Scenario> TimestampScenarios();
+std::vector<Scenario> WalkScenarios();
 std::vector<Scenario> TransactionScenarios();
 std::vector<Scenario> LogScenarios();
 

@@ -41,6 +41,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
   options.merge.op = options_->merge_operator.get();
   options.merge.statistics = context_->statistics;
   options.filter = filter.get();
+  if (options_->history != nullptr) options.history_low = options_->history->Get();
   options.may_exist_outside = [](const Slice&) { return true; };
   CompactionIterator it(merged.get(), std::move(options));
 

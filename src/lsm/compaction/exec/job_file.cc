@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/file_names.h"
+#include "base/user_timestamp.h"
 
 namespace compassdb {
 
@@ -165,7 +166,15 @@ void ExtendBounds(const Comparator* cmp, const PieceMeta& piece,
   }
   meta->smallest_seq = std::min(meta->smallest_seq, piece.smallest_seq);
   meta->largest_seq = std::max(meta->largest_seq, piece.largest_seq);
-  if (piece.num_records > 0) extend(piece.smallest, piece.largest, false);
+  if (piece.num_records > 0) {
+    const size_t timestamp_size = cmp->timestamp_size();
+    if (timestamp_size == 0) {
+      extend(piece.smallest, piece.largest, false);
+    } else {  // whole keys, so that all versions of a key are in one table of a level
+      extend(BeforeAllTimes(StripTimestamp(piece.smallest, timestamp_size), timestamp_size),
+             BehindAllTimes(StripTimestamp(piece.largest, timestamp_size), timestamp_size), false);
+    }
+  }
   for (const RangeTombstone& t : tombstones) extend(t.start, t.end, true);
 }
 

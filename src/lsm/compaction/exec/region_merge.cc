@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/user_timestamp.h"
 #include "iter/merging_iterator.h"
 #include "lsm/compaction/exec/delta_split.h"
 #include "table/key_order.h"
@@ -77,6 +78,7 @@ CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* coveri
   options.merge.statistics = in_.context->statistics;
   options.filter = filter_;
   options.level = in_.output_level;
+  if (in_.options->history != nullptr) options.history_low = in_.options->history->Get();
   return options;
 }
 
@@ -340,7 +342,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     const Slice user_key = it.user_key();
     if (builder != nullptr && builder->EstimatedBytes() >= cut_at &&
-        cmp_->Compare(user_key, last_user_key) != 0) {
+        !IsSameKey(cmp_, user_key, last_user_key)) {
       s = FinishWholeTable(in_.output_level, region, std::move(builder), creation,
                            take(user_key.ToString()));
     }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// User-defined timestamps: the last timestamp_size() bytes of a user key, where the comparator says that
+// there are any. Of one key the newest comes first; bytes 0xff are the newest, bytes 0 the oldest.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "rocksdb/comparator.h"
+#include "rocksdb/slice.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+inline rocksdb::Slice StripTimestamp(const rocksdb::Slice& user_key, size_t timestamp_size) {
+  return rocksdb::Slice(user_key.data(), user_key.size() - timestamp_size);
+}
+inline rocksdb::Slice TimestampOf(const rocksdb::Slice& user_key, size_t timestamp_size) {
+  return rocksdb::Slice(user_key.data() + user_key.size() - timestamp_size, timestamp_size);
+}
+inline std::string AppendTimestamp(const rocksdb::Slice& key, const rocksdb::Slice& timestamp) {
+  std::string user_key(key.data(), key.size());
+  user_key.append(timestamp.data(), timestamp.size());
+  return user_key;
+}
+
+// Sorts before, or behind, all versions of a key that has no timestamp itself.
+inline std::string BeforeAllTimes(const rocksdb::Slice& key, size_t timestamp_size) {
+  return AppendTimestamp(key, std::string(timestamp_size, '\xff'));
+}
+inline std::string BehindAllTimes(const rocksdb::Slice& key, size_t timestamp_size) {
+  return AppendTimestamp(key, std::string(timestamp_size, '\0'));
+}
+
+// Whether two user keys are one key, at whatever times.
+inline bool IsSameKey(const rocksdb::Comparator* comparator, const rocksdb::Slice& a,
+                      const rocksdb::Slice& b) {
+  return comparator->timestamp_size() == 0 ? comparator->Compare(a, b) == 0
+                                           : comparator->CompareWithoutTimestamp(a, b) == 0;
+}
+
+// Below this time a family keeps one version of each key (full_history_ts_low). Empty: it keeps all.
+// Thread safe.
+class HistoryLow {
+ public:
+  std::string Get() const {
+    MutexLock lock(&mu_);
+    return low_;
+  }
+  void Set(std::string low) {
+    MutexLock lock(&mu_);
+    low_ = std::move(low);
+  }
+
+ private:
+  mutable Mutex mu_;  // a leaf lock
+  std::string low_ GUARDED_BY(mu_);
+};
+
+}  // namespace compassdb
