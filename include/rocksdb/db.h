@@ -843,6 +843,12 @@ class DB {
     return Status::NotSupported("DB::PromoteL0 is not implemented");
   }
 
+  // Waits until no flush or compaction is running or due. An extension: later versions of RocksDB
+  // have it.
+  virtual Status WaitForCompact(const WaitForCompactOptions& /*options*/) {
+    return Status::NotSupported("DB::WaitForCompact is not implemented");
+  }
+
   // Records operations until EndTrace().
   virtual Status StartTrace(const TraceOptions& /*options*/,
                             std::unique_ptr<TraceWriter>&& /*trace_writer*/) {

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <string>
@@ -758,6 +759,21 @@ struct CompactRangeOptions {
 
   // Instead of the column family's, if in [0, 1].
   double blob_garbage_collection_age_cutoff = -1;
+};
+
+// Options of DB::WaitForCompact(), which is a later addition to RocksDB.
+struct WaitForCompactOptions {
+  // Background work that is paused gives Aborted; otherwise it is waited for.
+  bool abort_on_pause = false;
+
+  // Memtables are flushed first.
+  bool flush = false;
+
+  // The database is closed afterwards.
+  bool close_db = false;
+
+  // Longest wait, then TimedOut; 0: none.
+  std::chrono::microseconds timeout = std::chrono::microseconds::zero();
 };
 
 // Options of DB::IngestExternalFile().

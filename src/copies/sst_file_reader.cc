@@ -65,6 +65,12 @@ std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const
   props->raw_value_size = piece.raw_bytes;  // keys included: they are not told apart
   props->creation_time = piece.creation_time;
   props->file_creation_time = piece.creation_time;
+  compassdb::CollectedProperties collected;
+  // Verified when the file was opened; a read that fails now leaves them out.
+  if (rep_->file->piece().ReadCollected(&collected).ok()) {
+    props->user_collected_properties = std::move(collected.properties);
+    props->property_collectors_names = std::move(collected.collectors);
+  }
   return props;
 }
 

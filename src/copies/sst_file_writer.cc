@@ -57,6 +57,7 @@ struct SstFileWriter::Rep {
   const Comparator* const comparator;
   ColumnFamilyHandle* const family;
   const std::shared_ptr<compassdb::FileSystem> fs;
+  compassdb::StoreOptions store;  // of the writer; outlives it
   std::unique_ptr<TableFileWriter> writer;  // null: not open
   ExternalSstFileInfo info;
   bool deletes = false;  // some range that is not empty
@@ -81,7 +82,7 @@ Status SstFileWriter::Open(const std::string& file_path) {
   rep_->deletes = false;
   ColumnFamilyOptions family = rep_->options;
   if (rep_->family != nullptr) family = compassdb::FamilyOf(rep_->family)->options();
-  compassdb::StoreOptions store;
+  compassdb::StoreOptions& store = rep_->store;
   Status s = compassdb::ProjectFamilyOptions(0, "", family, &store);
   if (!s.ok()) return s;
   compassdb::PieceBuildOptions build;
@@ -90,6 +91,10 @@ Status SstFileWriter::Open(const std::string& file_path) {
   build.block_size_deviation = store.block_size_deviation;
   if (!store.compression.empty()) build.compression = store.compression.back();
   build.compression_level = store.compression_level;
+  build.collectors = &store.collectors;
+  build.collector_context.column_family_id =
+      rep_->family != nullptr ? rep_->family->GetID()
+                              : TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
   return TableFileWriter::Create(rep_->fs.get(), file_path, build, &rep_->writer);
 }
 

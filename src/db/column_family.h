@@ -192,6 +192,10 @@ class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {
   bool internal_ = false;
 };
 
+// Adds a piece to what is told of tables (metadata.cc).
+void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
+                        rocksdb::TableProperties* props);
+
 inline ColumnFamily* FamilyOf(rocksdb::ColumnFamilyHandle* handle) {
   return static_cast<ColumnFamilyHandleImpl*>(handle)->family();
 }

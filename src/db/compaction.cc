@@ -48,7 +48,7 @@ void DBImpl::BackgroundCompaction() {
 
 Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
                              std::unique_ptr<CompactionTask> task, bool manual,
-                             const std::atomic<bool>* cancel) {
+                             const std::atomic<bool>* cancel, JobReport* told) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   const JobContext job{this, config_.name, config_.table_dir, next_job_id_.fetch_add(1), family};
   LogInfo(config_.info_log.get(), "[" + family->name() + "] [JOB " + std::to_string(job.job_id) +
@@ -104,6 +104,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   listeners_.FilesCreated(job, report, /*flush=*/false, s);
   listeners_.CompactionCompleted(job, report, manual, s);
   NotifyStalls();
+  if (told != nullptr) *told = std::move(report);
   return s;
 }
 
@@ -124,7 +125,8 @@ int DBImpl::DeepestLevel(const ColumnFamily& family, const Slice* begin, const S
 }
 
 Status DBImpl::RunManual(const std::shared_ptr<ColumnFamily>& family,
-                         const ManualCompaction& request, const std::atomic<bool>* cancel) {
+                         const ManualCompaction& request, const std::atomic<bool>* cancel,
+                         const std::function<void(const JobReport&)>& done) {
   while (true) {
     std::unique_ptr<CompactionTask> task;
     {
@@ -143,8 +145,10 @@ Status DBImpl::RunManual(const std::shared_ptr<ColumnFamily>& family,
       }
       ++family->compactions_running;
     }
+    JobReport report;
     Status s = RunCompaction(family, std::move(task), /*manual=*/true,
-                             cancel != nullptr ? cancel : &manual_cancelled_);
+                             cancel != nullptr ? cancel : &manual_cancelled_, &report);
+    if (s.ok() && done) done(report);
     {
       MutexLock lock(&mu_);
       --family->compactions_running;
@@ -161,11 +165,13 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
                             ColumnFamilyHandle* handle, const Slice* user_begin,
                             const Slice* user_end) {
   if (Status s = CheckWritable("CompactRange"); !s.ok()) return s;
-  if (options.change_level) return Status::NotSupported("CompactRangeOptions::change_level");
   if (options.target_path_id != 0) {
     return Status::InvalidArgument("CompactRangeOptions::target_path_id", "there is one path");
   }
   const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  if (options.change_level && options.target_level >= family->store()->options().num_levels) {
+    return Status::InvalidArgument("Target level exceeds number of levels");
+  }
   if (options.full_history_ts_low != nullptr && !options.full_history_ts_low->empty()) {
     if (user_begin != nullptr || user_end != nullptr) {
       return Status::InvalidArgument("Cannot specify compaction range with full_history_ts_low");
@@ -232,18 +238,12 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
     if (request.created_before == 0) request.created_before = commits_.NewNumber();
     s = RunManual(family, request, options.canceled);
   }
+  if (s.ok() && options.change_level) s = ChangeLevel(family, deepest, options.target_level);
   MutexLock lock(&mu_);
   if (options.exclusive_manual_compaction) --background_.exclusive_manual;
   --background_.manual_running;
   BackgroundDone();
   return s;
-}
-
-Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandle*,
-                            const std::vector<std::string>&, int, int, std::vector<std::string>*,
-                            rocksdb::CompactionJobInfo*) {
-  return Status::NotSupported(
-      "CompactFiles: compactions take tables, which share files; use CompactRange");
 }
 
 void DBImpl::DisableManualCompaction() {

@@ -54,6 +54,9 @@ using rocksdb::ReadOptions;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
+// The file that metadata name a table by: the newest that holds a part of it (metadata.cc).
+uint64_t NewestFile(const TphMeta& tph);
+
 class DBImpl final : public rocksdb::DB {
  public:
   // A secondary is read-only, and is told by MakeSecondary what it follows.
@@ -195,6 +198,14 @@ class DBImpl final : public rocksdb::DB {
                       const std::vector<std::string>& input_file_names, int output_level,
                       int output_path_id, std::vector<std::string>* output_file_names,
                       rocksdb::CompactionJobInfo* info) override;
+  using DB::SuggestCompactRange;
+  Status SuggestCompactRange(ColumnFamilyHandle* family, const Slice* begin,
+                             const Slice* end) override;
+  Status PromoteL0(ColumnFamilyHandle* family, int target_level) override;
+  Status WaitForCompact(const rocksdb::WaitForCompactOptions& options) override;
+  // For rocksdb::DeleteFilesInRanges.
+  Status DropTables(ColumnFamilyHandle* family, const rocksdb::RangePtr* ranges, size_t n,
+                    bool include_end);
   Status PauseBackgroundWork() override;
   // For rocksdb::CancelAllBackgroundWork: no flush or compaction starts any more.
   void CancelBackgroundWork(bool wait);
@@ -276,6 +287,11 @@ class DBImpl final : public rocksdb::DB {
   Status ExportTable(ColumnFamilyHandle* handle, const std::string& path,
                      rocksdb::LiveFileMetaData* metadata, bool* written);
 
+  // The records from begin to end (empty: unbounded) in internal-key order, all versions but
+  // those under range tombstones, until f answers false (iterator.cc).
+  Status ForEachRecord(ColumnFamilyHandle* handle, const Slice& begin, const Slice& end,
+                       const std::function<bool(const ParsedInternalKey&, const Slice&)>& f);
+
   // Not there yet: NotSupported, each naming itself (unsupported.cc).
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
   Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
@@ -348,10 +364,17 @@ class DBImpl final : public rocksdb::DB {
   void BackgroundCompaction();
   Status RunCompaction(const std::shared_ptr<ColumnFamily>& family,
                        std::unique_ptr<CompactionTask> task, bool manual,
-                       const std::atomic<bool>* cancel);
+                       const std::atomic<bool>* cancel, JobReport* report = nullptr);
+  // `done`, if any, is told of every job that succeeded.
   Status RunManual(const std::shared_ptr<ColumnFamily>& family, const ManualCompaction& request,
-                   const std::atomic<bool>* cancel);
+                   const std::atomic<bool>* cancel,
+                   const std::function<void(const JobReport&)>& done = nullptr);
   int DeepestLevel(const ColumnFamily& family, const Slice* begin, const Slice* end);
+
+  // --- compaction_requests.cc
+  Status MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to);
+  Status ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to);
+  bool BackgroundIdle() REQUIRES(mu_);
 
   // --- background.cc
   void MaybeSchedule() REQUIRES(mu_);

@@ -47,6 +47,7 @@ class DBIter final : public rocksdb::Iterator {
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
+    if (!CatchUp()) return;
     if (options_.lower_bound != nullptr) {
       SeekForward(*options_.lower_bound, options_.lower_bound);
     } else {
@@ -59,6 +60,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void SeekToLast() override {
+    if (RefuseBackward("SeekToLast")) return;
     Begin(/*forward=*/false);
     if (options_.upper_bound != nullptr) {
       TakePrefix(*options_.upper_bound);  // as RocksDB: the bound is where the walk starts
@@ -72,6 +74,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void Seek(const Slice& target) override {
+    if (!CatchUp()) return;
     const Slice* from = &target;
     if (options_.lower_bound != nullptr && CompareBare(target, *options_.lower_bound) < 0) {
       from = options_.lower_bound;
@@ -81,6 +84,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void SeekForPrev(const Slice& target) override {
+    if (RefuseBackward("SeekForPrev")) return;
     Begin(/*forward=*/false);
     TakePrefix(target);
     if (options_.upper_bound != nullptr && CompareBare(target, *options_.upper_bound) >= 0) {
@@ -97,6 +101,7 @@ class DBIter final : public rocksdb::Iterator {
     if (!valid_) return;
     ++counts_.next;
     skipped_ = 0;
+    if (options_.outdated) tail_ = saved_key_;
     if (!forward_) {
       // Stand at the present key's first entry; all of it is skipped below.
       forward_ = true;
@@ -106,6 +111,12 @@ class DBIter final : public rocksdb::Iterator {
     }
     merged_ = false;
     FindNextUserEntry(/*skipping=*/true);
+    if (!valid_ && status_.ok() && options_.outdated && options_.outdated(source_) && CatchUp()) {
+      // Perhaps there is more by now.
+      saved_key_ = tail_;
+      source_.iter->Seek(BeforeAllOf(saved_key_));
+      FindNextUserEntry(/*skipping=*/true);
+    }
     if (valid_) {
       ++counts_.next_found;
       counts_.bytes += key().size() + value().size();
@@ -114,7 +125,7 @@ class DBIter final : public rocksdb::Iterator {
 
   void Prev() override {
     assert(valid_);
-    if (!valid_) return;
+    if (!valid_ || RefuseBackward("Prev")) return;
     ++counts_.prev;
     skipped_ = 0;
     if (forward_) {
@@ -156,18 +167,10 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   Status Refresh() override {
-    if (!options_.refresh) {
+    if (!options_.refresh || options_.outdated) {
       return Status::NotSupported("Creating renew iterator is not allowed.");
     }
-    DBIterSource fresh(options_.comparator);
-    Status s = options_.refresh(&fresh);
-    if (!s.ok()) return s;
-    // The old iterators go before what pins their memory.
-    std::swap(source_, fresh);
-    fresh.iter.reset();
-    valid_ = merged_ = false;
-    status_ = Status::OK();
-    return s;
+    return Renew();
   }
 
   Status GetProperty(std::string name, std::string* prop) override {
@@ -185,6 +188,30 @@ class DBIter final : public rocksdb::Iterator {
   }
 
  private:
+  Status Renew() {
+    DBIterSource fresh(options_.comparator);
+    Status s = options_.refresh(&fresh);
+    if (!s.ok()) return s;
+    // The old iterators go before what pins their memory.
+    std::swap(source_, fresh);
+    fresh.iter.reset();
+    valid_ = merged_ = false;
+    status_ = Status::OK();
+    return s;
+  }
+  // Tailing: sees what was written since. False if that failed.
+  bool CatchUp() {
+    if (!options_.outdated || !options_.outdated(source_)) return true;
+    Status s = Renew();
+    if (!s.ok()) Fail(s);
+    return s.ok();
+  }
+  bool RefuseBackward(const char* method) {
+    if (!options_.outdated) return false;
+    Fail(Status::NotSupported("a tailing iterator only goes forward", method));
+    return true;
+  }
+
   // After so many keys in a row under range tombstones a jump is tried.
   static constexpr uint64_t kCoveredRun = 16;
 
@@ -379,6 +406,7 @@ class DBIter final : public rocksdb::Iterator {
   std::string prefix_;
   std::string saved_key_;
   std::string internal_key_;  // in a history, what key() shows
+  std::string tail_;  // of a tailing iterator: the key before the present one
   std::string saved_value_;
   std::string target_;
   std::vector<std::string> operands_;  // of the key being merged, newest first

@@ -48,6 +48,8 @@ struct DBIterOptions {
   std::shared_ptr<rocksdb::Statistics> statistics;
   // Makes the source anew, for Refresh(); empty: not allowed.
   std::function<Status(DBIterSource* source)> refresh;
+  // Tailing: a seek forward makes the source anew if it is outdated; there is no way back.
+  std::function<bool(const DBIterSource& source)> outdated;
 };
 
 // The caller owns the result.

@@ -5,6 +5,8 @@
 #include "db/db_iter.h"
 #include "db/statistics_util.h"
 #include "iter/merging_iterator.h"
+#include "rocksdb/table_properties.h"
+#include "table/piece.h"
 
 namespace compassdb {
 namespace {
@@ -18,6 +20,17 @@ struct IteratorPins {
   const std::shared_ptr<ColumnFamily> family;
   ReadState* const state;
 };
+
+// ReadOptions::table_filter; a piece whose properties cannot be read is for the scan to complain of.
+bool PassesFilter(const ReadOptions& options, const ColumnFamily& family, const Piece& piece) {
+  rocksdb::TableProperties properties;
+  AddPieceProperties(family, piece.meta(), &properties);
+  CollectedProperties collected;
+  if (!piece.ReadCollected(&collected).ok()) return true;
+  properties.user_collected_properties = std::move(collected.properties);
+  properties.property_collectors_names = std::move(collected.collectors);
+  return options.table_filter(properties);
+}
 
 // Takes over the reference to `state`.
 Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
@@ -37,8 +50,14 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
   for (const auto& immutable : state->immutables) add(*immutable);
   if (options.read_tier != rocksdb::kMemtableTier) {
     RangeTombstoneSet ignored(family->user_comparator());
+    BlockReadOptions filtered = block;
+    std::function<bool(const Piece&)> wanted;
+    if (options.table_filter) {
+      wanted = [&](const Piece& piece) { return PassesFilter(options, *family, piece); };
+      filtered.piece_filter = &wanted;
+    }
     Status s = state->view->AddIterators(
-        block, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
+        filtered, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
     if (!s.ok()) return s;
   }
   source->iter = NewMergingIterator(family->comparator(), std::move(children));
@@ -47,11 +66,9 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
 
 Status CheckIteratorOptions(const ReadOptions& options) {
   if (options.managed) return Status::NotSupported("ReadOptions::managed");
-  if (options.tailing) return Status::NotSupported("ReadOptions::tailing");
   if (options.read_tier == rocksdb::kPersistedTier) {
     return Status::NotSupported("ReadTier::kPersistedTier is not supported for iterators");
   }
-  if (options.table_filter) return Status::NotSupported("ReadOptions::table_filter");
   return Status::OK();
 }
 
@@ -99,10 +116,18 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   iter.max_skippable_internal_keys = options.max_skippable_internal_keys;
   iter.max_sequential_skip = family->settings.max_sequential_skip;
   iter.statistics = config_.options.statistics;
-  if (options.snapshot == nullptr) {
-    iter.refresh = [this, options, block, family](DBIterSource* fresh) {
+  if (options.snapshot == nullptr || options.tailing) {
+    ReadOptions latest = options;
+    latest.snapshot = nullptr;
+    iter.refresh = [this, latest, block, family](DBIterSource* fresh) {
       ReadState* now = family->read_state()->Acquire();
-      return BuildSource(options, block, family, now, ReadSequence(options), fresh);
+      return BuildSource(latest, block, family, now, ReadSequence(latest), fresh);
+    };
+  }
+  if (options.tailing) {
+    iter.outdated = [this, family](const DBIterSource& present) {
+      return present.snapshot != last_sequence_.load(std::memory_order_acquire) ||
+             present.super_version_number != family->read_state()->number();
     };
   }
   Tick(config_.options.statistics.get(), rocksdb::NO_ITERATOR_CREATED);
@@ -140,6 +165,33 @@ Status DBImpl::NewIterators(const ReadOptions& options,
     iterators->push_back(NewIteratorOn(options, SharedFamilyOf(handles[i]), states[i], sequence));
   }
   return Status::OK();
+}
+
+Status DBImpl::ForEachRecord(
+    ColumnFamilyHandle* handle, const Slice& begin, const Slice& end,
+    const std::function<bool(const ParsedInternalKey&, const Slice&)>& f) {
+  const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
+  const Comparator* const cmp = family->user_comparator();
+  const ReadOptions options;
+  const BlockReadOptions block = BlockOptions(options);
+  DBIterSource source(cmp);
+  ReadState* const state = family->read_state()->Acquire();
+  Status s = BuildSource(options, block, family, state, kMaxSequenceNumber, &source);
+  if (!s.ok()) return s;
+  InternalIterator* const it = source.iter.get();
+  if (begin.empty()) {
+    it->SeekToFirst();
+  } else {
+    it->Seek(LookupKey(begin, kMaxSequenceNumber).internal_key());
+  }
+  for (; it->Valid(); it->Next()) {
+    ParsedInternalKey key;
+    if (!ParseInternalKey(it->key(), &key)) return Status::Corruption("a key that is no internal key");
+    if (!end.empty() && cmp->Compare(key.user_key, end) > 0) break;
+    if (source.tombstones.Covers(key.user_key, key.sequence, kMaxSequenceNumber)) continue;
+    if (!f(key, it->value())) break;
+  }
+  return it->status();
 }
 
 const rocksdb::Snapshot* DBImpl::GetSnapshot() {

@@ -14,18 +14,8 @@ uint64_t ThisThread() { return std::hash<std::thread::id>()(std::this_thread::ge
 
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report) {
   rocksdb::TableProperties props;
-  props.column_family_id = job.family->id();
-  props.column_family_name = job.family->name();
-  props.comparator_name = job.family->user_comparator()->Name();
   for (const TphMeta& tph : report.outputs) {
-    for (const TphPiece& piece : tph.pieces) {
-      props.data_size += piece.meta->data_bytes;
-      props.num_entries += piece.meta->num_records;
-      props.num_deletions += piece.meta->num_deletions;
-      props.num_merge_operands += piece.meta->num_merges;
-      props.num_range_deletions += piece.meta->num_range_tombstones;
-      props.num_data_blocks += piece.meta->num_blocks;
-    }
+    for (const TphPiece& piece : tph.pieces) AddPieceProperties(*job.family, *piece.meta, &props);
     props.index_size += tph.directory.length;
   }
   return props;
@@ -58,6 +48,7 @@ rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reas
 rocksdb::CompactionReason ReasonOf(const std::string& reason, bool manual, int input_level) {
   if (manual) return rocksdb::CompactionReason::kManualCompaction;
   if (reason == "ttl") return rocksdb::CompactionReason::kTtl;
+  if (reason == "marked") return rocksdb::CompactionReason::kFilesMarkedForCompaction;
   if (reason == "periodic") return rocksdb::CompactionReason::kPeriodicCompaction;
   return input_level == 0 ? rocksdb::CompactionReason::kLevelL0FilesNum
                           : rocksdb::CompactionReason::kLevelMaxLevelSize;
@@ -92,9 +83,8 @@ void Listeners::CompactionBegin(const JobContext& job, int input_level, int outp
   for (const auto& listener : listeners_) listener->OnCompactionBegin(job.db, info);
 }
 
-void Listeners::CompactionCompleted(const JobContext& job, const JobReport& report, bool manual,
-                                    const Status& status) const {
-  if (empty()) return;
+rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
+                                          bool manual, const Status& status) {
   rocksdb::CompactionJobInfo info{};
   info.cf_id = job.family->id();
   info.cf_name = job.family->name();
@@ -125,6 +115,13 @@ void Listeners::CompactionCompleted(const JobContext& job, const JobReport& repo
   info.stats.total_input_bytes = report.bytes_read;
   info.stats.total_output_bytes = report.bytes_written;
   info.stats.is_manual_compaction = manual;
+  return info;
+}
+
+void Listeners::CompactionCompleted(const JobContext& job, const JobReport& report, bool manual,
+                                    const Status& status) const {
+  if (empty()) return;
+  const rocksdb::CompactionJobInfo info = CompactionInfo(job, report, manual, status);
   for (const auto& listener : listeners_) listener->OnCompactionCompleted(job.db, info);
 }
 

@@ -22,6 +22,10 @@ struct JobContext {
   std::shared_ptr<ColumnFamily> family;
 };
 
+// What a compaction did, as listeners are told of it.
+rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
+                                          bool manual, const Status& status);
+
 class Listeners {
  public:
   explicit Listeners(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners)

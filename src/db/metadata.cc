@@ -7,9 +7,35 @@
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
 #include "rocksdb/table_properties.h"
+#include "table/piece.h"
 
 namespace compassdb {
-namespace {
+
+void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
+                        rocksdb::TableProperties* props) {
+  props->column_family_id = family.id();
+  props->column_family_name = family.name();
+  props->comparator_name = family.user_comparator()->Name();
+  if (family.merge_operator() != nullptr) {
+    props->merge_operator_name = family.merge_operator()->Name();
+  }
+  props->orig_file_number = piece.extent.file_number;
+  props->data_size += piece.data_bytes;
+  props->num_entries += piece.num_records + piece.num_range_tombstones;
+  props->num_deletions += piece.num_deletions + piece.num_range_tombstones;
+  props->num_merge_operands += piece.num_merges;
+  props->num_range_deletions += piece.num_range_tombstones;
+  props->num_data_blocks += piece.num_blocks;
+  props->raw_value_size += piece.raw_bytes;  // keys included: they are not told apart
+  props->creation_time = props->file_creation_time = piece.creation_time;
+  if (piece.collected != nullptr) {
+    const CollectedProperties& collected = *piece.collected;
+    props->property_collectors_names = collected.collectors;
+    props->user_collected_properties.insert(collected.properties.begin(),
+                                            collected.properties.end());
+    props->readable_properties.insert(collected.readable.begin(), collected.readable.end());
+  }
+}
 
 uint64_t NewestFile(const TphMeta& tph) {
   uint64_t newest = tph.directory.file_number;
@@ -18,6 +44,8 @@ uint64_t NewestFile(const TphMeta& tph) {
   }
   return newest;
 }
+
+namespace {
 
 uint64_t OldestTime(const TphMeta& tph) {
   uint64_t oldest = UINT64_MAX;
@@ -42,24 +70,6 @@ void FillTable(const TphMeta& tph, const std::string& dir, rocksdb::SstFileMetaD
   }
   out->oldest_ancester_time = OldestTime(tph);
   out->file_creation_time = out->oldest_ancester_time;
-}
-
-void FillProperties(const ColumnFamily& family, const TphMeta& tph,
-                    rocksdb::TableProperties* props) {
-  props->column_family_id = family.id();
-  props->column_family_name = family.name();
-  props->comparator_name = family.user_comparator()->Name();
-  props->index_size = tph.directory.length;
-  props->creation_time = OldestTime(tph);
-  for (const TphPiece& piece : tph.pieces) {
-    props->data_size += piece.meta->data_bytes;
-    props->num_entries += piece.meta->num_records;
-    props->num_deletions += piece.meta->num_deletions;
-    props->num_merge_operands += piece.meta->num_merges;
-    props->num_range_deletions += piece.meta->num_range_tombstones;
-    props->num_data_blocks += piece.meta->num_blocks;
-    props->raw_value_size += piece.meta->raw_bytes;
-  }
 }
 
 // A range of keys as they are stored: with timestamps, from all versions of its start to none of its limit.
@@ -224,19 +234,26 @@ Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Ra
   ColumnFamily* const family = FamilyOf(handle);
   const rocksdb::Comparator* comparator = family->user_comparator();
   ReadStatePin state(family->read_state());
-  state->view->ForEachTable([&](int, const TphMeta& tph) {
+  return state->view->ForEachPiece([&](const TphMeta& tph, const Piece& piece) {
     bool wanted = ranges == nullptr;
     for (size_t i = 0; i < n && !wanted; ++i) {
       wanted = comparator->Compare(ranges[i].start, tph.largest) <= 0 &&
                comparator->Compare(ranges[i].limit, tph.smallest) >= 0;
     }
-    if (!wanted) return;
-    auto table = std::make_shared<rocksdb::TableProperties>();
-    FillProperties(*family, tph, table.get());
-    (*props)[PieceFileName(config_.table_dir, NewestFile(tph)) + "#" + std::to_string(tph.tph_id)] =
-        std::move(table);
+    if (!wanted) return Status::OK();
+    auto properties = std::make_shared<rocksdb::TableProperties>();
+    AddPieceProperties(*family, piece.meta(), properties.get());
+    if (piece.meta().piece_id == tph.pieces.back().meta->piece_id) {
+      properties->index_size = tph.directory.length;
+    }
+    CollectedProperties collected;
+    if (Status s = piece.ReadCollected(&collected); !s.ok()) return s;
+    properties->user_collected_properties = std::move(collected.properties);
+    properties->property_collectors_names = std::move(collected.collectors);
+    (*props)[PieceFileName(config_.table_dir, piece.meta().extent.file_number) + "#" +
+             std::to_string(piece.meta().piece_id)] = std::move(properties);
+    return Status::OK();
   });
-  return Status::OK();
 }
 
 }  // namespace compassdb

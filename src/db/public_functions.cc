@@ -31,11 +31,16 @@ void CancelAllBackgroundWork(DB* db, bool wait) {
   if (impl != nullptr) impl->CancelBackgroundWork(wait);
 }
 
-Status DeleteFilesInRange(DB*, ColumnFamilyHandle*, const Slice*, const Slice*, bool) {
-  return Status::NotSupported("DeleteFilesInRange");
+Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family, const Slice* begin,
+                          const Slice* end, bool include_end) {
+  const RangePtr range(begin, end);
+  return DeleteFilesInRanges(db, column_family, &range, 1, include_end);
 }
-Status DeleteFilesInRanges(DB*, ColumnFamilyHandle*, const RangePtr*, size_t, bool) {
-  return Status::NotSupported("DeleteFilesInRanges");
+Status DeleteFilesInRanges(DB* db, ColumnFamilyHandle* column_family, const RangePtr* ranges,
+                           size_t n, bool include_end) {
+  auto* impl = dynamic_cast<compassdb::DBImpl*>(db->GetRootDB());
+  if (impl == nullptr) return Status::InvalidArgument("DeleteFilesInRanges: not a CompassDB database");
+  return impl->DropTables(column_family, ranges, n, include_end);
 }
 
 namespace experimental {

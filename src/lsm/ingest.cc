@@ -100,7 +100,6 @@ class LsmStore::IngestTask final : public CompactionTask {
       : store_(store), request_(std::move(request)), level_(level) {}
   int input_level() const override { return level_; }
   int output_level() const override { return level_; }
-  bool is_ingestion() const override { return true; }
   std::string Describe() const override { return "ingestion into L" + std::to_string(level_); }
   Status Run(const std::vector<SequenceNumber>&, const std::atomic<bool>*, VersionEdit* edit,
              JobReport* report) override {

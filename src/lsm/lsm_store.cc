@@ -17,8 +17,12 @@ class LsmTask : public CompactionTask {
 
   int input_level() const override { return input_.input_level; }
   int output_level() const override { return input_.output_level; }
-  const std::vector<TableRef>& inputs() const { return input_.inputs; }
-  const std::vector<TableRef>& bases() const { return input_.bases; }
+  std::vector<uint64_t> BusyTables() const override {
+    std::vector<uint64_t> ids;
+    for (const TableRef& t : input_.inputs) ids.push_back(t->meta().tph_id);
+    for (const TableRef& t : input_.bases) ids.push_back(t->meta().tph_id);
+    return ids;
+  }
 
   std::string Describe() const override {
     std::string r = std::string(reason_) + ": " + std::to_string(input_.inputs.size()) +
@@ -154,18 +158,17 @@ void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
 
 Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
   for (const VersionEdit::Deleted& d : edit.deleted) {
-    if (d.level >= static_cast<int>(recovered_.size()) || recovered_[d.level].erase(d.tph_id) == 0) {
+    const auto level = static_cast<size_t>(d.level);
+    if (level >= recovered_.size() || recovered_[level].erase(d.tph_id) == 0) {
       return Status::Corruption("manifest: deletes a table that is not there",
                                 std::to_string(d.tph_id));
     }
   }
   for (const VersionEdit::Added& a : edit.added) {
-    if (a.level >= static_cast<int>(recovered_.size())) {
-      return Status::InvalidArgument(
-          "num_levels of column family " + options_.column_family_name,
-          "the database has tables on level " + std::to_string(a.level));
-    }
-    if (!recovered_[a.level].emplace(a.tph.tph_id, a.tph).second) {
+    // Deeper levels than are configured may have been in use; Open asks whether they still are.
+    const auto level = static_cast<size_t>(a.level);
+    if (level >= recovered_.size()) recovered_.resize(level + 1);
+    if (!recovered_[level].emplace(a.tph.tph_id, a.tph).second) {
       return Status::Corruption("manifest: adds a table twice", std::to_string(a.tph.tph_id));
     }
   }
@@ -200,6 +203,13 @@ Status LsmStore::CheckFiles() const {
 }
 
 Status LsmStore::Open() {
+  const size_t configured = version_->levels().size();
+  for (size_t level = configured; level < recovered_.size(); ++level) {
+    if (recovered_[level].empty()) continue;
+    return Status::InvalidArgument("num_levels of column family " + options_.column_family_name,
+                                   "the database has tables on level " + std::to_string(level));
+  }
+  recovered_.resize(configured);
   if (Status s = CheckFiles(); !s.ok()) return s;
   std::vector<std::vector<TableRef>> levels(recovered_.size());
   OpenPieces pieces;
@@ -386,6 +396,7 @@ PickerInput LsmStore::MakePickerInput() const {
       out.push_back({&t->meta(), busy, t->live_bytes()});
       out.back().scan_loss_pieces = t->scan_cost()->pieces();
       out.back().scan_loss_run = t->scan_cost()->run();
+      out.back().marked = t->marked_for_compaction();
     }
   }
   return input;
@@ -464,9 +475,8 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
       return nullptr;
     }
   }
-  for (const TableRef& t : input.inputs) busy_.insert(t->meta().tph_id);
-  for (const TableRef& t : input.bases) busy_.insert(t->meta().tph_id);
   auto task = std::make_unique<LsmTask>(this, std::move(input), plan.trivial_move, plan.reason);
+  for (uint64_t id : task->BusyTables()) busy_.insert(id);
   for (TphMeta& range : ranges) {
     claims_.push_back({task.get(), plan.output_level, std::move(range)});
   }
@@ -494,6 +504,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
   range.input_level = request.input_level;
   range.output_level = request.output_level;
   range.created_before = request.created_before;
+  range.tables = request.tables;
   return MakeTask(compassdb::PickManual(MakePickerInput(), MakePickerConfig(), range, conflict),
                   true, nullptr, conflict);
 }
@@ -510,11 +521,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request)
 }
 
 void LsmStore::Release(CompactionTask* task) {
-  if (!task->is_ingestion()) {
-    auto* t = static_cast<LsmTask*>(task);
-    for (const TableRef& table : t->inputs()) busy_.erase(table->meta().tph_id);
-    for (const TableRef& table : t->bases()) busy_.erase(table->meta().tph_id);
-  }
+  for (uint64_t id : task->BusyTables()) busy_.erase(id);
   std::erase_if(claims_, [&](const Claim& claim) { return claim.task == task; });
 }
 

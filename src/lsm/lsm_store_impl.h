@@ -45,6 +45,12 @@ class LsmStore : public Store {
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
   std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, bool top) override;  // ingest.cc
   bool OverlapsTables(const Slice& smallest, const Slice& largest) const override;
+  // What users ask for by name (requests.cc).
+  std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange> ranges,
+                                           bool include_end) override;
+  Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task,
+                  bool* conflict) override;
+  void MarkForCompaction(const KeyRange& range) override;
   void Release(CompactionTask* task) override;
   int Level0Runs() const override { return static_cast<int>(version_->levels()[0].size()); }
   uint64_t PendingCompactionBytes() const override;
@@ -57,6 +63,7 @@ class LsmStore : public Store {
 
  private:
   class IngestTask;
+  class EditTask;
   struct PreparedTables : Prepared {
     std::vector<std::pair<int, TableRef>> tables;
   };

@@ -147,22 +147,34 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
 Status LsmVersion::AddIterators(const BlockReadOptions& read,
                                 std::vector<InternalIteratorPtr>* iterators,
                                 RangeTombstoneSet* tombstones) const {
+  BlockReadOptions unfiltered = read;  // the filter is asked here
+  unfiltered.piece_filter = nullptr;
   const auto add = [&](std::span<const TableRef> tables, size_t level, bool above_others) {
     const LevelScan scan{accounting_, level, above_others};
-    iterators->push_back(NewLevelIterator(comparator_, tables, read, scan));
+    iterators->push_back(NewLevelIterator(comparator_, tables, unfiltered, scan));
+  };
+  const auto wanted = [&](const TableRef& table) {
+    if (read.piece_filter == nullptr) return true;
+    const auto& pieces = table->tph().pieces();
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [&](const auto& piece) { return (*read.piece_filter)(*piece); });
   };
   for (const TableRef& table : levels_[0]) {
+    if (!wanted(table)) continue;
     add({&table, 1}, 0, deepest_ > 0 || &table != &levels_[0].back());
   }
   for (size_t level = 1; level < levels_.size(); ++level) {
-    if (IsHashLevel(levels_[level])) {
-      for (const TableRef& table : levels_[level]) add({&table, 1}, level, deepest_ > level);
+    if (IsHashLevel(levels_[level]) || read.piece_filter != nullptr) {
+      for (const TableRef& table : levels_[level]) {
+        if (wanted(table)) add({&table, 1}, level, deepest_ > level);
+      }
     } else if (!levels_[level].empty()) {
       add(levels_[level], level, deepest_ > level);
     }
   }
   Status s;
   for (size_t i = 0; s.ok() && i < with_tombstones_.size(); ++i) {
+    if (!wanted(with_tombstones_[i])) continue;
     s = AddRangeTombstones(with_tombstones_[i], read, tombstones);
   }
   return s;
@@ -231,6 +243,17 @@ void LsmVersion::ForEachTable(const std::function<void(int, const TphMeta&)>& f)
   for (size_t level = 0; level < levels_.size(); ++level) {
     for (const TableRef& table : levels_[level]) f(static_cast<int>(level), table->meta());
   }
+}
+
+Status LsmVersion::ForEachPiece(const PieceVisitor& f) const {
+  for (const auto& level : levels_) {
+    for (const TableRef& table : level) {
+      for (const auto& piece : table->tph().pieces()) {
+        if (Status s = f(table->meta(), *piece); !s.ok()) return s;
+      }
+    }
+  }
+  return Status::OK();
 }
 
 Status LsmVersion::Verify() const {

@@ -50,6 +50,7 @@ class LsmVersion : public StoreView {
   IndexMemory Index() const override;
   Status LoadIndex() const override;
   void ForEachTable(const std::function<void(int, const TphMeta&)>& f) const override;
+  Status ForEachPiece(const PieceVisitor& f) const override;
   Status Verify() const override;
 
   bool HasRangeTombstones() const { return !with_tombstones_.empty(); }

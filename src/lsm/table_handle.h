@@ -6,6 +6,7 @@
 // ledger. Thread safety: immutable but for marks and scan costs, which are atomic.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -38,7 +39,8 @@ class TableHandle {
         dead_share_(DeadShare(tph->meta(), live_bytes_)),
         has_range_tombstones_(tph->has_range_tombstones()),
         tph_(std::move(tph)),
-        ledger_(ledger) {}
+        ledger_(ledger),
+        marked_(WantsCompaction(tph_->meta())) {}
   ~TableHandle();
   TableHandle(const TableHandle&) = delete;
   TableHandle& operator=(const TableHandle&) = delete;
@@ -55,11 +57,18 @@ class TableHandle {
   ScanCost* scan_cost() const { return &scan_cost_; }
   // Of the handles, the store's map of tables, the pieces and the Tph, without what is loaded.
   size_t MemoryBytes() const;
+  // Somebody wants the table compacted (Store::MarkForCompaction).
+  bool marked_for_compaction() const { return marked_.load(std::memory_order_relaxed); }
+  void MarkForCompaction() { marked_.store(true, std::memory_order_relaxed); }
   // The directory's extent is no longer named by the manifest.
   void MarkDirectoryObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
  private:
   static double DeadShare(const TphMeta& meta, uint64_t live_bytes);
+  static bool WantsCompaction(const TphMeta& meta) {
+    return std::any_of(meta.pieces.begin(), meta.pieces.end(),
+                       [](const TphPiece& p) { return p.meta->wants_compaction; });
+  }
 
   const uint64_t live_bytes_;
   const double dead_share_;
@@ -67,6 +76,7 @@ class TableHandle {
   std::shared_ptr<Tph> tph_;
   ExtentLedger* const ledger_;
   std::atomic<bool> obsolete_{false};
+  std::atomic<bool> marked_;
   alignas(64) mutable ScanCost scan_cost_;  // apart from what reads share
 };
 

@@ -67,7 +67,7 @@ void PutPiece(std::string* dst, const TphPiece& p) {
   PutFixed64(dst, m.hash_seed);
   for (uint64_t v : {m.num_records, m.num_keys, m.num_blocks, m.data_bytes, m.raw_bytes,
                      m.num_deletions, m.num_merges, m.num_range_tombstones, m.smallest_seq,
-                     m.largest_seq, m.creation_time, p.live_keys}) {
+                     m.largest_seq, m.creation_time, uint64_t{m.wants_compaction}, p.live_keys}) {
     PutVarint64(dst, v);
   }
   PutLengthPrefixedSlice(dst, m.smallest);
@@ -81,11 +81,14 @@ bool GetPiece(Slice* src, TphPiece* p) {
       !GetFixed64(src, &m->file_id) || !GetFixed64(src, &m->hash_seed)) {
     return false;
   }
+  uint64_t wants_compaction = 0;
   for (uint64_t* v : {&m->num_records, &m->num_keys, &m->num_blocks, &m->data_bytes, &m->raw_bytes,
                       &m->num_deletions, &m->num_merges, &m->num_range_tombstones,
-                      &m->smallest_seq, &m->largest_seq, &m->creation_time, &p->live_keys}) {
+                      &m->smallest_seq, &m->largest_seq, &m->creation_time, &wants_compaction,
+                      &p->live_keys}) {
     if (!GetVarint64(src, v)) return false;
   }
+  m->wants_compaction = wants_compaction != 0;
   return GetString(src, &m->smallest) && GetString(src, &m->largest);
 }
 

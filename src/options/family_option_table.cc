@@ -73,8 +73,8 @@ void AddContents(OptionTable<F>* t) {
                          "prefix_same_as_start; needs no filter, as seeks are in key order"));
   t->push_back(StructOnly<F>(
       "table_properties_collector_factories", "list",
-      [](const F& o) { return !o.table_properties_collector_factories.empty(); }, kNo,
-      "tables keep no properties of the application"));
+      [](const F& o) { return !o.table_properties_collector_factories.empty(); }, kYes,
+      "each piece has its own collectors, and entry in GetPropertiesOfAllTables"));
   t->push_back(StructOnly<F>(
       "inplace_callback", "function", [](const F& o) { return o.inplace_callback != nullptr; },
       kNo, "values in the memtable never change"));

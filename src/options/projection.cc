@@ -87,6 +87,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
                          ? perfect_hash::Kind::kCpHash
                          : perfect_hash::Kind::kPilot;
   out.perfect_hash_threads = table.piece.perfect_hash_threads;
+  out.collectors = options.table_properties_collector_factories;
   out.ttl_seconds = options.ttl;
   out.periodic_seconds = options.periodic_compaction_seconds;
   return out;

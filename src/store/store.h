@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/key_hash.h"
@@ -33,6 +34,7 @@
 #include "table/file_cache.h"
 #include "table/index_cache.h"
 #include "table/index_memory.h"
+#include "table/piece_collectors.h"
 #include "table/read_options.h"
 
 namespace compassdb {
@@ -91,6 +93,7 @@ struct StoreOptions {
   unsigned perfect_hash_threads = 1;
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
   uint64_t periodic_seconds = 0;  // 0: off
+  CollectorFactories collectors;  // the application's, of table properties
   // Bytes of rewriting that a disk read lost by a scan pays for; 0: scans change nothing.
   uint64_t scan_bytes_per_read = 16 << 10;
 };
@@ -147,6 +150,9 @@ class StoreView {
   virtual Status LoadIndex() const = 0;
   // All tables with their level: for metadata, live files and properties.
   virtual void ForEachTable(const std::function<void(int level, const TphMeta&)>& f) const = 0;
+  // All pieces with their tables, until one gives an error. The piece may be asked to read.
+  using PieceVisitor = std::function<Status(const TphMeta&, const Piece&)>;
+  virtual Status ForEachPiece(const PieceVisitor& f) const = 0;
   // Reads and checks everything.
   virtual Status Verify() const = 0;
 };
@@ -197,8 +203,15 @@ class CompactionTask {
                      const std::atomic<bool>* cancel, VersionEdit* edit, JobReport* report) = 0;
   virtual int input_level() const = 0;
   virtual int output_level() const = 0;
-  virtual bool is_ingestion() const { return false; }
+  // The tables that are busy until Release, by id.
+  virtual std::vector<uint64_t> BusyTables() const { return {}; }
   virtual std::string Describe() const = 0;
+};
+
+// User keys from begin to end; null: unbounded.
+struct KeyRange {
+  const Slice* begin = nullptr;
+  const Slice* end = nullptr;
 };
 
 // Records from outside that are to become tables.
@@ -214,6 +227,7 @@ struct ManualCompaction {
   int input_level = 0;
   int output_level = 0;
   uint64_t created_before = 0;  // bottommost: only tables holding a piece with a smaller id; 0: all
+  const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
 };
 
 class Store {
@@ -250,6 +264,17 @@ class Store {
   // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
   virtual std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                                      bool* conflict) = 0;
+  // [mutex] All tables that lie in one of the ranges, of levels below 0 and not busy, are dropped
+  // with what they hold, by the manifest alone. Null: there are none.
+  virtual std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange> ranges,
+                                                   bool include_end) = 0;
+  // [mutex] All tables of a level move to another, by the manifest alone; it and the levels
+  // between must be empty, and tables of level 0 share no key: otherwise NotSupported. Null with
+  // OK: nothing to do; with *conflict set: a job is in the way, try again later.
+  virtual Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task,
+                          bool* conflict) = 0;
+  // [mutex] Tables that overlap the range are compacted soon, if anything lies below them.
+  virtual void MarkForCompaction(const KeyRange& range) = 0;
   // [mutex] A task that writes the request as tables of the deepest level that has nothing above or
   // beside it in its range, and of level 0 if `top`. Null if the family was dropped.
   virtual std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, bool top) = 0;

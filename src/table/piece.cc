@@ -47,10 +47,16 @@ bool MostlyCached(const PieceReader& reader) {
   return cached * 4 >= probed * 3;
 }
 
+// They are in the file.
+PieceMeta WithoutCollected(PieceMeta meta) {
+  meta.collected.reset();
+  return meta;
+}
+
 }  // namespace
 
 Piece::Piece(TableContextRef context, const PieceMeta& meta, IndexMode mode)
-    : meta_(meta),
+    : meta_(WithoutCollected(meta)),
       reader_(std::move(context), mode, IndexCache::Kind::kIndex) {}
 Piece::~Piece() { delete hints_.load(std::memory_order_acquire); }
 
@@ -247,6 +253,18 @@ Status Piece::ReadHashes(PieceHashes* hashes) const {
   s = reader->ReadSection(PieceSection::kHashes, &buffer, &bytes);
   if (!s.ok()) return s;
   return DecodeHashes(bytes, meta_.num_keys, reader->Description(), hashes);
+}
+
+Status Piece::ReadCollected(CollectedProperties* collected) const {
+  PieceRef reader;
+  Status s = Open({}, &reader);
+  std::string buffer, comparator_name;
+  Slice bytes;
+  PieceMeta properties;
+  if (s.ok()) s = reader->ReadSection(PieceSection::kProperties, &buffer, &bytes);
+  if (s.ok()) s = DecodeProperties(bytes, reader->Description(), &properties, &comparator_name);
+  if (s.ok() && properties.collected != nullptr) *collected = *properties.collected;
+  return s;
 }
 
 uint64_t Piece::ApproximateOffset(const Slice& user_key) const {

@@ -72,6 +72,8 @@ class Piece {
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   Status ReadHashes(PieceHashes* hashes) const;
+  // What the application's collectors said, from the file.
+  Status ReadCollected(CollectedProperties* collected) const;
   // Bytes of data blocks before user_key, about; half of all if the index cannot be read.
   uint64_t ApproximateOffset(const Slice& user_key) const;
   // Reads and checks every section and block; the Status names file and offset.

@@ -29,6 +29,10 @@ struct PieceBuilder::Rep {
       held = std::make_unique<HashedWriter>(options.data_order, order, options.block_size,
                                             FullBytes());
     }
+    if (options.collectors != nullptr && !options.collectors->empty()) {
+      collectors = std::make_unique<PieceCollectors>(*options.collectors,
+                                                     options.collector_context, options.log);
+    }
   }
 
   // Key order: the record's block.
@@ -53,6 +57,7 @@ struct PieceBuilder::Rep {
   SeparatorBuilder separators;
   // Slot or hash order, as long as the records are held.
   std::unique_ptr<HashedWriter> held;
+  std::unique_ptr<PieceCollectors> collectors;  // null: none
   std::string first_key;  // user key of the open block's first record
   std::string last_key;   // user key of the newest record added
   size_t last_payload = 0;  // of the block before
@@ -126,6 +131,9 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
   r.CoverSequence(key.sequence);
   ++r.meta.num_records;
   r.meta.raw_bytes += key.user_key.size() + value.size();
+  if (r.collectors != nullptr) {
+    r.collectors->Add(key.user_key, value, key.type, key.sequence, EstimatedBytes());
+  }
   if (key.type == kTypeMerge) ++r.meta.num_merges;
   if (key.type == kTypeDeletion || key.type == kTypeSingleDeletion) ++r.meta.num_deletions;
   if (r.held != nullptr) {
@@ -181,6 +189,10 @@ Status PieceBuilder::Rep::FinishHeld(HashedWriter::Finished* finished) {
 
 void PieceBuilder::AddRangeTombstone(const RangeTombstone& tombstone) {
   rep_->CoverSequence(tombstone.sequence);
+  if (rep_->collectors != nullptr) {
+    rep_->collectors->Add(tombstone.start, tombstone.end, kTypeRangeDeletion, tombstone.sequence,
+                          EstimatedBytes());
+  }
   rep_->tombstones.push_back(tombstone);
 }
 
@@ -204,6 +216,7 @@ Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
   }
   last_payload = scratch.size();
   footer.max_block_payload = std::max<uint64_t>(footer.max_block_payload, scratch.size());
+  if (collectors != nullptr) collectors->AddBlock(scratch.size());
   const auto type = SealBlock(options.compression, options.compression_level, file->file_id(),
                               file->offset(), &scratch);
   if (options.compression != rocksdb::kNoCompression) {
@@ -251,6 +264,11 @@ Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
   if (s.ok()) s = r.WriteSection(PieceSection::kHashedIndex, std::move(sections.index));
   if (s.ok()) s = r.WriteSection(PieceSection::kSeparators, std::move(sections.separators));
   if (s.ok()) s = r.WriteSection(PieceSection::kTombstones, EncodeTombstones(r.tombstones));
+  if (r.collectors != nullptr) {
+    auto collected = std::make_shared<CollectedProperties>();
+    r.meta.wants_compaction = r.collectors->Finish(collected.get());
+    r.meta.collected = std::move(collected);
+  }
   if (s.ok()) {
     s = r.WriteSection(PieceSection::kProperties,
                        EncodeProperties(r.meta, r.order.comparator()->Name()));

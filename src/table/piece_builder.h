@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "rocksdb/compression_type.h"
 #include "rocksdb/statistics.h"
 #include "table/compaction_file.h"
+#include "table/piece_collectors.h"
 #include "table/piece_meta.h"
 
 namespace compassdb {
@@ -33,6 +35,11 @@ struct PieceBuildOptions {
   // Slot and hash order hold a piece's records in memory. A piece with more bytes than this in keys
   // and values is written in key order.
   uint64_t max_held_bytes = uint64_t{512} << 20;
+  // The application's collectors look at every record (piece_collectors.h); null: there are none.
+  const CollectorFactories* collectors = nullptr;
+  rocksdb::TablePropertiesCollectorFactory::Context collector_context{
+      0, rocksdb::TablePropertiesCollectorFactory::Context::kUnknownLevelAtCreation};
+  std::function<void(const std::string&)> log;  // one line; may be empty
 };
 
 // The hash list of a piece: one entry per distinct user key, in the order of the data: of keys, slots

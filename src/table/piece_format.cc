@@ -210,6 +210,9 @@ enum PropertyTag : uint32_t {
   kSmallest = 7,
   kLargest = 8,
   kCreationTime = 9,
+  kCollectors = 10,
+  kCollectedName = 11,
+  kCollectedValue = 12,
 };
 
 void PutProperty(std::string* out, PropertyTag tag, const Slice& value) {
@@ -236,12 +239,21 @@ std::string EncodeProperties(const PieceMeta& meta, const std::string& comparato
   PutProperty(&out, kSmallest, meta.smallest);
   PutProperty(&out, kLargest, meta.largest);
   PutNumber(&out, kCreationTime, meta.creation_time);
+  if (meta.collected != nullptr) {
+    PutProperty(&out, kCollectors, meta.collected->collectors);
+    for (const auto& [name, value] : meta.collected->properties) {
+      PutProperty(&out, kCollectedName, name);
+      PutProperty(&out, kCollectedValue, value);
+    }
+  }
   return out;
 }
 
 Status DecodeProperties(const Slice& bytes, const std::string& what, PieceMeta* meta,
                         std::string* comparator_name) {
   Slice input = bytes;
+  std::shared_ptr<CollectedProperties> collected;
+  std::string collected_name;
   while (!input.empty()) {
     uint32_t tag;
     Slice value;
@@ -277,6 +289,16 @@ Status DecodeProperties(const Slice& bytes, const std::string& what, PieceMeta* 
       case kCreationTime:
         number = &meta->creation_time;
         break;
+      case kCollectors:
+        collected = std::make_shared<CollectedProperties>();
+        collected->collectors = value.ToString();
+        break;
+      case kCollectedName:
+        collected_name = value.ToString();
+        break;
+      case kCollectedValue:
+        if (collected != nullptr) collected->properties[collected_name] = value.ToString();
+        break;
       default:
         break;
     }
@@ -284,6 +306,7 @@ Status DecodeProperties(const Slice& bytes, const std::string& what, PieceMeta* 
       return Status::Corruption(what, "properties: a number is malformed");
     }
   }
+  meta->collected = std::move(collected);
   return Status::OK();
 }
 

@@ -21,6 +21,8 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
+struct CollectedProperties;  // table/piece_collectors.h
+
 // A piece: an immutable run of records in internal-key order.
 struct PieceMeta {
   uint64_t piece_id = 0;
@@ -40,6 +42,9 @@ struct PieceMeta {
   CompactKey smallest;  // user keys of the point records; both empty if there are none
   CompactKey largest;
   uint64_t creation_time = 0;  // seconds since 1970; of the oldest input
+  bool wants_compaction = false;  // a properties collector said so
+  // Of a piece that was just written; pieces that are open read them back (Piece::ReadCollected).
+  std::shared_ptr<const CollectedProperties> collected;
 };
 
 struct TphPiece {

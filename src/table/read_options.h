@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "rocksdb/cache.h"
@@ -14,6 +15,7 @@
 namespace compassdb {
 
 class BlockSet;
+class Piece;
 
 // What a reader of pieces needs for its lifetime (from the options).
 struct TableReaderOptions {
@@ -49,6 +51,8 @@ struct BlockReadOptions {
   float walk_share = 1;         // of a table's bytes, those of the piece
   bool whole_piece = false;     // iterators that will walk pieces from end to end (compactions)
   IoLimits limits;
+  // Iterators: a table none of whose pieces it wants is left out; null: all are wanted. Of the caller.
+  const std::function<bool(const Piece&)>* piece_filter = nullptr;
   BlockSet* blocks = nullptr;   // looked into before the cache; of a MultiGet
 };
 

@@ -23,8 +23,9 @@ int RunScenarios(const std::string& directory, const std::string& wanted) {
   bool found = false;
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
                             CompactionScenarios(), OptionScenarios(), CopyScenarios(),
-                            BatchIndexScenarios(), TransactionScenarios(), EntityScenarios(),
-                            LogScenarios(), TimestampScenarios(), WalkScenarios()}) {
+                              ControlScenarios(), BatchIndexScenarios(), TransactionScenarios(),
+                              EntityScenarios(), LogScenarios(), TimestampScenarios(),
+                              WalkScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {
         printf("%s\n", scenario.name);

@@ -51,6 +51,7 @@ std::vector<Scenario> ReadScenarios();
 std::vector<Scenario> CompactionScenarios();
 std::vector<Scenario> OptionScenarios();
 std::vector<Scenario> CopyScenarios();
+std::vector<Scenario> ControlScenarios();
 std::vector<Scenario> BatchIndexScenarios();
 std::vector<Scenario> EntityScenarios();
 std::vector<Scenario> TimestampScenarios();

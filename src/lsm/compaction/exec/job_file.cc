@@ -128,6 +128,12 @@ PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& 
   const auto at = static_cast<size_t>(level);
   if (at < options.compression.size()) build.compression = options.compression[at];
   build.compression_level = options.compression_level;
+  if (!options.collectors.empty()) {
+    build.collectors = &options.collectors;
+    build.collector_context.column_family_id = options.column_family_id;
+    build.collector_context.level_at_creation = level;
+    build.log = context.log_info;
+  }
   return build;
 }
 

@@ -239,6 +239,29 @@ CompactionPlan PickOneLevel(const PickerInput& input, const PickerConfig& config
   return LevelScore(input, config, 0) >= 1 ? PickLevel0(input, config) : CompactionPlan();
 }
 
+// Marked tables go down until nothing lies below them.
+CompactionPlan PickMarked(const PickerInput& input, const PickerConfig& config) {
+  size_t deepest = input.levels.size() - 1;
+  while (deepest > 0 && input.levels[deepest].empty()) --deepest;
+  for (size_t level = 0; level < deepest; ++level) {
+    if (level > 0 && config.one_level) break;
+    for (size_t i = 0; i < input.levels[level].size(); ++i) {
+      if (!input.levels[level][i].marked || input.levels[level][i].busy) continue;
+      CompactionPlan plan;
+      if (level == 0) {
+        plan = PickLevel0(input, config);
+      } else if (Candidate c = EvaluateVictim(input, config, static_cast<int>(level), i);
+                 c.gain > 0) {
+        plan = std::move(c.plan);
+      }
+      plan.reason = kMarkedReason;
+      if (!plan.empty()) return plan;
+      if (level == 0) break;
+    }
+  }
+  return CompactionPlan();
+}
+
 // Tables whose oldest data passed its time are rewritten whole, at their level.
 CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
   uint64_t limit = config.ttl_seconds;
@@ -343,6 +366,7 @@ CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& conf
   if (plan.empty()) plan = PickConversion(input, config);
   if (plan.empty() && config.one_level) plan = PickOneLevel(input, config);
   if (plan.empty() && !config.one_level) plan = PickBySize(input, config);
+  if (plan.empty()) plan = PickMarked(input, config);
   if (plan.empty()) plan = PickByAge(input, config);
   if (plan.empty()) plan = PickByScans(input, config);
   return plan;
@@ -363,7 +387,8 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
   Span span;
   for (size_t i = 0; i < level.size(); ++i) {
     const TphMeta& meta = *level[i].meta;
-    const bool inside = OverlapsRange(config.comparator, meta, range.begin, range.end);
+    const bool inside = (range.tables == nullptr || range.tables->count(meta.tph_id) != 0) &&
+                        OverlapsRange(config.comparator, meta, range.begin, range.end);
     bool old = range.created_before == 0;
     for (const TphPiece& p : meta.pieces) old = old || p.meta->piece_id < range.created_before;
     // Flushes that came after the request alone are no reason for a job.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/internal_key.h"
@@ -22,6 +23,7 @@ struct PickerTable {
   // being several, and by its being a run above others.
   uint64_t scan_loss_pieces = 0;
   uint64_t scan_loss_run = 0;
+  bool marked = false;  // somebody wants it compacted
 };
 
 // Level 0 newest first; deeper levels by key, or by search key if they are cut by hash.
@@ -75,6 +77,7 @@ double LevelScore(const PickerInput& input, const PickerConfig& config, int leve
 uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config);
 
 inline constexpr const char* kScansReason = "scans";
+inline constexpr const char* kMarkedReason = "marked";
 // What a job costs beside its bytes (two syncs, the manifest), in bytes.
 inline constexpr uint64_t kConsolidationFixedCost = 1 << 20;
 // The table, or the tables with those below them, whose rewriting is paid for
@@ -101,6 +104,7 @@ struct ManualRange {
   int output_level = 0;
   // Rewrites, and jobs of level 0, are for tables with a piece below this id; 0: all.
   uint64_t created_before = 0;
+  const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
 };
 // Sets *conflict if tables that it needs are busy.
 CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,

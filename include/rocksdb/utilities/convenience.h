@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The former place of rocksdb/convenience.h.
+
+#pragma once
+
+#include "rocksdb/convenience.h"

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control over where data lies: what is compacted, moved and dropped on request, and waiting for it.
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "base/file_names.h"
+#include "db/db_impl.h"
+
+namespace compassdb {
+
+Status DBImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begin,
+                                   const Slice* end) {
+  if (Status s = CheckWritable("SuggestCompactRange"); !s.ok()) return s;
+  MutexLock lock(&mu_);
+  FamilyOf(handle)->store()->MarkForCompaction({begin, end});
+  MaybeSchedule();
+  return Status::OK();
+}
+
+// Moves all tables of a level, once no job is in the way.
+Status DBImpl::MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) {
+  std::unique_ptr<CompactionTask> task;
+  {
+    MutexLock lock(&mu_);
+    while (true) {
+      if (shutting_down_) return Status::ShutdownInProgress("moving a level");
+      if (family->dropped) return Status::ColumnFamilyDropped(family->name());
+      if (errors_.background_stopped()) return errors_.error();
+      bool conflict = false;
+      Status s = family->store()->PickMove(from, to, &task, &conflict);
+      if (!s.ok()) return s;
+      if (task != nullptr) break;
+      if (!conflict) return s;
+      background_changed_.WaitFor(std::chrono::milliseconds(50));
+    }
+    ++family->compactions_running;
+  }
+  Status s = RunCompaction(family, std::move(task), /*manual=*/true, nullptr);
+  MutexLock lock(&mu_);
+  --family->compactions_running;
+  BackgroundDone();
+  return s;
+}
+
+Status DBImpl::PromoteL0(ColumnFamilyHandle* handle, int target_level) {
+  if (Status s = CheckWritable("PromoteL0"); !s.ok()) return s;
+  const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  if (target_level < 1 || target_level >= family->store()->options().num_levels) {
+    return Status::InvalidArgument("PromoteL0: invalid target level", std::to_string(target_level));
+  }
+  Status s = MoveLevel(family, 0, target_level);
+  // That the tables cannot be moved is the fault of who asked.
+  return s.IsNotSupported() ? Status::InvalidArgument("PromoteL0", s.ToString()) : s;
+}
+
+// The end of a CompactRange that brought its range to level `from`. A target below 0 is the
+// uppermost level that all levels between leave free.
+Status DBImpl::ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) {
+  if (to < 0) {
+    MutexLock lock(&mu_);
+    const std::vector<LevelStats> levels = family->store()->view()->Levels();
+    to = from;
+    while (to > 1 && levels[static_cast<size_t>(to) - 1].tables == 0) --to;
+  }
+  if (from == 0 && to != 0) {
+    return Status::NotSupported("Cannot change from level 0 to other levels.");
+  }
+  return MoveLevel(family, from, to);
+}
+
+Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* ranges, size_t n,
+                          bool include_end) {
+  if (Status s = CheckWritable("DeleteFilesInRanges"); !s.ok()) return s;
+  const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  std::vector<KeyRange> wanted;
+  for (size_t i = 0; i < n; ++i) wanted.push_back({ranges[i].start, ranges[i].limit});
+  CommitItem item;
+  item.family = family;
+  std::unique_ptr<CompactionTask> task;  // pins what it drops until the purge
+  {
+    MutexLock lock(&mu_);
+    if (errors_.writes_refused()) return errors_.error();
+    task = family->store()->PickDrop(wanted, include_end);
+  }
+  if (task == nullptr) return Status::OK();
+  JobReport report;
+  Status s = task->Run({}, &shutting_down_, &item.edit, &report);
+  if (s.ok()) s = family->store()->Prepare(item.edit, &item.prepared);
+  {
+    ReadStateGarbage garbage;
+    MutexLock lock(&mu_);
+    if (s.ok()) {
+      std::vector<CommitItem> items;
+      items.push_back(std::move(item));
+      s = commits_.Commit(&items, garbage.list());
+    }
+    family->store()->Release(task.get());
+    UpdateStall(&stall_changes_);
+    BackgroundDone();
+  }
+  LogInfo(config_.info_log.get(),
+          "[" + family->name() + "] DeleteFilesInRanges: " + task->Describe() +
+              (s.ok() ? std::string() : ", " + s.ToString()));
+  task.reset();
+  if (!s.ok() && !s.IsColumnFamilyDropped()) {
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
+  }
+  PurgeObsolete();
+  NotifyStalls();
+  return s;
+}
+
+// A file stands for the tables whose metadata name it (GetLiveFilesMetaData). They go down level by
+// level, each time with what they meet there; those on the output level are rewritten.
+Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandle* handle,
+                            const std::vector<std::string>& input_file_names, int output_level,
+                            int output_path_id, std::vector<std::string>* output_file_names,
+                            rocksdb::CompactionJobInfo* info) {
+  if (Status s = CheckWritable("CompactFiles"); !s.ok()) return s;
+  if (handle == nullptr) return Status::InvalidArgument("ColumnFamilyHandle must be non-null.");
+  if (input_file_names.empty()) {
+    return Status::InvalidArgument("A compaction must contain at least one file.");
+  }
+  if (output_path_id > 0) return Status::InvalidArgument("CompactFiles: there is one path");
+  const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  const int last = family->store()->options().num_levels - 1;
+  if (output_level < 0 || output_level > last) {
+    return Status::InvalidArgument("Output level for column family " + family->name() +
+                                   " must between [0, " + std::to_string(last) + "].");
+  }
+  std::map<uint64_t, bool> wanted;  // file numbers, and whether a table has them
+  for (const std::string& name : input_file_names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name.substr(name.rfind('/') + 1), &number, &type) ||
+        type != FileType::kPieceFile) {
+      return Status::InvalidArgument("CompactFiles: no table file", name);
+    }
+    wanted[number] = false;
+  }
+  std::unordered_set<uint64_t> tables, rewritten;
+  int deepest = 0;
+  {
+    ReadStatePin state(family->read_state());
+    state->view->ForEachTable([&](int level, const TphMeta& tph) {
+      const auto file = wanted.find(NewestFile(tph));
+      if (file == wanted.end()) return;
+      file->second = true;
+      deepest = std::max(deepest, level);
+      tables.insert(tph.tph_id);
+      if (level == output_level) rewritten.insert(tph.tph_id);
+    });
+  }
+  for (const auto& [number, found] : wanted) {
+    if (!found) {
+      return Status::InvalidArgument("Specified compaction input file " +
+                                     PieceFileName("", number) +
+                                     " does not exist in column family " + family->name() + ".");
+    }
+  }
+  if (deepest > output_level) {
+    return Status::InvalidArgument("Cannot compact file to up level, input level " +
+                                   std::to_string(deepest) + " > output level " +
+                                   std::to_string(output_level));
+  }
+  if (manual_disabled_ > 0) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+  {
+    MutexLock lock(&mu_);
+    ++background_.manual_running;
+  }
+  JobReport all;
+  const auto note = [&](const JobReport& report) {
+    for (const TphMeta& tph : report.outputs) tables.insert(tph.tph_id);
+    all.Add(report);
+    all.input_files.insert(all.input_files.end(), report.input_files.begin(), report.input_files.end());
+    all.output_files = report.output_files;
+    all.bytes_written += report.bytes_written;
+    all.micros += report.micros;
+  };
+  Status s;
+  ManualCompaction request;
+  request.tables = &tables;
+  for (int level = 0; s.ok() && level < output_level; ++level) {
+    request.input_level = level;
+    request.output_level = level + 1;
+    s = RunManual(family, request, nullptr, note);
+  }
+  if (s.ok() && output_level > 0) {
+    request.input_level = request.output_level = output_level;
+    request.tables = &rewritten;
+    s = RunManual(family, request, nullptr, note);
+  }
+  {
+    MutexLock lock(&mu_);
+    --background_.manual_running;
+    BackgroundDone();
+  }
+  all.output_level = output_level;
+  if (output_file_names != nullptr) {
+    for (uint64_t number : all.output_files) {
+      output_file_names->push_back(PieceFileName(config_.table_dir, number));
+    }
+  }
+  if (info != nullptr) {
+    const JobContext job{this, config_.name, config_.table_dir, next_job_id_.fetch_add(1), family};
+    *info = CompactionInfo(job, all, /*manual=*/true, s);
+  }
+  return s;
+}
+
+bool DBImpl::BackgroundIdle() {
+  const Background& b = background_;
+  if (b.flushes_running > 0 || b.flushes_scheduled > 0 || b.compactions_running > 0 ||
+      b.compactions_scheduled > 0 || b.manual_running > 0 || !b.flush_queue.empty() ||
+      !b.compaction_queue.empty()) {
+    return false;
+  }
+  const Families families = families_.All();
+  return std::none_of(families.begin(), families.end(), [](const auto& family) {
+    return !family->dropped &&
+           (family->FlushPending() || (!family->settings.disable_auto_compactions &&
+                                       family->store()->NeedsCompaction()));
+  });
+}
+
+Status DBImpl::WaitForCompact(const rocksdb::WaitForCompactOptions& options) {
+  if (Status s = CheckWritable("WaitForCompact"); !s.ok()) return s;
+  if (options.flush) {
+    rocksdb::FlushOptions flush;
+    flush.allow_write_stall = true;
+    Status s = FlushFamilies(families_.All(), flush, rocksdb::FlushReason::kManualFlush);
+    if (!s.ok()) return s;
+  }
+  const uint64_t begun = config_.clock->NowMicros();
+  const auto limit = static_cast<uint64_t>(std::max<int64_t>(0, options.timeout.count()));
+  {
+    MutexLock lock(&mu_);
+    while (true) {
+      if (shutting_down_) return Status::ShutdownInProgress("WaitForCompact");
+      if (background_.paused > 0 && options.abort_on_pause) {
+        return Status::Aborted("WaitForCompact: background work is paused");
+      }
+      if (errors_.background_stopped()) return errors_.error();
+      if (background_.paused == 0 && BackgroundIdle()) break;
+      if (background_.paused == 0) MaybeSchedule();
+      const uint64_t waited = config_.clock->NowMicros() - begun;
+      if (limit > 0 && waited >= limit) return Status::TimedOut("WaitForCompact");
+      background_changed_.WaitFor(std::chrono::milliseconds(
+          limit == 0 ? 100 : std::min<uint64_t>(100, (limit - waited) / 1000 + 1)));
+    }
+  }
+  return options.close_db ? Close() : Status::OK();
+}
+
+}  // namespace compassdb

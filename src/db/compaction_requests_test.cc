@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include "db/db_test_util.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/experimental.h"
+#include "rocksdb/listener.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::Slice;
+
+class CompactionRequestsTest : public DbTest {
+ protected:
+  // Keys [first, last) in tables of level 1 or deeper.
+  void Load(int first, int last, const std::string& value) {
+    for (int i = first; i < last; ++i) ASSERT_TRUE(Put(Key(i), value + std::string(100, 'x')).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  void Compact() {
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  }
+  int TablesAt(int level) {
+    std::string value;
+    EXPECT_TRUE(db_->GetProperty("rocksdb.num-files-at-level" + std::to_string(level), &value));
+    return std::stoi(value);
+  }
+  std::vector<rocksdb::LiveFileMetaData> Tables() {
+    std::vector<rocksdb::LiveFileMetaData> tables;
+    db_->GetLiveFilesMetaData(&tables);
+    return tables;
+  }
+  static bool Survived(const std::string& value) { return value != "NOT_FOUND"; }
+};
+
+TEST_F(CompactionRequestsTest, DropTakesWholeTablesInsideOnly) {
+  options_.target_file_size_base = 32 << 10;
+  OpenDb();
+  Load(0, 3000, "a");
+  Compact();
+  const auto before = Tables();
+  ASSERT_GT(before.size(), 4u);
+  const std::string begin = Key(500), end = Key(2500);
+  const Slice b(begin), e(end);
+  ASSERT_TRUE(
+      rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &b, &e, true).ok());
+  EXPECT_LT(Tables().size(), before.size());
+  std::vector<bool> there;
+  for (int i = 0; i < 3000; ++i) there.push_back(Survived(Get(Key(i))));
+  for (int i = 0; i < 500; ++i) EXPECT_TRUE(there[i]) << i;
+  for (int i = 2501; i < 3000; ++i) EXPECT_TRUE(there[i]) << i;
+  // Exactly the keys of the tables that lay inside are gone.
+  for (const auto& table : before) {
+    const bool inside = table.smallestkey >= begin && table.largestkey <= end;
+    for (int i = 0; i < 3000; ++i) {
+      if (Key(i) >= table.smallestkey && Key(i) <= table.largestkey) {
+        EXPECT_EQ(there[i], !inside) << i;
+      }
+    }
+  }
+  CloseDb();
+  OpenDb();
+  for (int i = 0; i < 3000; i += 7) EXPECT_EQ(Survived(Get(Key(i))), there[i]) << i;
+  ASSERT_TRUE(db_->VerifyChecksum().ok());
+}
+
+TEST_F(CompactionRequestsTest, DropLeavesLevel0AndRespectsTheEnd) {
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  Load(0, 10, "a");
+  Compact();
+  ASSERT_EQ(TablesAt(1), 1);
+  Load(0, 10, "b");
+  const std::string last = Key(9);
+  const Slice e(last);
+  auto* family = db_->DefaultColumnFamily();
+  ASSERT_TRUE(rocksdb::DeleteFilesInRange(db_.get(), family, nullptr, &e, false).ok());
+  EXPECT_EQ(TablesAt(1), 1);
+  ASSERT_TRUE(rocksdb::DeleteFilesInRange(db_.get(), family, nullptr, &e, true).ok());
+  EXPECT_EQ(TablesAt(1), 0);
+  EXPECT_EQ(TablesAt(0), 1);
+  EXPECT_EQ(Get(Key(3))[0], 'b');
+  rocksdb::RangePtr all[2] = {{nullptr, nullptr}, {nullptr, nullptr}};
+  ASSERT_TRUE(rocksdb::DeleteFilesInRanges(db_.get(), family, all, 2).ok());
+  EXPECT_EQ(Get(Key(3))[0], 'b');
+}
+
+TEST_F(CompactionRequestsTest, DroppedSpaceIsFreedAndIteratorsKeepTheirView) {
+  OpenDb();
+  Load(0, 2000, "a");
+  Compact();
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  it->SeekToFirst();
+  ASSERT_TRUE(
+      rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), nullptr, nullptr).ok());
+  EXPECT_EQ(Scan(), "");
+  int n = 0;
+  for (; it->Valid(); it->Next()) ++n;
+  EXPECT_TRUE(it->status().ok());
+  EXPECT_EQ(n, 2000);
+  it.reset();
+  EXPECT_EQ(IntProperty("rocksdb.total-sst-files-size"), 0u);
+  Load(0, 10, "b");  // the next purge
+  std::vector<std::string> names;
+  ASSERT_TRUE(env_->GetChildren(name_, &names).ok());
+  EXPECT_EQ(std::count_if(names.begin(), names.end(),
+                          [](const std::string& name) { return name.ends_with(".ph"); }),
+            1);
+}
+
+TEST_F(CompactionRequestsTest, SuggestedRangeGoesDown) {
+  options_.level0_file_num_compaction_trigger = 8;
+  OpenDb();
+  Load(0, 100, "a");
+  Compact();
+  Load(0, 10, "b");
+  ASSERT_EQ(TablesAt(0), 1);
+  const std::string far = Key(5000);
+  const Slice none(far);
+  ASSERT_TRUE(rocksdb::experimental::SuggestCompactRange(db_.get(), &none, nullptr).ok());
+  ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+  EXPECT_EQ(TablesAt(0), 1);
+  ASSERT_TRUE(rocksdb::experimental::SuggestCompactRange(db_.get(), nullptr, nullptr).ok());
+  ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+  EXPECT_EQ(TablesAt(0), 0);
+  EXPECT_EQ(Get(Key(3))[0], 'b');
+}
+
+TEST_F(CompactionRequestsTest, PromoteMovesDisjointTables) {
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  Load(0, 10, "a");
+  Load(10, 20, "b");
+  EXPECT_TRUE(rocksdb::experimental::PromoteL0(db_.get(), db_->DefaultColumnFamily(), 0)
+                  .IsInvalidArgument());
+  EXPECT_TRUE(rocksdb::experimental::PromoteL0(db_.get(), db_->DefaultColumnFamily(), 7)
+                  .IsInvalidArgument());
+  ASSERT_TRUE(rocksdb::experimental::PromoteL0(db_.get(), db_->DefaultColumnFamily(), 3).ok());
+  EXPECT_EQ(TablesAt(0), 0);
+  EXPECT_EQ(TablesAt(3), 2);
+  Load(15, 30, "c");
+  Load(25, 40, "d");
+  EXPECT_TRUE(rocksdb::experimental::PromoteL0(db_.get(), db_->DefaultColumnFamily(), 2)
+                  .IsInvalidArgument());  // they overlap
+  EXPECT_TRUE(rocksdb::experimental::PromoteL0(db_.get(), db_->DefaultColumnFamily(), 4)
+                  .IsInvalidArgument());  // level 3 is in the way
+  CloseDb();
+  OpenDb();
+  EXPECT_EQ(TablesAt(3), 2);
+  EXPECT_EQ(Get(Key(17))[0], 'c');
+  EXPECT_EQ(Get(Key(12))[0], 'b');
+}
+
+TEST_F(CompactionRequestsTest, ChangeLevelMovesToTheTarget) {
+  OpenDb();
+  Load(0, 100, "a");
+  rocksdb::CompactRangeOptions compact;
+  compact.change_level = true;
+  compact.target_level = 7;
+  EXPECT_TRUE(db_->CompactRange(compact, nullptr, nullptr).IsInvalidArgument());
+  compact.target_level = 5;
+  ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
+  EXPECT_EQ(TablesAt(5), 1);
+  compact.target_level = -1;  // as far up as there is room
+  ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
+  EXPECT_EQ(TablesAt(1), 1);
+  EXPECT_EQ(Get(Key(42))[0], 'a');
+}
+
+TEST_F(CompactionRequestsTest, CompactFilesTakesTheNamedTablesDown) {
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  Load(0, 50, "a");
+  Load(50, 100, "b");
+  std::vector<std::string> names;
+  for (const auto& table : Tables()) names.push_back(table.name);
+  rocksdb::CompactionOptions compact;
+  EXPECT_TRUE(db_->CompactFiles(compact, {}, 1).IsInvalidArgument());
+  EXPECT_TRUE(db_->CompactFiles(compact, {"/999999.ph"}, 1).IsInvalidArgument());
+  EXPECT_TRUE(db_->CompactFiles(compact, {"nonsense"}, 1).IsInvalidArgument());
+  EXPECT_TRUE(db_->CompactFiles(compact, names, 7).IsInvalidArgument());
+  std::vector<std::string> outputs;
+  rocksdb::CompactionJobInfo info;
+  ASSERT_TRUE(db_->CompactFiles(compact, names, 3, -1, &outputs, &info).ok());
+  EXPECT_EQ(TablesAt(0), 0);
+  EXPECT_GE(TablesAt(3), 1);
+  EXPECT_EQ(info.output_level, 3);
+  EXPECT_FALSE(info.input_files.empty());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(Get(Key(i))[0], i < 50 ? 'a' : 'b');
+  names.clear();
+  for (const auto& table : Tables()) names.push_back(table.name);
+  EXPECT_TRUE(db_->CompactFiles(compact, names, 1).IsInvalidArgument());  // upward
+  outputs.clear();
+  ASSERT_TRUE(db_->CompactFiles(compact, names, 3, -1, &outputs).ok());   // rewritten in place
+  EXPECT_FALSE(outputs.empty());
+  EXPECT_EQ(Get(Key(42))[0], 'a');
+}
+
+TEST_F(CompactionRequestsTest, WaitForCompactWaitsFlushesAndTimesOut) {
+  OpenDb();
+  for (int round = 0; round < 6; ++round) {
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'x')).ok());
+    rocksdb::FlushOptions flush;
+    flush.wait = false;
+    ASSERT_TRUE(db_->Flush(flush).ok());
+  }
+  ASSERT_TRUE(Put("more", "v").ok());
+  rocksdb::WaitForCompactOptions wait;
+  wait.flush = true;
+  ASSERT_TRUE(db_->WaitForCompact(wait).ok());
+  EXPECT_EQ(IntProperty("rocksdb.cur-size-all-mem-tables") > 0, true);
+  EXPECT_EQ(IntProperty("rocksdb.num-entries-active-mem-table"), 0u);
+  EXPECT_EQ(IntProperty("rocksdb.compaction-pending"), 0u);
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  wait = rocksdb::WaitForCompactOptions();
+  wait.abort_on_pause = true;
+  EXPECT_TRUE(db_->WaitForCompact(wait).IsAborted());
+  wait.abort_on_pause = false;
+  wait.timeout = std::chrono::milliseconds(1);
+  EXPECT_TRUE(db_->WaitForCompact(wait).IsTimedOut());
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+  wait.timeout = std::chrono::microseconds::zero();
+  wait.close_db = true;
+  ASSERT_TRUE(db_->WaitForCompact(wait).ok());
+}
+
+TEST_F(CompactionRequestsTest, RequestsBesideWritesLoseNothingOutside) {
+  options_.target_file_size_base = 16 << 10;
+  options_.write_buffer_size = 32 << 10;
+  OpenDb();
+  std::atomic<bool> stop{false};
+  std::thread requests([&] {
+    const std::string begin = Key(1000), end = Key(1999);
+    const Slice b(begin), e(end);
+    while (!stop) {
+      rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &b, &e).PermitUncheckedError();
+      rocksdb::experimental::SuggestCompactRange(db_.get(), nullptr, nullptr).PermitUncheckedError();
+    }
+  });
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 3000; ++i) {
+      ASSERT_TRUE(Put(Key(i), std::to_string(round) + std::string(60, 'x')).ok());
+    }
+  }
+  stop = true;
+  requests.join();
+  for (int i = 0; i < 3000; ++i) {
+    if (i < 1000 || i > 1999) {
+      EXPECT_EQ(Get(Key(i))[0], '2') << i;
+    }
+  }
+  ASSERT_TRUE(db_->VerifyChecksum().ok());
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control over compactions, what is dropped by files, and the small utilities.
+
+#include "equality/transcript.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/experimental.h"
+#include "rocksdb/table.h"
+#include "rocksdb/utilities/debug.h"
+#include "rocksdb/utilities/leveldb_options.h"
+#include "rocksdb/utilities/memory_util.h"
+#include "rocksdb/utilities/option_change_migration.h"
+#include "support/text.h"
+
+namespace compassdb_test {
+
+using rocksdb::CompactRangeOptions;
+using rocksdb::DB;
+using rocksdb::Options;
+using rocksdb::Slice;
+using rocksdb::WriteOptions;
+
+namespace {
+
+void Fill(Transcript* t, DB* db, int first, int last, const std::string& value) {
+  for (int i = first; i < last; ++i) {
+    rocksdb::Status s = db->Put(WriteOptions(), "key" + std::to_string(100 + i), value);
+    if (!s.ok()) t->Code("put", s);
+  }
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+}
+
+void Shape(Transcript* t, DB* db) {
+  std::string line;
+  for (int level = 0; level < db->NumberLevels(); ++level) {
+    std::string n;
+    db->GetProperty("rocksdb.num-files-at-level" + std::to_string(level), &n);
+    line += n + " ";
+  }
+  t->Line(line);
+}
+
+Options Quiet() {
+  Options options = FreshOptions();
+  options.disable_auto_compactions = true;
+  return options;
+}
+
+void DropFiles(Transcript* t) {
+  auto db = OpenOrNote(t, "db", Quiet());
+  if (!db) return;
+  auto* family = db->DefaultColumnFamily();
+  Fill(t, db.get(), 0, 10, "a");
+  const Slice begin("key100"), middle("key105"), end("key109");
+  t->Code("level 0", rocksdb::DeleteFilesInRange(db.get(), family, nullptr, nullptr));
+  Shape(t, db.get());
+  t->Code("compact", db->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  Shape(t, db.get());
+  t->Code("part", rocksdb::DeleteFilesInRange(db.get(), family, &begin, &middle));
+  t->Code("part", rocksdb::DeleteFilesInRange(db.get(), family, &middle, nullptr));
+  t->Code("without end", rocksdb::DeleteFilesInRange(db.get(), family, &begin, &end, false));
+  t->Scan("still", db.get());
+  Fill(t, db.get(), 3, 6, "b");
+  const rocksdb::RangePtr ranges[] = {{&middle, &middle}, {&begin, &end}};
+  t->Code("all", rocksdb::DeleteFilesInRanges(db.get(), family, ranges, 2));
+  Shape(t, db.get());
+  t->Scan("left", db.get());
+  t->Code("none", rocksdb::DeleteFilesInRanges(db.get(), family, ranges, 0));
+}
+
+void Suggest(Transcript* t) {
+  auto db = OpenOrNote(t, "db", Quiet());
+  if (!db) return;
+  t->Code("empty", rocksdb::experimental::SuggestCompactRange(db.get(), nullptr, nullptr));
+  Fill(t, db.get(), 0, 10, "a");
+  const Slice begin("key102"), end("key104");
+  t->Code("some", rocksdb::experimental::SuggestCompactRange(db.get(), &begin, &end));
+  t->Scan("same", db.get());
+}
+
+void Promote(Transcript* t) {
+  auto db = OpenOrNote(t, "db", Quiet());
+  if (!db) return;
+  auto* family = db->DefaultColumnFamily();
+  Fill(t, db.get(), 0, 5, "a");
+  Fill(t, db.get(), 5, 10, "b");
+  t->Code("to 0", rocksdb::experimental::PromoteL0(db.get(), family, 0));
+  t->Code("to 2", rocksdb::experimental::PromoteL0(db.get(), family, 2));
+  Shape(t, db.get());
+  Fill(t, db.get(), 3, 7, "c");
+  t->Code("over", rocksdb::experimental::PromoteL0(db.get(), family, 2));
+  t->Code("to 1", rocksdb::experimental::PromoteL0(db.get(), family, 1));
+  Fill(t, db.get(), 8, 10, "d");
+  Fill(t, db.get(), 9, 12, "e");
+  Shape(t, db.get());
+  t->Scan("all", db.get());
+}
+
+void ChangeLevel(Transcript* t) {
+  auto db = OpenOrNote(t, "db", Quiet());
+  if (!db) return;
+  Fill(t, db.get(), 0, 10, "a");
+  CompactRangeOptions compact;
+  compact.change_level = true;
+  compact.target_level = 4;
+  t->Code("to 4", db->CompactRange(compact, nullptr, nullptr));
+  Shape(t, db.get());
+  compact.target_level = 2;
+  t->Code("to 2", db->CompactRange(compact, nullptr, nullptr));
+  Shape(t, db.get());
+  compact.target_level = 40;
+  t->Code("to 40", db->CompactRange(compact, nullptr, nullptr));
+  t->Scan("all", db.get());
+}
+
+void CompactByFiles(Transcript* t) {
+  auto db = OpenOrNote(t, "db", Quiet());
+  if (!db) return;
+  Fill(t, db.get(), 0, 10, "a");
+  Fill(t, db.get(), 5, 15, "b");
+  rocksdb::ColumnFamilyMetaData metadata;
+  db->GetColumnFamilyMetaData(&metadata);
+  std::vector<std::string> names;
+  for (const auto& level : metadata.levels) {
+    for (const auto& file : level.files) names.push_back(file.db_path + file.name);
+  }
+  t->Line(std::to_string(names.size()));
+  t->Full("no files", db->CompactFiles(rocksdb::CompactionOptions(), {}, 1));
+  t->Code("too deep", db->CompactFiles(rocksdb::CompactionOptions(), names, 9));
+  t->Code("unknown", db->CompactFiles(rocksdb::CompactionOptions(), {"/987654.sst"}, 1));
+  t->Code("compact", db->CompactFiles(rocksdb::CompactionOptions(), names, 2));
+  Shape(t, db.get());
+  t->Scan("all", db.get());
+  t->Code("gone", db->CompactFiles(rocksdb::CompactionOptions(), names, 2));
+}
+
+void Versions(Transcript* t) {
+  auto db = OpenOrNote(t, "db", Quiet());
+  if (!db) return;
+  Fill(t, db.get(), 0, 3, "a");
+  db->Delete(WriteOptions(), "key101").PermitUncheckedError();
+  db->SingleDelete(WriteOptions(), "key102").PermitUncheckedError();
+  const rocksdb::Snapshot* snapshot = db->GetSnapshot();
+  Fill(t, db.get(), 1, 5, "b");
+  db->DeleteRange(WriteOptions(), db->DefaultColumnFamily(), "key100", "key103").PermitUncheckedError();
+  auto list = [&](const char* what, const Slice& begin, const Slice& end, size_t limit) {
+    std::vector<rocksdb::KeyVersion> versions;
+    t->Code(what, rocksdb::GetAllKeyVersions(db.get(), begin, end, limit, &versions));
+    for (const auto& v : versions) {
+      t->Line(v.user_key + " " + v.GetTypeName() + " " + v.value + " " + std::to_string(v.sequence));
+    }
+  };
+  list("all", Slice(), Slice(), 1000);
+  list("range", "key101", "key102", 1000);
+  list("limit", "key101", Slice(), 2);
+  list("nothing", "x", "y", 2);
+  t->Full("no database", rocksdb::GetAllKeyVersions(nullptr, "a", "b", 1, nullptr));
+  for (int type = 0; type < 24; ++type) {
+    if (type == 0x14 || type == 0x16 || type == 0x17 || type == 0x15) continue;
+    t->Line(rocksdb::KeyVersion("k", "v", 1, type).GetTypeName());
+  }
+  db->ReleaseSnapshot(snapshot);
+}
+
+void SmallUtilities(Transcript* t) {
+  auto db = OpenOrNote(t, "db", Quiet());
+  if (!db) return;
+  std::map<rocksdb::MemoryUtil::UsageType, uint64_t> usage;
+  t->Code("memory", rocksdb::MemoryUtil::GetApproximateMemoryUsageByType({db.get()}, {}, &usage));
+  for (const auto& [type, bytes] : usage) t->Line(std::to_string(type));
+  const rocksdb::LevelDBOptions leveldb;
+  const Options options = rocksdb::ConvertOptions(leveldb);
+  t->Line(std::to_string(options.write_buffer_size) + " " + std::to_string(options.max_open_files) +
+          " " + std::to_string(options.compression) + " " + std::to_string(options.paranoid_checks) +
+          " " + std::to_string(leveldb.block_restart_interval) + " " +
+          std::to_string(leveldb.block_size));
+  Fill(t, db.get(), 0, 10, "a");
+  CompactRangeOptions compact;
+  compact.change_level = true;
+  compact.target_level = 6;
+  t->Code("to 6", db->CompactRange(compact, nullptr, nullptr));
+  db.reset();
+  Options old_options = Quiet(), new_options = Quiet();
+  new_options.num_levels = 3;
+  t->Code("migrate", rocksdb::OptionChangeMigration(t->Path("db"), old_options, new_options));
+  db = OpenOrNote(t, "db", new_options);
+  if (db) t->Scan("migrated", db.get());
+}
+
+}  // namespace
+
+std::vector<Scenario> ControlScenarios() {
+  return {{"drop_files", DropFiles},         {"suggest_compact_range", Suggest},
+          {"promote_level0", Promote},       {"change_level", ChangeLevel},
+          {"compact_files", CompactByFiles}, {"key_versions", Versions},
+          {"small_utilities", SmallUtilities}};
+}
+
+}  // namespace compassdb_test
