@@ -10,6 +10,7 @@
 #include "rocksdb/config_options.h"
 #include "rocksdb/secondary_cache.h"
 #include "util/option_string.h"
+#include "util/registered.h"
 #include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -162,6 +163,8 @@ Status Cache::CreateFromString(const ConfigOptions& config_options, const std::s
 
 Status SecondaryCache::CreateFromString(const ConfigOptions& config_options, const std::string& id,
                                         std::shared_ptr<SecondaryCache>* result) {
+  Status s;
+  if (compassdb::NewRegistered<SecondaryCache>(config_options, id, result, &s)) return s;
   return SecondaryFromString(config_options.ignore_unknown_options, id, result);
 }
 

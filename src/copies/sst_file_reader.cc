@@ -4,6 +4,7 @@
 #include "db/db_iter.h"
 #include "env/env_adapter.h"
 #include "manifest/table_file.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/snapshot.h"
 
 namespace rocksdb {
@@ -77,6 +78,18 @@ std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const
 Status SstFileReader::VerifyChecksum(const ReadOptions&) {
   if (rep_->file == nullptr) return Status::InvalidArgument("File is not opened");
   return rep_->file->piece().Verify();
+}
+
+Status VerifySstFileChecksum(const Options& options, const EnvOptions& env_options,
+                             const std::string& file_path) {
+  return VerifySstFileChecksum(options, env_options, ReadOptions(), file_path);
+}
+
+Status VerifySstFileChecksum(const Options& options, const EnvOptions&, const ReadOptions& read,
+                             const std::string& file_path, const SequenceNumber&) {
+  SstFileReader reader(options);
+  Status s = reader.Open(file_path);
+  return s.ok() ? reader.VerifyChecksum(read) : s;
 }
 
 }  // namespace rocksdb

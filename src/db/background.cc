@@ -4,6 +4,7 @@
 #include "base/file_names.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
+#include "options/sst_file_manager.h"
 
 namespace compassdb {
 
@@ -92,9 +93,42 @@ void DBImpl::PurgeObsolete() {
   std::vector<uint64_t> unlinked;
   Status s = ledger_->Purge(&unlinked);
   if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
+  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
   for (uint64_t number : unlinked) {
+    event_log_.TableFileDeleted(number);
+    if (space != nullptr) space->Untrack(PieceFileName(config_.table_dir, number));
     listeners_.FileDeleted(config_.name, PieceFileName(config_.table_dir, number), Status::OK());
   }
+}
+
+void DBImpl::TrackFiles(const JobReport& report) {
+  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
+  if (space == nullptr) return;
+  for (uint64_t number : report.output_files) {
+    const std::string path = PieceFileName(config_.table_dir, number);
+    uint64_t bytes = 0;
+    // One that is gone already is not tracked.
+    if (config_.fs->GetFileSize(path, &bytes).ok()) space->Track(path, bytes);
+  }
+  if (!report.output_files.empty() && space->IsMaxAllowedSpaceReached()) {
+    SetBackgroundError(Status::SpaceLimit("Max allowed space was reached"),
+                       rocksdb::BackgroundErrorReason::kFlush);
+  }
+}
+
+void DBImpl::TrackAllFiles() {
+  if (config_.options.sst_file_manager == nullptr) return;
+  JobReport all;
+  std::vector<std::string> names;
+  config_.fs->GetChildren(config_.table_dir, &names).PermitUncheckedError();  // it was read just before
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
+      all.output_files.push_back(number);
+    }
+  }
+  TrackFiles(all);
 }
 
 std::vector<VersionEdit> DBImpl::SnapshotEdits() {

@@ -4,6 +4,7 @@
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
+#include "util/thread_tracking.h"
 
 namespace compassdb {
 
@@ -53,8 +54,12 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   const JobContext job{this, config_.name, config_.table_dir, next_job_id_.fetch_add(1), family};
   LogInfo(config_.info_log.get(), "[" + family->name() + "] [JOB " + std::to_string(job.job_id) +
                                       "] compacting " + task->Describe());
+  event_log_.CompactionStarted(job, *task, manual);
   listeners_.CompactionBegin(job, task->input_level(), task->output_level(), manual);
 
+  const TrackedOperation tracked(config_.options.enable_thread_tracking,
+                                 rocksdb::ThreadStatus::OP_COMPACTION, config_.name,
+                                 family->name(), job.job_id);
   JobReport report;
   report.input_level = task->input_level();
   report.output_level = task->output_level();
@@ -100,6 +105,11 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
                             std::to_string(report.records_out) + ", " +
                             std::to_string(report.micros) + " us"
                       : "failed: " + s.ToString()));
+  if (s.ok()) {
+    event_log_.TableFileCreated(job, report);
+    event_log_.CompactionFinished(job, report);
+    TrackFiles(report);
+  }
   PurgeObsolete();
   listeners_.FilesCreated(job, report, /*flush=*/false, s);
   listeners_.CompactionCompleted(job, report, manual, s);

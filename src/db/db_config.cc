@@ -114,6 +114,10 @@ FileOptions PieceWriteOptions(const rocksdb::DBOptions& options) {
   return file;
 }
 
+size_t MaxOpenFiles(const rocksdb::DBOptions& options) {
+  return options.max_open_files < 0 ? 0 : static_cast<size_t>(std::max(16, options.max_open_files));
+}
+
 FileOptions PieceReadOptions(const rocksdb::DBOptions& options) {
   FileOptions file;
   file.direct = options.use_direct_reads;

@@ -42,6 +42,8 @@ void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* opti
                       StoreOptions* store);
 
 FileOptions PieceWriteOptions(const rocksdb::DBOptions& options);
+// Of the file cache; 0: no limit.
+size_t MaxOpenFiles(const rocksdb::DBOptions& options);
 FileOptions PieceReadOptions(const rocksdb::DBOptions& options);
 FileOptions WalFileOptions(const rocksdb::DBOptions& options);
 

@@ -4,6 +4,7 @@
 #include "base/file_names.h"
 #include "env/env_adapter.h"
 #include "env/limited_bytes.h"
+#include "options/sst_file_manager.h"
 #include "rocksdb/rate_limiter.h"
 
 namespace compassdb {
@@ -29,6 +30,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
     : config_(std::move(config)),
       read_only_(read_only),
       listeners_(config_.options.listeners),
+      event_log_(config_.info_log.get(), config_.clock),
       background_changed_(&mu_),
       commits_(config_.fs, config_.name, config_.options.max_manifest_file_size, &mu_),
       write_thread_(WaitsOf(config_.options)),
@@ -40,8 +42,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
                config_.options.WAL_size_limit_MB << 20) {
   const rocksdb::DBOptions& options = config_.options;
   files_ = std::make_unique<FileCache>(
-      config_.fs, config_.table_dir, PieceReadOptions(options),
-      options.max_open_files < 0 ? 0 : static_cast<size_t>(std::max(16, options.max_open_files)));
+      config_.fs, config_.table_dir, PieceReadOptions(options), MaxOpenFiles(options));
   // Of a reader's files (a secondary's links are all there is to delete) none are punched.
   ledger_ = std::make_unique<ExtentLedger>(config_.fs, config_.table_dir, files_.get(),
                                            read_only_ ? 0 : kMinPunchBytes);
@@ -53,6 +54,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.statistics = options.statistics.get();
   store_context_.max_subcompactions = options.max_subcompactions;
   store_context_.write_options = PieceWriteOptions(options);
+  store_context_.bytes_per_sync = options.bytes_per_sync;
   store_context_.new_number = [this] { return commits_.NewNumber(); };
   store_context_.compaction_wanted = [this] {
     MutexLock lock(&mu_);
@@ -124,6 +126,9 @@ Status DBImpl::Shutdown() {
     MutexLock lock(&mu_);
     Status closed = commits_.Close();
     if (s.ok()) s = closed;
+  }
+  if (auto* space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get())) {
+    space->UntrackDirectory(config_.table_dir);
   }
   default_handle_.reset();
   for (const auto& family : families_.All()) families_.Remove(family->id());

@@ -33,6 +33,7 @@
 #include "db/commit.h"
 #include "db/db_config.h"
 #include "db/error_handler.h"
+#include "db/event_log.h"
 #include "db/info_log.h"
 #include "db/listeners.h"
 #include "db/secondary.h"
@@ -383,6 +384,10 @@ class DBImpl final : public rocksdb::DB {
       EXCLUDES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
   void PurgeObsolete() EXCLUDES(mu_);
+  // DBOptions::sst_file_manager: what a job wrote, or all that there is at open. Beyond the allowed
+  // space writes are refused from now on.
+  void TrackFiles(const JobReport& report) EXCLUDES(mu_);
+  void TrackAllFiles() EXCLUDES(mu_);
   std::vector<VersionEdit> SnapshotEdits() REQUIRES(mu_);
   void StampEdits(std::vector<VersionEdit>* edits) REQUIRES(mu_);
 
@@ -442,6 +447,7 @@ class DBImpl final : public rocksdb::DB {
   std::unique_ptr<ExtentLedger> ledger_;
   std::unique_ptr<Secondary> secondary_;  // null: it follows nobody
   Listeners listeners_;
+  const EventLog event_log_;
   uint64_t hash_seed_ = 0;
   std::string db_id_;
 

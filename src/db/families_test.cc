@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "db/db_test_util.h"
+#include "rocksdb/table_properties.h"
 
 namespace compassdb {
 namespace {
@@ -183,6 +184,66 @@ TEST_F(FamiliesTest, SetOptionsNamesWhatItCannotChange) {
   Status s = db_->SetOptions({{"no_such_option", "1"}});
   EXPECT_FALSE(s.ok());
   EXPECT_NE(s.ToString().find("no_such_option"), std::string::npos) << s.ToString();
+}
+
+TEST_F(FamiliesTest, ChangedShapeOfTablesAndLevelsIsFollowed) {
+  options_.target_file_size_base = 1 << 20;
+  OpenDb();
+  const auto load = [this] {
+    for (int i = 0; i < 4000; ++i) {
+      ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), Key(i), std::string(100, 'x')).ok());
+    }
+    rocksdb::CompactRangeOptions compact;
+    compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
+  };
+  load();
+  std::vector<rocksdb::LiveFileMetaData> before, after;
+  db_->GetLiveFilesMetaData(&before);
+  ASSERT_TRUE(db_->SetOptions({{"target_file_size_base", "32768"},
+                               {"level0_file_num_compaction_trigger", "2"},
+                               {"max_bytes_for_level_base", "100000"},
+                               {"compression", "kLZ4Compression"},
+                               {"ttl", "1000000"},
+                               {"block_based_table_factory", "{block_size=1024;}"}})
+                  .ok());
+  load();
+  db_->GetLiveFilesMetaData(&after);
+  EXPECT_GT(after.size(), 2 * before.size());
+  EXPECT_EQ(db_->GetOptions().target_file_size_base, 32768u);
+  rocksdb::TablePropertiesCollection tables;
+  ASSERT_TRUE(db_->GetPropertiesOfAllTables(&tables).ok());
+  uint64_t blocks = 0, bytes = 0;
+  for (const auto& [name, properties] : tables) {
+    blocks += properties->num_data_blocks;
+    bytes += properties->data_size;
+  }
+  EXPECT_LT(bytes, 4000u * 100 / 2);          // compressed
+  EXPECT_GT(blocks, 4000u * 100 / 1024 / 2);  // smaller blocks
+  EXPECT_TRUE(db_->SetOptions({{"num_levels", "3"}}).IsInvalidArgument());
+}
+
+TEST_F(FamiliesTest, ChangedDatabaseOptionsAreKept) {
+  OpenDb();
+  ASSERT_TRUE(db_->SetDBOptions({{"max_open_files", "20"},
+                                 {"max_subcompactions", "3"},
+                                 {"bytes_per_sync", "65536"},
+                                 {"wal_bytes_per_sync", "32768"},
+                                 {"avoid_flush_during_shutdown", "true"},
+                                 {"stats_dump_period_sec", "7"}})
+                  .ok());
+  const rocksdb::DBOptions now = db_->GetDBOptions();
+  EXPECT_EQ(now.max_open_files, 20);
+  EXPECT_EQ(now.max_subcompactions, 3u);
+  EXPECT_EQ(now.bytes_per_sync, 65536u);
+  EXPECT_EQ(now.wal_bytes_per_sync, 32768u);
+  EXPECT_EQ(now.stats_dump_period_sec, 7u);
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), Key(i), std::string(100, 'x')).ok());
+  }
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  EXPECT_NE(Get(Key(7)), "NOT_FOUND");
+  EXPECT_FALSE(db_->SetDBOptions({{"wal_dir", "/elsewhere"}}).ok());
 }
 
 TEST_F(FamiliesTest, OptionsFileThatCannotBeWritten) {

@@ -6,6 +6,7 @@
 
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
+#include "util/thread_tracking.h"
 
 namespace compassdb {
 
@@ -79,9 +80,10 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
 
 // Data that no log holds would be lost, so it is flushed unless told otherwise.
 void DBImpl::FlushUnloggedData() {
-  if (read_only_ || !unlogged_data_ || config_.options.avoid_flush_during_shutdown ||
-      errors_.writes_refused()) {
-    return;
+  if (read_only_ || !unlogged_data_ || errors_.writes_refused()) return;
+  {
+    MutexLock lock(&mu_);
+    if (config_.options.avoid_flush_during_shutdown) return;
   }
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;
@@ -155,11 +157,24 @@ void DBImpl::BackgroundFlush() {
     for (FlushUnit& unit : units) {
       unit.request.snapshots = snapshots_.Sequences();
       unit.job = {this, config_.name, config_.table_dir, job_id, unit.family};
+      event_log_.FlushStarted(unit.job, unit.reason, unit.request.memtables);
       listeners_.FlushBegin(unit.job, unit.reason);
     }
-    Status s = RunFlush(&units);
+    Status s;
+    {
+      const TrackedOperation tracked(config_.options.enable_thread_tracking,
+                                     rocksdb::ThreadStatus::OP_FLUSH, config_.name,
+                                     units.front().family->name(), job_id);
+      s = RunFlush(&units);
+    }
     if (!s.ok() && !s.IsColumnFamilyDropped() && !s.IsShutdownInProgress()) {
       SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
+    }
+    for (const FlushUnit& unit : units) {
+      if (!s.ok()) break;
+      event_log_.TableFileCreated(unit.job, unit.report);
+      event_log_.FlushFinished(unit.job);
+      TrackFiles(unit.report);
     }
     PurgeObsolete();
     for (const FlushUnit& unit : units) {

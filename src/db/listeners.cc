@@ -8,9 +8,6 @@
 #include "base/file_names.h"
 
 namespace compassdb {
-namespace {
-
-uint64_t ThisThread() { return std::hash<std::thread::id>()(std::this_thread::get_id()); }
 
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report) {
   rocksdb::TableProperties props;
@@ -20,6 +17,31 @@ rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& re
   }
   return props;
 }
+
+const char* FlushReasonName(rocksdb::FlushReason reason) {
+  using Reason = rocksdb::FlushReason;
+  switch (reason) {
+    case Reason::kOthers: return "Other Reasons";
+    case Reason::kGetLiveFiles: return "Get Live Files";
+    case Reason::kShutDown: return "Shut down";
+    case Reason::kExternalFileIngestion: return "External File Ingestion";
+    case Reason::kManualCompaction: return "Manual Compaction";
+    case Reason::kWriteBufferManager: return "Write Buffer Manager";
+    case Reason::kWriteBufferFull: return "Write Buffer Full";
+    case Reason::kTest: return "Test";
+    case Reason::kDeleteFiles: return "Delete Files";
+    case Reason::kAutoCompaction: return "Auto Compaction";
+    case Reason::kManualFlush: return "Manual Flush";
+    case Reason::kErrorRecovery: return "Error Recovery";
+    case Reason::kErrorRecoveryRetryFlush: return "Error Recovery Retry Flush";
+    case Reason::kWalFull: return "WAL Full";
+  }
+  return "Invalid";
+}
+
+namespace {
+
+uint64_t ThisThread() { return std::hash<std::thread::id>()(std::this_thread::get_id()); }
 
 rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reason,
                                 const JobReport& report) {
@@ -150,6 +172,11 @@ void Listeners::FileDeleted(const std::string& db_name, const std::string& path,
   info.file_path = path;
   info.status = status;
   for (const auto& listener : listeners_) listener->OnTableFileDeleted(info);
+}
+
+void Listeners::FileIngested(rocksdb::DB* db,
+                             const rocksdb::ExternalFileIngestionInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnExternalFileIngested(db, info);
 }
 
 void Listeners::MemTableSealed(const rocksdb::MemTableInfo& info) const {

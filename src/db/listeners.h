@@ -26,6 +26,10 @@ struct JobContext {
 rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
                                           bool manual, const Status& status);
 
+rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report);
+// "Manual Flush" and the like, as RocksDB's LOG has them.
+const char* FlushReasonName(rocksdb::FlushReason reason);
+
 class Listeners {
  public:
   explicit Listeners(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners)
@@ -43,6 +47,7 @@ class Listeners {
                     const Status& status) const;
   void FileDeleted(const std::string& db_name, const std::string& path,
                    const Status& status) const;
+  void FileIngested(rocksdb::DB* db, const rocksdb::ExternalFileIngestionInfo& info) const;
   void MemTableSealed(const rocksdb::MemTableInfo& info) const;
   void HandleDeletion(rocksdb::ColumnFamilyHandle* handle) const;
   void StallChanged(const rocksdb::WriteStallInfo& info) const;

@@ -138,6 +138,7 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
       db_.reset();
       return s;
     }
+    db_->TrackAllFiles();
     MutexLock guard(&db_->mu_);
     db_->opened_ = true;
     db_->wal_limit_ = db_->WalLimit();

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changing options of an open database.
-#include <set>
-
 #include "db/db_impl.h"
 #include "options/sanitize.h"
 
 namespace compassdb {
 namespace {
 
-// What takes effect at once; the store reads its own options at open only.
-const std::set<std::string>& ChangeableFamilyOptions() {
-  static const std::set<std::string> names{
-      "write_buffer_size", "max_write_buffer_number", "disable_auto_compactions",
-      "level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
-      "soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit",
-      "arena_block_size", "max_sequential_skip_in_iterations"};
-  return names;
+// What SetDBOptions may change; the rest of the struct is read without a lock.
+void CopyChangeable(const rocksdb::DBOptions& from, rocksdb::DBOptions* to) {
+  to->max_background_jobs = from.max_background_jobs;
+  to->max_background_compactions = from.max_background_compactions;
+  to->max_background_flushes = from.max_background_flushes;
+  to->max_subcompactions = from.max_subcompactions;
+  to->max_total_wal_size = from.max_total_wal_size;
+  to->delayed_write_rate = from.delayed_write_rate;
+  to->max_open_files = from.max_open_files;
+  to->bytes_per_sync = from.bytes_per_sync;
+  to->wal_bytes_per_sync = from.wal_bytes_per_sync;
+  to->strict_bytes_per_sync = from.strict_bytes_per_sync;
+  to->avoid_flush_during_shutdown = from.avoid_flush_during_shutdown;
+  to->delete_obsolete_files_period_micros = from.delete_obsolete_files_period_micros;
+  to->stats_dump_period_sec = from.stats_dump_period_sec;
+  to->stats_persist_period_sec = from.stats_persist_period_sec;
+  to->stats_history_buffer_size = from.stats_history_buffer_size;
+  to->compaction_readahead_size = from.compaction_readahead_size;
+  to->writable_file_max_buffer_size = from.writable_file_max_buffer_size;
 }
 
 }  // namespace
@@ -28,15 +37,15 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
   rocksdb::ColumnFamilyOptions changed = family->options();
   Status s = ApplyMutableFamilyOptions(family->name(), GetDBOptions(), changes, &changed);
   if (!s.ok()) return s;
-  for (const auto& [name, value] : changes) {
-    if (FamilyOptionHasEffect(name) && ChangeableFamilyOptions().count(name) == 0) {
-      return Status::NotSupported("SetOptions: takes effect only when the database is opened", name);
-    }
-  }
+  StoreOptions store;
+  s = ProjectFamilyOptions(family->id(), family->name(), changed, &store);
+  if (!s.ok()) return s;
+  ApplyMemoryLimit(config_, &changed, &store);
   {
     ExclusiveWrite front(&write_thread_);
     MutexLock lock(&mu_);
     family->set_options(changed);
+    family->store()->SetOptions(store);
     family->mem->SetWriteBufferSize(changed.write_buffer_size);
     if (family->mem->ShouldFlush()) memtable_full_ = true;
     wal_limit_ = WalLimit();
@@ -50,30 +59,24 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
 Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& changes) {
   if (Status s = CheckWritable("SetDBOptions"); !s.ok()) return s;
   if (changes.empty()) return Status::InvalidArgument("SetDBOptions: no options given");
-  static const std::set<std::string> kChangeable{"max_total_wal_size", "delayed_write_rate",
-                                                 "max_background_jobs"};
   rocksdb::DBOptions changed = GetDBOptions();
   Status s = ApplyMutableDbOptions(changes, &changed);
   if (!s.ok()) return s;
-  for (const auto& [name, value] : changes) {
-    if (DbOptionHasEffect(name) && kChangeable.count(name) == 0) {
-      return Status::NotSupported("SetDBOptions: takes effect only when the database is opened",
-                                  name);
-    }
-  }
   if (changed.delayed_write_rate == 0) changed.delayed_write_rate = 16 << 20;
   {
     ExclusiveWrite front(&write_thread_);
     MutexLock lock(&mu_);
-    config_.options.max_total_wal_size = changed.max_total_wal_size;
-    config_.options.delayed_write_rate = changed.delayed_write_rate;
-    config_.options.max_background_jobs = changed.max_background_jobs;
+    CopyChangeable(changed, &config_.options);
+    store_context_.max_subcompactions = changed.max_subcompactions;
+    store_context_.bytes_per_sync = changed.bytes_per_sync;
     stalls_.SetMaxRate(changed.delayed_write_rate);
     wal_limit_ = WalLimit();
     scheduler_->EnsureThreads(JobPriority::kHigh, config_.max_flushes());
     scheduler_->EnsureThreads(JobPriority::kLow, config_.max_compactions());
     MaybeSchedule();
   }
+  wals_.SetBytesPerSync(changed.wal_bytes_per_sync);
+  files_->SetMaxOpen(MaxOpenFiles(changed));
   return PersistOptions();
 }
 

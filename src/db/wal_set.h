@@ -55,6 +55,11 @@ class WalSet {
   // become durable ahead of other families' parts of the same batches.
   Status SyncClosed();
   Status Close();
+  // Of logs that are begun from now on.
+  void SetBytesPerSync(uint64_t bytes) {
+    MutexLock lock(&mu_);
+    options_.file.bytes_per_sync = bytes;
+  }
 
   uint64_t current_number() const { return current_number_.load(std::memory_order_acquire); }
   uint64_t TotalBytes() const { return total_bytes_.load(std::memory_order_relaxed); }
@@ -82,7 +87,7 @@ class WalSet {
 
   FileSystem* const fs_;
   const std::string dir_;
-  const Options options_;
+  Options options_;
   rocksdb::Statistics* const statistics_;
   std::atomic<uint64_t> current_number_{0};
   std::atomic<uint64_t> total_bytes_{0};

@@ -12,6 +12,7 @@
 #include "env/env_as_clock.h"
 #include "env/env_as_file_system.h"
 #include "env/env_logger.h"
+#include "util/registered.h"
 
 namespace rocksdb {
 
@@ -47,11 +48,17 @@ Status Env::LoadEnv(const std::string& value, Env** result, std::shared_ptr<Env>
   guard->reset();
   return LoadEnv(value, result);
 }
-Status Env::CreateFromString(const ConfigOptions&, const std::string& value, Env** result) {
+Status Env::CreateFromString(const ConfigOptions& config, const std::string& value, Env** result) {
+  Status s;
+  if (compassdb::FindRegistered<Env>(config, value, result, &s)) return s;
   return LoadEnv(value, result);
 }
-Status Env::CreateFromString(const ConfigOptions&, const std::string& value, Env** result,
+Status Env::CreateFromString(const ConfigOptions& config, const std::string& value, Env** result,
                              std::shared_ptr<Env>* guard) {
+  std::unique_ptr<Env> made;
+  Status s = compassdb::RegistryOf(config)->NewObject(value, result, &made);
+  if (s.ok()) *guard = std::move(made);
+  if (!s.IsNotSupported()) return s;
   return LoadEnv(value, result, guard);
 }
 Status Env::CreateFromUri(const ConfigOptions& options, const std::string& env_uri,
@@ -60,6 +67,10 @@ Status Env::CreateFromUri(const ConfigOptions& options, const std::string& env_u
     return Status::InvalidArgument("cannot specify both fs_uri and env_uri");
   }
   return CreateFromString(options, env_uri.empty() ? fs_uri : env_uri, result, guard);
+}
+
+Status NewEnvLogger(const std::string& fname, Env* env, std::shared_ptr<Logger>* result) {
+  return compassdb::NewEnvLogger(env, fname, result);
 }
 
 std::string Env::PriorityToString(Priority priority) {

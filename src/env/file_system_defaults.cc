@@ -5,6 +5,7 @@
 #include "env/env_as_file_system.h"
 #include "env/env_logger.h"
 #include "rocksdb/file_system.h"
+#include "util/registered.h"
 
 namespace rocksdb {
 
@@ -16,8 +17,10 @@ DirFsyncOptions::DirFsyncOptions(FsyncReason fsync_reason) : reason(fsync_reason
 FileSystem::FileSystem() = default;
 FileSystem::~FileSystem() = default;
 
-Status FileSystem::CreateFromString(const ConfigOptions&, const std::string& value,
+Status FileSystem::CreateFromString(const ConfigOptions& config, const std::string& value,
                                     std::shared_ptr<FileSystem>* result) {
+  Status s;
+  if (compassdb::NewRegistered<FileSystem>(config, value, result, &s)) return s;
   return Load(value, result);
 }
 

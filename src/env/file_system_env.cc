@@ -14,6 +14,7 @@
 #include "env/env_adapter.h"
 #include "env/memory_file_system.h"
 #include "env/posix_error.h"
+#include "util/thread_tracking.h"
 
 namespace compassdb {
 
@@ -272,6 +273,13 @@ void FileSystemEnv::IncBackgroundThreadsIfNeeded(int number, Priority priority) 
   if (base_ != nullptr) return base_->IncBackgroundThreadsIfNeeded(number, priority);
   pools_->IncreaseThreads(ToJobPriority(priority), number);
 }
+Status FileSystemEnv::GetThreadList(std::vector<rocksdb::ThreadStatus>* threads) {
+  // Their fields are constant, so that they cannot be assigned.
+  std::vector<rocksdb::ThreadStatus> now = TrackedThreads();
+  threads->swap(now);
+  return Status::OK();
+}
+
 uint64_t FileSystemEnv::GetThreadID() const {
   return static_cast<uint64_t>(syscall(SYS_gettid));
 }

@@ -89,6 +89,7 @@ class FileSystemEnv : public rocksdb::Env {
   int GetBackgroundThreads(Priority priority) override;
   void IncBackgroundThreadsIfNeeded(int number, Priority priority) override;
   uint64_t GetThreadID() const override;
+  Status GetThreadList(std::vector<rocksdb::ThreadStatus>* threads) override;
 
   uint64_t NowMicros() override;
   uint64_t NowNanos() override;

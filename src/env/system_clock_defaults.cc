@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rocksdb/system_clock.h declares and does not define.
 #include "env/env_as_clock.h"
+#include "util/registered.h"
 
 namespace rocksdb {
 
@@ -8,8 +9,10 @@ const std::shared_ptr<SystemClock>& SystemClock::Default() {
   return Env::Default()->GetSystemClock();
 }
 
-Status SystemClock::CreateFromString(const ConfigOptions&, const std::string& value,
+Status SystemClock::CreateFromString(const ConfigOptions& config, const std::string& value,
                                      std::shared_ptr<SystemClock>* result) {
+  Status s;
+  if (compassdb::NewRegistered<SystemClock>(config, value, result, &s)) return s;
   if (value.empty() || value == kDefaultName()) {
     *result = Default();
     return Status::OK();

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "util/thread_tracking.h"
+
 namespace compassdb {
 
 ThreadPools::ThreadPools() : changed_(&mu_) {
@@ -62,6 +64,17 @@ void ThreadPools::StartThreads(Pool* pool) {
   }
 }
 
+rocksdb::ThreadStatus::ThreadType ThreadPools::TypeOf(const Pool* pool) const {
+  MutexLock l(&mu_);
+  switch (static_cast<JobPriority>(pool - pools_.data())) {
+    case JobPriority::kBottom: return rocksdb::ThreadStatus::BOTTOM_PRIORITY;
+    case JobPriority::kLow: return rocksdb::ThreadStatus::LOW_PRIORITY;
+    case JobPriority::kHigh: return rocksdb::ThreadStatus::HIGH_PRIORITY;
+    case JobPriority::kUser: break;
+  }
+  return rocksdb::ThreadStatus::USER;
+}
+
 void ThreadPools::Work(Pool* pool) {
   std::list<std::thread> finished;
   {
@@ -69,6 +82,7 @@ void ThreadPools::Work(Pool* pool) {
     finished.swap(ended_);
   }
   for (std::thread& thread : finished) thread.join();
+  const TrackedThread tracked(TypeOf(pool));
 
   mu_.Lock();
   while (true) {

@@ -18,6 +18,7 @@
 #include <memory>
 #include <thread>
 
+#include "rocksdb/thread_status.h"
 #include "util/mutex.h"
 
 namespace compassdb {
@@ -71,6 +72,7 @@ class ThreadPools {
     std::unique_ptr<CondVar> wake;
   };
 
+  rocksdb::ThreadStatus::ThreadType TypeOf(const Pool* pool) const EXCLUDES(mu_);
   void Work(Pool* pool);
   void StartThreads(Pool* pool) REQUIRES(mu_);
   bool IsIdle(const void* tag, bool any_tag) const REQUIRES(mu_);

@@ -107,7 +107,8 @@ class LsmStore::IngestTask final : public CompactionTask {
     edit->column_family = store_->options_.column_family_id;
     report->input_level = report->output_level = level_;
     report->reason = "ingestion";
-    TableCutter cutter(store_->context_, &store_->options_, level_, request_.tombstones);
+    const std::shared_ptr<const StoreOptions> options = store_->current();
+    TableCutter cutter(store_->context_, options.get(), level_, request_.tombstones);
     Status s = cutter.Run(request_.records.get(), edit, report);
     if (!s.ok()) return s;
     for (uint64_t number : report->output_files) store_->PinUntilInstalled(number);

@@ -12,8 +12,14 @@ namespace {
 
 class LsmTask : public CompactionTask {
  public:
-  LsmTask(LsmStore* store, CompactionJobInput input, bool trivial, const char* reason)
-      : store_(store), input_(std::move(input)), trivial_(trivial), reason_(reason) {}
+  // `options` are those of the input.
+  LsmTask(LsmStore* store, std::shared_ptr<const StoreOptions> options, CompactionJobInput input,
+          bool trivial, const char* reason)
+      : store_(store),
+        options_(std::move(options)),
+        input_(std::move(input)),
+        trivial_(trivial),
+        reason_(reason) {}
 
   int input_level() const override { return input_.input_level; }
   int output_level() const override { return input_.output_level; }
@@ -79,6 +85,7 @@ class LsmTask : public CompactionTask {
   }
 
   LsmStore* const store_;
+  const std::shared_ptr<const StoreOptions> options_;
   const CompactionJobInput input_;
   const bool trivial_;
   const char* const reason_;
@@ -134,6 +141,7 @@ LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
       recovered_(static_cast<size_t>(std::max(2, options.num_levels))),
       counters_(std::make_shared<JobCounters>(recovered_.size())),
       accounting_(options_.scan_bytes_per_read, context->compaction_wanted, recovered_.size()) {
+  current_ = std::make_shared<const StoreOptions>(options);
   TableReaderOptions reader;
   reader.comparator = options_.comparator;
   reader.block_cache = options_.block_cache;
@@ -263,7 +271,8 @@ void LsmStore::PinUntilInstalled(uint64_t file_number) {
 void LsmStore::RecordJob(const JobReport& report) { counters_->Record(report); }
 
 Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
-  FlushJob job(context_, &options_);
+  const std::shared_ptr<const StoreOptions> options = current();
+  FlushJob job(context_, options.get());
   edit->column_family = options_.column_family_id;
   Status s = job.Run(request, edit, report);
   if (!s.ok()) return s;
@@ -403,18 +412,19 @@ PickerInput LsmStore::MakePickerInput() const {
 }
 
 PickerConfig LsmStore::MakePickerConfig() const {
+  const std::shared_ptr<const StoreOptions> options = current();
   PickerConfig c;
-  c.comparator = options_.comparator;
-  c.level0_trigger = options_.level0_trigger;
-  c.level1_max_bytes = options_.level1_max_bytes;
-  c.level_multiplier = options_.level_multiplier;
-  c.level_multiplier_additional = options_.level_multiplier_additional;
-  c.target_table_bytes = options_.target_table_bytes;
-  c.max_compaction_bytes = options_.max_compaction_bytes;
-  c.ttl_seconds = options_.ttl_seconds;
-  c.periodic_seconds = options_.periodic_seconds;
-  c.one_level = options_.one_level;
-  c.hash_range = options_.hash_range;
+  c.comparator = options->comparator;
+  c.level0_trigger = options->level0_trigger;
+  c.level1_max_bytes = options->level1_max_bytes;
+  c.level_multiplier = options->level_multiplier;
+  c.level_multiplier_additional = options->level_multiplier_additional;
+  c.target_table_bytes = options->target_table_bytes;
+  c.max_compaction_bytes = options->max_compaction_bytes;
+  c.ttl_seconds = options->ttl_seconds;
+  c.periodic_seconds = options->periodic_seconds;
+  c.one_level = options->one_level;
+  c.hash_range = options->hash_range;
   return c;
 }
 
@@ -424,7 +434,8 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   if (plan.empty()) return nullptr;
   CompactionJobInput input;
   input.context = context_;
-  input.options = &options_;
+  const std::shared_ptr<const StoreOptions> options = current();
+  input.options = options.get();
   input.version = version_;
   input.input_level = plan.input_level;
   input.output_level = plan.output_level;
@@ -475,7 +486,8 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
       return nullptr;
     }
   }
-  auto task = std::make_unique<LsmTask>(this, std::move(input), plan.trivial_move, plan.reason);
+  auto task = std::make_unique<LsmTask>(this, options, std::move(input), plan.trivial_move,
+                                        plan.reason);
   for (uint64_t id : task->BusyTables()) busy_.insert(id);
   for (TphMeta& range : ranges) {
     claims_.push_back({task.get(), plan.output_level, std::move(range)});
@@ -523,6 +535,30 @@ std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request)
 void LsmStore::Release(CompactionTask* task) {
   for (uint64_t id : task->BusyTables()) busy_.erase(id);
   std::erase_if(claims_, [&](const Claim& claim) { return claim.task == task; });
+}
+
+void LsmStore::SetOptions(const StoreOptions& changed) {
+  auto next = std::make_shared<StoreOptions>(*current());
+  next->block_size = changed.block_size;
+  next->compression = changed.compression;
+  next->compression_level = changed.compression_level;
+  next->level0_trigger = changed.level0_trigger;
+  next->level1_max_bytes = changed.level1_max_bytes;
+  next->level_multiplier = changed.level_multiplier;
+  next->level_multiplier_additional = changed.level_multiplier_additional;
+  next->target_table_bytes = changed.target_table_bytes;
+  next->max_compaction_bytes = changed.max_compaction_bytes;
+  next->max_pieces = changed.max_pieces;
+  next->max_dead_percent = changed.max_dead_percent;
+  next->data_order = changed.data_order;
+  next->perfect_hash = changed.perfect_hash;
+  next->perfect_hash_threads = changed.perfect_hash_threads;
+  next->ttl_seconds = changed.ttl_seconds;
+  next->periodic_seconds = changed.periodic_seconds;
+  next->scan_bytes_per_read = changed.scan_bytes_per_read;
+  accounting_.bytes_per_read = changed.scan_bytes_per_read;
+  MutexLock lock(&handles_mu_);
+  current_ = std::move(next);
 }
 
 uint64_t LsmStore::PendingCompactionBytes() const {

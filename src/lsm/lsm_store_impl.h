@@ -31,6 +31,7 @@ class LsmStore : public Store {
   ~LsmStore() override;
 
   const StoreOptions& options() const override { return options_; }
+  void SetOptions(const StoreOptions& changed) override;
   Status ApplyRecovered(const VersionEdit& edit) override;
   Status Open() override;
   Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) override;
@@ -80,7 +81,12 @@ class LsmStore : public Store {
   void SetVersion(std::vector<std::vector<TableRef>> levels);
 
   const StoreContext* const context_;
-  const StoreOptions options_;
+  std::shared_ptr<const StoreOptions> current() const EXCLUDES(handles_mu_) {
+    MutexLock lock(&handles_mu_);
+    return current_;
+  }
+
+  const StoreOptions options_;  // as opened
   TableContextRef table_context_;
   std::shared_ptr<const LsmVersion> version_;
   std::unordered_set<uint64_t> busy_;  // table ids
@@ -97,13 +103,14 @@ class LsmStore : public Store {
   // Recovery only: tables by level and id.
   std::vector<std::map<uint64_t, TphMeta>> recovered_;
 
-  Mutex handles_mu_;
+  mutable Mutex handles_mu_;
+  std::shared_ptr<const StoreOptions> current_ GUARDED_BY(handles_mu_);
   std::unordered_map<uint64_t, std::weak_ptr<TableHandle>> table_handles_ GUARDED_BY(handles_mu_);
   std::set<uint64_t> pinned_files_ GUARDED_BY(handles_mu_);
   size_t sweep_at_ GUARDED_BY(handles_mu_) = 256;  // entries in the map
 
   const std::shared_ptr<JobCounters> counters_;
-  const ScanAccounting accounting_;
+  ScanAccounting accounting_;
 };
 
 }  // namespace compassdb

@@ -564,7 +564,8 @@ TEST(LsmStoreTest, DroppedFamilyLeavesNothingOfAJobThatRan) {
   h.store()->Snapshot(&state);
   h.store()->MarkDropped();  // the harness's own store only gives way to the one below
   ExtentLedger ledger(h.fs(), "/db", h.context()->files, 0);
-  StoreContext context = *h.context();
+  StoreContext context;
+  h.CopyContext(&context);
   context.ledger = &ledger;
   std::unique_ptr<Store> store = NewLsmStore(&context, StoreHarness::SmallOptions());
   ASSERT_TRUE(store->ApplyRecovered(state).ok());

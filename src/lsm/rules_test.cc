@@ -465,7 +465,8 @@ TEST_F(RulesTest, Rule8JobOutputSurvivesAPowerCutBeforeItIsCommitted) {
   // Both states can be opened: the old one, and the one that the edit makes.
   VersionEdit old_state;
   h.store()->Snapshot(&old_state);
-  StoreContext context = *h.context();
+  StoreContext context;
+  h.CopyContext(&context);
   FileCache files(h.fs(), "/db", FileOptions(), 0);
   context.files = &files;
   for (bool committed : {false, true}) {

@@ -55,7 +55,7 @@ class WalkLength {
 struct ScanAccounting {
   ScanAccounting(uint64_t read, std::function<void()> call, size_t levels)
       : bytes_per_read(read), wake(std::move(call)), walks(levels) {}
-  const uint64_t bytes_per_read;       // 0: tables are not charged
+  std::atomic<uint64_t> bytes_per_read;  // 0: tables are not charged
   const std::function<void()> wake;    // a table lost enough to ask the picker again; may be null
   mutable std::vector<WalkLength> walks;  // per level
 };

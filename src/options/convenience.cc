@@ -5,6 +5,7 @@
 #include "options/option_tables.h"
 #include "rocksdb/options.h"
 #include "util/compression.h"
+#include "rocksdb/utilities/object_registry.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -43,8 +44,22 @@ Status FromString(const ConfigOptions& config, const OptionTable<S>& table, cons
 
 }  // namespace
 
-ConfigOptions::ConfigOptions() = default;
-ConfigOptions::ConfigOptions(const DBOptions& options) : env(options.env) {}
+EnvOptions::EnvOptions(const DBOptions& options)
+    : use_mmap_reads(options.allow_mmap_reads),
+      use_mmap_writes(options.allow_mmap_writes),
+      use_direct_reads(options.use_direct_reads),
+      allow_fallocate(options.allow_fallocate),
+      set_fd_cloexec(options.is_fd_close_on_exec),
+      bytes_per_sync(options.bytes_per_sync),
+      strict_bytes_per_sync(options.strict_bytes_per_sync),
+      compaction_readahead_size(options.compaction_readahead_size),
+      random_access_max_buffer_size(options.random_access_max_buffer_size),
+      writable_file_max_buffer_size(options.writable_file_max_buffer_size),
+      rate_limiter(options.rate_limiter.get()) {}
+
+ConfigOptions::ConfigOptions() : registry(ObjectRegistry::NewInstance()) {}
+ConfigOptions::ConfigOptions(const DBOptions& options)
+    : env(options.env), registry(ObjectRegistry::NewInstance()) {}
 
 Status GetDBOptionsFromMap(const ConfigOptions& config, const DBOptions& base,
                            const std::unordered_map<std::string, std::string>& map,

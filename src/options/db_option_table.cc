@@ -67,8 +67,9 @@ void AddObjects(OptionTable<DBOptions>* t) {
   t->push_back(limiter);
   t->push_back(StructOnly<DBOptions>(
       "sst_file_manager", "object",
-      [](const DBOptions& o) { return o.sst_file_manager != nullptr; }, kNo,
-      "space limits and slow deletion of table files: files are shared by tables here"));
+      [](const DBOptions& o) { return o.sst_file_manager != nullptr; }, kYes,
+      "of NewSstFileManager: tracks files, and refuses writes beyond the allowed space; files are "
+      "deleted at once, whatever its rate"));
   t->push_back(StructOnly<DBOptions>(
       "info_log", "object", [](const DBOptions& o) { return o.info_log != nullptr; }, kYes,
       "default: LOG in the database's directory or db_log_dir"));
@@ -156,8 +157,8 @@ void AddInfoLog(OptionTable<DBOptions>* t) {
                                  "no history of statistics is kept"));
   t->push_back(Scalar<DBOptions>(FIELD(dump_malloc_stats), kFixed, kHint,
                                  "no statistics are dumped"));
-  t->push_back(Scalar<DBOptions>(FIELD(enable_thread_tracking), kFixed, kHint,
-                                 "no thread status is kept"));
+  t->push_back(Scalar<DBOptions>(FIELD(enable_thread_tracking), kFixed, kYes,
+                                 "GetThreadList names database, family and job; not stages"));
 }
 
 void AddBackground(OptionTable<DBOptions>* t) {

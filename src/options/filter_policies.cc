@@ -9,6 +9,7 @@
 
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
+#include "util/registered.h"
 
 namespace compassdb {
 
@@ -127,7 +128,7 @@ const FilterPolicy* NewRibbonFilterPolicy(double bloom_equivalent_bits_per_key,
   return compassdb::NewRibbon(bloom_equivalent_bits_per_key, bloom_before_level);
 }
 
-Status FilterPolicy::CreateFromString(const ConfigOptions&, const std::string& value,
+Status FilterPolicy::CreateFromString(const ConfigOptions& config, const std::string& value,
                                       std::shared_ptr<const FilterPolicy>* result) {
   std::string id;
   compassdb::OptionMap map;
@@ -137,6 +138,7 @@ Status FilterPolicy::CreateFromString(const ConfigOptions&, const std::string& v
     result->reset();
     return Status::OK();
   }
+  if (compassdb::NewRegistered<const FilterPolicy>(config, id, result, &s)) return s;
   return compassdb::MakePolicy(id, result);
 }
 

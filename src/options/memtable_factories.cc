@@ -5,6 +5,7 @@
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/memtablerep.h"
+#include "util/registered.h"
 
 namespace compassdb {
 
@@ -213,7 +214,8 @@ Status MemTableRepFactory::CreateFromString(const ConfigOptions& config_options,
     return Status::OK();
   }
   std::unique_ptr<MemTableRepFactory> made;
-  s = compassdb::MakeMemTableFactory(id, &made);
+  s = compassdb::RegistryOf(config_options)->NewUniqueObject(id, &made);
+  if (s.IsNotSupported()) s = compassdb::MakeMemTableFactory(id, &made);
   if (s.ok()) s = made->ConfigureFromMap(config_options, map);
   if (s.ok()) *factory = std::move(made);
   return s;

@@ -6,6 +6,7 @@
 #include "rocksdb/listener.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/wal_filter.h"
+#include "util/registered.h"
 
 namespace rocksdb {
 
@@ -158,22 +159,40 @@ std::string TableProperties::ToString(const std::string& prop_delim,
 }
 
 // There are no built-in ones.
-Status EventListener::CreateFromString(const ConfigOptions&, const std::string& value,
+Status EventListener::CreateFromString(const ConfigOptions& config, const std::string& value,
                                        std::shared_ptr<EventListener>* result) {
   if (value.empty() || value == "nullptr") {
     result->reset();
     return Status::OK();
   }
+  Status s;
+  if (compassdb::NewRegistered<EventListener>(config, value, result, &s)) return s;
   return Status::NotSupported("Could not load EventListener", value);
 }
 
-Status WalFilter::CreateFromString(const ConfigOptions&, const std::string& value,
+Status WalFilter::CreateFromString(const ConfigOptions& config, const std::string& value,
                                    WalFilter** result) {
   if (value.empty() || value == "nullptr") {
     *result = nullptr;
     return Status::OK();
   }
+  Status s;
+  if (compassdb::FindRegistered<WalFilter>(config, value, result, &s)) return s;
   return Status::NotSupported("Could not load WalFilter", value);
+}
+
+Status TablePropertiesCollectorFactory::CreateFromString(
+    const ConfigOptions& config, const std::string& value,
+    std::shared_ptr<TablePropertiesCollectorFactory>* result) {
+  if (value.empty() || value == "nullptr") {
+    result->reset();
+    return Status::OK();
+  }
+  Status s;
+  if (compassdb::NewRegistered<TablePropertiesCollectorFactory>(config, value, result, &s)) {
+    return s;
+  }
+  return Status::NotSupported("Could not load TablePropertiesCollectorFactory", value);
 }
 
 }  // namespace rocksdb

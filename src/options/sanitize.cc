@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "options/option_tables.h"
+#include "options/sst_file_manager.h"
 #include "options/table_factories.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/comparator.h"
@@ -183,6 +184,10 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions&, const ColumnFamilyOp
 
 Status ValidateDbOptions(const DBOptions& options) {
   Status s = CheckRefused(DbOptionTable(), options, "DBOptions::");
+  if (s.ok() && options.sst_file_manager != nullptr &&
+      dynamic_cast<FileSpace*>(options.sst_file_manager.get()) == nullptr) {
+    s = Status::NotSupported("DBOptions::sst_file_manager", "is not one of NewSstFileManager");
+  }
   if (s.ok() && options.max_background_jobs < 0) {
     s = Status::InvalidArgument("DBOptions::max_background_jobs", "is negative");
   }

@@ -5,6 +5,7 @@
 
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
+#include "util/registered.h"
 
 namespace compassdb {
 namespace {
@@ -95,6 +96,9 @@ Status SstPartitionerFactory::CreateFromString(const ConfigOptions& options,
   if (id.empty()) {
     result->reset();
     return Status::OK();
+  }
+  if (compassdb::NewRegistered<SstPartitionerFactory>(options, id, result, &s)) {
+    return s.ok() ? Customizable::ConfigureNewObject(options, result->get(), map) : s;
   }
   if (id != SstPartitionerFixedPrefixFactory::kClassName()) {
     return Status::NotSupported("Could not load sst partitioner factory", id);

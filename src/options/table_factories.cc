@@ -4,6 +4,7 @@
 #include "options/option_tables.h"
 #include "rocksdb/cache.h"
 #include "table/key_order.h"
+#include "util/registered.h"
 
 namespace compassdb {
 
@@ -381,7 +382,12 @@ Status TableFactory::CreateFromString(const ConfigOptions& config_options, const
   Status s = compassdb::ParseObjectString(id, kBlockBasedTableName(), &name, &map);
   if (!s.ok()) return s;
   map.erase("id");
-  std::shared_ptr<TableFactory> made(compassdb::MakeBuiltIn(name));
+  std::shared_ptr<TableFactory> made;
+  if (compassdb::NewRegistered<TableFactory>(config_options, name, &made, &s)) {
+    if (!s.ok()) return s;
+  } else {
+    made.reset(compassdb::MakeBuiltIn(name));
+  }
   if (made == nullptr) return Status::NotSupported("Could not load table factory", name);
   s = made->ConfigureFromMap(config_options, map);
   if (s.ok()) *factory = std::move(made);

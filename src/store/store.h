@@ -53,7 +53,8 @@ struct StoreContext {
   std::function<void(const std::string&)> log_info;  // one line to the info log
   // A table asks to be looked at by PickCompaction. Without the mutex; may be null.
   std::function<void()> compaction_wanted;
-  uint32_t max_subcompactions = 1;  // threads of one compaction
+  std::atomic<uint32_t> max_subcompactions{1};  // threads of one compaction
+  std::atomic<uint64_t> bytes_per_sync{0};      // of compaction files
   // Charges background writes; may be null. Bytes, then true for flush priority.
   std::function<void(uint64_t, bool)> throttle;
 };
@@ -233,7 +234,11 @@ struct ManualCompaction {
 class Store {
  public:
   virtual ~Store() = default;
+  // As it was opened; what SetOptions changes is not in it.
   virtual const StoreOptions& options() const = 0;
+  // [mutex] Jobs that are picked from now on follow `changed`, as far as it is about the shape of
+  // tables and levels, compression and age; the rest of it is not looked at.
+  virtual void SetOptions(const StoreOptions& changed) = 0;
 
   // Recovery, one thread: edits in manifest order, then Open, which opens every table named.
   virtual Status ApplyRecovered(const VersionEdit& edit) = 0;

@@ -17,7 +17,7 @@ Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* fil
     MutexLock lock(&mu_);
     auto it = files_.find(file_number);
     if (it != files_.end()) {
-      if (max_open_ != 0) lru_.splice(lru_.begin(), lru_, it->second.position);
+      if (!unlimited()) lru_.splice(lru_.begin(), lru_, it->second.position);
       *file = it->second.file;
       return Status::OK();
     }
@@ -36,13 +36,25 @@ Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* fil
     it->second = Entry{std::move(opened), lru_.begin()};
   }
   *file = it->second.file;
-  if (max_open_ != 0 && files_.size() > max_open_) {
+  if (!unlimited() && files_.size() > max_open_) {
     auto oldest = files_.find(lru_.back());
     closed = std::move(oldest->second.file);
     files_.erase(oldest);
     lru_.pop_back();
   }
   return Status::OK();
+}
+
+void FileCache::SetMaxOpen(size_t max_open) {
+  std::vector<std::shared_ptr<CompactionFile>> closed;  // outside of the lock
+  MutexLock lock(&mu_);
+  max_open_ = max_open;
+  while (max_open != 0 && files_.size() > max_open) {
+    auto oldest = files_.find(lru_.back());
+    closed.push_back(std::move(oldest->second.file));
+    files_.erase(oldest);
+    lru_.pop_back();
+  }
 }
 
 void FileCache::Insert(std::shared_ptr<CompactionFile> file) {

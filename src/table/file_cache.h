@@ -2,6 +2,7 @@
 // Open compaction files, by number. Thread safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -25,13 +26,15 @@ class FileCache {
   std::string PathOf(uint64_t file_number) const;
   FileSystem* fs() const { return fs_; }
   // True if every open file may stay open, so that pieces may hold theirs.
-  bool unlimited() const { return max_open_ == 0; }
+  bool unlimited() const { return max_open_.load(std::memory_order_relaxed) == 0; }
+  // Pieces that hold their files already go on to do so.
+  void SetMaxOpen(size_t max_open);
 
  private:
   FileSystem* const fs_;
   const std::string dir_;
   const FileOptions options_;
-  const size_t max_open_;
+  std::atomic<size_t> max_open_;
   Mutex mu_;
   std::list<uint64_t> lru_ GUARDED_BY(mu_);  // newest first
   struct Entry {

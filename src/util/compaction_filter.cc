@@ -3,6 +3,8 @@
 
 #include "rocksdb/config_options.h"
 #include "rocksdb/slice.h"
+#include "util/option_string.h"
+#include "util/registered.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -33,6 +35,8 @@ Status CompactionFilter::CreateFromString(const ConfigOptions& config_options,
                                           const std::string& name,
                                           const CompactionFilter** result) {
   *result = nullptr;
+  Status s;
+  if (compassdb::FindRegistered<CompactionFilter>(config_options, name, result, &s)) return s;
   if (name != RemoveEmptyValueCompactionFilter::kClassName()) {
     return Unknown(config_options, "no compaction filter of this name", name);
   }
@@ -44,6 +48,13 @@ Status CompactionFilterFactory::CreateFromString(const ConfigOptions& config_opt
                                                  const std::string& name,
                                                  std::shared_ptr<CompactionFilterFactory>* result) {
   result->reset();
+  std::string id;
+  compassdb::OptionMap options;
+  Status s = compassdb::ParseObjectString(name, "", &id, &options);
+  if (!s.ok()) return s;
+  if (compassdb::NewRegistered<CompactionFilterFactory>(config_options, id, result, &s)) {
+    return s.ok() ? Customizable::ConfigureNewObject(config_options, result->get(), options) : s;
+  }
   return Unknown(config_options, "no compaction filter factory of this name", name);
 }
 

@@ -9,6 +9,7 @@
 #include "rocksdb/slice.h"
 #include "util/coding.h"
 #include "util/comparator_u64ts.h"
+#include "util/registered.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -167,6 +168,8 @@ const Comparator* ReverseBytewiseComparator() {
 
 Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string& id,
                                     const Comparator** comp) {
+  Status s;
+  if (compassdb::FindRegistered<const Comparator>(opts, id, comp, &s)) return s;
   for (const Comparator* known :
        {BytewiseComparator(), ReverseBytewiseComparator(), compassdb::BytewiseComparatorWithU64Ts(),
         compassdb::ReverseBytewiseComparatorWithU64Ts()}) {

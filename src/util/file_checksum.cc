@@ -5,6 +5,7 @@
 
 #include "rocksdb/config_options.h"
 #include "util/crc32c.h"
+#include "util/registered.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -113,6 +114,8 @@ std::shared_ptr<FileChecksumGenFactory> GetFileChecksumGenCrc32cFactory() {
 Status FileChecksumGenFactory::CreateFromString(const ConfigOptions& options,
                                                 const std::string& value,
                                                 std::shared_ptr<FileChecksumGenFactory>* result) {
+  Status s;
+  if (compassdb::NewRegistered<FileChecksumGenFactory>(options, value, result, &s)) return s;
   if (value == Crc32cFactory::kClassName() || value == kStandardDbFileChecksumFuncName) {
     *result = GetFileChecksumGenCrc32cFactory();
     return Status::OK();

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "rocksdb/config_options.h"
+#include "util/registered.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -27,6 +28,8 @@ class DefaultMemoryAllocator : public MemoryAllocator {
 Status MemoryAllocator::CreateFromString(const ConfigOptions& options, const std::string& value,
                                          std::shared_ptr<MemoryAllocator>* result) {
   result->reset();
+  Status s;
+  if (compassdb::NewRegistered<MemoryAllocator>(options, value, result, &s)) return s;
   if (value == DefaultMemoryAllocator::kClassName()) {
     *result = std::make_shared<DefaultMemoryAllocator>();
     return Status::OK();

@@ -6,6 +6,7 @@
 
 #include "rocksdb/config_options.h"
 #include "rocksdb/slice.h"
+#include "util/registered.h"
 #include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -114,6 +115,8 @@ Status SliceTransform::CreateFromString(const ConfigOptions& config_options, con
   const std::string name = compassdb::Trim(id);
   result->reset();
   if (name.empty() || name == "nullptr") return Status::OK();
+  Status s;
+  if (compassdb::NewRegistered<const SliceTransform>(config_options, name, result, &s)) return s;
   if (name == NoopTransform::kClassName()) {
     result->reset(NewNoopTransform());
     return Status::OK();

@@ -12,6 +12,7 @@
 #include "util/histogram.h"
 #include "util/mutex.h"
 #include "util/option_string.h"
+#include "util/registered.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -159,6 +160,9 @@ Status Statistics::CreateFromString(const ConfigOptions& opts, const std::string
   compassdb::OptionMap options;
   Status s = compassdb::ParseObjectString(value, StatisticsImpl::kClassName(), &id, &options);
   if (!s.ok()) return s;
+  if (compassdb::NewRegistered<Statistics>(opts, id, result, &s)) {
+    return s.ok() ? Customizable::ConfigureNewObject(opts, result->get(), options) : s;
+  }
   if (id == StatisticsImpl::kClassName() || value.empty()) {
     *result = CreateDBStatistics();
     return Customizable::ConfigureNewObject(opts, result->get(), options);

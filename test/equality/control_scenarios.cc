@@ -5,10 +5,12 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
 #include "rocksdb/table.h"
+#include "rocksdb/table_properties.h"
 #include "rocksdb/utilities/debug.h"
 #include "rocksdb/utilities/leveldb_options.h"
 #include "rocksdb/utilities/memory_util.h"
 #include "rocksdb/utilities/option_change_migration.h"
+#include "rocksdb/utilities/table_properties_collectors.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -186,13 +188,119 @@ void SmallUtilities(Transcript* t) {
   if (db) t->Scan("migrated", db.get());
 }
 
+void Tailing(Transcript* t) {
+  auto db = OpenOrNote(t, "db", Quiet());
+  if (!db) return;
+  rocksdb::ReadOptions options;
+  options.tailing = true;
+  std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(options));
+  const auto show = [&](const char* what) {
+    t->Value(what, it->status(),
+             it->Valid() ? it->key().ToString() + "=" + it->value().ToString() : "end");
+  };
+  const auto put = [&](const char* key, const char* value) {
+    db->Put(WriteOptions(), key, value).PermitUncheckedError();
+  };
+  it->SeekToFirst();
+  show("empty");
+  put("a", "1");
+  it->SeekToFirst();
+  show("first");
+  put("b", "2");
+  it->Next();
+  show("next");
+  put("b", "3");
+  put("d", "4");
+  it->Seek("b");
+  show("seek");
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+  put("c", "5");
+  it->Seek("b");
+  it->Next();
+  show("from memory");
+  it->Next();
+  show("from the table");
+  db->Delete(WriteOptions(), "d").PermitUncheckedError();
+  it->Seek("c");
+  it->Next();
+  show("deleted");
+  t->Code("refresh", it->Refresh());
+}
+
+// Keeps the number of entries of each kind.
+class KindCollector : public rocksdb::TablePropertiesCollector {
+ public:
+  rocksdb::Status AddUserKey(const Slice&, const Slice&, rocksdb::EntryType type,
+                             rocksdb::SequenceNumber, uint64_t) override {
+    ++counts_[type];
+    return rocksdb::Status::OK();
+  }
+  rocksdb::Status Finish(rocksdb::UserCollectedProperties* properties) override {
+    for (const auto& [type, n] : counts_) {
+      (*properties)["my" + std::to_string(type)] = std::to_string(n);
+    }
+    return rocksdb::Status::OK();
+  }
+  rocksdb::UserCollectedProperties GetReadableProperties() const override { return {}; }
+  const char* Name() const override { return "Kinds"; }
+
+ private:
+  std::map<int, int> counts_;
+};
+
+class KindFactory : public rocksdb::TablePropertiesCollectorFactory {
+ public:
+  rocksdb::TablePropertiesCollector* CreateTablePropertiesCollector(Context) override {
+    return new KindCollector();
+  }
+  const char* Name() const override { return "KindFactory"; }
+};
+
+void Collectors(Transcript* t) {
+  Options options = Quiet();
+  options.table_properties_collector_factories.push_back(std::make_shared<KindFactory>());
+  auto db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  const auto list = [&](const char* what) {
+    rocksdb::TablePropertiesCollection tables;
+    t->Code(what, db->GetPropertiesOfAllTables(&tables));
+    std::map<std::string, int> lines;
+    for (const auto& [file, properties] : tables) {
+      std::string line = std::to_string(properties->num_entries) + " " +
+                         std::to_string(properties->num_deletions) + " " +
+                         std::to_string(properties->num_range_deletions);
+      for (const auto& [name, value] : properties->user_collected_properties) {
+        if (name.rfind("my", 0) == 0) line += " " + name + "=" + value;
+      }
+      ++lines[line];
+    }
+    for (const auto& [line, n] : lines) t->Line(std::to_string(n) + " x " + line);
+  };
+  Fill(t, db.get(), 0, 10, "a");
+  db->Delete(WriteOptions(), "key101").PermitUncheckedError();
+  db->SingleDelete(WriteOptions(), "key102").PermitUncheckedError();
+  db->DeleteRange(WriteOptions(), db->DefaultColumnFamily(), "key103", "key105")
+      .PermitUncheckedError();
+  Fill(t, db.get(), 20, 23, "b");
+  list("two");
+  t->Code("compact", db->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  list("one");
+  rocksdb::ReadOptions read;
+  read.table_filter = [](const rocksdb::TableProperties&) { return false; };
+  Fill(t, db.get(), 50, 51, "c");
+  db->Put(WriteOptions(), "memory", "m").PermitUncheckedError();
+  t->Scan("without tables", db.get(), nullptr, read);
+  t->Line(rocksdb::NewCompactOnDeletionCollectorFactory(100, 20, 0.5)->ToString());
+}
+
 }  // namespace
 
 std::vector<Scenario> ControlScenarios() {
   return {{"drop_files", DropFiles},         {"suggest_compact_range", Suggest},
           {"promote_level0", Promote},       {"change_level", ChangeLevel},
           {"compact_files", CompactByFiles}, {"key_versions", Versions},
-          {"small_utilities", SmallUtilities}};
+          {"small_utilities", SmallUtilities},
+          {"tailing", Tailing},              {"properties_collectors", Collectors}};
 }
 
 }  // namespace compassdb_test

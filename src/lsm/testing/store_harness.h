@@ -233,6 +233,16 @@ class StoreHarness {
   FaultInjectionFileSystem* fs() { return &fs_; }
   ExtentLedger* ledger() { return &ledger_; }
   StoreContext* context() { return &context_; }
+  // For another store in the same surroundings.
+  void CopyContext(StoreContext* to) const {
+    to->fs = context_.fs;
+    to->clock = context_.clock;
+    to->dir = context_.dir;
+    to->files = context_.files;
+    to->ledger = context_.ledger;
+    to->hasher = context_.hasher;
+    to->new_number = context_.new_number;
+  }
 
   void Commit(const VersionEdit& edit) {
     std::unique_ptr<Store::Prepared> prepared;

@@ -2,6 +2,7 @@
 #include "rocksdb/config_options.h"
 #include "util/merge_operators/built_in.h"
 #include "util/option_string.h"
+#include "util/registered.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -13,6 +14,9 @@ Status MergeOperator::CreateFromString(const ConfigOptions& opts, const std::str
   Status s = compassdb::ParseObjectString(id, present, &name, &options);
   if (!s.ok()) return s;
   result->reset();
+  if (compassdb::NewRegistered<MergeOperator>(opts, name, result, &s)) {
+    return s.ok() ? Customizable::ConfigureNewObject(opts, result->get(), options) : s;
+  }
   // An older spelling of the same operator.
   if (name == "put_v1") name = "put";
   for (auto make : {&compassdb::NewPutOperator, &compassdb::NewUInt64AddOperator,

@@ -59,7 +59,7 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
 }
 
 size_t CompactionJob::Workers() const {
-  const size_t max = std::max({in_.context->max_subcompactions, in_.threads, 1u});
+  const size_t max = std::max({in_.context->max_subcompactions.load(), in_.threads, 1u});
   if (in_.rewrite) return std::min(max, in_.inputs.size());
   const uint64_t shares =
       1 + delta_.Bytes(std::nullopt, std::nullopt) / std::max<uint64_t>(gc_.target_table_bytes / 2, 1);

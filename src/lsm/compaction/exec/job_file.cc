@@ -23,8 +23,10 @@ Status JobFile::Writer(CompactionFileWriter** writer) {
     std::random_device device;
     const uint64_t id = (static_cast<uint64_t>(device()) << 32) | device();
     context_->ledger->PinFile(number);
+    FileOptions options = context_->write_options;
+    options.bytes_per_sync = context_->bytes_per_sync;
     Status s = CompactionFileWriter::Create(context_->fs, PieceFileName(context_->dir, number),
-                                            number, id, context_->write_options, &writer_);
+                                            number, id, options, &writer_);
     if (!s.ok()) {
       context_->ledger->UnpinFile(number);
       return s;

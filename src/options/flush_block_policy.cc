@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rocksdb/flush_block_policy.h"
+
+#include "rocksdb/table.h"
+#include "util/registered.h"
+
+namespace rocksdb {
+
+FlushBlockBySizePolicyFactory::FlushBlockBySizePolicyFactory() = default;
+
+// Blocks are the engine's own: policies are never asked.
+FlushBlockPolicy* FlushBlockBySizePolicyFactory::NewFlushBlockPolicy(const BlockBasedTableOptions&,
+                                                                     const BlockBuilder&) const {
+  return nullptr;
+}
+FlushBlockPolicy* FlushBlockBySizePolicyFactory::NewFlushBlockPolicy(const uint64_t, const int,
+                                                                     const BlockBuilder&) {
+  return nullptr;
+}
+
+Status FlushBlockPolicyFactory::CreateFromString(const ConfigOptions& config,
+                                                 const std::string& value,
+                                                 std::shared_ptr<FlushBlockPolicyFactory>* result) {
+  Status s;
+  if (compassdb::NewRegistered<FlushBlockPolicyFactory>(config, value, result, &s)) return s;
+  if (value.empty() || value == FlushBlockBySizePolicyFactory::kClassName()) {
+    *result = std::make_shared<FlushBlockBySizePolicyFactory>();
+    return Status::OK();
+  }
+  return Status::NotSupported("Could not load FlushBlockPolicyFactory", value);
+}
+
+}  // namespace rocksdb

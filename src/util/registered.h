@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of classes that the application registered, for CreateFromString.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "rocksdb/config_options.h"
+#include "rocksdb/utilities/object_registry.h"
+
+namespace compassdb {
+
+inline std::shared_ptr<rocksdb::ObjectRegistry> RegistryOf(const rocksdb::ConfigOptions& config) {
+  return config.registry != nullptr ? config.registry : rocksdb::ObjectRegistry::Default();
+}
+
+// False if no factory is registered for the id; otherwise *s is what came of it.
+template <typename T, typename Shared>
+bool NewRegistered(const rocksdb::ConfigOptions& config, const std::string& id,
+                   std::shared_ptr<Shared>* result, rocksdb::Status* s) {
+  std::shared_ptr<T> made;
+  *s = RegistryOf(config)->NewSharedObject<T>(id, &made);
+  if (s->IsNotSupported()) return false;
+  if (s->ok()) *result = std::move(made);
+  return true;
+}
+
+// The same of objects that nobody owns.
+template <typename T, typename Pointer>
+bool FindRegistered(const rocksdb::ConfigOptions& config, const std::string& id, Pointer* result,
+                    rocksdb::Status* s) {
+  T* made = nullptr;
+  *s = RegistryOf(config)->NewStaticObject<T>(id, &made);
+  if (s->IsNotSupported()) return false;
+  if (s->ok()) *result = made;
+  return true;
+}
+
+}  // namespace compassdb
