@@ -28,6 +28,13 @@ struct ConfigOptions;
 struct DBOptions;
 
 class Configurable {
+ protected:
+  struct RegisteredOptions {
+    std::string name;
+    void* opt_ptr;
+    const std::unordered_map<std::string, OptionTypeInfo>* type_map;
+  };
+
  public:
   virtual ~Configurable() {}
 
@@ -102,14 +109,6 @@ class Configurable {
                               std::unordered_map<std::string, std::string>* options);
 
  protected:
-  // What the options of this class are: set one from its string form (NotFound if the name is not
-  // known) ...
-  virtual Status ParseNamedOption(const ConfigOptions& config_options, const std::string& name,
-                                  const std::string& value);
-  // ... and list all of them, as (name, value) in a stable order.
-  virtual void ListNamedOptions(const ConfigOptions& config_options,
-                                std::vector<std::pair<std::string, std::string>>* options) const;
-
   // The struct behind GetOptions(name); null if there is none.
   virtual const void* GetOptionsPtr(const std::string& name) const;
 
@@ -120,12 +119,26 @@ class Configurable {
                                   const std::unordered_map<std::string, std::string>& opts_map,
                                   std::unordered_map<std::string, std::string>* unused);
 
+  // One option of a type map: sets it, or says whether two objects agree in it. NotSupported and false:
+  // the library's own classes know their options by name.
+  virtual Status ParseOption(const ConfigOptions& config_options, const OptionTypeInfo& opt_info,
+                             const std::string& opt_name, const std::string& opt_value,
+                             void* opt_ptr);
+  virtual bool OptionsAreEqual(const ConfigOptions& config_options,
+                               const OptionTypeInfo& opt_info, const std::string& name,
+                               const void* const this_ptr, const void* const that_ptr,
+                               std::string* bad_name) const;
+
   // "name=value" pairs, each ended by the delimiter; `header` goes before each name.
   virtual std::string SerializeOptions(const ConfigOptions& config_options,
                                        const std::string& header) const;
 
   // The name by which this class knows an option that is given with a qualified name.
   virtual std::string GetOptionName(const std::string& long_name) const;
+
+ private:
+  // Empty; part of the layout that programs built with RocksDB rely on.
+  std::vector<RegisteredOptions> options_;
 };
 
 }  // namespace ROCKSDB_NAMESPACE

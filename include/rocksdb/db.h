@@ -843,11 +843,9 @@ class DB {
     return Status::NotSupported("DB::PromoteL0 is not implemented");
   }
 
-  // Waits until no flush or compaction is running or due. An extension: later versions of RocksDB
-  // have it.
-  virtual Status WaitForCompact(const WaitForCompactOptions& /*options*/) {
-    return Status::NotSupported("DB::WaitForCompact is not implemented");
-  }
+  // Waits until no flush or compaction of GetRootDB() is running or due. An extension: later
+  // versions of RocksDB have it. Not virtual, so that virtual functions are where RocksDB's are.
+  Status WaitForCompact(const WaitForCompactOptions& options);
 
   // Records operations until EndTrace().
   virtual Status StartTrace(const TraceOptions& /*options*/,

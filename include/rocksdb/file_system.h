@@ -878,6 +878,7 @@ class FSRandomAccessFileWrapper : public FSRandomAccessFile {
   }
 
  private:
+  std::unique_ptr<FSRandomAccessFile> unused_;  // for the layout
   FSRandomAccessFile* target_;
 };
 

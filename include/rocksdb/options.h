@@ -216,6 +216,29 @@ class CompactionService : public Customizable {
   ~CompactionService() override = default;
 };
 
+// A number of bytes up to 16 TiB, in whole pages of 4 KiB (rounded up), to be used like an integer. It
+// fits into the room that RocksDB's DBOptions leaves at its end, where a program that was built with
+// RocksDB's headers may leave anything behind: what was not written here reads as 0.
+class ByteLimit {
+ public:
+  ByteLimit() = default;
+  ByteLimit(uint64_t bytes) {  // NOLINT: an integer, to its users
+    const uint64_t pages = (bytes + 4095) >> 12;
+    parts_[0] = static_cast<uint16_t>(pages);
+    parts_[1] = static_cast<uint16_t>(pages >> 16);
+    parts_[2] = Check();
+  }
+  operator uint64_t() const {  // NOLINT
+    return parts_[2] == Check() ? uint64_t{Pages()} << 12 : 0;
+  }
+
+ private:
+  uint32_t Pages() const { return uint32_t{parts_[1]} << 16 | parts_[0]; }
+  uint16_t Check() const { return static_cast<uint16_t>((Pages() * 0x9e3779b1u) >> 16 ^ 0xc0db); }
+
+  uint16_t parts_[3] = {0, 0, 0};
+};
+
 // Options of a whole database.
 struct DBOptions {
   // Sets what the defaults were in an older release of the API.
@@ -527,9 +550,9 @@ struct DBOptions {
   // db_write_buffer_size of it, a quarter if that is 0; write_buffer_size is cut so
   // that a family's max_write_buffer_number memtables fit. Directories and separators are read and evicted by page, as with
   // cache_index_and_filter_blocks, and none are pinned. Not covered: what a flush or compaction needs while it
-  // runs, logs, open files, and about a kilobyte per table and per piece. At least 128 KB. Usage:
+  // runs, logs, open files, and about a kilobyte per table and per piece. At least 128 KB, in whole pages. Usage:
   // the property "rocksdb.block-cache-usage".
-  uint64_t memory_limit = 0;
+  ByteLimit memory_limit;
 };
 
 // Both in one, for databases with only the default column family.

@@ -298,6 +298,13 @@ class WriteBatch : public WriteBatchBase {
   // See MarkWalTerminationPoint(); cleared if not set.
   SavePoint wal_term_point_;
 
+  // Two flags of RocksDB's stand around ours, for the layout.
+  [[maybe_unused]] bool unused_flag_ = false;
+
+  // Keys have room for timestamps that UpdateTimestamps() has not filled yet.
+  bool needs_timestamps_ = false;
+  [[maybe_unused]] bool unused_flag_too_ = false;
+
   // What the batch holds, one bit per kind of write; atomic, because the const functions fill it in
   // for a batch that was made from bytes.
   mutable std::atomic<uint32_t> content_flags_;
@@ -306,11 +313,11 @@ class WriteBatch : public WriteBatchBase {
   // 0: no limit.
   size_t max_bytes_;
 
+  // RocksDB's checksums, for the layout.
+  [[maybe_unused]] void* unused_checksums_ = nullptr;
+
   // Of the timestamps in keys that are added without a column family's handle.
   size_t default_cf_ts_sz_ = 0;
-
-  // Keys have room for timestamps that UpdateTimestamps() has not filled yet.
-  bool needs_timestamps_ = false;
 
  protected:
   std::string rep_;

@@ -78,10 +78,10 @@ WriteBatch::WriteBatch(std::string&& rep)
 
 WriteBatch::WriteBatch(const WriteBatch& src)
     : wal_term_point_(src.wal_term_point_),
+      needs_timestamps_(src.needs_timestamps_),
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
       default_cf_ts_sz_(src.default_cf_ts_sz_),
-      needs_timestamps_(src.needs_timestamps_),
       rep_(src.rep_) {
   if (src.save_points_ != nullptr) save_points_.reset(new SavePoints(*src.save_points_));
 }
@@ -89,10 +89,10 @@ WriteBatch::WriteBatch(const WriteBatch& src)
 WriteBatch::WriteBatch(WriteBatch&& src) noexcept
     : save_points_(std::move(src.save_points_)),
       wal_term_point_(src.wal_term_point_),
+      needs_timestamps_(src.needs_timestamps_),
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
       default_cf_ts_sz_(src.default_cf_ts_sz_),
-      needs_timestamps_(src.needs_timestamps_),
       rep_(std::move(src.rep_)) {
   src.rep_.assign(kBatchHeaderBytes, '\0');  // fits the string itself: does not allocate
 }

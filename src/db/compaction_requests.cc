@@ -224,7 +224,7 @@ bool DBImpl::BackgroundIdle() {
   });
 }
 
-Status DBImpl::WaitForCompact(const rocksdb::WaitForCompactOptions& options) {
+Status DBImpl::WaitUntilCompacted(const rocksdb::WaitForCompactOptions& options) {
   if (Status s = CheckWritable("WaitForCompact"); !s.ok()) return s;
   if (options.flush) {
     rocksdb::FlushOptions flush;

@@ -203,7 +203,7 @@ class DBImpl final : public rocksdb::DB {
   Status SuggestCompactRange(ColumnFamilyHandle* family, const Slice* begin,
                              const Slice* end) override;
   Status PromoteL0(ColumnFamilyHandle* family, int target_level) override;
-  Status WaitForCompact(const rocksdb::WaitForCompactOptions& options) override;
+  Status WaitUntilCompacted(const rocksdb::WaitForCompactOptions& options);  // WaitForCompact
   // For rocksdb::DeleteFilesInRanges.
   Status DropTables(ColumnFamilyHandle* family, const rocksdb::RangePtr* ranges, size_t n,
                     bool include_end);

@@ -26,6 +26,12 @@ ManagedSnapshot::~ManagedSnapshot() {
 }
 const Snapshot* ManagedSnapshot::snapshot() { return snapshot_; }
 
+Status DB::WaitForCompact(const WaitForCompactOptions& options) {
+  auto* impl = dynamic_cast<compassdb::DBImpl*>(GetRootDB());
+  if (impl == nullptr) return Status::NotSupported("WaitForCompact: not a CompassDB database");
+  return impl->WaitUntilCompacted(options);
+}
+
 void CancelAllBackgroundWork(DB* db, bool wait) {
   auto* impl = dynamic_cast<compassdb::DBImpl*>(db->GetRootDB());
   if (impl != nullptr) impl->CancelBackgroundWork(wait);

@@ -206,15 +206,32 @@ void AddLog(OptionTable<DBOptions>* t) {
                                  "what is prepared stays in the log, set or not"));
 }
 
+OptionInfo<DBOptions> MemoryLimit() {
+  OptionInfo<DBOptions> info{"memory_limit", TypeName<uint64_t>(), kFixed, kYes,
+                             "CompassDB's: of memtables, blocks and index together",
+                             nullptr, nullptr, nullptr};
+  info.parse = [](const ConfigOptions&, const std::string& inner, const std::string& value,
+                  DBOptions* options) {
+    uint64_t bytes = 0;
+    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
+    if (!ParseValue(value, &bytes)) {
+      return BadOptionValue("memory_limit", value, TypeName<uint64_t>());
+    }
+    options->memory_limit = bytes;
+    return Status::OK();
+  };
+  // RocksDB, which does not know it, reads what was written without it.
+  info.format = [](const ConfigOptions&, const DBOptions& options) {
+    return options.memory_limit == 0 ? std::string() : std::to_string(options.memory_limit);
+  };
+  info.is_set = [](const DBOptions& options) { return options.memory_limit != 0; };
+  return info;
+}
+
 void AddWrites(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(db_write_buffer_size), kFixed, kYes,
                                  "memory of all memtables"));
-  t->push_back(Scalar<DBOptions>(FIELD(memory_limit), kFixed, kYes,
-                                 "CompassDB's: of memtables, blocks and index together"));
-  // RocksDB, which does not know it, reads what was written without it.
-  t->back().format = [](const ConfigOptions&, const DBOptions& options) {
-    return options.memory_limit == 0 ? std::string() : std::to_string(options.memory_limit);
-  };
+  t->push_back(MemoryLimit());
   t->push_back(Scalar<DBOptions>(FIELD(atomic_flush), kFixed, kYes,
                                  "families are flushed and committed together"));
   t->push_back(Scalar<DBOptions>(FIELD(enable_pipelined_write), kFixed, kHint,

@@ -61,7 +61,7 @@ const OptionTable<VectorOptions>& VectorTable() {
 #undef ROW
 
 template <class S>
-class NamedMemTableFactory : public MemTableRepFactory {
+class NamedMemTableFactory : public MemTableRepFactory, public NamedOptions {
  public:
   NamedMemTableFactory(const char* name, const char* nickname, const OptionTable<S>& (*table)(),
                        const S& options)
@@ -81,7 +81,7 @@ class NamedMemTableFactory : public MemTableRepFactory {
   Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
                           const std::string& value) override {
     if (name == "id" && IsInstanceOf(value)) return Status::OK();
-    return ParseOption(config, table_(), name, value, &options_);
+    return compassdb::ParseOption(config, table_(), name, value, &options_);
   }
   void ListNamedOptions(const ConfigOptions& config, NamedValues* options) const override {
     *options = ListOptions(config, table_(), options_);

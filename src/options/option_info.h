@@ -8,12 +8,12 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "options/option_value.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/customizable.h"
+#include "util/named_options.h"
 
 namespace compassdb {
 
@@ -114,8 +114,6 @@ Status ParseOptions(const ConfigOptions& config, const OptionTable<S>& table, co
   *options = std::move(result);
   return Status::OK();
 }
-
-using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
 // What is printed, in the order of the table; options without a text form are left out.
 template <class S>

@@ -23,7 +23,7 @@ const OptionTable<FixedPrefixOptions>& FixedPrefixTable() {
 }
 
 // As the class of the public header, with options that can be read and set.
-class FixedPrefixFactory : public rocksdb::SstPartitionerFactory {
+class FixedPrefixFactory : public rocksdb::SstPartitionerFactory, public NamedOptions {
  public:
   explicit FixedPrefixFactory(size_t length) : options_{length} {}
   const char* Name() const override {
@@ -41,7 +41,7 @@ class FixedPrefixFactory : public rocksdb::SstPartitionerFactory {
   Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
                           const std::string& value) override {
     if (name == "id" && IsInstanceOf(value)) return Status::OK();
-    return ParseOption(config, FixedPrefixTable(), name, value, &options_);
+    return compassdb::ParseOption(config, FixedPrefixTable(), name, value, &options_);
   }
   void ListNamedOptions(const ConfigOptions& config, NamedValues* options) const override {
     *options = ListOptions(config, FixedPrefixTable(), options_);

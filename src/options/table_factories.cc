@@ -29,7 +29,7 @@ using rocksdb::TableFactory;
 constexpr size_t kDefaultBlockCacheBytes = 8 << 20;
 
 // The parts of the interface that build and read RocksDB's own files.
-class FormatFreeTableFactory : public TableFactory {
+class FormatFreeTableFactory : public TableFactory, public NamedOptions {
  public:
   using TableFactory::NewTableReader;
   Status NewTableReader(const rocksdb::ReadOptions&, const rocksdb::TableReaderOptions&,
@@ -46,7 +46,7 @@ class FormatFreeTableFactory : public TableFactory {
   template <class S>
   Status ParseFrom(const ConfigOptions& config, const OptionTable<S>& table,
                    const std::string& name, const std::string& value, S* options) {
-    if (name != "id") return ParseOption(config, table, name, value, options);
+    if (name != "id") return compassdb::ParseOption(config, table, name, value, options);
     if (IsInstanceOf(value)) return Status::OK();
     return Status::InvalidArgument("table factory is of another class", value);
   }
@@ -170,7 +170,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
   }
   Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
                           const std::string& value) override {
-    const Status s = ParseOption(config, PieceTableOptionTable(), name, value, &piece_);
+    const Status s = compassdb::ParseOption(config, PieceTableOptionTable(), name, value, &piece_);
     return s.IsNotFound() ? BlockBasedTableFactory::ParseNamedOption(config, name, value) : s;
   }
 

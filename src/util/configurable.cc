@@ -6,6 +6,7 @@
 
 #include "rocksdb/config_options.h"
 #include "rocksdb/customizable.h"
+#include "util/named_options.h"
 #include "util/option_string.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -13,7 +14,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace {
 
 using OptionMap = std::unordered_map<std::string, std::string>;
-using OptionList = std::vector<std::pair<std::string, std::string>>;
+using OptionList = compassdb::NamedValues;
 
 constexpr const char* kIdOption = "id";
 
@@ -21,6 +22,20 @@ constexpr const char* kIdOption = "id";
 const std::string& ProcessTag() {
   static const std::string tag = std::to_string(std::random_device()());
   return tag;
+}
+
+Status ParseNamedOption(Configurable* object, const ConfigOptions& config_options,
+                        const std::string& name, const std::string& value) {
+  auto* const own = dynamic_cast<compassdb::NamedOptions*>(object);
+  if (own == nullptr) return Status::NotFound("no option of this name", name);
+  return own->ParseNamedOption(config_options, name, value);
+}
+
+OptionList ListNamedOptions(const Configurable* object, const ConfigOptions& config_options) {
+  OptionList options;
+  const auto* const own = dynamic_cast<const compassdb::NamedOptions*>(object);
+  if (own != nullptr) own->ListNamedOptions(config_options, &options);
+  return options;
 }
 
 }  // namespace
@@ -62,7 +77,7 @@ Status Configurable::ConfigureOptions(const ConfigOptions& config_options,
   OptionList sorted(opts_map.begin(), opts_map.end());
   std::sort(sorted.begin(), sorted.end());
   for (const auto& [name, value] : sorted) {
-    Status s = ParseNamedOption(config_options, GetOptionName(name), value);
+    Status s = ParseNamedOption(this, config_options, GetOptionName(name), value);
     if (s.IsNotFound()) {
       if (unused != nullptr) {
         unused->emplace(name, value);
@@ -78,13 +93,19 @@ Status Configurable::ConfigureOptions(const ConfigOptions& config_options,
   return Status::OK();
 }
 
-Status Configurable::ParseNamedOption(const ConfigOptions& /*config_options*/,
-                                      const std::string& name, const std::string& /*value*/) {
-  return Status::NotFound("no option of this name", name);
+Status Configurable::ParseOption(const ConfigOptions& /*config_options*/,
+                                 const OptionTypeInfo& /*opt_info*/, const std::string& opt_name,
+                                 const std::string& /*opt_value*/, void* /*opt_ptr*/) {
+  return Status::NotSupported("no type maps of options", opt_name);
 }
 
-void Configurable::ListNamedOptions(const ConfigOptions& /*config_options*/,
-                                    OptionList* /*options*/) const {}
+bool Configurable::OptionsAreEqual(const ConfigOptions& /*config_options*/,
+                                   const OptionTypeInfo& /*opt_info*/, const std::string& name,
+                                   const void* const /*this_ptr*/, const void* const /*that_ptr*/,
+                                   std::string* bad_name) const {
+  *bad_name = name;
+  return false;
+}
 
 Status Configurable::GetOptionString(const ConfigOptions& config_options,
                                      std::string* result) const {
@@ -101,8 +122,7 @@ std::string Configurable::ToString(const ConfigOptions& config_options,
 
 std::string Configurable::SerializeOptions(const ConfigOptions& config_options,
                                            const std::string& header) const {
-  OptionList options;
-  ListNamedOptions(config_options, &options);
+  const OptionList options = ListNamedOptions(this, config_options);
   std::string result;
   for (const auto& [name, value] : options) {
     result += header + name + "=";
@@ -114,16 +134,14 @@ std::string Configurable::SerializeOptions(const ConfigOptions& config_options,
 
 Status Configurable::GetOptionNames(const ConfigOptions& config_options,
                                     std::unordered_set<std::string>* result) const {
-  OptionList options;
-  ListNamedOptions(config_options, &options);
+  const OptionList options = ListNamedOptions(this, config_options);
   for (const auto& option : options) result->insert(option.first);
   return Status::OK();
 }
 
 Status Configurable::GetOption(const ConfigOptions& config_options, const std::string& name,
                                std::string* value) const {
-  OptionList options;
-  ListNamedOptions(config_options, &options);
+  const OptionList options = ListNamedOptions(this, config_options);
   const std::string wanted = GetOptionName(name);
   for (const auto& option : options) {
     if (option.first != wanted) continue;
@@ -138,10 +156,8 @@ bool Configurable::AreEquivalent(const ConfigOptions& config_options, const Conf
   if (this == other || config_options.IsCheckDisabled()) return true;
   name->clear();
   if (other == nullptr) return false;
-  OptionList mine;
-  OptionList theirs;
-  ListNamedOptions(config_options, &mine);
-  other->ListNamedOptions(config_options, &theirs);
+  const OptionList mine = ListNamedOptions(this, config_options);
+  const OptionList theirs = ListNamedOptions(other, config_options);
   for (size_t i = 0; i < std::max(mine.size(), theirs.size()); ++i) {
     if (i < mine.size() && i < theirs.size() && mine[i] == theirs[i]) continue;
     *name = i < mine.size() ? mine[i].first : theirs[i].first;
@@ -196,9 +212,7 @@ Status Customizable::GetOptionsMap(const ConfigOptions& config_options, const Cu
   Status s = Configurable::GetOptionsMap(opt_value, custom->GetId(), id, options);
   if (!s.ok() || *id != custom->GetId()) return s;
   // The same object: what is not given keeps its value.
-  OptionList present;
-  custom->ListNamedOptions(config_options, &present);
-  for (const auto& option : present) options->insert(option);
+  for (const auto& option : ListNamedOptions(custom, config_options)) options->insert(option);
   return s;
 }
 

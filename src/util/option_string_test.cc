@@ -5,6 +5,7 @@
 
 #include "rocksdb/config_options.h"
 #include "rocksdb/customizable.h"
+#include "util/named_options.h"
 
 namespace compassdb {
 namespace {
@@ -47,7 +48,7 @@ TEST(OptionStringTest, ObjectsHaveAnId) {
 }
 
 // A class with two options.
-class Point : public Customizable {
+class Point : public Customizable, public NamedOptions {
  public:
   const char* Name() const override { return "Point"; }
   std::string x = "1";
@@ -59,10 +60,10 @@ class Point : public Customizable {
     if (value == "bad") return Status::InvalidArgument("bad value", name);
     if (name == "x") return x = value, Status::OK();
     if (name == "y") return y = value, Status::OK();
-    return Customizable::ParseNamedOption(config, name, value);
+    return Status::NotFound("no option of this name", name);
   }
   void ListNamedOptions(const ConfigOptions&,
-                        std::vector<std::pair<std::string, std::string>>* options) const override {
+                        NamedValues* options) const override {
     options->emplace_back("x", x);
     options->emplace_back("y", y);
   }

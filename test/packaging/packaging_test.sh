@@ -103,6 +103,24 @@ expect "dlopen(librocksdb.so.7.8)" "7.8.3" env LD_LIBRARY_PATH="$drop/$libdir" p
 import ctypes
 print('7.8.3' if hasattr(ctypes.CDLL('librocksdb.so.7.8'), '_ZN7rocksdb2DB4OpenERKNS_7OptionsERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEPPS0_') else 'no DB::Open')"
 
+# A program built with the distribution's RocksDB, started with ours in its place; and the same
+# program asking for the name that RocksDB's own build gives.
+if [ -e /usr/include/rocksdb/db.h ]; then
+  works "build with RocksDB" "$cxx" -std=c++17 "$here/tour.cc" -o theirs -lrocksdb
+  expect "RocksDB itself" rocksdb tour ./theirs ""
+  theirs=$(needed theirs)
+  expect "the program asks for RocksDB" yes sh -c "case '$theirs' in librocksdb.so.7*) echo yes;; esac"
+  expect "a program built with RocksDB" compassdb tour ./theirs "$drop/$libdir"
+  python3 - <<'PY'
+program = open("theirs", "rb").read()
+assert program.count(b"librocksdb.so.7.8\0") == 1
+open("theirs7", "wb").write(program.replace(b"librocksdb.so.7.8\0", b"librocksdb.so.7\0\0\0"))
+PY
+  chmod +x theirs7
+  expect "it asks for" librocksdb.so.7 needed theirs7
+  expect "a program that asks for librocksdb.so.7" compassdb tour ./theirs7 "$drop/$libdir"
+fi
+
 # DESTDIR stages without changing what the files say.
 works "DESTDIR" env DESTDIR="$work/stage" cmake --install "$build" --prefix /opt/compassdb --component development
 expect "the prefix in compassdb.pc" "prefix=/opt/compassdb" \

@@ -386,9 +386,6 @@ class StackableDB : public DB {
   Status PromoteL0(ColumnFamilyHandle* arg0, int arg1) override {
     return db_->PromoteL0(arg0, arg1);
   }
-  Status WaitForCompact(const WaitForCompactOptions& arg0) override {
-    return db_->WaitForCompact(arg0);
-  }
   using DB::StartTrace;
   Status StartTrace(const TraceOptions& arg0, std::unique_ptr<TraceWriter>&& arg1) override {
     return db_->StartTrace(arg0, std::move(arg1));

@@ -148,6 +148,12 @@ struct TransactionDBOptions {
                      ColumnFamilyHandle* /*column_family*/,
                      const Slice& /*key*/)>
       rollback_deletion_type_callback;
+
+ private:
+  // RocksDB's, of write-prepared transactions; for the layout.
+  [[maybe_unused]] size_t wp_snapshot_cache_bits = 7;
+  [[maybe_unused]] size_t wp_commit_cache_bits = 23;
+  [[maybe_unused]] bool autogenerate_name = false;
 };
 
 struct TransactionOptions {

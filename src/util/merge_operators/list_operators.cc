@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "util/merge_operators/built_in.h"
+#include "util/named_options.h"
 
 namespace compassdb {
 
@@ -66,19 +67,19 @@ class SortListOperator : public MergeOperator {
 
 // The option that both forms have.
 template <typename Base>
-class WithDelimiter : public Base {
+class WithDelimiter : public Base, public compassdb::NamedOptions {
  public:
   explicit WithDelimiter(const std::string& delimiter) : delimiter_(delimiter) {}
 
  protected:
   Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
                           const std::string& value) override {
-    if (name != "delimiter") return Base::ParseNamedOption(config, name, value);
+    if (name != "delimiter") return Status::NotFound("no option of this name", name);
     delimiter_ = value;
     return Status::OK();
   }
   void ListNamedOptions(const ConfigOptions&,
-                        std::vector<std::pair<std::string, std::string>>* options) const override {
+                        compassdb::NamedValues* options) const override {
     options->emplace_back("delimiter", delimiter_);
   }
 

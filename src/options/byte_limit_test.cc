@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "rocksdb/options.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+using rocksdb::ByteLimit;
+using rocksdb::DBOptions;
+
+TEST(ByteLimit, KeepsWholePages) {
+  EXPECT_EQ(0u, ByteLimit());
+  EXPECT_EQ(0u, ByteLimit(0));
+  EXPECT_EQ(4096u, ByteLimit(1));
+  for (uint64_t bytes : {uint64_t{128} << 10, uint64_t{3} << 30, (uint64_t{1} << 44) - 4096}) {
+    EXPECT_EQ(bytes, ByteLimit(bytes));
+  }
+}
+
+// A DBOptions copied by a program that does not know the member has anything there.
+TEST(ByteLimit, WhatWasNotWrittenReadsAsNone) {
+  Random random(3);
+  int read = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string bytes = random.Bytes(sizeof(ByteLimit));
+    ByteLimit limit;
+    std::memcpy(static_cast<void*>(&limit), bytes.data(), bytes.size());
+    read += limit != 0;
+  }
+  EXPECT_LE(read, 5);  // one in 65,536
+  for (int byte : {0x00, 0x20, 0x55, 0x7f, 0xff}) {
+    ByteLimit limit;
+    std::memset(static_cast<void*>(&limit), byte, sizeof(limit));
+    EXPECT_EQ(0u, limit) << byte;
+  }
+}
+
+TEST(ByteLimit, FitsTheEndOfDbOptions) {
+  EXPECT_EQ(6u, sizeof(ByteLimit));
+  EXPECT_EQ(656u, sizeof(DBOptions));
+  EXPECT_EQ(1424u, sizeof(rocksdb::Options));
+}
+
+}  // namespace
+}  // namespace compassdb
