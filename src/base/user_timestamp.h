@@ -32,6 +32,36 @@ inline std::string BehindAllTimes(const rocksdb::Slice& key, size_t timestamp_si
   return AppendTimestamp(key, std::string(timestamp_size, '\0'));
 }
 
+// Bounds without timestamps as they stand among stored keys: the range is from before all versions of
+// `begin` to behind all versions of `end`, or to before them. Null stays null. Keys without timestamps
+// stay as they are.
+class TimedRange {
+ public:
+  TimedRange(const rocksdb::Slice* begin, const rocksdb::Slice* end, bool with_end,
+             size_t timestamp_size) {
+    if (begin != nullptr) {
+      begin_bytes_ = BeforeAllTimes(*begin, timestamp_size);
+      begin_slice_ = begin_bytes_;
+      begin_ = &begin_slice_;
+    }
+    if (end != nullptr) {
+      end_bytes_ = with_end ? BehindAllTimes(*end, timestamp_size) : BeforeAllTimes(*end, timestamp_size);
+      end_slice_ = end_bytes_;
+      end_ = &end_slice_;
+    }
+  }
+  TimedRange(const TimedRange&) = delete;
+  TimedRange& operator=(const TimedRange&) = delete;
+  const rocksdb::Slice* begin() const { return begin_; }
+  const rocksdb::Slice* end() const { return end_; }
+
+ private:
+  std::string begin_bytes_, end_bytes_;
+  rocksdb::Slice begin_slice_, end_slice_;
+  const rocksdb::Slice* begin_ = nullptr;
+  const rocksdb::Slice* end_ = nullptr;
+};
+
 // Whether two user keys are one key, at whatever times.
 inline bool IsSameKey(const rocksdb::Comparator* comparator, const rocksdb::Slice& a,
                       const rocksdb::Slice& b) {

@@ -189,17 +189,9 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
     Status s = RaiseHistoryLow(family, options.full_history_ts_low->ToString());
     if (!s.ok()) return s;
   }
-  // With timestamps: all versions of both keys.
-  std::string begin_bytes, end_bytes;
-  Slice begin_slice, end_slice;
-  if (user_begin != nullptr) {
-    begin_slice = begin_bytes = BeforeAllTimes(*user_begin, family->timestamp_size());
-  }
-  if (user_end != nullptr) {
-    end_slice = end_bytes = BehindAllTimes(*user_end, family->timestamp_size());
-  }
-  const Slice* const begin = user_begin != nullptr ? &begin_slice : nullptr;
-  const Slice* const end = user_end != nullptr ? &end_slice : nullptr;
+  const TimedRange range(user_begin, user_end, /*with_end=*/true, family->timestamp_size());
+  const Slice* const begin = range.begin();
+  const Slice* const end = range.end();
   if (begin != nullptr && end != nullptr &&
       family->user_comparator()->Compare(*begin, *end) > 0) {
     return Status::OK();  // an empty range

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control over where data lies: what is compacted, moved and dropped on request, and waiting for it.
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <unordered_set>
 
 #include "base/file_names.h"
+#include "base/user_timestamp.h"
 #include "db/db_impl.h"
 
 namespace compassdb {
@@ -12,8 +14,9 @@ namespace compassdb {
 Status DBImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begin,
                                    const Slice* end) {
   if (Status s = CheckWritable("SuggestCompactRange"); !s.ok()) return s;
+  const TimedRange range(begin, end, /*with_end=*/true, FamilyOf(handle)->timestamp_size());
   MutexLock lock(&mu_);
-  FamilyOf(handle)->store()->MarkForCompaction({begin, end});
+  FamilyOf(handle)->store()->MarkForCompaction({range.begin(), range.end()});
   MaybeSchedule();
   return Status::OK();
 }
@@ -73,8 +76,13 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
                           bool include_end) {
   if (Status s = CheckWritable("DeleteFilesInRanges"); !s.ok()) return s;
   const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  std::deque<TimedRange> timed;
   std::vector<KeyRange> wanted;
-  for (size_t i = 0; i < n; ++i) wanted.push_back({ranges[i].start, ranges[i].limit});
+  for (size_t i = 0; i < n; ++i) {
+    const TimedRange& range =
+        timed.emplace_back(ranges[i].start, ranges[i].limit, include_end, family->timestamp_size());
+    wanted.push_back({range.begin(), range.end()});
+  }
   CommitItem item;
   item.family = family;
   std::unique_ptr<CompactionTask> task;  // pins what it drops until the purge

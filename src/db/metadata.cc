@@ -72,17 +72,6 @@ void FillTable(const TphMeta& tph, const std::string& dir, rocksdb::SstFileMetaD
   out->file_creation_time = out->oldest_ancester_time;
 }
 
-// A range of keys as they are stored: with timestamps, from all versions of its start to none of its limit.
-struct StoredRange {
-  StoredRange(const ColumnFamily& family, const Range& range)
-      : start_bytes(BeforeAllTimes(range.start, family.timestamp_size())),
-        limit_bytes(BeforeAllTimes(range.limit, family.timestamp_size())),
-        start(start_bytes),
-        limit(limit_bytes) {}
-  const std::string start_bytes, limit_bytes;
-  const Slice start, limit;
-};
-
 }  // namespace
 
 Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
@@ -94,14 +83,16 @@ Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& opti
   ReadStatePin state(FamilyOf(handle)->read_state());
   for (int i = 0; i < n; ++i) {
     sizes[i] = 0;
-    const StoredRange range(*FamilyOf(handle), ranges[i]);
-    if (options.include_files) sizes[i] += state->view->ApproximateSize(range.start, range.limit);
+    const TimedRange range(&ranges[i].start, &ranges[i].limit, /*with_end=*/false,
+                           FamilyOf(handle)->timestamp_size());
+    const Slice &start = *range.begin(), &limit = *range.end();
+    if (options.include_files) sizes[i] += state->view->ApproximateSize(start, limit);
     if (!options.include_memtables) continue;
     uint64_t count = 0, bytes = 0;
-    state->mem->ApproximateStats(range.start, range.limit, &count, &bytes);
+    state->mem->ApproximateStats(start, limit, &count, &bytes);
     sizes[i] += bytes;
     for (const auto& immutable : state->immutables) {
-      immutable->ApproximateStats(range.start, range.limit, &count, &bytes);
+      immutable->ApproximateStats(start, limit, &count, &bytes);
       sizes[i] += bytes;
     }
   }
@@ -110,12 +101,13 @@ Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& opti
 
 void DBImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& user_range,
                                          uint64_t* count, uint64_t* size) {
-  const StoredRange range(*FamilyOf(handle), user_range);
+  const TimedRange range(&user_range.start, &user_range.limit, /*with_end=*/false,
+                         FamilyOf(handle)->timestamp_size());
   ReadStatePin state(FamilyOf(handle)->read_state());
-  state->mem->ApproximateStats(range.start, range.limit, count, size);
+  state->mem->ApproximateStats(*range.begin(), *range.end(), count, size);
   for (const auto& immutable : state->immutables) {
     uint64_t c = 0, b = 0;
-    immutable->ApproximateStats(range.start, range.limit, &c, &b);
+    immutable->ApproximateStats(*range.begin(), *range.end(), &c, &b);
     *count += c;
     *size += b;
   }
@@ -237,8 +229,9 @@ Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Ra
   return state->view->ForEachPiece([&](const TphMeta& tph, const Piece& piece) {
     bool wanted = ranges == nullptr;
     for (size_t i = 0; i < n && !wanted; ++i) {
-      wanted = comparator->Compare(ranges[i].start, tph.largest) <= 0 &&
-               comparator->Compare(ranges[i].limit, tph.smallest) >= 0;
+      wanted =
+          comparator->CompareWithoutTimestamp(ranges[i].start, false, tph.largest, true) <= 0 &&
+          comparator->CompareWithoutTimestamp(ranges[i].limit, false, tph.smallest, true) >= 0;
     }
     if (!wanted) return Status::OK();
     auto properties = std::make_shared<rocksdb::TableProperties>();
