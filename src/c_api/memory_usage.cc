@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much memory databases and caches hold.
+#include <map>
 #include <memory>
-#include <set>
-#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "c_api/errors.h"
 #include "c_api/handles.h"
+#include "rocksdb/utilities/memory_util.h"
 
 using compassdb::MustSucceed;
+using rocksdb::MemoryUtil;
 
 // What they name must outlive it.
 struct rocksdb_memory_consumers_t {
@@ -16,20 +18,8 @@ struct rocksdb_memory_consumers_t {
   std::vector<rocksdb_cache_t*> caches;
 };
 struct rocksdb_memory_usage_t {
-  uint64_t memtables = 0;
-  uint64_t unflushed = 0;
-  uint64_t readers = 0;
-  uint64_t caches = 0;
+  std::map<MemoryUtil::UsageType, uint64_t> by_type;
 };
-
-namespace {
-
-void Add(rocksdb::DB* db, const std::string& property, uint64_t* sum) {
-  uint64_t bytes = 0;
-  if (db->GetAggregatedIntProperty(property, &bytes)) *sum += bytes;
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -52,16 +42,14 @@ rocksdb_memory_usage_t* rocksdb_approximate_memory_usage_create(rocksdb_memory_c
   rocksdb_memory_usage_t* result = nullptr;
   compassdb::Succeeds(errptr, [&] {
     auto usage = std::make_unique<rocksdb_memory_usage_t>();
-    for (const rocksdb_t* db : consumers->databases) {
-      Add(db->rep, rocksdb::DB::Properties::kSizeAllMemTables, &usage->memtables);
-      Add(db->rep, rocksdb::DB::Properties::kCurSizeAllMemTables, &usage->unflushed);
-      Add(db->rep, rocksdb::DB::Properties::kEstimateTableReadersMem, &usage->readers);
-    }
-    std::set<const rocksdb::Cache*> caches;  // each once
+    std::vector<rocksdb::DB*> databases;
+    for (const rocksdb_t* db : consumers->databases) databases.push_back(db->rep);
+    std::unordered_set<const rocksdb::Cache*> caches;
     for (const rocksdb_cache_t* cache : consumers->caches) caches.insert(cache->rep.get());
-    for (const rocksdb::Cache* cache : caches) usage->caches += cache->GetUsage();
-    result = usage.release();
-    return rocksdb::Status::OK();
+    const rocksdb::Status s =
+        MemoryUtil::GetApproximateMemoryUsageByType(databases, caches, &usage->by_type);
+    if (s.ok()) result = usage.release();
+    return s;
   });
   return result;
 }
@@ -69,19 +57,19 @@ rocksdb_memory_usage_t* rocksdb_approximate_memory_usage_create(rocksdb_memory_c
 void rocksdb_approximate_memory_usage_destroy(rocksdb_memory_usage_t* usage) { delete usage; }
 
 uint64_t rocksdb_approximate_memory_usage_get_mem_table_total(rocksdb_memory_usage_t* memory_usage) {
-  return memory_usage->memtables;
+  return memory_usage->by_type[MemoryUtil::kMemTableTotal];
 }
 
 uint64_t rocksdb_approximate_memory_usage_get_mem_table_unflushed(rocksdb_memory_usage_t* memory_usage) {
-  return memory_usage->unflushed;
+  return memory_usage->by_type[MemoryUtil::kMemTableUnFlushed];
 }
 
 uint64_t rocksdb_approximate_memory_usage_get_mem_table_readers_total(rocksdb_memory_usage_t* memory_usage) {
-  return memory_usage->readers;
+  return memory_usage->by_type[MemoryUtil::kTableReadersTotal];
 }
 
 uint64_t rocksdb_approximate_memory_usage_get_cache_total(rocksdb_memory_usage_t* memory_usage) {
-  return memory_usage->caches;
+  return memory_usage->by_type[MemoryUtil::kCacheTotal];
 }
 
 }  // extern "C"

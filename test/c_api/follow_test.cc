@@ -50,6 +50,33 @@ TEST_F(FollowTest, Updates) {
   EXPECT_EQ(rocksdb_get_latest_sequence_number(db_), 2u);
 }
 
+TEST_F(FollowTest, Secondary) {
+  rocksdb_options_set_max_open_files(options_, -1);
+  Open();
+  Put("a", "1");
+  rocksdb_t* const secondary =
+      rocksdb_open_as_secondary(options_, path().c_str(), path("secondary").c_str(), Error());
+  ASSERT_NE(secondary, nullptr);
+  EXPECT_EQ(GetFrom(secondary, "a"), "1");
+  Put("a", "2");
+  Flush();
+  Put("b", "3");
+  rocksdb_try_catch_up_with_primary(secondary, Error());
+  EXPECT_EQ(GetFrom(secondary, "a"), "2");
+  EXPECT_EQ(GetFrom(secondary, "b"), "3");
+  rocksdb_close(secondary);
+}
+
+TEST_F(FollowTest, Repair) {
+  Open();
+  Put("a", "1");
+  Flush();
+  Close();
+  rocksdb_repair_db(options_, path().c_str(), Error());
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+}
+
 TEST_F(FollowTest, MemoryInUse) {
   rocksdb_cache_t* const cache = rocksdb_cache_create_lru(1 << 20);
   Open();
