@@ -51,12 +51,23 @@ bool ObjectLibrary::PatternEntry::MatchesFrom(const std::string& target, size_t 
   return false;
 }
 
+bool ObjectLibrary::PatternEntry::MatchesName(const std::string& target, const std::string& name,
+                                              size_t length) const {
+  if (target.compare(0, length, name) != 0) return false;
+  if (target.size() == length && (optional_ || separators_.empty())) return true;
+  return !separators_.empty() && target.size() >= length + slength_ &&
+         MatchesFrom(target, length, 0);
+}
+
 bool ObjectLibrary::PatternEntry::Matches(const std::string& target) const {
-  return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
-    if (target.compare(0, name.size(), name) != 0) return false;
-    if (target.size() == name.size() && (optional_ || separators_.empty())) return true;
-    return !separators_.empty() && MatchesFrom(target, name.size(), 0);
-  });
+  return MatchesName(target, name_, nlength_) ||
+         std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
+           return MatchesName(target, name, name.size());
+         });
+}
+
+ObjectRegistry::ObjectRegistry(const std::shared_ptr<ObjectLibrary>& library) {
+  libraries_.push_back(library);
 }
 
 size_t ObjectLibrary::GetFactoryCount(size_t* num_types) const {

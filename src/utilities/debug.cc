@@ -36,7 +36,7 @@ std::string KeyVersion::GetTypeName() const {
 
 Status GetAllKeyVersions(DB* db, Slice begin_key, Slice end_key, size_t max_num_ikeys,
                          std::vector<KeyVersion>* key_versions) {
-  if (db == nullptr) return Status::InvalidArgument("DB cannot be null.");
+  if (db == nullptr) return Status::InvalidArgument("db cannot be null.");
   return GetAllKeyVersions(db, db->DefaultColumnFamily(), begin_key, end_key, max_num_ikeys,
                            key_versions);
 }
@@ -44,7 +44,7 @@ Status GetAllKeyVersions(DB* db, Slice begin_key, Slice end_key, size_t max_num_
 Status GetAllKeyVersions(DB* db, ColumnFamilyHandle* cfh, Slice begin_key, Slice end_key,
                          size_t max_num_ikeys, std::vector<KeyVersion>* key_versions) {
   auto* impl = db == nullptr ? nullptr : dynamic_cast<compassdb::DBImpl*>(db->GetRootDB());
-  if (impl == nullptr) return Status::InvalidArgument("DB cannot be null.");
+  if (impl == nullptr) return Status::InvalidArgument("db cannot be null.");
   if (cfh == nullptr) return Status::InvalidArgument("Column family handle cannot be null.");
   key_versions->clear();
   if (max_num_ikeys == 0) return Status::OK();

@@ -70,7 +70,7 @@ class ObjectLibrary {
     }
 
     explicit PatternEntry(const std::string& name, bool optional = true)
-        : names_{name}, optional_(optional) {}
+        : name_(name), nlength_(name.size()), optional_(optional) {}
 
     PatternEntry& AddSuffix(const std::string& suffix) { return Append(suffix, kMatchExact); }
     PatternEntry& AddSeparator(const std::string& separator, bool at_least_one = true) {
@@ -89,17 +89,23 @@ class ObjectLibrary {
     }
 
     bool Matches(const std::string& target) const override;
-    const char* Name() const override { return names_.front().c_str(); }
+    const char* Name() const override { return name_.c_str(); }
 
    private:
     PatternEntry& Append(const std::string& separator, Quantifier quantifier) {
       separators_.emplace_back(separator, quantifier);
+      const bool follows = quantifier != kMatchExact && quantifier != kMatchZeroOrMore;
+      slength_ += separator.size() + (follows ? 1 : 0);
       return *this;
     }
+    bool MatchesName(const std::string& target, const std::string& name, size_t length) const;
     bool MatchesFrom(const std::string& target, size_t at, size_t separator) const;
 
-    std::vector<std::string> names_;  // the base name first
+    std::string name_;  // the base name
+    size_t nlength_;    // its length
+    std::vector<std::string> names_;  // the others
     bool optional_;
+    size_t slength_ = 0;  // no separators with what follows them are shorter
     std::vector<std::pair<std::string, Quantifier>> separators_;
   };
 
@@ -180,9 +186,7 @@ class ObjectRegistry {
       const std::shared_ptr<ObjectRegistry>& parent);
   static std::shared_ptr<ObjectRegistry> Default();
   explicit ObjectRegistry(const std::shared_ptr<ObjectRegistry>& parent) : parent_(parent) {}
-  explicit ObjectRegistry(const std::shared_ptr<ObjectLibrary>& library) {
-    libraries_.push_back(library);
-  }
+  explicit ObjectRegistry(const std::shared_ptr<ObjectLibrary>& library);
 
   std::shared_ptr<ObjectLibrary> AddLibrary(const std::string& id) {
     auto library = std::make_shared<ObjectLibrary>(id);
