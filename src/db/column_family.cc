@@ -4,8 +4,17 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "rocksdb/memtablerep.h"
 
 namespace compassdb {
+namespace {
+
+bool HashesPrefixes(const rocksdb::MemTableRepFactory* factory) {
+  return factory != nullptr && (factory->IsInstanceOf("HashSkipListRepFactory") ||
+                                factory->IsInstanceOf("HashLinkListRepFactory"));
+}
+
+}  // namespace
 
 ColumnFamily::ColumnFamily(uint32_t id, std::string name,
                            const rocksdb::ColumnFamilyOptions& options,
@@ -14,6 +23,7 @@ ColumnFamily::ColumnFamily(uint32_t id, std::string name,
     : id_(id),
       name_(std::move(name)),
       comparator_(options.comparator),
+      hashes_prefixes_(HashesPrefixes(options.memtable_factory.get())),
       merge_operator_(options.merge_operator),
       store_(std::move(store)),
       write_buffers_(std::move(write_buffers)) {

@@ -49,6 +49,8 @@ class ColumnFamily {
   // Bytes at the end of each key that are its timestamp.
   size_t timestamp_size() const { return timestamp_size_; }
   const rocksdb::MergeOperator* merge_operator() const { return merge_operator_.get(); }
+  // The memtable is one of those that hash by prefix: iterators without total order see one bucket.
+  bool hashes_prefixes() const { return hashes_prefixes_; }
 
   // Options; SetOptions replaces them.
   rocksdb::ColumnFamilyOptions options() const EXCLUDES(options_mu_);
@@ -136,6 +138,7 @@ class ColumnFamily {
   const std::string name_;
   const InternalKeyComparator comparator_;
   const size_t timestamp_size_ = comparator_.user_comparator()->timestamp_size();
+  const bool hashes_prefixes_;
   const std::shared_ptr<rocksdb::MergeOperator> merge_operator_;
   const std::unique_ptr<Store> store_;
   const std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;

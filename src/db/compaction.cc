@@ -240,7 +240,11 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
     if (request.created_before == 0) request.created_before = commits_.NewNumber();
     s = RunManual(family, request, options.canceled);
   }
-  if (s.ok() && options.change_level) s = ChangeLevel(family, deepest, options.target_level);
+  if (s.ok() && options.change_level) {
+    s = ChangeLevel(family, deepest, options.target_level);
+  } else if (s.ok()) {
+    s = SettleLastLevel(family, deepest, begin, end);
+  }
   MutexLock lock(&mu_);
   if (options.exclusive_manual_compaction) --background_.exclusive_manual;
   --background_.manual_running;

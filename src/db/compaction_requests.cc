@@ -72,6 +72,42 @@ Status DBImpl::ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from
   return MoveLevel(family, from, to);
 }
 
+// The end of a CompactRange of everything: RocksDB moves a last level that has outgrown its size to
+// where it fits. Here it could stay (levels are stretched), but callers look for it there.
+Status DBImpl::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int level,
+                               const Slice* begin, const Slice* end) {
+  const StoreOptions& options = family->store()->options();
+  if (level < 1 || options.one_level || options.hash_range || family->settings.disable_auto_compactions) {
+    return Status::OK();
+  }
+  const rocksdb::Comparator* const cmp = family->user_comparator();
+  uint64_t bytes = 0;
+  bool whole = true;
+  {
+    ReadStatePin state(family->read_state());
+    state->view->ForEachTable([&](int at, const TphMeta& tph) {
+      whole = whole && at == level && (begin == nullptr || cmp->Compare(*begin, tph.smallest) <= 0) &&
+              (end == nullptr || cmp->Compare(*end, tph.largest) >= 0);
+    });
+    bytes = state->view->Levels()[static_cast<size_t>(level)].live_data_bytes;
+  }
+  if (!whole) return Status::OK();
+  int to = level;
+  double size = static_cast<double>(options.level1_max_bytes);
+  for (int l = 1; l + 1 < options.num_levels; ++l) {
+    if (l >= level) {
+      if (static_cast<double>(bytes) <= size) break;
+      to = l + 1;
+    }
+    const auto i = static_cast<size_t>(l - 1);
+    size *= options.level_multiplier;
+    if (i < options.level_multiplier_additional.size()) size *= options.level_multiplier_additional[i];
+  }
+  // What was written meanwhile may be in the way: then it stays.
+  Status s = to == level ? Status::OK() : MoveLevel(family, level, to);
+  return s.IsNotSupported() ? Status::OK() : s;
+}
+
 Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* ranges, size_t n,
                           bool include_end) {
   if (Status s = CheckWritable("DeleteFilesInRanges"); !s.ok()) return s;

@@ -375,6 +375,8 @@ class DBImpl final : public rocksdb::DB {
   // --- compaction_requests.cc
   Status MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to);
   Status ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to);
+  Status SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int level, const Slice* begin,
+                         const Slice* end);
   bool BackgroundIdle() REQUIRES(mu_);
 
   // --- background.cc

@@ -22,6 +22,10 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
                                            NewLsmStore(&store_context_, store_options),
                                            config_.write_buffers);
   (*family)->history = std::move(history);
+  rocksdb::Logger* const log = config_.info_log.get();
+  rocksdb::Header(log, "--------------- Options for column family [%s]:", name.c_str());
+  limited.Dump(log);
+  rocksdb::LogFlush(log);
   return Status::OK();
 }
 

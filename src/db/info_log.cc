@@ -16,6 +16,9 @@
 namespace compassdb {
 namespace {
 
+// Of families without number, not all have their options in every file.
+constexpr size_t kMaxHeaderBytes = 1 << 20;
+
 // "2026/11/21-06:45:41.123456 7f3a "
 std::string LinePrefix(uint64_t micros) {
   const std::time_t seconds = static_cast<std::time_t>(micros / 1000000);
@@ -78,7 +81,8 @@ Status InfoLog::Roll() {
     if (Status s = fs_->RenameFile(path, OldInfoLogFileName(dir_, micros)); !s.ok()) return s;
   }
   DeleteOld();
-  return fs_->NewWritableFile(path, FileOptions(), &file_);
+  Status s = fs_->NewWritableFile(path, FileOptions(), &file_);
+  return s.ok() && !header_.empty() ? file_->Append(header_) : s;
 }
 
 void InfoLog::DeleteOld() {
@@ -103,13 +107,26 @@ void InfoLog::Logv(const char* format, va_list args) {
   const uint64_t now = clock_->NowMicros();
   const std::string line = LinePrefix(now) + FormatLine(format, args);
   MutexLock lock(&mu_);
-  if (file_ == nullptr) return;
-  const bool large = options_.max_file_bytes > 0 &&
-                     file_->Size() + line.size() > options_.max_file_bytes && file_->Size() > 0;
+  if (Write(line, now)) file_->Flush().PermitUncheckedError();
+}
+
+void InfoLog::LogHeader(const char* format, va_list args) {
+  const uint64_t now = clock_->NowMicros();
+  const std::string line = LinePrefix(now) + FormatLine(format, args);
+  MutexLock lock(&mu_);
+  Write(line, now);
+  if (header_.size() + line.size() <= kMaxHeaderBytes) header_ += line;
+}
+
+bool InfoLog::Write(const std::string& line, uint64_t now) {
+  if (file_ == nullptr) return false;
+  const uint64_t bytes = file_->Size() - std::min<uint64_t>(file_->Size(), header_.size());
+  const bool large = options_.max_file_bytes > 0 && bytes > 0 &&
+                     bytes + line.size() > options_.max_file_bytes;
   const bool old = options_.max_age_seconds > 0 &&
                    now > opened_micros_ + options_.max_age_seconds * 1000000;
-  if ((large || old) && !Roll().ok()) return;
-  if (file_->Append(line).ok()) file_->Flush().PermitUncheckedError();
+  if ((large || old) && !Roll().ok()) return false;
+  return file_->Append(line).ok();
 }
 
 void InfoLog::Flush() {

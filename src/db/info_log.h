@@ -2,7 +2,7 @@
 // The information log: LOG in the database directory (or db_log_dir), one
 // line per message with time and thread. At open the previous LOG becomes
 // LOG.old.<micros>; max_log_file_size and log_file_time_to_roll roll it while
-// it runs; keep_log_file_num old ones stay.
+// it runs; keep_log_file_num old ones stay. Header lines (the options) stand in each of them.
 //
 // Thread safety: all methods. A failing disk never fails the caller: messages are lost.
 #pragma once
@@ -33,6 +33,7 @@ class InfoLog final : public rocksdb::Logger {
 
   using rocksdb::Logger::Logv;
   void Logv(const char* format, va_list args) override;
+  void LogHeader(const char* format, va_list args) override;
   void Flush() override;
   size_t GetLogFileSize() const override;
 
@@ -47,6 +48,8 @@ class InfoLog final : public rocksdb::Logger {
   Status CloseImpl() override;
   Status Roll() REQUIRES(mu_);
   void DeleteOld() REQUIRES(mu_);
+  // False if the line is lost.
+  bool Write(const std::string& line, uint64_t now) REQUIRES(mu_);
 
   const std::shared_ptr<FileSystem> fs_;
   const std::shared_ptr<Clock> clock_;
@@ -55,6 +58,7 @@ class InfoLog final : public rocksdb::Logger {
   mutable Mutex mu_;
   std::unique_ptr<WritableFile> file_ GUARDED_BY(mu_);
   uint64_t opened_micros_ GUARDED_BY(mu_) = 0;
+  std::string header_ GUARDED_BY(mu_);  // for the next file
 };
 
 // One line to `log` (may be null) at INFO level.

@@ -5,6 +5,7 @@
 #include "db/db_iter.h"
 #include "db/statistics_util.h"
 #include "iter/merging_iterator.h"
+#include "iter/prefix_bucket_iterator.h"
 #include "rocksdb/table_properties.h"
 #include "table/piece.h"
 
@@ -40,8 +41,16 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
   source->snapshot = sequence;
   source->super_version_number = state->number;
   std::vector<InternalIteratorPtr> children;
+  std::shared_ptr<const rocksdb::SliceTransform> bucketed;
+  if (family->hashes_prefixes() && !options.total_order_seek && !options.auto_prefix_mode) {
+    bucketed = family->prefix_extractor();
+  }
   const auto add = [&](const MemTable& mem) {
-    children.push_back(mem.NewIterator());
+    InternalIteratorPtr it = mem.NewIterator();
+    if (bucketed != nullptr) {
+      it = NewPrefixBucketIterator(std::move(it), bucketed, family->timestamp_size());
+    }
+    children.push_back(std::move(it));
     if (!options.ignore_range_deletions && mem.num_range_deletes() > 0) {
       source->tombstones.Add(mem.RangeTombstones());
     }
@@ -172,7 +181,8 @@ Status DBImpl::ForEachRecord(
     const std::function<bool(const ParsedInternalKey&, const Slice&)>& f) {
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
   const Comparator* const cmp = family->user_comparator();
-  const ReadOptions options;
+  ReadOptions options;
+  options.total_order_seek = true;
   const BlockReadOptions block = BlockOptions(options);
   DBIterSource source(cmp);
   ReadState* const state = family->read_state()->Acquire();

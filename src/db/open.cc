@@ -7,6 +7,7 @@
 #include "db/info_log.h"
 #include "env/create_dir.h"
 #include "options/sanitize.h"
+#include "rocksdb/version.h"
 
 namespace compassdb {
 
@@ -100,6 +101,10 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   for (const auto& descriptor : request_.families) {
     families.push_back({descriptor.name, descriptor.options});
   }
+  rocksdb::Header(config.info_log.get(), "CompassDB, API of RocksDB version: %s",
+                  rocksdb::GetRocksVersionAsString().c_str());
+  rocksdb::Header(config.info_log.get(), "DB Session ID: %s", config.session_id.c_str());
+  request_.options.Dump(config.info_log.get());
   WarnAboutHints(config.info_log.get(), request_.options, families);
   db_ = std::make_unique<DBImpl>(std::move(config), request_.read_only);
   db_->lock_ = std::move(lock);

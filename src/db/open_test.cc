@@ -215,6 +215,27 @@ TEST_F(OpenTest, FailedCreationCanBeRepeated) {
   }
 }
 
+TEST_F(OpenTest, InfoLogShowsOptionsInEachFile) {
+  options_.max_log_file_size = 4000;
+  options_.create_missing_column_families = true;
+  OpenDb();
+  std::string text;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), InfoLogFileName(name_), &text).ok());
+  for (const char* line :
+       {"Options.create_if_missing: 1\n", "Options.wal_recovery_mode: 2\n",
+        "--------------- Options for column family [default]:\n", "Options.num_levels: 7\n",
+        "  cache_index_and_filter_blocks: 0\n", "  data_block_hash_table_util_ratio: 0.750000\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  }
+  for (int i = 0; i < 300; ++i) {
+    rocksdb::Info(db_->GetDBOptions().info_log, "line %d", i);
+  }
+  ASSERT_TRUE(ReadFileToString(fs_.get(), InfoLogFileName(name_), &text).ok());
+  EXPECT_EQ(text.find("line 0\n"), std::string::npos);
+  EXPECT_NE(text.find("line 299\n"), std::string::npos);
+  EXPECT_NE(text.find("Options.create_if_missing: 1\n"), std::string::npos);
+}
+
 TEST_F(OpenTest, InfoLogRollsAtOpen) {
   options_.keep_log_file_num = 3;
   for (int i = 0; i < 6; ++i) OpenDb();

@@ -96,7 +96,8 @@ void AddMemtables(OptionTable<F>* t) {
                          "flushed memtables are not kept"));
   t->push_back(Object<F>(FIELD(memtable_factory), kFixed, kHint,
                          "the engine's concurrent skip list serves in place of RocksDB's "
-                         "representations; one of the application is refused"));
+                         "representations, with one bucket per prefix for iterators without "
+                         "total order where theirs hash; one of the application is refused"));
   t->back().is_set = [](const F& o) {
     return o.memtable_factory == nullptr || !o.memtable_factory->IsInstanceOf("skip_list");
   };

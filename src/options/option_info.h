@@ -47,6 +47,8 @@ struct OptionInfo {
   std::function<std::string(const ConfigOptions&, const S&)> format;
   // Whether the value differs from that of a default S; what kHint and kRefused ask.
   std::function<bool(const S&)> is_set;
+  // What LOG shows, as RocksDB's: of flags and enumerators the numbers. Null: as `format`.
+  std::function<std::string(const S&)> format_for_log = nullptr;
 
   bool is_mutable() const { return (flags & kMutable) != 0; }
   // The same option whose refusal or warning depends on more than "not the default".
@@ -129,6 +131,19 @@ NamedValues ListOptions(const ConfigOptions& config, const OptionTable<S>& table
   return values;
 }
 
+// The same with what LOG shows.
+template <class S>
+NamedValues ListForLog(const OptionTable<S>& table, const S& options) {
+  NamedValues values;
+  for (const OptionInfo<S>& option : table) {
+    if ((option.flags & kNoPrint) != 0) continue;
+    values.emplace_back(option.name, option.format_for_log != nullptr
+                                         ? option.format_for_log(options)
+                                         : option.format(ConfigOptions(), options));
+  }
+  return values;
+}
+
 inline std::string JoinOptions(const NamedValues& values, const std::string& delimiter) {
   std::string out;
   for (const auto& [name, value] : values) {
@@ -172,6 +187,11 @@ OptionInfo<S> Scalar(const char* name, T C::*member, unsigned flags, Support sup
     return FormatValue(options.*member);
   };
   info.is_set = [member](const S& options) { return options.*member != S().*member; };
+  if constexpr (std::is_same_v<T, bool> || std::is_enum_v<T>) {
+    info.format_for_log = [member](const S& options) {
+      return std::to_string(static_cast<int>(options.*member));
+    };
+  }
   return info;
 }
 

@@ -20,8 +20,7 @@ namespace {
 
 template <class S>
 void DumpTable(Logger* log, const compassdb::OptionTable<S>& table, const S& options) {
-  const ConfigOptions config;
-  for (const auto& [name, value] : compassdb::ListOptions(config, table, options)) {
+  for (const auto& [name, value] : compassdb::ListForLog(table, options)) {
     ROCKSDB_NAMESPACE::Header(log, "  Options.%s: %s", name.c_str(), value.c_str());
   }
 }
@@ -230,11 +229,8 @@ void DBOptions::Dump(Logger* log) const { DumpTable(log, compassdb::DbOptionTabl
 void ColumnFamilyOptions::Dump(Logger* log) const {
   DumpTable(log, compassdb::FamilyOptionTable(), *this);
   if (table_factory == nullptr) return;
-  for (const auto& [name, value] :
-       compassdb::ListTableOptions(ConfigOptions(), *table_factory)) {
-    ROCKSDB_NAMESPACE::Header(log, "  Options.%s.%s: %s", table_factory->Name(), name.c_str(),
-                              value.c_str());
-  }
+  ROCKSDB_NAMESPACE::Header(log, "  table_factory options: %s",
+                            table_factory->GetPrintableOptions().c_str());
 }
 
 void Options::Dump(Logger* log) const {

@@ -92,22 +92,19 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
 
   std::string GetPrintableOptions() const override {
     std::string out;
-    for (const auto& [name, value] : List(ConfigOptions())) {
-      out += "  " + name + ": " + value + "\n";
+    for (const auto& [name, value] : ForLog()) out += "  " + name + ": " + value + "\n";
+    const rocksdb::Cache* const cache = options_.block_cache.get();
+    if (cache != nullptr) {
+      out += "  block_cache_name: " + std::string(cache->Name()) + "\n  block_cache_options:\n" +
+             cache->GetPrintableOptions();
     }
-    const auto cache = [&out](const char* name, const rocksdb::Cache* c) {
-      out.append("  ").append(name).append(": ");
-      out += c == nullptr ? "none" : c->Name();
-      if (c != nullptr) out += ", capacity " + std::to_string(c->GetCapacity());
-      out += '\n';
-    };
-    cache("block_cache", options_.block_cache.get());
     return out;
   }
 
   virtual NamedValues List(const ConfigOptions& config) const {
     return ListOptions(config, BlockTableOptionTable(), options_);
   }
+  virtual NamedValues ForLog() const { return ListForLog(BlockTableOptionTable(), options_); }
 
  protected:
   const void* GetOptionsPtr(const std::string& name) const override {
@@ -159,6 +156,12 @@ class PieceTableFactory : public BlockBasedTableFactory {
   NamedValues List(const ConfigOptions& config) const override {
     NamedValues values = ListOptions(config, PieceTableOptionTable(), piece_);
     const NamedValues block = BlockBasedTableFactory::List(config);
+    values.insert(values.end(), block.begin(), block.end());
+    return values;
+  }
+  NamedValues ForLog() const override {
+    NamedValues values = ListForLog(PieceTableOptionTable(), piece_);
+    const NamedValues block = BlockBasedTableFactory::ForLog();
     values.insert(values.end(), block.begin(), block.end());
     return values;
   }

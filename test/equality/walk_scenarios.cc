@@ -4,6 +4,7 @@
 #include <random>
 
 #include "equality/transcript.h"
+#include "rocksdb/memtablerep.h"
 #include "rocksdb/slice_transform.h"
 #include "support/text.h"
 
@@ -123,10 +124,52 @@ void PrefixWalks(Transcript* t) {
   }
 }
 
+// Memtables that hash by prefix have no total order but on request.
+void HashedMemtables(Transcript* t) {
+  for (const bool skip_list : {true, false}) {
+    Options options = FreshOptions();
+    options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(3));
+    options.allow_concurrent_memtable_write = false;
+    options.memtable_factory.reset(skip_list ? rocksdb::NewHashSkipListRepFactory(1000)
+                                             : rocksdb::NewHashLinkListRepFactory(1000));
+    auto db = OpenOrNote(t, skip_list ? "skip" : "link", options);
+    if (!db) return;
+    for (const char* key : {"aaa1", "aaa2", "aaa3", "bbb1", "bbb2", "ccc1"}) {
+      t->Code("put", db->Put(WriteOptions(), key, key));
+    }
+    t->Code("delete", db->Delete(WriteOptions(), "aaa2"));
+    for (const char* order : {"bucket", "total", "auto", "flushed"}) {
+      if (std::string(order) == "flushed") t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+      ReadOptions read;
+      read.total_order_seek = std::string(order) == "total";
+      read.auto_prefix_mode = std::string(order) == "auto";
+      std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read));
+      const auto show = [&](const std::string& what, bool forward) {
+        std::string line = std::string(order) + " " + what + ":";
+        for (; it->Valid(); forward ? it->Next() : it->Prev()) line += " " + it->key().ToString();
+        t->Line(line + " " + ShowCode(it->status()));
+      };
+      it->SeekToFirst();
+      show("first", true);
+      it->SeekToLast();
+      show("last", false);
+      for (const char* target : {"aaa0", "aaa2", "aaa9", "bbb2", "ddd1"}) {
+        it->Seek(target);
+        show(std::string("from ") + target, true);
+        if (!skip_list) continue;  // RocksDB's linked lists do not go back
+        it->SeekForPrev(target);
+        show(std::string("back from ") + target, false);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Scenario> WalkScenarios() {
-  return {{"walks_in_bounds", Bounds}, {"walks_in_prefixes", PrefixWalks}};
+  return {{"walks_in_bounds", Bounds},
+          {"walks_in_prefixes", PrefixWalks},
+          {"hashed_memtables", HashedMemtables}};
 }
 
 }  // namespace compassdb_test
