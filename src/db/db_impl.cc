@@ -99,6 +99,7 @@ Status DBImpl::Shutdown() {
     if (closed_) return Status::OK();
     closed_ = true;
   }
+  stats_dump_.Stop();
   std::unique_ptr<ExclusiveWrite> abandoned;  // LockWAL without UnlockWAL
   {
     MutexLock lock(&mu_);

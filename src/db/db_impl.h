@@ -38,6 +38,7 @@
 #include "db/listeners.h"
 #include "db/secondary.h"
 #include "db/snapshot_list.h"
+#include "db/stats_dump.h"
 #include "db/transaction_support.h"
 #include "db/wal_archive.h"
 #include "db/wal_set.h"
@@ -184,6 +185,8 @@ class DBImpl final : public rocksdb::DB {
   using DB::GetIntProperty;
   bool GetIntProperty(ColumnFamilyHandle* family, const Slice& property, uint64_t* value) override;
   bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) override;
+  Status GetStatsHistory(uint64_t begin, uint64_t end,
+                         std::unique_ptr<rocksdb::StatsHistoryIterator>* iterator) override;
   Status ResetStats() override;
 
   // Flushes and compactions (flush.cc, compaction.cc, background.cc).
@@ -303,6 +306,7 @@ class DBImpl final : public rocksdb::DB {
   friend class Repairer;
   friend class Secondary;
   friend class PropertyReader;
+  friend class StatsDump;
   friend struct IntProperties;
 
   Status Shutdown();
@@ -506,6 +510,8 @@ class DBImpl final : public rocksdb::DB {
   bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};
+
+  StatsDump stats_dump_{this};
 
   // Last: its threads end before what they use.
   std::unique_ptr<Scheduler> scheduler_;

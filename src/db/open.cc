@@ -144,11 +144,14 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
       return s;
     }
     db_->TrackAllFiles();
-    MutexLock guard(&db_->mu_);
-    db_->opened_ = true;
-    db_->wal_limit_ = db_->WalLimit();
-    db_->UpdateStall(&db_->stall_changes_);
-    db_->MaybeSchedule();
+    {
+      MutexLock guard(&db_->mu_);
+      db_->opened_ = true;
+      db_->wal_limit_ = db_->WalLimit();
+      db_->UpdateStall(&db_->stall_changes_);
+      db_->MaybeSchedule();
+    }
+    db_->stats_dump_.Schedule();
   }
   *db = db_.release();
   return Status::OK();

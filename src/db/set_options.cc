@@ -59,7 +59,8 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
 Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& changes) {
   if (Status s = CheckWritable("SetDBOptions"); !s.ok()) return s;
   if (changes.empty()) return Status::InvalidArgument("SetDBOptions: no options given");
-  rocksdb::DBOptions changed = GetDBOptions();
+  const rocksdb::DBOptions present = GetDBOptions();
+  rocksdb::DBOptions changed = present;
   Status s = ApplyMutableDbOptions(changes, &changed);
   if (!s.ok()) return s;
   if (changed.delayed_write_rate == 0) changed.delayed_write_rate = 16 << 20;
@@ -77,6 +78,11 @@ Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
   }
   wals_.SetBytesPerSync(changed.wal_bytes_per_sync);
   files_->SetMaxOpen(MaxOpenFiles(changed));
+  if (changed.stats_dump_period_sec != present.stats_dump_period_sec ||
+      changed.stats_persist_period_sec != present.stats_persist_period_sec ||
+      changed.stats_history_buffer_size != present.stats_history_buffer_size) {
+    stats_dump_.Schedule();
+  }
   return PersistOptions();
 }
 

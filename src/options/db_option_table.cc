@@ -147,16 +147,16 @@ void AddInfoLog(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(keep_log_file_num), kFixed, kYes, "of LOG"));
   t->push_back(Scalar<DBOptions>(FIELD(allow_data_in_errors), kFixed, kHint,
                                  "keys in messages are escaped and cut"));
-  t->push_back(Scalar<DBOptions>(FIELD(stats_dump_period_sec), kMutable, kHint,
-                                 "ask GetProperty(\"rocksdb.stats\")"));
-  t->push_back(Scalar<DBOptions>(FIELD(stats_persist_period_sec), kMutable, kHint,
-                                 "no history of statistics is kept"));
+  t->push_back(Scalar<DBOptions>(FIELD(stats_dump_period_sec), kMutable, kYes,
+                                 "into LOG"));
+  t->push_back(Scalar<DBOptions>(FIELD(stats_persist_period_sec), kMutable, kYes,
+                                 "for GetStatsHistory"));
   t->push_back(Scalar<DBOptions>(FIELD(persist_stats_to_disk), kFixed, kNo,
-                                 "no history of statistics is kept"));
-  t->push_back(Scalar<DBOptions>(FIELD(stats_history_buffer_size), kMutable, kHint,
-                                 "no history of statistics is kept"));
+                                 "the history of statistics is kept in memory"));
+  t->push_back(Scalar<DBOptions>(FIELD(stats_history_buffer_size), kMutable, kYes,
+                                 "for GetStatsHistory"));
   t->push_back(Scalar<DBOptions>(FIELD(dump_malloc_stats), kFixed, kHint,
-                                 "no statistics are dumped"));
+                                 "statistics of the allocator are not dumped"));
   t->push_back(Scalar<DBOptions>(FIELD(enable_thread_tracking), kFixed, kYes,
                                  "GetThreadList names database, family and job; not stages"));
 }
