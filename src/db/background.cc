@@ -90,27 +90,26 @@ void DBImpl::PurgeObsolete() {
     // What is left is deleted at the next open.
     config_.fs->DeleteFile(ManifestFileName(config_.name, number)).PermitUncheckedError();
   }
-  std::vector<uint64_t> unlinked;
+  std::vector<ExtentLedger::Unlinked> unlinked;
   Status s = ledger_->Purge(&unlinked);
   if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
   auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
-  for (uint64_t number : unlinked) {
-    event_log_.TableFileDeleted(number);
-    if (space != nullptr) space->Untrack(PieceFileName(config_.table_dir, number));
-    listeners_.FileDeleted(config_.name, PieceFileName(config_.table_dir, number), Status::OK());
+  for (const ExtentLedger::Unlinked& file : unlinked) {
+    event_log_.TableFileDeleted(file.number);
+    if (space != nullptr) space->Untrack(file.path);
+    listeners_.FileDeleted(config_.name, file.path, Status::OK());
   }
 }
 
 void DBImpl::TrackFiles(const JobReport& report) {
   auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
   if (space == nullptr) return;
-  for (uint64_t number : report.output_files) {
-    const std::string path = PieceFileName(config_.table_dir, number);
+  for (const std::string& path : report.output_paths) {
     uint64_t bytes = 0;
     // One that is gone already is not tracked.
     if (config_.fs->GetFileSize(path, &bytes).ok()) space->Track(path, bytes);
   }
-  if (!report.output_files.empty() && space->IsMaxAllowedSpaceReached()) {
+  if (!report.output_paths.empty() && space->IsMaxAllowedSpaceReached()) {
     SetBackgroundError(Status::SpaceLimit("Max allowed space was reached"),
                        rocksdb::BackgroundErrorReason::kFlush);
   }
@@ -119,13 +118,15 @@ void DBImpl::TrackFiles(const JobReport& report) {
 void DBImpl::TrackAllFiles() {
   if (config_.options.sst_file_manager == nullptr) return;
   JobReport all;
-  std::vector<std::string> names;
-  config_.fs->GetChildren(config_.table_dir, &names).PermitUncheckedError();  // it was read just before
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
-      all.output_files.push_back(number);
+  for (const std::string& dir : files_->dirs()->All()) {
+    std::vector<std::string> names;
+    config_.fs->GetChildren(dir, &names).PermitUncheckedError();  // it was read just before
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
+        all.output_paths.push_back(JoinPath(dir, name));
+      }
     }
   }
   TrackFiles(all);

@@ -51,7 +51,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
                              std::unique_ptr<CompactionTask> task, bool manual,
                              const std::atomic<bool>* cancel, JobReport* told) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  const JobContext job{this, config_.name, config_.table_dir, next_job_id_.fetch_add(1), family};
+  const JobContext job{this, config_.name, next_job_id_.fetch_add(1), family};
   LogInfo(config_.info_log.get(), "[" + family->name() + "] [JOB " + std::to_string(job.job_id) +
                                       "] compacting " + task->Describe());
   event_log_.CompactionStarted(job, *task, manual);
@@ -175,10 +175,10 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
                             ColumnFamilyHandle* handle, const Slice* user_begin,
                             const Slice* user_end) {
   if (Status s = CheckWritable("CompactRange"); !s.ok()) return s;
-  if (options.target_path_id != 0) {
-    return Status::InvalidArgument("CompactRangeOptions::target_path_id", "there is one path");
-  }
   const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  if (options.target_path_id >= family->store()->options().paths.size()) {
+    return Status::InvalidArgument("Invalid target path ID");
+  }
   if (options.change_level && options.target_level >= family->store()->options().num_levels) {
     return Status::InvalidArgument("Target level exceeds number of levels");
   }
@@ -217,6 +217,7 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   ManualCompaction request;
   request.begin = begin;
   request.end = end;
+  request.path = options.target_path_id;
   // Tables that this call writes need not be rewritten by it once more.
   request.created_before = commits_.NewNumber();
   const int last = family->store()->options().num_levels - 1;

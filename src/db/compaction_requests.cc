@@ -166,8 +166,13 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
   if (input_file_names.empty()) {
     return Status::InvalidArgument("A compaction must contain at least one file.");
   }
-  if (output_path_id > 0) return Status::InvalidArgument("CompactFiles: there is one path");
   const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  ManualCompaction request;
+  if (output_path_id >= 0) request.path = static_cast<size_t>(output_path_id);
+  if (request.path.value_or(0) >= family->store()->options().paths.size()) {
+    return Status::InvalidArgument("CompactFiles: invalid output path id",
+                                   std::to_string(output_path_id));
+  }
   const int last = family->store()->options().num_levels - 1;
   if (output_level < 0 || output_level > last) {
     return Status::InvalidArgument("Output level for column family " + family->name() +
@@ -218,12 +223,13 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
     for (const TphMeta& tph : report.outputs) tables.insert(tph.tph_id);
     all.Add(report);
     all.input_files.insert(all.input_files.end(), report.input_files.begin(), report.input_files.end());
+    all.input_paths.insert(all.input_paths.end(), report.input_paths.begin(), report.input_paths.end());
     all.output_files = report.output_files;
+    all.output_paths = report.output_paths;
     all.bytes_written += report.bytes_written;
     all.micros += report.micros;
   };
   Status s;
-  ManualCompaction request;
   request.tables = &tables;
   for (int level = 0; s.ok() && level < output_level; ++level) {
     request.input_level = level;
@@ -242,12 +248,11 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
   }
   all.output_level = output_level;
   if (output_file_names != nullptr) {
-    for (uint64_t number : all.output_files) {
-      output_file_names->push_back(PieceFileName(config_.table_dir, number));
-    }
+    output_file_names->insert(output_file_names->end(), all.output_paths.begin(),
+                              all.output_paths.end());
   }
   if (info != nullptr) {
-    const JobContext job{this, config_.name, config_.table_dir, next_job_id_.fetch_add(1), family};
+    const JobContext job{this, config_.name, next_job_id_.fetch_add(1), family};
     *info = CompactionInfo(job, all, /*manual=*/true, s);
   }
   return s;

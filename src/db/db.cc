@@ -149,7 +149,7 @@ Status DB::ListColumnFamilies(const DBOptions& options, const std::string& name,
 }
 
 Status DestroyDB(const std::string& name, const Options& options,
-                 const std::vector<ColumnFamilyDescriptor>&) {
+                 const std::vector<ColumnFamilyDescriptor>& families) {
   using compassdb::FileType;
   const std::shared_ptr<compassdb::FileSystem> owned = compassdb::FileSystemOfEnv(options.env);
   compassdb::FileSystem* const fs = owned.get();
@@ -172,10 +172,16 @@ Status DestroyDB(const std::string& name, const Options& options,
     note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal}));
     fs->DeleteDir(options.wal_dir).PermitUncheckedError();
   }
-  for (const rocksdb::DbPath& tables : options.db_paths) {
-    if (tables.path == name) continue;
-    note(DestroyFilesIn(fs, tables.path, {FileType::kPieceFile}));
-    fs->DeleteDir(tables.path).PermitUncheckedError();
+  std::set<std::string> table_dirs;
+  for (const DbPath& path : options.db_paths) table_dirs.insert(path.path);
+  for (const DbPath& path : options.cf_paths) table_dirs.insert(path.path);
+  for (const ColumnFamilyDescriptor& family : families) {
+    for (const DbPath& path : family.options.cf_paths) table_dirs.insert(path.path);
+  }
+  table_dirs.erase(name);
+  for (const std::string& dir : table_dirs) {
+    note(DestroyFilesIn(fs, dir, {FileType::kPieceFile}));
+    fs->DeleteDir(dir).PermitUncheckedError();
   }
   if (!options.db_log_dir.empty() && options.db_log_dir != name) {
     note(DestroyFilesIn(fs, options.db_log_dir, {FileType::kInfoLog}));

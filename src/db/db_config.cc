@@ -38,7 +38,17 @@ void MakeMemoryPool(const rocksdb::DBOptions& options, DbConfig* config) {
       std::make_shared<rocksdb::WriteBufferManager>(memtables, config->memory_pool);
 }
 
+std::vector<TablePath> TablePathsOf(const std::vector<rocksdb::DbPath>& given) {
+  std::vector<TablePath> paths;
+  for (const rocksdb::DbPath& path : given) paths.push_back({path.path, path.target_size});
+  return paths;
+}
+
 }  // namespace
+
+std::vector<TablePath> DbConfig::PathsOf(const rocksdb::ColumnFamilyOptions& family) const {
+  return tables_linked || family.cf_paths.empty() ? table_paths : TablePathsOf(family.cf_paths);
+}
 
 void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* options,
                       StoreOptions* store) {
@@ -75,7 +85,8 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   while (config->name.size() > 1 && config->name.back() == '/') config->name.pop_back();
   config->wal_dir = options.wal_dir.empty() ? config->name : options.wal_dir;
   config->options.wal_dir = config->wal_dir;
-  config->table_dir = options.db_paths.empty() ? config->name : options.db_paths[0].path;
+  config->table_paths = TablePathsOf(options.db_paths);
+  if (config->table_paths.empty()) config->table_paths.push_back({config->name, UINT64_MAX});
   config->session_id = NewSessionId();
   config->owned_fs = FileSystemOfEnv(options.env);
   config->owned_clock = ClockOfEnv(options.env);

@@ -18,7 +18,8 @@ struct DbConfig {
   rocksdb::DBOptions options;  // sanitised
   std::string name;            // as the application gave it
   std::string wal_dir;
-  std::string table_dir;  // of compaction files; a secondary's has links
+  std::vector<TablePath> table_paths;  // of families without cf_paths
+  bool tables_linked = false;  // all compaction files are links in the one table path
   std::string session_id;
   std::shared_ptr<FileSystem> owned_fs;
   std::shared_ptr<Clock> owned_clock;
@@ -28,6 +29,8 @@ struct DbConfig {
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;  // null: no limit
   std::shared_ptr<rocksdb::Cache> memory_pool;  // of memory_limit; null: there is none
 
+  // Where the family's new files go; never empty.
+  std::vector<TablePath> PathsOf(const rocksdb::ColumnFamilyOptions& family) const;
   int max_flushes() const;
   int max_compactions() const;
 };

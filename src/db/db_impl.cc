@@ -42,13 +42,12 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
                config_.options.WAL_size_limit_MB << 20) {
   const rocksdb::DBOptions& options = config_.options;
   files_ = std::make_unique<FileCache>(
-      config_.fs, config_.table_dir, PieceReadOptions(options), MaxOpenFiles(options));
+      config_.fs, config_.table_paths.front().dir, PieceReadOptions(options), MaxOpenFiles(options));
+  for (const TablePath& path : config_.table_paths) files_->dirs()->Add(path.dir);
   // Of a reader's files (a secondary's links are all there is to delete) none are punched.
-  ledger_ = std::make_unique<ExtentLedger>(config_.fs, config_.table_dir, files_.get(),
-                                           read_only_ ? 0 : kMinPunchBytes);
+  ledger_ = std::make_unique<ExtentLedger>(config_.fs, files_.get(), read_only_ ? 0 : kMinPunchBytes);
   store_context_.fs = config_.fs;
   store_context_.clock = config_.clock;
-  store_context_.dir = config_.table_dir;
   store_context_.files = files_.get();
   store_context_.ledger = ledger_.get();
   store_context_.statistics = options.statistics.get();
@@ -129,7 +128,7 @@ Status DBImpl::Shutdown() {
     if (s.ok()) s = closed;
   }
   if (auto* space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get())) {
-    space->UntrackDirectory(config_.table_dir);
+    for (const std::string& dir : files_->dirs()->All()) space->UntrackDirectory(dir);
   }
   default_handle_.reset();
   for (const auto& family : families_.All()) families_.Remove(family->id());

@@ -2,6 +2,7 @@
 // Creating and dropping column families. Both change the set of families, so
 // both run at the front of the write queue.
 #include "db/db_impl.h"
+#include "env/create_dir.h"
 #include "lsm/lsm_store.h"
 #include "options/sanitize.h"
 
@@ -15,6 +16,8 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
   if (options.inplace_update_support) snapshots_given_ = false;
   rocksdb::ColumnFamilyOptions limited = options;
   ApplyMemoryLimit(config_, &limited, &store_options);
+  store_options.paths = config_.PathsOf(options);
+  for (const TablePath& path : store_options.paths) files_->dirs()->Add(path.dir);
   std::shared_ptr<HistoryLow> history;
   if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
   store_options.history = history;
@@ -48,6 +51,9 @@ Status DBImpl::CreateFamily(const rocksdb::ColumnFamilyOptions& options, const s
   {
     MutexLock lock(&mu_);
     id = ++max_family_id_;
+  }
+  for (const rocksdb::DbPath& path : sanitized.options.cf_paths) {
+    if (Status s = CreateDirDurably(config_.fs, path.path); !s.ok()) return s;
   }
   std::shared_ptr<ColumnFamily> family;
   if (Status s = MakeFamily(id, name, sanitized.options, &family); !s.ok()) return s;

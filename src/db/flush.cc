@@ -156,7 +156,7 @@ void DBImpl::BackgroundFlush() {
     const int job_id = next_job_id_.fetch_add(1);
     for (FlushUnit& unit : units) {
       unit.request.snapshots = snapshots_.Sequences();
-      unit.job = {this, config_.name, config_.table_dir, job_id, unit.family};
+      unit.job = {this, config_.name, job_id, unit.family};
       event_log_.FlushStarted(unit.job, unit.reason, unit.request.memtables);
       listeners_.FlushBegin(unit.job, unit.reason);
     }

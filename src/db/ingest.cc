@@ -8,7 +8,6 @@
 // Writers wait meanwhile.
 #include <algorithm>
 
-#include "base/file_names.h"
 #include "db/db_impl.h"
 #include "iter/merging_iterator.h"
 #include "manifest/table_file.h"
@@ -183,17 +182,15 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   PurgeObsolete();
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) {
-    const JobContext job{this, config_.name, config_.table_dir, next_job_id_.fetch_add(1),
-                         ingestion.family};
+    const JobContext job{this, config_.name, next_job_id_.fetch_add(1), ingestion.family};
     event_log_.TableFileCreated(job, ingestion.report);
     TrackFiles(ingestion.report);
     listeners_.FilesCreated(job, ingestion.report, /*flush=*/false, s);
     rocksdb::ExternalFileIngestionInfo info;
     info.cf_name = ingestion.family->name();
     info.external_file_path = ingestion.file->path();
-    if (!ingestion.report.output_files.empty()) {
-      info.internal_file_path =
-          PieceFileName(config_.table_dir, ingestion.report.output_files.front());
+    if (!ingestion.report.output_paths.empty()) {
+      info.internal_file_path = ingestion.report.output_paths.front();
     }
     info.global_seqno = ingestion.sequence;
     info.table_properties = PropertiesOf(job, ingestion.report);

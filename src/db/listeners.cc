@@ -5,8 +5,6 @@
 #include <functional>
 #include <thread>
 
-#include "base/file_names.h"
-
 namespace compassdb {
 
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report) {
@@ -50,7 +48,7 @@ rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reas
   info.cf_name = job.family->name();
   if (!report.output_files.empty()) {
     info.file_number = report.output_files.front();
-    info.file_path = PieceFileName(job.table_dir, info.file_number);
+    info.file_path = report.output_paths.front();
   }
   info.thread_id = ThisThread();
   info.job_id = job.job_id;
@@ -115,12 +113,12 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   info.job_id = job.job_id;
   info.base_input_level = report.input_level;
   info.output_level = report.output_level;
+  info.input_files = report.input_paths;
   for (uint64_t number : report.input_files) {
-    info.input_files.push_back(PieceFileName(job.table_dir, number));
     info.input_file_infos.push_back({report.input_level, number, 0});
   }
+  info.output_files = report.output_paths;
   for (uint64_t number : report.output_files) {
-    info.output_files.push_back(PieceFileName(job.table_dir, number));
     info.output_file_infos.push_back({report.output_level, number, 0});
   }
   info.compaction_reason = ReasonOf(report.reason, manual, report.input_level);
@@ -150,11 +148,11 @@ void Listeners::CompactionCompleted(const JobContext& job, const JobReport& repo
 void Listeners::FilesCreated(const JobContext& job, const JobReport& report, bool flush,
                              const Status& status) const {
   if (empty()) return;
-  for (uint64_t number : report.output_files) {
+  for (const std::string& path : report.output_paths) {
     rocksdb::TableFileCreationInfo info(PropertiesOf(job, report));
     info.db_name = job.db_name;
     info.cf_name = job.family->name();
-    info.file_path = PieceFileName(job.table_dir, number);
+    info.file_path = path;
     info.job_id = job.job_id;
     info.reason = flush ? rocksdb::TableFileCreationReason::kFlush
                         : rocksdb::TableFileCreationReason::kCompaction;

@@ -17,7 +17,6 @@ namespace compassdb {
 struct JobContext {
   rocksdb::DB* db = nullptr;
   std::string db_name;
-  std::string table_dir;
   int job_id = 0;
   std::shared_ptr<ColumnFamily> family;
 };

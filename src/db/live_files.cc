@@ -105,7 +105,7 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     return &file;
   };
   for (uint64_t number : state.files) {
-    const std::string path = PieceFileName(config_.table_dir, number);
+    const std::string path = files_->PathOf(number);
     uint64_t size = 0;
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
     add(path, number, rocksdb::kTableFile, size);

@@ -53,8 +53,9 @@ uint64_t OldestTime(const TphMeta& tph) {
   return oldest == UINT64_MAX ? 0 : oldest;
 }
 
-void FillTable(const TphMeta& tph, const std::string& dir, rocksdb::SstFileMetaData* out) {
+void FillTable(const TphMeta& tph, TableDirs* dirs, rocksdb::SstFileMetaData* out) {
   out->file_number = NewestFile(tph);
+  const std::string dir = dirs->DirOf(out->file_number);
   const std::string path = PieceFileName(dir, out->file_number);
   out->name = path.substr(path.rfind('/'));
   out->relative_filename = out->name.substr(1);
@@ -141,7 +142,7 @@ void DBImpl::GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metada
     ReadStatePin state(family->read_state());
     state->view->ForEachTable([&](int level, const TphMeta& tph) {
       rocksdb::LiveFileMetaData file;
-      FillTable(tph, config_.table_dir, &file);
+      FillTable(tph, files_->dirs(), &file);
       file.column_family_name = family->name();
       file.level = level;
       metadata->push_back(std::move(file));
@@ -158,7 +159,7 @@ void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle,
   ReadStatePin state(family->read_state());
   state->view->ForEachTable([&](int level, const TphMeta& tph) {
     rocksdb::SstFileMetaData file;
-    FillTable(tph, config_.table_dir, &file);
+    FillTable(tph, files_->dirs(), &file);
     sizes[static_cast<size_t>(level)] += file.size;
     files[static_cast<size_t>(level)].push_back(std::move(file));
   });
@@ -243,7 +244,7 @@ Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Ra
     if (Status s = piece.ReadCollected(&collected); !s.ok()) return s;
     properties->user_collected_properties = std::move(collected.properties);
     properties->property_collectors_names = std::move(collected.collectors);
-    (*props)[PieceFileName(config_.table_dir, piece.meta().extent.file_number) + "#" +
+    (*props)[files_->PathOf(piece.meta().extent.file_number) + "#" +
              std::to_string(piece.meta().piece_id)] = std::move(properties);
     return Status::OK();
   });

@@ -6,6 +6,7 @@
 #include "base/file_names.h"
 #include "db/info_log.h"
 #include "env/create_dir.h"
+#include "env/missing.h"
 #include "options/sanitize.h"
 #include "rocksdb/version.h"
 
@@ -29,6 +30,9 @@ Status DbOpener::CheckRequest() {
     return Status::InvalidArgument("Default column family not specified");
   }
   request_.options = SanitizeDbOptions(request_.options);
+  if (request_.options.db_paths.empty()) {
+    request_.options.db_paths.emplace_back(request_.name, UINT64_MAX);
+  }
   std::vector<NamedFamilyOptions> families;
   for (rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
     if (descriptor.options.comparator == nullptr) {
@@ -52,6 +56,38 @@ Status DbOpener::Locate(bool* exists) {
   if (request_.read_only) return Status::PathNotFound(request_.name, "there is no database");
   if (!request_.options.create_if_missing) {
     return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
+  }
+  return Status::OK();
+}
+
+// Of all families that are opened.
+std::vector<std::string> DbOpener::TableDirsOf(const DbConfig& config) const {
+  std::vector<std::string> dirs;
+  for (const TablePath& path : config.table_paths) dirs.push_back(path.dir);
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+    for (const rocksdb::DbPath& path : descriptor.options.cf_paths) dirs.push_back(path.path);
+  }
+  return dirs;
+}
+
+// Numbers are never used twice, also not those of files that a crash left.
+Status DbOpener::SkipNumbersInUse() {
+  std::vector<std::string> dirs = db_->files_->dirs()->All();
+  dirs.push_back(request_.name);
+  dirs.push_back(db_->config_.wal_dir);
+  for (const std::string& dir : dirs) {
+    std::vector<std::string> names;
+    Status s = db_->config_.fs->GetChildren(dir, &names);
+    // Of a reader's directories one that is not there may hold nothing.
+    if (request_.read_only && IsMissing(s)) continue;
+    if (!s.ok()) return s;
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog) {
+        db_->commits_.RaiseNextNumber(number + 1);
+      }
+    }
   }
   return Status::OK();
 }
@@ -86,15 +122,20 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   if (!request_.read_only) {
     if (s = CreateDirDurably(fs, request_.name); !s.ok()) return s;
     if (s = CreateDirDurably(fs, config.wal_dir); !s.ok()) return s;
-    if (s = CreateDirDurably(fs, config.table_dir); !s.ok()) return s;
+    for (const std::string& dir : TableDirsOf(config)) {
+      if (s = CreateDirDurably(fs, dir); !s.ok()) return s;
+    }
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
   }
-  const std::string tables = config.table_dir;
+  const std::vector<std::string> tables = TableDirsOf(config);
   std::unique_ptr<LinkDir> links;
   if (!request_.secondary_path.empty()) {
     if (s = CreateDirDurably(fs, request_.secondary_path); !s.ok()) return s;
     links = LinkDir::Make(fs, request_.secondary_path, request_.name, config.session_id);
-    if (links != nullptr) config.table_dir = links->path();
+    if (links != nullptr) {
+      config.table_paths = {{links->path(), UINT64_MAX}};
+      config.tables_linked = true;
+    }
   }
   OpenInfoLog(&config);
   std::vector<NamedFamilyOptions> families;
@@ -108,6 +149,9 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   WarnAboutHints(config.info_log.get(), request_.options, families);
   db_ = std::make_unique<DBImpl>(std::move(config), request_.read_only);
   db_->lock_ = std::move(lock);
+  if (links == nullptr) {
+    for (const std::string& dir : tables) db_->files_->dirs()->Add(dir);
+  }
   if (!request_.secondary_path.empty()) {
     std::set<std::string> names;
     for (const auto& family : families) names.insert(family.name);
@@ -187,15 +231,7 @@ Status DbOpener::CreateNew() {
   if (s.ok()) s = family->store()->Open();
   if (!s.ok()) return s;
   // A file that is left of an attempt that never got to its CURRENT keeps its number.
-  std::vector<std::string> names;
-  if (s = db->config_.fs->GetChildren(request_.name, &names); !s.ok()) return s;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog) {
-      db->commits_.RaiseNextNumber(number + 1);
-    }
-  }
+  if (s = SkipNumbersInUse(); !s.ok()) return s;
   s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
   if (!s.ok()) return s;
   db->families_.Add(family);

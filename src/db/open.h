@@ -40,6 +40,8 @@ class DbOpener {
  private:
   // open.cc
   void OpenInfoLog(DbConfig* config);
+  std::vector<std::string> TableDirsOf(const DbConfig& config) const;
+  Status SkipNumbersInUse();
   Status CheckRequest();
   Status CheckDirectIo();
   Status Locate(bool* exists);

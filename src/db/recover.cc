@@ -66,20 +66,9 @@ Status DbOpener::RecoverExisting() {
     MutexLock lock(&db->mu_);
     db->max_family_id_ = state.max_column_family;
   }
-  // Numbers are never used twice, also not those of files that a crash left.
   db->commits_.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
-  for (const std::string& dir : {request_.name, db->config_.wal_dir}) {
-    std::vector<std::string> names;
-    if (s = db->config_.fs->GetChildren(dir, &names); !s.ok()) return s;
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog) {
-        db->commits_.RaiseNextNumber(number + 1);
-      }
-    }
-  }
-  s = BuildFamilies(state);
+  s = SkipNumbersInUse();
+  if (s.ok()) s = BuildFamilies(state);
   if (s.ok()) s = ReplayLogs(state);
   if (s.ok() && new_identity_) {
     s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
@@ -345,7 +334,8 @@ void DbOpener::DeleteLeftovers() {
   const DbConfig& config = db_->config_;
   const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
   const std::set<uint64_t> live(live_list.begin(), live_list.end());
-  std::set<std::string> dirs{request_.name, config.wal_dir, config.table_dir};
+  std::set<std::string> dirs{request_.name, config.wal_dir};
+  for (const std::string& dir : db_->files_->dirs()->All()) dirs.insert(dir);
   for (const std::string& dir : dirs) {
     std::vector<std::string> names;
     if (!config.fs->GetChildren(dir, &names).ok()) continue;

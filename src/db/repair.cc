@@ -91,8 +91,14 @@ Status Repairer::FindState() {
 // With their directories: of the database, its logs and its compaction files.
 std::vector<std::pair<std::string, std::string>> Repairer::Files() const {
   std::vector<std::pair<std::string, std::string>> files;
-  for (const std::string& dir :
-       std::set<std::string>{name_, config_.wal_dir, config_.table_dir}) {
+  std::set<std::string> dirs{name_, config_.wal_dir};
+  const auto add = [&dirs](const std::vector<TablePath>& paths) {
+    for (const TablePath& path : paths) dirs.insert(path.dir);
+  };
+  add(config_.table_paths);
+  for (const auto& family : families_) add(config_.PathsOf(family.options));
+  if (unknown_ != nullptr) add(config_.PathsOf(*unknown_));
+  for (const std::string& dir : dirs) {
     std::vector<std::string> names;
     fs_->GetChildren(dir, &names).PermitUncheckedError();  // one that is not there has none
     for (const std::string& name : names) files.emplace_back(dir, name);

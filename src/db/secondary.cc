@@ -8,6 +8,7 @@
 #include "db/db_impl.h"
 #include "db/recovery_sink.h"
 #include "env/create_dir.h"
+#include "env/missing.h"
 #include "util/coding.h"
 #include "wal/wal_recovery.h"
 
@@ -17,8 +18,6 @@ namespace {
 // Rounds that found a file gone, before the primary counts as too fast (or its files as lost).
 constexpr int kMaxRounds = 100;
 constexpr char kLinkDirPrefix[] = "files-";
-
-bool IsGone(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
 
 }  // namespace
 
@@ -60,6 +59,15 @@ std::unique_ptr<LinkDir> LinkDir::Make(FileSystem* fs, const std::string& second
 LinkDir::~LinkDir() {
   Clear(fs_, path_);
   lock_.reset();
+}
+
+Secondary::Secondary(DBImpl* db, const std::vector<std::string>& tables,
+                     std::unique_ptr<LinkDir> links, std::set<std::string> families)
+    : db_(db),
+      primary_(db->config_.fs, tables.front()),
+      links_(std::move(links)),
+      names_(std::move(families)) {
+  for (const std::string& dir : tables) primary_.Add(dir);
 }
 
 // --- The manifest, and the files that it names
@@ -110,8 +118,15 @@ Status Secondary::TakeFile(uint64_t number) {
     std::shared_ptr<CompactionFile> file;
     return db_->files_->Get(number, &file);
   }
-  return db_->config_.fs->LinkFile(PieceFileName(tables_, number),
-                                   PieceFileName(links_->path(), number));
+  const std::string path = primary_.PathOf(number);
+  Status s = db_->config_.fs->LinkFile(path, PieceFileName(links_->path(), number));
+  if (s.ok() || IsMissing(s)) return s;
+  if (!holds_open_.exchange(true)) {
+    LogInfo(db_->config_.info_log.get(), "files like " + path + " are held open: " + s.ToString());
+  }
+  db_->files_->dirs()->Put(number, primary_.DirOf(number));
+  std::shared_ptr<CompactionFile> file;
+  return db_->files_->Get(number, &file);
 }
 
 Status Secondary::Capture() {
@@ -119,7 +134,7 @@ Status Secondary::Capture() {
   for (int round = 0; round < kMaxRounds; ++round) {
     bool changed = false;
     s = ReadManifest(&changed);
-    if (IsGone(s)) continue;  // replaced between CURRENT and its opening
+    if (IsMissing(s)) continue;  // replaced between CURRENT and its opening
     if (!s.ok()) return s;
     if (changed) installed_ = files_taken_ = false;
     if (files_taken_) return Status::OK();
@@ -130,18 +145,14 @@ Status Secondary::Capture() {
       taken_.insert(number);
     }
     files_taken_ = s.ok();
-    if (!s.ok() && !IsGone(s)) return s;
+    if (!s.ok() && !IsMissing(s)) return s;
   }
   return s;
 }
 
 // Deletes the links, or closes the files, that neither the state nor a reader needs.
 void Secondary::GiveFilesBack() {
-  if (links_ != nullptr) {
-    std::vector<uint64_t> unlinked;
-    db_->ledger_->Purge(&unlinked).PermitUncheckedError();
-    for (uint64_t number : unlinked) taken_.erase(number);
-  }
+  db_->ledger_->TakeDeadFiles();
   const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
   std::set<uint64_t> keep = FilesNeeded();
   keep.insert(live_list.begin(), live_list.end());
@@ -154,6 +165,8 @@ void Secondary::GiveFilesBack() {
     if (links_ != nullptr) {
       db_->config_.fs->DeleteFile(PieceFileName(links_->path(), *it)).PermitUncheckedError();
     }
+    db_->files_->dirs()->Forget(*it);
+    primary_.Forget(*it);
     it = taken_.erase(it);
   }
 }
@@ -208,7 +221,7 @@ Status Secondary::ReadLogs() {
     bool entered = true;
     if (number != log_) s = EnterLog(number, &entered);
     if (s.ok() && entered) s = ReadLog();
-    if (IsGone(s)) return Status::TryAgain(WalFileName(db_->config_.wal_dir, number), "is gone");
+    if (IsMissing(s)) return Status::TryAgain(WalFileName(db_->config_.wal_dir, number), "is gone");
     if (!s.ok() || !entered) return s;
   }
   return Status::OK();

@@ -15,7 +15,7 @@
 // links had been made, and stays whole as long as they are there.
 //
 // Where links cannot be made (another file system, no permission) files are
-// held open instead: they outlive their deletion, and of a hole the checksums,
+// held open instead, all or those of one directory: they outlive their deletion, and of a hole the checksums,
 // which are then always verified, make Corruption and never a wrong answer.
 //
 // A round of catching up prepares everything and then shows all of it at once:
@@ -26,6 +26,7 @@
 // beside it. Lock order: mu_ > the database mutex.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -69,15 +70,15 @@ class LinkDir {
 class Secondary {
  public:
   // `links` may be null. `families`: the names of those that are opened.
-  // `tables`: where the primary has its compaction files.
-  Secondary(DBImpl* db, std::string tables, std::unique_ptr<LinkDir> links,
-            std::set<std::string> families)
-      : db_(db), tables_(std::move(tables)), links_(std::move(links)), names_(std::move(families)) {}
+  // `tables`: where the primary has its compaction files; one directory or more.
+  Secondary(DBImpl* db, const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links,
+            std::set<std::string> families);
 
   // The state that the families are to be built from; then CatchUp.
   Status Open(RecoveredState* state) EXCLUDES(mu_);
   Status CatchUp() EXCLUDES(mu_);
-  bool has_links() const { return links_ != nullptr; }
+  // To all files that it needs.
+  bool has_links() const { return links_ != nullptr && !holds_open_.load(std::memory_order_relaxed); }
 
  private:
   struct Change {
@@ -98,9 +99,10 @@ class Secondary {
   void Install(std::vector<Change>* changes) REQUIRES(mu_);
 
   DBImpl* const db_;
-  const std::string tables_;
+  TableDirs primary_;
   const std::unique_ptr<LinkDir> links_;
   const std::set<std::string> names_;
+  std::atomic<bool> holds_open_{false};  // some file, although there are links
   Mutex mu_;
   uint64_t manifest_ GUARDED_BY(mu_) = 0;
   uint64_t manifest_offset_ GUARDED_BY(mu_) = 0;

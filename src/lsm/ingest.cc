@@ -14,13 +14,13 @@ namespace {
 // Writes records and range tombstones as tables that share no key.
 class TableCutter {
  public:
-  TableCutter(const StoreContext* context, const StoreOptions* options, int level,
+  TableCutter(const StoreContext* context, const StoreOptions* options, int level, size_t path,
               std::vector<RangeTombstone> tombstones)
       : context_(context),
         options_(options),
         level_(level),
         tombstones_(std::move(tombstones)),
-        file_(context, /*flush=*/false),
+        file_(context, options, path, /*flush=*/false),
         build_(PieceOptions(*context, *options, level)) {}
 
   Status Run(InternalIterator* records, VersionEdit* edit, JobReport* report) {
@@ -47,6 +47,7 @@ class TableCutter {
     report->records_in = report->records_out = n;
     report->bytes_written = file_.bytes();
     report->output_files.push_back(file_.number());
+    report->output_paths.push_back(file_.path());
     return s;
   }
 
@@ -96,8 +97,8 @@ class TableCutter {
 
 class LsmStore::IngestTask final : public CompactionTask {
  public:
-  IngestTask(LsmStore* store, IngestRequest request, int level)
-      : store_(store), request_(std::move(request)), level_(level) {}
+  IngestTask(LsmStore* store, IngestRequest request, int level, size_t path)
+      : store_(store), request_(std::move(request)), level_(level), path_(path) {}
   int input_level() const override { return level_; }
   int output_level() const override { return level_; }
   std::string Describe() const override { return "ingestion into L" + std::to_string(level_); }
@@ -108,7 +109,7 @@ class LsmStore::IngestTask final : public CompactionTask {
     report->input_level = report->output_level = level_;
     report->reason = "ingestion";
     const std::shared_ptr<const StoreOptions> options = store_->current();
-    TableCutter cutter(store_->context_, options.get(), level_, request_.tombstones);
+    TableCutter cutter(store_->context_, options.get(), level_, path_, request_.tombstones);
     Status s = cutter.Run(request_.records.get(), edit, report);
     if (!s.ok()) return s;
     for (uint64_t number : report->output_files) store_->PinUntilInstalled(number);
@@ -121,6 +122,7 @@ class LsmStore::IngestTask final : public CompactionTask {
   LsmStore* const store_;
   IngestRequest request_;
   const int level_;
+  const size_t path_;
 };
 
 bool LsmStore::OverlapsTables(const Slice& smallest, const Slice& largest) const {
@@ -154,7 +156,8 @@ std::unique_ptr<CompactionTask> LsmStore::PickIngest(IngestRequest request, bool
       deepest = static_cast<int>(level);
     }
   }
-  auto task = std::make_unique<IngestTask>(this, std::move(request), deepest);
+  const size_t path = PathOfLevel(MakePickerInput(), MakePickerConfig(), deepest);
+  auto task = std::make_unique<IngestTask>(this, std::move(request), deepest, path);
   if (deepest > 0) claims_.push_back({task.get(), deepest, std::move(range)});
   return task;
 }

@@ -50,10 +50,10 @@ class LsmTask : public CompactionTask {
     report->trivial_move = trivial_;
     for (const TableRef& t : input_.inputs) {
       report->bytes_in_upper += t->meta().LiveDataBytes();
-      ListFiles(t->meta(), &report->input_files);
+      ListFiles(t->meta(), report);
     }
     for (const auto& m : input_.memtables) report->bytes_in_upper += m->data_size();
-    for (const TableRef& t : input_.bases) ListFiles(t->meta(), &report->input_files);
+    for (const TableRef& t : input_.bases) ListFiles(t->meta(), report);
     if (trivial_) {
       for (const TableRef& t : input_.inputs) {
         edit->deleted.push_back({input_.input_level, t->meta().tph_id});
@@ -74,11 +74,12 @@ class LsmTask : public CompactionTask {
   }
 
  private:
-  static void ListFiles(const TphMeta& meta, std::vector<uint64_t>* files) {
+  void ListFiles(const TphMeta& meta, JobReport* report) const {
     const auto add = [&](uint64_t number) {
-      if (std::find(files->begin(), files->end(), number) == files->end()) {
-        files->push_back(number);
-      }
+      std::vector<uint64_t>& files = report->input_files;
+      if (std::find(files.begin(), files.end(), number) != files.end()) return;
+      files.push_back(number);
+      report->input_paths.push_back(store_->context()->files->PathOf(number));
     };
     for (const TphPiece& p : meta.pieces) add(p.meta->extent.file_number);
     add(meta.directory.file_number);
@@ -200,7 +201,7 @@ Status LsmStore::CheckFiles() const {
     const std::string path = context_->files->PathOf(number);
     uint64_t size = 0;
     Status s = context_->fs->GetFileSize(path, &size);
-    if (!s.ok()) return s;
+    if (!s.ok()) return context_->files->dirs()->Explain(s, number);
     if (size < end) {
       return Status::Corruption(path, "has " + std::to_string(size) +
                                           " bytes, the manifest names extents up to " +
@@ -238,6 +239,20 @@ Status LsmStore::Open() {
   return Status::OK();
 }
 
+uint32_t LsmStore::PathsOf(const TphMeta& meta) const {
+  if (options_.paths.size() < 2) return 0;
+  uint32_t paths = 0;
+  const auto add = [&](uint64_t number) {
+    const std::string dir = context_->files->dirs()->DirOf(number);
+    size_t i = 0;  // one behind the last path stands for all other directories
+    while (i < options_.paths.size() && options_.paths[i].dir != dir) ++i;
+    paths |= PathBit(i);
+  };
+  for (const TphPiece& p : meta.pieces) add(p.meta->extent.file_number);
+  if (meta.directory.length > 0) add(meta.directory.file_number);
+  return paths;
+}
+
 Status LsmStore::OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* table) {
   const IndexMode mode = level == 0 ? options_.level0_index_mode : options_.index_mode;
   std::vector<std::shared_ptr<Piece>> pieces;
@@ -257,7 +272,7 @@ Status LsmStore::OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* 
   std::shared_ptr<Tph> tph;
   Status s = Tph::Open(table_context_, meta, std::move(pieces), mode, &tph);
   if (!s.ok()) return s;
-  *table = std::make_shared<TableHandle>(std::move(tph), context_->ledger);
+  *table = std::make_shared<TableHandle>(std::move(tph), context_->ledger, PathsOf(meta));
   MutexLock lock(&handles_mu_);
   table_handles_[meta.tph_id] = *table;
   return Status::OK();
@@ -406,6 +421,7 @@ PickerInput LsmStore::MakePickerInput() const {
       out.back().scan_loss_pieces = t->scan_cost()->pieces();
       out.back().scan_loss_run = t->scan_cost()->run();
       out.back().marked = t->marked_for_compaction();
+      out.back().paths = t->paths();
     }
   }
   return input;
@@ -425,6 +441,7 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.periodic_seconds = options->periodic_seconds;
   c.one_level = options->one_level;
   c.hash_range = options->hash_range;
+  for (const TablePath& path : options->paths) c.path_targets.push_back(path.target_bytes);
   return c;
 }
 
@@ -441,6 +458,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.output_level = plan.output_level;
   input.rewrite = plan.rewrite;
   input.whole = plan.whole;
+  input.path = plan.path;
   input.manual = manual;
   if (flushed != nullptr) {
     input.memtables = flushed->memtables;
@@ -517,6 +535,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
   range.output_level = request.output_level;
   range.created_before = request.created_before;
   range.tables = request.tables;
+  range.path = request.path;
   return MakeTask(compassdb::PickManual(MakePickerInput(), MakePickerConfig(), range, conflict),
                   true, nullptr, conflict);
 }

@@ -71,6 +71,8 @@ class LsmStore : public Store {
   using OpenPieces = std::unordered_map<uint64_t, std::shared_ptr<Piece>>;  // by id
   // Without reading anything. Takes its pieces from `open`, and puts there those that were not.
   Status OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* table);
+  // As bits, which of the family's paths have files of the table; 0 if it has no choice of paths.
+  uint32_t PathsOf(const TphMeta& meta) const;
   // The files of the recovered tables exist, and are as long as the manifest says.
   Status CheckFiles() const;
   PickerInput MakePickerInput() const;

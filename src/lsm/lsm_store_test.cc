@@ -563,7 +563,7 @@ TEST(LsmStoreTest, DroppedFamilyLeavesNothingOfAJobThatRan) {
   VersionEdit state;
   h.store()->Snapshot(&state);
   h.store()->MarkDropped();  // the harness's own store only gives way to the one below
-  ExtentLedger ledger(h.fs(), "/db", h.context()->files, 0);
+  ExtentLedger ledger(h.fs(), h.context()->files, 0);
   StoreContext context;
   h.CopyContext(&context);
   context.ledger = &ledger;

@@ -511,7 +511,7 @@ class LedgerTest : public ::testing::Test {
   uint64_t Punches() { return fs_.Count(FaultOp::kPunch); }
   FaultInjectionFileSystem fs_;
   FileCache files_{&fs_, "/db", FileOptions(), 0};
-  ExtentLedger ledger_{&fs_, "/db", &files_, 128 << 10};
+  ExtentLedger ledger_{&fs_, &files_, 128 << 10};
 };
 
 TEST_F(LedgerTest, Rule9SmallRunsAreNotPunched) {
@@ -553,9 +553,11 @@ TEST_F(LedgerTest, Rule9NotWhileDeletionsAreDisabled) {
 
 TEST_F(LedgerTest, Rule9WholeFilesAreUnlinkedNotPunched) {
   for (uint64_t i = 0; i < 16; ++i) ledger_.Release({1, i << 16, 1 << 16});
-  std::vector<uint64_t> unlinked;
+  std::vector<ExtentLedger::Unlinked> unlinked;
   ASSERT_TRUE(ledger_.Purge(&unlinked).ok());
-  EXPECT_EQ(unlinked, std::vector<uint64_t>{1});
+  ASSERT_EQ(unlinked.size(), 1u);
+  EXPECT_EQ(unlinked[0].number, 1u);
+  EXPECT_EQ(unlinked[0].path, "/db/000001.ph");
   EXPECT_EQ(Punches(), 0u);
   EXPECT_FALSE(fs_.FileExists("/db/000001.ph").ok());
 }

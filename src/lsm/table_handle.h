@@ -33,11 +33,12 @@ class PieceHandle final : public Piece {
 
 class TableHandle {
  public:
-  // The pieces of `tph` are PieceHandles.
-  TableHandle(std::shared_ptr<Tph> tph, ExtentLedger* ledger)
+  // The pieces of `tph` are PieceHandles. `paths`: which of the family's paths have files of it.
+  TableHandle(std::shared_ptr<Tph> tph, ExtentLedger* ledger, uint32_t paths = 0)
       : live_bytes_(tph->meta().LiveDataBytes()),
         dead_share_(DeadShare(tph->meta(), live_bytes_)),
         has_range_tombstones_(tph->has_range_tombstones()),
+        paths_(paths),
         tph_(std::move(tph)),
         ledger_(ledger),
         marked_(WantsCompaction(tph_->meta())) {}
@@ -54,6 +55,7 @@ class TableHandle {
   // Of the data, what rewriting the table would drop.
   double dead_share() const { return dead_share_; }
   bool has_range_tombstones() const { return has_range_tombstones_; }
+  uint32_t paths() const { return paths_; }
   ScanCost* scan_cost() const { return &scan_cost_; }
   // Of the handles, the store's map of tables, the pieces and the Tph, without what is loaded.
   size_t MemoryBytes() const;
@@ -73,6 +75,7 @@ class TableHandle {
   const uint64_t live_bytes_;
   const double dead_share_;
   const bool has_range_tombstones_;
+  const uint32_t paths_;
   std::shared_ptr<Tph> tph_;
   ExtentLedger* const ledger_;
   std::atomic<bool> obsolete_{false};

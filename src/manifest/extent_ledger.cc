@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/file_names.h"
+#include "env/missing.h"
 #include "table/file_cache.h"
 
 namespace compassdb {
@@ -27,9 +27,8 @@ void Coalesce(std::map<uint64_t, uint64_t>* runs, uint64_t begin, uint64_t end) 
 }
 }  // namespace
 
-ExtentLedger::ExtentLedger(FileSystem* fs, std::string dir, FileCache* files,
-                           uint64_t min_punch_bytes)
-    : fs_(fs), dir_(std::move(dir)), files_cache_(files), min_punch_bytes_(min_punch_bytes) {}
+ExtentLedger::ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_bytes)
+    : fs_(fs), files_cache_(files), min_punch_bytes_(min_punch_bytes) {}
 
 void ExtentLedger::PinFile(uint64_t number) {
   MutexLock lock(&mu_);
@@ -91,7 +90,22 @@ bool ExtentLedger::HasWork() const {
   return disabled_ == 0 && (!dead_files_.empty() || !punch_candidates_.empty());
 }
 
-Status ExtentLedger::Purge(std::vector<uint64_t>* unlinked) {
+std::vector<uint64_t> ExtentLedger::TakeDead() {
+  std::vector<uint64_t> dead(dead_files_.begin(), dead_files_.end());
+  for (uint64_t number : dead) {
+    files_.erase(number);
+    punch_candidates_.erase(number);
+  }
+  dead_files_.clear();
+  return dead;
+}
+
+std::vector<uint64_t> ExtentLedger::TakeDeadFiles() {
+  MutexLock lock(&mu_);
+  return disabled_ > 0 ? std::vector<uint64_t>() : TakeDead();
+}
+
+Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
   std::vector<uint64_t> unlink;
   struct Hole {
     uint64_t number, begin, end;
@@ -100,12 +114,7 @@ Status ExtentLedger::Purge(std::vector<uint64_t>* unlinked) {
   {
     MutexLock lock(&mu_);
     if (disabled_ > 0) return Status::OK();
-    for (uint64_t number : dead_files_) {
-      unlink.push_back(number);
-      files_.erase(number);
-      punch_candidates_.erase(number);
-    }
-    dead_files_.clear();
+    unlink = TakeDead();
     for (uint64_t number : punch_candidates_) {
       auto found = files_.find(number);
       if (found == files_.end() || found->second.pins > 0) continue;
@@ -128,15 +137,17 @@ Status ExtentLedger::Purge(std::vector<uint64_t>* unlinked) {
   Status result;
   for (uint64_t number : unlink) {
     files_cache_->Evict(number);
-    Status s = fs_->DeleteFile(PieceFileName(dir_, number));
-    if (s.ok() || s.IsPathNotFound() || s.IsNotFound()) {
-      if (unlinked != nullptr) unlinked->push_back(number);
+    std::string path = files_cache_->PathOf(number);
+    Status s = fs_->DeleteFile(path);
+    files_cache_->dirs()->Forget(number);
+    if (s.ok() || IsMissing(s)) {
+      if (unlinked != nullptr) unlinked->push_back({number, std::move(path)});
     } else if (result.ok()) {
       result = s;
     }
   }
   for (const Hole& hole : holes) {
-    const std::string path = PieceFileName(dir_, hole.number);
+    const std::string path = files_cache_->PathOf(hole.number);
     // A second name of the file (a checkpoint's) still needs the bytes.
     uint64_t links = 0;
     Status s = fs_->GetLinkCount(path, &links);

@@ -26,7 +26,7 @@ class FileCache;
 class ExtentLedger {
  public:
   // Runs of dead bytes shorter than `min_punch_bytes` are left (0: never punch).
-  ExtentLedger(FileSystem* fs, std::string dir, FileCache* files, uint64_t min_punch_bytes);
+  ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_bytes);
 
   // A file that a job is writing: kept, whatever its extents, until Unpin.
   void PinFile(uint64_t file_number);
@@ -42,9 +42,15 @@ class ExtentLedger {
   void EnableDeletions(bool force);
   bool deletions_enabled() const;
 
+  struct Unlinked {
+    uint64_t number;
+    std::string path;
+  };
   // Frees what may be freed; called without locks, off the write path.
   // Reports the files unlinked. The first error is returned, the rest is tried.
-  Status Purge(std::vector<uint64_t>* unlinked);
+  Status Purge(std::vector<Unlinked>* unlinked);
+  // Forgets the files that may be unlinked, which is then the caller's to do.
+  std::vector<uint64_t> TakeDeadFiles();
   bool HasWork() const;
 
   uint64_t LiveBytes() const;   // bytes of extents in use
@@ -61,9 +67,9 @@ class ExtentLedger {
     std::map<uint64_t, uint64_t> dead;  // offset -> end, coalesced, not yet punched
   };
   void MarkIfDead(uint64_t number, const File& file) REQUIRES(mu_);
+  std::vector<uint64_t> TakeDead() REQUIRES(mu_);
 
   FileSystem* const fs_;
-  const std::string dir_;
   FileCache* const files_cache_;
   const uint64_t min_punch_bytes_;
   mutable Mutex mu_;

@@ -127,8 +127,8 @@ void AddObjects(OptionTable<DBOptions>* t) {
 
 void AddDirectories(OptionTable<DBOptions>* t) {
   t->push_back(StructOnly<DBOptions>(
-      "db_paths", "list", [](const DBOptions& o) { return o.db_paths.size() > 1; }, kNo,
-      "one path works: tables go there; several are refused"));
+      "db_paths", "list", [](const DBOptions& o) { return !o.db_paths.empty(); }, kYes,
+      "directories of compaction files; newer data in the first ones"));
   t->push_back(Text<DBOptions>(FIELD(db_log_dir), kFixed, kYes, "directory of LOG"));
   t->push_back(Text<DBOptions>(FIELD(wal_dir), kFixed, kYes, "directory of the write-ahead log"));
   t->push_back(Scalar<DBOptions>(FIELD(delete_obsolete_files_period_micros), kMutable, kHint,

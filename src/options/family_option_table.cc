@@ -226,8 +226,8 @@ void AddTables(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(preserve_internal_time_seconds), kFixed, kHint,
                          "files have no temperature"));
   t->push_back(StructOnly<F>(
-      "cf_paths", "list", [](const F& o) { return !o.cf_paths.empty(); }, kNo,
-      "one directory per database"));
+      "cf_paths", "list", [](const F& o) { return !o.cf_paths.empty(); }, kYes,
+      "the family's own instead of db_paths"));
 }
 
 void AddBlobs(OptionTable<F>* t) {

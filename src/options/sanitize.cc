@@ -129,7 +129,7 @@ DBOptions SanitizeDbOptions(const DBOptions& given) {
   return options;
 }
 
-ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions&, const ColumnFamilyOptions& given) {
+ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db, const ColumnFamilyOptions& given) {
   ColumnFamilyOptions o = given;
   constexpr size_t kMaxWriteBuffer =
       sizeof(size_t) == 4 ? 0xffffffffu : uint64_t{64} << 30;
@@ -178,6 +178,8 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions&, const ColumnFamilyOp
   if (o.memtable_factory == nullptr) {
     o.memtable_factory = std::make_shared<rocksdb::SkipListFactory>();
   }
+  if (o.cf_paths.empty()) o.cf_paths = db.db_paths;
+  if (o.cf_paths.size() > 1) o.level_compaction_dynamic_level_bytes = false;
   if (o.compaction_style == rocksdb::kCompactionStyleNone) o.disable_auto_compactions = true;
   return o;
 }
@@ -187,6 +189,9 @@ Status ValidateDbOptions(const DBOptions& options) {
   if (s.ok() && options.sst_file_manager != nullptr &&
       dynamic_cast<FileSpace*>(options.sst_file_manager.get()) == nullptr) {
     s = Status::NotSupported("DBOptions::sst_file_manager", "is not one of NewSstFileManager");
+  }
+  if (s.ok() && options.db_paths.size() > 4) {
+    s = Status::NotSupported("More than four DB paths are not supported yet. ");
   }
   if (s.ok() && options.max_background_jobs < 0) {
     s = Status::InvalidArgument("DBOptions::max_background_jobs", "is negative");

@@ -87,10 +87,8 @@ TEST(Validate, RefusalsNameOptionAndFamily) {
   fifo.compaction_style = rocksdb::kCompactionStyleFIFO;
   ColumnFamilyOptions adaptive;
   adaptive.table_factory.reset(rocksdb::NewAdaptiveTableFactory());
-  ColumnFamilyOptions paths;
-  paths.cf_paths.emplace_back("/elsewhere", 1);
   const std::pair<ColumnFamilyOptions, const char*> families[] = {
-      {fifo, "compaction_style"}, {adaptive, "table_factory"}, {paths, "cf_paths"}};
+      {fifo, "compaction_style"}, {adaptive, "table_factory"}};
   for (const auto& [options, name] : families) {
     const Status s = Validate(DBOptions(), options);
     EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
@@ -106,12 +104,27 @@ TEST(Validate, RefusalsNameOptionAndFamily) {
   EXPECT_TRUE(Validate(manager, ColumnFamilyOptions()).ok());
 }
 
-TEST(Validate, OneDatabasePath) {
+TEST(Validate, UpToFourDatabasePaths) {
   DBOptions db;
-  db.db_paths.emplace_back("/db", 1);
-  EXPECT_TRUE(Validate(db, ColumnFamilyOptions()).ok());
-  db.db_paths.emplace_back("/db2", 1);
+  for (int i = 0; i < 4; ++i) {
+    db.db_paths.emplace_back("/db" + std::to_string(i), 1);
+    EXPECT_TRUE(Validate(db, ColumnFamilyOptions()).ok());
+  }
+  db.db_paths.emplace_back("/db4", 1);
   EXPECT_TRUE(Validate(db, ColumnFamilyOptions()).IsNotSupported());
+}
+
+TEST(Sanitize, FamiliesWithoutPathsHaveTheDatabases) {
+  DBOptions db;
+  db.db_paths.emplace_back("/db", 7);
+  ColumnFamilyOptions family;
+  ASSERT_EQ(SanitizeFamilyOptions(db, family).cf_paths.size(), 1u);
+  EXPECT_EQ(SanitizeFamilyOptions(db, family).cf_paths[0].target_size, 7u);
+  family.cf_paths = {{"/a", 1}, {"/b", 2}};
+  family.level_compaction_dynamic_level_bytes = true;
+  const ColumnFamilyOptions own = SanitizeFamilyOptions(db, family);
+  EXPECT_EQ(own.cf_paths[1].path, "/b");
+  EXPECT_FALSE(own.level_compaction_dynamic_level_bytes);  // as in RocksDB
 }
 
 TEST(Validate, PieceLimits) {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -43,7 +44,6 @@ namespace compassdb {
 struct StoreContext {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
-  std::string dir;
   FileCache* files = nullptr;
   ExtentLedger* ledger = nullptr;
   KeyHasher hasher;
@@ -95,6 +95,8 @@ struct StoreOptions {
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
   uint64_t periodic_seconds = 0;  // 0: off
   CollectorFactories collectors;  // the application's, of table properties
+  // For new files: newer data in the first ones. Empty: the file cache's first directory.
+  std::vector<TablePath> paths;
   // Bytes of rewriting that a disk read lost by a scan pays for; 0: scans change nothing.
   uint64_t scan_bytes_per_read = 16 << 10;
 };
@@ -173,6 +175,9 @@ struct JobReport {
   uint64_t micros = 0;
   std::vector<uint64_t> input_files;   // physical
   std::vector<uint64_t> output_files;
+  // Their names: a file may be gone before the report is told.
+  std::vector<std::string> input_paths;
+  std::vector<std::string> output_paths;
   std::vector<TphMeta> outputs;
 
   // What a part of the job did.
@@ -228,6 +233,7 @@ struct ManualCompaction {
   int input_level = 0;
   int output_level = 0;
   uint64_t created_before = 0;  // bottommost: only tables holding a piece with a smaller id; 0: all
+  std::optional<size_t> path;   // of StoreOptions::paths, for the files; none: as usual
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
 };
 

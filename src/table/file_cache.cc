@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/file_cache.h"
 
-#include "base/file_names.h"
-
 namespace compassdb {
 
 FileCache::FileCache(FileSystem* fs, std::string dir, const FileOptions& options, size_t max_open)
-    : fs_(fs), dir_(std::move(dir)), options_(options), max_open_(max_open) {}
-
-std::string FileCache::PathOf(uint64_t file_number) const {
-  return PieceFileName(dir_, file_number);
-}
+    : fs_(fs), dirs_(fs, std::move(dir)), options_(options), max_open_(max_open) {}
 
 Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* file) {
   {
@@ -27,7 +21,7 @@ Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* fil
   std::shared_ptr<CompactionFile> opened;
   Status s =
       CompactionFile::Open(fs_, PathOf(file_number), file_number, options_, &opened);
-  if (!s.ok()) return s;
+  if (!s.ok()) return dirs_.Explain(s, file_number);
   std::shared_ptr<CompactionFile> closed;  // outside of the lock
   MutexLock lock(&mu_);
   auto [it, inserted] = files_.try_emplace(file_number);

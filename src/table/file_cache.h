@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "table/compaction_file.h"
+#include "table/table_dirs.h"
 #include "util/mutex.h"
 
 namespace compassdb {
@@ -23,7 +24,9 @@ class FileCache {
   // A file that is open already, whatever its name.
   void Insert(std::shared_ptr<CompactionFile> file);
   void Evict(uint64_t file_number);  // before the file is deleted
-  std::string PathOf(uint64_t file_number) const;
+  std::string PathOf(uint64_t file_number) { return dirs_.PathOf(file_number); }
+  // Where files are; `dir` at first.
+  TableDirs* dirs() { return &dirs_; }
   FileSystem* fs() const { return fs_; }
   // True if every open file may stay open, so that pieces may hold theirs.
   bool unlimited() const { return max_open_.load(std::memory_order_relaxed) == 0; }
@@ -32,7 +35,7 @@ class FileCache {
 
  private:
   FileSystem* const fs_;
-  const std::string dir_;
+  TableDirs dirs_;
   const FileOptions options_;
   std::atomic<size_t> max_open_;
   Mutex mu_;

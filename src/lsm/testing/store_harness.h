@@ -37,7 +37,6 @@ class StoreHarness {
     EXPECT_TRUE(fs_.SyncDir("/").ok());
     context_.fs = &fs_;
     context_.clock = SystemClock();
-    context_.dir = "/db";
     context_.files = &files_;
     context_.ledger = &ledger_;
     context_.hasher = KeyHasher(77);
@@ -237,7 +236,6 @@ class StoreHarness {
   void CopyContext(StoreContext* to) const {
     to->fs = context_.fs;
     to->clock = context_.clock;
-    to->dir = context_.dir;
     to->files = context_.files;
     to->ledger = context_.ledger;
     to->hasher = context_.hasher;
@@ -278,7 +276,7 @@ class StoreHarness {
   StoreOptions options_;
   FaultInjectionFileSystem fs_;
   FileCache files_{&fs_, "/db", FileOptions(), 0};
-  ExtentLedger ledger_{&fs_, "/db", &files_, 16 << 10};
+  ExtentLedger ledger_{&fs_, &files_, 16 << 10};
   StoreContext context_;
   std::atomic<uint64_t> next_number_{1};
   SequenceNumber seq_ = 0;

@@ -53,7 +53,9 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
     edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
     report->Add(worker->report());
     report->bytes_written += worker->bytes_written();
-    if (worker->file_number() != 0) report->output_files.push_back(worker->file_number());
+    if (worker->file_number() == 0) continue;
+    report->output_files.push_back(worker->file_number());
+    report->output_paths.push_back(worker->file_path());
   }
   return s;
 }

@@ -89,6 +89,7 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
   if (!s.ok()) return s;
   report->bytes_written = file_.bytes();
   report->output_files.push_back(file_.number());
+  report->output_paths.push_back(file_.path());
   report->outputs.push_back(meta);
   report->micros = (context_->clock->NowNanos() - start) / 1000;
   edit->column_family = options_->column_family_id;

@@ -11,7 +11,7 @@ namespace compassdb {
 class FlushJob {
  public:
   FlushJob(const StoreContext* context, const StoreOptions* options)
-      : context_(context), options_(options), file_(context, /*flush=*/true) {}
+      : context_(context), options_(options), file_(context, options, /*path=*/0, /*flush=*/true) {}
   Status Run(const FlushRequest& request, VersionEdit* edit, JobReport* report);
   uint64_t output_file() const { return file_.number(); }
 

@@ -9,6 +9,12 @@
 
 namespace compassdb {
 
+JobFile::JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush)
+    : context_(context),
+      dir_(options->paths.empty() ? context->files->dirs()->All().front()
+                                  : options->paths[path].dir),
+      flush_(flush) {}
+
 JobFile::~JobFile() {
   if (writer_ != nullptr && !finished_) {
     const uint64_t number = writer_->file_number();
@@ -23,10 +29,12 @@ Status JobFile::Writer(CompactionFileWriter** writer) {
     std::random_device device;
     const uint64_t id = (static_cast<uint64_t>(device()) << 32) | device();
     context_->ledger->PinFile(number);
+    context_->files->dirs()->Put(number, dir_);
+    path_ = PieceFileName(dir_, number);
     FileOptions options = context_->write_options;
     options.bytes_per_sync = context_->bytes_per_sync;
-    Status s = CompactionFileWriter::Create(context_->fs, PieceFileName(context_->dir, number),
-                                            number, id, options, &writer_);
+    Status s =
+        CompactionFileWriter::Create(context_->fs, path_, number, id, options, &writer_);
     if (!s.ok()) {
       context_->ledger->UnpinFile(number);
       return s;
@@ -47,7 +55,7 @@ void JobFile::Throttle() {
 Status JobFile::Finish() {
   if (writer_ == nullptr) return Status::OK();
   Status s = writer_->Finish();
-  if (s.ok()) s = context_->fs->SyncDir(context_->dir);
+  if (s.ok()) s = context_->fs->SyncDir(dir_);
   if (s.ok()) finished_ = true;
   return s;
 }

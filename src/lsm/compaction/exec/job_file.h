@@ -17,7 +17,8 @@ namespace compassdb {
 // has installed the edit, the ledger keeps the file. One thread.
 class JobFile {
  public:
-  JobFile(const StoreContext* context, bool flush) : context_(context), flush_(flush) {}
+  // In the path of that place in the options' list.
+  JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush);
   // Unfinished: the file is given back to the ledger, which deletes it.
   ~JobFile();
   JobFile(const JobFile&) = delete;
@@ -33,12 +34,15 @@ class JobFile {
 
   bool created() const { return writer_ != nullptr; }
   uint64_t number() const { return writer_ == nullptr ? 0 : writer_->file_number(); }
+  const std::string& path() const { return path_; }  // once it is created
   uint64_t file_id() const { return writer_ == nullptr ? 0 : writer_->file_id(); }
   uint64_t bytes() const { return writer_ == nullptr ? 0 : writer_->offset(); }
 
  private:
   const StoreContext* const context_;
+  const std::string dir_;
   const bool flush_;
+  std::string path_;
   bool finished_ = false;
   uint64_t throttled_ = 0;
   std::unique_ptr<CompactionFileWriter> writer_;

@@ -43,7 +43,7 @@ RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
       cmp_(input.options->comparator),
       icmp_(cmp_),
       gc_(MakeGcConfig(*input.options)),
-      file_(input.context, /*flush=*/false) {
+      file_(input.context, input.options, input.path, /*flush=*/false) {
   CreateFilter();
 }
 

@@ -34,6 +34,7 @@ struct CompactionJobInput {
   std::vector<TableRef> bases;   // by key
   bool hash_range = false;       // the output level is cut by hash
   bool rewrite = false;
+  size_t path = 0;  // of StoreOptions::paths, for the files
   bool whole = false;  // bases are rewritten whole, whatever GC would choose
   bool manual = false;
   bool full = false;  // every table of the family takes part
@@ -77,6 +78,7 @@ class RegionMerge {
 
   // 0 if nothing was written.
   uint64_t file_number() const { return file_.number(); }
+  const std::string& file_path() const { return file_.path(); }
   uint64_t bytes_written() const { return file_.bytes(); }
   const VersionEdit& edit() const { return edit_; }
   const JobReport& report() const { return report_; }

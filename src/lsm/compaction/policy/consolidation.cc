@@ -56,7 +56,9 @@ void OfferMerge(const PickerInput& input, const PickerConfig& config, int level,
   if (plan.inputs.size() == 1 && below.bases.empty()) return;
   const bool same_cut =
       input.levels[level][plan.inputs.front()].meta->hash_range == plan.hash_range;
-  plan.trivial_move = plan.inputs.size() == 1 && plan.bases.empty() && same_cut;
+  plan.trivial_move =
+      plan.inputs.size() == 1 && plan.bases.empty() && same_cut &&
+      SettlesOn(input, config, input.levels[level][plan.inputs.front()], plan.output_level);
   plan.whole = !plan.trivial_move;
   for (size_t b : below.bases) {
     loss += input.levels[below.output_level][b].scan_loss_pieces;

@@ -54,6 +54,32 @@ uint64_t LevelMaxBytes(const PickerInput& input, const PickerConfig& config, int
   return bytes > 1e18 ? UINT64_MAX : std::max<uint64_t>(1, static_cast<uint64_t>(bytes));
 }
 
+size_t PathOfLevel(const PickerInput& input, const PickerConfig& config, int level) {
+  const std::vector<uint64_t>& targets = config.path_targets;
+  if (level == 0 || targets.size() < 2) return 0;
+  size_t path = 0;
+  auto room = static_cast<double>(targets[0]);
+  for (int l = 0; path + 1 < targets.size();) {
+    double bytes = 0;
+    for (const PickerTable& t : input.levels[l]) bytes += static_cast<double>(t.live_bytes);
+    bytes = std::max(bytes, TargetBytes(config, std::max(l, 1)));
+    if (bytes > room) {
+      room = static_cast<double>(targets[++path]);
+    } else if (l == level) {
+      break;
+    } else {
+      room -= bytes;
+      ++l;
+    }
+  }
+  return path;
+}
+
+bool SettlesOn(const PickerInput& input, const PickerConfig& config, const PickerTable& table,
+               int level) {
+  return config.path_targets.size() < 2 || table.paths == PathBit(PathOfLevel(input, config, level));
+}
+
 uint64_t LevelGoalBytes(const PickerInput& input, const PickerConfig& config, int level) {
   if (level < DeepestLevel(input)) return LevelMaxBytes(input, config, level);
   const double ratio = SizeRatio(config, level, level + 1);

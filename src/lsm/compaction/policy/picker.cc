@@ -90,6 +90,7 @@ CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) 
   if (plan.bases.empty() && !plan.hash_range) {
     bool disjoint = true;
     for (size_t i = 0; i < level0.size() && disjoint; ++i) {
+      disjoint = SettlesOn(input, config, level0[i], plan.output_level);
       for (size_t j = i + 1; j < level0.size() && disjoint; ++j) {
         disjoint = !Overlap(config.comparator, *level0[i].meta, *level0[j].meta);
       }
@@ -118,7 +119,8 @@ Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, i
   Extend(config.comparator, &span, victim);
   if (!ChooseBasesOf(input, config, span, &c.plan)) return c;
   if (c.plan.bases.empty()) {
-    c.plan.trivial_move = victim.hash_range == c.plan.hash_range;
+    c.plan.trivial_move = victim.hash_range == c.plan.hash_range &&
+                          SettlesOn(input, config, input.levels[level][index], level + 1);
     c.gain = 1e300;
     return c;
   }
@@ -356,6 +358,7 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
                                live / kMaxMergeFanOut <= bytes;
   if (!worth) return CompactionPlan();
   plan.memtables = true;
+  plan.path = PathOfLevel(input, config, plan.output_level);
   return plan;
 }
 
@@ -369,6 +372,7 @@ CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& conf
   if (plan.empty()) plan = PickMarked(input, config);
   if (plan.empty()) plan = PickByAge(input, config);
   if (plan.empty()) plan = PickByScans(input, config);
+  if (!plan.empty()) plan.path = PathOfLevel(input, config, plan.output_level);
   return plan;
 }
 
@@ -380,6 +384,7 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
   plan.output_level = range.output_level;
   plan.reason = "manual";
   plan.rewrite = range.input_level == range.output_level;
+  plan.path = range.path.value_or(PathOfLevel(input, config, range.output_level));
   const auto& level = input.levels[range.input_level];
   const bool level0 = range.input_level == 0;
   bool any = false;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -24,7 +25,11 @@ struct PickerTable {
   uint64_t scan_loss_pieces = 0;
   uint64_t scan_loss_run = 0;
   bool marked = false;  // somebody wants it compacted
+  uint32_t paths = 0;  // PathBits of the family's paths that have files of it
 };
+
+// The last bit is for all paths from the 32nd on.
+inline uint32_t PathBit(size_t path) { return 1u << (path < 31 ? path : 31); }
 
 // Level 0 newest first; deeper levels by key, or by search key if they are cut by hash.
 struct PickerInput {
@@ -44,6 +49,7 @@ struct PickerConfig {
   uint64_t periodic_seconds = 0;
   bool one_level = false;  // all data lives on one level below 0
   bool hash_range = false;  // levels without tables are cut by hash from now on
+  std::vector<uint64_t> path_targets;  // of the family's paths, in bytes; one or none: no choice
 };
 
 struct CompactionPlan {
@@ -56,6 +62,7 @@ struct CompactionPlan {
   bool rewrite = false;        // input_level == output_level: rewrite the inputs whole
   bool memtables = false;      // memtables are inputs, too
   bool hash_range = false;     // the output level is cut by hash
+  size_t path = 0;             // for the files
   const char* reason = "";
   bool empty() const { return inputs.empty() && !memtables; }
 };
@@ -75,6 +82,14 @@ uint64_t IdleBytes(const PickerInput& input, int level);
 double LevelScore(const PickerInput& input, const PickerConfig& config, int level);
 // Bytes that would have to move for every level to be within its limit, about.
 uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config);
+
+// Where the files of a level go: the first path that has room for all levels down to it, each with
+// its configured size or, if that is more, what it holds. The last path has room for everything;
+// level 0 is always in the first. (For levels as large as configured that is RocksDB's rule.)
+size_t PathOfLevel(const PickerInput& input, const PickerConfig& config, int level);
+// All that the table has is where files of the level go, so that it may settle there.
+bool SettlesOn(const PickerInput& input, const PickerConfig& config, const PickerTable& table,
+               int level);
 
 inline constexpr const char* kScansReason = "scans";
 inline constexpr const char* kMarkedReason = "marked";
@@ -105,6 +120,7 @@ struct ManualRange {
   // Rewrites, and jobs of level 0, are for tables with a piece below this id; 0: all.
   uint64_t created_before = 0;
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
+  std::optional<size_t> path;  // for the files; none: that of the output level
 };
 // Sets *conflict if tables that it needs are busy.
 CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
