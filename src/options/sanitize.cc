@@ -93,6 +93,13 @@ Status CheckFactories(const std::string& where, const DBOptions& db,
   return CheckRefused(BlockTableOptionTable(), *block, where + "table_factory.");
 }
 
+Status CheckPaths(const std::string& where, const std::vector<rocksdb::DbPath>& paths) {
+  for (const rocksdb::DbPath& path : paths) {
+    if (path.path.empty()) return Status::PathNotFound(where, "has a path without a name");
+  }
+  return Status::OK();
+}
+
 Status CheckMemoryLimit(const DBOptions& options) {
   const char* const name = "DBOptions::memory_limit";
   if (options.memory_limit < (128 << 10)) return Status::InvalidArgument(name, "is below 128 KB");
@@ -193,6 +200,7 @@ Status ValidateDbOptions(const DBOptions& options) {
   if (s.ok() && options.db_paths.size() > 4) {
     s = Status::NotSupported("More than four DB paths are not supported yet. ");
   }
+  if (s.ok()) s = CheckPaths("DBOptions::db_paths", options.db_paths);
   if (s.ok() && options.max_background_jobs < 0) {
     s = Status::InvalidArgument("DBOptions::max_background_jobs", "is negative");
   }
@@ -237,7 +245,8 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   if (options.compaction_filter != nullptr && !options.compaction_filter->IgnoreSnapshots()) {
     return Status::NotSupported(where + "compaction_filter", "IgnoreSnapshots() must be true");
   }
-  s = CheckCompressions(where, options);
+  s = CheckPaths(where + "cf_paths", options.cf_paths);
+  if (s.ok()) s = CheckCompressions(where, options);
   return s.ok() ? CheckFactories(where, db, options) : s;
 }
 

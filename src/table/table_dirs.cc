@@ -52,7 +52,7 @@ Status TableDirs::Explain(const Status& error, uint64_t number) const {
   if (!IsMissing(error) || dirs.size() == 1) return error;
   std::string list;
   for (const std::string& dir : dirs) list += (list.empty() ? "" : ", ") + dir;
-  return Status::PathNotFound(PieceFileName("", number), "is in none of " + list);
+  return Status::PathNotFound(PieceFileName("", number) + " is in none of " + list);
 }
 
 }  // namespace compassdb

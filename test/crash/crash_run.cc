@@ -12,6 +12,7 @@ using rocksdb::Status;
 namespace {
 
 constexpr char kPath[] = "/disk/db";
+constexpr char kSecondPath[] = "/disk/second";
 constexpr int kThird = 2;
 
 Profile CrashProfile() {
@@ -35,7 +36,10 @@ CrashRun::CrashRun(const Options& options)
     : options_(options), profile_(CrashProfile()), random_(options.seed),
       generator_(profile_, options.seed), history_(profile_.families) {
   history_.mutable_model()->CreateFamily(1);
-  if (options.directory_exists) disk_.MakeDirectory(kPath);
+  if (options.directory_exists) {
+    disk_.MakeDirectory(kPath);
+    disk_.MakeDirectory(kSecondPath);
+  }
   disk_.LeaveOut(options.left_out);
   tuning_.seed = 1;
 }
@@ -58,6 +62,7 @@ Status CrashRun::OpenWithMode(rocksdb::WALRecoveryMode mode) {
   options.paranoid_checks = true;
   options.max_bgerror_resume_count = 0;
   options.wal_recovery_mode = mode;
+  if (options_.seed % 2 == 1) options.db_paths = {{kPath, 32 << 10}, {kSecondPath, UINT64_MAX}};
   // Not there yet, or a dead disk: the names do not matter then.
   std::vector<std::string> names;
   rocksdb::DB::ListColumnFamilies(options, kPath, &names).PermitUncheckedError();

@@ -22,6 +22,7 @@ namespace compassdb_test {
 //    before a Flush;
 //  - Open succeeds (in kTolerateCorruptedTailRecords it may refuse a log with a hole in its
 //    unsynced part, as RocksDB's does; kPointInTimeRecovery must then open it).
+// Every second database has its tables in two directories.
 // Everything but thread timing follows from the seed. Thread safety: none.
 class CrashRun {
  public:

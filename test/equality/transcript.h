@@ -58,5 +58,6 @@ std::vector<Scenario> TimestampScenarios();
 std::vector<Scenario> WalkScenarios();
 std::vector<Scenario> TransactionScenarios();
 std::vector<Scenario> LogScenarios();
+std::vector<Scenario> PathScenarios();
 
 }  // namespace compassdb_test
