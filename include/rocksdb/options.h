@@ -128,7 +128,8 @@ struct ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // Format of tables. Default: NewBlockBasedTableFactory().
   std::shared_ptr<TableFactory> table_factory;
 
-  // Where tables go; empty for DBOptions::db_paths.
+  // Where the family's tables go; empty for DBOptions::db_paths. Target sizes are then shares of
+  // the family alone.
   std::vector<DbPath> cf_paths;
 
   // Limits compactions of several column families together; null for no limit.
@@ -307,7 +308,9 @@ struct DBOptions {
   // fsync() rather than fdatasync().
   bool use_fsync = false;
 
-  // Where tables go; empty for the directory of the database.
+  // Where tables go; empty for the directory of the database. Upper levels, which hold newer data,
+  // are in the first paths, as many as their target sizes have room for; the last one takes the rest.
+  // At most four. Files are looked for in all of them, in any order.
   std::vector<DbPath> db_paths;
 
   // Where the information log goes; empty for the directory of the database.

@@ -8,6 +8,7 @@
 #include "copies/backup_engine_impl.h"
 #include "copies/live_copy.h"
 #include "copies/parallel.h"
+#include "env/missing.h"
 #include "env/thread_priority.h"
 #include "table/compaction_file.h"
 
@@ -116,7 +117,7 @@ Status BackupEngineImpl::Create(Creation* creation) {
   if (s.ok()) return s;
   // A description that is there after all must not name files that are deleted next.
   Status gone = fs_->DeleteFile(MetaPath(creation->id));
-  if (!gone.ok() && !gone.IsNotFound() && !gone.IsPathNotFound()) {
+  if (!gone.ok() && !IsMissing(gone)) {
     known_[creation->id].status = s;
   }
   return s;

@@ -88,6 +88,29 @@ class BackupTest : public DbTest {
   std::unique_ptr<BackupEngine> engine_;
 };
 
+// Restored tables are all in the database's directory, where they are found first.
+TEST_F(BackupTest, OfTablesInSeveralDirectories) {
+  options_.db_paths = {rocksdb::DbPath("/fast", 300 << 10), rocksdb::DbPath("/slow", 1 << 30)};
+  OpenDb();
+  rocksdb::WaitForCompactOptions wait;
+  wait.flush = true;
+  for (int i = 0; i < 10; ++i) Fill(i * 500, 500, std::string(300, 'a'));
+  ASSERT_TRUE(db_->WaitForCompact(wait).ok());
+  const std::string then = Scan();
+  ASSERT_EQ(Backup(true), 1u);
+  Fill(1000, 3000, std::string(100, 'b'));
+  ASSERT_TRUE(db_->WaitForCompact(wait).ok());
+  CloseDb();
+  ASSERT_TRUE(engine_->RestoreDBFromLatestBackup(name_, name_).ok());
+  OpenDb();
+  EXPECT_SAME(Scan(), then);
+  Fill(0, 5000, std::string(300, 'c'));
+  ASSERT_TRUE(db_->WaitForCompact(wait).ok());
+  const std::string now = Scan();
+  OpenDb();
+  EXPECT_SAME(Scan(), now);
+}
+
 TEST_F(BackupTest, EveryBackupKeepsItsState) {
   std::vector<std::string> states;
   for (int n = 0; n < 5; ++n) {

@@ -11,6 +11,7 @@
 #include "copies/live_copy.h"
 #include "db/db_impl.h"
 #include "env/env_adapter.h"
+#include "env/missing.h"
 
 namespace compassdb {
 namespace {
@@ -88,7 +89,7 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
   Status Begin(const std::string& dir, const char* exists, std::string* staging) {
     Status s = fs_->FileExists(dir);
     if (s.ok()) return Status::InvalidArgument(exists);
-    if (!s.IsNotFound() && !s.IsPathNotFound()) return s;
+    if (!IsMissing(s)) return s;
     const size_t end = dir.find_last_not_of('/');
     if (end == std::string::npos) {
       return Status::InvalidArgument("invalid checkpoint directory name");

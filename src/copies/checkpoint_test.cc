@@ -66,6 +66,23 @@ TEST_F(CheckpointTest, OfTablesInAnotherDirectory) {
   EXPECT_EQ(ScanAt("/cp"), then);
 }
 
+TEST_F(CheckpointTest, OfTablesInSeveralDirectories) {
+  options_.db_paths = {rocksdb::DbPath("/fast", 300 << 10), rocksdb::DbPath("/slow", 1 << 30)};
+  OpenDb();
+  for (int i = 0; i < 10; ++i) Fill(i * 1000, 1000, std::string(300, 'a'));
+  rocksdb::WaitForCompactOptions wait;
+  wait.flush = true;
+  ASSERT_TRUE(db_->WaitForCompact(wait).ok());
+  Fill(0, 10, "b");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  const std::string then = Scan();
+  ASSERT_TRUE(Take("/cp").ok());
+  EXPECT_EQ(Links("/fast"), 2u);
+  EXPECT_EQ(Links("/slow"), 2u);
+  options_.db_paths.clear();
+  EXPECT_EQ(ScanAt("/cp"), then);
+}
+
 TEST_F(CheckpointTest, SurvivesWhatTheSourceDoesNext) {
   OpenDb();
   Fill(0, 1000, std::string(200, 'a'));

@@ -8,6 +8,7 @@
 #include "db/db_config.h"
 #include "db/open.h"
 #include "env/env_adapter.h"
+#include "env/missing.h"
 #include "rocksdb/write_batch.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -49,7 +50,7 @@ Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
                       const std::set<compassdb::FileType>& types) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
-  if (!s.ok()) return s.IsNotFound() || s.IsPathNotFound() ? Status::OK() : s;
+  if (!s.ok()) return compassdb::IsMissing(s) ? Status::OK() : s;
   Status result;
   for (const std::string& name : names) {
     uint64_t number = 0;
@@ -155,7 +156,7 @@ Status DestroyDB(const std::string& name, const Options& options,
   compassdb::FileSystem* const fs = owned.get();
   std::vector<std::string> names;
   Status s = fs->GetChildren(name, &names);
-  if (s.IsNotFound() || s.IsPathNotFound()) return Status::OK();
+  if (compassdb::IsMissing(s)) return Status::OK();
   if (!s.ok()) return s;
   uint64_t manifest = 0;
   s = compassdb::Manifest::ReadCurrent(fs, name, &manifest);

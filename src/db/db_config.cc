@@ -38,9 +38,16 @@ void MakeMemoryPool(const rocksdb::DBOptions& options, DbConfig* config) {
       std::make_shared<rocksdb::WriteBufferManager>(memtables, config->memory_pool);
 }
 
+std::string WithoutSlash(std::string dir) {
+  while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
+  return dir;
+}
+
 std::vector<TablePath> TablePathsOf(const std::vector<rocksdb::DbPath>& given) {
   std::vector<TablePath> paths;
-  for (const rocksdb::DbPath& path : given) paths.push_back({path.path, path.target_size});
+  for (const rocksdb::DbPath& path : given) {
+    paths.push_back({WithoutSlash(path.path), path.target_size});
+  }
   return paths;
 }
 
@@ -81,8 +88,7 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   if (name.empty()) return Status::InvalidArgument("the database's name is empty");
   if (options.env == nullptr) return Status::InvalidArgument("DBOptions::env is null");
   config->options = options;
-  config->name = name;
-  while (config->name.size() > 1 && config->name.back() == '/') config->name.pop_back();
+  config->name = WithoutSlash(name);
   config->wal_dir = options.wal_dir.empty() ? config->name : options.wal_dir;
   config->options.wal_dir = config->wal_dir;
   config->table_paths = TablePathsOf(options.db_paths);

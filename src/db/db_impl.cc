@@ -41,8 +41,10 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
       archive_(config_.fs, config_.clock, config_.wal_dir, config_.options.WAL_ttl_seconds,
                config_.options.WAL_size_limit_MB << 20) {
   const rocksdb::DBOptions& options = config_.options;
-  files_ = std::make_unique<FileCache>(
-      config_.fs, config_.table_paths.front().dir, PieceReadOptions(options), MaxOpenFiles(options));
+  // A copy has its tables in its own directory, whatever paths it is opened with.
+  const std::string& first = config_.tables_linked ? config_.table_paths.front().dir : config_.name;
+  files_ = std::make_unique<FileCache>(config_.fs, first, PieceReadOptions(options),
+                                       MaxOpenFiles(options));
   for (const TablePath& path : config_.table_paths) files_->dirs()->Add(path.dir);
   // Of a reader's files (a secondary's links are all there is to delete) none are punched.
   ledger_ = std::make_unique<ExtentLedger>(config_.fs, files_.get(), read_only_ ? 0 : kMinPunchBytes);

@@ -62,10 +62,10 @@ Status DbOpener::Locate(bool* exists) {
 
 // Of all families that are opened.
 std::vector<std::string> DbOpener::TableDirsOf(const DbConfig& config) const {
-  std::vector<std::string> dirs;
+  std::vector<std::string> dirs{config.name};
   for (const TablePath& path : config.table_paths) dirs.push_back(path.dir);
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-    for (const rocksdb::DbPath& path : descriptor.options.cf_paths) dirs.push_back(path.path);
+    for (const TablePath& path : config.PathsOf(descriptor.options)) dirs.push_back(path.dir);
   }
   return dirs;
 }

@@ -8,6 +8,7 @@
 #include "db/db_impl.h"
 #include "db/open.h"
 #include "env/create_dir.h"
+#include "env/missing.h"
 #include "options/sanitize.h"
 
 namespace compassdb {
@@ -25,7 +26,7 @@ Status Repairer::Run() {
   if (Status s = ProjectDbOptions(options_, name_, &config_); !s.ok()) return s;
   fs_ = config_.fs;
   Status s = fs_->GetChildren(name_, &children_);
-  if (s.IsNotFound() || s.IsPathNotFound() || (s.ok() && children_.empty())) {
+  if (IsMissing(s) || (s.ok() && children_.empty())) {
     return Status::Corruption(name_, "repair found no files");
   }
   if (!s.ok()) return s;

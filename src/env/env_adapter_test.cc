@@ -33,6 +33,11 @@ TEST(EnvAdapter, MemEnvKeepsFilesToItself) {
   ASSERT_TRUE(env->GetChildrenFileAttributes("/d", &attributes).ok());
   ASSERT_EQ(attributes.size(), 1u);
   EXPECT_EQ(attributes[0].size_bytes, 5u);
+  std::vector<std::string> names;
+  EXPECT_TRUE(env->GetChildren("/missing", &names).IsNotFound());
+  EXPECT_TRUE(Env::Default()->GetChildren("/d/missing", &names).IsNotFound());
+  EXPECT_TRUE(env->GetChildrenFileAttributes("/missing", &attributes).IsNotFound());
+  attributes.clear();
   bool is_dir = false;
   EXPECT_TRUE(env->IsDirectory("/d", &is_dir).ok() && is_dir);
   EXPECT_TRUE(env->IsDirectory("/d/f", &is_dir).ok() && !is_dir);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "env/file_system.h"
+#include "env/missing.h"
 #include "env/thread_pools.h"
 #include "rocksdb/env.h"
 #include "util/mutex.h"
@@ -43,7 +44,8 @@ class FileSystemEnv : public rocksdb::Env {
                       std::unique_ptr<rocksdb::Directory>* result) override;
   Status FileExists(const std::string& path) override { return fs_->FileExists(path); }
   Status GetChildren(const std::string& dir, std::vector<std::string>* result) override {
-    return fs_->GetChildren(dir, result);
+    const Status s = fs_->GetChildren(dir, result);
+    return IsMissing(s) ? Status::NotFound(dir) : s;  // as RocksDB's
   }
   Status DeleteFile(const std::string& path) override { return fs_->DeleteFile(path); }
   Status Truncate(const std::string& path, size_t size) override {

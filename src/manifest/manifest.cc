@@ -3,6 +3,7 @@
 
 #include "base/file_names.h"
 #include "base/format_version.h"
+#include "env/missing.h"
 #include "log/log_reader.h"
 #include "util/coding.h"
 #include "util/hash.h"
@@ -68,7 +69,7 @@ Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
   uint64_t offset = 0;
   Status s = Follow(fs, dir, number, &offset, apply);
   // CURRENT promises it.
-  if (!s.IsPathNotFound() && !s.IsNotFound()) return s;
+  if (!IsMissing(s)) return s;
   return Status::Corruption(ManifestFileName(dir, number), "named by CURRENT, but missing");
 }
 

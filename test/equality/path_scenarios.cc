@@ -88,6 +88,8 @@ void PathErrors(Transcript* t) {
     t->Full("no such path", four->CompactRange(compact, nullptr, nullptr));
   }
   ShowExisting(t, {"a", "b", "c", "d"});
+  std::vector<std::string> names;
+  t->Code("children of nothing", rocksdb::Env::Default()->GetChildren(t->Path("nothing"), &names));
   auto plain = OpenOrNote(t, "plain", FreshOptions());
   if (!plain) return;
   ShowPaths(t, "db_paths", plain->GetDBOptions().db_paths);
