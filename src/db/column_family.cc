@@ -95,6 +95,14 @@ void ColumnFamily::set_options(const rocksdb::ColumnFamilyOptions& options) {
   settings.soft_pending_bytes = options.soft_pending_compaction_bytes_limit;
   settings.hard_pending_bytes = options.hard_pending_compaction_bytes_limit;
   settings.paranoid = options.paranoid_file_checks;
+  const FilterOptions& filter = store_->options().filter;
+  const auto& extractor = options.prefix_extractor;
+  if (extractor != nullptr && (extractors_.empty() || extractors_.back() != extractor)) {
+    extractors_.push_back(extractor);
+  }
+  const bool filters = static_cast<bool>(filter.new_bits);
+  settings.prefix_seeks = filters && extractor != nullptr;
+  settings.point_prefixes = filters && !filter.whole_keys ? extractor.get() : nullptr;
 }
 
 void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {

@@ -71,6 +71,9 @@ class ColumnFamily {
     std::atomic<uint64_t> hard_pending_bytes{0};
     std::atomic<uint64_t> max_sequential_skip{8};
     std::atomic<bool> paranoid{false};
+    std::atomic<bool> prefix_seeks{false};  // seeks for a prefix may leave out what has no such key
+    // Of point reads whose tables' filters have prefixes only, or null. It stays as long as the family.
+    std::atomic<const rocksdb::SliceTransform*> point_prefixes{nullptr};
   };
   Settings settings;
 
@@ -144,6 +147,8 @@ class ColumnFamily {
   const std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   mutable Mutex options_mu_;  // a leaf lock
   rocksdb::ColumnFamilyOptions options_ GUARDED_BY(options_mu_);
+  // All that there were: filters know them by their addresses.
+  std::vector<std::shared_ptr<const rocksdb::SliceTransform>> extractors_ GUARDED_BY(options_mu_);
   struct MemTableCharge;
   uint64_t next_memtable_id_ = 1;           // front
   std::shared_ptr<MemTableCharge> charge_;  // front; of `mem`

@@ -87,6 +87,7 @@ class DBIter final : public rocksdb::Iterator {
     if (RefuseBackward("SeekForPrev")) return;
     Begin(/*forward=*/false);
     TakePrefix(target);
+    if (options_.prefix_seek != nullptr) StartPrefixSeek(target);
     if (options_.upper_bound != nullptr && CompareBare(target, *options_.upper_bound) >= 0) {
       source_.iter->SeekForPrev(BeforeAllOf(*options_.upper_bound));
     } else {
@@ -131,6 +132,9 @@ class DBIter final : public rocksdb::Iterator {
     if (forward_) {
       forward_ = false;
       merged_ = false;
+      if (options_.prefix_seek != nullptr && options_.prefix_seek->automatic) {
+        options_.prefix_seek->Stop();
+      }
       source_.iter->SeekForPrev(BeforeSaved());
     }
     FindPrevUserEntry();
@@ -294,11 +298,15 @@ class DBIter final : public rocksdb::Iterator {
     forward_ = forward;
     skipped_ = 0;
     has_prefix_ = false;
+    if (options_.prefix_seek != nullptr) options_.prefix_seek->Stop();
   }
 
   void SeekForward(const Slice& from, const Slice* prefix_of) {
     Begin(/*forward=*/true);
-    if (prefix_of != nullptr) TakePrefix(*prefix_of);
+    if (prefix_of != nullptr) {
+      TakePrefix(*prefix_of);
+      if (options_.prefix_seek != nullptr) StartPrefixSeek(from);
+    }
     source_.iter->Seek(FirstVisible(from));
     FindNextUserEntry(/*skipping=*/false);
   }
@@ -312,6 +320,9 @@ class DBIter final : public rocksdb::Iterator {
     }
   }
 
+  void StartPrefixSeek(const Slice& from) {
+    options_.prefix_seek->Start(from, options_.upper_bound, options_.comparator);
+  }
   // Under prefix_same_as_start: from here on only keys with key's prefix count.
   void TakePrefix(const Slice& key) {
     if (!options_.prefix_same_as_start || options_.prefix_extractor == nullptr) return;

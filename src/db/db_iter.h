@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/internal_key.h"
+#include "filter/prefix_seek.h"
 #include "iter/internal_iterator.h"
 #include "iter/merge_helper.h"
 #include "iter/range_tombstone_set.h"
@@ -42,6 +43,8 @@ struct DBIterOptions {
   // Owned here as long as the iterator lives; null: no prefixes.
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
   bool prefix_same_as_start = false;
+  // Of the source's iterators, which look at it; null: they do not.
+  std::shared_ptr<PrefixSeek> prefix_seek;
   bool pin_data = false;                     // keys stay valid as long as the iterator
   uint64_t max_skippable_internal_keys = 0;  // 0: no limit
   uint64_t max_sequential_skip = 8;          // then a seek takes over

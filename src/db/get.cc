@@ -76,7 +76,9 @@ Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& fami
   Status s = SearchMemtables(options, state, read.key, &ctx);
   if (!s.ok()) return s;
   if (!ctx.done()) {
-    s = state.view->Get(BlockOptions(options), read.key, store_context_.hasher(read.key), &ctx);
+    BlockReadOptions block = BlockOptions(options);
+    block.prefix_extractor = family.settings.point_prefixes.load(std::memory_order_relaxed);
+    s = state.view->Get(block, read.key, store_context_.hasher(read.key), &ctx);
     if (!s.ok()) return s;
   }
   s = ctx.Finish();

@@ -101,6 +101,13 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   block.async_io = options.async_io;
   block.upper_bound = options.iterate_upper_bound;
   DBIterOptions iter;
+  if (family->settings.prefix_seeks && (options.auto_prefix_mode || !options.total_order_seek)) {
+    iter.prefix_seek = std::make_shared<PrefixSeek>();
+    iter.prefix_seek->extractor = family->prefix_extractor();
+    iter.prefix_seek->automatic = options.auto_prefix_mode;
+    if (iter.prefix_seek->extractor == nullptr) iter.prefix_seek.reset();
+    block.prefix_seek = iter.prefix_seek.get();
+  }
   if (family->timestamp_size() != 0) {
     iter.timestamp = options.timestamp->ToString();
     if (options.iter_start_ts != nullptr) iter.start_timestamp = options.iter_start_ts->ToString();

@@ -221,7 +221,11 @@ void DBImpl::MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const 
     lookups.push_back({key, store_context_.hasher(key), &ctx, Status()});
     lookup_keys.push_back(k);
   }
-  if (!lookups.empty()) state.view->MultiGet(BlockOptions(call->options), lookups);
+  if (!lookups.empty()) {
+    BlockReadOptions block = BlockOptions(call->options);
+    block.prefix_extractor = family.settings.point_prefixes.load(std::memory_order_relaxed);
+    state.view->MultiGet(block, lookups);
+  }
   for (size_t l = 0; l < lookups.size(); ++l) {
     call->statuses[keys[lookup_keys[l]]] = std::move(lookups[l].status);
   }

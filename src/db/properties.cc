@@ -263,6 +263,7 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
       {"-pieces", index.pieces},
       {"-separators", index.separators},
       {"-block-offsets", index.block_offsets},
+      {"-filters", index.filters},
       {"-other", index.other}};
   for (const auto& [suffix, bytes] : parts) {
     if (part != suffix) continue;

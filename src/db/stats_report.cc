@@ -78,11 +78,11 @@ std::string PropertyReader::CompassStats() {
   const IndexMemory index = view_->Index();
   Print(&out,
         "Index memory: %s for %llu keys, %.2f bits per key (perfect hash %.2f, fingerprints %.2f, "
-        "pieces %.2f, separators %.2f, block offsets %.2f, other %.2f)\n",
+        "pieces %.2f, separators %.2f, block offsets %.2f, filters %.2f, other %.2f)\n",
         HumanBytes(index.total()).c_str(), Ull{t.keys}, BitsPerKey(index.total(), t.keys),
         BitsPerKey(index.perfect_hash, t.keys), BitsPerKey(index.fingerprints, t.keys),
         BitsPerKey(index.pieces, t.keys), BitsPerKey(index.separators, t.keys),
-        BitsPerKey(index.block_offsets, t.keys),
+        BitsPerKey(index.block_offsets, t.keys), BitsPerKey(index.filters, t.keys),
         BitsPerKey(index.other, t.keys));
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
@@ -130,10 +130,10 @@ std::string PropertyReader::CompassStatsJson() {
   Print(&out,
         "],\"index_memory\":{\"bytes\":%llu,\"keys\":%llu,\"bits_per_key\":%.4f,"
         "\"perfect_hash\":%llu,\"fingerprints\":%llu,\"pieces\":%llu,\"separators\":%llu,"
-        "\"block_offsets\":%llu,\"other\":%llu},",
+        "\"block_offsets\":%llu,\"filters\":%llu,\"other\":%llu},",
         Ull{index.total()}, Ull{keys}, BitsPerKey(index.total(), keys),
         Ull{index.perfect_hash}, Ull{index.fingerprints}, Ull{index.pieces}, Ull{index.separators},
-        Ull{index.block_offsets}, Ull{index.other});
+        Ull{index.block_offsets}, Ull{index.filters}, Ull{index.other});
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
   Print(&out,

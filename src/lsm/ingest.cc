@@ -21,7 +21,7 @@ class TableCutter {
         level_(level),
         tombstones_(std::move(tombstones)),
         file_(context, options, path, /*flush=*/false),
-        build_(PieceOptions(*context, *options, level)) {}
+        build_(PieceOptions(*context, *options, {.level = level})) {}
 
   Status Run(InternalIterator* records, VersionEdit* edit, JobReport* report) {
     std::string last;

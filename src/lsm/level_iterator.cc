@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/internal_key.h"
+#include "base/user_timestamp.h"
+#include "filter/prefix_seek.h"
 
 namespace compassdb {
 
@@ -80,7 +82,7 @@ class LevelIterator final : public InternalIterator {
   void Seek(const Slice& target) override {
     if (!std::exchange(prepared_, false)) OpenFor(&target);
     if (current_ != nullptr) current_->Seek(target);
-    SkipForward();
+    SkipForward(/*seeking=*/true);
   }
   void SeekForPrev(const Slice& target) override {
     Open(FindTable(cmp_, tables_, ExtractUserKey(target)));
@@ -154,15 +156,21 @@ class LevelIterator final : public InternalIterator {
       accounting.wake();
     }
   }
-  void SkipForward() {
+  // A seek for a prefix need not look at tables behind it: the one that it begins in was left out, perhaps.
+  void SkipForward(bool seeking = false) {
     while (current_ != nullptr && !current_->Valid() && current_->status().ok()) {
       const size_t next = static_cast<size_t>(index_) + 1;
       const bool wanted = next < tables_.size() &&
                           (read_.upper_bound == nullptr ||
-                           cmp_->Compare(tables_[next]->meta().smallest, *read_.upper_bound) < 0);
+                           cmp_->Compare(tables_[next]->meta().smallest, *read_.upper_bound) < 0) &&
+                          !(seeking && PastPrefix(tables_[next]->meta().smallest));
       Open(wanted ? static_cast<int>(next) : -1);
       if (current_ != nullptr) current_->SeekToFirst();
     }
+  }
+  bool PastPrefix(const Slice& user_key) const {
+    return read_.prefix_seek != nullptr && read_.prefix_seek->active &&
+           read_.prefix_seek->IsPast(StripTimestamp(user_key, cmp_->timestamp_size()));
   }
   void SkipBackward() {
     while (current_ != nullptr && !current_->Valid() && current_->status().ok()) {

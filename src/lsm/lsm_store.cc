@@ -149,6 +149,7 @@ LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
   reader.statistics = context->statistics;
   reader.index_priority = options_.index_high_priority ? rocksdb::Cache::Priority::HIGH
                                                        : rocksdb::Cache::Priority::LOW;
+  reader.filters = static_cast<bool>(options_.filter.new_bits);
   table_context_ = std::make_shared<const TableContext>(context->files, reader);
   SetVersion(std::vector<std::vector<TableRef>>(recovered_.size()));
 }
@@ -574,6 +575,7 @@ void LsmStore::SetOptions(const StoreOptions& changed) {
   next->perfect_hash_threads = changed.perfect_hash_threads;
   next->ttl_seconds = changed.ttl_seconds;
   next->periodic_seconds = changed.periodic_seconds;
+  next->filter.prefix_extractor = changed.filter.prefix_extractor;
   next->scan_bytes_per_read = changed.scan_bytes_per_read;
   accounting_.bytes_per_read = changed.scan_bytes_per_read;
   MutexLock lock(&handles_mu_);

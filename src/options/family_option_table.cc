@@ -70,7 +70,7 @@ void AddContents(OptionTable<F>* t) {
   t->push_back(Pointer<F>(FIELD(compaction_filter), kFixed, kYes, "at compaction"));
   t->push_back(Object<F>(FIELD(compaction_filter_factory), kFixed, kYes, "one filter per job"));
   t->push_back(Object<F>(FIELD(prefix_extractor), kMutable, kYes,
-                         "prefix_same_as_start; needs no filter, as seeks are in key order"));
+                         "prefix_same_as_start, and prefixes in filters"));
   t->push_back(StructOnly<F>(
       "table_properties_collector_factories", "list",
       [](const F& o) { return !o.table_properties_collector_factories.empty(); }, kYes,
@@ -109,16 +109,16 @@ void AddMemtables(OptionTable<F>* t) {
   t->push_back(alias);
   t->push_back(Scalar<F>(FIELD(arena_block_size), kMutable, kYes, "of a memtable"));
   t->push_back(Scalar<F>(FIELD(memtable_prefix_bloom_size_ratio), kMutable, kHint,
-                         "memtables have no filter"));
+                         "seeks walk down the skip list; no filter of prefixes"));
   t->push_back(Scalar<F>(FIELD(memtable_whole_key_filtering), kMutable, kHint,
-                         "memtables have no filter"));
+                         "memtables always have a filter of whole keys"));
   t->push_back(Scalar<F>(FIELD(memtable_huge_page_size), kMutable, kHint,
                          "memory comes from the allocator"));
   t->push_back(Object<F>(FIELD(memtable_insert_with_hint_prefix_extractor), kFixed, kHint,
                          "inserts start from the head"));
   t->push_back(Scalar<F>(FIELD(memtable_protection_bytes_per_key), kMutable, kHint,
                          "records in memory have no checksums"));
-  t->push_back(Scalar<F>(FIELD(bloom_locality), kFixed, kHint, "memtables have no filter"));
+  t->push_back(Scalar<F>(FIELD(bloom_locality), kFixed, kHint, "a memtable's filter is a cache line per key"));
   t->push_back(Scalar<F>(FIELD(experimental_mempurge_threshold), kMutable, kHint,
                          "memtables are flushed"));
   t->push_back(Scalar<F>(FIELD(max_successive_merges), kMutable, kHint,
@@ -207,8 +207,8 @@ void AddTables(OptionTable<F>* t) {
                          ParseCompressionList, kMutable, kHint,
                          "all levels compress with the level of compression_opts"));
   t->push_back(Scalar<F>(FIELD(sample_for_compression), kMutable, kHint, "nothing is sampled"));
-  t->push_back(Scalar<F>(FIELD(optimize_filters_for_hits), kFixed, kHint,
-                         "the directory is index and filter in one"));
+  t->push_back(Scalar<F>(FIELD(optimize_filters_for_hits), kFixed, kYes,
+                         "new pieces of the last level have no filter"));
   t->push_back(Scalar<F>(FIELD(check_flush_compaction_key_order), kMutable, kHint,
                          "order is always checked"));
   t->push_back(Scalar<F>(FIELD(paranoid_file_checks), kMutable, kYes,

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filter policies as named option holders. A table's directory (a perfect hash
-// with fingerprints) answers what a filter would, so a policy builds
-// nothing: RocksDB's interface calls that "no filter for this table".
+// The built-in filter policies, by name and by function.
 #include "rocksdb/filter_policy.h"
 
-#include <algorithm>
-#include <cmath>
+#include <climits>
 
+#include "filter/filter_bits.h"
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
 #include "util/registered.h"
@@ -19,34 +17,53 @@ using rocksdb::FilterPolicy;
 
 constexpr const char* kCompatibilityName = "rocksdb.BuiltinBloomFilter";
 
-class DirectoryServedPolicy : public FilterPolicy {
+// What a policy builds.
+enum class Kind : uint8_t { kNone, kBloom, kRibbon };
+
+class BuiltinPolicy : public FilterPolicy {
  public:
-  DirectoryServedPolicy(const char* class_name, const char* nickname, std::string parameters)
-      : class_name_(class_name), nickname_(nickname), parameters_(std::move(parameters)) {}
+  // A Ribbon filter is a Bloom filter before `bloom_before_level`, where flushes are level -1.
+  BuiltinPolicy(const char* class_name, const char* nickname, std::string parameters, Kind kind,
+                int millibits_per_key, int bloom_before_level = INT_MIN)
+      : class_name_(class_name),
+        nickname_(nickname),
+        parameters_(std::move(parameters)),
+        kind_(kind),
+        millibits_per_key_(millibits_per_key),
+        bloom_before_level_(bloom_before_level) {}
   const char* Name() const override { return class_name_; }
   const char* NickName() const override { return nickname_; }
   const char* CompatibilityName() const override { return kCompatibilityName; }
   std::string GetId() const override { return class_name_ + parameters_; }
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
-      const rocksdb::FilterBuildingContext&) const override {
-    return nullptr;
+      const rocksdb::FilterBuildingContext& context) const override {
+    if (kind_ == Kind::kNone || millibits_per_key_ == 0) return nullptr;
+    const bool ribbon = kind_ == Kind::kRibbon && LevelOf(context) >= bloom_before_level_;
+    return (ribbon ? NewRibbonBuilder(millibits_per_key_) : NewBloomBuilder(millibits_per_key_))
+        .release();
   }
-  rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice&) const override {
-    return nullptr;
+  rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override {
+    return NewFilterReader(contents).release();
   }
 
  private:
+  // What is not known, or has no levels, is the last one.
+  static int LevelOf(const rocksdb::FilterBuildingContext& context) {
+    if (context.compaction_style == rocksdb::kCompactionStyleFIFO ||
+        context.compaction_style == rocksdb::kCompactionStyleNone) {
+      return INT_MAX;
+    }
+    if (context.reason == rocksdb::TableFileCreationReason::kFlush) return -1;
+    return context.level_at_creation == -1 ? INT_MAX : context.level_at_creation;
+  }
+
   const char* const class_name_;
   const char* const nickname_;
   const std::string parameters_;
+  const Kind kind_;
+  const int millibits_per_key_;
+  const int bloom_before_level_;
 };
-
-// Bits per key count in thousandths; less than half a bit is no filter, less than one is one.
-int MilliBits(double bits_per_key) {
-  if (!(bits_per_key >= 0.5)) return 0;
-  if (bits_per_key < 1.0) return 1000;
-  return static_cast<int>(std::min(bits_per_key, 100.0) * 1000 + 0.500001);
-}
 
 std::string FormatMilliBits(int milli_bits) {
   std::string text = ":" + std::to_string(milli_bits / 1000);
@@ -61,22 +78,32 @@ std::string FormatMilliBits(int milli_bits) {
 }
 
 const FilterPolicy* NewBloom(double bits_per_key) {
-  return new DirectoryServedPolicy("bloomfilter", "rocksdb.BloomFilter",
-                                   FormatMilliBits(MilliBits(bits_per_key)) + ":false");
+  const int millibits = FilterMilliBits(bits_per_key);
+  return new BuiltinPolicy("bloomfilter", "rocksdb.BloomFilter", FormatMilliBits(millibits) + ":false",
+                           Kind::kBloom, millibits);
 }
 
 const FilterPolicy* NewRibbon(double bits_per_key, int bloom_before_level) {
-  return new DirectoryServedPolicy(
-      "ribbonfilter", "rocksdb.RibbonFilter",
-      FormatMilliBits(MilliBits(bits_per_key)) + ":" + std::to_string(bloom_before_level));
+  const int millibits = FilterMilliBits(bits_per_key);
+  return new BuiltinPolicy("ribbonfilter", "rocksdb.RibbonFilter",
+                           FormatMilliBits(millibits) + ":" + std::to_string(bloom_before_level),
+                           Kind::kRibbon, millibits, bloom_before_level);
 }
 
-// Policies that only RocksDB's own tests make, by name with their bits.
-const char* InternalName(const std::string& name) {
-  for (const char* known :
-       {"rocksdb.internal.LegacyBloomFilter", "rocksdb.internal.FastLocalBloomFilter",
-        "rocksdb.internal.Standard128RibbonFilter", "rocksdb.BuiltinBloomFilter"}) {
-    if (name == known) return known;
+// Policies that RocksDB knows by name alone.
+struct InternalPolicy {
+  const char* name;
+  Kind kind;
+};
+constexpr InternalPolicy kInternal[] = {
+    {"rocksdb.internal.LegacyBloomFilter", Kind::kBloom},
+    {"rocksdb.internal.FastLocalBloomFilter", Kind::kBloom},
+    {"rocksdb.internal.Standard128RibbonFilter", Kind::kRibbon},
+    {"rocksdb.BuiltinBloomFilter", Kind::kNone}};
+
+const InternalPolicy* FindInternal(const std::string& name) {
+  for (const InternalPolicy& known : kInternal) {
+    if (name == known.name) return &known;
   }
   return nullptr;
 }
@@ -99,9 +126,10 @@ Status MakePolicy(const std::string& id, std::shared_ptr<const FilterPolicy>* ma
       return BadOptionValue("filter_policy", id, "object");
     }
     made->reset(NewRibbon(bits, level));
-  } else if (const char* known = InternalName(name)) {
-    made->reset(new DirectoryServedPolicy(
-        known, "", part.size() > 1 ? FormatMilliBits(MilliBits(bits)) : ""));
+  } else if (const InternalPolicy* known = FindInternal(name)) {
+    const int millibits = FilterMilliBits(bits);
+    made->reset(new BuiltinPolicy(known->name, "", part.size() > 1 ? FormatMilliBits(millibits) : "",
+                                  known->kind, millibits));
   } else {
     return Status::NotSupported("Could not load filter policy", id);
   }

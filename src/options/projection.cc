@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "options/table_factories.h"
+#include "rocksdb/filter_policy.h"
 #include "rocksdb/rate_limiter.h"
 #include "util/compression.h"
 
@@ -47,6 +48,29 @@ void ProjectIndex(const rocksdb::BlockBasedTableOptions& block, StoreOptions* ou
   if (tier == rocksdb::PinningTier::kAll) out->index_mode = IndexMode::kPinned;
 }
 
+FilterOptions ProjectFilter(const ColumnFamilyOptions& options,
+                            const rocksdb::BlockBasedTableOptions& block, const std::string& name) {
+  FilterOptions out;
+  out.whole_keys = block.whole_key_filtering;
+  out.prefix_extractor = options.prefix_extractor;
+  out.not_at_bottom = options.optimize_filters_for_hits;
+  if (block.filter_policy == nullptr) return out;
+  out.new_bits = [block, name, style = options.compaction_style,
+                  levels = options.num_levels](const FilterPlace& place) {
+    rocksdb::FilterBuildingContext context(block);
+    context.compaction_style = style;
+    context.num_levels = levels;
+    context.column_family_name = name;
+    context.level_at_creation = place.level;
+    context.is_bottommost = place.bottommost;
+    context.reason = place.flush ? rocksdb::TableFileCreationReason::kFlush
+                                 : rocksdb::TableFileCreationReason::kCompaction;
+    return std::unique_ptr<rocksdb::FilterBitsBuilder>(
+        block.filter_policy->GetBuilderWithContext(context));
+  };
+  return out;
+}
+
 }  // namespace
 
 StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id,
@@ -87,6 +111,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
                          ? perfect_hash::Kind::kCpHash
                          : perfect_hash::Kind::kPilot;
   out.perfect_hash_threads = table.piece.perfect_hash_threads;
+  out.filter = ProjectFilter(options, table.block, name);
   out.collectors = options.table_properties_collector_factories;
   out.ttl_seconds = options.ttl;
   out.periodic_seconds = options.periodic_compaction_seconds;

@@ -164,11 +164,12 @@ TEST(Hints, OnlyWhatIsSetIsWarnedAbout) {
   ColumnFamilyOptions family;
   rocksdb::BlockBasedTableOptions block;
   block.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  block.partition_filters = true;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(block));
   const auto lines = HintWarnings(db, {{"users", family}});
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0].rfind("allow_mmap_reads has no effect: ", 0), 0u);
-  EXPECT_NE(lines[1].find("users: filter_policy"), std::string::npos);
+  EXPECT_NE(lines[1].find("users: partition_filters"), std::string::npos);
 }
 
 TEST(Mutable, ChangesAreWholeOrNothing) {

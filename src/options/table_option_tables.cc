@@ -105,13 +105,14 @@ void AddIndex(OptionTable<B>* t) {
   t->push_back(Scalar<B>(FIELD(index_shortening), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(enable_index_compression), kFixed, kHint,
                          "the index is succinct, and used as it is stored"));
-  t->push_back(Object<B>(FIELD(filter_policy), kFixed, kHint,
-                         "the directory's fingerprints filter: of misses one in 150 to 300 reads, "
-                         "above the bottom one in 600 to 1200"));
-  t->push_back(Scalar<B>(FIELD(whole_key_filtering), kFixed, kHint, kOwnIndex));
-  t->push_back(Scalar<B>(FIELD(partition_filters), kFixed, kHint, kOwnIndex));
-  t->push_back(Scalar<B>(FIELD(optimize_filters_for_memory), kFixed, kHint, kOwnIndex));
-  t->push_back(Scalar<B>(FIELD(detect_filter_construct_corruption), kFixed, kHint, kOwnIndex));
+  t->push_back(Object<B>(FIELD(filter_policy), kFixed, kYes,
+                         "a filter per piece, in RocksDB's format; without one, fingerprints filter"));
+  t->push_back(Scalar<B>(FIELD(whole_key_filtering), kFixed, kYes, "of filters"));
+  t->push_back(Scalar<B>(FIELD(partition_filters), kFixed, kHint, "a piece's filter is one part"));
+  t->push_back(Scalar<B>(FIELD(optimize_filters_for_memory), kFixed, kHint,
+                         "a filter is as large as its bits per key say"));
+  t->push_back(Scalar<B>(FIELD(detect_filter_construct_corruption), kFixed, kHint,
+                         "filters have a checksum, and verification asks them for every key"));
 }
 #undef FIELD
 

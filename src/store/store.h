@@ -21,6 +21,7 @@
 #include "compassdb/data_order.h"
 #include "env/clock.h"
 #include "env/file_system.h"
+#include "filter/table_filter.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "iter/range_tombstone_set.h"
@@ -94,6 +95,7 @@ struct StoreOptions {
   unsigned perfect_hash_threads = 1;
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
   uint64_t periodic_seconds = 0;  // 0: off
+  FilterOptions filter;           // of new pieces; without one, those of old pieces are not asked
   CollectorFactories collectors;  // the application's, of table properties
   // For new files: newer data in the first ones. Empty: the file cache's first directory.
   std::vector<TablePath> paths;

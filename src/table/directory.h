@@ -72,6 +72,10 @@ class DirectoryHead {
     hit.piece = static_cast<uint32_t>(piece);
     return hit;
   }
+  // The piece that such a slot names, whatever the fingerprint; of an empty one, the newest.
+  uint32_t PieceOf(uint64_t slot) const {
+    return static_cast<uint32_t>(slot == 0 ? pieces_ - 1 : (slot - 1) % pieces_);
+  }
   // Without a slot: no keys, or an ambiguous hash.
   bool Decides(const KeyHash& hash, DirectoryHit* hit) const {
     if (keys_ == 0) return true;
@@ -140,6 +144,9 @@ class Directory {
     if (head_->Decides(hash, &hit)) [[unlikely]] return hit;
     return head_->Read(head_->SlotAt(slots_.get(), slot), hash);
   }
+  // The one piece that can hold a key with this slot. Requires num_keys() > 0, and a key that is not
+  // kAmbiguous.
+  uint32_t PieceAt(uint64_t slot) const { return head_->PieceOf(head_->SlotAt(slots_.get(), slot)); }
   bool IsAmbiguous(uint64_t h1) const { return head_->IsAmbiguous(h1); }
   bool has_ambiguous() const { return head_->has_ambiguous(); }  // any
   uint64_t num_keys() const { return head_->num_keys(); }

@@ -19,7 +19,7 @@ class HashedVerifier {
     Status s = piece_.File(&holder_, &file_);
     for (PieceSection section : {PieceSection::kHashedIndex, PieceSection::kSeparators,
                                  PieceSection::kTombstones, PieceSection::kProperties,
-                                 PieceSection::kHashes}) {
+                                 PieceSection::kFilter, PieceSection::kHashes}) {
       if (!s.ok()) return s;
       s = piece_.ReadSection(section, &buffer_, &bytes_);
     }
@@ -114,6 +114,7 @@ class HashedVerifier {
       if (piece_.separators().LowerBound(piece_.order(), key) != keys / OrderPage::kGroup) {
         return Wrong("key " + EscapeKey(key) + " belongs into another group by the separators");
       }
+      if (!piece_.FilterHolds(key)) return Wrong("key " + EscapeKey(key) + " is not in the filter");
       Status s = VerifyDifference(keys, key, last);
       if (!s.ok()) return s;
       last.assign(key.data(), key.size());

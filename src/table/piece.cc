@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/user_timestamp.h"
 #include "cache/sharded_cache.h"
 #include "iter/merging_iterator.h"
 #include "table/cached_record.h"
@@ -234,6 +235,18 @@ Status Piece::FindInFile(const PieceReader& r, const BlockReadOptions& read, uin
     CachedRecord::Keep(cache, loader.allocator(), key, user_key, result.record);
   }
   return Status::OK();
+}
+
+FilterAnswer Piece::AskFilter(const BlockReadOptions& read, const Slice& user_key) const {
+  PieceRef paged;
+  const PieceReader* reader = resident();
+  if (reader == nullptr) [[unlikely]] {
+    if (!Open(read, &paged).ok()) return FilterAnswer::kNotAsked;
+    reader = &*paged;
+  }
+  if (reader->filter() == nullptr) return FilterAnswer::kNotAsked;
+  const size_t timestamp_size = reader->order().comparator()->timestamp_size();
+  return reader->filter()->AskKey(StripTimestamp(user_key, timestamp_size), read.prefix_extractor);
 }
 
 InternalIteratorPtr Piece::NewIterator(const BlockReadOptions& read) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/range_tombstone.h"
+#include "filter/table_filter.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "rocksdb/cleanable.h"
@@ -69,6 +70,9 @@ class Piece {
   // record, or nothing. kNotAlone: more than the key's newest record here is wanted; ctx is untouched.
   Status FindNewest(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                     GetContext* ctx, Found* found) const;
+
+  // Whether its filter lets the key pass. Where the index cannot be had, nobody was asked.
+  FilterAnswer AskFilter(const BlockReadOptions& read, const Slice& user_key) const;
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   Status ReadHashes(PieceHashes* hashes) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/piece_builder.h"
 
+#include "base/user_timestamp.h"
 #include "table/block.h"
 #include "table/block_io.h"
 #include "table/hashed_writer.h"
@@ -33,6 +34,7 @@ struct PieceBuilder::Rep {
       collectors = std::make_unique<PieceCollectors>(*options.collectors,
                                                      options.collector_context, options.log);
     }
+    if (options.filter != nullptr) filter = TableFilterBuilder::New(*options.filter, options.filter_place);
   }
 
   // Key order: the record's block.
@@ -58,6 +60,7 @@ struct PieceBuilder::Rep {
   // Slot or hash order, as long as the records are held.
   std::unique_ptr<HashedWriter> held;
   std::unique_ptr<PieceCollectors> collectors;  // null: none
+  std::unique_ptr<TableFilterBuilder> filter;   // null: none
   std::string first_key;  // user key of the open block's first record
   std::string last_key;   // user key of the newest record added
   size_t last_payload = 0;  // of the block before
@@ -124,6 +127,9 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
     r.hashes.flags.push_back(static_cast<uint8_t>((key.type == kTypeMerge ? PieceHashes::kMerge : 0) |
                                                   (stale ? PieceHashes::kStale : 0)));
     ++r.meta.num_keys;
+    if (r.filter != nullptr) {
+      r.filter->Add(StripTimestamp(key.user_key, r.order.comparator()->timestamp_size()));
+    }
     r.last_key.assign(key.user_key.data(), key.user_key.size());
     if (first_record) r.meta.smallest = r.last_key;
   }
@@ -272,6 +278,9 @@ Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
   if (s.ok()) {
     s = r.WriteSection(PieceSection::kProperties,
                        EncodeProperties(r.meta, r.order.comparator()->Name()));
+  }
+  if (s.ok() && r.filter != nullptr && r.meta.num_keys > 0) {
+    s = r.WriteSection(PieceSection::kFilter, r.filter->Finish());
   }
   if (s.ok()) {
     s = r.file->Append(EncodeFooter(r.footer, r.file->file_id(), r.file->offset()));

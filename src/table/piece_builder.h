@@ -12,6 +12,7 @@
 #include "base/key_hash.h"
 #include "base/range_tombstone.h"
 #include "compassdb/data_order.h"
+#include "filter/table_filter.h"
 #include "rocksdb/compression_type.h"
 #include "rocksdb/statistics.h"
 #include "table/compaction_file.h"
@@ -35,6 +36,9 @@ struct PieceBuildOptions {
   // Slot and hash order hold a piece's records in memory. A piece with more bytes than this in keys
   // and values is written in key order.
   uint64_t max_held_bytes = uint64_t{512} << 20;
+  // May be null: no filter.
+  const FilterOptions* filter = nullptr;
+  FilterPlace filter_place;
   // The application's collectors look at every record (piece_collectors.h); null: there are none.
   const CollectorFactories* collectors = nullptr;
   rocksdb::TablePropertiesCollectorFactory::Context collector_context{

@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t kHashBytes = 12;  // of an entry of the hash list, without its flags
 constexpr size_t kFooterTail = 16;  // checksum, version, magic
+constexpr uint32_t kWithoutFilter = 4;  // versions
+constexpr uint32_t kWithFilter = 5;
+static_assert(kWithFilter == kPieceFormat.current);
 constexpr uint64_t kFooterKind = 100;
 
 uint64_t Context(uint64_t file_id, uint64_t place, uint64_t kind) {
@@ -19,8 +22,8 @@ uint64_t Context(uint64_t file_id, uint64_t place, uint64_t kind) {
 
 // Visits the footer's numbers in the order in which they are stored.
 template <typename Footer, typename Visit>
-void ForEachField(Footer& footer, Visit visit) {
-  for (auto& length : footer.section_length) visit(length);
+void ForEachField(Footer& footer, bool with_filter, Visit visit) {
+  for (size_t i = 0; i < kPieceSections - (with_filter ? 0 : 1); ++i) visit(footer.section_length[i]);
   visit(footer.piece_id);
   visit(footer.hash_seed);
   visit(footer.num_blocks);
@@ -37,16 +40,16 @@ void ForEachField(Footer& footer, Visit visit) {
 
 std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t place) {
   std::string out;
-  ForEachField(footer, [&](uint64_t v) { PutFixed64(&out, v); });
+  ForEachField(footer, footer.has_filter(), [&](uint64_t v) { PutFixed64(&out, v); });
   PutFixed32(&out, Checksum32(out, Context(file_id, place, kFooterKind)));
-  PutFixed32(&out, kPieceFormat.current);
+  PutFixed32(&out, footer.has_filter() ? kWithFilter : kWithoutFilter);
   PutFixed64(&out, kPieceFormat.magic);
   return out;
 }
 
-Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t place, uint64_t extent_length,
+Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
                     const std::string& what, PieceFooter* footer) {
-  if (bytes.size() < PieceFooter::kBytes) return Status::Corruption(what, "footer is cut off");
+  if (bytes.size() < PieceFooter::kLeastBytes) return Status::Corruption(what, "footer is cut off");
   const char* tail = bytes.data() + bytes.size() - kFooterTail;
   if (DecodeFixed64(tail + 8) != kPieceFormat.magic) {
     return Status::Corruption(what, "footer has a bad magic number");
@@ -57,23 +60,30 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t place, uint64
                                           ", this release reads up to " +
                                           std::to_string(kPieceFormat.current));
   }
-  const size_t field_bytes = PieceFooter::kBytes - kFooterTail;
+  const bool with_filter = version == kWithFilter;
+  const size_t footer_bytes = with_filter ? PieceFooter::kMostBytes : PieceFooter::kLeastBytes;
+  if (bytes.size() < footer_bytes) return Status::Corruption(what, "footer is cut off");
+  const size_t field_bytes = footer_bytes - kFooterTail;
   const char* p = tail - field_bytes;
   if (version < kPieceFormat.oldest ||
-      DecodeFixed32(tail) != Checksum32(Slice(p, field_bytes), Context(file_id, place, kFooterKind))) {
+      DecodeFixed32(tail) !=
+          Checksum32(Slice(p, field_bytes), Context(file_id, end - footer_bytes, kFooterKind))) {
     return Status::Corruption(what, "footer fails its checksum");
   }
-  ForEachField(*footer, [&](uint64_t& v) {
+  *footer = PieceFooter();
+  ForEachField(*footer, with_filter, [&](uint64_t& v) {
     v = DecodeFixed64(p);
     p += 8;
   });
   // Lengths are summed one by one, so that no sum can wrap around.
-  uint64_t left = extent_length - PieceFooter::kBytes;
-  bool fits = extent_length >= PieceFooter::kBytes && footer->data_bytes <= left;
+  uint64_t left = extent_length - footer_bytes;
+  bool fits = extent_length >= footer_bytes && footer->data_bytes <= left;
   if (fits) left -= footer->data_bytes;
   fits = fits && footer->order_bytes <= left;
   if (fits) left -= footer->order_bytes;
-  for (uint64_t length : footer->section_length) {
+  for (size_t i = 0; i < kPieceSections; ++i) {
+    const uint64_t length = footer->section_length[i];
+    if (i == static_cast<size_t>(PieceSection::kFilter) && !with_filter) continue;
     fits = fits && length >= 4 && length <= left;
     if (fits) left -= length;
   }
@@ -98,6 +108,8 @@ const char* SectionName(PieceSection section) {
       return "range tombstones";
     case PieceSection::kProperties:
       return "properties";
+    case PieceSection::kFilter:
+      return "filter";
   }
   return "section";
 }

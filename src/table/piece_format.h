@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The extent of a piece (docs/formats/piece.md):
 //
-//   extent   := data-block{num_blocks} order-page* section{5} footer
+//   extent   := data-block{num_blocks} order-page* section{5 or 6} footer
 //   section  := bytes checksum:u32le
 //   footer   := version-specific fields, then checksum:u32le version:u32le magic:u64le
 //
 // The sections are, in this order: hash list, hashed index, separators, range
-// tombstones, properties. In slot and hash order there are pages of the reverse
+// tombstones, properties, and the filter, if there is one. In slot and hash order there are pages of the reverse
 // index (order_page.h) and a hashed index (hashed_index.h), and separators are
 // those of groups of keys instead of blocks. All parts lie one behind the other
 // without gaps, so that every byte of the extent is under a checksum. A section's checksum
@@ -32,11 +32,12 @@ enum class PieceSection : uint32_t {
   kSeparators = 2,
   kTombstones = 3,
   kProperties = 4,
+  kFilter = 5,
 };
-inline constexpr size_t kPieceSections = 5;
+inline constexpr size_t kPieceSections = 6;
 
 struct PieceFooter {
-  // Of each section: its length with checksum. They follow the data blocks.
+  // Of each section: its length with checksum. They follow the data blocks. 0: there is no filter.
   uint64_t section_length[kPieceSections] = {};
   uint64_t piece_id = 0;
   uint64_t hash_seed = 0;
@@ -49,7 +50,11 @@ struct PieceFooter {
   uint64_t data_order = 0;         // a DataOrder
   uint64_t order_bytes = 0;        // pages of the reverse index, behind the data blocks
 
-  static constexpr size_t kBytes = 8 * (kPieceSections + 10) + 16;
+  // Without a filter, and with one: its length is not there without it.
+  static constexpr size_t kLeastBytes = 8 * (kPieceSections + 9) + 16;
+  static constexpr size_t kMostBytes = kLeastBytes + 8;
+  bool has_filter() const { return SectionLength(PieceSection::kFilter) != 0; }
+  size_t Bytes() const { return has_filter() ? kMostBytes : kLeastBytes; }
   // From the start of the extent.
   uint64_t SectionOffset(PieceSection section) const {
     uint64_t offset = data_bytes + order_bytes;
@@ -57,8 +62,7 @@ struct PieceFooter {
     return offset;
   }
   uint64_t ExtentLength() const {
-    return SectionOffset(PieceSection::kProperties) +
-           section_length[static_cast<size_t>(PieceSection::kProperties)] + kBytes;
+    return SectionOffset(PieceSection::kFilter) + SectionLength(PieceSection::kFilter) + Bytes();
   }
   uint64_t SectionLength(PieceSection section) const {
     return section_length[static_cast<size_t>(section)];
@@ -67,9 +71,10 @@ struct PieceFooter {
 
 // `place` is the absolute offset in the file of what is encoded.
 std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t place);
-// Checks magic, version, checksum, and that the parts fill extent_length
+// `bytes` are the last ones of the extent, kMostBytes or all of it, and `end` is the absolute offset
+// behind them. Checks magic, version, checksum, and that the parts fill extent_length
 // exactly. `what` names the piece in messages.
-Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t place, uint64_t extent_length,
+Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
                     const std::string& what, PieceFooter* footer);
 
 // Appends the checksum to a section's bytes.

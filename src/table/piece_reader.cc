@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/piece_reader.h"
 
+#include "base/user_timestamp.h"
 #include "table/block_set.h"
 #include "table/read_stats.h"
 #include "util/heap_bytes.h"
@@ -54,7 +55,7 @@ Status PieceReader::OpenParts() {
     return Status::Corruption(what, "the file is not the one that the manifest names (file id)");
   }
   if (extent.offset > file->size() || extent.length > file->size() - extent.offset ||
-      extent.length < PieceFooter::kBytes) {
+      extent.length < PieceFooter::kLeastBytes) {
     return Status::Corruption(what, "extent of " + std::to_string(extent.length) +
                                         " bytes does not fit the file of " +
                                         std::to_string(file->size()));
@@ -65,8 +66,7 @@ Status PieceReader::OpenParts() {
   s = ReadExactly(*file, start, end - start, &buffer, what);
   if (!s.ok()) return s;
   PieceFooter footer;
-  s = DecodeFooter(Slice(buffer.data() + buffer.size() - PieceFooter::kBytes, PieceFooter::kBytes),
-                   meta_.file_id, end - PieceFooter::kBytes, extent.length, what, &footer);
+  s = DecodeFooter(buffer, meta_.file_id, end, extent.length, what, &footer);
   if (!s.ok()) return s;
   if (footer.piece_id != meta_.piece_id || footer.num_blocks != meta_.num_blocks ||
       footer.num_records != meta_.num_records || footer.num_keys != meta_.num_keys ||
@@ -115,6 +115,12 @@ Status PieceReader::OpenParts() {
     s = DecodeTombstones(bytes, footer.num_range_tombstones, what, tombstones.get());
     tombstones->shrink_to_fit();
     tombstones_ = std::move(tombstones);
+  }
+  if (s.ok() && footer.has_filter() && context_.options.filters) {
+    s = section(PieceSection::kFilter, &bytes);
+    if (s.ok() && !TableFilter::Parse(bytes, &filter_)) {
+      s = Status::Corruption(what, "the filter is malformed");
+    }
   }
   if (s.ok() && context_.files->unlimited()) file_ = std::move(file);
   return s;
@@ -212,8 +218,9 @@ Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice
   PieceRange range = hashes_;
   if (section != PieceSection::kHashes) {
     // The footer was checked when the piece was opened.
-    const uint64_t end = meta_.extent.offset + meta_.extent.length - PieceFooter::kBytes;
-    s = ReadExactly(*file, end, PieceFooter::kBytes, buffer, Description());
+    const uint64_t end = meta_.extent.offset + meta_.extent.length;
+    const size_t tail = std::min<uint64_t>(PieceFooter::kMostBytes, meta_.extent.length);
+    s = ReadExactly(*file, end - tail, tail, buffer, Description());
     PieceFooter footer;
     if (s.ok()) {
       s = DecodeFooter(*buffer, meta_.file_id, end, meta_.extent.length, Description(), &footer);
@@ -221,10 +228,20 @@ Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice
     if (!s.ok()) return s;
     range = {footer.SectionOffset(section), footer.SectionLength(section)};
   }
+  if (range.length == 0) {  // no filter
+    *bytes = Slice();
+    return s;
+  }
   const uint64_t place = meta_.extent.offset + range.offset;
   s = ReadExactly(*file, place, range.length, buffer, Description());
   if (!s.ok()) return s;
   return OpenSection(section, meta_.file_id, place, *buffer, Description(), bytes);
+}
+
+bool PieceReader::FilterHolds(const Slice& user_key) const {
+  if (filter_ == nullptr) return true;
+  const Slice key = StripTimestamp(user_key, order().comparator()->timestamp_size());
+  return filter_->AskKey(key, nullptr) != FilterAnswer::kAbsent;
 }
 
 IndexMemory PieceReader::Memory() const {
@@ -236,6 +253,7 @@ IndexMemory PieceReader::Memory() const {
       memory.other += HeapBytes(t.start) + HeapBytes(t.end);
     }
   }
+  if (filter_ != nullptr) memory.filters = HeapBytes(sizeof(*filter_)) + filter_->MemoryBytes();
   memory.separators = separators_.MemoryBytes();
   if (hashed()) {
     memory.block_offsets = hashed_->OffsetBytes();

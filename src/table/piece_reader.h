@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "env/read_ahead.h"
+#include "filter/table_filter.h"
 #include "table/block_io.h"
 #include "table/file_cache.h"
 #include "table/hashed_index.h"
@@ -31,6 +32,11 @@ class PieceReader {
   const SeparatorIndex& separators() const { return separators_; }
   // Null if there are none.
   const std::vector<RangeTombstone>* tombstones() const { return tombstones_.get(); }
+  // Null if there is none, or none may be asked.
+  const TableFilter* filter() const { return filter_.get(); }
+  // What the filter, if any, must say of a key that is here.
+  bool FilterHolds(const Slice& user_key) const;
+  rocksdb::Statistics* statistics() const { return context_.options.statistics; }
   const BlockLoader& loader() const { return context_.loader; }
   uint32_t num_blocks() const { return num_blocks_; }
   // In slot or hash order: separators are of groups of keys, and there is a hashed index.
@@ -99,6 +105,7 @@ class PieceReader {
   SeparatorIndex separators_;
   std::unique_ptr<HashedIndex> hashed_;
   std::unique_ptr<const std::vector<RangeTombstone>> tombstones_;
+  std::unique_ptr<const TableFilter> filter_;
 };
 
 // What a walk is expected to take of a piece behind its first block.

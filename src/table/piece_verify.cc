@@ -18,7 +18,7 @@ class PieceVerifier {
     Status s = piece_.File(&holder_, &file_);
     for (PieceSection section : {PieceSection::kHashedIndex, PieceSection::kSeparators,
                                  PieceSection::kTombstones, PieceSection::kProperties,
-                                 PieceSection::kHashes}) {
+                                 PieceSection::kFilter, PieceSection::kHashes}) {
       if (!s.ok()) return s;
       s = piece_.ReadSection(section, &buffer_, &bytes_);
     }
@@ -84,6 +84,7 @@ class PieceVerifier {
       if (piece_.SeekBlock(user_key) != b) {
         return RecordError(b, user_key, "belongs into another block by the separators");
       }
+      if (!piece_.FilterHolds(user_key)) return RecordError(b, user_key, "is not in the filter");
       Status s = VerifyHash(b, user_key, record);
       if (!s.ok()) return s;
       last_key_.assign(user_key.data(), user_key.size());

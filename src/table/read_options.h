@@ -9,12 +9,14 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/slice.h"
+#include "rocksdb/slice_transform.h"
 #include "rocksdb/statistics.h"
 #include "table/io_limits.h"
 
 namespace compassdb {
 
 class BlockSet;
+struct PrefixSeek;
 class Piece;
 
 // What a reader of pieces needs for its lifetime (from the options).
@@ -23,6 +25,7 @@ struct TableReaderOptions {
   std::shared_ptr<rocksdb::Cache> block_cache;  // null: no cache
   rocksdb::Statistics* statistics = nullptr;    // null: none
   rocksdb::Cache::Priority index_priority = rocksdb::Cache::Priority::HIGH;  // in the cache
+  bool filters = false;  // those that pieces have are loaded and asked
 };
 
 // A seek of a table and the walk behind it, shared by the iterators of its pieces.
@@ -53,6 +56,9 @@ struct BlockReadOptions {
   IoLimits limits;
   // Iterators: a table none of whose pieces it wants is left out; null: all are wanted. Of the caller.
   const std::function<bool(const Piece&)>* piece_filter = nullptr;
+  // Of point reads: for filters of prefixes only; null: these are not asked. Of the caller.
+  const rocksdb::SliceTransform* prefix_extractor = nullptr;
+  const PrefixSeek* prefix_seek = nullptr;  // of iterators; null: filters are not asked. Of the caller.
   BlockSet* blocks = nullptr;   // looked into before the cache; of a MultiGet
 };
 

@@ -7,6 +7,7 @@
 #include "iter/merging_iterator.h"
 #include "table/block_set.h"
 #include "table/piece_reader.h"
+#include "table/prefix_filtered_iterator.h"
 #include "table/read_stats.h"
 #include "util/heap_bytes.h"
 
@@ -32,6 +33,7 @@ Tph::Tph(const TableContextRef& context, const TphMeta& meta,
       meta_(meta),
       pieces_(std::move(pieces)),
       comparator_(context->options.comparator),
+      ask_filters_(context->options.filters),
       directory_(context, mode, IndexCache::Kind::kFilter),
       paged_(mode == IndexMode::kPaged && meta.directory.length != 0
                  ? std::make_unique<PagedDirectory>(context, meta_)
@@ -133,9 +135,26 @@ Status Tph::AddCoveringTombstone(const BlockReadOptions& read, const Slice& user
   return s;
 }
 
-// The directory answers what a filter answers elsewhere, and is counted as one.
+// Without a filter the directory answers what one answers elsewhere, and is counted as one.
 void Tph::CountProbe(const DirectoryHit& hit) const {
-  const bool absent = hit.kind == DirectoryHit::kAbsent;
+  CountFilter(hit.kind == DirectoryHit::kAbsent ? FilterAnswer::kAbsent : FilterAnswer::kPerhaps);
+}
+
+// A key lies in the piece that its slot names, or in none: one filter decides for the whole table, before the
+// fingerprint does. Where the directory is paged it is asked behind the fingerprint: it lies in the piece's
+// index, which would have to be brought in for keys that are not there.
+FilterAnswer Tph::AskFilter(const BlockReadOptions& read, const Slice& user_key,
+                            const DirectoryHit& hit, const DirectoryProbe& probe) const {
+  uint32_t piece = hit.piece;
+  if (hit.kind != DirectoryHit::kPiece) {
+    if (probe.directory == nullptr || probe.directory->num_keys() == 0) return FilterAnswer::kNotAsked;
+    piece = probe.directory->PieceAt(probe.slot);
+  }
+  return pieces_[piece]->AskFilter(read, user_key);
+}
+
+void Tph::CountFilter(FilterAnswer answer) const {
+  const bool absent = answer == FilterAnswer::kAbsent;
   Tick(context_->options.statistics,
        absent ? rocksdb::BLOOM_FILTER_USEFUL : rocksdb::BLOOM_FILTER_FULL_POSITIVE);
   if (rocksdb::PerfContext* perf = PerfCounters()) {
@@ -148,18 +167,28 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (has_range_tombstones_) {
     if (Status s = AddCoveringTombstone(read, user_key, ctx); !s.ok()) return s;
   }
-  if (!use_directory_) return SearchPieces(read, user_key, ctx);
+  if (!use_directory_) return SearchPieces(read, user_key, nullptr, ctx);
   DirectoryHit hit;
   if (probe.directory != nullptr) [[likely]] {
     hit = probe.directory->LookupAt(probe.slot, hash);
   } else if (Status s = Lookup(read, hash, &hit); !s.ok()) {
     return s;
   }
-  CountProbe(hit);
-  if (hit.kind == DirectoryHit::kAbsent) return Status::OK();
-  if (hit.kind == DirectoryHit::kAmbiguous) return SearchPieces(read, user_key, ctx);
+  if (hit.kind == DirectoryHit::kAmbiguous) {
+    CountProbe(hit);
+    return SearchPieces(read, user_key, nullptr, ctx);
+  }
+  FilterAnswer filter = FilterAnswer::kNotAsked;
+  if (ask_filters_) filter = AskFilter(read, user_key, hit, probe);
+  if (filter == FilterAnswer::kNotAsked) {
+    CountProbe(hit);
+  } else {
+    CountFilter(filter);
+  }
+  if (hit.kind == DirectoryHit::kAbsent || filter == FilterAnswer::kAbsent) return Status::OK();
 
   const Piece& piece = *pieces_[hit.piece];
+  const Piece* const passed = filter == FilterAnswer::kPerhaps ? &piece : nullptr;
   Piece::Found found = Piece::Found::kUndecided;
   if (read.blocks == nullptr) {  // or else BeginGet has asked
     Status s = piece.FindNewest(read, user_key, hash, ctx, &found);
@@ -173,7 +202,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
       return Status::OK();  // another key's slot, with the same fingerprint
     case Piece::Found::kNotAlone:
       Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
-      return SearchPieces(read, user_key, ctx);
+      return SearchPieces(read, user_key, passed, ctx);
     case Piece::Found::kUndecided:
       break;
   }
@@ -190,7 +219,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
     return s;
   }
   record.pin.Reset();
-  return SearchPieces(read, user_key, ctx);
+  return SearchPieces(read, user_key, passed, ctx);
 }
 
 Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
@@ -206,8 +235,13 @@ Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, co
     return Begun::kGoOn;
   }
   if (hit.kind == DirectoryHit::kAmbiguous) return Begun::kGoOn;
-  if (hit.kind == DirectoryHit::kAbsent) {
-    CountProbe(hit);
+  FilterAnswer filter = FilterAnswer::kNotAsked;
+  if (ask_filters_) filter = AskFilter(read, user_key, hit, probe);
+  if (filter == FilterAnswer::kNotAsked) {
+    filter = hit.kind == DirectoryHit::kAbsent ? FilterAnswer::kAbsent : FilterAnswer::kPerhaps;
+  }
+  if (hit.kind == DirectoryHit::kAbsent || filter == FilterAnswer::kAbsent) {
+    CountFilter(filter);
     return Begun::kAbsent;
   }
   const Piece::Found cached = pieces_[hit.piece]->FindCached(user_key, hash, ctx);
@@ -218,7 +252,7 @@ Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, co
     if (block < piece->num_blocks()) blocks->Want(std::move(piece), block);
     return Begun::kGoOn;
   }
-  CountProbe(hit);
+  CountFilter(filter);
   if (cached == Piece::Found::kAbsent) return Begun::kAbsent;
   Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
   return Begun::kFed;
@@ -227,7 +261,7 @@ Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, co
 // Feeds the visible versions of all pieces in decreasing order of sequence.
 // A piece is looked into only when a record of it could be next: none has a
 // sequence above its largest_seq.
-Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key,
+Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key, const Piece* passed,
                          GetContext* ctx) const {
   std::vector<VersionCursor> cursors;
   size_t next = 0;
@@ -245,9 +279,16 @@ Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key,
         PieceRef reader;
         Status s = piece.Open(read, &reader);
         if (!s.ok()) return s;
+        FilterAnswer filter = FilterAnswer::kNotAsked;
+        if (ask_filters_ && &piece != passed) filter = piece.AskFilter(read, user_key);
+        if (filter != FilterAnswer::kNotAsked) CountFilter(filter);
+        if (filter == FilterAnswer::kAbsent) continue;
         VersionCursor cursor(std::move(reader), read, user_key);
         s = cursor.Seek(ctx->snapshot());
         if (!s.ok()) return s;
+        if (filter != FilterAnswer::kNotAsked && cursor.key_present()) {
+          Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+        }
         if (cursor.Valid()) cursors.push_back(std::move(cursor));
         continue;
       }
@@ -277,7 +318,9 @@ InternalIteratorPtr Tph::NewIterator(const BlockReadOptions& read) const {
   const auto bytes = static_cast<float>(std::max<uint64_t>(meta_.DataBytes(), 1));
   for (uint32_t i : search_order_) {
     of_piece.walk_share = static_cast<float>(pieces_[i]->meta().data_bytes) / bytes;
-    children.push_back(pieces_[i]->NewIterator(of_piece));
+    children.push_back(read.prefix_seek == nullptr
+                           ? pieces_[i]->NewIterator(of_piece)
+                           : NewPrefixFilteredIterator(*pieces_[i], of_piece));
   }
   if (children.size() == 1) return std::move(children[0]);
   return NewMergingIterator(&comparator_, std::move(children));

@@ -16,6 +16,7 @@
 #include "base/range_tombstone.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
+#include "filter/table_filter.h"
 #include "table/directory.h"
 #include "table/index_part.h"
 #include "table/paged_directory.h"
@@ -102,7 +103,12 @@ class Tph {
   Status AddCoveringTombstone(const BlockReadOptions& read, const Slice& user_key,
                               GetContext* ctx) const;
   void CountProbe(const DirectoryHit& hit) const;
-  Status SearchPieces(const BlockReadOptions& read, const Slice& user_key, GetContext* ctx) const;
+  FilterAnswer AskFilter(const BlockReadOptions& read, const Slice& user_key, const DirectoryHit& hit,
+                         const DirectoryProbe& probe) const;
+  void CountFilter(FilterAnswer answer) const;
+  // `passed`: a piece whose filter was asked and counted, or null.
+  Status SearchPieces(const BlockReadOptions& read, const Slice& user_key, const Piece* passed,
+                      GetContext* ctx) const;
 
   const TableContextRef context_;
   const TphMeta meta_;
@@ -112,6 +118,7 @@ class Tph {
   bool has_range_tombstones_ = false;
   // The directory may answer: there is one, and equal keys have equal hashes.
   bool use_directory_ = false;
+  const bool ask_filters_;  // of the pieces that have one
   IndexPart<Directory> directory_;
   std::unique_ptr<PagedDirectory> paged_;  // then directory_ is not used
   IndexPart<RangeTombstoneList> tombstones_;

@@ -25,7 +25,7 @@ int RunScenarios(const std::string& directory, const std::string& wanted) {
                             CompactionScenarios(), OptionScenarios(), CopyScenarios(),
                               ControlScenarios(), BatchIndexScenarios(), TransactionScenarios(),
                               EntityScenarios(), LogScenarios(), TimestampScenarios(),
-                              WalkScenarios(), PathScenarios()}) {
+                              WalkScenarios(), PathScenarios(), FilterScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {
         printf("%s\n", scenario.name);

@@ -59,5 +59,6 @@ std::vector<Scenario> WalkScenarios();
 std::vector<Scenario> TransactionScenarios();
 std::vector<Scenario> LogScenarios();
 std::vector<Scenario> PathScenarios();
+std::vector<Scenario> FilterScenarios();
 
 }  // namespace compassdb_test

@@ -4,8 +4,10 @@
 #include <random>
 
 #include "equality/transcript.h"
+#include "rocksdb/filter_policy.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/slice_transform.h"
+#include "rocksdb/table.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -98,9 +100,14 @@ void Bounds(Transcript* t) {
 }
 
 void PrefixWalks(Transcript* t) {
-  for (unsigned seed = 0; seed < 3; ++seed) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
     Options options = FreshOptions();
-    options.prefix_extractor.reset(seed == 1 ? rocksdb::NewCappedPrefixTransform(2)
+    if (seed % 2 != 0) {
+      rocksdb::BlockBasedTableOptions table;
+      table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(20));
+      options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    }
+    options.prefix_extractor.reset(seed / 2 == 1 ? rocksdb::NewCappedPrefixTransform(2)
                                              : rocksdb::NewFixedPrefixTransform(2));
     auto db = OpenOrNote(t, "db" + std::to_string(seed), options);
     if (!db) return;

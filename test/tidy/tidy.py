@@ -27,7 +27,7 @@ LAYERS = {
     "base": 1,
     "env": 2,
     "log": 3, "cache": 3, "background": 3, "encryption": 3,
-    "batch": 4, "iter": 4,
+    "batch": 4, "iter": 4, "filter": 4,
     "wal": 5, "memtable": 5, "table": 5,
     "manifest": 6,
     "store": 7,

@@ -45,7 +45,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
   options.may_exist_outside = [](const Slice&) { return true; };
   CompactionIterator it(merged.get(), std::move(options));
 
-  const PieceBuildOptions build = PieceOptions(*context_, *options_, /*level=*/0);
+  const PieceBuildOptions build = PieceOptions(*context_, *options_, {.level = 0, .flush = true});
   CompactionFileWriter* writer = nullptr;
   std::unique_ptr<PieceBuilder> builder;
   const auto open = [&]() {

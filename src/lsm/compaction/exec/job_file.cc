@@ -128,20 +128,22 @@ Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fin
 }
 
 PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& options,
-                               int level) {
+                               const FilterPlace& place) {
   PieceBuildOptions build;
   build.comparator = options.comparator;
   build.hasher = context.hasher;
   build.block_size = options.block_size;
   build.block_size_deviation = options.block_size_deviation;
   build.data_order = options.data_order;
-  const auto at = static_cast<size_t>(level);
+  const auto at = static_cast<size_t>(place.level);
   if (at < options.compression.size()) build.compression = options.compression[at];
   build.compression_level = options.compression_level;
+  build.filter = &options.filter;
+  build.filter_place = place;
   if (!options.collectors.empty()) {
     build.collectors = &options.collectors;
     build.collector_context.column_family_id = options.column_family_id;
-    build.collector_context.level_at_creation = level;
+    build.collector_context.level_at_creation = place.level;
     build.log = context.log_info;
   }
   return build;

@@ -63,7 +63,8 @@ Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fin
                            TphMeta* meta);
 
 // How pieces of the family on this level are to be built.
-PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& options, int level);
+PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& options,
+                               const FilterPlace& place);
 
 // Makes a table of a piece, all of whose keys are live, that was written into `file` with
 // these tombstones: gives `meta` its id, bounds, piece and directory.

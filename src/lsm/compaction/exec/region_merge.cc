@@ -86,7 +86,13 @@ Status RegionMerge::NewPiece(int level, std::unique_ptr<PieceBuilder>* builder) 
   CompactionFileWriter* writer = nullptr;
   Status s = file_.Writer(&writer);
   if (!s.ok()) return s;
-  *builder = std::make_unique<PieceBuilder>(PieceOptions(*in_.context, *in_.options, level),
+  FilterPlace place;
+  place.level = level;
+  place.bottommost = level > 0 && !in_.version->OverlapsBelow(level, nullptr, nullptr);
+  const size_t tables = delta_.tables().size();
+  place.flush = (tables == 0 && !delta_.empty()) ||
+                (tables == 1 && in_.input_level == 0 && in_.bases.empty());
+  *builder = std::make_unique<PieceBuilder>(PieceOptions(*in_.context, *in_.options, place),
                                             writer, in_.context->new_number());
   return Status::OK();
 }

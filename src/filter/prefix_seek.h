@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the seek of a database iterator wants, for the iterators below it: keys of one prefix. Those that know to
+// have none (by a filter) may then be as at their end.
+//
+// One thread: that of the iterator, which alone writes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "rocksdb/comparator.h"
+#include "rocksdb/slice_transform.h"
+
+namespace compassdb {
+
+struct PrefixSeek {
+  std::shared_ptr<const rocksdb::SliceTransform> extractor;
+  // ReadOptions::auto_prefix_mode: only where nobody can tell the difference, which is on the way forward.
+  bool automatic = false;
+
+  bool active = false;   // keys of other prefixes may be left out
+  uint64_t number = 0;   // of the seek: what was found out for one holds until the next
+  std::string prefix;
+
+  void Stop() { active = false; }
+  // `key` is without timestamp, like the bound, which may be null.
+  void Start(const rocksdb::Slice& key, const rocksdb::Slice* upper_bound,
+             const rocksdb::Comparator* comparator) {
+    active = extractor->InDomain(key);
+    if (!active) return;
+    ++number;
+    const rocksdb::Slice of_key = extractor->Transform(key);
+    prefix.assign(of_key.data(), of_key.size());
+    if (automatic) active = upper_bound != nullptr && EndsWithin(*upper_bound, comparator);
+  }
+  // Keys behind the present prefix, given that they are not before it.
+  bool IsPast(const rocksdb::Slice& key) const {
+    return !extractor->InDomain(key) || extractor->Transform(key) != rocksdb::Slice(prefix);
+  }
+
+ private:
+  // All keys below the bound that are not below the seek's have its prefix.
+  bool EndsWithin(const rocksdb::Slice& bound, const rocksdb::Comparator* comparator) const {
+    if (!extractor->InDomain(bound)) return false;
+    if (comparator->CompareWithoutTimestamp(prefix, false, extractor->Transform(bound), false) == 0) {
+      return true;
+    }
+    size_t full_length = 0;
+    return extractor->FullLengthEnabled(&full_length) && bound.size() == full_length &&
+           comparator->IsSameLengthImmediateSuccessor(prefix, bound);
+  }
+};
+
+}  // namespace compassdb
