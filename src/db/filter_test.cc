@@ -69,6 +69,11 @@ TEST_F(FilterTest, MemoryIsCountedAndGoesWithThePolicy) {
   const uint64_t filters = IntProperty("compassdb.index-memory-filters");
   EXPECT_GE(filters, 4000u * 2);
   EXPECT_LT(filters, 4000u * 2 + 1000);
+  rocksdb::TablePropertiesCollection tables;
+  ASSERT_TRUE(db_->GetPropertiesOfAllTables(&tables).ok());
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_GE(tables.begin()->second->filter_size, 4000u * 2);
+  EXPECT_EQ(tables.begin()->second->filter_policy_name, "rocksdb.BuiltinBloomFilter");
   EXPECT_GT(IntProperty("rocksdb.estimate-table-readers-mem"), filters);
   // The filters stay on disk, and are not asked.
   Configure(nullptr);

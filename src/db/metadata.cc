@@ -240,6 +240,8 @@ Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Ra
     if (piece.meta().piece_id == tph.pieces.back().meta->piece_id) {
       properties->index_size = tph.directory.length;
     }
+    properties->filter_size = piece.FilterBytes();
+    if (properties->filter_size > 0) properties->filter_policy_name = kFilterFormatName;
     CollectedProperties collected;
     if (Status s = piece.ReadCollected(&collected); !s.ok()) return s;
     properties->user_collected_properties = std::move(collected.properties);

@@ -33,6 +33,9 @@ class FilterBitsReader {
 
 namespace compassdb {
 
+// FilterPolicy::CompatibilityName of all that read and write these filters.
+inline constexpr const char* kFilterFormatName = "rocksdb.BuiltinBloomFilter";
+
 // Bits per key in thousandths, as the policies count them: less than half a bit is none (0: no filter), the
 // rest is between 1 and 100 bits.
 int FilterMilliBits(double bits_per_key);

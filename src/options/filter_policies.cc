@@ -15,8 +15,6 @@ namespace {
 
 using rocksdb::FilterPolicy;
 
-constexpr const char* kCompatibilityName = "rocksdb.BuiltinBloomFilter";
-
 // What a policy builds.
 enum class Kind : uint8_t { kNone, kBloom, kRibbon };
 
@@ -33,7 +31,7 @@ class BuiltinPolicy : public FilterPolicy {
         bloom_before_level_(bloom_before_level) {}
   const char* Name() const override { return class_name_; }
   const char* NickName() const override { return nickname_; }
-  const char* CompatibilityName() const override { return kCompatibilityName; }
+  const char* CompatibilityName() const override { return kFilterFormatName; }
   std::string GetId() const override { return class_name_ + parameters_; }
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override {
@@ -99,7 +97,7 @@ constexpr InternalPolicy kInternal[] = {
     {"rocksdb.internal.LegacyBloomFilter", Kind::kBloom},
     {"rocksdb.internal.FastLocalBloomFilter", Kind::kBloom},
     {"rocksdb.internal.Standard128RibbonFilter", Kind::kRibbon},
-    {"rocksdb.BuiltinBloomFilter", Kind::kNone}};
+    {kFilterFormatName, Kind::kNone}};
 
 const InternalPolicy* FindInternal(const std::string& name) {
   for (const InternalPolicy& known : kInternal) {

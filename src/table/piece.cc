@@ -237,6 +237,11 @@ Status Piece::FindInFile(const PieceReader& r, const BlockReadOptions& read, uin
   return Status::OK();
 }
 
+uint64_t Piece::FilterBytes() const {
+  PieceRef reader;
+  return Open({}, &reader).ok() && reader->filter() != nullptr ? reader->filter()->MemoryBytes() : 0;
+}
+
 FilterAnswer Piece::AskFilter(const BlockReadOptions& read, const Slice& user_key) const {
   PieceRef paged;
   const PieceReader* reader = resident();

@@ -71,6 +71,8 @@ class Piece {
   Status FindNewest(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                     GetContext* ctx, Found* found) const;
 
+  // Of its filter in memory; 0: there is none, or none may be asked.
+  uint64_t FilterBytes() const;
   // Whether its filter lets the key pass. Where the index cannot be had, nobody was asked.
   FilterAnswer AskFilter(const BlockReadOptions& read, const Slice& user_key) const;
 

@@ -94,8 +94,12 @@ rocksdb::ColumnFamilyOptions TunedFamilyOptions(const Tuning& tuning, const Fami
     if (own_cache && !table.no_block_cache && random.OneIn(2)) {
       table.block_cache = rocksdb::NewLRUCache(size_t{16} << (10 + random.Uniform(5)));
     }
-    if (random.OneIn(2)) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-    table.whole_key_filtering = true;
+    if (random.OneIn(2)) {
+      table.filter_policy.reset(random.OneIn(2) ? rocksdb::NewBloomFilterPolicy(10)
+                                                : rocksdb::NewRibbonFilterPolicy(10, -1));
+      table.whole_key_filtering = !random.OneIn(4);
+      options.optimize_filters_for_hits = random.OneIn(4);
+    }
     options.table_factory.reset(NewTunedTableFactory(&random, table));
   } else {
     options.table_factory.reset(NewTunedTableFactory(nullptr, table));
