@@ -71,9 +71,12 @@ TEST_F(FilterTest, MemoryIsCountedAndGoesWithThePolicy) {
   EXPECT_LT(filters, 4000u * 2 + 1000);
   rocksdb::TablePropertiesCollection tables;
   ASSERT_TRUE(db_->GetPropertiesOfAllTables(&tables).ok());
-  ASSERT_EQ(tables.size(), 1u);
-  EXPECT_GE(tables.begin()->second->filter_size, 4000u * 2);
-  EXPECT_EQ(tables.begin()->second->filter_policy_name, "rocksdb.BuiltinBloomFilter");
+  uint64_t bytes = 0;
+  for (const auto& [name, properties] : tables) {
+    bytes += properties->filter_size;
+    EXPECT_EQ(properties->filter_policy_name, "rocksdb.BuiltinBloomFilter") << name;
+  }
+  EXPECT_GE(bytes, 4000u * 2);
   EXPECT_GT(IntProperty("rocksdb.estimate-table-readers-mem"), filters);
   // The filters stay on disk, and are not asked.
   Configure(nullptr);
