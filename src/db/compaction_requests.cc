@@ -99,7 +99,7 @@ Status DBImpl::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int 
       if (static_cast<double>(bytes) <= size) break;
       to = l + 1;
     }
-    const auto i = static_cast<size_t>(l - 1);
+    const auto i = static_cast<size_t>(l);
     size *= options.level_multiplier;
     if (i < options.level_multiplier_additional.size()) size *= options.level_multiplier_additional[i];
   }

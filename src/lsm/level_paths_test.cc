@@ -34,6 +34,18 @@ TEST_F(LevelPathsTest, OnePathHoldsAll) {
   EXPECT_EQ(Paths(), (Expected{0, 0, 0, 0, 0}));
 }
 
+// As in RocksDB, entry l of the additional multipliers is that from level l to the one below.
+TEST_F(LevelPathsTest, LevelsHaveMultipliersOfTheirOwn) {
+  config_.level_multiplier_additional = {7, 2, 3};
+  // 100, 100, 2000, 60000, 600000.
+  config_.path_targets = {2199, 0};
+  EXPECT_EQ(Paths(), (Expected{0, 0, 1, 1, 1}));
+  config_.path_targets = {2200, 59999, 0};
+  EXPECT_EQ(Paths(), (Expected{0, 0, 0, 2, 2}));
+  config_.path_targets = {2200, 60000, 0};
+  EXPECT_EQ(Paths(), (Expected{0, 0, 0, 1, 2}));
+}
+
 TEST_F(LevelPathsTest, LevelsFillThePathsByTheirConfiguredSizes) {
   // Level 0 counts as level 1 does: 100, 100, 1000, 10000, 100000.
   config_.path_targets = {200, 1000, 0};

@@ -13,7 +13,7 @@ double TargetBytes(const PickerConfig& config, int level) {
   double bytes = static_cast<double>(config.level1_max_bytes);
   for (int l = 1; l < level; ++l) {
     bytes *= config.level_multiplier;
-    const size_t i = static_cast<size_t>(l - 1);
+    const size_t i = static_cast<size_t>(l);
     if (i < config.level_multiplier_additional.size()) {
       bytes *= config.level_multiplier_additional[i];
     }
