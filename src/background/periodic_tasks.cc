@@ -12,43 +12,37 @@ PeriodicTasks* PeriodicTasks::Shared() {
   return shared;
 }
 
-PeriodicTasks::~PeriodicTasks() {
-  std::thread ended;
-  {
-    MutexLock lock(&mu_);
-    ended = std::move(thread_);
-  }
-  if (ended.joinable()) ended.join();
-}
-
 uint64_t PeriodicTasks::Add(std::chrono::microseconds period, std::function<void()> task) {
-  std::thread ended;  // the one that found nothing to do
-  uint64_t id;
-  {
-    MutexLock lock(&mu_);
-    id = ++last_id_;
-    tasks_[id] = {period, std::move(task), std::chrono::steady_clock::now() + period};
-    if (has_thread_) {
-      changed_.SignalAll();
-    } else {
-      ended = std::exchange(thread_, std::thread([this] { Loop(); }));
-      has_thread_ = true;
-    }
-  }
-  if (ended.joinable()) ended.join();
+  MutexLock lock(&mu_);
+  const uint64_t id = ++last_id_;
+  tasks_[id] = {period, std::move(task), std::chrono::steady_clock::now() + period};
+  changed_.SignalAll();
+  if (!thread_.joinable()) thread_ = std::thread([this, epoch = epoch_] { Loop(epoch); });
   return id;
 }
 
 void PeriodicTasks::Remove(uint64_t id) {
-  MutexLock lock(&mu_);
-  tasks_.erase(id);
-  changed_.SignalAll();
-  while (id != 0 && running_ == id) changed_.Wait();
+  std::thread ended;
+  {
+    MutexLock lock(&mu_);
+    tasks_.erase(id);
+    while (id != 0 && running_ == id) changed_.Wait();
+    if (tasks_.empty() && running_ == 0) {
+      ++epoch_;
+      ended = std::move(thread_);
+      changed_.SignalAll();
+    }
+  }
+  if (ended.joinable()) ended.join();
 }
 
-void PeriodicTasks::Loop() {
+void PeriodicTasks::Loop(uint64_t epoch) {
   mu_.Lock();
-  while (!tasks_.empty()) {
+  while (epoch == epoch_) {
+    if (tasks_.empty()) {
+      changed_.Wait();
+      continue;
+    }
     const auto next = std::min_element(tasks_.begin(), tasks_.end(), [](const auto& a, const auto& b) {
       return a.second.due < b.second.due;
     });
@@ -70,7 +64,6 @@ void PeriodicTasks::Loop() {
     }
     changed_.SignalAll();
   }
-  has_thread_ = false;
   mu_.Unlock();
 }
 

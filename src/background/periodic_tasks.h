@@ -20,7 +20,7 @@ class PeriodicTasks {
   static PeriodicTasks* Shared();
 
   PeriodicTasks() = default;
-  ~PeriodicTasks();  // all tasks have been removed
+  ~PeriodicTasks() = default;  // all tasks have been removed
   PeriodicTasks(const PeriodicTasks&) = delete;
   PeriodicTasks& operator=(const PeriodicTasks&) = delete;
 
@@ -37,15 +37,15 @@ class PeriodicTasks {
     std::function<void()> run;
     Time due;
   };
-  void Loop() EXCLUDES(mu_);
+  void Loop(uint64_t epoch) EXCLUDES(mu_);
 
   Mutex mu_;
   CondVar changed_{&mu_};
   std::map<uint64_t, Task> tasks_ GUARDED_BY(mu_);
   uint64_t last_id_ GUARDED_BY(mu_) = 0;
   uint64_t running_ GUARDED_BY(mu_) = 0;  // the task that runs; 0: none
-  bool has_thread_ GUARDED_BY(mu_) = false;
-  std::thread thread_ GUARDED_BY(mu_);
+  std::thread thread_ GUARDED_BY(mu_);  // while there are tasks
+  uint64_t epoch_ GUARDED_BY(mu_) = 0;  // which thread is to go on
 };
 
 }  // namespace compassdb
