@@ -353,7 +353,7 @@ TEST_F(PathsTest, CrashesLeaveNoFileBehindInAnyPath) {
   options_.db_paths = {DbPath("/a", 300 << 10), DbPath("/b", 1 << 30)};
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     OpenDb();
-    uint64_t syncs = 0;
+    std::atomic<uint64_t> syncs{0};
     std::atomic<bool> cut{false};
     fs_->SetHook([&](FaultOp op, const std::string& path) {
       if (op == FaultOp::kSync && path.ends_with(".ph") && ++syncs == seed) cut = true;
