@@ -203,6 +203,9 @@ class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {
 // Adds a piece to what is told of tables (metadata.cc).
 void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
                         rocksdb::TableProperties* props);
+// The same with what collectors said of it, which is read from its file.
+Status ReadPieceProperties(const ColumnFamily& family, const Piece& piece,
+                           rocksdb::TableProperties* props);
 
 inline ColumnFamily* FamilyOf(rocksdb::ColumnFamilyHandle* handle) {
   return static_cast<ColumnFamilyHandleImpl*>(handle)->family();

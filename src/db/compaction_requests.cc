@@ -8,6 +8,7 @@
 #include "base/file_names.h"
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
+#include "store/level_bytes.h"
 
 namespace compassdb {
 
@@ -93,15 +94,10 @@ Status DBImpl::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int 
   }
   if (!whole) return Status::OK();
   int to = level;
-  double size = static_cast<double>(options.level1_max_bytes);
-  for (int l = 1; l + 1 < options.num_levels; ++l) {
-    if (l >= level) {
-      if (static_cast<double>(bytes) <= size) break;
-      to = l + 1;
-    }
-    const auto i = static_cast<size_t>(l);
-    size *= options.level_multiplier;
-    if (i < options.level_multiplier_additional.size()) size *= options.level_multiplier_additional[i];
+  while (to + 1 < options.num_levels &&
+         static_cast<double>(bytes) > LevelBytes(options.level1_max_bytes, options.level_multiplier,
+                                                 options.level_multiplier_additional, to)) {
+    ++to;
   }
   // What was written meanwhile may be in the way: then it stays.
   Status s = to == level ? Status::OK() : MoveLevel(family, level, to);

@@ -111,21 +111,12 @@ Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
 
 Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    PinnableSlice* value) {
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
-  ColumnFamily* const family = FamilyOf(handle);
-  if (Status s = CheckRead(options, *family); !s.ok()) return s;
-  value->Reset();
-  PointRead read;
-  read.key = key;
-  read.value = value;
-  return GetCounted(options, family, &read);
+  return DBImpl::Get(options, handle, key, value, nullptr);
 }
 
 Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    PinnableSlice* value, std::string* timestamp) {
-  if (timestamp == nullptr) return Get(options, handle, key, value);
-  timestamp->clear();
+  if (timestamp != nullptr) timestamp->clear();
   StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_GET);
   ColumnFamily* const family = FamilyOf(handle);
   if (Status s = CheckRead(options, *family); !s.ok()) return s;

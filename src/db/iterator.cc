@@ -25,11 +25,7 @@ struct IteratorPins {
 // ReadOptions::table_filter; a piece whose properties cannot be read is for the scan to complain of.
 bool PassesFilter(const ReadOptions& options, const ColumnFamily& family, const Piece& piece) {
   rocksdb::TableProperties properties;
-  AddPieceProperties(family, piece.meta(), &properties);
-  CollectedProperties collected;
-  if (!piece.ReadCollected(&collected).ok()) return true;
-  properties.user_collected_properties = std::move(collected.properties);
-  properties.property_collectors_names = std::move(collected.collectors);
+  if (!ReadPieceProperties(family, piece, &properties).ok()) return true;
   return options.table_filter(properties);
 }
 
@@ -81,16 +77,6 @@ Status CheckIteratorOptions(const ReadOptions& options) {
   return Status::OK();
 }
 
-// An upper bound before all versions of its key, and the slice that refers to it.
-struct TimedBound {
-  TimedBound(const Slice& bound, size_t timestamp_size)
-      : bytes(BeforeAllTimes(bound, timestamp_size)), slice(bytes) {}
-  TimedBound(const TimedBound&) = delete;
-  TimedBound& operator=(const TimedBound&) = delete;
-  const std::string bytes;
-  const Slice slice;
-};
-
 }  // namespace
 
 rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
@@ -112,9 +98,9 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
     iter.timestamp = options.timestamp->ToString();
     if (options.iter_start_ts != nullptr) iter.start_timestamp = options.iter_start_ts->ToString();
     if (options.iterate_upper_bound != nullptr) {
-      auto bound =
-          std::make_shared<TimedBound>(*options.iterate_upper_bound, family->timestamp_size());
-      block.upper_bound = &bound->slice;
+      auto bound = std::make_shared<TimedRange>(nullptr, options.iterate_upper_bound,
+                                                /*with_end=*/false, family->timestamp_size());
+      block.upper_bound = bound->end();
       iter.timed_bound = std::move(bound);
     }
   }

@@ -37,6 +37,16 @@ void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
   }
 }
 
+Status ReadPieceProperties(const ColumnFamily& family, const Piece& piece,
+                           rocksdb::TableProperties* props) {
+  AddPieceProperties(family, piece.meta(), props);
+  CollectedProperties collected;
+  if (Status s = piece.ReadCollected(&collected); !s.ok()) return s;
+  props->user_collected_properties = std::move(collected.properties);
+  props->property_collectors_names = std::move(collected.collectors);
+  return Status::OK();
+}
+
 uint64_t NewestFile(const TphMeta& tph) {
   uint64_t newest = tph.directory.file_number;
   for (const TphPiece& piece : tph.pieces) {
@@ -236,16 +246,12 @@ Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Ra
     }
     if (!wanted) return Status::OK();
     auto properties = std::make_shared<rocksdb::TableProperties>();
-    AddPieceProperties(*family, piece.meta(), properties.get());
+    if (Status s = ReadPieceProperties(*family, piece, properties.get()); !s.ok()) return s;
     if (piece.meta().piece_id == tph.pieces.back().meta->piece_id) {
       properties->index_size = tph.directory.length;
     }
     properties->filter_size = piece.FilterBytes();
     if (properties->filter_size > 0) properties->filter_policy_name = kFilterFormatName;
-    CollectedProperties collected;
-    if (Status s = piece.ReadCollected(&collected); !s.ok()) return s;
-    properties->user_collected_properties = std::move(collected.properties);
-    properties->property_collectors_names = std::move(collected.collectors);
     (*props)[files_->PathOf(piece.meta().extent.file_number) + "#" +
              std::to_string(piece.meta().piece_id)] = std::move(properties);
     return Status::OK();

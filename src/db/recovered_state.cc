@@ -12,6 +12,20 @@ VersionEdit RecoveredFamily::AllTables(uint32_t id) const {
   return edit;
 }
 
+void RecoveredFamily::AddFiles(std::set<uint64_t>* numbers) const {
+  for (const auto& [table, added] : tables) {
+    for (const TphPiece& piece : added.tph.pieces) numbers->insert(piece.meta->extent.file_number);
+    if (added.tph.directory.length > 0) numbers->insert(added.tph.directory.file_number);
+  }
+}
+
+Status RecoveredState::ApplyAll(const std::vector<VersionEdit>& edits) {
+  for (const VersionEdit& edit : edits) {
+    if (Status s = Apply(edit); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
 Status RecoveredState::Apply(VersionEdit edit) {
   if (edit.db_id) db_id = *edit.db_id;
   if (edit.hash_seed) hash_seed = *edit.hash_seed;

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "manifest/version_edit.h"
 
@@ -22,6 +24,8 @@ struct RecoveredFamily {
 
   // The tables as one edit of that family.
   VersionEdit AllTables(uint32_t id) const;
+  // Adds the numbers of the files that the tables lie in.
+  void AddFiles(std::set<uint64_t>* numbers) const;
 };
 
 struct RecoveredState {
@@ -34,6 +38,7 @@ struct RecoveredState {
   uint32_t max_column_family = 0;
 
   Status Apply(VersionEdit edit);
+  Status ApplyAll(const std::vector<VersionEdit>& edits);
 };
 
 }  // namespace compassdb

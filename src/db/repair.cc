@@ -71,11 +71,9 @@ Status Repairer::FindState() {
     uint64_t records = 0;
     s = Manifest::Follow(fs_, name_, number, &offset,
                          [&](const std::vector<VersionEdit>& edits) {
-                           for (const VersionEdit& edit : edits) {
-                             if (Status a = state.Apply(edit); !a.ok()) return a;
-                           }
-                           ++records;
-                           return Status::OK();
+                           Status a = state.ApplyAll(edits);
+                           if (a.ok()) ++records;
+                           return a;
                          });
     if (!s.ok()) Log(s.ToString());
     if (records == 0) continue;
@@ -212,10 +210,7 @@ Status Repairer::MoveToLost(const std::string& dir, const std::string& name) {
 Status Repairer::WriteManifest() {
   std::set<uint64_t> needed;
   for (const auto& [id, family] : state_.families) {
-    for (const auto& [table, added] : family.tables) {
-      for (const TphPiece& piece : added.tph.pieces) needed.insert(piece.meta->extent.file_number);
-      needed.insert(added.tph.directory.file_number);
-    }
+    family.AddFiles(&needed);
     state_.max_column_family = std::max(state_.max_column_family, id);
   }
   std::vector<std::pair<std::string, std::string>> unused;

@@ -34,6 +34,18 @@ class RepairTest : public DbTest {
     }
     return found;
   }
+  // "a" and "b", each in a compaction file of its own, whose names are told, the older first.
+  void FillTwoFiles(std::vector<std::string>* files) {
+    OpenDb();
+    for (const auto& [key, value] : {std::pair("a", "1"), std::pair("b", "2")}) {
+      ASSERT_TRUE(Put(key, value).ok());
+      ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    }
+    CloseDb();
+    *files = Files(FileType::kPieceFile);
+    ASSERT_EQ(files->size(), 2u);
+    std::sort(files->begin(), files->end());
+  }
   void Overwrite(const std::string& path, size_t at, size_t n) {
     std::string data;
     ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
@@ -97,15 +109,8 @@ TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
 }
 
 TEST_F(RepairTest, ACompactionFileIsLost) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(Put("b", "2").ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  CloseDb();
-  std::vector<std::string> files = Files(FileType::kPieceFile);
-  ASSERT_EQ(files.size(), 2u);
-  std::sort(files.begin(), files.end());
+  std::vector<std::string> files;
+  FillTwoFiles(&files);
   ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, files[0])).ok());
   EXPECT_FALSE(TryOpen().ok());
   ASSERT_TRUE(Repair().ok());
@@ -114,14 +119,8 @@ TEST_F(RepairTest, ACompactionFileIsLost) {
 }
 
 TEST_F(RepairTest, ATableWithoutItsIndexIsLeftOut) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(Put("b", "2").ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  CloseDb();
-  std::vector<std::string> files = Files(FileType::kPieceFile);
-  std::sort(files.begin(), files.end());
+  std::vector<std::string> files;
+  FillTwoFiles(&files);
   const std::string path = JoinPath(name_, files[0]);
   uint64_t size = 0;
   ASSERT_TRUE(fs_->GetFileSize(path, &size).ok());

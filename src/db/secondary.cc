@@ -87,12 +87,7 @@ Status Secondary::ReadManifest(bool* changed) {
   const uint64_t before = manifest_offset_;
   Status s = Manifest::Follow(db_->config_.fs, db_->config_.name, number, &manifest_offset_,
                               [this](const std::vector<VersionEdit>& edits)
-                                  NO_THREAD_SAFETY_ANALYSIS {
-                                    for (const VersionEdit& edit : edits) {
-                                      if (Status a = state_.Apply(edit); !a.ok()) return a;
-                                    }
-                                    return Status::OK();
-                                  });
+                                  NO_THREAD_SAFETY_ANALYSIS { return state_.ApplyAll(edits); });
   if (!s.ok()) {
     manifest_ = 0;  // from the start, if it can be read later
     return s;
@@ -104,11 +99,7 @@ Status Secondary::ReadManifest(bool* changed) {
 std::set<uint64_t> Secondary::FilesNeeded() {
   std::set<uint64_t> files;
   for (const auto& [id, family] : state_.families) {
-    if (names_.count(family.name) == 0) continue;
-    for (const auto& [table, added] : family.tables) {
-      for (const TphPiece& piece : added.tph.pieces) files.insert(piece.meta->extent.file_number);
-      if (added.tph.directory.length > 0) files.insert(added.tph.directory.file_number);
-    }
+    if (names_.count(family.name) != 0) family.AddFiles(&files);
   }
   return files;
 }

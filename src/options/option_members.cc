@@ -20,6 +20,7 @@ namespace {
 
 template <class S>
 void DumpTable(Logger* log, const compassdb::OptionTable<S>& table, const S& options) {
+  if (log == nullptr) return;
   for (const auto& [name, value] : compassdb::ListForLog(table, options)) {
     ROCKSDB_NAMESPACE::Header(log, "  Options.%s: %s", name.c_str(), value.c_str());
   }
@@ -228,7 +229,7 @@ void DBOptions::Dump(Logger* log) const { DumpTable(log, compassdb::DbOptionTabl
 
 void ColumnFamilyOptions::Dump(Logger* log) const {
   DumpTable(log, compassdb::FamilyOptionTable(), *this);
-  if (table_factory == nullptr) return;
+  if (log == nullptr || table_factory == nullptr) return;
   ROCKSDB_NAMESPACE::Header(log, "  table_factory options: %s",
                             table_factory->GetPrintableOptions().c_str());
 }

@@ -124,6 +124,11 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
   std::shared_ptr<rocksdb::Cache> default_cache_;  // made for want of another
 };
 
+NamedValues Joined(NamedValues first, const NamedValues& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 class PieceTableFactory : public BlockBasedTableFactory {
  public:
   PieceTableFactory(const PieceTableOptions& piece, const BlockBasedTableOptions& block)
@@ -154,16 +159,11 @@ class PieceTableFactory : public BlockBasedTableFactory {
   }
 
   NamedValues List(const ConfigOptions& config) const override {
-    NamedValues values = ListOptions(config, PieceTableOptionTable(), piece_);
-    const NamedValues block = BlockBasedTableFactory::List(config);
-    values.insert(values.end(), block.begin(), block.end());
-    return values;
+    return Joined(ListOptions(config, PieceTableOptionTable(), piece_),
+                  BlockBasedTableFactory::List(config));
   }
   NamedValues ForLog() const override {
-    NamedValues values = ListForLog(PieceTableOptionTable(), piece_);
-    const NamedValues block = BlockBasedTableFactory::ForLog();
-    values.insert(values.end(), block.begin(), block.end());
-    return values;
+    return Joined(ListForLog(PieceTableOptionTable(), piece_), BlockBasedTableFactory::ForLog());
   }
 
  protected:

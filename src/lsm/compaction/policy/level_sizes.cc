@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lsm/compaction/policy/picker.h"
+#include "store/level_bytes.h"
 
 namespace compassdb {
 
@@ -10,15 +11,8 @@ namespace {
 
 // The configured size of a level.
 double TargetBytes(const PickerConfig& config, int level) {
-  double bytes = static_cast<double>(config.level1_max_bytes);
-  for (int l = 1; l < level; ++l) {
-    bytes *= config.level_multiplier;
-    const size_t i = static_cast<size_t>(l);
-    if (i < config.level_multiplier_additional.size()) {
-      bytes *= config.level_multiplier_additional[i];
-    }
-  }
-  return bytes;
+  return LevelBytes(config.level1_max_bytes, config.level_multiplier,
+                    config.level_multiplier_additional, level);
 }
 
 double SizeRatio(const PickerConfig& config, int upper, int lower) {
