@@ -8,7 +8,7 @@
 //
 // A preset sets what is particular to the engine's tables (compassdb/table.h), and of a column family's
 // options max_write_buffer_number, min_write_buffer_number_to_merge and
-// level0_file_num_compaction_trigger. It leaves the rest as it is, the block cache and the sizes
+// level0_file_num_compaction_trigger (kHashKv also those named there). It leaves the rest as it is, the block cache and the sizes
 // of memtables, tables and levels among it; what is set after it wins. A database may be opened with another preset at any
 // time: what is there is read as before, and new tables take the new form.
 
@@ -41,6 +41,10 @@ enum class Preset {
   // reads, whatever the distribution of keys; an iterator merges all tables. Needs a comparator for which
   // keys of different bytes are different.
   kHashRange,
+  // "hash-kv" (HashKV): values of 192 bytes or more go to a value store of their own, grouped by the
+  // hash of the key (enable_blob_files, min_blob_size, enable_blob_garbage_collection). The least bytes
+  // written for large values that are updated; a read of such a value costs one read more, a scan one per value.
+  kHashKv,
 };
 
 // All presets, and the text form of each.

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "compassdb/data_order.h"
+#include "compassdb/value_gc.h"
 #include "rocksdb/table.h"
 
 namespace compassdb {
@@ -79,6 +80,27 @@ struct PieceTableOptions {
   uint32_t perfect_hash_threads = 1;
 
   Partition partition = Partition::kKeyRange;
+
+  // --- Separated values: with ColumnFamilyOptions::enable_blob_files (HashKV) ---
+
+  // Garbage that is tolerated among them, in per cent of the live bytes; collected beyond that if
+  // enable_blob_garbage_collection is set. Dynamically changeable.
+  uint32_t value_reserve_percent = 30;
+
+  // In text "greedy", "cost-benefit", "greedy-random" or "random". Dynamically changeable.
+  ValueGcPolicy value_gc_policy = ValueGcPolicy::kGreedy;
+
+  // Of how many groups kGreedyRandom takes one (d in HashKV 3.3), at least 1. Dynamically changeable.
+  uint32_t value_gc_choices = 8;
+
+  // Collections put values that were not updated since they were inserted into segments of their own, which
+  // are left alone until much of them is garbage (HashKV 3.4); with several db_paths into the last of them.
+  // Dynamically changeable.
+  bool value_hot_cold = false;
+
+  // What a segment group holds, about (HashKV's main segment); there are 64 to 512 groups.
+  // Dynamically changeable.
+  uint64_t value_group_bytes = 64ull << 20;
 };
 
 // "CompassTable". The caller owns the factory.

@@ -39,6 +39,7 @@ enum ValueType : uint8_t {
   kTypeNoop = 0xD,
   kTypeColumnFamilyRangeDeletion = 0xE,
   kTypeRangeDeletion = 0xF,
+  kTypeBlobIndex = 0x11,  // the value lies in the value store; only in tables
   kTypeDeletionWithTimestamp = 0x14,  // only as iterators over histories show deletions
   kTypeWideColumnEntity = 0x16,
   kTypeColumnFamilyWideColumnEntity = 0x17,
@@ -55,12 +56,15 @@ inline uint64_t PackTrailer(SequenceNumber seq, ValueType type) { return (seq <<
 // True for the types that a memtable or a piece may hold as point records.
 inline bool IsPointType(uint8_t t) {
   constexpr uint32_t kPointTypes = 1u << kTypeDeletion | 1u << kTypeValue | 1u << kTypeMerge |
-                                   1u << kTypeSingleDeletion | 1u << kTypeWideColumnEntity;
+                                   1u << kTypeSingleDeletion | 1u << kTypeWideColumnEntity |
+                                   1u << kTypeBlobIndex;
   return t < 32 && (kPointTypes >> t & 1) != 0;
 }
 
 // True for the types that give a key something to read.
-inline bool IsValueType(ValueType t) { return t == kTypeValue || t == kTypeWideColumnEntity; }
+inline bool IsValueType(ValueType t) {
+  return t == kTypeValue || t == kTypeWideColumnEntity || t == kTypeBlobIndex;
+}
 
 struct ParsedInternalKey {
   Slice user_key;

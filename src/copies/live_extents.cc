@@ -8,22 +8,29 @@ namespace compassdb {
 Status ReadLiveExtents(FileSystem* fs, const std::string& dir, uint64_t number,
                        ExtentsByFile* extents) {
   extents->clear();
-  std::map<uint32_t, std::map<uint64_t, TphMeta>> families;  // tables by id
+  struct Family {
+    std::map<uint64_t, TphMeta> tables;  // by id
+    std::map<uint64_t, Extent> values;   // by run
+  };
+  std::map<uint32_t, Family> families;
   Status s = Manifest::Replay(fs, dir, number, [&](const std::vector<VersionEdit>& edits) {
     for (const VersionEdit& edit : edits) {
       if (edit.drop_column_family) {
         families.erase(edit.column_family);
         continue;
       }
-      auto& tables = families[edit.column_family];
+      auto& [tables, values] = families[edit.column_family];
       for (const VersionEdit::Deleted& deleted : edit.deleted) tables.erase(deleted.tph_id);
       for (const VersionEdit::Added& added : edit.added) tables[added.tph.tph_id] = added.tph;
+      for (uint64_t id : edit.deleted_values) values.erase(id);
+      for (const ValueRunMeta& run : edit.added_values) values[run.run_id] = run.extent;
     }
     return Status::OK();
   });
   if (!s.ok()) return s;
-  for (const auto& [family, tables] : families) {
-    for (const auto& [id, table] : tables) {
+  for (const auto& [id, family] : families) {
+    for (const auto& [run, extent] : family.values) (*extents)[extent.file_number].push_back(extent);
+    for (const auto& [table_id, table] : family.tables) {
       for (const TphPiece& piece : table.pieces) {
         (*extents)[piece.meta->extent.file_number].push_back(piece.meta->extent);
       }

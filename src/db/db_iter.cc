@@ -159,7 +159,8 @@ class DBIter final : public rocksdb::Iterator {
       const bool has = !columns_.empty() && columns_.front().name().empty();
       return has ? columns_.front().value() : Slice();
     }
-    return forward_ && !merged_ ? source_.iter->value() : Slice(saved_value_);
+    if (!forward_ || merged_) return saved_value_;
+    return separated_ ? Slice(separated_value_) : source_.iter->value();
   }
   const rocksdb::WideColumns& columns() const override {
     if (!entity_) columns_.assign(1, rocksdb::WideColumn(rocksdb::kDefaultWideColumnName, value()));
@@ -393,6 +394,26 @@ class DBIter final : public rocksdb::Iterator {
                       ikey.type == kTypeDeletion ? kTypeDeletionWithTimestamp : ikey.type);
   }
 
+  // The value of saved_key_ that `ref` names. False on errors.
+  bool FetchSeparated(const Slice& ref, rocksdb::PinnableSlice* value) {
+    value->Reset();
+    Status s = source_.values == nullptr ? Status::NotFound()
+                                         : source_.values->Resolve(Bare(saved_key_), ref, value);
+    if (s.ok()) return true;
+    if (s.IsNotFound()) {
+      s = Status::Corruption("the separated value is gone of key",
+                             Slice(saved_key_).ToString(/*hex=*/true));
+    }
+    Fail(std::move(s));
+    return false;
+  }
+  // saved_value_ is a reference: the value takes its place.
+  bool FetchSaved() {
+    if (!FetchSeparated(saved_value_, &separated_value_)) return false;
+    saved_value_.assign(separated_value_.data(), separated_value_.size());
+    return true;
+  }
+
   void FindNextUserEntry(bool skipping);
   void SkipCovered();
   void MergeForward();
@@ -413,6 +434,8 @@ class DBIter final : public rocksdb::Iterator {
   bool forward_ = true;
   bool entity_ = false;
   bool merged_ = false;  // forward, and the value is in saved_value_
+  bool separated_ = false;  // forward, and the value is separated_value_
+  rocksdb::PinnableSlice separated_value_;
   bool has_prefix_ = false;
   std::string prefix_;
   std::string saved_key_;
@@ -431,7 +454,7 @@ class DBIter final : public rocksdb::Iterator {
 // From the internal iterator's position on, finds the first user key with a
 // value. With `skipping`, entries up to and including saved_key_ do not count.
 void DBIter::FindNextUserEntry(bool skipping) {
-  valid_ = entity_ = false;
+  valid_ = entity_ = separated_ = false;
   uint64_t run = 0;      // entries of one user key skipped in a row
   uint64_t covered = 0;  // keys under range tombstones in a row
   InternalIterator* const iter = source_.iter.get();
@@ -477,6 +500,8 @@ void DBIter::FindNextUserEntry(bool skipping) {
       return;
     } else {
       SaveVersion(ikey);
+      if (ikey.type == kTypeBlobIndex && !FetchSeparated(iter->value(), &separated_value_)) return;
+      separated_ = ikey.type == kTypeBlobIndex;
       FoundKey();
       return;
     }
@@ -534,8 +559,13 @@ void DBIter::MergeForward() {
     }
     const bool covered = Covered(ikey);
     if (ikey.type == kTypeWideColumnEntity && !covered) return Fail(MergeOntoEntity());
-    const bool has_base = ikey.type == kTypeValue && !covered;
-    const Slice base = has_base ? iter->value() : Slice();
+    const bool separated = ikey.type == kTypeBlobIndex && !covered;
+    const bool has_base = (ikey.type == kTypeValue || separated) && !covered;
+    Slice base = has_base ? iter->value() : Slice();
+    if (separated) {
+      if (!FetchSeparated(base, &separated_value_)) return;
+      base = separated_value_;
+    }
     if (!MergeOperands(has_base ? &base : nullptr)) return;
     merged = true;
   }
@@ -582,6 +612,7 @@ void DBIter::FoundEntity(const Slice& stored) {
 bool DBIter::ResolveBackward(bool* found) {
   InternalIterator* const iter = source_.iter.get();
   enum { kNothing, kPlain, kEntity } base = kNothing;
+  bool reference = false;  // saved_value_ names a separated value
   std::deque<std::string> newest_first;
   for (uint64_t run = 0; iter->Valid(); iter->Prev(), ++run) {
     ParsedInternalKey ikey;
@@ -601,6 +632,7 @@ bool DBIter::ResolveBackward(bool* found) {
       newest_first.clear();
       const Slice value = iter->value();
       saved_value_.assign(value.data(), value.size());
+      reference = ikey.type == kTypeBlobIndex;
       SaveVersion(ikey);
     } else {
       newest_first.push_front(iter->value().ToString());
@@ -609,6 +641,7 @@ bool DBIter::ResolveBackward(bool* found) {
   if (!iter->Valid() && !iter->status().ok()) return false;
   *found = base != kNothing || !newest_first.empty();
   entity_ = base == kEntity;
+  if (base != kNothing && reference && !FetchSaved()) return false;
   if (newest_first.empty()) return true;
   if (base == kEntity) {
     Fail(MergeOntoEntity());
@@ -649,6 +682,7 @@ bool DBIter::ResolveBySeek(bool* found) {
       saved_value_.assign(value.data(), value.size());
       entity_ = ikey.type == kTypeWideColumnEntity;
       SaveVersion(ikey);
+      if (ikey.type == kTypeBlobIndex && !FetchSaved()) return false;
       *found = true;
     } else if (ikey.type == kTypeMerge) {
       MergeForward();

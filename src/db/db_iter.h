@@ -12,6 +12,7 @@
 #include "iter/internal_iterator.h"
 #include "iter/merge_helper.h"
 #include "iter/range_tombstone_set.h"
+#include "iter/value_resolver.h"
 #include "rocksdb/iterator.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/statistics.h"
@@ -25,6 +26,7 @@ struct DBIterSource {
   std::shared_ptr<void> pins;
   InternalIteratorPtr iter;
   RangeTombstoneSet tombstones;
+  std::unique_ptr<ValueResolver> values;  // null: there are no separated values
   SequenceNumber snapshot = kMaxSequenceNumber;
   uint64_t super_version_number = 0;
 };

@@ -141,6 +141,7 @@ void DBImpl::BackgroundFlush() {
       unit.family = family;
       unit.reason = family->flush_reason;
       unit.request.memtables = family->PickFlush();
+      unit.request.view = family->store()->view();
       unit.request.threads = background_.compactions_running == 0 ? 2 : 1;
       unit.request.hurry = [this, f = family.get()](double done, uint64_t rest_bytes) {
         return HurryMerge(f, done, rest_bytes);

@@ -64,6 +64,7 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
     Status s = state->view->AddIterators(
         filtered, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
     if (!s.ok()) return s;
+    source->values = state->view->NewValueResolver(block);
   }
   source->iter = NewMergingIterator(family->comparator(), std::move(children));
   return Status::OK();

@@ -101,6 +101,7 @@ struct IntProperties {
     AddBackground(&all);
     AddTables(&all);
     AddCache(&all);
+    AddBlobCache(&all);
     return all;
   }
 
@@ -170,7 +171,10 @@ struct IntProperties {
       return keys > 2 * deletions ? keys - 2 * deletions : 0;
     };
     p["estimate-table-readers-mem"] = [](R* r) { return r->view_->Index().total(); };
-    p["estimate-live-data-size"] = [](R* r) { return r->Sum().live_data_bytes; };
+    p["estimate-live-data-size"] = [](R* r) { 
+      const ValueStats values = r->view_->Values();
+      return r->Sum().live_data_bytes + values.total_bytes - values.dead_bytes;
+    };
     p["total-sst-files-size"] = p["live-sst-files-size"] = [](R* r) { return r->Sum().total_bytes; };
     p["base-level"] = [](R* r) {
       return static_cast<uint64_t>(std::min(1, r->family_->store()->options().num_levels - 1));
@@ -184,12 +188,26 @@ struct IntProperties {
       });
       return oldest == UINT64_MAX ? 0 : oldest;
     };
-    for (const char* name :
-         {"num-blob-files", "total-blob-file-size", "live-blob-file-size",
-          "live-blob-file-garbage-size", "blob-cache-capacity", "blob-cache-usage",
-          "blob-cache-pinned-usage"}) {
-      p[name] = [](R*) { return 0; };
-    }
+    p["num-blob-files"] = [](R* r) { return r->view_->Values().files; };
+    // Files are shared by segments, whose bytes count.
+    p["total-blob-file-size"] = p["live-blob-file-size"] = [](R* r) {
+      return r->view_->Values().total_bytes;
+    };
+    p["live-blob-file-garbage-size"] = [](R* r) { return r->view_->Values().dead_bytes; };
+  }
+
+  static void AddBlobCache(std::map<std::string, Read>* all) {
+    auto& p = *all;
+    const auto cache = [](R* r) { return r->family_->store()->options().values.cache.get(); };
+    p["blob-cache-capacity"] = [cache](R* r) {
+      return cache(r) == nullptr ? 0 : cache(r)->GetCapacity();
+    };
+    p["blob-cache-usage"] = [cache](R* r) {
+      return cache(r) == nullptr ? 0 : cache(r)->GetUsage();
+    };
+    p["blob-cache-pinned-usage"] = [cache](R* r) {
+      return cache(r) == nullptr ? 0 : cache(r)->GetPinnedUsage();
+    };
   }
 
   static void AddCache(std::map<std::string, Read>* all) {
@@ -264,6 +282,7 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
       {"-separators", index.separators},
       {"-block-offsets", index.block_offsets},
       {"-filters", index.filters},
+      {"-values", index.values},
       {"-other", index.other}};
   for (const auto& [suffix, bytes] : parts) {
     if (part != suffix) continue;
@@ -343,7 +362,17 @@ bool PropertyReader::Text(const std::string& name, std::string* value) {
     if (statistics == nullptr) return false;
     *value = statistics->ToString();
   } else if (name == P::kBlobStats) {
-    *value = "Number of blob files: 0\nTotal size of blob files: 0\n";
+    const ValueStats values = view_->Values();
+    const uint64_t live = std::max<uint64_t>(1, values.total_bytes - values.dead_bytes);
+    char text[256];
+    snprintf(text, sizeof(text),
+             "Number of blob files: %llu\nTotal size of blob files: %llu\n"
+             "Total size of garbage in blob files: %llu\nBlob file space amplification: %.3f\n",
+             static_cast<unsigned long long>(values.files),
+             static_cast<unsigned long long>(values.total_bytes),
+             static_cast<unsigned long long>(values.dead_bytes),
+             static_cast<double>(values.total_bytes) / static_cast<double>(live));
+    *value = text;
   } else if (name == "compassdb.stats") {
     *value = CompassStats();
   } else if (name == "compassdb.stats-json") {

@@ -9,6 +9,7 @@ VersionEdit RecoveredFamily::AllTables(uint32_t id) const {
   VersionEdit edit;
   edit.column_family = id;
   for (const auto& [table, added] : tables) edit.added.push_back(added);
+  for (const auto& [run, meta] : values) edit.added_values.push_back(meta);
   return edit;
 }
 
@@ -17,6 +18,7 @@ void RecoveredFamily::AddFiles(std::set<uint64_t>* numbers) const {
     for (const TphPiece& piece : added.tph.pieces) numbers->insert(piece.meta->extent.file_number);
     if (added.tph.directory.length > 0) numbers->insert(added.tph.directory.file_number);
   }
+  for (const auto& [run, meta] : values) numbers->insert(meta.extent.file_number);
 }
 
 Status RecoveredState::ApplyAll(const std::vector<VersionEdit>& edits) {
@@ -47,7 +49,8 @@ Status RecoveredState::Apply(VersionEdit edit) {
   }
   auto it = families.find(edit.column_family);
   const bool touches = edit.drop_column_family || edit.log_number || edit.history_low ||
-                       !edit.added.empty() || !edit.deleted.empty();
+                       !edit.added.empty() || !edit.deleted.empty() ||
+                       !edit.added_values.empty() || !edit.deleted_values.empty();
   if (it == families.end()) {
     if (!touches) return Status::OK();
     return Status::Corruption("manifest", "an edit names the unknown column family " +
@@ -72,6 +75,17 @@ Status RecoveredState::Apply(VersionEdit edit) {
     const uint64_t id = added.tph.tph_id;
     if (!family.tables.emplace(id, std::move(added)).second) {
       return Status::Corruption("manifest: adds a table twice", std::to_string(id));
+    }
+  }
+  for (uint64_t id : edit.deleted_values) {
+    if (family.values.erase(id) == 0) {
+      return Status::Corruption("manifest: deletes a run of values that is not there",
+                                std::to_string(id));
+    }
+  }
+  for (const ValueRunMeta& meta : edit.added_values) {
+    if (!family.values.emplace(meta.run_id, meta).second) {
+      return Status::Corruption("manifest: adds a run of values twice", std::to_string(meta.run_id));
     }
   }
   return Status::OK();

@@ -21,10 +21,11 @@ struct RecoveredFamily {
   uint64_t log_number = 0;
   std::string history_low;  // of user-defined timestamps
   std::map<uint64_t, VersionEdit::Added> tables;  // by id
+  std::map<uint64_t, ValueRunMeta> values;        // runs of the value store, by id
 
-  // The tables as one edit of that family.
+  // The tables and values as one edit of that family.
   VersionEdit AllTables(uint32_t id) const;
-  // Adds the numbers of the files that the tables lie in.
+  // Adds the numbers of the files that the tables and values lie in.
   void AddFiles(std::set<uint64_t>* numbers) const;
 };
 

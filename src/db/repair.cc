@@ -195,6 +195,17 @@ Status Repairer::CheckTables() {
       changed_ = true;
       it = family.tables.erase(it);
     }
+    std::erase_if(family.values, [&](const auto& run) {
+      const Extent& extent = run.second.extent;
+      uint64_t size = 0;
+      Status s = fs_->GetFileSize(db.files_->PathOf(extent.file_number), &size);
+      if (s.ok() && size < extent.offset + extent.length) s = Status::Corruption("the file is shorter");
+      if (s.ok()) return false;
+      Log("values " + std::to_string(run.first) + " of [" + family.name + "] are lost: " +
+          s.ToString());
+      changed_ = true;
+      return true;
+    });
   }
   return Status::OK();
 }

@@ -188,7 +188,14 @@ Status Secondary::Prepare(std::vector<Change>* changes) {
         }
       }
       for (const auto& [id, level] : present) change.edit.deleted.push_back({level, id});
-      if (!change.edit.added.empty() || !change.edit.deleted.empty()) {
+      std::set<uint64_t> runs;
+      for (const ValueRunMeta& meta : now.added_values) runs.insert(meta.run_id);
+      for (const auto& [id, meta] : found->second.values) {
+        if (runs.erase(id) == 0) change.edit.added_values.push_back(meta);
+      }
+      change.edit.deleted_values.assign(runs.begin(), runs.end());
+      if (!change.edit.added.empty() || !change.edit.deleted.empty() ||
+          !change.edit.added_values.empty() || !change.edit.deleted_values.empty()) {
         changes->push_back(std::move(change));
       }
     }

@@ -39,7 +39,7 @@ void CompactionIterator::Next() {
     queue_.pop_front();
     from_queue_ = false;
   } else {
-    StepInput();  // past the live record
+    StepInput(Fate::kWritten);  // past the live record
   }
   Advance();
 }
@@ -92,7 +92,11 @@ bool CompactionIterator::ParseInput(ParsedInternalKey* version) {
   return true;
 }
 
-void CompactionIterator::StepInput() {
+void CompactionIterator::StepInput(Fate fate) {
+  if (fate != Fate::kWritten && options_.dropped_value &&
+      ExtractType(input_->key()) == kTypeBlobIndex) {
+    options_.dropped_value(ExtractUserKey(input_->key()), input_->value(), fate == Fate::kHidden);
+  }
   ++stats_.records_in;
   stats_.raw_key_bytes_in += input_->key().size();
   stats_.raw_value_bytes_in += input_->value().size();
@@ -169,7 +173,7 @@ void CompactionIterator::ProcessVersion(const ParsedInternalKey& version) {
       first_version_ = false;
     }
     ++stats_.dropped_by_filter;
-    StepInput();
+    StepInput(Fate::kDropped);
     return;
   }
   const size_t stripe = StripeOf(version.sequence);
@@ -206,7 +210,7 @@ void CompactionIterator::ProcessHidden(const ParsedInternalKey& version) {
     lone_single_delete_ = false;
   }
   ++stats_.dropped_hidden;
-  StepInput();
+  StepInput(Fate::kHidden);
 }
 
 // The newest version of a stripe.
@@ -217,7 +221,7 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
   if (RangeDeleted(version, stripe_)) {
     ++stats_.dropped_range_deleted;
     if (first && !Stale()) AddPending(version, {seq, kTypeDeletion, false, true, false});
-    StepInput();
+    StepInput(Fate::kDropped);
     return;
   }
   if (version.type == kTypeMerge) {
@@ -227,13 +231,13 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
   if (!IsValueType(version.type)) {
     AddPending(version, {seq, version.type, true, false, false});
     lone_single_delete_ = version.type == kTypeSingleDeletion;
-    StepInput();
+    StepInput(Fate::kDropped);
     return;
   }
   Decision decision = Decision::kKeep;
   // Entities are not shown to filters.
-  if (first && options_.filter != nullptr && version.type == kTypeValue && !Stale()) {
-    decision = AskFilter(CompactionFilter::ValueType::kValue, input_->value());
+  if (first && options_.filter != nullptr && version.type != kTypeWideColumnEntity && !Stale()) {
+    decision = AskFilterOfValue(version);
   }
   switch (decision) {
     case Decision::kKeep:
@@ -241,7 +245,7 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
       return;
     case Decision::kChangeValue:
       Emit(version.user_key, seq, kTypeValue, std::move(filter_value_));
-      StepInput();
+      StepInput(Fate::kDropped);
       return;
     case Decision::kRemove:
     case Decision::kPurge:
@@ -250,16 +254,43 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
                  {seq, decision == Decision::kRemove ? kTypeDeletion : kTypeSingleDeletion, false,
                   false, false});
       lone_single_delete_ = decision == Decision::kPurge;
-      StepInput();
+      StepInput(Fate::kDropped);
       return;
     case Decision::kRemoveAndSkipUntil:
       StartSkipping(version);
       ++stats_.dropped_by_filter;
-      StepInput();
+      StepInput(Fate::kDropped);
       return;
     default:
       return;  // AskFilter has set the status
   }
+}
+
+// False if it is not there, which only values have that are superseded outside of the job and were
+// collected since; or, with the status, if it cannot be read.
+bool CompactionIterator::FetchSeparated(const Slice& ref, rocksdb::PinnableSlice* value) {
+  if (options_.values == nullptr) {
+    status_ = Status::Corruption("a separated value without a value store", user_key_);
+    return false;
+  }
+  Status s = options_.values->Resolve(user_key_, ref, value);
+  if (!s.ok() && !s.IsNotFound()) status_ = std::move(s);
+  return s.ok();
+}
+
+CompactionIterator::Decision CompactionIterator::AskFilterOfValue(
+    const ParsedInternalKey& version) {
+  if (version.type == kTypeValue) {
+    return AskFilter(CompactionFilter::ValueType::kValue, input_->value());
+  }
+  filter_value_.clear();
+  filter_skip_.clear();
+  const Decision by_key =
+      options_.filter->FilterBlobByKey(options_.level, user_key_, &filter_value_, &filter_skip_);
+  if (by_key != Decision::kUndetermined) return CheckDecision(by_key);
+  rocksdb::PinnableSlice value;
+  if (!FetchSeparated(input_->value(), &value)) return Decision::kKeep;
+  return AskFilter(CompactionFilter::ValueType::kValue, value);
 }
 
 // Answers only decisions that the callers handle, or sets the status.
@@ -269,6 +300,10 @@ CompactionIterator::Decision CompactionIterator::AskFilter(CompactionFilter::Val
   filter_skip_.clear();
   const Decision decision = options_.filter->FilterV2(options_.level, user_key_, type, value,
                                                       &filter_value_, &filter_skip_);
+  return CheckDecision(decision);
+}
+
+CompactionIterator::Decision CompactionIterator::CheckDecision(Decision decision) {
   switch (decision) {
     case Decision::kKeep:
     case Decision::kRemove:
@@ -373,7 +408,17 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
   }
 
   if (end == StripeEnd::kBase) {
-    const Slice base = input_->value();
+    rocksdb::PinnableSlice separated;
+    Slice base = input_->value();
+    if (ExtractType(input_->key()) == kTypeBlobIndex) {
+      if (!FetchSeparated(base, &separated)) {
+        if (!status_.ok()) return;
+        EmitOperands(&operands);  // the base stays as it is, below them
+        have_stripe_ = false;
+        return;
+      }
+      base = separated;
+    }
     FoldBase(&operands, &base);
   } else if (end == StripeEnd::kNoBase) {
     FoldBase(&operands, nullptr);
@@ -390,7 +435,7 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
     return;
   }
   // The record at hand is within the result, or hidden by it.
-  if (status_.ok()) StepInput();
+  if (status_.ok()) StepInput(Fate::kDropped);
 }
 
 // Walks the stripe's operands. On kBase and kNoBase the input stands at the
@@ -405,11 +450,11 @@ CompactionIterator::StripeEnd CompactionIterator::CollectOperands(SequenceNumber
     }
     if (StripeOf(version.sequence) != stripe_) return StripeEnd::kNextStripe;
     if (RangeDeleted(version, stripe_)) return StripeEnd::kNoBase;
-    if (version.type == kTypeValue) return StripeEnd::kBase;
+    if (version.type == kTypeValue || version.type == kTypeBlobIndex) return StripeEnd::kBase;
     if (version.type == kTypeWideColumnEntity) return StripeEnd::kEntity;
     if (version.type != kTypeMerge) return StripeEnd::kNoBase;
     if (!TakeOperand(top, version.sequence, operands, removed)) return StripeEnd::kStopped;
-    StepInput();
+    StepInput(Fate::kDropped);
   }
   return StripeEnd::kEndOfKey;
 }

@@ -33,6 +33,7 @@
 #include "iter/internal_iterator.h"
 #include "iter/merge_helper.h"
 #include "iter/range_tombstone_set.h"
+#include "iter/value_resolver.h"
 #include "rocksdb/compaction_filter.h"
 
 namespace compassdb {
@@ -52,6 +53,11 @@ struct CompactionIteratorOptions {
   std::string history_low;  // a timestamp; empty: the comparator has none, or all history stays
   std::function<bool(const Slice& user_key)> may_exist_outside;
   std::function<bool(const Slice& user_key)> is_stale;
+  // Fetches separated values for filters and merges; null: there are none.
+  const ValueResolver* values = nullptr;
+  // A record that names a separated value is not written again. `superseded`: a newer record of the
+  // key hides it. May be null.
+  std::function<void(const Slice& user_key, const Slice& ref, bool superseded)> dropped_value;
   // A SingleDelete that meets a Deletion is Corruption, as in RocksDB.
   bool enforce_single_delete_contracts = false;
   // SingleDelete pairs newer than this leave a deletion, which transactions
@@ -113,7 +119,9 @@ class CompactionIterator {
   };
 
   void Advance();
-  void StepInput();
+  enum class Fate : uint8_t { kWritten, kHidden, kDropped };  // of the record that is left behind
+  void StepInput(Fate fate);
+  bool FetchSeparated(const Slice& ref, rocksdb::PinnableSlice* value);
   void AddPending(const ParsedInternalKey& version, Pending tombstone);
   bool InKey(const Slice& user_key) const;
   bool BelowHistory(const Slice& user_key) const;
@@ -137,6 +145,8 @@ class CompactionIterator {
   // The filter.
   using Decision = rocksdb::CompactionFilter::Decision;
   Decision AskFilter(rocksdb::CompactionFilter::ValueType type, const Slice& value);
+  Decision AskFilterOfValue(const ParsedInternalKey& version);
+  Decision CheckDecision(Decision decision);
   void StartSkipping(const ParsedInternalKey& newest);
 
   void FlushPending(bool older_output_follows);

@@ -33,6 +33,10 @@ bool GetContext::Add(SequenceNumber seq, ValueType type, const Slice& value,
       }
       state_ = State::kFound;
       return false;
+    case kTypeBlobIndex:
+      AddSeparated(value);
+      state_ = State::kFound;
+      return false;
     case kTypeWideColumnEntity:
       AddEntity(value, pin);
       state_ = State::kFound;
@@ -77,6 +81,24 @@ void GetContext::AddEntity(const Slice& stored, rocksdb::Cleanable* pin) {
     Slice column;
     error_ = DefaultWideColumn(stored, &column);
     if (error_.ok()) Keep(column, pin);
+  }
+}
+
+void GetContext::AddSeparated(const Slice& ref) {
+  if (value_ == nullptr && collect_ == nullptr) return;  // existence only
+  rocksdb::PinnableSlice fetched;
+  const bool whole = state_ != State::kMerging && collect_ == nullptr;
+  rocksdb::PinnableSlice* const to = whole ? value_ : &fetched;
+  Status s = values_ == nullptr ? Status::NotFound() : values_->Resolve(user_key_, ref, to);
+  if (s.IsNotFound()) {
+    s = Status::Corruption("the separated value is gone of key", user_key_.ToString(/*hex=*/true));
+  }
+  if (!s.ok()) {
+    error_ = std::move(s);
+  } else if (state_ == State::kMerging) {
+    AddBase(to);
+  } else if (collect_ != nullptr) {
+    collect_->emplace_back(to->data(), to->size());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/internal_key.h"
+#include "iter/value_resolver.h"
 #include "rocksdb/cleanable.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/slice.h"
@@ -54,6 +55,9 @@ class GetContext {
     statistics_ = statistics;
   }
 
+  // Of the source that feeds versions next, as long as it does; null: it has no separated values.
+  void SetValues(const ValueResolver* values) { values_ = values; }
+
   // GetEntity: `value` receives an entity as it is stored, and found_entity() says so. Otherwise it
   // receives the value of the entity's default column.
   void KeepEntities() { keep_entities_ = true; }
@@ -65,6 +69,7 @@ class GetContext {
 
  private:
   void AddEntity(const Slice& stored, rocksdb::Cleanable* pin);
+  void AddSeparated(const Slice& ref);
   void Keep(const Slice& value, rocksdb::Cleanable* pin);
   bool AddOperand(const Slice& value);
   void AddBase(const Slice* base);
@@ -73,6 +78,7 @@ class GetContext {
   SequenceNumber snapshot_;
   const rocksdb::MergeOperator* merge_operator_;
   rocksdb::PinnableSlice* value_;
+  const ValueResolver* values_ = nullptr;
   State state_ = State::kSearching;
   bool keep_entities_ = false;
   bool found_entity_ = false;

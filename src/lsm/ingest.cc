@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lsm/compaction/exec/job_file.h"
+#include "lsm/compaction/exec/value_separator.h"
 #include "lsm/lsm_store_impl.h"
 
 namespace compassdb {
@@ -15,12 +16,18 @@ namespace {
 class TableCutter {
  public:
   TableCutter(const StoreContext* context, const StoreOptions* options, int level, size_t path,
-              std::vector<RangeTombstone> tombstones)
+              const LsmVersion* version, uint32_t group_bits, std::vector<RangeTombstone> tombstones)
       : context_(context),
         options_(options),
         level_(level),
         tombstones_(std::move(tombstones)),
         file_(context, options, path, /*flush=*/false),
+        values_(context, options,
+                {.level = level,
+                 .path = path,
+                 .group_bits = group_bits,
+                 .fresh_from = 0,  // newer than all that is there
+                 .version = version}),
         build_(PieceOptions(*context, *options, {.level = level})) {}
 
   Status Run(InternalIterator* records, VersionEdit* edit, JobReport* report) {
@@ -35,17 +42,21 @@ class TableCutter {
         s = FinishTable(user_key.ToString(), edit, report);
       }
       if (s.ok()) s = Open();
-      if (s.ok()) s = piece_->Add(records->key(), records->value());
+      Slice key = records->key(), value = records->value();
+      if (s.ok() && !values_.idle()) s = values_.Pass(/*stale=*/false, &key, &value);
+      if (s.ok()) s = piece_->Add(key, value);
       if (!s.ok()) return s;
       last.assign(user_key.data(), user_key.size());
       if ((++n & 0x3ff) == 0) file_.Throttle();
     }
     Status s = records->status();
     if (s.ok() && (piece_ != nullptr || !tombstones_.empty())) s = FinishTable({}, edit, report);
+    if (s.ok()) s = values_.Finish(edit);
     if (s.ok()) s = file_.Finish();
     if (!s.ok() || !file_.created()) return s;
+    ReportValueFile(values_.file(), report);
     report->records_in = report->records_out = n;
-    report->bytes_written = file_.bytes();
+    report->bytes_written += file_.bytes();
     report->output_files.push_back(file_.number());
     report->output_paths.push_back(file_.path());
     return s;
@@ -89,6 +100,7 @@ class TableCutter {
   const std::vector<RangeTombstone> tombstones_;
   std::optional<std::string> lower_;  // where the table that is open begins
   JobFile file_;
+  ValueSeparator values_;
   const PieceBuildOptions build_;
   std::unique_ptr<PieceBuilder> piece_;
 };
@@ -98,7 +110,12 @@ class TableCutter {
 class LsmStore::IngestTask final : public CompactionTask {
  public:
   IngestTask(LsmStore* store, IngestRequest request, int level, size_t path)
-      : store_(store), request_(std::move(request)), level_(level), path_(path) {}
+      : store_(store),
+        version_(store->version_),
+        group_bits_(store->values_.GroupBits(store->current()->values)),
+        request_(std::move(request)),
+        level_(level),
+        path_(path) {}
   int input_level() const override { return level_; }
   int output_level() const override { return level_; }
   std::string Describe() const override { return "ingestion into L" + std::to_string(level_); }
@@ -109,10 +126,11 @@ class LsmStore::IngestTask final : public CompactionTask {
     report->input_level = report->output_level = level_;
     report->reason = "ingestion";
     const std::shared_ptr<const StoreOptions> options = store_->current();
-    TableCutter cutter(store_->context_, options.get(), level_, path_, request_.tombstones);
+    TableCutter cutter(store_->context_, options.get(), level_, path_, version_.get(), group_bits_,
+                       request_.tombstones);
     Status s = cutter.Run(request_.records.get(), edit, report);
     if (!s.ok()) return s;
-    for (uint64_t number : report->output_files) store_->PinUntilInstalled(number);
+    store_->PinUntilInstalled(*report);
     report->micros = (store_->context_->clock->NowNanos() - start) / 1000;
     store_->RecordJob(*report);
     return s;
@@ -120,6 +138,8 @@ class LsmStore::IngestTask final : public CompactionTask {
 
  private:
   LsmStore* const store_;
+  const std::shared_ptr<const LsmVersion> version_;
+  const uint32_t group_bits_;
   IngestRequest request_;
   const int level_;
   const size_t path_;

@@ -5,6 +5,7 @@
 #include "lsm/compaction/exec/flush_job.h"
 #include "lsm/lsm_store.h"
 #include "lsm/lsm_store_impl.h"
+#include "value_store/value_cache.h"
 
 namespace compassdb {
 
@@ -65,7 +66,7 @@ class LsmTask : public CompactionTask {
     CompactionJob job(input_, snapshots, cancel);
     Status s = job.Run(edit, report);
     if (!s.ok()) return s;
-    for (uint64_t number : report->output_files) store_->PinUntilInstalled(number);
+    store_->PinUntilInstalled(*report);
     report->records_dropped = report->records_in - std::min(report->records_in,
                                                             report->records_out);
     report->micros = (store_->context()->clock->NowNanos() - start) / 1000;
@@ -91,6 +92,29 @@ class LsmTask : public CompactionTask {
   const bool trivial_;
   const char* const reason_;
 };
+
+TableContextRef MakeTableContext(const StoreContext& context, const StoreOptions& options) {
+  TableReaderOptions reader;
+  reader.comparator = options.comparator;
+  reader.block_cache = options.block_cache;
+  reader.statistics = context.statistics;
+  reader.index_priority = options.index_high_priority ? rocksdb::Cache::Priority::HIGH
+                                                      : rocksdb::Cache::Priority::LOW;
+  reader.filters = static_cast<bool>(options.filter.new_bits);
+  return std::make_shared<const TableContext>(context.files, reader);
+}
+
+std::shared_ptr<const ValueContext> MakeValueContext(const StoreContext& context,
+                                                     const StoreOptions& options,
+                                                     TableContextRef tables) {
+  auto values = std::make_shared<ValueContext>();
+  values->tables = std::move(tables);
+  values->ledger = context.ledger;
+  values->paged = options.index_mode == IndexMode::kPaged;
+  values->cache = options.values.cache != nullptr ? options.values.cache : options.block_cache;
+  values->cache_space = NewValueCacheSpace();
+  return values;
+}
 
 // The order of a level. Level 0: newest first; flushes commit in order, so
 // their sequences do not interleave. Deeper: by key, or by search key.
@@ -139,18 +163,12 @@ TphMeta MemTableBounds(const Comparator* cmp, const FlushRequest& request) {
 LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
     : context_(context),
       options_(options),
+      table_context_(MakeTableContext(*context, options)),
+      values_(MakeValueContext(*context, options, table_context_)),
       recovered_(static_cast<size_t>(std::max(2, options.num_levels))),
       counters_(std::make_shared<JobCounters>(recovered_.size())),
       accounting_(options_.scan_bytes_per_read, context->compaction_wanted, recovered_.size()) {
   current_ = std::make_shared<const StoreOptions>(options);
-  TableReaderOptions reader;
-  reader.comparator = options_.comparator;
-  reader.block_cache = options_.block_cache;
-  reader.statistics = context->statistics;
-  reader.index_priority = options_.index_high_priority ? rocksdb::Cache::Priority::HIGH
-                                                       : rocksdb::Cache::Priority::LOW;
-  reader.filters = static_cast<bool>(options_.filter.new_bits);
-  table_context_ = std::make_shared<const TableContext>(context->files, reader);
   SetVersion(std::vector<std::vector<TableRef>>(recovered_.size()));
 }
 
@@ -163,7 +181,8 @@ LsmStore::~LsmStore() {
 
 void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
   version_ =
-      std::make_shared<const LsmVersion>(table_context_, std::move(levels), counters_, &accounting_);
+      std::make_shared<const LsmVersion>(table_context_, std::move(levels), counters_, &accounting_,
+                                         context_->hasher, values_.version());
 }
 
 Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
@@ -182,7 +201,7 @@ Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
       return Status::Corruption("manifest: adds a table twice", std::to_string(a.tph.tph_id));
     }
   }
-  return Status::OK();
+  return values_.ApplyRecovered(edit);
 }
 
 Status LsmStore::CheckFiles() const {
@@ -198,6 +217,7 @@ Status LsmStore::CheckFiles() const {
       add(meta.directory);
     }
   }
+  for (const auto& [id, meta] : values_.recovered()) add(meta.extent);
   for (const auto& [number, end] : ends) {
     const std::string path = context_->files->PathOf(number);
     uint64_t size = 0;
@@ -236,6 +256,7 @@ Status LsmStore::Open() {
               LevelOrder(options_.comparator, level));
   }
   recovered_.clear();
+  values_.Open();
   SetVersion(std::move(levels));
   return Status::OK();
 }
@@ -279,20 +300,23 @@ Status LsmStore::OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* 
   return Status::OK();
 }
 
-void LsmStore::PinUntilInstalled(uint64_t file_number) {
+void LsmStore::PinUntilInstalled(const JobReport& report) {
   MutexLock lock(&handles_mu_);
-  pinned_files_.insert(file_number);
+  pinned_files_.insert(report.output_files.begin(), report.output_files.end());
+  pinned_files_.insert(report.value_files.begin(), report.value_files.end());
 }
 
 void LsmStore::RecordJob(const JobReport& report) { counters_->Record(report); }
 
 Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
   const std::shared_ptr<const StoreOptions> options = current();
-  FlushJob job(context_, options.get());
+  const auto* const version = static_cast<const LsmVersion*>(request.view.get());
+  const uint32_t group_bits = version == nullptr ? 0 : ValueGroupBits(version->values(), options->values);
+  FlushJob job(context_, options.get(), version, group_bits);
   edit->column_family = options_.column_family_id;
   Status s = job.Run(request, edit, report);
   if (!s.ok()) return s;
-  if (job.output_file() != 0) PinUntilInstalled(job.output_file());
+  PinUntilInstalled(*report);
   report->reason = "flush";
   RecordJob(*report);
   return Status::OK();
@@ -329,6 +353,7 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
     }
     tables->tables.emplace_back(a.level, std::move(table));
   }
+  tables->values = values_.Prepare(edit);
   *prepared = std::move(tables);
   return Status::OK();
 }
@@ -391,6 +416,12 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
       if (pinned_files_.erase(a.tph.directory.file_number) != 0) {
         context_->ledger->UnpinFile(a.tph.directory.file_number);
       }
+      values_.NoteFlushed(a.tph.largest_seq);
+    }
+    for (const ValueRunMeta& m : edit.added_values) {
+      if (pinned_files_.erase(m.extent.file_number) != 0) {
+        context_->ledger->UnpinFile(m.extent.file_number);
+      }
     }
     // The map is swept when half of it may be dead, not at every commit.
     if (table_handles_.size() > sweep_at_) {
@@ -398,6 +429,7 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
       sweep_at_ = 2 * table_handles_.size() + 256;
     }
   }
+  values_.Install(edit, tables->values);
   SetVersion(std::move(levels));
 }
 
@@ -408,6 +440,7 @@ void LsmStore::Snapshot(VersionEdit* edit) const {
       edit->added.push_back({static_cast<int>(level), t->meta()});
     }
   }
+  values_.Snapshot(edit);
 }
 
 PickerInput LsmStore::MakePickerInput() const {
@@ -473,6 +506,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   size_t all = 0;
   for (const auto& level : levels) all += level.size();
   input.full = all == input.inputs.size() + input.bases.size();
+  input.group_bits = values_.GroupBits(options->values);
   // What the job may write: each input's own range if tables move or are
   // rewritten, or else all from the first key to the last.
   std::vector<TphMeta> ranges;
@@ -511,18 +545,22 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   for (TphMeta& range : ranges) {
     claims_.push_back({task.get(), plan.output_level, std::move(range)});
   }
+  if (!plan.trivial_move && options->values.enabled) NoteLateJob(task.get());
   return task;
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
   if (dropped_) return nullptr;
+  if (std::unique_ptr<CompactionTask> task = PickValueGc()) return task;
   bool conflict = false;
   return MakeTask(compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()), false, nullptr,
                   &conflict);
 }
 
 bool LsmStore::NeedsCompaction() const {
-  return !dropped_ && !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty();
+  return !dropped_ &&
+         (values_.NeedsCollection(current()->values, context_->clock->NowMicros() / 1000000) ||
+          !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty());
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& request,
@@ -555,6 +593,18 @@ std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request)
 void LsmStore::Release(CompactionTask* task) {
   for (uint64_t id : task->BusyTables()) busy_.erase(id);
   std::erase_if(claims_, [&](const Claim& claim) { return claim.task == task; });
+  if (const auto group = collecting_.find(task); group != collecting_.end()) {
+    values_.Release(group->second);
+    collecting_.erase(group);
+  }
+  if (const auto late = late_jobs_.find(task); late != late_jobs_.end()) {
+    values_.EndLateJob(late->second);
+    late_jobs_.erase(late);
+  }
+}
+
+void LsmStore::NoteLateJob(const CompactionTask* task) {
+  late_jobs_.emplace(task, values_.BeginLateJob());
 }
 
 void LsmStore::SetOptions(const StoreOptions& changed) {
@@ -577,6 +627,9 @@ void LsmStore::SetOptions(const StoreOptions& changed) {
   next->periodic_seconds = changed.periodic_seconds;
   next->filter.prefix_extractor = changed.filter.prefix_extractor;
   next->scan_bytes_per_read = changed.scan_bytes_per_read;
+  const std::shared_ptr<rocksdb::Cache> cache = next->values.cache;  // as opened
+  next->values = changed.values;
+  next->values.cache = cache;
   accounting_.bytes_per_read = changed.scan_bytes_per_read;
   MutexLock lock(&handles_mu_);
   current_ = std::move(next);
@@ -588,6 +641,7 @@ uint64_t LsmStore::PendingCompactionBytes() const {
 
 void LsmStore::MarkDropped() {
   dropped_ = true;
+  values_.MarkDropped();
   for (const auto& level : version_->levels()) {
     for (const TableRef& t : level) {
       t->MarkDirectoryObsolete();

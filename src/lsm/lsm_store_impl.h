@@ -22,6 +22,7 @@
 #include "lsm/lsm_version.h"
 #include "store/store.h"
 #include "util/mutex.h"
+#include "value_store/value_store.h"
 
 namespace compassdb {
 
@@ -59,14 +60,16 @@ class LsmStore : public Store {
 
   const StoreContext* context() const { return context_; }
   // A finished job's file stays pinned in the ledger until Install adds its extents.
-  void PinUntilInstalled(uint64_t file_number);
+  void PinUntilInstalled(const JobReport& report);
   void RecordJob(const JobReport& report);
 
  private:
   class IngestTask;
   class EditTask;
+  class ValueGcTask;
   struct PreparedTables : Prepared {
     std::vector<std::pair<int, TableRef>> tables;
+    std::vector<ValueRunRef> values;
   };
   using OpenPieces = std::unordered_map<uint64_t, std::shared_ptr<Piece>>;  // by id
   // Without reading anything. Takes its pieces from `open`, and puts there those that were not.
@@ -81,6 +84,10 @@ class LsmStore : public Store {
   std::unique_ptr<CompactionTask> MakeTask(const CompactionPlan& plan, bool manual,
                                            const FlushRequest* flushed, bool* conflict);
   void SetVersion(std::vector<std::vector<TableRef>> levels);
+  // Null: the values have room enough (value_gc_task.cc).
+  std::unique_ptr<CompactionTask> PickValueGc();
+  // A late job (ValueStore), until Release.
+  void NoteLateJob(const CompactionTask* task);
 
   const StoreContext* const context_;
   std::shared_ptr<const StoreOptions> current() const EXCLUDES(handles_mu_) {
@@ -90,6 +97,9 @@ class LsmStore : public Store {
 
   const StoreOptions options_;  // as opened
   TableContextRef table_context_;
+  ValueStore values_;
+  std::unordered_map<const CompactionTask*, ValueStore::LateJob> late_jobs_;
+  std::unordered_map<const CompactionTask*, ValueGroup> collecting_;
   std::shared_ptr<const LsmVersion> version_;
   std::unordered_set<uint64_t> busy_;  // table ids
   // Where running tasks will put tables. A task with several inputs may span a

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsm/lsm_version.h"
 
+#include "lsm/point_values.h"
+
 #include <algorithm>
 #include <array>
 #include <unordered_set>
@@ -65,14 +67,17 @@ void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
 
 LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef>> levels,
                        std::shared_ptr<const JobCounters> counters,
-                       const ScanAccounting* accounting)
+                       const ScanAccounting* accounting, KeyHasher hasher,
+                       std::shared_ptr<const ValueVersion> values)
     : context_(std::move(context)),
       comparator_(context_->options.comparator),
       order_(context_->order),
       hashes_stand_for_keys_(context_->order.HashesStandForKeys()),
       levels_(std::move(levels)),
       counters_(std::move(counters)),
-      accounting_(accounting) {
+      accounting_(accounting),
+      hasher_(hasher),
+      values_(std::move(values)) {
   finders_.reserve(levels_.size());
   for (size_t level = 0; level < levels_.size(); ++level) {
     const bool by_keys = level > 0 && !IsHashLevel(levels_[level]);
@@ -105,6 +110,8 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
     int level;
     DirectoryProbe directory;
   };
+  const PointValues values(*values_, read, hash);
+  if (!values_->empty()) ctx->SetValues(&values);
   // Raw, because clearing what is never used took longer than all else here.
   alignas(Probe) std::byte room[kProbesAtOnce * sizeof(Probe)];
   Probe* const probes = reinterpret_cast<Probe*>(room);
@@ -226,6 +233,7 @@ IndexMemory LsmVersion::Index() const {
   for (const auto& level : levels_) {
     for (const TableRef& table : level) sum.other += table->MemoryBytes();
   }
+  if (!values_->empty()) sum.values += values_->MemoryBytes();
   return sum;
 }
 
@@ -280,6 +288,9 @@ Status LsmVersion::Verify() const {
       }
     }
   }
+  for (const ValueRunRef& run : values_->runs()) {
+    if (Status s = run->Verify(); !s.ok()) return s;
+  }
   return Status::OK();
 }
 
@@ -294,11 +305,59 @@ bool LsmVersion::MayHoldBelow(int level, const Slice& user_key, const KeyHash& h
     if (table == nullptr) continue;
     // Equal keys may have different bytes: their hashes prove nothing (rule 6).
     if (!hashes_stand_for_keys_) return true;
-    DirectoryHit hit;
-    if (!(*table)->tph().Lookup({}, hash, &hit).ok()) return true;
-    if (hit.kind != DirectoryHit::kAbsent) return true;
+    if (MayHoldIn(*table, hash)) return true;
   }
   return false;
+}
+
+bool LsmVersion::MayHoldIn(const TableRef& table, const KeyHash& hash) const {
+  DirectoryHit hit;
+  return !table->tph().Lookup({}, hash, &hit).ok() || hit.kind != DirectoryHit::kAbsent;
+}
+
+bool LsmVersion::MayHoldInLevel0(const Slice& user_key, const KeyHash& hash,
+                                 std::span<const TableRef> others) const {
+  for (const TableRef& table : levels_[0]) {
+    const TphMeta& meta = table->meta();
+    if (order_.Compare(user_key, meta.smallest) < 0 || order_.Compare(user_key, meta.largest) > 0 ||
+        std::find(others.begin(), others.end(), table) != others.end()) {
+      continue;
+    }
+    if (!hashes_stand_for_keys_ || MayHoldIn(table, hash)) return true;
+  }
+  return false;
+}
+
+bool LsmVersion::MayHoldAbove(int level, const Slice& user_key, const KeyHash& hash,
+                              std::span<const TableRef> others) const {
+  if (MayHoldInLevel0(user_key, hash, others)) return true;
+  for (int l = 1; l < level; ++l) {
+    const TableRef* table = TableOf(static_cast<size_t>(l), user_key, hash);
+    if (table != nullptr && (!hashes_stand_for_keys_ || MayHoldIn(*table, hash))) return true;
+  }
+  return false;
+}
+
+std::unique_ptr<ValueResolver> LsmVersion::NewValueResolver(const BlockReadOptions& read) const {
+  class Resolver final : public ValueResolver {
+   public:
+    Resolver(const LsmVersion& version, const BlockReadOptions& read)
+        : version_(version), read_(read) {}
+    Status Resolve(const Slice& user_key, const Slice& ref,
+                   rocksdb::PinnableSlice* value) const override {
+      return version_.values_->Read(read_, user_key, version_.hasher_(user_key), ref, value);
+    }
+
+   private:
+    const LsmVersion& version_;
+    const BlockReadOptions read_;
+  };
+  if (values_->empty()) return nullptr;
+  return std::make_unique<Resolver>(*this, read);
+}
+
+void LsmVersion::ForEachValueRun(const std::function<void(const ValueRunMeta&)>& f) const {
+  for (const ValueRunRef& run : values_->runs()) f(run->meta());
 }
 
 bool LsmVersion::OverlapsBelow(int level, const Slice* begin, const Slice* end,

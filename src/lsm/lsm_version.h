@@ -15,6 +15,7 @@
 #include "store/store.h"
 #include "table/key_order.h"
 #include "util/mutex.h"
+#include "value_store/value_version.h"
 
 namespace compassdb {
 
@@ -36,15 +37,20 @@ Status AnnotateWithTable(const Status& s, int level, const TphMeta& meta);
 class LsmVersion : public StoreView {
  public:
   LsmVersion(TableContextRef context, std::vector<std::vector<TableRef>> levels,
-             std::shared_ptr<const JobCounters> counters, const ScanAccounting* accounting);
+             std::shared_ptr<const JobCounters> counters, const ScanAccounting* accounting,
+             KeyHasher hasher, std::shared_ptr<const ValueVersion> values);
 
   const std::vector<std::vector<TableRef>>& levels() const { return levels_; }
+  const ValueVersion& values() const { return *values_; }
 
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
              GetContext* ctx) const override;
   void MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const override;
   Status AddIterators(const BlockReadOptions& read, std::vector<InternalIteratorPtr>* iterators,
                       RangeTombstoneSet* tombstones) const override;
+  std::unique_ptr<ValueResolver> NewValueResolver(const BlockReadOptions& read) const override;
+  ValueStats Values() const override { return values_->Stats(); }
+  void ForEachValueRun(const std::function<void(const ValueRunMeta&)>& f) const override;
   uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
   std::vector<LevelStats> Levels() const override;
   IndexMemory Index() const override;
@@ -57,11 +63,21 @@ class LsmVersion : public StoreView {
   bool HasHashLevels() const;
   // True if a table below `level` holds a record of the key, or may (rule 4).
   bool MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const;
+  // True if any table holds a record of the key, or may.
+  bool MayHold(const Slice& user_key, const KeyHash& hash) const {
+    return MayHoldInLevel0(user_key, hash, {}) || MayHoldBelow(0, user_key, hash);
+  }
+  // The same of level 0 but for `others`, and of the levels from 1 on above `level`.
+  bool MayHoldAbove(int level, const Slice& user_key, const KeyHash& hash,
+                    std::span<const TableRef> others) const;
   // True if a table below `level` overlaps [begin, end] (a null pointer is unbounded) and `search`.
   bool OverlapsBelow(int level, const Slice* begin, const Slice* end,
                      const SearchRange& search = SearchRange()) const;
 
  private:
+  bool MayHoldInLevel0(const Slice& user_key, const KeyHash& hash,
+                       std::span<const TableRef> others) const;
+  bool MayHoldIn(const TableRef& table, const KeyHash& hash) const;
   // The sorted runs, newest first: the tables of level 0, then the other levels.
   size_t NumRuns() const;
   int LevelOfRun(size_t run) const;
@@ -83,6 +99,8 @@ class LsmVersion : public StoreView {
   const std::shared_ptr<const JobCounters> counters_;
   const ScanAccounting* const accounting_;  // the store's
   size_t deepest_ = 0;                      // level that is not empty
+  const KeyHasher hasher_;
+  const std::shared_ptr<const ValueVersion> values_;
 };
 
 }  // namespace compassdb

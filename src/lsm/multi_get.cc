@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "lsm/lsm_version.h"
+#include "lsm/point_values.h"
 #include "table/block_set.h"
 
 namespace compassdb {
@@ -57,6 +58,13 @@ void LsmVersion::MultiGet(const BlockReadOptions& read, std::span<PointLookup> l
 void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLookup> lookups) const {
   std::vector<Walk> walks(lookups.size());
   for (size_t i = 0; i < walks.size(); ++i) walks[i].lookup = &lookups[i];
+  std::vector<PointValues> values;
+  if (!values_->empty()) {
+    values.reserve(lookups.size());
+    for (PointLookup& l : lookups) {
+      l.ctx->SetValues(&values.emplace_back(*values_, read, l.hash));
+    }
+  }
   BlockSet blocks;
   size_t on_the_way = walks.size();
   for (size_t run = 0; run < NumRuns() && on_the_way > 0; ++run) {

@@ -3,6 +3,8 @@
 // moved, or marked to be compacted.
 #include <algorithm>
 
+#include "lsm/compaction/exec/region_merge.h"
+#include "lsm/compaction/exec/value_separator.h"
 #include "lsm/lsm_store_impl.h"
 
 namespace compassdb {
@@ -14,7 +16,11 @@ class LsmStore::EditTask final : public CompactionTask {
   using Tables = std::vector<std::pair<int, TableRef>>;  // with their levels
 
   EditTask(LsmStore* store, Tables tables, int to)
-      : store_(store), tables_(std::move(tables)), to_(to) {}
+      : store_(store),
+        version_(store->version_),
+        group_bits_(store->values_.GroupBits(store->current()->values)),
+        tables_(std::move(tables)),
+        to_(to) {}
   int input_level() const override { return tables_.front().first; }
   int output_level() const override { return to_ == kNowhere ? input_level() : to_; }
   std::vector<uint64_t> BusyTables() const override {
@@ -39,11 +45,34 @@ class LsmStore::EditTask final : public CompactionTask {
       edit->added.push_back({to_, table->meta()});
       report->outputs.push_back(table->meta());
     }
-    return Status::OK();
+    return to_ == kNowhere && !version_->values().empty() ? TellOfDeaths(edit, report)
+                                                          : Status::OK();
   }
 
  private:
+  // What the tables' records name in the value store is read from them.
+  Status TellOfDeaths(VersionEdit* edit, JobReport* report) const {
+    const std::shared_ptr<const StoreOptions> options = store_->current();
+    ValueSeparator values(store_->context_, options.get(),
+                          {.group_bits = group_bits_, .version = version_.get()});
+    for (const auto& [level, table] : tables_) {
+      const InternalIteratorPtr it = table->tph().NewIterator(CompactionReads());
+      for (it->SeekToFirst(); it->Valid(); it->Next()) {
+        if (ExtractType(it->key()) != kTypeBlobIndex) continue;
+        values.Dropped(ExtractUserKey(it->key()), it->value(), /*superseded=*/false);
+      }
+      if (!it->status().ok()) return it->status();
+    }
+    Status s = values.Finish(edit);
+    if (!s.ok()) return s;
+    ReportValueFile(values.file(), report);
+    store_->PinUntilInstalled(*report);
+    return s;
+  }
+
   LsmStore* const store_;
+  const std::shared_ptr<const LsmVersion> version_;
+  const uint32_t group_bits_;
   const Tables tables_;
   const int to_;
 };

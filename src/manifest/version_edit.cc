@@ -25,6 +25,8 @@ enum Tag : uint32_t {
   kHistoryLow = 15,
   kDeleted = 20,
   kAdded = 21,
+  kDeletedValues = 22,
+  kAddedValues = 23,
 };
 
 void PutTagged(std::string* dst, Tag tag, uint64_t value) {
@@ -140,6 +142,32 @@ bool GetTph(Slice* src, TphMeta* t) {
   return true;
 }
 
+void PutValueRun(std::string* dst, const ValueRunMeta& m) {
+  PutExtent(dst, m.extent);
+  PutFixed64(dst, m.file_id);
+  for (uint64_t v : {uint64_t{m.group.prefix}, uint64_t{m.group.bits}, uint64_t{m.cold},
+                     m.num_values, m.num_notices, m.records_bytes, m.keys_bytes, m.places_bytes,
+                     m.raw_bytes, m.min_number, m.max_number, m.dead_hint, m.creation_time}) {
+    PutVarint64(dst, v);
+  }
+}
+
+bool GetValueRun(Slice* src, ValueRunMeta* m) {
+  uint64_t prefix = 0, bits = 0, cold = 0;
+  if (!GetExtent(src, &m->extent) || !GetFixed64(src, &m->file_id)) return false;
+  for (uint64_t* v : {&prefix, &bits, &cold, &m->num_values, &m->num_notices, &m->records_bytes,
+                      &m->keys_bytes, &m->places_bytes, &m->raw_bytes, &m->min_number,
+                      &m->max_number, &m->dead_hint, &m->creation_time}) {
+    if (!GetVarint64(src, v)) return false;
+  }
+  if (bits > kMaxValueGroupBits || prefix >> bits != 0 || cold > 1) return false;
+  m->group = {static_cast<uint32_t>(prefix), static_cast<uint32_t>(bits)};
+  m->cold = cold != 0;
+  const uint64_t length = m->extent.length;
+  return m->records_bytes <= length && m->keys_bytes <= length - m->records_bytes &&
+         m->places_bytes <= length - m->records_bytes - m->keys_bytes;
+}
+
 constexpr uint64_t kMaxLevels = 64;
 
 }  // namespace
@@ -165,6 +193,13 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutTagged(dst, kAdded, a.level);
     std::string body;
     PutTph(&body, a.tph);
+    PutLengthPrefixedSlice(dst, body);
+  }
+  for (uint64_t id : deleted_values) PutTagged(dst, kDeletedValues, id);
+  for (const ValueRunMeta& m : added_values) {
+    PutTagged(dst, kAddedValues, m.run_id);
+    std::string body;
+    PutValueRun(&body, m);
     PutLengthPrefixedSlice(dst, body);
   }
   PutVarint32(dst, kEnd);
@@ -250,6 +285,20 @@ Status VersionEdit::DecodeFrom(const Slice& source) {
         added.push_back(std::move(a));
         break;
       }
+      case kDeletedValues:
+        if (!GetVarint64(&src, &number)) return bad("deleted values");
+        deleted_values.push_back(number);
+        break;
+      case kAddedValues: {
+        ValueRunMeta m;
+        Slice body;
+        if (!GetVarint64(&src, &m.run_id) || !GetLengthPrefixedSlice(&src, &body) ||
+            !GetValueRun(&body, &m) || !body.empty()) {
+          return bad("added values");
+        }
+        added_values.push_back(m);
+        break;
+      }
       default:
         return Status::Corruption("manifest edit: unknown field", std::to_string(tag));
     }
@@ -274,6 +323,12 @@ std::string VersionEdit::DebugString() const {
       r += " " + std::to_string(p.meta->piece_id) + "(" + std::to_string(p.live_keys) + "/" +
            std::to_string(p.meta->num_keys) + ")";
     }
+  }
+  for (uint64_t id : deleted_values) r += "\n  - values " + std::to_string(id);
+  for (const ValueRunMeta& m : added_values) {
+    r += "\n  + values " + std::to_string(m.run_id) + " group " + std::to_string(m.group.prefix) +
+         "/" + std::to_string(m.group.bits) + ": " + std::to_string(m.num_values) + " values, " +
+         std::to_string(m.num_notices) + " notices, " + std::to_string(m.extent.length) + " bytes";
   }
   return r;
 }

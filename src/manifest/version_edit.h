@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "manifest/value_run_meta.h"
 #include "rocksdb/status.h"
 #include "table/piece_meta.h"
 
@@ -42,6 +43,8 @@ struct VersionEdit {
   };
   std::vector<Deleted> deleted;
   std::vector<Added> added;
+  std::vector<uint64_t> deleted_values;  // ids of runs of the value store
+  std::vector<ValueRunMeta> added_values;
 
   void EncodeTo(std::string* dst) const;
   // Consumes all of src; Corruption names the field.

@@ -231,20 +231,27 @@ void AddTables(OptionTable<F>* t) {
 }
 
 void AddBlobs(OptionTable<F>* t) {
-  constexpr const char* kNote =
-      "values are not moved to files of their own: a compaction leaves unchanged records, small "
-      "or large, where they are";
-  t->push_back(Scalar<F>(FIELD(enable_blob_files), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(min_blob_size), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(blob_file_size), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(blob_compression_type), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(enable_blob_garbage_collection), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(blob_garbage_collection_age_cutoff), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(blob_garbage_collection_force_threshold), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(blob_compaction_readahead_size), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(blob_file_starting_level), kMutable, kHint, kNote));
-  t->push_back(Scalar<F>(FIELD(prepopulate_blob_cache), kMutable, kHint, kNote));
-  t->push_back(Object<F>("blob_cache", &F::blob_cache, kNoPrint, kHint, kNote));
+  t->push_back(Scalar<F>(FIELD(enable_blob_files), kMutable, kYes,
+                         "values go to the value store; see docs/design.md"));
+  t->push_back(Scalar<F>(FIELD(min_blob_size), kMutable, kYes, "of values that are separated"));
+  t->push_back(Scalar<F>(FIELD(blob_file_size), kMutable, kHint,
+                         "a flush or collection writes one file; value_group_bytes of CompassTable "
+                         "sizes segment groups"));
+  t->push_back(Scalar<F>(FIELD(blob_compression_type), kMutable, kYes, "each value by itself"));
+  t->push_back(Scalar<F>(FIELD(enable_blob_garbage_collection), kMutable, kYes,
+                         "beyond value_reserve_percent of CompassTable, by segment groups"));
+  t->push_back(Scalar<F>(FIELD(blob_garbage_collection_age_cutoff), kMutable, kHint,
+                         "groups are collected by their garbage, whatever their age"));
+  t->push_back(Scalar<F>(FIELD(blob_garbage_collection_force_threshold), kMutable, kYes,
+                         "a group with this share of garbage is collected although there is room"));
+  t->push_back(Scalar<F>(FIELD(blob_compaction_readahead_size), kMutable, kHint,
+                         "compactions do not read separated values; filters and merges one by one"));
+  t->push_back(Scalar<F>(FIELD(blob_file_starting_level), kMutable, kYes,
+                         "values stay in tables above it"));
+  t->push_back(Scalar<F>(FIELD(prepopulate_blob_cache), kMutable, kHint,
+                         "values enter the cache when they are read"));
+  t->push_back(Object<F>("blob_cache", &F::blob_cache, kNoPrint, kYes,
+                         "of separated values; default: the block cache"));
 }
 
 #undef FIELD

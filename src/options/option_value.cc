@@ -164,6 +164,10 @@ ENUM_NAMES(BlockBasedTableOptions::IndexShorteningMode,
 ENUM_NAMES(BlockBasedTableOptions::PrepopulateBlockCache,
            {{"kDisable", BlockBasedTableOptions::PrepopulateBlockCache::kDisable},
             {"kFlushOnly", BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly}})
+ENUM_NAMES(ValueGcPolicy, {{"greedy", ValueGcPolicy::kGreedy},
+                           {"cost-benefit", ValueGcPolicy::kCostBenefit},
+                           {"greedy-random", ValueGcPolicy::kGreedyRandom},
+                           {"random", ValueGcPolicy::kRandom}})
 ENUM_NAMES(PerfectHash, {{"default", PerfectHash::kDefault}, {"cphash", PerfectHash::kCpHash}})
 #undef ENUM_NAMES
 

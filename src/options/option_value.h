@@ -60,6 +60,7 @@ const EnumNames<rocksdb::BlockBasedTableOptions::PrepopulateBlockCache>& NamesOf
 const EnumNames<DataOrder>& NamesOf(DataOrder);
 
 const EnumNames<PerfectHash>& NamesOf(PerfectHash);
+const EnumNames<ValueGcPolicy>& NamesOf(ValueGcPolicy);
 
 template <class T>
 bool ParseValue(const std::string& text, T* value) {

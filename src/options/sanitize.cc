@@ -11,6 +11,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/rate_limiter.h"
+#include "table/key_order.h"
 #include "util/compression.h"
 
 namespace compassdb {
@@ -60,6 +61,7 @@ Status CheckCompressions(const std::string& where, const ColumnFamilyOptions& op
   for (size_t i = 0; s.ok() && i < options.compression_per_level.size(); ++i) {
     s = CheckCompression(where, "compression_per_level", options.compression_per_level[i]);
   }
+  if (s.ok()) s = CheckCompression(where, "blob_compression_type", options.blob_compression_type);
   return s;
 }
 
@@ -244,6 +246,12 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   }
   if (options.compaction_filter != nullptr && !options.compaction_filter->IgnoreSnapshots()) {
     return Status::NotSupported(where + "compaction_filter", "IgnoreSnapshots() must be true");
+  }
+  if (options.enable_blob_files && !KeyOrder(options.comparator).HashesStandForKeys()) {
+    return Status::NotSupported(where + "enable_blob_files",
+                                "groups of values are by the hash of the key, and to the comparator " +
+                                    std::string(options.comparator->Name()) +
+                                    " keys of different bytes may be equal");
   }
   s = CheckPaths(where + "cf_paths", options.cf_paths);
   if (s.ok()) s = CheckCompressions(where, options);

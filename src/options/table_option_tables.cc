@@ -160,7 +160,17 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("perfect_hash", &P::perfect_hash, kMutable, kYes,
                 "default or cphash; of new tables"),
       Scalar<P>("perfect_hash_threads", &P::perfect_hash_threads, kMutable, kYes,
-                "1 to 64, per table that is built")};
+                "1 to 64, per table that is built"),
+      Scalar<P>("value_reserve_percent", &P::value_reserve_percent, kMutable, kYes,
+                "garbage per live bytes of separated values"),
+      Scalar<P>("value_gc_policy", &P::value_gc_policy, kMutable, kYes,
+                "greedy, cost-benefit, greedy-random or random: which group is collected"),
+      Scalar<P>("value_gc_choices", &P::value_gc_choices, kMutable, kYes,
+                "of so many groups greedy-random takes one"),
+      Scalar<P>("value_hot_cold", &P::value_hot_cold, kMutable, kYes,
+                "values that were not updated have segments of their own"),
+      Scalar<P>("value_group_bytes", &P::value_group_bytes, kMutable, kYes,
+                "of a segment group, about; there are 64 to 512")};
   return *table;
 }
 

@@ -38,6 +38,8 @@
 #include "table/index_memory.h"
 #include "table/piece_collectors.h"
 #include "table/read_options.h"
+#include "iter/value_resolver.h"
+#include "store/value_options.h"
 
 namespace compassdb {
 
@@ -99,8 +101,19 @@ struct StoreOptions {
   CollectorFactories collectors;  // the application's, of table properties
   // For new files: newer data in the first ones. Empty: the file cache's first directory.
   std::vector<TablePath> paths;
+  ValueOptions values;
   // Bytes of rewriting that a disk read lost by a scan pays for; 0: scans change nothing.
   uint64_t scan_bytes_per_read = 16 << 10;
+};
+
+// Of values that are kept beside tables.
+struct ValueStats {
+  uint64_t runs = 0;
+  uint64_t files = 0;
+  uint64_t values = 0;
+  uint64_t total_bytes = 0;  // extents
+  uint64_t dead_bytes = 0;   // of them garbage, about
+  uint64_t raw_bytes = 0;
 };
 
 struct LevelStats {
@@ -147,6 +160,11 @@ class StoreView {
   virtual Status AddIterators(const BlockReadOptions& read,
                               std::vector<InternalIteratorPtr>* iterators,
                               RangeTombstoneSet* tombstones) const = 0;
+  // Fetches the values that its records name. Null if it has none. May be used as long as the view is pinned.
+  virtual std::unique_ptr<ValueResolver> NewValueResolver(const BlockReadOptions& read) const = 0;
+  virtual ValueStats Values() const = 0;
+  // With their files: for metadata, live files and copies.
+  virtual void ForEachValueRun(const std::function<void(const ValueRunMeta&)>& f) const = 0;
   virtual uint64_t ApproximateSize(const Slice& begin, const Slice& end) const = 0;
   virtual std::vector<LevelStats> Levels() const = 0;
   // Of the indexes that are in memory, whatever states they belong to.
@@ -180,6 +198,10 @@ struct JobReport {
   // Their names: a file may be gone before the report is told.
   std::vector<std::string> input_paths;
   std::vector<std::string> output_paths;
+  // Of the value store; not among the above.
+  std::vector<uint64_t> value_files;
+  std::vector<std::string> value_paths;
+  uint64_t value_bytes_written = 0;
   std::vector<TphMeta> outputs;
 
   // What a part of the job did.
@@ -199,6 +221,8 @@ struct FlushRequest {
   // dealt with and the bytes that are left: whether the rest is to be written in the quickest way,
   // as a run on level 0, since writers wait. May be null.
   std::function<bool(double, uint64_t)> hurry;
+  // The store's, when the flush began. May be null if no values are separated.
+  std::shared_ptr<const StoreView> view;
 };
 
 // A picked unit of background work: pure data plus what is needed to run it.

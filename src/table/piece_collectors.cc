@@ -12,6 +12,8 @@ rocksdb::EntryType EntryTypeOf(ValueType type) {
       return rocksdb::kEntryDelete;
     case kTypeSingleDeletion:
       return rocksdb::kEntrySingleDelete;
+    case kTypeBlobIndex:
+      return rocksdb::kEntryBlobIndex;
     case kTypeMerge:
       return rocksdb::kEntryMerge;
     case kTypeWideColumnEntity:

@@ -51,6 +51,9 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
     const VersionEdit& done = worker->edit();
     edit->deleted.insert(edit->deleted.end(), done.deleted.begin(), done.deleted.end());
     edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
+    edit->added_values.insert(edit->added_values.end(), done.added_values.begin(),
+                              done.added_values.end());
+    ReportValueFile(worker->value_file(), report);
     report->Add(worker->report());
     report->bytes_written += worker->bytes_written();
     if (worker->file_number() == 0) continue;

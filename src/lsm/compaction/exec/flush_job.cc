@@ -56,8 +56,10 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
   };
   uint64_t n = 0;
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    Slice key = it.key(), value = it.value();
     Status s = open();
-    if (s.ok()) s = builder->Add(it.key(), it.value());
+    if (s.ok() && !values_.idle()) s = values_.Pass(/*stale=*/false, &key, &value);
+    if (s.ok()) s = builder->Add(key, value);
     if (!s.ok()) return s;
     if ((++n & 0x3ff) == 0) file_.Throttle();
   }
@@ -85,9 +87,11 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
   TphMeta meta;
   s = WriteOnePieceTable(*context_, *options_, piece, hashes, tombstones, kUpperFingerprints,
                          &file_, &meta);
+  if (s.ok()) s = values_.Finish(edit);
   if (s.ok()) s = file_.Finish();
   if (!s.ok()) return s;
   report->bytes_written = file_.bytes();
+  ReportValueFile(values_.file(), report);
   report->output_files.push_back(file_.number());
   report->output_paths.push_back(file_.path());
   report->outputs.push_back(meta);

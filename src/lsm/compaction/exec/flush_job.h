@@ -2,18 +2,26 @@
 #pragma once
 
 #include "lsm/compaction/exec/job_file.h"
+#include "lsm/compaction/exec/value_separator.h"
 #include "store/store.h"
 
 namespace compassdb {
 
 // Writes memtables as one table of one piece for level 0. Without records and
-// tombstones the edit stays empty and no file is made. One thread.
+// tombstones the edit stays empty and no file is made; large values go to a file of their own. One thread.
 class FlushJob {
  public:
-  FlushJob(const StoreContext* context, const StoreOptions* options)
-      : context_(context), options_(options), file_(context, options, /*path=*/0, /*flush=*/true) {}
+  // `version`: what is in tables already.
+  FlushJob(const StoreContext* context, const StoreOptions* options, const LsmVersion* version,
+           uint32_t group_bits)
+      : context_(context),
+        options_(options),
+        file_(context, options, /*path=*/0, /*flush=*/true),
+        values_(context, options,
+                {.flush = true, .group_bits = group_bits, .fresh_from = 0, .version = version}) {}
   Status Run(const FlushRequest& request, VersionEdit* edit, JobReport* report);
   uint64_t output_file() const { return file_.number(); }
+  uint64_t value_file() const { return values_.file().number(); }
 
  private:
   Status WritePiece(const FlushRequest& request, PieceMeta* piece, PieceHashes* hashes,
@@ -22,6 +30,7 @@ class FlushJob {
   const StoreContext* const context_;
   const StoreOptions* const options_;
   JobFile file_;
+  ValueSeparator values_;
 };
 
 }  // namespace compassdb

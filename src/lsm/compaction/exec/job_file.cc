@@ -60,6 +60,14 @@ Status JobFile::Finish() {
   return s;
 }
 
+void ReportValueFile(const JobFile& file, JobReport* report) {
+  if (!file.created()) return;
+  report->value_files.push_back(file.number());
+  report->value_paths.push_back(file.path());
+  report->value_bytes_written += file.bytes();
+  report->bytes_written += file.bytes();
+}
+
 namespace {
 
 // Least-significant-digit radix sort by the upper 32 bits of h1, which leaves

@@ -48,6 +48,9 @@ class JobFile {
   std::unique_ptr<CompactionFileWriter> writer_;
 };
 
+// Tells of a file of the value store, if it was made.
+void ReportValueFile(const JobFile& file, JobReport* report);
+
 // Sorts entries by (h1, h2) and, within a key, higher piece first.
 void SortEntries(std::vector<DirectoryEntry>* entries);
 

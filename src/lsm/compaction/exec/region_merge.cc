@@ -43,7 +43,9 @@ RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
       cmp_(input.options->comparator),
       icmp_(cmp_),
       gc_(MakeGcConfig(*input.options)),
-      file_(input.context, input.options, input.path, /*flush=*/false) {
+      file_(input.context, input.options, input.path, /*flush=*/false),
+      values_(input.context, input.options, SeparatorOptions()),
+      resolver_(input.version->NewValueResolver(CompactionReads())) {
   CreateFilter();
 }
 
@@ -69,7 +71,34 @@ uint64_t RegionMerge::OldestCreation(const TableRef& base) const {
   return oldest == UINT64_MAX ? 0 : oldest;
 }
 
-CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* covering) const {
+ValueSeparator::Options RegionMerge::SeparatorOptions() const {
+  ValueSeparator::Options options;
+  options.level = in_.output_level;
+  options.path = in_.path;
+  options.group_bits = in_.group_bits;
+  options.version = in_.version.get();
+  for (const auto& m : in_.memtables) {
+    options.fresh_from = std::min(options.fresh_from, m->first_sequence());
+  }
+  options.newer_outside = [this](const Slice& user_key, const KeyHash& hash) {
+    return in_.version->MayHoldAbove(in_.input_level, user_key, hash, in_.inputs);
+  };
+  return options;
+}
+
+Status RegionMerge::Finish() {
+  Status s = values_.Finish(&edit_);
+  return s.ok() ? file_.Finish() : s;
+}
+
+Status RegionMerge::Add(const CompactionIterator& record, PieceBuilder* builder) {
+  Slice key = record.key(), value = record.value();
+  Status s;
+  if (!values_.idle()) s = values_.Pass(record.stale(), &key, &value);
+  return s.ok() ? builder->Add(key, value, record.stale()) : s;
+}
+
+CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* covering) {
   CompactionIteratorOptions options;
   options.comparator = cmp_;
   options.snapshots = snapshots_;
@@ -79,6 +108,12 @@ CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* coveri
   options.filter = filter_;
   options.level = in_.output_level;
   if (in_.options->history != nullptr) options.history_low = in_.options->history->Get();
+  options.values = resolver_.get();
+  if (resolver_ != nullptr) {
+    options.dropped_value = [this](const Slice& user_key, const Slice& ref, bool superseded) {
+      values_.Dropped(user_key, ref, superseded);
+    };
+  }
   return options;
 }
 
@@ -216,7 +251,7 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   uint64_t n = 0;
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     if (builder == nullptr) s = NewPiece(in_.output_level, &builder);
-    if (s.ok()) s = builder->Add(it.key(), it.value(), it.stale());
+    if (s.ok()) s = Add(it, builder.get());
     if (s.ok()) s = Pause(++n);
     if (!s.ok()) return s;
   }
@@ -319,7 +354,8 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   const bool bottom = IsBottom(region);
   CompactionIteratorOptions options = IteratorOptions(&covering);
   options.bottommost = bottom;
-  options.allow_zero_sequence = bottom && MayZeroSequences(region);
+  // By their sequences the value store tells which values live.
+  options.allow_zero_sequence = bottom && MayZeroSequences(region) && values_.idle();
   if (!bottom) {
     options.may_exist_outside = [&](const Slice& user_key) {
       return in_.version->MayHoldBelow(in_.output_level, user_key, in_.context->hasher(user_key));
@@ -353,7 +389,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
                            take(user_key.ToString()));
     }
     if (s.ok() && builder == nullptr) s = NewPiece(in_.output_level, &builder);
-    if (s.ok()) s = builder->Add(it.key(), it.value());
+    if (s.ok()) s = Add(it, builder.get());
     if (s.ok()) s = Pause(++n);
     if (!s.ok()) return s;
     if (builder->EstimatedBytes() >= cut_at) {
@@ -386,7 +422,7 @@ Status RegionMerge::RunRest(const Region& region, InternalIterator* delta) {
   uint64_t n = 0;
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     if (builder == nullptr) s = NewPiece(0, &builder);
-    if (s.ok()) s = builder->Add(it.key(), it.value());
+    if (s.ok()) s = Add(it, builder.get());
     if (s.ok()) s = Pause(++n);
     if (!s.ok()) return s;
   }

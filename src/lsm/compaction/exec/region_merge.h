@@ -17,6 +17,7 @@
 #include "lsm/compaction/exec/delta.h"
 #include "lsm/compaction/exec/job_file.h"
 #include "lsm/compaction/exec/job_input.h"
+#include "lsm/compaction/exec/value_separator.h"
 #include "lsm/compaction/policy/gc_policy.h"
 #include "lsm/lsm_version.h"
 #include "store/store.h"
@@ -38,6 +39,7 @@ struct CompactionJobInput {
   bool whole = false;  // bases are rewritten whole, whatever GC would choose
   bool manual = false;
   bool full = false;  // every table of the family takes part
+  uint32_t group_bits = 0;  // of new runs of the value store
   uint32_t threads = 1;  // at least; with memtables, FlushRequest's
   std::function<bool(double, uint64_t)> hurry;  // FlushRequest's; may be null
 };
@@ -72,18 +74,24 @@ class RegionMerge {
   // Rewrites a table whole; there is no delta.
   Status Rewrite(const TableRef& table);
   // Syncs the file. What was done is then in edit() and report().
-  Status Finish() { return file_.Finish(); }
+  Status Finish();
   // Another part of the job failed.
-  void Abandon() { file_.Abandon(); }
+  void Abandon() {
+    file_.Abandon();
+    values_.Abandon();
+  }
 
   // 0 if nothing was written.
   uint64_t file_number() const { return file_.number(); }
   const std::string& file_path() const { return file_.path(); }
+  const JobFile& value_file() const { return values_.file(); }
   uint64_t bytes_written() const { return file_.bytes(); }
   const VersionEdit& edit() const { return edit_; }
   const JobReport& report() const { return report_; }
 
  private:
+  // Into the piece, its value beside it if it is large. `stale`: see CompactionIterator.
+  Status Add(const CompactionIterator& record, PieceBuilder* builder);
   Status RunPartial(const Region& region, const GcChoice& choice, InternalIterator* records);
   Status RunWhole(const Region& region, InternalIterator* records);
 
@@ -100,7 +108,8 @@ class RegionMerge {
                                                                           : kBottomFingerprints;
   }
   bool MayZeroSequences(const Region& region) const;
-  CompactionIteratorOptions IteratorOptions(RangeTombstoneSet* covering) const;
+  CompactionIteratorOptions IteratorOptions(RangeTombstoneSet* covering);
+  ValueSeparator::Options SeparatorOptions() const;
   void CreateFilter();
   Status NewPiece(int level, std::unique_ptr<PieceBuilder>* builder);
   Status FinishWholeTable(int level, const Region& region, std::unique_ptr<PieceBuilder> builder,
@@ -119,6 +128,8 @@ class RegionMerge {
   const InternalKeyComparator icmp_;
   const GcConfig gc_;
   JobFile file_;
+  ValueSeparator values_;
+  std::unique_ptr<ValueResolver> resolver_;  // null: there are no separated values
   std::unique_ptr<rocksdb::CompactionFilter> owned_filter_;
   const rocksdb::CompactionFilter* filter_ = nullptr;
   VersionEdit edit_;

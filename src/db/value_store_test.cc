@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+// Separated values (HashKV) through the database: what reads see, what collections leave, what a crash keeps.
+#include <map>
+#include <set>
+
+#include "compassdb/table.h"
+#include "db/db_test_util.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/table.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+class ValueStoreTest : public DbTest {
+ protected:
+  ValueStoreTest() {
+    options_.enable_blob_files = true;
+    options_.min_blob_size = 100;
+    options_.enable_blob_garbage_collection = true;
+    options_.merge_operator = std::make_shared<AppendOperator>();
+    piece_.value_group_bytes = 16 << 10;
+    UsePieces();
+  }
+  void UsePieces() { options_.table_factory.reset(NewPieceTableFactory(piece_)); }
+
+  static std::string Value(int i, size_t size = 500) {
+    std::string v = "v" + std::to_string(i) + "-";
+    Random rnd(static_cast<uint64_t>(i) + 1);
+    while (v.size() < size) v.push_back(static_cast<char>('a' + rnd.Uniform(26)));
+    return v;
+  }
+  void Flush() { ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok()); }
+  void Compact(bool force = false) {
+    rocksdb::CompactRangeOptions options;
+    if (force) {
+      options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    }
+    const Status s = db_->CompactRange(options, nullptr, nullptr);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  // Waits for what the background has to do.
+  void Settle() {
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+    }
+  }
+  uint64_t ValueBytes() { return IntProperty("rocksdb.total-blob-file-size"); }
+  uint64_t Garbage() { return IntProperty("rocksdb.live-blob-file-garbage-size"); }
+
+  PieceTableOptions piece_;
+};
+
+TEST_F(ValueStoreTest, LargeValuesAreReadFromTheValueStore) {
+  OpenDb();
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), Value(i, i % 2 == 0 ? 500 : 50)).ok());
+  Flush();
+  EXPECT_GT(ValueBytes(), 100u * 500);
+  EXPECT_LT(ValueBytes(), 100u * 500 + 200 * 120 + 64 * 200);
+  EXPECT_EQ(IntProperty("rocksdb.num-blob-files"), 1u);
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_EQ(Get(Key(i)), Value(i, i % 2 == 0 ? 500 : 50)) << i;
+    }
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+    int n = 0;
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++n) {
+      ASSERT_EQ(it->value().ToString(), Value(n, n % 2 == 0 ? 500 : 50));
+    }
+    EXPECT_EQ(n, 200);
+    for (it->SeekToLast(); it->Valid(); it->Prev()) {
+      --n;
+      ASSERT_EQ(it->value().ToString(), Value(n, n % 2 == 0 ? 500 : 50));
+    }
+    EXPECT_EQ(n, 0);
+    std::vector<std::string> names;
+    for (int i = 0; i < 200; i += 7) names.push_back(Key(i));
+    std::vector<rocksdb::Slice> keys(names.begin(), names.end());
+    std::vector<std::string> values;
+    const std::vector<Status> statuses = db_->MultiGet(rocksdb::ReadOptions(), keys, &values);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_TRUE(statuses[i].ok()) << statuses[i].ToString();
+      const int at = static_cast<int>(i) * 7;
+      ASSERT_EQ(values[i], Value(at, at % 2 == 0 ? 500 : 50));
+    }
+    EXPECT_TRUE(db_->VerifyChecksum().ok());
+    OpenDb();  // once more from the files
+  }
+}
+
+TEST_F(ValueStoreTest, CompactionsLeaveValuesWhereTheyAre) {
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  const uint64_t before = ValueBytes();
+  Compact();
+  Compact(/*force=*/true);
+  EXPECT_EQ(ValueBytes(), before);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), Value(i));
+}
+
+TEST_F(ValueStoreTest, OverwrittenValuesAreCollectedAndSpaceIsBounded) {
+  OpenDb();
+  constexpr int kKeys = 2000;
+  for (int round = 0; round < 12; ++round) {
+    for (int i = 0; i < kKeys; ++i) {
+      const int key = (i * 7919) % kKeys;
+      ASSERT_TRUE(Put(Key(key), Value(key + round)).ok());
+    }
+  }
+  Flush();
+  Settle();
+  // Records, keys and key tables; 256 KiB are tolerated in any case.
+  const uint64_t live = kKeys * (500 + 9 + 40);
+  EXPECT_LT(ValueBytes(), live * 135 / 100 + (512 << 10));
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 11)) << i;
+  OpenDb();
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 11)) << i;
+  EXPECT_TRUE(db_->VerifyChecksum().ok());
+}
+
+TEST_F(ValueStoreTest, WithoutCollectionEverythingStays) {
+  options_.enable_blob_garbage_collection = false;
+  OpenDb();
+  for (int round = 0; round < 6; ++round) {
+    for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+    Flush();
+  }
+  Settle();
+  EXPECT_GT(ValueBytes(), 6u * 500 * 500);
+}
+
+// Everything that may end a value's life, one after the other: afterwards next to nothing is left.
+class EndOfLifeTest : public ValueStoreTest, public ::testing::WithParamInterface<int> {};
+
+TEST_P(EndOfLifeTest, LeavesNothingBehind) {
+  class DropAll : public rocksdb::CompactionFilter {
+   public:
+    const char* Name() const override { return "DropAll"; }
+    bool Filter(int, const rocksdb::Slice&, const rocksdb::Slice& value, std::string*,
+                bool*) const override {
+      // The value, and not what stands for it in the table.
+      return value.size() == 500;
+    }
+  };
+  DropAll drop;
+  piece_.value_reserve_percent = 0;
+  UsePieces();
+  const bool filter = GetParam() == 4;
+  OpenDb();
+  constexpr int kKeys = 4000;  // 2 MB
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  Compact();
+  EXPECT_GT(ValueBytes(), kKeys * 500u);
+  const rocksdb::WriteOptions write;
+  switch (GetParam()) {
+    case 0:
+      for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(db_->Delete(write, Key(i)).ok());
+      break;
+    case 1:
+      for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(db_->SingleDelete(write, Key(i)).ok());
+      break;
+    case 2:
+      for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), "small").ok());
+      break;
+    case 3:
+      ASSERT_TRUE(db_->DeleteRange(write, db_->DefaultColumnFamily(), "a", "z").ok());
+      break;
+    case 4:
+      options_.compaction_filter = &drop;
+      OpenDb();
+      break;
+    case 5:
+      for (int i = 0; i < kKeys; ++i) {
+        ASSERT_TRUE(db_->PutEntity(write, db_->DefaultColumnFamily(), Key(i), {{"c", "x"}}).ok());
+      }
+      break;
+    case 6:
+      ASSERT_TRUE(
+          rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), nullptr, nullptr).ok());
+      break;
+    default:
+      FAIL();
+  }
+  Flush();
+  Compact(/*force=*/filter || GetParam() == 3);
+  Settle();
+  // 256 KiB of garbage are tolerated.
+  EXPECT_LT(ValueBytes(), 700u << 10) << Garbage();
+  const std::string present = GetParam() == 2 ? "small" : GetParam() == 5 ? "" : "NOT_FOUND";
+  for (int i = 0; i < kKeys; i += 100) ASSERT_EQ(Get(Key(i)), present);
+  CloseDb();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EndOfLifeTest, ::testing::Range(0, 7));
+
+TEST_F(ValueStoreTest, SnapshotsKeepTheirValues) {
+  OpenDb();
+  constexpr int kKeys = 1500;
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+  for (int round = 1; round < 8; ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+    Flush();
+  }
+  Settle();
+  for (int i = 0; i < kKeys; ++i) {
+    ASSERT_EQ(Get(Key(i), snapshot), Value(i)) << i;
+    ASSERT_EQ(Get(Key(i)), Value(i + 7)) << i;
+  }
+  // What it held goes when it is gone.
+  const uint64_t before = ValueBytes();
+  db_->ReleaseSnapshot(snapshot);
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 8)).ok());
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 9)).ok());
+  Flush();
+  Settle();
+  EXPECT_LT(ValueBytes(), before);
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 9)) << i;
+}
+
+TEST_F(ValueStoreTest, IteratorsReadTheirStateWhileItIsCollected) {
+  OpenDb();
+  constexpr int kKeys = 1000;
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  it->SeekToFirst();
+  for (int round = 1; round < 6; ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+    Flush();
+  }
+  Settle();
+  for (int i = 0; i < kKeys; ++i, it->Next()) {
+    ASSERT_TRUE(it->Valid()) << it->status().ToString();
+    ASSERT_EQ(it->value().ToString(), Value(i));
+  }
+}
+
+TEST_F(ValueStoreTest, SwitchedOnAndOff) {
+  options_.enable_blob_files = false;
+  OpenDb();
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  EXPECT_EQ(ValueBytes(), 0u);
+  ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", "true"}}).ok());
+  Compact(/*force=*/true);
+  // What was in tables goes to the value store when it is compacted.
+  EXPECT_GT(ValueBytes(), 500u * 500);
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i)), Value(i));
+  ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", "false"}}).ok());
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1)).ok());
+  Flush();
+  Compact(/*force=*/true);
+  Settle();
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 1));
+}
+
+TEST_F(ValueStoreTest, CompressedValues) {
+  options_.blob_compression_type = rocksdb::kZSTD;
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), std::string(5000, 'a' + i % 26)).ok());
+  Flush();
+  EXPECT_LT(ValueBytes(), 300u * 500);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), std::string(5000, 'a' + i % 26));
+}
+
+TEST_F(ValueStoreTest, MergesReadAndFoldSeparatedBases) {
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), Key(i), "more").ok());
+  }
+  Flush();
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), Value(i) + ",more");
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  it->SeekToLast();
+  for (int i = 299; i >= 0; --i, it->Prev()) ASSERT_EQ(it->value().ToString(), Value(i) + ",more");
+  Compact(/*force=*/true);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), Value(i) + ",more");
+}
+
+TEST_F(ValueStoreTest, ReadsFromTheCacheAlone) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", Value(1)).ok());
+  Flush();
+  rocksdb::ReadOptions memory;
+  memory.read_tier = rocksdb::kBlockCacheTier;
+  std::string value;
+  EXPECT_TRUE(db_->Get(memory, "a", &value).IsIncomplete());
+  EXPECT_EQ(Get("a"), Value(1));
+  const Status s = db_->Get(memory, "a", &value);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(value, Value(1));
+}
+
+TEST_F(ValueStoreTest, NotWithComparatorsThatTakeDifferentBytesForOneKey) {
+  class NoCase : public rocksdb::Comparator {
+   public:
+    const char* Name() const override { return "NoCase"; }
+    int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+      return strcasecmp(a.ToString().c_str(), b.ToString().c_str());
+    }
+    void FindShortestSeparator(std::string*, const rocksdb::Slice&) const override {}
+    void FindShortSuccessor(std::string*) const override {}
+    bool CanKeysWithDifferentByteContentsBeEqual() const override { return true; }
+  };
+  NoCase comparator;
+  options_.comparator = &comparator;
+  EXPECT_TRUE(TryOpen().IsNotSupported());
+}
+
+// Random operations against a model, with snapshots, reopenings and compactions.
+class ValueModelTest : public ValueStoreTest, public ::testing::WithParamInterface<int> {};
+
+TEST_P(ValueModelTest, MatchesAMap) {
+  const uint64_t seed = static_cast<uint64_t>(GetParam()) * 7919 + 17;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random rnd(seed);
+  piece_.value_hot_cold = GetParam() % 2 == 1;
+  piece_.one_level = GetParam() % 3 == 2;
+  piece_.value_reserve_percent = GetParam() % 4 == 0 ? 0 : 30;
+  piece_.value_gc_policy = static_cast<ValueGcPolicy>(GetParam() % 4);
+  if (GetParam() % 5 == 1) piece_.partition = Partition::kHashRange;
+  UsePieces();
+  options_.write_buffer_size = 32 << 10;
+  if (GetParam() % 4 == 3) options_.blob_file_starting_level = 1;
+  options_.blob_garbage_collection_force_threshold = 0.3;
+  OpenDb();
+  std::map<std::string, std::string> model;
+  struct Snap {
+    const rocksdb::Snapshot* snapshot;
+    std::map<std::string, std::string> model;
+  };
+  std::vector<Snap> snaps;
+  const rocksdb::WriteOptions write;
+  const auto check = [&](const std::map<std::string, std::string>& expected,
+                         const rocksdb::Snapshot* snapshot) {
+    rocksdb::ReadOptions read;
+    read.snapshot = snapshot;
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
+    auto e = expected.begin();
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++e) {
+      ASSERT_NE(e, expected.end());
+      ASSERT_EQ(it->key().ToString(), e->first);
+      ASSERT_EQ(it->value().ToString(), e->second);
+    }
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_EQ(e, expected.end());
+    for (int i = 0; i < 50; ++i) {
+      const std::string key = Key(static_cast<int>(rnd.Uniform(400)));
+      const auto found = expected.find(key);
+      ASSERT_EQ(Get(key, snapshot), found == expected.end() ? "NOT_FOUND" : found->second) << key;
+    }
+  };
+  for (int step = 0; step < 12000; ++step) {
+    const std::string key = Key(static_cast<int>(rnd.Uniform(400)));
+    const uint64_t what = rnd.Uniform(1000);
+    if (what < 600) {
+      const std::string value = Value(step, rnd.Uniform(2) == 0 ? 20 + rnd.Uniform(60) : 100 + rnd.Uniform(900));
+      ASSERT_TRUE(Put(key, value).ok());
+      model[key] = value;
+    } else if (what < 750) {
+      ASSERT_TRUE(db_->Delete(write, key).ok());
+      model.erase(key);
+    } else if (what < 900) {
+      ASSERT_TRUE(db_->Merge(write, key, "m" + std::to_string(step)).ok());
+      std::string& value = model[key];
+      value += (value.empty() ? "" : ",") + ("m" + std::to_string(step));
+    } else if (what < 905) {
+      const int from = static_cast<int>(rnd.Uniform(400));
+      const std::string end = Key(from + 1 + static_cast<int>(rnd.Uniform(40)));
+      ASSERT_TRUE(db_->DeleteRange(write, db_->DefaultColumnFamily(), Key(from), end).ok());
+      model.erase(model.lower_bound(Key(from)), model.lower_bound(end));
+    } else if (what < 910) {
+      if (snaps.size() < 4) snaps.push_back({db_->GetSnapshot(), model});
+    } else if (what < 916) {
+      if (!snaps.empty()) {
+        const size_t i = rnd.Uniform(snaps.size());
+        check(snaps[i].model, snaps[i].snapshot);
+        if (HasFatalFailure()) return;
+        db_->ReleaseSnapshot(snaps[i].snapshot);
+        snaps.erase(snaps.begin() + static_cast<ptrdiff_t>(i));
+      }
+    } else if (what < 918) {
+      Flush();
+    } else if (what == 918) {
+      Compact(rnd.Uniform(2) == 0);
+    } else if (what == 919) {
+      for (const Snap& s : snaps) db_->ReleaseSnapshot(s.snapshot);
+      snaps.clear();
+      OpenDb();
+    } else if (what == 920) {
+      ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", rnd.Uniform(3) == 0 ? "false" : "true"}}).ok());
+    } else if (what < 925) {
+      check(model, nullptr);
+      if (HasFatalFailure()) return;
+    } else {
+      const auto found = model.find(key);
+      ASSERT_EQ(Get(key), found == model.end() ? "NOT_FOUND" : found->second) << key;
+    }
+  }
+  check(model, nullptr);
+  for (const Snap& s : snaps) {
+    check(s.model, s.snapshot);
+    db_->ReleaseSnapshot(s.snapshot);
+  }
+  const Status s = db_->VerifyChecksum();
+  EXPECT_TRUE(s.ok()) << s.ToString();
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ValueModelTest, ::testing::Range(0, 24));
+
+// Power cuts at any write: what was synced is there.
+TEST_F(ValueStoreTest, CrashesLoseNothingThatWasSynced) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random rnd(seed);
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    options_.write_buffer_size = 16 << 10;
+    OpenDb();
+    std::map<std::string, std::string> model;
+    for (int crash = 0; crash < 4; ++crash) {
+      const int steps = 200 + static_cast<int>(rnd.Uniform(600));
+      for (int i = 0; i < steps; ++i) {
+        const std::string key = Key(static_cast<int>(rnd.Uniform(100)));
+        const std::string value = Value(static_cast<int>(rnd.Uniform(1000000)), rnd.Uniform(4) == 0 ? 20 : 600);
+        ASSERT_TRUE(Put(key, value, /*sync=*/true).ok());
+        model[key] = value;
+      }
+      Crash(rnd.Uniform(2) == 0 ? CutMode::kDropUnsynced : CutMode::kRandom, seed + static_cast<uint64_t>(crash));
+      OpenDb();
+      for (const auto& [key, value] : model) ASSERT_EQ(Get(key), value) << key;
+    }
+    CloseDb();
+  }
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+// Fetches the value that a record of type kTypeBlobIndex names. Belongs to one state of a store, and is
+// valid as long as that is pinned. Thread safe.
+class ValueResolver {
+ public:
+  virtual ~ValueResolver() = default;
+  // Into *value, pinned where that spares a copy. NotFound if no such value is there: in a state that a
+  // read pins this is damage, but a compaction may read records whose values were collected, as newer
+  // records elsewhere hide them.
+  virtual rocksdb::Status Resolve(const rocksdb::Slice& user_key, const rocksdb::Slice& ref,
+                                  rocksdb::PinnableSlice* value) const = 0;
+};
+
+}  // namespace compassdb

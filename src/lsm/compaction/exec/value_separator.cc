@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsm/compaction/exec/value_separator.h"
+
+#include "value_store/value_ref.h"
+
+namespace compassdb {
+
+namespace {
+
+ValueWriter::Options WriterOptions(const StoreContext* context, const StoreOptions* options,
+                                   uint32_t group_bits, JobFile* file) {
+  ValueWriter::Options o;
+  o.group_bits = group_bits;
+  o.compression = options->values.compression;
+  o.compression_level = options->compression_level;
+  o.creation_time = context->clock->NowMicros() / 1000000;
+  o.file = [file](CompactionFileWriter** writer) { return file->Writer(writer); };
+  o.new_number = context->new_number;
+  return o;
+}
+
+}  // namespace
+
+ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* options, Options job)
+    : context_(context),
+      options_(options),
+      job_(std::move(job)),
+      separates_(options->values.enabled && job_.level >= options->values.starting_level),
+      tells_(job_.version != nullptr && !job_.version->values().empty()),
+      file_(context, options, job_.path, job_.flush),
+      writer_(WriterOptions(context, options, job_.group_bits, &file_)) {
+  if (!tells_) return;
+  const ValueStats stats = job_.version->values().Stats();
+  mean_record_ = stats.values == 0 ? 0 : stats.total_bytes / stats.values;
+}
+
+Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
+  const ValueType type = ExtractType(*key);
+  if (type == kTypeMerge || type == kTypeBlobIndex) return Status::OK();
+  const SequenceNumber sequence = ExtractSequence(*key);
+  const bool fresh = sequence >= job_.fresh_from;
+  bool separate = separates_ && type == kTypeValue && value->size() >= options_->values.min_size &&
+                  value->size() > 0;
+  if (!separate && !(fresh && tells_)) return Status::OK();
+  const Slice user_key = ExtractUserKey(*key);
+  const KeyHash hash = context_->hasher(user_key);
+  if (separate && !fresh) {
+    separate = !stale && (job_.newer_outside == nullptr || !job_.newer_outside(user_key, hash));
+    if (!separate) return Status::OK();
+  }
+  if (fresh && tells_) Tell(user_key, hash, sequence, separate);
+  if (!separate) return Status::OK();
+  ref_.clear();
+  Status s = writer_.Add(user_key, hash, sequence, *value, &ref_);
+  if (!s.ok()) return s;
+  file_.Throttle();
+  key_.clear();
+  AppendInternalKey(&key_, user_key, sequence, kTypeBlobIndex);
+  *key = key_;
+  *value = ref_;
+  return s;
+}
+
+void ValueSeparator::Tell(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence,
+                          bool separated) {
+  if (!job_.version->MayHold(user_key, hash)) return;
+  writer_.AddDeadHint(hash.h1, mean_record_);
+  if (!separated) {
+    writer_.AddNotice({hash.h1, static_cast<uint32_t>(hash.h2 >> 32), sequence});
+  }
+}
+
+void ValueSeparator::Dropped(const Slice& user_key, const Slice& stored, bool superseded) {
+  ValueRef ref;
+  if (!ref.Parse(stored)) return;
+  const KeyHash hash = context_->hasher(user_key);
+  writer_.AddDeath({hash.h1, ref.number});
+  // What superseded it was counted when that was flushed.
+  if (!superseded) writer_.AddDeadHint(hash.h1, ref.size);
+}
+
+Status ValueSeparator::Finish(VersionEdit* edit) {
+  Status s = writer_.Finish();
+  if (s.ok()) s = file_.Finish();
+  if (!s.ok()) return s;
+  edit->added_values.insert(edit->added_values.end(), writer_.runs().begin(), writer_.runs().end());
+  return s;
+}
+
+}  // namespace compassdb

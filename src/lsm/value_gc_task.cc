@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Garbage collection of the value store as a background task: no table is its input or output.
+#include "lsm/compaction/exec/job_file.h"
+#include "lsm/lsm_store_impl.h"
+#include "value_store/value_gc.h"
+
+namespace compassdb {
+
+class LsmStore::ValueGcTask final : public CompactionTask {
+ public:
+  ValueGcTask(LsmStore* store, const ValueGroup& group)
+      : store_(store),
+        options_(store->current()),
+        version_(store->version_),
+        group_(group),
+        retain_above_(store->values_.OldestLateJob()),
+        group_bits_(store->values_.GroupBits(options_->values)) {}
+
+  int input_level() const override { return store_->options_.num_levels - 1; }
+  int output_level() const override { return input_level(); }
+  std::string Describe() const override {
+    return "values: group " + std::to_string(group_.prefix) + "/" + std::to_string(group_.bits);
+  }
+
+  Status Run(const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel,
+             VersionEdit* edit, JobReport* report) override {
+    const uint64_t start = store_->context_->clock->NowNanos();
+    edit->column_family = store_->options_.column_family_id;
+    report->input_level = report->output_level = input_level();
+    report->reason = "values";
+    const size_t last_path = options_->paths.empty() ? 0 : options_->paths.size() - 1;
+    JobFile file(store_->context_, options_.get(), 0, /*flush=*/false);
+    JobFile cold_file(store_->context_, options_.get(), last_path, /*flush=*/false);
+    ValueGcJob job;
+    job.group = group_;
+    job.inputs = version_->values().RunsOf(group_);
+    job.snapshots = snapshots;
+    job.retain_above = retain_above_;
+    job.hot_cold = options_->values.hot_cold;
+    job.group_bits = group_bits_;
+    job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
+    if (last_path > 0) {
+      job.cold_file = [&](CompactionFileWriter** writer) { return cold_file.Writer(writer); };
+    }
+    job.new_number = store_->context_->new_number;
+    job.pause = [&] {
+      file.Throttle();
+      cold_file.Throttle();
+      return cancel != nullptr && cancel->load(std::memory_order_relaxed)
+                 ? Status::ShutdownInProgress("collection of values cancelled")
+                 : Status::OK();
+    };
+    ValueGcReport done;
+    Status s = CollectValueGroup(job, edit, &done);
+    if (s.ok()) s = file.Finish();
+    if (s.ok()) s = cold_file.Finish();
+    if (!s.ok()) {
+      file.Abandon();
+      return s;
+    }
+    ReportValueFile(file, report);
+    ReportValueFile(cold_file, report);
+    store_->PinUntilInstalled(*report);
+    report->bytes_read = done.bytes_read;
+    report->records_in = done.values_in;
+    report->records_out = done.values_moved;
+    report->records_dropped = done.values_dropped;
+    report->micros = (store_->context_->clock->NowNanos() - start) / 1000;
+    store_->RecordJob(*report);
+    return s;
+  }
+
+ private:
+  LsmStore* const store_;
+  const std::shared_ptr<const StoreOptions> options_;
+  const std::shared_ptr<const LsmVersion> version_;
+  const ValueGroup group_;
+  const SequenceNumber retain_above_;
+  const uint32_t group_bits_;
+};
+
+std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
+  const uint64_t now = context_->clock->NowMicros() / 1000000;
+  const std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
+  if (!group) return nullptr;
+  auto task = std::make_unique<ValueGcTask>(this, *group);
+  collecting_.emplace(task.get(), *group);
+  return task;
+}
+
+}  // namespace compassdb

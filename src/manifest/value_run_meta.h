@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the manifest says of a run of separated values (value_store/, docs/formats/value_run.md).
+#pragma once
+
+#include <cstdint>
+
+#include "table/piece_meta.h"
+
+namespace compassdb {
+
+// A segment group: the keys whose hash (KeyHash::h1) begins with these bits.
+struct ValueGroup {
+  uint32_t prefix = 0;
+  uint32_t bits = 0;  // 0: all keys; at most kMaxValueGroupBits
+  bool Contains(uint64_t h1) const { return bits == 0 || h1 >> (64 - bits) == prefix; }
+  // Contains every key of `o`.
+  bool Contains(const ValueGroup& o) const {
+    return bits <= o.bits && o.prefix >> (o.bits - bits) == prefix;
+  }
+  bool Overlaps(const ValueGroup& o) const { return Contains(o) || o.Contains(*this); }
+  friend bool operator==(const ValueGroup&, const ValueGroup&) = default;
+};
+
+inline constexpr uint32_t kMaxValueGroupBits = 16;
+
+// A segment: values of one group that one job wrote, with the notices for the group.
+struct ValueRunMeta {
+  uint64_t run_id = 0;
+  Extent extent;
+  uint64_t file_id = 0;  // of the file, part of every checksum
+  ValueGroup group;
+  bool cold = false;  // values that were not updated between their insertion and a GC
+  uint64_t num_values = 0;
+  uint64_t num_notices = 0;    // of superseded keys and dead values
+  uint64_t records_bytes = 0;  // the first section: values with their keys
+  uint64_t keys_bytes = 0;     // the second
+  uint64_t places_bytes = 0;   // the third
+  uint64_t raw_bytes = 0;      // of the values, uncompressed
+  uint64_t min_number = 0;     // of its values; 0 and 0 if there are none
+  uint64_t max_number = 0;
+  // Bytes of older values of the group that became garbage by this run, about.
+  uint64_t dead_hint = 0;
+  uint64_t creation_time = 0;  // seconds since 1970; of a GC's output: of its oldest input
+};
+
+}  // namespace compassdb

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "compassdb/value_gc.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/compression_type.h"
+
+namespace compassdb {
+
+// Options of a family's value store, projected from rocksdb::ColumnFamilyOptions.
+struct ValueOptions {
+  bool enabled = false;  // new values are separated; those that are already stay readable
+  uint64_t min_size = 0;
+  int starting_level = 0;  // outputs of shallower levels keep their values
+  rocksdb::CompressionType compression = rocksdb::kNoCompression;
+  // Collection. Without it space comes back only when nothing in a segment lives.
+  bool collect = true;
+  // Garbage that is tolerated, as per cent of the live bytes.
+  uint32_t reserve_percent = 30;
+  // A group with more garbage than this share of its bytes is collected although there is room; 1: none.
+  double force_threshold = 1.0;
+  ValueGcPolicy policy = ValueGcPolicy::kGreedy;
+  uint32_t policy_d = 1;  // of kGreedyRandom: among how many
+  bool hot_cold = false;  // values that were not updated go to segments of their own
+  uint64_t group_bytes = 64ull << 20;  // about what a group is to hold (main segment)
+  std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
+};
+
+}  // namespace compassdb

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Separated values in a cache: by their numbers, so that garbage collection takes none of them out.
+#pragma once
+
+#include <cstdint>
+
+#include "rocksdb/slice.h"
+#include "value_store/value_run.h"
+
+namespace compassdb {
+
+// The context has a cache. False if the value is not there; else *value is pinned to it.
+bool FindCachedValue(const ValueContext& context, uint64_t number, rocksdb::PinnableSlice* value);
+// Puts a copy there; it is no error if there is no room.
+void KeepValue(const ValueContext& context, uint64_t number, const Slice& value);
+// For ValueContext::cache_space: differs between all databases and families of a process.
+uint64_t NewValueCacheSpace();
+
+}  // namespace compassdb

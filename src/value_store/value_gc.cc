@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_store/value_gc.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace compassdb {
+
+namespace {
+
+// Values are read and written in rounds of so many bytes, which are held in memory.
+constexpr uint64_t kRoundBytes = 32 << 20;
+// A cold run is rewritten when so much of it is garbage, or when the group has so many of them.
+constexpr double kColdDeadShare = 0.3;
+constexpr size_t kMaxColdRuns = 8;
+
+// A value or a notice of the group.
+struct Version {
+  uint64_t h1 = 0;
+  uint32_t h2 = 0;
+  uint32_t run = 0;   // index of the input
+  uint32_t slot = 0;  // index in its key table
+  bool notice = false;
+  bool keep = false;  // somebody may read the value
+  SequenceNumber sequence = 0;
+};
+
+bool SameKey(const Version& a, const Version& b) { return a.h1 == b.h1 && a.h2 == b.h2; }
+
+// By key; of a key newest first.
+bool Before(const Version& a, const Version& b) {
+  if (a.h1 != b.h1) return a.h1 < b.h1;
+  if (a.h2 != b.h2) return a.h2 < b.h2;
+  return a.sequence > b.sequence;
+}
+
+struct Input {
+  std::vector<ValueEntry> values;
+  std::vector<bool> keep;  // by value
+  std::vector<bool> hot;   // by value: its key was updated since it was inserted
+  bool stays = false;      // a cold run that is not rewritten
+  uint64_t dead_bytes = 0;
+};
+
+class Collection {
+ public:
+  Collection(const ValueGcJob& job, VersionEdit* edit, ValueGcReport* report)
+      : job_(job), edit_(edit), report_(report) {}
+
+  Status Run() {
+    Status s = Load();
+    if (!s.ok()) return s;
+    Judge();
+    ChooseStaying();
+    ValueWriter hot(Options(false)), cold(Options(true));
+    CarryNotices(&hot);
+    s = Copy(false, &hot);
+    if (s.ok()) s = Copy(true, &cold);
+    if (s.ok()) s = hot.Finish();
+    if (s.ok()) s = cold.Finish();
+    if (!s.ok()) return s;
+    for (size_t i = 0; i < job_.inputs.size(); ++i) {
+      if (!inputs_[i].stays) edit_->deleted_values.push_back(job_.inputs[i]->meta().run_id);
+    }
+    for (const ValueWriter* writer : {&hot, &cold}) {
+      edit_->added_values.insert(edit_->added_values.end(), writer->runs().begin(),
+                                 writer->runs().end());
+    }
+    return s;
+  }
+
+ private:
+  ValueWriter::Options Options(bool cold) const {
+    ValueWriter::Options options;
+    options.group_bits = job_.group_bits;
+    options.cold = cold;
+    options.round_bytes = kRoundBytes;
+    options.file = cold && job_.cold_file ? job_.cold_file : job_.file;
+    options.new_number = job_.new_number;
+    options.creation_time = oldest_;
+    return options;
+  }
+
+  Status Load() {
+    inputs_.resize(job_.inputs.size());
+    for (uint32_t i = 0; i < inputs_.size(); ++i) {
+      const ValueRun& run = *job_.inputs[i];
+      oldest_ = std::min(oldest_, run.meta().creation_time);
+      Input& input = inputs_[i];
+      std::vector<ValueNotice> notices;
+      Status s = run.ReadKeys(&input.values, &notices, &deaths_);
+      if (!s.ok()) return s;
+      report_->bytes_read += run.meta().keys_bytes;
+      report_->values_in += input.values.size();
+      input.keep.resize(input.values.size());
+      input.hot.resize(input.values.size());
+      for (uint32_t slot = 0; slot < input.values.size(); ++slot) {
+        const ValueEntry& e = input.values[slot];
+        versions_.push_back({e.h1, e.h2, i, slot, false, false, e.sequence});
+      }
+      for (const ValueNotice& n : notices) {
+        versions_.push_back({n.h1, n.h2, i, 0, true, false, n.sequence});
+      }
+      s = job_.pause();
+      if (!s.ok()) return s;
+    }
+    if (oldest_ == UINT64_MAX) oldest_ = 0;
+    dead_numbers_.reserve(deaths_.size());
+    for (const ValueDeath& d : deaths_) dead_numbers_.insert(d.number);
+    std::sort(versions_.begin(), versions_.end(), Before);
+    return Status::OK();
+  }
+
+  // A value lives while some reader, at a snapshot or at the end, sees it and nothing newer.
+  void Judge() {
+    for (size_t begin = 0; begin < versions_.size();) {
+      size_t end = begin + 1;
+      while (end < versions_.size() && SameKey(versions_[begin], versions_[end])) ++end;
+      size_t values = 0;
+      SequenceNumber newer = kMaxSequenceNumber;  // of what supersedes the version
+      for (size_t i = begin; i < end; ++i) {
+        Version& v = versions_[i];
+        if (i > begin && v.sequence < versions_[i - 1].sequence) newer = versions_[i - 1].sequence;
+        if (v.notice) continue;
+        ++values;
+        Input& input = inputs_[v.run];
+        if (dead_numbers_.count(input.values[v.slot].number) != 0) continue;
+        v.keep = newer == kMaxSequenceNumber || SnapshotIn(v.sequence, newer);
+        input.keep[v.slot] = v.keep;
+      }
+      for (size_t i = begin; i < end; ++i) {
+        Version& v = versions_[i];
+        if (!v.notice) inputs_[v.run].hot[v.slot] = values > 1;
+      }
+      begin = end;
+    }
+  }
+
+  // A snapshot sees `sequence` and not `newer`.
+  bool SnapshotIn(SequenceNumber sequence, SequenceNumber newer) const {
+    const auto it = std::lower_bound(job_.snapshots.begin(), job_.snapshots.end(), sequence);
+    return it != job_.snapshots.end() && *it < newer;
+  }
+
+  void ChooseStaying() {
+    size_t cold_runs = 0;
+    for (const ValueRunRef& run : job_.inputs) cold_runs += run->meta().cold ? 1 : 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      Input& input = inputs_[i];
+      const ValueRunMeta& meta = job_.inputs[i]->meta();
+      for (size_t slot = 0; slot < input.values.size(); ++slot) {
+        if (!input.keep[slot]) input.dead_bytes += input.values[slot].size;
+      }
+      input.stays = job_.hot_cold && meta.cold && cold_runs <= kMaxColdRuns &&
+                    job_.group.Contains(meta.group) &&
+                    static_cast<double>(input.dead_bytes) <=
+                        kColdDeadShare * static_cast<double>(meta.records_bytes);
+    }
+  }
+
+  // What the group must go on to know, since its dead values are still there or may come.
+  void CarryNotices(ValueWriter* out) {
+    for (size_t begin = 0; begin < versions_.size();) {
+      size_t end = begin + 1;
+      while (end < versions_.size() && SameKey(versions_[begin], versions_[end])) ++end;
+      // Oldest first: whether something older remains is known by then.
+      bool older_remains = false;
+      for (size_t i = end; i-- > begin;) {
+        const Version& v = versions_[i];
+        const bool stays_a_value = !v.notice && (v.keep || inputs_[v.run].stays);
+        if (!stays_a_value && (older_remains || v.sequence > job_.retain_above)) {
+          out->AddNotice({v.h1, v.h2, v.sequence});
+          older_remains = false;  // it says so of all of them
+        }
+        if (stays_a_value) older_remains = true;
+      }
+      begin = end;
+    }
+    uint64_t dropped = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const Input& input = inputs_[i];
+      for (size_t slot = 0; slot < input.values.size(); ++slot) {
+        if (input.keep[slot]) continue;
+        const ValueEntry& e = input.values[slot];
+        if (!input.stays) {
+          ++dropped;
+          continue;
+        }
+        out->AddDeadHint(e.h1, e.size);
+        if (dead_numbers_.count(e.number) != 0) out->AddDeath({e.h1, e.number});
+      }
+    }
+    report_->values_dropped += dropped;
+  }
+
+  Status Copy(bool cold, ValueWriter* out) {
+    struct Item {
+      ValueEntry entry;
+      uint32_t run;
+    };
+    std::vector<Item> items;
+    for (uint32_t i = 0; i < inputs_.size(); ++i) {
+      const Input& input = inputs_[i];
+      if (input.stays) continue;
+      for (size_t slot = 0; slot < input.values.size(); ++slot) {
+        if (!input.keep[slot]) continue;
+        const bool is_cold = job_.hot_cold && (job_.inputs[i]->meta().cold || !input.hot[slot]);
+        if (is_cold == cold) items.push_back({input.values[slot], i});
+      }
+    }
+    std::sort(items.begin(), items.end(),
+              [](const Item& a, const Item& b) { return a.entry.number < b.entry.number; });
+    Status s;
+    std::string room;
+    for (size_t begin = 0; s.ok() && begin < items.size();) {
+      size_t end = begin;
+      uint64_t bytes = 0;
+      while (end < items.size() && (end == begin || bytes + items[end].entry.size <= kRoundBytes)) {
+        bytes += items[end++].entry.size;
+      }
+      // Each run is read front to back; the records are put in the order of their numbers.
+      room.resize(bytes);
+      std::vector<std::vector<ValueEntry>> by_run(inputs_.size());
+      std::vector<std::vector<char*>> places(inputs_.size());
+      char* at = room.data();
+      for (size_t i = begin; i < end; ++i) {
+        by_run[items[i].run].push_back(items[i].entry);
+        places[items[i].run].push_back(at);
+        at += items[i].entry.size;
+      }
+      for (size_t run = 0; s.ok() && run < by_run.size(); ++run) {
+        if (by_run[run].empty()) continue;
+        size_t next = 0;
+        s = job_.inputs[run]->ReadRecords(by_run[run], [&](const ValueEntry&, const Slice& record) {
+          memcpy(places[run][next++], record.data(), record.size());
+          report_->bytes_read += record.size();
+          return Status::OK();
+        });
+        if (s.ok()) s = job_.pause();
+      }
+      at = room.data();
+      for (size_t i = begin; s.ok() && i < end; ++i) {
+        s = out->Move(items[i].entry, Slice(at, items[i].entry.size));
+        at += items[i].entry.size;
+        ++report_->values_moved;
+      }
+      begin = end;
+    }
+    return s;
+  }
+
+  const ValueGcJob& job_;
+  VersionEdit* const edit_;
+  ValueGcReport* const report_;
+  std::vector<Input> inputs_;
+  std::vector<Version> versions_;
+  std::vector<ValueDeath> deaths_;
+  std::unordered_set<uint64_t> dead_numbers_;
+  uint64_t oldest_ = UINT64_MAX;
+};
+
+}  // namespace
+
+Status CollectValueGroup(const ValueGcJob& job, VersionEdit* edit, ValueGcReport* report) {
+  return Collection(job, edit, report).Run();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects a segment group (HashKV 3.3) without a look at the tables: which of its values live follows from
+// the sequences of its values and notices alone. Values keep their numbers, so that no table changes.
+//
+// What is left out stays known as long as it matters: a notice goes on where an older value of its key
+// stays behind (for a snapshot, or in a cold run that is not rewritten), and where it is newer than
+// `retain_above`: compactions that began then may yet bring older values.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "manifest/version_edit.h"
+#include "store/value_options.h"
+#include "value_store/value_version.h"
+
+namespace compassdb {
+
+struct ValueGcJob {
+  ValueGroup group;
+  std::vector<ValueRunRef> inputs;  // all runs of the group
+  std::vector<SequenceNumber> snapshots;  // ascending
+  SequenceNumber retain_above = kMaxSequenceNumber;
+  bool hot_cold = false;
+  uint32_t group_bits = 0;  // of the output
+  // Where the output goes; cold values may go to another path.
+  std::function<Status(CompactionFileWriter**)> file;
+  std::function<Status(CompactionFileWriter**)> cold_file;
+  std::function<uint64_t()> new_number;
+  std::function<Status()> pause;  // now and then: an error ends the job
+};
+
+struct ValueGcReport {
+  uint64_t bytes_read = 0;
+  uint64_t values_in = 0;
+  uint64_t values_moved = 0;
+  uint64_t values_dropped = 0;
+};
+
+// Adds to *edit; the files are the caller's to finish before it is committed.
+Status CollectValueGroup(const ValueGcJob& job, VersionEdit* edit, ValueGcReport* report);
+
+}  // namespace compassdb

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_store/value_gc_policy.h"
+
+#include <algorithm>
+
+namespace compassdb {
+
+namespace {
+
+// A group with less garbage than this share is not worth its copy.
+constexpr double kLeastDeadShare = 0.02;
+// Garbage below this is nobody's concern.
+constexpr uint64_t kSmall = 256 << 10;
+
+double DeadShare(const ValueVersion::Group& g) {
+  return g.bytes == 0 ? 0 : static_cast<double>(g.dead_bytes) / static_cast<double>(g.bytes);
+}
+
+// Garbage per byte to be copied, times how long the group was left alone.
+double BenefitOverCost(const ValueVersion::Group& g, uint64_t now) {
+  const double live = static_cast<double>(g.bytes - g.dead_bytes) + 1;
+  const double age = static_cast<double>(now > g.newest ? now - g.newest : 0) + 1;
+  return static_cast<double>(g.dead_bytes) / live * age;
+}
+
+}  // namespace
+
+uint64_t ValueBound(uint64_t live_bytes, const ValueOptions& options) {
+  return live_bytes + live_bytes / 100 * options.reserve_percent + kSmall;
+}
+
+std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,
+                                         Random* random) {
+  if (!options.collect) return std::nullopt;
+  uint64_t total = 0, dead = 0, largest_copy = 0;
+  std::vector<const ValueVersion::Group*> candidates;
+  for (const ValueVersion::Group& g : input.groups) {
+    total += g.bytes;
+    dead += g.dead_bytes;
+    largest_copy = std::max(largest_copy, g.bytes - g.dead_bytes);
+    const bool busy = std::any_of(input.busy.begin(), input.busy.end(),
+                                  [&](const ValueGroup& b) { return b.Overlaps(g.group); });
+    if (!busy && g.dead_bytes > 0 && DeadShare(g) >= kLeastDeadShare) candidates.push_back(&g);
+  }
+  if (candidates.empty()) return std::nullopt;
+  const auto by_garbage = [](const ValueVersion::Group* a, const ValueVersion::Group* b) {
+    return a->dead_bytes > b->dead_bytes;
+  };
+  // Copies that are under way, and the next, must fit under the bound, too.
+  const uint64_t copies = largest_copy * (input.busy.size() + 1);
+  if (total + std::min(copies, dead / 2) <= ValueBound(total - dead, options)) {
+    const auto worst = *std::max_element(
+        candidates.begin(), candidates.end(),
+        [](const auto* a, const auto* b) { return DeadShare(*a) < DeadShare(*b); });
+    if (options.force_threshold < 1 && DeadShare(*worst) >= options.force_threshold &&
+        worst->dead_bytes >= kSmall) {
+      return worst->group;
+    }
+    return std::nullopt;
+  }
+  switch (options.policy) {
+    case ValueGcPolicy::kGreedy:
+      return (*std::min_element(candidates.begin(), candidates.end(), by_garbage))->group;
+    case ValueGcPolicy::kCostBenefit:
+      return (*std::max_element(candidates.begin(), candidates.end(),
+                                [&](const auto* a, const auto* b) {
+                                  return BenefitOverCost(*a, input.now_seconds) <
+                                         BenefitOverCost(*b, input.now_seconds);
+                                }))
+          ->group;
+    case ValueGcPolicy::kGreedyRandom: {
+      const size_t d = std::min<size_t>(std::max(options.policy_d, 1u), candidates.size());
+      std::partial_sort(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(d),
+                        candidates.end(), by_garbage);
+      return candidates[random->Uniform(d)]->group;
+    }
+    case ValueGcPolicy::kRandom:
+      return candidates[random->Uniform(candidates.size())]->group;
+  }
+  return std::nullopt;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a record of type kTypeBlobIndex has for a value: the name of a value that lies in the value store.
+//
+//   ref := version:u8 (1) number:varint64 size:varint32
+//
+// Numbers are unique in the database, and stay when garbage collection moves the value, so that it
+// changes no table (docs/design.md, "Value store").
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "util/coding.h"
+
+namespace compassdb {
+
+struct ValueRef {
+  uint64_t number = 0;
+  uint32_t size = 0;  // of the value, uncompressed
+
+  void AppendTo(std::string* dst) const {
+    dst->push_back(1);
+    PutVarint64(dst, number);
+    PutVarint32(dst, size);
+  }
+  // False if these are not the bytes of a ref.
+  bool Parse(Slice src) {
+    if (src.empty() || src[0] != 1) return false;
+    src.remove_prefix(1);
+    return GetVarint64(&src, &number) && GetVarint32(&src, &size) && src.empty();
+  }
+};
+
+}  // namespace compassdb

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_store/value_run.h"
+
+#include <algorithm>
+
+#include "util/heap_bytes.h"
+#include "value_store/value_format.h"
+
+namespace compassdb {
+
+namespace {
+
+// Live records less far apart than this are read together.
+constexpr uint64_t kReadGap = 16 << 10;
+constexpr uint64_t kReadSpan = 1 << 20;
+
+}  // namespace
+
+// The places section as it is stored, checked once.
+struct ValueRun::Places {
+  std::string bytes;
+  uint32_t values = 0;
+  uint32_t samples = 0;
+  const char* sample(uint32_t i) const { return bytes.data() + 8 + size_t{i} * kPlaceSampleBytes; }
+  const char* stream() const { return sample(samples); }
+  const char* limit() const { return bytes.data() + bytes.size(); }
+  IndexMemory memory() const {
+    IndexMemory m;
+    m.values = HeapBytes(bytes) + HeapBytes(sizeof(*this));
+    return m;
+  }
+};
+
+ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMeta& meta)
+    : context_(std::move(context)),
+      meta_(meta),
+      cache_key_(IndexCache::NewKey(IndexCache::Kind::kIndex)) {}
+
+ValueRun::~ValueRun() {
+  if (const Places* places = places_.load(std::memory_order_acquire)) {
+    context_->tables->index_usage.Subtract(places->memory());
+    delete places;
+  }
+  if (!obsolete_.load(std::memory_order_relaxed)) return;
+  context_->tables->index_cache.Erase(cache_key_);
+  context_->ledger->Release(meta_.extent);
+}
+
+size_t ValueRun::MemoryBytes() const { return HeapBytes(sizeof(*this) + kSharedControlBytes); }
+
+Status ValueRun::Corruption(const std::string& what) const {
+  return Status::Corruption(context_->tables->files->PathOf(meta_.extent.file_number),
+                            "value run " + std::to_string(meta_.run_id) + " at offset " +
+                                std::to_string(meta_.extent.offset) + ": " + what);
+}
+
+Status ValueRun::Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const {
+  std::shared_ptr<CompactionFile> file;
+  Status s = context_->tables->files->Get(meta_.extent.file_number, &file);
+  if (!s.ok()) return s;
+  if (file->file_id() != meta_.file_id) {
+    return Corruption("the file is not the one that the manifest names (file id)");
+  }
+  if (offset > meta_.extent.length || n > meta_.extent.length - offset) {
+    return Corruption("a place outside of the run");
+  }
+  room->resize(n);
+  s = file->file()->Read(meta_.extent.offset + offset, n, bytes, room->data());
+  if (!s.ok()) return s;
+  if (bytes->size() != n) return Corruption("the file ends within it");
+  if (bytes->data() != room->data()) {  // the file's own memory may go with it
+    room->assign(bytes->data(), n);
+    *bytes = *room;
+  }
+  return s;
+}
+
+Status ValueRun::ReadSection(uint64_t offset, uint64_t n, const char* what, std::string* room,
+                             Slice* bytes) const {
+  if (n < 4) return Corruption(std::string(what) + ": too short");
+  Status s = Read(offset, n, room, bytes);
+  if (!s.ok()) return s;
+  const Slice covered(bytes->data(), n - 4);
+  const uint64_t context = ValueContextOf(meta_.file_id, meta_.extent.offset + offset);
+  if (DecodeFixed32(bytes->data() + n - 4) != Checksum32(covered, context)) {
+    return Corruption(std::string(what) + ": checksum mismatch");
+  }
+  *bytes = covered;
+  return s;
+}
+
+Status ValueRun::LoadPlaces(std::unique_ptr<Places>* out) const {
+  auto places = std::make_unique<Places>();
+  Slice bytes;
+  Status s = ReadSection(meta_.records_bytes + meta_.keys_bytes, meta_.places_bytes, "places",
+                         &places->bytes, &bytes);
+  if (!s.ok()) return s;
+  places->bytes.resize(bytes.size());
+  places->bytes.shrink_to_fit();
+  const Slice b = places->bytes;
+  if (b.size() < 8) return Corruption("places: too short");
+  places->values = DecodeFixed32(b.data());
+  places->samples = DecodeFixed32(b.data() + 4);
+  const uint64_t samples = (uint64_t{places->values} + kPlacesPerSample - 1) / kPlacesPerSample;
+  if (places->values != meta_.num_values || places->samples != samples ||
+      samples * kPlaceSampleBytes > b.size() - 8) {
+    return Corruption("places: malformed");
+  }
+  *out = std::move(places);
+  return s;
+}
+
+Status ValueRun::Find(uint64_t number, bool cache_only, bool* found, Place* place) const {
+  *found = false;
+  if (!MayHold(number)) return Status::OK();
+  const Places* places = places_.load(std::memory_order_acquire);
+  IndexCache::Pin pin;
+  std::unique_ptr<Places> own;
+  if (places == nullptr && context_->paged) {
+    pin = context_->tables->index_cache.Lookup(cache_key_);
+    places = static_cast<const Places*>(pin.value());
+  }
+  if (places == nullptr) {
+    if (cache_only) return IndexNotInMemory();
+    if (context_->paged) {
+      Status s = LoadPlaces(&own);
+      if (!s.ok()) return s;
+      places = own.get();
+      const IndexMemory memory = own->memory();
+      pin = context_->tables->index_cache.Insert(
+          cache_key_, own.get(),
+          [](const Slice&, void* value) { delete static_cast<Places*>(value); },
+          memory.values + IndexCache::kEntryBytes);
+      if (pin.value() != nullptr) static_cast<void>(own.release());
+      context_->tables->index_cache.CountRead(cache_key_);
+    } else {
+      MutexLock lock(&load_mu_);
+      places = places_.load(std::memory_order_acquire);
+      if (places == nullptr) {
+        Status s = LoadPlaces(&own);
+        if (!s.ok()) return s;
+        context_->tables->index_usage.Add(own->memory());
+        places = own.release();
+        places_.store(places, std::memory_order_release);
+      }
+    }
+  }
+  // The last sample at or before the number.
+  uint32_t low = 0, high = places->samples;
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (DecodeFixed64(places->sample(middle)) <= number ? low : high) = middle;
+  }
+  if (places->samples == 0) return Status::OK();
+  const char* const sample = places->sample(low);
+  uint64_t at = DecodeFixed64(sample);
+  uint64_t offset = DecodeFixed32(sample + 8);
+  const uint32_t position = DecodeFixed32(sample + 12);
+  if (position > static_cast<size_t>(places->limit() - places->stream())) {
+    return Corruption("places: malformed");
+  }
+  const char* p = places->stream() + position;
+  const uint32_t n = std::min(kPlacesPerSample, places->values - low * kPlacesPerSample);
+  for (uint32_t i = 0; i < n && at <= number; ++i) {
+    uint64_t delta = 0;
+    uint32_t size = 0;
+    if (i > 0) {
+      p = GetVarint64Ptr(p, places->limit(), &delta);
+      if (p == nullptr) return Corruption("places: malformed");
+      at += delta;
+    }
+    p = GetVarint32Ptr(p, places->limit(), &size);
+    if (p == nullptr || offset + size > meta_.records_bytes) return Corruption("places: malformed");
+    if (at == number) {
+      *found = true;
+      *place = {static_cast<uint32_t>(offset), size};
+      return Status::OK();
+    }
+    offset += size;
+  }
+  return Status::OK();
+}
+
+Status ValueRun::CheckRecord(const Place& place, const Slice& record) const {
+  if (record.size() < kMinRecordBytes) return Corruption("record: too short");
+  const Slice covered(record.data() + kRecordChecksumBytes, record.size() - kRecordChecksumBytes);
+  const uint64_t context = ValueContextOf(meta_.file_id, meta_.extent.offset + place.offset);
+  if (DecodeFixed32(record.data()) != Checksum32(covered, context)) {
+    return Corruption("record at " + std::to_string(place.offset) + ": checksum mismatch");
+  }
+  return Status::OK();
+}
+
+Status ValueRun::ReadRecord(const Place& place, bool verify_checksum, std::string* room,
+                            Slice* record) const {
+  Status s = Read(place.offset, place.size, room, record);
+  return s.ok() && verify_checksum ? CheckRecord(place, *record) : s;
+}
+
+Status ValueRun::ReadKeys(std::vector<ValueEntry>* values, std::vector<ValueNotice>* notices,
+                          std::vector<ValueDeath>* deaths) const {
+  std::string room;
+  Slice bytes;
+  Status s = ReadSection(meta_.records_bytes, meta_.keys_bytes, "keys", &room, &bytes);
+  if (!s.ok()) return s;
+  uint64_t counts[3];
+  for (uint64_t& count : counts) {
+    if (!GetVarint64(&bytes, &count) || count > bytes.size()) return Corruption("keys: malformed");
+  }
+  if (counts[0] != meta_.num_values) return Corruption("keys: not as many as the manifest says");
+  ValueEntry entry;
+  uint64_t offset = 0;
+  for (uint64_t i = 0; i < counts[0]; ++i) {
+    uint64_t delta = 0;
+    if (!GetFixed64(&bytes, &entry.h1) || !GetFixed32(&bytes, &entry.h2) ||
+        !GetVarint64(&bytes, &entry.sequence) || !GetVarint64(&bytes, &delta) ||
+        !GetVarint32(&bytes, &entry.size) || offset + entry.size > meta_.records_bytes) {
+      return Corruption("keys: malformed");
+    }
+    entry.number += delta;
+    entry.offset = static_cast<uint32_t>(offset);
+    offset += entry.size;
+    values->push_back(entry);
+  }
+  ValueNotice notice;
+  for (uint64_t i = 0; i < counts[1]; ++i) {
+    if (!GetFixed64(&bytes, &notice.h1) || !GetFixed32(&bytes, &notice.h2) ||
+        !GetVarint64(&bytes, &notice.sequence)) {
+      return Corruption("keys: malformed");
+    }
+    notices->push_back(notice);
+  }
+  ValueDeath death;
+  for (uint64_t i = 0; i < counts[2]; ++i) {
+    uint64_t delta = 0;
+    if (!GetVarint64(&bytes, &delta)) return Corruption("keys: malformed");
+    death.number += delta;
+    deaths->push_back(death);
+  }
+  return bytes.empty() ? s : Corruption("keys: trailing bytes");
+}
+
+Status ValueRun::ReadRecords(
+    const std::vector<ValueEntry>& entries,
+    const std::function<Status(const ValueEntry&, const Slice&)>& take) const {
+  std::string room;
+  Status s;
+  for (size_t i = 0; s.ok() && i < entries.size();) {
+    const uint64_t begin = entries[i].offset;
+    uint64_t end = begin + entries[i].size;
+    size_t next = i + 1;
+    while (next < entries.size() && entries[next].offset <= end + kReadGap &&
+           entries[next].offset + entries[next].size - begin <= kReadSpan) {
+      end = entries[next].offset + entries[next].size;
+      ++next;
+    }
+    Slice bytes;
+    s = Read(begin, end - begin, &room, &bytes);
+    for (; s.ok() && i < next; ++i) {
+      const Slice record(bytes.data() + (entries[i].offset - begin), entries[i].size);
+      s = CheckRecord({entries[i].offset, entries[i].size}, record);
+      if (s.ok()) s = take(entries[i], record);
+    }
+  }
+  return s;
+}
+
+Status ValueRun::Verify() const {
+  std::vector<ValueEntry> values;
+  std::vector<ValueNotice> notices;
+  std::vector<ValueDeath> deaths;
+  Status s = ReadKeys(&values, &notices, &deaths);
+  if (!s.ok()) return s;
+  std::string room;
+  Slice footer;
+  s = ReadSection(meta_.records_bytes + meta_.keys_bytes + meta_.places_bytes, kValueFooterBytes,
+                  "footer", &room, &footer);
+  if (!s.ok()) return s;
+  if (DecodeFixed64(footer.data()) != kValueRunMagic ||
+      DecodeFixed64(footer.data() + 8) != meta_.keys_bytes ||
+      DecodeFixed64(footer.data() + 16) != meta_.places_bytes) {
+    return Corruption("footer: not what the manifest says");
+  }
+  std::unique_ptr<Places> places;
+  s = LoadPlaces(&places);
+  if (!s.ok()) return s;
+  return ReadRecords(values, [&](const ValueEntry& entry, const Slice& record) {
+    ParsedValueRecord parsed;
+    if (!ParseValueRecord(record, &parsed) || parsed.number != entry.number) {
+      return Corruption("record at " + std::to_string(entry.offset) + ": not the value listed there");
+    }
+    bool found = false;
+    Place place;
+    Status found_status = Find(entry.number, /*cache_only=*/false, &found, &place);
+    if (!found_status.ok()) return found_status;
+    if (!found || place.offset != entry.offset || place.size != entry.size) {
+      return Corruption("places and keys differ for value " + std::to_string(entry.number));
+    }
+    return Status::OK();
+  });
+}
+
+bool ParseValueRecord(Slice record, ParsedValueRecord* parsed) {
+  if (record.size() < kMinRecordBytes) return false;
+  record.remove_prefix(kRecordChecksumBytes);
+  parsed->compression = static_cast<rocksdb::CompressionType>(static_cast<uint8_t>(record[0]));
+  record.remove_prefix(1);
+  uint32_t key_size = 0;
+  if (!GetVarint32(&record, &key_size) || !GetVarint64(&record, &parsed->number) ||
+      key_size > record.size()) {
+    return false;
+  }
+  parsed->user_key = Slice(record.data(), key_size);
+  parsed->stored = Slice(record.data() + key_size, record.size() - key_size);
+  return true;
+}
+
+}  // namespace compassdb

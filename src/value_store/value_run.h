@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of the value store, open for reading.
+//
+// Where its values lie is loaded at the first use: it stays in memory, or with `paged` is an entry of the
+// block cache. Thread safe. The extent goes back to the ledger with the last reference to a run that was
+// marked obsolete.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manifest/extent_ledger.h"
+#include "manifest/value_run_meta.h"
+#include "rocksdb/slice.h"
+#include "table/index_cache.h"
+#include "table/read_options.h"
+#include "table/table_context.h"
+#include "util/mutex.h"
+#include "value_store/value_writer.h"
+
+namespace compassdb {
+
+// What all runs of a family share. Outlives them.
+struct ValueContext {
+  TableContextRef tables;
+  ExtentLedger* ledger = nullptr;
+  bool paged = false;                     // places are in the block cache
+  std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
+  uint64_t cache_space = 0;               // NewValueCacheSpace()
+};
+
+class ValueRun {
+ public:
+  ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMeta& meta);
+  ~ValueRun();
+  ValueRun(const ValueRun&) = delete;
+  ValueRun& operator=(const ValueRun&) = delete;
+
+  const ValueRunMeta& meta() const { return meta_; }
+  bool MayHold(uint64_t number) const {
+    return meta_.num_values > 0 && number >= meta_.min_number && number <= meta_.max_number;
+  }
+  struct Place {
+    uint32_t offset = 0;  // in the run
+    uint32_t size = 0;
+  };
+  // *found: whether the value is here. Incomplete if it is not in memory and `cache_only`.
+  Status Find(uint64_t number, bool cache_only, bool* found, Place* place) const;
+  // The whole record, checked. It lies in *room or where the file system has it.
+  Status ReadRecord(const Place& place, bool verify_checksum, std::string* room, Slice* record) const;
+  // The key table.
+  Status ReadKeys(std::vector<ValueEntry>* values, std::vector<ValueNotice>* notices,
+                  std::vector<ValueDeath>* deaths) const;
+  // Records as they are stored, of `entries` (in the order of their places), each checked, to `take`.
+  Status ReadRecords(const std::vector<ValueEntry>& entries,
+                     const std::function<Status(const ValueEntry&, const Slice&)>& take) const;
+  // Reads and checks everything.
+  Status Verify() const;
+
+  size_t MemoryBytes() const;  // without what is loaded
+  void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
+
+ private:
+  struct Places;
+  Status LoadPlaces(std::unique_ptr<Places>* places) const;
+  Status Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const;
+  Status ReadSection(uint64_t offset, uint64_t n, const char* what, std::string* room,
+                     Slice* bytes) const;
+  Status CheckRecord(const Place& place, const Slice& record) const;
+  Status Corruption(const std::string& what) const;
+
+  const std::shared_ptr<const ValueContext> context_;
+  const ValueRunMeta meta_;
+  const IndexCache::Key cache_key_;
+  mutable Mutex load_mu_;
+  mutable std::atomic<const Places*> places_{nullptr};  // owned; null: not loaded, or paged
+  std::atomic<bool> obsolete_{false};
+};
+
+using ValueRunRef = std::shared_ptr<ValueRun>;
+
+// The parts of a record. Corruption without a place if it is malformed.
+struct ParsedValueRecord {
+  uint64_t number = 0;
+  Slice user_key;
+  Slice stored;
+  rocksdb::CompressionType compression = rocksdb::kNoCompression;
+};
+bool ParseValueRecord(Slice record, ParsedValueRecord* parsed);
+
+}  // namespace compassdb

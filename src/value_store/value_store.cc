@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_store/value_store.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_set>
+
+namespace compassdb {
+
+namespace {
+
+// At least 64 groups, so that the copy of one is small beside the store; no more than
+// that a memtable's share of each is worth a write.
+constexpr uint32_t kMinGroupBits = 6;
+constexpr uint32_t kMaxGroupBits = 9;
+static_assert(kMaxGroupBits <= kMaxValueGroupBits);
+
+}  // namespace
+
+ValueStore::ValueStore(std::shared_ptr<const ValueContext> context)
+    : context_(std::move(context)),
+      version_(std::make_shared<const ValueVersion>(context_, std::vector<ValueRunRef>())),
+      random_(context_->cache_space) {}
+
+Status ValueStore::ApplyRecovered(const VersionEdit& edit) {
+  for (uint64_t id : edit.deleted_values) {
+    if (recovered_.erase(id) == 0) {
+      return Status::Corruption("manifest: deletes a run of values that is not there",
+                                std::to_string(id));
+    }
+  }
+  for (const ValueRunMeta& meta : edit.added_values) {
+    if (!recovered_.emplace(meta.run_id, meta).second) {
+      return Status::Corruption("manifest: adds a run of values twice", std::to_string(meta.run_id));
+    }
+  }
+  return Status::OK();
+}
+
+void ValueStore::Open() {
+  std::vector<ValueRunRef> runs;
+  for (const auto& [id, meta] : recovered_) {
+    runs.push_back(std::make_shared<ValueRun>(context_, meta));
+    context_->ledger->Add(meta.extent);
+  }
+  recovered_.clear();
+  version_ = std::make_shared<const ValueVersion>(context_, std::move(runs));
+}
+
+std::vector<ValueRunRef> ValueStore::Prepare(const VersionEdit& edit) const {
+  std::vector<ValueRunRef> runs;
+  for (const ValueRunMeta& meta : edit.added_values) {
+    runs.push_back(std::make_shared<ValueRun>(context_, meta));
+  }
+  return runs;
+}
+
+// Runs whose values and notices are all gone leave by a collection, like others.
+bool ValueStore::Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared) {
+  if (edit.deleted_values.empty() && prepared.empty()) return false;
+  const std::unordered_set<uint64_t> deleted(edit.deleted_values.begin(),
+                                             edit.deleted_values.end());
+  std::vector<ValueRunRef> runs;
+  runs.reserve(version_->runs().size() + prepared.size());
+  for (const ValueRunRef& run : version_->runs()) {
+    if (deleted.count(run->meta().run_id) == 0) {
+      runs.push_back(run);
+    } else {
+      run->MarkObsolete();
+    }
+  }
+  for (const ValueRunRef& run : prepared) {
+    context_->ledger->Add(run->meta().extent);
+    runs.push_back(run);
+  }
+  std::sort(runs.begin(), runs.end(), [](const ValueRunRef& a, const ValueRunRef& b) {
+    return a->meta().run_id < b->meta().run_id;
+  });
+  version_ = std::make_shared<const ValueVersion>(context_, std::move(runs));
+  return true;
+}
+
+void ValueStore::Snapshot(VersionEdit* edit) const {
+  for (const ValueRunRef& run : version_->runs()) edit->added_values.push_back(run->meta());
+}
+
+void ValueStore::MarkDropped() {
+  for (const ValueRunRef& run : version_->runs()) run->MarkObsolete();
+}
+
+std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
+                                                uint64_t now_seconds) {
+  if (version_->empty()) return std::nullopt;
+  const std::optional<ValueGroup> picked =
+      PickValueGroup({version_->Groups(), busy_, now_seconds}, options, &random_);
+  if (picked) busy_.push_back(*picked);
+  return picked;
+}
+
+bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {
+  if (version_->empty() || version_->dead_bytes() == 0) return false;
+  Random random(1);
+  return PickValueGroup({version_->Groups(), busy_, now_seconds}, options, &random).has_value();
+}
+
+void ValueStore::Release(const ValueGroup& group) {
+  const auto it = std::find(busy_.begin(), busy_.end(), group);
+  if (it != busy_.end()) busy_.erase(it);
+}
+
+uint32_t ValueGroupBits(const ValueVersion& version, const ValueOptions& options) {
+  const uint64_t live = version.total_bytes() - version.dead_bytes();
+  const uint64_t groups = live / std::max<uint64_t>(options.group_bytes, 1);
+  const auto bits = static_cast<uint32_t>(std::bit_width(groups));
+  return std::clamp(bits, kMinGroupBits, kMaxGroupBits);
+}
+
+}  // namespace compassdb

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values that a family keeps beside its tables (HashKV, and beyond; docs/design.md, "Value store").
+//
+// Thread safety: methods marked [mutex] run under the database mutex, which guards the fields; the
+// others are for recovery's one thread, or touch nothing that changes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "manifest/version_edit.h"
+#include "util/random.h"
+#include "value_store/value_gc_policy.h"
+#include "store/value_options.h"
+#include "value_store/value_version.h"
+
+namespace compassdb {
+
+// Of new runs: so that groups hold about what they are to hold.
+uint32_t ValueGroupBits(const ValueVersion& version, const ValueOptions& options);
+
+class ValueStore {
+ public:
+  explicit ValueStore(std::shared_ptr<const ValueContext> context);
+
+  Status ApplyRecovered(const VersionEdit& edit);
+  const std::map<uint64_t, ValueRunMeta>& recovered() const { return recovered_; }
+  // The runs that the edits left become the version.
+  void Open();
+
+  std::vector<ValueRunRef> Prepare(const VersionEdit& edit) const;
+  // [mutex] The edit is committed. True if the version changed.
+  bool Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared);
+  // [mutex]
+  std::shared_ptr<const ValueVersion> version() const { return version_; }
+  void Snapshot(VersionEdit* edit) const;
+  void MarkDropped();
+
+  // [mutex] What is to be collected, marked busy until Release; none if nothing is.
+  std::optional<ValueGroup> PickGroup(const ValueOptions& options, uint64_t now_seconds);
+  bool NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const;
+  void Release(const ValueGroup& group);
+
+  // [mutex] A job that may bring values of records that were flushed before it began.
+  using LateJob = std::multiset<SequenceNumber>::iterator;
+  LateJob BeginLateJob() { return late_jobs_.insert(flushed_through_); }
+  void EndLateJob(LateJob job) { late_jobs_.erase(job); }
+  // Newer notices are still of use to those jobs.
+  SequenceNumber OldestLateJob() const {
+    return late_jobs_.empty() ? kMaxSequenceNumber : *late_jobs_.begin();
+  }
+  void NoteFlushed(SequenceNumber largest) {
+    flushed_through_ = std::max(flushed_through_, largest);
+  }
+  uint32_t GroupBits(const ValueOptions& options) const { return ValueGroupBits(*version_, options); }
+
+ private:
+  const std::shared_ptr<const ValueContext> context_;
+  std::map<uint64_t, ValueRunMeta> recovered_;  // by id; until Open
+  std::shared_ptr<const ValueVersion> version_;
+  std::vector<ValueGroup> busy_;
+  std::multiset<SequenceNumber> late_jobs_;
+  SequenceNumber flushed_through_ = 0;
+  Random random_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runs of a family's value store at one moment.
+//
+// Thread safety: immutable; pinned through std::shared_ptr.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/key_hash.h"
+#include "store/store.h"
+#include "table/read_options.h"
+#include "value_store/value_run.h"
+
+namespace compassdb {
+
+class ValueVersion {
+ public:
+  // `runs` in ascending order of their ids.
+  ValueVersion(std::shared_ptr<const ValueContext> context, std::vector<ValueRunRef> runs);
+
+  const std::vector<ValueRunRef>& runs() const { return runs_; }
+  bool empty() const { return runs_.empty(); }
+
+  // The value that `ref` names, for a key with this hash. NotFound if it is not here.
+  Status Read(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+              const Slice& ref, rocksdb::PinnableSlice* value) const;
+
+  // A set of runs that no other run shares a key with: what a garbage collection takes.
+  struct Group {
+    ValueGroup group;
+    uint64_t bytes = 0;
+    uint64_t dead_bytes = 0;  // about; at most `bytes`
+    uint64_t newest = 0;      // creation time of the newest run, seconds since 1970
+  };
+  std::vector<Group> Groups() const;
+  std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
+  ValueStats Stats() const;
+  // Of the garbage, the part that is certain to be tolerated is not looked at here.
+  uint64_t total_bytes() const { return total_bytes_; }
+  uint64_t dead_bytes() const { return dead_bytes_; }
+  size_t MemoryBytes() const;
+
+ private:
+  Status ReadFromRun(const BlockReadOptions& read, const ValueRun& run, const ValueRun::Place& place,
+                     const Slice& user_key, uint64_t number, uint32_t size,
+                     rocksdb::PinnableSlice* value) const;
+
+  const std::shared_ptr<const ValueContext> context_;
+  const std::vector<ValueRunRef> runs_;
+  uint32_t bits_ = 0;  // the finest groups
+  // By the finest groups: the runs that hold values of it, by their smallest number.
+  std::vector<std::vector<const ValueRun*>> by_group_;
+  uint64_t total_bytes_ = 0;
+  uint64_t dead_bytes_ = 0;
+};
+
+}  // namespace compassdb

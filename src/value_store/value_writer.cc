@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_store/value_writer.h"
+
+#include <algorithm>
+
+#include "util/compression.h"
+#include "value_store/value_format.h"
+#include "value_store/value_ref.h"
+
+namespace compassdb {
+
+namespace {
+
+// Numbers are taken in blocks: a block's first is a number of the database's, which are never given twice.
+constexpr unsigned kNumberBlockBits = 20;
+
+void AppendKeys(const std::vector<ValueEntry>& entries, const std::vector<ValueNotice>& notices,
+                const std::vector<uint64_t>& deaths, std::string* out) {
+  PutVarint64(out, entries.size());
+  PutVarint64(out, notices.size());
+  PutVarint64(out, deaths.size());
+  uint64_t before = 0;
+  for (const ValueEntry& e : entries) {
+    PutFixed64(out, e.h1);
+    PutFixed32(out, e.h2);
+    PutVarint64(out, e.sequence);
+    PutVarint64(out, e.number - before);
+    PutVarint32(out, e.size);
+    before = e.number;
+  }
+  for (const ValueNotice& n : notices) {
+    PutFixed64(out, n.h1);
+    PutFixed32(out, n.h2);
+    PutVarint64(out, n.sequence);
+  }
+  before = 0;
+  for (uint64_t number : deaths) {
+    PutVarint64(out, number - before);
+    before = number;
+  }
+}
+
+void AppendPlaces(const std::vector<ValueEntry>& entries, std::string* out) {
+  std::string stream, samples;
+  uint64_t before = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const ValueEntry& e = entries[i];
+    if (i % kPlacesPerSample == 0) {
+      PutFixed64(&samples, e.number);
+      PutFixed32(&samples, e.offset);
+      PutFixed32(&samples, static_cast<uint32_t>(stream.size()));
+    } else {
+      PutVarint64(&stream, e.number - before);
+    }
+    PutVarint32(&stream, e.size);
+    before = e.number;
+  }
+  PutFixed32(out, static_cast<uint32_t>(entries.size()));
+  PutFixed32(out, static_cast<uint32_t>(samples.size() / kPlaceSampleBytes));
+  out->append(samples);
+  out->append(stream);
+}
+
+void Seal(uint64_t file_id, uint64_t offset, std::string* section) {
+  PutFixed32(section, Checksum32(*section, ValueContextOf(file_id, offset)));
+}
+
+}  // namespace
+
+Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence,
+                        const Slice& value, std::string* ref) {
+  if (numbers_left_ == 0) {
+    next_number_ = options_.new_number() << kNumberBlockBits;
+    numbers_left_ = uint64_t{1} << kNumberBlockBits;
+  }
+  ValueEntry entry;
+  entry.h1 = hash.h1;
+  entry.h2 = static_cast<uint32_t>(hash.h2 >> 32);
+  entry.sequence = sequence;
+  entry.number = next_number_++;
+  --numbers_left_;
+  ValueRef{entry.number, static_cast<uint32_t>(value.size())}.AppendTo(ref);
+
+  Slice stored = value;
+  rocksdb::CompressionType type = options_.compression;
+  if (type != rocksdb::kNoCompression) {
+    compressed_.clear();
+    if (Compress(type, options_.compression_level, value, &compressed_) &&
+        compressed_.size() < value.size()) {
+      stored = compressed_;
+    } else {
+      type = rocksdb::kNoCompression;
+    }
+  }
+  Batch& batch = BatchOf(hash.h1);
+  std::string& out = batch.records;
+  const size_t begin = out.size();
+  PutFixed32(&out, 0);
+  out.push_back(static_cast<char>(type));
+  PutVarint32(&out, static_cast<uint32_t>(user_key.size()));
+  PutVarint64(&out, entry.number);
+  out.append(user_key.data(), user_key.size());
+  out.append(stored.data(), stored.size());
+  return AddRecord(&batch, entry, begin, value.size());
+}
+
+Status ValueWriter::Move(const ValueEntry& entry, const Slice& record) {
+  Batch& batch = BatchOf(entry.h1);
+  const size_t begin = batch.records.size();
+  batch.records.append(record.data(), record.size());
+  return AddRecord(&batch, entry, begin, record.size());
+}
+
+Status ValueWriter::AddRecord(Batch* batch, ValueEntry entry, size_t begin, uint64_t raw) {
+  entry.offset = static_cast<uint32_t>(begin);
+  entry.size = static_cast<uint32_t>(batch->records.size() - begin);
+  batch->entries.push_back(entry);
+  batch->raw_bytes += raw;
+  pending_bytes_ += entry.size;
+  return pending_bytes_ >= options_.round_bytes ? WriteRound() : Status::OK();
+}
+
+Status ValueWriter::WriteRound() {
+  for (auto& [prefix, batch] : batches_) {
+    if (Status s = WriteRun(prefix, &batch); !s.ok()) return s;
+    batch = Batch();  // the memory, too: it comes back group by group
+  }
+  batches_.clear();
+  pending_bytes_ = 0;
+  return Status::OK();
+}
+
+Status ValueWriter::WriteRun(uint32_t prefix, Batch* batch) {
+  CompactionFileWriter* file = nullptr;
+  Status s = options_.file(&file);
+  if (!s.ok()) return s;
+  ValueRunMeta& meta = runs_.emplace_back();
+  meta.run_id = options_.new_number();
+  meta.group = {prefix, options_.group_bits};
+  meta.cold = options_.cold;
+  meta.file_id = file->file_id();
+  meta.creation_time = options_.creation_time;
+  meta.num_values = batch->entries.size();
+  meta.num_notices = batch->notices.size() + batch->deaths.size();
+  meta.raw_bytes = batch->raw_bytes;
+  meta.dead_hint = batch->dead_hint;
+  meta.records_bytes = batch->records.size();
+  if (!batch->entries.empty()) {
+    meta.min_number = batch->entries.front().number;
+    meta.max_number = batch->entries.back().number;
+  }
+  meta.extent.file_number = file->file_number();
+  const uint64_t begin = meta.extent.offset = file->offset();
+  for (const ValueEntry& e : batch->entries) {
+    char* const record = batch->records.data() + e.offset;
+    const Slice covered(record + kRecordChecksumBytes, e.size - kRecordChecksumBytes);
+    EncodeFixed32(record, Checksum32(covered, ValueContextOf(meta.file_id, begin + e.offset)));
+  }
+  s = file->Append(batch->records);
+  std::sort(batch->deaths.begin(), batch->deaths.end());
+  std::string section;
+  AppendKeys(batch->entries, batch->notices, batch->deaths, &section);
+  Seal(meta.file_id, file->offset(), &section);
+  meta.keys_bytes = section.size();
+  if (s.ok()) s = file->Append(section);
+  section.clear();
+  AppendPlaces(batch->entries, &section);
+  Seal(meta.file_id, file->offset(), &section);
+  meta.places_bytes = section.size();
+  if (s.ok()) s = file->Append(section);
+  section.clear();
+  PutFixed64(&section, kValueRunMagic);
+  PutFixed64(&section, meta.keys_bytes);
+  PutFixed64(&section, meta.places_bytes);
+  Seal(meta.file_id, file->offset(), &section);
+  if (s.ok()) s = file->Append(section);
+  meta.extent.length = file->offset() - begin;
+  return s;
+}
+
+Status ValueWriter::Finish() { return WriteRound(); }
+
+}  // namespace compassdb

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts values aside for a flush, a compaction or a garbage collection: each goes to the segment group of
+// its key's hash (HashKV 3.2). Values are held in memory and written in rounds, one run per group and
+// round, one after the other (HashKV 3.8: batch writes).
+//
+// One thread. Invariant: numbers are given in ascending order, and stand so in each run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/internal_key.h"
+#include "base/key_hash.h"
+#include "manifest/value_run_meta.h"
+#include "rocksdb/compression_type.h"
+#include "rocksdb/status.h"
+#include "table/compaction_file.h"
+
+namespace compassdb {
+
+using rocksdb::Status;
+
+// A value as a run's key table lists it.
+struct ValueEntry {
+  uint64_t h1 = 0;
+  uint32_t h2 = 0;  // the upper half of KeyHash::h2, which is all that is in use
+  SequenceNumber sequence = 0;
+  uint64_t number = 0;
+  uint32_t offset = 0;  // of the record in the run
+  uint32_t size = 0;    // of the record
+};
+
+struct ValueNotice {
+  uint64_t h1 = 0;
+  uint32_t h2 = 0;
+  SequenceNumber sequence = 0;
+};
+
+struct ValueDeath {
+  uint64_t h1 = 0;  // only says which group
+  uint64_t number = 0;
+};
+
+class ValueWriter {
+ public:
+  struct Options {
+    uint32_t group_bits = 0;
+    rocksdb::CompressionType compression = rocksdb::kNoCompression;
+    int compression_level = 32767;  // the library's default
+    bool cold = false;
+    uint64_t round_bytes = 64 << 20;
+    uint64_t creation_time = 0;
+    // Called when there is something to write.
+    std::function<Status(CompactionFileWriter**)> file;
+    std::function<uint64_t()> new_number;  // for runs and blocks of value numbers
+  };
+  explicit ValueWriter(Options options) : options_(std::move(options)) {}
+
+  // Copies the value, gives it a number, and appends what names it to *ref.
+  Status Add(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence, const Slice& value,
+             std::string* ref);
+  // A record of another run moves here, with its number. `record` is whole.
+  Status Move(const ValueEntry& entry, const Slice& record);
+  // Older values of the key are superseded as of `sequence`.
+  void AddNotice(const ValueNotice& notice) { BatchOf(notice.h1).notices.push_back(notice); }
+  // No table names the value any more.
+  void AddDeath(const ValueDeath& death) { BatchOf(death.h1).deaths.push_back(death.number); }
+  // So many bytes of older values of the key's group became garbage, about.
+  void AddDeadHint(uint64_t h1, uint64_t bytes) { BatchOf(h1).dead_hint += bytes; }
+
+  // Writes what is left.
+  Status Finish();
+  const std::vector<ValueRunMeta>& runs() const { return runs_; }
+  bool empty() const { return batches_.empty() && runs_.empty(); }
+
+ private:
+  struct Batch {
+    std::string records;
+    std::vector<ValueEntry> entries;
+    std::vector<ValueNotice> notices;
+    std::vector<uint64_t> deaths;
+    uint64_t raw_bytes = 0;
+    uint64_t dead_hint = 0;
+  };
+  Batch& BatchOf(uint64_t h1) {
+    return batches_[options_.group_bits == 0 ? 0
+                                             : static_cast<uint32_t>(h1 >> (64 - options_.group_bits))];
+  }
+  Status AddRecord(Batch* batch, ValueEntry entry, size_t begin, uint64_t raw);
+  Status WriteRound();
+  Status WriteRun(uint32_t prefix, Batch* batch);
+
+  const Options options_;
+  std::map<uint32_t, Batch> batches_;  // by prefix
+  uint64_t pending_bytes_ = 0;
+  uint64_t next_number_ = 0;
+  uint64_t numbers_left_ = 0;
+  std::string compressed_;
+  std::vector<ValueRunMeta> runs_;
+};
+
+}  // namespace compassdb
