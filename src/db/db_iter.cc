@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/db_iter.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <deque>
@@ -11,6 +12,7 @@
 #include "base/user_timestamp.h"
 #include "util/arena.h"
 #include "util/wide_column_codec.h"
+#include "value_store/value_ref.h"
 
 namespace compassdb {
 
@@ -198,6 +200,7 @@ class DBIter final : public rocksdb::Iterator {
     Status s = options_.refresh(&fresh);
     if (!s.ok()) return s;
     // The old iterators go before what pins their memory.
+    scout_.reset();  // it walks on what goes
     std::swap(source_, fresh);
     fresh.iter.reset();
     valid_ = merged_ = false;
@@ -297,7 +300,7 @@ class DBIter final : public rocksdb::Iterator {
     status_ = Status::OK();
     valid_ = merged_ = false;
     forward_ = forward;
-    skipped_ = 0;
+    skipped_ = walked_values_ = 0;
     has_prefix_ = false;
     if (options_.prefix_seek != nullptr) options_.prefix_seek->Stop();
   }
@@ -400,10 +403,7 @@ class DBIter final : public rocksdb::Iterator {
     Status s = source_.values == nullptr ? Status::NotFound()
                                          : source_.values->Resolve(Bare(saved_key_), ref, value);
     if (s.ok()) return true;
-    if (s.IsNotFound()) {
-      s = Status::Corruption("the separated value is gone of key",
-                             Slice(saved_key_).ToString(/*hex=*/true));
-    }
+    if (s.IsNotFound()) s = SeparatedValueIsGone(saved_key_);
     Fail(std::move(s));
     return false;
   }
@@ -413,6 +413,12 @@ class DBIter final : public rocksdb::Iterator {
     saved_value_.assign(separated_value_.data(), separated_value_.size());
     return true;
   }
+
+  // Values of a walk forward are read together, in growing windows (HashKV 3.6).
+  static constexpr uint64_t kWalkBeforeReadAhead = 2;
+  static constexpr size_t kFirstWindow = 4, kLargestWindow = 64;
+  static constexpr uint64_t kWindowBytes = 1 << 20;
+  void LookAhead();
 
   void FindNextUserEntry(bool skipping);
   void SkipCovered();
@@ -436,6 +442,10 @@ class DBIter final : public rocksdb::Iterator {
   bool merged_ = false;  // forward, and the value is in saved_value_
   bool separated_ = false;  // forward, and the value is separated_value_
   rocksdb::PinnableSlice separated_value_;
+  uint64_t walked_values_ = 0;  // in a row, forward
+  size_t window_ = 0;           // values that are read together next
+  std::string ahead_until_;     // key of the last that was
+  InternalIteratorPtr scout_;
   bool has_prefix_ = false;
   std::string prefix_;
   std::string saved_key_;
@@ -500,7 +510,10 @@ void DBIter::FindNextUserEntry(bool skipping) {
       return;
     } else {
       SaveVersion(ikey);
-      if (ikey.type == kTypeBlobIndex && !FetchSeparated(iter->value(), &separated_value_)) return;
+      if (ikey.type == kTypeBlobIndex) {
+        if (++walked_values_ > kWalkBeforeReadAhead) LookAhead();
+        if (!FetchSeparated(iter->value(), &separated_value_)) return;
+      }
       separated_ = ikey.type == kTypeBlobIndex;
       FoundKey();
       return;
@@ -515,6 +528,31 @@ void DBIter::FindNextUserEntry(bool skipping) {
       iter->Next();
     }
   }
+}
+
+// The internal iterator stands at a separated value. Reads it and those that come, unless that was done.
+void DBIter::LookAhead() {
+  if (!source_.scout) return;
+  const bool first = walked_values_ == kWalkBeforeReadAhead + 1;
+  if (!first && Compare(saved_key_, ahead_until_) <= 0) return;
+  window_ = first ? kFirstWindow : std::min(2 * window_, kLargestWindow);
+  if (scout_ == nullptr) scout_ = source_.scout();
+  std::vector<ValueResolver::Coming> coming;
+  uint64_t bytes = 0;
+  for (scout_->Seek(source_.iter->key());
+       scout_->Valid() && coming.size() < window_ && bytes < kWindowBytes; scout_->Next()) {
+    ParsedInternalKey ikey;
+    if (!ParseInternalKey(scout_->key(), &ikey)) break;
+    if (options_.upper_bound != nullptr && CompareBound(ikey.user_key, *options_.upper_bound) >= 0) {
+      break;
+    }
+    if (ikey.type != kTypeBlobIndex || ikey.sequence > source_.snapshot) continue;
+    if (!coming.empty() && Compare(ikey.user_key, coming.back().user_key) == 0) continue;
+    coming.push_back({ikey.user_key.ToString(), scout_->value().ToString()});
+    bytes += ReferredSize(coming.back().ref);
+  }
+  ahead_until_ = coming.empty() ? saved_key_ : coming.back().user_key;
+  if (coming.size() > 1) source_.values->ReadAhead(std::move(coming));
 }
 
 // A range tombstone covers saved_key_, where the internal iterator stands:

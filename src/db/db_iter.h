@@ -27,6 +27,9 @@ struct DBIterSource {
   InternalIteratorPtr iter;
   RangeTombstoneSet tombstones;
   std::unique_ptr<ValueResolver> values;  // null: there are no separated values
+  // Makes another iterator over the same tables, that looks ahead for separated values. Empty: nothing is
+  // read ahead.
+  std::function<InternalIteratorPtr()> scout;
   SequenceNumber snapshot = kMaxSequenceNumber;
   uint64_t super_version_number = 0;
 };

@@ -65,6 +65,17 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
         filtered, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
     if (!s.ok()) return s;
     source->values = state->view->NewValueResolver(block);
+    if (source->values != nullptr && !block.cache_only && !options.table_filter) {
+      source->scout = [state, block, family] {
+        BlockReadOptions ahead = block;
+        ahead.prefix_seek = nullptr;
+        RangeTombstoneSet tombstones(family->user_comparator());
+        std::vector<InternalIteratorPtr> tables;
+        // What goes wrong here shows where the value is wanted.
+        state->view->AddIterators(ahead, &tables, &tombstones).PermitUncheckedError();
+        return NewMergingIterator(family->comparator(), std::move(tables));
+      };
+    }
   }
   source->iter = NewMergingIterator(family->comparator(), std::move(children));
   return Status::OK();

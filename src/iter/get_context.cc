@@ -88,11 +88,13 @@ void GetContext::AddSeparated(const Slice& ref) {
   if (value_ == nullptr && collect_ == nullptr) return;  // existence only
   rocksdb::PinnableSlice fetched;
   const bool whole = state_ != State::kMerging && collect_ == nullptr;
+  if (whole && deferred_ != nullptr) {
+    deferred_->assign(ref.data(), ref.size());
+    return;
+  }
   rocksdb::PinnableSlice* const to = whole ? value_ : &fetched;
   Status s = values_ == nullptr ? Status::NotFound() : values_->Resolve(user_key_, ref, to);
-  if (s.IsNotFound()) {
-    s = Status::Corruption("the separated value is gone of key", user_key_.ToString(/*hex=*/true));
-  }
+  if (s.IsNotFound()) s = SeparatedValueIsGone(user_key_);
   if (!s.ok()) {
     error_ = std::move(s);
   } else if (state_ == State::kMerging) {

@@ -31,6 +31,9 @@ class GetContext {
   const Slice& user_key() const { return user_key_; }
   SequenceNumber snapshot() const { return snapshot_; }
   State state() const { return state_; }
+  rocksdb::PinnableSlice* value() const { return value_; }
+  // What went wrong with a deferred value.
+  void Fail(Status s) { error_ = std::move(s); }
   bool done() const { return state_ == State::kFound || state_ == State::kDeleted; }
 
   // A source tells of a range tombstone over the key before it feeds versions
@@ -55,6 +58,9 @@ class GetContext {
     statistics_ = statistics;
   }
 
+  // A separated value that is the result as it is, is not fetched: *ref receives its reference, and the
+  // caller sees to the value. Null: it is fetched.
+  void DeferSeparated(std::string* ref) { deferred_ = ref; }
   // Of the source that feeds versions next, as long as it does; null: it has no separated values.
   void SetValues(const ValueResolver* values) { values_ = values; }
 
@@ -79,6 +85,7 @@ class GetContext {
   const rocksdb::MergeOperator* merge_operator_;
   rocksdb::PinnableSlice* value_;
   const ValueResolver* values_ = nullptr;
+  std::string* deferred_ = nullptr;
   State state_ = State::kSearching;
   bool keep_entities_ = false;
   bool found_entity_ = false;

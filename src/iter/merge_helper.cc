@@ -38,6 +38,10 @@ Status MissingMergeOperator() {
   return Status::InvalidArgument("merge_operator is not properly initialized.");
 }
 
+Status SeparatedValueIsGone(const Slice& user_key) {
+  return Status::Corruption("the separated value is gone of key", user_key.ToString(/*hex=*/true));
+}
+
 Status MergeOntoEntity() {
   return Status::NotSupported("Merge currently not supported for wide-column entities");
 }

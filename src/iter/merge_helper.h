@@ -29,6 +29,9 @@ Status MissingMergeOperator();
 // The answer to merge operands above an entity of wide columns.
 Status MergeOntoEntity();
 
+// The answer to a reference to a value that is not in the value store.
+Status SeparatedValueIsGone(const Slice& user_key);
+
 // Applies `operands` (oldest first) to `base`, null if there is none.
 // Corruption if the operator refuses. `result` may own what `base` points at.
 Status FullMerge(const MergeEnv& env, const Slice& key, const Slice* base,

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
 
 namespace compassdb {
 
 // Fetches the value that a record of type kTypeBlobIndex names. Belongs to one state of a store, and is
-// valid as long as that is pinned. Thread safe.
+// valid as long as that is pinned. Thread safe but for ReadAhead.
 class ValueResolver {
  public:
   virtual ~ValueResolver() = default;
@@ -16,6 +19,13 @@ class ValueResolver {
   // records elsewhere hide them.
   virtual rocksdb::Status Resolve(const rocksdb::Slice& user_key, const rocksdb::Slice& ref,
                                   rocksdb::PinnableSlice* value) const = 0;
+  // Resolve will be asked for these next, in about this order: they may be read together. Of resolvers
+  // that one iterator has for itself; errors show at Resolve.
+  struct Coming {
+    std::string user_key;
+    std::string ref;
+  };
+  virtual void ReadAhead(std::vector<Coming> /*coming*/) {}
 };
 
 }  // namespace compassdb

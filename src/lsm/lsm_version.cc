@@ -339,21 +339,8 @@ bool LsmVersion::MayHoldAbove(int level, const Slice& user_key, const KeyHash& h
 }
 
 std::unique_ptr<ValueResolver> LsmVersion::NewValueResolver(const BlockReadOptions& read) const {
-  class Resolver final : public ValueResolver {
-   public:
-    Resolver(const LsmVersion& version, const BlockReadOptions& read)
-        : version_(version), read_(read) {}
-    Status Resolve(const Slice& user_key, const Slice& ref,
-                   rocksdb::PinnableSlice* value) const override {
-      return version_.values_->Read(read_, user_key, version_.hasher_(user_key), ref, value);
-    }
-
-   private:
-    const LsmVersion& version_;
-    const BlockReadOptions read_;
-  };
   if (values_->empty()) return nullptr;
-  return std::make_unique<Resolver>(*this, read);
+  return std::make_unique<IteratorValues>(*values_, hasher_, read);
 }
 
 void LsmVersion::ForEachValueRun(const std::function<void(const ValueRunMeta&)>& f) const {

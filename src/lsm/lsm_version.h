@@ -84,6 +84,8 @@ class LsmVersion : public StoreView {
   // The run's table that may hold the key; null if none.
   const TableHandle* TableInRun(size_t run, const PointLookup& lookup) const;
   void MultiGetSome(const BlockReadOptions& read, std::span<PointLookup> lookups) const;
+  void FetchDeferred(const BlockReadOptions& read, std::span<PointLookup> lookups,
+                     const std::vector<std::string>& refs) const;
   Status GetFromRun(const BlockReadOptions& read, size_t run, const PointLookup& lookup) const;
   // The table of a level below 0 that holds the key if any does; null if none may.
   const TableRef* TableOf(size_t level, const Slice& user_key, const KeyHash& hash) const;

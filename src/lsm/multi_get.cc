@@ -8,6 +8,7 @@
 // usually to its end.
 #include <algorithm>
 
+#include "iter/merge_helper.h"
 #include "lsm/lsm_version.h"
 #include "lsm/point_values.h"
 #include "table/block_set.h"
@@ -59,10 +60,13 @@ void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLooku
   std::vector<Walk> walks(lookups.size());
   for (size_t i = 0; i < walks.size(); ++i) walks[i].lookup = &lookups[i];
   std::vector<PointValues> values;
+  std::vector<std::string> refs;  // by lookup; those that are not empty
   if (!values_->empty()) {
     values.reserve(lookups.size());
-    for (PointLookup& l : lookups) {
-      l.ctx->SetValues(&values.emplace_back(*values_, read, l.hash));
+    refs.resize(lookups.size());
+    for (size_t i = 0; i < lookups.size(); ++i) {
+      lookups[i].ctx->SetValues(&values.emplace_back(*values_, read, lookups[i].hash));
+      lookups[i].ctx->DeferSeparated(&refs[i]);
     }
   }
   BlockSet blocks;
@@ -94,6 +98,27 @@ void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLooku
   with_blocks.blocks = &blocks;
   for (const Walk& w : walks) {
     if (w.arrived) w.lookup->status = GetFromRun(with_blocks, w.run, *w.lookup);
+  }
+  if (!refs.empty()) FetchDeferred(read, lookups, refs);
+}
+
+// The values that the records name, read together.
+void LsmVersion::FetchDeferred(const BlockReadOptions& read, std::span<PointLookup> lookups,
+                               const std::vector<std::string>& refs) const {
+  std::vector<ValueRequest> requests;
+  std::vector<PointLookup*> owners;
+  for (size_t i = 0; i < lookups.size(); ++i) {
+    lookups[i].ctx->SetValues(nullptr);
+    lookups[i].ctx->DeferSeparated(nullptr);
+    if (refs[i].empty() || !lookups[i].status.ok()) continue;
+    requests.push_back({lookups[i].user_key, lookups[i].hash, refs[i], lookups[i].ctx->value(), {}});
+    owners.push_back(&lookups[i]);
+  }
+  values_->ReadMany(read, requests);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Status& s = requests[i].status;
+    if (s.IsNotFound()) s = SeparatedValueIsGone(owners[i]->user_key);
+    if (!s.ok()) owners[i]->ctx->Fail(std::move(s));
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "iter/value_resolver.h"
 #include "value_store/value_version.h"
 
@@ -20,6 +23,30 @@ class PointValues final : public ValueResolver {
   const ValueVersion& values_;
   const BlockReadOptions& read_;
   const KeyHash& hash_;
+};
+
+// Fetches the values of one iterator, those that it says are coming together. One thread. The version
+// outlives it.
+class IteratorValues final : public ValueResolver {
+ public:
+  IteratorValues(const ValueVersion& values, KeyHasher hasher, const BlockReadOptions& read)
+      : values_(values), hasher_(hasher), read_(read) {}
+  rocksdb::Status Resolve(const Slice& user_key, const Slice& ref,
+                          rocksdb::PinnableSlice* value) const override;
+  void ReadAhead(std::vector<Coming> coming) override;
+
+ private:
+  struct Ahead {
+    Coming name;
+    rocksdb::PinnableSlice value;
+    rocksdb::Status status;
+  };
+  const ValueVersion& values_;
+  const KeyHasher hasher_;
+  const BlockReadOptions read_;
+  // In the order in which they come. Those that were passed over go with the next ones.
+  std::vector<std::unique_ptr<Ahead>> ahead_;
+  mutable size_t next_ = 0;
 };
 
 }  // namespace compassdb

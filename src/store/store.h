@@ -222,7 +222,7 @@ struct FlushRequest {
   // as a run on level 0, since writers wait. May be null.
   std::function<bool(double, uint64_t)> hurry;
   // The store's, when the flush began. May be null if no values are separated.
-  std::shared_ptr<const StoreView> view;
+  std::shared_ptr<const StoreView> view = {};
 };
 
 // A picked unit of background work: pure data plus what is needed to run it.
@@ -327,6 +327,12 @@ class Store {
   // [mutex] Write-stall inputs.
   virtual int Level0Runs() const = 0;
   virtual uint64_t PendingCompactionBytes() const = 0;
+  // Of separated values; what they may take while collections can hold that, else 0.
+  struct ValueLoad {
+    uint64_t bytes = 0;
+    uint64_t bound = 0;
+  };
+  virtual ValueLoad Values() const = 0;
   // [mutex] The family was dropped: nothing may be picked; extents are released with the last view.
   virtual void MarkDropped() = 0;
 };

@@ -47,7 +47,7 @@ std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueO
     return a->dead_bytes > b->dead_bytes;
   };
   // Copies that are under way, and the next, must fit under the bound, too.
-  const uint64_t copies = largest_copy * (input.busy.size() + 1);
+  const uint64_t copies = largest_copy * (input.busy.size() + 2);
   if (total + std::min(copies, dead / 2) <= ValueBound(total - dead, options)) {
     const auto worst = *std::max_element(
         candidates.begin(), candidates.end(),

@@ -31,4 +31,10 @@ struct ValueRef {
   }
 };
 
+// Of the value that these bytes name; 0 if they name none.
+inline uint32_t ReferredSize(const Slice& ref) {
+  ValueRef parsed;
+  return parsed.Parse(ref) ? parsed.size : 0;
+}
+
 }  // namespace compassdb

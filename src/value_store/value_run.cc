@@ -54,13 +54,23 @@ Status ValueRun::Corruption(const std::string& what) const {
                                 std::to_string(meta_.extent.offset) + ": " + what);
 }
 
-Status ValueRun::Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const {
-  std::shared_ptr<CompactionFile> file;
-  Status s = context_->tables->files->Get(meta_.extent.file_number, &file);
-  if (!s.ok()) return s;
-  if (file->file_id() != meta_.file_id) {
+Status ValueRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
+  Status s = context_->tables->files->Get(meta_.extent.file_number, file);
+  if (s.ok() && (*file)->file_id() != meta_.file_id) {
     return Corruption("the file is not the one that the manifest names (file id)");
   }
+  return s;
+}
+
+Status ValueRun::CheckRead(const Place& place, bool verify_checksum, const Slice& record) const {
+  if (record.size() != place.size) return Corruption("the file ends within it");
+  return verify_checksum ? CheckRecord(place, record) : Status::OK();
+}
+
+Status ValueRun::Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const {
+  std::shared_ptr<CompactionFile> file;
+  Status s = OpenFile(&file);
+  if (!s.ok()) return s;
   if (offset > meta_.extent.length || n > meta_.extent.length - offset) {
     return Corruption("a place outside of the run");
   }

@@ -50,6 +50,9 @@ class ValueRun {
   Status Find(uint64_t number, bool cache_only, bool* found, Place* place) const;
   // The whole record, checked. It lies in *room or where the file system has it.
   Status ReadRecord(const Place& place, bool verify_checksum, std::string* room, Slice* record) const;
+  // For reads of the caller's: the file, and whether what was read is the whole record.
+  Status OpenFile(std::shared_ptr<CompactionFile>* file) const;
+  Status CheckRead(const Place& place, bool verify_checksum, const Slice& record) const;
   // The key table.
   Status ReadKeys(std::vector<ValueEntry>* values, std::vector<ValueNotice>* notices,
                   std::vector<ValueDeath>* deaths) const;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "env/read_batch.h"
 #include "table/io_limits.h"
 #include "table/read_stats.h"
 #include "util/compression.h"
 #include "util/heap_bytes.h"
 #include "value_store/value_cache.h"
-#include "value_store/value_ref.h"
 
 namespace compassdb {
 
@@ -38,81 +38,151 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
   for (const Group& group : Groups()) dead_bytes_ += group.dead_bytes;
 }
 
+Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
+                            const ValueRun** run, ValueRun::Place* place) const {
+  if (!by_group_.empty()) {
+    const auto& group = by_group_[bits_ == 0 ? 0 : hash.h1 >> (64 - bits_)];
+    auto at = std::upper_bound(
+        group.begin(), group.end(), number,
+        [](uint64_t wanted, const ValueRun* r) { return wanted < r->meta().min_number; });
+    while (at != group.begin()) {
+      --at;
+      bool found = false;
+      Status s = (*at)->Find(number, read.cache_only, &found, place);
+      if (!s.ok()) return s;
+      if (!found) continue;
+      *run = *at;
+      return read.cache_only ? Status::Incomplete("value is not in memory, and no file may be read")
+                             : Status::OK();
+    }
+  }
+  return Status::NotFound("separated value " + std::to_string(number));
+}
+
+namespace {
+
+Status ParseRef(const Slice& bytes, const Slice& user_key, ValueRef* ref) {
+  if (ref->Parse(bytes)) return Status::OK();
+  return Status::Corruption("malformed reference to a separated value",
+                            user_key.ToString(/*hex=*/true));
+}
+
+}  // namespace
+
 Status ValueVersion::Read(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                           const Slice& ref, rocksdb::PinnableSlice* value) const {
   ValueRef parsed;
-  if (!parsed.Parse(ref)) {
-    return Status::Corruption("malformed reference to a separated value",
-                              user_key.ToString(/*hex=*/true));
-  }
-  if (context_->cache != nullptr) {
-    if (FindCachedValue(*context_, parsed.number, value)) return Status::OK();
-  }
-  if (!by_group_.empty()) {
-    const auto& group = by_group_[bits_ == 0 ? 0 : hash.h1 >> (64 - bits_)];
-    auto run = std::upper_bound(group.begin(), group.end(), parsed.number,
-                                [](uint64_t number, const ValueRun* r) {
-                                  return number < r->meta().min_number;
-                                });
-    while (run != group.begin()) {
-      --run;
-      bool found = false;
-      ValueRun::Place place;
-      Status s = (*run)->Find(parsed.number, read.cache_only, &found, &place);
-      if (!s.ok()) return s;
-      if (found) return ReadFromRun(read, **run, place, user_key, parsed.number, parsed.size, value);
-    }
-  }
-  return Status::NotFound("separated value " + std::to_string(parsed.number));
-}
-
-Status ValueVersion::ReadFromRun(const BlockReadOptions& read, const ValueRun& run,
-                                 const ValueRun::Place& place, const Slice& user_key,
-                                 uint64_t number, uint32_t size,
-                                 rocksdb::PinnableSlice* value) const {
-  if (read.cache_only) return Status::Incomplete("value is not in memory, and no file may be read");
+  Status s = ParseRef(ref, user_key, &parsed);
+  if (!s.ok()) return s;
+  if (context_->cache != nullptr && FindCachedValue(*context_, parsed.number, value)) return s;
+  const ValueRun* run = nullptr;
+  ValueRun::Place place;
+  s = Locate(read, hash, parsed.number, &run, &place);
+  if (!s.ok()) return s;
   IoTimer timer(read.limits);
-  Status s = timer.Begin();
+  s = timer.Begin();
   if (!s.ok()) return s;
   // Read into the result itself: uncompressed, its value is then a part of that.
-  std::string* const room = value->GetSelf();
   Slice record;
-  s = run.ReadRecord(place, read.verify_checksums, room, &record);
+  s = run->ReadRecord(place, read.verify_checksums, value->GetSelf(), &record);
   if (s.ok()) s = timer.End();
-  if (!s.ok()) return s;
-  rocksdb::Statistics* const statistics = context_->tables->options.statistics;
-  Tick(statistics, rocksdb::BLOB_DB_BLOB_FILE_BYTES_READ, place.size);
+  return s.ok() ? Accept(read, *run, place, user_key, parsed, value) : s;
+}
+
+void ValueVersion::ReadMany(const BlockReadOptions& read, std::span<ValueRequest> requests) const {
+  struct Wanted {
+    ValueRequest* request;
+    ValueRef ref;
+    const ValueRun* run;
+    ValueRun::Place place;
+    std::shared_ptr<CompactionFile> file;
+  };
+  std::vector<Wanted> wanted;
+  wanted.reserve(requests.size());
+  IoTimer timer(read.limits);
+  const Status late = timer.Begin();
+  for (ValueRequest& r : requests) {
+    Wanted w{&r, {}, nullptr, {}, nullptr};
+    r.status = ParseRef(r.ref, r.user_key, &w.ref);
+    if (!r.status.ok()) continue;
+    if (context_->cache != nullptr && FindCachedValue(*context_, w.ref.number, r.value)) continue;
+    r.status = Locate(read, r.hash, w.ref.number, &w.run, &w.place);
+    if (r.status.ok()) r.status = late;
+    if (r.status.ok()) r.status = w.run->OpenFile(&w.file);
+    if (r.status.ok()) wanted.push_back(std::move(w));
+  }
+  if (wanted.empty()) return;
+  // Requests of one file stand together, by their places.
+  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
+    const Extent& x = a.run->meta().extent;
+    const Extent& y = b.run->meta().extent;
+    if (x.file_number != y.file_number) return x.file_number < y.file_number;
+    return x.offset + a.place.offset < y.offset + b.place.offset;
+  });
+  std::vector<ReadRequest> reads(wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    std::string* const room = wanted[i].request->value->GetSelf();
+    room->resize(wanted[i].place.size);
+    reads[i].offset = wanted[i].run->meta().extent.offset + wanted[i].place.offset;
+    reads[i].length = wanted[i].place.size;
+    reads[i].scratch = room->data();
+  }
+  {
+    ReadBatch batch;
+    for (size_t begin = 0; begin < wanted.size();) {
+      size_t end = begin + 1;
+      while (end < wanted.size() && wanted[end].file == wanted[begin].file) ++end;
+      wanted[begin].file->file()->AddReads(&reads[begin], end - begin, &batch);
+      begin = end;
+    }
+    batch.Wait();
+  }
+  const Status too_long = timer.End();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const Wanted& w = wanted[i];
+    ValueRequest& r = *w.request;
+    r.status = reads[i].status;
+    std::string* const room = r.value->GetSelf();
+    if (r.status.ok()) r.status = w.run->CheckRead(w.place, read.verify_checksums, reads[i].result);
+    if (!r.status.ok()) continue;
+    if (reads[i].result.data() != room->data()) {
+      room->assign(reads[i].result.data(), reads[i].result.size());
+    }
+    r.status = too_long.ok() ? Accept(read, *w.run, w.place, r.user_key, w.ref, r.value) : too_long;
+  }
+}
+
+Status ValueVersion::Accept(const BlockReadOptions& read, const ValueRun& run,
+                            const ValueRun::Place& place, const Slice& user_key,
+                            const ValueRef& ref, rocksdb::PinnableSlice* value) const {
+  std::string* const room = value->GetSelf();
+  Tick(context_->tables->options.statistics, rocksdb::BLOB_DB_BLOB_FILE_BYTES_READ, place.size);
   if (rocksdb::PerfContext* perf = PerfCounters()) {
     ++perf->blob_read_count;
     perf->blob_read_byte += place.size;
   }
-  ParsedValueRecord parsed;
-  if (!ParseValueRecord(record, &parsed) || parsed.number != number || parsed.user_key != user_key) {
+  const auto bad = [&](const std::string& what) {
     return Status::Corruption(context_->tables->files->PathOf(run.meta().extent.file_number),
                               "value run " + std::to_string(run.meta().run_id) + ": record at " +
-                                  std::to_string(place.offset) + " is of another value or key");
+                                  std::to_string(place.offset) + " " + what);
+  };
+  ParsedValueRecord parsed;
+  if (!ParseValueRecord(*room, &parsed) || parsed.number != ref.number ||
+      parsed.user_key != user_key) {
+    return bad("is of another value or key");
   }
   if (parsed.compression == rocksdb::kNoCompression) {
-    const size_t offset = static_cast<size_t>(parsed.stored.data() - room->data());
-    room->erase(0, offset);
-    value->PinSelf();
+    room->erase(0, static_cast<size_t>(parsed.stored.data() - room->data()));
   } else {
     std::string plain;
-    s = Decompress(parsed.compression, parsed.stored, size, &plain);
-    if (!s.ok()) {
-      return Status::Corruption(context_->tables->files->PathOf(run.meta().extent.file_number),
-                                "value of " + std::to_string(size) + " bytes: " + s.ToString());
-    }
+    Status s = Decompress(parsed.compression, parsed.stored, ref.size, &plain);
+    if (!s.ok()) return bad(s.ToString());
     room->swap(plain);
-    value->PinSelf();
   }
-  if (value->size() != size) {
-    return Status::Corruption(context_->tables->files->PathOf(run.meta().extent.file_number),
-                              "value run " + std::to_string(run.meta().run_id) +
-                                  ": a value has another size than its table says");
-  }
-  if (context_->cache != nullptr && read.fill_cache) KeepValue(*context_, number, *value);
-  return s;
+  if (room->size() != ref.size) return bad("has a value of another size than its table says");
+  value->PinSelf();
+  if (context_->cache != nullptr && read.fill_cache) KeepValue(*context_, ref.number, *value);
+  return Status::OK();
 }
 
 std::vector<ValueVersion::Group> ValueVersion::Groups() const {

@@ -6,14 +6,25 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/key_hash.h"
 #include "store/store.h"
 #include "table/read_options.h"
+#include "value_store/value_ref.h"
 #include "value_store/value_run.h"
 
 namespace compassdb {
+
+// One of several values that are read together.
+struct ValueRequest {
+  Slice user_key;
+  KeyHash hash;
+  Slice ref;
+  rocksdb::PinnableSlice* value = nullptr;
+  Status status;
+};
 
 class ValueVersion {
  public:
@@ -26,6 +37,9 @@ class ValueVersion {
   // The value that `ref` names, for a key with this hash. NotFound if it is not here.
   Status Read(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
               const Slice& ref, rocksdb::PinnableSlice* value) const;
+
+  // Read for each, with their reads overlapped (env/read_batch.h).
+  void ReadMany(const BlockReadOptions& read, std::span<ValueRequest> requests) const;
 
   // A set of runs that no other run shares a key with: what a garbage collection takes.
   struct Group {
@@ -43,9 +57,12 @@ class ValueVersion {
   size_t MemoryBytes() const;
 
  private:
-  Status ReadFromRun(const BlockReadOptions& read, const ValueRun& run, const ValueRun::Place& place,
-                     const Slice& user_key, uint64_t number, uint32_t size,
-                     rocksdb::PinnableSlice* value) const;
+  // NotFound if the value is in no run.
+  Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
+                const ValueRun** run, ValueRun::Place* place) const;
+  // Makes the value of a record that was read into the value's own memory.
+  Status Accept(const BlockReadOptions& read, const ValueRun& run, const ValueRun::Place& place,
+                const Slice& user_key, const ValueRef& ref, rocksdb::PinnableSlice* value) const;
 
   const std::shared_ptr<const ValueContext> context_;
   const std::vector<ValueRunRef> runs_;

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_store/value_run.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "base/file_names.h"
+#include "env/memory_file_system.h"
+#include "store/store.h"
+#include "util/random.h"
+#include "value_store/value_cache.h"
+#include "value_store/value_gc.h"
+#include "value_store/value_gc_policy.h"
+#include "value_store/value_ref.h"
+#include "value_store/value_version.h"
+
+namespace compassdb {
+namespace {
+
+class ValueRunTest : public ::testing::Test {
+ protected:
+  ValueRunTest()
+      : files_(&fs_, "/db", FileOptions(), 0), ledger_(&fs_, &files_, 0), hasher_(7) {
+    EXPECT_TRUE(fs_.CreateDir("/db").ok());
+    TableReaderOptions reader;
+    reader.comparator = rocksdb::BytewiseComparator();
+    auto context = std::make_shared<ValueContext>();
+    context->tables = std::make_shared<const TableContext>(&files_, reader);
+    context->ledger = &ledger_;
+    context->cache_space = NewValueCacheSpace();
+    context_ = context;
+  }
+
+  std::unique_ptr<CompactionFileWriter> NewFile(uint64_t number) {
+    std::unique_ptr<CompactionFileWriter> file;
+    EXPECT_TRUE(CompactionFileWriter::Create(&fs_, PieceFileName("/db", number), number,
+                                             number * 1000003, FileOptions(), &file)
+                    .ok());
+    return file;
+  }
+  ValueWriter::Options WriterOptions(CompactionFileWriter* file, uint32_t bits = 2) {
+    ValueWriter::Options o;
+    o.group_bits = bits;
+    o.file = [file](CompactionFileWriter** out) {
+      *out = file;
+      return Status::OK();
+    };
+    o.new_number = [this] { return next_++; };
+    return o;
+  }
+  static std::string Key(int i) { return "key" + std::to_string(i); }
+  static std::string Value(int i) { return std::string(20 + i % 300, static_cast<char>('a' + i % 26)); }
+  std::vector<ValueRunRef> Open(const std::vector<ValueRunMeta>& metas) {
+    std::vector<ValueRunRef> runs;
+    for (const ValueRunMeta& m : metas) runs.push_back(std::make_shared<ValueRun>(context_, m));
+    return runs;
+  }
+  // n values in file 1; their refs by key.
+  std::vector<ValueRunMeta> Write(int n, std::vector<std::string>* refs) {
+    auto file = NewFile(1);
+    ValueWriter writer(WriterOptions(file.get()));
+    refs->resize(static_cast<size_t>(n));
+    for (int i = 0; i < n; ++i) {
+      EXPECT_TRUE(writer.Add(Key(i), hasher_(Key(i)), static_cast<uint64_t>(i + 1), Value(i),
+                             &(*refs)[static_cast<size_t>(i)])
+                      .ok());
+    }
+    writer.AddNotice({hasher_("gone").h1, 5, 17});
+    writer.AddDeath({hasher_("dead").h1, 99});
+    EXPECT_TRUE(writer.Finish().ok());
+    EXPECT_TRUE(file->Finish().ok());
+    return writer.runs();
+  }
+
+  void Rewrite(const std::string& data) {
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_.NewWritableFile(PieceFileName("/db", 1), FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(data).ok());
+    ASSERT_TRUE(file->Close().ok());
+    files_.Evict(1);
+  }
+
+  MemoryFileSystem fs_;
+  FileCache files_;
+  ExtentLedger ledger_;
+  const KeyHasher hasher_;
+  std::shared_ptr<const ValueContext> context_;
+  uint64_t next_ = 10;
+};
+
+TEST_F(ValueRunTest, WhatIsWrittenIsFoundByItsRef) {
+  std::vector<std::string> refs;
+  const auto metas = Write(2000, &refs);
+  ASSERT_GE(metas.size(), 4u);
+  const ValueVersion version(context_, Open(metas));
+  for (int i = 0; i < 2000; ++i) {
+    rocksdb::PinnableSlice value;
+    const Status s = version.Read({}, Key(i), hasher_(Key(i)), refs[static_cast<size_t>(i)], &value);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_EQ(value.ToString(), Value(i));
+  }
+  uint64_t values = 0, notices = 0, deaths = 0;
+  for (const ValueRunRef& run : version.runs()) {
+    EXPECT_TRUE(run->Verify().ok());
+    std::vector<ValueEntry> v;
+    std::vector<ValueNotice> n;
+    std::vector<ValueDeath> d;
+    ASSERT_TRUE(run->ReadKeys(&v, &n, &d).ok());
+    values += v.size();
+    notices += n.size();
+    deaths += d.size();
+    for (const ValueEntry& e : v) EXPECT_TRUE(run->meta().group.Contains(e.h1));
+  }
+  EXPECT_EQ(values, 2000u);
+  EXPECT_EQ(notices, 1u);
+  EXPECT_EQ(deaths, 1u);
+  // Places take less than five bytes per value.
+  EXPECT_LT(context_->tables->index_usage.Get().values, 2000u * 5 + metas.size() * 128);
+}
+
+TEST_F(ValueRunTest, UnknownNumbersAndMalformedRefs) {
+  std::vector<std::string> refs;
+  const ValueVersion version(context_, Open(Write(100, &refs)));
+  rocksdb::PinnableSlice value;
+  std::string other;
+  ValueRef{12345, 3}.AppendTo(&other);
+  EXPECT_TRUE(version.Read({}, Key(1), hasher_(Key(1)), other, &value).IsNotFound());
+  EXPECT_TRUE(version.Read({}, Key(1), hasher_(Key(1)), "junk", &value).IsCorruption());
+  EXPECT_TRUE(version.Read({}, Key(1), hasher_(Key(1)), "", &value).IsCorruption());
+  // Another key's value is never given.
+  const Status s = version.Read({}, Key(1), hasher_(Key(2)), refs[2], &value);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+}
+
+TEST_F(ValueRunTest, FlippedBitsAreFound) {
+  std::vector<std::string> refs;
+  const auto metas = Write(60, &refs);
+  std::string whole;
+  ASSERT_TRUE(ReadFileToString(&fs_, PieceFileName("/db", 1), &whole).ok());
+  Random rnd(5);
+  const uint64_t begin = metas.front().extent.offset;
+  for (int round = 0; round < 400; ++round) {
+    std::string damaged = whole;
+    const uint64_t at = begin + rnd.Uniform(whole.size() - begin);
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << rnd.Uniform(8)));
+    Rewrite(damaged);
+    bool found = false;
+    for (const ValueRunRef& run : Open(metas)) found = found || run->Verify().IsCorruption();
+    EXPECT_TRUE(found) << "byte " << at;
+  }
+}
+
+TEST_F(ValueRunTest, TruncatedFilesAreFound) {
+  std::vector<std::string> refs;
+  const auto metas = Write(60, &refs);
+  std::string whole;
+  ASSERT_TRUE(ReadFileToString(&fs_, PieceFileName("/db", 1), &whole).ok());
+  for (size_t size = metas.front().extent.offset; size < whole.size(); size += 37) {
+    Rewrite(whole.substr(0, size));
+    bool found = false;
+    for (const ValueRunRef& run : Open(metas)) found = found || !run->Verify().ok();
+    EXPECT_TRUE(found) << size;
+  }
+}
+
+class ValueGcTest : public ValueRunTest {
+ protected:
+  struct Item {
+    int key;
+    SequenceNumber sequence;
+  };
+  // One run of values, by key and sequence, with notices and deaths.
+  ValueRunMeta WriteRun(const std::vector<Item>& values, const std::vector<Item>& notices = {},
+                        const std::vector<std::pair<int, SequenceNumber>>& deaths = {},
+                        bool cold = false) {
+    auto file = NewFile(next_++);
+    ValueWriter::Options o = WriterOptions(file.get(), 0);
+    o.cold = cold;
+    ValueWriter writer(o);
+    for (const Item& v : values) {
+      std::string ref;
+      EXPECT_TRUE(writer.Add(Key(v.key), hasher_(Key(v.key)), v.sequence, Key(v.key), &ref).ok());
+      refs_[{v.key, v.sequence}] = ref;
+    }
+    for (const Item& n : notices) {
+      const KeyHash h = hasher_(Key(n.key));
+      writer.AddNotice({h.h1, static_cast<uint32_t>(h.h2 >> 32), n.sequence});
+    }
+    for (const auto& [key, sequence] : deaths) {
+      ValueRef ref;
+      EXPECT_TRUE(ref.Parse(refs_[{key, sequence}]));
+      writer.AddDeath({hasher_(Key(key)).h1, ref.number});
+    }
+    EXPECT_TRUE(writer.Finish().ok());
+    EXPECT_TRUE(file->Finish().ok());
+    EXPECT_EQ(writer.runs().size(), 1u);
+    return writer.runs().front();
+  }
+  // Collects; the group's runs are then those of the result.
+  void Collect(std::vector<ValueRunMeta>* metas, std::vector<SequenceNumber> snapshots = {},
+               SequenceNumber retain_above = kMaxSequenceNumber, bool hot_cold = false) {
+    auto file = NewFile(next_++);
+    ValueGcJob job;
+    job.inputs = Open(*metas);
+    job.snapshots = std::move(snapshots);
+    job.retain_above = retain_above;
+    job.hot_cold = hot_cold;
+    job.file = [&](CompactionFileWriter** out) {
+      *out = file.get();
+      return Status::OK();
+    };
+    job.new_number = [this] { return next_++; };
+    job.pause = [] { return Status::OK(); };
+    VersionEdit edit;
+    ValueGcReport report;
+    const Status s = CollectValueGroup(job, &edit, &report);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_TRUE(file->Finish().ok());
+    for (uint64_t id : edit.deleted_values) {
+      std::erase_if(*metas, [id](const ValueRunMeta& m) { return m.run_id == id; });
+    }
+    metas->insert(metas->end(), edit.added_values.begin(), edit.added_values.end());
+  }
+  bool Has(const std::vector<ValueRunMeta>& metas, int key, SequenceNumber sequence) {
+    const ValueVersion version(context_, Open(metas));
+    rocksdb::PinnableSlice value;
+    const Status s = version.Read({}, Key(key), hasher_(Key(key)), refs_[{key, sequence}], &value);
+    EXPECT_TRUE(s.ok() || s.IsNotFound()) << s.ToString();
+    return s.ok() && value.ToString() == Key(key);
+  }
+  static uint64_t Notices(const std::vector<ValueRunMeta>& metas) {
+    uint64_t n = 0;
+    for (const ValueRunMeta& m : metas) n += m.num_notices;
+    return n;
+  }
+
+  std::map<std::pair<int, SequenceNumber>, std::string> refs_;
+};
+
+TEST_F(ValueGcTest, TheNewestOfAKeyLives) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {2, 2}, {3, 3}}), WriteRun({{1, 4}, {3, 5}})};
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 1, 1));
+  EXPECT_TRUE(Has(runs, 2, 2));
+  EXPECT_FALSE(Has(runs, 3, 3));
+  EXPECT_TRUE(Has(runs, 1, 4));
+  EXPECT_TRUE(Has(runs, 3, 5));
+}
+
+TEST_F(ValueGcTest, NoticesAndDeathsEndValues) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {2, 2}, {3, 3}})};
+  runs.push_back(WriteRun({}, {{1, 9}}, {{2, 2}}));
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 1, 1));
+  EXPECT_FALSE(Has(runs, 2, 2));
+  EXPECT_TRUE(Has(runs, 3, 3));
+  EXPECT_EQ(Notices(runs), 0u);
+}
+
+TEST_F(ValueGcTest, AnOlderNoticeEndsNothing) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 5}}), WriteRun({}, {{1, 3}})};
+  Collect(&runs);
+  EXPECT_TRUE(Has(runs, 1, 5));
+}
+
+TEST_F(ValueGcTest, SnapshotsKeepWhatTheySee) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {1, 5}, {1, 9}, {2, 2}}), WriteRun({}, {{2, 8}})};
+  Collect(&runs, {3, 6});
+  EXPECT_TRUE(Has(runs, 1, 1));
+  EXPECT_TRUE(Has(runs, 1, 5));
+  EXPECT_TRUE(Has(runs, 1, 9));
+  EXPECT_TRUE(Has(runs, 2, 2));  // and the notice that ends it for others stays
+  EXPECT_GT(Notices(runs), 0u);
+  Collect(&runs, {6});
+  EXPECT_FALSE(Has(runs, 1, 1));
+  EXPECT_TRUE(Has(runs, 1, 5));
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 1, 5));
+  EXPECT_FALSE(Has(runs, 2, 2));
+  EXPECT_TRUE(Has(runs, 1, 9));
+  EXPECT_EQ(Notices(runs), 0u);
+}
+
+TEST_F(ValueGcTest, NoticesStayForJobsThatMayBringOlderValues) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {2, 2}}), WriteRun({}, {{1, 9}, {2, 4}})};
+  Collect(&runs, {}, /*retain_above=*/5);
+  EXPECT_EQ(Notices(runs), 1u);
+  runs.push_back(WriteRun({{1, 7}}));  // late
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 1, 7));
+}
+
+TEST_F(ValueGcTest, AValueThatWasDeadStillHidesOlderOnes) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {1, 5}})};
+  runs.push_back(WriteRun({}, {}, {{1, 5}}));
+  Collect(&runs, {3});
+  EXPECT_TRUE(Has(runs, 1, 1));
+  EXPECT_FALSE(Has(runs, 1, 5));
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 1, 1));
+}
+
+TEST_F(ValueGcTest, TwoValuesOfOneSequenceLiveByThemselves) {
+  // A filter changed the value: the record kept its sequence.
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 5}})};
+  const std::string old_ref = refs_[{1, 5}];
+  runs.push_back(WriteRun({{1, 5}}));
+  std::swap(refs_[{1, 5}], refs_[{1, 4}]);
+  refs_[{1, 5}] = old_ref;
+  runs.push_back(WriteRun({}, {}, {{1, 5}}));
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 1, 5));
+  EXPECT_TRUE(Has(runs, 1, 4));
+}
+
+TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
+  std::vector<Item> first;
+  for (int i = 0; i < 100; ++i) first.push_back({i, static_cast<SequenceNumber>(i + 1)});
+  std::vector<ValueRunMeta> runs = {WriteRun(first), WriteRun({{1, 200}, {2, 201}})};
+  Collect(&runs, {}, kMaxSequenceNumber, /*hot_cold=*/true);
+  ASSERT_EQ(runs.size(), 2u);
+  const ValueRunMeta& cold = runs[0].cold ? runs[0] : runs[1];
+  EXPECT_TRUE(cold.cold);
+  EXPECT_EQ(cold.num_values, 98u);
+  const uint64_t cold_id = cold.run_id;
+  // A cold value is updated: it stays behind, known to be garbage.
+  runs.push_back(WriteRun({{50, 300}}));
+  runs.push_back(WriteRun({}, {{51, 301}}));
+  Collect(&runs, {}, kMaxSequenceNumber, true);
+  const auto stayed = std::find_if(runs.begin(), runs.end(),
+                                   [&](const ValueRunMeta& m) { return m.run_id == cold_id; });
+  ASSERT_NE(stayed, runs.end());
+  uint64_t garbage = 0;
+  for (const ValueRunMeta& m : runs) garbage += m.dead_hint;
+  EXPECT_GT(garbage, 0u);
+  EXPECT_TRUE(Has(runs, 50, 300));
+  // The option off: everything is written once more, without the garbage.
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 50, 51));
+  EXPECT_FALSE(Has(runs, 51, 52));
+  EXPECT_TRUE(Has(runs, 52, 53));
+  EXPECT_TRUE(Has(runs, 50, 300));
+}
+
+TEST(ValueGcPolicyTest, CollectsBeyondTheReserveOnly) {
+  ValueOptions options;
+  Random rnd(1);
+  ValueGcInput input;
+  for (uint32_t i = 0; i < 64; ++i) {
+    input.groups.push_back({{i, 6}, 10 << 20, i == 7 ? 3u << 20 : 1u << 20, 1000});
+  }
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  for (auto& g : input.groups) g.dead_bytes += 2 << 20;
+  const auto picked = PickValueGroup(input, options, &rnd);
+  ASSERT_TRUE(picked);
+  EXPECT_EQ(picked->prefix, 7u);  // the most garbage
+  input.busy.push_back(*picked);
+  const auto next = PickValueGroup(input, options, &rnd);
+  ASSERT_TRUE(next);
+  EXPECT_NE(next->prefix, 7u);
+  options.collect = false;
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+}
+
+TEST(ValueGcPolicyTest, PoliciesChooseAsTheySay) {
+  ValueOptions options;
+  Random rnd(1);
+  ValueGcInput input;
+  input.now_seconds = 2000;
+  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 4 << 20, 1990});
+  input.groups[3].dead_bytes = 6 << 20;
+  input.groups[9].newest = 100;  // long left alone
+  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 3u);
+  options.policy = ValueGcPolicy::kCostBenefit;
+  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 9u);
+  options.policy = ValueGcPolicy::kGreedyRandom;
+  options.policy_d = 1;
+  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 3u);
+  options.policy = ValueGcPolicy::kRandom;
+  std::set<uint32_t> seen;
+  for (int i = 0; i < 500; ++i) seen.insert(PickValueGroup(input, options, &rnd)->prefix);
+  EXPECT_GT(seen.size(), 50u);
+}
+
+TEST(ValueGcPolicyTest, TheThresholdForcesACollectionWithinTheReserve) {
+  ValueOptions options;
+  Random rnd(1);
+  ValueGcInput input;
+  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 0, 1000});
+  input.groups[5].dead_bytes = 5 << 20;
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  options.force_threshold = 0.4;
+  ASSERT_TRUE(PickValueGroup(input, options, &rnd));
+  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 5u);
+}
+
+}  // namespace
+}  // namespace compassdb
