@@ -210,7 +210,7 @@ void DBImpl::UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) {
     const Store::ValueLoad values = family->store()->Values();
     inputs.value_bound = values.bound;
     inputs.value_bytes = values.bytes;
-    for (const auto& m : family->immutables) inputs.value_bytes += m.memtable->data_size();
+    for (const auto& m : family->immutables) inputs.value_bytes += m.mem->data_size();
     const StallTriggers triggers = TriggersOf(*family);
     const StallDecision decision = ChooseStall(triggers, inputs);
     behind = behind || decision.state != StallState::kNormal || CompactionBehind(*family, inputs);

@@ -13,7 +13,7 @@ namespace compassdb {
 namespace {
 
 TEST(PresetTest, NamesGoRoundTrip) {
-  EXPECT_EQ(AllPresets().size(), 5u);
+  EXPECT_EQ(AllPresets().size(), 6u);
   for (Preset preset : AllPresets()) {
     Preset found = Preset::kDefault;
     ASSERT_TRUE(PresetFromName(PresetName(preset), &found).ok());
@@ -39,6 +39,10 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_EQ(Projected(Preset::kUpdateHeavy).max_pieces, 2u);
   EXPECT_EQ(Projected(Preset::kUpdateHeavy).data_order, DataOrder::kKey);
   EXPECT_EQ(Projected(Preset::kCompassPaper).data_order, DataOrder::kSlot);
+  EXPECT_FALSE(Projected(Preset::kDefault).values.enabled);
+  EXPECT_TRUE(Projected(Preset::kHashKv).values.enabled);
+  EXPECT_TRUE(Projected(Preset::kHashKv).values.collect);
+  EXPECT_EQ(Projected(Preset::kHashKv).values.min_size, 192u);
   EXPECT_EQ(Projected(Preset::kCompassPaper).perfect_hash, perfect_hash::Kind::kCpHash);
   EXPECT_FALSE(Projected(Preset::kDefault).hash_range);
   EXPECT_TRUE(Projected(Preset::kHashRange).hash_range);
