@@ -26,8 +26,8 @@ enum class Preset {
   // "default": seven levels, up to 16 pieces per table. As an Options object that was not changed.
   kDefault,
   // "read-mostly", the paper's one level (4.4.1): several memtables at a time merge straight into the
-  // tables of one level, up to 64 pieces each. The least bytes written of all presets, and one table to
-  // ask for any key. Memtables take up to 8 times write_buffer_size.
+  // tables of one level, up to 64 pieces each. The least bytes written of all presets, for up to twice
+  // the space of the live data, and one table to ask for any key. Memtables take up to 8 times write_buffer_size.
   kReadMostly,
   // "update-heavy", the paper's single tier (4.4.2): two pieces per table, collected early. The least
   // space and the cheapest reads, scans above all, while everything is overwritten often; for

@@ -51,7 +51,10 @@ PropertyReader::Amplification PropertyReader::Amplify() {
   const ColumnFamily::Counters& c = family_->counters;
   amplification.write = Ratio(c.flush_bytes + c.compact_write_bytes, c.flush_bytes);
   const Totals totals = Sum();
-  amplification.space = Ratio(totals.total_bytes, totals.live_data_bytes);
+  const ValueStats values = view_->Values();
+  amplification.space =
+      Ratio(totals.total_bytes + values.total_bytes,
+            totals.live_data_bytes + values.total_bytes - values.dead_bytes);
   return amplification;
 }
 
@@ -84,6 +87,13 @@ std::string PropertyReader::CompassStats() {
         BitsPerKey(index.pieces, t.keys), BitsPerKey(index.separators, t.keys),
         BitsPerKey(index.block_offsets, t.keys), BitsPerKey(index.filters, t.keys),
         BitsPerKey(index.other, t.keys));
+  const ValueStats values = view_->Values();
+  if (values.runs > 0) {
+    Print(&out, "Separated values: %llu in %llu segments of %llu files, %s, of it garbage about %s; places in memory %s\n",
+          Ull{values.values}, Ull{values.runs}, Ull{values.files},
+          HumanBytes(values.total_bytes).c_str(), HumanBytes(values.dead_bytes).c_str(),
+          HumanBytes(index.values).c_str());
+  }
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
   if (c.flushes == 0) {
@@ -130,10 +140,16 @@ std::string PropertyReader::CompassStatsJson() {
   Print(&out,
         "],\"index_memory\":{\"bytes\":%llu,\"keys\":%llu,\"bits_per_key\":%.4f,"
         "\"perfect_hash\":%llu,\"fingerprints\":%llu,\"pieces\":%llu,\"separators\":%llu,"
-        "\"block_offsets\":%llu,\"filters\":%llu,\"other\":%llu},",
+        "\"block_offsets\":%llu,\"filters\":%llu,\"values\":%llu,\"other\":%llu},",
         Ull{index.total()}, Ull{keys}, BitsPerKey(index.total(), keys),
         Ull{index.perfect_hash}, Ull{index.fingerprints}, Ull{index.pieces}, Ull{index.separators},
-        Ull{index.block_offsets}, Ull{index.filters}, Ull{index.other});
+        Ull{index.block_offsets}, Ull{index.filters}, Ull{index.values}, Ull{index.other});
+  const ValueStats values = view_->Values();
+  Print(&out,
+        "\"values\":{\"count\":%llu,\"segments\":%llu,\"files\":%llu,\"bytes\":%llu,"
+        "\"garbage_bytes\":%llu},",
+        Ull{values.values}, Ull{values.runs}, Ull{values.files}, Ull{values.total_bytes},
+        Ull{values.dead_bytes});
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
   Print(&out,

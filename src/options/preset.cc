@@ -65,7 +65,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
     case Preset::kReadMostly:
       piece.one_level = true;
       piece.max_pieces = 64;
-      piece.max_dead_percent = 65;
+      piece.max_dead_percent = 110;
       options->max_write_buffer_number = 8;
       options->min_write_buffer_number_to_merge = 4;
       options->level0_file_num_compaction_trigger = 8;
