@@ -201,7 +201,7 @@ Status Repairer::CheckTables() {
       Status s = fs_->GetFileSize(db.files_->PathOf(extent.file_number), &size);
       if (s.ok() && size < extent.offset + extent.length) s = Status::Corruption("the file is shorter");
       if (s.ok()) return false;
-      Log("values " + std::to_string(run.first) + " of [" + family.name + "] are lost: " +
+      Log("values " + std::to_string(run.first) + " of [" + name + "] are lost: " +
           s.ToString());
       changed_ = true;
       return true;
