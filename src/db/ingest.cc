@@ -401,7 +401,26 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   build.compression = rocksdb::kLZ4Compression;
   std::unique_ptr<TableFileWriter> writer;
   s = TableFileWriter::Create(config_.fs, path, build, &writer);
-  for (; s.ok() && records->Valid(); records->Next()) s = writer->Add(records->key(), records->value());
+  // References mean nothing outside of this database: their values go along.
+  const std::unique_ptr<ValueResolver> values = view->NewValueResolver(read);
+  std::string key;
+  for (; s.ok() && records->Valid(); records->Next()) {
+    if (ExtractType(records->key()) != kTypeBlobIndex) {
+      s = writer->Add(records->key(), records->value());
+      continue;
+    }
+    const Slice user_key = ExtractUserKey(records->key());
+    rocksdb::PinnableSlice value;
+    s = values == nullptr ? Status::NotFound() : values->Resolve(user_key, records->value(), &value);
+    if (s.IsNotFound()) {  // collected: nobody sees this record
+      s = Status::OK();
+      continue;
+    }
+    if (!s.ok()) break;
+    key.clear();
+    AppendInternalKey(&key, user_key, ExtractSequence(records->key()), kTypeValue);
+    s = writer->Add(key, value);
+  }
   if (s.ok()) s = records->status();
   if (!s.ok()) return s;
   for (const auto& list : tombstones.lists()) {

@@ -247,6 +247,9 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   if (options.compaction_filter != nullptr && !options.compaction_filter->IgnoreSnapshots()) {
     return Status::NotSupported(where + "compaction_filter", "IgnoreSnapshots() must be true");
   }
+  if (options.enable_blob_files && options.comparator->timestamp_size() != 0) {
+    return Status::NotSupported(where + "enable_blob_files", "not with user-defined timestamps");
+  }
   if (options.enable_blob_files && !KeyOrder(options.comparator).HashesStandForKeys()) {
     return Status::NotSupported(where + "enable_blob_files",
                                 "groups of values are by the hash of the key, and to the comparator " +
