@@ -6,6 +6,7 @@
 #include "base/user_timestamp.h"
 #include "iter/merging_iterator.h"
 #include "lsm/compaction/exec/delta_split.h"
+#include "lsm/compaction/policy/picker.h"
 #include "table/key_order.h"
 
 namespace compassdb {
@@ -327,8 +328,26 @@ bool RegionMerge::IsBottom(const Region& region) const {
 // In hash range an older range tombstone may lie in another partition, whose
 // copy of it iterators apply to all keys: by sequence.
 bool RegionMerge::MayZeroSequences(const Region& region) const {
-  if (!region.hash_range && !in_.version->HasHashLevels()) return true;
-  return delta_.tombstones().empty() && !in_.version->HasRangeTombstones();
+  if (region.hash_range || in_.version->HasHashLevels()) {
+    return delta_.tombstones().empty() && !in_.version->HasRangeTombstones();
+  }
+  // Where levels were once cut by hash, a tombstone above may be older than records here.
+  const Slice lower = region.lower ? Slice(*region.lower) : Slice();
+  const Slice upper = region.upper ? Slice(*region.upper) : Slice();
+  const auto& levels = in_.version->levels();
+  const auto is_input = [this](const TableRef& t) {
+    return std::find(in_.inputs.begin(), in_.inputs.end(), t) != in_.inputs.end();
+  };
+  for (int level = 0; level < in_.output_level; ++level) {
+    for (const TableRef& t : levels[static_cast<size_t>(level)]) {
+      if (t->has_range_tombstones() && !is_input(t) &&
+          OverlapsRange(cmp_, t->meta(), region.lower ? &lower : nullptr,
+                        region.upper ? &upper : nullptr)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 // Everything in the region is rewritten: into tables of the target size, or, in
