@@ -312,7 +312,10 @@ TEST_F(ValueStoreTest, NotWithComparatorsThatTakeDifferentBytesForOneKey) {
   NoCase comparator;
   options_.comparator = &comparator;
   EXPECT_TRUE(TryOpen().IsNotSupported());
-  options_.comparator = rocksdb::BytewiseComparatorWithU64Ts();
+  ASSERT_TRUE(rocksdb::Comparator::CreateFromString(rocksdb::ConfigOptions(),
+                                                    "leveldb.BytewiseComparator.u64ts",
+                                                    &options_.comparator)
+                  .ok());
   EXPECT_TRUE(TryOpen().IsNotSupported());
 }
 
