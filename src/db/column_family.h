@@ -11,6 +11,7 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -123,7 +124,8 @@ class ColumnFamily {
   int compactions_running = 0;                  // mutex
   std::atomic<bool> dropped{false};             // written with mutex + front
   FlushPace pace;                               // mutex
-  rocksdb::WriteStallCondition stall = rocksdb::WriteStallCondition::kNormal;  // mutex
+  // Written with the mutex.
+  std::atomic<rocksdb::WriteStallCondition> stall{rocksdb::WriteStallCondition::kNormal};
   rocksdb::FlushReason flush_reason = rocksdb::FlushReason::kOthers;           // mutex
 
   // Since open, for properties.

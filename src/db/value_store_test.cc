@@ -321,13 +321,13 @@ TEST_F(ValueStoreTest, NotWithComparatorsThatTakeDifferentBytesForOneKey) {
 
 TEST_F(ValueStoreTest, MetadataNamesTheFiles) {
   OpenDb();
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
   Flush();
   rocksdb::ColumnFamilyMetaData metadata;
   db_->GetColumnFamilyMetaData(&metadata);
   ASSERT_EQ(metadata.blob_file_count, 1u);
   EXPECT_EQ(metadata.blob_file_size, ValueBytes());
-  EXPECT_EQ(metadata.blob_files.front().total_blob_count, 200u);
+  EXPECT_EQ(metadata.blob_files.front().total_blob_count, 50u);
   const std::string& name = metadata.blob_files.front().blob_file_name;
   EXPECT_TRUE(fs_->FileExists(name_ + "/" + name).ok()) << name;
 }

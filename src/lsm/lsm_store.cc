@@ -410,6 +410,8 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
       if (new_pieces.count(t->piece(i)) == 0) t->piece(i)->MarkObsolete();
     }
   }
+  // Before their file is unpinned, which would be taken for empty otherwise.
+  values_.Install(edit, tables->values);
   {
     MutexLock lock(&handles_mu_);
     for (const VersionEdit::Added& a : edit.added) {
@@ -429,7 +431,6 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
       sweep_at_ = 2 * table_handles_.size() + 256;
     }
   }
-  values_.Install(edit, tables->values);
   SetVersion(std::move(levels));
 }
 

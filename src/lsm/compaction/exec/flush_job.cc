@@ -89,7 +89,10 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
                          &file_, &meta);
   if (s.ok()) s = values_.Finish(edit);
   if (s.ok()) s = file_.Finish();
-  if (!s.ok()) return s;
+  if (!s.ok()) {
+    values_.Abandon();
+    return s;
+  }
   report->bytes_written = file_.bytes();
   ReportValueFile(values_.file(), report);
   report->output_files.push_back(file_.number());
