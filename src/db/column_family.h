@@ -11,7 +11,6 @@
 #include <atomic>
 #include <deque>
 #include <map>
-#include <atomic>
 #include <memory>
 #include <string>
 #include <unordered_map>
