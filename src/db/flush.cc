@@ -229,6 +229,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
     StopWatch watch(config_.clock, statistics, rocksdb::FLUSH_TIME);
     s = WriteFlush(&unit);
     if (s.ok()) s = unit.family->store()->Prepare(unit.edit, &unit.prepared);
+    unit.request.view.reset();  // it pins what the commit replaces, which the next purge is to free
   }
   // Another family's part of a batch must not be lost when this one's is durable.
   if (s.ok() && families_.size() > 1) s = wals_.SyncClosed();
