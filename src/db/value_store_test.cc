@@ -54,6 +54,7 @@ class ValueStoreTest : public DbTest {
 };
 
 TEST_F(ValueStoreTest, LargeValuesAreReadFromTheValueStore) {
+  options_.write_buffer_size = 1 << 20;  // one flush
   OpenDb();
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), Value(i, i % 2 == 0 ? 500 : 50)).ok());
   Flush();
@@ -320,6 +321,7 @@ TEST_F(ValueStoreTest, NotWithComparatorsThatTakeDifferentBytesForOneKey) {
 }
 
 TEST_F(ValueStoreTest, MetadataNamesTheFiles) {
+  options_.write_buffer_size = 1 << 20;  // one flush
   OpenDb();
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
   Flush();
