@@ -207,10 +207,6 @@ void DBImpl::UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) {
     inputs.immutable_memtables = static_cast<int>(family->immutables.size());
     inputs.level0_runs = family->store()->Level0Runs();
     inputs.pending_compaction_bytes = family->store()->PendingCompactionBytes();
-    const Store::ValueLoad values = family->store()->Values();
-    inputs.value_bound = values.bound;
-    inputs.value_bytes = values.bytes;
-    for (const auto& m : family->immutables) inputs.value_bytes += m.mem->data_size();
     const StallTriggers triggers = TriggersOf(*family);
     const StallDecision decision = ChooseStall(triggers, inputs);
     behind = behind || decision.state != StallState::kNormal || CompactionBehind(*family, inputs);
