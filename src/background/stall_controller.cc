@@ -13,8 +13,6 @@ constexpr double kSlower = 0.8;
 constexpr double kMuchSlower = 0.6;
 constexpr double kFaster = 1.25;
 constexpr double kReward = 1.4;
-// Of the bound of separated values, the last part in which writers slow down.
-constexpr uint64_t kValueDelayShare = 50;
 
 bool NearStop(const StallTriggers& t, const StallInputs& in) {
   if (in.level0_runs + 2 >= t.level0_stop_writes_trigger) return true;
@@ -36,9 +34,6 @@ StallDecision ChooseStall(const StallTriggers& t, const StallInputs& in) {
       in.pending_compaction_bytes >= t.hard_pending_compaction_bytes) {
     return stop(StallReason::kPendingCompactionBytes);
   }
-  if (compacts && in.value_bound > 0 && in.value_bytes >= in.value_bound) {
-    return stop(StallReason::kValues);
-  }
   const auto delay = [&](StallReason reason) {
     return StallDecision{StallState::kDelayed, reason, compacts && NearStop(t, in)};
   };
@@ -54,10 +49,6 @@ StallDecision ChooseStall(const StallTriggers& t, const StallInputs& in) {
   if (compacts && t.soft_pending_compaction_bytes > 0 &&
       in.pending_compaction_bytes >= t.soft_pending_compaction_bytes) {
     return delay(StallReason::kPendingCompactionBytes);
-  }
-  if (compacts && in.value_bound > 0 &&
-      in.value_bytes >= in.value_bound - in.value_bound / kValueDelayShare) {
-    return delay(StallReason::kValues);
   }
   return StallDecision();
 }
@@ -77,7 +68,6 @@ const char* StallReasonName(StallReason reason) {
     case StallReason::kMemtableLimit: return "memtables waiting for flush";
     case StallReason::kL0Files: return "runs in level 0";
     case StallReason::kPendingCompactionBytes: return "bytes waiting for compaction";
-    case StallReason::kValues: return "separated values waiting for collection";
   }
   return "unknown";
 }
@@ -103,10 +93,6 @@ std::string DescribeStall(const StallDecision& decision, const StallTriggers& t,
       text += ": " + std::to_string(in.pending_compaction_bytes) + " (limit " +
               std::to_string(stopped ? t.hard_pending_compaction_bytes
                                      : t.soft_pending_compaction_bytes) + ")";
-      break;
-    case StallReason::kValues:
-      text += ": " + std::to_string(in.value_bytes) + " bytes (bound " +
-              std::to_string(in.value_bound) + ")";
       break;
     case StallReason::kNone:
       break;

@@ -15,13 +15,7 @@
 namespace compassdb {
 
 enum class StallState : uint8_t { kNormal = 0, kDelayed = 1, kStopped = 2 };
-enum class StallReason : uint8_t {
-  kNone,
-  kMemtableLimit,
-  kL0Files,
-  kPendingCompactionBytes,
-  kValues,
-};
+enum class StallReason : uint8_t { kNone, kMemtableLimit, kL0Files, kPendingCompactionBytes };
 
 // The options of a column family that bear on stalls.
 struct StallTriggers {
@@ -38,9 +32,6 @@ struct StallInputs {
   int immutable_memtables = 0;  // not yet flushed
   int level0_runs = 0;
   uint64_t pending_compaction_bytes = 0;
-  // Of separated values, those of memtables that wait included, while there is something to collect.
-  uint64_t value_bytes = 0;
-  uint64_t value_bound = 0;  // 0: none
 };
 
 struct StallDecision {

@@ -100,8 +100,10 @@ struct IntProperties {
     AddMemTables(&all);
     AddBackground(&all);
     AddTables(&all);
-    AddCache(&all);
-    AddBlobCache(&all);
+    AddCache("block-cache",
+             [](R* r) { return r->family_->store()->options().block_cache.get(); }, &all);
+    AddCache("blob-cache",
+             [](R* r) { return r->family_->store()->options().values.cache.get(); }, &all);
     return all;
   }
 
@@ -171,7 +173,7 @@ struct IntProperties {
       return keys > 2 * deletions ? keys - 2 * deletions : 0;
     };
     p["estimate-table-readers-mem"] = [](R* r) { return r->view_->Index().total(); };
-    p["estimate-live-data-size"] = [](R* r) { 
+    p["estimate-live-data-size"] = [](R* r) {
       const ValueStats values = r->view_->Values();
       return r->Sum().live_data_bytes + values.total_bytes - values.dead_bytes;
     };
@@ -196,32 +198,18 @@ struct IntProperties {
     p["live-blob-file-garbage-size"] = [](R* r) { return r->view_->Values().dead_bytes; };
   }
 
-  static void AddBlobCache(std::map<std::string, Read>* all) {
-    auto& p = *all;
-    const auto cache = [](R* r) { return r->family_->store()->options().values.cache.get(); };
-    p["blob-cache-capacity"] = [cache](R* r) {
-      return cache(r) == nullptr ? 0 : cache(r)->GetCapacity();
+  // The properties of a cache that a family may have: capacity, usage, pinned usage.
+  static void AddCache(const std::string& name, std::function<rocksdb::Cache*(R*)> cache,
+                       std::map<std::string, Read>* all) {
+    const auto add = [&](const char* what, size_t (rocksdb::Cache::*get)() const) {
+      (*all)[name + what] = [cache, get](R* r) -> uint64_t {
+        const rocksdb::Cache* const c = cache(r);
+        return c == nullptr ? 0 : (c->*get)();
+      };
     };
-    p["blob-cache-usage"] = [cache](R* r) {
-      return cache(r) == nullptr ? 0 : cache(r)->GetUsage();
-    };
-    p["blob-cache-pinned-usage"] = [cache](R* r) {
-      return cache(r) == nullptr ? 0 : cache(r)->GetPinnedUsage();
-    };
-  }
-
-  static void AddCache(std::map<std::string, Read>* all) {
-    auto& p = *all;
-    const auto cache = [](R* r) { return r->family_->store()->options().block_cache.get(); };
-    p["block-cache-capacity"] = [cache](R* r) {
-      return cache(r) == nullptr ? 0 : cache(r)->GetCapacity();
-    };
-    p["block-cache-usage"] = [cache](R* r) {
-      return cache(r) == nullptr ? 0 : cache(r)->GetUsage();
-    };
-    p["block-cache-pinned-usage"] = [cache](R* r) {
-      return cache(r) == nullptr ? 0 : cache(r)->GetPinnedUsage();
-    };
+    add("-capacity", &rocksdb::Cache::GetCapacity);
+    add("-usage", &rocksdb::Cache::GetUsage);
+    add("-pinned-usage", &rocksdb::Cache::GetPinnedUsage);
   }
 };
 

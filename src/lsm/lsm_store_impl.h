@@ -56,7 +56,6 @@ class LsmStore : public Store {
   void Release(CompactionTask* task) override;
   int Level0Runs() const override { return static_cast<int>(version_->levels()[0].size()); }
   uint64_t PendingCompactionBytes() const override;
-  ValueLoad Values() const override;
   void MarkDropped() override;
 
   const StoreContext* context() const { return context_; }

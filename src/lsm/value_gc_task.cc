@@ -79,19 +79,6 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const uint32_t group_bits_;
 };
 
-Store::ValueLoad LsmStore::Values() const {
-  const ValueVersion& version = *values_.version();
-  if (version.empty()) return {};
-  const std::shared_ptr<const StoreOptions> options = current();
-  const bool collecting =
-      !collecting_.empty() ||
-      values_.NeedsCollection(options->values, context_->clock->NowMicros() / 1000000);
-  ValueLoad load;
-  load.bytes = version.total_bytes();
-  if (collecting) load.bound = ValueBound(version.total_bytes() - version.dead_bytes(), options->values);
-  return load;
-}
-
 std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   const std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);

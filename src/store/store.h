@@ -201,7 +201,6 @@ struct JobReport {
   // Of the value store; not among the above.
   std::vector<uint64_t> value_files;
   std::vector<std::string> value_paths;
-  uint64_t value_bytes_written = 0;
   std::vector<TphMeta> outputs;
 
   // What a part of the job did.
@@ -327,12 +326,6 @@ class Store {
   // [mutex] Write-stall inputs.
   virtual int Level0Runs() const = 0;
   virtual uint64_t PendingCompactionBytes() const = 0;
-  // Of separated values; what they may take while collections can hold that, else 0.
-  struct ValueLoad {
-    uint64_t bytes = 0;
-    uint64_t bound = 0;
-  };
-  virtual ValueLoad Values() const = 0;
   // [mutex] The family was dropped: nothing may be picked; extents are released with the last view.
   virtual void MarkDropped() = 0;
 };

@@ -20,8 +20,6 @@ class FlushJob {
         values_(context, options,
                 {.flush = true, .group_bits = group_bits, .fresh_from = 0, .version = version}) {}
   Status Run(const FlushRequest& request, VersionEdit* edit, JobReport* report);
-  uint64_t output_file() const { return file_.number(); }
-  uint64_t value_file() const { return values_.file().number(); }
 
  private:
   Status WritePiece(const FlushRequest& request, PieceMeta* piece, PieceHashes* hashes,

@@ -64,7 +64,6 @@ void ReportValueFile(const JobFile& file, JobReport* report) {
   if (!file.created()) return;
   report->value_files.push_back(file.number());
   report->value_paths.push_back(file.path());
-  report->value_bytes_written += file.bytes();
   report->bytes_written += file.bytes();
 }
 
