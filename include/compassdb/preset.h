@@ -41,6 +41,10 @@ enum class Preset {
   // reads, whatever the distribution of keys; an iterator merges all tables. Needs a comparator for which
   // keys of different bytes are different.
   kHashRange,
+  // "bolt-sorted", for families that are nearly only scanned: sorted tables of 1 MB, found by filters and
+  // separators, leveled as in LevelDB, many to a file, compacted in groups (BoLT). No index over hashes is
+  // built; point reads ask one filter per level.
+  kBoltSorted,
 };
 
 // All presets, and the text form of each.

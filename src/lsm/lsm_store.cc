@@ -82,7 +82,7 @@ class LsmTask : public CompactionTask {
       report->input_paths.push_back(store_->context()->files->PathOf(number));
     };
     for (const TphPiece& p : meta.pieces) add(p.meta->extent.file_number);
-    add(meta.directory.file_number);
+    if (meta.directory.length > 0) add(meta.directory.file_number);
   }
 
   LsmStore* const store_;
@@ -284,6 +284,10 @@ void LsmStore::PinUntilInstalled(uint64_t file_number) {
   pinned_files_.insert(file_number);
 }
 
+void LsmStore::Unpin(uint64_t file_number) {
+  if (pinned_files_.erase(file_number) != 0) context_->ledger->UnpinFile(file_number);
+}
+
 void LsmStore::RecordJob(const JobReport& report) { counters_->Record(report); }
 
 Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
@@ -388,9 +392,9 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
   {
     MutexLock lock(&handles_mu_);
     for (const VersionEdit::Added& a : edit.added) {
-      if (pinned_files_.erase(a.tph.directory.file_number) != 0) {
-        context_->ledger->UnpinFile(a.tph.directory.file_number);
-      }
+      Unpin(a.tph.directory.file_number);
+      // A piece that was just written is the last one.
+      if (!a.tph.pieces.empty()) Unpin(a.tph.pieces.back().meta->extent.file_number);
     }
     // The map is swept when half of it may be dead, not at every commit.
     if (table_handles_.size() > sweep_at_) {
@@ -440,6 +444,9 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.max_compaction_bytes = options->max_compaction_bytes;
   c.ttl_seconds = options->ttl_seconds;
   c.periodic_seconds = options->periodic_seconds;
+  c.group_bytes = options->group_compaction_bytes;
+  c.victim_order = options->victim_order;
+  c.rewrites = options->filter_index;
   c.one_level = options->one_level;
   c.hash_range = options->hash_range;
   for (const TablePath& path : options->paths) c.path_targets.push_back(path.target_bytes);
@@ -458,7 +465,10 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.input_level = plan.input_level;
   input.output_level = plan.output_level;
   input.rewrite = plan.rewrite;
-  input.whole = plan.whole;
+  input.whole = plan.whole || options->filter_index;
+  for (size_t i : plan.fences) {
+    input.fences.push_back(version_->levels()[plan.output_level][i]->meta().smallest);
+  }
   input.path = plan.path;
   input.manual = manual;
   if (flushed != nullptr) {
@@ -474,10 +484,15 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   for (const auto& level : levels) all += level.size();
   input.full = all == input.inputs.size() + input.bases.size();
   // What the job may write: each input's own range if tables move or are
-  // rewritten, or else all from the first key to the last.
+  // rewritten, or else all from the first key to the last, between fences.
   std::vector<TphMeta> ranges;
+  std::map<ptrdiff_t, size_t> between;  // the range by the number of fences before it
   const auto cover = [&](const TphMeta& m) {
-    if (ranges.empty() || plan.trivial_move || plan.rewrite) {
+    const auto place = std::partition_point(
+        input.fences.begin(), input.fences.end(),
+        [&](const std::string& f) { return options_.comparator->Compare(f, m.smallest) <= 0; });
+    const auto [at, first] = between.emplace(place - input.fences.begin(), ranges.size());
+    if (first || plan.trivial_move || plan.rewrite) {
       TphMeta& range = ranges.emplace_back();
       range.smallest = m.smallest;
       range.largest = m.largest;
@@ -486,7 +501,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
       range.search = m.search;
       return;
     }
-    TphMeta& range = ranges.front();
+    TphMeta& range = ranges[at->second];
     range.search.first = std::min(range.search.first, m.search.first);
     range.search.last = std::max(range.search.last, m.search.last);
     if (options_.comparator->Compare(m.smallest, range.smallest) < 0) range.smallest = m.smallest;
@@ -568,6 +583,8 @@ void LsmStore::SetOptions(const StoreOptions& changed) {
   next->level_multiplier_additional = changed.level_multiplier_additional;
   next->target_table_bytes = changed.target_table_bytes;
   next->max_compaction_bytes = changed.max_compaction_bytes;
+  next->group_compaction_bytes = changed.group_compaction_bytes;
+  next->victim_order = changed.victim_order;
   next->max_pieces = changed.max_pieces;
   next->max_dead_percent = changed.max_dead_percent;
   next->data_order = changed.data_order;

@@ -80,6 +80,7 @@ class LsmStore : public Store {
   // `flushed` (may be null): memtables that go down with the plan's inputs.
   std::unique_ptr<CompactionTask> MakeTask(const CompactionPlan& plan, bool manual,
                                            const FlushRequest* flushed, bool* conflict);
+  void Unpin(uint64_t file_number) REQUIRES(handles_mu_);
   void SetVersion(std::vector<std::vector<TableRef>> levels);
 
   const StoreContext* const context_;

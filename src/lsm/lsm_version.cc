@@ -205,7 +205,7 @@ std::vector<LevelStats> LsmVersion::Levels() const {
       s.total_bytes += meta.TotalBytes();
       s.live_data_bytes += meta.LiveDataBytes();
       s.keys += meta.num_keys;
-      files.insert(meta.directory.file_number);
+      if (meta.directory.length > 0) files.insert(meta.directory.file_number);
       for (const TphPiece& p : meta.pieces) {
         files.insert(p.meta->extent.file_number);
         s.data_bytes += p.meta->data_bytes;
@@ -294,9 +294,7 @@ bool LsmVersion::MayHoldBelow(int level, const Slice& user_key, const KeyHash& h
     if (table == nullptr) continue;
     // Equal keys may have different bytes: their hashes prove nothing (rule 6).
     if (!hashes_stand_for_keys_) return true;
-    DirectoryHit hit;
-    if (!(*table)->tph().Lookup({}, hash, &hit).ok()) return true;
-    if (hit.kind != DirectoryHit::kAbsent) return true;
+    if ((*table)->tph().MayHold(user_key, hash)) return true;
   }
   return false;
 }

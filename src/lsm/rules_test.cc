@@ -629,7 +629,9 @@ TEST_F(RulesTest, Rule10VictimIsTheTableThatPaysBest) {
   const TphMeta big = Table("a", "b", 100000, 1000), small = Table("c", "d", 1000, 10);
   PickerInput input;
   input.levels = {{}, {{&dear, false}, {&cheap, false}}, {{&big, false}, {&small, false}}, {}};
-  const CompactionPlan plan = PickCompaction(input, Config());
+  PickerConfig config = Config();
+  config.group_bytes = 0;  // the best alone
+  const CompactionPlan plan = PickCompaction(input, config);
   ASSERT_FALSE(plan.empty());
   EXPECT_EQ(plan.inputs, std::vector<size_t>{1});
 }

@@ -47,6 +47,7 @@ void ExtentLedger::UnpinFile(uint64_t number) {
 }
 
 void ExtentLedger::Add(const Extent& extent) {
+  if (extent.length == 0) return;
   MutexLock lock(&mu_);
   File& file = files_[extent.file_number];
   file.end = std::max(file.end, extent.offset + extent.length);
@@ -56,6 +57,7 @@ void ExtentLedger::Add(const Extent& extent) {
 }
 
 void ExtentLedger::Release(const Extent& extent) {
+  if (extent.length == 0) return;
   MutexLock lock(&mu_);
   auto it = files_.find(extent.file_number);
   if (it == files_.end()) return;

@@ -32,7 +32,7 @@ class ExtentLedger {
   void PinFile(uint64_t file_number);
   void UnpinFile(uint64_t file_number);
 
-  // An extent came into use (its edit is committed, or recovery found it).
+  // An extent came into use (its edit is committed, or recovery found it). One without bytes is none.
   void Add(const Extent& extent);
   // The last reader of an extent is gone and the manifest no longer names it.
   void Release(const Extent& extent);

@@ -13,11 +13,12 @@ struct Named {
   Preset preset;
   const char* name;
 };
-constexpr std::array<Named, 5> kPresets = {{{Preset::kDefault, "default"},
+constexpr std::array<Named, 6> kPresets = {{{Preset::kDefault, "default"},
                                             {Preset::kReadMostly, "read-mostly"},
                                             {Preset::kUpdateHeavy, "update-heavy"},
                                             {Preset::kCompassPaper, "compass-paper"},
-                                            {Preset::kHashRange, "hash-range"}}};
+                                            {Preset::kHashRange, "hash-range"},
+                                            {Preset::kBoltSorted, "bolt-sorted"}}};
 
 }  // namespace
 
@@ -79,6 +80,10 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       break;
     case Preset::kHashRange:
       piece.partition = Partition::kHashRange;
+      break;
+    case Preset::kBoltSorted:
+      piece.point_index = PointIndex::kFilter;
+      piece.max_pieces = 1;
       break;
   }
   options->table_factory.reset(NewPieceTableFactory(piece, settings.block));

@@ -148,7 +148,12 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("max_dead_percent", &P::max_dead_percent, kMutable, kYes,
                 "dead data per live data at which a table is collected"),
       Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,
-                "live data of a table, about; 0: half of target_file_size_base"),
+                "live data of a table, about; 0: half of target_file_size_base, with point_index=filter at "
+                "most 1 MB"),
+      Scalar<P>("point_index", &P::point_index, kFixed, kYes,
+                "perfect_hash or filter: what point reads of new tables go by"),
+      Scalar<P>("group_compaction_bytes", &P::group_compaction_bytes, kMutable, kYes,
+                "of tables that one compaction takes down; 0: one table"),
       Scalar<P>("one_level", &P::one_level, kFixed, kYes,
                 "memtables merge straight into one level"),
       Scalar<P>("partition", &P::partition, kFixed, kYes,

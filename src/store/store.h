@@ -33,6 +33,7 @@
 #include "rocksdb/compression_type.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/statistics.h"
+#include "store/victim_order.h"
 #include "table/file_cache.h"
 #include "table/index_cache.h"
 #include "table/index_memory.h"
@@ -85,6 +86,11 @@ struct StoreOptions {
   std::vector<int> level_multiplier_additional;
   uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at four to eight times that
   uint64_t max_compaction_bytes = 1600ull << 20;
+  uint64_t group_compaction_bytes = 64ull << 20;  // of victims of one job; 0: one victim
+  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // where tables are rewritten by merges
+  // New tables have no directory: reads go by filters and separators, and a merge rewrites the tables
+  // that it meets, whole.
+  bool filter_index = false;
   uint32_t max_pieces = 16;
   bool hash_range = false;  // tables of new levels are cut by hash
   bool one_level = false;  // memtables merge straight into the one level that holds data

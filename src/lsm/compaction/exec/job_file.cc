@@ -135,6 +135,7 @@ PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& 
   build.block_size = options.block_size;
   build.block_size_deviation = options.block_size_deviation;
   build.data_order = options.data_order;
+  build.hash_list = !options.filter_index;
   const auto at = static_cast<size_t>(place.level);
   if (at < options.compression.size()) build.compression = options.compression[at];
   build.compression_level = options.compression_level;
@@ -156,6 +157,11 @@ Status WriteOnePieceTable(const StoreContext& context, const StoreOptions& optio
   meta->tph_id = context.new_number();
   ExtendBounds(options.comparator, piece, tombstones, /*first=*/true, meta);
   meta->pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
+  if (options.filter_index) {
+    meta->num_keys = piece.num_keys;
+    file->Throttle();
+    return Status::OK();
+  }
   std::vector<DirectoryEntry> entries(hashes.h1.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     entries[i] = {hashes.h1[i], hashes.h2[i], 0};

@@ -67,7 +67,7 @@ PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& 
                                const FilterPlace& place);
 
 // Makes a table of a piece, all of whose keys are live, that was written into `file` with
-// these tombstones: gives `meta` its id, bounds, piece and directory.
+// these tombstones: gives `meta` its id, bounds, piece and, unless options.filter_index, directory.
 Status WriteOnePieceTable(const StoreContext& context, const StoreOptions& options,
                           const PieceMeta& piece, const PieceHashes& hashes,
                           const std::vector<RangeTombstone>& tombstones, uint32_t fingerprints,

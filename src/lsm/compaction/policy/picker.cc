@@ -124,16 +124,19 @@ Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, i
     c.gain = 1e300;
     return c;
   }
-  uint64_t directory = 0;
-  for (size_t b : c.plan.bases) directory += input.levels[level + 1][b].meta->directory.length;
+  uint64_t cost = 0;
+  for (size_t b : c.plan.bases) cost += RewriteBytes(config, input.levels[level + 1][b]);
   const uint64_t live = std::max<uint64_t>(input.levels[level][index].live_bytes, 1);
-  c.gain = static_cast<double>(live) / static_cast<double>(directory + 1);
+  c.gain = static_cast<double>(live) / static_cast<double>(cost + 1);
   return c;
 }
 
 // Brings a level down to `limit` bytes.
 CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, int level,
                          uint64_t limit, double min_gain) {
+  if (!CutByHash(input, config, level) && !CutByHash(input, config, level + 1)) {
+    return PickGroup(input, config, level, limit, min_gain);
+  }
   uint64_t bytes = IdleBytes(input, level);
   Candidate best;
   CompactionPlan moves;  // all that can settle by the manifest alone, in one edit
@@ -161,8 +164,8 @@ CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& confi
   if (level == 0) return PickLevel0(input, config);
   const uint64_t limit = LevelGoalBytes(input, config, level);
   // A delta should be at least as large as the directories that it rewrites;
-  // when the level is far over its limit, anything goes.
-  return PickLevel(input, config, level, limit, score >= 1.5 ? 0 : 1.0);
+  // when the level is far over its limit, anything goes. Where tables are rewritten nothing ever is.
+  return PickLevel(input, config, level, limit, score >= 1.5 || config.rewrites ? 0 : 1.0);
 }
 
 CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) {
@@ -328,6 +331,8 @@ int DataLevel(const PickerInput& input) {
 CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& config,
                                  const TphMeta& bounds, uint64_t bytes) {
   CompactionPlan plan;
+  // Where the tables that they meet would be rewritten, several memtables meet them together.
+  if (config.rewrites && !config.one_level) return plan;
   plan.input_level = 0;
   plan.output_level = config.one_level ? DataLevel(input) : 1;
   plan.reason = "memtables";
@@ -349,7 +354,7 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
   uint64_t live = 0, directories = 0;
   for (size_t b : plan.bases) {
     live += input.levels[plan.output_level][b].live_bytes;
-    directories += input.levels[plan.output_level][b].meta->directory.length;
+    directories += RewriteBytes(config, input.levels[plan.output_level][b]);
   }
   const bool many = static_cast<int>(plan.inputs.size()) + 1 >= config.level0_trigger;
   const bool worth = config.one_level
