@@ -451,6 +451,7 @@ class DBImpl final : public rocksdb::DB {
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<FileCache> files_;
   std::unique_ptr<ExtentLedger> ledger_;
+  std::unique_ptr<FilesAhead> files_ahead_;
   std::unique_ptr<Secondary> secondary_;  // null: it follows nobody
   Listeners listeners_;
   const EventLog event_log_;

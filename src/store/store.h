@@ -35,6 +35,7 @@
 #include "rocksdb/statistics.h"
 #include "store/victim_order.h"
 #include "table/file_cache.h"
+#include "table/files_ahead.h"
 #include "table/index_cache.h"
 #include "table/index_memory.h"
 #include "table/piece_collectors.h"
@@ -48,6 +49,7 @@ struct StoreContext {
   Clock* clock = nullptr;
   FileCache* files = nullptr;
   ExtentLedger* ledger = nullptr;
+  FilesAhead* files_ahead = nullptr;  // null: each job makes its file and syncs the directory
   KeyHasher hasher;
   rocksdb::Statistics* statistics = nullptr;
   FileOptions write_options;                         // of compaction files

@@ -25,7 +25,12 @@ JobFile::~JobFile() {
 
 Status JobFile::Writer(CompactionFileWriter** writer) {
   if (writer_ == nullptr) {
-    const uint64_t number = context_->new_number();
+    uint64_t number = 0;
+    if (context_->files_ahead == nullptr) {
+      number = context_->new_number();
+    } else if (Status s = context_->files_ahead->Take(dir_, &number); !s.ok()) {
+      return s;
+    }
     std::random_device device;
     const uint64_t id = (static_cast<uint64_t>(device()) << 32) | device();
     context_->ledger->PinFile(number);
@@ -55,7 +60,7 @@ void JobFile::Throttle() {
 Status JobFile::Finish() {
   if (writer_ == nullptr) return Status::OK();
   Status s = writer_->Finish();
-  if (s.ok()) s = context_->fs->SyncDir(dir_);
+  if (s.ok() && context_->files_ahead == nullptr) s = context_->fs->SyncDir(dir_);
   if (s.ok()) finished_ = true;
   return s;
 }

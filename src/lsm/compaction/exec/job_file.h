@@ -27,7 +27,7 @@ class JobFile {
   Status Writer(CompactionFileWriter** writer);
   // Charges what was written since the last call to the rate limiter.
   void Throttle();
-  // The data barrier: file synced and closed, directory synced.
+  // The data barrier: file synced and closed. The directory's entry was durable before, or is now.
   Status Finish();
   // The finished file is given back after all, at the end of this.
   void Abandon() { finished_ = false; }
