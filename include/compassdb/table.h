@@ -56,6 +56,12 @@ struct PieceTableOptions {
   // smaller files, more rewriting. Dynamically changeable.
   uint32_t max_dead_percent = 46;
 
+  // What is dead in files that are still in use is punched out of them. Where that cannot be (a checkpoint
+  // or backup has links to the file, the file system cannot, the parts are too small), what is live in the
+  // worst files is rewritten once their dead bytes exceed this share of the family's live bytes, in
+  // percent, so that the files go. 0: never. Dynamically changeable.
+  uint32_t max_dead_space_percent = 10;
+
   // Live data of a table, about: one that grows is split at four to eight times as much. 0: half of
   // target_file_size_base; with PointIndex::kFilter, where no table grows, that or 1 MB if it is
   // less. However many tables a flush or compaction writes, they lie in one file, which is synced

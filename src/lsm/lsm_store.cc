@@ -107,6 +107,16 @@ auto LevelOrder(const Comparator* cmp, size_t level) {
   };
 }
 
+// Less than this is not worth a job.
+constexpr uint64_t kLeastHeldBytes = 1 << 20;
+
+bool HasFileIn(const TphMeta& meta, const std::unordered_set<uint64_t>& files) {
+  return files.count(meta.directory.file_number) != 0 ||
+         std::any_of(meta.pieces.begin(), meta.pieces.end(), [&](const TphPiece& p) {
+           return files.count(p.meta->extent.file_number) != 0;
+         });
+}
+
 // The keys of the memtables, as a table's bounds.
 TphMeta MemTableBounds(const Comparator* cmp, const FlushRequest& request) {
   TphMeta bounds;
@@ -223,17 +233,27 @@ Status LsmStore::Open() {
   if (Status s = CheckFiles(); !s.ok()) return s;
   std::vector<std::vector<TableRef>> levels(recovered_.size());
   OpenPieces pieces;
+  std::unordered_map<uint64_t, std::vector<Extent>> extents;  // by file
   for (size_t level = 0; level < recovered_.size(); ++level) {
     for (const auto& [id, meta] : recovered_[level]) {
       TableRef table;
       Status s = OpenTable(meta, static_cast<int>(level), &pieces, &table);
       if (!s.ok()) return s;
-      for (const TphPiece& p : meta.pieces) context_->ledger->Add(p.meta->extent);
-      context_->ledger->Add(meta.directory);
+      const auto add = [&](const Extent& extent) {
+        context_->ledger->Add(extent);
+        if (extent.length > 0) extents[extent.file_number].push_back(extent);
+      };
+      for (const TphPiece& p : meta.pieces) add(p.meta->extent);
+      add(meta.directory);
       levels[level].push_back(std::move(table));
     }
     std::sort(levels[level].begin(), levels[level].end(),
               LevelOrder(options_.comparator, level));
+  }
+  for (auto& [number, of_file] : extents) {
+    std::sort(of_file.begin(), of_file.end(),
+              [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+    context_->ledger->AddGaps(number, of_file);
   }
   recovered_.clear();
   SetVersion(std::move(levels));
@@ -414,9 +434,46 @@ void LsmStore::Snapshot(VersionEdit* edit) const {
   }
 }
 
+// Those with the most dead bytes per live one, until no more than the limit is held by the others.
+std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
+  const uint32_t percent = current()->max_dead_space_percent;
+  std::unordered_set<uint64_t> vacated;
+  std::vector<ExtentLedger::SparseFile> sparse;
+  if (percent > 0) sparse = context_->ledger->Sparse();
+  uint64_t held = 0, live = 0;
+  for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
+  if (held < kLeastHeldBytes) return vacated;
+  // The ledger knows the files of all families.
+  std::unordered_set<uint64_t> own;
+  for (const auto& level : version_->levels()) {
+    for (const TableRef& t : level) {
+      live += t->meta().TotalBytes();
+      for (const TphPiece& p : t->meta().pieces) own.insert(p.meta->extent.file_number);
+      own.insert(t->meta().directory.file_number);
+    }
+  }
+  std::erase_if(sparse, [&](const auto& f) { return own.count(f.number) == 0; });
+  held = 0;
+  for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
+  std::sort(sparse.begin(), sparse.end(), [](const auto& a, const auto& b) {
+    const auto ratio = [](const ExtentLedger::SparseFile& f) {
+      return static_cast<double>(f.dead_bytes) / static_cast<double>(f.live_bytes + 1);
+    };
+    return ratio(a) > ratio(b);
+  });
+  const uint64_t limit = std::max(kLeastHeldBytes, live / 100 * percent);
+  for (const ExtentLedger::SparseFile& f : sparse) {
+    if (held <= limit) break;
+    held -= f.dead_bytes;
+    vacated.insert(f.number);
+  }
+  return vacated;
+}
+
 PickerInput LsmStore::MakePickerInput() const {
   PickerInput input;
   input.now_seconds = context_->clock->NowMicros() / 1000000;
+  const std::unordered_set<uint64_t> vacated = FilesToVacate();
   for (const auto& level : version_->levels()) {
     auto& out = input.levels.emplace_back();
     out.reserve(level.size());
@@ -427,6 +484,7 @@ PickerInput LsmStore::MakePickerInput() const {
       out.back().scan_loss_run = t->scan_cost()->run();
       out.back().marked = t->marked_for_compaction();
       out.back().paths = t->paths();
+      out.back().sparse = !vacated.empty() && HasFileIn(t->meta(), vacated);
     }
   }
   return input;
@@ -587,6 +645,7 @@ void LsmStore::SetOptions(const StoreOptions& changed) {
   next->victim_order = changed.victim_order;
   next->max_pieces = changed.max_pieces;
   next->max_dead_percent = changed.max_dead_percent;
+  next->max_dead_space_percent = changed.max_dead_space_percent;
   next->data_order = changed.data_order;
   next->perfect_hash = changed.perfect_hash;
   next->perfect_hash_threads = changed.perfect_hash_threads;

@@ -75,6 +75,7 @@ class LsmStore : public Store {
   uint32_t PathsOf(const TphMeta& meta) const;
   // The files of the recovered tables exist, and are as long as the manifest says.
   Status CheckFiles() const;
+  std::unordered_set<uint64_t> FilesToVacate() const;
   PickerInput MakePickerInput() const;
   PickerConfig MakePickerConfig() const;
   // `flushed` (may be null): memtables that go down with the plan's inputs.

@@ -2,6 +2,7 @@
 // Random operations on a store, against a model that keeps every version.
 #include <atomic>
 
+#include "base/file_names.h"
 #include "lsm/testing/store_harness.h"
 #include "util/random.h"
 
@@ -254,6 +255,51 @@ TEST(LsmStoreTest, SpaceOfOverwrittenDataComesBack) {
   }
   h.CheckAll("overwrites");
   EXPECT_LT(h.ledger()->LiveBytes(), 200u * 100 * 4);
+}
+
+// Holes cannot be punched into files that a checkpoint has links to, nor on every file system. What is
+// live in the worst files is rewritten instead.
+TEST(LsmStoreTest, DeadSpaceThatCannotBePunchedIsBounded) {
+  for (const bool filter_index : {false, true}) {
+    for (const bool linked : {false, true}) {
+      for (const uint32_t percent : {10, 0}) {
+        StoreOptions o = StoreHarness::SmallOptions();
+        if (filter_index) UseFilterIndex(&o);
+        o.target_table_bytes = 64 << 10;
+        o.level1_max_bytes = 64 << 20;
+        o.max_dead_space_percent = percent;
+        StoreHarness h(o);
+        h.merge_memtables = true;
+        if (!linked) h.fs()->FailAll(FaultOp::kPunch, "", Status::NotSupported("no holes"));
+        Random rnd(3);
+        for (int i = 0; i < 40000; ++i) h.Put(Key(i), std::string(100, 'a'));
+        h.Flush();
+        h.CompactAll();
+        for (int round = 0; round < 20; ++round) {
+          if (linked) {
+            for (const uint64_t number : h.ledger()->LiveFiles()) {
+              // The link of an earlier round may be there.
+              h.fs()->LinkFile(PieceFileName("/db", number), "/link" + std::to_string(number))
+                  .PermitUncheckedError();
+            }
+          }
+          const int at = static_cast<int>(rnd.Uniform(36000));
+          for (int i = at; i < at + 4000; ++i) h.Put(Key(i), std::string(100, 'b'));
+          h.Flush();
+          h.CompactAll();
+        }
+        const uint64_t live = h.ledger()->LiveBytes(), total = h.ledger()->TotalBytes();
+        EXPECT_GT(live, uint64_t{4} << 20);
+        // Of several pieces in a file some live on.
+        if (percent > 0) {
+          EXPECT_LT(total, live + live / 10 + (2 << 20)) << filter_index << linked;
+        } else {
+          EXPECT_GT(total, live + live / 5 + (2 << 20)) << filter_index << linked;
+        }
+        h.Verify();
+      }
+    }
+  }
 }
 
 TEST(LsmStoreTest, DeletedDataLeavesNothing) {

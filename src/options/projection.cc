@@ -135,6 +135,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.hash_range = table.piece.partition == Partition::kHashRange;
   out.one_level = table.piece.one_level;
   out.max_dead_percent = table.piece.max_dead_percent;
+  out.max_dead_space_percent = table.piece.max_dead_space_percent;
   out.scan_bytes_per_read = table.piece.scan_bytes_per_read;
   out.data_order = table.piece.data_order;
   out.perfect_hash = table.piece.perfect_hash == PerfectHash::kCpHash

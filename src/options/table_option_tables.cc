@@ -147,6 +147,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("max_pieces", &P::max_pieces, kMutable, kYes, "1 to 1024 per table"),
       Scalar<P>("max_dead_percent", &P::max_dead_percent, kMutable, kYes,
                 "dead data per live data at which a table is collected"),
+      Scalar<P>("max_dead_space_percent", &P::max_dead_space_percent, kMutable, kYes,
+                "dead bytes in files that cannot be punched, per live bytes, at which files are vacated"),
       Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,
                 "live data of a table, about; 0: half of target_file_size_base, with point_index=filter at "
                 "most 1 MB"),

@@ -98,6 +98,8 @@ struct StoreOptions {
   bool one_level = false;  // memtables merge straight into the one level that holds data
   // A table whose data bytes exceed its live bytes by more is collected, percent.
   uint32_t max_dead_percent = 46;
+  // Dead bytes in files that punching cannot free, percent of live bytes; above, files are vacated. 0: never.
+  uint32_t max_dead_space_percent = 10;
   DataOrder data_order = DataOrder::kKey;  // of new pieces
   perfect_hash::Kind perfect_hash = perfect_hash::Kind::kPilot;
   unsigned perfect_hash_threads = 1;

@@ -267,6 +267,26 @@ CompactionPlan PickMarked(const PickerInput& input, const PickerConfig& config) 
   return CompactionPlan();
 }
 
+// What is left of sparse files is rewritten, at its level, so that the files can go.
+CompactionPlan PickSparse(const PickerInput& input, const PickerConfig& config) {
+  for (size_t level = 1; level < input.levels.size(); ++level) {
+    CompactionPlan plan;
+    plan.input_level = plan.output_level = static_cast<int>(level);
+    plan.rewrite = true;
+    plan.reason = "space";
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < input.levels[level].size(); ++i) {
+      const PickerTable& t = input.levels[level][i];
+      if (t.busy || !t.sparse) continue;
+      if (!plan.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
+      bytes += t.live_bytes;
+      plan.inputs.push_back(i);
+    }
+    if (!plan.empty()) return plan;
+  }
+  return CompactionPlan();
+}
+
 // Tables whose oldest data passed its time are rewritten whole, at their level.
 CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
   uint64_t limit = config.ttl_seconds;
@@ -375,6 +395,7 @@ CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& conf
   if (plan.empty() && config.one_level) plan = PickOneLevel(input, config);
   if (plan.empty() && !config.one_level) plan = PickBySize(input, config);
   if (plan.empty()) plan = PickMarked(input, config);
+  if (plan.empty()) plan = PickSparse(input, config);
   if (plan.empty()) plan = PickByAge(input, config);
   if (plan.empty()) plan = PickByScans(input, config);
   if (!plan.empty()) plan.path = PathOfLevel(input, config, plan.output_level);

@@ -26,6 +26,7 @@ struct PickerTable {
   uint64_t scan_loss_pieces = 0;
   uint64_t scan_loss_run = 0;
   bool marked = false;  // somebody wants it compacted
+  bool sparse = false;  // has something in a file that is to be vacated
   uint32_t paths = 0;  // PathBits of the family's paths that have files of it
 };
 
