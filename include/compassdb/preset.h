@@ -43,7 +43,8 @@ enum class Preset {
   kHashRange,
   // "bolt-sorted", for families that are nearly only scanned: sorted tables of 1 MB, found by filters and
   // separators, leveled as in LevelDB, many to a file, compacted in groups (BoLT). No index over hashes is
-  // built; point reads ask one filter per level.
+  // built; point reads ask one filter per level. Memtables go to disk two at a time and take up to 4
+  // times write_buffer_size.
   kBoltSorted,
 };
 

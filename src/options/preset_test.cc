@@ -48,7 +48,8 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_TRUE(Projected(Preset::kBoltSorted).filter_index);
   EXPECT_TRUE(Projected(Preset::kBoltSorted).filter.new_bits);
   EXPECT_EQ(Projected(Preset::kBoltSorted).target_table_bytes, 1u << 20);
-  EXPECT_EQ(Projected(Preset::kBoltSorted).group_compaction_bytes, 64u << 20);
+  EXPECT_EQ(Projected(Preset::kDefault).group_compaction_bytes, 64u << 20);
+  EXPECT_EQ(Projected(Preset::kBoltSorted).group_compaction_bytes, 128u << 20);
 }
 
 TEST(PresetTest, CompactionPriIsTheOrderOfVictims) {
