@@ -424,6 +424,37 @@ TEST_F(RulesTest, Rule6RangeTombstonesOfPartitionsGoOneByOne) {
   h.Verify();
 }
 
+// One partition goes down with its records, another stays above with its copy of an older tombstone; then
+// the levels are cut by keys. Records below must not get sequence 0, or the tombstone would cover them.
+TEST_F(RulesTest, Rule6ATombstoneLeftAboveMayBeOlder) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.level1_max_bytes = 64 << 20;
+  StoreHarness h(o);
+  const SequenceNumber before = h.Snapshot();  // so that the tombstone is kept
+  h.DeleteRange(Key(0), Key(400));
+  for (int i = 0; i < 400; ++i) h.Put(Key(i), std::string(60, 'v'));
+  Down(&h);
+  ASSERT_GT(h.Tables()[1].size(), 1u);
+  const std::unordered_set<uint64_t> one = {h.Tables()[1][0].tph_id};
+  ManualCompaction down;
+  down.input_level = 1;
+  down.output_level = 2;
+  down.tables = &one;
+  bool conflict = false;
+  ASSERT_TRUE(h.Run(h.store()->PickManual(down, &conflict)));
+  o.hash_range = false;
+  h.Reopen(o);
+  h.CompactAll();
+  ASSERT_FALSE(h.Tables()[2].empty());
+  ASSERT_FALSE(h.Tables()[3].empty());
+  h.ReleaseSnapshot(before);
+  ASSERT_TRUE(h.Manual(3, 3));  // its own copy of the tombstone goes
+  ASSERT_TRUE(h.Manual(3, 3));
+  h.CheckAll("after the rewrite");
+  h.Verify();
+}
+
 // Rule 7: a piece that was hashed with another seed is not taken for one of ours.
 TEST_F(RulesTest, Rule7PiecesOfAnotherSeedAreRefused) {
   StoreHarness h(OneTable());

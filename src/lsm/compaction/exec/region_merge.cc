@@ -7,6 +7,7 @@
 #include "iter/merging_iterator.h"
 #include "lsm/compaction/exec/delta_split.h"
 #include "lsm/compaction/exec/table_run.h"
+#include "lsm/compaction/policy/picker.h"
 
 namespace compassdb {
 
@@ -299,8 +300,25 @@ bool RegionMerge::IsBottom(const Region& region) const {
 // In hash range an older range tombstone may lie in another partition, whose
 // copy of it iterators apply to all keys: by sequence.
 bool RegionMerge::MayZeroSequences(const Region& region) const {
-  if (!region.hash_range && !in_.version->HasHashLevels()) return true;
-  return delta_.tombstones().empty() && !in_.version->HasRangeTombstones();
+  if (region.hash_range || in_.version->HasHashLevels()) {
+    return delta_.tombstones().empty() && !in_.version->HasRangeTombstones();
+  }
+  // Where levels were once cut by hash, a tombstone above may be older than records here.
+  const Slice lower(region.lower.value_or("")), upper(region.upper.value_or(""));
+  const auto& levels = in_.version->levels();
+  const auto is_input = [this](const TableRef& t) {
+    return std::find(in_.inputs.begin(), in_.inputs.end(), t) != in_.inputs.end();
+  };
+  for (int level = 0; level < in_.output_level; ++level) {
+    for (const TableRef& t : levels[static_cast<size_t>(level)]) {
+      if (t->has_range_tombstones() && !is_input(t) &&
+          OverlapsRange(cmp_, t->meta(), region.lower ? &lower : nullptr,
+                        region.upper ? &upper : nullptr)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 // In hash range regions are cut to size beforehand. Where tables are always rewritten they are
