@@ -168,6 +168,21 @@ TEST_F(GroupTest, WithDirectoriesTheOverlapIsTheirBytes) {
   EXPECT_EQ(Pick(0).inputs, (Indices{0, 1}));
 }
 
+TEST_F(GroupTest, DeeperLevelsMakeRoomFirst) {
+  config_.level1_max_bytes = 100;
+  config_.level0_trigger = 2;
+  for (int i = 0; i < 5; ++i) Add(0, "a", "z");
+  Add(1, "a", "b", 120);
+  Add(2, "a", "b");
+  EXPECT_GT(LevelScore(input_, config_, 0), LevelScore(input_, config_, 1));
+  EXPECT_EQ(PickCompaction(input_, config_).input_level, 1);
+  Add(0, "a", "z");  // three times the trigger: writers would be slowed down
+  EXPECT_EQ(PickCompaction(input_, config_).input_level, 0);
+  config_.rewrites = false;
+  input_.levels[0].pop_back();
+  EXPECT_EQ(PickCompaction(input_, config_).input_level, 0);
+}
+
 TEST_F(GroupTest, LevelsAreNotStretchedWhereMergesRewrite) {
   config_.level1_max_bytes = 1000;
   config_.level_multiplier = 10;

@@ -174,10 +174,16 @@ CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) 
   for (int level = 0; level < last; ++level) {
     scores.emplace_back(LevelScore(input, config, level), level);
   }
-  std::stable_sort(scores.begin(), scores.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (config.rewrites) {
+    // Level 0 rewrites all of level 1 that it meets: the less is there, and the more comes down at
+    // once, the better. So deeper levels make room first.
+    std::reverse(scores.begin(), scores.end());
+  } else {
+    std::stable_sort(scores.begin(), scores.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+  }
   for (const auto& [score, level] : scores) {
-    if (score < 1) break;
+    if (score < 1) continue;
     CompactionPlan plan = PickFullLevel(input, config, level, score);
     if (!plan.empty()) return plan;
   }
@@ -390,7 +396,7 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config) {
   CompactionPlan plan;
   // Writers wait for level 0, nobody for conversions.
-  if (LevelScore(input, config, 0) >= 2) plan = PickLevel0(input, config);
+  if (LevelScore(input, config, 0) >= (config.rewrites ? 3 : 2)) plan = PickLevel0(input, config);
   if (plan.empty()) plan = PickConversion(input, config);
   if (plan.empty() && config.one_level) plan = PickOneLevel(input, config);
   if (plan.empty() && !config.one_level) plan = PickBySize(input, config);
