@@ -40,7 +40,8 @@ ONE = {
     "operations": 100,
     "seconds": 1.0,
     "ops_per_second": 100.0,
-    "latency_us": {"read": {"count": 100, "avg": 1, "p50": 1, "p99": 3, "max": 5}},
+    "latency_us": {"read": {"count": 100, "avg": 1, "p50": 1, "p95": 2, "p99": 3, "p999": 4, "max": 5}},
+    "fsyncs": 10,
     "user_bytes_written": 1000,
     "device_bytes_written": 2000,
     "dirtied_bytes": 3000,
@@ -262,6 +263,7 @@ class CompareTest(unittest.TestCase):
         for suite in measured_suites():
             args = ["--suite", suite, "--bin", str(self.dir), "--work-dir", str(self.dir / "work")]
             self.fake("lmdb", 1, "/x", False)
+            self.fake("leveldb", 1, "/x", False)
             with contextlib.redirect_stdout(text), contextlib.redirect_stderr(io.StringIO()):
                 self.assertEqual(cli.main([*args, "--out", str(self.dir / suite), "-n", "1"]), 0, suite)
         self.assertEqual(set(steady), {"210"})  # 70 % of the faster
@@ -269,6 +271,12 @@ class CompareTest(unittest.TestCase):
         for plot in ("paper-11-write", "paper-11-read", "paper-11-space", "paper-10b-values"):
             tree = xml.etree.ElementTree.parse(self.dir / f"{plot}.svg")
             self.assertIn("RocksDB tuned", "".join(tree.getroot().itertext()))
+        for plot in ("bolt-fsyncs", "bolt-load", "bolt-latency", "bolt-11-fsyncs", "bolt-11-load"):
+            tree = xml.etree.ElementTree.parse(self.dir / f"{plot}.svg")
+            self.assertIn("CompassDB, bolt-sorted", "".join(tree.getroot().itertext()))
+        bolt = [line for line in text.getvalue().splitlines() if line.startswith("bolt-load-")]
+        self.assertEqual(sum("reached" in line for line in bolt), 5)
+        self.assertEqual(sum("not reached" in line for line in bolt), 2)  # as many syncs as the others
         rows = [line.split() for line in text.getvalue().splitlines() if line.startswith("stalls ")]
         self.assertEqual([r[-5:] for r in rows], [["50", "≤", "100", "ms", "reached"]])
 

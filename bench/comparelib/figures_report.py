@@ -9,6 +9,8 @@ COLUMNS = [
     ("operations/s", "ops", "{:,.0f}"),
     ("avg µs", "avg_us", "{:.2f}"),
     ("p99 µs", "p99_us", "{:.1f}"),
+    ("p99.9 µs", "p999_us", "{:.1f}"),
+    ("syncs/GB", "fsyncs_per_gb", "{:,.1f}"),
     ("user CPU µs/op", "user_cpu", "{:.2f}"),
     ("system CPU µs/op", "system_cpu", "{:.2f}"),
     ("reads/op", "reads", "{:.3f}"),
@@ -25,6 +27,8 @@ COLUMNS = [
 WORDS = {
     "ops": "operations/s",
     "avg_us": "average latency",
+    "p999_us": "p99.9 latency",
+    "fsyncs_per_gb": "syncs per GB written",
     "user_cpu": "user CPU per operation",
     "device_bytes": "device bytes written",
     "device_bytes_so_far": "device bytes written so far",

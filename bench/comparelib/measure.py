@@ -16,6 +16,11 @@ ENGINES = {
     **runner.ENGINES,
     "rocksdb-whole": ("kvbench-rocksdb", []),
     "lmdb": ("kvbench-lmdb", []),
+    "leveldb": ("kvbench-leveldb", []),
+    **{
+        name: ("kvbench-compassdb", ["--preset", "bolt-sorted"])
+        for name in ("compassdb-bolt", "compassdb-bolt-ls", "compassdb-bolt-gc", "compassdb-bolt-stl")
+    },
 }
 
 
@@ -91,6 +96,7 @@ class Measurement:
                 cmd += ["--operations", max(1, int(rate * seconds))]
                 cmd += ["--rate", rate] if step.rate_of else ["--seconds", max(1, round(seconds))]
         cmd += engine_flags(engine, group.flags + step.flags)
+        cmd += group.extra.get(engine, [])
         return [str(c) for c in cmd]
 
     def run_kvbench(self, group, step, engine, repeat):

@@ -7,11 +7,11 @@ import shlex
 from dataclasses import asdict
 from pathlib import Path
 
-from . import figures, figures_report, lines, measure, paper, summary
+from . import bolt, figures, figures_report, lines, measure, paper, summary
 from .runner import RunError
 
-SUITES = {**figures.SUITES, **paper.SUITES}
-GROUP_FIELDS = ("name", "title", "records", "value_size", "key_size", "threads", "memtable_mb", "flags")
+SUITES = {**figures.SUITES, **paper.SUITES, **bolt.SUITES}
+GROUP_FIELDS = ("name", "title", "records", "value_size", "key_size", "threads", "memtable_mb", "flags", "extra")
 
 
 def groups_of(args):
@@ -57,7 +57,8 @@ def run(args, argv):
         measurement.run_group(group)
     save()
     text, marked = figures_report.render(report, groups)
-    plots = lines.write_all(paper.plots(args.suite, groups, report["results"]), args.out)
+    curves = bolt.plots if args.suite in bolt.SUITES else paper.plots
+    plots = lines.write_all(curves(args.suite, groups, report["results"]), args.out)
     marked += "".join(f"\n![{title}]({os.path.basename(path)})\n" for title, path in plots)
     Path(f"{args.out}.md").write_text(marked, encoding="utf-8")
     print(text)

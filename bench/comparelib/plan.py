@@ -67,6 +67,8 @@ class Group:
     # True: all steps anew for each repeat; False: one fill, each later step repeated.
     refill: bool = False
     seconds: float = None  # of a timed step; None: as the command line says
+    extra: dict = field(default_factory=dict)  # engine -> flags of its own
+    budget: int = None  # what a plot's x is, where it is not in the name of another field
 
 
 NAMES = {
@@ -75,10 +77,15 @@ NAMES = {
     "compassdb-read-mostly": "CompassDB, one level",
     "compassdb-update-heavy": "CompassDB, single tier",
     "compassdb-hash-range": "CompassDB, hash range",
+    "compassdb-bolt": "CompassDB, bolt-sorted",
+    "compassdb-bolt-ls": "+LS",
+    "compassdb-bolt-gc": "+GC",
+    "compassdb-bolt-stl": "+STL",
     "rocksdb": "RocksDB tuned",
     "rocksdb-whole": "RocksDB, whole filters",
     "rocksdb-defaults": "RocksDB defaults",
     "lmdb": "LMDB",
+    "leveldb": "LevelDB",
     "device": "device",
 }
 
@@ -88,12 +95,22 @@ def ratio(result, above, below):
     return a / b if a is not None and b else None
 
 
+def per_gigabyte(result, name):
+    """Of what the clients wrote."""
+    written = result.get("user_bytes_written")
+    return result[name] * 1e9 / written if written and result.get(name) is not None else None
+
+
 # name -> value of one result; None: has no meaning there
 METRICS = {
     "ops": lambda r: r["ops_per_second"],
     "seconds": lambda r: r["seconds"],
     "avg_us": lambda r: summary.main_latency(r, "avg"),
+    "p50_us": lambda r: summary.main_latency(r, "p50"),
+    "p95_us": lambda r: summary.main_latency(r, "p95"),
     "p99_us": lambda r: summary.main_latency(r, "p99"),
+    "p999_us": lambda r: summary.main_latency(r, "p999"),
+    "fsyncs_per_gb": lambda r: per_gigabyte(r, "fsyncs"),
     "user_cpu": lambda r: r.get("user_cpu_us_per_op"),
     "system_cpu": lambda r: r.get("system_cpu_us_per_op"),
     "reads": lambda r: ratio(r, "device_reads", "operations"),

@@ -32,12 +32,12 @@ def main_latency(result, percentile):
     not); else of the one that the workload has most of, where reads win a tie."""
     latencies = result["latency_us"]
     if "read" in latencies and latencies["read"]["count"] == result["operations"]:
-        return latencies["read"][percentile]
+        return latencies["read"].get(percentile)
     order = ["read", "scan", "rmw", "update", "insert"]
     best = max(latencies, key=lambda op: (latencies[op]["count"], -order.index(op)))
     if "read" in latencies and latencies["read"]["count"] * 3 > latencies[best]["count"]:
         best = "read"
-    return latencies[best][percentile]
+    return latencies[best].get(percentile)
 
 
 def per_op(result, name):
@@ -97,7 +97,7 @@ def builds(results):
         if library is None:  # the device
             continue
         of = r["engine"].split("-")[0]
-        name = {"compassdb": "CompassDB", "rocksdb": "RocksDB", "lmdb": "LMDB"}[of]
+        name = {"compassdb": "CompassDB", "rocksdb": "RocksDB", "lmdb": "LMDB", "leveldb": "LevelDB"}[of]
         who = (
             "Debian's build, "
             if of == "rocksdb" and library.startswith(("/usr/lib/", "/lib/"))

@@ -19,7 +19,7 @@
 namespace kvbench {
 
 struct EngineBuild {
-  std::string engine;   // "compassdb", "rocksdb" or "lmdb"
+  std::string engine;   // "compassdb", "rocksdb", "lmdb" or "leveldb"
   std::string version;  // of the API
   std::string library;  // the file that holds the engine's code
   bool assertions = false;
@@ -35,8 +35,10 @@ struct TableBytes {
 
 }  // namespace kvbench
 
-#ifdef KVBENCH_LMDB
+#if defined(KVBENCH_LMDB)
 #include "lmdb_engine.h"
+#elif defined(KVBENCH_LEVELDB)
+#include "leveldb_engine.h"
 #else
 
 namespace kvbench {
@@ -106,4 +108,4 @@ rocksdb::Status ApplyPreset(const Flags& flags, rocksdb::Options* options);
 
 }  // namespace kvbench
 
-#endif  // KVBENCH_LMDB
+#endif  // KVBENCH_LMDB, KVBENCH_LEVELDB

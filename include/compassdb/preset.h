@@ -45,6 +45,11 @@ enum class Preset {
   // hash of the key (enable_blob_files, min_blob_size, enable_blob_garbage_collection). The least bytes
   // written for large values that are updated; a read of such a value costs one read more, a scan one per value.
   kHashKv,
+  // "bolt-sorted", for families that are nearly only scanned: sorted tables of 1 MB, found by filters and
+  // separators, leveled as in LevelDB, many to a file, compacted in groups (BoLT). No index over hashes is
+  // built; point reads ask one filter per level. Memtables go to disk two at a time and take up to 4
+  // times write_buffer_size.
+  kBoltSorted,
 };
 
 // All presets, and the text form of each.

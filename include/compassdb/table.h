@@ -36,6 +36,15 @@ enum class Partition : unsigned char {
   kHashRange,
 };
 
+// What point reads go by.
+enum class PointIndex : uint8_t {
+  // A perfect hash function over all keys of a table: one probe, one block.
+  kPerfectHash = 0,
+  // Each table's filter and its separators, as in a classic sorted table (BoLT's, LevelDB's): no
+  // index over hashes is built or merged. For families that are nearly only scanned.
+  kFilter = 1,
+};
+
 struct PieceTableOptions {
   static const char* kName() { return "CompassTableOptions"; }
 
@@ -48,9 +57,29 @@ struct PieceTableOptions {
   // smaller files, more rewriting. Dynamically changeable.
   uint32_t max_dead_percent = 46;
 
+  // What is dead in files that are still in use is punched out of them. Where that cannot be (a checkpoint
+  // or backup has links to the file, the file system cannot, the parts are too small), what is live in the
+  // worst files is rewritten once their dead bytes exceed this share of the family's live bytes, in
+  // percent, so that the files go. 0: never. Dynamically changeable.
+  uint32_t max_dead_space_percent = 10;
+
   // Live data of a table, about: one that grows is split at four to eight times as much. 0: half of
-  // target_file_size_base. Dynamically changeable.
+  // target_file_size_base; with PointIndex::kFilter, where no table grows, that or 1 MB if it is
+  // less. However many tables a flush or compaction writes, they lie in one file, which is synced
+  // once. Dynamically changeable.
   uint64_t target_table_bytes = 0;
+
+  // In text "perfect_hash" or "filter". With "filter" tables have one piece: a merge rewrites those that it
+  // meets, and max_pieces and max_dead_percent play no part. Filters are those of filter_policy, or without
+  // one Bloom filters of 10 bits per key. Which tables of a full level go down first is what
+  // ColumnFamilyOptions::compaction_pri says; by default those that overlap least, and one that overlaps nothing
+  // without being rewritten. Tables of an existing database are read as they are; new ones take the new form.
+  PointIndex point_index = PointIndex::kPerfectHash;
+
+  // A compaction of a full level takes so many bytes of tables, which need not be neighbours, and
+  // writes what becomes of them with one sync. More: fewer syncs and longer jobs. 0: one table at a
+  // time. Levels that are cut by hash always take one table. Dynamically changeable.
+  uint64_t group_compaction_bytes = 64ull << 20;
 
   // One level below level 0 (paper 4.4.1): memtables merge straight into the tables of that level, as
   // deltas; a run on level 0 is written only while the delta would be smaller than the directories

@@ -34,6 +34,7 @@ Status ReadLiveExtents(FileSystem* fs, const std::string& dir, uint64_t number,
       for (const TphPiece& piece : table.pieces) {
         (*extents)[piece.meta->extent.file_number].push_back(piece.meta->extent);
       }
+      if (table.directory.length == 0) continue;
       (*extents)[table.directory.file_number].push_back(table.directory);
     }
   }

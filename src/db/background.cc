@@ -99,6 +99,20 @@ void DBImpl::PurgeObsolete() {
     if (space != nullptr) space->Untrack(file.path);
     listeners_.FileDeleted(config_.name, file.path, Status::OK());
   }
+  SchedulePurge();
+}
+
+void DBImpl::SchedulePurge() {
+  if (read_only_ || !ledger_->HasWork() || purge_scheduled_.exchange(true)) return;
+  const auto pass = [this] {
+    purge_scheduled_ = false;
+    PurgeObsolete();
+    MutexLock lock(&mu_);
+    MaybeSchedule();  // what could not be punched may be worth a job
+  };
+  if (!scheduler_->Schedule(pass, JobPriority::kLow, [this] { purge_scheduled_ = false; })) {
+    purge_scheduled_ = false;
+  }
 }
 
 void DBImpl::TrackFiles(const JobReport& report) {

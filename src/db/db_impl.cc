@@ -52,6 +52,8 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.clock = config_.clock;
   store_context_.files = files_.get();
   store_context_.ledger = ledger_.get();
+  files_ahead_ = std::make_unique<FilesAhead>(config_.fs, [this] { return commits_.NewNumber(); });
+  store_context_.files_ahead = files_ahead_.get();
   store_context_.statistics = options.statistics.get();
   store_context_.max_subcompactions = options.max_subcompactions;
   store_context_.write_options = PieceWriteOptions(options);
@@ -120,6 +122,7 @@ Status DBImpl::Shutdown() {
   Status s;
   if (!read_only_) {
     PurgeObsolete();
+    files_ahead_->DeleteAll();
     {
       MutexLock lock(&purge_mu_);
       purges_over_ = true;

@@ -390,6 +390,8 @@ class DBImpl final : public rocksdb::DB {
       EXCLUDES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
   void PurgeObsolete() EXCLUDES(mu_);
+  // Another pass of it, behind the compactions that are queued, if there is anything left to free.
+  void SchedulePurge();
   // DBOptions::sst_file_manager: what a job wrote, or all that there is at open. Beyond the allowed
   // space writes are refused from now on.
   void TrackFiles(const JobReport& report) EXCLUDES(mu_);
@@ -451,6 +453,7 @@ class DBImpl final : public rocksdb::DB {
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<FileCache> files_;
   std::unique_ptr<ExtentLedger> ledger_;
+  std::unique_ptr<FilesAhead> files_ahead_;
   std::unique_ptr<Secondary> secondary_;  // null: it follows nobody
   Listeners listeners_;
   const EventLog event_log_;
@@ -508,6 +511,7 @@ class DBImpl final : public rocksdb::DB {
   Mutex purge_mu_;
   WalArchive archive_ GUARDED_BY(purge_mu_);
   bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more
+  std::atomic<bool> purge_scheduled_{false};
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};
 

@@ -100,7 +100,16 @@ std::vector<std::pair<std::string, std::string>> Repairer::Files() const {
   for (const std::string& dir : dirs) {
     std::vector<std::string> names;
     fs_->GetChildren(dir, &names).PermitUncheckedError();  // one that is not there has none
-    for (const std::string& name : names) files.emplace_back(dir, name);
+    for (const std::string& name : names) {
+      uint64_t number = 0, bytes = 1;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
+        // What cannot be asked for its size counts as not empty.
+        fs_->GetFileSize(JoinPath(dir, name), &bytes).PermitUncheckedError();
+        if (bytes == 0) continue;  // made ahead of a job; the next open deletes it
+      }
+      files.emplace_back(dir, name);
+    }
   }
   return files;
 }

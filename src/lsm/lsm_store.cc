@@ -83,7 +83,7 @@ class LsmTask : public CompactionTask {
       report->input_paths.push_back(store_->context()->files->PathOf(number));
     };
     for (const TphPiece& p : meta.pieces) add(p.meta->extent.file_number);
-    add(meta.directory.file_number);
+    if (meta.directory.length > 0) add(meta.directory.file_number);
   }
 
   LsmStore* const store_;
@@ -129,6 +129,16 @@ auto LevelOrder(const Comparator* cmp, size_t level) {
     }
     return a->meta().tph_id > b->meta().tph_id;
   };
+}
+
+// Less than this is not worth a job.
+constexpr uint64_t kLeastHeldBytes = 1 << 20;
+
+bool HasFileIn(const TphMeta& meta, const std::unordered_set<uint64_t>& files) {
+  return files.count(meta.directory.file_number) != 0 ||
+         std::any_of(meta.pieces.begin(), meta.pieces.end(), [&](const TphPiece& p) {
+           return files.count(p.meta->extent.file_number) != 0;
+         });
 }
 
 // The keys of the memtables, as a table's bounds.
@@ -243,18 +253,20 @@ Status LsmStore::Open() {
   if (Status s = CheckFiles(); !s.ok()) return s;
   std::vector<std::vector<TableRef>> levels(recovered_.size());
   OpenPieces pieces;
+  std::vector<Extent> extents;
   for (size_t level = 0; level < recovered_.size(); ++level) {
     for (const auto& [id, meta] : recovered_[level]) {
       TableRef table;
       Status s = OpenTable(meta, static_cast<int>(level), &pieces, &table);
       if (!s.ok()) return s;
-      for (const TphPiece& p : meta.pieces) context_->ledger->Add(p.meta->extent);
-      context_->ledger->Add(meta.directory);
+      for (const TphPiece& p : meta.pieces) extents.push_back(p.meta->extent);
+      extents.push_back(meta.directory);
       levels[level].push_back(std::move(table));
     }
     std::sort(levels[level].begin(), levels[level].end(),
               LevelOrder(options_.comparator, level));
   }
+  context_->ledger->AddRecovered(std::move(extents));
   recovered_.clear();
   values_.Open();
   SetVersion(std::move(levels));
@@ -304,6 +316,10 @@ void LsmStore::PinUntilInstalled(const JobReport& report) {
   MutexLock lock(&handles_mu_);
   pinned_files_.insert(report.output_files.begin(), report.output_files.end());
   pinned_files_.insert(report.value_files.begin(), report.value_files.end());
+}
+
+void LsmStore::Unpin(uint64_t file_number) {
+  if (pinned_files_.erase(file_number) != 0) context_->ledger->UnpinFile(file_number);
 }
 
 void LsmStore::RecordJob(const JobReport& report) { counters_->Record(report); }
@@ -415,15 +431,13 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
   {
     MutexLock lock(&handles_mu_);
     for (const VersionEdit::Added& a : edit.added) {
-      if (pinned_files_.erase(a.tph.directory.file_number) != 0) {
-        context_->ledger->UnpinFile(a.tph.directory.file_number);
-      }
+      Unpin(a.tph.directory.file_number);
+      // A piece that was just written is the last one.
+      if (!a.tph.pieces.empty()) Unpin(a.tph.pieces.back().meta->extent.file_number);
       values_.NoteFlushed(a.tph.largest_seq);
     }
     for (const ValueRunMeta& m : edit.added_values) {
-      if (pinned_files_.erase(m.extent.file_number) != 0) {
-        context_->ledger->UnpinFile(m.extent.file_number);
-      }
+      Unpin(m.extent.file_number);
     }
     // The map is swept when half of it may be dead, not at every commit.
     if (table_handles_.size() > sweep_at_) {
@@ -444,9 +458,46 @@ void LsmStore::Snapshot(VersionEdit* edit) const {
   values_.Snapshot(edit);
 }
 
+// Those with the most dead bytes per live one, until no more than the limit is held by the others.
+std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
+  const uint32_t percent = current()->max_dead_space_percent;
+  std::unordered_set<uint64_t> vacated;
+  std::vector<ExtentLedger::SparseFile> sparse;
+  if (percent > 0) sparse = context_->ledger->Sparse();
+  uint64_t held = 0, live = 0;
+  for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
+  if (held < kLeastHeldBytes) return vacated;
+  // The ledger knows the files of all families.
+  std::unordered_set<uint64_t> own;
+  for (const auto& level : version_->levels()) {
+    for (const TableRef& t : level) {
+      live += t->meta().TotalBytes();
+      for (const TphPiece& p : t->meta().pieces) own.insert(p.meta->extent.file_number);
+      own.insert(t->meta().directory.file_number);
+    }
+  }
+  std::erase_if(sparse, [&](const auto& f) { return own.count(f.number) == 0; });
+  held = 0;
+  for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
+  std::sort(sparse.begin(), sparse.end(), [](const auto& a, const auto& b) {
+    const auto ratio = [](const ExtentLedger::SparseFile& f) {
+      return static_cast<double>(f.dead_bytes) / static_cast<double>(f.live_bytes + 1);
+    };
+    return ratio(a) > ratio(b);
+  });
+  const uint64_t limit = std::max(kLeastHeldBytes, live / 100 * percent);
+  for (const ExtentLedger::SparseFile& f : sparse) {
+    if (held <= limit) break;
+    held -= f.dead_bytes;
+    vacated.insert(f.number);
+  }
+  return vacated;
+}
+
 PickerInput LsmStore::MakePickerInput() const {
   PickerInput input;
   input.now_seconds = context_->clock->NowMicros() / 1000000;
+  const std::unordered_set<uint64_t> vacated = FilesToVacate();
   for (const auto& level : version_->levels()) {
     auto& out = input.levels.emplace_back();
     out.reserve(level.size());
@@ -457,6 +508,7 @@ PickerInput LsmStore::MakePickerInput() const {
       out.back().scan_loss_run = t->scan_cost()->run();
       out.back().marked = t->marked_for_compaction();
       out.back().paths = t->paths();
+      out.back().sparse = !vacated.empty() && HasFileIn(t->meta(), vacated);
     }
   }
   return input;
@@ -474,6 +526,9 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.max_compaction_bytes = options->max_compaction_bytes;
   c.ttl_seconds = options->ttl_seconds;
   c.periodic_seconds = options->periodic_seconds;
+  c.group_bytes = options->group_compaction_bytes;
+  c.victim_order = options->victim_order;
+  c.rewrites = options->filter_index;
   c.one_level = options->one_level;
   c.hash_range = options->hash_range;
   for (const TablePath& path : options->paths) c.path_targets.push_back(path.target_bytes);
@@ -492,7 +547,10 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.input_level = plan.input_level;
   input.output_level = plan.output_level;
   input.rewrite = plan.rewrite;
-  input.whole = plan.whole;
+  input.whole = plan.whole || options->filter_index;
+  for (size_t i : plan.fences) {
+    input.fences.push_back(version_->levels()[plan.output_level][i]->meta().smallest);
+  }
   input.path = plan.path;
   input.manual = manual;
   if (flushed != nullptr) {
@@ -509,10 +567,15 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.full = all == input.inputs.size() + input.bases.size();
   input.group_bits = values_.GroupBits(options->values);
   // What the job may write: each input's own range if tables move or are
-  // rewritten, or else all from the first key to the last.
+  // rewritten, or else all from the first key to the last, between fences.
   std::vector<TphMeta> ranges;
+  std::map<ptrdiff_t, size_t> between;  // the range by the number of fences before it
   const auto cover = [&](const TphMeta& m) {
-    if (ranges.empty() || plan.trivial_move || plan.rewrite) {
+    const auto place = std::partition_point(
+        input.fences.begin(), input.fences.end(),
+        [&](const std::string& f) { return options_.comparator->Compare(f, m.smallest) <= 0; });
+    const auto [at, first] = between.emplace(place - input.fences.begin(), ranges.size());
+    if (first || plan.trivial_move || plan.rewrite) {
       TphMeta& range = ranges.emplace_back();
       range.smallest = m.smallest;
       range.largest = m.largest;
@@ -521,7 +584,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
       range.search = m.search;
       return;
     }
-    TphMeta& range = ranges.front();
+    TphMeta& range = ranges[at->second];
     range.search.first = std::min(range.search.first, m.search.first);
     range.search.last = std::max(range.search.last, m.search.last);
     if (options_.comparator->Compare(m.smallest, range.smallest) < 0) range.smallest = m.smallest;
@@ -619,8 +682,11 @@ void LsmStore::SetOptions(const StoreOptions& changed) {
   next->level_multiplier_additional = changed.level_multiplier_additional;
   next->target_table_bytes = changed.target_table_bytes;
   next->max_compaction_bytes = changed.max_compaction_bytes;
+  next->group_compaction_bytes = changed.group_compaction_bytes;
+  next->victim_order = changed.victim_order;
   next->max_pieces = changed.max_pieces;
   next->max_dead_percent = changed.max_dead_percent;
+  next->max_dead_space_percent = changed.max_dead_space_percent;
   next->data_order = changed.data_order;
   next->perfect_hash = changed.perfect_hash;
   next->perfect_hash_threads = changed.perfect_hash_threads;

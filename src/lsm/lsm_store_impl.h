@@ -78,11 +78,13 @@ class LsmStore : public Store {
   uint32_t PathsOf(const TphMeta& meta) const;
   // The files of the recovered tables exist, and are as long as the manifest says.
   Status CheckFiles() const;
+  std::unordered_set<uint64_t> FilesToVacate() const;
   PickerInput MakePickerInput() const;
   PickerConfig MakePickerConfig() const;
   // `flushed` (may be null): memtables that go down with the plan's inputs.
   std::unique_ptr<CompactionTask> MakeTask(const CompactionPlan& plan, bool manual,
                                            const FlushRequest* flushed, bool* conflict);
+  void Unpin(uint64_t file_number) REQUIRES(handles_mu_);
   void SetVersion(std::vector<std::vector<TableRef>> levels);
   // Null: the values have room enough (value_gc_task.cc).
   std::unique_ptr<CompactionTask> PickValueGc();

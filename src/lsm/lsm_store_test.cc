@@ -2,6 +2,7 @@
 // Random operations on a store, against a model that keeps every version.
 #include <atomic>
 
+#include "base/file_names.h"
 #include "lsm/testing/store_harness.h"
 #include "util/random.h"
 
@@ -24,7 +25,15 @@ struct Mix {
   int reopens = 1;        // per thousand
   uint32_t subcompactions = 1;
   bool switches = false;  // reopened with another partition now and then
+  bool filter_index = false;
+  bool index_switches = false;  // reopened with the other point index now and then
 };
+
+// A family without directories, as the options project it.
+void UseFilterIndex(StoreOptions* options) {
+  options->filter_index = true;
+  options->filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(10000); };
+}
 
 class LsmRandomTest : public ::testing::TestWithParam<Mix> {
  protected:
@@ -43,6 +52,11 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     options.one_level = mix.one_level;
     options.data_order = static_cast<DataOrder>(seed % 3);
     options.hash_range = mix.hash_range;
+    if (mix.filter_index) {
+      UseFilterIndex(&options);
+      options.victim_order = static_cast<VictimOrder>(seed % 4);
+      options.group_compaction_bytes = seed % 2 == 0 ? 0 : 12 << 10;
+    }
     StoreHarness h(options);
     h.context()->max_subcompactions = mix.subcompactions;
     h.merge_memtables = seed % 2 == 0;
@@ -75,6 +89,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
       } else if (dice < (bound += mix.reopens)) {
         options.data_order = static_cast<DataOrder>(rnd.Uniform(3));
         if (mix.switches) options.hash_range = !options.hash_range;
+        if (mix.index_switches) options.filter_index = !options.filter_index;
         h.Reopen(options);
       } else if (dice < (bound += 1)) {
         const int level = 1 + static_cast<int>(rnd.Uniform(3));
@@ -121,12 +136,76 @@ INSTANTIATE_TEST_SUITE_P(
                           0xfff0000000000000, false, true},
                       Mix{"partition switches", 100, 100, 10, 10, 4, ~0ull, false, false, 4, 2, true},
                       Mix{"subcompactions", 100, 100, 10, 10, 4, ~0ull, false, false, 1, 3},
-                      Mix{"hash range subcompactions", 100, 100, 10, 10, 4, ~0ull, false, true, 1, 3}),
+                      Mix{"hash range subcompactions", 100, 100, 10, 10, 4, ~0ull, false, true, 1, 3},
+                      Mix{"filter index", 100, 100, 10, 10, 4, ~0ull, false, false, 1, 1, false, true},
+                      Mix{"filter index puts", 0, 0, 0, 0, 4, ~0ull, false, false, 1, 1, false, true},
+                      Mix{"filter index few hashes", 50, 100, 10, 10, 4, 0xf000000000000000, false,
+                          false, 1, 1, false, true},
+                      Mix{"filter index one level", 100, 100, 10, 10, 4, ~0ull, true, false, 1, 1,
+                          false, true},
+                      Mix{"filter index hash range", 100, 100, 10, 10, 4, ~0ull, false, true, 1, 2,
+                          false, true},
+                      Mix{"filter index subcompactions", 100, 100, 10, 10, 4, ~0ull, false, false, 1, 3,
+                          false, true},
+                      Mix{"index switches", 100, 100, 10, 10, 4, ~0ull, false, false, 4, 1, false,
+                          true, true},
+                      Mix{"all switches", 100, 100, 10, 10, 4, ~0ull, false, true, 4, 2, true, true,
+                          true}),
     [](const auto& info) {
       std::string n = info.param.name;
       std::replace(n.begin(), n.end(), ' ', '_');
       return n;
     });
+
+TEST(LsmStoreTest, TablesOfAFilterIndexHaveNoDirectory) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  UseFilterIndex(&o);
+  o.level1_max_bytes = 1 << 20;
+  StoreHarness h(o);
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 500; ++i) h.Put(Key(i), std::string(80, static_cast<char>('a' + round)));
+    h.Flush();
+    h.CompactAll();
+  }
+  const auto levels = h.Tables();
+  EXPECT_TRUE(levels[0].empty());
+  ASSERT_GT(levels[1].size(), 5u);
+  uint64_t bytes = 0, data = 0;
+  for (const TphMeta& t : levels[1]) {
+    EXPECT_EQ(t.pieces.size(), 1u);
+    EXPECT_EQ(t.directory.length, 0u);
+    EXPECT_EQ(t.num_keys, t.pieces[0].meta->num_keys);
+    EXPECT_LT(t.DataBytes(), o.target_table_bytes * 3 / 2);
+    bytes += t.TotalBytes();
+    data += t.DataBytes();
+  }
+  EXPECT_GT(data / levels[1].size(), o.target_table_bytes * 3 / 4);
+  EXPECT_EQ(h.ledger()->LiveBytes(), bytes);
+  EXPECT_EQ(h.ledger()->LiveFiles().size(), 1u);  // all of them
+  EXPECT_EQ(h.Get(Key(500)), std::nullopt);
+  h.CheckAll("leveled");
+  h.Verify();
+}
+
+// However many tables a job writes: one barrier for the data. (The manifest's is the database's.)
+TEST(LsmStoreTest, OneSyncForAllTablesOfAJob) {
+  for (const bool filter_index : {false, true}) {
+    StoreOptions o = StoreHarness::SmallOptions();
+    if (filter_index) UseFilterIndex(&o);
+    o.level1_max_bytes = 64 << 20;
+    StoreHarness h(o);
+    for (int i = 0; i < 3000; ++i) h.Put(Key(i), std::string(80, 'a'));
+    h.fs()->ResetCounts();
+    h.Flush();
+    EXPECT_EQ(h.fs()->Count(FaultOp::kSync), 1u);
+    for (int i = 0; i < 3000; ++i) h.Put(Key(i), std::string(80, 'b'));
+    h.Flush();
+    h.fs()->ResetCounts();
+    ASSERT_TRUE(h.CompactOnce());
+    EXPECT_EQ(h.fs()->Count(FaultOp::kSync), 1u);
+    EXPECT_GT(h.Tables()[1].size(), 20u);
+  }
+}
 
 TEST(LsmStoreTest, UnchangedRecordsStayWhereTheyAre) {
   StoreOptions o = StoreHarness::SmallOptions();
@@ -176,6 +255,51 @@ TEST(LsmStoreTest, SpaceOfOverwrittenDataComesBack) {
   }
   h.CheckAll("overwrites");
   EXPECT_LT(h.ledger()->LiveBytes(), 200u * 100 * 4);
+}
+
+// Holes cannot be punched into files that a checkpoint has links to, nor on every file system. What is
+// live in the worst files is rewritten instead.
+TEST(LsmStoreTest, DeadSpaceThatCannotBePunchedIsBounded) {
+  for (const bool filter_index : {false, true}) {
+    for (const bool linked : {false, true}) {
+      for (const uint32_t percent : {10, 0}) {
+        StoreOptions o = StoreHarness::SmallOptions();
+        if (filter_index) UseFilterIndex(&o);
+        o.target_table_bytes = 64 << 10;
+        o.level1_max_bytes = 64 << 20;
+        o.max_dead_space_percent = percent;
+        StoreHarness h(o);
+        h.merge_memtables = true;
+        if (!linked) h.fs()->FailAll(FaultOp::kPunch, "", Status::NotSupported("no holes"));
+        Random rnd(3);
+        for (int i = 0; i < 40000; ++i) h.Put(Key(i), std::string(100, 'a'));
+        h.Flush();
+        h.CompactAll();
+        for (int round = 0; round < 20; ++round) {
+          if (linked) {
+            for (const uint64_t number : h.ledger()->LiveFiles()) {
+              // The link of an earlier round may be there.
+              h.fs()->LinkFile(PieceFileName("/db", number), "/link" + std::to_string(number))
+                  .PermitUncheckedError();
+            }
+          }
+          const int at = static_cast<int>(rnd.Uniform(36000));
+          for (int i = at; i < at + 4000; ++i) h.Put(Key(i), std::string(100, 'b'));
+          h.Flush();
+          h.CompactAll();
+        }
+        const uint64_t live = h.ledger()->LiveBytes(), total = h.ledger()->TotalBytes();
+        EXPECT_GT(live, uint64_t{4} << 20);
+        // Of several pieces in a file some live on.
+        if (percent > 0) {
+          EXPECT_LT(total, live + live / 10 + (2 << 20)) << filter_index << linked;
+        } else {
+          EXPECT_GT(total, live + live / 5 + (2 << 20)) << filter_index << linked;
+        }
+        h.Verify();
+      }
+    }
+  }
 }
 
 TEST(LsmStoreTest, DeletedDataLeavesNothing) {

@@ -212,7 +212,7 @@ std::vector<LevelStats> LsmVersion::Levels() const {
       s.total_bytes += meta.TotalBytes();
       s.live_data_bytes += meta.LiveDataBytes();
       s.keys += meta.num_keys;
-      files.insert(meta.directory.file_number);
+      if (meta.directory.length > 0) files.insert(meta.directory.file_number);
       for (const TphPiece& p : meta.pieces) {
         files.insert(p.meta->extent.file_number);
         s.data_bytes += p.meta->data_bytes;
@@ -305,14 +305,9 @@ bool LsmVersion::MayHoldBelow(int level, const Slice& user_key, const KeyHash& h
     if (table == nullptr) continue;
     // Equal keys may have different bytes: their hashes prove nothing (rule 6).
     if (!hashes_stand_for_keys_) return true;
-    if (MayHoldIn(*table, hash)) return true;
+    if ((*table)->tph().MayHold(user_key, hash)) return true;
   }
   return false;
-}
-
-bool LsmVersion::MayHoldIn(const TableRef& table, const KeyHash& hash) const {
-  DirectoryHit hit;
-  return !table->tph().Lookup({}, hash, &hit).ok() || hit.kind != DirectoryHit::kAbsent;
 }
 
 bool LsmVersion::MayHoldInLevel0(const Slice& user_key, const KeyHash& hash,
@@ -323,7 +318,7 @@ bool LsmVersion::MayHoldInLevel0(const Slice& user_key, const KeyHash& hash,
         std::find(others.begin(), others.end(), table) != others.end()) {
       continue;
     }
-    if (!hashes_stand_for_keys_ || MayHoldIn(table, hash)) return true;
+    if (!hashes_stand_for_keys_ || table->tph().MayHold(user_key, hash)) return true;
   }
   return false;
 }
@@ -333,7 +328,8 @@ bool LsmVersion::MayHoldAbove(int level, const Slice& user_key, const KeyHash& h
   if (MayHoldInLevel0(user_key, hash, others)) return true;
   for (int l = 1; l < level; ++l) {
     const TableRef* table = TableOf(static_cast<size_t>(l), user_key, hash);
-    if (table != nullptr && (!hashes_stand_for_keys_ || MayHoldIn(*table, hash))) return true;
+    if (table == nullptr) continue;
+    if (!hashes_stand_for_keys_ || (*table)->tph().MayHold(user_key, hash)) return true;
   }
   return false;
 }

@@ -77,7 +77,6 @@ class LsmVersion : public StoreView {
  private:
   bool MayHoldInLevel0(const Slice& user_key, const KeyHash& hash,
                        std::span<const TableRef> others) const;
-  bool MayHoldIn(const TableRef& table, const KeyHash& hash) const;
   // The sorted runs, newest first: the tables of level 0, then the other levels.
   size_t NumRuns() const;
   int LevelOfRun(size_t run) const;

@@ -569,6 +569,84 @@ TEST_F(LedgerTest, Rule9NotInAFileWithTwoNames) {
   EXPECT_EQ(ledger_.TotalBytes(), (uint64_t{1} << 20) - (10 << 16));
 }
 
+TEST_F(LedgerTest, Rule9AFewHolesAtATimeTheLargestFirst) {
+  std::unique_ptr<WritableFile> file;
+  constexpr uint64_t kRuns = ExtentLedger::kHolesAtOnce + 10;
+  constexpr uint64_t kRun = 128 << 10;
+  ASSERT_TRUE(fs_.NewWritableFile("/db/000002.ph", FileOptions(), &file).ok());
+  ASSERT_TRUE(file->Append(std::string(2 * kRun * kRuns, 'x')).ok());
+  ASSERT_TRUE(file->Close().ok());
+  for (uint64_t i = 0; i < 2 * kRuns; ++i) ledger_.Add({2, i * kRun, kRun});
+  for (uint64_t i = 0; i < 2 * kRuns; i += 2) ledger_.Release({2, i * kRun, kRun});
+  for (uint64_t i = 0; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});  // larger
+  const uint64_t before = ledger_.TotalBytes();
+  EXPECT_TRUE(ledger_.Sparse().empty());  // all of it will be freed
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), ExtentLedger::kHolesAtOnce);
+  EXPECT_EQ(ledger_.TotalBytes(),
+            before - (8 << 16) - (ExtentLedger::kHolesAtOnce - 1) * kRun);
+  EXPECT_TRUE(ledger_.HasWork());
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), kRuns + 1);
+  EXPECT_FALSE(ledger_.HasWork());
+}
+
+TEST_F(LedgerTest, Rule9WhatCannotBePunchedIsTold) {
+  // Runs that are too small for it.
+  ledger_.Release({1, 0, 1 << 16});
+  ASSERT_EQ(ledger_.Sparse().size(), 1u);
+  EXPECT_EQ(ledger_.Sparse()[0].dead_bytes, uint64_t{1} << 16);
+  EXPECT_EQ(ledger_.Sparse()[0].live_bytes, uint64_t{15} << 16);
+  // A file system that cannot.
+  fs_.FailAll(FaultOp::kPunch, "", Status::NotSupported("no holes"));
+  for (uint64_t i = 1; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  EXPECT_TRUE(ledger_.Sparse().empty());  // not tried yet
+  EXPECT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_EQ(ledger_.Sparse().size(), 1u);
+  EXPECT_EQ(ledger_.Sparse()[0].dead_bytes, uint64_t{8} << 16);
+  EXPECT_EQ(ledger_.TotalBytes(), uint64_t{1} << 20);
+  ledger_.DisableDeletions();
+  EXPECT_TRUE(ledger_.Sparse().empty());
+  ledger_.EnableDeletions(true);
+  // One that can, after all.
+  fs_.ClearFaults();
+  ledger_.Release({1, 8 << 16, 1 << 16});
+  EXPECT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_TRUE(ledger_.Sparse().empty());
+}
+
+TEST_F(LedgerTest, Rule9PartsOfPagesArePunchedWithTheirNeighbours) {
+  FaultInjectionFileSystem fs;
+  ASSERT_TRUE(fs.CreateDir("/db").ok());
+  std::unique_ptr<WritableFile> file;
+  ASSERT_TRUE(fs.NewWritableFile("/db/000001.ph", FileOptions(), &file).ok());
+  ASSERT_TRUE(file->Append(std::string(1 << 20, 'x')).ok());
+  ASSERT_TRUE(file->Close().ok());
+  FileCache files(&fs, "/db", FileOptions(), 0);
+  ExtentLedger ledger(&fs, &files, 128 << 10);
+  const uint64_t half = (512 << 10) + 100;  // within a page
+  ledger.Add({1, 36, half - 36});
+  ledger.Add({1, half, (900 << 10) - half});
+  ledger.Add({1, 900 << 10, 100});
+  ledger.Release({1, 36, half - 36});
+  ASSERT_TRUE(ledger.Purge(nullptr).ok());
+  EXPECT_EQ(ledger.TotalBytes(), (900 << 10) + 100 - (508 << 10));  // but the first page
+  ledger.Release({1, half, (900 << 10) - half});
+  ASSERT_TRUE(ledger.Purge(nullptr).ok());
+  EXPECT_EQ(ledger.TotalBytes(), 4096u + 100);
+}
+
+// A close or a crash forgets what was dead; the next open sees it between what is live.
+TEST_F(LedgerTest, Rule9GapsOfARecoveredFileAreDead) {
+  ExtentLedger ledger(&fs_, &files_, 128 << 10);
+  const std::vector<Extent> live = {{1, 36, 100}, {1, 136, 1000}, {1, 512 << 10, 4096}};
+  ledger.AddRecovered(live);
+  EXPECT_TRUE(ledger.HasWork());
+  ASSERT_TRUE(ledger.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), 1u);
+  EXPECT_EQ(ledger.TotalBytes(), 4096u + 4096u);
+}
+
 TEST_F(LedgerTest, Rule9NotWhileDeletionsAreDisabled) {
   ledger_.DisableDeletions();
   ledger_.DisableDeletions();
@@ -660,7 +738,9 @@ TEST_F(RulesTest, Rule10VictimIsTheTableThatPaysBest) {
   const TphMeta big = Table("a", "b", 100000, 1000), small = Table("c", "d", 1000, 10);
   PickerInput input;
   input.levels = {{}, {{&dear, false}, {&cheap, false}}, {{&big, false}, {&small, false}}, {}};
-  const CompactionPlan plan = PickCompaction(input, Config());
+  PickerConfig config = Config();
+  config.group_bytes = 0;  // the best alone
+  const CompactionPlan plan = PickCompaction(input, config);
   ASSERT_FALSE(plan.empty());
   EXPECT_EQ(plan.inputs, std::vector<size_t>{1});
 }

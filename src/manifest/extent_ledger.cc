@@ -47,6 +47,7 @@ void ExtentLedger::UnpinFile(uint64_t number) {
 }
 
 void ExtentLedger::Add(const Extent& extent) {
+  if (extent.length == 0) return;
   MutexLock lock(&mu_);
   File& file = files_[extent.file_number];
   file.end = std::max(file.end, extent.offset + extent.length);
@@ -56,18 +57,50 @@ void ExtentLedger::Add(const Extent& extent) {
 }
 
 void ExtentLedger::Release(const Extent& extent) {
+  if (extent.length == 0) return;
   MutexLock lock(&mu_);
   auto it = files_.find(extent.file_number);
   if (it == files_.end()) return;
   File& file = it->second;
   file.live_bytes -= std::min(file.live_bytes, extent.length);
   file.live_extents -= std::min<uint64_t>(file.live_extents, 1);
-  Coalesce(&file.dead, extent.offset, extent.offset + extent.length);
+  AddDead(extent.file_number, &file, extent.offset, extent.offset + extent.length);
   MarkIfDead(extent.file_number, file);
-  if (file.live_extents > 0 && min_punch_bytes_ > 0) {
-    auto run = std::prev(file.dead.upper_bound(extent.offset));
-    if (run->second - run->first >= min_punch_bytes_) punch_candidates_.insert(extent.file_number);
+}
+
+void ExtentLedger::AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) {
+  Coalesce(&file->dead, begin, end);
+  if (file->live_extents == 0 || min_punch_bytes_ == 0) return;
+  const auto run = std::prev(file->dead.upper_bound(begin));
+  if (run->second - run->first >= min_punch_bytes_) punch_candidates_.insert(number);
+}
+
+void ExtentLedger::AddRecovered(std::vector<Extent> extents) {
+  std::erase_if(extents, [](const Extent& e) { return e.length == 0; });
+  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
+    return std::pair(a.file_number, a.offset) < std::pair(b.file_number, b.offset);
+  });
+  for (const Extent& e : extents) Add(e);
+  MutexLock lock(&mu_);
+  for (size_t i = 1; i < extents.size(); ++i) {
+    const uint64_t number = extents[i].file_number;
+    if (extents[i - 1].file_number != number) continue;
+    const uint64_t begin = extents[i - 1].offset + extents[i - 1].length;
+    if (begin < extents[i].offset) AddDead(number, &files_[number], begin, extents[i].offset);
   }
+}
+
+std::vector<ExtentLedger::SparseFile> ExtentLedger::Sparse() const {
+  std::vector<SparseFile> sparse;
+  MutexLock lock(&mu_);
+  if (disabled_ > 0) return sparse;
+  for (const auto& [number, file] : files_) {
+    if (file.live_extents == 0 || file.pins > 0 || punch_candidates_.count(number) != 0) continue;
+    uint64_t dead = 0;
+    for (const auto& [begin, end] : file.dead) dead += end - begin;
+    if (dead > 0) sparse.push_back({number, file.live_bytes, dead});
+  }
+  return sparse;
 }
 
 void ExtentLedger::DisableDeletions() {
@@ -118,21 +151,30 @@ Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
     for (uint64_t number : punch_candidates_) {
       auto found = files_.find(number);
       if (found == files_.end() || found->second.pins > 0) continue;
-      File& file = found->second;
-      for (auto it = file.dead.begin(); it != file.dead.end();) {
+      for (const auto& [first, last] : found->second.dead) {
         // Whole pages only: the rest of a page may belong to a neighbour.
-        const uint64_t begin = (it->first + kPage - 1) / kPage * kPage;
-        const uint64_t end = it->second / kPage * kPage;
-        if (end <= begin || it->second - it->first < min_punch_bytes_) {
-          ++it;
-          continue;
-        }
-        holes.push_back({number, begin, end});
-        file.punched_bytes += end - begin;
-        it = file.dead.erase(it);
+        const uint64_t begin = (first + kPage - 1) / kPage * kPage;
+        const uint64_t end = last / kPage * kPage;
+        if (end > begin && last - first >= min_punch_bytes_) holes.push_back({number, begin, end});
       }
     }
     punch_candidates_.clear();
+    if (holes.size() > kHolesAtOnce) {
+      std::nth_element(holes.begin(), holes.begin() + kHolesAtOnce, holes.end(),
+                       [](const Hole& a, const Hole& b) { return a.end - a.begin > b.end - b.begin; });
+      for (size_t i = kHolesAtOnce; i < holes.size(); ++i) punch_candidates_.insert(holes[i].number);
+      holes.resize(kHolesAtOnce);
+    }
+    for (const Hole& hole : holes) {
+      File& file = files_[hole.number];
+      const auto run = std::prev(file.dead.upper_bound(hole.begin));
+      const auto [first, last] = *run;
+      file.dead.erase(run);
+      // Parts of pages stay, to be punched with what dies beside them.
+      if (first < hole.begin) file.dead[first] = hole.begin;
+      if (hole.end < last) file.dead[hole.end] = last;
+      file.punched_bytes += hole.end - hole.begin;
+    }
   }
   Status result;
   for (uint64_t number : unlink) {
@@ -146,22 +188,27 @@ Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
       result = s;
     }
   }
+  // Not now: the next large run that dies in the file tries again.
+  const auto put_back = [this](const Hole& hole) {
+    MutexLock lock(&mu_);
+    const auto found = files_.find(hole.number);
+    if (found == files_.end()) return;
+    Coalesce(&found->second.dead, hole.begin, hole.end);
+    found->second.punched_bytes -= hole.end - hole.begin;
+  };
   for (const Hole& hole : holes) {
     const std::string path = files_cache_->PathOf(hole.number);
     // A second name of the file (a checkpoint's) still needs the bytes.
     uint64_t links = 0;
     Status s = fs_->GetLinkCount(path, &links);
     if (!s.ok() || links != 1) {
-      // Not now: the next large run that dies in the file tries again.
-      MutexLock lock(&mu_);
-      const auto found = files_.find(hole.number);
-      if (found == files_.end()) continue;
-      Coalesce(&found->second.dead, hole.begin, hole.end);
-      found->second.punched_bytes -= hole.end - hole.begin;
+      put_back(hole);
       continue;
     }
     s = fs_->PunchHole(path, hole.begin, hole.end - hole.begin);
-    if (!s.ok() && !s.IsNotSupported() && result.ok()) result = s;
+    if (s.ok()) continue;
+    if (!s.IsNotSupported() && result.ok()) result = s;
+    put_back(hole);
   }
   return result;
 }

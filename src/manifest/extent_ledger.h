@@ -3,7 +3,8 @@
 //
 // A file is unlinked when its last extent is gone. Dead runs inside a file
 // that is still in use are punched out when they are large (rule 9): never in
-// a file with more than one hard link, never while deletions are disabled.
+// a file with more than one hard link, never while deletions are disabled. What
+// cannot be punched is told (Sparse), so that the rest of its file is rewritten.
 //
 // Thread safety: all methods; holds its own lock and never calls out with it.
 #pragma once
@@ -32,7 +33,7 @@ class ExtentLedger {
   void PinFile(uint64_t file_number);
   void UnpinFile(uint64_t file_number);
 
-  // An extent came into use (its edit is committed, or recovery found it).
+  // An extent came into use (its edit is committed, or recovery found it). One without bytes is none.
   void Add(const Extent& extent);
   // The last reader of an extent is gone and the manifest no longer names it.
   void Release(const Extent& extent);
@@ -46,13 +47,26 @@ class ExtentLedger {
     uint64_t number;
     std::string path;
   };
-  // Frees what may be freed; called without locks, off the write path.
+  // Frees what may be freed; called without locks, off the write path: first all files that are
+  // dead, then the kHolesAtOnce largest runs; HasWork tells whether to come again for others.
   // Reports the files unlinked. The first error is returned, the rest is tried.
+  static constexpr size_t kHolesAtOnce = 64;
   Status Purge(std::vector<Unlinked>* unlinked);
+  // All extents in use of the files that they lie in, as recovery found them: what lies between them
+  // is dead, and perhaps not yet punched.
+  void AddRecovered(std::vector<Extent> extents);
   // Forgets the files that may be unlinked, which is then the caller's to do.
   std::vector<uint64_t> TakeDeadFiles();
   bool HasWork() const;
 
+  // Files in use that hold dead bytes which punching will not free: runs too small for it, files
+  // with several names, file systems that cannot. Nothing while deletions are disabled.
+  struct SparseFile {
+    uint64_t number;
+    uint64_t live_bytes;
+    uint64_t dead_bytes;
+  };
+  std::vector<SparseFile> Sparse() const;
   uint64_t LiveBytes() const;   // bytes of extents in use
   uint64_t TotalBytes() const;  // bytes of the files that hold them, holes not counted
   std::vector<uint64_t> LiveFiles() const;
@@ -66,6 +80,7 @@ class ExtentLedger {
     int pins = 0;
     std::map<uint64_t, uint64_t> dead;  // offset -> end, coalesced, not yet punched
   };
+  void AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) REQUIRES(mu_);
   void MarkIfDead(uint64_t number, const File& file) REQUIRES(mu_);
   std::vector<uint64_t> TakeDead() REQUIRES(mu_);
 

@@ -158,7 +158,13 @@ void AddLevels(OptionTable<F>* t) {
                          "level; universal is served by levels, none by "
                          "disable_auto_compactions, FIFO (which drops data) is refused"));
   t->push_back(Scalar<F>(FIELD(compaction_pri), kMutable, kHint,
-                         "the picker takes what costs least per byte moved"));
+                         "works with point_index=filter (kRoundRobin as kOldestSmallestSeqFirst); else the "
+                         "picker takes what costs least per byte moved")
+                   .When([](const F& o) {
+                     return o.compaction_pri != rocksdb::kMinOverlappingRatio &&
+                            TableSettingsOf(o.table_factory.get()).piece.point_index !=
+                                PointIndex::kFilter;
+                   }));
   t->push_back(Nested<F>(FIELD(compaction_options_universal), UniversalOptionTable, nullptr,
                          kMutable, kHint, "universal is served by levels"));
   t->push_back(Nested<F>(FIELD(compaction_options_fifo), FifoOptionTable, ParseFifoSize, kMutable,

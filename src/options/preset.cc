@@ -13,12 +13,13 @@ struct Named {
   Preset preset;
   const char* name;
 };
-constexpr std::array<Named, 6> kPresets = {{{Preset::kDefault, "default"},
+constexpr std::array<Named, 7> kPresets = {{{Preset::kDefault, "default"},
                                             {Preset::kReadMostly, "read-mostly"},
                                             {Preset::kUpdateHeavy, "update-heavy"},
                                             {Preset::kCompassPaper, "compass-paper"},
                                             {Preset::kHashRange, "hash-range"},
-                                            {Preset::kHashKv, "hash-kv"}}};
+                                             {Preset::kHashKv, "hash-kv"},
+                                             {Preset::kBoltSorted, "bolt-sorted"}}};
 
 }  // namespace
 
@@ -85,6 +86,13 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       options->enable_blob_files = true;
       options->min_blob_size = 192;
       options->enable_blob_garbage_collection = true;
+      break;
+    case Preset::kBoltSorted:
+      piece.point_index = PointIndex::kFilter;
+      piece.max_pieces = 1;
+      piece.group_compaction_bytes = 128 << 20;
+      options->max_write_buffer_number = 4;
+      options->min_write_buffer_number_to_merge = 2;
       break;
   }
   options->table_factory.reset(NewPieceTableFactory(piece, settings.block));

@@ -46,6 +46,25 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_EQ(Projected(Preset::kCompassPaper).perfect_hash, perfect_hash::Kind::kCpHash);
   EXPECT_FALSE(Projected(Preset::kDefault).hash_range);
   EXPECT_TRUE(Projected(Preset::kHashRange).hash_range);
+  EXPECT_FALSE(Projected(Preset::kDefault).filter_index);
+  EXPECT_FALSE(Projected(Preset::kDefault).filter.new_bits);
+  EXPECT_EQ(Projected(Preset::kDefault).target_table_bytes, 32u << 20);
+  EXPECT_TRUE(Projected(Preset::kBoltSorted).filter_index);
+  EXPECT_TRUE(Projected(Preset::kBoltSorted).filter.new_bits);
+  EXPECT_EQ(Projected(Preset::kBoltSorted).target_table_bytes, 1u << 20);
+  EXPECT_EQ(Projected(Preset::kDefault).group_compaction_bytes, 64u << 20);
+  EXPECT_EQ(Projected(Preset::kBoltSorted).group_compaction_bytes, 128u << 20);
+}
+
+TEST(PresetTest, CompactionPriIsTheOrderOfVictims) {
+  rocksdb::ColumnFamilyOptions options;
+  EXPECT_EQ(Projected(Preset::kBoltSorted, options).victim_order, VictimOrder::kLeastOverlap);
+  options.compaction_pri = rocksdb::kOldestSmallestSeqFirst;
+  EXPECT_EQ(Projected(Preset::kBoltSorted, options).victim_order, VictimOrder::kLongestAgo);
+  options.compaction_pri = rocksdb::kOldestLargestSeqFirst;
+  EXPECT_EQ(Projected(Preset::kBoltSorted, options).victim_order, VictimOrder::kOldestNewest);
+  options.compaction_pri = rocksdb::kByCompensatedSize;
+  EXPECT_EQ(Projected(Preset::kBoltSorted, options).victim_order, VictimOrder::kLargest);
 }
 
 TEST(PresetTest, LeavesBlocksCacheAndSizesAlone) {

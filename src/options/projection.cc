@@ -48,8 +48,32 @@ void ProjectIndex(const rocksdb::BlockBasedTableOptions& block, StoreOptions* ou
   if (tier == rocksdb::PinningTier::kAll) out->index_mode = IndexMode::kPinned;
 }
 
+VictimOrder ProjectVictimOrder(rocksdb::CompactionPri pri) {
+  switch (pri) {
+    case rocksdb::kByCompensatedSize:
+      return VictimOrder::kLargest;
+    case rocksdb::kOldestLargestSeqFirst:
+      return VictimOrder::kOldestNewest;
+    case rocksdb::kOldestSmallestSeqFirst:
+    case rocksdb::kRoundRobin:
+      return VictimOrder::kLongestAgo;
+    case rocksdb::kMinOverlappingRatio:
+      break;
+  }
+  return VictimOrder::kLeastOverlap;
+}
+
+// Of tables without a directory, when the family says nothing of filters.
+const std::shared_ptr<const rocksdb::FilterPolicy>& DefaultFilterPolicy() {
+  static const auto* const policy =
+      new std::shared_ptr<const rocksdb::FilterPolicy>(rocksdb::NewBloomFilterPolicy(10));
+  return *policy;
+}
+
 FilterOptions ProjectFilter(const ColumnFamilyOptions& options,
-                            const rocksdb::BlockBasedTableOptions& block, const std::string& name) {
+                            rocksdb::BlockBasedTableOptions block, bool filter_index,
+                            const std::string& name) {
+  if (filter_index && block.filter_policy == nullptr) block.filter_policy = DefaultFilterPolicy();
   FilterOptions out;
   out.whole_keys = block.whole_key_filtering;
   out.prefix_extractor = options.prefix_extractor;
@@ -98,20 +122,27 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.level_multiplier_additional = options.max_bytes_for_level_multiplier_additional;
   out.target_table_bytes = table.piece.target_table_bytes != 0 ? table.piece.target_table_bytes
                                                                : options.target_file_size_base / 2;
+  out.filter_index = table.piece.point_index == PointIndex::kFilter;
+  if (out.filter_index && table.piece.target_table_bytes == 0) {
+    out.target_table_bytes = std::min<uint64_t>(out.target_table_bytes, 1 << 20);
+  }
   out.target_table_bytes = std::max<uint64_t>(out.target_table_bytes, 1 << 10);
+  out.group_compaction_bytes = table.piece.group_compaction_bytes;
+  out.victim_order = ProjectVictimOrder(options.compaction_pri);
   out.max_compaction_bytes = options.max_compaction_bytes != 0 ? options.max_compaction_bytes
                                                                : options.target_file_size_base * 25;
   out.max_pieces = table.piece.max_pieces;
   out.hash_range = table.piece.partition == Partition::kHashRange;
   out.one_level = table.piece.one_level;
   out.max_dead_percent = table.piece.max_dead_percent;
+  out.max_dead_space_percent = table.piece.max_dead_space_percent;
   out.scan_bytes_per_read = table.piece.scan_bytes_per_read;
   out.data_order = table.piece.data_order;
   out.perfect_hash = table.piece.perfect_hash == PerfectHash::kCpHash
                          ? perfect_hash::Kind::kCpHash
                          : perfect_hash::Kind::kPilot;
   out.perfect_hash_threads = table.piece.perfect_hash_threads;
-  out.filter = ProjectFilter(options, table.block, name);
+  out.filter = ProjectFilter(options, table.block, out.filter_index, name);
   out.collectors = options.table_properties_collector_factories;
   ValueOptions& values = out.values;
   values.enabled = options.enable_blob_files;

@@ -33,7 +33,9 @@
 #include "rocksdb/compression_type.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/statistics.h"
+#include "store/victim_order.h"
 #include "table/file_cache.h"
+#include "table/files_ahead.h"
 #include "table/index_cache.h"
 #include "table/index_memory.h"
 #include "table/piece_collectors.h"
@@ -49,6 +51,7 @@ struct StoreContext {
   Clock* clock = nullptr;
   FileCache* files = nullptr;
   ExtentLedger* ledger = nullptr;
+  FilesAhead* files_ahead = nullptr;  // null: each job makes its file and syncs the directory
   KeyHasher hasher;
   rocksdb::Statistics* statistics = nullptr;
   FileOptions write_options;                         // of compaction files
@@ -87,11 +90,18 @@ struct StoreOptions {
   std::vector<int> level_multiplier_additional;
   uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at four to eight times that
   uint64_t max_compaction_bytes = 1600ull << 20;
+  uint64_t group_compaction_bytes = 64ull << 20;  // of victims of one job; 0: one victim
+  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // where tables are rewritten by merges
+  // New tables have no directory: reads go by filters and separators, and a merge rewrites the tables
+  // that it meets, whole.
+  bool filter_index = false;
   uint32_t max_pieces = 16;
   bool hash_range = false;  // tables of new levels are cut by hash
   bool one_level = false;  // memtables merge straight into the one level that holds data
   // A table whose data bytes exceed its live bytes by more is collected, percent.
   uint32_t max_dead_percent = 46;
+  // Dead bytes in files that punching cannot free, percent of live bytes; above, files are vacated. 0: never.
+  uint32_t max_dead_space_percent = 10;
   DataOrder data_order = DataOrder::kKey;  // of new pieces
   perfect_hash::Kind perfect_hash = perfect_hash::Kind::kPilot;
   unsigned perfect_hash_threads = 1;

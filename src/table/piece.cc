@@ -266,6 +266,9 @@ Status Piece::ReadHashes(PieceHashes* hashes) const {
   PieceRef reader;
   Status s = Open({}, &reader);
   if (!s.ok()) return s;
+  if (reader->without_hashes()) {
+    return Status::NotSupported(reader->Description(), "has no hash list");
+  }
   std::string buffer;
   Slice bytes;
   s = reader->ReadSection(PieceSection::kHashes, &buffer, &bytes);

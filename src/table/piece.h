@@ -77,6 +77,7 @@ class Piece {
   FilterAnswer AskFilter(const BlockReadOptions& read, const Slice& user_key) const;
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
+  // NotSupported if the piece was written without a hash list.
   Status ReadHashes(PieceHashes* hashes) const;
   // What the application's collectors said, from the file.
   Status ReadCollected(CollectedProperties* collected) const;

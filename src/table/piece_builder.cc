@@ -30,6 +30,7 @@ struct PieceBuilder::Rep {
       held = std::make_unique<HashedWriter>(options.data_order, order, options.block_size,
                                             FullBytes());
     }
+    list_hashes = options.hash_list || held != nullptr;
     if (options.collectors != nullptr && !options.collectors->empty()) {
       collectors = std::make_unique<PieceCollectors>(*options.collectors,
                                                      options.collector_context, options.log);
@@ -63,6 +64,8 @@ struct PieceBuilder::Rep {
   std::unique_ptr<TableFilterBuilder> filter;   // null: none
   std::string first_key;  // user key of the open block's first record
   std::string last_key;   // user key of the newest record added
+  KeyHash last_hash;        // of that key
+  bool list_hashes = true;
   size_t last_payload = 0;  // of the block before
   std::string scratch;
 
@@ -121,11 +124,14 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
                                               EscapeKey(key.user_key));
   }
   if (c != 0) {
-    const KeyHash hash = r.options.hasher(key.user_key);
-    r.hashes.h1.push_back(hash.h1);
-    r.hashes.h2.push_back(hash.h2);
-    r.hashes.flags.push_back(static_cast<uint8_t>((key.type == kTypeMerge ? PieceHashes::kMerge : 0) |
-                                                  (stale ? PieceHashes::kStale : 0)));
+    r.last_hash = r.options.hasher(key.user_key);
+    if (r.list_hashes) {
+      r.hashes.h1.push_back(r.last_hash.h1);
+      r.hashes.h2.push_back(r.last_hash.h2);
+      r.hashes.flags.push_back(
+          static_cast<uint8_t>((key.type == kTypeMerge ? PieceHashes::kMerge : 0) |
+                               (stale ? PieceHashes::kStale : 0)));
+    }
     ++r.meta.num_keys;
     if (r.filter != nullptr) {
       r.filter->Add(StripTimestamp(key.user_key, r.order.comparator()->timestamp_size()));
@@ -146,7 +152,7 @@ Status PieceBuilder::Add(const Slice& internal_key, const Slice& value, bool sta
     r.held->Add(key, value, c != 0);
     if (r.held->bytes() > r.options.max_held_bytes) r.status = r.GiveUpHolding();
   } else {
-    r.status = r.Place(key, BlockFingerprint({r.hashes.h1.back(), r.hashes.h2.back()}), value);
+    r.status = r.Place(key, BlockFingerprint(r.last_hash), value);
   }
   return r.status;
 }

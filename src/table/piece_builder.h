@@ -36,6 +36,8 @@ struct PieceBuildOptions {
   // Slot and hash order hold a piece's records in memory. A piece with more bytes than this in keys
   // and values is written in key order.
   uint64_t max_held_bytes = uint64_t{512} << 20;
+  // False: in key order the piece has no hash list. For tables without a directory.
+  bool hash_list = true;
   // May be null: no filter.
   const FilterOptions* filter = nullptr;
   FilterPlace filter_place;
@@ -47,7 +49,7 @@ struct PieceBuildOptions {
 };
 
 // The hash list of a piece: one entry per distinct user key, in the order of the data: of keys, slots
-// or hashes.
+// or hashes. Empty if the piece has none.
 struct PieceHashes {
   // The key's newest record here is a merge operand: older records elsewhere matter.
   static constexpr uint8_t kMerge = 1;

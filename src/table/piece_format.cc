@@ -13,7 +13,8 @@ constexpr size_t kHashBytes = 12;  // of an entry of the hash list, without its 
 constexpr size_t kFooterTail = 16;  // checksum, version, magic
 constexpr uint32_t kWithoutFilter = 4;  // versions
 constexpr uint32_t kWithFilter = 5;
-static_assert(kWithFilter == kPieceFormat.current);
+constexpr uint32_t kWithoutHashes = 6;  // with a filter, or without
+static_assert(kWithoutHashes == kPieceFormat.current);
 constexpr uint64_t kFooterKind = 100;
 
 uint64_t Context(uint64_t file_id, uint64_t place, uint64_t kind) {
@@ -40,9 +41,12 @@ void ForEachField(Footer& footer, bool with_filter, Visit visit) {
 
 std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t place) {
   std::string out;
-  ForEachField(footer, footer.has_filter(), [&](uint64_t v) { PutFixed64(&out, v); });
+  const uint32_t version = footer.without_hashes() ? kWithoutHashes
+                           : footer.has_filter()   ? kWithFilter
+                                                   : kWithoutFilter;
+  ForEachField(footer, version != kWithoutFilter, [&](uint64_t v) { PutFixed64(&out, v); });
   PutFixed32(&out, Checksum32(out, Context(file_id, place, kFooterKind)));
-  PutFixed32(&out, footer.has_filter() ? kWithFilter : kWithoutFilter);
+  PutFixed32(&out, version);
   PutFixed64(&out, kPieceFormat.magic);
   return out;
 }
@@ -60,8 +64,8 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t
                                           ", this release reads up to " +
                                           std::to_string(kPieceFormat.current));
   }
-  const bool with_filter = version == kWithFilter;
-  const size_t footer_bytes = with_filter ? PieceFooter::kMostBytes : PieceFooter::kLeastBytes;
+  const bool with_length = version >= kWithFilter;  // of the filter
+  const size_t footer_bytes = with_length ? PieceFooter::kMostBytes : PieceFooter::kLeastBytes;
   if (bytes.size() < footer_bytes) return Status::Corruption(what, "footer is cut off");
   const size_t field_bytes = footer_bytes - kFooterTail;
   const char* p = tail - field_bytes;
@@ -71,7 +75,7 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t
     return Status::Corruption(what, "footer fails its checksum");
   }
   *footer = PieceFooter();
-  ForEachField(*footer, with_filter, [&](uint64_t& v) {
+  ForEachField(*footer, with_length, [&](uint64_t& v) {
     v = DecodeFixed64(p);
     p += 8;
   });
@@ -83,12 +87,17 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t
   if (fits) left -= footer->order_bytes;
   for (size_t i = 0; i < kPieceSections; ++i) {
     const uint64_t length = footer->section_length[i];
-    if (i == static_cast<size_t>(PieceSection::kFilter) && !with_filter) continue;
+    if (i == static_cast<size_t>(PieceSection::kFilter) && length == 0 && version != kWithFilter) {
+      continue;
+    }
     fits = fits && length >= 4 && length <= left;
     if (fits) left -= length;
   }
   if (!fits || left != 0) {
     return Status::Corruption(what, "footer: the sections do not fill the extent");
+  }
+  if (footer->without_hashes() != (version == kWithoutHashes)) {
+    return Status::Corruption(what, "footer: the version is wrong about the hash list");
   }
   if (footer->data_order > static_cast<uint64_t>(DataOrder::kHash)) {
     return Status::Corruption(what, "footer: unknown order of records");

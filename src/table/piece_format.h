@@ -50,11 +50,13 @@ struct PieceFooter {
   uint64_t data_order = 0;         // a DataOrder
   uint64_t order_bytes = 0;        // pages of the reverse index, behind the data blocks
 
-  // Without a filter, and with one: its length is not there without it.
+  // Without a filter, and with one or without a hash list: else its length is not there.
   static constexpr size_t kLeastBytes = 8 * (kPieceSections + 9) + 16;
   static constexpr size_t kMostBytes = kLeastBytes + 8;
   bool has_filter() const { return SectionLength(PieceSection::kFilter) != 0; }
-  size_t Bytes() const { return has_filter() ? kMostBytes : kLeastBytes; }
+  // Keys, but no hash list: the piece is of a table that is indexed by filter and separators.
+  bool without_hashes() const { return num_keys > 0 && SectionLength(PieceSection::kHashes) == 4; }
+  size_t Bytes() const { return has_filter() || without_hashes() ? kMostBytes : kLeastBytes; }
   // From the start of the extent.
   uint64_t SectionOffset(PieceSection section) const {
     uint64_t offset = data_bytes + order_bytes;

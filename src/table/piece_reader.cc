@@ -77,6 +77,7 @@ Status PieceReader::OpenParts() {
   max_block_payload_ = footer.max_block_payload;
   hashes_ = {footer.SectionOffset(PieceSection::kHashes),
              footer.SectionLength(PieceSection::kHashes)};
+  without_hashes_ = footer.without_hashes();
   const uint64_t wanted = extent.offset + footer.SectionOffset(PieceSection::kHashedIndex);
   if (wanted < start) {
     start = wanted;

@@ -41,6 +41,7 @@ class PieceReader {
   uint32_t num_blocks() const { return num_blocks_; }
   // In slot or hash order: separators are of groups of keys, and there is a hashed index.
   bool hashed() const { return hashed_ != nullptr; }
+  bool without_hashes() const { return without_hashes_; }
   const HashedIndex& hashed_index() const { return *hashed_; }
 
   // From the start of the extent; block may be num_blocks().
@@ -102,6 +103,7 @@ class PieceReader {
   const uint32_t num_blocks_;
   uint64_t max_block_payload_ = 0;
   PieceRange hashes_;  // the hash list as stored
+  bool without_hashes_ = false;
   SeparatorIndex separators_;
   std::unique_ptr<HashedIndex> hashed_;
   std::unique_ptr<const std::vector<RangeTombstone>> tombstones_;

@@ -321,6 +321,65 @@ TEST_F(PieceTest, EveryFlippedBitIsCorruption) {
   }
 }
 
+// What tables without a directory consist of (format version 6).
+TEST_F(PieceTest, WithoutHashList) {
+  build_.hash_list = false;
+  FilterOptions filter;
+  filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(10000); };
+  options_.filters = true;
+  for (const bool filtered : {false, true}) {
+    build_.filter = filtered ? &filter : nullptr;
+    auto records = Keys(200);
+    ASSERT_OK(BuildPiece(records, {{"a", "b", 5}}, &meta_, &hashes_));
+    EXPECT_TRUE(hashes_.h1.empty());
+    const auto piece = OpenPiece(meta_);
+    EXPECT_OK(piece->Verify());
+    Sort(&records);
+    std::vector<TestRecord> read;
+    EXPECT_OK(Dump(*piece, &read));
+    EXPECT_TRUE(read == records);
+    FoundRecord found;
+    EXPECT_OK(piece->Find({}, NumberedKey(20), 1000, &found));
+    EXPECT_TRUE(found.found);
+    EXPECT_EQ(piece->AskFilter({}, NumberedKey(20)),
+              filtered ? FilterAnswer::kPerhaps : FilterAnswer::kNotAsked);
+    PieceHashes stored;
+    EXPECT_TRUE(piece->ReadHashes(&stored).IsNotSupported());
+    build_.hash_list = true;
+    PieceMeta with;
+    ASSERT_OK(BuildPiece(Keys(200), {{"a", "b", 5}}, &with, &hashes_));
+    EXPECT_GE(with.extent.length, meta_.extent.length + 200 * 12);
+    build_.hash_list = false;
+  }
+}
+
+TEST_F(PieceTest, WithoutHashListEveryFlippedBitIsCorruption) {
+  build_.hash_list = false;
+  build_.block_size = 64;
+  const auto records = Keys(12, 6);
+  ASSERT_OK(BuildPiece(records, {}, &meta_, &hashes_));
+  const std::string good = ReadFile(last_number_);
+  for (size_t byte = meta_.extent.offset; byte < good.size(); ++byte) {
+    std::string bad = good;
+    bad[byte] = static_cast<char>(bad[byte] ^ (1 << rnd_.Uniform(8)));
+    WriteFile(last_number_, bad);
+    const Status s = Piece(Context(), meta_, IndexMode::kResident).Verify();
+    EXPECT_TRUE(s.IsCorruption() || s.IsNotSupported()) << "byte " << byte << ": " << s.ToString();
+  }
+  for (size_t size = 0; size < good.size(); ++size) {
+    WriteFile(last_number_, good.substr(0, size));
+    EXPECT_FALSE(Piece(Context(), meta_, IndexMode::kResident).Verify().ok()) << "size " << size;
+  }
+}
+
+// In slot and hash order the list is part of what the order is made from.
+TEST_F(PieceTest, HashedPiecesKeepTheirHashList) {
+  build_.hash_list = false;
+  build_.data_order = DataOrder::kHash;
+  RoundTrip(Keys(100));
+  EXPECT_EQ(hashes_.h1.size(), 100u);
+}
+
 TEST_F(PieceTest, EveryTruncationIsCorruption) {
   build_.block_size = 64;
   auto records = Keys(12, 6);

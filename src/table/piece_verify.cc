@@ -23,7 +23,8 @@ class PieceVerifier {
       s = piece_.ReadSection(section, &buffer_, &bytes_);
     }
     const PieceMeta& meta = piece_.meta();
-    if (s.ok()) {
+    listed_ = !piece_.without_hashes();
+    if (s.ok() && listed_) {
       s = DecodeHashes(bytes_, meta.num_keys, piece_.Description(), &hashes_);
     }
     for (uint32_t b = 0; s.ok() && b < piece_.num_blocks(); ++b) s = VerifyBlock(b);
@@ -96,8 +97,9 @@ class PieceVerifier {
   }
 
   Status VerifyHash(uint32_t b, const Slice& user_key, const Block::Record& record) {
-    if (keys_ >= hashes_.h1.size()) return RecordError(b, user_key, "is not in the hash list");
     const KeyHash hash = last_hash_ = hasher_(user_key);
+    if (!listed_) return Status::OK();
+    if (keys_ >= hashes_.h1.size()) return RecordError(b, user_key, "is not in the hash list");
     if (hashes_.h1[keys_] != hash.h1 || hashes_.h2[keys_] != hash.h2) {
       return RecordError(b, user_key, "has another hash in the hash list");
     }
@@ -119,6 +121,7 @@ class PieceVerifier {
   std::string buffer_;
   Slice bytes_;
   PieceHashes hashes_;
+  bool listed_ = true;  // there is a hash list
   uint64_t keys_ = 0;
   uint64_t records_ = 0;
   std::string last_key_;

@@ -58,13 +58,20 @@ Status Tph::Open(const TableContextRef& context, const TphMeta& meta,
   std::stable_sort(tph->search_order_.begin(), tph->search_order_.end(), [&](uint32_t a, uint32_t b) {
     return tph->pieces_[a]->meta().largest_seq > tph->pieces_[b]->meta().largest_seq;
   });
+  if (!tph->use_directory_ && tph->search_order_.size() == 1 &&
+      context->order.HashesStandForKeys()) {
+    tph->sole_piece_ = tph->search_order_.front();
+  }
   *out = std::move(tph);
   return Status::OK();
 }
 
 Status Tph::Load() const {
   DirectoryRef directory;
-  Status s = paged_ != nullptr ? paged_->Load({}) : OpenDirectory({}, &directory);
+  Status s;
+  if (meta_.directory.length != 0) {
+    s = paged_ != nullptr ? paged_->Load({}) : OpenDirectory({}, &directory);
+  }
   PieceRef piece;
   for (size_t i = 0; s.ok() && i < pieces_.size(); ++i) s = pieces_[i]->Open({}, &piece);
   if (!s.ok() || !has_range_tombstones_) return s;
@@ -107,6 +114,16 @@ Status Tph::Lookup(const BlockReadOptions& read, const KeyHash& hash, DirectoryH
   Status s = OpenDirectory(read, &directory);
   if (s.ok()) *hit = directory->Lookup(hash);
   return s;
+}
+
+bool Tph::MayHold(const Slice& user_key, const KeyHash& hash) const {
+  if (use_directory_) {
+    DirectoryHit hit;
+    return !Lookup({}, hash, &hit).ok() || hit.kind != DirectoryHit::kAbsent;
+  }
+  return std::any_of(search_order_.begin(), search_order_.end(), [&](uint32_t i) {
+    return pieces_[i]->AskFilter({}, user_key) != FilterAnswer::kAbsent;
+  });
 }
 
 Status Tph::RangeTombstones(const BlockReadOptions& read,
@@ -167,9 +184,11 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (has_range_tombstones_) {
     if (Status s = AddCoveringTombstone(read, user_key, ctx); !s.ok()) return s;
   }
-  if (!use_directory_) return SearchPieces(read, user_key, nullptr, ctx);
   DirectoryHit hit;
-  if (probe.directory != nullptr) [[likely]] {
+  if (!use_directory_) {
+    if (!sole_piece_) return SearchPieces(read, user_key, nullptr, ctx);
+    hit = {DirectoryHit::kPiece, *sole_piece_};
+  } else if (probe.directory != nullptr) [[likely]] {
     hit = probe.directory->LookupAt(probe.slot, hash);
   } else if (Status s = Lookup(read, hash, &hit); !s.ok()) {
     return s;
@@ -224,12 +243,14 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
 
 Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                          const DirectoryProbe& probe, GetContext* ctx, BlockSet* blocks) const {
-  if (!use_directory_) return Begun::kGoOn;
+  if (!use_directory_ && !sole_piece_) return Begun::kGoOn;
   if (has_range_tombstones_ && !AddCoveringTombstone(read, user_key, ctx).ok()) {
     return Begun::kGoOn;  // Get meets the error, too
   }
   DirectoryHit hit;
-  if (probe.directory != nullptr) [[likely]] {
+  if (sole_piece_) {
+    hit = {DirectoryHit::kPiece, *sole_piece_};
+  } else if (probe.directory != nullptr) [[likely]] {
     hit = probe.directory->LookupAt(probe.slot, hash);
   } else if (!Lookup(read, hash, &hit).ok()) {
     return Begun::kGoOn;

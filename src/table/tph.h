@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/key_hash.h"
@@ -56,6 +57,11 @@ class Tph {
 
   const TphMeta& meta() const { return meta_; }
   const std::vector<std::shared_ptr<Piece>>& pieces() const { return pieces_; }
+  // A directory answers for the keys. Without one (point_index=filter, or a comparator for which
+  // different bytes may be one key) pieces are asked by their filters and separators.
+  bool has_directory() const { return use_directory_; }
+  // False: no piece has a record of the key. For comparators whose keys hashes stand for.
+  bool MayHold(const Slice& user_key, const KeyHash& hash) const;
   // Null if it is not in memory to stay.
   const Directory* resident_directory() const { return directory_.Resident(); }
   // The whole directory, for compactions.
@@ -118,6 +124,8 @@ class Tph {
   bool has_range_tombstones_ = false;
   // The directory may answer: there is one, and equal keys have equal hashes.
   bool use_directory_ = false;
+  // Without a directory, the one piece that has all records: it is asked as a slot's piece is.
+  std::optional<uint32_t> sole_piece_;
   const bool ask_filters_;  // of the pieces that have one
   IndexPart<Directory> directory_;
   std::unique_ptr<PagedDirectory> paged_;  // then directory_ is not used

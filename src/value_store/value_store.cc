@@ -39,10 +39,12 @@ Status ValueStore::ApplyRecovered(const VersionEdit& edit) {
 
 void ValueStore::Open() {
   std::vector<ValueRunRef> runs;
+  std::vector<Extent> extents;
   for (const auto& [id, meta] : recovered_) {
     runs.push_back(std::make_shared<ValueRun>(context_, meta));
-    context_->ledger->Add(meta.extent);
+    extents.push_back(meta.extent);
   }
+  context_->ledger->AddRecovered(std::move(extents));
   recovered_.clear();
   version_ = std::make_shared<const ValueVersion>(context_, std::move(runs));
 }

@@ -24,6 +24,9 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   pieces.perfect_hash_threads = 1 + random->Uniform(3);
   // The families of the tests have comparators that allow it.
   if (random->OneIn(3)) pieces.partition = compassdb::Partition::kHashRange;
+  if (random->OneIn(3)) pieces.point_index = compassdb::PointIndex::kFilter;
+  static const uint64_t kGroupBytes[] = {0, 32 << 10, 256 << 10, 64 << 20};
+  pieces.group_compaction_bytes = random->Pick(kGroupBytes);
   return compassdb::NewPieceTableFactory(pieces, options);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 namespace compassdb {
 
@@ -10,6 +11,9 @@ namespace {
 
 // Records of the delta held in memory at a time, in hash range.
 constexpr uint64_t kSplitBytes = 128 << 20;
+// Where tables are rewritten, a region has bases of so many target sizes: enough regions to share
+// out to threads, few enough that their ends do not count.
+constexpr uint64_t kRegionTables = 32;
 
 }  // namespace
 
@@ -21,7 +25,10 @@ CompactionJob::CompactionJob(const CompactionJobInput& input,
       cancel_(cancel),
       cmp_(input.options->comparator),
       gc_(MakeGcConfig(*input.options)),
-      delta_(cmp_, input.rewrite ? std::vector<TableRef>() : input.inputs, input.memtables,
+      delta_(cmp_, input.rewrite ? std::vector<TableRef>() : input.inputs,
+             input.input_level > 0 && !input.inputs.empty() &&
+                 !input.inputs.front()->meta().hash_range,
+             input.memtables,
              input.context->clock->NowMicros() / 1000000) {}
 
 Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
@@ -252,7 +259,7 @@ void CompactionJob::AddHashRegions(const TableRef& base, const SearchRange& rang
   }
   for (uint64_t i = 0; i < parts; ++i) {
     Region& region = regions_.emplace_back();
-    region.base = base;
+    if (base != nullptr) region.bases = {base};
     region.hash_range = true;
     region.search.first = static_cast<uint32_t>(range.first + range.width() * i / parts);
     region.search.last = static_cast<uint32_t>(range.first + range.width() * (i + 1) / parts - 1);
@@ -262,30 +269,78 @@ void CompactionJob::AddHashRegions(const TableRef& base, const SearchRange& rang
   }
 }
 
+void CompactionJob::AddRegion(std::vector<TableRef> bases, const std::optional<std::string>& lower,
+                              const std::optional<std::string>& upper) {
+  Region& region = regions_.emplace_back();
+  region.bases = std::move(bases);
+  region.lower = lower;
+  region.upper = upper;
+}
+
+// Between two fences, in_.bases from `first` to `end` are met.
+Status CompactionJob::CutByKeys() {
+  Status s;
+  std::optional<std::string> lower;
+  size_t first = 0;
+  for (size_t f = 0; s.ok() && f <= in_.fences.size(); ++f) {
+    std::optional<std::string> upper;
+    if (f < in_.fences.size()) upper = in_.fences[f];
+    size_t end = first;
+    while (end < in_.bases.size() &&
+           (!upper || cmp_->Compare(in_.bases[end]->meta().smallest, *upper) < 0)) {
+      ++end;
+    }
+    if (in_.options->filter_index) {
+      CutRewritten(first, end, lower, upper);
+    } else {
+      s = CutBetween(first, end, lower, upper);
+    }
+    first = end;
+    lower = upper;
+  }
+  return s;
+}
+
+// All is rewritten, so bases are cut anew, several together: fewer table ends, and those even.
+void CompactionJob::CutRewritten(size_t first, size_t end, std::optional<std::string> lower,
+                                 const std::optional<std::string>& upper) {
+  const uint64_t enough = kRegionTables * gc_.target_table_bytes;
+  std::vector<TableRef> bases;
+  uint64_t bytes = 0;
+  for (size_t i = first; i < end; ++i) {
+    bases.push_back(in_.bases[i]);
+    bytes += in_.bases[i]->live_bytes();
+    if (bytes < enough || i + 1 == end) continue;
+    const std::string& next = in_.bases[i + 1]->meta().smallest;
+    AddRegion(std::exchange(bases, {}), lower, next);
+    lower = next;
+    bytes = 0;
+  }
+  AddRegion(std::move(bases), lower, upper);
+}
+
 // A base owns the keys from its smallest to the next base's; the first owns
 // what comes before it, too. A gap with enough data becomes tables of its own,
 // from its first key on, so that appending does not make the last table swell.
-Status CompactionJob::CutByKeys() {
-  const auto add = [this](const TableRef& base, const std::optional<std::string>& lower,
-                          const std::optional<std::string>& upper) {
-    Region& region = regions_.emplace_back();
-    region.base = base;
-    region.lower = lower;
-    region.upper = upper;
+Status CompactionJob::CutBetween(size_t first, size_t end, std::optional<std::string> lower,
+                                 const std::optional<std::string>& last) {
+  const auto add = [this](const TableRef& base, const std::optional<std::string>& low,
+                          const std::optional<std::string>& high) {
+    AddRegion(base == nullptr ? std::vector<TableRef>() : std::vector<TableRef>{base}, low, high);
   };
-  if (in_.bases.empty()) {
-    add(nullptr, std::nullopt, std::nullopt);
+  if (first == end) {
+    add(nullptr, lower, last);
     return Status::OK();
   }
   const uint64_t enough = gc_.target_table_bytes / 4;
-  std::optional<std::string> lower;
-  if (delta_.Bytes(std::nullopt, in_.bases[0]->meta().smallest) >= enough) {
-    lower = in_.bases[0]->meta().smallest;
-    add(nullptr, std::nullopt, lower);
+  if (delta_.Bytes(lower, in_.bases[first]->meta().smallest) >= enough) {
+    const std::string& smallest = in_.bases[first]->meta().smallest;
+    add(nullptr, lower, smallest);
+    lower = smallest;
   }
-  for (size_t i = 0; i < in_.bases.size(); ++i) {
-    std::optional<std::string> upper;
-    if (i + 1 < in_.bases.size()) upper = in_.bases[i + 1]->meta().smallest;
+  for (size_t i = first; i < end; ++i) {
+    std::optional<std::string> upper = last;
+    if (i + 1 < end) upper = in_.bases[i + 1]->meta().smallest;
     const std::string& largest = in_.bases[i]->meta().largest;
     std::string gap;
     Status s;

@@ -3,7 +3,8 @@
 // rewrites the inputs whole (paper 3.5).
 //
 // 1. The key space of the delta is cut into regions: one per base table, and
-//    one per gap between bases that gets enough to be tables of its own. In hash
+//    one per gap between bases that gets enough to be tables of its own; where merges
+//    rewrite tables, several bases make one. No region crosses a fence. In hash
 //    range (paper 3.4) it is the space of search keys that is cut, and a pass
 //    over the delta hands each region its records.
 // 2. In each region the delta is merged with the base's victims, the pieces
@@ -43,6 +44,12 @@ class CompactionJob {
  private:
   Status CutRegions();
   Status CutByKeys();
+  void CutRewritten(size_t first, size_t end, std::optional<std::string> lower,
+                    const std::optional<std::string>& upper);
+  Status CutBetween(size_t first, size_t end, std::optional<std::string> lower,
+                    const std::optional<std::string>& last);
+  void AddRegion(std::vector<TableRef> bases, const std::optional<std::string>& lower,
+                 const std::optional<std::string>& upper);
   void CutByHash();
   void AddHashRegions(const TableRef& base, const SearchRange& range, const SearchRange& hull);
   // How many threads the delta, or the tables to be rewritten, are worth.

@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "iter/merging_iterator.h"
+#include "lsm/compaction/exec/table_run.h"
 
 namespace compassdb {
 
-Delta::Delta(const Comparator* comparator, std::vector<TableRef> tables,
+Delta::Delta(const Comparator* comparator, std::vector<TableRef> tables, bool one_run,
              std::vector<std::shared_ptr<MemTable>> memtables, uint64_t now_seconds)
-    : cmp_(comparator), icmp_(comparator), tables_(std::move(tables)) {
+    : cmp_(comparator), icmp_(comparator), tables_(std::move(tables)), one_run_(one_run) {
   for (const TableRef& t : tables_) {
     Extend(t->meta().smallest, t->meta().largest);
     for (const auto& piece : t->tph().pieces()) {
@@ -64,7 +65,11 @@ void Delta::AddMemTable(std::shared_ptr<MemTable> memtable) {
 InternalIteratorPtr Delta::NewIterator(const BlockReadOptions& read) const {
   std::vector<InternalIteratorPtr> children;
   for (const SampledMemTable& m : memtables_) children.push_back(m.memtable->NewIterator());
-  for (const TableRef& t : tables_) children.push_back(t->tph().NewIterator(read));
+  if (one_run_ && tables_.size() > 1) {
+    children.push_back(NewTableRunIterator(cmp_, tables_, read));
+  } else {
+    for (const TableRef& t : tables_) children.push_back(t->tph().NewIterator(read));
+  }
   return NewMergingIterator(&icmp_, std::move(children));
 }
 

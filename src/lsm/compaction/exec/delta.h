@@ -20,8 +20,9 @@ namespace compassdb {
 
 class Delta {
  public:
-  // `now_seconds`: the creation time of what the memtables hold.
-  Delta(const Comparator* comparator, std::vector<TableRef> tables,
+  // `one_run`: the tables share no key and are listed by key. `now_seconds`: the creation time of
+  // what the memtables hold.
+  Delta(const Comparator* comparator, std::vector<TableRef> tables, bool one_run,
         std::vector<std::shared_ptr<MemTable>> memtables, uint64_t now_seconds);
 
   // Reads the range tombstones of the tables. Before anything asks for tombstones.
@@ -59,6 +60,7 @@ class Delta {
   const Comparator* const cmp_;
   const InternalKeyComparator icmp_;
   const std::vector<TableRef> tables_;
+  const bool one_run_;
   std::vector<SampledMemTable> memtables_;
   std::vector<RangeTombstone> tombstones_;
   bool has_merges_ = false;

@@ -25,7 +25,12 @@ JobFile::~JobFile() {
 
 Status JobFile::Writer(CompactionFileWriter** writer) {
   if (writer_ == nullptr) {
-    const uint64_t number = context_->new_number();
+    uint64_t number = 0;
+    if (context_->files_ahead == nullptr) {
+      number = context_->new_number();
+    } else if (Status s = context_->files_ahead->Take(dir_, &number); !s.ok()) {
+      return s;
+    }
     std::random_device device;
     const uint64_t id = (static_cast<uint64_t>(device()) << 32) | device();
     context_->ledger->PinFile(number);
@@ -55,7 +60,7 @@ void JobFile::Throttle() {
 Status JobFile::Finish() {
   if (writer_ == nullptr) return Status::OK();
   Status s = writer_->Finish();
-  if (s.ok()) s = context_->fs->SyncDir(dir_);
+  if (s.ok() && context_->files_ahead == nullptr) s = context_->fs->SyncDir(dir_);
   if (s.ok()) finished_ = true;
   return s;
 }
@@ -142,6 +147,7 @@ PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& 
   build.block_size = options.block_size;
   build.block_size_deviation = options.block_size_deviation;
   build.data_order = options.data_order;
+  build.hash_list = !options.filter_index;
   const auto at = static_cast<size_t>(place.level);
   if (at < options.compression.size()) build.compression = options.compression[at];
   build.compression_level = options.compression_level;
@@ -163,6 +169,11 @@ Status WriteOnePieceTable(const StoreContext& context, const StoreOptions& optio
   meta->tph_id = context.new_number();
   ExtendBounds(options.comparator, piece, tombstones, /*first=*/true, meta);
   meta->pieces.push_back({std::make_shared<const PieceMeta>(piece), piece.num_keys});
+  if (options.filter_index) {
+    meta->num_keys = piece.num_keys;
+    file->Throttle();
+    return Status::OK();
+  }
   std::vector<DirectoryEntry> entries(hashes.h1.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     entries[i] = {hashes.h1[i], hashes.h2[i], 0};

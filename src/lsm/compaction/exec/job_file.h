@@ -27,7 +27,7 @@ class JobFile {
   Status Writer(CompactionFileWriter** writer);
   // Charges what was written since the last call to the rate limiter.
   void Throttle();
-  // The data barrier: file synced and closed, directory synced.
+  // The data barrier: file synced and closed. The directory's entry was durable before, or is now.
   Status Finish();
   // The finished file is given back after all, at the end of this.
   void Abandon() { finished_ = false; }
@@ -70,7 +70,7 @@ PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& 
                                const FilterPlace& place);
 
 // Makes a table of a piece, all of whose keys are live, that was written into `file` with
-// these tombstones: gives `meta` its id, bounds, piece and directory.
+// these tombstones: gives `meta` its id, bounds, piece and, unless options.filter_index, directory.
 Status WriteOnePieceTable(const StoreContext& context, const StoreOptions& options,
                           const PieceMeta& piece, const PieceHashes& hashes,
                           const std::vector<RangeTombstone>& tombstones, uint32_t fingerprints,

@@ -6,6 +6,7 @@
 #include "base/user_timestamp.h"
 #include "iter/merging_iterator.h"
 #include "lsm/compaction/exec/delta_split.h"
+#include "lsm/compaction/exec/table_run.h"
 #include "lsm/compaction/policy/picker.h"
 #include "table/key_order.h"
 
@@ -64,9 +65,9 @@ void RegionMerge::CreateFilter() {
   filter_ = owned_filter_.get();
 }
 
-uint64_t RegionMerge::OldestCreation(const TableRef& base) const {
+uint64_t RegionMerge::OldestCreation(const Region& region) const {
   uint64_t oldest = delta_.oldest_creation();
-  if (base != nullptr) {
+  for (const TableRef& base : region.bases) {
     for (const TphPiece& p : base->meta().pieces) oldest = std::min(oldest, p.meta->creation_time);
   }
   return oldest == UINT64_MAX ? 0 : oldest;
@@ -152,8 +153,8 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
     }
   };
   add(delta_.tombstones());
-  if (region.base != nullptr) {
-    const auto& pieces = region.base->tph().pieces();
+  for (const TableRef& table : region.bases) {
+    const auto& pieces = table->tph().pieces();
     std::vector<RangeTombstone> of_base;
     for (size_t i = 0; i < pieces.size(); ++i) {
       if (base != nullptr && !base->is_victim(i)) continue;
@@ -176,17 +177,20 @@ bool RegionMerge::TombstoneNeeded(const Region& region, const RangeTombstone& t,
 
 Status RegionMerge::AddCovering(const Region& region, RangeTombstoneSet* set) const {
   Status s = delta_.AddCovering(set);
-  return s.ok() && region.base != nullptr ? AddRangeTombstones(region.base, {}, set) : s;
+  for (size_t i = 0; s.ok() && i < region.bases.size(); ++i) {
+    s = AddRangeTombstones(region.bases[i], {}, set);
+  }
+  return s;
 }
 
 void RegionMerge::Replace(const TableRef& base) {
-  if (base != nullptr) edit_.deleted.push_back({in_.output_level, base->meta().tph_id});
+  edit_.deleted.push_back({in_.output_level, base->meta().tph_id});
 }
 
 Status RegionMerge::Rewrite(const TableRef& table) {
   const InternalIteratorPtr none = NewEmptyInternalIterator();
   Region region;
-  region.base = table;
+  region.bases = {table};
   region.hash_range = table->meta().hash_range;
   region.search = table->meta().search;
   return RunWhole(region, none.get());
@@ -203,21 +207,24 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
         [&](RangeTombstone t) { return ClipTombstone(cmp_, region.lower, region.upper, &t); });
     if (!any) return Status::OK();  // the base stays as it is
   }
-  if (region.base == nullptr || in_.whole) return RunWhole(region, &records);
+  // Equal keys may have different bytes, or tables have no directory, so that nothing tells what is
+  // shadowed.
+  if (region.bases.size() != 1 || in_.whole || !region.bases[0]->tph().has_directory()) {
+    return RunWhole(region, &records);
+  }
+  const Tph& base = region.bases[0]->tph();
   const uint64_t delta_bytes =
       region.delta_bytes ? *region.delta_bytes : delta_.Bytes(region.lower, region.upper);
-  const GcChoice choice = ChooseVictimPieces(region.base->meta(), delta_bytes, gc_);
-  // Keys of different bytes may be equal: hash lists cannot tell what is shadowed.
-  if (!KeyOrder(cmp_).HashesStandForKeys()) return RunWhole(region, &records);
+  const GcChoice choice = ChooseVictimPieces(base.meta(), delta_bytes, gc_);
   // Keys that share a 64-bit hash make the directory's answers inexact: BaseTable's invariant.
   DirectoryRef directory;
-  if (Status s = region.base->tph().OpenDirectory({}, &directory); !s.ok()) return s;
+  if (Status s = base.OpenDirectory({}, &directory); !s.ok()) return s;
   if (choice.whole || directory->has_ambiguous()) return RunWhole(region, &records);
   // Operands of a key may be folded only with their neighbours in sequence,
   // and a piece that stays may hold those between two victims' operands, or,
   // where a snapshot keeps a victim's old record, between it and the delta's.
   if (!choice.victims.empty() &&
-      (HasMerges(region.base->meta()) || (!snapshots_.empty() && delta_.has_merges()))) {
+      (HasMerges(base.meta()) || (!snapshots_.empty() && delta_.has_merges()))) {
     return RunWhole(region, &records);
   }
   return RunPartial(region, choice, &records);
@@ -225,13 +232,14 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
 
 Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
                                InternalIterator* records) {
-  BaseTable base(region.base, /*whole=*/false, choice.victims, &snapshots_);
+  const TableRef& table = region.bases[0];
+  BaseTable base(table, /*whole=*/false, choice.victims, &snapshots_);
   Status s = base.Load();
   if (!s.ok()) return s;
   std::vector<InternalIteratorPtr> victims;
   for (size_t v : choice.victims) {
-    victims.push_back(region.base->tph().pieces()[v]->NewIterator(CompactionReads()));
-    report_.bytes_read += region.base->meta().pieces[v].meta->extent.length;
+    victims.push_back(table->tph().pieces()[v]->NewIterator(CompactionReads()));
+    report_.bytes_read += table->meta().pieces[v].meta->extent.length;
   }
   report_.bytes_read += base.bytes_read();
   JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), &base);
@@ -273,12 +281,12 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   if (builder != nullptr) {
     s = builder->Finish(&head, &head_hashes);
     if (!s.ok()) return s;
-    head.creation_time = OldestCreation(region.base);
+    head.creation_time = OldestCreation(region);
   }
-  TphMeta meta = region.base->meta();
+  TphMeta meta = table->meta();
   std::vector<DirectoryEntry> entries;
   base.Assemble(builder != nullptr ? &head : nullptr, &head_hashes, &meta, &entries);
-  Replace(region.base);
+  Replace(table);
   if (meta.pieces.empty()) return Status::OK();
   if (builder != nullptr) ExtendBounds(cmp_, head, tombstones, /*first=*/false, &meta);
   meta.tph_id = in_.context->new_number();
@@ -317,7 +325,7 @@ bool RegionMerge::IsBottom(const Region& region) const {
     if (!low || cmp_->Compare(smallest, *low) < 0) low = smallest;
     if (!high || cmp_->Compare(largest, *high) > 0) high = largest;
   };
-  if (region.base != nullptr) extend(region.base->meta().smallest, region.base->meta().largest);
+  for (const TableRef& base : region.bases) extend(base->meta().smallest, base->meta().largest);
   if (!delta_.empty()) extend(delta_.smallest(), delta_.largest());
   if (region.lower && (!low || cmp_->Compare(*region.lower, *low) > 0)) low = *region.lower;
   if (region.upper && (!high || cmp_->Compare(*region.upper, *high) < 0)) high = *region.upper;
@@ -350,20 +358,36 @@ bool RegionMerge::MayZeroSequences(const Region& region) const {
   return true;
 }
 
+// In hash range regions are cut to size beforehand. Where tables are always rewritten they are
+// cut evenly, so that no small one is left at a region's end.
+uint64_t RegionMerge::CutBytes(const Region& region) const {
+  if (region.hash_range) return UINT64_MAX;
+  const uint64_t target = gc_.target_table_bytes;
+  if (!in_.options->filter_index) return target;
+  uint64_t bytes = region.delta_bytes.value_or(0);
+  for (const TableRef& base : region.bases) bytes += base->live_bytes();
+  const uint64_t tables = std::max<uint64_t>(1, (bytes + target / 2) / target);
+  return std::max(target / 2, bytes / tables);
+}
+
 // Everything in the region is rewritten: into tables of the target size, or, in
 // hash range, where regions are cut to size beforehand, into one.
 Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   std::vector<InternalIteratorPtr> victims;
-  uint64_t creation = OldestCreation(region.base);
-  if (region.base != nullptr) {
-    for (const auto& piece : region.base->tph().pieces()) {
+  uint64_t creation = OldestCreation(region);
+  if (region.bases.size() > 1) {
+    victims.push_back(NewTableRunIterator(cmp_, region.bases, CompactionReads()));
+  } else if (!region.bases.empty()) {
+    for (const auto& piece : region.bases[0]->tph().pieces()) {
       victims.push_back(piece->NewIterator(CompactionReads()));
       if (region.part) {
         victims.back() = NewSearchRangeIterator(std::move(victims.back()), in_.context->hasher,
                                                 region.search);
       }
     }
-    report_.bytes_read += region.base->meta().TotalBytes();
+  }
+  if (!region.bases.empty()) {
+    for (const TableRef& base : region.bases) report_.bytes_read += base->meta().TotalBytes();
     if (in_.rewrite) creation = in_.context->clock->NowMicros() / 1000000;
   }
   JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), nullptr);
@@ -395,8 +419,10 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     lower = to;
     return part;
   };
-  if (!region.part || region.first_part) Replace(region.base);
-  const uint64_t cut_at = region.hash_range ? UINT64_MAX : gc_.target_table_bytes;
+  if (!region.part || region.first_part) {
+    for (const TableRef& base : region.bases) Replace(base);
+  }
+  const uint64_t cut_at = CutBytes(region);
   std::unique_ptr<PieceBuilder> builder;
   uint64_t n = 0;
   std::string last_user_key;
@@ -454,7 +480,7 @@ Status RegionMerge::RunRest(const Region& region, InternalIterator* delta) {
   }
   if (builder == nullptr && !tombstones.empty()) s = NewPiece(0, &builder);
   if (!s.ok() || builder == nullptr) return s;
-  return FinishWholeTable(0, region, std::move(builder), OldestCreation(nullptr), tombstones);
+  return FinishWholeTable(0, region, std::move(builder), OldestCreation(Region()), tombstones);
 }
 
 }  // namespace compassdb

@@ -33,6 +33,9 @@ struct CompactionJobInput {
   std::vector<TableRef> inputs;  // newest first on level 0, else by key
   std::vector<std::shared_ptr<MemTable>> memtables;  // inputs, too: newer than all tables
   std::vector<TableRef> bases;   // by key
+  // Keys at which tables of the output level begin that lie between the bases and stay: no table
+  // that is written may reach across one. Ascending.
+  std::vector<std::string> fences;
   bool hash_range = false;       // the output level is cut by hash
   bool rewrite = false;
   size_t path = 0;  // of StoreOptions::paths, for the files
@@ -47,7 +50,8 @@ struct CompactionJobInput {
 // User keys in [lower, upper), where a missing bound is open, with search keys
 // in `search`, which is everything if the level is cut by user keys.
 struct Region {
-  TableRef base;  // null: a gap
+  // None: a gap. Several: they are rewritten whole, together.
+  std::vector<TableRef> bases;
   std::optional<std::string> lower, upper;
   bool hash_range = false;
   SearchRange search;
@@ -92,6 +96,7 @@ class RegionMerge {
  private:
   // Into the piece, its value beside it if it is large. `stale`: see CompactionIterator.
   Status Add(const CompactionIterator& record, PieceBuilder* builder);
+  // With one base, of which some pieces may stay.
   Status RunPartial(const Region& region, const GcChoice& choice, InternalIterator* records);
   Status RunWhole(const Region& region, InternalIterator* records);
 
@@ -118,7 +123,9 @@ class RegionMerge {
   void Replace(const TableRef& base);
   // Every so many records: the rate limiter's turn, and the cancel flag.
   Status Pause(uint64_t records);
-  uint64_t OldestCreation(const TableRef& base) const;
+  uint64_t OldestCreation(const Region& region) const;
+  // Bytes at which a table of a region that is rewritten whole ends.
+  uint64_t CutBytes(const Region& region) const;
 
   const CompactionJobInput& in_;
   const Delta& delta_;

@@ -28,6 +28,10 @@ int DeepestLevel(const PickerInput& input) {
 
 }  // namespace
 
+uint64_t RewriteBytes(const PickerConfig& config, const PickerTable& table) {
+  return config.rewrites ? table.live_bytes : table.meta->directory.length;
+}
+
 uint64_t IdleBytes(const PickerInput& input, int level) {
   uint64_t bytes = 0;
   for (const PickerTable& t : input.levels[level]) {
@@ -38,8 +42,8 @@ uint64_t IdleBytes(const PickerInput& input, int level) {
 
 uint64_t LevelMaxBytes(const PickerInput& input, const PickerConfig& config, int level) {
   const int deepest = DeepestLevel(input);
-  double bytes = TargetBytes(config, level) * kDeepestStretch;
-  if (level < deepest) {
+  double bytes = TargetBytes(config, level) * static_cast<double>(config.rewrites ? 1 : kDeepestStretch);
+  if (level < deepest && !config.rewrites) {
     double below = 0;
     for (const PickerTable& t : input.levels[deepest]) below += static_cast<double>(t.live_bytes);
     bytes = std::min(bytes, below * SizeRatio(config, level, deepest));
@@ -75,7 +79,7 @@ bool SettlesOn(const PickerInput& input, const PickerConfig& config, const Picke
 }
 
 uint64_t LevelGoalBytes(const PickerInput& input, const PickerConfig& config, int level) {
-  if (level < DeepestLevel(input)) return LevelMaxBytes(input, config, level);
+  if (level < DeepestLevel(input) || config.rewrites) return LevelMaxBytes(input, config, level);
   const double ratio = SizeRatio(config, level, level + 1);
   const double share = static_cast<double>(IdleBytes(input, level)) * ratio / (1 + ratio);
   return std::max(config.level1_max_bytes, static_cast<uint64_t>(share));

@@ -124,16 +124,19 @@ Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, i
     c.gain = 1e300;
     return c;
   }
-  uint64_t directory = 0;
-  for (size_t b : c.plan.bases) directory += input.levels[level + 1][b].meta->directory.length;
+  uint64_t cost = 0;
+  for (size_t b : c.plan.bases) cost += RewriteBytes(config, input.levels[level + 1][b]);
   const uint64_t live = std::max<uint64_t>(input.levels[level][index].live_bytes, 1);
-  c.gain = static_cast<double>(live) / static_cast<double>(directory + 1);
+  c.gain = static_cast<double>(live) / static_cast<double>(cost + 1);
   return c;
 }
 
 // Brings a level down to `limit` bytes.
 CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, int level,
                          uint64_t limit, double min_gain) {
+  if (!CutByHash(input, config, level) && !CutByHash(input, config, level + 1)) {
+    return PickGroup(input, config, level, limit, min_gain);
+  }
   uint64_t bytes = IdleBytes(input, level);
   Candidate best;
   CompactionPlan moves;  // all that can settle by the manifest alone, in one edit
@@ -161,8 +164,8 @@ CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& confi
   if (level == 0) return PickLevel0(input, config);
   const uint64_t limit = LevelGoalBytes(input, config, level);
   // A delta should be at least as large as the directories that it rewrites;
-  // when the level is far over its limit, anything goes.
-  return PickLevel(input, config, level, limit, score >= 1.5 ? 0 : 1.0);
+  // when the level is far over its limit, anything goes. Where tables are rewritten nothing ever is.
+  return PickLevel(input, config, level, limit, score >= 1.5 || config.rewrites ? 0 : 1.0);
 }
 
 CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) {
@@ -171,10 +174,16 @@ CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) 
   for (int level = 0; level < last; ++level) {
     scores.emplace_back(LevelScore(input, config, level), level);
   }
-  std::stable_sort(scores.begin(), scores.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (config.rewrites) {
+    // Level 0 rewrites all of level 1 that it meets: the less is there, and the more comes down at
+    // once, the better. So deeper levels make room first.
+    std::reverse(scores.begin(), scores.end());
+  } else {
+    std::stable_sort(scores.begin(), scores.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+  }
   for (const auto& [score, level] : scores) {
-    if (score < 1) break;
+    if (score < 1) continue;
     CompactionPlan plan = PickFullLevel(input, config, level, score);
     if (!plan.empty()) return plan;
   }
@@ -264,6 +273,26 @@ CompactionPlan PickMarked(const PickerInput& input, const PickerConfig& config) 
   return CompactionPlan();
 }
 
+// What is left of sparse files is rewritten, at its level, so that the files can go.
+CompactionPlan PickSparse(const PickerInput& input, const PickerConfig& config) {
+  for (size_t level = 1; level < input.levels.size(); ++level) {
+    CompactionPlan plan;
+    plan.input_level = plan.output_level = static_cast<int>(level);
+    plan.rewrite = true;
+    plan.reason = "space";
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < input.levels[level].size(); ++i) {
+      const PickerTable& t = input.levels[level][i];
+      if (t.busy || !t.sparse) continue;
+      if (!plan.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
+      bytes += t.live_bytes;
+      plan.inputs.push_back(i);
+    }
+    if (!plan.empty()) return plan;
+  }
+  return CompactionPlan();
+}
+
 // Tables whose oldest data passed its time are rewritten whole, at their level.
 CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
   uint64_t limit = config.ttl_seconds;
@@ -328,6 +357,8 @@ int DataLevel(const PickerInput& input) {
 CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& config,
                                  const TphMeta& bounds, uint64_t bytes) {
   CompactionPlan plan;
+  // Where the tables that they meet would be rewritten, several memtables meet them together.
+  if (config.rewrites && !config.one_level) return plan;
   plan.input_level = 0;
   plan.output_level = config.one_level ? DataLevel(input) : 1;
   plan.reason = "memtables";
@@ -349,7 +380,7 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
   uint64_t live = 0, directories = 0;
   for (size_t b : plan.bases) {
     live += input.levels[plan.output_level][b].live_bytes;
-    directories += input.levels[plan.output_level][b].meta->directory.length;
+    directories += RewriteBytes(config, input.levels[plan.output_level][b]);
   }
   const bool many = static_cast<int>(plan.inputs.size()) + 1 >= config.level0_trigger;
   const bool worth = config.one_level
@@ -365,11 +396,12 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config) {
   CompactionPlan plan;
   // Writers wait for level 0, nobody for conversions.
-  if (LevelScore(input, config, 0) >= 2) plan = PickLevel0(input, config);
+  if (LevelScore(input, config, 0) >= (config.rewrites ? 3 : 2)) plan = PickLevel0(input, config);
   if (plan.empty()) plan = PickConversion(input, config);
   if (plan.empty() && config.one_level) plan = PickOneLevel(input, config);
   if (plan.empty() && !config.one_level) plan = PickBySize(input, config);
   if (plan.empty()) plan = PickMarked(input, config);
+  if (plan.empty()) plan = PickSparse(input, config);
   if (plan.empty()) plan = PickByAge(input, config);
   if (plan.empty()) plan = PickByScans(input, config);
   if (!plan.empty()) plan.path = PathOfLevel(input, config, plan.output_level);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/internal_key.h"
+#include "store/victim_order.h"
 #include "table/piece_meta.h"
 
 namespace compassdb {
@@ -25,6 +26,7 @@ struct PickerTable {
   uint64_t scan_loss_pieces = 0;
   uint64_t scan_loss_run = 0;
   bool marked = false;  // somebody wants it compacted
+  bool sparse = false;  // has something in a file that is to be vacated
   uint32_t paths = 0;  // PathBits of the family's paths that have files of it
 };
 
@@ -45,6 +47,9 @@ struct PickerConfig {
   std::vector<int> level_multiplier_additional;
   uint64_t target_table_bytes = 32ull << 20;
   uint64_t max_compaction_bytes = 1600ull << 20;
+  uint64_t group_bytes = 64ull << 20;  // of victims of one job; 0: one victim
+  bool rewrites = false;  // a merge rewrites the tables that it meets, whole
+  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // where merges rewrite
   uint64_t ttl_seconds = 0;
   uint64_t periodic_seconds = 0;
   bool one_level = false;  // all data lives on one level below 0
@@ -57,6 +62,9 @@ struct CompactionPlan {
   int output_level = -1;
   std::vector<size_t> inputs;  // indices into levels[input_level]; ascending
   std::vector<size_t> bases;   // indices into levels[output_level]; ascending
+  // Indices into levels[output_level] of tables that stay and lie between inputs or bases: at the
+  // smallest key of each the job cuts what it writes. Ascending.
+  std::vector<size_t> fences;
   bool trivial_move = false;   // inputs overlap nothing: only the manifest changes
   bool whole = false;          // the bases are rewritten together with the inputs
   bool rewrite = false;        // input_level == output_level: rewrite the inputs whole
@@ -67,15 +75,25 @@ struct CompactionPlan {
   bool empty() const { return inputs.empty() && !memtables; }
 };
 
+// Brings a level down towards `limit` bytes by one job: the victims that come first in
+// config.victim_order, up to config.group_bytes, need not be neighbours (BoLT 3.3). Tables that meet
+// nothing move by the manifest alone, before anything is merged (3.4). Victims must bring at least
+// min_gain bytes for each that the tables they meet make us write. For levels cut by keys.
+CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, int level,
+                         uint64_t limit, double min_gain);
+
 // What a level may hold: levels above the deepest one with data follow its size, a
 // multiplier apart, from level1_max_bytes up. The deepest itself may grow to
 // kDeepestStretch times its configured size, so that there is no further level before it is
 // worth one: merging a delta into a large level costs little more than into a small one.
 uint64_t LevelMaxBytes(const PickerInput& input, const PickerConfig& config, int level);
+// Where merges rewrite tables no level is stretched.
 inline constexpr uint64_t kDeepestStretch = 6;
 // To what a level is brought that holds more: the deepest settles in the next one and keeps what a
 // level above that may hold.
 uint64_t LevelGoalBytes(const PickerInput& input, const PickerConfig& config, int level);
+// What a merge has to write of a table that it meets, at least: its directory, or all of it.
+uint64_t RewriteBytes(const PickerConfig& config, const PickerTable& table);
 // Live bytes of the tables that are not busy.
 uint64_t IdleBytes(const PickerInput& input, int level);
 // > 1: the level wants compaction. Tables that are on their way down do not count.

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a flush and a compaction sync: their one file and the manifest, whatever the number of tables.
+// (Memtables that merge straight into level 1 may do so in two threads, with a file for each.)
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include "compassdb/preset.h"
+#include "compassdb/table.h"
+#include "db/db_test_util.h"
+#include "rocksdb/listener.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+class JobCount : public rocksdb::EventListener {
+ public:
+  void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { ++commits; }
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& info) override {
+    ++commits;
+    if (info.stats.num_output_records > 0) ++compactions;
+  }
+  std::atomic<uint64_t> commits{0};
+  std::atomic<uint64_t> compactions{0};  // that wrote something
+};
+
+class BarrierTest : public DbTest, public ::testing::WithParamInterface<Preset> {
+ protected:
+  BarrierTest() {
+    options_.listeners.push_back(jobs_);
+    EXPECT_TRUE(ApplyPreset(GetParam(), &options_).ok());
+    PieceTableOptions piece = *options_.table_factory->GetOptions<PieceTableOptions>();
+    piece.target_table_bytes = 4 << 10;  // dozens of tables in each job
+    options_.table_factory.reset(NewPieceTableFactory(piece));
+  }
+  void CountSyncs() {
+    fs_->SetHook([this](FaultOp op, const std::string& path) {
+      if (op == FaultOp::kDirSync) ++dir_syncs_;
+      if (op != FaultOp::kSync) return;
+      if (path.ends_with(".ph")) {
+        ++file_syncs_;
+        std::lock_guard<std::mutex> lock(files_mu_);
+        files_.insert(path);
+      } else if (path.find("MANIFEST") != std::string::npos) {
+        ++manifest_syncs_;
+      } else {
+        ++other_syncs_;
+      }
+    });
+  }
+  const std::shared_ptr<JobCount> jobs_ = std::make_shared<JobCount>();
+  std::atomic<uint64_t> file_syncs_{0}, manifest_syncs_{0}, dir_syncs_{0}, other_syncs_{0};
+  std::mutex files_mu_;
+  std::set<std::string> files_;
+};
+
+TEST_P(BarrierTest, TwoSyncsPerJob) {
+  OpenDb();
+  CountSyncs();
+  Random rnd(7);
+  for (int i = 0; i < 20000; ++i) {
+    ASSERT_TRUE(Put(Key(static_cast<int>(rnd.Uniform(100000))), std::string(100, 'v')).ok());
+  }
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  fs_->SetHook(nullptr);
+  const uint64_t commits = jobs_->commits;
+  EXPECT_GT(commits, 5u);
+  rocksdb::ColumnFamilyMetaData meta;
+  db_->GetColumnFamilyMetaData(&meta);
+  EXPECT_GT(meta.file_count, 100u);
+  EXPECT_EQ(manifest_syncs_, commits);
+  const bool merges = GetParam() != Preset::kBoltSorted;
+  EXPECT_LE(file_syncs_, merges ? 2 * commits : commits);
+  EXPECT_GE(file_syncs_, jobs_->compactions);
+  EXPECT_EQ(file_syncs_, files_.size());  // each once
+  EXPECT_EQ(other_syncs_, 0u);  // no log, since no write asked for it
+  EXPECT_LE(dir_syncs_, 5 + file_syncs_ / 16);
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+}
+
+// A table that a synced manifest names is there after a power cut, with no sync of the directory since.
+TEST_P(BarrierTest, FilesMadeAheadSurviveAPowerCut) {
+  OpenDb();
+  for (int round = 0; round < 12; ++round) {
+    for (int i = 0; i < 300; ++i) {
+      ASSERT_TRUE(Put(Key(i * 12 + round), std::string(100, 'v')).ok());
+    }
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  Crash();
+  OpenDb();
+  for (int i = 0; i < 300 * 12; ++i) ASSERT_EQ(Get(Key(i)), std::string(100, 'v')) << i;
+  // What nobody took is gone, then and after a close.
+  CloseDb();
+  OpenDb();
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+  uint64_t size = 0, files = 0;
+  for (const std::string& name : names) {
+    if (!name.ends_with(".ph")) continue;
+    ++files;
+    ASSERT_TRUE(fs_->GetFileSize(name_ + "/" + name, &size).ok());
+    EXPECT_GT(size, 0u) << name;
+  }
+  EXPECT_GT(files, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, BarrierTest, ::testing::ValuesIn(AllPresets()),
+                         [](const auto& info) {
+                           std::string name = PresetName(info.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace compassdb
