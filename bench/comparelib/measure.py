@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from . import device, runner
+from . import device, hashkv, runner
 from .runner import RunError, say
 
 ENGINES = {
@@ -17,6 +17,9 @@ ENGINES = {
     "rocksdb-whole": ("kvbench-rocksdb", []),
     "lmdb": ("kvbench-lmdb", []),
     "leveldb": ("kvbench-leveldb", []),
+    "rocksdb-blob": ("kvbench-rocksdb", []),
+    "rocksdb-blob-no-gc": ("kvbench-rocksdb", []),
+    **{name: ("kvbench-compassdb", ["--preset", "hash-kv"]) for name in hashkv.VARIANTS},
     **{
         name: ("kvbench-compassdb", ["--preset", "bolt-sorted"])
         for name in ("compassdb-bolt", "compassdb-bolt-ls", "compassdb-bolt-gc", "compassdb-bolt-stl")

@@ -7,10 +7,10 @@ import shlex
 from dataclasses import asdict
 from pathlib import Path
 
-from . import bolt, figures, figures_report, lines, measure, paper, summary
+from . import bolt, figures, figures_report, hashkv, lines, measure, paper, summary
 from .runner import RunError
 
-SUITES = {**figures.SUITES, **paper.SUITES, **bolt.SUITES}
+SUITES = {**figures.SUITES, **paper.SUITES, **bolt.SUITES, **hashkv.SUITES}
 GROUP_FIELDS = ("name", "title", "records", "value_size", "key_size", "threads", "memtable_mb", "flags", "extra")
 
 
@@ -57,8 +57,8 @@ def run(args, argv):
         measurement.run_group(group)
     save()
     text, marked = figures_report.render(report, groups)
-    curves = bolt.plots if args.suite in bolt.SUITES else paper.plots
-    plots = lines.write_all(curves(args.suite, groups, report["results"]), args.out)
+    source = next((m for m in (bolt, hashkv) if args.suite in m.SUITES), paper)
+    plots = lines.write_all(source.plots(args.suite, groups, report["results"]), args.out)
     marked += "".join(f"\n![{title}]({os.path.basename(path)})\n" for title, path in plots)
     Path(f"{args.out}.md").write_text(marked, encoding="utf-8")
     print(text)

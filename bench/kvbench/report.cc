@@ -82,6 +82,7 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
           : Ratio(static_cast<double>(r.index_memory_bytes), static_cast<double>(r.live_keys));
   j["peak_rss_bytes"] = r.peak_rss_bytes;
   j["db_bytes"] = r.db_bytes;
+  j["peak_db_bytes"] = r.peak_db_bytes;
   // What the figures above rest on.
   j["foreground_seconds"] = r.foreground_seconds;
   j["user_cpu_us_per_op"] =

@@ -24,15 +24,19 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Shows progress on stderr and keeps the cache at what the index leaves, until
-// told to end.
+// Shows progress on stderr, keeps the cache at what the index leaves, and watches the space that the
+// database takes, until told to end.
 class Monitor {
  public:
-  Monitor(const WorkloadSpec& spec, uint64_t operations, const Clients* clients, Engine* engine)
-      : spec_(spec),
+  // `peak_bytes`: the most that was seen, when this is gone.
+  Monitor(const Flags& flags, const WorkloadSpec& spec, uint64_t operations, const Clients* clients,
+          Engine* engine, uint64_t* peak_bytes)
+      : flags_(flags),
+        spec_(spec),
         operations_(operations),
         clients_(clients),
         engine_(engine),
+        peak_bytes_(peak_bytes),
         start_(Clock::now()),
         thread_([this] { Loop(); }) {}
   ~Monitor() {
@@ -47,6 +51,7 @@ class Monitor {
     for (int tick = 1; !end_; ++tick) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       if (tick % 5 == 0) engine_->BalanceMemory();
+      if (spec_.Writes()) *peak_bytes_ = std::max(*peak_bytes_, AllocatedBytes(flags_.db));
       if (tick % (terminal ? 5 : 100) == 0) Show(terminal);
     }
   }
@@ -63,10 +68,12 @@ class Monitor {
     std::fflush(stderr);
   }
 
+  const Flags& flags_;
   const WorkloadSpec& spec_;
   const uint64_t operations_;
   const Clients* const clients_;
   Engine* const engine_;
+  uint64_t* const peak_bytes_;
   const Clock::time_point start_;
   std::atomic<bool> end_{false};
   std::thread thread_;
@@ -159,7 +166,7 @@ Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
   result->tables_before = engine->TableBytesMoved();
   if (s = ReadCounters(flags, &result->before); !s.ok()) return s;
   {
-    Monitor monitor(spec, operations, &clients, engine);
+    Monitor monitor(flags, spec, operations, &clients, engine, &result->peak_db_bytes);
     const auto start = Clock::now();
     s = RunClients(flags, spec, clients, writer.get());
     result->foreground_seconds = SecondsSince(start);
@@ -173,6 +180,7 @@ Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
   for (const auto& client : clients) Add(*client, result);
   if (writer != nullptr) Add(*writer, result);
   result->db_bytes = AllocatedBytes(flags.db);
+  result->peak_db_bytes = std::max(result->peak_db_bytes, result->db_bytes);
   result->live_keys = keys->live_keys();
   result->live_bytes = keys->live_bytes();
   result->index_memory_bytes = engine->IndexMemoryBytes();

@@ -21,6 +21,7 @@ struct WorkloadResult {
   DeviceCounters before, after;
   uint64_t peak_rss_bytes = 0;
   uint64_t db_bytes = 0;
+  uint64_t peak_db_bytes = 0;  // seen ten times a second while the workload wrote
   uint64_t live_keys = 0;
   uint64_t live_bytes = 0;
   int64_t index_memory_bytes = -1;

@@ -13,7 +13,7 @@ namespace compassdb {
 namespace {
 
 TEST(PresetTest, NamesGoRoundTrip) {
-  EXPECT_EQ(AllPresets().size(), 6u);
+  EXPECT_EQ(AllPresets().size(), 7u);
   for (Preset preset : AllPresets()) {
     Preset found = Preset::kDefault;
     ASSERT_TRUE(PresetFromName(PresetName(preset), &found).ok());

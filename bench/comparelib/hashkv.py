@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiments of the HashKV paper, as suites: the preset hash-kv against RocksDB, plain and with its
+blob files. Pairs of 1 KiB with keys of 24 bytes, loaded, then three phases of updates by zipf 0.99, each of
+the volume of the data (4.2)."""
+
+from .figures import data_cache
+from .paper import median_of
+from .plan import NAMES, Group, Step, Target
+
+HASHKV, PLAIN = "compassdb-hash-kv", "compassdb"
+ROCKSDB, BLOB, BLOB_NO_GC = "rocksdb", "rocksdb-blob", "rocksdb-blob-no-gc"
+KEY, VALUE = 24, 1000
+PAIR = KEY + VALUE
+ZIPF = ["--distribution", "zipfian"]
+PHASES = ("update 1", "update 2", "update 3")
+RESERVES = (10, 20, 30, 50, 70, 90)
+PAIR_SIZES = (256, 1024, 4096, 16384, 65536)
+# Engines of their own, so that one can be the other's rival: hash-kv with these options of the table factory.
+COST_BENEFIT, GREEDY_RANDOM, RANDOM = (f"{HASHKV}-{p}" for p in ("cost-benefit", "greedy-random", "random"))
+HOT_COLD = f"{HASHKV}-hot-cold"
+POLICIES = {
+    HASHKV: {},
+    COST_BENEFIT: {"value_gc_policy": "cost-benefit"},
+    GREEDY_RANDOM: {"value_gc_policy": "greedy-random"},
+    RANDOM: {"value_gc_policy": "random"},
+}
+TREES = {
+    HASHKV: {},
+    f"{HASHKV}-one-level": {"one_level": "true"},
+    f"{HASHKV}-hash-range": {"partition": "kHashRange"},
+    f"{HASHKV}-filters": {"point_index": "filter"},
+}
+VARIANTS = {HASHKV, HOT_COLD, *POLICIES, *TREES}
+
+
+def options(*parts):
+    return ["--options-string", ";".join(p for p in parts if p)]
+
+
+def pieces(**settings):
+    """Options of CompassDB's table factory."""
+    return "table_factory={" + ";".join(f"{k}={v}" for k, v in settings.items()) + "}"
+
+
+def blob_files(size, collect):
+    """RocksDB's way. Collection is tuned to the space that the reserve of 30 % allows: without an age cutoff,
+    and forced where a fifth of the oldest blob files is garbage."""
+    parts = ["enable_blob_files=true", "min_blob_size=192", f"blob_file_size={size.memtable << 20}"]
+    if collect:
+        parts += [
+            "enable_blob_garbage_collection=true",
+            "blob_garbage_collection_age_cutoff=1.0",
+            "blob_garbage_collection_force_threshold=0.2",
+        ]
+    return options(*parts)
+
+
+def groups_of(size):
+    """Segment groups in proportion to the memtable, as 64 MiB are to it by default."""
+    return {"value_group_bytes": size.memtable << 20}
+
+
+def hash_kv(size, **settings):
+    return options(pieces(**groups_of(size), **settings))
+
+
+def updates(targets=None, phases=PHASES):
+    return [
+        Step(phase, "overwrite", ZIPF, share=1, targets=(targets or []) if phase == phases[-1] else [])
+        for phase in phases
+    ]
+
+
+def records_of(size):
+    """4 GiB with --long."""
+    return size.large * 4 // 3 if size.long else size.large
+
+
+def of_hash_kv(metric, sense, limit, against=None):
+    return Target(metric, sense, limit, against, engine=HASHKV)
+
+
+def main(size):
+    """4.2, and 4.6's aged store: updates, then YCSB, reads and scans of what they left."""
+    records = records_of(size)
+    goals = [
+        of_hash_kv("ops", ">=", 1.5, ROCKSDB),
+        of_hash_kv("ops", ">=", 1.5, BLOB),
+        of_hash_kv("write_amp_tables", "<=", 0.4, ROCKSDB),
+        of_hash_kv("peak_space_amp", "<=", 1.45),
+    ]
+    like_blob = [of_hash_kv("ops", ">=", 1, BLOB)]
+    reads = ["--direct", *data_cache(records, VALUE, 0.01)]
+    steps = [Step("load", "load")] + updates(goals)
+    steps += [
+        Step(
+            *("readrandom, direct", "readrandom", reads),
+            targets=[of_hash_kv("reads", "<=", 2.02)],
+            per_second=200_000,
+        ),
+        # 1 MiB each
+        Step(
+            *("scan of 1 MiB", "seekrandom", ["--seek-nexts", str((1 << 20) // PAIR)]),
+            targets=[of_hash_kv("ops", ">=", 0.9, BLOB)],
+            per_second=3000,
+        ),
+    ]
+    steps += [Step(f"YCSB {w.upper()}", w, targets=like_blob, per_second=500_000) for w in "abcdf"]
+    return [
+        Group(
+            name="hashkv",
+            title=f"Pairs of 1 KiB, {records:,} of them, loaded, then updated three times over by zipf 0.99",
+            records=records,
+            value_size=VALUE,
+            key_size=KEY,
+            engines=[HASHKV, PLAIN, ROCKSDB, BLOB, BLOB_NO_GC],
+            steps=steps,
+            memtable_mb=size.memtable,
+            extra={
+                HASHKV: hash_kv(size),
+                BLOB: blob_files(size, True),
+                BLOB_NO_GC: blob_files(size, False),
+            },
+            threads=2,
+            refill=True,
+        )
+    ]
+
+
+def sweep(size, name, title, values, steps, **changes):
+    """A group per value; `changes` are fields of the group, or functions of the value that give them."""
+    groups = []
+    for value in values:
+        fields = {
+            "records": records_of(size),
+            "value_size": VALUE,
+            "key_size": KEY,
+            "engines": [HASHKV],
+            "memtable_mb": size.memtable,
+            "threads": 2,
+            "refill": True,
+            "budget": value if isinstance(value, int) else None,
+        }
+        fields.update({k: v(value) if callable(v) else v for k, v in changes.items()})
+        groups.append(
+            Group(name=f"{name}-{value}".rstrip("-"), title=title.format(value), steps=steps, **fields)
+        )
+    return groups
+
+
+def reserves(size):
+    """Experiment 2: the space reserved for updates."""
+    return sweep(
+        *(size, "hashkv-2", "Experiment 2: {} % reserved", RESERVES, [Step("load", "load")] + updates()),
+        extra=lambda percent: {HASHKV: hash_kv(size, value_reserve_percent=percent)},
+    )
+
+
+def pair_sizes(size):
+    """Experiment 4: pairs of 256 B to 64 KiB, the same volume of them."""
+    return sweep(
+        *(size, "hashkv-4", "Experiment 4: pairs of {} B", PAIR_SIZES, [Step("load", "load")] + updates()),
+        engines=[HASHKV, ROCKSDB, BLOB],
+        records=lambda pair: records_of(size) * PAIR // pair,
+        value_size=lambda pair: pair - KEY,
+        extra={HASHKV: hash_kv(size), BLOB: blob_files(size, True)},
+    )
+
+
+def scans(size):
+    """Experiment 5: scans of 1 MiB, by the size of the pairs."""
+    groups = []
+    for pair in PAIR_SIZES:
+        nexts = ["--seek-nexts", str((1 << 20) // pair)]
+        groups += sweep(
+            *(size, "hashkv-5", "Experiment 5: scans of 1 MiB, pairs of {} B", [pair]),
+            [Step("load", "load"), Step("scan of 1 MiB", "seekrandom", nexts, per_second=3000)],
+            engines=[HASHKV, PLAIN, ROCKSDB, BLOB],
+            records=records_of(size) * PAIR // pair,
+            value_size=pair - KEY,
+            extra={HASHKV: hash_kv(size), BLOB: blob_files(size, True)},
+            refill=False,
+        )
+    return groups
+
+
+def policies(size):
+    """Experiment 9, figure 14: which group is collected."""
+    better = [
+        Target("write_amp_tables", "<=", 1, rival, engine=mine)
+        for mine in (HASHKV, COST_BENEFIT)
+        for rival in (GREEDY_RANDOM, RANDOM)
+    ]
+    return sweep(
+        *(size, "hashkv-9", "Experiment 9: which group is collected{}", [""]),
+        [Step("load", "load")] + updates(better),
+        engines=list(POLICIES),
+        extra={engine: hash_kv(size, **settings) for engine, settings in POLICIES.items()},
+    )
+
+
+def hotness(size):
+    """3.4: cold values apart, 20 % reserved."""
+    goal = [Target("write_amp_tables", "<=", 0.7, HASHKV, engine=HOT_COLD)]
+    return sweep(
+        *(size, "hashkv-3.4", "3.4: cold values apart, 20 % reserved{}", [""]),
+        [Step("load", "load")] + updates(goal),
+        engines=[HOT_COLD, HASHKV],
+        extra={
+            HASHKV: hash_kv(size, value_reserve_percent=20),
+            HOT_COLD: hash_kv(size, value_reserve_percent=20, value_hot_cold="true"),
+        },
+    )
+
+
+def trees(size):
+    """Experiment 13: values apart over other trees."""
+    return sweep(
+        *(size, "hashkv-13", "Experiment 13: the tree under the values{}", [""]),
+        [Step("load", "load")] + updates() + [Step("YCSB C", "c", per_second=500_000)],
+        engines=list(TREES),
+        extra={engine: hash_kv(size, **settings) for engine, settings in TREES.items()},
+    )
+
+
+def segments(size):
+    """Experiment 15: the size of the groups, and of the cache."""
+    groups = sweep(
+        *(size, "hashkv-15-group", "Experiment 15: groups of {} MB"),
+        sorted({max(1, size.memtable * n // 64) for n in (16, 32, 64, 128, 256)}),
+        [Step("load", "load")] + updates(),
+        extra=lambda mb: {HASHKV: options(pieces(value_group_bytes=mb << 20))},
+    )
+    steps = [Step("load", "load")] + updates()
+    steps.append(Step("YCSB C", "c", per_second=500_000))
+    return groups + sweep(
+        *(size, "hashkv-15-cache", "Experiment 15: cache of {} MB"),
+        [size.memtable * n for n in (1, 4, 16)],
+        steps,
+        extra={HASHKV: hash_kv(size)},
+        flags=lambda mb: ["--direct", "--data-cache-kb", str(mb << 10)],
+    )
+
+
+SUITES = {
+    "hashkv": main,
+    "hashkv-2": reserves,
+    "hashkv-3.4": hotness,
+    "hashkv-4": pair_sizes,
+    "hashkv-5": scans,
+    "hashkv-9": policies,
+    "hashkv-13": trees,
+    "hashkv-15": segments,
+}
+
+
+def by_reserve(groups, results, metric):
+    last = PHASES[-1]
+    points = [(g.budget, median_of(results, g, last, HASHKV, metric)) for g in groups]
+    points = [(x, y) for x, y in points if y is not None]
+    return {NAMES[HASHKV]: points} if points else {}
+
+
+def by_pair(groups, results, step, metric):
+    curves = {}
+    for engine in groups[0].engines:
+        points = [(g.value_size + KEY, median_of(results, g, step, engine, metric)) for g in groups]
+        points = [(x, y) for x, y in points if y is not None]
+        if points:
+            curves[NAMES[engine]] = points
+    return curves
+
+
+def plots(suite, groups, results):
+    """As paper.plots."""
+    if suite == "hashkv-2":
+        return [
+            ("ops", "Experiment 2: updates per second", "% reserved", by_reserve(groups, results, "ops")),
+            (
+                "written",
+                "Experiment 2: bytes written per byte of updates",
+                "% reserved",
+                by_reserve(groups, results, "write_amp_tables"),
+            ),
+        ]
+    if suite == "hashkv-4":
+        return [
+            (
+                "ops",
+                "Experiment 4: updates per second",
+                "bytes per pair",
+                by_pair(groups, results, PHASES[-1], "ops"),
+            )
+        ]
+    if suite == "hashkv-5":
+        return [
+            (
+                "scans",
+                "Experiment 5: scans of 1 MiB per second",
+                "bytes per pair",
+                by_pair(groups, results, "scan of 1 MiB", "ops"),
+            )
+        ]
+    return []
