@@ -63,6 +63,8 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
     MutexLock lock(&mu_);
     MaybeSchedule();
   };
+  store_context_.snapshots = [this] { return snapshots_.Sequences(); };
+  store_context_.pinned_value_runs = &pinned_value_runs_;
   store_context_.log_info = [log = config_.info_log](const std::string& line) {
     LogInfo(log.get(), line);
   };

@@ -384,6 +384,7 @@ class DBImpl final : public rocksdb::DB {
   bool BackgroundIdle() REQUIRES(mu_);
 
   // --- background.cc
+  bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
   void MaybeSchedule() REQUIRES(mu_);
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
@@ -465,6 +466,7 @@ class DBImpl final : public rocksdb::DB {
   CommitQueue commits_;
   ErrorHandler errors_;
   SnapshotList snapshots_;
+  std::atomic<uint64_t> pinned_value_runs_{0};  // with values that only snapshots see
   std::atomic<bool> snapshots_given_{true};  // no family has asked for updates in place
   ColumnFamilySet families_;
   WriteThread write_thread_;

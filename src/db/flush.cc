@@ -123,7 +123,7 @@ void DBImpl::BackgroundFlush() {
       std::shared_ptr<ColumnFamily> family = std::move(background_.flush_queue.front());
       background_.flush_queue.pop_front();
       family->flush_queued = false;
-      if (family->FlushPending()) picked.push_back(family);
+      if (FlushReady(*family)) picked.push_back(family);
     }
     if (!picked.empty() && config_.options.atomic_flush) {
       picked.clear();

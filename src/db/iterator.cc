@@ -216,7 +216,11 @@ const rocksdb::Snapshot* DBImpl::GetSnapshot() {
 }
 
 void DBImpl::ReleaseSnapshot(const rocksdb::Snapshot* snapshot) {
-  if (snapshot != nullptr) snapshots_.Release(snapshot);
+  if (snapshot == nullptr) return;
+  snapshots_.Release(snapshot);
+  if (pinned_value_runs_.load(std::memory_order_relaxed) == 0) return;
+  MutexLock lock(&mu_);
+  MaybeSchedule();  // what it held may be worth a collection
 }
 
 }  // namespace compassdb

@@ -230,6 +230,7 @@ void PropertyReader::Collect() {
   // What scans have made due since the last look is started by the first who sees it.
   if (compaction_pending_) db_->MaybeSchedule();
   pending_bytes_ = family_->store()->PendingCompactionBytes();
+  value_bound_ = family_->store()->ValueBound();
   flushes_running_ = db_->background_.flushes_running;
   compactions_running_ = db_->background_.compactions_running + db_->background_.manual_running;
   stall_ = db_->stalls_.state();
@@ -280,18 +281,35 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
   return false;
 }
 
+// Of separated values: what they take, what of it is garbage, what only snapshots see, and the most that
+// they may take; 0: anything.
+bool ReadValues(const std::string& name, const ValueStats& values, uint64_t bound, uint64_t* value) {
+  const std::pair<const char*, uint64_t> all[] = {{"compassdb.value-bytes", values.total_bytes},
+                                                  {"compassdb.value-bytes-dead", values.dead_bytes},
+                                                  {"compassdb.value-bytes-pinned", values.pinned_bytes},
+                                                  {"compassdb.value-bytes-bound", bound}};
+  for (const auto& [property, bytes] : all) {
+    if (name != property) continue;
+    *value = bytes;
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool PropertyReader::IsInt(const std::string& name) {
   uint64_t ignored;
-  return ReadIndexMemory(name, IndexMemory(), &ignored) ||
+  return ReadIndexMemory(name, IndexMemory(), &ignored) || ReadValues(name, ValueStats(), 0, &ignored) ||
          (name.rfind("rocksdb.", 0) == 0 && IntProperties::All().count(name.substr(8)) > 0);
 }
 
 bool PropertyReader::Int(const std::string& name, uint64_t* value) {
   if (!IsInt(name)) return false;
   Collect();
-  if (name.rfind("compassdb.", 0) == 0) return ReadIndexMemory(name, view_->Index(), value);
+  if (name.rfind("compassdb.", 0) == 0) {
+    return ReadValues(name, view_->Values(), value_bound_, value) || ReadIndexMemory(name, view_->Index(), value);
+  }
   *value = IntProperties::All().at(name.substr(8))(this);
   return true;
 }

@@ -79,6 +79,20 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const uint32_t group_bits_;
 };
 
+bool LsmStore::AwaitsCollection(uint64_t flush_bytes) const {
+  const std::shared_ptr<const StoreOptions> options = current();
+  return !dropped_ && options->values.enabled && options->values.collect &&
+         values_.AwaitsCollection(options->values, flush_bytes,
+                                  context_->clock->NowMicros() / 1000000);
+}
+
+uint64_t LsmStore::ValueBound() const {
+  const std::shared_ptr<const StoreOptions> options = current();
+  const ValueVersion& version = *values_.version();
+  if (version.empty() || !options->values.collect) return 0;
+  return ValueLoad(version.Groups()).Bound(options->values);
+}
+
 std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   const std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);

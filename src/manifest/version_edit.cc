@@ -147,7 +147,8 @@ void PutValueRun(std::string* dst, const ValueRunMeta& m) {
   PutFixed64(dst, m.file_id);
   for (uint64_t v : {uint64_t{m.group.prefix}, uint64_t{m.group.bits}, uint64_t{m.cold},
                      m.num_values, m.num_notices, m.records_bytes, m.keys_bytes, m.places_bytes,
-                     m.raw_bytes, m.min_number, m.max_number, m.dead_hint, m.creation_time}) {
+                     m.raw_bytes, m.min_number, m.max_number, m.dead_hint + m.pinned_hint,
+                     m.creation_time}) {
     PutVarint64(dst, v);
   }
 }

@@ -154,6 +154,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   values.force_threshold = options.blob_garbage_collection_force_threshold;
   values.policy = table.piece.value_gc_policy;
   values.policy_d = table.piece.value_gc_choices;
+  values.flush_bytes = options.write_buffer_size;
   values.hot_cold = table.piece.value_hot_cold;
   values.group_bytes = table.piece.value_group_bytes;
   values.cache = options.blob_cache;

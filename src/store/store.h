@@ -59,6 +59,9 @@ struct StoreContext {
   std::function<void(const std::string&)> log_info;  // one line to the info log
   // A table asks to be looked at by PickCompaction. Without the mutex; may be null.
   std::function<void()> compaction_wanted;
+  // Those that are held, ascending. Under any lock; null: there are none.
+  std::function<std::vector<SequenceNumber>()> snapshots;
+  std::atomic<uint64_t>* pinned_value_runs = nullptr;  // ValueContext::pinned_runs
   std::atomic<uint32_t> max_subcompactions{1};  // threads of one compaction
   std::atomic<uint64_t> bytes_per_sync{0};      // of compaction files
   // Charges background writes; may be null. Bytes, then true for flush priority.
@@ -123,6 +126,7 @@ struct ValueStats {
   uint64_t values = 0;
   uint64_t total_bytes = 0;  // extents
   uint64_t dead_bytes = 0;   // of them garbage, about
+  uint64_t pinned_bytes = 0;  // of them only for snapshots, about
   uint64_t raw_bytes = 0;
 };
 
@@ -336,6 +340,11 @@ class Store {
   // [mutex] Write-stall inputs.
   virtual int Level0Runs() const = 0;
   virtual uint64_t PendingCompactionBytes() const = 0;
+  // [mutex] A flush of so many bytes would take separated values over their bound, and collections that
+  // run, or that PickCompaction has to give, can make room.
+  virtual bool AwaitsCollection(uint64_t flush_bytes) const = 0;
+  // [mutex] What separated values may take now, bytes; 0: anything.
+  virtual uint64_t ValueBound() const = 0;
   // [mutex] The family was dropped: nothing may be picked; extents are released with the last view.
   virtual void MarkDropped() = 0;
 };

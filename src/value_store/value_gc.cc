@@ -21,8 +21,14 @@ struct Version {
   uint32_t run = 0;   // index of the input
   uint32_t slot = 0;  // index in its key table
   bool notice = false;
-  bool keep = false;  // somebody may read the value
   SequenceNumber sequence = 0;
+};
+
+// A value that only snapshots see.
+struct Pinned {
+  uint64_t h1;
+  uint64_t bytes;
+  SequenceNumber first, last;  // of the snapshots
 };
 
 bool SameKey(const Version& a, const Version& b) { return a.h1 == b.h1 && a.h2 == b.h2; }
@@ -36,7 +42,7 @@ bool Before(const Version& a, const Version& b) {
 
 struct Input {
   std::vector<ValueEntry> values;
-  std::vector<bool> keep;  // by value
+  std::vector<bool> keep;  // by value: somebody may read it
   std::vector<bool> hot;   // by value: its key was updated since it was inserted
   bool stays = false;      // a cold run that is not rewritten
   uint64_t dead_bytes = 0;
@@ -96,10 +102,10 @@ class Collection {
       input.hot.resize(input.values.size());
       for (uint32_t slot = 0; slot < input.values.size(); ++slot) {
         const ValueEntry& e = input.values[slot];
-        versions_.push_back({e.h1, e.h2, i, slot, false, false, e.sequence});
+        versions_.push_back({e.h1, e.h2, i, slot, false, e.sequence});
       }
       for (const ValueNotice& n : notices) {
-        versions_.push_back({n.h1, n.h2, i, 0, true, false, n.sequence});
+        versions_.push_back({n.h1, n.h2, i, 0, true, n.sequence});
       }
       s = job_.pause();
       if (!s.ok()) return s;
@@ -119,27 +125,35 @@ class Collection {
       size_t values = 0;
       SequenceNumber newer = kMaxSequenceNumber;  // of what supersedes the version
       for (size_t i = begin; i < end; ++i) {
-        Version& v = versions_[i];
+        const Version& v = versions_[i];
         if (i > begin && v.sequence < versions_[i - 1].sequence) newer = versions_[i - 1].sequence;
         if (v.notice) continue;
         ++values;
         Input& input = inputs_[v.run];
         if (dead_numbers_.count(input.values[v.slot].number) != 0) continue;
-        v.keep = newer == kMaxSequenceNumber || SnapshotIn(v.sequence, newer);
-        input.keep[v.slot] = v.keep;
+        if (newer == kMaxSequenceNumber) {
+          input.keep[v.slot] = true;
+        } else if (const auto [first, last] = SnapshotsIn(v.sequence, newer); first <= last) {
+          input.keep[v.slot] = true;
+          pinned_.push_back({v.h1, input.values[v.slot].size, first, last});
+        }
       }
       for (size_t i = begin; i < end; ++i) {
-        Version& v = versions_[i];
+        const Version& v = versions_[i];
         if (!v.notice) inputs_[v.run].hot[v.slot] = values > 1;
       }
       begin = end;
     }
   }
 
-  // A snapshot sees `sequence` and not `newer`.
-  bool SnapshotIn(SequenceNumber sequence, SequenceNumber newer) const {
-    const auto it = std::lower_bound(job_.snapshots.begin(), job_.snapshots.end(), sequence);
-    return it != job_.snapshots.end() && *it < newer;
+  // The first and the last snapshot that see `sequence` and not `newer`; in descending order if none does.
+  std::pair<SequenceNumber, SequenceNumber> SnapshotsIn(SequenceNumber sequence,
+                                                        SequenceNumber newer) const {
+    const auto& all = job_.snapshots;
+    const auto first = std::lower_bound(all.begin(), all.end(), sequence);
+    const auto end = std::lower_bound(first, all.end(), newer);
+    if (first == end) return {1, 0};
+    return {*first, *std::prev(end)};
   }
 
   void ChooseStaying() {
@@ -167,7 +181,8 @@ class Collection {
       bool older_remains = false;
       for (size_t i = end; i-- > begin;) {
         const Version& v = versions_[i];
-        const bool stays_a_value = !v.notice && (v.keep || inputs_[v.run].stays);
+        const bool stays_a_value =
+            !v.notice && (inputs_[v.run].keep[v.slot] || inputs_[v.run].stays);
         if (!stays_a_value && (older_remains || v.sequence > job_.retain_above)) {
           out->AddNotice({v.h1, v.h2, v.sequence});
           older_remains = false;  // it says so of all of them
@@ -191,6 +206,7 @@ class Collection {
       }
     }
     report_->values_dropped += dropped;
+    for (const Pinned& p : pinned_) out->AddPinnedHint(p.h1, p.bytes, p.first, p.last);
   }
 
   Status Copy(bool cold, ValueWriter* out) {
@@ -254,6 +270,7 @@ class Collection {
   ValueGcReport* const report_;
   std::vector<Input> inputs_;
   std::vector<Version> versions_;
+  std::vector<Pinned> pinned_;
   std::vector<ValueDeath> deaths_;
   std::unordered_set<uint64_t> dead_numbers_;
   uint64_t oldest_ = UINT64_MAX;

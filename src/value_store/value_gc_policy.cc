@@ -25,19 +25,26 @@ double BenefitOverCost(const ValueVersion::Group& g, uint64_t now) {
 
 }  // namespace
 
-uint64_t ValueBound(uint64_t live_bytes, const ValueOptions& options) {
-  return live_bytes + live_bytes / 100 * options.reserve_percent + kSmall;
+ValueLoad::ValueLoad(const std::vector<ValueVersion::Group>& groups) {
+  for (const ValueVersion::Group& g : groups) {
+    bytes += g.bytes;
+    dead_bytes += g.dead_bytes;
+    pinned_bytes += g.pinned_bytes;
+    copy_bytes = std::max(copy_bytes, g.bytes - g.dead_bytes);
+  }
+}
+
+uint64_t ValueLoad::Bound(const ValueOptions& options) const {
+  const uint64_t live = bytes - dead_bytes - pinned_bytes;
+  return live + live / 100 * options.reserve_percent + pinned_bytes + kSmall;
 }
 
 std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,
                                          Random* random) {
   if (!options.collect) return std::nullopt;
-  uint64_t total = 0, dead = 0, largest_copy = 0;
+  const ValueLoad load(input.groups);
   std::vector<const ValueVersion::Group*> candidates;
   for (const ValueVersion::Group& g : input.groups) {
-    total += g.bytes;
-    dead += g.dead_bytes;
-    largest_copy = std::max(largest_copy, g.bytes - g.dead_bytes);
     const bool busy = std::any_of(input.busy.begin(), input.busy.end(),
                                   [&](const ValueGroup& b) { return b.Overlaps(g.group); });
     if (!busy && g.dead_bytes > 0 && DeadShare(g) >= kLeastDeadShare) candidates.push_back(&g);
@@ -46,9 +53,9 @@ std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueO
   const auto by_garbage = [](const ValueVersion::Group* a, const ValueVersion::Group* b) {
     return a->dead_bytes > b->dead_bytes;
   };
-  // Copies that are under way, and the next, must fit under the bound, too.
-  const uint64_t copies = largest_copy * (input.busy.size() + 2);
-  if (total + std::min(copies, dead / 2) <= ValueBound(total - dead, options)) {
+  // Copies that are under way, the next, and the next flush must fit under the bound, too.
+  const uint64_t room = load.copy_bytes * (input.busy.size() + 2) + options.flush_bytes;
+  if (load.bytes + std::min(room, load.dead_bytes / 2) <= load.Bound(options)) {
     const auto worst = *std::max_element(
         candidates.begin(), candidates.end(),
         [](const auto* a, const auto* b) { return DeadShare(*a) < DeadShare(*b); });

@@ -17,8 +17,16 @@ struct ValueGcInput {
   uint64_t now_seconds = 0;
 };
 
-// Bytes that a family's values may take: the live ones, and the reserve over them.
-uint64_t ValueBound(uint64_t live_bytes, const ValueOptions& options);
+// Of the groups together.
+struct ValueLoad {
+  uint64_t bytes = 0;
+  uint64_t dead_bytes = 0;
+  uint64_t pinned_bytes = 0;
+  uint64_t copy_bytes = 0;  // what the collection of a group copies, at most
+  explicit ValueLoad(const std::vector<ValueVersion::Group>& groups);
+  // What the values may take: the live ones, the reserve over them, and what snapshots hold.
+  uint64_t Bound(const ValueOptions& options) const;
+};
 
 // None if there is room enough, or nothing to gain.
 std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,

@@ -34,9 +34,12 @@ struct ValueRun::Places {
 ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMeta& meta)
     : context_(std::move(context)),
       meta_(meta),
-      cache_key_(IndexCache::NewKey(IndexCache::Kind::kIndex)) {}
+      cache_key_(IndexCache::NewKey(IndexCache::Kind::kIndex)) {
+  if (meta_.pinned_hint > 0 && context_->pinned_runs != nullptr) ++*context_->pinned_runs;
+}
 
 ValueRun::~ValueRun() {
+  if (meta_.pinned_hint > 0 && context_->pinned_runs != nullptr) --*context_->pinned_runs;
   if (const Places* places = places_.load(std::memory_order_acquire)) {
     context_->tables->index_usage.Subtract(places->memory());
     delete places;

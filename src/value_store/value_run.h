@@ -29,6 +29,9 @@ struct ValueContext {
   bool paged = false;                     // places are in the block cache
   std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
   uint64_t cache_space = 0;               // NewValueCacheSpace()
+  // Those that are held, ascending; null: there are none, ever.
+  std::function<std::vector<SequenceNumber>()> snapshots;
+  std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
 };
 
 class ValueRun {

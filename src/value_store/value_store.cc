@@ -100,9 +100,17 @@ std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
 }
 
 bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {
-  if (version_->empty() || version_->dead_bytes() == 0) return false;
+  if (version_->empty() || version_->superseded_bytes() == 0) return false;
   Random random(1);
   return PickValueGroup({version_->Groups(), busy_, now_seconds}, options, &random).has_value();
+}
+
+bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes,
+                                  uint64_t now_seconds) const {
+  if (version_->superseded_bytes() == 0) return false;
+  const ValueLoad load(version_->Groups());
+  if (load.bytes + load.copy_bytes * busy_.size() + flush_bytes <= load.Bound(options)) return false;
+  return !busy_.empty() || NeedsCollection(options, now_seconds);
 }
 
 void ValueStore::Release(const ValueGroup& group) {
@@ -111,7 +119,7 @@ void ValueStore::Release(const ValueGroup& group) {
 }
 
 uint32_t ValueGroupBits(const ValueVersion& version, const ValueOptions& options) {
-  const uint64_t live = version.total_bytes() - version.dead_bytes();
+  const uint64_t live = version.total_bytes() - version.superseded_bytes();
   const uint64_t groups = live / std::max<uint64_t>(options.group_bytes, 1);
   const auto bits = static_cast<uint32_t>(std::bit_width(groups));
   return std::clamp(bits, kMinGroupBits, kMaxGroupBits);

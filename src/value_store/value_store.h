@@ -45,6 +45,8 @@ class ValueStore {
   std::optional<ValueGroup> PickGroup(const ValueOptions& options, uint64_t now_seconds);
   bool NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const;
   void Release(const ValueGroup& group);
+  // The bound would be passed, and a collection runs or is needed.
+  bool AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes, uint64_t now_seconds) const;
 
   // [mutex] A job that may bring values of records that were flushed before it began.
   using LateJob = std::multiset<SequenceNumber>::iterator;

@@ -35,7 +35,7 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
       return a->meta().min_number < b->meta().min_number;
     });
   }
-  for (const Group& group : Groups()) dead_bytes_ += group.dead_bytes;
+  for (const Group& group : Groups()) superseded_bytes_ += group.dead_bytes + group.pinned_bytes;
 }
 
 Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
@@ -188,6 +188,12 @@ Status ValueVersion::Accept(const BlockReadOptions& read, const ValueRun& run,
 std::vector<ValueVersion::Group> ValueVersion::Groups() const {
   std::vector<Group> groups;
   if (runs_.empty()) return groups;
+  std::vector<SequenceNumber> snapshots;
+  if (context_->snapshots) snapshots = context_->snapshots();
+  const auto held = [&](const ValueRunMeta& meta) {
+    const auto it = std::lower_bound(snapshots.begin(), snapshots.end(), meta.pinned_from);
+    return it != snapshots.end() && *it <= meta.pinned_to;
+  };
   // The widest run over each of the finest groups says how far what it shares keys with reaches.
   std::vector<ValueGroup> widest(size_t{1} << bits_);
   for (uint32_t i = 0; i < widest.size(); ++i) widest[i] = {i, bits_};
@@ -208,10 +214,16 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     Group& group = groups[index[meta.group.prefix << (bits_ - meta.group.bits)]];
     group.bytes += meta.extent.length;
     group.dead_bytes += meta.dead_hint;
+    if (meta.pinned_hint > 0) {
+      (held(meta) ? group.pinned_bytes : group.dead_bytes) += meta.pinned_hint;
+    }
     group.newest = std::max(group.newest, meta.creation_time);
   }
   std::erase_if(groups, [](const Group& g) { return g.bytes == 0; });
-  for (Group& g : groups) g.dead_bytes = std::min(g.dead_bytes, g.bytes);
+  for (Group& g : groups) {
+    g.dead_bytes = std::min(g.dead_bytes, g.bytes);
+    g.pinned_bytes = std::min(g.pinned_bytes, g.bytes - g.dead_bytes);
+  }
   return groups;
 }
 
@@ -235,7 +247,10 @@ ValueStats ValueVersion::Stats() const {
   }
   stats.files = files.size();
   stats.total_bytes = total_bytes_;
-  stats.dead_bytes = dead_bytes_;
+  for (const Group& group : Groups()) {
+    stats.dead_bytes += group.dead_bytes;
+    stats.pinned_bytes += group.pinned_bytes;
+  }
   return stats;
 }
 

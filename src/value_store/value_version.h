@@ -46,14 +46,15 @@ class ValueVersion {
     ValueGroup group;
     uint64_t bytes = 0;
     uint64_t dead_bytes = 0;  // about; at most `bytes`
+    uint64_t pinned_bytes = 0;  // about; of `bytes`, what only snapshots see that are held now
     uint64_t newest = 0;      // creation time of the newest run, seconds since 1970
   };
   std::vector<Group> Groups() const;
   std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
   ValueStats Stats() const;
-  // Of the garbage, the part that is certain to be tolerated is not looked at here.
   uint64_t total_bytes() const { return total_bytes_; }
-  uint64_t dead_bytes() const { return dead_bytes_; }
+  // Garbage, about, with what snapshots may still see of it.
+  uint64_t superseded_bytes() const { return superseded_bytes_; }
   size_t MemoryBytes() const;
 
  private:
@@ -70,7 +71,7 @@ class ValueVersion {
   // By the finest groups: the runs that hold values of it, by their smallest number.
   std::vector<std::vector<const ValueRun*>> by_group_;
   uint64_t total_bytes_ = 0;
-  uint64_t dead_bytes_ = 0;
+  uint64_t superseded_bytes_ = 0;
 };
 
 }  // namespace compassdb

@@ -144,6 +144,9 @@ Status ValueWriter::WriteRun(uint32_t prefix, Batch* batch) {
   meta.num_notices = batch->notices.size() + batch->deaths.size();
   meta.raw_bytes = batch->raw_bytes;
   meta.dead_hint = batch->dead_hint;
+  meta.pinned_hint = batch->pinned_hint;
+  meta.pinned_from = batch->pinned_from;
+  meta.pinned_to = batch->pinned_to;
   meta.records_bytes = batch->records.size();
   if (!batch->entries.empty()) {
     meta.min_number = batch->entries.front().number;

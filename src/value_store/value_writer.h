@@ -6,6 +6,7 @@
 // One thread. Invariant: numbers are given in ascending order, and stand so in each run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -70,6 +71,13 @@ class ValueWriter {
   void AddDeath(const ValueDeath& death) { BatchOf(death.h1).deaths.push_back(death.number); }
   // So many bytes of older values of the key's group became garbage, about.
   void AddDeadHint(uint64_t h1, uint64_t bytes) { BatchOf(h1).dead_hint += bytes; }
+  // So many bytes of the key's group are there for snapshots of this range alone.
+  void AddPinnedHint(uint64_t h1, uint64_t bytes, SequenceNumber from, SequenceNumber to) {
+    Batch& batch = BatchOf(h1);
+    batch.pinned_hint += bytes;
+    batch.pinned_from = std::min(batch.pinned_from, from);
+    batch.pinned_to = std::max(batch.pinned_to, to);
+  }
 
   // Writes what is left.
   Status Finish();
@@ -84,6 +92,9 @@ class ValueWriter {
     std::vector<uint64_t> deaths;
     uint64_t raw_bytes = 0;
     uint64_t dead_hint = 0;
+    uint64_t pinned_hint = 0;
+    SequenceNumber pinned_from = UINT64_MAX;
+    SequenceNumber pinned_to = 0;
   };
   Batch& BatchOf(uint64_t h1) {
     return batches_[options_.group_bits == 0 ? 0

@@ -41,14 +41,20 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   const bool fresh = sequence >= job_.fresh_from;
   bool separate = separates_ && type == kTypeValue && value->size() >= options_->values.min_size &&
                   value->size() > 0;
-  if (!separate && !(fresh && tells_)) return Status::OK();
+  if (!separate && !(fresh && (tells_ || separates_))) return Status::OK();
   const Slice user_key = ExtractUserKey(*key);
   const KeyHash hash = context_->hasher(user_key);
   if (separate && !fresh) {
     separate = !stale && (job_.newer_outside == nullptr || !job_.newer_outside(user_key, hash));
     if (!separate) return Status::OK();
   }
-  if (fresh && tells_) Tell(user_key, hash, sequence, separate);
+  if (fresh) {
+    const bool newest = !fresh_key_ || user_key != *fresh_key_;
+    if (newest) fresh_key_ = user_key.ToString();
+    if (tells_) Tell(user_key, hash, sequence, separate, newest);
+    // A snapshot keeps it, for now.
+    if (!newest && separate) writer_.AddDeadHint(hash.h1, value->size());
+  }
   if (!separate) return Status::OK();
   ref_.clear();
   Status s = writer_.Add(user_key, hash, sequence, *value, &ref_);
@@ -62,9 +68,9 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
 }
 
 void ValueSeparator::Tell(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence,
-                          bool separated) {
+                          bool separated, bool newest) {
   if (!job_.version->MayHold(user_key, hash)) return;
-  writer_.AddDeadHint(hash.h1, mean_record_);
+  if (newest) writer_.AddDeadHint(hash.h1, mean_record_);
   if (!separated) {
     writer_.AddNotice({hash.h1, static_cast<uint32_t>(hash.h2 >> 32), sequence});
   }

@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lsm/compaction/exec/job_file.h"
@@ -50,7 +51,8 @@ class ValueSeparator {
   const JobFile& file() const { return file_; }
 
  private:
-  void Tell(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence, bool separated);
+  void Tell(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence, bool separated,
+            bool newest);
 
   const StoreContext* const context_;
   const StoreOptions* const options_;
@@ -61,6 +63,7 @@ class ValueSeparator {
   JobFile file_;
   ValueWriter writer_;
   std::string key_, ref_;
+  std::optional<std::string> fresh_key_;  // of the last record from a memtable
 };
 
 }  // namespace compassdb
