@@ -38,7 +38,11 @@ void DBImpl::MaybeSchedule() {
       }
     }
   }
-  // Every queued family gets a job; a job that finds the queue empty just ends.
+  StartQueued();
+}
+
+// Every queued family gets a job; a job that finds the queue empty just ends.
+void DBImpl::StartQueued() {
   const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
   while (background_.flushes_scheduled < queued(background_.flush_queue) &&
          background_.flushes_scheduled + background_.flushes_running < config_.max_flushes()) {

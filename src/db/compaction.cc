@@ -43,6 +43,8 @@ void DBImpl::BackgroundCompaction() {
     --family->compactions_running;
     BackgroundDone();
   } else {
+    // Not MaybeSchedule: it might find the same again, that nothing can be done about now.
+    StartQueued();
     background_changed_.SignalAll();
   }
 }

@@ -386,6 +386,7 @@ class DBImpl final : public rocksdb::DB {
   // --- background.cc
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
   void MaybeSchedule() REQUIRES(mu_);
+  void StartQueued() REQUIRES(mu_);
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
       EXCLUDES(mu_);
