@@ -18,7 +18,7 @@ bool DBImpl::FlushReady(const ColumnFamily& family) const {
     return true;
   }
   uint64_t bytes = 0;
-  for (const ImmutableMemTable& immutable : family.immutables) bytes += immutable.mem->data_size();
+  for (const ImmutableMemTable& immutable : family.immutables) bytes += immutable.mem->separated_size();
   return !family.store()->AwaitsCollection(bytes);
 }
 

@@ -54,6 +54,9 @@ void ColumnFamily::StartMemTable() {
       memtable.arena_block_size =
           std::clamp<size_t>(memtable.write_buffer_size / 8, 4096, size_t{1} << 20);
     }
+    if (options_.enable_blob_files && options_.blob_file_starting_level == 0) {
+      memtable.separated_from = std::max<size_t>(options_.min_blob_size, 1);
+    }
   }
   charge_ = std::make_shared<MemTableCharge>(write_buffers_);
   mem = std::shared_ptr<MemTable>(new MemTable(memtable, next_memtable_id_++),

@@ -649,7 +649,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request)
   if (dropped_) return nullptr;
   const TphMeta bounds = MemTableBounds(options_.comparator, request);
   uint64_t bytes = 0;
-  for (const auto& m : request.memtables) bytes += m->data_size();
+  for (const auto& m : request.memtables) bytes += m->table_size();
   if (bytes == 0) return nullptr;
   bool conflict = false;
   return MakeTask(PickMemTableMerge(MakePickerInput(), MakePickerConfig(), bounds, bytes), false,

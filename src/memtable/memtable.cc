@@ -65,6 +65,7 @@ int MemTable::EntryCompare::operator()(const char* a, const Slice& internal_key)
 MemTable::MemTable(const MemTableOptions& options, uint64_t id)
     : comparator_(options.comparator),
       id_(id),
+      separated_from_(options.separated_from),
       write_buffer_size_(options.write_buffer_size),
       arena_(options.arena_block_size),
       points_(EntryCompare{&comparator_}, &arena_),
@@ -109,6 +110,9 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
     recent_.push_back({key.ToString(), value.ToString(), sequence});
   }
   Count(sequence, type, bytes, concurrent);
+  if (type == kTypeValue && value.size() >= separated_from_) {
+    Bump(&separated_size_, value.size(), concurrent);
+  }
   return Status::OK();
 }
 

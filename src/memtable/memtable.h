@@ -15,6 +15,7 @@
 // Lock order: tombstones_mu_ is innermost.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -34,6 +35,7 @@ struct MemTableOptions {
   const Comparator* comparator = nullptr;
   size_t arena_block_size = 1 << 20;
   size_t write_buffer_size = 64 << 20;
+  size_t separated_from = SIZE_MAX;  // values of so many bytes will be kept beside tables
 };
 
 class MemTable {
@@ -85,6 +87,9 @@ class MemTable {
     return num_range_deletes_.load(std::memory_order_acquire);
   }
   uint64_t data_size() const { return data_size_.load(std::memory_order_relaxed); }
+  // Of data_size, the values that will be kept beside tables, and what goes into these.
+  uint64_t separated_size() const { return separated_size_.load(std::memory_order_relaxed); }
+  uint64_t table_size() const { return data_size() - std::min(data_size(), separated_size()); }
   bool empty() const { return num_entries() == 0; }
   // Of the records added; 0 while there are none.
   SequenceNumber first_sequence() const;
@@ -123,6 +128,7 @@ class MemTable {
 
   const InternalKeyComparator comparator_;
   const uint64_t id_;
+  const size_t separated_from_;
   std::atomic<size_t> write_buffer_size_;
   ConcurrentArena arena_;
   List points_;
@@ -135,6 +141,7 @@ class MemTable {
   std::atomic<uint64_t> num_merges_{0};
   std::atomic<uint64_t> num_range_deletes_{0};
   std::atomic<uint64_t> data_size_{0};
+  std::atomic<uint64_t> separated_size_{0};
   std::atomic<SequenceNumber> first_sequence_{kMaxSequenceNumber};
   std::atomic<SequenceNumber> largest_sequence_{0};
   std::atomic<uint64_t> log_number_{0};

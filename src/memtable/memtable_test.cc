@@ -48,6 +48,20 @@ TEST(MemTable, ReadsSeeWhatTheirSequenceSees) {
   EXPECT_EQ(m->largest_sequence(), 9u);
 }
 
+TEST(MemTable, KnowsWhatWillBeKeptBesideTables) {
+  MemTableOptions options;
+  options.comparator = BytewiseComparator();
+  options.separated_from = 100;
+  MemTable m(options, 1);
+  m.Add(1, kTypeValue, "a", std::string(99, 'x'), false);
+  EXPECT_EQ(m.separated_size(), 0u);
+  m.Add(2, kTypeValue, "b", std::string(100, 'x'), false);
+  m.Add(3, kTypeMerge, "c", std::string(200, 'x'), false);  // operands stay in tables
+  m.Add(4, kTypeValue, "d", std::string(300, 'x'), true);
+  EXPECT_EQ(m.separated_size(), 400u);
+  EXPECT_EQ(m.table_size(), m.data_size() - 400);
+}
+
 TEST(MemTable, RangeTombstonesCover) {
   auto m = NewMemTable();
   EXPECT_TRUE(m->RangeTombstones()->empty());

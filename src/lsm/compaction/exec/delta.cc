@@ -43,7 +43,7 @@ void Delta::AddMemTable(std::shared_ptr<MemTable> memtable) {
   SampledMemTable& m = memtables_.emplace_back();
   m.memtable = std::move(memtable);
   m.samples = m.memtable->SampleKeys();
-  m.bytes = m.memtable->data_size();
+  m.bytes = m.memtable->table_size();
   has_merges_ = has_merges_ || m.memtable->num_merges() > 0;
   const InternalIteratorPtr it = m.memtable->NewIterator();
   it->SeekToFirst();
