@@ -211,6 +211,23 @@ test_maintenance() {
   fi
 }
 
+test_tune_separation() {
+  checks=$((checks + 1))
+  c tune-separation --db tuned --data-mb 2 --sizes 64,2048 --json -q >tune.json || fail "tune-separation"
+  python3 - <<'PY' || fail "tune-separation --json: $(cat tune.json)"
+import json
+tuned = json.load(open("tune.json"))
+assert [p["value_size"] for p in tuned["curve"]] == [40, 2024], tuned
+assert all(p["updates_per_second"] > 0 and p["updates_per_second_separated"] > 0 for p in tuned["curve"]), tuned
+gains = {p["value_size"]: p["updates_per_second_separated"] > p["updates_per_second"] for p in tuned["curve"]}
+assert tuned["min_blob_size"] == (None if not gains[2024] else 40 if gains[40] else 2024), tuned
+PY
+  [ ! -e tuned ] || fail "tune-separation left its directory: $(ls tuned)"
+  refuse 3 "exists" c tune-separation --db t --data-mb 1
+  expect 0 "v2" c get --db t k2
+  refuse 2 "sizes" c tune-separation --db tuned --sizes 8
+}
+
 test_full_output() {
   refuse 3 "standard output" sh -c "'$compassdb' scan --db bin >/dev/full"
   refuse 3 "standard output" sh -c "'$compassdb' get --db t k2 >/dev/full"
@@ -351,7 +368,7 @@ test_import_odd_data() {
 }
 
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families \
-  maintenance full_output corruption lock ldb import export import_odd_data; do
+  maintenance tune_separation full_output corruption lock ldb import export import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

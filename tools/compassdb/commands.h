@@ -24,6 +24,7 @@ void AddLoad(CLI::App* app, Globals* globals);
 void AddPut(CLI::App* app, Globals* globals);
 void AddScan(CLI::App* app, Globals* globals);
 void AddStats(CLI::App* app, Globals* globals);
+void AddTuneSeparation(CLI::App* app, Globals* globals);
 void AddVerify(CLI::App* app, Globals* globals);
 
 // Adds a command that needs --db and opens no database by itself.

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the value size from which it pays to keep values apart on this machine, as HashKV 3.5 does: for
+// pairs of several sizes, loads a database with and without separation, updates it by zipf 0.99 in three
+// phases of the same volume, and compares the throughput of the last.
+#include <compassdb/preset.h>
+#include <fmt/core.h>
+#include <rocksdb/convenience.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "commands.h"
+
+namespace compassdb_cli {
+namespace {
+
+using rocksdb::Status;
+
+constexpr size_t kKeySize = 24;
+constexpr int kPhases = 3;
+
+struct TuneFlags {
+  uint64_t data_mb = 256;
+  std::vector<uint64_t> sizes = {64, 96, 128, 192, 256, 384, 512, 1024};
+  bool json = false;
+};
+
+// Ranks from 0 by Zipf's law with exponent 0.99, by inverting its integral: near enough to the law for
+// all but the first ranks.
+class Zipf {
+ public:
+  explicit Zipf(uint64_t n) : n_(n), top_(std::pow(static_cast<double>(n) + 1, kRest)) {}
+  uint64_t operator()(std::mt19937_64* random) const {
+    const double u = std::uniform_real_distribution<double>(0, 1)(*random);
+    const double x = std::pow(1 + u * (top_ - 1), 1 / kRest) - 1;
+    return std::min(n_ - 1, static_cast<uint64_t>(x));
+  }
+
+ private:
+  static constexpr double kRest = 1 - 0.99;
+  const uint64_t n_;
+  const double top_;
+};
+
+// Keys in no order of their ranks.
+std::string KeyOf(uint64_t rank) {
+  uint64_t x = rank + 1;
+  x *= 0x9e3779b97f4a7c15ULL;
+  x ^= x >> 29;
+  return fmt::format("{:024}", x);
+}
+
+rocksdb::Options OptionsFor(bool separate, uint64_t data_mb) {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.error_if_exists = true;
+  options.write_buffer_size = std::clamp<uint64_t>(data_mb << 14, 1 << 20, 64 << 20);
+  options.max_write_buffer_number = 3;
+  options.max_bytes_for_level_base = 4 * options.write_buffer_size;
+  options.target_file_size_base = options.write_buffer_size;
+  options.compression = rocksdb::kNoCompression;
+  if (separate) {
+    // A preset never fails on these options.
+    compassdb::ApplyPreset(compassdb::Preset::kHashKv, &options).PermitUncheckedError();
+    options.min_blob_size = 0;
+  }
+  return options;
+}
+
+Status Settle(rocksdb::DB* db) {
+  Status s = db->Flush(rocksdb::FlushOptions());
+  return s.ok() ? db->WaitForCompact(rocksdb::WaitForCompactOptions()) : s;
+}
+
+// Updates per second of the last phase.
+Status Measure(const std::string& dir, bool separate, uint64_t pair, uint64_t data_mb, double* rate) {
+  rocksdb::DB* opened = nullptr;
+  Status s = rocksdb::DB::Open(OptionsFor(separate, data_mb), dir, &opened);
+  if (!s.ok()) return s;
+  std::unique_ptr<rocksdb::DB> db(opened);
+  const uint64_t records = (data_mb << 20) / pair;
+  std::mt19937_64 random(pair);
+  const Zipf zipf(records);
+  std::string value(pair - kKeySize, ' ');
+  const auto put = [&](uint64_t rank) {
+    // Bytes that do not repeat from one value to the next.
+    for (size_t i = 0; i + 8 <= value.size(); i += 64) {
+      const uint64_t word = random();
+      memcpy(value.data() + i, &word, sizeof(word));
+    }
+    return db->Put(rocksdb::WriteOptions(), KeyOf(rank), value);
+  };
+  for (uint64_t i = 0; s.ok() && i < records; ++i) s = put(i);
+  for (int phase = 0; s.ok() && phase < kPhases; ++phase) {
+    s = Settle(db.get());
+    const auto start = std::chrono::steady_clock::now();
+    for (uint64_t i = 0; s.ok() && i < records; ++i) s = put(zipf(&random));
+    if (s.ok()) s = Settle(db.get());
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    *rate = static_cast<double>(records) / seconds.count();
+  }
+  const Status closed = db->Close();
+  db.reset();
+  const Status gone = rocksdb::DestroyDB(dir, rocksdb::Options());
+  if (s.ok()) s = closed;
+  return s.ok() ? gone : s;
+}
+
+struct Point {
+  uint64_t pair;
+  double together, apart;
+  double gain() const { return apart / together; }
+};
+
+// The smallest pair from which on separation is faster at every size; null if at none.
+const Point* Choose(const std::vector<Point>& curve) {
+  const Point* choice = nullptr;
+  for (auto it = curve.rbegin(); it != curve.rend() && it->gain() > 1; ++it) choice = &*it;
+  return choice;
+}
+
+void Print(const std::vector<Point>& curve, uint64_t data_mb) {
+  fmt::print("Updates per second, {} MB of pairs with keys of {} bytes\n\n", data_mb, kKeySize);
+  fmt::print("{:>6}  {:>6}  {:>12}  {:>12}  {:>6}\n", "pair", "value", "in tables", "kept apart", "gain");
+  for (const Point& p : curve) {
+    fmt::print("{:>6}  {:>6}  {:>12.0f}  {:>12.0f}  {:>6.2f}\n", p.pair, p.pair - kKeySize, p.together,
+               p.apart, p.gain());
+  }
+  if (const Point* choice = Choose(curve)) {
+    fmt::print("\nmin_blob_size={}\n", choice->pair - kKeySize);
+  } else {
+    fmt::print("\nno size at which separation is faster: enable_blob_files=false\n");
+  }
+}
+
+void PrintJson(const std::vector<Point>& curve, uint64_t data_mb) {
+  nlohmann::ordered_json out;
+  out["data_mb"] = data_mb;
+  out["key_size"] = kKeySize;
+  out["curve"] = nlohmann::ordered_json::array();
+  for (const Point& p : curve) {
+    out["curve"].push_back({{"value_size", p.pair - kKeySize},
+                            {"updates_per_second", p.together},
+                            {"updates_per_second_separated", p.apart}});
+  }
+  const Point* choice = Choose(curve);
+  out["min_blob_size"] = choice == nullptr ? nlohmann::ordered_json(nullptr)
+                                           : nlohmann::ordered_json(choice->pair - kKeySize);
+  fmt::print("{}\n", out.dump());
+}
+
+int Tune(const Globals& globals, const TuneFlags& flags) {
+  std::vector<uint64_t> sizes = flags.sizes;
+  std::sort(sizes.begin(), sizes.end());
+  std::vector<Point> curve;
+  for (const uint64_t pair : sizes) {
+    Point point{pair, 0, 0};
+    for (const bool separate : {false, true}) {
+      const Status s =
+          Measure(globals.db, separate, pair, flags.data_mb, separate ? &point.apart : &point.together);
+      if (!s.ok()) return Fail("tune-separation", s);
+    }
+    if (!globals.quiet) fmt::print(stderr, "pairs of {} B: gain {:.2f}\n", pair, point.gain());
+    curve.push_back(point);
+  }
+  if (flags.json) {
+    PrintJson(curve, flags.data_mb);
+  } else {
+    Print(curve, flags.data_mb);
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddTuneSeparation(CLI::App* app, Globals* globals) {
+  auto flags = std::make_shared<TuneFlags>();
+  CLI::App* command = AddCommand(
+      app, globals, "tune-separation",
+      "Measure from which value size on it pays to keep values apart (min_blob_size), in the new "
+      "directory of --db, which is removed afterwards",
+      [=] { return Tune(*globals, *flags); });
+  command->add_option("--data-mb", flags->data_mb, "data per measurement")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20))
+      ->capture_default_str();
+  command->add_option("--sizes", flags->sizes, "bytes of the pairs, keys of 24 bytes included")
+      ->delimiter(',')
+      ->check(CLI::Range(uint64_t{32}, uint64_t{1} << 20))
+      ->capture_default_str();
+  command->add_flag("--json", flags->json, "the curve and the choice as JSON");
+}
+
+}  // namespace compassdb_cli
