@@ -42,8 +42,9 @@ enum class Preset {
   // keys of different bytes are different.
   kHashRange,
   // "hash-kv" (HashKV): values of 192 bytes or more go to a value store of their own, grouped by the
-  // hash of the key (enable_blob_files, min_blob_size, enable_blob_garbage_collection). The least bytes
-  // written for large values that are updated; a read of such a value costs one read more, a scan one per value.
+  // hash of the key, hot and cold apart (enable_blob_files, min_blob_size, enable_blob_garbage_collection,
+  // value_hot_cold). The least bytes written for large values that are updated; a read of such a value
+  // costs one read more, a scan one per value.
   kHashKv,
   // "bolt-sorted", for families that are nearly only scanned: sorted tables of 1 MB, found by filters and
   // separators, leveled as in LevelDB, many to a file, compacted in groups (BoLT). No index over hashes is

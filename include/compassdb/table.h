@@ -122,9 +122,9 @@ struct PieceTableOptions {
   // Of how many groups kGreedyRandom takes one (d in HashKV 3.3), at least 1. Dynamically changeable.
   uint32_t value_gc_choices = 8;
 
-  // Collections put values that were not updated since they were inserted into segments of their own, which
-  // are left alone until much of them is garbage (HashKV 3.4); with several db_paths into the last of them.
-  // Dynamically changeable.
+  // Values of keys that are updated often have segments of their own, and a collection takes those segments of
+  // its group that give the most garbage per byte copied (HashKV 3.4); with several db_paths the others' go to
+  // the last of them. Half a byte to a byte of memory per value. Dynamically changeable.
   bool value_hot_cold = false;
 
   // What a segment group holds, about (HashKV's main segment); there are 64 to 512 groups.

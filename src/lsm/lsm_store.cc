@@ -113,6 +113,7 @@ std::shared_ptr<const ValueContext> MakeValueContext(const StoreContext& context
   values->paged = options.index_mode == IndexMode::kPaged;
   values->cache = options.values.cache != nullptr ? options.values.cache : options.block_cache;
   values->cache_space = NewValueCacheSpace();
+  values->updates = std::make_shared<UpdateCounts>();
   values->snapshots = context.snapshots;
   values->pinned_runs = context.pinned_value_runs;
   return values;

@@ -36,7 +36,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     job.inputs = version_->values().RunsOf(group_);
     job.snapshots = snapshots;
     job.retain_above = retain_above_;
-    job.hot_cold = options_->values.hot_cold;
+    if (options_->values.hot_cold) job.updates = version_->values().updates();
     job.group_bits = group_bits_;
     job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
     if (last_path > 0) {

@@ -38,11 +38,12 @@ struct ValueRunMeta {
   uint64_t raw_bytes = 0;      // of the values, uncompressed
   uint64_t min_number = 0;     // of its values; 0 and 0 if there are none
   uint64_t max_number = 0;
-  // Bytes of older values of the group that became garbage by this run, about.
-  uint64_t dead_hint = 0;
+  // Bytes of values of the group that are garbage as of this run, about; where a collection left runs
+  // as they are, less what those say. The sum over the group's runs counts.
+  int64_t dead_hint = 0;
   // Bytes of its values that only snapshots see, which are garbage once no snapshot from the first to the
   // last of these is left. Not in the manifest, where they count as garbage: no snapshot outlives a close.
-  uint64_t pinned_hint = 0;
+  int64_t pinned_hint = 0;
   uint64_t pinned_from = UINT64_MAX;
   uint64_t pinned_to = 0;
   uint64_t creation_time = 0;  // seconds since 1970; of a GC's output: of its oldest input

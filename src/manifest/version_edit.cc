@@ -147,23 +147,24 @@ void PutValueRun(std::string* dst, const ValueRunMeta& m) {
   PutFixed64(dst, m.file_id);
   for (uint64_t v : {uint64_t{m.group.prefix}, uint64_t{m.group.bits}, uint64_t{m.cold},
                      m.num_values, m.num_notices, m.records_bytes, m.keys_bytes, m.places_bytes,
-                     m.raw_bytes, m.min_number, m.max_number, m.dead_hint + m.pinned_hint,
-                     m.creation_time}) {
+                     m.raw_bytes, m.min_number, m.max_number,
+                     static_cast<uint64_t>(m.dead_hint + m.pinned_hint), m.creation_time}) {
     PutVarint64(dst, v);
   }
 }
 
 bool GetValueRun(Slice* src, ValueRunMeta* m) {
-  uint64_t prefix = 0, bits = 0, cold = 0;
+  uint64_t prefix = 0, bits = 0, cold = 0, dead = 0;
   if (!GetExtent(src, &m->extent) || !GetFixed64(src, &m->file_id)) return false;
   for (uint64_t* v : {&prefix, &bits, &cold, &m->num_values, &m->num_notices, &m->records_bytes,
                       &m->keys_bytes, &m->places_bytes, &m->raw_bytes, &m->min_number,
-                      &m->max_number, &m->dead_hint, &m->creation_time}) {
+                      &m->max_number, &dead, &m->creation_time}) {
     if (!GetVarint64(src, v)) return false;
   }
   if (bits > kMaxValueGroupBits || prefix >> bits != 0 || cold > 1) return false;
   m->group = {static_cast<uint32_t>(prefix), static_cast<uint32_t>(bits)};
   m->cold = cold != 0;
+  m->dead_hint = static_cast<int64_t>(dead);
   const uint64_t length = m->extent.length;
   return m->records_bytes <= length && m->keys_bytes <= length - m->records_bytes &&
          m->places_bytes <= length - m->records_bytes - m->keys_bytes;

@@ -86,6 +86,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       options->enable_blob_files = true;
       options->min_blob_size = 192;
       options->enable_blob_garbage_collection = true;
+      piece.value_hot_cold = true;
       break;
     case Preset::kBoltSorted:
       piece.point_index = PointIndex::kFilter;

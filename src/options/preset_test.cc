@@ -43,6 +43,7 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_TRUE(Projected(Preset::kHashKv).values.enabled);
   EXPECT_TRUE(Projected(Preset::kHashKv).values.collect);
   EXPECT_EQ(Projected(Preset::kHashKv).values.min_size, 192u);
+  EXPECT_TRUE(Projected(Preset::kHashKv).values.hot_cold);
   EXPECT_EQ(Projected(Preset::kCompassPaper).perfect_hash, perfect_hash::Kind::kCpHash);
   EXPECT_FALSE(Projected(Preset::kDefault).hash_range);
   EXPECT_TRUE(Projected(Preset::kHashRange).hash_range);

@@ -175,7 +175,7 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("value_gc_choices", &P::value_gc_choices, kMutable, kYes,
                 "of so many groups greedy-random takes one"),
       Scalar<P>("value_hot_cold", &P::value_hot_cold, kMutable, kYes,
-                "values that were not updated have segments of their own"),
+                "values that are updated often have segments of their own"),
       Scalar<P>("value_group_bytes", &P::value_group_bytes, kMutable, kYes,
                 "of a segment group, about; there are 64 to 512")};
   return *table;

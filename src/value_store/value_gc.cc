@@ -10,9 +10,11 @@ namespace {
 
 // Values are read and written in rounds of so many bytes, which are held in memory.
 constexpr uint64_t kRoundBytes = 32 << 20;
-// A cold run is rewritten when so much of it is garbage, or when the group has so many of them.
-constexpr double kColdDeadShare = 0.3;
-constexpr size_t kMaxColdRuns = 8;
+// Where hot and cold are apart a collection takes the runs with the most garbage per byte to be copied. What it
+// costs besides, as a share of the group: the more, the more runs it takes at once.
+constexpr double kOverheadShare = 0.1;
+// So many runs of a group may stay as they are: each is one more place to look for a value.
+constexpr size_t kMaxStaying = 24;
 
 // A value or a notice of the group.
 struct Version {
@@ -43,9 +45,8 @@ bool Before(const Version& a, const Version& b) {
 struct Input {
   std::vector<ValueEntry> values;
   std::vector<bool> keep;  // by value: somebody may read it
-  std::vector<bool> hot;   // by value: its key was updated since it was inserted
-  bool stays = false;      // a cold run that is not rewritten
-  uint64_t dead_bytes = 0;
+  bool stays = false;      // the run is not rewritten
+  uint64_t live_bytes = 0, dead_bytes = 0;
 };
 
 class Collection {
@@ -96,10 +97,10 @@ class Collection {
       std::vector<ValueNotice> notices;
       Status s = run.ReadKeys(&input.values, &notices, &deaths_);
       if (!s.ok()) return s;
+      death_runs_.resize(deaths_.size(), i);
       report_->bytes_read += run.meta().keys_bytes;
       report_->values_in += input.values.size();
       input.keep.resize(input.values.size());
-      input.hot.resize(input.values.size());
       for (uint32_t slot = 0; slot < input.values.size(); ++slot) {
         const ValueEntry& e = input.values[slot];
         versions_.push_back({e.h1, e.h2, i, slot, false, e.sequence});
@@ -122,13 +123,11 @@ class Collection {
     for (size_t begin = 0; begin < versions_.size();) {
       size_t end = begin + 1;
       while (end < versions_.size() && SameKey(versions_[begin], versions_[end])) ++end;
-      size_t values = 0;
       SequenceNumber newer = kMaxSequenceNumber;  // of what supersedes the version
       for (size_t i = begin; i < end; ++i) {
         const Version& v = versions_[i];
         if (i > begin && v.sequence < versions_[i - 1].sequence) newer = versions_[i - 1].sequence;
         if (v.notice) continue;
-        ++values;
         Input& input = inputs_[v.run];
         if (dead_numbers_.count(input.values[v.slot].number) != 0) continue;
         if (newer == kMaxSequenceNumber) {
@@ -137,10 +136,6 @@ class Collection {
           input.keep[v.slot] = true;
           pinned_.push_back({v.h1, input.values[v.slot].size, first, last});
         }
-      }
-      for (size_t i = begin; i < end; ++i) {
-        const Version& v = versions_[i];
-        if (!v.notice) inputs_[v.run].hot[v.slot] = values > 1;
       }
       begin = end;
     }
@@ -156,20 +151,43 @@ class Collection {
     return {*first, *std::prev(end)};
   }
 
+  // With hot and cold apart, runs stay that would cost more to copy than they are worth.
   void ChooseStaying() {
-    size_t cold_runs = 0;
-    for (const ValueRunRef& run : job_.inputs) cold_runs += run->meta().cold ? 1 : 0;
+    uint64_t bytes = 0;
+    std::vector<size_t> order;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       Input& input = inputs_[i];
-      const ValueRunMeta& meta = job_.inputs[i]->meta();
       for (size_t slot = 0; slot < input.values.size(); ++slot) {
-        if (!input.keep[slot]) input.dead_bytes += input.values[slot].size;
+        (input.keep[slot] ? input.live_bytes : input.dead_bytes) += input.values[slot].size;
       }
-      input.stays = job_.hot_cold && meta.cold && cold_runs <= kMaxColdRuns &&
-                    job_.group.Contains(meta.group) &&
-                    static_cast<double>(input.dead_bytes) <=
-                        kColdDeadShare * static_cast<double>(meta.records_bytes);
+      bytes += input.live_bytes + input.dead_bytes;
+      // Runs of wider groups are divided.
+      input.stays = job_.updates != nullptr && !input.values.empty() &&
+                    job_.inputs[i]->meta().group.bits == job_.group_bits;
+      if (input.stays) order.push_back(i);
     }
+    const auto worth = [this](size_t i) {
+      return static_cast<double>(inputs_[i].dead_bytes) / static_cast<double>(inputs_[i].live_bytes + 1);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return worth(a) > worth(b); });
+    const double overhead = kOverheadShare * static_cast<double>(bytes);
+    double dead = 0, live = 0, best = 0;
+    size_t taken = 0;
+    for (size_t n = 0; n < order.size(); ++n) {
+      dead += static_cast<double>(inputs_[order[n]].dead_bytes);
+      live += static_cast<double>(inputs_[order[n]].live_bytes);
+      if (dead > best * (live + overhead)) {
+        best = dead / (live + overhead);
+        taken = n + 1;
+      }
+    }
+    for (size_t n = 0; n < taken; ++n) inputs_[order[n]].stays = false;
+    order.erase(order.begin(), order.begin() + static_cast<ptrdiff_t>(taken));
+    if (order.size() <= kMaxStaying) return;
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return inputs_[a].live_bytes < inputs_[b].live_bytes;
+    });
+    for (size_t n = 0; n < order.size() - kMaxStaying / 2; ++n) inputs_[order[n]].stays = false;
   }
 
   // What the group must go on to know, since its dead values are still there or may come.
@@ -181,19 +199,33 @@ class Collection {
       bool older_remains = false;
       for (size_t i = end; i-- > begin;) {
         const Version& v = versions_[i];
-        const bool stays_a_value =
-            !v.notice && (inputs_[v.run].keep[v.slot] || inputs_[v.run].stays);
-        if (!stays_a_value && (older_remains || v.sequence > job_.retain_above)) {
+        const bool stays = inputs_[v.run].stays;
+        if (!v.notice && (stays || inputs_[v.run].keep[v.slot])) {
+          older_remains = true;
+        } else if (stays) {
+          older_remains = false;  // the notice says so of all of them
+        } else if (older_remains || v.sequence > job_.retain_above) {
           out->AddNotice({v.h1, v.h2, v.sequence});
-          older_remains = false;  // it says so of all of them
+          older_remains = false;
         }
-        if (stays_a_value) older_remains = true;
       }
       begin = end;
+    }
+    std::unordered_set<uint64_t> known_dead;
+    for (size_t i = 0; i < deaths_.size(); ++i) {
+      if (inputs_[death_runs_[i]].stays) known_dead.insert(deaths_[i].number);
     }
     uint64_t dropped = 0;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const Input& input = inputs_[i];
+      const ValueRunMeta& meta = job_.inputs[i]->meta();
+      if (input.stays) {
+        const uint64_t h1 = meta.group.bits == 0 ? 0 : uint64_t{meta.group.prefix} << (64 - meta.group.bits);
+        if (meta.dead_hint != 0) out->AddDeadHint(h1, -meta.dead_hint);
+        if (meta.pinned_hint != 0) {
+          out->AddPinnedHint(h1, -meta.pinned_hint, meta.pinned_from, meta.pinned_to);
+        }
+      }
       for (size_t slot = 0; slot < input.values.size(); ++slot) {
         if (input.keep[slot]) continue;
         const ValueEntry& e = input.values[slot];
@@ -202,7 +234,9 @@ class Collection {
           continue;
         }
         out->AddDeadHint(e.h1, e.size);
-        if (dead_numbers_.count(e.number) != 0) out->AddDeath({e.h1, e.number});
+        if (dead_numbers_.count(e.number) != 0 && known_dead.count(e.number) == 0) {
+          out->AddDeath({e.h1, e.number});
+        }
       }
     }
     report_->values_dropped += dropped;
@@ -220,7 +254,7 @@ class Collection {
       if (input.stays) continue;
       for (size_t slot = 0; slot < input.values.size(); ++slot) {
         if (!input.keep[slot]) continue;
-        const bool is_cold = job_.hot_cold && (job_.inputs[i]->meta().cold || !input.hot[slot]);
+        const bool is_cold = job_.updates != nullptr && !job_.updates->Hot(input.values[slot].h1);
         if (is_cold == cold) items.push_back({input.values[slot], i});
       }
     }
@@ -272,6 +306,7 @@ class Collection {
   std::vector<Version> versions_;
   std::vector<Pinned> pinned_;
   std::vector<ValueDeath> deaths_;
+  std::vector<uint32_t> death_runs_;  // of each, the input that says so
   std::unordered_set<uint64_t> dead_numbers_;
   uint64_t oldest_ = UINT64_MAX;
 };

@@ -12,6 +12,7 @@
 
 #include "manifest/version_edit.h"
 #include "store/value_options.h"
+#include "value_store/update_counts.h"
 #include "value_store/value_version.h"
 
 namespace compassdb {
@@ -21,7 +22,7 @@ struct ValueGcJob {
   std::vector<ValueRunRef> inputs;  // all runs of the group
   std::vector<SequenceNumber> snapshots;  // ascending
   SequenceNumber retain_above = kMaxSequenceNumber;
-  bool hot_cold = false;
+  const UpdateCounts* updates = nullptr;  // not null: hot and cold values apart
   uint32_t group_bits = 0;  // of the output
   // Where the output goes; cold values may go to another path.
   std::function<Status(CompactionFileWriter**)> file;

@@ -35,11 +35,11 @@ ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMe
     : context_(std::move(context)),
       meta_(meta),
       cache_key_(IndexCache::NewKey(IndexCache::Kind::kIndex)) {
-  if (meta_.pinned_hint > 0 && context_->pinned_runs != nullptr) ++*context_->pinned_runs;
+  if (meta_.pinned_hint != 0 && context_->pinned_runs != nullptr) ++*context_->pinned_runs;
 }
 
 ValueRun::~ValueRun() {
-  if (meta_.pinned_hint > 0 && context_->pinned_runs != nullptr) --*context_->pinned_runs;
+  if (meta_.pinned_hint != 0 && context_->pinned_runs != nullptr) --*context_->pinned_runs;
   if (const Places* places = places_.load(std::memory_order_acquire)) {
     context_->tables->index_usage.Subtract(places->memory());
     delete places;

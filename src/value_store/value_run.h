@@ -18,6 +18,7 @@
 #include "table/read_options.h"
 #include "table/table_context.h"
 #include "util/mutex.h"
+#include "value_store/update_counts.h"
 #include "value_store/value_writer.h"
 
 namespace compassdb {
@@ -31,6 +32,7 @@ struct ValueContext {
   uint64_t cache_space = 0;               // NewValueCacheSpace()
   // Those that are held, ascending; null: there are none, ever.
   std::function<std::vector<SequenceNumber>()> snapshots;
+  std::shared_ptr<UpdateCounts> updates;  // of its keys; null: nobody wants to know
   std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
 };
 

@@ -200,13 +200,14 @@ class ValueGcTest : public ValueRunTest {
   }
   // Collects; the group's runs are then those of the result.
   void Collect(std::vector<ValueRunMeta>* metas, std::vector<SequenceNumber> snapshots = {},
-               SequenceNumber retain_above = kMaxSequenceNumber, bool hot_cold = false) {
+               SequenceNumber retain_above = kMaxSequenceNumber,
+               const UpdateCounts* updates = nullptr) {
     auto file = NewFile(next_++);
     ValueGcJob job;
     job.inputs = Open(*metas);
     job.snapshots = std::move(snapshots);
     job.retain_above = retain_above;
-    job.hot_cold = hot_cold;
+    job.updates = updates;
     job.file = [&](CompactionFileWriter** out) {
       *out = file.get();
       return Status::OK();
@@ -318,30 +319,53 @@ TEST_F(ValueGcTest, TwoValuesOfOneSequenceLiveByThemselves) {
 TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
   std::vector<Item> first;
   for (int i = 0; i < 100; ++i) first.push_back({i, static_cast<SequenceNumber>(i + 1)});
+  UpdateCounts updates;
+  updates.Reserve(1 << 16);
+  for (int key : {1, 1, 2, 2}) updates.Add(hasher_(Key(key)).h1);
   std::vector<ValueRunMeta> runs = {WriteRun(first), WriteRun({{1, 200}, {2, 201}})};
-  Collect(&runs, {}, kMaxSequenceNumber, /*hot_cold=*/true);
+  Collect(&runs, {}, kMaxSequenceNumber, &updates);
   ASSERT_EQ(runs.size(), 2u);
-  const ValueRunMeta& cold = runs[0].cold ? runs[0] : runs[1];
+  const ValueRunMeta cold = runs[0].cold ? runs[0] : runs[1];
   EXPECT_TRUE(cold.cold);
   EXPECT_EQ(cold.num_values, 98u);
   const uint64_t cold_id = cold.run_id;
-  // A cold value is updated: it stays behind, known to be garbage.
-  runs.push_back(WriteRun({{50, 300}}));
-  runs.push_back(WriteRun({}, {{51, 301}}));
-  Collect(&runs, {}, kMaxSequenceNumber, true);
-  const auto stayed = std::find_if(runs.begin(), runs.end(),
-                                   [&](const ValueRunMeta& m) { return m.run_id == cold_id; });
-  ASSERT_NE(stayed, runs.end());
-  uint64_t garbage = 0;
-  for (const ValueRunMeta& m : runs) garbage += m.dead_hint;
-  EXPECT_GT(garbage, 0u);
-  EXPECT_TRUE(Has(runs, 50, 300));
+  // Two cold values end while there is a run that is nothing but garbage: that one goes, they stay behind,
+  // known to be garbage.
+  std::vector<Item> young, younger;
+  for (int i = 200; i < 240; ++i) {
+    young.push_back({i, static_cast<SequenceNumber>(i + 100)});
+    younger.push_back({i, static_cast<SequenceNumber>(i + 200)});
+  }
+  younger.push_back({50, 500});
+  runs.push_back(WriteRun(young));
+  runs.back().dead_hint = 12345;  // whatever was believed until now
+  const uint64_t young_id = runs.back().run_id;
+  runs.push_back(WriteRun(younger));
+  runs.back().dead_hint = 678;
+  runs.push_back(WriteRun({}, {{51, 501}}));
+  for (int round = 0; round < 3; ++round) {
+    Collect(&runs, {}, kMaxSequenceNumber, &updates);
+    const auto has = [&](uint64_t id) {
+      return std::any_of(runs.begin(), runs.end(), [id](const ValueRunMeta& m) { return m.run_id == id; });
+    };
+    EXPECT_FALSE(has(young_id));
+    if (round > 0) break;
+    EXPECT_TRUE(has(cold_id));
+    int64_t garbage = 0;
+    for (const ValueRunMeta& m : runs) garbage += m.dead_hint;
+    const auto of_two = static_cast<int64_t>(2 * cold.records_bytes / 98);
+    EXPECT_GE(garbage, of_two * 9 / 10);
+    EXPECT_LE(garbage, of_two * 11 / 10);
+  }
+  EXPECT_TRUE(Has(runs, 50, 500));
+  EXPECT_TRUE(Has(runs, 220, 420));
+  EXPECT_FALSE(Has(runs, 220, 320));
   // The option off: everything is written once more, without the garbage.
   Collect(&runs);
   EXPECT_FALSE(Has(runs, 50, 51));
   EXPECT_FALSE(Has(runs, 51, 52));
   EXPECT_TRUE(Has(runs, 52, 53));
-  EXPECT_TRUE(Has(runs, 50, 300));
+  EXPECT_TRUE(Has(runs, 50, 500));
 }
 
 TEST(ValueGcPolicyTest, CollectsBeyondTheReserveOnly) {

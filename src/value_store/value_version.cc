@@ -209,21 +209,27 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     if (groups.empty() || !(groups.back().group == widest[i])) groups.push_back({widest[i]});
     index[i] = static_cast<uint32_t>(groups.size() - 1);
   }
+  struct Hints {
+    int64_t dead = 0, pinned = 0;
+  };
+  std::vector<Hints> hints(groups.size());
   for (const ValueRunRef& run : runs_) {
     const ValueRunMeta& meta = run->meta();
     Group& group = groups[index[meta.group.prefix << (bits_ - meta.group.bits)]];
+    Hints& hint = hints[static_cast<size_t>(&group - groups.data())];
     group.bytes += meta.extent.length;
-    group.dead_bytes += meta.dead_hint;
-    if (meta.pinned_hint > 0) {
-      (held(meta) ? group.pinned_bytes : group.dead_bytes) += meta.pinned_hint;
-    }
+    hint.dead += meta.dead_hint;
+    if (meta.pinned_hint != 0) (held(meta) ? hint.pinned : hint.dead) += meta.pinned_hint;
     group.newest = std::max(group.newest, meta.creation_time);
   }
-  std::erase_if(groups, [](const Group& g) { return g.bytes == 0; });
-  for (Group& g : groups) {
-    g.dead_bytes = std::min(g.dead_bytes, g.bytes);
-    g.pinned_bytes = std::min(g.pinned_bytes, g.bytes - g.dead_bytes);
+  const auto within = [](int64_t hint, uint64_t limit) {
+    return std::min(limit, static_cast<uint64_t>(std::max<int64_t>(hint, 0)));
+  };
+  for (size_t i = 0; i < groups.size(); ++i) {
+    groups[i].dead_bytes = within(hints[i].dead, groups[i].bytes);
+    groups[i].pinned_bytes = within(hints[i].pinned, groups[i].bytes - groups[i].dead_bytes);
   }
+  std::erase_if(groups, [](const Group& g) { return g.bytes == 0; });
   return groups;
 }
 
@@ -258,6 +264,7 @@ size_t ValueVersion::MemoryBytes() const {
   size_t bytes = HeapBytes(sizeof(*this) + kSharedControlBytes) + HeapBytes(runs_) + HeapBytes(by_group_);
   for (const auto& group : by_group_) bytes += HeapBytes(group);
   for (const ValueRunRef& run : runs_) bytes += run->MemoryBytes();
+  if (updates() != nullptr) bytes += updates()->MemoryBytes();
   return bytes;
 }
 

@@ -56,6 +56,7 @@ class ValueVersion {
   // Garbage, about, with what snapshots may still see of it.
   uint64_t superseded_bytes() const { return superseded_bytes_; }
   size_t MemoryBytes() const;
+  UpdateCounts* updates() const { return context_->updates.get(); }
 
  private:
   // NotFound if the value is in no run.

@@ -92,7 +92,8 @@ Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumb
       type = rocksdb::kNoCompression;
     }
   }
-  Batch& batch = BatchOf(hash.h1);
+  const bool cold = options_.updates != nullptr ? !options_.updates->Hot(hash.h1) : options_.cold;
+  Batch& batch = BatchOf(hash.h1, cold);
   std::string& out = batch.records;
   const size_t begin = out.size();
   PutFixed32(&out, 0);
@@ -121,8 +122,8 @@ Status ValueWriter::AddRecord(Batch* batch, ValueEntry entry, size_t begin, uint
 }
 
 Status ValueWriter::WriteRound() {
-  for (auto& [prefix, batch] : batches_) {
-    if (Status s = WriteRun(prefix, &batch); !s.ok()) return s;
+  for (auto& [key, batch] : batches_) {
+    if (Status s = WriteRun(key, &batch); !s.ok()) return s;
     batch = Batch();  // the memory, too: it comes back group by group
   }
   batches_.clear();
@@ -130,14 +131,14 @@ Status ValueWriter::WriteRound() {
   return Status::OK();
 }
 
-Status ValueWriter::WriteRun(uint32_t prefix, Batch* batch) {
+Status ValueWriter::WriteRun(const BatchKey& key, Batch* batch) {
   CompactionFileWriter* file = nullptr;
   Status s = options_.file(&file);
   if (!s.ok()) return s;
   ValueRunMeta& meta = runs_.emplace_back();
   meta.run_id = options_.new_number();
-  meta.group = {prefix, options_.group_bits};
-  meta.cold = options_.cold;
+  meta.group = {key.first, options_.group_bits};
+  meta.cold = key.second;
   meta.file_id = file->file_id();
   meta.creation_time = options_.creation_time;
   meta.num_values = batch->entries.size();

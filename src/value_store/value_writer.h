@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/internal_key.h"
@@ -19,6 +20,7 @@
 #include "rocksdb/compression_type.h"
 #include "rocksdb/status.h"
 #include "table/compaction_file.h"
+#include "value_store/update_counts.h"
 
 namespace compassdb {
 
@@ -51,7 +53,8 @@ class ValueWriter {
     uint32_t group_bits = 0;
     rocksdb::CompressionType compression = rocksdb::kNoCompression;
     int compression_level = 32767;  // the library's default
-    bool cold = false;
+    bool cold = false;  // what moves here is
+    const UpdateCounts* updates = nullptr;  // not null: what is added is hot or cold by them
     uint64_t round_bytes = 64 << 20;
     uint64_t creation_time = 0;
     // Called when there is something to write.
@@ -69,10 +72,10 @@ class ValueWriter {
   void AddNotice(const ValueNotice& notice) { BatchOf(notice.h1).notices.push_back(notice); }
   // No table names the value any more.
   void AddDeath(const ValueDeath& death) { BatchOf(death.h1).deaths.push_back(death.number); }
-  // So many bytes of older values of the key's group became garbage, about.
-  void AddDeadHint(uint64_t h1, uint64_t bytes) { BatchOf(h1).dead_hint += bytes; }
+  // So many bytes of older values of the key's group became garbage, about. Negative: fewer than runs say.
+  void AddDeadHint(uint64_t h1, int64_t bytes) { BatchOf(h1).dead_hint += bytes; }
   // So many bytes of the key's group are there for snapshots of this range alone.
-  void AddPinnedHint(uint64_t h1, uint64_t bytes, SequenceNumber from, SequenceNumber to) {
+  void AddPinnedHint(uint64_t h1, int64_t bytes, SequenceNumber from, SequenceNumber to) {
     Batch& batch = BatchOf(h1);
     batch.pinned_hint += bytes;
     batch.pinned_from = std::min(batch.pinned_from, from);
@@ -91,21 +94,23 @@ class ValueWriter {
     std::vector<ValueNotice> notices;
     std::vector<uint64_t> deaths;
     uint64_t raw_bytes = 0;
-    uint64_t dead_hint = 0;
-    uint64_t pinned_hint = 0;
+    int64_t dead_hint = 0;
+    int64_t pinned_hint = 0;
     SequenceNumber pinned_from = UINT64_MAX;
     SequenceNumber pinned_to = 0;
   };
-  Batch& BatchOf(uint64_t h1) {
-    return batches_[options_.group_bits == 0 ? 0
-                                             : static_cast<uint32_t>(h1 >> (64 - options_.group_bits))];
+  using BatchKey = std::pair<uint32_t, bool>;  // prefix, cold
+  Batch& BatchOf(uint64_t h1) { return BatchOf(h1, options_.cold); }
+  Batch& BatchOf(uint64_t h1, bool cold) {
+    const uint32_t bits = options_.group_bits;
+    return batches_[{bits == 0 ? 0 : static_cast<uint32_t>(h1 >> (64 - bits)), cold}];
   }
   Status AddRecord(Batch* batch, ValueEntry entry, size_t begin, uint64_t raw);
   Status WriteRound();
-  Status WriteRun(uint32_t prefix, Batch* batch);
+  Status WriteRun(const BatchKey& key, Batch* batch);
 
   const Options options_;
-  std::map<uint32_t, Batch> batches_;  // by prefix
+  std::map<BatchKey, Batch> batches_;
   uint64_t pending_bytes_ = 0;
   uint64_t next_number_ = 0;
   uint64_t numbers_left_ = 0;

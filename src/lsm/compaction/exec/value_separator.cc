@@ -8,8 +8,9 @@ namespace compassdb {
 namespace {
 
 ValueWriter::Options WriterOptions(const StoreContext* context, const StoreOptions* options,
-                                   uint32_t group_bits, JobFile* file) {
+                                   uint32_t group_bits, const UpdateCounts* updates, JobFile* file) {
   ValueWriter::Options o;
+  o.updates = updates;
   o.group_bits = group_bits;
   o.compression = options->values.compression;
   o.compression_level = options->compression_level;
@@ -28,9 +29,13 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
       separates_(options->values.enabled && job_.level >= options->values.starting_level),
       tells_(job_.version != nullptr && !job_.version->values().empty()),
       file_(context, options, job_.path, job_.flush),
-      writer_(WriterOptions(context, options, job_.group_bits, &file_)) {
+      updates_(separates_ && options->values.hot_cold && job_.version != nullptr
+                   ? job_.version->values().updates()
+                   : nullptr),
+      writer_(WriterOptions(context, options, job_.group_bits, updates_, &file_)) {
   if (!tells_) return;
   const ValueStats stats = job_.version->values().Stats();
+  if (updates_ != nullptr) updates_->Reserve(stats.values);
   mean_record_ = stats.values == 0 ? 0 : stats.total_bytes / stats.values;
 }
 
@@ -53,7 +58,7 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
     if (newest) fresh_key_ = user_key.ToString();
     if (tells_) Tell(user_key, hash, sequence, separate, newest);
     // A snapshot keeps it, for now.
-    if (!newest && separate) writer_.AddDeadHint(hash.h1, value->size());
+    if (!newest && separate) writer_.AddDeadHint(hash.h1, static_cast<int64_t>(value->size()));
   }
   if (!separate) return Status::OK();
   ref_.clear();
@@ -70,7 +75,8 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
 void ValueSeparator::Tell(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence,
                           bool separated, bool newest) {
   if (!job_.version->MayHold(user_key, hash)) return;
-  if (newest) writer_.AddDeadHint(hash.h1, mean_record_);
+  if (newest) writer_.AddDeadHint(hash.h1, static_cast<int64_t>(mean_record_));
+  if (newest && updates_ != nullptr) updates_->Add(hash.h1);
   if (!separated) {
     writer_.AddNotice({hash.h1, static_cast<uint32_t>(hash.h2 >> 32), sequence});
   }

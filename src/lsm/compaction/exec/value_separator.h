@@ -61,6 +61,7 @@ class ValueSeparator {
   const bool tells_;
   uint64_t mean_record_ = 0;  // bytes, of the values that there are
   JobFile file_;
+  UpdateCounts* const updates_;  // null: hot and cold values lie together
   ValueWriter writer_;
   std::string key_, ref_;
   std::optional<std::string> fresh_key_;  // of the last record from a memtable

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often keys were updated of late, about: which values are hot (HashKV 3.4, where one bit says whether a
+// key was updated since it was inserted; a count tells a key that is updated all the time from one that
+// happened to be).
+//
+// A byte per slot of hashes, half as many slots as keys at least; a slot is shared by the keys that fall into it. When there were as many updates
+// as there are slots, all counts are halved, and the count from which on a slot is hot is set anew, so that
+// about one in kHotShare is. Nothing is kept over a close.
+//
+// Thread safety: all methods.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class UpdateCounts {
+ public:
+  UpdateCounts() = default;
+
+  // Makes room for about so many keys. Counts stay.
+  void Reserve(uint64_t keys);
+  // An update of a key with this hash (KeyHash::h1). Nothing happens before Reserve.
+  void Add(uint64_t h1);
+  bool Hot(uint64_t h1) const;
+  size_t MemoryBytes() const;
+
+  static constexpr uint64_t kHotShare = 20;
+  static constexpr uint64_t kMinSlots = 1 << 12;
+  static constexpr uint64_t kMaxSlots = 1 << 26;
+
+ private:
+  struct Table {
+    explicit Table(uint32_t b) : bits(b), counts(size_t{1} << b) {}
+    const uint32_t bits;
+    std::vector<std::atomic<uint8_t>> counts;
+    std::atomic<uint64_t> updates{0};  // since the last halving
+    std::atomic<uint32_t> hot_from{2};
+  };
+  void Halve(Table* table);
+
+  std::atomic<Table*> current_{nullptr};
+  mutable Mutex mu_;
+  std::vector<std::unique_ptr<Table>> tables_ GUARDED_BY(mu_);  // the last is current; others may be in use
+};
+
+}  // namespace compassdb
