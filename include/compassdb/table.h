@@ -116,6 +116,10 @@ struct PieceTableOptions {
   // enable_blob_garbage_collection is set. Dynamically changeable.
   uint32_t value_reserve_percent = 30;
 
+  // The same once nothing was flushed for five seconds, where it is less than value_reserve_percent: garbage is
+  // collected while there is time for it. Dynamically changeable.
+  uint32_t value_idle_reserve_percent = 100;
+
   // In text "greedy", "cost-benefit", "greedy-random" or "random". Dynamically changeable.
   ValueGcPolicy value_gc_policy = ValueGcPolicy::kGreedy;
 

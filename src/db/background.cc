@@ -133,13 +133,21 @@ void DBImpl::SchedulePurge() {
   }
 }
 
+void DBImpl::StartHousekeeping() {
+  SchedulePurge();  // what was dead at the last close, or in a crash
+  stats_dump_.Schedule();
+  idle_looks_.Schedule();
+}
+
 void DBImpl::TrackFiles(const JobReport& report) {
   auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
   if (space == nullptr) return;
-  for (const std::string& path : report.output_paths) {
-    uint64_t bytes = 0;
-    // One that is gone already is not tracked.
-    if (config_.fs->GetFileSize(path, &bytes).ok()) space->Track(path, bytes);
+  for (const auto* paths : {&report.output_paths, &report.value_paths}) {
+    for (const std::string& path : *paths) {
+      uint64_t bytes = 0;
+      // One that is gone already is not tracked.
+      if (config_.fs->GetFileSize(path, &bytes).ok()) space->Track(path, bytes);
+    }
   }
   if (!report.output_paths.empty() && space->IsMaxAllowedSpaceReached()) {
     SetBackgroundError(Status::SpaceLimit("Max allowed space was reached"),

@@ -105,6 +105,7 @@ Status DBImpl::Shutdown() {
     closed_ = true;
   }
   stats_dump_.Stop();
+  idle_looks_.Stop();
   std::unique_ptr<ExclusiveWrite> abandoned;  // LockWAL without UnlockWAL
   {
     MutexLock lock(&mu_);

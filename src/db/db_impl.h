@@ -34,6 +34,7 @@
 #include "db/db_config.h"
 #include "db/error_handler.h"
 #include "db/event_log.h"
+#include "db/idle_looks.h"
 #include "db/info_log.h"
 #include "db/listeners.h"
 #include "db/secondary.h"
@@ -307,6 +308,7 @@ class DBImpl final : public rocksdb::DB {
   friend class Secondary;
   friend class PropertyReader;
   friend class StatsDump;
+  friend class IdleLooks;
   friend struct IntProperties;
 
   Status Shutdown();
@@ -387,6 +389,7 @@ class DBImpl final : public rocksdb::DB {
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
   void MaybeSchedule() REQUIRES(mu_);
   void StartQueued() REQUIRES(mu_);
+  void StartHousekeeping() EXCLUDES(mu_);
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
       EXCLUDES(mu_);
@@ -519,6 +522,7 @@ class DBImpl final : public rocksdb::DB {
   std::atomic<uint64_t> options_number_{0};
 
   StatsDump stats_dump_{this};
+  IdleLooks idle_looks_{this};
 
   // Last: its threads end before what they use.
   std::unique_ptr<Scheduler> scheduler_;

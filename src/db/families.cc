@@ -90,6 +90,7 @@ Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
   if (handle == nullptr) return Status::InvalidArgument("CreateColumnFamily: handle is null");
   Status s = CreateFamily(options, name, handle);
   if (!s.ok()) return s;
+  idle_looks_.Schedule();
   s = PersistOptions();
   if (!s.ok()) {
     // The family is there; a caller that sees an error expects no handle.
@@ -120,6 +121,7 @@ Status DBImpl::CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescr
     handles->push_back(handle);
   }
   if (!handles->empty()) {
+    idle_looks_.Schedule();
     Status persisted = PersistOptions();
     if (s.ok()) s = persisted;
   }

@@ -195,8 +195,7 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
       db_->UpdateStall(&db_->stall_changes_);
       db_->MaybeSchedule();
     }
-    db_->SchedulePurge();  // what was dead at the last close, or in a crash
-    db_->stats_dump_.Schedule();
+    db_->StartHousekeeping();
   }
   *db = db_.release();
   return Status::OK();

@@ -53,6 +53,7 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
     MaybeSchedule();
   }
   NotifyStalls();
+  idle_looks_.Schedule();
   return PersistOptions();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Separated values (HashKV) through the database: what reads see, what collections leave, what a crash keeps.
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <set>
 #include <thread>
@@ -243,6 +244,27 @@ TEST_F(ValueStoreTest, TwoVersionsOfOneFlushLeaveNothingBehind) {
   Settle();
   EXPECT_LT(ValueBytes(), kKeys * 550u + (256 << 10));
   for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 1));
+}
+
+TEST_F(ValueStoreTest, GarbageWithinTheReserveIsCollectedInIdleTime) {
+  piece_.value_reserve_percent = 80;
+  UsePieces();
+  options_.write_buffer_size = 256 << 10;
+  OpenDb();
+  constexpr int kKeys = 8000;
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  for (int i = 0; i < kKeys / 2; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1)).ok());
+  Flush();
+  Settle();
+  const uint64_t garbage = Garbage();
+  EXPECT_GT(garbage, kKeys / 4 * 500u);
+  ASSERT_TRUE(db_->SetOptions({{"table_factory", "{value_idle_reserve_percent=5}"}}).ok());
+  // Five seconds after the last flush, and as long as it takes.
+  for (int i = 0; i < 600 && Garbage() > garbage / 4; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_LE(Garbage(), garbage / 4);
+  for (int i = 0; i < kKeys; i += 7) ASSERT_EQ(Get(Key(i)), Value(i < kKeys / 2 ? i + 1 : i)) << i;
 }
 
 // Writers wait for collections rather than break it: the reserve of 30 per cent, copies included.

@@ -431,6 +431,9 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
   }
   // Before their file is unpinned, which would be taken for empty otherwise.
   values_.Install(edit, tables->values);
+  if (!edit.added_values.empty() && edit.deleted_values.empty()) {
+    values_.NoteWritten(context_->clock->NowMicros() / 1000000);
+  }
   {
     MutexLock lock(&handles_mu_);
     for (const VersionEdit::Added& a : edit.added) {

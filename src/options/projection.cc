@@ -151,6 +151,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   values.compression = options.blob_compression_type;
   values.collect = options.enable_blob_garbage_collection;
   values.reserve_percent = table.piece.value_reserve_percent;
+  values.idle_reserve_percent = table.piece.value_idle_reserve_percent;
   values.force_threshold = options.blob_garbage_collection_force_threshold;
   values.policy = table.piece.value_gc_policy;
   values.policy_d = table.piece.value_gc_choices;

@@ -170,6 +170,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
                 "1 to 64, per table that is built"),
       Scalar<P>("value_reserve_percent", &P::value_reserve_percent, kMutable, kYes,
                 "garbage per live bytes of separated values"),
+      Scalar<P>("value_idle_reserve_percent", &P::value_idle_reserve_percent, kMutable, kYes,
+                "the same once nothing was flushed for five seconds, where it is less"),
       Scalar<P>("value_gc_policy", &P::value_gc_policy, kMutable, kYes,
                 "greedy, cost-benefit, greedy-random or random: which group is collected"),
       Scalar<P>("value_gc_choices", &P::value_gc_choices, kMutable, kYes,

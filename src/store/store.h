@@ -343,6 +343,8 @@ class Store {
   // [mutex] A flush of so many bytes would take separated values over their bound, and collections that
   // run, or that PickCompaction has to give, can make room.
   virtual bool AwaitsCollection(uint64_t flush_bytes) const = 0;
+  // [mutex] PickCompaction may have something when nothing happened for a while.
+  virtual bool WantsIdleLooks() const = 0;
   // [mutex] What separated values may take now, bytes; 0: anything.
   virtual uint64_t ValueBound() const = 0;
   // [mutex] The family was dropped: nothing may be picked; extents are released with the last view.

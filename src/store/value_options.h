@@ -20,6 +20,7 @@ struct ValueOptions {
   bool collect = true;
   // Garbage that is tolerated, as per cent of the live bytes.
   uint32_t reserve_percent = 30;
+  uint32_t idle_reserve_percent = 100;  // the same when nothing was written for a while, if it is less
   // A group with more garbage than this share of its bytes is collected although there is room; 1: none.
   double force_threshold = 1.0;
   ValueGcPolicy policy = ValueGcPolicy::kGreedy;
@@ -28,6 +29,10 @@ struct ValueOptions {
   bool hot_cold = false;  // values that were not updated go to segments of their own
   uint64_t group_bytes = 64ull << 20;  // about what a group is to hold (main segment)
   std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
+
+  bool collects_when_idle() const {
+    return enabled && collect && idle_reserve_percent < reserve_percent;
+  }
 };
 
 }  // namespace compassdb

@@ -14,6 +14,8 @@ namespace {
 constexpr uint32_t kMinGroupBits = 6;
 constexpr uint32_t kMaxGroupBits = 9;
 static_assert(kMaxGroupBits <= kMaxValueGroupBits);
+// Nothing was written for so long: there is time for collections.
+constexpr uint64_t kIdleSeconds = 5;
 
 }  // namespace
 
@@ -90,19 +92,29 @@ void ValueStore::MarkDropped() {
   for (const ValueRunRef& run : version_->runs()) run->MarkObsolete();
 }
 
+std::optional<ValueGroup> ValueStore::Choose(const ValueOptions& options, uint64_t now_seconds,
+                                             Random* random) const {
+  if (version_->empty() || version_->superseded_bytes() == 0) return std::nullopt;
+  const ValueGcInput input{version_->Groups(), busy_, now_seconds};
+  if (!options.collects_when_idle() || now_seconds < written_at_ + kIdleSeconds) {
+    return PickValueGroup(input, options, random);
+  }
+  ValueOptions idle = options;
+  idle.reserve_percent = options.idle_reserve_percent;
+  idle.flush_bytes = 0;
+  return PickValueGroup(input, idle, random);
+}
+
 std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
                                                 uint64_t now_seconds) {
-  if (version_->empty()) return std::nullopt;
-  const std::optional<ValueGroup> picked =
-      PickValueGroup({version_->Groups(), busy_, now_seconds}, options, &random_);
+  const std::optional<ValueGroup> picked = Choose(options, now_seconds, &random_);
   if (picked) busy_.push_back(*picked);
   return picked;
 }
 
 bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {
-  if (version_->empty() || version_->superseded_bytes() == 0) return false;
   Random random(1);
-  return PickValueGroup({version_->Groups(), busy_, now_seconds}, options, &random).has_value();
+  return Choose(options, now_seconds, &random).has_value();
 }
 
 bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes,

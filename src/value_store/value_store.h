@@ -56,18 +56,25 @@ class ValueStore {
   SequenceNumber OldestLateJob() const {
     return late_jobs_.empty() ? kMaxSequenceNumber : *late_jobs_.begin();
   }
+  // Something was written at that time.
+  void NoteWritten(uint64_t now_seconds) { written_at_ = now_seconds; }
   void NoteFlushed(SequenceNumber largest) {
     flushed_through_ = std::max(flushed_through_, largest);
   }
   uint32_t GroupBits(const ValueOptions& options) const { return ValueGroupBits(*version_, options); }
 
  private:
+  // With what counts at that time.
+  std::optional<ValueGroup> Choose(const ValueOptions& options, uint64_t now_seconds,
+                                   Random* random) const;
+
   const std::shared_ptr<const ValueContext> context_;
   std::map<uint64_t, ValueRunMeta> recovered_;  // by id; until Open
   std::shared_ptr<const ValueVersion> version_;
   std::vector<ValueGroup> busy_;
   std::multiset<SequenceNumber> late_jobs_;
   SequenceNumber flushed_through_ = 0;
+  uint64_t written_at_ = 0;  // seconds since 1970
   Random random_;
 };
 
