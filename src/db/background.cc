@@ -115,7 +115,11 @@ void DBImpl::PurgeObsolete() {
   for (const ExtentLedger::Unlinked& file : unlinked) {
     event_log_.TableFileDeleted(file.number);
     if (space != nullptr) space->Untrack(file.path);
-    listeners_.FileDeleted(config_.name, file.path, Status::OK());
+    if (value_files_.erase(file.number) != 0) {
+      listeners_.ValueFileDeleted(config_.name, file.path, Status::OK());
+    } else {
+      listeners_.FileDeleted(config_.name, file.path, Status::OK());
+    }
   }
   SchedulePurge();
 }
@@ -134,21 +138,34 @@ void DBImpl::SchedulePurge() {
 }
 
 void DBImpl::StartHousekeeping() {
+  for (const auto& family : families_.All()) {
+    VersionEdit all;
+    {
+      MutexLock lock(&mu_);
+      family->store()->Snapshot(&all);
+    }
+    MutexLock lock(&purge_mu_);
+    for (const ValueRunMeta& run : all.added_values) value_files_.insert(run.extent.file_number);
+  }
   SchedulePurge();  // what was dead at the last close, or in a crash
   stats_dump_.Schedule();
   idle_looks_.Schedule();
 }
 
 void DBImpl::TrackFiles(const JobReport& report) {
+  if (!report.value_files.empty()) {
+    MutexLock lock(&purge_mu_);
+    for (const JobReport::ValueFile& file : report.value_files) value_files_.insert(file.number);
+  }
   auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
   if (space == nullptr) return;
-  for (const auto* paths : {&report.output_paths, &report.value_paths}) {
-    for (const std::string& path : *paths) {
-      uint64_t bytes = 0;
-      // One that is gone already is not tracked.
-      if (config_.fs->GetFileSize(path, &bytes).ok()) space->Track(path, bytes);
-    }
-  }
+  const auto track = [&](const std::string& path) {
+    uint64_t bytes = 0;
+    // One that is gone already is not tracked.
+    if (config_.fs->GetFileSize(path, &bytes).ok()) space->Track(path, bytes);
+  };
+  for (const std::string& path : report.output_paths) track(path);
+  for (const JobReport::ValueFile& file : report.value_files) track(file.path);
   if (!report.output_paths.empty() && space->IsMaxAllowedSpaceReached()) {
     SetBackgroundError(Status::SpaceLimit("Max allowed space was reached"),
                        rocksdb::BackgroundErrorReason::kFlush);

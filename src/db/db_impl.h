@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -517,6 +518,7 @@ class DBImpl final : public rocksdb::DB {
   Mutex purge_mu_;
   WalArchive archive_ GUARDED_BY(purge_mu_);
   bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more
+  std::unordered_set<uint64_t> value_files_ GUARDED_BY(purge_mu_);  // their numbers, for listeners
   std::atomic<bool> purge_scheduled_{false};
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};

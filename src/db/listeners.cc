@@ -5,6 +5,8 @@
 #include <functional>
 #include <thread>
 
+#include "rocksdb/file_checksum.h"
+
 namespace compassdb {
 
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report) {
@@ -160,6 +162,22 @@ void Listeners::FilesCreated(const JobContext& job, const JobReport& report, boo
     info.status = status;
     for (const auto& listener : listeners_) listener->OnTableFileCreated(info);
   }
+  for (const JobReport::ValueFile& file : report.value_files) {
+    const rocksdb::BlobFileCreationInfo info(
+        job.db_name, job.family->name(), file.path, job.job_id,
+        flush ? rocksdb::BlobFileCreationReason::kFlush
+              : rocksdb::BlobFileCreationReason::kCompaction,
+        file.values, file.bytes, status, rocksdb::kUnknownFileChecksum,
+        rocksdb::kUnknownFileChecksumFuncName);
+    for (const auto& listener : listeners_) listener->OnBlobFileCreated(info);
+  }
+}
+
+void Listeners::ValueFileDeleted(const std::string& db_name, const std::string& path,
+                                 const Status& status) const {
+  if (empty()) return;
+  const rocksdb::BlobFileDeletionInfo info(db_name, path, /*_job_id=*/0, status);
+  for (const auto& listener : listeners_) listener->OnBlobFileDeleted(info);
 }
 
 void Listeners::FileDeleted(const std::string& db_name, const std::string& path,

@@ -44,6 +44,8 @@ class Listeners {
                            const Status& status) const;
   void FilesCreated(const JobContext& job, const JobReport& report, bool flush,
                     const Status& status) const;
+  void ValueFileDeleted(const std::string& db_name, const std::string& path,
+                        const Status& status) const;
   void FileDeleted(const std::string& db_name, const std::string& path,
                    const Status& status) const;
   void FileIngested(rocksdb::DB* db, const rocksdb::ExternalFileIngestionInfo& info) const;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -409,6 +410,46 @@ TEST_F(ValueStoreTest, MetadataNamesTheFiles) {
   EXPECT_EQ(metadata.blob_files.front().total_blob_count, 50u);
   const std::string& name = metadata.blob_files.front().blob_file_name;
   EXPECT_TRUE(fs_->FileExists(name_ + "/" + name).ok()) << name;
+}
+
+TEST_F(ValueStoreTest, ListenersAreToldOfFiles) {
+  class Files : public rocksdb::EventListener {
+   public:
+    void OnBlobFileCreated(const rocksdb::BlobFileCreationInfo& info) override {
+      const std::lock_guard<std::mutex> lock(mu);
+      EXPECT_TRUE(info.status.ok());
+      EXPECT_EQ(info.cf_name, "default");
+      EXPECT_GT(info.total_blob_bytes, 500 * info.total_blob_count);
+      values += info.reason == rocksdb::BlobFileCreationReason::kFlush ? info.total_blob_count : 0;
+      live.insert(info.file_path);
+    }
+    void OnBlobFileDeleted(const rocksdb::BlobFileDeletionInfo& info) override {
+      const std::lock_guard<std::mutex> lock(mu);
+      EXPECT_EQ(live.erase(info.file_path), 1u) << info.file_path;
+      ++deleted;
+    }
+    std::mutex mu;
+    std::set<std::string> live;
+    uint64_t values = 0, deleted = 0;
+  };
+  const auto files = std::make_shared<Files>();
+  options_.listeners.push_back(files);
+  options_.write_buffer_size = 8 << 20;
+  piece_.value_reserve_percent = 0;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 2000;
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  EXPECT_EQ(files->values, static_cast<uint64_t>(kKeys));
+  EXPECT_EQ(files->live.size(), 1u);
+  OpenDb();  // what was there before is known, too
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1)).ok());
+  Flush();
+  Settle();
+  const std::lock_guard<std::mutex> lock(files->mu);
+  EXPECT_GT(files->deleted, 0u);
+  for (const std::string& path : files->live) EXPECT_TRUE(fs_->FileExists(path).ok()) << path;
 }
 
 // Random operations against a model, with snapshots, reopenings and compactions.

@@ -53,8 +53,9 @@ class TableCutter {
     if (s.ok() && (piece_ != nullptr || !tombstones_.empty())) s = FinishTable({}, edit, report);
     if (s.ok()) s = values_.Finish(edit);
     if (s.ok()) s = file_.Finish();
+    if (!s.ok()) values_.Abandon();
     if (!s.ok() || !file_.created()) return s;
-    ReportValueFile(values_.file(), report);
+    ReportValueFile(values_.file(), *edit, report);
     report->records_in = report->records_out = n;
     report->bytes_written += file_.bytes();
     report->output_files.push_back(file_.number());

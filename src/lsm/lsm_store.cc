@@ -318,7 +318,7 @@ Status LsmStore::OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* 
 void LsmStore::PinUntilInstalled(const JobReport& report) {
   MutexLock lock(&handles_mu_);
   pinned_files_.insert(report.output_files.begin(), report.output_files.end());
-  pinned_files_.insert(report.value_files.begin(), report.value_files.end());
+  for (const JobReport::ValueFile& file : report.value_files) pinned_files_.insert(file.number);
 }
 
 void LsmStore::Unpin(uint64_t file_number) {

@@ -65,7 +65,7 @@ class LsmStore::EditTask final : public CompactionTask {
     }
     Status s = values.Finish(edit);
     if (!s.ok()) return s;
-    ReportValueFile(values.file(), report);
+    ReportValueFile(values.file(), *edit, report);
     store_->PinUntilInstalled(*report);
     return s;
   }

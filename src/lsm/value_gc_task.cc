@@ -58,8 +58,8 @@ class LsmStore::ValueGcTask final : public CompactionTask {
       file.Abandon();
       return s;
     }
-    ReportValueFile(file, report);
-    ReportValueFile(cold_file, report);
+    ReportValueFile(file, *edit, report);
+    ReportValueFile(cold_file, *edit, report);
     store_->PinUntilInstalled(*report);
     report->bytes_read = done.bytes_read;
     report->records_in = done.values_in;

@@ -213,8 +213,13 @@ struct JobReport {
   std::vector<std::string> input_paths;
   std::vector<std::string> output_paths;
   // Of the value store; not among the above.
-  std::vector<uint64_t> value_files;
-  std::vector<std::string> value_paths;
+  struct ValueFile {
+    uint64_t number = 0;
+    std::string path;
+    uint64_t values = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<ValueFile> value_files;
   std::vector<TphMeta> outputs;
 
   // What a part of the job did.

@@ -60,7 +60,7 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
     edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
     edit->added_values.insert(edit->added_values.end(), done.added_values.begin(),
                               done.added_values.end());
-    ReportValueFile(worker->value_file(), report);
+    ReportValueFile(worker->value_file(), done, report);
     report->Add(worker->report());
     report->bytes_written += worker->bytes_written();
     if (worker->file_number() == 0) continue;

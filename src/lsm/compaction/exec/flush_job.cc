@@ -94,7 +94,7 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
     return s;
   }
   report->bytes_written = file_.bytes();
-  ReportValueFile(values_.file(), report);
+  ReportValueFile(values_.file(), *edit, report);
   report->output_files.push_back(file_.number());
   report->output_paths.push_back(file_.path());
   report->outputs.push_back(meta);

@@ -65,10 +65,13 @@ Status JobFile::Finish() {
   return s;
 }
 
-void ReportValueFile(const JobFile& file, JobReport* report) {
+void ReportValueFile(const JobFile& file, const VersionEdit& edit, JobReport* report) {
   if (!file.created()) return;
-  report->value_files.push_back(file.number());
-  report->value_paths.push_back(file.path());
+  uint64_t values = 0;
+  for (const ValueRunMeta& run : edit.added_values) {
+    if (run.extent.file_number == file.number()) values += run.num_values;
+  }
+  report->value_files.push_back({file.number(), file.path(), values, file.bytes()});
   report->bytes_written += file.bytes();
 }
 

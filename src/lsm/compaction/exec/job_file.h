@@ -49,7 +49,7 @@ class JobFile {
 };
 
 // Tells of a file of the value store, if it was made.
-void ReportValueFile(const JobFile& file, JobReport* report);
+void ReportValueFile(const JobFile& file, const VersionEdit& edit, JobReport* report);
 
 // Sorts entries by (h1, h2) and, within a key, higher piece first.
 void SortEntries(std::vector<DirectoryEntry>* entries);
