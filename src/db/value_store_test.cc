@@ -444,9 +444,12 @@ TEST_F(ValueStoreTest, ListenersAreToldOfFiles) {
   EXPECT_EQ(files->values, static_cast<uint64_t>(kKeys));
   EXPECT_EQ(files->live.size(), 1u);
   OpenDb();  // what was there before is known, too
-  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1)).ok());
-  Flush();
+  for (int round = 1; round <= 10; ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+    Flush();
+  }
   Settle();
+  CloseDb();
   const std::lock_guard<std::mutex> lock(files->mu);
   EXPECT_GT(files->deleted, 0u);
   for (const std::string& path : files->live) EXPECT_TRUE(fs_->FileExists(path).ok()) << path;
