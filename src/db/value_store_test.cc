@@ -272,8 +272,10 @@ TEST_F(ValueStoreTest, GarbageWithinTheReserveIsCollectedInIdleTime) {
 TEST_F(ValueStoreTest, TheBoundHoldsAtEveryMoment) {
   options_.write_buffer_size = 128 << 10;
   options_.max_background_jobs = 4;
+  piece_.value_hot_cold = true;
+  UsePieces();
   OpenDb();
-  constexpr int kKeys = 16000;  // 8 MB
+  constexpr int kKeys = 8000;  // 4 MB
   for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
   Flush();
   Settle();

@@ -45,6 +45,7 @@ bool Before(const Version& a, const Version& b) {
 struct Input {
   std::vector<ValueEntry> values;
   std::vector<bool> keep;  // by value: somebody may read it
+  std::vector<bool> cold;  // by value, judged once: counts go on changing
   bool stays = false;      // the run is not rewritten
   uint64_t live_bytes = 0, dead_bytes = 0;
 };
@@ -65,6 +66,12 @@ class Collection {
     if (s.ok()) s = Copy(true, &cold);
     if (s.ok()) s = hot.Finish();
     if (s.ok()) s = cold.Finish();
+    if (s.ok() && report_->values_moved != to_move_) {
+      // Better no collection than one that loses values.
+      s = Status::Corruption("collection of values",
+                             "moved " + std::to_string(report_->values_moved) + " of " +
+                                 std::to_string(to_move_) + " values");
+    }
     if (!s.ok()) return s;
     for (size_t i = 0; i < job_.inputs.size(); ++i) {
       if (!inputs_[i].stays) edit_->deleted_values.push_back(job_.inputs[i]->meta().run_id);
@@ -101,8 +108,10 @@ class Collection {
       report_->bytes_read += run.meta().keys_bytes;
       report_->values_in += input.values.size();
       input.keep.resize(input.values.size());
+      input.cold.resize(input.values.size());
       for (uint32_t slot = 0; slot < input.values.size(); ++slot) {
         const ValueEntry& e = input.values[slot];
+        input.cold[slot] = job_.updates != nullptr && !job_.updates->Hot(e.h1);
         versions_.push_back({e.h1, e.h2, i, slot, false, e.sequence});
       }
       for (const ValueNotice& n : notices) {
@@ -227,7 +236,10 @@ class Collection {
         }
       }
       for (size_t slot = 0; slot < input.values.size(); ++slot) {
-        if (input.keep[slot]) continue;
+        if (input.keep[slot]) {
+          to_move_ += input.stays ? 0 : 1;
+          continue;
+        }
         const ValueEntry& e = input.values[slot];
         if (!input.stays) {
           ++dropped;
@@ -254,8 +266,7 @@ class Collection {
       if (input.stays) continue;
       for (size_t slot = 0; slot < input.values.size(); ++slot) {
         if (!input.keep[slot]) continue;
-        const bool is_cold = job_.updates != nullptr && !job_.updates->Hot(input.values[slot].h1);
-        if (is_cold == cold) items.push_back({input.values[slot], i});
+        if (input.cold[slot] == cold) items.push_back({input.values[slot], i});
       }
     }
     std::sort(items.begin(), items.end(),
@@ -309,6 +320,7 @@ class Collection {
   std::vector<uint32_t> death_runs_;  // of each, the input that says so
   std::unordered_set<uint64_t> dead_numbers_;
   uint64_t oldest_ = UINT64_MAX;
+  uint64_t to_move_ = 0;  // values that live in runs that go
 };
 
 }  // namespace

@@ -201,7 +201,7 @@ class ValueGcTest : public ValueRunTest {
   // Collects; the group's runs are then those of the result.
   void Collect(std::vector<ValueRunMeta>* metas, std::vector<SequenceNumber> snapshots = {},
                SequenceNumber retain_above = kMaxSequenceNumber,
-               const UpdateCounts* updates = nullptr) {
+               const UpdateCounts* updates = nullptr, std::function<void()> meanwhile = [] {}) {
     auto file = NewFile(next_++);
     ValueGcJob job;
     job.inputs = Open(*metas);
@@ -213,7 +213,10 @@ class ValueGcTest : public ValueRunTest {
       return Status::OK();
     };
     job.new_number = [this] { return next_++; };
-    job.pause = [] { return Status::OK(); };
+    job.pause = [&] {
+      meanwhile();
+      return Status::OK();
+    };
     VersionEdit edit;
     ValueGcReport report;
     const Status s = CollectValueGroup(job, &edit, &report);
@@ -366,6 +369,26 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
   EXPECT_FALSE(Has(runs, 51, 52));
   EXPECT_TRUE(Has(runs, 52, 53));
   EXPECT_TRUE(Has(runs, 50, 500));
+}
+
+// Flushes count on while a collection runs.
+TEST_F(ValueGcTest, WhatBecomesHotMeanwhileIsNotLost) {
+  std::vector<Item> values;
+  for (int i = 0; i < 100; ++i) values.push_back({i, static_cast<SequenceNumber>(i + 1)});
+  UpdateCounts updates;
+  updates.Reserve(1 << 16);
+  for (int i = 0; i < 10; ++i) {
+    for (int n = 0; n < 2; ++n) updates.Add(hasher_(Key(i)).h1);
+  }
+  std::vector<ValueRunMeta> runs = {WriteRun(values), WriteRun({{99, 200}})};
+  int more = 10;
+  Collect(&runs, {}, kMaxSequenceNumber, &updates, [&] {
+    for (int n = 0; n < 2; ++n) updates.Add(hasher_(Key(more)).h1);
+    ++more;
+  });
+  EXPECT_GT(more, 12);
+  for (int i = 0; i < 99; ++i) EXPECT_TRUE(Has(runs, i, static_cast<SequenceNumber>(i + 1))) << i;
+  EXPECT_TRUE(Has(runs, 99, 200));
 }
 
 TEST(ValueGcPolicyTest, CollectsBeyondTheReserveOnly) {
