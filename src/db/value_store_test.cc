@@ -270,12 +270,12 @@ TEST_F(ValueStoreTest, GarbageWithinTheReserveIsCollectedInIdleTime) {
 
 // Writers wait for collections rather than break it: the reserve of 30 per cent, copies included.
 TEST_F(ValueStoreTest, TheBoundHoldsAtEveryMoment) {
-  options_.write_buffer_size = 128 << 10;
+  options_.write_buffer_size = 512 << 10;
   options_.max_background_jobs = 4;
   piece_.value_hot_cold = true;
   UsePieces();
   OpenDb();
-  constexpr int kKeys = 8000;  // 4 MB
+  constexpr int kKeys = 16000;  // 8 MB
   for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
   Flush();
   Settle();
@@ -288,7 +288,7 @@ TEST_F(ValueStoreTest, TheBoundHoldsAtEveryMoment) {
   });
   Random rnd(301);
   std::vector<int> last(kKeys, 0);
-  for (int n = 1; n <= 4 * kKeys; ++n) {
+  for (int n = 1; n <= 3 * kKeys; ++n) {
     // Half of the updates go to a tenth of the keys.
     const int key = static_cast<int>(rnd.Uniform(2) == 0 ? rnd.Uniform(kKeys / 10) : rnd.Uniform(kKeys));
     ASSERT_TRUE(Put(Key(key), Value(key + n)).ok());

@@ -56,7 +56,7 @@ class LsmStore : public Store {
   void Release(CompactionTask* task) override;
   int Level0Runs() const override { return static_cast<int>(version_->levels()[0].size()); }
   uint64_t PendingCompactionBytes() const override;
-  bool AwaitsCollection(uint64_t flush_bytes) const override;
+  bool AwaitsCollection(uint64_t flush_bytes) override;
   bool WantsIdleLooks() const override { return !dropped_ && current()->values.collects_when_idle(); }
   uint64_t ValueBound() const override;
   void MarkDropped() override;

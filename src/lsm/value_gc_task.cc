@@ -79,7 +79,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const uint32_t group_bits_;
 };
 
-bool LsmStore::AwaitsCollection(uint64_t flush_bytes) const {
+bool LsmStore::AwaitsCollection(uint64_t flush_bytes) {
   const std::shared_ptr<const StoreOptions> options = current();
   return !dropped_ && options->values.enabled && options->values.collect &&
          values_.AwaitsCollection(options->values, flush_bytes,

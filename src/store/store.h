@@ -347,7 +347,7 @@ class Store {
   virtual uint64_t PendingCompactionBytes() const = 0;
   // [mutex] A flush of so many bytes would take separated values over their bound, and collections that
   // run, or that PickCompaction has to give, can make room.
-  virtual bool AwaitsCollection(uint64_t flush_bytes) const = 0;
+  virtual bool AwaitsCollection(uint64_t flush_bytes) = 0;
   // [mutex] PickCompaction may have something when nothing happened for a while.
   virtual bool WantsIdleLooks() const = 0;
   // [mutex] What separated values may take now, bytes; 0: anything.

@@ -245,7 +245,8 @@ class Collection {
           ++dropped;
           continue;
         }
-        out->AddDeadHint(e.h1, e.size);
+        // With its part of what the run has besides records.
+        out->AddDeadHint(e.h1, static_cast<int64_t>(e.size * meta.extent.length / meta.records_bytes));
         if (dead_numbers_.count(e.number) != 0 && known_dead.count(e.number) == 0) {
           out->AddDeath({e.h1, e.number});
         }

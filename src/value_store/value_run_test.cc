@@ -356,7 +356,7 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
     EXPECT_TRUE(has(cold_id));
     int64_t garbage = 0;
     for (const ValueRunMeta& m : runs) garbage += m.dead_hint;
-    const auto of_two = static_cast<int64_t>(2 * cold.records_bytes / 98);
+    const auto of_two = static_cast<int64_t>(2 * cold.extent.length / 98);
     EXPECT_GE(garbage, of_two * 9 / 10);
     EXPECT_LE(garbage, of_two * 11 / 10);
   }

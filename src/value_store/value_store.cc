@@ -96,13 +96,13 @@ std::optional<ValueGroup> ValueStore::Choose(const ValueOptions& options, uint64
                                              Random* random) const {
   if (version_->empty() || version_->superseded_bytes() == 0) return std::nullopt;
   const ValueGcInput input{version_->Groups(), busy_, now_seconds};
-  if (!options.collects_when_idle() || now_seconds < written_at_ + kIdleSeconds) {
-    return PickValueGroup(input, options, random);
+  ValueOptions now = options;
+  now.flush_bytes = std::max(options.flush_bytes, incoming_bytes_);
+  if (options.collects_when_idle() && now_seconds >= written_at_ + kIdleSeconds) {
+    now.reserve_percent = options.idle_reserve_percent;
+    now.flush_bytes = 0;
   }
-  ValueOptions idle = options;
-  idle.reserve_percent = options.idle_reserve_percent;
-  idle.flush_bytes = 0;
-  return PickValueGroup(input, idle, random);
+  return PickValueGroup(input, now, random);
 }
 
 std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
@@ -118,10 +118,13 @@ bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_secon
 }
 
 bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes,
-                                  uint64_t now_seconds) const {
+                                  uint64_t now_seconds) {
   if (version_->superseded_bytes() == 0) return false;
+  // A flush brings keys and places with the values.
+  incoming_bytes_ = flush_bytes + flush_bytes / 10;
   const ValueLoad load(version_->Groups());
-  if (load.bytes + load.copy_bytes * busy_.size() + flush_bytes <= load.Bound(options)) return false;
+  const uint64_t copies = load.copy_bytes * std::max<size_t>(busy_.size(), 1);
+  if (load.bytes + copies + incoming_bytes_ <= load.Bound(options)) return false;
   return !busy_.empty() || NeedsCollection(options, now_seconds);
 }
 

@@ -46,7 +46,8 @@ class ValueStore {
   bool NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const;
   void Release(const ValueGroup& group);
   // The bound would be passed, and a collection runs or is needed.
-  bool AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes, uint64_t now_seconds) const;
+  // Until that flush is written, collections make room for it.
+  bool AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes, uint64_t now_seconds);
 
   // [mutex] A job that may bring values of records that were flushed before it began.
   using LateJob = std::multiset<SequenceNumber>::iterator;
@@ -57,7 +58,10 @@ class ValueStore {
     return late_jobs_.empty() ? kMaxSequenceNumber : *late_jobs_.begin();
   }
   // Something was written at that time.
-  void NoteWritten(uint64_t now_seconds) { written_at_ = now_seconds; }
+  void NoteWritten(uint64_t now_seconds) {
+    written_at_ = now_seconds;
+    incoming_bytes_ = 0;
+  }
   void NoteFlushed(SequenceNumber largest) {
     flushed_through_ = std::max(flushed_through_, largest);
   }
@@ -75,6 +79,7 @@ class ValueStore {
   std::multiset<SequenceNumber> late_jobs_;
   SequenceNumber flushed_through_ = 0;
   uint64_t written_at_ = 0;  // seconds since 1970
+  uint64_t incoming_bytes_ = 0;  // of a flush that is about to come
   Random random_;
 };
 
