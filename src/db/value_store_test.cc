@@ -273,6 +273,7 @@ TEST_F(ValueStoreTest, TheBoundHoldsAtEveryMoment) {
   options_.write_buffer_size = 512 << 10;
   options_.max_background_jobs = 4;
   piece_.value_hot_cold = true;
+  piece_.value_group_bytes = 1 << 20;
   UsePieces();
   OpenDb();
   constexpr int kKeys = 16000;  // 8 MB
@@ -298,7 +299,7 @@ TEST_F(ValueStoreTest, TheBoundHoldsAtEveryMoment) {
   watch.join();
   EXPECT_GT(most, live);
   // Runs have headers and key tables of their own, which grow with their number.
-  EXPECT_LE(most, bound + bound / 50);
+  EXPECT_LE(most, bound + bound / 30);
   EXPECT_GT(IntProperty("compassdb.value-bytes-bound"), live);
   for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + last[static_cast<size_t>(i)])) << i;
 }
