@@ -3,7 +3,7 @@
 file) against LevelDB and RocksDB, all through the page cache, since LevelDB knows nothing else. Keys of 23
 bytes, four clients (4.1)."""
 
-from .paper import median_of
+from .paper import median_of, named, series
 from .plan import NAMES, Group, Step, Target
 
 BOLT, ROCKSDB, LEVELDB = "compassdb-bolt", "rocksdb", "leveldb"
@@ -168,11 +168,6 @@ SUITES = {
 }
 
 
-def curve(groups, results, engine, metric, at):
-    points = [(at(g), median_of(results, g, "load", engine, metric)) for g in groups]
-    return [(x, y) for x, y in points if y is not None]
-
-
 def latencies(group, results):
     """Figure 14a: {engine: [(1 in so many operations, µs)]}"""
     curves = {}
@@ -193,8 +188,7 @@ def plots(suite, groups, results):
         engines = groups[0].engines
 
         def by_size(metric):
-            curves = {NAMES[e]: curve(groups, results, e, metric, lambda g: g.records) for e in engines}
-            return {name: points for name, points in curves.items() if points}
+            return named(series(groups, results, "load", metric, lambda g: g.records, engines))
 
         return [
             ("fsyncs", "Syncs per GB loaded", "records of 1 KB", by_size("fsyncs_per_gb")),
@@ -209,8 +203,7 @@ def plots(suite, groups, results):
     if suite == "bolt-11":
 
         def by_group(metric):
-            points = curve(groups, results, BOLT, metric, lambda g: g.budget)
-            return {NAMES[BOLT]: points} if points else {}
+            return named(series(groups, results, "load", metric, lambda g: g.budget, [BOLT]))
 
         return [
             ("fsyncs", "Figure 11: syncs per GB loaded", "MB of tables per compaction", by_group("fsyncs_per_gb")),

@@ -4,8 +4,8 @@ blob files. Pairs of 1 KiB with keys of 24 bytes, loaded, then three phases of u
 the volume of the data (4.2)."""
 
 from .figures import data_cache
-from .paper import median_of
-from .plan import NAMES, Group, Step, Target
+from .paper import named, series
+from .plan import Group, Step, Target
 
 HASHKV, PLAIN = "compassdb-hash-kv", "compassdb"
 ROCKSDB, BLOB, BLOB_NO_GC = "rocksdb", "rocksdb-blob", "rocksdb-blob-no-gc"
@@ -259,20 +259,12 @@ SUITES = {
 
 
 def by_reserve(groups, results, metric):
-    last = PHASES[-1]
-    points = [(g.budget, median_of(results, g, last, HASHKV, metric)) for g in groups]
-    points = [(x, y) for x, y in points if y is not None]
-    return {NAMES[HASHKV]: points} if points else {}
+    return named(series(groups, results, PHASES[-1], metric, lambda g: g.budget, [HASHKV]))
 
 
 def by_pair(groups, results, step, metric):
-    curves = {}
-    for engine in groups[0].engines:
-        points = [(g.value_size + KEY, median_of(results, g, step, engine, metric)) for g in groups]
-        points = [(x, y) for x, y in points if y is not None]
-        if points:
-            curves[NAMES[engine]] = points
-    return curves
+    engines = groups[0].engines
+    return named(series(groups, results, step, metric, lambda g: g.value_size + KEY, engines))
 
 
 def plots(suite, groups, results):

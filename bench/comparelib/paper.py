@@ -142,10 +142,10 @@ def median_of(results, group, step, engine, metric):
     return statistics.median(values) if values else None
 
 
-def series(groups, results, step, metric, at):
+def series(groups, results, step, metric, at, engines=PRESETS):
     """{engine: [(x, y)]} over the groups of a suite."""
     out = {}
-    for engine in PRESETS:
+    for engine in engines:
         points = [(at(g), median_of(results, g, step, engine, metric)) for g in groups]
         points = [(x, y) for x, y in points if y is not None]
         if points:
