@@ -60,8 +60,8 @@ std::vector<ValueRunRef> ValueStore::Prepare(const VersionEdit& edit) const {
 }
 
 // Runs whose values and notices are all gone leave by a collection, like others.
-bool ValueStore::Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared) {
-  if (edit.deleted_values.empty() && prepared.empty()) return false;
+void ValueStore::Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared) {
+  if (edit.deleted_values.empty() && prepared.empty()) return;
   const std::unordered_set<uint64_t> deleted(edit.deleted_values.begin(),
                                              edit.deleted_values.end());
   std::vector<ValueRunRef> runs;
@@ -81,7 +81,6 @@ bool ValueStore::Install(const VersionEdit& edit, const std::vector<ValueRunRef>
     return a->meta().run_id < b->meta().run_id;
   });
   version_ = std::make_shared<const ValueVersion>(context_, std::move(runs));
-  return true;
 }
 
 void ValueStore::Snapshot(VersionEdit* edit) const {
@@ -92,10 +91,10 @@ void ValueStore::MarkDropped() {
   for (const ValueRunRef& run : version_->runs()) run->MarkObsolete();
 }
 
-std::optional<ValueGroup> ValueStore::Choose(const ValueOptions& options, uint64_t now_seconds,
+std::optional<ValueGroup> ValueStore::Choose(std::vector<ValueVersion::Group> groups,
+                                             const ValueOptions& options, uint64_t now_seconds,
                                              Random* random) const {
-  if (version_->empty() || version_->superseded_bytes() == 0) return std::nullopt;
-  const ValueGcInput input{version_->Groups(), busy_, now_seconds};
+  const ValueGcInput input{std::move(groups), busy_, now_seconds};
   ValueOptions now = options;
   now.flush_bytes = std::max(options.flush_bytes, incoming_bytes_);
   if (options.collects_when_idle() && now_seconds >= written_at_ + kIdleSeconds) {
@@ -107,14 +106,17 @@ std::optional<ValueGroup> ValueStore::Choose(const ValueOptions& options, uint64
 
 std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
                                                 uint64_t now_seconds) {
-  const std::optional<ValueGroup> picked = Choose(options, now_seconds, &random_);
+  if (version_->superseded_bytes() == 0) return std::nullopt;
+  const std::optional<ValueGroup> picked =
+      Choose(version_->Groups(), options, now_seconds, &random_);
   if (picked) busy_.push_back(*picked);
   return picked;
 }
 
 bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {
+  if (version_->superseded_bytes() == 0) return false;
   Random random(1);
-  return Choose(options, now_seconds, &random).has_value();
+  return Choose(version_->Groups(), options, now_seconds, &random).has_value();
 }
 
 bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes,
@@ -122,10 +124,13 @@ bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_by
   if (version_->superseded_bytes() == 0) return false;
   // A flush brings keys and places with the values.
   incoming_bytes_ = flush_bytes + flush_bytes / 10;
-  const ValueLoad load(version_->Groups());
+  std::vector<ValueVersion::Group> groups = version_->Groups();
+  const ValueLoad load(groups);
   const uint64_t copies = load.copy_bytes * std::max<size_t>(busy_.size(), 1);
   if (load.bytes + copies + incoming_bytes_ <= load.Bound(options)) return false;
-  return !busy_.empty() || NeedsCollection(options, now_seconds);
+  if (!busy_.empty()) return true;
+  Random random(1);
+  return Choose(std::move(groups), options, now_seconds, &random).has_value();
 }
 
 void ValueStore::Release(const ValueGroup& group) {

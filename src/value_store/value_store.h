@@ -34,8 +34,8 @@ class ValueStore {
   void Open();
 
   std::vector<ValueRunRef> Prepare(const VersionEdit& edit) const;
-  // [mutex] The edit is committed. True if the version changed.
-  bool Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared);
+  // [mutex] The edit is committed.
+  void Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared);
   // [mutex]
   std::shared_ptr<const ValueVersion> version() const { return version_; }
   void Snapshot(VersionEdit* edit) const;
@@ -68,8 +68,9 @@ class ValueStore {
   uint32_t GroupBits(const ValueOptions& options) const { return ValueGroupBits(*version_, options); }
 
  private:
-  // With what counts at that time.
-  std::optional<ValueGroup> Choose(const ValueOptions& options, uint64_t now_seconds,
+  // Of the version's groups, with what counts at that time.
+  std::optional<ValueGroup> Choose(std::vector<ValueVersion::Group> groups,
+                                   const ValueOptions& options, uint64_t now_seconds,
                                    Random* random) const;
 
   const std::shared_ptr<const ValueContext> context_;
