@@ -3,10 +3,16 @@
 #
 #   make demo          build, then work on real data and compare with RocksDB
 #   make test          build, then all tests
+#   make test-crash    power cuts and kill -9 (docs/reliability.md); LONG=1: the long form
+#   make test-corruption   damaged files; LONG=1: the long form
 #   make bench         the long comparison; RECORDS, OPERATIONS, VALUE_SIZE,
 #                      THREADS, CACHE_MB, REPEATS, SUITE, PEER, FLAGS to choose
 #   make install       into PREFIX (/usr/local), below DESTDIR; with AS_ROCKSDB=1 as librocksdb, too
 #   make deb           Debian packages in build-deb
+#   make test-faults   every call of the file system fails; LONG=1: all of them, not a sample
+#   make test-limits   a full disk, few descriptors, little memory; LONG=1: with 1 GB of data
+#   make test-mutants  seeded defects, each of which some test must catch (hours)
+#   make fuzz          libFuzzer on every parser, FUZZ_SECONDS (10) each, or on TARGET alone (clang)
 #   make test-asan     all tests under AddressSanitizer and UBSan (clang)
 #   make test-tsan     all tests under ThreadSanitizer (clang)
 #   make test-asan-short, test-tsan-short   the part of them that CI runs
@@ -25,10 +31,19 @@ DEMO_RECORDS ?= 1000000
 PREFIX ?= /usr/local
 DESTDIR ?=
 AS_ROCKSDB ?= 0
+LONG ?= 0
+FUZZ_SECONDS ?= 10
+TARGET ?=
 CTEST := ctest --output-on-failure -j $(JOBS)
+# $(1): a label of the tests. Their figures and seeds are told.
+ifeq ($(LONG),1)
+label-tests = cd $(BUILD) && ctest -C Long -V -j $(JOBS) -L "^$(1)$$" -R _long | grep -v "^test\|^    Start\|^$$"
+else
+label-tests = cd $(BUILD) && ctest -V -j $(JOBS) -L "^$(1)$$" -LE "short|peer" | grep -v "^test\|^    Start\|^$$"
+endif
 
-.PHONY: all deps configure build demo test bench install deb test-asan test-tsan test-asan-short test-tsan-short \
-	clean
+.PHONY: all deps configure build demo test test-crash test-corruption bench install deb test-asan test-tsan test-asan-short test-tsan-short \
+	test-faults test-limits test-mutants fuzz clean
 
 all: build
 
@@ -51,6 +66,30 @@ demo: configure
 
 test: build
 	@cd $(BUILD) && $(CTEST)
+
+test-crash test-corruption: SHELL := /bin/bash -o pipefail
+test-crash: build
+	@$(call label-tests,crash)
+
+test-corruption: build
+	@$(call label-tests,corruption)
+
+test-faults: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target fault_test interrupted_test
+	@$(BUILD)/test/faults/fault_test --runs=$(if $(filter 0,$(LONG)),3000,0)
+	@$(BUILD)/test/faults/interrupted_test
+
+# A part that the machine does not allow says so, with exit code 77.
+test-limits: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target limits_test
+	@for part in disk descriptors "memory --mb=$(if $(filter 0,$(LONG)),100,1024)"; do \
+		$(BUILD)/test/limits/limits_test --part=$$part || [ $$? = 77 ] || exit 1; done
+
+test-mutants: deps
+	@test/mutants/run
+
+fuzz: build-fuzz/.built
+	@test/fuzz/run --seconds $(FUZZ_SECONDS) $(TARGET)
 
 bench: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target kvbench-compassdb kvbench-rocksdb
@@ -88,6 +127,15 @@ build-asan/.built: FORCE
 build-tsan/.built: FORCE
 	$(call sanitized-build,build-tsan,thread)
 
+# Of this one only the fuzzer.
+build-fuzz/.built: FORCE
+	@scripts/install-deps --sanitizers
+	@CC=clang CXX=clang++ cmake -S . -B build-fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+		-DCOMPASSDB_SANITIZE=address,undefined,fuzzer-no-link -DCOMPASSDB_TOOLS=OFF >build-fuzz-configure.log 2>&1 \
+		|| { cat build-fuzz-configure.log; exit 1; }
+	@rm -f build-fuzz-configure.log
+	@cmake --build build-fuzz -j $(JOBS) --target fuzz
+
 FORCE:
 COMMA := ,
 
@@ -105,4 +153,4 @@ test-tsan-short: build-tsan/.built
 	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 && $(CTEST) -LE . && $(CTEST) -L short
 
 clean:
-	@rm -rf $(BUILD) build-asan build-tsan build-install build-deb
+	@rm -rf $(BUILD) build-asan build-tsan build-fuzz build-mutants build-install build-deb

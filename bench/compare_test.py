@@ -245,16 +245,24 @@ class CompareTest(unittest.TestCase):
 
     def test_every_measured_suite_with_all_its_steps(self):
         sys.path.insert(0, str(COMPARE.parent))
-        from comparelib import cli, device, measure
+        from comparelib import cli, device, measure, physical
 
-        steady = []
+        steady, tableless = [], []
 
         def result(cmd, out):
             if "--rate" in cmd:
                 steady.append(cmd[cmd.index("--rate") + 1])
-            return {**ONE, "ops_per_second": 300 if "compassdb" in cmd[0] else 100}
+            if "tableless" in cmd:
+                tableless.append(cmd)
+            ops = 300 if "compassdb" in cmd[0] else 100
+            # A rehash takes half of the throughput, and lasts.
+            seconds = [50, 50, 50] if "--while-property" in cmd else [100, 110]
+            figures = {"ops_per_second": ops * seconds[0] / 100, "operations_by_second": seconds}
+            return {**ONE, **figures, "live_user_bytes": 1000}
 
         measure.call = result
+        self.addCleanup(setattr, physical, "of", physical.of)
+        physical.of = lambda path: physical.Space(physical=1200 if "compassdb" in path else 1000)
         device.start_beside = lambda work_dir, seconds: "fio"
         device.stop_beside = lambda process: 7.0
         shapes = []
@@ -264,6 +272,7 @@ class CompareTest(unittest.TestCase):
             args = ["--suite", suite, "--bin", str(self.dir), "--work-dir", str(self.dir / "work")]
             self.fake("lmdb", 1, "/x", False)
             self.fake("leveldb", 1, "/x", False)
+            self.fake("wiredtiger", 1, "/x", False)
             with contextlib.redirect_stdout(text), contextlib.redirect_stderr(io.StringIO()):
                 self.assertEqual(cli.main([*args, "--out", str(self.dir / suite), "-n", "1"]), 0, suite)
         self.assertEqual(set(steady), {"210"})  # 70 % of the faster
@@ -277,8 +286,63 @@ class CompareTest(unittest.TestCase):
         bolt = [line for line in text.getvalue().splitlines() if line.startswith("bolt-load-")]
         self.assertEqual(sum("reached" in line for line in bolt), 5)
         self.assertEqual(sum("not reached" in line for line in bolt), 2)  # as many syncs as the others
+        self.kallax_figures(text.getvalue().splitlines(), tableless)
         rows = [line.split() for line in text.getvalue().splitlines() if line.startswith("stalls ")]
         self.assertEqual([r[-5:] for r in rows], [["50", "≤", "100", "ms", "reached"]])
+
+    def kallax_figures(self, lines, calls):
+        def verdicts(beginning):
+            return ["not" not in line.split()[-2:] for line in lines if line.startswith(beginning)]
+
+        mine = [line for line in lines if line.startswith("kallax ")]
+        self.assertTrue(any("compressed by 4 KiB" in line and "1.2 " in line for line in mine))
+        self.assertEqual([line.endswith("not reached") for line in mine if "compressed" in line], [True] * 4)
+        self.assertEqual(len([line for line in mine if "CPU per operation" in line]), 6)  # B, C, D; two RocksDBs
+        self.assertEqual([line.endswith("not reached") for line in mine if "operations/s" in line], [False] * 4)
+        # Half of what it was before: for table 4 too little in A and B, but not after it.
+        for batch in ("1-4", "2-4", "2-16"):
+            for w in "ab":
+                self.assertEqual(verdicts(f"kallax-rehash-{batch}-{w} "), [False, True], (batch, w))
+        loads = [c[c.index("--records") + 1 :] for c in calls if "load" in c and "kallax-overflow" in " ".join(c)]
+        self.assertEqual(len({c[c.index("--options-string") + 1] for c in loads}), 1)  # the same pages
+        last = [int(c[len(c) - 1 - c[::-1].index("--records") + 1]) for c in loads]
+        self.assertEqual([round(n / last[0], 1) for n in last], [1, 1.2, 1.4, 1.6])
+        tree = xml.etree.ElementTree.parse(self.dir / "kallax-rehash-a.svg")
+        text = "".join(tree.getroot().itertext())
+        self.assertIn("threads: 2, pages: 16", text)
+        self.assertIn("begins after 2", text)
+        for plot in ("overflow-ops", "size-data-a-ops", "size-value-b-p99_us", "size-written-write_amp"):
+            xml.etree.ElementTree.parse(self.dir / f"kallax-{plot}.svg")
+
+    def test_pages_of_the_table_less_store(self):
+        from comparelib import kallax
+
+        # Poisson, 5 pairs per page on average: more than 9 in 3.18 % of the pages.
+        self.assertAlmostEqual(kallax.overflow_probability(5, 400), 0.0318, 4)
+        for value, overflow in ((100, 0.04), (400, 0.0137), (800, 0.017)):
+            pages = kallax.pages_for(1_000_000, value)
+            self.assertAlmostEqual(kallax.overflow_probability(1_000_000 / pages, value), overflow, 4)
+
+    def test_physical_space(self):
+        sys.path.insert(0, str(COMPARE.parent))
+        from comparelib import physical
+
+        (self.dir / "db" / "sub").mkdir(parents=True)
+        with open(self.dir / "db" / "a", "wb") as f:
+            f.write(os.urandom(8192) + bytes(8192))  # does not compress, and does very much
+            f.seek(1 << 20)
+            f.write(os.urandom(2048) + bytes(2047))  # half of a block behind a hole
+        (self.dir / "db" / "sub" / "b").write_bytes(b"x" * 10)
+        os.link(self.dir / "db" / "a", self.dir / "db" / "again")
+        space = physical.of(self.dir / "db")
+        self.assertEqual(space.length, (1 << 20) + 4095 + 10)
+        self.assertTrue(24576 <= space.logical < 100_000, space)
+        self.assertTrue(8192 + 2048 < space.physical < 8192 + 2048 + 300, space)
+        program = COMPARE.parent / "comparelib" / "physical.py"
+        run = subprocess.run([program, str(self.dir / "db")], capture_output=True, text=True, check=True)
+        self.assertEqual(json.loads(run.stdout)["physical"], space.physical)
+        run = subprocess.run([program, str(self.dir / "none")], capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 2)
 
     def test_construction_of_perfect_hashes(self):
         bench = self.dir / "perfect_hash_bench"

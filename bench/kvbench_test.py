@@ -10,9 +10,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+
+from comparelib import physical  # noqa: E402
+
 FIELDS = """engine workload operations seconds ops_per_second latency_us user_bytes_written device_bytes_written
 user_bytes_read device_bytes_read device_reads write_amplification read_amplification space_amplification fsyncs msyncs
-sync_file_ranges index_memory_bytes index_bytes_per_key peak_rss_bytes db_bytes""".split()
+sync_file_ranges index_memory_bytes index_bytes_per_key peak_rss_bytes db_bytes file_bytes""".split()
 LATENCY = ["avg", "p50", "p95", "p99", "p999", "max"]
 BASE = [
     "--records",
@@ -32,8 +36,12 @@ PROGRAMS = []
 
 
 def plain(program):
-    """Knows neither RocksDB's options nor direct I/O."""
-    return program.endswith(("-lmdb", "-leveldb"))
+    """Does not know RocksDB's options."""
+    return program.endswith(("-lmdb", "-leveldb", "-wiredtiger"))
+
+
+def direct(program):
+    return [] if program.endswith(("-lmdb", "-leveldb")) else ["--direct"]
 
 
 class KvbenchTest(unittest.TestCase):
@@ -134,7 +142,7 @@ class KvbenchTest(unittest.TestCase):
                 "--reuse-db",
                 "--workload",
                 "overwrite,readrandom,readmissing,readwhilewriting,seekrandom,multireadrandom",
-                *([] if plain(program) else ["--direct"]),
+                *direct(program),
             )
             for result in later:
                 self.check(result)
@@ -172,6 +180,43 @@ class KvbenchTest(unittest.TestCase):
                 *(program, "--reuse-db", "--workload", "c", "--rate", "100", "--seconds", "1")
             )[0]
             self.assertTrue(80 <= timed["operations"] <= 102, timed["operations"])
+
+    def test_values_compress_as_asked(self):
+        for program in self.for_each():
+            sizes = {}
+            for percent in (1, 50, 90):
+                name = str(self.dir / f"db{percent}")
+                self.results(program, "--db", name, "--workload", "load,c", "--compressible", str(percent))
+                sizes[percent] = physical.of(name)
+            # Keys, and what the engine adds to a record, compress too; a log that is left counts.
+            values = 3000 * 400
+            self.assertTrue(0.9 < sizes[1].physical / values < 2.3, sizes)
+            self.assertTrue(0.45 < sizes[50].physical / sizes[1].physical < 0.65, sizes)
+            self.assertLess(sizes[90].physical, sizes[50].physical / 2)
+
+    def test_options_while_open_and_properties(self):
+        for program in self.for_each():
+            if plain(program):
+                run = self.call(program, *BASE, "--workload", "load,c", "--set-options", "a=b")
+                self.assertEqual(run.returncode, 1)
+                self.assertIn("--set-options", run.stderr)
+                continue
+            (_, result) = self.results(
+                *(program, "--workload", "load,overwrite", "--operations", "100000000", "--seconds", "30"),
+                *("--set-options", "write_buffer_size=500000", "--while-property", "rocksdb.num-running-flushes"),
+                *("--properties", "rocksdb.estimate-num-keys,no.such"),
+            )
+            # Some look of ten a second has met a flush long before.
+            self.assertLess(result["foreground_seconds"], 25)
+            self.assertEqual(len(result["operations_by_second"]), int(result["foreground_seconds"]))
+            self.assertLessEqual(sum(result["operations_by_second"]), result["operations"])
+            self.assertGreater(result["properties"]["rocksdb.estimate-num-keys"], 1000)
+            self.assertIsNone(result["properties"]["no.such"])
+            stored = max((self.dir / "db").glob("OPTIONS-*")).read_text()
+            self.assertTrue("write_buffer_size=500000" in stored)
+            run = self.call(program, *BASE, "--reuse-db", "--workload", "c", "--set-options", "no_such=1")
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("no_such", run.stderr)
 
     def test_memory_and_log(self):
         for program in self.for_each():

@@ -228,7 +228,62 @@ PY
   refuse 2 "sizes" c tune-separation --db tuned --sizes 8
 }
 
+test_plan_tableless() {
+  local known="--key-size 16 --value-size 384"  # ten records of 408 B to a page
+  # shellcheck disable=SC2086
+  {
+    checks=$((checks + 2))
+    c plan-tableless --pairs 1000000000 $known --pages 200000000 --compression-ratio 2 --json >plan.json || fail "plan-tableless"
+    python3 - <<'PY' || fail "plan-tableless --json: $(cat plan.json)"
+import json
+plan = json.load(open("plan.json"))
+near = lambda name, want: abs(plan[name] / want - 1) < 0.005
+assert near("overflow_probability", 0.0137) and near("fill_factor", 0.5), plan
+assert near("overflow_index_memory", 16 * plan["overflow_records"]) and near("overflow_bytes", 408 * plan["overflow_records"]), plan
+assert near("physical_bytes", plan["used_bytes"] / 2) and plan["bytes_per_update"] == 8192, plan
+PY
+    c plan-tableless --pairs 1000000000 $known --max-overflow 0.0137 >plan.txt || fail "plan-tableless --max-overflow"
+    grep -q "^pages that overflow  *1.37 %" plan.txt || fail "plan-tableless does not keep its bound: $(cat plan.txt)"
+    [ "$(c plan-tableless --pairs 9000 $known --fill 0.9 --json)" != "$(c plan-tableless --pairs 9000 $known --json)" ] || fail "--fill"
+    c plan-tableless --pairs 9000 $known --value-sigma 30 --max-overflow-ratio 0.1 >/dev/null || fail "plan-tableless --value-sigma"
+
+    # The same sizes from a file, and any number of pairs of them.
+    printf 'abc\t1234567\nabc\t7654321\n' >sample.tsv
+    printf '0x616263 ==> 0x31323334353637\n' | c plan-tableless --sample - --pairs 2 --json >piped.json || fail "--sample -"
+    c plan-tableless --sample sample.tsv --json | cmp -s - piped.json || fail "--sample of a file and of a pipe differ"
+    c plan-tableless --pairs 2 --key-size 3 --value-size 7 --json | cmp -s - piped.json || fail "--sample and sizes differ"
+    c plan-tableless --pairs 2 --key-size 3 --value-uniform 7:7 --json | cmp -s - piped.json || fail "--value-uniform and sizes differ"
+    checks=$((checks + 6))
+
+    refuse 2 "pairs and --key-size are required" c plan-tableless --key-size 16 --value-size 400
+    refuse 2 "one of --value-size" c plan-tableless --pairs 10 --key-size 16
+    refuse 2 "pairs" c plan-tableless --pairs 0 $known
+    refuse 2 "pairs" c plan-tableless --pairs many $known
+    refuse 2 "excludes --value-uniform" c plan-tableless --pairs 10 $known --value-uniform 1:2
+    for range in 1 1: :1 1:2:3 a:b 1:99999999999999999999 -1:2; do
+      refuse 2 "'$range' is not LO:HI" c plan-tableless --pairs 10 --key-size 1 --value-uniform=$range
+    done
+    refuse 2 "value_low: 3 is above" c plan-tableless --pairs 10 --key-size 1 --value-uniform 3:2
+    refuse 2 "value_sigma" c plan-tableless --pairs 10 $known --value-sigma 300
+    refuse 2 "page_size: 5000" c plan-tableless --pairs 10 $known --page-size 5000
+    refuse 2 "excludes" c plan-tableless --pairs 10 $known --pages 3 --fill 0.5
+    refuse 2 "at least 25" c plan-tableless --pairs 1000 $known --pages 24
+    refuse 2 "fill: 1.5" c plan-tableless --pairs 10 $known --fill 1.5
+    refuse 2 "fill" c plan-tableless --pairs 10 $known --fill 0
+    refuse 2 "64 pages per pair" c plan-tableless --pairs 10 --key-size 16 --value-size 9000 --max-overflow-ratio 0.01
+    refuse 2 "compression_ratio" c plan-tableless --pairs 10 $known --compression-ratio 0.5
+    refuse 3 "nosuchfile" c plan-tableless --sample nosuchfile
+    refuse 3 "cannot read" c plan-tableless --sample .
+  }
+  printf 'k\tv\nno tab\n' >bad.tsv
+  refuse 5 "bad.tsv:2" c plan-tableless --sample bad.tsv
+  : >nothing.tsv
+  refuse 5 "no records" c plan-tableless --sample nothing.tsv
+}
+
 test_full_output() {
+  refuse 3 "standard output" sh -c "'$compassdb' plan-tableless --pairs 1 --key-size 1 --value-size 1 >/dev/full"
+
   refuse 3 "standard output" sh -c "'$compassdb' scan --db bin >/dev/full"
   refuse 3 "standard output" sh -c "'$compassdb' get --db t k2 >/dev/full"
   checks=$((checks + 1))
@@ -368,7 +423,7 @@ test_import_odd_data() {
 }
 
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families \
-  maintenance tune_separation full_output corruption lock ldb import export import_odd_data; do
+  maintenance tune_separation plan_tableless full_output corruption lock ldb import export import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

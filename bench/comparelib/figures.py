@@ -12,9 +12,13 @@ class Size:
 
     def __init__(self, args):
         self.long = args.long
-        self.small = args.records or (10_000_000 if args.long else 1_000_000)
-        self.large = args.records or (3_000_000 if args.long else 300_000)
+        self.given = args.records
+        self.small = self.records(10_000_000, 1_000_000)
+        self.large = self.records(3_000_000, 300_000)
         self.memtable = args.memtable_mb or (64 if args.long else 8)
+
+    def records(self, long, quick):
+        return self.given or (long if self.long else quick)
 
     def of(self, value_size):
         return self.small if value_size <= 128 else self.large

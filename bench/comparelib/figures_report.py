@@ -13,6 +13,7 @@ COLUMNS = [
     ("syncs/GB", "fsyncs_per_gb", "{:,.1f}"),
     ("user CPU µs/op", "user_cpu", "{:.2f}"),
     ("system CPU µs/op", "system_cpu", "{:.2f}"),
+    ("CPU µs/op", "cpu", "{:.2f}"),
     ("reads/op", "reads", "{:.3f}"),
     ("write amp.", "write_amp", "{:.2f}"),
     ("with the log", "write_amp_with_log", "{:.2f}"),
@@ -21,6 +22,8 @@ COLUMNS = [
     ("compaction s", "compaction_seconds", "{:.1f}"),
     ("space amp.", "space_amp", "{:.2f}"),
     ("at its peak", "peak_space_amp", "{:.2f}"),
+    ("compressed", "physical_amp", "{:.3f}"),
+    ("overflow %", "overflow", "{:.2f}"),
     ("index B/key", "index_bytes", "{:.2f}"),
     ("longest delay ms", "delay_ms", "{:.0f}"),
     ("stall beside ms", "device_stall_ms", "{:.0f}"),
@@ -28,12 +31,15 @@ COLUMNS = [
 WORDS = {
     "ops": "operations/s",
     "avg_us": "average latency",
+    "p99_us": "p99 latency",
     "p999_us": "p99.9 latency",
     "fsyncs_per_gb": "syncs per GB written",
     "user_cpu": "user CPU per operation",
+    "cpu": "CPU per operation",
     "device_bytes": "device bytes written",
     "device_bytes_so_far": "device bytes written so far",
     "space_amp": "space amplification",
+    "physical_amp": "space, compressed by 4 KiB",
     "peak_space_amp": "space amplification at its peak",
     "delay_ms": "longest stall",
     "index_bytes": "index memory",
@@ -60,19 +66,25 @@ def figure_rows(groups, results):
     rows = []
     for group in groups:
         for step in group.steps:
-            of_step = [r for r in results if r["group"] == group.name and r["step"] == step.label]
+
+            def of(label, name=group.name):
+                return [r for r in results if r["group"] == name and r["step"] == label]
+
+            of_step = of(step.label)
             for goal in step.targets:
                 parts = goal.targets if isinstance(goal, plan.Either) else [goal]
-                values = [(t, plan.figure(t, of_step)) for t in parts]
+                values = [(t, plan.figure(t, of_step, of(t.base or step.label))) for t in parts]
                 values = [(t, v) for t, v in values if v is not None]
                 if not values:
                     continue
                 met = any(t.reached(v[0]) for t, v in values)
+                first = values[0][0]
+                whose = f" of {plan.NAMES[first.engine]}" if first.engine != group.engines[0] else ""
                 rows.append(
                     [
                         group.name,
                         step.label,
-                        WORDS.get(values[0][0].metric, values[0][0].metric),
+                        WORDS.get(first.metric, first.metric) + whose,
                         " or ".join(shown(v) for _, v in values),
                         " or ".join(t.text() for t, _ in values),
                         "reached" if met else "**not reached**",

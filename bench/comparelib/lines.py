@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Curves as SVG: one plot, x on a logarithmic scale, y from zero."""
+"""Curves as SVG: one plot, x on a logarithmic scale or a linear one, y from zero."""
 
 import math
 from html import escape
 
 COLOURS = ["#2563eb", "#059669", "#d97706", "#9ca3af", "#7c3aed", "#dc2626"]
+TICKS = 12  # more would run into each other
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 420, 70, 20, 84, 50
 
 
@@ -24,15 +25,17 @@ def step_of(largest):
     return next(power * m for m in (1, 2, 5, 10) if raw <= power * m)
 
 
-def plot(title, x_label, curves):
+def plot(title, x_label, curves, linear=False):
     xs = sorted({x for points in curves.values() for x, _ in points})
+    ticks = xs[:: -(-len(xs) // TICKS)]
+    scale = float if linear else math.log
     largest = max((y for points in curves.values() for _, y in points), default=1)
     step = step_of(largest)
     top = step * math.ceil(largest / step) or 1
-    low, high = math.log(xs[0]), math.log(xs[-1])
+    low, high = scale(xs[0]), scale(xs[-1])
 
     def at_x(x):
-        share = (math.log(x) - low) / (high - low) if high > low else 0.5
+        share = (scale(x) - low) / (high - low) if high > low else 0.5
         return LEFT + share * (WIDTH - LEFT - RIGHT)
 
     def at_y(y):
@@ -44,7 +47,7 @@ def plot(title, x_label, curves):
         body.append(f'<path d="M{LEFT} {at_y(y):.1f} H{WIDTH - RIGHT}" stroke="#e5e7eb"/>')
         body.append(f'<text x="{LEFT - 8}" y="{at_y(y) + 4:.1f}" text-anchor="end">{short(y)}</text>')
         y += step
-    for x in xs:
+    for x in ticks:
         body.append(
             f'<text x="{at_x(x):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{short(x)}</text>'
         )
@@ -56,7 +59,8 @@ def plot(title, x_label, curves):
         colour = COLOURS[i % len(COLOURS)]
         path = " L".join(f"{at_x(x):.1f} {at_y(y):.1f}" for x, y in sorted(points))
         body.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        body += [f'<circle cx="{at_x(x):.1f}" cy="{at_y(y):.1f}" r="3.5" fill="{colour}"/>' for x, y in points]
+        if len(points) <= TICKS:
+            body += [f'<circle cx="{at_x(x):.1f}" cy="{at_y(y):.1f}" r="3.5" fill="{colour}"/>' for x, y in points]
         if legend + 17 + 7 * len(name) > WIDTH:
             legend, row = 10, row + 18
         body.append(f'<rect x="{legend}" y="{row}" width="12" height="12" fill="{colour}"/>')
@@ -71,13 +75,13 @@ def plot(title, x_label, curves):
 
 
 def write_all(plots, out):
-    """Writes OUT-SUFFIX.svg for each plot that has points; [(title, path)]."""
+    """Writes OUT-SUFFIX.svg for each plot that has points; [(title, path)]. A fifth member of a plot: linear."""
     written = []
-    for suffix, title, x_label, curves in plots:
+    for suffix, title, x_label, curves, *linear in plots:
         if not curves:
             continue
         path = f"{out}-{suffix}.svg"
         with open(path, "w", encoding="utf-8") as f:
-            f.write(plot(title, x_label, curves))
+            f.write(plot(title, x_label, curves, *linear))
         written.append((title, path))
     return written

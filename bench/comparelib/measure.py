@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from . import device, hashkv, runner
+from . import device, hashkv, kallax, physical, runner
 from .runner import RunError, say
 
 ENGINES = {
@@ -17,9 +17,16 @@ ENGINES = {
     "rocksdb-whole": ("kvbench-rocksdb", []),
     "lmdb": ("kvbench-lmdb", []),
     "leveldb": ("kvbench-leveldb", []),
+    "wiredtiger": ("kvbench-wiredtiger", []),
+    # As the KallaxDB paper has it: its defaults, with filters.
+    "rocksdb-paper": (
+        "kvbench-rocksdb",
+        ["--defaults", "--options-string", "block_based_table_factory={filter_policy=bloomfilter:10:false}"],
+    ),
     "rocksdb-blob": ("kvbench-rocksdb", []),
     "rocksdb-blob-no-gc": ("kvbench-rocksdb", []),
     **{name: ("kvbench-compassdb", ["--preset", "hash-kv"]) for name in hashkv.VARIANTS},
+    **{name: ("kvbench-compassdb", ["--preset", "tableless"]) for name in kallax.VARIANTS},
     **{
         name: ("kvbench-compassdb", ["--preset", "bolt-sorted"])
         for name in ("compassdb-bolt", "compassdb-bolt-ls", "compassdb-bolt-gc", "compassdb-bolt-stl")
@@ -36,7 +43,7 @@ def engine_flags(engine, flags):
     flags = list(flags)
     if engine == "rocksdb" and "--index-in-cache" in flags:
         flags.append("--partition-index")
-    if engine == "lmdb":  # knows no cache of its own and no direct reads
+    if engine in ("lmdb", "leveldb"):  # know no direct reads
         flags = [f for f in flags if f not in ("--direct",)]
     return ENGINES[engine][1] + flags
 
@@ -112,6 +119,8 @@ class Measurement:
             stall = device.stop_beside(beside) if beside else None
         result["command"] = " ".join([os.path.basename(cmd[0])] + cmd[1:])
         result["device_stall_ms"] = stall
+        if step.physical:
+            result["physical_bytes"] = physical.of(self.database(group, engine, repeat)).physical
         before = [r for r in self.of(group, engine=engine) if not group.refill or r["repeat"] == repeat]
         written = [r.get("device_bytes_written") or 0 for r in before]
         result["device_bytes_so_far"] = sum(written) + result["device_bytes_written"]

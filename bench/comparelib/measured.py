@@ -7,10 +7,10 @@ import shlex
 from dataclasses import asdict
 from pathlib import Path
 
-from . import bolt, figures, figures_report, hashkv, lines, measure, paper, summary
+from . import bolt, figures, figures_report, hashkv, kallax, lines, measure, paper, summary
 from .runner import RunError
 
-SUITES = {**figures.SUITES, **paper.SUITES, **bolt.SUITES, **hashkv.SUITES}
+SUITES = {**figures.SUITES, **paper.SUITES, **bolt.SUITES, **hashkv.SUITES, **kallax.SUITES}
 GROUP_FIELDS = ("name", "title", "records", "value_size", "key_size", "threads", "memtable_mb", "flags", "extra")
 
 
@@ -57,7 +57,7 @@ def run(args, argv):
         measurement.run_group(group)
     save()
     text, marked = figures_report.render(report, groups)
-    source = next((m for m in (bolt, hashkv) if args.suite in m.SUITES), paper)
+    source = next((m for m in (bolt, hashkv, kallax) if args.suite in m.SUITES), paper)
     plots = lines.write_all(source.plots(args.suite, groups, report["results"]), args.out)
     marked += "".join(f"\n![{title}]({os.path.basename(path)})\n" for title, path in plots)
     Path(f"{args.out}.md").write_text(marked, encoding="utf-8")

@@ -18,10 +18,12 @@ class Target:
     against: str = None  # the rival; None: the metric itself
     engine: str = "compassdb"
     unit: str = ""
+    base: str = None  # the rival's figure is that of this step of the group; None: of the same
 
     def text(self):
         sense = {">=": "≥", "<=": "≤"}[self.sense]
-        return f"{sense} {self.limit:g}" + (f"× {NAMES[self.against]}" if self.against else self.unit)
+        rival = f"× {NAMES[self.against]}" if self.against else self.unit
+        return f"{sense} {self.limit:.3g}{rival}" + (f", {self.base}" if self.base else "")
 
     def reached(self, value):
         return value >= self.limit if self.sense == ">=" else value <= self.limit
@@ -45,6 +47,7 @@ class Step:
     engines: list = None  # None: all of the group
     repeats: int = None
     share: float = None  # of the records, instead of an amount of time
+    physical: bool = False  # what the database takes on a compressing drive is measured after it
     rate_of: tuple = None  # (label, share): steady, at that share of the faster engine's rate there
 
     @property
@@ -94,7 +97,15 @@ NAMES = {
     "rocksdb-defaults": "RocksDB defaults",
     "rocksdb-blob": "RocksDB, blob files",
     "rocksdb-blob-no-gc": "RocksDB, blob files without collection",
+    "rocksdb-paper": "RocksDB defaults, 10-bit filters",
+    "compassdb-tableless": "CompassDB, table-less",
+    "compassdb-tableless-no-keys": "table-less, no key store",
+    "compassdb-tableless-100": "table-less, 1× the pairs",
+    "compassdb-tableless-120": "table-less, 1.2× the pairs",
+    "compassdb-tableless-140": "table-less, 1.4× the pairs",
+    "compassdb-tableless-160": "table-less, 1.6× the pairs",
     "lmdb": "LMDB",
+    "wiredtiger": "WiredTiger",
     "leveldb": "LevelDB",
     "device": "device",
 }
@@ -111,6 +122,17 @@ def per_gigabyte(result, name):
     return result[name] * 1e9 / written if written and result.get(name) is not None else None
 
 
+def cpu_of(result):
+    parts = [result.get(f"{kind}_cpu_us_per_op") for kind in ("user", "system")]
+    return None if None in parts else sum(parts)
+
+
+def overflow_ratio(result):
+    """Of the pairs, in percent."""
+    records = result.get("properties", {}).get("compassdb.tableless-overflow-records")
+    return None if records is None or not result.get("live_keys") else 100 * records / result["live_keys"]
+
+
 # name -> value of one result; None: has no meaning there
 METRICS = {
     "ops": lambda r: r["ops_per_second"],
@@ -123,6 +145,7 @@ METRICS = {
     "fsyncs_per_gb": lambda r: per_gigabyte(r, "fsyncs"),
     "user_cpu": lambda r: r.get("user_cpu_us_per_op"),
     "system_cpu": lambda r: r.get("system_cpu_us_per_op"),
+    "cpu": cpu_of,
     "reads": lambda r: ratio(r, "device_reads", "operations"),
     "device_bytes": lambda r: r.get("device_bytes_written"),
     "device_bytes_so_far": lambda r: r.get("device_bytes_so_far"),
@@ -136,6 +159,8 @@ METRICS = {
     "read_amp": lambda r: ratio(r, "device_bytes_read", "user_bytes_read"),
     "space_amp": lambda r: r.get("space_amplification"),
     "peak_space_amp": lambda r: ratio(r, "peak_db_bytes", "live_user_bytes"),
+    "physical_amp": lambda r: ratio(r, "physical_bytes", "live_user_bytes"),
+    "overflow": overflow_ratio,
     "index_bytes": lambda r: r.get("index_bytes_per_key"),
     "delay_ms": lambda r: r.get("longest_delay_ms"),
     "device_stall_ms": lambda r: r.get("device_stall_ms"),
@@ -147,9 +172,10 @@ def metric_of(result, metric):
     return METRICS[metric](result)
 
 
-def figure(target, results):
-    """Median and range of a target's figure over the repeats of one step, or None.
-    A ratio pairs the runs of one repeat; where the rival ran less often its median stands in."""
+def figure(target, results, base):
+    """Median and range of a target's figure over the repeats of one step, or None; base: the results of
+    target.base, or the same. A ratio pairs the runs of one repeat; where the rival ran less often its median
+    stands in."""
     mine = {r["repeat"]: metric_of(r, target.metric) for r in results if r["engine"] == target.engine}
     mine = {k: v for k, v in mine.items() if v is not None}
     if not mine:
@@ -157,7 +183,7 @@ def figure(target, results):
     values = list(mine.values())
     if target.against:
         rival = {
-            r["repeat"]: metric_of(r, target.metric) for r in results if r["engine"] == target.against
+            r["repeat"]: metric_of(r, target.metric) for r in base if r["engine"] == target.against
         }
         rival = {k: v for k, v in rival.items() if v}
         if not rival:

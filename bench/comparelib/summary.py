@@ -97,7 +97,13 @@ def builds(results):
         if library is None:  # the device
             continue
         of = r["engine"].split("-")[0]
-        name = {"compassdb": "CompassDB", "rocksdb": "RocksDB", "lmdb": "LMDB", "leveldb": "LevelDB"}[of]
+        name = {
+            "compassdb": "CompassDB",
+            "rocksdb": "RocksDB",
+            "lmdb": "LMDB",
+            "leveldb": "LevelDB",
+            "wiredtiger": "WiredTiger",
+        }[of]
         who = (
             "Debian's build, "
             if of == "rocksdb" and library.startswith(("/usr/lib/", "/lib/"))

@@ -50,7 +50,7 @@ Client::Client(const Flags& flags, const WorkloadSpec& spec, Engine* engine, Key
       operations_(operations),
       key_maker_(keys->key_size(), keys->order()),
       random_(SeedOf(flags, spec, index)),
-      values_(keys->value_size(), random_.Next()),
+      values_(keys->value_size(), random_.Next(), flags.compressible),
       chooser_(spec.distribution, std::max<uint64_t>(1, keys->limit()),
                ExpectedInserts(spec, flags.Operations())) {}
 

@@ -83,14 +83,15 @@ uint64_t PeakRssBytes() {
   return 0;
 }
 
-uint64_t AllocatedBytes(const std::string& dir) {
-  uint64_t sum = 0;
+FileSpace SpaceOf(const std::string& dir) {
+  FileSpace sum;
   std::error_code ec;
   for (std::filesystem::recursive_directory_iterator it(dir, ec), end; !ec && it != end;
        it.increment(ec)) {
     struct stat st;
     if (lstat(it->path().c_str(), &st) == 0 && S_ISREG(st.st_mode)) {
-      sum += static_cast<uint64_t>(st.st_blocks) * 512;
+      sum.allocated += static_cast<uint64_t>(st.st_blocks) * 512;
+      sum.length += static_cast<uint64_t>(st.st_size);
     }
   }
   return sum;

@@ -35,7 +35,11 @@ bool ReadDeviceCounters(const std::string& dir, DeviceCounters* counters, std::s
 void ResetPeakRss();
 uint64_t PeakRssBytes();
 
-// Disk space that the files below `dir` occupy (allocated blocks).
-uint64_t AllocatedBytes(const std::string& dir);
+struct FileSpace {
+  uint64_t allocated = 0;  // blocks
+  uint64_t length = 0;     // with what was never written or was punched out
+};
+// Of the files below `dir`.
+FileSpace SpaceOf(const std::string& dir);
 
 }  // namespace kvbench

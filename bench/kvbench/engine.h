@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine under test behind the one API that both libraries offer. Which
-// one it is, is decided by the headers and the library this is built with.
+// The engine under test. Each program holds one: its source defines OpenEngine, EngineName and BuildOfEngine
+// (rocksdb_engine.cc for the two that have RocksDB's API, lmdb_engine.cc, leveldb_engine.cc,
+// wiredtiger_engine.cc).
 //
-// Thread safety: db() and the write/read options may be used by all clients;
-// WaitUntilIdle, BalanceMemory and the figures by one thread at a time each.
+// Thread safety: Get, MultiGet, Put and Scan may be called by all clients; Property by any one thread beside
+// them; the rest by one thread at a time.
 #pragma once
 
-#include <rocksdb/db.h>
-#include <rocksdb/iterator.h>
-#include <rocksdb/options.h>
+#include <rocksdb/slice.h>
+#include <rocksdb/status.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,7 +20,7 @@
 namespace kvbench {
 
 struct EngineBuild {
-  std::string engine;   // "compassdb", "rocksdb", "lmdb" or "leveldb"
+  std::string engine;   // "compassdb", "rocksdb", "lmdb", "leveldb" or "wiredtiger"
   std::string version;  // of the API
   std::string library;  // the file that holds the engine's code
   bool assertions = false;
@@ -33,79 +34,56 @@ struct TableBytes {
   double seconds = 0;  // that flushes and compactions took, each by itself
 };
 
-}  // namespace kvbench
-
-#if defined(KVBENCH_LMDB)
-#include "lmdb_engine.h"
-#elif defined(KVBENCH_LEVELDB)
-#include "leveldb_engine.h"
-#else
-
-namespace kvbench {
-
 class Engine {
  public:
-  static rocksdb::Status Open(const Flags& flags, bool create, std::unique_ptr<Engine>* engine);
-  // What is to be in memory before anything is measured; not part of opening.
-  rocksdb::Status Prepare(const Flags& flags);
-  static EngineBuild Build();
-  static const char* EngineName();
-  ~Engine();
+  using Each = std::function<void(const rocksdb::Slice& key, const rocksdb::Slice& value)>;
 
-  rocksdb::DB* db() { return db_.get(); }
-  const rocksdb::WriteOptions& write_options() const { return write_options_; }
-  const rocksdb::ReadOptions& read_options() const { return read_options_; }
+  virtual ~Engine() = default;
 
-  rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value) {
-    return db_->Get(read_options_, db_->DefaultColumnFamily(), key, value);
-  }
-  void MultiGet(size_t n, const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
-                rocksdb::Status* statuses) {
-    db_->MultiGet(read_options_, db_->DefaultColumnFamily(), n, keys, values, statuses);
-  }
-  rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value) {
-    return db_->Put(write_options_, key, value);
-  }
-  // Calls each(key, value) for up to `limit` records from `start` on.
-  template <class Each>
-  rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t limit, Each each) {
-    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read_options_));
-    uint64_t seen = 0;
-    for (it->Seek(start); it->Valid() && seen < limit; it->Next()) {
-      each(it->key(), it->value());
-      if (++seen == limit) break;
+  // The value is valid until the thread's next call.
+  virtual rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value) = 0;
+  // One by one, where there is no call for several.
+  virtual void MultiGet(size_t n, const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
+                        rocksdb::Status* statuses) {
+    for (size_t i = 0; i < n; ++i) {
+      rocksdb::PinnableSlice value;
+      statuses[i] = Get(keys[i], &value);
+      if (statuses[i].ok()) values[i].PinSelf(value);
     }
-    return it->status();
   }
+  virtual rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value) = 0;
+  // Calls `each` for up to `limit` records from `start` on.
+  virtual rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t limit, const Each& each) = 0;
 
-  // Waits until no flush and no compaction runs or is wanted. With `flush`,
-  // the memtable goes to disk first, so that no write is left unpaid.
-  rocksdb::Status WaitUntilIdle(bool flush);
-
-  // Gives the block cache what index and filters leave of --cache-mb.
-  void BalanceMemory();
+  // What is to be in memory before anything is measured; not part of opening.
+  virtual rocksdb::Status Prepare() { return rocksdb::Status::OK(); }
+  // Waits until no background work runs or is wanted. With `flush`, what is only in memory and log goes to
+  // disk first, so that no write is left unpaid.
+  virtual rocksdb::Status WaitUntilIdle(bool flush) = 0;
+  // Gives the block cache what the index leaves of the memory, or adds the index to it: by the flags.
+  virtual void BalanceMemory() {}
+  // "name=value;name=value", while the database is open.
+  virtual rocksdb::Status SetOptions(const std::string& /*options*/) {
+    return rocksdb::Status::NotSupported("--set-options: this engine has no such call");
+  }
 
   // Memory of all index and filter data, -1 if the engine does not tell.
-  int64_t IndexMemoryBytes();
-  TableBytes TableBytesMoved();
+  virtual int64_t IndexMemoryBytes() { return -1; }
+  virtual TableBytes TableBytesMoved() { return {}; }
+  // -1 if the engine has no such property.
+  virtual int64_t Property(const std::string& /*name*/) { return -1; }
 
-  rocksdb::Status Close();
-
- private:
-  Engine() = default;
-  rocksdb::Status PendingWork(uint64_t* pending);
-
-  std::unique_ptr<rocksdb::DB> db_;
-  std::shared_ptr<rocksdb::Cache> cache_;
-  uint64_t memory_budget_ = 0;  // of index, filters and cache together; 0: not shared
-  rocksdb::WriteOptions write_options_;
-  rocksdb::ReadOptions read_options_;
+  virtual rocksdb::Status Close() = 0;
 };
 
-// The options that the flags ask for, before --preset and --options-string.
-rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>* cache);
-rocksdb::Status ApplyPreset(const Flags& flags, rocksdb::Options* options);
+rocksdb::Status OpenEngine(const Flags& flags, bool create, std::unique_ptr<Engine>* engine);
+const char* EngineName();
+EngineBuild BuildOfEngine();
+
+// For those adapters:
+// The file that holds the code at `address`.
+std::string LibraryOf(const void* address);
+// The flags given that only engines with RocksDB's API know; empty if there are none.
+std::string FlagsOfRocksDb(const Flags& flags);
 
 }  // namespace kvbench
-
-#endif  // KVBENCH_LMDB, KVBENCH_LEVELDB

@@ -154,6 +154,11 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--value-size", flags->value_size, "bytes per value")
       ->check(CLI::Range(uint64_t{0}, uint64_t{64} << 20))
       ->capture_default_str();
+  app.add_option("--compressible", flags->compressible,
+                 "percent of each value that is zeros, behind bytes of full entropy; 0: printable random "
+                 "bytes, which are no zeros but compress by a quarter")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
   app.add_option("--distribution", flags->distribution, "of the keys; default: the workload's own")
       ->check(CLI::IsMember({"zipfian", "latest", "uniform"}));
   app.add_flag("--direct", flags->direct, "O_DIRECT for reads, flushes and compactions");
@@ -167,14 +172,16 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--preset", flags->preset, "of CompassDB (compassdb/preset.h), applied after all "
                  "other flags");
   app.add_option("--data-order", flags->data_order, "of records in CompassDB's pieces")
-#ifdef KVBENCH_ROCKSDB
-      ->check(CLI::IsMember({"key"}))
-#else
       ->check(CLI::IsMember({"key", "slot", "hash"}))
-#endif
       ->capture_default_str();
   app.add_option("--options-string", flags->options_string,
                  "RocksDB options, \"name=value;name=value\", applied last");
+  app.add_option("--set-options", flags->set_options,
+                 "the same for SetOptions, before each workload that is not a fill");
+  app.add_option("--while-property", flags->while_property,
+                 "ends a workload that is not a fill once this property has been above 0 and is 0 again");
+  app.add_option("--properties", flags->properties, "comma list: of the engine, for the result")
+      ->delimiter(',');
   app.add_option("--bloom-bits", flags->bloom_bits, "bits per key of the filter; 0: none")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();

@@ -48,6 +48,7 @@ struct Flags {
   int threads = 1;
   uint64_t key_size = 24;
   uint64_t value_size = 1000;
+  uint64_t compressible = 0;  // percent of each value that is zeros behind random bytes; 0: printable
   std::string distribution;  // empty: the workload's own
   bool direct = false;
   uint64_t cache_mb = 256;
@@ -59,6 +60,9 @@ struct Flags {
   std::string preset;  // CompassDB only; empty: none
   std::string data_order = "key";  // other values: CompassDB only
   std::string options_string;
+  std::string set_options;  // for SetOptions, before each workload that is not a fill
+  std::string while_property;  // ends a workload that is not a fill once this has been above 0 and is 0
+  std::vector<std::string> properties;  // that a result names
   double bloom_bits = 10;
   std::string db;
   std::string json;

@@ -58,22 +58,28 @@ void KeyMaker::MakeMissing(uint64_t number, std::string* key) const {
   key->push_back('.');
 }
 
-ValueMaker::ValueMaker(uint64_t value_size, uint64_t seed)
-    : value_size_(value_size), random_(seed) {
+ValueMaker::ValueMaker(uint64_t value_size, uint64_t seed, uint64_t compressible)
+    : value_size_(value_size),
+      random_size_(value_size - value_size * compressible / 100),
+      random_(seed) {
   static const char kAlphabet[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/";
   pool_.resize(kPoolSize);
   for (size_t i = 0; i < pool_.size(); i += 8) {
     uint64_t bits = random_.Next();
+    if (compressible > 0) {
+      std::memcpy(pool_.data() + i, &bits, 8);
+      continue;
+    }
     for (size_t j = 0; j < 8; ++j, bits >>= 6) pool_[i + j] = kAlphabet[bits & 63];
   }
   buffer_.resize(value_size);
 }
 
 std::string_view ValueMaker::Make(uint64_t number) {
-  for (uint64_t at = 0; at < value_size_;) {
+  for (uint64_t at = 0; at < random_size_;) {
     const uint64_t from = random_.Uniform(kPoolSize / 2);
-    const uint64_t n = std::min<uint64_t>(kPoolSize / 2, value_size_ - at);
+    const uint64_t n = std::min<uint64_t>(kPoolSize / 2, random_size_ - at);
     std::memcpy(buffer_.data() + at, pool_.data() + from, n);
     at += n;
   }

@@ -87,6 +87,18 @@ TEST(KeysTest, ValuesCarryTheirRecord) {
   EXPECT_EQ("", ValueMaker(0, 1).Make(5));
 }
 
+TEST(KeysTest, CompressibleValuesEndInZeros) {
+  ValueMaker values(400, 1, 50);
+  for (int i = 0; i < 2; ++i) {  // a value leaves nothing behind
+    const std::string value(values.Make(5));
+    EXPECT_TRUE(values.Matches(5, value));
+    EXPECT_EQ(std::string(200, 0), value.substr(200));
+    EXPECT_GT(std::set<char>(value.begin(), value.begin() + 200).size(), 90u);
+  }
+  EXPECT_EQ(0u, ValueMaker(400, 1).Make(5).find_first_not_of('\0'));
+  EXPECT_EQ(std::string::npos, ValueMaker(400, 1).Make(5).find('\0', 8));
+}
+
 TEST(GeneratorsTest, ZipfianFollowsItsLaw) {
   constexpr uint64_t kItems = 1000;
   constexpr int kDraws = 1'000'000;

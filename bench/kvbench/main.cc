@@ -61,7 +61,7 @@ std::unique_ptr<KeySet> OpenKeySet(Flags* flags, std::string* error) {
 
 int RunAll(const Flags& flags, double open_seconds, Engine* engine, KeySet* keys,
            std::ostream* json) {
-  const EngineBuild build = Engine::Build();
+  const EngineBuild build = BuildOfEngine();
   for (const WorkloadSpec& spec : flags.workloads) {
     WorkloadResult result;
     result.open_seconds = open_seconds;
@@ -99,9 +99,9 @@ int Main(int argc, char** argv) {
 
   std::unique_ptr<Engine> engine;
   const auto start = std::chrono::steady_clock::now();
-  rocksdb::Status s = Engine::Open(flags, !flags.reuse_db, &engine);
+  rocksdb::Status s = OpenEngine(flags, !flags.reuse_db, &engine);
   const std::chrono::duration<double> opening = std::chrono::steady_clock::now() - start;
-  if (s.ok()) s = engine->Prepare(flags);
+  if (s.ok()) s = engine->Prepare();
   if (!s.ok()) return Fail("open " + flags.db, s.ToString());
   const int failed = RunAll(flags, opening.count(), engine.get(), keys.get(), json);
   s = engine->Close();

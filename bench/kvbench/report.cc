@@ -82,6 +82,7 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
           : Ratio(static_cast<double>(r.index_memory_bytes), static_cast<double>(r.live_keys));
   j["peak_rss_bytes"] = r.peak_rss_bytes;
   j["db_bytes"] = r.db_bytes;
+  j["file_bytes"] = r.file_bytes;
   j["peak_db_bytes"] = r.peak_db_bytes;
   // What the figures above rest on.
   j["foreground_seconds"] = r.foreground_seconds;
@@ -101,6 +102,11 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
       flags.rate > 0 ? Json(static_cast<double>(r.clients.longest_delay_nanos) / 1e6)
                      : Json(nullptr);
   j["open_seconds"] = r.open_seconds;
+  j["operations_by_second"] = r.done_by_second;
+  j["properties"] = Json::object();
+  for (const auto& [name, value] : r.properties) {
+    j["properties"][name] = value < 0 ? Json(nullptr) : Json(value);
+  }
   j["not_found"] = r.clients.not_found;
   j["scanned_records"] = r.clients.scanned_records;
   j["live_keys"] = r.live_keys;
@@ -114,6 +120,7 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["threads"] = flags.threads;
   j["key_size"] = flags.key_size;
   j["value_size"] = flags.value_size;
+  j["compressible"] = flags.compressible;
   j["distribution"] = DistributionName(spec.distribution);
   j["batch_size"] = flags.batch_size;
   j["direct"] = flags.direct;
@@ -132,13 +139,14 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["preset"] = flags.preset;
   j["data_order"] = flags.data_order;
   j["options_string"] = flags.options_string;
+  j["set_options"] = flags.set_options;
   j["seed"] = flags.seed;
   return j.dump();
 }
 
 std::string TextReport(const WorkloadSpec& spec, const WorkloadResult& r) {
   std::string line =
-      fmt::format("{} {}: {} operations in {:.2f} s, {:.0f}/s", Engine::EngineName(), spec.name,
+      fmt::format("{} {}: {} operations in {:.2f} s, {:.0f}/s", EngineName(), spec.name,
                   r.operations, r.seconds, static_cast<double>(r.operations) / r.seconds);
   for (int i = 0; i < kOps; ++i) {
     const Histogram& h = r.clients.latency[i];

@@ -24,19 +24,20 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Shows progress on stderr, keeps the cache at what the index leaves, and watches the space that the
-// database takes, until told to end.
+// Shows progress on stderr, keeps the cache at what the index leaves, watches the space that the
+// database takes and what is done in each second, and ends the clients as --while-property says, until told
+// to end.
 class Monitor {
  public:
-  // `peak_bytes`: the most that was seen, when this is gone.
+  // *result has the peak of the space and the seconds, when this is gone.
   Monitor(const Flags& flags, const WorkloadSpec& spec, uint64_t operations, const Clients* clients,
-          Engine* engine, uint64_t* peak_bytes)
+          Engine* engine, WorkloadResult* result)
       : flags_(flags),
         spec_(spec),
         operations_(operations),
         clients_(clients),
         engine_(engine),
-        peak_bytes_(peak_bytes),
+        result_(result),
         start_(Clock::now()),
         thread_([this] { Loop(); }) {}
   ~Monitor() {
@@ -44,23 +45,47 @@ class Monitor {
     thread_.join();
     if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
   }
+  void ClientsEnded() { clients_ended_ = true; }
 
  private:
   void Loop() {
     const bool terminal = isatty(STDERR_FILENO);
     for (int tick = 1; !end_; ++tick) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      CountSecond();
       if (tick % 5 == 0) engine_->BalanceMemory();
-      if (spec_.Writes()) *peak_bytes_ = std::max(*peak_bytes_, AllocatedBytes(flags_.db));
+      if (spec_.Writes()) {
+        result_->peak_db_bytes = std::max(result_->peak_db_bytes, SpaceOf(flags_.db).allocated);
+      }
+      if (!flags_.while_property.empty() && !spec_.Fills()) WatchProperty();
       if (tick % (terminal ? 5 : 100) == 0) Show(terminal);
     }
   }
-  void Show(bool terminal) {
+  uint64_t Done() const {
     uint64_t done = 0;
     for (const auto& client : *clients_) done += client->done();
+    return done;
+  }
+  // Whole seconds of the clients' run only: waiting for the background is not among them.
+  void CountSecond() {
+    std::vector<uint64_t>& seconds = result_->done_by_second;
+    const uint64_t done = Done();
+    if (clients_ended_ || SecondsSince(start_) < static_cast<double>(seconds.size() + 1)) return;
+    seconds.push_back(done - counted_);
+    counted_ = done;
+  }
+  void WatchProperty() {
+    const int64_t value = engine_->Property(flags_.while_property);
+    if (value == 0 && was_above_zero_) {
+      for (const auto& client : *clients_) client->Stop();
+    }
+    was_above_zero_ = was_above_zero_ || value > 0;
+  }
+  void Show(bool terminal) {
+    const uint64_t done = Done();
     const double seconds = SecondsSince(start_);
     fmt::print(stderr, "{}  {} {}: {:3.0f} %, {:.0f} operations/s{}", terminal ? "\r" : "",
-               Engine::EngineName(), spec_.name,
+               EngineName(), spec_.name,
                100.0 * static_cast<double>(done) / static_cast<double>(operations_),
                static_cast<double>(done) / seconds,
                done < operations_ ? "" : (spec_.Writes() ? ", waiting for compactions" : ""));
@@ -73,8 +98,11 @@ class Monitor {
   const uint64_t operations_;
   const Clients* const clients_;
   Engine* const engine_;
-  uint64_t* const peak_bytes_;
+  WorkloadResult* const result_;
   const Clock::time_point start_;
+  uint64_t counted_ = 0;
+  bool was_above_zero_ = false;
+  std::atomic<bool> clients_ended_{false};
   std::atomic<bool> end_{false};
   std::thread thread_;
 };
@@ -165,11 +193,15 @@ Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
   ResetPeakRss();
   result->tables_before = engine->TableBytesMoved();
   if (s = ReadCounters(flags, &result->before); !s.ok()) return s;
+  if (!flags.set_options.empty() && !spec.Fills()) {
+    if (s = engine->SetOptions(flags.set_options); !s.ok()) return s;
+  }
   {
-    Monitor monitor(flags, spec, operations, &clients, engine, &result->peak_db_bytes);
+    Monitor monitor(flags, spec, operations, &clients, engine, result);
     const auto start = Clock::now();
     s = RunClients(flags, spec, clients, writer.get());
     result->foreground_seconds = SecondsSince(start);
+    monitor.ClientsEnded();
     if (s.ok() && spec.Writes()) s = engine->WaitUntilIdle(true);
     result->seconds = SecondsSince(start);
   }
@@ -179,7 +211,12 @@ Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
   result->peak_rss_bytes = PeakRssBytes();
   for (const auto& client : clients) Add(*client, result);
   if (writer != nullptr) Add(*writer, result);
-  result->db_bytes = AllocatedBytes(flags.db);
+  const FileSpace space = SpaceOf(flags.db);
+  result->db_bytes = space.allocated;
+  result->file_bytes = space.length;
+  for (const std::string& name : flags.properties) {
+    result->properties.emplace_back(name, engine->Property(name));
+  }
   result->peak_db_bytes = std::max(result->peak_db_bytes, result->db_bytes);
   result->live_keys = keys->live_keys();
   result->live_bytes = keys->live_bytes();

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "client.h"
 #include "device_counters.h"
@@ -21,12 +24,15 @@ struct WorkloadResult {
   DeviceCounters before, after;
   uint64_t peak_rss_bytes = 0;
   uint64_t db_bytes = 0;
+  uint64_t file_bytes = 0;  // holes included
   uint64_t peak_db_bytes = 0;  // seen ten times a second while the workload wrote
   uint64_t live_keys = 0;
   uint64_t live_bytes = 0;
   int64_t index_memory_bytes = -1;
   double open_seconds = 0;  // of the database, before this process's first workload
   TableBytes tables_before, tables_after;
+  std::vector<uint64_t> done_by_second;  // operations of all clients, in each second of their run
+  std::vector<std::pair<std::string, int64_t>> properties;  // -1: the engine has none of that name
 };
 
 rocksdb::Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,

@@ -51,6 +51,10 @@ enum class Preset {
   // built; point reads ask one filter per level. Memtables go to disk two at a time and take up to 4
   // times write_buffer_size.
   kBoltSorted,
+  // "tableless" (KallaxDB): pages found by the hash of the key, for storage that compresses transparently
+  // (btrfs or ZFS with compression, computational SSDs). Nearly no index in memory, one disk read for a
+  // key; more bytes written, which are half zeros. Only for new families.
+  kTableless,
 };
 
 // All presets, and the text form of each.

@@ -45,6 +45,15 @@ enum class PointIndex : uint8_t {
   kFilter = 1,
 };
 
+// What keeps a column family's data. Chosen when the family is made.
+enum class StoreKind : uint8_t {
+  // Tables on levels.
+  kLsm = 0,
+  // Pages found by the hash of the key, with nearly no index in memory (KallaxDB). For storage that compresses
+  // transparently: pages are about half full, the rest is zeros.
+  kTableless = 1,
+};
+
 struct PieceTableOptions {
   static const char* kName() { return "CompassTableOptions"; }
 
@@ -134,6 +143,40 @@ struct PieceTableOptions {
   // What a segment group holds, about (HashKV's main segment); there are 64 to 512 groups.
   // Dynamically changeable.
   uint64_t value_group_bytes = 64ull << 20;
+
+  // --- The table-less store ---
+
+  // In text "lsm" or "tableless". A family with tables is not opened as table-less, nor the other way
+  // round. Needs a comparator without timestamps for which keys of different bytes are different, and
+  // goes without separated values. The options above are then those of the key store.
+  StoreKind store = StoreKind::kLsm;
+
+  // Files that the hash space is cut into, 1 to 1024, and the size of a page, a multiple of 4096 up to 1
+  // MiB. Both count when the family's first memtable is flushed.
+  uint32_t tableless_sections = 16;
+  uint32_t tableless_page_bytes = 4096;
+
+  // Pages of all sections together. 0: as many as the data asks for, by rehashes; else rehashes lead to
+  // this number. Dynamically changeable.
+  uint64_t tableless_pages = 0;
+
+  // How full pages are after a rehash, in percent, at most; sections that grow by themselves at least double. 5
+  // to 95. Dynamically changeable.
+  uint32_t tableless_fill_percent = 50;
+  // A section gets more pages once so many percent of its bytes are in the overflow store, and fewer
+  // once its pages are less full than that. Dynamically changeable.
+  uint32_t tableless_max_overflow_percent = 3;
+  uint32_t tableless_min_fill_percent = 15;
+
+  // Keys are kept in sorted tables, too: iterators need them. Without, these are NotSupported, and a
+  // DeleteRange costs a pass over all pages.
+  bool tableless_key_store = true;
+
+  // Sections rehashed at a time, 1 to 64, and old pages that are read at a time. Dynamically changeable.
+  uint32_t tableless_rehash_threads = 1;
+  uint32_t tableless_rehash_batch = 16;
+  // Threads that share the sections of a flush, and of writing in place, 1 to 64. Dynamically changeable.
+  uint32_t tableless_write_threads = 2;
 };
 
 // "CompassTable". The caller owns the factory.

@@ -22,7 +22,9 @@ TEST(FileNames, BuildersAndParserAgree) {
   } cases[] = {
       {WalFileName("/db", 7), 7, FileType::kWal},
       {PieceFileName("/db", 12345678), 12345678, FileType::kPieceFile},
+      {PageFileName("/db", 7), 7, FileType::kPageFile},
       {ManifestFileName("/db", 3), 3, FileType::kManifest},
+      {MirrorFileName("/db", 3), 3, FileType::kManifestMirror},
       {CurrentFileName("/db"), 0, FileType::kCurrent},
       {LockFileName("/db"), 0, FileType::kLock},
       {InfoLogFileName("/db"), 0, FileType::kInfoLog},

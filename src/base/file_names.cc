@@ -58,8 +58,14 @@ std::string WalArchiveName(const std::string& wal_dir) { return JoinPath(wal_dir
 std::string PieceFileName(const std::string& dir, uint64_t number) {
   return JoinPath(dir, Padded(number) + ".ph");
 }
+std::string PageFileName(const std::string& dir, uint64_t number) {
+  return JoinPath(dir, Padded(number) + ".pages");
+}
 std::string ManifestFileName(const std::string& dir, uint64_t number) {
   return JoinPath(dir, "MANIFEST-" + Padded(number));
+}
+std::string MirrorFileName(const std::string& dir, uint64_t number) {
+  return JoinPath(dir, "MIRROR-" + Padded(number));
 }
 std::string CurrentFileName(const std::string& dir) { return JoinPath(dir, "CURRENT"); }
 std::string LockFileName(const std::string& dir) { return JoinPath(dir, "LOCK"); }
@@ -95,6 +101,9 @@ bool ParseFileName(const std::string& name, uint64_t* number, FileType* type) {
   if (StripPrefix(name, "MANIFEST-", &rest)) {
     return ParseNumber(rest, number) && is(FileType::kManifest);
   }
+  if (StripPrefix(name, "MIRROR-", &rest)) {
+    return ParseNumber(rest, number) && is(FileType::kManifestMirror);
+  }
   if (StripSuffix(name, ".dbtmp", &rest)) {
     std::string digits = rest;
     StripPrefix(rest, "OPTIONS-", &digits);
@@ -106,6 +115,9 @@ bool ParseFileName(const std::string& name, uint64_t* number, FileType* type) {
   if (StripSuffix(name, ".log", &rest)) return ParseNumber(rest, number) && is(FileType::kWal);
   if (StripSuffix(name, ".ph", &rest)) {
     return ParseNumber(rest, number) && is(FileType::kPieceFile);
+  }
+  if (StripSuffix(name, ".pages", &rest)) {
+    return ParseNumber(rest, number) && is(FileType::kPageFile);
   }
   return false;
 }

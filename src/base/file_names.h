@@ -4,7 +4,9 @@
 //   NNNNNN.log       write-ahead log (may live in a directory of its own)
 //   archive/         beside the logs: logs that only readers of the log still want
 //   NNNNNN.ph        compaction file: pieces
+//   NNNNNN.pages     a section of a table-less store, written in place
 //   MANIFEST-NNNNNN  manifest
+//   MIRROR-NNNNNN    the same bytes once more, for repair
 //   CURRENT          one line, the name of the manifest in force
 //   LOCK             locked by the process that has the database open
 //   LOG              information log; LOG.old.<micros> are earlier ones
@@ -23,7 +25,9 @@ namespace compassdb {
 enum class FileType {
   kWal,
   kPieceFile,
+  kPageFile,
   kManifest,
+  kManifestMirror,
   kCurrent,
   kLock,
   kInfoLog,  // LOG (number 0) and LOG.old.<micros> (number micros)
@@ -39,7 +43,9 @@ std::string ParentOf(const std::string& path);
 std::string WalFileName(const std::string& wal_dir, uint64_t number);
 std::string WalArchiveName(const std::string& wal_dir);
 std::string PieceFileName(const std::string& dir, uint64_t number);
+std::string PageFileName(const std::string& dir, uint64_t number);
 std::string ManifestFileName(const std::string& dir, uint64_t number);
+std::string MirrorFileName(const std::string& dir, uint64_t number);
 std::string CurrentFileName(const std::string& dir);
 std::string LockFileName(const std::string& dir);
 std::string InfoLogFileName(const std::string& dir);

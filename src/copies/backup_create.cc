@@ -7,7 +7,7 @@
 #include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
 #include "copies/live_copy.h"
-#include "copies/parallel.h"
+#include "util/parallel.h"
 #include "env/missing.h"
 #include "env/thread_priority.h"
 #include "table/compaction_file.h"

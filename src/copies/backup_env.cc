@@ -36,6 +36,10 @@ class BackupFileSystem final : public FileSystem {
                             std::unique_ptr<WritableFile>*) override {
     return ReadOnly(path);
   }
+  Status NewPageFile(const std::string& path, const FileOptions&, bool,
+                     std::unique_ptr<PageFile>*) override {
+    return ReadOnly(path);
+  }
   Status FileExists(const std::string& path) override { return base_->FileExists(Real(path)); }
   Status GetFileSize(const std::string& path, uint64_t* size) override {
     return base_->GetFileSize(Real(path), size);
@@ -54,6 +58,7 @@ class BackupFileSystem final : public FileSystem {
   Status DeleteFile(const std::string& path) override { return ReadOnly(path); }
   Status RenameFile(const std::string& from, const std::string&) override { return ReadOnly(from); }
   Status LinkFile(const std::string& from, const std::string&) override { return ReadOnly(from); }
+  Status CloneFile(const std::string& from, const std::string&) override { return ReadOnly(from); }
   Status TruncateFile(const std::string& path, uint64_t) override { return ReadOnly(path); }
   Status SyncDir(const std::string& dir) override { return ReadOnly(dir); }
   Status PunchHole(const std::string& path, uint64_t, uint64_t) override { return ReadOnly(path); }

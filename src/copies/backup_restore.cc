@@ -3,7 +3,7 @@
 // a restore did not end holds no database, rather than half of one.
 #include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
-#include "copies/parallel.h"
+#include "util/parallel.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
 

@@ -12,6 +12,7 @@
 #include "db/db_impl.h"
 #include "env/env_adapter.h"
 #include "env/missing.h"
+#include "env/sync_file.h"
 
 namespace compassdb {
 namespace {
@@ -39,6 +40,13 @@ Status FillDir(rocksdb::DB* db, FileSystem* fs, const std::string& dir, uint64_t
         if (linked.ok()) continue;
         if (!linked.IsNotSupported()) return linked;
         links = false;  // not within one file system: copies, then
+      }
+      // Written in place, so never linked; where the file system can, blocks are shared until one is written.
+      if (file.file_type == rocksdb::kBlobFile) {
+        Status cloned = fs->CloneFile(PathOf(file), to);
+        if (cloned.ok()) cloned = SyncFile(fs, to);
+        if (cloned.ok()) continue;
+        if (!cloned.IsNotSupported()) return cloned;
       }
       CopyResult result;
       Status copied = CopyFile(SourceOf(fs, file), fs, to, CopyControl(), &result);

@@ -11,6 +11,7 @@ Status ReadLiveExtents(FileSystem* fs, const std::string& dir, uint64_t number,
   struct Family {
     std::map<uint64_t, TphMeta> tables;  // by id
     std::map<uint64_t, Extent> values;   // by run
+    std::map<uint64_t, Extent> pages;    // likewise
   };
   std::map<uint32_t, Family> families;
   Status s = Manifest::Replay(fs, dir, number, [&](const std::vector<VersionEdit>& edits) {
@@ -19,17 +20,20 @@ Status ReadLiveExtents(FileSystem* fs, const std::string& dir, uint64_t number,
         families.erase(edit.column_family);
         continue;
       }
-      auto& [tables, values] = families[edit.column_family];
+      auto& [tables, values, pages] = families[edit.column_family];
       for (const VersionEdit::Deleted& deleted : edit.deleted) tables.erase(deleted.tph_id);
       for (const VersionEdit::Added& added : edit.added) tables[added.tph.tph_id] = added.tph;
       for (uint64_t id : edit.deleted_values) values.erase(id);
       for (const ValueRunMeta& run : edit.added_values) values[run.run_id] = run.extent;
+      for (uint64_t id : edit.deleted_page_runs) pages.erase(id);
+      for (const PageRunMeta& run : edit.added_page_runs) pages[run.run_id] = run.extent;
     }
     return Status::OK();
   });
   if (!s.ok()) return s;
   for (const auto& [id, family] : families) {
     for (const auto& [run, extent] : family.values) (*extents)[extent.file_number].push_back(extent);
+    for (const auto& [run, extent] : family.pages) (*extents)[extent.file_number].push_back(extent);
     for (const auto& [table_id, table] : family.tables) {
       for (const TphPiece& piece : table.pieces) {
         (*extents)[piece.meta->extent.file_number].push_back(piece.meta->extent);

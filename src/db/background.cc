@@ -82,8 +82,11 @@ void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorRea
   if (told.ok()) return;  // a listener took it upon itself
   errors_.Set(told, reason).PermitUncheckedError();
   LogInfo(config_.info_log.get(), "background error: " + error.ToString());
-  MutexLock lock(&mu_);
-  background_changed_.SignalAll();
+  {
+    MutexLock lock(&mu_);
+    background_changed_.SignalAll();
+  }
+  auto_resume_.Begin(told, reason);
 }
 
 void DBImpl::PurgeObsolete() {
@@ -107,6 +110,16 @@ void DBImpl::PurgeObsolete() {
   for (uint64_t number : manifests) {
     // What is left is deleted at the next open.
     config_.fs->DeleteFile(ManifestFileName(config_.name, number)).PermitUncheckedError();
+    config_.fs->DeleteFile(MirrorFileName(config_.name, number)).PermitUncheckedError();
+  }
+  std::vector<std::string> dead_pages;
+  {
+    MutexLock guard(&dead_pages_mu_);
+    dead_pages.swap(dead_pages_);
+  }
+  for (const std::string& path : dead_pages) {
+    // What is left is deleted at the next open.
+    config_.fs->DeleteFile(path).PermitUncheckedError();
   }
   std::vector<ExtentLedger::Unlinked> unlinked;
   Status s = ledger_->Purge(&unlinked);
@@ -227,6 +240,10 @@ void DBImpl::StampEdits(std::vector<VersionEdit>* edits) {
     oldest = std::min({oldest, needed, prepared});
   }
   edits->front().min_log_number = oldest;
+  const SyncedLog synced = wals_.synced();
+  if (synced.bytes > 0 && synced.number >= oldest) {
+    edits->front().synced_log = {synced.number, synced.bytes};
+  }
   edits->front().last_sequence = last_sequence_.load(std::memory_order_acquire);
 }
 

@@ -2,8 +2,24 @@
 #include "db/commit.h"
 
 #include "base/file_names.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
+namespace {
+
+template <typename F>
+class AtEnd {
+ public:
+  explicit AtEnd(F f) : f_(std::move(f)) {}
+  ~AtEnd() { f_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  const F f_;
+};
+
+}  // namespace
 
 void CommitQueue::RaiseNextNumber(uint64_t at_least) {
   uint64_t current = next_number_.load(std::memory_order_relaxed);
@@ -28,7 +44,7 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
   stamp(&state);
   mu_->Unlock();
   std::unique_ptr<Manifest> fresh;
-  Status s = Manifest::Create(fs_, dir_, number, state, &fresh);
+  Status s = CatchOutOfMemory("a manifest", [&] { return Manifest::Create(fs_, dir_, number, state, &fresh); });
   if (s.ok()) {
     if (manifest_ != nullptr) {
       // The old one is history; a failure to close it harms nobody.
@@ -38,7 +54,7 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     // CURRENT may name the new one all the same (its directory was not synced):
     // then what the old one got from now on would be lost.
     uint64_t named = 0;
-    const Status read = Manifest::ReadCurrent(fs_, dir_, &named);
+    const Status read = CatchOutOfMemory("CURRENT", [&] { return Manifest::ReadCurrent(fs_, dir_, &named); });
     if (!read.ok() || named != manifest_->number()) {
       superseded_ = true;
       in_doubt_.store(true, std::memory_order_release);
@@ -58,24 +74,21 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
 
 Status CommitQueue::Rotate() {
   AwaitTurn();
-  Status s = WriteNewManifest();
-  EndTurn();
-  return s;
+  const AtEnd turn([this] { EndTurn(); });
+  return WriteNewManifest();
 }
 
 Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage)
     NO_THREAD_SAFETY_ANALYSIS {
   AwaitTurn();
+  const AtEnd turn([this] { EndTurn(); });
   Status s;
   for (const CommitItem& item : *items) {
     if (item.family != nullptr && item.family->dropped) {
       s = Status::ColumnFamilyDropped(item.family->name());
     }
   }
-  if (!s.ok()) {
-    EndTurn();
-    return s;
-  }
+  if (!s.ok()) return s;
   if (manifest_ == nullptr || superseded_ || manifest_->failed() ||
       manifest_->size() >= max_manifest_bytes_) {
     s = WriteNewManifest();
@@ -115,7 +128,6 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
       if (item.family != nullptr) item.family->InstallReadState(garbage);
     }
   }
-  EndTurn();
   return s;
 }
 

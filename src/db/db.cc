@@ -10,6 +10,7 @@
 #include "env/env_adapter.h"
 #include "env/missing.h"
 #include "rocksdb/write_batch.h"
+#include "util/no_memory.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -22,13 +23,15 @@ namespace {
 
 Status OpenOne(const Options& options, const std::string& name, DB** db, bool read_only,
                bool error_if_wal_file_exists) {
-  compassdb::DbOpener::Request request;
-  request.options = DBOptions(options);
-  request.name = name;
-  request.families.emplace_back(kDefaultColumnFamilyName, ColumnFamilyOptions(options));
-  request.read_only = read_only;
-  request.error_if_wal_file_exists = error_if_wal_file_exists;
-  return compassdb::DbOpener(std::move(request)).Open(nullptr, db);
+  return compassdb::CatchOutOfMemory("Open", [&] {
+    compassdb::DbOpener::Request request;
+    request.options = DBOptions(options);
+    request.name = name;
+    request.families.emplace_back(kDefaultColumnFamilyName, ColumnFamilyOptions(options));
+    request.read_only = read_only;
+    request.error_if_wal_file_exists = error_if_wal_file_exists;
+    return compassdb::DbOpener(std::move(request)).Open(nullptr, db);
+  });
 }
 
 Status OpenMany(const DBOptions& options, const std::string& name,
@@ -36,13 +39,15 @@ Status OpenMany(const DBOptions& options, const std::string& name,
                 std::vector<ColumnFamilyHandle*>* handles, DB** db, bool read_only,
                 bool error_if_wal_file_exists) {
   if (handles == nullptr) return Status::InvalidArgument("DB::Open: handles is null");
-  compassdb::DbOpener::Request request;
-  request.options = options;
-  request.name = name;
-  request.families = families;
-  request.read_only = read_only;
-  request.error_if_wal_file_exists = error_if_wal_file_exists;
-  return compassdb::DbOpener(std::move(request)).Open(handles, db);
+  return compassdb::CatchOutOfMemory("Open", [&] {
+    compassdb::DbOpener::Request request;
+    request.options = options;
+    request.name = name;
+    request.families = families;
+    request.read_only = read_only;
+    request.error_if_wal_file_exists = error_if_wal_file_exists;
+    return compassdb::DbOpener(std::move(request)).Open(handles, db);
+  });
 }
 
 // Deletes our files in a directory, then the directory if nothing else is in it.
@@ -181,7 +186,7 @@ Status DestroyDB(const std::string& name, const Options& options,
   }
   table_dirs.erase(name);
   for (const std::string& dir : table_dirs) {
-    note(DestroyFilesIn(fs, dir, {FileType::kPieceFile}));
+    note(DestroyFilesIn(fs, dir, {FileType::kPieceFile, FileType::kPageFile}));
     fs->DeleteDir(dir).PermitUncheckedError();
   }
   if (!options.db_log_dir.empty() && options.db_log_dir != name) {
@@ -191,8 +196,9 @@ Status DestroyDB(const std::string& name, const Options& options,
   note(DestroyFilesIn(fs, name, {FileType::kCurrent}));
   note(DestroyArchive(fs, name));
   note(DestroyFilesIn(fs, name,
-                      {FileType::kWal, FileType::kPieceFile, FileType::kManifest,
-                       FileType::kInfoLog, FileType::kOptions, FileType::kIdentity,
+                      {FileType::kWal, FileType::kPieceFile, FileType::kPageFile, FileType::kManifest,
+                       FileType::kManifestMirror, FileType::kInfoLog, FileType::kOptions,
+                       FileType::kIdentity,
                        FileType::kTemp}));
   lock.reset();
   note(DestroyFilesIn(fs, name, {FileType::kLock}));

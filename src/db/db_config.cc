@@ -132,7 +132,11 @@ FileOptions PieceWriteOptions(const rocksdb::DBOptions& options) {
 }
 
 size_t MaxOpenFiles(const rocksdb::DBOptions& options) {
-  return options.max_open_files < 0 ? 0 : static_cast<size_t>(std::max(16, options.max_open_files));
+  // Logs, the manifest, the lock, and what is being written.
+  constexpr int kOtherFiles = 10;
+  return options.max_open_files < 0
+             ? 0
+             : static_cast<size_t>(std::max(kOtherFiles, options.max_open_files - kOtherFiles));
 }
 
 FileOptions PieceReadOptions(const rocksdb::DBOptions& options) {

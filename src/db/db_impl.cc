@@ -63,6 +63,10 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
     MutexLock lock(&mu_);
     MaybeSchedule();
   };
+  store_context_.delete_later = [this](const std::string& path) {
+    MutexLock lock(&dead_pages_mu_);
+    dead_pages_.push_back(path);
+  };
   store_context_.snapshots = [this] { return snapshots_.Sequences(); };
   store_context_.pinned_value_runs = &pinned_value_runs_;
   store_context_.log_info = [log = config_.info_log](const std::string& line) {
@@ -113,6 +117,7 @@ Status DBImpl::Shutdown() {
     background_.paused = 0;  // nobody is left to continue it
   }
   abandoned.reset();
+  auto_resume_.Stop();
   FlushUnloggedData();
   {
     MutexLock lock(&mu_);
@@ -131,7 +136,14 @@ Status DBImpl::Shutdown() {
       purges_over_ = true;
     }
     s = wals_.Close();
+    ReadStateGarbage garbage;
     MutexLock lock(&mu_);
+    if (s.ok() && opened_ && !wals_.CurrentIsEmpty() && wals_.synced().bytes > 0 &&
+        errors_.error().ok() && !commits_.in_doubt()) {
+      // Says how far the logs are synced, so that a log that is cut short or gone is missed.
+      std::vector<CommitItem> nothing(1);
+      s = commits_.Commit(&nothing, garbage.list());
+    }
     Status closed = commits_.Close();
     if (s.ok()) s = closed;
   }

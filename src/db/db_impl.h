@@ -30,6 +30,7 @@
 
 #include "background/scheduler.h"
 #include "background/stall_controller.h"
+#include "db/auto_resume.h"
 #include "db/column_family.h"
 #include "db/commit.h"
 #include "db/db_config.h"
@@ -310,6 +311,7 @@ class DBImpl final : public rocksdb::DB {
   friend class PropertyReader;
   friend class StatsDump;
   friend class IdleLooks;
+  friend class AutoResume;
   friend struct IntProperties;
 
   Status Shutdown();
@@ -386,6 +388,11 @@ class DBImpl final : public rocksdb::DB {
                          const Slice* end);
   bool BackgroundIdle() REQUIRES(mu_);
 
+  // --- resume.cc
+  // Told to nobody if it fails.
+  Status ResumeUnasked();
+  Status TryResume(Status* old);
+
   // --- background.cc
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
   void MaybeSchedule() REQUIRES(mu_);
@@ -430,6 +437,7 @@ class DBImpl final : public rocksdb::DB {
                          GetContext* ctx);
   Status CheckRead(const ReadOptions& options, const ColumnFamily& family) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
+  HeldSequence IteratorSequence(const ReadOptions& options, const ColumnFamily& family);
 
   // --- timestamps.cc
   Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family) const;
@@ -443,6 +451,8 @@ class DBImpl final : public rocksdb::DB {
   struct MultiGetCall;
   bool CheckMultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
                      Status* statuses) const;
+  void MultiGetAtOneTime(MultiGetCall* call, size_t num_keys, ColumnFamilyHandle** handles,
+                         bool sorted_input);
   void MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
                       std::span<uint32_t> order, bool sorted_input);
   void MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
@@ -451,7 +461,7 @@ class DBImpl final : public rocksdb::DB {
   // --- iterator.cc
   rocksdb::Iterator* NewIteratorOn(const ReadOptions& options,
                                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
-                                   SequenceNumber sequence);
+                                   HeldSequence at);
 
   DbConfig config_;
   const bool read_only_;
@@ -519,12 +529,15 @@ class DBImpl final : public rocksdb::DB {
   WalArchive archive_ GUARDED_BY(purge_mu_);
   bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more
   std::unordered_set<uint64_t> value_files_ GUARDED_BY(purge_mu_);  // their numbers, for listeners
+  Mutex dead_pages_mu_;  // a leaf
+  std::vector<std::string> dead_pages_ GUARDED_BY(dead_pages_mu_);  // paths of files of pages
   std::atomic<bool> purge_scheduled_{false};
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};
 
   StatsDump stats_dump_{this};
   IdleLooks idle_looks_{this};
+  AutoResume auto_resume_{this};
 
   // Last: its threads end before what they use.
   std::unique_ptr<Scheduler> scheduler_;

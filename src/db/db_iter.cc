@@ -20,6 +20,11 @@ namespace {
 
 using rocksdb::Statistics;
 
+// Only of damaged data: a seek did not get past the key.
+Status OutOfOrder(const Slice& user_key) {
+  return Status::Corruption("keys are out of order near", user_key.ToString(/*hex=*/true));
+}
+
 // Where the internal iterator stands while the user's is valid:
 //
 //   forward, one entry     at the entry that is the result
@@ -397,15 +402,25 @@ class DBIter final : public rocksdb::Iterator {
                       ikey.type == kTypeDeletion ? kTypeDeletionWithTimestamp : ikey.type);
   }
 
-  // The value of saved_key_ that `ref` names. False on errors.
+  // The value of saved_key_ that `ref` names; fetched_ tells of it. False on errors.
   bool FetchSeparated(const Slice& ref, rocksdb::PinnableSlice* value) {
     value->Reset();
-    Status s = source_.values == nullptr ? Status::NotFound()
-                                         : source_.values->Resolve(Bare(saved_key_), ref, value);
+    fetched_ = ValueResolver::Version();
+    Status s = source_.values == nullptr
+                   ? Status::NotFound()
+                   : source_.values->ResolveVersion(Bare(saved_key_), ref, value, &fetched_);
     if (s.ok()) return true;
     if (s.IsNotFound()) s = SeparatedValueIsGone(saved_key_);
     Fail(std::move(s));
     return false;
+  }
+  // Of operands, newest first, those that the fetched value has in it already are dropped.
+  template <typename Sequences, typename Operands>
+  void DropMerged(Sequences* sequences, Operands* operands) const {
+    while (!sequences->empty() && sequences->back() <= fetched_.sequence) {
+      sequences->pop_back();
+      operands->pop_back();
+    }
   }
   // saved_value_ is a reference: the value takes its place.
   bool FetchSaved() {
@@ -442,6 +457,7 @@ class DBIter final : public rocksdb::Iterator {
   bool merged_ = false;  // forward, and the value is in saved_value_
   bool separated_ = false;  // forward, and the value is separated_value_
   rocksdb::PinnableSlice separated_value_;
+  ValueResolver::Version fetched_;
   uint64_t walked_values_ = 0;  // in a row, forward
   size_t window_ = 0;           // values that are read together next
   std::string ahead_until_;     // key of the last that was
@@ -467,6 +483,7 @@ void DBIter::FindNextUserEntry(bool skipping) {
   valid_ = entity_ = separated_ = false;
   uint64_t run = 0;      // entries of one user key skipped in a row
   uint64_t covered = 0;  // keys under range tombstones in a row
+  int reseeks = 0;       // for one user key
   InternalIterator* const iter = source_.iter.get();
   bool have_saved = skipping;
   while (iter->Valid()) {
@@ -483,6 +500,7 @@ void DBIter::FindNextUserEntry(bool skipping) {
       have_saved = true;
       skipping = false;
       run = 0;
+      reseeks = 0;
     }
     if (skipping) {
       ++run;
@@ -513,6 +531,14 @@ void DBIter::FindNextUserEntry(bool skipping) {
       if (ikey.type == kTypeBlobIndex) {
         if (++walked_values_ > kWalkBeforeReadAhead) LookAhead();
         if (!FetchSeparated(iter->value(), &separated_value_)) return;
+        if (fetched_.entity) return FoundEntity(separated_value_);
+        if (fetched_.gone) {
+          skipping = true;
+          run = covered = 0;
+          ++counts_.skipped;
+          iter->Next();
+          continue;
+        }
       }
       separated_ = ikey.type == kTypeBlobIndex;
       FoundKey();
@@ -522,6 +548,8 @@ void DBIter::FindNextUserEntry(bool skipping) {
     if (run > options_.max_sequential_skip &&
         (skipping || timestamp_size_ == 0 || (!history_ && TooNew(ikey)))) {
       run = 0;
+      // One leads past the key's versions or to what is seen of them.
+      if (++reseeks > 2) return Fail(OutOfOrder(saved_key_));
       iter->Seek(skipping ? BehindSaved() : FirstVisibleOfSaved());
       Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1);
     } else {
@@ -568,6 +596,10 @@ void DBIter::SkipCovered() {
 }
 
 bool DBIter::MergeOperands(const Slice* base) {
+  if (operands_.empty() && base != nullptr) {
+    saved_value_.assign(base->data(), base->size());
+    return true;
+  }
   Status s = FullMergeNewestFirst(options_.merge, saved_key_, base, operands_, &saved_value_);
   operands_.clear();
   if (s.ok()) return true;
@@ -585,6 +617,7 @@ void DBIter::MergeForward() {
   }
   operands_.clear();
   operands_.push_back(iter->value().ToString());
+  std::vector<SequenceNumber> sequences{ExtractSequence(iter->key())};
   bool merged = false;
   for (iter->Next(); iter->Valid() && !merged; iter->Next()) {
     ParsedInternalKey ikey;
@@ -593,16 +626,22 @@ void DBIter::MergeForward() {
     if (!CountEntry()) return;
     if (ikey.type == kTypeMerge && !Covered(ikey)) {
       operands_.push_back(iter->value().ToString());
+      sequences.push_back(ikey.sequence);
       continue;
     }
     const bool covered = Covered(ikey);
     if (ikey.type == kTypeWideColumnEntity && !covered) return Fail(MergeOntoEntity());
     const bool separated = ikey.type == kTypeBlobIndex && !covered;
-    const bool has_base = (ikey.type == kTypeValue || separated) && !covered;
+    bool has_base = (ikey.type == kTypeValue || separated) && !covered;
     Slice base = has_base ? iter->value() : Slice();
     if (separated) {
       if (!FetchSeparated(base, &separated_value_)) return;
       base = separated_value_;
+      has_base = !fetched_.gone;
+      DropMerged(&sequences, &operands_);
+      if (fetched_.entity) {
+        return operands_.empty() ? FoundEntity(separated_value_) : Fail(MergeOntoEntity());
+      }
     }
     if (!MergeOperands(has_base ? &base : nullptr)) return;
     merged = true;
@@ -652,6 +691,7 @@ bool DBIter::ResolveBackward(bool* found) {
   enum { kNothing, kPlain, kEntity } base = kNothing;
   bool reference = false;  // saved_value_ names a separated value
   std::deque<std::string> newest_first;
+  std::deque<SequenceNumber> sequences;  // of these
   for (uint64_t run = 0; iter->Valid(); iter->Prev(), ++run) {
     ParsedInternalKey ikey;
     if (!Parse(&ikey)) return false;
@@ -665,21 +705,29 @@ bool DBIter::ResolveBackward(bool* found) {
     if (Covered(ikey) || (!ShowsValue(ikey.type) && ikey.type != kTypeMerge)) {
       base = kNothing;
       newest_first.clear();
+      sequences.clear();
     } else if (ShowsValue(ikey.type)) {
       base = ikey.type == kTypeWideColumnEntity ? kEntity : kPlain;
       newest_first.clear();
+      sequences.clear();
       const Slice value = iter->value();
       saved_value_.assign(value.data(), value.size());
       reference = ikey.type == kTypeBlobIndex;
       SaveVersion(ikey);
     } else {
       newest_first.push_front(iter->value().ToString());
+      sequences.push_front(ikey.sequence);
     }
   }
   if (!iter->Valid() && !iter->status().ok()) return false;
+  if (base == kPlain && reference) {
+    if (!FetchSaved()) return false;
+    if (fetched_.entity) base = kEntity;
+    if (fetched_.gone) base = kNothing;
+    DropMerged(&sequences, &newest_first);
+  }
   *found = base != kNothing || !newest_first.empty();
   entity_ = base == kEntity;
-  if (base != kNothing && reference && !FetchSaved()) return false;
   if (newest_first.empty()) return true;
   if (base == kEntity) {
     Fail(MergeOntoEntity());
@@ -720,8 +768,12 @@ bool DBIter::ResolveBySeek(bool* found) {
       saved_value_.assign(value.data(), value.size());
       entity_ = ikey.type == kTypeWideColumnEntity;
       SaveVersion(ikey);
-      if (ikey.type == kTypeBlobIndex && !FetchSaved()) return false;
       *found = true;
+      if (ikey.type == kTypeBlobIndex) {
+        if (!FetchSaved()) return false;
+        entity_ = fetched_.entity;
+        *found = !fetched_.gone;
+      }
     } else if (ikey.type == kTypeMerge) {
       MergeForward();
       if (!valid_) return false;
@@ -743,7 +795,11 @@ bool DBIter::StepBeforeSavedKey() {
     if (!Parse(&ikey)) return false;
     if (Compare(ikey.user_key, saved_key_) < 0) return true;
     if (!CountEntry()) return false;
-    if (run >= options_.max_sequential_skip) {
+    if (run > options_.max_sequential_skip) {  // also where the seek went
+      Fail(OutOfOrder(saved_key_));
+      return false;
+    }
+    if (run == options_.max_sequential_skip) {
       iter->SeekForPrev(BeforeSaved());
       Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1);
     } else {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creating and dropping column families. Both change the set of families, so
 // both run at the front of the write queue.
+#include "base/file_names.h"
 #include "db/db_impl.h"
 #include "env/create_dir.h"
-#include "lsm/lsm_store.h"
+#include "db/make_store.h"
 #include "options/sanitize.h"
 
 namespace compassdb {
@@ -13,6 +14,20 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
                           std::shared_ptr<ColumnFamily>* family) {
   StoreOptions store_options;
   if (Status s = ProjectFamilyOptions(id, name, options, &store_options); !s.ok()) return s;
+  if (store_options.pages.enabled && secondary_ != nullptr) {
+    return Status::NotSupported("column family " + name,
+                                "a secondary instance cannot follow a table-less family, whose pages "
+                                "are written in place");
+  }
+  if (store_options.pages.enabled && !read_only_) {
+    // Said now, not when the first pages are to be written.
+    const std::string path = TempFileName(config_.name, 0);
+    std::unique_ptr<PageFile> probe;
+    Status s = config_.fs->NewPageFile(path, FileOptions(), /*create=*/true, &probe);
+    if (s.ok()) s = probe->Close();
+    if (s.ok()) s = config_.fs->DeleteFile(path);
+    if (!s.ok()) return s;
+  }
   if (options.inplace_update_support) snapshots_given_ = false;
   rocksdb::ColumnFamilyOptions limited = options;
   ApplyMemoryLimit(config_, &limited, &store_options);
@@ -22,7 +37,7 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
   if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
   store_options.history = history;
   *family = std::make_shared<ColumnFamily>(id, name, limited,
-                                           NewLsmStore(&store_context_, store_options),
+                                           MakeStore(&store_context_, store_options),
                                            config_.write_buffers);
   (*family)->history = std::move(history);
   rocksdb::Logger* const log = config_.info_log.get();

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "db/db_test_util.h"
+#include "rocksdb/listener.h"
 
 namespace compassdb {
 namespace {
@@ -147,6 +152,70 @@ TEST_F(FaultTest, ManifestReplacedButCurrentNotDurable) {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
+}
+
+// Writes until one succeeds, or for a long time.
+bool GoesOn(rocksdb::DB* db) {
+  for (int i = 0; i < 5000; ++i) {
+    if (db->Put(rocksdb::WriteOptions(), "again", std::to_string(i)).ok()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
+TEST_F(FaultTest, WritesGoOnByThemselvesAfterAFullDisk) {
+  options_.bgerror_resume_retry_interval = 1000;
+  for (const char* full : {".log", ".ph", "MANIFEST", "/db"}) {
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1", true).ok());
+    fs_->FailAll(FaultOp::kWrite, full, Status::NoSpace("injected"));
+    fs_->FailAll(FaultOp::kCreate, full, Status::NoSpace("injected"));
+    EXPECT_FALSE(Put("b", "2").ok() && db_->Flush(rocksdb::FlushOptions()).ok()) << full;
+    EXPECT_EQ(Get("a"), "1");
+    fs_->ClearFaults();
+    ASSERT_TRUE(GoesOn(db_.get())) << full;
+    ASSERT_TRUE(Put("c", "3", true).ok());
+    Crash();
+    OpenDb();
+    EXPECT_EQ(Get("a"), "1") << full;
+    EXPECT_EQ(Get("c"), "3") << full;
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(FaultTest, AListenerMayForbidToResumeUnasked) {
+  class Veto : public rocksdb::EventListener {
+   public:
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, Status, bool* automatic) override {
+      *automatic = false;
+      ++asked;
+    }
+    std::atomic<int> asked{0};
+  };
+  const auto veto = std::make_shared<Veto>();
+  options_.listeners.push_back(veto);
+  options_.bgerror_resume_retry_interval = 1000;
+  OpenDb();
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::NoSpace("injected"));
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  EXPECT_EQ(veto->asked, 1);
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  ASSERT_TRUE(db_->Resume().ok());
+  EXPECT_TRUE(Put("a", "1").ok());
+}
+
+TEST_F(FaultTest, NoAttemptsToResumeWhereNoneAreWanted) {
+  options_.max_bgerror_resume_count = 0;
+  options_.bgerror_resume_retry_interval = 1000;
+  OpenDb();
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::NoSpace("injected"));
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  }
+  EXPECT_TRUE(db_->Resume().ok());
 }
 
 TEST_F(FaultTest, ReadErrorsAreReturned) {

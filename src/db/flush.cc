@@ -263,6 +263,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
     }
     if (!s.ok()) {
       unit.family->FlushFailed();
+      unit.family->store()->ForgetFlush();
       continue;
     }
     unit.family->pace.MergeEnded(config_.clock->NowNanos(), unit.request.memtables.size());

@@ -191,7 +191,7 @@ TEST_F(FollowLogTest, WhatRecoveryLeftOutIsNotFollowed) {
   rocksdb::VectorLogPtr files;
   ASSERT_TRUE(db_->GetSortedWalFiles(files).ok());
   const std::string path = WalFileName(name_, files.back()->LogNumber());
-  CloseDb();
+  Crash(CutMode::kKeepUnsynced);
   // Damage inside record 5: point in time stops there.
   std::string data;
   ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());

@@ -16,6 +16,7 @@ BlockReadOptions DBImpl::BlockOptions(const ReadOptions& options) const {
   block.fill_cache = options.fill_cache;
   block.cache_only = options.read_tier == rocksdb::kBlockCacheTier;
   block.readahead_bytes = options.readahead_size;
+  block.snapshot_held = options.snapshot != nullptr;
   if (options.deadline.count() > 0 || options.io_timeout.count() > 0) {
     block.limits.clock = config_.clock;
     block.limits.deadline = static_cast<uint64_t>(std::max<int64_t>(0, options.deadline.count()));
@@ -95,6 +96,11 @@ Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
     return GetFromState(options, *family, *state, *read);
   };
   Status s = get();
+  // A store that changes in place has not what the sequence sees any more: a later one will do.
+  while (s.IsTryAgain() && options.snapshot == nullptr) {
+    read->value->Reset();
+    s = get();
+  }
   // A hole that the primary has punched: what took its place is elsewhere.
   if (s.IsCorruption() && secondary_ != nullptr && !secondary_->has_links() &&
       secondary_->CatchUp().ok()) {
@@ -167,11 +173,14 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   PointRead read;
   read.key = key;
   read.operands = &collected;
-  {
+  Status s;
+  do {
+    collected.clear();
     ReadStatePin state(family->read_state());
     read.sequence = ReadSequence(options);
-    if (Status s = GetFromState(options, *family, *state, read); !s.ok()) return s;
-  }
+    s = GetFromState(options, *family, *state, read);
+  } while (s.IsTryAgain() && options.snapshot == nullptr);
+  if (!s.ok()) return s;
   *number_of_operands = static_cast<int>(collected.size());
   if (*number_of_operands > merge_options->expected_max_number_of_operands) {
     return Status::Incomplete(
@@ -200,7 +209,7 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   Status s = GetFromState(memory_only, *family, *state, read);
   if (s.ok() && value != nullptr) value->assign(found.data(), found.size());
   if (!s.ok() && value_found != nullptr) *value_found = false;
-  return s.ok() || s.IsIncomplete();
+  return s.ok() || s.IsIncomplete() || s.IsTryAgain();
 }
 
 }  // namespace compassdb

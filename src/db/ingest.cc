@@ -160,6 +160,10 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   if (Status s = CheckWritable("IngestExternalFile"); !s.ok()) return s;
   if (args.empty()) return Status::InvalidArgument("ingestion arg list is empty");
   for (size_t i = 0; i < args.size(); ++i) {
+    if (FamilyOf(args[i].column_family)->store()->options().pages.enabled) {
+      return Status::NotSupported("column family " + FamilyOf(args[i].column_family)->name(),
+                                  "is table-less: files are not ingested; write their records");
+    }
     for (size_t j = 0; j < i; ++j) {
       if (FamilyOf(args[i].column_family) == FamilyOf(args[j].column_family)) {
         return Status::InvalidArgument("ingestion args have duplicate CFs");
@@ -337,6 +341,11 @@ Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& 
   if (metadata.files.empty()) return Status::InvalidArgument("The list of files is empty");
   if (options.comparator == nullptr || metadata.db_comparator_name != options.comparator->Name()) {
     return Status::InvalidArgument("Comparator name mismatch");
+  }
+  StoreOptions projected;
+  if (Status s = ProjectFamilyOptions(0, name, options, &projected); !s.ok()) return s;
+  if (projected.pages.enabled) {
+    return Status::NotSupported("column family " + name, "is to be table-less: files are not imported");
   }
   rocksdb::IngestExternalFileOptions ingest;
   std::vector<Ingestion> ingestions;

@@ -14,12 +14,14 @@ namespace {
 
 // Keeps what an iterator walks on; the family outlives its memtables' comparator.
 struct IteratorPins {
-  IteratorPins(std::shared_ptr<ColumnFamily> f, ReadState* s) : family(std::move(f)), state(s) {}
+  IteratorPins(std::shared_ptr<ColumnFamily> f, ReadState* s, std::shared_ptr<void> h)
+      : family(std::move(f)), state(s), hold(std::move(h)) {}
   ~IteratorPins() { state->Unref(); }
   IteratorPins(const IteratorPins&) = delete;
   IteratorPins& operator=(const IteratorPins&) = delete;
   const std::shared_ptr<ColumnFamily> family;
   ReadState* const state;
+  const std::shared_ptr<void> hold;  // on the sequence; null: none is needed
 };
 
 // ReadOptions::table_filter; a piece whose properties cannot be read is for the scan to complain of.
@@ -32,8 +34,10 @@ bool PassesFilter(const ReadOptions& options, const ColumnFamily& family, const 
 // Takes over the reference to `state`.
 Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
-                   SequenceNumber sequence, DBIterSource* source) {
-  source->pins = std::make_shared<IteratorPins>(family, state);
+                   HeldSequence at, DBIterSource* source) {
+  const SequenceNumber sequence = at.sequence;
+  const bool held = at.hold != nullptr;
+  source->pins = std::make_shared<IteratorPins>(family, state, std::move(at.hold));
   source->snapshot = sequence;
   source->super_version_number = state->number;
   std::vector<InternalIteratorPtr> children;
@@ -64,7 +68,10 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
     Status s = state->view->AddIterators(
         filtered, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
     if (!s.ok()) return s;
-    source->values = state->view->NewValueResolver(block);
+    BlockReadOptions of_values = block;
+    of_values.snapshot = sequence;
+    of_values.snapshot_held = held;
+    source->values = state->view->NewValueResolver(of_values);
     if (source->values != nullptr && !block.cache_only && !options.table_filter) {
       source->scout = [state, block, family] {
         BlockReadOptions ahead = block;
@@ -81,7 +88,12 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
   return Status::OK();
 }
 
-Status CheckIteratorOptions(const ReadOptions& options) {
+Status CheckIterator(const ReadOptions& options, const ColumnFamily& family) {
+  const StoreOptions& store = family.store()->options();
+  if (store.pages.enabled && !store.pages.key_store) {
+    return Status::NotSupported("column family " + family.name(),
+                                "has no key store (tableless_key_store=false), which iterators need");
+  }
   if (options.managed) return Status::NotSupported("ReadOptions::managed");
   if (options.read_tier == rocksdb::kPersistedTier) {
     return Status::NotSupported("ReadTier::kPersistedTier is not supported for iterators");
@@ -93,7 +105,7 @@ Status CheckIteratorOptions(const ReadOptions& options) {
 
 rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
                                          const std::shared_ptr<ColumnFamily>& family,
-                                         ReadState* state, SequenceNumber sequence) {
+                                         ReadState* state, HeldSequence at) {
   DBIterSource source(family->user_comparator());
   BlockReadOptions block = BlockOptions(options);
   block.async_io = options.async_io;
@@ -116,7 +128,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
       iter.timed_bound = std::move(bound);
     }
   }
-  if (Status s = BuildSource(options, block, family, state, sequence, &source); !s.ok()) {
+  if (Status s = BuildSource(options, block, family, state, std::move(at), &source); !s.ok()) {
     return rocksdb::NewErrorIterator(s);
   }
   iter.comparator = family->user_comparator();
@@ -135,7 +147,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
     latest.snapshot = nullptr;
     iter.refresh = [this, latest, block, family](DBIterSource* fresh) {
       ReadState* now = family->read_state()->Acquire();
-      return BuildSource(latest, block, family, now, ReadSequence(latest), fresh);
+      return BuildSource(latest, block, family, now, IteratorSequence(latest, *family), fresh);
     };
   }
   if (options.tailing) {
@@ -148,13 +160,31 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   return NewDBIterator(std::move(iter), std::move(source));
 }
 
+HeldSequence DBImpl::IteratorSequence(const ReadOptions& options, const ColumnFamily& family) {
+  HeldSequence at;
+  if (!family.store()->NeedsHeldSnapshots()) {
+    at.sequence = ReadSequence(options);
+    return at;
+  }
+  if (options.snapshot != nullptr) {
+    at.sequence = options.snapshot->GetSequenceNumber();
+    snapshots_.Hold(at.sequence);
+  } else {
+    at.sequence = snapshots_.HoldLast(last_sequence_);
+  }
+  at.hold = std::shared_ptr<void>(this, [sequence = at.sequence](void* db) {
+    static_cast<DBImpl*>(db)->snapshots_.ReleaseHold(sequence);
+  });
+  return at;
+}
+
 rocksdb::Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
   Status s = CheckRead(options, *family);
-  if (s.ok()) s = CheckIteratorOptions(options);
+  if (s.ok()) s = CheckIterator(options, *family);
   if (!s.ok()) return rocksdb::NewErrorIterator(s);
   ReadState* const state = family->read_state()->Acquire();
-  return NewIteratorOn(options, family, state, ReadSequence(options));
+  return NewIteratorOn(options, family, state, IteratorSequence(options, *family));
 }
 
 Status DBImpl::NewIterators(const ReadOptions& options,
@@ -162,21 +192,25 @@ Status DBImpl::NewIterators(const ReadOptions& options,
                             std::vector<rocksdb::Iterator*>* iterators) {
   iterators->clear();
   for (ColumnFamilyHandle* handle : handles) {
-    if (Status s = CheckRead(options, *FamilyOf(handle)); !s.ok()) return s;
+    Status s = CheckRead(options, *FamilyOf(handle));
+    if (s.ok()) s = CheckIterator(options, *FamilyOf(handle));
+    if (!s.ok()) return s;
   }
-  if (Status s = CheckIteratorOptions(options); !s.ok()) return s;
   std::vector<ReadState*> states;
-  SequenceNumber sequence;
+  HeldSequence at;
   {
     // One moment for all: no memtable is switched while the mutex is held.
     MutexLock lock(&mu_);
     for (ColumnFamilyHandle* handle : handles) {
       states.push_back(FamilyOf(handle)->read_state()->Acquire());
     }
-    sequence = ReadSequence(options);
+    at.sequence = ReadSequence(options);
+    for (ColumnFamilyHandle* handle : handles) {
+      if (at.hold == nullptr) at = IteratorSequence(options, *FamilyOf(handle));
+    }
   }
   for (size_t i = 0; i < handles.size(); ++i) {
-    iterators->push_back(NewIteratorOn(options, SharedFamilyOf(handles[i]), states[i], sequence));
+    iterators->push_back(NewIteratorOn(options, SharedFamilyOf(handles[i]), states[i], at));
   }
   return Status::OK();
 }
@@ -191,7 +225,7 @@ Status DBImpl::ForEachRecord(
   const BlockReadOptions block = BlockOptions(options);
   DBIterSource source(cmp);
   ReadState* const state = family->read_state()->Acquire();
-  Status s = BuildSource(options, block, family, state, kMaxSequenceNumber, &source);
+  Status s = BuildSource(options, block, family, state, {kMaxSequenceNumber, nullptr}, &source);
   if (!s.ok()) return s;
   InternalIterator* const it = source.iter.get();
   if (begin.empty()) {

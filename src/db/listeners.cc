@@ -211,6 +211,13 @@ void Listeners::BackgroundError(rocksdb::BackgroundErrorReason reason, Status* e
   for (const auto& listener : listeners_) listener->OnBackgroundError(reason, error);
 }
 
+bool Listeners::ErrorRecoveryBegins(rocksdb::BackgroundErrorReason reason,
+                                    const Status& error) const {
+  bool wanted = true;
+  for (const auto& listener : listeners_) listener->OnErrorRecoveryBegin(reason, error, &wanted);
+  return wanted;
+}
+
 void Listeners::ErrorRecovered(const Status& old_error) const {
   for (const auto& listener : listeners_) {
     listener->OnErrorRecoveryCompleted(old_error);

@@ -54,6 +54,8 @@ class Listeners {
   void StallChanged(const rocksdb::WriteStallInfo& info) const;
   // Listeners may overwrite *error with OK to suppress it.
   void BackgroundError(rocksdb::BackgroundErrorReason reason, Status* error) const;
+  // The engine is going to resume by itself. False: a listener will not have it.
+  bool ErrorRecoveryBegins(rocksdb::BackgroundErrorReason reason, const Status& error) const;
   void ErrorRecovered(const Status& old_error) const;
 
  private:

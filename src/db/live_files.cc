@@ -18,6 +18,7 @@ struct DBImpl::LiveState {
   uint64_t options = 0;  // 0: there is no OPTIONS file
   uint64_t min_log = 0;
   std::vector<uint64_t> files;
+  std::vector<std::string> pages;  // paths of files that are written in place
 };
 
 Status DBImpl::CaptureLiveState(LiveState* state) {
@@ -34,6 +35,11 @@ Status DBImpl::CaptureLiveState(LiveState* state) {
   state->min_log = commits_.min_log_number();
   state->files = ledger_->LiveFiles();
   state->options = options_number_;
+  for (const auto& family : families_.All()) {
+    for (std::string& path : family->store()->view()->FilesInPlace()) {
+      state->pages.push_back(std::move(path));
+    }
+  }
   return Status::OK();
 }
 
@@ -46,6 +52,13 @@ Status DBImpl::FlushForCopy() {
 Status DBImpl::DisableFileDeletions() {
   if (Status s = CheckWritable("DisableFileDeletions"); !s.ok()) return s;
   ledger_->DisableDeletions();
+  {
+    // Nor are pages written in place from here on.
+    MutexLock lock(&mu_);
+    for (const auto& family : families_.All()) {
+      while (family->store()->WritesInPlace() && !shutting_down_) background_changed_.Wait();
+    }
+  }
   MutexLock wait_for_purge(&purge_mu_);
   return Status::OK();
 }
@@ -54,6 +67,8 @@ Status DBImpl::EnableFileDeletions(bool force) {
   if (Status s = CheckWritable("EnableFileDeletions"); !s.ok()) return s;
   ledger_->EnableDeletions(force);
   PurgeObsolete();
+  MutexLock lock(&mu_);
+  MaybeSchedule();
   return Status::OK();
 }
 
@@ -67,6 +82,7 @@ Status DBImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_
   LiveState state;
   if (Status s = CaptureLiveState(&state); !s.ok()) return s;
   for (uint64_t number : state.files) files.push_back("/" + PieceFileName("", number));
+  for (const std::string& path : state.pages) files.push_back(path.substr(path.rfind('/')));
   files.push_back("/" + CurrentFileName(""));
   files.push_back("/" + ManifestFileName("", state.manifest));
   if (state.options != 0) files.push_back("/" + OptionsFileName("", state.options));
@@ -109,6 +125,14 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     uint64_t size = 0;
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
     add(path, number, rocksdb::kTableFile, size);
+  }
+  // Of the type that is copied.
+  for (const std::string& path : state.pages) {
+    uint64_t size = 0, number = 0;
+    FileType type;
+    if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
+    ParseFileName(path.substr(path.rfind('/') + 1), &number, &type);
+    add(path, number, rocksdb::kBlobFile, size);
   }
   add(ManifestFileName(config_.name, state.manifest), state.manifest, rocksdb::kDescriptorFile,
       state.manifest_bytes)

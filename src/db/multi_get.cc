@@ -102,15 +102,11 @@ bool DBImpl::CheckMultiGet(const ReadOptions& options, size_t num_keys,
 
 // One consistent view of all families: where there are several, their states
 // are pinned under the mutex, so that no memtable switch falls between them.
-void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
-                      const Slice* keys, PinnableSlice* values, std::string* timestamps,
-                      Status* statuses, bool sorted_input) {
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  StopWatch watch(config_.clock, statistics, rocksdb::DB_MULTIGET);
-  for (size_t i = 0; i < num_keys; ++i) values[i].Reset();
-  for (size_t i = 0; timestamps != nullptr && i < num_keys; ++i) timestamps[i].clear();
-  if (!CheckMultiGet(options, num_keys, handles, statuses)) return;
-  MultiGetCall call{options, keys, values, timestamps, statuses};
+void DBImpl::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamilyHandle** handles,
+                               bool sorted_input) {
+  MultiGetCall& call = *whole;
+  const ReadOptions& options = call.options;
+  call.bytes = call.found = 0;
   std::vector<ColumnFamily*> families;
   for (size_t i = 0; i < num_keys; ++i) {
     ColumnFamily* const family = FamilyOf(handles[i]);
@@ -146,6 +142,29 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
     }
     for (ReadState* state : states) state->Unref();
   }
+}
+
+void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
+                      const Slice* keys, PinnableSlice* values, std::string* timestamps,
+                      Status* statuses, bool sorted_input) {
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  StopWatch watch(config_.clock, statistics, rocksdb::DB_MULTIGET);
+  for (size_t i = 0; i < num_keys; ++i) values[i].Reset();
+  for (size_t i = 0; timestamps != nullptr && i < num_keys; ++i) timestamps[i].clear();
+  if (!CheckMultiGet(options, num_keys, handles, statuses)) return;
+  MultiGetCall call{options, keys, values, timestamps, statuses};
+  const auto outdated = [&] {
+    return options.snapshot == nullptr &&
+           std::any_of(statuses, statuses + num_keys, [](const Status& s) { return s.IsTryAgain(); });
+  };
+  do {
+    // Again, if a store that changes in place has not what the sequence sees any more: a later one will do.
+    for (size_t i = 0; i < num_keys; ++i) {
+      values[i].Reset();
+      statuses[i] = Status::OK();
+    }
+    MultiGetAtOneTime(&call, num_keys, handles, sorted_input);
+  } while (outdated());
   Tick(statistics, rocksdb::NUMBER_MULTIGET_CALLS);
   Tick(statistics, rocksdb::NUMBER_MULTIGET_KEYS_READ, num_keys);
   Tick(statistics, rocksdb::NUMBER_MULTIGET_KEYS_FOUND, call.found);

@@ -4,11 +4,14 @@
 #include <set>
 
 #include "base/file_names.h"
+#include "base/format_version.h"
 #include "db/info_log.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
 #include "options/sanitize.h"
 #include "rocksdb/version.h"
+#include "util/coding.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -104,6 +107,21 @@ void DbOpener::OpenInfoLog(DbConfig* config) {
 Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db) {
   *db = nullptr;
   if (handles != nullptr) handles->clear();
+  Status s = CatchOutOfMemory("Open", [&] { return OpenParts(handles); });
+  if (s.ok()) {
+    *db = db_.release();
+    return s;
+  }
+  if (db_ != nullptr) LogInfo(db_->config_.info_log.get(), "open failed: " + s.ToString());
+  if (handles != nullptr) {
+    for (ColumnFamilyHandle* handle : *handles) delete handle;
+    handles->clear();
+  }
+  db_.reset();
+  return s;
+}
+
+Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (Status s = CheckRequest(); !s.ok()) return s;
   DbConfig config;
   if (Status s = ProjectDbOptions(request_.options, request_.name, &config); !s.ok()) return s;
@@ -168,25 +186,8 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
   if (s.ok()) s = CheckDirectIo();
   if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
   if (s.ok()) s = MakeHandles(handles);
-  if (!s.ok()) {
-    LogInfo(db_->config_.info_log.get(), "open failed: " + s.ToString());
-    if (handles != nullptr) {
-      for (ColumnFamilyHandle* handle : *handles) delete handle;
-      handles->clear();
-    }
-    db_.reset();
-    return s;
-  }
-  if (!request_.read_only) {
-    s = db_->PersistOptions();
-    if (!s.ok()) {
-      if (handles != nullptr) {
-        for (ColumnFamilyHandle* handle : *handles) delete handle;
-        handles->clear();
-      }
-      db_.reset();
-      return s;
-    }
+  if (s.ok() && !request_.read_only) s = db_->PersistOptions();
+  if (s.ok() && !request_.read_only) {
     db_->TrackAllFiles();
     {
       MutexLock guard(&db_->mu_);
@@ -197,8 +198,7 @@ Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** d
     }
     db_->StartHousekeeping();
   }
-  *db = db_.release();
-  return Status::OK();
+  return s;
 }
 
 // An Env that knows no direct I/O says so now, not at the first flush.
@@ -219,8 +219,36 @@ Status DbOpener::CheckDirectIo() {
   return s;
 }
 
+// Tables are only ever written once CURRENT is durable: without it they are a database that lost it,
+// and a new one in its place would delete them.
+Status DbOpener::CheckNothingIsThere() {
+  FileSystem* const fs = db_->config_.fs;
+  for (const std::string& dir : db_->files_->dirs()->All()) {
+    std::vector<std::string> names;
+    if (Status s = fs->GetChildren(dir, &names); !s.ok()) return s;
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(name, &number, &type) || type != FileType::kPieceFile) continue;
+      std::unique_ptr<SequentialFile> file;
+      char start[8];
+      Slice read;
+      Status s = fs->NewSequentialFile(JoinPath(dir, name), &file);
+      if (s.ok()) s = file->Read(sizeof(start), &read, start);
+      if (!s.ok()) return s;
+      if (read.size() == sizeof(start) && DecodeFixed64(start) == kPieceFileFormat.magic) {
+        return Status::Corruption(CurrentFileName(request_.name),
+                                  "is missing, but " + JoinPath(dir, name) +
+                                      " is there: RepairDB can bring the database back");
+      }
+    }
+  }
+  return Status::OK();
+}
+
 Status DbOpener::CreateNew() {
   DBImpl* const db = db_.get();
+  if (Status s = CheckNothingIsThere(); !s.ok()) return s;
   LogInfo(db->config_.info_log.get(), "creating " + request_.name);
   db->db_id_ = NewDbId();
   db->hash_seed_ = NewHashSeed();

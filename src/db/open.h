@@ -39,6 +39,7 @@ class DbOpener {
 
  private:
   // open.cc
+  Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
   void OpenInfoLog(DbConfig* config);
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
   Status SkipNumbersInUse();
@@ -62,6 +63,8 @@ class DbOpener {
   Status ReplayBatch(uint64_t wal_number, const Slice& record);
   Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
+  Status CheckNothingIsThere();
+  Status SyncLogs(const std::vector<uint64_t>& logs);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
   Status StartWriting(const WalRecoveryReport& report);
   void DeleteLeftovers();
@@ -69,7 +72,8 @@ class DbOpener {
   Request request_;
   uint64_t current_manifest_ = 0;
   std::unique_ptr<DBImpl> db_;
-  bool new_identity_ = false;  // there was no IDENTITY file
+  bool copied_ = false;        // there was no IDENTITY file
+  bool new_identity_ = false;  // and one was made
   RecoveredTransactions prepared_;  // found in the logs, neither committed nor rolled back
   bool flushed_ = false;  // some memtable was flushed during replay
   // Logs behind this one were left out of the replay: nobody may follow them.

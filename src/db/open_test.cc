@@ -7,6 +7,25 @@ namespace {
 
 class OpenTest : public DbTest {};
 
+TEST_F(OpenTest, ALostCurrentIsNoReasonToBeginAnew) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  CloseDb();
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  ASSERT_TRUE(options_.create_if_missing);
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("RepairDB"), std::string::npos) << s.ToString();
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1");
+  CloseDb();
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), "");
+}
+
 TEST_F(OpenTest, CreatesAndReopens) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());

@@ -231,6 +231,7 @@ void PropertyReader::Collect() {
   if (compaction_pending_) db_->MaybeSchedule();
   pending_bytes_ = family_->store()->PendingCompactionBytes();
   value_bound_ = family_->store()->ValueBound();
+  rehashing_ = family_->store()->Rehashing();
   flushes_running_ = db_->background_.flushes_running;
   compactions_running_ = db_->background_.compactions_running + db_->background_.manual_running;
   stall_ = db_->stalls_.state();
@@ -296,11 +297,36 @@ bool ReadValues(const std::string& name, const ValueStats& values, uint64_t boun
   return false;
 }
 
+// Of a table-less store. `rehashing`: sections.
+bool ReadPages(const std::string& name, const PageStats& pages, uint64_t index_bytes,
+               uint64_t rehashing, uint64_t* value) {
+  const std::string prefix = "compassdb.tableless-";
+  if (name.compare(0, prefix.size(), prefix) != 0) return false;
+  const std::pair<const char*, uint64_t> all[] = {
+      {"pages", pages.pages},
+      {"page-bytes", pages.page_bytes},
+      {"records", pages.records},
+      {"bytes", pages.bytes},
+      {"overflow-records", pages.overflow_records},
+      {"overflow-bytes", pages.overflow_bytes},
+      {"overflow-index-bytes", pages.overflow_index_bytes},
+      {"index-bytes", index_bytes},
+      {"pending-pages", pages.pending_pages},
+      {"rehashing", rehashing}};
+  for (const auto& [property, number] : all) {
+    if (name.compare(prefix.size(), std::string::npos, property) != 0) continue;
+    *value = number;
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool PropertyReader::IsInt(const std::string& name) {
   uint64_t ignored;
   return ReadIndexMemory(name, IndexMemory(), &ignored) || ReadValues(name, ValueStats(), 0, &ignored) ||
+         ReadPages(name, PageStats(), 0, 0, &ignored) ||
          (name.rfind("rocksdb.", 0) == 0 && IntProperties::All().count(name.substr(8)) > 0);
 }
 
@@ -308,7 +334,9 @@ bool PropertyReader::Int(const std::string& name, uint64_t* value) {
   if (!IsInt(name)) return false;
   Collect();
   if (name.rfind("compassdb.", 0) == 0) {
-    return ReadValues(name, view_->Values(), value_bound_, value) || ReadIndexMemory(name, view_->Index(), value);
+    return ReadValues(name, view_->Values(), value_bound_, value) ||
+           ReadIndexMemory(name, view_->Index(), value) ||
+           ReadPages(name, view_->Pages(), view_->Index().total(), rehashing_, value);
   }
   *value = IntProperties::All().at(name.substr(8))(this);
   return true;

@@ -56,6 +56,7 @@ class PropertyReader {
   bool flush_pending_ = false, compaction_pending_ = false;
   uint64_t pending_bytes_ = 0;
   uint64_t value_bound_ = 0;
+  uint64_t rehashing_ = 0;
   int flushes_running_ = 0, compactions_running_ = 0;
   StallState stall_ = StallState::kNormal;
   uint64_t delayed_rate_ = 0;

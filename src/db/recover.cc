@@ -11,6 +11,7 @@
 #include "base/file_names.h"
 #include "db/open.h"
 #include "db/recovery_sink.h"
+#include "env/sync_file.h"
 #include "rocksdb/wal_filter.h"
 
 namespace compassdb {
@@ -54,7 +55,8 @@ Status DbOpener::RecoverExisting() {
               std::to_string(state.last_sequence) + ", oldest log " +
               std::to_string(state.min_log_number));
   db->db_id_ = state.db_id;
-  if (!request_.read_only && db->config_.fs->FileExists(IdentityFileName(request_.name)).IsNotFound()) {
+  copied_ = db->config_.fs->FileExists(IdentityFileName(request_.name)).IsNotFound();
+  if (copied_ && !request_.read_only) {
     // A copy is another database from here on.
     new_identity_ = true;
     db->db_id_ = NewDbId();
@@ -146,6 +148,8 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   recovery.wal_dir = config.wal_dir;
   recovery.min_number = state.min_log_number;
   recovery.db_id = state.db_id;
+  // A copy may have been made without its logs.
+  if (!copied_) recovery.synced = {state.synced_log.number, state.synced_log.bytes};
   recovery.filter = MakeWalFilter(state);
   WalRecoveryReport report;
   s = RecoverWals(config.fs, recovery, logs,
@@ -243,6 +247,16 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   return Status::OK();
 }
 
+// Their names, too.
+Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
+  const DbConfig& config = db_->config_;
+  Status s = config.fs->SyncDir(config.wal_dir);
+  for (size_t i = 0; i < logs.size() && s.ok(); ++i) {
+    s = SyncFile(config.fs, WalFileName(config.wal_dir, logs[i]));
+  }
+  return s;
+}
+
 Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
                                 const std::vector<uint64_t>& logs) {
   const auto families = db_->families_.All();
@@ -258,6 +272,12 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
   bool keep_logs = !new_identity_ &&
                    db_->config_.options.avoid_flush_during_recovery && !flushed_ &&
                    !report.stopped_early && report.dropped_bytes == 0 && report.problems.empty();
+  // A killed process leaves them in the kernel's hands; what is synced from now on stands on them.
+  if (keep_logs && !logs.empty()) {
+    Status s = SyncLogs(logs);
+    keep_logs = s.ok();
+    if (!s.ok()) LogInfo(db_->config_.info_log.get(), "the logs are not kept: " + s.ToString());
+  }
   if (!keep_logs) {
     for (const auto& family : families) {
       if (family->mem->empty()) continue;
@@ -335,6 +355,13 @@ void DbOpener::DeleteLeftovers() {
   db_->files_ahead_->DeleteAll();  // or they would be taken for leftovers, and still be given out
   const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
   const std::set<uint64_t> live(live_list.begin(), live_list.end());
+  std::set<std::string> pages;
+  {
+    MutexLock lock(&db_->mu_);
+    for (const auto& family : db_->families_.All()) {
+      for (const std::string& path : family->store()->view()->FilesInPlace()) pages.insert(path);
+    }
+  }
   std::set<std::string> dirs{request_.name, config.wal_dir};
   for (const std::string& dir : db_->files_->dirs()->All()) dirs.insert(dir);
   for (const std::string& dir : dirs) {
@@ -345,13 +372,15 @@ void DbOpener::DeleteLeftovers() {
       FileType type;
       if (!ParseFileName(name, &number, &type)) continue;
       const bool tables_only = dir != request_.name && dir != config.wal_dir;
-      if (tables_only && type != FileType::kPieceFile) continue;
+      if (tables_only && type != FileType::kPieceFile && type != FileType::kPageFile) continue;
       bool remove = false;
       if (type == FileType::kWal) {
         remove = number < db_->commits_.min_log_number();
       } else if (type == FileType::kPieceFile) {
         remove = live.count(number) == 0;
-      } else if (type == FileType::kManifest) {
+      } else if (type == FileType::kPageFile) {
+        remove = pages.count(JoinPath(dir, name)) == 0;
+      } else if (type == FileType::kManifest || type == FileType::kManifestMirror) {
         remove = number != db_->commits_.manifest_number();
       } else if (type == FileType::kTemp) {
         remove = true;

@@ -10,6 +10,11 @@ VersionEdit RecoveredFamily::AllTables(uint32_t id) const {
   edit.column_family = id;
   for (const auto& [table, added] : tables) edit.added.push_back(added);
   for (const auto& [run, meta] : values) edit.added_values.push_back(meta);
+  if (!page_geometry) return edit;
+  edit.page_geometry = page_geometry;
+  for (const auto& [section, meta] : page_sections) edit.page_sections.push_back(meta);
+  for (const auto& [run, meta] : page_runs) edit.added_page_runs.push_back(meta);
+  edit.folded_sequence = folded_sequence;
   return edit;
 }
 
@@ -19,6 +24,30 @@ void RecoveredFamily::AddFiles(std::set<uint64_t>* numbers) const {
     if (added.tph.directory.length > 0) numbers->insert(added.tph.directory.file_number);
   }
   for (const auto& [run, meta] : values) numbers->insert(meta.extent.file_number);
+  for (const auto& [run, meta] : page_runs) numbers->insert(meta.extent.file_number);
+}
+
+Status RecoveredFamily::ApplyPages(const VersionEdit& edit) {
+  if (edit.page_geometry) page_geometry = edit.page_geometry;
+  if (edit.folded_sequence) folded_sequence = *edit.folded_sequence;
+  for (const PageSectionMeta& meta : edit.page_sections) {
+    if (!page_geometry || meta.section >= page_geometry->sections) {
+      return Status::Corruption("manifest: a page section that is not one",
+                                std::to_string(meta.section));
+    }
+    page_sections[meta.section] = meta;
+  }
+  for (uint64_t id : edit.deleted_page_runs) {
+    if (page_runs.erase(id) == 0) {
+      return Status::Corruption("manifest: deletes a page run that is not there", std::to_string(id));
+    }
+  }
+  for (const PageRunMeta& meta : edit.added_page_runs) {
+    if (!page_runs.emplace(meta.run_id, meta).second) {
+      return Status::Corruption("manifest: adds a page run twice", std::to_string(meta.run_id));
+    }
+  }
+  return Status::OK();
 }
 
 Status RecoveredState::ApplyAll(const std::vector<VersionEdit>& edits) {
@@ -33,6 +62,7 @@ Status RecoveredState::Apply(VersionEdit edit) {
   if (edit.hash_seed) hash_seed = *edit.hash_seed;
   if (edit.next_number) next_number = std::max(next_number, *edit.next_number);
   if (edit.min_log_number) min_log_number = std::max(min_log_number, *edit.min_log_number);
+  if (edit.synced_log) synced_log = *edit.synced_log;
   if (edit.last_sequence) last_sequence = std::max(last_sequence, *edit.last_sequence);
   if (edit.max_column_family) {
     max_column_family = std::max(max_column_family, *edit.max_column_family);
@@ -50,7 +80,8 @@ Status RecoveredState::Apply(VersionEdit edit) {
   auto it = families.find(edit.column_family);
   const bool touches = edit.drop_column_family || edit.log_number || edit.history_low ||
                        !edit.added.empty() || !edit.deleted.empty() ||
-                       !edit.added_values.empty() || !edit.deleted_values.empty();
+                       !edit.added_values.empty() || !edit.deleted_values.empty() ||
+                       edit.TouchesPages();
   if (it == families.end()) {
     if (!touches) return Status::OK();
     return Status::Corruption("manifest", "an edit names the unknown column family " +
@@ -88,7 +119,7 @@ Status RecoveredState::Apply(VersionEdit edit) {
       return Status::Corruption("manifest: adds a run of values twice", std::to_string(meta.run_id));
     }
   }
-  return Status::OK();
+  return family.ApplyPages(edit);
 }
 
 }  // namespace compassdb

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,11 +23,18 @@ struct RecoveredFamily {
   std::string history_low;  // of user-defined timestamps
   std::map<uint64_t, VersionEdit::Added> tables;  // by id
   std::map<uint64_t, ValueRunMeta> values;        // runs of the value store, by id
+  // Of a table-less store.
+  std::optional<PageGeometry> page_geometry;
+  std::map<uint32_t, PageSectionMeta> page_sections;
+  std::map<uint64_t, PageRunMeta> page_runs;  // by id
+  SequenceNumber folded_sequence = 0;
 
-  // The tables and values as one edit of that family.
+  // Tables, values and pages as one edit of that family.
   VersionEdit AllTables(uint32_t id) const;
   // Adds the numbers of the files that the tables and values lie in.
   void AddFiles(std::set<uint64_t>* numbers) const;
+  // What the edit says of pages.
+  Status ApplyPages(const VersionEdit& edit);
 };
 
 struct RecoveredState {
@@ -35,6 +43,7 @@ struct RecoveredState {
   uint64_t hash_seed = 0;
   uint64_t next_number = 1;
   uint64_t min_log_number = 0;
+  VersionEdit::Synced synced_log;
   SequenceNumber last_sequence = 0;
   uint32_t max_column_family = 0;
 

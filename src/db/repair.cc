@@ -54,32 +54,36 @@ Status Repairer::FindState() {
     Log("CURRENT: " + s.ToString());
     current = 0;
   }
-  std::vector<uint64_t> manifests;
+  std::set<uint64_t> found;
   for (const std::string& name : children_) {
     uint64_t number = 0;
     FileType type;
-    if (ParseFileName(name, &number, &type) && type == FileType::kManifest) {
-      manifests.push_back(number);
+    if (ParseFileName(name, &number, &type) &&
+        (type == FileType::kManifest || type == FileType::kManifestMirror)) {
+      found.insert(number);
     }
   }
-  std::sort(manifests.rbegin(), manifests.rend());
+  std::vector<uint64_t> manifests(found.rbegin(), found.rend());
   std::stable_partition(manifests.begin(), manifests.end(),
                         [current](uint64_t number) { return number == current; });
   for (uint64_t number : manifests) {
     RecoveredState state;
-    uint64_t offset = 0;
     uint64_t records = 0;
-    s = Manifest::Follow(fs_, name_, number, &offset,
-                         [&](const std::vector<VersionEdit>& edits) {
-                           Status a = state.ApplyAll(edits);
-                           if (a.ok()) ++records;
-                           return a;
-                         });
+    bool whole = false;
+    s = Manifest::Salvage(
+        fs_, name_, number,
+        [&](const std::vector<VersionEdit>& edits) {
+          RecoveredState next = state;
+          Status a = next.ApplyAll(edits);
+          if (a.ok()) state = std::move(next);
+          return a;
+        },
+        &records, &whole);
     if (!s.ok()) Log(s.ToString());
     if (records == 0) continue;
     Log("the state is that of " + ManifestFileName("", number) + ", " + std::to_string(records) +
         " records");
-    changed_ = !s.ok() || number != current;
+    changed_ = !whole || number != current;
     manifest_ = number;
     state_ = std::move(state);
     return Status::OK();
@@ -122,7 +126,7 @@ Status Repairer::StateOfLogs() {
     FileType type;
     if (!ParseFileName(name, &number, &type)) continue;
     if (type == FileType::kPieceFile) {
-      return Status::Corruption(name_, "no manifest can be read, and nothing else says which parts "
+      return Status::Corruption(name_, "no manifest or mirror can be read, and nothing else says which parts "
                                        "of the compaction files are in use");
     }
     logs = logs || type == FileType::kWal;
@@ -239,7 +243,8 @@ Status Repairer::WriteManifest() {
     FileType type;
     if (!ParseFileName(name, &number, &type) || type == FileType::kInfoLog) continue;
     state_.next_number = std::max(state_.next_number, number + 1);
-    if (type == FileType::kManifest || (type == FileType::kPieceFile && needed.count(number) == 0)) {
+    if (type == FileType::kManifest || type == FileType::kManifestMirror ||
+        (type == FileType::kPieceFile && needed.count(number) == 0)) {
       unused.emplace_back(dir, name);
     }
   }

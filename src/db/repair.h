@@ -3,16 +3,20 @@
 // damaged.
 //
 //  1. The state is that of the manifest that CURRENT names or else of the newest
-//     one that can be read: all of it, or what stands before its damage.
+//     one that can be read. Where it is damaged, cut off or gone, its mirror stands in.
+//     If both are damaged: what stands before that.
 //  2. Tables of which something is missing or does not verify (files, pieces'
 //     indexes, directories; not every data block) are left out.
 //  3. What is left is written as a new manifest, if it is not what there was.
 //     Files that it does not need go to lost/, where nothing looks for them.
 //  4. The database is opened; of the logs every batch that can be read is replayed.
 //
-// Which pieces are in use, of which family, and on which level, stands in the
-// manifest alone: without one only the logs can be used, and only if there are
-// no compaction files.
+// Which pieces are in use, of which family, and on which level, stands in manifest
+// and mirror alone: without both only the logs can be used, and only if there are
+// no compaction files. (Pieces could be found by their footers. But files also hold
+// pieces that compactions have replaced, whose records look newer than those that
+// took their place once these have lost their sequences on the bottom level: what
+// was deleted and overwritten would come back.)
 //
 // Thread safety: one thread; the database's lock is held.
 #pragma once

@@ -79,7 +79,7 @@ TEST_F(RepairTest, CurrentIsLostOrDamaged) {
   EXPECT_EQ(Scan(), all_);
 }
 
-// What the manifest says before its damage, and the logs that are left.
+// And so is its mirror: what they say before that, and the logs that are left.
 TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
@@ -95,7 +95,10 @@ TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
   CloseDb();
   const std::vector<std::string> manifests = Files(FileType::kManifest);
   ASSERT_EQ(manifests.size(), 1u);
+  const std::vector<std::string> mirrors = Files(FileType::kManifestMirror);
+  ASSERT_EQ(mirrors.size(), 1u);
   Overwrite(JoinPath(name_, manifests[0]), bytes + 20, 8);
+  Overwrite(JoinPath(name_, mirrors[0]), bytes + 20, 8);
   EXPECT_TRUE(TryOpen().IsCorruption());
   Status s = Repair();
   ASSERT_TRUE(s.ok()) << s.ToString();
@@ -106,6 +109,37 @@ TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
   EXPECT_EQ(Files(FileType::kPieceFile, "/db/lost").size(), 2u);
   EXPECT_EQ(Files(FileType::kManifest, "/db/lost"), manifests);
   ASSERT_TRUE(Put("e", "5").ok());
+}
+
+TEST_F(RepairTest, TheMirrorOfTheManifestStandsIn) {
+  families_ = {"default", "second"};
+  options_.create_missing_column_families = true;
+  for (const bool removed : {false, true}) {
+    OpenDb();
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[i % 2], Key(i), std::string(300, 'v')).ok());
+      if (i % 50 == 0) {
+        ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_).ok());
+      }
+    }
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), handles_[1], nullptr, nullptr).ok());
+    const std::string all = Scan();
+    CloseDb();
+    const std::string manifest = JoinPath(name_, Files(FileType::kManifest).at(0));
+    if (removed) {
+      ASSERT_TRUE(fs_->DeleteFile(manifest).ok());
+      ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+    } else {
+      Overwrite(manifest, 30, 200);
+      EXPECT_TRUE(TryOpen().IsCorruption());
+    }
+    Status s = rocksdb::RepairDB(name_, options_,
+                                 {{"default", options_}, {"second", options_}});
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    OpenDb();
+    EXPECT_EQ(Scan(), all);
+    for (int i = 1; i < 200; i += 2) ASSERT_EQ(GetIn(1, Key(i)), std::string(300, 'v'));
+  }
 }
 
 TEST_F(RepairTest, ACompactionFileIsLost) {
@@ -151,9 +185,14 @@ TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
   CloseDb();
-  for (const std::string& name : Files(FileType::kManifest)) {
-    ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
-  }
+  const auto forget = [this] {
+    for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
+      for (const std::string& name : Files(type)) {
+        ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+      }
+    }
+  };
+  forget();
   ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
   Status s = Repair();
   ASSERT_TRUE(s.ok()) << s.ToString();
@@ -162,9 +201,7 @@ TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
   CloseDb();
   // With compaction files that nothing describes it gives up, and touches nothing.
-  for (const std::string& name : Files(FileType::kManifest)) {
-    ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
-  }
+  forget();
   const size_t files = Files(FileType::kPieceFile).size();
   ASSERT_GT(files, 0u);
   EXPECT_TRUE(Repair().IsCorruption());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DB::Resume: after a failure whose cause is gone.
+// DB::Resume: after a failure whose cause is gone; asked for by the user, or by AutoResume.
 //
 // A write-ahead log that failed ends at an unknown place, so the memtables are
 // flushed and a new log is begun before the first write is let in: recovery
@@ -10,13 +10,42 @@ namespace compassdb {
 
 Status DBImpl::Resume() {
   if (Status s = CheckWritable("Resume"); !s.ok()) return s;
-  const Status old = errors_.error();
-  if (old.ok()) return Status::OK();
-  if (old.severity() >= Status::kFatalError) return old;
+  Status old;
+  Status s = TryResume(&old);
+  if (!s.ok() && s.severity() < Status::kFatalError) {
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
+  }
+  return s;
+}
 
+Status DBImpl::ResumeUnasked() {
+  {
+    MutexLock lock(&mu_);
+    if (background_.paused > 0) return Status::Busy("background work is paused");
+  }
+  Status old = errors_.error();
+  if (old.severity() <= Status::kSoftError) {
+    errors_.ClearSoft();
+    listeners_.ErrorRecovered(old);
+    MutexLock lock(&mu_);
+    BackgroundDone();
+    return Status::OK();
+  }
+  Status s = TryResume(&old);
+  if (!s.ok() && s.severity() < Status::kFatalError) {
+    errors_.Set(s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
+  }
+  old.PermitUncheckedError();
+  return s;
+}
+
+// *old: the error that was in force.
+Status DBImpl::TryResume(Status* old) {
   Status s;
   {
     ExclusiveWrite front(&write_thread_);
+    *old = errors_.error();
+    if (old->ok() || old->severity() >= Status::kFatalError) return *old;
     std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>> targets;
     {
       ReadStateGarbage garbage;
@@ -49,13 +78,10 @@ Status DBImpl::Resume() {
       }
       s = commits_.Commit(&items, garbage.list());
     }
-    if (!s.ok()) {
-      SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
-      return s;
-    }
+    if (!s.ok()) return s;
   }
-  LogInfo(config_.info_log.get(), "resumed after: " + old.ToString());
-  listeners_.ErrorRecovered(old);
+  LogInfo(config_.info_log.get(), "resumed after: " + old->ToString());
+  listeners_.ErrorRecovered(*old);
   PurgeObsolete();
   MutexLock lock(&mu_);
   BackgroundDone();

@@ -265,6 +265,7 @@ Status Secondary::ReadLog() {
         break;
       case LogRead::kEnd:
       case LogRead::kTornTail:  // being written
+        log_offset_ = reader_->EndOffset();  // a closed log ends behind a record without a batch
         return Status::OK();
       case LogRead::kCorruption:
       case LogRead::kError:

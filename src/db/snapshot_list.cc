@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/snapshot_list.h"
 
+#include <algorithm>
+
 namespace compassdb {
 
 SnapshotList::~SnapshotList() {
@@ -32,10 +34,30 @@ void SnapshotList::Release(const rocksdb::Snapshot* snapshot) {
 std::vector<SequenceNumber> SnapshotList::Sequences() const {
   MutexLock lock(&mu_);
   std::vector<SequenceNumber> sequences;
-  for (const auto& [sequence, snapshot] : snapshots_) {
-    if (sequences.empty() || sequences.back() != sequence) sequences.push_back(sequence);
+  for (const auto& [sequence, snapshot] : snapshots_) sequences.push_back(sequence);
+  if (!holds_.empty()) {
+    sequences.insert(sequences.end(), holds_.begin(), holds_.end());
+    std::sort(sequences.begin(), sequences.end());
   }
+  sequences.erase(std::unique(sequences.begin(), sequences.end()), sequences.end());
   return sequences;
+}
+
+SequenceNumber SnapshotList::HoldLast(const std::atomic<SequenceNumber>& last_sequence) {
+  MutexLock lock(&mu_);
+  const SequenceNumber sequence = last_sequence.load(std::memory_order_acquire);
+  holds_.insert(sequence);
+  return sequence;
+}
+
+void SnapshotList::Hold(SequenceNumber sequence) {
+  MutexLock lock(&mu_);
+  holds_.insert(sequence);
+}
+
+void SnapshotList::ReleaseHold(SequenceNumber sequence) {
+  MutexLock lock(&mu_);
+  holds_.erase(holds_.find(sequence));
 }
 
 size_t SnapshotList::count() const {

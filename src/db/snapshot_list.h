@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <set>
 #include <vector>
 
 #include "base/internal_key.h"
@@ -32,6 +34,12 @@ class SnapshotImpl final : public rocksdb::Snapshot {
   const int64_t unix_time_;
 };
 
+// What an iterator reads at. `hold`, if not null, keeps the sequence as a snapshot would.
+struct HeldSequence {
+  SequenceNumber sequence = 0;
+  std::shared_ptr<void> hold = nullptr;
+};
+
 class SnapshotList {
  public:
   SnapshotList() = default;
@@ -42,7 +50,13 @@ class SnapshotList {
   const SnapshotImpl* New(const std::atomic<SequenceNumber>& last_sequence, int64_t unix_time);
   void Release(const rocksdb::Snapshot* snapshot);
 
-  std::vector<SequenceNumber> Sequences() const;  // ascending, distinct
+  // Keeps a sequence for an iterator as a snapshot would, though it is none that the application holds:
+  // the last one, or one that is held by somebody now.
+  SequenceNumber HoldLast(const std::atomic<SequenceNumber>& last_sequence);
+  void Hold(SequenceNumber sequence);
+  void ReleaseHold(SequenceNumber sequence);
+
+  std::vector<SequenceNumber> Sequences() const;  // ascending, distinct; holds among them
   size_t count() const;
   // Of the oldest snapshot; 0 without snapshots.
   SequenceNumber OldestSequence() const;
@@ -51,6 +65,7 @@ class SnapshotList {
  private:
   mutable Mutex mu_;
   std::multimap<SequenceNumber, const SnapshotImpl*> snapshots_ GUARDED_BY(mu_);
+  std::multiset<SequenceNumber> holds_ GUARDED_BY(mu_);
 };
 
 }  // namespace compassdb

@@ -3,6 +3,7 @@
 
 #include "base/file_names.h"
 #include "db/statistics_util.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -23,7 +24,9 @@ Status WalSet::Start(uint64_t number, bool give_up_failed) {
       if (!give_up_failed) return s;
     }
   }
-  if (Status s = StartLocked(current->SuccessorHeader(number)); !s.ok()) return s;
+  const Status started =
+      CatchOutOfMemory("a log", [&]() NO_THREAD_SAFETY_ANALYSIS { return StartLocked(current->SuccessorHeader(number)); });
+  if (!started.ok()) return started;
   if (!error_.ok()) {
     for (size_t i = 0; i + 1 < logs_.size(); ++i) logs_[i].writer.reset();
   }
@@ -54,13 +57,25 @@ void WalSet::AddRecovered(uint64_t number, uint64_t bytes) {
   log.bytes = bytes;
   total_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   logs_.push_back(std::move(log));
+  SetSynced({number, bytes});
+}
+
+SyncedLog WalSet::synced() const {
+  MutexLock lock(&synced_mu_);
+  return synced_;
+}
+
+void WalSet::SetSynced(const SyncedLog& synced) {
+  MutexLock lock(&synced_mu_);
+  synced_ = synced;
 }
 
 Status WalSet::Append(const Slice& record, bool sync) {
   MutexLock lock(&mu_);
   if (!error_.ok()) return error_;
   Log& log = logs_.back();
-  Status s = log.writer->AddBatch(record);
+  // What was added to the log's buffer when memory ran out is never to be written.
+  Status s = CatchOutOfMemory("a log", [&] { return log.writer->AddBatch(record); });
   if (s.ok() && !options_.manual_flush) s = log.writer->Flush();
   const uint64_t bytes = log.writer->Size() - log.bytes;
   log.bytes += bytes;
@@ -74,6 +89,10 @@ Status WalSet::Append(const Slice& record, bool sync) {
 }
 
 Status WalSet::SyncLogs(bool with_current) {
+  if (dir_unsynced_) {
+    if (Status s = fs_->SyncDir(dir_); !s.ok()) return s;
+    dir_unsynced_ = false;
+  }
   for (size_t i = 0; i < logs_.size(); ++i) {
     Log& log = logs_[i];
     const bool current = i + 1 == logs_.size();
@@ -82,15 +101,13 @@ Status WalSet::SyncLogs(bool with_current) {
       if (Status s = log.writer->Sync(); !s.ok()) return s;
       Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
       log.unsynced = false;
+      // That a log without a batch is there need not be known.
+      if (log.writer->last_sequence() != 0) SetSynced({log.number, log.writer->SyncedSize()});
     }
     if (!current) {
       if (Status s = log.writer->Close(); !s.ok()) return s;
       log.writer.reset();
     }
-  }
-  if (dir_unsynced_) {
-    if (Status s = fs_->SyncDir(dir_); !s.ok()) return s;
-    dir_unsynced_ = false;
   }
   return Status::OK();
 }
@@ -141,8 +158,12 @@ Status WalSet::Close() {
   Status result = error_;
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
-    Status s = log.writer->Close();
+    const bool last = &log == &logs_.back();
+    Status s = last && result.ok() ? log.writer->Seal() : log.writer->Close();
     if (result.ok()) result = s;
+    if (result.ok() && log.writer->last_sequence() != 0) {
+      SetSynced({log.number, log.writer->SyncedSize()});
+    }
     log.writer.reset();
   }
   return result;

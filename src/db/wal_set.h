@@ -3,8 +3,8 @@
 // may hold bytes not yet synced, and those that only wait to be deleted.
 //
 // A synced write is durable together with all writes before it: Sync first
-// syncs what older logs still owe, then the directory entry of the current
-// log (once), then the log.
+// syncs the directory entry of a log that was begun (once), then what older
+// logs still owe, then the current log.
 //
 // Thread safety: all methods; holds a lock of its own over its I/O, taken
 // after the front of the write queue and never with the database mutex held.
@@ -44,7 +44,8 @@ class WalSet {
   Status Start(uint64_t number, bool give_up_failed);
   // No record since it was started.
   bool CurrentIsEmpty() const { return current_empty_.load(std::memory_order_acquire); }
-  // A log found at recovery that is still needed: only to be deleted one day.
+  // A log found at recovery that is still needed: only to be deleted one day. Its bytes are
+  // durable, whatever the crash left in the kernel's hands.
   void AddRecovered(uint64_t number, uint64_t bytes);
 
   // One record; handed to the kernel unless manual_flush. Then synced if asked for.
@@ -61,6 +62,9 @@ class WalSet {
     options_.file.bytes_per_sync = bytes;
   }
 
+  // How far the logs are durable, as far as that is known: for the manifest. May be called with
+  // the database mutex held.
+  SyncedLog synced() const;
   uint64_t current_number() const { return current_number_.load(std::memory_order_acquire); }
   uint64_t TotalBytes() const { return total_bytes_.load(std::memory_order_relaxed); }
   struct LogInfo {
@@ -84,6 +88,7 @@ class WalSet {
   Status SyncLogs(bool with_current) REQUIRES(mu_);
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
+  void SetSynced(const SyncedLog& synced);
 
   FileSystem* const fs_;
   const std::string dir_;
@@ -96,6 +101,8 @@ class WalSet {
   std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one
   bool dir_unsynced_ GUARDED_BY(mu_) = false;
   Status error_ GUARDED_BY(mu_);  // of the current log
+  mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held
+  SyncedLog synced_ GUARDED_BY(synced_mu_);
 };
 
 }  // namespace compassdb

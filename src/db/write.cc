@@ -4,6 +4,7 @@
 #include "batch/write_batch_internal.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 namespace {
@@ -93,6 +94,16 @@ class BatchChecker final : public BatchSink {
   uint32_t id_ = 0;
 };
 
+// A batch of one record, with room for `bytes`.
+template <typename Fill>
+Status WriteOne(rocksdb::DB* db, const WriteOptions& options, size_t bytes, const Fill& fill) {
+  return CatchOutOfMemory("Write", [&] {
+    WriteBatch batch(bytes);
+    const Status s = fill(&batch);
+    return s.ok() ? db->Write(options, &batch) : s;
+  });
+}
+
 Status CheckUntimed(ColumnFamilyHandle* handle) {
   const ColumnFamily& family = *FamilyOf(handle);
   return family.timestamp_size() == 0 ? Status::OK() : TimestampsEnabled(family);
@@ -113,32 +124,32 @@ Status DBImpl::CheckWritable(const char* method) const {
 Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                    const Slice& value) {
   if (Status s = CheckUntimed(family); !s.ok()) return s;
-  WriteBatch batch(key.size() + value.size() + 32);
-  if (Status s = batch.Put(family, key, value); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, key.size() + value.size() + 32, [&](WriteBatch* batch) {
+    return batch->Put(family, key, value);
+  });
 }
 
 Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
   if (Status s = CheckUntimed(family); !s.ok()) return s;
-  WriteBatch batch(key.size() + 32);
-  if (Status s = batch.Delete(family, key); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, key.size() + 32, [&](WriteBatch* batch) {
+    return batch->Delete(family, key);
+  });
 }
 
 Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
                             const Slice& key) {
   if (Status s = CheckUntimed(family); !s.ok()) return s;
-  WriteBatch batch(key.size() + 32);
-  if (Status s = batch.SingleDelete(family, key); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, key.size() + 32, [&](WriteBatch* batch) {
+    return batch->SingleDelete(family, key);
+  });
 }
 
 Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
                            const Slice& begin, const Slice& end) {
   if (Status s = CheckUntimed(family); !s.ok()) return s;
-  WriteBatch batch(begin.size() + end.size() + 32);
-  if (Status s = batch.DeleteRange(family, begin, end); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, begin.size() + end.size() + 32, [&](WriteBatch* batch) {
+    return batch->DeleteRange(family, begin, end);
+  });
 }
 
 Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
@@ -148,9 +159,9 @@ Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, co
   if (FamilyOf(family)->merge_operator() == nullptr) {
     return Status::NotSupported("Provide a merge_operator when opening DB");
   }
-  WriteBatch batch(key.size() + value.size() + 32);
-  if (Status s = batch.Merge(family, key, value); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, key.size() + value.size() + 32, [&](WriteBatch* batch) {
+    return batch->Merge(family, key, value);
+  });
 }
 
 Status DBImpl::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
@@ -179,9 +190,10 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
     return Status::NotSupported("WriteOptions::protection_bytes_per_key");
   }
   StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
-  if (Status s = CheckBatch(options, batch, marks); !s.ok()) return s;
+  Status s = CatchOutOfMemory("Write", [&] { return CheckBatch(options, batch, marks); });
+  if (!s.ok()) return s;
   const size_t bytes = WriteBatchInternal::ByteSize(batch);
-  if (Status s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
+  if (s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
   return WriteImpl(options, batch, transaction);
 }
 
@@ -222,10 +234,23 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
   return w.status;
 }
 
+// Nothing may be thrown before the lead is handed over.
 Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
-  Status s = PrepareWrite(*leader);
+  Status s = CatchOutOfMemory("Write", [&] { return PrepareWrite(*leader); });
+  if (s.IsMemoryLimit() && !errors_.writes_refused()) {
+    // Some family's memtable may be switched in part.
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kMemTable);
+  }
   if (s.ok() && leader->check != nullptr) s = (*leader->check)();
-  const std::vector<WriteThread::Writer*> group = write_thread_.BuildGroup(leader);
+  std::vector<WriteThread::Writer*> group;
+  if (const Status built = CatchOutOfMemory("Write", [&] {
+        group = write_thread_.BuildGroup(leader);
+        return Status::OK();
+      });
+      !built.ok()) {
+    group = {leader};
+    if (s.ok()) s = built;
+  }
   std::atomic<int> running{0};
   if (s.ok()) {
     // Nobody else writes sequences while we lead.
@@ -238,13 +263,17 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
       bytes += w->bytes;
     }
     if (!leader->disable_wal) {
-      s = LogGroup(group, leader->sync);
+      s = CatchOutOfMemory("Write", [&] { return LogGroup(group, leader->sync); });
     } else {
       unlogged_data_.store(true, std::memory_order_relaxed);
     }
     if (s.ok()) {
-      KeepPreparedLogs(group);
-      InsertGroup(group, &running);
+      const Status inserted = CatchOutOfMemory("Write", [&] {
+        KeepPreparedLogs(group);
+        InsertGroup(group, &running);
+        return Status::OK();
+      });
+      if (!inserted.ok()) leader->status = inserted;
     }
     // Published also after a failure: the numbers may be in the log, so they
     // are not given out again.
@@ -322,7 +351,9 @@ void DBImpl::InsertGroup(const std::vector<WriteThread::Writer*>& group,
 Status DBImpl::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
   if (writer.log_only) return Status::OK();
   MemTableSink sink(&families_, concurrent);
-  Status s = WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);
+  Status s = CatchOutOfMemory("Write", [&] {
+    return WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);
+  });
   if (sink.full()) memtable_full_.store(true, std::memory_order_release);
   return s;
 }

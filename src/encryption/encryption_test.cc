@@ -7,6 +7,7 @@
 
 #include "compassdb/encryption.h"
 #include "encryption/seal.h"
+#include "env/env_adapter.h"
 #include "rocksdb/env_encryption.h"
 
 namespace compassdb {
@@ -251,6 +252,18 @@ TEST_F(EncryptionTest, WhatCannotBeSealedIsRefused) {
   EXPECT_TRUE(env_->NewRandomAccessFile(kFile, &reader, mapped).IsNotSupported());
   std::unique_ptr<rocksdb::RandomRWFile> in_place;
   EXPECT_TRUE(env_->NewRandomRWFile(kFile, &in_place, EnvOptions()).IsNotSupported());
+  const std::shared_ptr<FileSystem> fs = FileSystemOfEnv(env_.get());
+  std::unique_ptr<PageFile> pages;
+  for (const char* path : {"/e/pages", kFile.c_str()}) {
+    Status s = fs->NewPageFile(path, FileOptions(), /*create=*/true, &pages);
+    EXPECT_TRUE(s.IsNotSupported());
+    EXPECT_NE(s.ToString().find("encrypted files are not written in place"), std::string::npos);
+    EXPECT_NE(s.ToString().find(path), std::string::npos);
+  }
+  EXPECT_TRUE(fs->FileExists("/e/pages").IsNotFound());
+  std::string kept;
+  ASSERT_TRUE(Sequential(&kept).ok());
+  EXPECT_EQ(kept, "data");
   EXPECT_TRUE(env_->Truncate(kFile, 2).IsNotSupported());
   EXPECT_TRUE(env_->Truncate(kFile, 0).ok());
   std::string read;

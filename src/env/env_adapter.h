@@ -21,8 +21,8 @@ std::unique_ptr<rocksdb::Env> NewEnvForFileSystem(std::shared_ptr<FileSystem> fs
                                                   rocksdb::Env* base = nullptr);
 
 // The engine's file system behind an Env of ours; for any other Env an adapter
-// that calls its virtual functions (and answers NotSupported to PunchHole and to
-// direct writes, which Env has no functions for). `env` outlives the result.
+// that calls its virtual functions (and answers NotSupported to PunchHole, CloneFile
+// and direct writes, which Env has no functions for). `env` outlives the result.
 std::shared_ptr<FileSystem> FileSystemOfEnv(rocksdb::Env* env);
 
 // The time that the Env tells. `env` outlives the result.

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <thread>
+#include <tuple>
 
 #include "env/fault_injection_file_system.h"
 
@@ -105,6 +108,102 @@ TEST(EnvAdapter, ForeignEnvIsUsedThroughItsFunctions) {
   ASSERT_TRUE(fs->NewWritableFile("/a/b/f2", FileOptions(), &file).ok());
   EXPECT_TRUE(file->Sync().IsNoSpace());
   EXPECT_TRUE(file->Append("x").IsNoSpace()) << "written to after a failure";
+}
+
+// A user's own Env with one file that it writes in place itself, by one call at a time.
+class InPlaceEnv : public rocksdb::EnvWrapper {
+ public:
+  using rocksdb::EnvWrapper::EnvWrapper;
+
+  class File : public rocksdb::RandomRWFile {
+   public:
+    explicit File(InPlaceEnv* env) : env_(env) {}
+    Status Write(uint64_t offset, const Slice& data) override {
+      EXPECT_EQ(env_->calls++, 0) << "beside another call";
+      env_->data.replace(offset, data.size(), data.ToString());
+      --env_->calls;
+      return Status::OK();
+    }
+    // Not into the scratch.
+    Status Read(uint64_t offset, size_t n, Slice* result, char*) const override {
+      EXPECT_EQ(env_->calls++, 0) << "beside another call";
+      *result = Slice(env_->data.data() + offset, std::min(n, env_->data.size() - offset));
+      --env_->calls;
+      return Status::OK();
+    }
+    Status Flush() override { return Status::OK(); }
+    Status Sync() override { return env_->sync_result; }
+    Status Close() override { return Status::OK(); }
+
+   private:
+    InPlaceEnv* const env_;
+  };
+
+  Status NewRandomRWFile(const std::string& path, std::unique_ptr<rocksdb::RandomRWFile>* result,
+                         const EnvOptions& options) override {
+    if (path != "/mine") return rocksdb::Env::NewRandomRWFile(path, result, options);
+    *result = std::make_unique<File>(this);
+    return Status::OK();
+  }
+
+  std::string data = std::string(1000, '.');
+  std::atomic<int> calls{0};
+  Status sync_result;
+};
+
+TEST(EnvAdapter, FilesOfAUsersEnvAreWrittenInPlace) {
+  std::unique_ptr<Env> base(rocksdb::NewMemEnv(Env::Default()));
+  InPlaceEnv env(base.get());
+  const std::shared_ptr<FileSystem> fs = FileSystemOfEnv(&env);
+  std::unique_ptr<PageFile> file;
+  ASSERT_TRUE(fs->NewPageFile("/mine", FileOptions(), /*create=*/false, &file).ok());
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&file, t] {
+      const std::string own(10, static_cast<char>('a' + t));
+      for (uint64_t at = t * 10; at < 1000; at += 40) {
+        ASSERT_TRUE(file->Write(at, own).ok());
+        char scratch[10];
+        Slice result;
+        ASSERT_TRUE(file->Read(at, 10, &result, scratch).ok());
+        ASSERT_EQ(result, own);
+        ASSERT_EQ(result.data(), scratch);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(env.data.substr(960), std::string(10, 'a') + std::string(10, 'b') +
+                                      std::string(10, 'c') + std::string(10, 'd'));
+  env.sync_result = Status::IOError("torn cable");
+  Status s = file->Sync();
+  EXPECT_TRUE(s.IsIOError());
+  EXPECT_NE(s.ToString().find("/mine"), std::string::npos) << s.ToString();
+  env.sync_result = Status::OK();
+  EXPECT_TRUE(file->Sync().IsIOError()) << "what the failed one lost is not known";
+  EXPECT_TRUE(file->Write(0, "x").IsIOError());
+}
+
+TEST(EnvAdapter, AnEnvWithoutFilesWrittenInPlaceSaysSo) {
+  std::unique_ptr<Env> base(rocksdb::NewMemEnv(Env::Default()));
+  InPlaceEnv env(base.get());
+  const std::shared_ptr<FileSystem> fs = FileSystemOfEnv(&env);
+  ASSERT_TRUE(rocksdb::WriteStringToFile(&env, "precious", "/old", false).ok());
+  FileOptions direct;
+  direct.direct = true;
+  std::unique_ptr<PageFile> file;
+  for (const auto& [path, options, create] :
+       {std::tuple("/old", FileOptions(), false), std::tuple("/old", FileOptions(), true),
+        std::tuple("/new", FileOptions(), true), std::tuple("/mine", direct, false)}) {
+    Status s = fs->NewPageFile(path, options, create, &file);
+    EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+    EXPECT_NE(s.ToString().find(path), std::string::npos) << s.ToString();
+    EXPECT_NE(s.ToString().find(env.Name()), std::string::npos) << s.ToString();
+  }
+  std::string data;
+  ASSERT_TRUE(rocksdb::ReadFileToString(&env, "/old", &data).ok());
+  EXPECT_EQ(data, "precious");
+  EXPECT_TRUE(env.FileExists("/new").IsNotFound());
+  EXPECT_TRUE(fs->CloneFile("/old", "/new").IsNotSupported());
 }
 
 // Batches reach the MultiRead of a user's own file, ascending as its contract says.

@@ -8,21 +8,12 @@
 #include "env/aligned_reads.h"
 #include "env/composite_env.h"
 #include "env/env_adapter.h"
+#include "env/env_page_file.h"
 #include "env/file_system_env.h"
 
 namespace compassdb {
 
 namespace {
-
-// Errors of foreign environments do not always say which file they are about.
-Status Named(const Status& s, const char* operation, const std::string& path) {
-  if (s.ok() || s.IsNotFound() || s.IsNotSupported()) return s;
-  if (s.ToString().find(path) != std::string::npos) return s;
-  const std::string where = "While " + std::string(operation) + ": " + path;
-  if (s.IsNoSpace()) return Status::NoSpace(where, s.ToString());
-  if (s.IsPathNotFound()) return Status::PathNotFound(where, s.ToString());
-  return Status::IOError(where, s.ToString());
-}
 
 void MoveIntoScratch(Slice* result, char* scratch) {
   if (result->data() != scratch && !result->empty()) {
@@ -207,6 +198,10 @@ class EnvFileSystem : public FileSystem {
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override {
     return OpenForWriting(path, options, /*reopen=*/true, file);
+  }
+  Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
+                     std::unique_ptr<PageFile>* file) override {
+    return OpenEnvPageFile(env_, path, options, create, file);
   }
   Status FileExists(const std::string& path) override { return env_->FileExists(path); }
   Status GetFileSize(const std::string& path, uint64_t* size) override {

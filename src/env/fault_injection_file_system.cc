@@ -9,8 +9,8 @@ namespace compassdb {
 
 const char* FaultOpName(FaultOp op) {
   static constexpr const char* kNames[] = {
-      "create", "open",  "write",    "flush", "sync",       "close",      "read", "dirsync", "rename",
-      "link",   "delete", "truncate", "punch", "create-dir", "delete-dir", "list", "stat",    "lock"};
+      "create", "open",   "write",    "flush", "sync",       "close",      "read", "dirsync", "rename", "link",
+      "clone",  "delete", "truncate", "punch", "create-dir", "delete-dir", "list", "stat",    "lock"};
   static_assert(std::size(kNames) == static_cast<size_t>(FaultOp::kNumOps));
   return op < FaultOp::kNumOps ? kNames[static_cast<size_t>(op)] : "unknown";
 }
@@ -35,10 +35,11 @@ class FaultSequentialFile : public SequentialFile {
   const std::unique_ptr<SequentialFile> file_;
 };
 
-class FaultRandomAccessFile : public RandomAccessFile {
+// The reads of a File: a RandomAccessFile or a PageFile.
+template <typename File>
+class FaultReads : public File {
  public:
-  FaultRandomAccessFile(FaultInjectionFileSystem* fs, std::string path,
-                        std::unique_ptr<RandomAccessFile> file)
+  FaultReads(FaultInjectionFileSystem* fs, std::string path, std::unique_ptr<File> file)
       : fs_(fs), path_(std::move(path)), file_(std::move(file)) {}
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     *result = Slice(scratch, 0);
@@ -65,10 +66,45 @@ class FaultRandomAccessFile : public RandomAccessFile {
   size_t ReadAlignment() const override { return file_->ReadAlignment(); }
   void Prefetch(uint64_t offset, size_t n) const override { file_->Prefetch(offset, n); }
 
- private:
+ protected:
   FaultInjectionFileSystem* const fs_;
   const std::string path_;
-  const std::unique_ptr<RandomAccessFile> file_;
+  const std::unique_ptr<File> file_;
+};
+
+using FaultRandomAccessFile = FaultReads<RandomAccessFile>;
+
+// A batch of writes goes on one by one, so that each may fail and the power may go between them.
+class FaultPageFile : public FaultReads<PageFile> {
+ public:
+  FaultPageFile(FaultInjectionFileSystem* fs, std::string path, const FileOptions& options,
+                std::unique_ptr<PageFile> file)
+      : FaultReads(fs, std::move(path), std::move(file)),
+        grid_(options.direct ? kPageWriteAlignment : 1) {}
+  Status Write(uint64_t offset, const Slice& data) override {
+    Status s = fs_->Before(FaultOp::kWrite, path_);
+    if (s.ok()) return file_->Write(offset, data);
+    // The injected status is the one to report.
+    file_->Write(offset, Slice(data.data(), data.size() / 2 / grid_ * grid_))
+        .PermitUncheckedError();
+    return s;
+  }
+  Status Sync() override {
+    Status s = fs_->Before(FaultOp::kSync, path_);
+    return s.ok() && !fs_->IsSyncIgnored(path_) ? file_->Sync() : s;
+  }
+  Status Truncate(uint64_t size) override {
+    Status s = fs_->Before(FaultOp::kTruncate, path_);
+    return s.ok() ? file_->Truncate(size) : s;
+  }
+  Status Close() override {
+    Status s = fs_->Before(FaultOp::kClose, path_);
+    Status closed = file_->Close();
+    return s.ok() ? closed : s;
+  }
+
+ private:
+  const size_t grid_;
 };
 
 class FaultWritableFile : public WritableFile {
@@ -244,6 +280,14 @@ Status FaultInjectionFileSystem::ReopenWritableFile(const std::string& path,
   if (s.ok()) *file = std::make_unique<FaultWritableFile>(this, path, std::move(base));
   return s;
 }
+Status FaultInjectionFileSystem::NewPageFile(const std::string& path, const FileOptions& options,
+                                             bool create, std::unique_ptr<PageFile>* file) {
+  Status s = Before(create ? FaultOp::kCreate : FaultOp::kOpen, path);
+  std::unique_ptr<PageFile> base;
+  if (s.ok()) s = base_->NewPageFile(path, options, create, &base);
+  if (s.ok()) *file = std::make_unique<FaultPageFile>(this, path, options, std::move(base));
+  return s;
+}
 Status FaultInjectionFileSystem::FileExists(const std::string& path) {
   Status s = Before(FaultOp::kStat, path);
   return s.ok() ? base_->FileExists(path) : s;
@@ -280,6 +324,10 @@ Status FaultInjectionFileSystem::RenameFile(const std::string& from, const std::
 Status FaultInjectionFileSystem::LinkFile(const std::string& from, const std::string& to) {
   Status s = Before(FaultOp::kLink, from, to);
   return s.ok() ? base_->LinkFile(from, to) : s;
+}
+Status FaultInjectionFileSystem::CloneFile(const std::string& from, const std::string& to) {
+  Status s = Before(FaultOp::kClone, from, to);
+  return s.ok() ? base_->CloneFile(from, to) : s;
 }
 Status FaultInjectionFileSystem::TruncateFile(const std::string& path, uint64_t size) {
   Status s = Before(FaultOp::kTruncate, path);

@@ -8,8 +8,8 @@
 //  * ignored syncs: they return OK and do nothing. A crash test that does not notice
 //    tests nothing.
 //
-// A failed write appends the first half of its data before it fails, as a
-// full disk does. A failed sync makes nothing durable. Other failed calls
+// A failed write writes the first half of its data before it fails (direct page files:
+// rounded down to pages), as a full disk does. A failed sync makes nothing durable. Other failed calls
 // change nothing. The power cut itself is MemoryFileSystem's: see its fault model.
 //
 //   FaultInjectionFileSystem fs;
@@ -35,9 +35,9 @@
 namespace compassdb {
 
 enum class FaultOp {
-  kCreate,    // NewWritableFile, ReopenWritableFile
-  kOpen,      // NewSequentialFile, NewRandomAccessFile
-  kWrite,     // Append
+  kCreate,    // NewWritableFile, ReopenWritableFile, NewPageFile that creates
+  kOpen,      // NewSequentialFile, NewRandomAccessFile, NewPageFile of an existing file
+  kWrite,     // Append; Write; each request of a MultiWrite
   kFlush,
   kSync,
   kClose,
@@ -45,8 +45,9 @@ enum class FaultOp {
   kDirSync,
   kRename,    // matched against both paths
   kLink,      // matched against both paths
+  kClone,     // matched against both paths
   kDelete,
-  kTruncate,
+  kTruncate,  // by path, and of page files
   kPunch,
   kCreateDir,
   kDeleteDir,
@@ -103,6 +104,8 @@ class FaultInjectionFileSystem : public FileSystem {
                          std::unique_ptr<WritableFile>* file) override;
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override;
+  Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
+                     std::unique_ptr<PageFile>* file) override;
   Status FileExists(const std::string& path) override;
   Status GetFileSize(const std::string& path, uint64_t* size) override;
   Status GetModificationTime(const std::string& path, uint64_t* seconds) override;
@@ -112,6 +115,7 @@ class FaultInjectionFileSystem : public FileSystem {
   Status DeleteFile(const std::string& path) override;
   Status RenameFile(const std::string& from, const std::string& to) override;
   Status LinkFile(const std::string& from, const std::string& to) override;
+  Status CloneFile(const std::string& from, const std::string& to) override;
   Status TruncateFile(const std::string& path, uint64_t size) override;
   Status SyncDir(const std::string& dir) override;
   Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) override;

@@ -15,6 +15,30 @@ std::string ParentDir(const std::string& path) {
 
 }  // namespace
 
+void PageFile::MultiWrite(WriteRequest* requests, size_t n) {
+  for (size_t i = 0; i < n; ++i) requests[i].status = Write(requests[i].offset, requests[i].data);
+}
+
+Status FileSystem::NewPageFile(const std::string& path, const FileOptions&, bool,
+                               std::unique_ptr<PageFile>*) {
+  return Status::NotSupported("While open a file for writing in place: " + path,
+                              std::string("the file system ") + Name() + " cannot");
+}
+
+Status FileSystem::CloneFile(const std::string& from, const std::string& to) {
+  return Status::NotSupported("While clone file to " + to + ": " + from,
+                              std::string("the file system ") + Name() + " cannot");
+}
+
+Status CheckPageWrite(const std::string& path, const FileOptions& options, uint64_t offset,
+                      size_t length) {
+  if (!options.direct || (offset | length) % kPageWriteAlignment == 0) return Status::OK();
+  return Status::InvalidArgument(
+      "While pwrite offset " + std::to_string(offset) + " len " + std::to_string(length) + ": " +
+          path,
+      "not whole pages of " + std::to_string(kPageWriteAlignment) + " bytes, and the file is direct");
+}
+
 Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* data) {
   data->clear();
   std::unique_ptr<SequentialFile> file;

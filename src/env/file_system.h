@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file system as the engine sees it: few calls, explicit durability.
 //
-// Durability model: Append makes data visible, Sync makes the file's data and
-// size durable, SyncDir makes creations, renames and deletions in a directory
-// durable. Nothing else promises anything across a crash.
+// Durability model: Append and Write make data visible, Sync makes the file's
+// data and size durable, SyncDir makes creations, renames and deletions in a
+// directory durable. Nothing else promises anything across a crash.
 //
 // Thread safety: a FileSystem and a RandomAccessFile may be used by several
-// threads at once; the other files by one thread at a time. Every failed call
-// returns a Status that names the path and the operation.
+// threads at once, a PageFile too; the other files by one thread at a time. Every
+// failed call returns a Status that names the path and the operation.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +82,36 @@ class WritableFile {
   virtual uint64_t Size() const = 0;  // bytes appended, with those the file had when reopened
 };
 
+// One of several writes; `data` stays the caller's.
+struct WriteRequest {
+  uint64_t offset = 0;
+  Slice data;
+  Status status;
+};
+
+// A file that is written in place, at any offset. Since the last Sync, writes are in no order
+// among each other: a power cut keeps any of them, drops others and tears some.
+// Thread safety: reads and writes of ranges that do not overlap, and Sync, by any threads at once;
+// Truncate and Close by one thread while no other call is under way.
+class PageFile : public RandomAccessFile {
+ public:
+  // A failed write leaves its range with any mixture of old and new bytes.
+  virtual Status Write(uint64_t offset, const Slice& data) = 0;
+  // Performs all of them, in any order; their ranges do not overlap. Default: one Write after
+  // the other.
+  virtual void MultiWrite(WriteRequest* requests, size_t n);
+  // Data that was written before, and size: durable. Once it has failed, the writes since the
+  // last success may be lost, and Write and Sync fail from then on.
+  virtual Status Sync() = 0;
+  // Sets the size; what was not there before reads as zeros and takes no space.
+  virtual Status Truncate(uint64_t size) = 0;
+  // Does not sync.
+  virtual Status Close() = 0;
+};
+
+// Of offsets and lengths of writes to page files with FileOptions::direct.
+inline constexpr size_t kPageWriteAlignment = 4096;
+
 class FileLock {
  public:
   virtual ~FileLock() = default;
@@ -100,6 +130,11 @@ class FileSystem {
   // Opens an existing file for appending (creates it where it is missing).
   virtual Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                                     std::unique_ptr<WritableFile>* file) = 0;
+  // Creates or truncates if `create`, else opens an existing file. Of the options only `direct`
+  // counts: writes whose offset or length is no multiple of kPageWriteAlignment are then
+  // InvalidArgument. Default: NotSupported.
+  virtual Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
+                             std::unique_ptr<PageFile>* file);
   virtual Status FileExists(const std::string& path) = 0;  // OK or NotFound
   virtual Status GetFileSize(const std::string& path, uint64_t* size) = 0;
   virtual Status GetModificationTime(const std::string& path, uint64_t* seconds) = 0;
@@ -110,6 +145,11 @@ class FileSystem {
   virtual Status DeleteFile(const std::string& path) = 0;
   virtual Status RenameFile(const std::string& from, const std::string& to) = 0;
   virtual Status LinkFile(const std::string& from, const std::string& to) = 0;
+  // Makes `to`, which must not exist, a copy that shares the blocks of `from` until either is
+  // written. Durable as a file that was written: its own sync and its directory's are to follow.
+  // NotSupported where blocks cannot be shared, also between these two places: the caller copies
+  // bytes then. Default: that.
+  virtual Status CloneFile(const std::string& from, const std::string& to);
   virtual Status TruncateFile(const std::string& path, uint64_t size) = 0;
   virtual Status SyncDir(const std::string& dir) = 0;
   // Frees the pages of [offset, offset + length) without changing the file's size.
@@ -120,6 +160,10 @@ class FileSystem {
   virtual Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) = 0;
   virtual Status GetAbsolutePath(const std::string& path, std::string* absolute) = 0;
 };
+
+// OK, or for direct files the InvalidArgument of a write off the alignment.
+Status CheckPageWrite(const std::string& path, const FileOptions& options, uint64_t offset,
+                      size_t length);
 
 // The operating system's file system; lives for ever.
 FileSystem* PosixFileSystem();

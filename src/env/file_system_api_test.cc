@@ -139,6 +139,38 @@ TEST(FileSystemApi, TheDefaultFileSystemKeepsTheEnginesOwnFiles) {
   EXPECT_NE(FileSystemOfEnv(other.get()).get(), PosixFileSystem());
 }
 
+TEST(FileSystemApi, FilesAreWrittenInPlace) {
+  std::unique_ptr<Env> memory(rocksdb::NewMemEnv(Env::Default()));
+  rocksdb::FileSystem* fs = memory->GetFileSystem().get();
+  std::unique_ptr<rocksdb::FSRandomRWFile> file;
+  EXPECT_TRUE(fs->NewRandomRWFile("/f", FileOptions(), &file, nullptr).IsPathNotFound());
+  ASSERT_TRUE(rocksdb::WriteStringToFile(fs, "0123456789", "/f", true).ok());
+  ASSERT_TRUE(fs->NewRandomRWFile("/f", FileOptions(), &file, nullptr).ok());
+  EXPECT_FALSE(file->use_direct_io());
+  ASSERT_TRUE(file->Write(8, "abcd", IOOptions(), nullptr).ok());
+  char scratch[16];
+  rocksdb::Slice result;
+  ASSERT_TRUE(file->Read(6, 16, IOOptions(), &result, scratch, nullptr).ok());
+  EXPECT_EQ(result, "67abcd");
+  EXPECT_TRUE(file->Flush(IOOptions(), nullptr).ok());
+  EXPECT_TRUE(file->Sync(IOOptions(), nullptr).ok());
+  EXPECT_TRUE(file->Fsync(IOOptions(), nullptr).ok());
+  EXPECT_TRUE(file->Close(IOOptions(), nullptr).ok());
+  EXPECT_FALSE(file->Read(6, 16, IOOptions(), &result, scratch, nullptr).ok());
+
+  // Through an Env of a user's file system, and from there to the engine.
+  auto user = std::make_shared<UserFileSystem>(memory->GetFileSystem());
+  std::unique_ptr<Env> env = rocksdb::NewCompositeEnv(user);
+  std::unique_ptr<PageFile> pages;
+  ASSERT_TRUE(FileSystemOfEnv(env.get())
+                  ->NewPageFile("/f", compassdb::FileOptions(), /*create=*/false, &pages)
+                  .ok());
+  ASSERT_TRUE(pages->Write(0, "xy").ok() && pages->Truncate(4).ok());
+  std::string data;
+  ASSERT_TRUE(rocksdb::ReadFileToString(memory.get(), "/f", &data).ok());
+  EXPECT_EQ(data, "xy23");
+}
+
 TEST(FileSystemApi, TimedEnvCountsTime) {
   std::unique_ptr<Env> memory(rocksdb::NewMemEnv(Env::Default()));
   std::unique_ptr<Env> env(rocksdb::NewTimedEnv(memory.get()));

@@ -12,6 +12,7 @@
 
 #include "env/clock.h"
 #include "env/env_adapter.h"
+#include "env/env_page_file.h"
 #include "env/memory_file_system.h"
 #include "env/posix_error.h"
 #include "util/thread_tracking.h"
@@ -166,6 +167,16 @@ Status FileSystemEnv::ReopenWritableFile(const std::string& path,
   if (s.ok()) {
     *result = std::make_unique<EnvWritableFile>(path, std::move(file), options);
   }
+  return s;
+}
+
+// Never direct, as RocksDB's: neither offsets nor memory need to be aligned.
+Status FileSystemEnv::NewRandomRWFile(const std::string& path,
+                                      std::unique_ptr<rocksdb::RandomRWFile>* result,
+                                      const rocksdb::EnvOptions&) {
+  std::unique_ptr<PageFile> file;
+  Status s = fs_->NewPageFile(path, FileOptions(), /*create=*/false, &file);
+  if (s.ok()) *result = NewRandomRWFileOf(path, std::move(file));
   return s;
 }
 

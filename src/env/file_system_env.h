@@ -40,6 +40,8 @@ class FileSystemEnv : public rocksdb::Env {
   Status ReopenWritableFile(const std::string& path,
                             std::unique_ptr<rocksdb::WritableFile>* result,
                             const rocksdb::EnvOptions& options) override;
+  Status NewRandomRWFile(const std::string& path, std::unique_ptr<rocksdb::RandomRWFile>* result,
+                         const rocksdb::EnvOptions& options) override;
   Status NewDirectory(const std::string& name,
                       std::unique_ptr<rocksdb::Directory>* result) override;
   Status FileExists(const std::string& path) override { return fs_->FileExists(path); }

@@ -38,7 +38,7 @@ Mutex& MappingMutex() {
 
 }  // namespace
 
-bool RingRead::NotPerformed() const {
+bool RingTransfer::NotPerformed() const {
   switch (error) {
     case EINTR:
     case EAGAIN:
@@ -92,7 +92,7 @@ std::shared_ptr<IoRing> IoRing::Create() {
   ring->broken_ = r < 0;
   if (r == -ENOSYS || r == -EPERM || r == -EACCES || r == -EINVAL) absent.store(true);
   if (r < 0) return nullptr;
-  // The plain read operation came with this feature.
+  // The plain read and write operations came with this feature.
   if ((params.features & IORING_FEAT_RW_CUR_POS) == 0) {
     io_uring_queue_exit(&ring->ring_);
     ring->broken_ = true;
@@ -108,11 +108,11 @@ IoRing::~IoRing() {
   if (!broken_) io_uring_queue_exit(&ring_);
 }
 
-void IoRing::Queue(RingRead* read) {
+void IoRing::Queue(RingTransfer* transfer) {
   MutexLock lock(&mu_);
-  ++*read->outstanding;
-  if (broken_) return Finish(read, ECANCELED);
-  queued_.push_back(read);
+  ++*transfer->outstanding;
+  if (broken_) return Finish(transfer, ECANCELED);
+  queued_.push_back(transfer);
 }
 
 void IoRing::Submit() {
@@ -130,13 +130,19 @@ void IoRing::Wait(const size_t* outstanding) {
   }
 }
 
-void IoRing::Begin(RingRead* read) {
+void IoRing::Begin(RingTransfer* transfer) {
   struct io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
-  io_uring_prep_read(sqe, read->fd, read->buffer + read->done,
-                     static_cast<unsigned>(std::min(read->length - read->done, kMaxLength)),
-                     read->offset + read->done);
-  io_uring_sqe_set_data(sqe, read);
-  prepared_.push_back(read);
+  char* const buffer = transfer->buffer + transfer->done;
+  const auto length =
+      static_cast<unsigned>(std::min(transfer->length - transfer->done, kMaxLength));
+  const uint64_t offset = transfer->offset + transfer->done;
+  if (transfer->write) {
+    io_uring_prep_write(sqe, transfer->fd, buffer, length, offset);
+  } else {
+    io_uring_prep_read(sqe, transfer->fd, buffer, length, offset);
+  }
+  io_uring_sqe_set_data(sqe, transfer);
+  prepared_.push_back(transfer);
 }
 
 void IoRing::Enter(unsigned wait_for) {
@@ -150,10 +156,10 @@ void IoRing::Enter(unsigned wait_for) {
   const int r = io_uring_submit_and_wait(&ring_, wait_for);
   if (r >= 0) {
     for (int i = 0; i < r && !prepared_.empty(); ++i) {
-      RingRead* const read = prepared_.front();
+      RingTransfer* const transfer = prepared_.front();
       prepared_.pop_front();
-      read->place = static_cast<uint32_t>(flight_.size());
-      flight_.push_back(read);
+      transfer->place = static_cast<uint32_t>(flight_.size());
+      flight_.push_back(transfer);
     }
     return;
   }
@@ -171,37 +177,37 @@ void IoRing::Reap() {
   if (broken_) return;
   struct io_uring_cqe* cqe = nullptr;
   while (!broken_ && io_uring_peek_cqe(&ring_, &cqe) == 0 && cqe != nullptr) {
-    auto* const read = static_cast<RingRead*>(io_uring_cqe_get_data(cqe));
+    auto* const transfer = static_cast<RingTransfer*>(io_uring_cqe_get_data(cqe));
     const int result = cqe->res;
     io_uring_cqe_seen(&ring_, cqe);
-    Complete(read, result);
+    Complete(transfer, result);
   }
 }
 
-void IoRing::Complete(RingRead* read, int result) {
-  flight_[read->place] = flight_.back();
-  flight_[read->place]->place = read->place;
+void IoRing::Complete(RingTransfer* transfer, int result) {
+  flight_[transfer->place] = flight_.back();
+  flight_[transfer->place]->place = transfer->place;
   flight_.pop_back();
   if (result > 0) {
-    read->done += static_cast<size_t>(result);
-    const bool ended = (read->done & (read->grid - 1)) != 0;
-    if (read->done < read->length && !ended) {
-      queued_.push_back(read);  // short, but perhaps not at the end of the file
+    transfer->done += static_cast<size_t>(result);
+    const bool ended = !transfer->write && (transfer->done & (transfer->grid - 1)) != 0;
+    if (transfer->done < transfer->length && !ended) {
+      queued_.push_back(transfer);  // short: go on behind it
       return;
     }
-  } else if ((result == -EINTR || result == -EAGAIN) && ++read->retries < kMaxRetries) {
-    queued_.push_back(read);
+  } else if ((result == -EINTR || result == -EAGAIN) && ++transfer->retries < kMaxRetries) {
+    queued_.push_back(transfer);
     return;
   }
-  Finish(read, result < 0 ? -result : 0);
+  Finish(transfer, result < 0 ? -result : 0);
 }
 
-void IoRing::Finish(RingRead* read, int error) {
-  read->error = error;
-  --*read->outstanding;
+void IoRing::Finish(RingTransfer* transfer, int error) {
+  transfer->error = error;
+  --*transfer->outstanding;
 }
 
-// The ring is of no use any more. Reads that the kernel never took are handed
+// The ring is of no use any more. Transfers that the kernel never took are handed
 // back; those in flight only when it cannot even be waited for (the descriptor
 // is gone), and with it they are.
 void IoRing::GiveUp(bool also_in_flight) {
@@ -217,10 +223,10 @@ void IoRing::GiveUp(bool also_in_flight) {
   io_uring_queue_exit(&ring_);
   broken_ = true;
   for (auto* list : {&queued_, &prepared_}) {
-    for (RingRead* read : *list) Finish(read, ECANCELED);
+    for (RingTransfer* transfer : *list) Finish(transfer, ECANCELED);
     list->clear();
   }
-  for (RingRead* read : flight_) Finish(read, ECANCELED);
+  for (RingTransfer* transfer : flight_) Finish(transfer, ECANCELED);
   flight_.clear();
 }
 

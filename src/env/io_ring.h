@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of reads in the kernel: io_uring. Private to env/.
+// A queue of reads and writes in the kernel: io_uring. Private to env/.
 //
-// Each thread that reads in batches has a ring of its own, made on first use.
+// Each thread that reads or writes in batches has a ring of its own, made on first use.
 // A batch keeps the ring that it began with, also when the thread ends or
 // another thread goes on with the batch: hence the lock, which is free in the
 // usual case.
 //
 // What the ring could not perform (an operation that the kernel does not know,
 // a request cancelled because its thread ended, no memory for requests) it
-// hands back as NotPerformed, to be done by pread.
+// hands back as NotPerformed, to be done by pread or pwrite.
 //
 // Thread safety: every function may be called by any thread. Lock order: mu_, then the lock around
 // setting up and tearing down.
-// Invariant: a read counts in its *outstanding from Queue until it is complete,
-// and until then the ring may write to it and to its buffer.
+// Invariant: a transfer counts in its *outstanding from Queue until it is complete,
+// and until then the ring may write to it and use its buffer.
 #pragma once
 
 #include <liburing.h>
@@ -27,19 +27,21 @@
 
 namespace compassdb {
 
-struct RingRead {
+struct RingTransfer {
   int fd = -1;
-  char* buffer = nullptr;
+  bool write = false;
+  char* buffer = nullptr;  // a write only reads it
   size_t length = 0;
   uint64_t offset = 0;
   // Direct reads: a result that ends off this grid (a power of two) has met the end of the file.
   size_t grid = 1;
   size_t* outstanding = nullptr;
 
-  // Set when complete: the bytes read (fewer than length: end of file), or an errno.
+  // Set when complete: the bytes transferred, or an errno. A read of fewer than length has met the
+  // end of the file; a write of fewer has met something that pwrite will tell.
   size_t done = 0;
   int error = 0;
-  // The caller reads what is missing behind `done` itself.
+  // The caller transfers what is missing behind `done` itself.
   bool NotPerformed() const;
 
  private:
@@ -57,8 +59,8 @@ class IoRing {
   IoRing(const IoRing&) = delete;
   IoRing& operator=(const IoRing&) = delete;
 
-  // The read begins with the next Submit or Wait at the latest.
-  void Queue(RingRead* read) EXCLUDES(mu_);
+  // The transfer begins with the next Submit or Wait at the latest.
+  void Queue(RingTransfer* transfer) EXCLUDES(mu_);
   void Submit() EXCLUDES(mu_);
   // Until *outstanding is 0.
   void Wait(const size_t* outstanding) EXCLUDES(mu_);
@@ -69,20 +71,20 @@ class IoRing {
  private:
   IoRing() = default;
   static std::shared_ptr<IoRing> Create();
-  void Begin(RingRead* read) REQUIRES(mu_);
-  // Hands queued reads to the kernel and waits for `wait_for` completions.
+  void Begin(RingTransfer* transfer) REQUIRES(mu_);
+  // Hands queued transfers to the kernel and waits for `wait_for` completions.
   void Enter(unsigned wait_for) REQUIRES(mu_);
   void Reap() REQUIRES(mu_);
-  void Complete(RingRead* read, int result) REQUIRES(mu_);
-  void Finish(RingRead* read, int error) REQUIRES(mu_);
+  void Complete(RingTransfer* transfer, int result) REQUIRES(mu_);
+  void Finish(RingTransfer* transfer, int error) REQUIRES(mu_);
   void GiveUp(bool also_in_flight) REQUIRES(mu_);
 
   Mutex mu_;
   struct io_uring ring_ GUARDED_BY(mu_) = {};
-  bool broken_ GUARDED_BY(mu_) = false;              // takes no reads any more
-  std::deque<RingRead*> queued_ GUARDED_BY(mu_);     // not in the submission queue yet
-  std::deque<RingRead*> prepared_ GUARDED_BY(mu_);   // in it, not taken by the kernel
-  std::vector<RingRead*> flight_ GUARDED_BY(mu_);    // the kernel has them; any order
+  bool broken_ GUARDED_BY(mu_) = false;              // takes no transfers any more
+  std::deque<RingTransfer*> queued_ GUARDED_BY(mu_);     // not in the submission queue yet
+  std::deque<RingTransfer*> prepared_ GUARDED_BY(mu_);   // in it, not taken by the kernel
+  std::vector<RingTransfer*> flight_ GUARDED_BY(mu_);    // the kernel has them; any order
 };
 
 }  // namespace compassdb

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "env/clock.h"
 #include "env/memory_file.h"
+#include "env/memory_open_files.h"
 #include "env/posix_error.h"
 
 namespace compassdb {
@@ -67,97 +69,6 @@ std::vector<std::string> SplitPath(const std::string& path) {
   }
   return parts;
 }
-
-uint64_t NowSeconds() { return SystemClock()->NowMicros() / 1000000; }
-
-// What the three kinds of open files share: the node stays alive while open,
-// and the handle dies with the power.
-class Handle {
- public:
-  Handle(const MemoryFileSystem* fs, std::string path, std::shared_ptr<MemoryFile> file)
-      : path_(std::move(path)), file_(std::move(file)), fs_(fs), epoch_(fs->epoch()) {}
-
- protected:
-  Status Check(const char* operation) const {
-    if (fs_->epoch() == epoch_) return Status::OK();
-    return Status::IOError("While " + std::string(operation) + ": " + path_,
-                           "the file was open during a power cut");
-  }
-  const std::string path_;
-  const std::shared_ptr<MemoryFile> file_;
-  const MemoryFileSystem* const fs_;
-
- private:
-  const uint64_t epoch_;
-};
-
-class MemorySequentialFile : public SequentialFile, private Handle {
- public:
-  using Handle::Handle;
-  Status Read(size_t n, Slice* result, char* scratch) override {
-    *result = Slice(scratch, 0);
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
-    Status s = Check("read");
-    if (!s.ok()) return s;
-    const size_t got = file_->Read(position_, n, scratch);
-    position_ += got;
-    *result = Slice(scratch, got);
-    return s;
-  }
-  Status Skip(uint64_t n) override {
-    position_ += n;
-    return Check("skip");
-  }
-
- private:
-  uint64_t position_ = 0;
-};
-
-class MemoryRandomAccessFile : public RandomAccessFile, private Handle {
- public:
-  using Handle::Handle;
-  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
-    *result = Slice(scratch, 0);
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
-    Status s = Check("pread");
-    if (s.ok()) *result = Slice(scratch, file_->Read(offset, n, scratch));
-    return s;
-  }
-};
-
-class MemoryWritableFile : public WritableFile, private Handle {
- public:
-  using Handle::Handle;
-  Status Append(const Slice& data) override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
-    Status s = CheckOpen("append");
-    if (s.ok()) file_->Append(data, NowSeconds());
-    return s;
-  }
-  Status Flush() override { return CheckOpen("flush"); }
-  Status Sync() override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
-    Status s = CheckOpen("fdatasync");
-    if (s.ok()) file_->Sync();
-    return s;
-  }
-  Status Close() override {
-    if (closed_) return Status::OK();
-    closed_ = true;
-    return Check("close");
-  }
-  uint64_t Size() const override { return file_->Size(); }
-
- private:
-  Status CheckOpen(const char* operation) const {
-    if (closed_) {
-      return Status::IOError("While " + std::string(operation) + ": " + path_,
-                             "the file is closed");
-    }
-    return Check(operation);
-  }
-  bool closed_ = false;
-};
 
 }  // namespace
 
@@ -233,8 +144,7 @@ Status MemoryFileSystem::NewSequentialFile(const std::string& path,
   NodePtr node;
   Status s = FindFile("open a file for sequential read", path, &node);
   if (s.ok()) {
-    *file = std::make_unique<MemorySequentialFile>(
-        this, path, std::shared_ptr<MemoryFile>(node, &node->file));
+    *file = NewMemorySequentialFile(this, path, FileOf(node));
   }
   return s;
 }
@@ -245,42 +155,61 @@ Status MemoryFileSystem::NewRandomAccessFile(const std::string& path, const File
   NodePtr node;
   Status s = FindFile("open a file for random read", path, &node);
   if (s.ok()) {
-    *file = std::make_unique<MemoryRandomAccessFile>(
-        this, path, std::shared_ptr<MemoryFile>(node, &node->file));
+    *file = NewMemoryRandomAccessFile(this, path, FileOf(node));
   }
   return s;
 }
 
-Status MemoryFileSystem::OpenForWriting(const std::string& path, bool truncate,
-                                        std::unique_ptr<WritableFile>* file) {
-  MutexLock l(&mu_);
+std::shared_ptr<MemoryFile> MemoryFileSystem::FileOf(const NodePtr& node) {
+  return std::shared_ptr<MemoryFile>(node, &node->file);
+}
+
+Status MemoryFileSystem::FindOrCreateFile(const char* operation, const std::string& path,
+                                          NodePtr* node) {
   NodePtr dir;
   std::string name;
-  Status s = FindParent("open a file for appending", path, &dir, &name);
+  Status s = FindParent(operation, path, &dir, &name);
   if (!s.ok()) return s;
-  NodePtr node;
   const auto it = dir->children.find(name);
   if (it != dir->children.end()) {
-    node = it->second;
-    if (node->directory) return PosixError("open a file for appending", path, EISDIR);
-    if (truncate) node->file.Truncate(0);
-  } else {
-    node = std::make_shared<Node>(false);
-    SetEntry(dir, name, node);
-    journal_.push_back({{{dir, name, node}}});
+    *node = it->second;
+    return (*node)->directory ? PosixError(operation, path, EISDIR) : s;
   }
-  *file = std::make_unique<MemoryWritableFile>(this, path,
-                                               std::shared_ptr<MemoryFile>(node, &node->file));
+  *node = std::make_shared<Node>(false);
+  SetEntry(dir, name, *node);
+  journal_.push_back({{{dir, name, *node}}});
   return s;
 }
 
 Status MemoryFileSystem::NewWritableFile(const std::string& path, const FileOptions&,
                                          std::unique_ptr<WritableFile>* file) {
-  return OpenForWriting(path, /*truncate=*/true, file);
+  MutexLock l(&mu_);
+  NodePtr node;
+  Status s = FindOrCreateFile("open a file for appending", path, &node);
+  if (!s.ok()) return s;
+  node->file.Truncate(0);
+  *file = NewMemoryWritableFile(this, path, FileOf(node));
+  return s;
 }
 Status MemoryFileSystem::ReopenWritableFile(const std::string& path, const FileOptions&,
                                             std::unique_ptr<WritableFile>* file) {
-  return OpenForWriting(path, /*truncate=*/false, file);
+  MutexLock l(&mu_);
+  NodePtr node;
+  Status s = FindOrCreateFile("open a file for appending", path, &node);
+  if (s.ok()) *file = NewMemoryWritableFile(this, path, FileOf(node));
+  return s;
+}
+
+Status MemoryFileSystem::NewPageFile(const std::string& path, const FileOptions& options,
+                                     bool create, std::unique_ptr<PageFile>* file) {
+  MutexLock l(&mu_);
+  const char* const operation = "open a file for writing in place";
+  NodePtr node;
+  Status s = create ? FindOrCreateFile(operation, path, &node) : FindFile(operation, path, &node);
+  if (!s.ok()) return s;
+  if (create) node->file.Truncate(0);
+  *file = NewMemoryPageFile(this, path, options, FileOf(node));
+  return s;
 }
 
 Status MemoryFileSystem::FileExists(const std::string& path) {
@@ -420,6 +349,22 @@ Status MemoryFileSystem::LinkFile(const std::string& from, const std::string& to
   return s;
 }
 
+Status MemoryFileSystem::CloneFile(const std::string& from, const std::string& to) {
+  MutexLock l(&mu_);
+  NodePtr source, dir, node;
+  std::string name;
+  Status s = FindFile("clone file", from, &source);
+  if (s.ok()) s = FindParent("clone file to", to, &dir, &name);
+  if (!s.ok()) return s;
+  if (dir->children.count(name) != 0) return PosixError("clone file to " + to, from, EEXIST);
+  s = FindOrCreateFile("clone file to", to, &node);
+  if (!s.ok()) return s;
+  std::string data(source->file.Size(), '\0');
+  data.resize(source->file.Read(0, data.size(), data.data()));
+  node->file.Append(data, SystemClock()->NowMicros() / 1000000);
+  return s;
+}
+
 Status MemoryFileSystem::TruncateFile(const std::string& path, uint64_t size) {
   MutexLock l(&mu_);
   NodePtr node;
@@ -485,7 +430,12 @@ Status MemoryFileSystem::LockFile(const std::string& path, std::unique_ptr<FileL
   if (!locked_.emplace(node.get(), epoch()).second) {
     return Status::IOError("lock hold by current process: " + path, "No locks available");
   }
-  *lock = std::make_unique<Lock>(this, node);
+  try {
+    *lock = std::make_unique<Lock>(this, node);
+  } catch (const std::bad_alloc&) {
+    locked_.erase(node.get());
+    return Status::MemoryLimit();
+  }
   return s;
 }
 
@@ -518,7 +468,7 @@ void MemoryFileSystem::CutFile(Node* node, Random* random, CutMode mode) {
   switch (mode) {
     case CutMode::kDropUnsynced: survives = Survives::kDurable; break;
     case CutMode::kKeepUnsynced: survives = Survives::kAll; break;
-    case CutMode::kTornBytes: survives = Survives::kBytePrefix; break;
+    case CutMode::kTornBytes: survives = Survives::kBytes; break;
     case CutMode::kTornPages: survives = Survives::kPages; break;
     case CutMode::kRandom: survives = static_cast<Survives>(random->Uniform(4)); break;
   }

@@ -4,11 +4,17 @@
 // Fault model. There are two states: the visible one, which every call works
 // on, and the durable one.
 //
-//  * File data. Append, TruncateFile and re-creation change the visible data.
+//  * File data. Append, Write, TruncateFile and re-creation change the visible data.
 //    Sync copies data and size to the durable state. A cut finds, per file,
 //    one of: the durable data; the visible data; the durable data with a prefix
 //    of the unsynced append (torn at a byte, or at 4 KiB pages of which some
 //    may read as zeros, as when the size was journaled before the pages).
+//  * Writes in place, to page files. A torn cut decides for each write since the
+//    last Sync by itself, whatever their order was: it is there, it is not, or it is
+//    torn: at a byte (the old bytes follow it), or by the 4 KiB pages of the file, of
+//    which it finds some new and some old. Any number of writes may be torn. Of two
+//    writes to one place that are both there, the later one shows. Changes of size are a
+//    journal: where one is lost, later writes do not reach beyond the size before it.
 //  * Holes are durable at once, whatever else is synced: whoever punches too
 //    early must be caught.
 //  * Names. Creation, link, rename, deletion and CreateDir append to one journal of
@@ -44,10 +50,13 @@ namespace compassdb {
 enum class CutMode {
   kDropUnsynced,  // nothing that was not synced survives
   kKeepUnsynced,  // everything survives, as after kill -9
-  kTornBytes,     // a random prefix of each unsynced append and of the journal
-  kTornPages,     // the same in 4 KiB pages, some of them zero
+  kTornBytes,     // a random prefix of each unsynced append and of the journal; all, nothing or a
+                  // prefix of each unsynced write in place
+  kTornPages,     // the same in 4 KiB pages: of appends some are zero, of writes some are old
   kRandom,        // one of the above for each file
 };
+
+class MemoryFile;
 
 class MemoryFileSystem : public FileSystem {
  public:
@@ -70,6 +79,8 @@ class MemoryFileSystem : public FileSystem {
                          std::unique_ptr<WritableFile>* file) override;
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override;
+  Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
+                     std::unique_ptr<PageFile>* file) override;
   Status FileExists(const std::string& path) override;
   Status GetFileSize(const std::string& path, uint64_t* size) override;
   Status GetModificationTime(const std::string& path, uint64_t* seconds) override;
@@ -79,6 +90,7 @@ class MemoryFileSystem : public FileSystem {
   Status DeleteFile(const std::string& path) override;
   Status RenameFile(const std::string& from, const std::string& to) override;
   Status LinkFile(const std::string& from, const std::string& to) override;
+  Status CloneFile(const std::string& from, const std::string& to) override;
   Status TruncateFile(const std::string& path, uint64_t size) override;
   Status SyncDir(const std::string& dir) override;
   Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) override;
@@ -104,8 +116,9 @@ class MemoryFileSystem : public FileSystem {
   Status FindFile(const char* operation, const std::string& path, NodePtr* node) REQUIRES(mu_);
   Status FindParent(const char* operation, const std::string& path, NodePtr* dir,
                     std::string* name) REQUIRES(mu_);
-  Status OpenForWriting(const std::string& path, bool truncate,
-                        std::unique_ptr<WritableFile>* file);
+  Status FindOrCreateFile(const char* operation, const std::string& path, NodePtr* node)
+      REQUIRES(mu_);
+  static std::shared_ptr<MemoryFile> FileOf(const NodePtr& node);
   // Change the visible state and note the change in the journal. A null node removes.
   void SetEntry(const NodePtr& dir, const std::string& name, const NodePtr& node) REQUIRES(mu_);
   static void ApplyDurably(const Change& change);

@@ -297,8 +297,8 @@ TEST(IoRingTest, ErrorsOfTheKernelArriveAndLeaveTheRingUsable) {
   if (ring == nullptr) GTEST_SKIP() << "no io_uring here";
   size_t outstanding = 0;
   char buffer[16];
-  std::vector<RingRead> reads(300);
-  for (RingRead& r : reads) {
+  std::vector<RingTransfer> reads(300);
+  for (RingTransfer& r : reads) {
     r.fd = -1;
     r.buffer = buffer;
     r.length = sizeof(buffer);
@@ -306,7 +306,7 @@ TEST(IoRingTest, ErrorsOfTheKernelArriveAndLeaveTheRingUsable) {
     ring->Queue(&r);
   }
   ring->Wait(&outstanding);
-  for (const RingRead& r : reads) {
+  for (const RingTransfer& r : reads) {
     EXPECT_EQ(r.error, EBADF);
     EXPECT_FALSE(r.NotPerformed());
     EXPECT_EQ(r.done, 0u);

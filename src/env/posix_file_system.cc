@@ -40,6 +40,10 @@ class PosixFileSystemImpl : public FileSystem {
                             std::unique_ptr<WritableFile>* file) override {
     return OpenPosixWritableFile(path, options, /*truncate=*/false, file);
   }
+  Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
+                     std::unique_ptr<PageFile>* file) override {
+    return OpenPosixPageFile(path, options, create, file);
+  }
 
   Status FileExists(const std::string& path) override {
     if (access(path.c_str(), F_OK) == 0) return Status::OK();
@@ -120,6 +124,9 @@ class PosixFileSystemImpl : public FileSystem {
                                   "hard links do not work between these places");
     }
     return PosixError("link file to " + to, from, errno);
+  }
+  Status CloneFile(const std::string& from, const std::string& to) override {
+    return ClonePosixFile(from, to);
   }
   Status TruncateFile(const std::string& path, uint64_t size) override {
     if (truncate(path.c_str(), static_cast<off_t>(size)) == 0) return Status::OK();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open files of the POSIX file system. Each factory opens one file.
+// The files of the POSIX file system.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,21 @@ namespace compassdb {
 
 // Direct I/O works in units of this size, which every common device accepts.
 inline constexpr size_t kDirectIoAlignment = 4096;
+static_assert(kPageWriteAlignment == kDirectIoAlignment);
 
 Status OpenPosixSequentialFile(const std::string& path, std::unique_ptr<SequentialFile>* file);
 Status OpenPosixRandomAccessFile(const std::string& path, const FileOptions& options,
                                  std::unique_ptr<RandomAccessFile>* file);
+// Reads of an open file, whose descriptor is the result's from then on.
+std::unique_ptr<RandomAccessFile> NewPosixRandomAccessFile(const std::string& path, int fd,
+                                                           bool direct);
+Status OpenPosixPageFile(const std::string& path, const FileOptions& options, bool create,
+                         std::unique_ptr<PageFile>* file);
 // Truncates if `truncate`, appends to what is there otherwise; creates in both cases.
 Status OpenPosixWritableFile(const std::string& path, const FileOptions& options, bool truncate,
                              std::unique_ptr<WritableFile>* file);
+
+// By sharing blocks; `to` must not exist.
+Status ClonePosixFile(const std::string& from, const std::string& to);
 
 }  // namespace compassdb

@@ -13,6 +13,7 @@
 #include <ctime>
 #include <functional>
 #include <map>
+#include <new>
 #include <thread>
 
 #include "env/posix_error.h"
@@ -96,8 +97,14 @@ Status LockPosixFile(const std::string& path, std::unique_ptr<FileLock>* lock) {
     return PosixError("fstat", path, error);
   }
   const FileId id(st.st_dev, st.st_ino);
-  table->held[id] = {time(nullptr), std::hash<std::thread::id>()(std::this_thread::get_id())};
-  *lock = std::make_unique<PosixFileLock>(fd, id);
+  try {
+    table->held[id] = {time(nullptr), std::hash<std::thread::id>()(std::this_thread::get_id())};
+    *lock = std::make_unique<PosixFileLock>(fd, id);
+  } catch (const std::bad_alloc&) {
+    table->held.erase(id);
+    close(fd);
+    return Status::MemoryLimit();
+  }
   return Status::OK();
 }
 

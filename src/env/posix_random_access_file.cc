@@ -102,7 +102,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
       ring_reads_.resize(reads_.spans().size());
       for (size_t i = 0; i < ring_reads_.size(); ++i) {
         const AlignedReads::Span& span = reads_.spans()[i];
-        RingRead& r = ring_reads_[i];
+        RingTransfer& r = ring_reads_[i];
         r.fd = file_->fd_;
         r.buffer = span.buffer;
         r.length = span.length;
@@ -117,7 +117,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
       if (!reads_.ok()) return;
       for (size_t i = 0; i < ring_reads_.size(); ++i) {
         AlignedReads::Span& span = reads_.spans()[i];
-        const RingRead& r = ring_reads_[i];
+        const RingTransfer& r = ring_reads_[i];
         span.got = r.done;
         if (r.NotPerformed()) {
           size_t more = 0;
@@ -134,7 +134,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
    private:
     const PosixRandomAccessFile* const file_;
     AlignedReads reads_;
-    std::vector<RingRead> ring_reads_;
+    std::vector<RingTransfer> ring_reads_;
   };
 
   Status ReadError(const char* operation, uint64_t offset, size_t n, int error) const {
@@ -264,8 +264,13 @@ Status OpenPosixRandomAccessFile(const std::string& path, const FileOptions& opt
     return PosixError("open a file for random read", path, errno);
   }
   if (!options.direct) posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-  *file = std::make_unique<PosixRandomAccessFile>(path, fd, options.direct);
+  *file = NewPosixRandomAccessFile(path, fd, options.direct);
   return Status::OK();
+}
+
+std::unique_ptr<RandomAccessFile> NewPosixRandomAccessFile(const std::string& path, int fd,
+                                                           bool direct) {
+  return std::make_unique<PosixRandomAccessFile>(path, fd, direct);
 }
 
 }  // namespace compassdb

@@ -21,6 +21,10 @@ bool GetContext::Add(SequenceNumber seq, ValueType type, const Slice& value,
   if (seq > snapshot_) return true;
   if (seq > found_sequence_) found_sequence_ = seq;
   if (seq < covering_) type = kTypeDeletion;
+  if (state_ == State::kMerging && !operand_sequences_.empty() && operand_sequences_.back() <= seq)
+      [[unlikely]] {
+    DropMerged(seq);
+  }
 
   switch (type) {
     case kTypeValue:
@@ -51,7 +55,7 @@ bool GetContext::Add(SequenceNumber seq, ValueType type, const Slice& value,
       }
       return false;
     case kTypeMerge:
-      return AddOperand(value);
+      return AddOperand(seq, value);
     default:
       error_ = Status::Corruption("record of unknown type " + std::to_string(type) + " for key",
                                   user_key_.ToString(/*hex=*/true));
@@ -104,7 +108,17 @@ void GetContext::AddSeparated(const Slice& ref) {
   }
 }
 
-bool GetContext::AddOperand(const Slice& value) {
+// The value at seq has them in it.
+void GetContext::DropMerged(SequenceNumber seq) {
+  std::vector<std::string>* operands = collect_ != nullptr ? collect_ : &operands_;
+  while (!operand_sequences_.empty() && operand_sequences_.back() <= seq) {
+    operand_sequences_.pop_back();
+    operands->pop_back();
+  }
+  if (operands->empty()) state_ = State::kSearching;
+}
+
+bool GetContext::AddOperand(SequenceNumber seq, const Slice& value) {
   if (merge_operator_ == nullptr) {
     error_ = MissingMergeOperator();
     return false;
@@ -112,6 +126,7 @@ bool GetContext::AddOperand(const Slice& value) {
   state_ = State::kMerging;
   std::vector<std::string>* operands = collect_ != nullptr ? collect_ : &operands_;
   operands->emplace_back(value.data(), value.size());
+  operand_sequences_.push_back(seq);
   std::vector<Slice> newest_first(operands->begin(), operands->end());
   if (!merge_operator_->ShouldMerge(newest_first)) return true;
   AddBase(nullptr);

@@ -18,7 +18,8 @@ namespace compassdb {
 using rocksdb::Status;
 
 // Sources feed versions of one user key in decreasing sequence order, each
-// at most once, none above the snapshot. Not thread safe.
+// at most once, none above the snapshot. Not thread safe. (A store that changes in place may feed a value
+// into which operands fed before are merged already: those that are not newer are forgotten.)
 class GetContext {
  public:
   enum class State { kSearching, kFound, kDeleted, kMerging };
@@ -77,7 +78,8 @@ class GetContext {
   void AddEntity(const Slice& stored, rocksdb::Cleanable* pin);
   void AddSeparated(const Slice& ref);
   void Keep(const Slice& value, rocksdb::Cleanable* pin);
-  bool AddOperand(const Slice& value);
+  bool AddOperand(SequenceNumber seq, const Slice& value);
+  void DropMerged(SequenceNumber seq);
   void AddBase(const Slice* base);
 
   Slice user_key_;
@@ -94,6 +96,7 @@ class GetContext {
   rocksdb::Logger* logger_ = nullptr;
   rocksdb::Statistics* statistics_ = nullptr;
   std::vector<std::string> operands_;  // newest first
+  std::vector<SequenceNumber> operand_sequences_;  // of those, or of the collected ones
   std::vector<std::string>* collect_ = nullptr;
   Status error_;
 };

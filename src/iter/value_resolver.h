@@ -19,6 +19,17 @@ class ValueResolver {
   // records elsewhere hide them.
   virtual rocksdb::Status Resolve(const rocksdb::Slice& user_key, const rocksdb::Slice& ref,
                                   rocksdb::PinnableSlice* value) const = 0;
+  // The same, with what the value is. In a store that changes in place it may be newer than the record that
+  // names it, and may be gone, without being damaged.
+  struct Version {
+    bool entity = false;    // *value is an entity as it is stored
+    bool gone = false;      // there is none; *value was not touched
+    uint64_t sequence = 0;  // 0: not newer than the record; else what is not newer is merged into it
+  };
+  virtual rocksdb::Status ResolveVersion(const rocksdb::Slice& user_key, const rocksdb::Slice& ref,
+                                         rocksdb::PinnableSlice* value, Version* /*version*/) const {
+    return Resolve(user_key, ref, value);
+  }
   // Resolve will be asked for these next, in about this order: they may be read together. Of resolvers
   // that one iterator has for itself; errors show at Resolve.
   struct Coming {

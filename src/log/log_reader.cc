@@ -68,7 +68,7 @@ bool LogReader::Verify(size_t position, Header* header, std::string* problem) co
   const Slice covered(p + 4, kLogHeaderSize - 4 + length);
   const uint64_t offset = block_offset_ + position;
   const uint32_t stored = DecodeFixed32(p);
-  if (stored != Checksum32(covered, LogChecksumContext(number_, offset))) {
+  if (!ChecksumHolds(stored, Checksum32(covered, LogChecksumContext(number_, offset)))) {
     const bool stale = number != static_cast<uint32_t>(number_) &&
                        stored == Checksum32(covered, LogChecksumContext(number, offset));
     *problem = stale ? "the fragment belongs to log number " + std::to_string(number)

@@ -20,11 +20,12 @@ Status LogWriter::Check(Status s) {
   return s;
 }
 
-Status LogWriter::AddRecord(const Slice& record) {
+Status LogWriter::AddRecord(const Slice& first_part, const Slice& second_part) {
   if (!failed_.ok()) return failed_;
   buffer_.clear();
-  const char* p = record.data();
-  size_t left = record.size();
+  Slice head = first_part;
+  Slice body = second_part;
+  size_t left = head.size() + body.size();
   bool first = true;
   do {
     size_t room = kLogBlockSize - offset_ % kLogBlockSize;
@@ -37,21 +38,24 @@ Status LogWriter::AddRecord(const Slice& record) {
     const bool last = n == left;
     const LogFragmentType type = first ? (last ? LogFragmentType::kFull : LogFragmentType::kFirst)
                                        : (last ? LogFragmentType::kLast : LogFragmentType::kMiddle);
-    AppendFragment(type, p, n);
-    p += n;
+    AppendFragment(type, &head, &body, n);
     left -= n;
     first = false;
   } while (left > 0);
   return Check(file_->Append(buffer_));
 }
 
-void LogWriter::AppendFragment(LogFragmentType type, const char* data, size_t n) {
+void LogWriter::AppendFragment(LogFragmentType type, Slice* head, Slice* body, size_t n) {
   const size_t start = buffer_.size();
   PutFixed32(&buffer_, 0);
   PutFixed16(&buffer_, static_cast<uint16_t>(n));
   buffer_.push_back(static_cast<char>(type));
   PutFixed32(&buffer_, static_cast<uint32_t>(number_));
-  buffer_.append(data, n);
+  const size_t of_head = std::min(n, head->size());
+  buffer_.append(head->data(), of_head);
+  head->remove_prefix(of_head);
+  buffer_.append(body->data(), n - of_head);
+  body->remove_prefix(n - of_head);
   const uint32_t checksum = Checksum32(Slice(buffer_.data() + start + 4, kLogHeaderSize - 4 + n),
                                        LogChecksumContext(number_, offset_));
   EncodeFixed32(buffer_.data() + start, checksum);

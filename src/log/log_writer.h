@@ -25,7 +25,9 @@ class LogWriter {
   LogWriter& operator=(const LogWriter&) = delete;
 
   // Buffered: Flush hands it to the kernel, Sync makes it durable.
-  Status AddRecord(const Slice& record);
+  Status AddRecord(const Slice& record) { return AddRecord(record, Slice()); }
+  // The record is the two parts, one behind the other.
+  Status AddRecord(const Slice& head, const Slice& body);
   Status Flush();
   Status Sync();
   Status Close();
@@ -37,7 +39,8 @@ class LogWriter {
   const Status& status() const { return failed_; }
 
  private:
-  void AppendFragment(LogFragmentType type, const char* data, size_t n);
+  // Takes its n bytes off the front of *head and *body.
+  void AppendFragment(LogFragmentType type, Slice* head, Slice* body, size_t n);
   Status Check(Status s);
 
   const std::unique_ptr<WritableFile> file_;

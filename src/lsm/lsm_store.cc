@@ -199,6 +199,10 @@ void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
 }
 
 Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
+  if (edit.page_geometry) {
+    return Status::InvalidArgument("column family " + options_.column_family_name,
+                                   "is table-less: it is opened with store=tableless only");
+  }
   for (const VersionEdit::Deleted& d : edit.deleted) {
     const auto level = static_cast<size_t>(d.level);
     if (level >= recovered_.size() || recovered_[level].erase(d.tph_id) == 0) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/manifest.h"
 
+#include <cstdio>
+
 #include "base/file_names.h"
 #include "base/format_version.h"
 #include "env/missing.h"
 #include "log/log_reader.h"
 #include "util/coding.h"
 #include "util/hash.h"
+#include "util/no_memory.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -34,48 +37,9 @@ Status CheckHeader(const std::string& path, Slice record) {
   return Status::OK();
 }
 
-}  // namespace
-
-std::string Manifest::CurrentContents(uint64_t number) {
-  const std::string name = ManifestFileName("", number);
-  const uint32_t checksum = Checksum32(name, kCurrentChecksumContext);
-  return name + "\nCompassDB 1 " + std::to_string(checksum) + "\n";
-}
-
-Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* number) {
-  const std::string path = CurrentFileName(dir);
-  std::string data;
-  Status s = fs->FileExists(path);
-  if (!s.ok()) return s;
-  s = ReadFileToString(fs, path, &data);
-  if (!s.ok()) return s;
-  const size_t line = data.find('\n');
-  FileType type;
-  const bool named = line != std::string::npos &&
-                     ParseFileName(data.substr(0, line), number, &type) &&
-                     type == FileType::kManifest;
-  if (named && line + 1 == data.size()) {
-    return Status::InvalidArgument(
-        dir, "is a RocksDB or LevelDB database; move it over with `compassdb import`");
-  }
-  if (!named || data != CurrentContents(*number)) {
-    return Status::Corruption(path, "malformed");
-  }
-  return Status::OK();
-}
-
-Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
-                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
-  uint64_t offset = 0;
-  Status s = Follow(fs, dir, number, &offset, apply);
-  // CURRENT promises it.
-  if (!IsMissing(s)) return s;
-  return Status::Corruption(ManifestFileName(dir, number), "named by CURRENT, but missing");
-}
-
-Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
-                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
-  const std::string path = ManifestFileName(dir, number);
+// As Manifest::Follow, of the file `path`.
+Status FollowFile(FileSystem* fs, const std::string& path, uint64_t number, uint64_t* offset,
+                  const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
   std::unique_ptr<SequentialFile> file;
   Status s = fs->NewSequentialFile(path, &file);
   if (!s.ok()) return s;
@@ -111,6 +75,78 @@ Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number,
   }
 }
 
+}  // namespace
+
+std::string Manifest::CurrentContents(uint64_t number) {
+  const std::string name = ManifestFileName("", number);
+  const uint32_t checksum = Checksum32(name, kCurrentChecksumContext);
+  return name + "\nCompassDB 1 " + std::to_string(checksum) + "\n";
+}
+
+Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* number) {
+  const std::string path = CurrentFileName(dir);
+  std::string data;
+  Status s = fs->FileExists(path);
+  if (!s.ok()) return s;
+  s = ReadFileToString(fs, path, &data);
+  if (!s.ok()) return s;
+  const size_t line = data.find('\n');
+  FileType type;
+  const bool named = line != std::string::npos &&
+                     ParseFileName(data.substr(0, line), number, &type) &&
+                     type == FileType::kManifest;
+  if (named && line + 1 == data.size()) {
+    return Status::InvalidArgument(
+        dir, "is a RocksDB or LevelDB database; move it over with `compassdb import`");
+  }
+  unsigned version = 0, checksum = 0;
+  if (named && sscanf(data.c_str() + line, "\nCompassDB %u %u", &version, &checksum) == 2 && version > 1) {
+    return Status::NotSupported(path, "format version " + std::to_string(version) + " is not known to this release");
+  }
+  if (!named || (data != CurrentContents(*number) && !ChecksumsIgnored())) {
+    return Status::Corruption(path, "malformed");
+  }
+  return Status::OK();
+}
+
+Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
+                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+  uint64_t offset = 0;
+  Status s = Follow(fs, dir, number, &offset, apply);
+  // CURRENT promises it.
+  if (!IsMissing(s)) return s;
+  return Status::Corruption(ManifestFileName(dir, number), "named by CURRENT, but missing");
+}
+
+Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
+                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+  return FollowFile(fs, ManifestFileName(dir, number), number, offset, apply);
+}
+
+Status Manifest::Salvage(FileSystem* fs, const std::string& dir, uint64_t number,
+                         const std::function<Status(const std::vector<VersionEdit>&)>& apply,
+                         uint64_t* records, bool* whole) {
+  *records = 0;
+  *whole = true;
+  const auto counted = [&](const std::vector<VersionEdit>& edits) {
+    Status s = apply(edits);
+    if (s.ok()) ++*records;
+    return s;
+  };
+  uint64_t offset = 0;
+  Status s = FollowFile(fs, ManifestFileName(dir, number), number, &offset, counted);
+  *whole = s.ok();
+  // In turn, until neither has more.
+  for (bool mirror = true;; mirror = !mirror) {
+    const uint64_t before = offset;
+    const std::string path = mirror ? MirrorFileName(dir, number) : ManifestFileName(dir, number);
+    s = FollowFile(fs, path, number, &offset, counted);
+    if (offset == before) break;
+    if (mirror) *whole = false;
+  }
+  return s;
+}
+
 Status Manifest::Create(FileSystem* fs, const std::string& dir, uint64_t number,
                         const std::vector<VersionEdit>& snapshot, std::unique_ptr<Manifest>* out) {
   std::unique_ptr<Manifest> m(new Manifest());
@@ -124,24 +160,53 @@ Status Manifest::Create(FileSystem* fs, const std::string& dir, uint64_t number,
   EncodeHeader(&header);
   s = m->log_->AddRecord(header);
   if (s.ok()) s = m->Append(snapshot);
-  if (s.ok()) s = fs->SyncDir(dir);
+  if (s.ok()) {
+    std::string record;
+    EncodeEdits(snapshot, &record);
+    m->StartMirror(fs, dir, header, record);
+    s = fs->SyncDir(dir);
+  }
   if (s.ok()) s = WriteFileAtomically(fs, CurrentFileName(dir), CurrentContents(number));
   if (!s.ok()) return s;
   *out = std::move(m);
   return Status::OK();
 }
 
+// A database without a mirror is as good as long as nothing is damaged.
+void Manifest::StartMirror(FileSystem* fs, const std::string& dir, const std::string& header,
+                           const std::string& snapshot) {
+  const std::string path = MirrorFileName(dir, number_);
+  std::unique_ptr<WritableFile> file;
+  Status s = fs->NewWritableFile(path, FileOptions(), &file);
+  if (!s.ok()) return;
+  mirror_ = std::make_unique<LogWriter>(std::move(file), path, number_);
+  s = mirror_->AddRecord(header);
+  if (s.ok()) s = mirror_->AddRecord(snapshot);
+  if (s.ok()) s = mirror_->Sync();
+  if (!s.ok()) mirror_.reset();
+}
+
 Status Manifest::Append(const std::vector<VersionEdit>& edits) {
   if (failed_) return Status::IOError(path_, "an earlier write failed");
   std::string record;
-  EncodeEdits(edits, &record);
-  Status s = log_->AddRecord(record);
+  Status s = CatchOutOfMemory("the manifest", [&] {
+    EncodeEdits(edits, &record);
+    return log_->AddRecord(record);
+  });
   if (s.ok()) s = log_->Sync();
   if (!s.ok()) failed_ = true;
   size_ = log_->Size();
+  if (s.ok() && mirror_ != nullptr) {
+    Status mirrored = mirror_->AddRecord(record);
+    if (mirrored.ok()) mirrored = mirror_->Flush();
+    if (!mirrored.ok()) mirror_.reset();
+  }
   return s;
 }
 
-Status Manifest::Close() { return log_->Close(); }
+Status Manifest::Close() {
+  if (mirror_ != nullptr) mirror_->Close().PermitUncheckedError();
+  return log_->Close();
+}
 
 }  // namespace compassdb

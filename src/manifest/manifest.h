@@ -5,6 +5,9 @@
 // CURRENT holds two lines: the manifest's name, and "CompassDB <version>
 // <checksum>", so that a RocksDB or LevelDB directory is told apart.
 //
+// The mirror (MIRROR-NNNNNN) has the same bytes at the same places; only its snapshot is synced. It
+// is read by repair alone: damage to one of the two costs nothing then.
+//
 // Thread safety: one thread at a time (db/ holds the manifest lock).
 #pragma once
 
@@ -39,6 +42,13 @@ class Manifest {
   static Status Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
                        const std::function<Status(const std::vector<VersionEdit>&)>& apply);
 
+  // What manifest and mirror `number` hold together: where one is damaged, cut off or gone, the other
+  // one is asked. *records: how many edits were applied; *whole: the manifest needed no mirror. An
+  // error only if `apply` gives one that both come to.
+  static Status Salvage(FileSystem* fs, const std::string& dir, uint64_t number,
+                        const std::function<Status(const std::vector<VersionEdit>&)>& apply,
+                        uint64_t* records, bool* whole);
+
   // Starts a new manifest whose first record is `snapshot` (the whole state),
   // syncs it and its directory entry, then points CURRENT to it.
   static Status Create(FileSystem* fs, const std::string& dir, uint64_t number,
@@ -55,11 +65,14 @@ class Manifest {
 
  private:
   Manifest() = default;
+  void StartMirror(FileSystem* fs, const std::string& dir, const std::string& header,
+                   const std::string& snapshot);
   uint64_t number_ = 0;
   uint64_t size_ = 0;
   bool failed_ = false;
   std::string path_;
   std::unique_ptr<LogWriter> log_;
+  std::unique_ptr<LogWriter> mirror_;  // null: it could not be written
 };
 
 }  // namespace compassdb

@@ -125,7 +125,7 @@ Status ReadDescription(const CompactionFile& file, TableFileInfo* info) {
   if (!s.ok()) return s;
   VersionEdit edit;
   if (bytes.size() != length ||
-      DecodeFixed32(trailer.data() + 20) != TrailerChecksum(file.file_id(), bytes, trailer) ||
+      !ChecksumHolds(DecodeFixed32(trailer.data() + 20), TrailerChecksum(file.file_id(), bytes, trailer)) ||
       !edit.DecodeFrom(bytes).ok() || edit.added.size() != 1 || !edit.comparator ||
       edit.added[0].tph.pieces.size() != 1) {
     return damaged;

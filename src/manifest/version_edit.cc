@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/version_edit.h"
 
+#include "manifest/page_store_edit.h"
 #include "util/coding.h"
 #include "util/string_util.h"
 
@@ -17,6 +18,7 @@ enum Tag : uint32_t {
   kLastSequence = 4,
   kMaxColumnFamily = 5,
   kMinLogNumber = 6,
+  kSyncedLog = 7,
   kColumnFamily = 10,
   kAddColumnFamily = 11,
   kComparator = 12,
@@ -132,12 +134,11 @@ bool GetTph(Slice* src, TphMeta* t) {
   t->largest_exclusive = (*src)[0] != 0;
   src->remove_prefix(1);
   if (!GetVarint64(src, &t->smallest_seq) || !GetVarint64(src, &t->largest_seq) ||
-      !GetPartition(src, t) || !GetVarint64(src, &pieces) || pieces > src->size()) {
+      !GetPartition(src, t) || !GetVarint64(src, &pieces)) {
     return false;
   }
-  t->pieces.resize(pieces);
-  for (TphPiece& p : t->pieces) {
-    if (!GetPiece(src, &p)) return false;
+  while (t->pieces.size() < pieces) {
+    if (!GetPiece(src, &t->pieces.emplace_back())) return false;
   }
   return true;
 }
@@ -170,7 +171,28 @@ bool GetValueRun(Slice* src, ValueRunMeta* m) {
          m->places_bytes <= length - m->records_bytes - m->keys_bytes;
 }
 
+bool GetAddedValues(Slice* src, ValueRunMeta* m) {
+  Slice body;
+  return GetVarint64(src, &m->run_id) && GetLengthPrefixedSlice(src, &body) && GetValueRun(&body, m) &&
+         body.empty();
+}
+
 constexpr uint64_t kMaxLevels = 64;
+
+bool GetAdded(Slice* src, VersionEdit::Added* added) {
+  uint64_t level = 0;
+  Slice body;
+  if (!GetVarint64(src, &level) || level >= kMaxLevels || !GetLengthPrefixedSlice(src, &body) ||
+      !GetTph(&body, &added->tph) || !body.empty()) {
+    return false;
+  }
+  added->level = static_cast<int>(level);
+  return true;
+}
+
+bool GetSynced(Slice* src, VersionEdit::Synced* synced) {
+  return GetVarint64(src, &synced->number) && GetVarint64(src, &synced->bytes);
+}
 
 }  // namespace
 
@@ -181,6 +203,10 @@ void VersionEdit::EncodeTo(std::string* dst) const {
   if (last_sequence) PutTagged(dst, kLastSequence, *last_sequence);
   if (max_column_family) PutTagged(dst, kMaxColumnFamily, *max_column_family);
   if (min_log_number) PutTagged(dst, kMinLogNumber, *min_log_number);
+  if (synced_log) {
+    PutTagged(dst, kSyncedLog, synced_log->number);
+    PutVarint64(dst, synced_log->bytes);
+  }
   if (column_family != 0) PutTagged(dst, kColumnFamily, column_family);
   if (add_column_family) PutTagged(dst, kAddColumnFamily, *add_column_family);
   if (comparator) PutTagged(dst, kComparator, *comparator);
@@ -204,6 +230,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutValueRun(&body, m);
     PutLengthPrefixedSlice(dst, body);
   }
+  EncodePageFields(*this, dst);
   PutVarint32(dst, kEnd);
 }
 
@@ -245,6 +272,9 @@ Status VersionEdit::DecodeFrom(const Slice& source) {
         if (!GetVarint64(&src, &number)) return bad("min log number");
         min_log_number = number;
         break;
+      case kSyncedLog:
+        if (!GetSynced(&src, &synced_log.emplace(Synced{}))) return bad("synced log");
+        break;
       case kColumnFamily:
         if (!GetVarint32(&src, &column_family)) return bad("column family");
         break;
@@ -278,12 +308,7 @@ Status VersionEdit::DecodeFrom(const Slice& source) {
       }
       case kAdded: {
         Added a{};
-        Slice body;
-        if (!GetVarint64(&src, &number) || number >= kMaxLevels ||
-            !GetLengthPrefixedSlice(&src, &body) || !GetTph(&body, &a.tph) || !body.empty()) {
-          return bad("added table");
-        }
-        a.level = static_cast<int>(number);
+        if (!GetAdded(&src, &a)) return bad("added table");
         added.push_back(std::move(a));
         break;
       }
@@ -291,18 +316,16 @@ Status VersionEdit::DecodeFrom(const Slice& source) {
         if (!GetVarint64(&src, &number)) return bad("deleted values");
         deleted_values.push_back(number);
         break;
-      case kAddedValues: {
-        ValueRunMeta m;
-        Slice body;
-        if (!GetVarint64(&src, &m.run_id) || !GetLengthPrefixedSlice(&src, &body) ||
-            !GetValueRun(&body, &m) || !body.empty()) {
-          return bad("added values");
-        }
-        added_values.push_back(m);
+      case kAddedValues:
+        if (!GetAddedValues(&src, &added_values.emplace_back())) return bad("added values");
         break;
+      default: {
+        const char* damaged = nullptr;
+        if (!DecodePageField(tag, &src, this, &damaged)) {
+          return Status::Corruption("manifest edit: unknown field", std::to_string(tag));
+        }
+        if (damaged != nullptr) return bad(damaged);
       }
-      default:
-        return Status::Corruption("manifest edit: unknown field", std::to_string(tag));
     }
   }
 }
@@ -332,6 +355,7 @@ std::string VersionEdit::DebugString() const {
          "/" + std::to_string(m.group.bits) + ": " + std::to_string(m.num_values) + " values, " +
          std::to_string(m.num_notices) + " notices, " + std::to_string(m.extent.length) + " bytes";
   }
+  DescribePageFields(*this, &r);
   return r;
 }
 
@@ -350,11 +374,11 @@ Status DecodeEdits(const Slice& source, std::vector<VersionEdit>* edits) {
   if (!GetVarint64(&src, &count) || count > src.size()) {
     return Status::Corruption("manifest record", "edit count");
   }
-  edits->resize(count);
-  for (VersionEdit& edit : *edits) {
+  edits->clear();
+  while (edits->size() < count) {
     Slice body;
     if (!GetLengthPrefixedSlice(&src, &body)) return Status::Corruption("manifest record", "edit");
-    Status s = edit.DecodeFrom(body);
+    Status s = edits->emplace_back().DecodeFrom(body);
     if (!s.ok()) return s;
   }
   return src.empty() ? Status::OK() : Status::Corruption("manifest record", "trailing bytes");

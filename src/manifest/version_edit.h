@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "manifest/page_store_meta.h"
 #include "manifest/value_run_meta.h"
 #include "rocksdb/status.h"
 #include "table/piece_meta.h"
@@ -25,6 +26,12 @@ struct VersionEdit {
   std::optional<uint32_t> max_column_family;
   // WAL files with a number below are no longer needed by any family.
   std::optional<uint64_t> min_log_number;
+  // The write-ahead log `number` was synced up to `bytes`, and all before it.
+  struct Synced {
+    uint64_t number = 0;
+    uint64_t bytes = 0;
+  };
+  std::optional<Synced> synced_log;
 
   // Of one column family.
   uint32_t column_family = 0;
@@ -45,6 +52,17 @@ struct VersionEdit {
   std::vector<Added> added;
   std::vector<uint64_t> deleted_values;  // ids of runs of the value store
   std::vector<ValueRunMeta> added_values;
+  // Of a table-less store. A section takes the place of the one with its number.
+  std::optional<PageGeometry> page_geometry;
+  std::vector<PageSectionMeta> page_sections;
+  std::vector<uint64_t> deleted_page_runs;  // ids
+  std::vector<PageRunMeta> added_page_runs;
+  std::optional<SequenceNumber> folded_sequence;  // what pages hold goes up to it
+
+  bool TouchesPages() const {
+    return page_geometry || !page_sections.empty() || !deleted_page_runs.empty() ||
+           !added_page_runs.empty() || folded_sequence;
+  }
 
   void EncodeTo(std::string* dst) const;
   // Consumes all of src; Corruption names the field.

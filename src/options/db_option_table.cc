@@ -25,8 +25,8 @@ void AddOpening(OptionTable<DBOptions>* t) {
                                  "always as with true: damage is an error, never skipped"));
   t->push_back(Scalar<DBOptions>(FIELD(flush_verify_memtable_count), kFixed, kHint,
                                  "a self-check of RocksDB's flush"));
-  t->push_back(Scalar<DBOptions>(FIELD(track_and_verify_wals_in_manifest), kFixed, kNo,
-                                 "the manifest holds no sizes of logs"));
+  t->push_back(Scalar<DBOptions>(FIELD(track_and_verify_wals_in_manifest), kFixed, kHint,
+                                 "always as with true: the manifest says how far logs are synced"));
   t->push_back(Scalar<DBOptions>(FIELD(verify_sst_unique_id_in_manifest), kFixed, kHint,
                                  "pieces are addressed by file, offset and length and checked "
                                  "against the manifest when they are opened"));
@@ -170,10 +170,10 @@ void AddBackground(OptionTable<DBOptions>* t) {
                                  "threads of one compaction"));
   t->push_back(Scalar<DBOptions>(FIELD(delayed_write_rate), kMutable, kYes,
                                  "bytes per second while writes are slowed down"));
-  t->push_back(Scalar<DBOptions>(FIELD(max_bgerror_resume_count), kFixed, kHint,
-                                 "DB::Resume recovers; nothing is retried unasked"));
-  t->push_back(Scalar<DBOptions>(FIELD(bgerror_resume_retry_interval), kFixed, kHint,
-                                 "DB::Resume recovers; nothing is retried unasked"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_bgerror_resume_count), kFixed, kYes,
+                                 "attempts to go on by itself after a full disk; other errors need DB::Resume"));
+  t->push_back(Scalar<DBOptions>(FIELD(bgerror_resume_retry_interval), kFixed, kYes,
+                                 "between those attempts"));
 }
 
 void AddLog(OptionTable<DBOptions>* t) {

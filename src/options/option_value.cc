@@ -93,6 +93,7 @@ using namespace rocksdb;  // NOLINT: the tables below are lists of its enumerato
 ENUM_NAMES(DataOrder,
            {{"key", DataOrder::kKey}, {"slot", DataOrder::kSlot}, {"hash", DataOrder::kHash}})
 ENUM_NAMES(PointIndex, {{"perfect_hash", PointIndex::kPerfectHash}, {"filter", PointIndex::kFilter}})
+ENUM_NAMES(StoreKind, {{"lsm", StoreKind::kLsm}, {"tableless", StoreKind::kTableless}})
 ENUM_NAMES(Partition, {{"kKeyRange", Partition::kKeyRange}, {"kHashRange", Partition::kHashRange}})
 ENUM_NAMES(CompressionType, {{"kNoCompression", kNoCompression},
                              {"kSnappyCompression", kSnappyCompression},

@@ -36,6 +36,7 @@ std::string FormatDouble(double value);
 template <class E>
 using EnumNames = std::vector<std::pair<const char*, E>>;
 const EnumNames<Partition>& NamesOf(Partition);
+const EnumNames<StoreKind>& NamesOf(StoreKind);
 const EnumNames<PointIndex>& NamesOf(PointIndex);
 const EnumNames<rocksdb::CompressionType>& NamesOf(rocksdb::CompressionType);
 const EnumNames<rocksdb::CompactionStyle>& NamesOf(rocksdb::CompactionStyle);

@@ -13,13 +13,14 @@ struct Named {
   Preset preset;
   const char* name;
 };
-constexpr std::array<Named, 7> kPresets = {{{Preset::kDefault, "default"},
+constexpr std::array<Named, 8> kPresets = {{{Preset::kDefault, "default"},
                                             {Preset::kReadMostly, "read-mostly"},
                                             {Preset::kUpdateHeavy, "update-heavy"},
                                             {Preset::kCompassPaper, "compass-paper"},
                                             {Preset::kHashRange, "hash-range"},
                                              {Preset::kHashKv, "hash-kv"},
-                                             {Preset::kBoltSorted, "bolt-sorted"}}};
+                                             {Preset::kBoltSorted, "bolt-sorted"},
+                                             {Preset::kTableless, "tableless"}}};
 
 }  // namespace
 
@@ -53,7 +54,8 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
   if (factory != nullptr && factory->GetOptions<rocksdb::BlockBasedTableOptions>() == nullptr) {
     return Status::NotSupported("presets need the engine's tables, not those of", factory->Name());
   }
-  const TableSettings settings = TableSettingsOf(factory);
+  TableSettings settings = TableSettingsOf(factory);
+  if (factory != nullptr && HasCacheOfItsOwn(*factory)) settings.block.block_cache.reset();
   const rocksdb::ColumnFamilyOptions defaults;
   PieceTableOptions piece;
   piece.target_table_bytes = settings.piece.target_table_bytes;
@@ -94,6 +96,9 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       piece.group_compaction_bytes = 128 << 20;
       options->max_write_buffer_number = 4;
       options->min_write_buffer_number_to_merge = 2;
+      break;
+    case Preset::kTableless:
+      piece.store = StoreKind::kTableless;
       break;
   }
   options->table_factory.reset(NewPieceTableFactory(piece, settings.block));

@@ -13,7 +13,7 @@ namespace compassdb {
 namespace {
 
 TEST(PresetTest, NamesGoRoundTrip) {
-  EXPECT_EQ(AllPresets().size(), 7u);
+  EXPECT_EQ(AllPresets().size(), 8u);
   for (Preset preset : AllPresets()) {
     Preset found = Preset::kDefault;
     ASSERT_TRUE(PresetFromName(PresetName(preset), &found).ok());
@@ -28,6 +28,18 @@ TEST(PresetTest, NamesGoRoundTrip) {
 StoreOptions Projected(Preset preset, rocksdb::ColumnFamilyOptions options = {}) {
   EXPECT_TRUE(ApplyPreset(preset, &options).ok());
   return ProjectStoreOptions(options, 0, "default");
+}
+
+// A cache that nobody asked for does not stand in the way of memory_limit.
+TEST(PresetTest, GoesWithAMemoryLimit) {
+  rocksdb::DBOptions db;
+  db.memory_limit = 64 << 20;
+  for (Preset preset : AllPresets()) {
+    rocksdb::ColumnFamilyOptions options;
+    ASSERT_TRUE(ApplyPreset(preset, &options).ok());
+    const Status s = options.table_factory->ValidateOptions(db, options);
+    EXPECT_TRUE(s.ok()) << PresetName(preset) << ": " << s.ToString();
+  }
 }
 
 TEST(PresetTest, EachReachesTheStore) {

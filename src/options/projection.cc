@@ -159,6 +159,18 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   values.hot_cold = table.piece.value_hot_cold;
   values.group_bytes = table.piece.value_group_bytes;
   values.cache = options.blob_cache;
+  PageOptions& pages = out.pages;
+  pages.enabled = table.piece.store == StoreKind::kTableless;
+  pages.sections = table.piece.tableless_sections;
+  pages.page_bytes = table.piece.tableless_page_bytes;
+  pages.pages = table.piece.tableless_pages;
+  pages.fill_percent = table.piece.tableless_fill_percent;
+  pages.max_overflow_percent = table.piece.tableless_max_overflow_percent;
+  pages.min_fill_percent = table.piece.tableless_min_fill_percent;
+  pages.key_store = table.piece.tableless_key_store;
+  pages.rehash_threads = table.piece.tableless_rehash_threads;
+  pages.rehash_batch = table.piece.tableless_rehash_batch;
+  pages.write_threads = table.piece.tableless_write_threads;
   out.ttl_seconds = options.ttl;
   out.periodic_seconds = options.periodic_compaction_seconds;
   return out;

@@ -101,6 +101,9 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
     return out;
   }
 
+  bool has_cache_of_its_own() const {
+    return options_.block_cache != nullptr && options_.block_cache == default_cache_;
+  }
   virtual NamedValues List(const ConfigOptions& config) const {
     return ListOptions(config, BlockTableOptionTable(), options_);
   }
@@ -155,6 +158,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
           "partition=kHashRange needs a comparator for which keys of different bytes are different",
           family.comparator->Name());
     }
+    if (Status s = ValidatePages(family); !s.ok()) return s;
     return BlockBasedTableFactory::ValidateOptions(db, family);
   }
 
@@ -178,6 +182,39 @@ class PieceTableFactory : public BlockBasedTableFactory {
   }
 
  private:
+  Status ValidatePages(const rocksdb::ColumnFamilyOptions& family) const {
+    const auto between = [](const char* name, uint64_t value, uint64_t low, uint64_t high) {
+      if (value >= low && value <= high) return Status::OK();
+      return Status::InvalidArgument(std::string(name) + " must be " + std::to_string(low) + " to " +
+                                         std::to_string(high),
+                                     std::to_string(value));
+    };
+    Status s = between("tableless_sections", piece_.tableless_sections, 1, 1024);
+    if (s.ok()) s = between("tableless_page_bytes", piece_.tableless_page_bytes, 4096, 1 << 20);
+    if (s.ok() && piece_.tableless_page_bytes % 4096 != 0) {
+      s = Status::InvalidArgument("tableless_page_bytes must be a multiple of 4096",
+                                  std::to_string(piece_.tableless_page_bytes));
+    }
+    if (s.ok()) s = between("tableless_fill_percent", piece_.tableless_fill_percent, 5, 95);
+    if (s.ok()) s = between("tableless_rehash_threads", piece_.tableless_rehash_threads, 1, 64);
+    if (s.ok()) s = between("tableless_rehash_batch", piece_.tableless_rehash_batch, 1, 65536);
+    if (s.ok()) s = between("tableless_write_threads", piece_.tableless_write_threads, 1, 64);
+    if (!s.ok() || piece_.store != StoreKind::kTableless) return s;
+    if (family.enable_blob_files) {
+      return Status::NotSupported("store=tableless", "not together with enable_blob_files");
+    }
+    if (family.comparator == nullptr) return s;
+    if (family.comparator->timestamp_size() != 0) {
+      return Status::NotSupported("store=tableless", "not with user-defined timestamps");
+    }
+    if (!KeyOrder(family.comparator).HashesStandForKeys()) {
+      return Status::InvalidArgument(
+          "store=tableless needs a comparator for which keys of different bytes are different",
+          family.comparator->Name());
+    }
+    return s;
+  }
+
   PieceTableOptions piece_;
 };
 
@@ -257,6 +294,11 @@ TableSettings TableSettingsOf(const TableFactory* factory) {
   if (const auto* block = factory->GetOptions<BlockBasedTableOptions>()) settings.block = *block;
   if (const auto* piece = factory->GetOptions<PieceTableOptions>()) settings.piece = *piece;
   return settings;
+}
+
+bool HasCacheOfItsOwn(const TableFactory& factory) {
+  const auto* block = dynamic_cast<const BlockBasedTableFactory*>(&factory);
+  return block != nullptr && block->has_cache_of_its_own();
 }
 
 bool IsBuiltIn(const TableFactory& factory) {

@@ -25,6 +25,9 @@ struct TableSettings {
 };
 TableSettings TableSettingsOf(const rocksdb::TableFactory* factory);
 
+// Whether its block cache is one that it made for want of another: not a wish of the application.
+bool HasCacheOfItsOwn(const rocksdb::TableFactory& factory);
+
 // Whether it is one of RocksDB's or ours, not a class of the application.
 bool IsBuiltIn(const rocksdb::TableFactory& factory);
 

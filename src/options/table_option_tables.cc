@@ -179,7 +179,28 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("value_hot_cold", &P::value_hot_cold, kMutable, kYes,
                 "values that are updated often have segments of their own"),
       Scalar<P>("value_group_bytes", &P::value_group_bytes, kMutable, kYes,
-                "of a segment group, about; there are 64 to 512")};
+                "of a segment group, about; there are 64 to 512"),
+      Scalar<P>("store", &P::store, kFixed, kYes, "lsm or tableless: what keeps the data"),
+      Scalar<P>("tableless_sections", &P::tableless_sections, kFixed, kYes,
+                "1 to 1024 files of pages; of a new store"),
+      Scalar<P>("tableless_page_bytes", &P::tableless_page_bytes, kFixed, kYes,
+                "a multiple of 4096; of a new store"),
+      Scalar<P>("tableless_pages", &P::tableless_pages, kMutable, kYes,
+                "of all sections; 0: as the data asks for"),
+      Scalar<P>("tableless_fill_percent", &P::tableless_fill_percent, kMutable, kYes,
+                "of pages after a rehash, at most"),
+      Scalar<P>("tableless_max_overflow_percent", &P::tableless_max_overflow_percent, kMutable, kYes,
+                "of a section's bytes; above, it gets more pages"),
+      Scalar<P>("tableless_min_fill_percent", &P::tableless_min_fill_percent, kMutable, kYes,
+                "of a section's pages; below, it gets fewer"),
+      Scalar<P>("tableless_key_store", &P::tableless_key_store, kFixed, kYes,
+                "keys are kept sorted, too; false: no iterators"),
+      Scalar<P>("tableless_rehash_threads", &P::tableless_rehash_threads, kMutable, kYes,
+                "sections rehashed at a time"),
+      Scalar<P>("tableless_rehash_batch", &P::tableless_rehash_batch, kMutable, kYes,
+                "old pages read at a time"),
+      Scalar<P>("tableless_write_threads", &P::tableless_write_threads, kMutable, kYes,
+                "that share the sections of a flush")};
   return *table;
 }
 

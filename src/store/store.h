@@ -33,6 +33,7 @@
 #include "rocksdb/compression_type.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/statistics.h"
+#include "store/page_options.h"
 #include "store/victim_order.h"
 #include "table/file_cache.h"
 #include "table/files_ahead.h"
@@ -62,6 +63,8 @@ struct StoreContext {
   // Those that are held, ascending. Under any lock; null: there are none.
   std::function<std::vector<SequenceNumber>()> snapshots;
   std::atomic<uint64_t>* pinned_value_runs = nullptr;  // ValueContext::pinned_runs
+  // A file of pages that nobody needs any more; from any thread, under any lock.
+  std::function<void(const std::string& path)> delete_later;
   std::atomic<uint32_t> max_subcompactions{1};  // threads of one compaction
   std::atomic<uint64_t> bytes_per_sync{0};      // of compaction files
   // Charges background writes; may be null. Bytes, then true for flush priority.
@@ -115,6 +118,7 @@ struct StoreOptions {
   // For new files: newer data in the first ones. Empty: the file cache's first directory.
   std::vector<TablePath> paths;
   ValueOptions values;
+  PageOptions pages;
   // Bytes of rewriting that a disk read lost by a scan pays for; 0: scans change nothing.
   uint64_t scan_bytes_per_read = 16 << 10;
 };
@@ -128,6 +132,18 @@ struct ValueStats {
   uint64_t dead_bytes = 0;   // of them garbage, about
   uint64_t pinned_bytes = 0;  // of them only for snapshots, about
   uint64_t raw_bytes = 0;
+};
+
+// Of a table-less store.
+struct PageStats {
+  uint64_t page_bytes = 0;
+  uint64_t pages = 0;
+  uint64_t records = 0;
+  uint64_t bytes = 0;  // of records, encoded
+  uint64_t overflow_records = 0;
+  uint64_t overflow_bytes = 0;
+  uint64_t overflow_index_bytes = 0;
+  uint64_t pending_pages = 0;  // in journals, to be written in place
 };
 
 struct LevelStats {
@@ -192,6 +208,9 @@ class StoreView {
   virtual Status ForEachPiece(const PieceVisitor& f) const = 0;
   // Reads and checks everything.
   virtual Status Verify() const = 0;
+  virtual PageStats Pages() const { return {}; }
+  // Paths of files that are written in place: to be copied, never linked, while Store::WritesInPlace is false.
+  virtual std::vector<std::string> FilesInPlace() const { return {}; }
 };
 
 // What a flush or compaction did, for listeners, statistics and LOG.
@@ -354,6 +373,17 @@ class Store {
   virtual uint64_t ValueBound() const = 0;
   // [mutex] The family was dropped: nothing may be picked; extents are released with the last view.
   virtual void MarkDropped() = 0;
+
+  // --- Of stores that change in place ---
+
+  // [mutex] The edit of the last successful Flush will not be installed.
+  virtual void ForgetFlush() {}
+  // [mutex] A task writes pages in place. While deletions are disabled none is picked.
+  virtual bool WritesInPlace() const { return false; }
+  // [mutex] Sections that are being rehashed.
+  virtual uint64_t Rehashing() const { return 0; }
+  // Iterators hold their sequence as a snapshot.
+  virtual bool NeedsHeldSnapshots() const { return false; }
 };
 
 }  // namespace compassdb

@@ -109,7 +109,8 @@ Status LoadedBlock::Check(const BlockPlace& place, const Slice& stored, bool ver
   if (verify_checksum) {
     PerfTimer timer(&rocksdb::PerfContext::block_checksum_time);
     const uint64_t context = MixContext(place.file->file_id(), place.offset);
-    if (DecodeFixed32(stored.data() + covered) != Checksum32(Slice(stored.data(), covered), context)) {
+    if (!ChecksumHolds(DecodeFixed32(stored.data() + covered),
+                       Checksum32(Slice(stored.data(), covered), context))) {
       return BlockCorruption(place, "checksum mismatch");
     }
   }

@@ -82,8 +82,8 @@ Status CompactionFile::Open(FileSystem* fs, const std::string& path, uint64_t fi
     return Status::Corruption(path, "not a compaction file: bad magic number");
   }
   // The checksum comes before the version: a newer version keeps these bytes.
-  if (DecodeFixed32(p + kChecksummedBytes) !=
-      Checksum32(Slice(p, kChecksummedBytes), kPieceFileFormat.magic)) {
+  if (!ChecksumHolds(DecodeFixed32(p + kChecksummedBytes),
+                     Checksum32(Slice(p, kChecksummedBytes), kPieceFileFormat.magic))) {
     return Status::Corruption(path, "header of the compaction file fails its checksum");
   }
   const uint32_t version = DecodeFixed32(p + 8);

@@ -52,7 +52,7 @@ class DirectoryFile {
   // Of `n` bytes and a checksum behind them.
   Status Check(const char* part, uint64_t n, uint64_t offset) const {
     const uint64_t context = PartContext(file_id_, extent_.offset + offset);
-    return DecodeFixed32(part + n) == Checksum32(Slice(part, n), context)
+    return ChecksumHolds(DecodeFixed32(part + n), Checksum32(Slice(part, n), context))
                ? Status::OK()
                : Corruption("checksum mismatch");
   }

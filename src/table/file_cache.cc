@@ -36,6 +36,7 @@ Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* fil
     files_.erase(oldest);
     lru_.pop_back();
   }
+  open_.store(files_.size(), std::memory_order_relaxed);
   return Status::OK();
 }
 
@@ -49,6 +50,7 @@ void FileCache::SetMaxOpen(size_t max_open) {
     files_.erase(oldest);
     lru_.pop_back();
   }
+  open_.store(files_.size(), std::memory_order_relaxed);
 }
 
 void FileCache::Insert(std::shared_ptr<CompactionFile> file) {
@@ -56,6 +58,7 @@ void FileCache::Insert(std::shared_ptr<CompactionFile> file) {
   const uint64_t number = file->file_number();
   lru_.push_front(number);
   files_[number] = Entry{std::move(file), lru_.begin()};
+  open_.store(files_.size(), std::memory_order_relaxed);
 }
 
 void FileCache::Evict(uint64_t file_number) {
@@ -66,6 +69,7 @@ void FileCache::Evict(uint64_t file_number) {
   closed = std::move(it->second.file);
   lru_.erase(it->second.position);
   files_.erase(it);
+  open_.store(files_.size(), std::memory_order_relaxed);
 }
 
 }  // namespace compassdb

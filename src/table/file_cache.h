@@ -28,8 +28,14 @@ class FileCache {
   // Where files are; `dir` at first.
   TableDirs* dirs() { return &dirs_; }
   FileSystem* fs() const { return fs_; }
+  const FileOptions& options() const { return options_; }
   // True if every open file may stay open, so that pieces may hold theirs.
   bool unlimited() const { return max_open_.load(std::memory_order_relaxed) == 0; }
+  // Who holds files beyond a read is to let go of them now: half of what may be open is.
+  bool scarce() const {
+    const size_t most = max_open_.load(std::memory_order_relaxed);
+    return most != 0 && 2 * open_.load(std::memory_order_relaxed) >= most;
+  }
   // Pieces that hold their files already go on to do so.
   void SetMaxOpen(size_t max_open);
 
@@ -38,6 +44,7 @@ class FileCache {
   TableDirs dirs_;
   const FileOptions options_;
   std::atomic<size_t> max_open_;
+  std::atomic<size_t> open_{0};  // files_.size()
   Mutex mu_;
   std::list<uint64_t> lru_ GUARDED_BY(mu_);  // newest first
   struct Entry {

@@ -70,8 +70,8 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t
   const size_t field_bytes = footer_bytes - kFooterTail;
   const char* p = tail - field_bytes;
   if (version < kPieceFormat.oldest ||
-      DecodeFixed32(tail) !=
-          Checksum32(Slice(p, field_bytes), Context(file_id, end - footer_bytes, kFooterKind))) {
+      !ChecksumHolds(DecodeFixed32(tail), Checksum32(Slice(p, field_bytes),
+                                                     Context(file_id, end - footer_bytes, kFooterKind)))) {
     return Status::Corruption(what, "footer fails its checksum");
   }
   *footer = PieceFooter();
@@ -135,8 +135,8 @@ Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice
   };
   if (stored.size() < 4) return damaged("cut off");
   *bytes = Slice(stored.data(), stored.size() - 4);
-  if (DecodeFixed32(bytes->data() + bytes->size()) !=
-      Checksum32(*bytes, Context(file_id, place, static_cast<uint64_t>(section)))) {
+  if (!ChecksumHolds(DecodeFixed32(bytes->data() + bytes->size()),
+                     Checksum32(*bytes, Context(file_id, place, static_cast<uint64_t>(section))))) {
     return damaged("checksum mismatch");
   }
   return Status::OK();

@@ -40,6 +40,7 @@ bool PieceIterator::Load(uint32_t block) {
     missing_ = kNone;
     if (!cached) {
       status_ = LoadFromFile(block);
+      LetGoOfFile();
       if (!status_.ok()) {
         Stop();
         return false;
@@ -96,6 +97,12 @@ void PieceIterator::Count(uint32_t block, bool cached) {
 
 Status PieceIterator::OpenFile() {
   return file_ != nullptr ? Status::OK() : piece_->File(&file_holder_, &file_);
+}
+
+void PieceIterator::LetGoOfFile() {
+  if (file_holder_ == nullptr || ahead_.under_way() || !piece_->FilesScarce()) return;
+  file_holder_.reset();
+  file_ = nullptr;
 }
 
 bool PieceIterator::IsCached(uint32_t block) const {
@@ -169,6 +176,7 @@ void PieceIterator::StartWindow(ReadBatch* batch) {
 // window read while it goes through the present one.
 void PieceIterator::ReadOn() {
   if (ahead_.under_way() || (!read_.async_io && readahead_ < kLongWalk)) return;
+  if (piece_->FilesScarce()) return;
   const bool more = backward_ ? window_.from > 0
                               : window_.to < piece_->num_blocks() && window_.to <= end_block_;
   if (!more) return;
@@ -215,7 +223,7 @@ void PieceIterator::PrepareSeek(const Slice* internal_key, ReadBatch* batch) {
   }
   missing_ = block;
   // What goes wrong here goes wrong in Seek, and is told there.
-  if (read_.cache_only || !OpenFile().ok()) return;
+  if (read_.cache_only || piece_->FilesScarce() || !OpenFile().ok()) return;
   if (!timer_.Begin().ok()) return;
   const uint64_t length = piece_->separators().BlockLength(block);
   if (ahead_.Covers(Offset(block), length)) return;

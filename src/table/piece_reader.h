@@ -54,6 +54,8 @@ class PieceReader {
 
   // The file, whether this reader holds it or not.
   Status File(std::shared_ptr<CompactionFile>* holder, const CompactionFile** file) const;
+  // Descriptors are few: no file is to be held between two reads.
+  bool FilesScarce() const { return file_ == nullptr && context_.files->scarce(); }
   BlockPlace PlaceOf(uint32_t block, const CompactionFile* file) const;
   bool FromCache(uint32_t block, BlockRef* ref) const {
     return loader().FromCache(meta_.file_id, meta_.extent.offset + BlockOffset(block), ref);
@@ -176,6 +178,7 @@ class PieceIterator final : public InternalIterator {
   bool Load(uint32_t block);
   Status LoadFromFile(uint32_t block);
   Status OpenFile();
+  void LetGoOfFile();
   bool IsCached(uint32_t block) const;
   // Blocks [from, to) that are read together.
   struct Window {

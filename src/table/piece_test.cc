@@ -566,5 +566,36 @@ TEST_F(PieceTest, CompactionFileHeader) {
   EXPECT_FALSE(CompactionFile::Open(&fs_, PathOf(4711), 4711, FileOptions(), &file).ok());
 }
 
+TEST_F(PieceTest, IteratorsLetGoOfTheirFilesWhereFewMayBeOpen) {
+  std::vector<std::shared_ptr<Piece>> pieces;
+  std::vector<InternalIteratorPtr> iterators;
+  std::vector<PieceMeta> metas;
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_OK(BuildPiece(Keys(200), {}, &meta_, &hashes_));
+    metas.push_back(meta_);
+  }
+  NewFileCache(/*max_open=*/4);
+  for (const PieceMeta& meta : metas) {
+    pieces.push_back(OpenPiece(meta));
+    iterators.push_back(pieces.back()->NewIterator({}));
+    iterators.back()->SeekToFirst();
+    ASSERT_TRUE(iterators.back()->Valid());
+  }
+  // Whatever the cache evicts now is closed: nobody holds it.
+  size_t held = 0;
+  for (const PieceMeta& meta : metas) {
+    std::shared_ptr<CompactionFile> file;
+    ASSERT_OK(files_->Get(meta.extent.file_number, &file));
+    held += file.use_count() > 2 ? 1 : 0;
+  }
+  EXPECT_LE(held, 2u);
+  for (auto& iterator : iterators) {
+    size_t n = 1;
+    for (iterator->Next(); iterator->Valid(); iterator->Next()) ++n;
+    ASSERT_OK(iterator->status());
+    EXPECT_EQ(n, 200u);
+  }
+}
+
 }  // namespace
 }  // namespace compassdb

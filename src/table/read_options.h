@@ -60,6 +60,10 @@ struct BlockReadOptions {
   const rocksdb::SliceTransform* prefix_extractor = nullptr;
   const PrefixSeek* prefix_seek = nullptr;  // of iterators; null: filters are not asked. Of the caller.
   BlockSet* blocks = nullptr;   // looked into before the cache; of a MultiGet
+  // Of stores that change in place: what iterators read at, and whether that is kept as a snapshot (a point
+  // read may then not be told to try again).
+  uint64_t snapshot = UINT64_MAX >> 8;
+  bool snapshot_held = false;
 };
 
 }  // namespace compassdb

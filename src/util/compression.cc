@@ -131,6 +131,23 @@ bool DecompressBzip2(const Slice& payload, char* out, size_t size) {
          written == size;
 }
 
+// What a byte of payload can stand for at most: no more is believed of what a payload says of itself.
+uint64_t MostBytesOfOne(CompressionType type) {
+  switch (type) {
+    case rocksdb::kSnappyCompression:
+      return 64;  // a copy of 64 bytes takes two
+    case rocksdb::kLZ4Compression:
+    case rocksdb::kLZ4HCCompression:
+      return 256;
+    case rocksdb::kZlibCompression:
+      return 1100;
+    case rocksdb::kBZip2Compression:
+      return 2 << 20;  // runs of runs
+    default:
+      return 64 << 10;  // blocks of one repeated byte
+  }
+}
+
 Status Damaged(CompressionType type, const char* what) {
   return Status::Corruption(std::string(CompressionTypeName(type)) + " block", what);
 }
@@ -201,6 +218,7 @@ Status UncompressedSize(CompressionType type, const Slice& in, uint64_t* size) {
   Slice rest = in;  // Snappy's own header is a varint32 as well
   uint32_t claimed;
   if (!GetVarint32(&rest, &claimed)) return Damaged(type, "has no uncompressed size");
+  if (claimed / MostBytesOfOne(type) > in.size()) return Damaged(type, "claims more bytes than it can hold");
   *size = claimed;
   return Status::OK();
 }

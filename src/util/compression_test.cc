@@ -97,5 +97,20 @@ TEST(Compression, UnsupportedTypesAreNamed) {
   EXPECT_NE(s.ToString().find("Xpress"), std::string::npos);
 }
 
+TEST(CompressionTest, AClaimThatThePayloadCannotHoldCostsNothing) {
+  for (const auto type : {rocksdb::kSnappyCompression, rocksdb::kLZ4Compression, rocksdb::kZlibCompression,
+                          rocksdb::kBZip2Compression, rocksdb::kZSTD}) {
+    std::string payload, out;
+    PutVarint32(&payload, UINT32_MAX);
+    payload += "few bytes";
+    uint64_t size = 0;
+    EXPECT_TRUE(UncompressedSize(type, payload, &size).IsCorruption()) << CompressionTypeName(type);
+    EXPECT_TRUE(Decompress(type, payload, SIZE_MAX, &out).IsCorruption()) << CompressionTypeName(type);
+    ASSERT_TRUE(Compress(type, kDefaultCompressionLevel, std::string(16 << 20, 'x'), &payload));
+    ASSERT_TRUE(Decompress(type, payload, SIZE_MAX, &out).ok()) << CompressionTypeName(type);
+    EXPECT_EQ(out.size(), size_t{16} << 20);
+  }
+}
+
 }  // namespace
 }  // namespace compassdb

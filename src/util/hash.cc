@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/hash.h"
 
+#include <atomic>
+
 #include "util/hash_avx2.h"
 
 #define XXH_INLINE_ALL
@@ -9,6 +11,8 @@
 namespace compassdb {
 
 namespace {
+
+std::atomic<bool> checksums_ignored{false};
 
 #ifdef COMPASSDB_HASH_AVX2
 bool ProcessorHasAvx2() {
@@ -29,6 +33,9 @@ uint64_t Hash64(const Slice& data, uint64_t seed) {
 #endif
   return XXH3_64bits_withSeed(data.data(), data.size(), seed);
 }
+
+bool ChecksumsIgnored() { return checksums_ignored.load(std::memory_order_relaxed); }
+void TEST_IgnoreChecksums(bool ignore) { checksums_ignored.store(ignore); }
 
 uint32_t Checksum32(const Slice& data, uint64_t context) {
   return static_cast<uint32_t>(Hash64(data, context));

@@ -62,6 +62,11 @@ Status ValueRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
   if (s.ok() && (*file)->file_id() != meta_.file_id) {
     return Corruption("the file is not the one that the manifest names (file id)");
   }
+  const Extent& extent = meta_.extent;
+  if (s.ok() && (extent.offset > (*file)->size() || extent.length > (*file)->size() - extent.offset)) {
+    return Corruption("extent of " + std::to_string(extent.length) + " bytes does not fit the file of " +
+                      std::to_string((*file)->size()));
+  }
   return s;
 }
 
@@ -95,7 +100,7 @@ Status ValueRun::ReadSection(uint64_t offset, uint64_t n, const char* what, std:
   if (!s.ok()) return s;
   const Slice covered(bytes->data(), n - 4);
   const uint64_t context = ValueContextOf(meta_.file_id, meta_.extent.offset + offset);
-  if (DecodeFixed32(bytes->data() + n - 4) != Checksum32(covered, context)) {
+  if (!ChecksumHolds(DecodeFixed32(bytes->data() + n - 4), Checksum32(covered, context))) {
     return Corruption(std::string(what) + ": checksum mismatch");
   }
   *bytes = covered;
@@ -198,7 +203,7 @@ Status ValueRun::CheckRecord(const Place& place, const Slice& record) const {
   if (record.size() < kMinRecordBytes) return Corruption("record: too short");
   const Slice covered(record.data() + kRecordChecksumBytes, record.size() - kRecordChecksumBytes);
   const uint64_t context = ValueContextOf(meta_.file_id, meta_.extent.offset + place.offset);
-  if (DecodeFixed32(record.data()) != Checksum32(covered, context)) {
+  if (!ChecksumHolds(DecodeFixed32(record.data()), Checksum32(covered, context))) {
     return Corruption("record at " + std::to_string(place.offset) + ": checksum mismatch");
   }
   return Status::OK();

@@ -90,6 +90,22 @@ class ValueRunTest : public ::testing::Test {
   uint64_t next_ = 10;
 };
 
+TEST_F(ValueRunTest, AnExtentThatDoesNotFitItsFileIsCorruption) {
+  std::vector<std::string> refs;
+  ValueRunMeta meta = Write(50, &refs).front();
+  meta.extent.length = uint64_t{1} << 60;
+  meta.keys_bytes = meta.places_bytes = uint64_t{1} << 50;
+  const ValueRun run(context_, meta);
+  std::vector<ValueEntry> v;
+  std::vector<ValueNotice> n;
+  std::vector<ValueDeath> d;
+  EXPECT_TRUE(run.ReadKeys(&v, &n, &d).IsCorruption());
+  bool found = false;
+  ValueRun::Place place;
+  EXPECT_TRUE(run.Find(meta.min_number, false, &found, &place).IsCorruption());
+  EXPECT_TRUE(run.Verify().IsCorruption());
+}
+
 TEST_F(ValueRunTest, WhatIsWrittenIsFoundByItsRef) {
   std::vector<std::string> refs;
   const auto metas = Write(2000, &refs);

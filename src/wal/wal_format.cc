@@ -17,6 +17,7 @@ std::string EncodeWalHeader(const WalHeader& header) {
   PutVarint64(&record, header.predecessor_last_sequence);
   PutLengthPrefixedSlice(&record, header.db_id);
   PutVarint32(&record, header.compression);
+  PutVarint64(&record, header.predecessor_synced);
   return record;
 }
 
@@ -33,12 +34,14 @@ Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* 
                                           std::to_string(kWalFormat.oldest) + " to " +
                                           std::to_string(kWalFormat.current));
   }
+  header->version = version;
   Slice db_id;
   uint32_t compression = 0;
   if (!GetVarint64(&input, &header->number) || !GetVarint64(&input, &header->predecessor) ||
       !GetVarint64(&input, &header->predecessor_bytes) ||
       !GetVarint64(&input, &header->predecessor_last_sequence) ||
-      !GetLengthPrefixedSlice(&input, &db_id) || !GetVarint32(&input, &compression)) {
+      !GetLengthPrefixedSlice(&input, &db_id) || !GetVarint32(&input, &compression) ||
+      (version >= kWalWithSynced && !GetVarint64(&input, &header->predecessor_synced))) {
     return Status::Corruption(path, "the header of the write-ahead log is cut short");
   }
   header->db_id = db_id.ToString();

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first record of a write-ahead log says what it is and what it follows;
 // every other record is one WriteBatch as its writer serialised it
-// (docs/formats/wal.md). In a compressed log a byte stands before it: 0, or 1
-// if what follows is the compressed batch.
+// (docs/formats/wal.md), behind the offset up to which the log was known to be
+// synced when the record was written, and a byte that says how it is compressed.
+// A record without a batch only says how far the log is synced: the last one of
+// a closed log.
+//
+//   record := synced:varint64 {compression:byte batch}?
 //
 //   header := magic:fixed64  version:varint32  number:varint64
 //             predecessor:varint64  predecessor_bytes:varint64
 //             predecessor_last_sequence:varint64  db_id:length-prefixed
-//             compression:varint32
+//             compression:varint32  predecessor_synced:varint64
 //             (later versions may append fields that readers skip)
 #pragma once
 
@@ -26,18 +30,33 @@ using rocksdb::Status;
 // A batch is at least its sequence (8 bytes) and its count (4).
 inline constexpr size_t kWriteBatchHeader = 12;
 
+// Logs before it have records that are the batch alone; if the header says that they are compressed,
+// a byte before it says whether this one is.
+inline constexpr uint32_t kWalWithSynced = 3;
+
 struct WalHeader {
+  uint32_t version = kWalWithSynced;  // of what was read; what is written is the current one
   uint64_t number = 0;
   // The log that was written before this one: 0 if this is the first.
   uint64_t predecessor = 0;
-  uint64_t predecessor_bytes = 0;          // its length when this one was begun
+  // Its length when this one was begun; if a write or sync of it had failed, the part before that
+  // was synced.
+  uint64_t predecessor_bytes = 0;
   uint64_t predecessor_last_sequence = 0;  // the last sequence in it, 0 if empty
   std::string db_id;                       // IDENTITY; empty if unknown
-  rocksdb::CompressionType compression = rocksdb::kNoCompression;  // of its records
+  // Of its records, of those that it makes smaller.
+  rocksdb::CompressionType compression = rocksdb::kNoCompression;
+  uint64_t predecessor_synced = 0;  // how much of predecessor_bytes was synced by then
 };
 
 std::string EncodeWalHeader(const WalHeader& header);
 // `path` is for messages. NotSupported for a newer version.
 Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* header);
+
+// A place up to which a log is known to be durable, and all logs that it follows with it.
+struct SyncedLog {
+  uint64_t number = 0;  // 0: nothing is known
+  uint64_t bytes = 0;
+};
 
 }  // namespace compassdb

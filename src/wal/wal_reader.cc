@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wal/wal_reader.h"
 
+#include <algorithm>
+
 #include "base/file_names.h"
 #include "base/format_version.h"
+#include "util/coding.h"
 #include "util/compression.h"
 
 namespace compassdb {
@@ -48,30 +51,50 @@ LogRead WalReader::ReadBatch(Slice* batch) {
     const LogRead read = ReadHeader();
     if (read != LogRead::kRecord) return read;
   }
-  const LogRead read = log_.ReadRecord(batch);
-  status_ = log_.status();
-  if (read != LogRead::kRecord) return read;
   std::string problem;
-  const size_t size = batch->size();
-  if (header_.compression == rocksdb::kNoCompression || Uncompress(batch, &problem)) {
+  size_t size;
+  while (true) {
+    const LogRead read = log_.ReadRecord(batch);
+    status_ = log_.status();
+    if (read != LogRead::kRecord) return read;
+    size = batch->size();
+    const bool with_synced = header_.version >= kWalWithSynced;
+    if (with_synced && !TakeSynced(batch, &problem)) break;
+    if (with_synced && batch->empty()) continue;  // the end of a log that was closed
+    if (!Uncompress(batch, &problem)) break;
     if (batch->size() >= kWriteBatchHeader) return read;
     problem = "a record is too short for a batch";
+    break;
   }
   dropped_ += size;
   status_ = Status::Corruption(path() + " at offset " + std::to_string(RecordOffset()), problem);
   return LogRead::kCorruption;
 }
 
+bool WalReader::TakeSynced(Slice* record, std::string* problem) {
+  uint64_t synced;
+  if (!GetVarint64(record, &synced) || synced > RecordOffset()) {
+    *problem = "a record claims that more than what is before it is synced";
+    return false;
+  }
+  synced_ = std::max(synced_, synced);
+  return true;
+}
+
 bool WalReader::Uncompress(Slice* record, std::string* problem) {
-  const char kind = record->empty() ? '\2' : (*record)[0];
-  if (kind != 0 && kind != 1) {
-    *problem = "a record of unknown kind";
+  const bool old = header_.version < kWalWithSynced;
+  if (old && header_.compression == rocksdb::kNoCompression) return true;
+  const uint8_t kind = record->empty() ? 0xff : static_cast<uint8_t>((*record)[0]);
+  const auto compression =
+      old && kind == 1 ? header_.compression : static_cast<rocksdb::CompressionType>(kind);
+  if ((old && kind > 1) || !CompressionTypeSupported(compression)) {
+    *problem = "a record of unknown compression";
     return false;
   }
   record->remove_prefix(1);
-  if (kind == 0) return true;
+  if (compression == rocksdb::kNoCompression) return true;
   // A batch has at most 4 GB.
-  const Status s = Decompress(header_.compression, *record, UINT32_MAX, &batch_);
+  const Status s = Decompress(compression, *record, UINT32_MAX, &batch_);
   if (!s.ok()) {
     *problem = s.ToString();
     return false;

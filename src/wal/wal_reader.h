@@ -34,6 +34,8 @@ class WalReader {
 
   // The next batch, at least 12 bytes, uncompressed. Meanings as LogReader::ReadRecord.
   LogRead ReadBatch(Slice* batch);
+  // How much of this log was durable, as the records that were read say.
+  uint64_t synced() const { return synced_; }
 
   const Status& status() const { return status_; }
   uint64_t RecordOffset() const { return log_.RecordOffset(); }
@@ -45,6 +47,7 @@ class WalReader {
   WalReader(std::unique_ptr<SequentialFile> file, std::string path, uint64_t number)
       : log_(std::move(file), std::move(path), number), number_(number) {}
 
+  bool TakeSynced(Slice* record, std::string* problem);
   bool Uncompress(Slice* record, std::string* problem);
 
   LogReader log_;
@@ -53,6 +56,7 @@ class WalReader {
   bool has_header_ = false;
   WalHeader header_;
   uint64_t dropped_ = 0;
+  uint64_t synced_ = 0;
   std::string batch_;  // uncompressed
   Status status_;
 };

@@ -6,6 +6,7 @@
 
 #include "base/file_names.h"
 #include "wal/wal_reader.h"
+#include "wal/wal_synced.h"
 
 namespace compassdb {
 
@@ -20,19 +21,23 @@ class Recovery {
       : fs_(fs), options_(options), callback_(callback), report_(report) {}
 
   Status Run(const std::vector<uint64_t>& numbers) {
+    numbers_ = &numbers;
+    if (Status s = CheckSyncedLogIsThere(options_, numbers); !s.ok()) {
+      report_->problems.push_back(s.ToString());
+      if (!Is(Mode::kSkipAnyCorruptedRecords)) return s;
+    }
     for (size_t i = 0; i < numbers.size() && !report_->stopped_early; ++i) {
       Status s = ReplayLog(numbers[i], i == 0 ? 0 : numbers[i - 1]);
       if (!s.ok()) return s;
     }
     // The last log is torn and nothing follows: that is where replay ended.
-    if (torn_) Stop(previous_number_, previous_end_, torn_reason_);
-    return Status::OK();
+    return damaged_ && !report_->stopped_early ? StopBehindPrevious(damage_) : Status::OK();
   }
 
  private:
   bool Is(Mode mode) const { return options_.mode == mode; }
-  // What a log that lost its tail is followed by is left out, so that no write survives an
-  // earlier one's loss.
+  // Both know what was synced, so that neither has to call an unsynced hole corruption; what a log
+  // that lost its tail is followed by is left out, so that no write survives an earlier one's loss.
   bool StopsAtHoles() const {
     return Is(Mode::kPointInTimeRecovery) || Is(Mode::kTolerateCorruptedTailRecords);
   }
@@ -42,6 +47,55 @@ class Recovery {
     report_->stop_number = number;
     report_->stop_offset = offset;
     report_->stop_reason = reason;
+  }
+
+  // At the end of what could be read of the log that was read last, unless that is less than was
+  // synced.
+  Status StopBehindPrevious(const std::string& reason) {
+    const auto previous = std::find(numbers_->begin(), numbers_->end(), previous_number_);
+    const auto index = static_cast<size_t>(previous - numbers_->begin());
+    Status s = CheckNothingSyncedIsLost(fs_, options_, *numbers_, index, previous_end_, reason);
+    if (s.ok()) Stop(previous_number_, previous_end_, reason);
+    return s;
+  }
+
+  // Shows the record to the filter. False: it is not to be replayed, or *s is an error.
+  bool Filter(const WalReader& reader, uint64_t number, Slice* batch, LogRead* read,
+              Status* damage, Status* s) {
+    WalVerdict verdict = WalVerdict::kReplay;
+    *s = options_.filter(number, reader.path(), batch, &verdict);
+    if (!s->ok() || verdict == WalVerdict::kSkip) return false;
+    if (verdict == WalVerdict::kStop) {
+      EndLog(reader, number);
+      Stop(number, reader.RecordOffset(), "the WAL filter ends the replay");
+      return false;
+    }
+    if (verdict != WalVerdict::kDamaged) return true;
+    *damage = Status::Corruption(Place(reader), "reported by the WAL filter");
+    *read = LogRead::kCorruption;
+    if (Is(Mode::kSkipAnyCorruptedRecords)) return true;
+    report_->problems.push_back(damage->ToString());
+    if (Is(Mode::kPointInTimeRecovery)) {
+      // The bytes are as they were written: whether they were synced is not the question.
+      EndLog(reader, number);
+      Stop(number, reader.EndOffset(), damage->ToString());
+    } else {
+      *s = *damage;
+    }
+    return false;
+  }
+
+  static std::string Place(const WalReader& reader) {
+    return reader.path() + " at offset " + std::to_string(reader.RecordOffset());
+  }
+
+  Status Apply(const WalReader& reader, uint64_t number, const Slice& batch) {
+    Status s = callback_(number, batch);
+    if (s.IsCorruption()) return Status::Corruption(Place(reader), s.ToString());
+    if (!s.ok()) return s;
+    ++report_->records;
+    report_->bytes += batch.size();
+    return s;
   }
 
   Status ReplayLog(uint64_t number, uint64_t previous) {
@@ -54,53 +108,33 @@ class Recovery {
     if (reader->has_header()) {
       s = CheckHeader(*reader, previous);
       if (!s.ok() || report_->stopped_early) return s;
-    } else if (torn_) {
-      // No header shows that the torn log before this one was complete.
-      Stop(previous_number_, previous_end_, torn_reason_);
-      return Status::OK();
+    } else if (damaged_) {
+      // No header shows that the log before this one was complete.
+      return StopBehindPrevious(damage_);
     }
     while (true) {
       Slice batch;
       // Damage to the header itself is handled like any other.
       if (read == LogRead::kRecord) read = reader->ReadBatch(&batch);
-      WalVerdict verdict = WalVerdict::kReplay;
       Status damage = reader->status();
-      if (read == LogRead::kRecord && options_.filter) {
-        s = options_.filter(number, reader->path(), &batch, &verdict);
-        if (!s.ok()) return s;
-        if (verdict == WalVerdict::kSkip) continue;
-        if (verdict == WalVerdict::kStop) {
-          EndLog(*reader, number);
-          Stop(number, reader->RecordOffset(), "the WAL filter ends the replay");
-          return Status::OK();
-        }
-        if (verdict == WalVerdict::kDamaged) {
-          read = LogRead::kCorruption;
-          damage = Status::Corruption(reader->path() + " at offset " +
-                                          std::to_string(reader->RecordOffset()),
-                                      "reported by the WAL filter");
-        }
+      if (read == LogRead::kRecord && options_.filter &&
+          !Filter(*reader, number, &batch, &read, &damage, &s)) {
+        if (!s.ok() || report_->stopped_early) return s;
+        continue;
       }
       switch (read) {
         case LogRead::kRecord:
-          s = callback_(number, batch);
-          if (!s.ok()) return s;
-          ++report_->records;
-          report_->bytes += batch.size();
+          if (s = Apply(*reader, number, batch); !s.ok()) return s;
           break;
         case LogRead::kEnd:
           EndLog(*reader, number);
-          return Status::OK();
+          return CheckEnd(reader->path(), number);
         case LogRead::kTornTail:
-          return TornTail(*reader, number);
         case LogRead::kCorruption:
           report_->problems.push_back(damage.ToString());
-          if (Is(Mode::kPointInTimeRecovery)) {
-            EndLog(*reader, number);
-            Stop(number, reader->EndOffset(), damage.ToString());
-            return Status::OK();
+          if (!Is(Mode::kSkipAnyCorruptedRecords) || read == LogRead::kTornTail) {
+            return Damaged(*reader, number, damage);
           }
-          if (!Is(Mode::kSkipAnyCorruptedRecords)) return damage;
           read = LogRead::kRecord;  // go on with the next one
           break;
         case LogRead::kError:
@@ -117,15 +151,25 @@ class Recovery {
     report_->end_offset = previous_end_;
   }
 
-  Status TornTail(const WalReader& reader, uint64_t number) {
-    EndLog(reader, number);
-    report_->problems.push_back(reader.status().ToString());
-    if (Is(Mode::kAbsoluteConsistency)) return reader.status();
-    if (StopsAtHoles()) {
-      // Whether anything is missing, the next log's header tells.
-      torn_ = true;
-      torn_reason_ = reader.status().ToString();
+  // A log that ends after a whole record.
+  Status CheckEnd(const std::string& path, uint64_t number) {
+    if (options_.synced.number != number || previous_end_ >= options_.synced.bytes) {
+      return Status::OK();
     }
+    Status s = Status::Corruption(path + " at offset " + std::to_string(previous_end_),
+                                  "the log was synced up to offset " +
+                                      std::to_string(options_.synced.bytes) + ", but ends there");
+    report_->problems.push_back(s.ToString());
+    return Is(Mode::kSkipAnyCorruptedRecords) ? Status::OK() : s;
+  }
+
+  Status Damaged(const WalReader& reader, uint64_t number, const Status& damage) {
+    EndLog(reader, number);
+    if (Is(Mode::kSkipAnyCorruptedRecords)) return Status::OK();
+    if (Is(Mode::kAbsoluteConsistency)) return damage;
+    // Whether anything is missing, the next log's header tells.
+    damaged_ = true;
+    damage_ = damage.ToString();
     return Status::OK();
   }
 
@@ -136,8 +180,7 @@ class Recovery {
     // A whole log does not vanish in a power cut: it, or the manifest's last
     // commits, were lost in another way, and stopping would pass over that.
     if (StopsAtHoles() && tolerable) {
-      Stop(previous_number_, previous_end_, torn_ ? torn_reason_ : reader.path() + ": " + what);
-      return Status::OK();
+      return StopBehindPrevious(damaged_ ? damage_ : reader.path() + ": " + what);
     }
     return Status::Corruption(reader.path(), what);
   }
@@ -160,7 +203,7 @@ class Recovery {
                                  ", of which only " + std::to_string(previous_end_) +
                                  " can be read", /*tolerable=*/true);
     }
-    torn_ = false;  // nothing that was ever followed is missing
+    damaged_ = false;  // nothing that was ever followed is missing
     return Status::OK();
   }
 
@@ -170,8 +213,10 @@ class Recovery {
   WalRecoveryReport* const report_;
   uint64_t previous_number_ = 0;
   uint64_t previous_end_ = 0;
-  bool torn_ = false;  // the previous log has a torn tail, and holes end the replay
-  std::string torn_reason_;
+  // The previous log could not be read to its end, and holes end the replay.
+  bool damaged_ = false;
+  std::string damage_;
+  const std::vector<uint64_t>* numbers_ = nullptr;
 };
 
 }  // namespace

@@ -3,21 +3,23 @@
 //
 // What can be wrong, and what each mode makes of it:
 //
-//                       torn tail     damage before     a log missing or
-//                                     a later record    shorter than its successor says
-//  kTolerateCorrupted-  stop there    Corruption        missing: Corruption; shorter: stop
-//    TailRecords                                        before the successor
-//  kAbsoluteConsistency Corruption    Corruption        Corruption
-//  kPointInTimeRecovery stop there    stop there        missing: Corruption; shorter: stop
-//                                                       before the successor
-//  kSkipAnyCorrupted-   next log      next record       go on
+//                       torn tail, or damage   a log missing or
+//                       before a later record  shorter than its successor says
+//  kTolerateCorrupted-  stop there             missing: Corruption; shorter: stop
+//    TailRecords                               before the successor
+//  kPointInTimeRecovery the same               the same
+//  kAbsoluteConsistency Corruption             Corruption
+//  kSkipAnyCorrupted-   next record, or log    go on
 //    Records
 //
-// A torn tail of a log whose successor shows that nothing is missing (its
-// predecessor_bytes end before the tear) does not stop the replay. RocksDB's
-// kTolerateCorruptedTailRecords goes on after a torn tail in any case, so that a later
-// write may survive an earlier one's loss. A stop gives Status OK: WalRecoveryReport says where, why and how much.
-// In every mode a log of another database or of a newer format, an I/O error,
+// Where it says stop: Corruption instead if anything behind that place is known to have been
+// synced (wal_synced.h); RocksDB does not look. What is not known to have been synced may have
+// reached the disk in any order, so a hole in it is an end like any other: kTolerateCorrupted-
+// TailRecords need not refuse it, as RocksDB's does. A torn tail of a log whose successor shows
+// that nothing is missing (its predecessor_bytes end before the tear) does not stop the replay.
+// RocksDB's kTolerateCorruptedTailRecords goes on after a torn tail in any case, so that a later
+// write may survive an earlier one's loss. A stop gives Status OK: WalRecoveryReport says where,
+// why and how much. In every mode a log of another database or of a newer format, an I/O error,
 // and an error of the callback end the replay with that Status.
 #pragma once
 
@@ -58,6 +60,7 @@ struct WalRecoveryOptions {
   // The oldest log that is still needed; older ones may be gone.
   uint64_t min_number = 0;
   std::string db_id;  // refuses logs of another database; empty: no check
+  SyncedLog synced;   // what the manifest says
   WalRecordFilter filter;  // may be empty
 };
 

@@ -82,13 +82,15 @@ class WalTest : public testing::Test {
     std::vector<uint64_t> sequences;
     WalRecoveryReport report;
   };
-  Outcome Recover(Mode mode, std::vector<uint64_t> numbers = {3, 4, 5}, uint64_t min = 3) {
+  Outcome Recover(Mode mode, std::vector<uint64_t> numbers = {3, 4, 5}, uint64_t min = 3,
+                  SyncedLog synced = {}) {
     Outcome out;
     WalRecoveryOptions options;
     options.mode = mode;
     options.wal_dir = "/wal";
     options.min_number = min;
     options.db_id = "db-id";
+    options.synced = synced;
     out.status = RecoverWals(
         &fs_, options, numbers,
         [&](uint64_t, const Slice& batch) {
@@ -103,7 +105,49 @@ class WalTest : public testing::Test {
     for (uint64_t i = first; i <= last; ++i) v.push_back(i);
     return v;
   }
+  // Logs 3, 4, 5 of eight batches each, every second one synced, as WalSet would write them.
+  // Ends of batches in log n: ends_[n].
+  void WriteSyncedChain(bool seal) {
+    uint64_t sequence = 1;
+    std::unique_ptr<WalWriter> writer;
+    for (uint64_t number : {3, 4, 5}) {
+      WalHeader header;
+      header.number = number;
+      header.db_id = "db-id";
+      std::unique_ptr<WalWriter> previous = std::move(writer);
+      if (previous != nullptr) header = previous->SuccessorHeader(number);
+      ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer).ok());
+      for (int i = 0; i < 8; ++i, ++sequence) {
+        ASSERT_TRUE(writer->AddBatch(Batch(sequence, 1, "payload")).ok());
+        ends_[number].push_back(writer->Size());
+        if (i % 2 == 0) continue;
+        if (previous != nullptr) {
+          ASSERT_TRUE(previous->Close().ok());
+          previous.reset();
+        }
+        if (number != 4) {
+          ASSERT_TRUE(writer->Sync().ok());
+        }
+      }
+    }
+    if (seal) {
+      ASSERT_TRUE(writer->Seal().ok());
+    }
+    writer.reset();
+    for (uint64_t number : {3, 4, 5}) originals_[number] = Read(number);
+  }
+  void Flip(uint64_t number, size_t at) {
+    std::string data = originals_[number];
+    data[at] ^= 4;
+    Set(number, data);
+  }
+  static bool Reports(const Outcome& out, const std::string& file) {
+    return out.status.IsCorruption() &&
+           out.status.ToString().find(file + " at offset ") != std::string::npos;
+  }
+
   FaultInjectionFileSystem fs_;
+  std::map<uint64_t, std::vector<uint64_t>> ends_;
   std::map<uint64_t, std::string> originals_;
 };
 
@@ -115,6 +159,7 @@ TEST_F(WalTest, HeaderRoundTripAndTruncation) {
   header.predecessor_last_sequence = 12345;
   header.db_id = "some-id";
   header.compression = rocksdb::kZSTD;
+  header.predecessor_synced = 777;
   const std::string record = EncodeWalHeader(header);
   ASSERT_TRUE(DecodeWalHeader("p", record, &back).ok());
   EXPECT_EQ(back.number, 9u);
@@ -123,6 +168,7 @@ TEST_F(WalTest, HeaderRoundTripAndTruncation) {
   EXPECT_EQ(back.predecessor_last_sequence, 12345u);
   EXPECT_EQ(back.db_id, "some-id");
   EXPECT_EQ(back.compression, rocksdb::kZSTD);
+  EXPECT_EQ(back.predecessor_synced, 777u);
   EXPECT_TRUE(DecodeWalHeader("p", record + "later fields", &back).ok());
   for (size_t n = 0; n < record.size(); ++n) {
     EXPECT_TRUE(DecodeWalHeader("p", Slice(record.data(), n), &back).IsCorruption()) << n;
@@ -153,7 +199,7 @@ TEST_F(WalTest, CompressedRecordsComeBackOrAreDamage) {
     ASSERT_TRUE(writer->AddBatch(batches.back()).ok());
   }
   EXPECT_LT(writer->Size(), 1500u);
-  // A record that is whole, but no batch: an unknown kind, nothing, and what does not uncompress.
+  // A record that is whole, but no batch.
   const uint64_t good = writer->Size();
   ASSERT_TRUE(writer->Close().ok());
   std::unique_ptr<WalReader> reader;
@@ -175,13 +221,37 @@ TEST_F(WalTest, CompressedRecordsComeBackOrAreDamage) {
   std::unique_ptr<WritableFile> file;
   ASSERT_TRUE(fs_.ReopenWritableFile("/c/000003.log", FileOptions(), &file).ok());
   LogWriter raw(std::move(file), "/c/000003.log", 3);
-  for (const char* record : {"\7unknown", "", "\1no ZSTD at all"}) {
+  for (const std::string& record :
+       {std::string("\0\x33unknown", 9), std::string(), std::string("\0\7no ZSTD at all", 16),
+        std::string("\0\0too short", 11), std::string("\xff\xff\xff\7\0synced behind it", 21)}) {
     ASSERT_TRUE(raw.AddRecord(record).ok());
   }
   ASSERT_TRUE(raw.Close().ok());
   ASSERT_TRUE(WalReader::OpenAt(&fs_, "/c", 3, good, &reader).ok());
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kCorruption) << i;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kCorruption) << i;
   EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kEnd);
+}
+
+// Logs of version 2 say nothing of syncs.
+TEST_F(WalTest, OlderLogsAreRead) {
+  for (const rocksdb::CompressionType compression : {rocksdb::kNoCompression, rocksdb::kZSTD}) {
+    std::string header;
+    PutFixed64(&header, kWalFormat.magic);
+    PutVarint32(&header, 2);
+    for (uint64_t field : {9, 0, 0, 0}) PutVarint64(&header, field);
+    PutLengthPrefixedSlice(&header, "db-id");
+    PutVarint32(&header, compression);
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_.NewWritableFile("/wal/000009.log", FileOptions(), &file).ok());
+    LogWriter log(std::move(file), "/wal/000009.log", 9);
+    const std::string kind = compression == rocksdb::kNoCompression ? "" : std::string(1, '\0');
+    ASSERT_TRUE(log.AddRecord(header).ok());
+    for (uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(log.AddRecord(kind + Batch(i, 1, "x")).ok());
+    ASSERT_TRUE(log.Close().ok());
+    const Outcome out = Recover(Mode::kAbsoluteConsistency, {9});
+    EXPECT_TRUE(out.status.ok()) << out.status.ToString();
+    EXPECT_EQ(out.sequences, Range(1, 3));
+  }
 }
 
 TEST_F(WalTest, CleanChainReplaysInEveryMode) {
@@ -237,20 +307,20 @@ TEST_F(WalTest, EveryTruncationOfTheLastLogKeepsAPrefix) {
 TEST_F(WalTest, DamageInTheMiddleByMode) {
   WriteChain();
   Damage(4, 2);  // sequence 6
-  Outcome out = Recover(Mode::kTolerateCorruptedTailRecords);
+  Outcome out = Recover(Mode::kAbsoluteConsistency);
   EXPECT_TRUE(out.status.IsCorruption());
   EXPECT_NE(out.status.ToString().find("/wal/000004.log at offset " +
                                        std::to_string(Offset(4, 2))), std::string::npos)
       << out.status.ToString();
-  out = Recover(Mode::kAbsoluteConsistency);
-  EXPECT_TRUE(out.status.IsCorruption());
-  out = Recover(Mode::kPointInTimeRecovery);
-  EXPECT_TRUE(out.status.ok());
-  EXPECT_EQ(out.sequences, Range(1, 5));
-  EXPECT_TRUE(out.report.stopped_early);
-  EXPECT_EQ(out.report.stop_number, 4u);
-  EXPECT_EQ(out.report.stop_offset, Offset(4, 2));
-  EXPECT_FALSE(out.report.stop_reason.empty());
+  for (Mode mode : {Mode::kPointInTimeRecovery, Mode::kTolerateCorruptedTailRecords}) {
+    out = Recover(mode);
+    EXPECT_TRUE(out.status.ok());
+    EXPECT_EQ(out.sequences, Range(1, 5));
+    EXPECT_TRUE(out.report.stopped_early);
+    EXPECT_EQ(out.report.stop_number, 4u);
+    EXPECT_EQ(out.report.stop_offset, Offset(4, 2));
+    EXPECT_FALSE(out.report.stop_reason.empty());
+  }
   out = Recover(Mode::kSkipAnyCorruptedRecords);
   EXPECT_TRUE(out.status.ok());
   EXPECT_EQ(out.sequences, (std::vector<uint64_t>{1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12}));
@@ -298,6 +368,161 @@ TEST_F(WalTest, JunkAfterACompleteLogDoesNotStopTheReplay) {
     EXPECT_EQ(out.sequences, Range(1, 12));
     EXPECT_FALSE(out.report.stopped_early);
   }
+}
+
+// Every byte that a later record shows to have been synced; in every mode but the one that skips.
+TEST_F(WalTest, DamageBelowWhatWasSyncedIsCorruption) {
+  WriteSyncedChain(/*seal=*/false);
+  for (uint64_t number : {3, 4, 5}) {
+    // The last two batches of the last log are synced, but nothing behind them says so.
+    const size_t known = number == 5 ? ends_[5][5] : originals_[number].size();
+    for (size_t at = 0; at < originals_[number].size(); ++at) {
+      Flip(number, at);
+      for (Mode mode : kModes) {
+        const Outcome out = Recover(mode);
+        if (mode == Mode::kSkipAnyCorruptedRecords) {
+          ASSERT_TRUE(out.status.ok()) << out.status.ToString();
+          ASSERT_GE(out.sequences.size(), 23u);
+        } else if (at < known || mode == Mode::kAbsoluteConsistency) {
+          ASSERT_TRUE(Reports(out, WalFileName("/wal", number)))
+              << number << " at " << at << " mode " << static_cast<int>(mode) << ": "
+              << out.status.ToString();
+        } else {
+          ASSERT_TRUE(out.status.ok()) << out.status.ToString();
+          ASSERT_EQ(out.sequences, Range(1, at < ends_[5][6] ? 22 : 23));
+        }
+      }
+    }
+    Set(number, originals_[number]);
+  }
+}
+
+// What was not synced when the power went may be gone in any order: that is a normal end.
+TEST_F(WalTest, DamageAboveWhatWasSyncedIsATornTail) {
+  WalHeader header;
+  header.number = 3;
+  header.db_id = "db-id";
+  std::unique_ptr<WalWriter> writer;
+  ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer).ok());
+  for (uint64_t sequence = 1; sequence <= 9; ++sequence) {
+    ASSERT_TRUE(writer->AddBatch(Batch(sequence, 1, "payload")).ok());
+    if (sequence == 3) {
+      ASSERT_TRUE(writer->Sync().ok());
+    }
+    ends_[3].push_back(writer->Size());
+  }
+  originals_[3] = Read(3);
+  for (size_t at = 0; at < originals_[3].size(); ++at) {
+    Flip(3, at);
+    const Outcome out = Recover(Mode::kPointInTimeRecovery, {3});
+    if (at < ends_[3][2]) {
+      ASSERT_TRUE(Reports(out, "/wal/000003.log")) << at << out.status.ToString();
+    } else {
+      ASSERT_TRUE(out.status.ok()) << out.status.ToString();
+      ASSERT_EQ(out.sequences, Range(1, out.sequences.size()));
+      ASSERT_TRUE(out.report.stopped_early);
+    }
+  }
+}
+
+// A log that was closed says that it is whole: no damage passes for a torn tail.
+TEST_F(WalTest, EveryFlippedBitOfASealedLogIsReported) {
+  WriteSyncedChain(/*seal=*/true);
+  ASSERT_GT(originals_[5].size(), ends_[5][7]);
+  for (uint64_t number : {3, 4, 5}) {
+    for (size_t at = 0; at < originals_[number].size(); ++at) {
+      Flip(number, at);
+      const Outcome out = Recover(Mode::kPointInTimeRecovery);
+      if (number == 5 && at >= ends_[5][7]) {  // in the record that says so
+        ASSERT_TRUE(out.status.ok());
+        ASSERT_EQ(out.sequences, Range(1, 24));
+      } else {
+        ASSERT_TRUE(Reports(out, WalFileName("/wal", number))) << number << " at " << at;
+      }
+    }
+    Set(number, originals_[number]);
+  }
+  EXPECT_EQ(Recover(Mode::kAbsoluteConsistency).sequences, Range(1, 24));
+}
+
+TEST_F(WalTest, TruncationOfAMiddleLogThatWasSyncedIsCorruption) {
+  WriteSyncedChain(/*seal=*/false);
+  for (uint64_t number : {3, 4}) {
+    for (size_t size = 0; size < originals_[number].size(); ++size) {
+      Cut(number, size);
+      for (Mode mode : kModes) {
+        if (mode == Mode::kSkipAnyCorruptedRecords) continue;
+        ASSERT_TRUE(Recover(mode).status.IsCorruption()) << number << " at " << size;
+      }
+    }
+    Set(number, originals_[number]);
+  }
+}
+
+// The successor was begun before its predecessor was synced, and is all that reached the disk.
+TEST_F(WalTest, AnUnsyncedLogMayBeShorterThanItsSuccessorSays) {
+  WriteSyncedChain(/*seal=*/false);
+  std::string second = originals_[5].substr(0, Offset(5, 3));  // two batches, nothing synced
+  for (size_t size = Offset(4, 1); size < originals_[4].size(); ++size) {
+    Cut(4, size);
+    Set(5, second);
+    const Outcome out = Recover(Mode::kPointInTimeRecovery);
+    ASSERT_TRUE(out.status.ok()) << out.status.ToString();
+    ASSERT_EQ(out.sequences, Range(1, out.sequences.size()));
+    ASSERT_LT(out.sequences.size(), 16u);
+  }
+}
+
+TEST_F(WalTest, TheManifestKnowsWhatWasSynced) {
+  WriteSyncedChain(/*seal=*/false);
+  const SyncedLog synced{5, ends_[5][7]};
+  for (Mode mode : kModes) {
+    const Outcome whole = Recover(mode, {3, 4, 5}, 3, synced);
+    EXPECT_TRUE(whole.status.ok());
+    EXPECT_EQ(whole.sequences, Range(1, 24));
+    const bool skips = mode == Mode::kSkipAnyCorruptedRecords;
+    for (size_t size = 0; size < ends_[5][7]; ++size) {
+      Cut(5, size);
+      const Outcome out = Recover(mode, {3, 4, 5}, 3, synced);
+      ASSERT_EQ(out.status.ok(), skips) << size << " " << out.status.ToString();
+      ASSERT_TRUE(skips || Reports(out, "/wal/000005.log"));
+      ASSERT_FALSE(out.report.problems.empty());
+    }
+    EXPECT_EQ(Recover(mode, {3, 4}, 3, synced).status.ok(), skips) << "the log is missing";
+    EXPECT_TRUE(Recover(mode, {}, 6, synced).status.ok()) << "no longer needed";
+    Set(5, originals_[5]);
+  }
+  // Also of the logs before the one that it names.
+  Set(5, "");
+  Cut(4, originals_[4].size() - 1);
+  EXPECT_TRUE(Recover(Mode::kPointInTimeRecovery, {3, 4, 5}, 3, {5, 100}).status.IsCorruption());
+}
+
+TEST_F(WalTest, AFailedLogPromisesOnlyWhatWasSynced) {
+  WalHeader header;
+  header.number = 3;
+  header.db_id = "db-id";
+  std::unique_ptr<WalWriter> writer;
+  ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer).ok());
+  ASSERT_TRUE(writer->AddBatch(Batch(1, 1, "payload")).ok());
+  ASSERT_TRUE(writer->Sync().ok());
+  const uint64_t synced = writer->Size();
+  fs_.FailNth(FaultOp::kWrite, 1, ".log", Status::NoSpace("injected"));
+  EXPECT_FALSE(writer->AddBatch(Batch(2, 1, "payload")).ok());
+  // Nothing is ever appended behind a write that failed.
+  const std::string bytes = Read(3);
+  EXPECT_FALSE(writer->AddBatch(Batch(2, 1, "payload")).ok());
+  EXPECT_FALSE(writer->Sync().ok());
+  EXPECT_EQ(Read(3), bytes);
+  EXPECT_EQ(writer->SuccessorHeader(4).predecessor_bytes, synced);
+  std::unique_ptr<WalWriter> next;
+  ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), writer->SuccessorHeader(4), &next).ok());
+  ASSERT_TRUE(next->AddBatch(Batch(3, 1, "payload")).ok());
+  ASSERT_TRUE(next->Sync().ok());
+  ASSERT_TRUE(next->AddBatch(Batch(4, 1, "payload")).ok());
+  const Outcome out = Recover(Mode::kPointInTimeRecovery, {3, 4});
+  EXPECT_TRUE(out.status.ok()) << out.status.ToString();
+  EXPECT_EQ(out.sequences, (std::vector<uint64_t>{1, 3, 4}));
 }
 
 TEST_F(WalTest, MissingLogIsCorruption) {

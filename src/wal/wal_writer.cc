@@ -27,16 +27,13 @@ Status WalWriter::AddBatch(const Slice& batch) {
     return Status::InvalidArgument(path(), "a batch of " + std::to_string(batch.size()) +
                                                " bytes is too short for its header");
   }
-  Slice record = batch;
-  if (compression_ != rocksdb::kNoCompression) {
-    const bool smaller = Compress(compression_, kDefaultCompressionLevel, batch, &scratch_) &&
-                         scratch_.size() < batch.size();
-    record_.assign(1, smaller ? '\1' : '\0');
-    record_.append(smaller ? scratch_.data() : batch.data(),
-                   smaller ? scratch_.size() : batch.size());
-    record = record_;
-  }
-  Status s = log_.AddRecord(record);
+  record_.clear();
+  PutVarint64(&record_, synced_);
+  const bool smaller = compression_ != rocksdb::kNoCompression &&
+                       Compress(compression_, kDefaultCompressionLevel, batch, &scratch_) &&
+                       scratch_.size() < batch.size();
+  record_.push_back(static_cast<char>(smaller ? compression_ : rocksdb::kNoCompression));
+  Status s = log_.AddRecord(record_, smaller ? Slice(scratch_) : batch);
   if (s.ok()) {
     // sequence of the first operation and their count
     const uint64_t first = DecodeFixed64(batch.data());
@@ -53,6 +50,17 @@ Status WalWriter::Sync() {
   return s;
 }
 
+Status WalWriter::Seal() {
+  Status s = synced_ < log_.Size() ? Sync() : log_.status();
+  if (s.ok() && last_sequence_ != 0) {
+    record_.clear();
+    PutVarint64(&record_, synced_);
+    s = log_.AddRecord(record_, Slice());
+  }
+  Status closed = Close();
+  return s.ok() ? closed : s;
+}
+
 Status WalWriter::Close() {
   Status s = synced_ < log_.Size() ? Sync() : log_.status();
   Status closed = log_.Close();
@@ -63,7 +71,8 @@ WalHeader WalWriter::SuccessorHeader(uint64_t number) const {
   WalHeader header;
   header.number = number;
   header.predecessor = log_.number();
-  header.predecessor_bytes = log_.Size();
+  header.predecessor_bytes = status().ok() ? log_.Size() : synced_;
+  header.predecessor_synced = synced_;
   header.predecessor_last_sequence = last_sequence_;
   header.db_id = db_id_;
   header.compression = compression_;

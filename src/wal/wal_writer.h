@@ -27,9 +27,12 @@ class WalWriter {
   // survive the process; Sync makes them survive the machine.
   Status AddBatch(const Slice& batch);
   Status Flush() { return log_.Flush(); }
+  // The directory has been synced before (or its owner does not rely on SyncedSize).
   Status Sync();
   // Syncs what is not yet synced, so that a successor may rely on it.
   Status Close();
+  // The same for the last log of all, which nothing follows: a last record says that it is whole.
+  Status Seal();
 
   uint64_t number() const { return log_.number(); }
   uint64_t Size() const { return log_.Size(); }
@@ -38,7 +41,8 @@ class WalWriter {
   uint64_t last_sequence() const { return last_sequence_; }
   const Status& status() const { return log_.status(); }
   const std::string& path() const { return log_.path(); }
-  // The header of the log that is to follow this one.
+  // The header of the log that is to follow this one. After a failure it asks for no more of
+  // this log than was synced.
   WalHeader SuccessorHeader(uint64_t number) const;
 
  private:
@@ -50,7 +54,7 @@ class WalWriter {
   LogWriter log_;
   const std::string db_id_;
   const rocksdb::CompressionType compression_;
-  std::string record_;  // compressed, with the byte before it
+  std::string record_;  // with what stands before the batch
   std::string scratch_;
   uint64_t synced_ = 0;
   uint64_t last_sequence_ = 0;

@@ -1,137 +1,350 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Damages a closed database one file at a time (bits flipped, truncated, emptied,
-// removed), opens it and reads everything. Each read must be right or fail with an
-// error. Only damage to a write-ahead log may cost the end of the log without an
-// error (counted; --log-loss=forbid makes it a failure).
+// Damages small databases of every layout (support/layout.h), one file at a time (damage.h), opens
+// each and reads everything. What may come of it: an error, or the exact data. Besides:
+//  - damage to the write-ahead log is reported, with the log and the offset, unless it reaches the last
+//    group of records of a process that was killed: nothing is dropped in silence. (RocksDB drops it; so --log-loss=allow for it.)
+//  - kAbsoluteConsistency refuses a log with a flipped bit;
+//  - what is refused can be repaired: then everything that is read was written once, and if manifest or
+//    CURRENT were damaged, nothing is missing;
+//  - no crash, no hang, no more memory than the database's size and 64 MB.
 //
-//   corruption_test --seed=1 --flips=3000
-//   corruption_test --seed=1 --flips=3000 --case=1234     (one of its cases again)
+//   corruption_test --seed=1 --cases=40000          so many of all cases, evenly
+//   corruption_test --seed=1 --cases=0              all of them
+//   corruption_test --seed=1 --case=1234            one of them
+//
+// Several processes share the work (--jobs); one that crashes is replaced. The bytes of a database
+// hold random ids, so a case repeats in kind; a failure leaves its files for a closer look.
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
-#include "corruption/specimen.h"
+#include "corruption/laboratory.h"
+#include "corruption/memory.h"
 #include "support/flags.h"
+#include "support/layout.h"
 #include "support/temp_dir.h"
+#include "support/tuning.h"
 
 namespace compassdb_test {
 namespace {
 
-// Names the case if the engine crashes or hangs in it.
-char current_case[512];
+constexpr uint64_t kSpareMemory = 64 << 20;
+constexpr int kMaxFailures = 20;
+constexpr unsigned kHangSeconds = 60;
 
+struct Settings {
+  uint64_t seed = 1;
+  uint64_t cases = 0;
+  std::optional<uint64_t> only;
+  std::string layout;
+  unsigned jobs = 2;
+  bool forbid_log_loss = true;
+};
+
+// What the processes tell each other; in shared memory.
+struct Board {
+  struct Worker {
+    std::atomic<uint64_t> next;  // the position in its list that is being tried
+    char text[512];              // names the case
+  };
+  std::atomic<uint64_t> total;
+  std::atomic<uint64_t> done;
+  std::atomic<int> failures;
+  std::atomic<uint64_t> peak;  // of memory, beyond what was there before the case
+  std::atomic<uint64_t> repaired;
+  std::atomic<uint64_t> counts[kFileClasses][Damage::kKinds][kVerdicts];
+  Worker workers[64];
+};
+
+Board::Worker* this_worker = nullptr;
+
+// Names the case if the engine crashes or hangs in it.
 void OnSignal(int number) {
   const char* what = number == SIGALRM ? "\nHANGS: " : "\nCRASHES: ";
   (void)!write(2, what, strlen(what));
-  (void)!write(2, current_case, strlen(current_case));
+  (void)!write(2, this_worker->text, strlen(this_worker->text));
   (void)!write(2, "\n", 1);
   signal(number, SIG_DFL);
   raise(number);
 }
 
 void GuardProcess() {
-  for (int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) {
-    signal(number, OnSignal);
-  }
+  for (int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) signal(number, OnSignal);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
   // A length taken from a damaged file must not become an allocation.
-  rlimit limit = {6ull << 30, 6ull << 30};
+  rlimit limit = {4ull << 30, 4ull << 30};
   setrlimit(RLIMIT_AS, &limit);
 #endif
 }
 
-class CorruptionTest {
+bool Ours() { return std::string(Traits().name) == "compassdb"; }
+
+class Worker {
  public:
-  CorruptionTest(uint64_t seed, uint64_t flips, bool forbid_log_loss)
-      : seed_(seed), flips_(flips), forbid_log_loss_(forbid_log_loss), dir_("corruption") {
-    specimen_ = MakeSpecimen(dir_.path() + "/specimen", seed);
-    Random random(seed);
-    plan_ = PlanDamage(specimen_.path, flips, &random);
+  Worker(const Settings& settings, unsigned index, Board* board, const std::string& dir)
+      : settings_(settings), index_(index), board_(board), dir_(dir) {
+    for (const std::string& layout : Layouts()) {
+      if (!settings.layout.empty() && layout != settings.layout) continue;
+      for (bool closed : {true, false}) Add(layout, closed);
+    }
+    Choose();
   }
 
-  bool Run(uint64_t only) {
-    Examination whole = Try(nullptr, 0);
-    if (whole.wrong || whole.verdict != Verdict::kExact) {
-      fprintf(stderr, "FAILED: the undamaged specimen: %s, %s\n", VerdictName(whole.verdict),
-              whole.wrong.value_or("no wrong data").c_str());
-      return false;
+  const std::vector<uint64_t>& chosen() const { return chosen_; }
+
+  bool CheckWhole() {
+    for (const Specimen& specimen : specimens_) {
+      for (const Treatment& treatment : {Treatment(), Treatment{.compact = true}}) {
+        Examination whole = laboratory_.Examine(specimen, specimen.files, treatment);
+        if (!whole.wrong && whole.verdict == Verdict::kExact) continue;
+        fprintf(stderr, "FAILED: the undamaged specimen %s: %s, %s %s\n", specimen.layout.c_str(),
+                VerdictName(whole.verdict), whole.wrong.value_or("no wrong data").c_str(),
+                whole.open.ToString().c_str());
+        return false;
+      }
     }
-    printf("%zu cases, seed %llu\n", plan_.size(), static_cast<unsigned long long>(seed_));
-    fflush(stdout);
-    int failures = 0;
-    for (uint64_t i = 0; i < plan_.size() && failures < 20; i++) {
-      if (only != 0 && i != only) continue;
-      failures += OneCase(i) ? 0 : 1;
+    return true;
+  }
+
+  // From where its predecessor died.
+  int Run() {
+    Board::Worker& self = board_->workers[index_];
+    while (true) {
+      const uint64_t at = self.next.load();
+      const uint64_t i = at * settings_.jobs + index_;
+      if (i >= chosen_.size() || board_->failures >= kMaxFailures) return 0;
+      if (!OneCase(chosen_[i])) board_->failures++;
+      board_->done++;
+      self.next = at + 1;
     }
-    Report();
-    return failures == 0;
   }
 
  private:
-  Examination Try(const Damage* damage, uint64_t number) {
-    std::string path = dir_.path() + "/damaged";
-    CopyDirectory(specimen_.path, path);
-    if (damage != nullptr) Apply(*damage, path);
-    return Examine(specimen_, path, number % 3 == 1, number % 4 == 0);
+  struct Plan {
+    size_t specimen;
+    std::vector<Damage> damages;
+  };
+
+  void Add(const std::string& layout, bool closed) {
+    const uint64_t seed = settings_.seed + specimens_.size();
+    specimens_.push_back(MakeSpecimen(layout, closed, seed));
+    Random random(seed);
+    plans_.push_back({specimens_.size() - 1, PlanDamage(specimens_.back().files, &random)});
   }
 
-  bool OneCase(uint64_t i) {
-    const Damage& damage = plan_[i];
-    snprintf(current_case, sizeof(current_case), "case %llu of seed %llu, %llu flips: %s",
-             static_cast<unsigned long long>(i), static_cast<unsigned long long>(seed_),
-             static_cast<unsigned long long>(flips_), damage.ToString().c_str());
-    alarm(60);
-    Examination result = Try(&damage, i);
-    alarm(0);
-    FileClass file_class = ClassOf(damage.file);
-    counts_[static_cast<int>(file_class)][damage.kind == Damage::Kind::kFlipBit ? 0 : 1]
-           [static_cast<int>(result.verdict)]++;
-    if (!result.wrong && result.verdict == Verdict::kLogTailLost &&
-        (file_class != FileClass::kWal || forbid_log_loss_)) {
-      result.wrong = "the end of the log is lost without an error";
+  // Case numbers: the plans one behind the other. Of a part, all that are rare and an even share of the rest.
+  void Choose() {
+    uint64_t total = 0;
+    std::vector<uint64_t> rare, common;
+    for (const Plan& plan : plans_) {
+      const size_t few = RareDamages(plan.damages);
+      for (size_t i = 0; i < plan.damages.size(); i++, total++) (i < few ? rare : common).push_back(total);
     }
-    if (!result.wrong) return true;
-    fprintf(stderr, "FAILED: %s: %s\n", current_case, result.wrong->c_str());
+    board_->total = total;
+    if (settings_.only) {
+      chosen_ = {*settings_.only};
+      return;
+    }
+    Random random(settings_.seed);
+    const uint64_t wanted = settings_.cases == 0 ? total : settings_.cases;
+    const auto sample = [&](const std::vector<uint64_t>& from, uint64_t n) {
+      if (n == 0) return;
+      const double step = std::max(1.0, static_cast<double>(from.size()) / static_cast<double>(n));
+      const double start = static_cast<double>(random.Uniform(1000)) / 1000 * (step - 1);
+      for (double at = start; at < static_cast<double>(from.size()); at += step) {
+        chosen_.push_back(from[static_cast<size_t>(at)]);
+      }
+    };
+    // At most a quarter, when there is room for little.
+    sample(rare, std::min<uint64_t>(rare.size(), std::max<uint64_t>(wanted / 4, 1)));
+    if (chosen_.size() < wanted) sample(common, wanted - chosen_.size());
+  }
+
+  Treatment TreatmentOf(uint64_t number) const {
+    using Mode = rocksdb::WALRecoveryMode;
+    Treatment treatment;
+    Random random(number * 31 + settings_.seed);
+    treatment.read_only = random.OneIn(6);
+    treatment.compact = random.OneIn(6);
+    treatment.repair = Ours() && !treatment.read_only && random.OneIn(3);
+    if (random.OneIn(5)) treatment.mode = Mode::kTolerateCorruptedTailRecords;
+    if (random.OneIn(10)) treatment.mode = Mode::kAbsoluteConsistency;
+    return treatment;
+  }
+
+  std::optional<std::string> Judge(const Specimen& specimen, const Damage& damage,
+                                   const Treatment& treatment, const Examination& result) const {
+    if (result.wrong) return result.wrong;
+    const std::string& file = specimen.files[damage.file].first;
+    const bool log = ClassOf(file) == FileClass::kWal;
+    if (!log && result.verdict == Verdict::kLogTailLost) return "the end of the log is lost";
+    if (!log || !settings_.forbid_log_loss) return std::nullopt;
+    // A database that was closed knows where its logs end.
+    const bool reaches_end = !specimen.closed && file == specimen.log &&
+                             damage.End(specimen.files) > specimen.last_group;
+    if (result.verdict == Verdict::kLogTailLost && !reaches_end) {
+      return "a part of the log is lost without an error";
+    }
+    if (damage.kind != Damage::Kind::kFlipBit) return std::nullopt;
+    if (treatment.mode == rocksdb::WALRecoveryMode::kAbsoluteConsistency &&
+        result.verdict != Verdict::kOpenError) {
+      return "kAbsoluteConsistency accepts a flipped bit in the log";
+    }
+    if (reaches_end) return std::nullopt;
+    const std::string text = result.open.ToString();
+    if (!result.open.IsCorruption() || text.find(file + " at offset ") == std::string::npos) {
+      return "a flipped bit in the log is not reported as Corruption with its place: " + text;
+    }
+    return std::nullopt;
+  }
+
+  bool OneCase(uint64_t number) {
+    size_t p = 0;
+    uint64_t first = 0;
+    while (p + 1 < plans_.size() && number - first >= plans_[p].damages.size()) {
+      first += plans_[p++].damages.size();
+    }
+    const Specimen& specimen = specimens_[plans_[p].specimen];
+    if (number - first >= plans_[p].damages.size()) return true;  // another run's had more bytes
+    const Damage& damage = plans_[p].damages[number - first];
+    snprintf(board_->workers[index_].text, sizeof(Board::Worker::text),
+             "case %llu of seed %llu (%s, %s): %s", static_cast<unsigned long long>(number),
+             static_cast<unsigned long long>(settings_.seed), specimen.layout.c_str(),
+             specimen.closed ? "closed" : "killed", damage.ToString(specimen.files).c_str());
+    Files files = specimen.files;
+    Apply(damage, &files);
+    uint64_t size = 0;
+    for (const auto& [name, bytes] : files) size += bytes.size();
+    Treatment treatment = TreatmentOf(number);
+    const FileClass damaged = ClassOf(specimen.files[damage.file].first);
+    treatment.repair_exactly = damaged == FileClass::kManifest || damaged == FileClass::kCurrent;
+    const uint64_t before = AllocatedBytes();
+    ResetPeak();
+    alarm(kHangSeconds);
+    Examination result = laboratory_.Examine(specimen, files, treatment);
+    alarm(0);
+    const uint64_t peak = PeakBytes() - before;
+    if (peak > board_->peak) board_->peak = peak;
+    board_->repaired += result.repaired ? 1 : 0;
+    board_->counts[static_cast<int>(ClassOf(specimen.files[damage.file].first))]
+                  [static_cast<int>(damage.kind)][static_cast<int>(result.verdict)]++;
+    std::optional<std::string> wrong = Judge(specimen, damage, treatment, result);
+    if (!wrong && peak > size + kSpareMemory) {
+      wrong = "took " + std::to_string(peak >> 20) + " MB of memory";
+    }
+    if (!wrong) return true;
+    const std::string where = dir_ + "/case-" + std::to_string(number);
+    Save(files, where);
+    fprintf(stderr, "FAILED: %s: %s\n  files: %s\n", board_->workers[index_].text, wrong->c_str(),
+            where.c_str());
     return false;
   }
 
-  void Report() const {
-    printf("%-10s %-10s", "file", "damage");
-    for (int v = 0; v < 4; v++) printf("%15s", VerdictName(static_cast<Verdict>(v)));
-    printf("\n");
-    for (int c = 0; c < 5; c++) {
-      for (int kind = 0; kind < 2; kind++) {
-        printf("%-10s %-10s", ClassName(static_cast<FileClass>(c)), kind == 0 ? "bit" : "length");
-        for (int v = 0; v < 4; v++) printf("%15d", counts_[c][kind][v]);
-        printf("\n");
-      }
+  static void Save(const Files& files, const std::string& where) {
+    std::filesystem::create_directories(where);
+    for (const auto& [name, bytes] : files) {
+      std::ofstream(where + "/" + name, std::ios::binary) << bytes;
     }
   }
 
-  const uint64_t seed_;
-  const uint64_t flips_;
-  const bool forbid_log_loss_;
-  TempDir dir_;
-  Specimen specimen_;
-  std::vector<Damage> plan_;
-  int counts_[5][2][4] = {};
+  const Settings settings_;
+  const unsigned index_;
+  Board* const board_;
+  const std::string dir_;
+  std::vector<Specimen> specimens_;
+  std::vector<Plan> plans_;
+  std::vector<uint64_t> chosen_;
+  Laboratory laboratory_;
 };
+
+void Report(const Board& board) {
+  printf("%-10s %-12s", "file", "damage");
+  for (int v = 0; v < kVerdicts; v++) printf("%15s", VerdictName(static_cast<Verdict>(v)));
+  printf("\n");
+  for (int c = 0; c < kFileClasses; c++) {
+    for (int k = 0; k < Damage::kKinds; k++) {
+      printf("%-10s %-12s", ClassName(static_cast<FileClass>(c)),
+             KindName(static_cast<Damage::Kind>(k)));
+      for (int v = 0; v < kVerdicts; v++) {
+        printf("%15llu", static_cast<unsigned long long>(board.counts[c][k][v].load()));
+      }
+      printf("\n");
+    }
+  }
+}
+
+// Each worker makes the specimens for itself, so that no thread has to survive a fork.
+pid_t StartWorker(const Settings& settings, unsigned index, Board* board, const std::string& dir) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child != 0) return child;
+  this_worker = &board->workers[index];
+  snprintf(this_worker->text, sizeof(this_worker->text), "while the specimens are made");
+  GuardProcess();
+  Worker worker(settings, index, board, dir);
+  snprintf(this_worker->text, sizeof(this_worker->text), "an undamaged specimen");
+  if (index == 0 && this_worker->next == 0 && !worker.CheckWhole()) {
+    board->failures = kMaxFailures;
+    _exit(1);
+  }
+  _exit(worker.Run());
+}
+
+bool RunAll(const Settings& settings, TempDir* dir) {
+  void* shared = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return false;
+  Board* const board = new (shared) Board();
+  std::vector<pid_t> workers;
+  for (unsigned i = 0; i < settings.jobs; i++) {
+    workers.push_back(StartWorker(settings, i, board, dir->path()));
+  }
+  int status = 0;
+  for (pid_t ended = wait(&status); ended > 0; ended = wait(&status)) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+    const auto it = std::find(workers.begin(), workers.end(), ended);
+    const auto index = static_cast<unsigned>(it - workers.begin());
+    if (++board->failures >= kMaxFailures) continue;
+    board->workers[index].next++;  // behind the case that it died of
+    *it = StartWorker(settings, index, board, dir->path());
+  }
+  printf("%llu of %llu cases, seed %llu, %llu repaired, at most %.1f MB of memory\n",
+         static_cast<unsigned long long>(board->done.load()),
+         static_cast<unsigned long long>(board->total.load()),
+         static_cast<unsigned long long>(settings.seed),
+         static_cast<unsigned long long>(board->repaired.load()),
+         static_cast<double>(board->peak.load()) / (1 << 20));
+  Report(*board);
+  return board->failures == 0;
+}
 
 int Main(int argc, char** argv) {
   Flags flags(argc, argv);
-  uint64_t seed = flags.Number("seed", 1);
-  uint64_t flips = flags.Number("flips", 500);
-  uint64_t only = flags.Number("case", 0);
-  bool forbid = flags.String("log-loss", "allow") == "forbid";
+  Settings settings;
+  settings.seed = flags.Number("seed", 1);
+  settings.cases = flags.Number("cases", 2000);
+  const uint64_t only = flags.Number("case", UINT64_MAX);
+  if (only != UINT64_MAX) settings.only = only;
+  settings.layout = flags.String("layout", "");
+  settings.jobs = static_cast<unsigned>(flags.Number("jobs", std::thread::hardware_concurrency()));
+  settings.jobs = std::clamp(settings.jobs, 1u, 64u);
+  settings.forbid_log_loss = flags.String("log-loss", Ours() ? "forbid" : "allow") == "forbid";
   flags.RejectUnknown();
-  GuardProcess();
-  return CorruptionTest(seed, flips, forbid).Run(only) ? 0 : 1;
+  TempDir dir("corruption");
+  if (RunAll(settings, &dir)) return 0;
+  dir.Keep();
+  return 1;
 }
 
 }  // namespace

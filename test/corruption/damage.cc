@@ -2,22 +2,80 @@
 #include "corruption/damage.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <cstddef>
 
 namespace compassdb_test {
 
-namespace fs = std::filesystem;
+namespace {
 
-std::string Damage::ToString() const {
-  switch (kind) {
-    case Kind::kFlipBit:
-      return file + ": bit " + std::to_string(bit) + " of byte " + std::to_string(offset);
-    case Kind::kTruncate: return file + ": truncated to " + std::to_string(offset);
-    case Kind::kEmpty: return file + ": emptied";
-    case Kind::kRemove: return file + ": removed";
+using Kind = Damage::Kind;
+
+// Where a table file has what every read depends on: [from, to) around each magic number.
+struct Landmark {
+  const char* magic;
+  uint32_t before;
+  uint32_t behind;
+};
+constexpr Landmark kLandmarks[] = {
+    {"CmpsPhF1", 0, 36},     // the file's header
+    {"CmpsPie1", 136, 8},    // a piece's footer
+    {"CmpsDir1", 0, 400},    // a directory
+    {"cmprunv1", 0, 28},
+};
+
+std::vector<bool> EveryBitOf(const std::string& name, const std::string& bytes) {
+  const bool all = ClassOf(name) == FileClass::kWal || ClassOf(name) == FileClass::kManifest ||
+                   ClassOf(name) == FileClass::kCurrent;
+  std::vector<bool> every(bytes.size(), all);
+  if (ClassOf(name) != FileClass::kTable) return every;
+  for (const Landmark& landmark : kLandmarks) {
+    for (size_t at = bytes.find(landmark.magic); at != std::string::npos;
+         at = bytes.find(landmark.magic, at + 1)) {
+      const size_t from = at < landmark.before ? 0 : at - landmark.before;
+      const size_t to = std::min(bytes.size(), at + landmark.behind);
+      std::fill(every.begin() + static_cast<ptrdiff_t>(from),
+                every.begin() + static_cast<ptrdiff_t>(to), true);
+    }
+  }
+  return every;
+}
+
+// Another file of the same kind, or the file itself.
+uint32_t Neighbour(const Files& files, uint32_t file) {
+  for (uint32_t i = 0; i < files.size(); i++) {
+    const uint32_t other = (file + 1 + i) % static_cast<uint32_t>(files.size());
+    if (ClassOf(files[other].first) == ClassOf(files[file].first)) return other;
   }
   return file;
+}
+
+void Page(const std::string& bytes, uint32_t offset, std::string* page) {
+  *page = offset < bytes.size() ? bytes.substr(offset, kDamagePage) : std::string();
+}
+
+}  // namespace
+
+const char* KindName(Kind kind) {
+  static const char* const kNames[] = {"flip", "truncate", "zero page", "swap pages", "stale page", "remove"};
+  return kNames[static_cast<int>(kind)];
+}
+
+std::string Damage::ToString(const Files& files) const {
+  return files[file].first + ": " + KindName(kind) + " at " + std::to_string(offset) + " (" +
+         std::to_string(other) + ")";
+}
+
+uint64_t Damage::Begin() const { return kind == Kind::kRemove ? 0 : offset; }
+
+uint64_t Damage::End(const Files& files) const {
+  const uint64_t size = files[file].second.size();
+  switch (kind) {
+    case Kind::kFlipBit: return offset + 1;
+    case Kind::kZeroPage:
+    case Kind::kStalePage: return std::min<uint64_t>(size, offset + kDamagePage);
+    case Kind::kSwapPages: return std::min<uint64_t>(size, other + kDamagePage);
+    default: return size;
+  }
 }
 
 FileClass ClassOf(const std::string& file) {
@@ -28,7 +86,7 @@ FileClass ClassOf(const std::string& file) {
   if (ends_with(".log")) return FileClass::kWal;
   if (file.rfind("MANIFEST", 0) == 0) return FileClass::kManifest;
   if (file == "CURRENT") return FileClass::kCurrent;
-  if (ends_with(".ph") || ends_with(".sst")) return FileClass::kTable;
+  if (ends_with(".ph") || ends_with(".sst") || ends_with(".blob")) return FileClass::kTable;
   return FileClass::kOther;
 }
 
@@ -37,55 +95,66 @@ const char* ClassName(FileClass c) {
   return kNames[static_cast<int>(c)];
 }
 
-std::vector<Damage> PlanDamage(const std::string& directory, uint64_t flips, Random* random) {
-  std::vector<std::pair<std::string, uint64_t>> files;
-  uint64_t total = 0;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    if (!entry.is_regular_file()) continue;
-    files.emplace_back(entry.path().filename().string(), entry.file_size());
-    total += entry.file_size();
-  }
-  std::sort(files.begin(), files.end());
+std::vector<Damage> PlanDamage(const Files& files, Random* random) {
   std::vector<Damage> plan;
-  for (const auto& [file, size] : files) {
-    uint64_t share = total == 0 ? 0 : flips * size / total;
-    uint64_t count = std::min<uint64_t>(size * 8, std::max(share, flips / 50));
-    for (uint64_t i = 0; i < count; i++) {
-      // Evenly spread, with a random place inside each stretch.
-      uint64_t first = size * 8 * i / count;
-      uint64_t last = size * 8 * (i + 1) / count - 1;
-      uint64_t at = random->Range(first, std::max(first, last));
-      plan.push_back({Damage::Kind::kFlipBit, file, at / 8, static_cast<int>(at % 8)});
+  for (uint32_t f = 0; f < files.size(); f++) {
+    const auto size = static_cast<uint32_t>(files[f].second.size());
+    plan.push_back({Kind::kRemove, f, 0, 0});
+    for (uint32_t at = 0; at < size; at += kDamagePage) {
+      plan.push_back({Kind::kZeroPage, f, at, 0});
+      if (at + kDamagePage < size) plan.push_back({Kind::kSwapPages, f, at, at + kDamagePage});
+      plan.push_back({Kind::kStalePage, f, at, Neighbour(files, f)});
     }
-    if (size > 1) {
-      for (uint64_t length : {uint64_t{1}, size / 2, size - 1}) {
-        plan.push_back({Damage::Kind::kTruncate, file, length, 0});
-      }
-      for (uint64_t i = 0; i < std::max<uint64_t>(flips / 200, 4); i++) {
-        plan.push_back({Damage::Kind::kTruncate, file, random->Uniform(size), 0});
+  }
+  for (uint32_t f = 0; f < files.size(); f++) {
+    const auto& [name, bytes] = files[f];
+    const std::vector<bool> every = EveryBitOf(name, bytes);
+    for (uint32_t at = 0; at < bytes.size(); at++) {
+      plan.push_back({Kind::kTruncate, f, at, 0});
+      const auto some = static_cast<uint32_t>(random->Uniform(8));
+      for (uint32_t bit = 0; bit < 8; bit++) {
+        if (every[at] || bit == some || bit == (some + 3) % 8) {
+          plan.push_back({Kind::kFlipBit, f, at, bit});
+        }
       }
     }
-    plan.push_back({Damage::Kind::kEmpty, file, 0, 0});
-    plan.push_back({Damage::Kind::kRemove, file, 0, 0});
   }
   return plan;
 }
 
-void Apply(const Damage& damage, const std::string& directory) {
-  const std::string path = directory + "/" + damage.file;
+size_t RareDamages(const std::vector<Damage>& plan) {
+  const auto common = std::find_if(plan.begin(), plan.end(), [](const Damage& damage) {
+    return damage.kind == Kind::kTruncate || damage.kind == Kind::kFlipBit;
+  });
+  return static_cast<size_t>(common - plan.begin());
+}
+
+void Apply(const Damage& damage, Files* files) {
+  std::string& bytes = (*files)[damage.file].second;
+  std::string page, second;
   switch (damage.kind) {
-    case Damage::Kind::kFlipBit: {
-      std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-      file.seekg(static_cast<std::streamoff>(damage.offset));
-      char byte = static_cast<char>(file.get());
-      byte = static_cast<char>(byte ^ (1 << damage.bit));
-      file.seekp(static_cast<std::streamoff>(damage.offset));
-      file.put(byte);
+    case Kind::kFlipBit:
+      bytes[damage.offset] = static_cast<char>(bytes[damage.offset] ^ (1 << damage.other));
       break;
-    }
-    case Damage::Kind::kTruncate: fs::resize_file(path, damage.offset); break;
-    case Damage::Kind::kEmpty: fs::resize_file(path, 0); break;
-    case Damage::Kind::kRemove: fs::remove(path); break;
+    case Kind::kTruncate: bytes.resize(damage.offset); break;
+    case Kind::kZeroPage:
+      Page(bytes, damage.offset, &page);
+      bytes.replace(damage.offset, page.size(), page.size(), '\0');
+      break;
+    case Kind::kSwapPages:
+      // The second may be the short one at the end: then that much of the first takes its place.
+      Page(bytes, damage.other, &second);
+      page = bytes.substr(damage.offset, second.size());
+      bytes.replace(damage.offset, second.size(), second);
+      bytes.replace(damage.other, page.size(), page);
+      break;
+    case Kind::kStalePage:
+      Page(damage.other == damage.file ? bytes : (*files)[damage.other].second,
+           damage.other == damage.file ? 0 : damage.offset, &page);
+      page.resize(std::min<size_t>(kDamagePage, bytes.size() - damage.offset));
+      bytes.replace(damage.offset, page.size(), page);
+      break;
+    case Kind::kRemove: files->erase(files->begin() + damage.file); break;
   }
 }
 

@@ -3,33 +3,48 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/random.h"
 
 namespace compassdb_test {
 
-// One harm done to one file of a closed database.
-struct Damage {
-  enum class Kind { kFlipBit, kTruncate, kEmpty, kRemove };
-  Kind kind = Kind::kFlipBit;
-  std::string file;     // name inside the directory
-  uint64_t offset = 0;  // of the flipped byte; the new length for kTruncate
-  int bit = 0;
+// The files of a closed (or killed) database: names inside its directory, and bytes. Sorted by name.
+using Files = std::vector<std::pair<std::string, std::string>>;
 
-  std::string ToString() const;
+// One harm done to one file.
+struct Damage {
+  enum class Kind { kFlipBit, kTruncate, kZeroPage, kSwapPages, kStalePage, kRemove };
+  static constexpr int kKinds = 6;
+  Kind kind = Kind::kFlipBit;
+  uint32_t file = 0;    // index in Files
+  uint32_t offset = 0;  // of the flipped byte or the page; the new length for kTruncate
+  // The bit; the page that is swapped with; the file whose page is there instead.
+  uint32_t other = 0;
+
+  std::string ToString(const Files& files) const;
+  // The first byte that may differ, and the one behind the last.
+  uint64_t Begin() const;
+  uint64_t End(const Files& files) const;
 };
+const char* KindName(Damage::Kind kind);
+
+inline constexpr uint32_t kDamagePage = 512;
 
 // What a file is, by its name, as far as the test's expectations differ.
 enum class FileClass { kWal, kManifest, kCurrent, kTable, kOther };
+inline constexpr int kFileClasses = 5;
 FileClass ClassOf(const std::string& file);
 const char* ClassName(FileClass c);
 
-// About `flips` bit flips spread evenly over the bytes of all files, each file
-// getting a fair minimum (a short one, all its bits), and truncations at many
-// lengths, emptying and removal of each file.
-std::vector<Damage> PlanDamage(const std::string& directory, uint64_t flips, Random* random);
+// Every bit of logs, manifest, CURRENT, and of the headers, footers and directories in table files; two
+// bits of every other byte; every truncation; every page zeroed, swapped with the next one, and
+// replaced by what another file of its kind has there; every file removed. Pages and removals first.
+std::vector<Damage> PlanDamage(const Files& files, Random* random);
+// How many of those are at the front.
+size_t RareDamages(const std::vector<Damage>& plan);
 
-void Apply(const Damage& damage, const std::string& directory);
+void Apply(const Damage& damage, Files* files);
 
 }  // namespace compassdb_test

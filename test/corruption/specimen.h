@@ -3,7 +3,7 @@
 
 #include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,36 +13,44 @@
 
 namespace compassdb_test {
 
-// A small closed database with everything in it: two families, several levels,
-// range deletions, merges, compressed blocks, and a write-ahead log with batches that
-// no table holds. And what it must answer: `states[i]` after the first i of the
-// batches in the log (the last one is the truth).
+// A small database with everything in it: two families, several levels, range deletions, merges,
+// compressed blocks, and a write-ahead log with batches that no table holds. And what it must answer:
+// `states[i]` after the first i of the batches in the log (the last one is the truth).
 struct Specimen {
   using State = std::vector<std::map<std::string, std::string>>;  // by family
-  std::string path;
+  std::string layout;
+  // Closed properly; else the files are those of a process that was killed.
+  bool closed = true;
+  Files files;
   std::vector<State> states;
+  // Values that a key ever had, by family; not of keys that were merged.
+  std::vector<std::map<std::string, std::set<std::string>>> ever;
+  // The newest log, and where its last group of records begins: damage from there on cannot be told from
+  // a torn tail.
+  std::string log;
+  uint64_t last_group = 0;
 };
 
 // Fails the program when the database cannot be made.
-Specimen MakeSpecimen(const std::string& path, uint64_t seed);
+Specimen MakeSpecimen(const std::string& layout, bool closed, uint64_t seed);
 
-// What came of one damaged database.
-enum class Verdict {
-  kOpenError,   // refused with an error
-  kReadError,   // opened; some reads failed with an error, the others were right
-  kExact,       // everything right
-  kLogTailLost, // the state after fewer batches of the log, and no error
+// What making and examining share.
+inline constexpr int kSpecimenFamilies = 2;
+inline constexpr int kSpecimenKeys = 250;
+
+struct Opened {
+  std::unique_ptr<rocksdb::DB> db;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::Status status;
+
+  ~Opened() { Close(); }
+  void Close();
 };
-const char* VerdictName(Verdict verdict);
-
-struct Examination {
-  Verdict verdict = Verdict::kExact;
-  std::optional<std::string> wrong;  // wrong data: must never happen
-};
-
-// Opens (read-only or not) and reads everything in several ways; with `compact`
-// also after a compaction of everything, which must not turn damage into data.
-Examination Examine(const Specimen& specimen, const std::string& path, bool read_only,
-                    bool compact);
+rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode);
+std::vector<rocksdb::ColumnFamilyDescriptor> SpecimenFamilies(const std::string& layout);
+void OpenSpecimen(const rocksdb::DBOptions& options, const std::string& path,
+                  const std::string& layout, bool read_only, Opened* out);
+// Ends the program if the test's own work fails.
+void Must(const rocksdb::Status& s, const char* what);
 
 }  // namespace compassdb_test

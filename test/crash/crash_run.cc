@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "support/layout.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -13,7 +14,10 @@ namespace {
 
 constexpr char kPath[] = "/disk/db";
 constexpr char kSecondPath[] = "/disk/second";
+constexpr char kLogPath[] = "/disk/logs";
 constexpr int kThird = 2;
+
+bool Ours() { return std::string(Traits().name) == "compassdb"; }
 
 Profile CrashProfile() {
   Profile p;
@@ -39,6 +43,7 @@ CrashRun::CrashRun(const Options& options)
   if (options.directory_exists) {
     disk_.MakeDirectory(kPath);
     disk_.MakeDirectory(kSecondPath);
+    disk_.MakeDirectory(kLogPath);
   }
   disk_.LeaveOut(options.left_out);
   tuning_.seed = 1;
@@ -46,11 +51,18 @@ CrashRun::CrashRun(const Options& options)
 
 CrashRun::~CrashRun() { Close(); }
 
+rocksdb::ColumnFamilyOptions CrashRun::FamilyOptions(int slot) const {
+  rocksdb::ColumnFamilyOptions options =
+      TunedFamilyOptions(tuning_, profile_.families[slot], slot);
+  ApplyLayout(options_.layout, &options);
+  return options;
+}
+
 Status CrashRun::Open() {
   using Mode = rocksdb::WALRecoveryMode;
   if (tuning_.seed % 3 == 0) {
     Status s = OpenWithMode(Mode::kTolerateCorruptedTailRecords);
-    if (!s.IsCorruption()) return s;
+    if (!s.IsCorruption() || Ours()) return s;
   }
   return OpenWithMode(Mode::kPointInTimeRecovery);
 }
@@ -63,14 +75,14 @@ Status CrashRun::OpenWithMode(rocksdb::WALRecoveryMode mode) {
   options.max_bgerror_resume_count = 0;
   options.wal_recovery_mode = mode;
   if (options_.seed % 2 == 1) options.db_paths = {{kPath, 32 << 10}, {kSecondPath, UINT64_MAX}};
+  if (options_.seed % 3 == 1) options.wal_dir = kLogPath;
   // Not there yet, or a dead disk: the names do not matter then.
   std::vector<std::string> names;
   rocksdb::DB::ListColumnFamilies(options, kPath, &names).PermitUncheckedError();
   bool third = std::find(names.begin(), names.end(), FamilyName(kThird)) != names.end();
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (int slot = 0; slot < (third ? 3 : 2); slot++) {
-    families.emplace_back(FamilyName(slot),
-                          TunedFamilyOptions(tuning_, profile_.families[slot], slot));
+    families.emplace_back(FamilyName(slot), FamilyOptions(slot));
   }
   rocksdb::DB* db = nullptr;
   handles_.clear();
@@ -153,8 +165,7 @@ Status CrashRun::ChangeFamily() {
     history_.DropFamily(kThird);
   } else {
     rocksdb::ColumnFamilyHandle* handle = nullptr;
-    s = db_->CreateColumnFamily(TunedFamilyOptions(tuning_, profile_.families[kThird], kThird),
-                                FamilyName(kThird), &handle);
+    s = db_->CreateColumnFamily(FamilyOptions(kThird), FamilyName(kThird), &handle);
     if (!s.ok()) return s;
     handles_.push_back(handle);
     history_.CreateFamily(kThird);
@@ -203,9 +214,9 @@ std::optional<std::string> CrashRun::Work() {
 }
 
 std::optional<std::string> CrashRun::Life(uint64_t cut_at_change, uint64_t cut_at_sync,
-                                          compassdb::CutMode mode) {
+                                          const Cut& cut) {
   tuning_.seed = random_.Next() | 1;
-  disk_.Arm(cut_at_change, cut_at_sync, random_.Next(), mode);
+  disk_.Arm(cut_at_change, cut_at_sync, random_.Next(), cut);
   Status s = Open();
   std::optional<std::string> wrong;
   if (s.ok()) {
@@ -219,8 +230,10 @@ std::optional<std::string> CrashRun::Life(uint64_t cut_at_change, uint64_t cut_a
   syncs_ = disk_.syncs();
   std::string where = disk_.cut_at();
   Close();
-  if (!wrong) wrong = Verify(mode);
-  if (wrong) *wrong += " (power cut before: " + where + ")";
+  // The kernel keeps what a process that died had written.
+  if (cut.kill) history_.PromiseAll();
+  if (!wrong) wrong = Verify(cut);
+  if (wrong) *wrong += (cut.kill ? " (killed before: " : " (power cut before: ") + where + ")";
   return wrong;
 }
 
@@ -246,22 +259,43 @@ std::optional<std::string> CrashRun::ReadAll(std::vector<Entries>* families) {
   return std::nullopt;
 }
 
-std::optional<std::string> CrashRun::Verify(compassdb::CutMode mode) {
+void CrashRun::Restart() {
+  disk_.Restart();
+  states_.push_back(disk_.Fingerprint());
+}
+
+std::optional<std::string> CrashRun::Reopen() {
+  const LogDamage logs = disk_.Logs();
+  // The log of a database that never came to be is not read.
+  const bool exists = disk_.env()->FileExists(std::string(kPath) + "/CURRENT").ok();
+  if (Ours() && exists && random_.OneIn(3)) {
+    Status s = OpenWithMode(rocksdb::WALRecoveryMode::kAbsoluteConsistency);
+    if (s.ok() && logs.newest_torn) return "kAbsoluteConsistency opened the torn " + logs.newest;
+    if (s.ok()) return std::nullopt;
+    if (!s.IsCorruption() || !logs.any) {
+      return "kAbsoluteConsistency refuses whole logs: " + s.ToString();
+    }
+  }
+  Status s = Open();
+  if (s.ok()) return std::nullopt;
+  return "open after a cut: " + s.ToString();
+}
+
+std::optional<std::string> CrashRun::Verify(const Cut& cut) {
   // A third of the recoveries are themselves cut short, some of them twice.
   for (int further = random_.OneIn(3) ? static_cast<int>(random_.Range(1, 2)) : 0; further > 0;
        further--) {
-    disk_.Restart();
-    disk_.Arm(random_.Range(1, 25), 0, random_.Next(), mode);
+    Restart();
+    disk_.Arm(random_.Range(1, 25), 0, random_.Next(), cut);
     Status s = Open();
     if (!s.ok() && !disk_.IsDown()) return "open after a cut: " + s.ToString();
     disk_.CutNow();
     cuts_++;
     Close();
   }
-  disk_.Restart();
-  disk_.Arm(0, 0, random_.Next(), mode);
-  Status s = Open();
-  if (!s.ok()) return "open after a cut: " + s.ToString();
+  Restart();
+  disk_.Arm(0, 0, random_.Next(), {.mode = cut.mode});
+  if (std::optional<std::string> wrong = Reopen()) return wrong;
   std::vector<Entries> families;
   std::optional<std::string> wrong = CheckFamilies();
   if (!wrong) wrong = ReadAll(&families);
@@ -270,13 +304,16 @@ std::optional<std::string> CrashRun::Verify(compassdb::CutMode mode) {
   // another cut.
   bool clean = random_.OneIn(2);
   if (!clean) {
-    s = db_->SyncWAL();
-    if (!s.ok() && !wrong) wrong = "SyncWAL after recovery: " + s.ToString();
+    // RocksDB leaves it to the next sync.
+    if (!Ours() || random_.OneIn(2)) {
+      Status s = db_->SyncWAL();
+      if (!s.ok() && !wrong) wrong = "SyncWAL after recovery: " + s.ToString();
+    }
     disk_.CutNow();
     cuts_++;
   }
   Close();
-  if (!clean) disk_.Restart();
+  if (!clean) Restart();
   return wrong;
 }
 

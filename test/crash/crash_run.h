@@ -20,9 +20,11 @@ namespace compassdb_test {
 //    (over families too), none invented, none missing before a surviving one;
 //  - the prefix holds every batch acknowledged with sync, before a SyncWAL, or
 //    before a Flush;
-//  - Open succeeds (in kTolerateCorruptedTailRecords it may refuse a log with a hole in its
-//    unsynced part, as RocksDB's does; kPointInTimeRecovery must then open it).
-// Every second database has its tables in two directories.
+//  - Open succeeds (RocksDB's kTolerateCorruptedTailRecords may refuse a log with a hole in its
+//    unsynced part; its kPointInTimeRecovery must then open it);
+//  - kAbsoluteConsistency refuses a torn log, and opens when all logs are whole;
+//  - what was found is durable: another cut right after the opening does not lose it.
+// Every second database has its tables in two directories, every third its logs in one of their own.
 // Everything but thread timing follows from the seed. Thread safety: none.
 class CrashRun {
  public:
@@ -30,6 +32,7 @@ class CrashRun {
     uint64_t seed = 1;
     int operations = 150;  // at most, between two cuts
     SyncKind left_out = SyncKind::kNone;
+    std::string layout = "tuned";  // of Layouts()
     // The database's directory is there, durably; else the engine has to make
     // it so before it promises anything.
     bool directory_exists = false;
@@ -41,14 +44,16 @@ class CrashRun {
   // One life of the database: open, write until the power goes (before change
   // or sync number so-and-so, counted from the start of the opening; 0: only at the
   // end), restart, reopen, check. Tells what is wrong, if anything.
-  std::optional<std::string> Life(uint64_t cut_at_change, uint64_t cut_at_sync,
-                                  compassdb::CutMode mode);
+  std::optional<std::string> Life(uint64_t cut_at_change, uint64_t cut_at_sync, const Cut& cut);
+  // How the disk looked after each of the cuts.
+  const std::vector<uint64_t>& states() const { return states_; }
   // Of the last life, up to the cut.
   uint64_t changes() const { return changes_; }
   uint64_t syncs() const { return syncs_; }
   uint64_t cuts() const { return cuts_; }
 
  private:
+  rocksdb::ColumnFamilyOptions FamilyOptions(int slot) const;
   rocksdb::Status Open();
   rocksdb::Status OpenWithMode(rocksdb::WALRecoveryMode mode);
   void Close();
@@ -63,7 +68,10 @@ class CrashRun {
   // power went in between.
   std::optional<std::string> CheckFamilies();
   // Reopens, perhaps with further cuts during recovery, and compares.
-  std::optional<std::string> Verify(compassdb::CutMode mode);
+  std::optional<std::string> Verify(const Cut& cut);
+  // With the power back on. Nothing when it opened as it should have.
+  std::optional<std::string> Reopen();
+  void Restart();
   std::optional<std::string> ReadAll(std::vector<Entries>* families);
 
   const Options options_;
@@ -80,6 +88,7 @@ class CrashRun {
   uint64_t changes_ = 0;
   uint64_t syncs_ = 0;
   uint64_t cuts_ = 0;
+  std::vector<uint64_t> states_;
 };
 
 }  // namespace compassdb_test

@@ -3,90 +3,114 @@
 // Simulated power cuts. Fault model: see env/memory_file_system.h; what is
 // checked: see crash_run.h.
 //
-//   crash_test --mode=random --seed=1 --cuts=1000   cuts at random changes of one long life
-//   crash_test --mode=syncs --seed=1 --cuts=1000    fresh databases; at every sync in turn
-//   crash_test --mode=canary [--leave-out=wal]      each kind of sync left out must be noticed
+//   crash_test --mode=random --seed=1 --cuts=1000    cuts at random changes of one long life
+//   crash_test --mode=changes --seed=1 --cuts=1000   fresh databases; at every change in turn
+//   crash_test --mode=syncs --seed=1 --cuts=1000     the same at every sync
+//   crash_test --mode=canary [--leave-out=wal]       each kind of sync left out must be noticed
 //
-// --directory=fresh|existing: the database's directory has to be made, or is there.
+// --layout=NAME: one of support/layout.h instead of all in turn. --directory=fresh|existing: the
+// database's directory has to be made, or is there. Told at the end: how many cuts, and in how many
+// distinct states they left the disk (see Disk::Fingerprint).
 
 #include <cstdio>
+#include <unordered_set>
 
 #include "crash/crash_run.h"
 #include "support/flags.h"
+#include "support/layout.h"
 
 namespace compassdb_test {
 namespace {
 
 using compassdb::CutMode;
 
-CutMode AnyMode(Random* random) {
+Cut AnyCut(Random* random) {
   static const CutMode kModes[] = {CutMode::kDropUnsynced, CutMode::kDropUnsynced,
                                    CutMode::kKeepUnsynced, CutMode::kTornBytes,
                                    CutMode::kTornPages,    CutMode::kRandom};
-  return random->Pick(kModes);
+  return {.mode = random->Pick(kModes), .kill = random->OneIn(8)};
 }
 
 struct Outcome {
   uint64_t cuts = 0;
+  std::unordered_set<uint64_t> states;
   std::optional<std::string> wrong;
+
+  void Add(const CrashRun& run) {
+    cuts += run.cuts();
+    states.insert(run.states().begin(), run.states().end());
+  }
 };
 
 enum class Directories { kFresh, kExisting, kBoth };
 
-bool DirectoryExists(Directories directories, Random* random) {
-  bool either = random->OneIn(2);
-  return directories == Directories::kBoth ? either : directories == Directories::kExisting;
-}
+struct Plan {
+  uint64_t seed = 1;
+  uint64_t cuts = 300;
+  SyncKind left_out = SyncKind::kNone;
+  Directories directories = Directories::kBoth;
+  std::string layout;  // empty: all of them in turn
 
-Outcome RandomCuts(uint64_t seed, uint64_t cuts, SyncKind left_out, Directories directories) {
+  CrashRun::Options Run(uint64_t round, int operations, Random* random) const {
+    const bool either = random->OneIn(2);
+    return {.seed = random->Next(),
+            .operations = operations,
+            .left_out = left_out,
+            .layout = layout.empty() ? Layouts()[round % Layouts().size()] : layout,
+            .directory_exists =
+                directories == Directories::kBoth ? either : directories == Directories::kExisting};
+  }
+};
+
+Outcome RandomCuts(const Plan& plan) {
   Outcome outcome;
-  Random random(seed);
+  Random random(plan.seed);
   uint64_t usual = 300;
-  for (uint64_t round = 0; outcome.cuts < cuts && !outcome.wrong; round++) {
-    CrashRun run({.seed = random.Next(),
-                  .operations = 150,
-                  .left_out = left_out,
-                  .directory_exists = DirectoryExists(directories, &random)});
-    for (int life = 0; life < 20 && run.cuts() + outcome.cuts < cuts && !outcome.wrong; life++) {
+  for (uint64_t round = 0; outcome.cuts < plan.cuts && !outcome.wrong; round++) {
+    const CrashRun::Options options = plan.Run(round, 150, &random);
+    CrashRun run(options);
+    for (int life = 0; life < 20 && run.cuts() + outcome.cuts < plan.cuts && !outcome.wrong;
+         life++) {
       // One in five falls into opening and recovery.
       uint64_t at = random.OneIn(5) ? random.Range(1, 30) : random.Range(1, usual);
-      outcome.wrong = run.Life(at, 0, AnyMode(&random));
+      outcome.wrong = run.Life(at, 0, AnyCut(&random));
       if (run.changes() < at) usual = (usual + run.changes()) / 2 + 20;
       if (outcome.wrong) {
-        *outcome.wrong += "; round " + std::to_string(round) + ", life " + std::to_string(life);
+        *outcome.wrong += "; " + options.layout + ", round " + std::to_string(round) + ", life " +
+                          std::to_string(life);
       }
     }
-    outcome.cuts += run.cuts();
+    outcome.Add(run);
   }
   return outcome;
 }
 
-Outcome CutsAtSyncs(uint64_t seed, uint64_t cuts, SyncKind left_out, Directories directories) {
+Outcome CutsInTurn(const Plan& plan, bool at_syncs) {
   Outcome outcome;
-  Random random(seed);
-  while (outcome.cuts < cuts && !outcome.wrong) {
-    // The same work each time; the first time only counts its syncs.
-    CrashRun::Options options{.seed = random.Next(),
-                              .operations = 100,
-                              .left_out = left_out,
-                              .directory_exists = DirectoryExists(directories, &random)};
-    uint64_t syncs = 1;
-    for (uint64_t at = 0; at <= syncs && outcome.cuts < cuts && !outcome.wrong; at++) {
+  Random random(plan.seed);
+  for (uint64_t round = 0; outcome.cuts < plan.cuts && !outcome.wrong; round++) {
+    // The same work each time; the first time only counts its changes.
+    const CrashRun::Options options = plan.Run(round, at_syncs ? 100 : 50, &random);
+    uint64_t last = 1;
+    for (uint64_t at = 0; at <= last && outcome.cuts < plan.cuts && !outcome.wrong; at++) {
       CrashRun run(options);
-      outcome.wrong = run.Life(0, at, at % 2 == 0 ? CutMode::kDropUnsynced : AnyMode(&random));
-      if (at == 0) syncs = run.syncs();
-      outcome.cuts += run.cuts();
+      Cut cut;
+      if (at % 2 != 0) cut = AnyCut(&random);
+      outcome.wrong = run.Life(at_syncs ? 0 : at, at_syncs ? at : 0, cut);
+      if (at == 0) last = at_syncs ? run.syncs() : run.changes();
       if (outcome.wrong) {
-        *outcome.wrong += "; work " + std::to_string(options.seed) + ", sync " +
-                          std::to_string(at) + " of " + std::to_string(syncs);
+        *outcome.wrong += "; " + options.layout + ", work " + std::to_string(options.seed) +
+                          ", at " + std::to_string(at) + " of " + std::to_string(last);
       }
+      outcome.Add(run);
     }
   }
   return outcome;
 }
 
 int Report(const char* what, uint64_t seed, const Outcome& outcome) {
-  printf("%s: %llu cuts, seed %llu: %s\n", what, static_cast<unsigned long long>(outcome.cuts),
+  printf("%s: %llu cuts, %zu distinct states, seed %llu: %s\n", what,
+         static_cast<unsigned long long>(outcome.cuts), outcome.states.size(),
          static_cast<unsigned long long>(seed), outcome.wrong ? "FAILED" : "ok");
   if (outcome.wrong) printf("  %s\n", outcome.wrong->c_str());
   fflush(stdout);
@@ -94,7 +118,7 @@ int Report(const char* what, uint64_t seed, const Outcome& outcome) {
 }
 
 // An engine that leaves out a kind of sync must fail the tests above.
-int Canaries(uint64_t seed, uint64_t cuts, const std::string& only) {
+int Canaries(Plan plan, const std::string& only) {
   static const std::pair<const char*, SyncKind> kKinds[] = {{"wal", SyncKind::kWal},
                                                             {"manifest", SyncKind::kManifest},
                                                             {"table", SyncKind::kTable},
@@ -103,8 +127,10 @@ int Canaries(uint64_t seed, uint64_t cuts, const std::string& only) {
   int missed = 0;
   for (const auto& [name, kind] : kKinds) {
     if (!only.empty() && only != name) continue;
-    Outcome outcome = CutsAtSyncs(seed, cuts, kind, Directories::kExisting);
-    if (!outcome.wrong) outcome = RandomCuts(seed, cuts, kind, Directories::kExisting);
+    plan.left_out = kind;
+    plan.directories = Directories::kExisting;
+    Outcome outcome = CutsInTurn(plan, /*at_syncs=*/true);
+    if (!outcome.wrong) outcome = RandomCuts(plan);
     printf("without %s syncs: %s after %llu cuts\n", name, outcome.wrong ? "noticed" : "MISSED",
            static_cast<unsigned long long>(outcome.cuts));
     if (outcome.wrong) printf("  %s\n", outcome.wrong->c_str());
@@ -117,21 +143,20 @@ int Canaries(uint64_t seed, uint64_t cuts, const std::string& only) {
 int Main(int argc, char** argv) {
   Flags flags(argc, argv);
   std::string mode = flags.String("mode", "random");
-  uint64_t seed = flags.Number("seed", 1);
-  uint64_t cuts = flags.Number("cuts", 300);
+  Plan plan;
+  plan.seed = flags.Number("seed", plan.seed);
+  plan.cuts = flags.Number("cuts", plan.cuts);
+  plan.layout = flags.String("layout", "");
   std::string left_out = flags.String("leave-out", "");
   std::string directory = flags.String("directory", "both");
   flags.RejectUnknown();
-  Directories directories = directory == "fresh"      ? Directories::kFresh
-                            : directory == "existing" ? Directories::kExisting
-                                                      : Directories::kBoth;
-  if (mode == "random") {
-    return Report("random cuts", seed, RandomCuts(seed, cuts, SyncKind::kNone, directories));
-  }
-  if (mode == "syncs") {
-    return Report("cuts at syncs", seed, CutsAtSyncs(seed, cuts, SyncKind::kNone, directories));
-  }
-  if (mode == "canary") return Canaries(seed, cuts, left_out);
+  plan.directories = directory == "fresh"      ? Directories::kFresh
+                     : directory == "existing" ? Directories::kExisting
+                                               : Directories::kBoth;
+  if (mode == "random") return Report("random cuts", plan.seed, RandomCuts(plan));
+  if (mode == "changes") return Report("cuts at changes", plan.seed, CutsInTurn(plan, false));
+  if (mode == "syncs") return Report("cuts at syncs", plan.seed, CutsInTurn(plan, true));
+  if (mode == "canary") return Canaries(plan, left_out);
   fprintf(stderr, "no mode named %s\n", mode.c_str());
   return 2;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crash/disk.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace compassdb_test {
@@ -27,6 +28,7 @@ bool IsChange(FaultOp op) {
     case FaultOp::kDirSync:
     case FaultOp::kRename:
     case FaultOp::kLink:
+    case FaultOp::kClone:
     case FaultOp::kDelete:
     case FaultOp::kTruncate:
     case FaultOp::kPunch:
@@ -40,6 +42,10 @@ bool IsInfoLog(const std::string& path) {
   return path.compare(slash == std::string::npos ? 0 : slash + 1, 3, "LOG") == 0;
 }
 
+bool IsWal(const std::string& path) {
+  return path.size() > 4 && path.compare(path.size() - 4, 4, ".log") == 0;
+}
+
 }  // namespace
 
 Disk::Disk() : fs_(std::make_shared<FileSystem>()), env_(MakeEnvOver(fs_)) {
@@ -47,7 +53,8 @@ Disk::Disk() : fs_(std::make_shared<FileSystem>()), env_(MakeEnvOver(fs_)) {
 }
 
 void Disk::OnOperation(FaultOp op, const std::string& path) {
-  if (!IsChange(op) || IsInfoLog(path)) return;
+  if (!IsChange(op) || IsInfoLog(path) || IsDown()) return;
+  if (op == FaultOp::kWrite && IsWal(path)) NoteAppend(path);
   bool cut = ++changes_ == cut_at_change_;
   if (op == FaultOp::kSync || op == FaultOp::kDirSync) cut |= ++syncs_ == cut_at_sync_;
   if (!cut) return;
@@ -55,17 +62,109 @@ void Disk::OnOperation(FaultOp op, const std::string& path) {
     std::lock_guard<std::mutex> lock(cut_mutex_);
     cut_at_ = std::string(compassdb::FaultOpName(op)) + " " + path;
   }
-  fs_->PowerCut(seed_, mode_);
+  Fail();
 }
 
-void Disk::Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed,
-               compassdb::CutMode mode) {
+void Disk::Fail() {
+  NoteLogs();
+  if (!cut_.kill) {
+    fs_->PowerCut(seed_, cut_.mode);
+    return;
+  }
+  killed_ = true;
+  for (int op = 0; op < static_cast<int>(FaultOp::kNumOps); op++) {
+    fs_->FailAll(static_cast<FaultOp>(op), "", rocksdb::Status::IOError("the process is dead"));
+  }
+}
+
+void Disk::NoteAppend(const std::string& path) {
+  uint64_t size = 0;
+  if (!fs_->memory()->GetFileSize(path, &size).ok()) return;
+  std::lock_guard<std::mutex> lock(cut_mutex_);
+  if (size == 0) logs_.erase(path);  // one that was lost may have had the same number
+  logs_[path].ends.insert(size);
+}
+
+std::string Disk::ReadFile(const std::string& path) {
+  std::string bytes;
+  rocksdb::Status s = compassdb::ReadFileToString(fs_->memory(), path, &bytes);
+  if (!s.ok()) bytes.clear();
+  return bytes;
+}
+
+void Disk::NoteLogs() {
+  std::lock_guard<std::mutex> lock(cut_mutex_);
+  for (auto it = logs_.begin(); it != logs_.end();) {
+    Log& log = it->second;
+    if (!fs_->memory()->FileExists(it->first).ok()) {
+      it = logs_.erase(it);
+      continue;
+    }
+    if (!log.over) log.bytes = ReadFile(it->first);
+    log.over = true;
+    ++it;
+  }
+}
+
+LogDamage Disk::Logs() {
+  LogDamage damage;
+  std::lock_guard<std::mutex> lock(cut_mutex_);
+  for (const auto& [path, log] : logs_) {  // by number: those have the same length
+    if (!log.over) continue;
+    damage.any |= damage.newest_torn;
+    damage.newest_torn = false;
+    // Lost with its name: those before it may have been given up for it.
+    if (!fs_->memory()->FileExists(path).ok()) continue;
+    const std::string bytes = ReadFile(path);
+    const bool known = bytes.size() <= log.bytes.size();  // else appended to during the cut
+    const bool at_end = bytes.size() == log.bytes.size() || log.ends.count(bytes.size()) != 0;
+    const bool same = known && log.bytes.compare(0, bytes.size(), bytes) == 0;
+    damage.newest = path;
+    damage.newest_torn = known && !(at_end && same);
+    damage.any |= !at_end || !same || bytes.size() < log.bytes.size();
+  }
+  return damage;
+}
+
+void Disk::Walk(const std::string& dir, std::vector<std::string>* files) {
+  std::vector<std::string> names;
+  if (!fs_->memory()->GetChildren(dir, &names).ok()) return;
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    const std::string path = dir + (dir == "/" ? "" : "/") + name;
+    std::vector<std::string> children;
+    if (fs_->memory()->GetChildren(path, &children).ok()) {
+      Walk(path, files);
+    } else if (!IsInfoLog(path)) {
+      files->push_back(path);
+    }
+  }
+}
+
+uint64_t Disk::Fingerprint() {
+  constexpr size_t kPage = 4096;
+  std::vector<std::string> files;
+  Walk("/", &files);
+  std::string all;
+  for (const std::string& path : files) {
+    const std::string bytes = ReadFile(path);
+    size_t zeros = 0;
+    for (size_t at = 0; at < bytes.size(); at += kPage) {
+      const size_t end = std::min(bytes.size(), at + kPage);
+      zeros += bytes.find_first_not_of('\0', at) >= end ? 1 : 0;
+    }
+    all += path + ":" + std::to_string(bytes.size()) + ":" + std::to_string(zeros) + "\n";
+  }
+  return std::hash<std::string>()(all);
+}
+
+void Disk::Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed, const Cut& cut) {
   cut_at_change_ = 0;
   cut_at_sync_ = 0;
   changes_ = 0;
   syncs_ = 0;
   seed_ = seed;
-  mode_ = mode;
+  cut_ = cut;
   {
     std::lock_guard<std::mutex> lock(cut_mutex_);
     cut_at_ = "between operations";
@@ -85,12 +184,19 @@ void Disk::MakeDirectory(const std::string& path) {
 }
 
 void Disk::CutNow() {
-  if (!IsDown()) fs_->PowerCut(seed_, mode_);
+  if (!IsDown()) Fail();
 }
 
-bool Disk::IsDown() const { return fs_->IsDown(); }
+bool Disk::IsDown() const { return killed_ || fs_->IsDown(); }
 
-void Disk::Restart() { fs_->Restart(); }
+void Disk::Restart() {
+  if (killed_) {
+    fs_->ClearFaults();
+    LeaveOut(left_out_);
+    killed_ = false;
+  }
+  fs_->Restart();
+}
 
 std::string Disk::cut_at() const {
   std::lock_guard<std::mutex> lock(cut_mutex_);
@@ -98,6 +204,7 @@ std::string Disk::cut_at() const {
 }
 
 void Disk::LeaveOut(SyncKind kind) {
+  left_out_ = kind;
   switch (kind) {
     case SyncKind::kNone: break;
     case SyncKind::kWal: fs_->IgnoreSync(".log"); break;

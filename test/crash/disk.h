@@ -2,8 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "env/fault_injection_file_system.h"
 #include "rocksdb/env.h"
@@ -19,6 +23,21 @@ const char* TableFileSuffix();
 // A sync that an engine may leave out, and a crash test must notice.
 enum class SyncKind { kNone, kWal, kManifest, kTable, kCurrent, kDirectory };
 
+// What happens at the chosen moment.
+struct Cut {
+  compassdb::CutMode mode = compassdb::CutMode::kDropUnsynced;
+  // The process dies instead of the power: all that was written stays readable, and what was not
+  // synced is still not safe from the next cut.
+  bool kill = false;
+};
+
+// How the write-ahead logs came out of a cut.
+struct LogDamage {
+  bool newest_torn = false;   // surely: not what was written up to some record
+  bool any = false;           // some log is torn, or an older one short
+  std::string newest;
+};
+
 // A simulated disk whose power can be cut at a chosen operation.
 // Thread safety: the engine's threads may use it at the same time; the test's
 // own calls come from one thread.
@@ -31,13 +50,17 @@ class Disk {
   rocksdb::Env* env() { return env_.get(); }
   // Forgets earlier counts and cuts; then the power goes just before the n-th
   // change, respectively sync (0: never).
-  void Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed,
-           compassdb::CutMode mode);
+  void Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed, const Cut& cut);
   void CutNow();
   // With its parents, durably.
   void MakeDirectory(const std::string& path);
   void Restart();
   bool IsDown() const;
+  // Judged by what the engine handed over in each append, one record at a time.
+  LogDamage Logs();
+  // Of all files' names, sizes and numbers of zero pages. What is in the files is left out: random
+  // ids make that different in every run.
+  uint64_t Fingerprint();
   uint64_t changes() const { return changes_.load(); }
   uint64_t syncs() const { return syncs_.load(); }
   // From now on such syncs return OK and do nothing.
@@ -47,7 +70,18 @@ class Disk {
 
  private:
   class FileSystem;
+  // A log as it would be if no power had been cut.
+  struct Log {
+    std::set<uint64_t> ends;  // sizes between appends
+    std::string bytes;
+    bool over = false;  // there was a cut: no more is appended
+  };
   void OnOperation(compassdb::FaultOp op, const std::string& path);
+  void Fail();
+  void NoteAppend(const std::string& path);
+  void NoteLogs();
+  std::string ReadFile(const std::string& path);
+  void Walk(const std::string& dir, std::vector<std::string>* files);
 
   std::shared_ptr<FileSystem> fs_;
   std::unique_ptr<rocksdb::Env> env_;
@@ -56,7 +90,10 @@ class Disk {
   std::atomic<uint64_t> cut_at_change_ = 0;
   std::atomic<uint64_t> cut_at_sync_ = 0;
   uint64_t seed_ = 0;
-  compassdb::CutMode mode_ = compassdb::CutMode::kDropUnsynced;
+  Cut cut_;
+  SyncKind left_out_ = SyncKind::kNone;
+  std::atomic<bool> killed_ = false;
+  std::map<std::string, Log> logs_;  // cut_mutex_
   mutable std::mutex cut_mutex_;
   std::string cut_at_;
 };

@@ -57,6 +57,21 @@ class WritableFile : public rocksdb::WritableFile {
   std::unique_ptr<compassdb::WritableFile> file_;
 };
 
+class RandomRWFile : public rocksdb::RandomRWFile {
+ public:
+  explicit RandomRWFile(std::unique_ptr<compassdb::PageFile> file) : file_(std::move(file)) {}
+  Status Write(uint64_t offset, const Slice& data) override { return file_->Write(offset, data); }
+  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+    return file_->Read(offset, n, result, scratch);
+  }
+  Status Flush() override { return Status::OK(); }
+  Status Sync() override { return file_->Sync(); }
+  Status Close() override { return file_->Close(); }
+
+ private:
+  std::unique_ptr<compassdb::PageFile> file_;
+};
+
 class Directory : public rocksdb::Directory {
  public:
   Directory(compassdb::FileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}
@@ -115,6 +130,13 @@ class EnvOverFileSystem : public rocksdb::EnvWrapper {
     std::unique_ptr<compassdb::WritableFile> file;
     Status s = fs_->ReopenWritableFile(path, compassdb::FileOptions(), &file);
     if (s.ok()) *out = std::make_unique<WritableFile>(std::move(file));
+    return s;
+  }
+  Status NewRandomRWFile(const std::string& path, std::unique_ptr<rocksdb::RandomRWFile>* out,
+                         const EnvOptions&) override {
+    std::unique_ptr<compassdb::PageFile> file;
+    Status s = fs_->NewPageFile(path, compassdb::FileOptions(), /*create=*/false, &file);
+    if (s.ok()) *out = std::make_unique<RandomRWFile>(std::move(file));
     return s;
   }
   Status NewDirectory(const std::string& path, std::unique_ptr<rocksdb::Directory>* out) override {

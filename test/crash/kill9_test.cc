@@ -5,9 +5,10 @@
 // opened here and compared. Half of the writers sync; the others too must lose
 // nothing, because the kernel survives. Each writer's batches touch both families.
 //
-//   kill9_test --kills=50 --seed=1
+//   kill9_test --kills=200 --seed=1 [--layout=NAME]
 //
-// (The same program is the writer: --writer --db=DIR --ack=FD.)
+// The kills are shared out to a database of each layout (support/layout.h).
+// (The same program is the writer: --writer --db=DIR --layout=NAME --ack=FD.)
 
 #include <fcntl.h>
 #include <poll.h>
@@ -22,6 +23,7 @@
 
 #include "rocksdb/db.h"
 #include "support/flags.h"
+#include "support/layout.h"
 #include "support/random.h"
 #include "support/temp_dir.h"
 #include "support/text.h"
@@ -45,7 +47,7 @@ struct Opened {
   }
 };
 
-void Open(const std::string& path, uint64_t seed, Opened* out) {
+void Open(const std::string& path, const std::string& layout, uint64_t seed, Opened* out) {
   Tuning tuning;
   tuning.seed = seed;
   rocksdb::DBOptions options = TunedDbOptions(tuning);
@@ -54,6 +56,7 @@ void Open(const std::string& path, uint64_t seed, Opened* out) {
   for (int slot = 0; slot < kFamilyCount; slot++) {
     families.emplace_back(slot == 0 ? "default" : "second",
                           TunedFamilyOptions(tuning, FamilySpec(), slot));
+    ApplyLayout(layout, &families.back().options);
   }
   rocksdb::DB* db = nullptr;
   out->status = rocksdb::DB::Open(options, path, families, &out->handles, &db);
@@ -110,9 +113,9 @@ bool ReadCounter(const Opened& opened, int thread, uint64_t* number, std::string
 }
 
 // The process that will be killed.
-int Writer(const std::string& path, uint64_t seed, int ack) {
+int Writer(const std::string& path, const std::string& layout, uint64_t seed, int ack) {
   Opened opened;
-  Open(path, seed, &opened);
+  Open(path, layout, seed, &opened);
   if (!opened.status.ok()) {
     fprintf(stderr, "writer cannot open: %s\n", opened.status.ToString().c_str());
     return 3;
@@ -140,16 +143,17 @@ int Writer(const std::string& path, uint64_t seed, int ack) {
 
 class Checker {
  public:
-  Checker(std::string path, uint64_t seed) : path_(std::move(path)), random_(seed) {
+  Checker(std::string path, std::string layout, uint64_t seed)
+      : path_(std::move(path)), layout_(std::move(layout)), random_(seed) {
     state_.resize(kThreads);
     found_.resize(kThreads);
   }
 
   // Starts a writer, kills it, compares. Empty when all is well.
-  std::string Round(const char* self) {
+  std::string Round() {
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) return "pipe2 failed";
-    std::vector<std::string> arguments = {self, "--writer", "--db=" + path_,
+    std::vector<std::string> arguments = {"kill9_test", "--writer", "--db=" + path_, "--layout=" + layout_,
                                           "--seed=" + std::to_string(random_.Next() >> 1),
                                           "--ack=" + std::to_string(pipe_ends[1])};
     std::vector<char*> argv;
@@ -209,7 +213,7 @@ class Checker {
 
   std::string Compare() {
     Opened opened;
-    Open(path_, random_.Next(), &opened);
+    Open(path_, layout_, random_.Next(), &opened);
     if (!opened.status.ok()) return "open after kill: " + opened.status.ToString();
     std::map<std::string, std::string> expected[kFamilyCount];
     for (int thread = 0; thread < kThreads; thread++) {
@@ -258,6 +262,7 @@ class Checker {
   }
 
   const std::string path_;
+  const std::string layout_;
   Random random_;
   std::vector<uint64_t> acknowledged_;
   std::vector<uint64_t> found_;
@@ -272,24 +277,31 @@ int Main(int argc, char** argv) {
   uint64_t seed = flags.Number("seed", 1);
   int ack = static_cast<int>(flags.Number("ack", 1));
   uint64_t kills = flags.Number("kills", 50);
+  std::string only = flags.String("layout", "");
   flags.RejectUnknown();
-  if (writer) return Writer(path, seed, ack);
+  if (writer) return Writer(path, only, seed, ack);
 
+  const std::vector<std::string> layouts = only.empty() ? Layouts() : std::vector{only};
   TempDir dir("kill9", /*on_disk=*/path.empty());
   if (path.empty()) path = dir.path() + "/db";
-  Checker checker(path, seed);
-  for (uint64_t round = 1; round <= kills; round++) {
-    std::string wrong = checker.Round(argv[0]);
-    if (wrong.empty()) continue;
-    dir.Keep();
-    fprintf(stderr, "FAILED at kill %llu of seed %llu: %s\ndatabase: %s\n",
-            static_cast<unsigned long long>(round), static_cast<unsigned long long>(seed),
-            wrong.c_str(), path.c_str());
-    return 1;
+  uint64_t acknowledged = 0;
+  uint64_t round = 1;
+  for (size_t i = 0; i < layouts.size(); i++) {
+    Checker checker(path + "-" + layouts[i], layouts[i], seed + i);
+    for (; round <= kills * (i + 1) / layouts.size(); round++) {
+      std::string wrong = checker.Round();
+      if (wrong.empty()) continue;
+      dir.Keep();
+      fprintf(stderr, "FAILED at kill %llu of seed %llu, %s: %s\ndatabase: %s-%s\n",
+              static_cast<unsigned long long>(round), static_cast<unsigned long long>(seed),
+              layouts[i].c_str(), wrong.c_str(), path.c_str(), layouts[i].c_str());
+      return 1;
+    }
+    acknowledged += checker.acknowledged();
   }
-  printf("%llu kills, %llu acknowledged batches, nothing lost\n",
-         static_cast<unsigned long long>(kills),
-         static_cast<unsigned long long>(checker.acknowledged()));
+  printf("%llu kills, seed %llu, %llu acknowledged batches, nothing lost\n",
+         static_cast<unsigned long long>(kills), static_cast<unsigned long long>(seed),
+         static_cast<unsigned long long>(acknowledged));
   return 0;
 }
 

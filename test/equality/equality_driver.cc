@@ -25,7 +25,8 @@ int RunScenarios(const std::string& directory, const std::string& wanted) {
                             CompactionScenarios(), OptionScenarios(), CopyScenarios(),
                               ControlScenarios(), BatchIndexScenarios(), TransactionScenarios(),
                               EntityScenarios(), LogScenarios(), TimestampScenarios(),
-                              WalkScenarios(), PathScenarios(), FilterScenarios()}) {
+                              WalkScenarios(), PathScenarios(), FilterScenarios(),
+                              EnvScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {
         printf("%s\n", scenario.name);

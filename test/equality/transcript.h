@@ -60,5 +60,6 @@ std::vector<Scenario> TransactionScenarios();
 std::vector<Scenario> LogScenarios();
 std::vector<Scenario> PathScenarios();
 std::vector<Scenario> FilterScenarios();
+std::vector<Scenario> EnvScenarios();
 
 }  // namespace compassdb_test

@@ -21,6 +21,7 @@ void AddGet(CLI::App* app, Globals* globals);
 void AddHelp(CLI::App* app, Globals* globals);
 void AddImport(CLI::App* app, Globals* globals);
 void AddLoad(CLI::App* app, Globals* globals);
+void AddPlanTableless(CLI::App* app, Globals* globals);
 void AddPut(CLI::App* app, Globals* globals);
 void AddScan(CLI::App* app, Globals* globals);
 void AddStats(CLI::App* app, Globals* globals);

@@ -15,7 +15,7 @@ const char* ExitCodesText() {
          "  3  the database or the system failed: no such database, locked,\n"
          "     no space, I/O error, no such column family, refused import\n"
          "  4  corruption was found (any command; verify looks for it)\n"
-         "  5  bad input data (load: a line that is not in the format)\n"
+         "  5  bad input data (load, plan-tableless: a line that is not in the format)\n"
          "Errors are one line on standard error: \"compassdb: <what>: <file, key or option>\".\n";
 }
 

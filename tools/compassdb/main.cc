@@ -41,7 +41,8 @@ int Main(int argc, char** argv) {
   app.add_flag("--value_hex,--value-hex", globals.value_hex, "values are hex");
   app.add_flag("--quiet,-q", globals.quiet, "no progress on standard error");
   for (auto add : {AddLoad, AddGet, AddPut, AddDelete, AddScan, AddStats, AddVerify, AddCompact,
-                   AddDump, AddImport, AddExport, AddTuneSeparation, AddHelp}) {
+                   AddDump, AddImport, AddExport, AddTuneSeparation, AddPlanTableless,
+                   AddHelp}) {
     add(&app, &globals);
   }
   try {

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiments of the KallaxDB paper, as suites: the preset tableless against RocksDB (tuned, and as the
+paper has it), LevelDB and WiredTiger. Keys of 16 bytes, values that compress by half, 16 clients, direct reads
+and a data cache of 1 % of the data (LevelDB knows the page cache alone)."""
+
+import math
+
+from .figures import data_cache
+from .hashkv import ZIPF, options, pieces
+from .paper import median_of, named, series
+from .plan import Group, Step, Target
+
+KALLAX, NO_KEYS = "compassdb-tableless", "compassdb-tableless-no-keys"
+TUNED, PAPER, LEVELDB, WIREDTIGER = "rocksdb", "rocksdb-paper", "leveldb", "wiredtiger"
+ROCKSDBS = (TUNED, PAPER)
+KEY, VALUE, CLIENTS = 16, 400, 16
+MIXES = "abcdf"
+VOLUMES = (1, 1.2, 1.4, 1.6)  # of table 3: the pairs that the same pages have to hold
+OVERFLOWING = {v: f"compassdb-tableless-{round(100 * v)}" for v in VOLUMES}
+VARIANTS = {KALLAX, NO_KEYS, *OVERFLOWING.values()}
+# Table 4: threads and pages per batch, a smaller machine's, with what the paper's larger ones left of the
+# throughput while they ran.
+REHASHES = {
+    (1, 4): {"a": 155 / 186, "b": 116 / 130},
+    (2, 4): {"a": 127 / 186, "b": 97 / 130},
+    (2, 16): {"a": 107 / 186, "b": 84 / 130},
+}
+# Table 7: what the key store leaves of the throughput ("almost the same", and 8 % less where all is updates),
+# and what it adds to the CPU time of reads and of writes.
+SAME, UPDATED, CPU_OF_READS, CPU_OF_WRITES = 0.98, 0.92, 1.05, 1.17
+PROPERTIES = "tableless-pages,tableless-overflow-records,tableless-index-bytes"
+
+# What a page and a record take beside the pairs (a record's sequence number and sizes: about).
+PAGE, PAGE_HEADER, RECORD_HEADER = 4096, 16, 7
+OVERFLOWS = {100: 0.040, 400: 0.0137, 800: 0.017}  # 4.2 and 4.3: the share of pages that overflow
+BEFORE_REHASH = 0.04
+
+
+def overflow_probability(per_page, value):
+    """Of a page, with so many pairs of one size per page on average (3.3.1)."""
+    fit = (PAGE - PAGE_HEADER) // (KEY + value + RECORD_HEADER)
+    return 1 - sum(math.exp(m * math.log(per_page) - per_page - math.lgamma(m + 1)) for m in range(fit + 1))
+
+
+def pages_for(records, value, overflow=None):
+    """So many that about that share of them overflows."""
+    overflow = overflow or OVERFLOWS[value]
+    low, high = 0.01, PAGE / value
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if overflow_probability(middle, value) < overflow else (low, middle)
+    return math.ceil(records / low)
+
+
+def records_of(size):
+    return size.records(5_000_000, 500_000)
+
+
+def tableless(**settings):
+    return pieces(**{f"tableless_{k}": v for k, v in settings.items()})
+
+
+def group_of(size, name, title, engines, steps, records=None, value=VALUE, **fields):
+    records = records or records_of(size)
+    fields = {"extra": {KALLAX: options(tableless(pages=pages_for(records, value)))}, **fields}
+    properties = ",".join(f"compassdb.{p}" for p in PROPERTIES.split(","))
+    return Group(
+        name=name,
+        title=title,
+        records=records,
+        value_size=value,
+        key_size=KEY,
+        engines=engines,
+        steps=steps,
+        memtable_mb=size.memtable,
+        flags=["--direct", *data_cache(records, value, 0.01), "--compressible", "50", "--properties", properties],
+        threads=CLIENTS,
+        **fields,
+    )
+
+
+def goals(sense, limit, *metrics, rivals=ROCKSDBS, engine=KALLAX, base=None):
+    return [Target(m, sense, limit, rival, engine=engine, base=base) for m in metrics for rival in rivals]
+
+
+def baseline(size):
+    """Figure 7 and table 2."""
+    space = goals("<=", 1.15, "physical_amp")
+    index = goals("<=", 0.5, "index_bytes") + [Target("index_bytes", "<=", 1.4, engine=KALLAX, unit=" B per key")]
+    reads = [Target("reads", "<=", 1.02, engine=KALLAX, unit=" reads per Get hit")]
+    writing, reading = goals(">=", 1.3, "ops"), goals("<=", 1, "avg_us", "p99_us", "cpu")
+    steps = [
+        Step("load", "load", targets=index + space, physical=True),
+        # A cache that holds next to nothing, so that reads are those of the layout.
+        Step("readrandom", "readrandom", ["--data-cache-kb", "64"], targets=reads, per_second=500_000, repeats=1),
+    ]
+    steps += [
+        Step(f"YCSB {w.upper()}", w, targets=writing if w in "af" else reading, per_second=500_000) for w in MIXES
+    ]
+    steps[-1].targets = steps[-1].targets + space
+    steps[-1].physical = True
+    engines = [KALLAX, TUNED, PAPER, LEVELDB, WIREDTIGER]
+    return [group_of(size, "kallax", "Figure 7, table 2: 16 B keys, 400 B values, 16 clients", engines, steps)]
+
+
+def sizes(size):
+    """Figures 8, 9 and 10: the size of the data, and of the values at the same volume."""
+    base = records_of(size)
+    shapes = [("data", base // 4, VALUE), ("both", base, VALUE), ("data", base * 5 // 2, VALUE)]
+    shapes += [("value", base * VALUE // value, value) for value in (100, 800)]
+    steps = [
+        Step("load", "load", physical=True),
+        Step("YCSB A", "a", per_second=500_000),
+        Step("YCSB B", "b", per_second=500_000),
+        Step("YCSB A, a fifth of the records", "a", share=0.2),
+    ]
+    return [
+        group_of(
+            *(size, f"kallax-size-{kind}-{records}-{value}", f"{records:,} pairs, {value} B values"),
+            *([KALLAX, TUNED, PAPER, WIREDTIGER], steps),
+            records=records,
+            value=value,
+        )
+        for kind, records, value in shapes
+    ]
+
+
+def rates_of(records):
+    """The shares of pages that overflow, in percent, by VOLUMES."""
+    per_page = records / pages_for(records, VALUE)
+    return [100 * overflow_probability(v * per_page, VALUE) for v in VOLUMES]
+
+
+def overflow(size):
+    """Table 3 and figure 11: more and more pairs into the same pages."""
+    base = size.records(3_000_000, 300_000)
+    fixed = options(tableless(pages=pages_for(base, VALUE)))
+    worse = [e for e in OVERFLOWING.values() if e != OVERFLOWING[1]]
+    within = [Target("ops", ">=", 0.9, OVERFLOWING[1], engine=e) for e in worse]
+    steps = [Step("load", "load", physical=True)]
+    steps += [Step(f"YCSB {w.upper()}", w, targets=within, per_second=500_000) for w in MIXES]
+    rates = ", ".join(f"{rate:.1f}" for rate in rates_of(base))
+    return [
+        group_of(
+            *(size, "kallax-overflow", f"Table 3, figure 11: {rates} % of the pages overflow"),
+            *(list(OVERFLOWING.values()), steps),
+            records=base,
+            extra={e: [*fixed, "--records", str(round(base * v))] for v, e in OVERFLOWING.items()},
+        )
+    ]
+
+
+def of_before(share):
+    return goals(">=", share, "ops", rivals=[KALLAX], base="before")
+
+
+def rehash(size):
+    """Table 4 and figure 12: twice the pages, while the clients go on."""
+    records = size.records(3_000_000, 300_000)
+    pages = pages_for(records, VALUE, BEFORE_REHASH)
+    groups = []
+    for (threads, batch), left in REHASHES.items():
+        for w, share in left.items():
+            own = {"rehash_threads": threads, "rehash_batch": batch}
+            old, new = (options(tableless(pages=n, **own)) for n in (pages, 2 * pages))
+            growing = ["--set-options", tableless(pages=2 * pages)]
+            growing += ["--while-property", "compassdb.tableless-rehashing", "--seconds", "600"]
+            growing += ["--operations", "100000000"]
+            groups.append(
+                group_of(
+                    *(size, f"kallax-rehash-{threads}-{batch}-{w}"),
+                    f"Table 4, figure 12: rehash by {threads} threads, {batch} pages at a time, YCSB {w.upper()}",
+                    [KALLAX],
+                    [
+                        Step("load", "load", old),
+                        Step("before", w, old, per_second=500_000),
+                        Step("during", w, old + growing, targets=of_before(share)),
+                        Step("after", w, new, targets=of_before(0.95), per_second=500_000),
+                    ],
+                    records=records,
+                    extra={},
+                    refill=True,
+                )
+            )
+    return groups
+
+
+def scan(size):
+    """Table 6: scans of 50 pairs on average."""
+    steps = [
+        Step("load", "load"),
+        Step("YCSB E", "e", targets=goals(">=", 3.6 / 18.8, "ops"), per_second=100_000),
+    ]
+    engines = [KALLAX, TUNED, PAPER, LEVELDB, WIREDTIGER]
+    return [group_of(size, "kallax-scan", "Table 6: YCSB E, 400 B values, 16 clients", engines, steps)]
+
+
+def key_store(size):
+    """Tables 5 and 7: what the key store, which scans go by, costs."""
+
+    def limits(workload):
+        cpu = CPU_OF_WRITES if workload in ("a", "f", "overwrite") else CPU_OF_READS
+        ops = UPDATED if workload == "overwrite" else SAME
+        return goals(">=", ops, "ops", rivals=[NO_KEYS]) + goals("<=", cpu, "cpu", rivals=[NO_KEYS])
+
+    space = goals("<=", 222 / 218, "physical_amp", rivals=[NO_KEYS])
+    steps = [Step("load", "load", targets=space, physical=True)]
+    steps += [Step(f"YCSB {w.upper()}", w, targets=limits(w), per_second=500_000) for w in MIXES]
+    steps.append(Step("update only", "overwrite", ZIPF, targets=limits("overwrite"), per_second=500_000))
+    pages = pages_for(records_of(size), VALUE)
+    return [
+        group_of(
+            *(size, "kallax-keystore", "Tables 5 and 7: with the key store and without it", [KALLAX, NO_KEYS], steps),
+            extra={
+                KALLAX: options(tableless(pages=pages, key_store="true")),
+                NO_KEYS: options(tableless(pages=pages, key_store="false")),
+            },
+        )
+    ]
+
+
+SUITES = {
+    "kallax": baseline,
+    "kallax-size": sizes,
+    "kallax-overflow": overflow,
+    "kallax-rehash": rehash,
+    "kallax-scan": scan,
+    "kallax-keystore": key_store,
+}
+
+
+def by_size(groups, results, step, metric, kind):
+    chosen = [g for g in groups if g.name.split("-")[2] in (kind, "both")]
+
+    def at(group):
+        return group.records if kind == "data" else group.value_size
+
+    return named(series(chosen, results, step, metric, at, groups[0].engines))
+
+
+def size_plots(groups, results):
+    kinds = (("data", "Figure 8", "pairs of 400 B"), ("value", "Figure 9", "bytes per value, the same volume"))
+    out = []
+    for kind, figure, x in kinds:
+        for w in "AB":
+            for metric, what in (("ops", "operations per second"), ("p99_us", "p99 read latency, µs")):
+                curves = by_size(groups, results, f"YCSB {w}", metric, kind)
+                out.append((f"{kind}-{w.lower()}-{metric}", f"{figure}: YCSB {w}, {what}", x, curves))
+    written = "YCSB A, a fifth of the records"
+    for metric, what in (("device_bytes", "bytes written"), ("write_amp", "write amplification")):
+        curves = by_size(groups, results, written, metric, "value")
+        out.append((f"written-{metric}", f"Figure 10: YCSB A, {what}", "bytes per value, the same volume", curves))
+    return out
+
+
+def overflow_plots(groups, results):
+    (group,) = groups
+    rates = [round(rate, 1) for rate in rates_of(group.records)]
+    curves = {}
+    for step in group.steps[1:]:
+        values = [median_of(results, group, step.label, e, "ops") for e in OVERFLOWING.values()]
+        points = [(x, y) for x, y in zip(rates, values) if y is not None]
+        if points:
+            curves[step.label] = points
+    return [("ops", "Figure 11: operations per second", "% of the pages overflow", curves)]
+
+
+def seconds_of(results, group, step):
+    """Operations in each second of the first run."""
+    of_step = (r for r in results if (r["group"], r["step"], r["repeat"]) == (group.name, step, 0))
+    return next(of_step, {}).get("operations_by_second", [])
+
+
+def rehash_plots(groups, results):
+    """Before, during and after, one behind the other."""
+    out = []
+    for w in "ab":
+        curves, before = {}, 0
+        for group in groups:
+            seconds = [n for step in ("before", "during", "after") for n in seconds_of(results, group, step)]
+            _, _, threads, batch, workload = group.name.split("-")
+            if workload == w and seconds:
+                curves[f"threads: {threads}, pages: {batch}"] = list(enumerate(seconds, 1))
+                before = len(seconds_of(results, group, "before"))
+        x_label = f"seconds; the rehash begins after {before}"
+        out.append((w, f"Figure 12: YCSB {w.upper()}, operations per second", x_label, curves, True))
+    return out
+
+
+def plots(suite, groups, results):
+    """As paper.plots."""
+    sources = {"kallax-size": size_plots, "kallax-overflow": overflow_plots, "kallax-rehash": rehash_plots}
+    return sources[suite](groups, results) if suite in sources else []

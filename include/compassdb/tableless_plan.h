@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a data set would cost in the table-less store, before it is made (docs/design.md has the formulas;
+// `compassdb plan-tableless` prints the answer).
+//
+//   compassdb::TablelessWorkload workload;
+//   workload.pairs = 1000000000;
+//   workload.key_size = 16;
+//   workload.value_size = 400;
+//   compassdb::TablelessPlan plan;
+//   rocksdb::Status s = compassdb::PlanTableless(workload, &plan);
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+struct TablelessWorkload {
+  uint64_t pairs = 0;  // at most 10^15
+
+  // Sizes of keys and values, by one of four laws.
+  uint64_t key_size = 0;
+  uint64_t value_size = 0;   // all values; with value_sigma > 0 their mean, by a normal law
+  double value_sigma = 0;    // at most a third of value_size
+  uint64_t value_low = 0;    // with value_high > 0: any size from value_low to value_high is as likely
+  uint64_t value_high = 0;
+  struct Sizes {
+    uint64_t key = 0;
+    uint64_t value = 0;
+    uint64_t count = 0;
+  };
+  std::vector<Sizes> sample;  // not empty: pairs as they were counted; key and value sizes above are 0
+
+  uint64_t page_size = 4096;  // a multiple of 4096, at most 128 KiB
+
+  // How many pages: at most one of these. None: fill = 0.5.
+  uint64_t pages = 0;
+  double fill = 0;                      // pages filled to at most this, in (0, 1]
+  double max_overflow_probability = 0;  // at most this share of pages overflows, in (0, 1)
+  double max_overflow_ratio = 0;        // at most this share of bytes is spilled, in (0, 1)
+
+  // What the device's compression makes of the data, zeros left aside: bytes before by bytes after.
+  double compression_ratio = 1;
+};
+
+// Bytes and records are expectations.
+struct TablelessPlan {
+  uint64_t pages = 0;
+  uint64_t page_size = 0;
+  double user_bytes = 0;     // keys and values
+  double record_bytes = 0;   // the same with the headers of records
+
+  double fill_factor = 0;           // record_bytes by usable bytes of all pages, spilled ones included
+  double overflow_probability = 0;  // that a page overflows
+  double overflow_ratio = 0;        // bytes above what pages hold, by record_bytes: the paper's figure
+  double overflow_records = 0;      // records that the overflow store has
+  double overflow_bytes = 0;        // and their bytes
+  double overflow_index_memory = 0;
+
+  double key_store_bytes = 0;
+  double key_store_memory = 0;
+
+  double logical_bytes = 0;   // pages, overflow store and key store, zeros included
+  double used_bytes = 0;      // without zeros
+  double physical_bytes = 0;  // used_bytes after compression
+
+  // Written for the update of one key if no other key of its page is updated along with it: the page
+  // and its copy in the page journal. (The write-ahead log is the same as in other stores.)
+  double bytes_per_update = 0;
+  double used_bytes_per_update = 0;  // without zeros
+};
+
+// InvalidArgument, naming the field, if the workload makes no sense, or no number of pages keeps the bound.
+rocksdb::Status PlanTableless(const TablelessWorkload& workload, TablelessPlan* plan);
+
+}  // namespace compassdb

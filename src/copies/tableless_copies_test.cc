@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of a database whose family is table-less: what is changed in place is copied, never linked, so that
+// everything may be rewritten behind a copy.
+#include <map>
+
+#include "compassdb/table.h"
+#include "db/db_test_util.h"
+#include "rocksdb/utilities/backup_engine.h"
+#include "rocksdb/utilities/checkpoint.h"
+
+namespace compassdb {
+namespace {
+
+class TablelessCopiesTest : public DbTest {
+ protected:
+  TablelessCopiesTest() {
+    PieceTableOptions piece;
+    piece.store = StoreKind::kTableless;
+    piece.tableless_sections = 4;
+    options_.table_factory.reset(NewPieceTableFactory(piece));
+  }
+  static std::string Value(int i) { return std::to_string(i) + std::string(100, static_cast<char>('a' + i % 26)); }
+  void Fill() {
+    OpenDb();
+    for (int i = 0; i < 2000; ++i) {
+      ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+      model_[Key(i)] = Value(i);
+    }
+  }
+  void RewriteEverything() {
+    for (int i = 0; i < 2000; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 7)).ok());
+    ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+    for (int i = 0; i < 2000; i += 2) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+    ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+  }
+  void CheckModelAt(const std::string& dir) {
+    rocksdb::DB* copy = nullptr;
+    Status s = rocksdb::DB::Open(options_, dir, &copy);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const std::unique_ptr<rocksdb::DB> owned(copy);
+    std::unique_ptr<rocksdb::Iterator> it(copy->NewIterator({}));
+    auto expected = model_.begin();
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++expected) {
+      ASSERT_NE(expected, model_.end());
+      ASSERT_EQ(it->key().ToString(), expected->first);
+      ASSERT_EQ(it->value().ToString(), expected->second);
+    }
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_EQ(expected, model_.end());
+    s = copy->VerifyChecksum();
+    EXPECT_TRUE(s.ok()) << s.ToString();
+  }
+  std::map<std::string, std::string> model_;
+};
+
+TEST_F(TablelessCopiesTest, CheckpointsAreOnTheirOwn) {
+  Fill();
+  rocksdb::Checkpoint* made = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  Status s = checkpoint->CreateCheckpoint("/copy");
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  RewriteEverything();
+  CheckModelAt("/copy");
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren("/copy", &names).ok());
+  for (const std::string& name : names) {
+    uint64_t links = 0;
+    if (name.find(".pages") == std::string::npos) continue;
+    ASSERT_TRUE(fs_->GetLinkCount("/copy/" + name, &links).ok());
+    EXPECT_EQ(links, 1u) << name;
+  }
+}
+
+TEST_F(TablelessCopiesTest, BackupsAreOnTheirOwn) {
+  Fill();
+  rocksdb::BackupEngine* made = nullptr;
+  rocksdb::BackupEngineOptions where("/backup", env_.get());
+  Status s = rocksdb::BackupEngine::Open(where, env_.get(), &made);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::BackupEngine> engine(made);
+  s = engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/true);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  RewriteEverything();
+  s = engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/true);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  s = engine->VerifyBackup(1, /*verify_with_checksum=*/true);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  s = engine->RestoreDBFromBackup(1, "/restored", "/restored");
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  CheckModelAt("/restored");
+  model_.clear();
+  for (int i = 1; i < 2000; i += 2) model_[Key(i)] = Value(i + 7);
+  s = engine->RestoreDBFromBackup(2, "/again", "/again");
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  CheckModelAt("/again");
+}
+
+}  // namespace
+}  // namespace compassdb

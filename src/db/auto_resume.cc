@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/auto_resume.h"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+#include "db/db_impl.h"
+
+namespace compassdb {
+namespace {
+
+// With less than this nothing is tried.
+constexpr uint64_t kLeastFreeBytes = 256 << 10;
+constexpr uint64_t kLeastMicros = 1000;
+
+bool GoesAway(const Status& error) {
+  return error.IsNoSpace() && error.severity() < Status::kFatalError;
+}
+
+}  // namespace
+
+void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reason) {
+  if (!GoesAway(error) || db_->config_.options.max_bgerror_resume_count <= 0) return;
+  {
+    MutexLock lock(&mu_);
+    if (running_ || stopped_) return;
+  }
+  if (!db_->listeners_.ErrorRecoveryBegins(reason, error)) return;
+  MutexLock lock(&mu_);
+  if (running_ || stopped_) return;
+  if (thread_.joinable()) thread_.join();  // it has nothing left to do
+  try {
+    thread_ = std::thread([this] { Loop(); });
+    running_ = true;
+  } catch (const std::system_error&) {
+    LogInfo(db_->config_.info_log.get(), "no thread to resume by itself: DB::Resume is needed");
+  }
+}
+
+void AutoResume::Loop() {
+  const rocksdb::DBOptions& options = db_->config_.options;
+  const auto pause = std::chrono::microseconds(
+      std::max<uint64_t>(options.bgerror_resume_retry_interval, kLeastMicros));
+  for (int tries = options.max_bgerror_resume_count;;) {
+    {
+      MutexLock lock(&mu_);
+      if (!stopped_) changed_.WaitFor(pause);
+      // Whoever sets an error now sees running_, or comes after it.
+      if (stopped_ || tries <= 0 || !GoesAway(db_->errors_.error())) {
+        running_ = false;
+        return;
+      }
+    }
+    uint64_t free = 0;
+    if (db_->config_.fs->GetFreeSpace(db_->config_.name, &free).ok() && free < kLeastFreeBytes) continue;
+    --tries;
+    db_->ResumeUnasked().PermitUncheckedError();  // the next round sees what became of it
+  }
+}
+
+void AutoResume::Stop() {
+  std::thread thread;
+  {
+    MutexLock lock(&mu_);
+    stopped_ = true;
+    changed_.SignalAll();
+    thread.swap(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// After a full disk: tries DB::Resume by itself until there is space again
+// (max_bgerror_resume_count times, every bgerror_resume_retry_interval), by a thread that lives as
+// long as it tries.
+//
+// Thread safety: all methods. Lock order: mu_ is a leaf; no attempt runs under it.
+#pragma once
+
+#include <thread>
+
+#include "rocksdb/listener.h"
+#include "rocksdb/status.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class DBImpl;
+
+class AutoResume {
+ public:
+  explicit AutoResume(DBImpl* db) : db_(db) {}
+  // The error is in force now. Does nothing if it is not of the kind that goes away.
+  void Begin(const rocksdb::Status& error, rocksdb::BackgroundErrorReason reason) EXCLUDES(mu_);
+  // For good; waits for an attempt under way.
+  void Stop() EXCLUDES(mu_);
+
+ private:
+  void Loop() EXCLUDES(mu_);
+
+  DBImpl* const db_;
+  Mutex mu_;
+  CondVar changed_{&mu_};
+  std::thread thread_ GUARDED_BY(mu_);
+  bool running_ GUARDED_BY(mu_) = false;  // thread_ will look at the error once more
+  bool stopped_ GUARDED_BY(mu_) = false;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damage to write-ahead logs: what was synced is never given up in silence.
+#include "base/file_names.h"
+#include "db/db_test_util.h"
+
+namespace compassdb {
+namespace {
+
+using Mode = rocksdb::WALRecoveryMode;
+constexpr Mode kModes[] = {Mode::kTolerateCorruptedTailRecords, Mode::kAbsoluteConsistency,
+                           Mode::kPointInTimeRecovery, Mode::kSkipAnyCorruptedRecords};
+
+class LogDamageTest : public DbTest {
+ protected:
+  LogDamageTest() { options_.avoid_flush_during_shutdown = true; }
+
+  // The newest log.
+  std::string LogPath() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
+    uint64_t newest = 0;
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == FileType::kWal) {
+        newest = std::max(newest, number);
+      }
+    }
+    return WalFileName(name_, newest);
+  }
+  std::string Read(const std::string& path) {
+    std::string data;
+    EXPECT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
+    return data;
+  }
+  void Set(const std::string& path, const std::string& data) {
+    ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+  }
+  // As `kill -9`: nothing more reaches the files, and the kernel keeps what it has.
+  void Kill() {
+    for (int op = 0; op < static_cast<int>(FaultOp::kNumOps); ++op) {
+      fs_->FailAll(static_cast<FaultOp>(op), "", Status::IOError("killed"));
+    }
+    CloseDb();
+    fs_->ClearFaults();
+  }
+};
+
+TEST_F(LogDamageTest, LogsThatAreKeptAreDurableBeforeAnythingIsBuiltOnThem) {
+  options_.avoid_flush_during_recovery = true;
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1", /*sync=*/true).ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  Kill();
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1,b=2");
+  ASSERT_TRUE(Put("c", "3", /*sync=*/true).ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1,b=2,c=3");
+}
+
+// Not even the log's name is durable when the process dies.
+TEST_F(LogDamageTest, SoAreTheirNames) {
+  options_.avoid_flush_during_recovery = true;
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  Kill();
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1");
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1");
+}
+
+TEST_F(LogDamageTest, AFlippedBitInAClosedLogIsReportedAndRepaired) {
+  OpenDb();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(Put(Key(i), "value").ok());
+  CloseDb();
+  const std::string path = LogPath();
+  const std::string whole = Read(path);
+  for (size_t at = 0; at < whole.size() - 13; at += 3) {
+    std::string damaged = whole;
+    damaged[at] ^= 0x10;
+    Set(path, damaged);
+    for (Mode mode : kModes) {
+      if (mode == Mode::kSkipAnyCorruptedRecords) continue;
+      options_.wal_recovery_mode = mode;
+      const Status s = TryOpen();
+      ASSERT_TRUE(s.IsCorruption()) << at << " " << s.ToString();
+      ASSERT_NE(s.ToString().find(path + " at offset "), std::string::npos) << s.ToString();
+      ASSERT_EQ(Read(path), damaged) << "what was refused stays as it is";
+    }
+  }
+  std::string damaged = whole;
+  damaged[whole.size() / 2] ^= 0x10;
+  Set(path, damaged);
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+  OpenDb();
+  int found = 0;
+  for (int i = 0; i < 5; ++i) found += Get(Key(i)) == "value" ? 1 : 0;
+  EXPECT_EQ(found, 4);
+}
+
+TEST_F(LogDamageTest, AClosedLogThatIsCutShortOrGoneIsMissed) {
+  OpenDb();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(Put(Key(i), "value").ok());
+  CloseDb();
+  const std::string path = LogPath();
+  const std::string whole = Read(path);
+  for (size_t size = 0; size < whole.size(); size += 7) {
+    Set(path, whole.substr(0, size));
+    const Status s = TryOpen();
+    ASSERT_TRUE(s.IsCorruption()) << size << " " << s.ToString();
+    ASSERT_NE(s.ToString().find(path + " at offset "), std::string::npos) << s.ToString();
+  }
+  ASSERT_TRUE(fs_->DeleteFile(path).ok());
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  Set(path, whole);
+  OpenDb();
+  EXPECT_EQ(Get(Key(4)), "value");
+}
+
+TEST_F(LogDamageTest, ATornTailOfUnsyncedWritesIsNormal) {
+  for (uint64_t seed = 1; seed < 60; ++seed) {
+    options_.wal_recovery_mode =
+        seed % 2 == 0 ? Mode::kPointInTimeRecovery : Mode::kTolerateCorruptedTailRecords;
+    OpenDb();
+    ASSERT_TRUE(Put("synced", std::to_string(seed), /*sync=*/true).ok());
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'x')).ok());
+    Crash(CutMode::kTornBytes, seed);
+    OpenDb();
+    EXPECT_EQ(Get("synced"), std::to_string(seed));
+  }
+}
+
+// With a second family, whose flush tells the manifest how far the log was synced.
+class MarkedLogTest : public LogDamageTest {
+ protected:
+  void Fill() {
+    OpenDb();
+    rocksdb::ColumnFamilyHandle* second = nullptr;
+    ASSERT_TRUE(db_->CreateColumnFamily(options_, "second", &second).ok());
+    ASSERT_TRUE(Put("a", "1").ok());
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), second, "b", "2").ok());
+    ASSERT_TRUE(db_->SyncWAL().ok());
+    path_ = LogPath();
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), second).ok());
+    ASSERT_TRUE(db_->DestroyColumnFamilyHandle(second).ok());
+    families_ = {"default", "second"};
+    Kill();
+  }
+  std::string path_;
+};
+
+TEST_F(MarkedLogTest, ALogThatIsGoneIsMissed) {
+  Fill();
+  // Also those that followed it, which would miss it themselves.
+  while (LogPath() != WalFileName(name_, 0)) ASSERT_TRUE(fs_->DeleteFile(LogPath()).ok());
+  for (Mode mode : kModes) {
+    if (mode == Mode::kSkipAnyCorruptedRecords) continue;
+    options_.wal_recovery_mode = mode;
+    const Status s = TryOpen();
+    ASSERT_TRUE(s.IsCorruption());
+    ASSERT_NE(s.ToString().find(path_), std::string::npos) << s.ToString();
+  }
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+  OpenDb();
+  EXPECT_EQ(GetIn(0, "a"), "NOT_FOUND");
+  EXPECT_EQ(GetIn(1, "b"), "2");
+}
+
+TEST_F(MarkedLogTest, ACopyMayBeMadeWithoutLogs) {
+  Fill();
+  while (LogPath() != WalFileName(name_, 0)) ASSERT_TRUE(fs_->DeleteFile(LogPath()).ok());
+  ASSERT_TRUE(fs_->DeleteFile(IdentityFileName(name_)).ok());
+  rocksdb::DB* reader = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &reader).ok());
+  delete reader;
+  OpenDb();
+  EXPECT_EQ(GetIn(1, "b"), "2");
+}
+
+TEST_F(MarkedLogTest, ALogThatWasCutShortIsMissed) {
+  Fill();
+  const std::string whole = Read(path_);
+  Set(path_, whole.substr(0, whole.size() - 1));
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption());
+  EXPECT_NE(s.ToString().find(path_ + " at offset "), std::string::npos) << s.ToString();
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// A database whose family is table-less, through the public API.
+#include <map>
+#include <thread>
+
+#include "base/file_names.h"
+#include "compassdb/preset.h"
+#include "compassdb/table.h"
+#include "db/db_test_util.h"
+#include "rocksdb/convenience.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+class TablelessTest : public DbTest {
+ protected:
+  TablelessTest() {
+    piece_.store = StoreKind::kTableless;
+    piece_.tableless_sections = 4;
+    UsePieces();
+    options_.merge_operator = std::make_shared<AppendOperator>();
+  }
+  void UsePieces() { options_.table_factory.reset(NewPieceTableFactory(piece_)); }
+  static std::string Value(int i, size_t size) {
+    std::string value = std::to_string(i) + ":";
+    while (value.size() < size) value += static_cast<char>('a' + (i + value.size()) % 26);
+    return value;
+  }
+  void Flush() {
+    Status s = db_->Flush(rocksdb::FlushOptions());
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  void Compact(bool force = false) {
+    rocksdb::CompactRangeOptions options;
+    if (force) options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    Status s = db_->CompactRange(options, nullptr, nullptr);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  void Verify() {
+    const Status s = db_->VerifyChecksum();
+    EXPECT_TRUE(s.ok()) << s.ToString();
+  }
+  std::vector<std::string> PageFiles(const std::string& dir) {
+    std::vector<std::string> names, pages;
+    EXPECT_TRUE(fs_->GetChildren(dir, &names).ok());
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == FileType::kPageFile) pages.push_back(name);
+    }
+    return pages;
+  }
+
+  PieceTableOptions piece_;
+};
+
+TEST_F(TablelessTest, ReadsWhatWasFlushed) {
+  OpenDb();
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+  Flush();
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
+  EXPECT_EQ(Get("nothing"), "NOT_FOUND");
+  Compact();
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
+  OpenDb();
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
+  EXPECT_EQ(PageFiles(name_).size(), 4u);
+  Verify();
+}
+
+TEST_F(TablelessTest, OverwritesAndDeletions) {
+  OpenDb();
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 50)).ok());
+  Flush();
+  for (int i = 0; i < 500; i += 2) ASSERT_TRUE(Put(Key(i), Value(i + 1, 700)).ok());
+  for (int i = 1; i < 500; i += 4) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+  Flush();
+  for (int round = 0; round < 3; ++round) {
+    std::string all;
+    for (int i = 0; i < 500; ++i) {
+      const std::string expected =
+          i % 2 == 0 ? Value(i + 1, 700) : i % 4 == 1 ? "NOT_FOUND" : Value(i, 50);
+      ASSERT_EQ(Get(Key(i)), expected) << i;
+      if (expected != "NOT_FOUND") all += (all.empty() ? "" : ",") + Key(i) + "=" + expected;
+    }
+    EXPECT_EQ(Scan(), all);
+    if (round == 0) Compact();
+    if (round == 1) OpenDb();
+  }
+  Verify();
+}
+
+TEST_F(TablelessTest, ValuesLargerThanAPage) {
+  OpenDb();
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 10000)).ok());
+  Flush();
+  for (int i = 0; i < 40; i += 2) ASSERT_TRUE(Put(Key(i), Value(i, 10)).ok());
+  for (int i = 1; i < 40; i += 4) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+  Compact();
+  OpenDb();
+  for (int i = 0; i < 40; ++i) {
+    const std::string expected = i % 2 == 0 ? Value(i, 10) : i % 4 == 1 ? "NOT_FOUND" : Value(i, 10000);
+    ASSERT_EQ(Get(Key(i)), expected) << i;
+  }
+  Verify();
+}
+
+TEST_F(TablelessTest, SectionsGrowAndShrink) {
+  OpenDb();
+  for (int i = 0; i < 20000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+  Compact();
+  const uint64_t grown = IntProperty("compassdb.tableless-pages");
+  EXPECT_GT(grown, 300u);
+  for (int i = 0; i < 20000; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
+  for (int i = 0; i < 20000; ++i) {
+    if (i % 50 == 0) continue;
+    ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+  }
+  Compact();
+  for (int i = 0; i < 100 && IntProperty("compassdb.tableless-pages") >= grown; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_LT(IntProperty("compassdb.tableless-pages"), grown);
+  for (int i = 0; i < 20000; ++i) {
+    ASSERT_EQ(Get(Key(i)), i % 50 == 0 ? Value(i, 100) : "NOT_FOUND") << i;
+  }
+  Verify();
+}
+
+TEST_F(TablelessTest, SnapshotsSeeWhatPagesHoldNoLonger) {
+  OpenDb();
+  std::map<int, const rocksdb::Snapshot*> snapshots;
+  for (int version = 0; version < 5; ++version) {
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put(Key(i), Value(version, 30)).ok());
+    snapshots[version] = db_->GetSnapshot();
+    if (version != 2) Flush();
+  }
+  ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(0), Key(50)).ok());
+  Compact();
+  EXPECT_EQ(Scan(), "");
+  for (const auto& [version, snapshot] : snapshots) {
+    rocksdb::ReadOptions read;
+    read.snapshot = snapshot;
+    std::string all;
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_EQ(Get(Key(i), snapshot), Value(version, 30)) << version << " " << i;
+      all += (i == 0 ? "" : ",") + Key(i) + "=" + Value(version, 30);
+    }
+    EXPECT_EQ(Scan(read), all) << version;
+    db_->ReleaseSnapshot(snapshot);
+  }
+  Compact(/*force=*/true);
+  Verify();
+}
+
+// An iterator without a snapshot of its own goes on in its state, while pages change in place.
+TEST_F(TablelessTest, IteratorsKeepTheirState) {
+  OpenDb();
+  std::string all;
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(Put(Key(i), Value(i, 60)).ok());
+    all += (i == 0 ? "" : ",") + Key(i) + "=" + Value(i, 60);
+  }
+  Flush();
+  // The iterator has the operand in its memtable; the base it looks for has it in it by then.
+  ASSERT_TRUE(db_->Merge({}, Key(7), "merged").ok());
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}));
+  Compact();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1000, 80)).ok());
+  for (int i = 0; i < 300; i += 3) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+  Compact();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), "x").ok());
+  Compact();
+  int seen = 0;
+  for (it->SeekToFirst(); it->Valid(); it->Next(), ++seen) {
+    EXPECT_EQ(it->value().ToString(), seen == 7 ? Value(7, 60) + ",merged" : Value(seen, 60));
+  }
+  EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+  EXPECT_EQ(seen, 300);
+  for (it->SeekToLast(); it->Valid(); it->Prev()) {
+    --seen;
+    EXPECT_EQ(it->value().ToString(), seen == 7 ? Value(7, 60) + ",merged" : Value(seen, 60));
+  }
+  EXPECT_EQ(seen, 0);
+}
+
+TEST_F(TablelessTest, WithoutKeyStore) {
+  piece_.tableless_key_store = false;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 60)).ok());
+  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+  Flush();
+  ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(10), Key(20)).ok());
+  ASSERT_TRUE(Put(Key(5), "new").ok());
+  Compact();
+  EXPECT_EQ(Get(Key(15)), "NOT_FOUND");
+  EXPECT_EQ(Get(Key(15), snapshot), Value(15, 60));
+  EXPECT_EQ(Get(Key(5), snapshot), Value(5, 60));
+  EXPECT_EQ(Get(Key(5)), "new");
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}));
+  it->SeekToFirst();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_TRUE(it->status().IsNotSupported()) << it->status().ToString();
+  it.reset();
+  db_->ReleaseSnapshot(snapshot);
+  Verify();
+}
+
+TEST_F(TablelessTest, OnlyWhereItWasChosen) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  Flush();
+  piece_.store = StoreKind::kLsm;
+  UsePieces();
+  EXPECT_TRUE(TryOpen().IsInvalidArgument());
+  CloseDb();
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  Flush();
+  piece_.store = StoreKind::kTableless;
+  UsePieces();
+  EXPECT_TRUE(TryOpen().IsInvalidArgument());
+}
+
+TEST_F(TablelessTest, WhatItDoesNotDoIsRefused) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  Flush();
+  EXPECT_TRUE(db_->IngestExternalFile({"/file"}, {}).IsNotSupported());
+  EXPECT_TRUE(rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), nullptr, nullptr).ok());
+  EXPECT_EQ(Get("a"), "1");  // no file holds only keys of a range
+  rocksdb::DB* secondary = nullptr;
+  EXPECT_TRUE(rocksdb::DB::OpenAsSecondary(options_, name_, "/secondary", &secondary).IsNotSupported());
+  EXPECT_EQ(secondary, nullptr);
+  CloseDb();
+  rocksdb::DB* reader = nullptr;
+  const Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &reader);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::DB> owned(reader);
+  std::string value;
+  EXPECT_TRUE(reader->Get({}, "a", &value).ok());
+  EXPECT_EQ(value, "1");
+}
+
+// Random operations against a model, with snapshots, reopenings and compactions.
+class TablelessModelTest : public TablelessTest, public ::testing::WithParamInterface<int> {
+ protected:
+  using Model = std::map<std::string, std::string>;
+  void CheckScans(const Model& expected, const rocksdb::Snapshot* snapshot) {
+    rocksdb::ReadOptions read;
+    read.snapshot = snapshot;
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
+    auto e = expected.begin();
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++e) {
+      ASSERT_NE(e, expected.end()) << it->key().ToString();
+      ASSERT_EQ(it->key().ToString(), e->first);
+      ASSERT_EQ(it->value().ToString(), e->second) << e->first;
+    }
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_EQ(e, expected.end()) << e->first;
+    auto r = expected.rbegin();
+    for (it->SeekToLast(); it->Valid(); it->Prev(), ++r) {
+      ASSERT_NE(r, expected.rend());
+      ASSERT_EQ(it->key().ToString(), r->first);
+      ASSERT_EQ(it->value().ToString(), r->second);
+    }
+    ASSERT_EQ(r, expected.rend());
+  }
+  void CheckReads(const Model& expected, const rocksdb::Snapshot* snapshot,
+                  const std::vector<std::string>& names) {
+    for (const std::string& key : names) {
+      const auto found = expected.find(key);
+      ASSERT_EQ(Get(key, snapshot), found == expected.end() ? "NOT_FOUND" : found->second) << key;
+    }
+    rocksdb::ReadOptions read;
+    read.snapshot = snapshot;
+    std::vector<std::string> values;
+    const std::vector<Status> statuses =
+        db_->MultiGet(read, std::vector<Slice>(names.begin(), names.end()), &values);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto found = expected.find(names[i]);
+      ASSERT_EQ(statuses[i].ok(), found != expected.end()) << statuses[i].ToString();
+      if (statuses[i].ok()) {
+        ASSERT_EQ(values[i], found->second);
+      }
+    }
+  }
+};
+
+TEST_P(TablelessModelTest, MatchesAMap) {
+  const uint64_t seed = static_cast<uint64_t>(GetParam()) * 7919 + 17;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random rnd(seed);
+  piece_.tableless_sections = 1 + GetParam() % 5;
+  piece_.tableless_page_bytes = GetParam() % 3 == 2 ? 8192 : 4096;
+  piece_.tableless_max_overflow_percent = GetParam() % 4 == 1 ? 1 : 20;
+  piece_.tableless_pages = GetParam() % 4 == 3 ? 64 : 0;
+  piece_.tableless_rehash_threads = 1 + GetParam() % 2;
+  const bool key_store = GetParam() % 5 != 4;
+  piece_.tableless_key_store = key_store;
+  UsePieces();
+  options_.write_buffer_size = 32 << 10;
+  OpenDb();
+  std::map<std::string, std::string> model;
+  struct Snap {
+    const rocksdb::Snapshot* snapshot;
+    std::map<std::string, std::string> model;
+  };
+  std::vector<Snap> snaps;
+  const rocksdb::WriteOptions write;
+  const int keys = GetParam() % 2 == 0 ? 400 : 4000;
+  const auto check = [&](const std::map<std::string, std::string>& expected,
+                         const rocksdb::Snapshot* snapshot) {
+    if (key_store) CheckScans(expected, snapshot);
+    std::vector<std::string> names;
+    for (int i = 0; i < 50; ++i) names.push_back(Key(static_cast<int>(rnd.Uniform(keys))));
+    CheckReads(expected, snapshot, names);
+  };
+  for (int step = 0; step < 12000; ++step) {
+    const std::string key = Key(static_cast<int>(rnd.Uniform(keys)));
+    const uint64_t what = rnd.Uniform(1000);
+    if (what < 600) {
+      const size_t size = rnd.Uniform(100) == 0 ? 5000 : rnd.Uniform(2) == 0 ? 20 + rnd.Uniform(60)
+                                                                             : 100 + rnd.Uniform(900);
+      const std::string value = Value(step, size);
+      ASSERT_TRUE(Put(key, value).ok());
+      model[key] = value;
+    } else if (what < 750) {
+      ASSERT_TRUE(db_->Delete(write, key).ok());
+      model.erase(key);
+    } else if (what < 900) {
+      ASSERT_TRUE(db_->Merge(write, key, "m" + std::to_string(step)).ok());
+      std::string& value = model[key];
+      value += (value.empty() ? "" : ",") + ("m" + std::to_string(step));
+    } else if (what < 905) {
+      const int from = static_cast<int>(rnd.Uniform(keys));
+      const std::string end = Key(from + 1 + static_cast<int>(rnd.Uniform(40)));
+      ASSERT_TRUE(db_->DeleteRange(write, db_->DefaultColumnFamily(), Key(from), end).ok());
+      model.erase(model.lower_bound(Key(from)), model.lower_bound(end));
+    } else if (what < 910) {
+      if (snaps.size() < 4) snaps.push_back({db_->GetSnapshot(), model});
+    } else if (what < 916) {
+      if (!snaps.empty()) {
+        const size_t i = rnd.Uniform(snaps.size());
+        check(snaps[i].model, snaps[i].snapshot);
+        if (HasFatalFailure()) return;
+        db_->ReleaseSnapshot(snaps[i].snapshot);
+        snaps.erase(snaps.begin() + static_cast<ptrdiff_t>(i));
+      }
+    } else if (what < 918) {
+      Flush();
+    } else if (what == 918) {
+      Compact(rnd.Uniform(2) == 0);
+    } else if (what == 919) {
+      for (const Snap& s : snaps) db_->ReleaseSnapshot(s.snapshot);
+      snaps.clear();
+      OpenDb();
+    } else if (what == 920) {
+      const std::string pages = std::to_string(rnd.Uniform(3) == 0 ? 0 : 16 + rnd.Uniform(400));
+      Status s = db_->SetOptions({{"table_factory.tableless_pages", pages}});
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    } else if (what < 925) {
+      check(model, nullptr);
+      if (HasFatalFailure()) return;
+    } else {
+      const auto found = model.find(key);
+      ASSERT_EQ(Get(key), found == model.end() ? "NOT_FOUND" : found->second) << key;
+    }
+  }
+  check(model, nullptr);
+  for (const Snap& s : snaps) {
+    check(s.model, s.snapshot);
+    db_->ReleaseSnapshot(s.snapshot);
+  }
+  Verify();
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, TablelessModelTest, ::testing::Range(0, 20));
+
+// Power cuts at any write, which may tear pages: what was synced is there.
+TEST_F(TablelessTest, CrashesLoseNothingThatWasSynced) {
+  for (uint64_t seed = 1; seed <= 24; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random rnd(seed);
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    options_.write_buffer_size = 16 << 10;
+    OpenDb();
+    std::map<std::string, std::string> model;
+    for (int crash = 0; crash < 4; ++crash) {
+      const int steps = 200 + static_cast<int>(rnd.Uniform(600));
+      for (int i = 0; i < steps; ++i) {
+        const std::string key = Key(static_cast<int>(rnd.Uniform(300)));
+        const std::string value = Value(static_cast<int>(rnd.Uniform(1000000)), rnd.Uniform(4) == 0 ? 20 : 600);
+        ASSERT_TRUE(Put(key, value, /*sync=*/true).ok());
+        model[key] = value;
+      }
+      static const CutMode kModes[] = {CutMode::kDropUnsynced, CutMode::kRandom, CutMode::kTornBytes,
+                                       CutMode::kTornPages};
+      Crash(kModes[rnd.Uniform(4)], seed + static_cast<uint64_t>(crash));
+      OpenDb();
+      for (const auto& [key, value] : model) ASSERT_EQ(Get(key), value) << key;
+      Verify();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/job_file.h"
+
+#include <random>
+
+#include "base/file_names.h"
+
+namespace compassdb {
+
+JobFile::JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush)
+    : context_(context),
+      dir_(options->paths.empty() ? context->files->dirs()->All().front()
+                                  : options->paths[path].dir),
+      flush_(flush) {}
+
+JobFile::~JobFile() {
+  if (writer_ != nullptr && !finished_) {
+    const uint64_t number = writer_->file_number();
+    writer_.reset();
+    context_->ledger->UnpinFile(number);
+  }
+}
+
+Status JobFile::Writer(CompactionFileWriter** writer) {
+  if (writer_ == nullptr) {
+    uint64_t number = 0;
+    if (context_->files_ahead == nullptr) {
+      number = context_->new_number();
+    } else if (Status s = context_->files_ahead->Take(dir_, &number); !s.ok()) {
+      return s;
+    }
+    std::random_device device;
+    const uint64_t id = (static_cast<uint64_t>(device()) << 32) | device();
+    context_->ledger->PinFile(number);
+    context_->files->dirs()->Put(number, dir_);
+    path_ = PieceFileName(dir_, number);
+    FileOptions options = context_->write_options;
+    options.bytes_per_sync = context_->bytes_per_sync;
+    Status s =
+        CompactionFileWriter::Create(context_->fs, path_, number, id, options, &writer_);
+    if (!s.ok()) {
+      context_->ledger->UnpinFile(number);
+      return s;
+    }
+  }
+  *writer = writer_.get();
+  return Status::OK();
+}
+
+void JobFile::Throttle() {
+  if (writer_ == nullptr || !context_->throttle) return;
+  const uint64_t offset = writer_->offset();
+  if (offset - throttled_ < (64 << 10)) return;
+  context_->throttle(offset - throttled_, flush_);
+  throttled_ = offset;
+}
+
+Status JobFile::Finish() {
+  if (writer_ == nullptr) return Status::OK();
+  Status s = writer_->Finish();
+  if (s.ok() && context_->files_ahead == nullptr) s = context_->fs->SyncDir(dir_);
+  if (s.ok()) finished_ = true;
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace compassdb {
+
+// Of a table-less store (compassdb/table.h).
+struct PageOptions {
+  bool enabled = false;
+  uint32_t sections = 16;      // of a new store
+  uint32_t page_bytes = 4096;  // likewise
+  uint64_t pages = 0;          // of all sections; 0: as the data asks for
+  uint32_t fill_percent = 50;  // of pages after a rehash
+  uint32_t max_overflow_percent = 3;  // of the bytes; above, more pages are made
+  uint32_t min_fill_percent = 15;     // below, fewer are
+  bool key_store = true;
+  uint32_t rehash_threads = 1;
+  uint32_t rehash_batch = 16;  // pages read at a time
+  uint32_t write_threads = 2;  // of a flush, over the sections
+};
+
+}  // namespace compassdb

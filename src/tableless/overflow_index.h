@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the overflow records of one section are: in memory, by the hash of their key (KallaxDB 3.2).
+// Immutable and thread safe; a change makes another one.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/key_hash.h"
+#include "tableless/overflow_run.h"
+
+namespace compassdb {
+
+class OverflowIndex {
+ public:
+  struct Entry {
+    uint64_t hash = 0;  // KeyHash::h1
+    uint64_t run_id = 0;
+    OverflowPlace place;
+  };
+
+  OverflowIndex() = default;
+  // Sorted here; `runs` are those that entries name, by id.
+  OverflowIndex(std::vector<Entry> entries, std::vector<OverflowRunRef> runs);
+
+  // The record of the key; *room holds what it points to. NotFound if there is none.
+  Status Find(const Slice& user_key, const KeyHash& hash, std::string* room,
+              PageRecord* record) const;
+  Status Read(const Entry& entry, std::string* room, OverflowEntry* record) const;
+  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<OverflowRunRef>& runs() const { return runs_; }
+  size_t MemoryBytes() const { return entries_.capacity() * sizeof(Entry) + sizeof(*this); }
+
+ private:
+  std::vector<Entry> entries_;  // by hash; keys with one hash in any order
+  std::vector<OverflowRunRef> runs_;
+};
+
+using OverflowIndexRef = std::shared_ptr<const OverflowIndex>;
+
+// Changes an index entry by entry, and then gives the next one.
+class OverflowIndexBuilder {
+ public:
+  // `base` may be null: empty.
+  explicit OverflowIndexBuilder(OverflowIndexRef base);
+  // An entry of a run whose id is not below those before. Reads records whose keys have its hash.
+  Status Apply(const OverflowRunRef& run, const OverflowPlace& place, const OverflowEntry& entry,
+               const KeyHash& hash);
+  OverflowIndexRef Finish();
+
+ private:
+  const OverflowIndexRef base_;
+  std::vector<bool> gone_;  // of base_'s entries
+  std::multimap<uint64_t, OverflowIndex::Entry> added_;  // by hash
+  std::vector<OverflowRunRef> runs_;  // by id
+};
+
+}  // namespace compassdb

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/tableless_tasks.h"
+
+namespace compassdb {
+
+Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<bool>*,
+                         VersionEdit* edit, JobReport* report) {
+  store_->AwaitTurn();
+  has_turn = true;
+  const std::shared_ptr<const TablelessView> view = store_->current();
+  const TablelessView::Parts& parts = view->parts();
+  const auto options = store_->current_options();
+  edit->column_family = store_->options().column_family_id;
+  report->reason = "overflow rewritten";
+  JobFile file(store_->context(), options.get(), 0, /*flush=*/false);
+  CompactionFileWriter* writer = nullptr;
+  Status s = file.Writer(&writer);
+  if (!s.ok()) return s;
+  OverflowRunWriter run(writer);
+  std::string room;
+  for (const SectionRef& section : parts.sections) {
+    for (const OverflowIndex::Entry& e : section->overflow->entries()) {
+      OverflowEntry entry;
+      if (s.ok()) s = section->overflow->Read(e, &room, &entry);
+      if (s.ok()) s = run.Add(entry);
+    }
+  }
+  if (s.ok()) s = file.Finish();
+  if (!s.ok()) {
+    file.Abandon();
+    return s;
+  }
+  const uint64_t id = store_->context()->new_number();
+  if (run.count() > 0) {
+    run.Finish(id, &edit->added_page_runs.emplace_back());
+    store_->PinUntilInstalled(file.number());
+  } else {
+    file.Abandon();
+  }
+  for (const SectionRef& section : parts.sections) {
+    edit->page_sections.push_back(section->meta);
+    edit->page_sections.back().overflow_from = id;
+  }
+  for (const OverflowRunRef& old : parts.runs) edit->deleted_page_runs.push_back(old->meta().run_id);
+  report->bytes_written = run.bytes();
+  report->records_out = run.count();
+  return s;
+}
+
+}  // namespace compassdb

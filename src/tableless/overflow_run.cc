@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/overflow_run.h"
+
+#include "util/coding.h"
+#include "util/crc32c.h"
+#include "util/hash.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr size_t kEntryHeader = 8;
+constexpr size_t kScanBytes = 1 << 20;
+
+uint32_t EntryChecksum(uint64_t file_id, uint64_t offset, const Slice& payload) {
+  char place[16];
+  EncodeFixed64(place, file_id);
+  EncodeFixed64(place + 8, offset);
+  return Crc32cExtend(Crc32c(place, sizeof(place)), payload.data(), payload.size());
+}
+
+enum Kind : uint8_t { kValue = 0, kEntity = 1, kRemoval = 2 };
+
+}  // namespace
+
+Status OverflowRunWriter::Add(const OverflowEntry& entry) {
+  const PageRecord& r = entry.record;
+  buffer_.assign(kEntryHeader, '\0');
+  buffer_.push_back(static_cast<char>(entry.removal ? kRemoval : r.entity ? kEntity : kValue));
+  PutVarint32(&buffer_, entry.section);
+  PutVarint64(&buffer_, r.sequence);
+  PutLengthPrefixedSlice(&buffer_, r.user_key);
+  buffer_.append(r.value.data(), r.value.size());
+  const Slice payload(buffer_.data() + kEntryHeader, buffer_.size() - kEntryHeader);
+  if (bytes() + buffer_.size() > kMaxOverflowRunBytes) {
+    return Status::NotSupported("table-less store: overflow of one flush beyond 2 GiB");
+  }
+  EncodeFixed32(buffer_.data(), EntryChecksum(file_->file_id(), bytes(), payload));
+  EncodeFixed32(buffer_.data() + 4, static_cast<uint32_t>(payload.size()));
+  ++count_;
+  return file_->Append(buffer_);
+}
+
+void OverflowRunWriter::Finish(uint64_t run_id, PageRunMeta* meta) {
+  meta->run_id = run_id;
+  meta->kind = PageRunKind::kOverflow;
+  meta->extent = {file_->file_number(), begin_, bytes()};
+  meta->file_id = file_->file_id();
+  meta->count = count_;
+}
+
+Status OverflowRun::Parse(uint64_t offset, const Slice& bytes, OverflowEntry* entry) const {
+  if (bytes.size() < kEntryHeader) return run_.Corruption(offset, "overflow entry is cut short");
+  const uint32_t size = DecodeFixed32(bytes.data() + 4);
+  if (size != bytes.size() - kEntryHeader) {
+    return run_.Corruption(offset, "overflow entry of another size");
+  }
+  Slice payload(bytes.data() + kEntryHeader, size);
+  if (!ChecksumHolds(DecodeFixed32(bytes.data()), EntryChecksum(meta().file_id, offset, payload))) {
+    return run_.Corruption(offset, "overflow entry checksum mismatch");
+  }
+  const auto kind = payload.empty() ? uint8_t{0xff} : static_cast<uint8_t>(payload[0]);
+  if (!payload.empty()) payload.remove_prefix(1);
+  uint64_t sequence = 0;
+  if (kind > kRemoval || !GetVarint32(&payload, &entry->section) ||
+      !GetVarint64(&payload, &sequence) ||
+      !GetLengthPrefixedSlice(&payload, &entry->record.user_key)) {
+    return run_.Corruption(offset, "overflow entry that cannot be read");
+  }
+  entry->record.sequence = sequence;
+  entry->record.entity = kind == kEntity;
+  entry->record.value = payload;
+  entry->removal = kind == kRemoval;
+  return Status::OK();
+}
+
+Status OverflowRun::Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry) const {
+  Slice bytes;
+  Status s = run_.Read(place.offset, place.size, room, &bytes);
+  return s.ok() ? Parse(place.offset, bytes, entry) : s;
+}
+
+Status OverflowRun::Scan(
+    const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f) const {
+  const uint64_t length = meta().extent.length;
+  std::string room;
+  Slice window;
+  uint64_t at = 0, window_at = 0, count = 0;
+  const auto fill = [&](size_t wanted) {
+    if (window_at + window.size() >= at + wanted) return Status::OK();
+    window_at = at;
+    const uint64_t n = std::min<uint64_t>(length - at, std::max(wanted, kScanBytes));
+    return run_.Read(at, n, &room, &window);
+  };
+  while (at < length) {
+    if (length - at < kEntryHeader) return run_.Corruption(at, "overflow run ends within an entry");
+    Status s = fill(kEntryHeader);
+    if (!s.ok()) return s;
+    const uint64_t size = kEntryHeader + DecodeFixed32(window.data() + (at - window_at) + 4);
+    if (size > length - at) return run_.Corruption(at, "overflow entry reaches behind its run");
+    if (s = fill(size); !s.ok()) return s;
+    OverflowEntry entry;
+    s = Parse(at, Slice(window.data() + (at - window_at), size), &entry);
+    if (!s.ok()) return s;
+    s = f({static_cast<uint32_t>(at), static_cast<uint32_t>(size)}, entry);
+    if (!s.ok()) return s;
+    at += size;
+    ++count;
+  }
+  if (count != meta().count) return run_.Corruption(0, "overflow run with another number of entries");
+  return Status::OK();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records that do not fit their page, and removals of such records: a segment of the overflow store's
+// log (KallaxDB 3.2; docs/formats/tableless.md). Of a key's entries the newest counts.
+//
+//   entry := crc:fixed32 size:fixed32 payload
+//   payload := kind:u8 (0 value, 1 entity, 2 removal) section:varint32 sequence:varint64
+//              key_size:varint32 key value
+//
+// `crc` covers the file's id, the entry's offset in the run and the payload.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "tableless/page_format.h"
+#include "tableless/page_run.h"
+
+namespace compassdb {
+
+struct OverflowEntry {
+  PageRecord record;
+  uint32_t section = 0;
+  bool removal = false;
+};
+
+struct OverflowPlace {
+  uint32_t offset = 0;  // in the run
+  uint32_t size = 0;    // of the entry
+};
+
+inline constexpr uint64_t kMaxOverflowRunBytes = uint64_t{1} << 31;
+
+// Appends one run to a file. One thread.
+class OverflowRunWriter {
+ public:
+  explicit OverflowRunWriter(CompactionFileWriter* file) : file_(file), begin_(file->offset()) {}
+  Status Add(const OverflowEntry& entry);
+  void Finish(uint64_t run_id, PageRunMeta* meta);
+  uint64_t count() const { return count_; }
+  uint64_t bytes() const { return file_->offset() - begin_; }
+
+ private:
+  CompactionFileWriter* const file_;
+  const uint64_t begin_;
+  uint64_t count_ = 0;
+  std::string buffer_;
+};
+
+class OverflowRun {
+ public:
+  OverflowRun(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta)
+      : run_(files, ledger, meta) {}
+  PageRun* run() { return &run_; }
+  const PageRun* run() const { return &run_; }
+  const PageRunMeta& meta() const { return run_.meta(); }
+
+  // All entries in order, checked. Stops at f's error.
+  Status Scan(const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f) const;
+  // *entry points into `room`.
+  Status Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry) const;
+
+ private:
+  Status Parse(uint64_t offset, const Slice& bytes, OverflowEntry* entry) const;
+  PageRun run_;
+};
+
+using OverflowRunRef = std::shared_ptr<OverflowRun>;
+
+}  // namespace compassdb

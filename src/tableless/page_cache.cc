@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/page_cache.h"
+
+#include <string>
+
+#include "util/coding.h"
+
+namespace compassdb {
+
+namespace {
+
+struct KeyBytes {
+  char bytes[24];
+  KeyBytes(uint64_t space, uint64_t file_number, uint64_t page) {
+    EncodeFixed64(bytes, space);
+    EncodeFixed64(bytes + 8, file_number);
+    EncodeFixed64(bytes + 16, page);
+  }
+  Slice slice() const { return Slice(bytes, sizeof(bytes)); }
+};
+
+}  // namespace
+
+PageCache::PageCache(std::shared_ptr<rocksdb::Cache> cache)
+    : cache_(std::move(cache)), space_(cache_ == nullptr ? 0 : cache_->NewId()) {}
+
+PageCache::Hold::~Hold() {
+  if (handle_ != nullptr) cache_->Release(handle_);
+}
+
+Slice PageCache::Hold::records() const {
+  return *static_cast<const std::string*>(cache_->Value(handle_));
+}
+
+void PageCache::Find(uint64_t file_number, uint64_t page, Hold* hold) const {
+  if (cache_ == nullptr) return;
+  hold->cache_ = cache_.get();
+  hold->handle_ = cache_->Lookup(KeyBytes(space_, file_number, page).slice());
+}
+
+void PageCache::Insert(uint64_t file_number, uint64_t page, uint64_t number, const Slice& records) {
+  if (cache_ == nullptr) return;
+  auto* const kept = new std::string(records.data(), records.size());
+  Stripe& stripe = StripeOf(page);
+  MutexLock lock(&stripe.mu);
+  if (stripe.number.load(std::memory_order_relaxed) != number) {
+    delete kept;
+    return;
+  }
+  // A cache that is full says so, and has freed it.
+  cache_->Insert(KeyBytes(space_, file_number, page).slice(), kept, kept->capacity() + sizeof(*kept),
+                 [](const Slice&, void* value) { delete static_cast<std::string*>(value); })
+      .PermitUncheckedError();
+}
+
+void PageCache::Erase(uint64_t file_number, uint64_t page) {
+  if (cache_ == nullptr) return;
+  Stripe& stripe = StripeOf(page);
+  MutexLock lock(&stripe.mu);
+  stripe.number.fetch_add(1, std::memory_order_release);
+  cache_->Erase(KeyBytes(space_, file_number, page).slice());
+}
+
+}  // namespace compassdb

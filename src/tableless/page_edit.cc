@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/page_edit.h"
+
+#include "tableless/page_resolver.h"
+
+namespace compassdb {
+
+Status TellKeyStore(const StoreOptions& options, const Slice& user_key, const KeyOutcome& outcome,
+                    bool existed, MemTable* keys) {
+  const bool told = !outcome.asides.empty();
+  Status s;
+  for (const KeyOutcome::Aside& aside : outcome.asides) {
+    if (s.ok()) s = keys->Add(aside.sequence, aside.type, user_key, aside.value, /*concurrent=*/true);
+  }
+  if (!s.ok()) return s;
+  // A marker says that a key is there, and stays when the key's value changes.
+  if (outcome.newest) {
+    if (!told && (existed || !options.pages.key_store)) return s;
+    return keys->Add(outcome.newest->sequence, kTypeBlobIndex, user_key, kKeyMarker, true);
+  }
+  if (!told && !(existed && options.pages.key_store)) return s;
+  return keys->Add(outcome.gone_at, kTypeDeletion, user_key, Slice(), true);
+}
+
+void PageEdit::Begin(std::vector<PageRecord> existing) {
+  existing_ = std::move(existing);
+  taken_.assign(existing_.size(), false);
+  arrivals_.clear();
+  kept_.clear();
+  overflow_.clear();
+}
+
+const PageRecord* PageEdit::Take(const Slice& user_key) {
+  for (size_t i = 0; i < existing_.size(); ++i) {
+    if (existing_[i].user_key != user_key) continue;
+    taken_[i] = true;
+    counts_.records -= 1;
+    counts_.bytes -= static_cast<int64_t>(EncodedSize(existing_[i]));
+    return &existing_[i];
+  }
+  return nullptr;
+}
+
+void PageEdit::Put(const PageRecord& record, const PageRecord* overflowed) {
+  arrivals_.push_back(
+      {record, overflowed != nullptr, overflowed == nullptr ? 0 : EncodedSize(*overflowed)});
+}
+
+void PageEdit::Remove(const Slice& user_key, SequenceNumber sequence, const PageRecord* overflowed) {
+  if (overflowed == nullptr) return;
+  OverflowEntry entry;
+  entry.section = section_;
+  entry.removal = true;
+  entry.record.user_key = user_key;
+  entry.record.sequence = sequence;
+  overflow_.push_back(entry);
+  const auto size = static_cast<int64_t>(EncodedSize(*overflowed));
+  counts_.records -= 1;
+  counts_.bytes -= size;
+  counts_.overflow_records -= 1;
+  counts_.overflow_bytes -= size;
+}
+
+void PageEdit::Finish(bool* changed) {
+  *changed = false;
+  size_t used = kPageHeaderBytes;
+  for (size_t i = 0; i < existing_.size(); ++i) {
+    if (taken_[i]) {
+      *changed = true;
+      continue;
+    }
+    used += EncodedSize(existing_[i]);
+    kept_.push_back(existing_[i]);
+  }
+  for (const Arrival& a : arrivals_) {
+    const size_t size = EncodedSize(a.record);
+    const bool fits = used + size <= page_bytes_;
+    if (a.was_overflow) {
+      counts_.records -= 1;
+      counts_.bytes -= static_cast<int64_t>(a.overflow_size);
+      counts_.overflow_records -= 1;
+      counts_.overflow_bytes -= static_cast<int64_t>(a.overflow_size);
+    }
+    counts_.records += 1;
+    counts_.bytes += static_cast<int64_t>(size);
+    OverflowEntry entry;
+    entry.section = section_;
+    entry.record = a.record;
+    if (fits) {
+      used += size;
+      kept_.push_back(a.record);
+      *changed = true;
+      if (!a.was_overflow) continue;
+      entry.removal = true;
+      entry.record.value = Slice();
+    } else {
+      counts_.overflow_records += 1;
+      counts_.overflow_bytes += static_cast<int64_t>(size);
+    }
+    overflow_.push_back(entry);
+  }
+}
+
+}  // namespace compassdb

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/page_flush.h"
+
+#include <algorithm>
+
+#include "iter/merging_iterator.h"
+#include "util/parallel.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr size_t kChunkPages = 128;
+constexpr size_t kJournalBuffer = 1 << 20;
+
+}  // namespace
+
+void PageFlush::AddItem(const Slice& user_key, SequenceNumber sequence, ValueType type,
+                        const Slice& value) {
+  const KeyHash hash = context_->hasher(user_key);
+  const auto& parts = view_->parts();
+  const MasterHash master = MasterHashOf(hash, parts.geometry.sections);
+  const uint64_t page = parts.sections[master.section]->PageOf(master);
+  items_.push_back({PageKey(master.section, page), sequence, type, user_key, value, hash});
+}
+
+// What the memtables hold stays where it is until the flush is installed.
+void PageFlush::Collect() {
+  for (const auto& memtable : request_->memtables) {
+    newest_ = std::max(newest_, memtable->largest_sequence());
+    const InternalIteratorPtr it = memtable->NewIterator();
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      const Slice key = it->key();
+      AddItem(ExtractUserKey(key), ExtractSequence(key), ExtractType(key), it->value());
+    }
+  }
+}
+
+// Keys of the range that the store may hold.
+Status PageFlush::KeysOfStore(const RangeTombstoneList::Fragment& range,
+                              std::set<std::string>* found) const {
+  const Comparator* const cmp = options_->comparator;
+  const auto& parts = view_->parts();
+  if (options_->pages.key_store) {
+    std::vector<InternalIteratorPtr> children;
+    RangeTombstoneSet none(cmp);
+    Status s = parts.keys->AddIterators(BlockReadOptions(), &children, &none);
+    if (!s.ok()) return s;
+    const InternalKeyComparator icmp(cmp);
+    const InternalIteratorPtr it = NewMergingIterator(&icmp, std::move(children));
+    for (it->Seek(LookupKey(range.start, kMaxSequenceNumber).internal_key());
+         it->Valid() && cmp->Compare(ExtractUserKey(it->key()), range.end) < 0; it->Next()) {
+      found->insert(ExtractUserKey(it->key()).ToString());
+    }
+    return it->status();
+  }
+  const auto add = [&](const Slice& key) {
+    if (cmp->Compare(key, range.start) >= 0 && cmp->Compare(key, range.end) < 0) {
+      found->insert(key.ToString());
+    }
+  };
+  std::string room;
+  Slice records;
+  PageRecord record;
+  for (uint32_t i = 0; i < parts.sections.size(); ++i) {
+    const Section& section = *parts.sections[i];
+    for (uint64_t page = 0; page < section.meta.pages; ++page) {
+      Status s = view_->ReadPage(i, page, &room, &records);
+      if (!s.ok()) return s;
+      while (NextPageRecord(&records, &record)) add(record.user_key);
+    }
+    for (const OverflowIndex::Entry& e : section.overflow->entries()) {
+      OverflowEntry entry;
+      Status s = section.overflow->Read(e, &room, &entry);
+      if (!s.ok()) return s;
+      add(entry.record.user_key);
+    }
+  }
+  return Status::OK();
+}
+
+// Pages know single keys only: a range tombstone becomes a deletion of each key that it may cover.
+Status PageFlush::CollectRangeDeletions() {
+  const Comparator* const cmp = options_->comparator;
+  for (const auto& memtable : request_->memtables) {
+    if (memtable->num_range_deletes() == 0) continue;
+    const std::shared_ptr<const RangeTombstoneList> list = memtable->RangeTombstones();
+    for (const RangeTombstoneList::Fragment& range : list->fragments()) {
+      std::set<std::string> covered;
+      Status s = KeysOfStore(range, &covered);
+      if (!s.ok()) return s;
+      for (const auto& other : request_->memtables) {
+        const InternalIteratorPtr it = other->NewIterator();
+        for (it->Seek(LookupKey(range.start, kMaxSequenceNumber).internal_key());
+             it->Valid() && cmp->Compare(ExtractUserKey(it->key()), range.end) < 0; it->Next()) {
+          covered.insert(ExtractUserKey(it->key()).ToString());
+        }
+      }
+      for (const std::string& key : covered) {
+        range_keys_.push_back(key);
+        for (SequenceNumber sequence : range.sequences) {
+          AddItem(range_keys_.back(), sequence, kTypeDeletion, Slice());
+        }
+      }
+    }
+  }
+  return Status::OK();
+}
+
+// One section, by one thread.
+class PageFlush::SectionJob {
+ public:
+  SectionJob(PageFlush* flush, uint32_t section, std::span<const Item> items,
+             PageJournalWriter* journal, SectionFlush* out)
+      : flush_(flush),
+        section_(section),
+        items_(items),
+        journal_(journal),
+        out_(out),
+        edit_(section, flush->view_->parts().geometry.page_bytes) {}
+
+  Status Run() {
+    Status s;
+    fold_.filter = PageFilter(*flush_->options_, /*manual=*/false, &owned_filter_);
+    fold_.comparator = flush_->options_->comparator;
+    fold_.snapshots = flush_->request_->snapshots;
+    fold_.merge.op = flush_->options_->merge_operator.get();
+    fold_.merge.statistics = flush_->context_->statistics;
+    for (size_t begin = 0; s.ok() && begin < items_.size();) {
+      std::vector<uint64_t> pages;
+      size_t end = begin;
+      for (; end < items_.size(); ++end) {
+        const uint64_t page = PageOfKey(items_[end].page_key);
+        if (!pages.empty() && pages.back() == page) continue;
+        if (pages.size() == kChunkPages) break;
+        pages.push_back(page);
+      }
+      s = RunPages(pages, items_.subspan(begin, end - begin));
+      begin = end;
+    }
+    if (s.ok()) s = WriteImages();
+    out_->counts = *edit_.counts();
+    out_->records = items_.size();
+    return s;
+  }
+
+ private:
+  Status RunPages(const std::vector<uint64_t>& pages, std::span<const Item> items) {
+    std::string room;
+    std::vector<Slice> records;
+    Status s = flush_->view_->ReadPages(section_, pages, &room, &records);
+    out_->bytes_read += room.size();
+    for (size_t i = 0, begin = 0; s.ok() && i < pages.size(); ++i) {
+      size_t end = begin;
+      while (end < items.size() && PageOfKey(items[end].page_key) == pages[i]) ++end;
+      s = RunPage(pages[i], records[i], items.subspan(begin, end - begin));
+      begin = end;
+    }
+    return s;
+  }
+
+  Status RunPage(uint64_t page, const Slice& records, std::span<const Item> items) {
+    std::vector<PageRecord> existing;
+    Status s = ListPageRecords(records, &existing);
+    if (!s.ok()) return s;
+    const std::vector<PageRecord> all = fold_.filter != nullptr ? existing : std::vector<PageRecord>();
+    edit_.Begin(std::move(existing));
+    outcomes_.clear();
+    overflow_rooms_.clear();
+    for (size_t begin = 0; s.ok() && begin < items.size();) {
+      size_t end = begin;
+      std::vector<NewVersion> versions;
+      for (; end < items.size() && items[end].user_key == items[begin].user_key; ++end) {
+        versions.push_back({items[end].sequence, items[end].type, items[end].value});
+      }
+      s = RunKey(items[begin].user_key, items[begin].hash, versions);
+      begin = end;
+    }
+    // A filter sees all of a page that is rewritten.
+    for (const PageRecord& record : all) {
+      if (!s.ok()) break;
+      const bool new_too = std::any_of(items.begin(), items.end(), [&](const Item& item) {
+        return item.user_key == record.user_key;
+      });
+      if (!new_too) s = RunKey(record.user_key, flush_->context_->hasher(record.user_key), {});
+    }
+    if (!s.ok()) return s;
+    bool changed = false;
+    edit_.Finish(&changed);
+    for (const OverflowEntry& entry : *edit_.overflow()) KeepOverflow(entry);
+    if (!changed) return s;
+    const size_t offset = images_.size();
+    PageBuilder builder(&images_);
+    for (const PageRecord& record : edit_.records()) builder.Add(record);
+    builder.Finish(flush_->view_->parts().sections[section_]->meta.file_number, page);
+    places_.push_back({page, static_cast<uint32_t>(offset),
+                       static_cast<uint32_t>(images_.size() - offset)});
+    return images_.size() >= kJournalBuffer ? WriteImages() : s;
+  }
+
+  Status RunKey(const Slice& user_key, const KeyHash& hash, const std::vector<NewVersion>& versions) {
+    const PageRecord* existing = edit_.Take(user_key);
+    PageRecord overflowed;
+    bool in_overflow = false;
+    if (existing == nullptr) {
+      const Section& section = *flush_->view_->parts().sections[section_];
+      std::string& room = overflow_rooms_.emplace_back();
+      Status s = section.overflow->Find(user_key, hash, &room, &overflowed);
+      if (!s.ok() && !s.IsNotFound()) return s;
+      in_overflow = s.ok();
+      if (in_overflow) existing = &overflowed;
+    }
+    KeyOutcome& outcome = outcomes_.emplace_back();
+    Status s = FoldKey(fold_, user_key, versions, existing, &outcome);
+    if (!s.ok()) return s;
+    if (versions.empty()) outcome.gone_at = flush_->newest_;
+    if (outcome.newest) {
+      edit_.Put(*outcome.newest, in_overflow ? &overflowed : nullptr);
+    } else {
+      edit_.Remove(user_key, outcome.gone_at, in_overflow ? &overflowed : nullptr);
+    }
+    return TellKeyStore(*flush_->options_, user_key, outcome, existing != nullptr, flush_->keys_);
+  }
+
+  void KeepOverflow(const OverflowEntry& entry) {
+    std::string& bytes = out_->overflow_bytes.emplace_back(entry.record.user_key.ToString());
+    bytes.append(entry.record.value.data(), entry.record.value.size());
+    OverflowEntry& kept = out_->overflow.emplace_back(entry);
+    const size_t key_size = entry.record.user_key.size();
+    kept.record.user_key = Slice(bytes.data(), key_size);
+    kept.record.value = Slice(bytes.data() + key_size, bytes.size() - key_size);
+  }
+
+  Status WriteImages() {
+    if (places_.empty()) return Status::OK();
+    Status s = journal_->Append(section_, places_, images_);
+    if (flush_->context_->throttle) flush_->context_->throttle(images_.size(), true);
+    places_.clear();
+    images_.clear();
+    return s;
+  }
+
+  PageFlush* const flush_;
+  const uint32_t section_;
+  const std::span<const Item> items_;
+  PageJournalWriter* const journal_;
+  SectionFlush* const out_;
+  FoldOptions fold_;
+  std::unique_ptr<rocksdb::CompactionFilter> owned_filter_;
+  PageEdit edit_;
+  std::deque<KeyOutcome> outcomes_;  // of the page at hand: records point into them
+  std::deque<std::string> overflow_rooms_;
+  std::string images_;
+  std::vector<PageJournalWriter::Image> places_;
+};
+
+Status PageFlush::RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections) {
+  std::vector<std::function<Status()>> tasks;
+  for (size_t begin = 0; begin < items_.size();) {
+    const uint32_t section = SectionOfKey(items_[begin].page_key);
+    size_t end = begin;
+    while (end < items_.size() && SectionOfKey(items_[end].page_key) == section) ++end;
+    const std::span<const Item> items(items_.data() + begin, end - begin);
+    SectionFlush* const out = &(*sections)[section];
+    tasks.emplace_back([this, section, items, journal, out] {
+      return SectionJob(this, section, items, journal, out).Run();
+    });
+    begin = end;
+  }
+  return RunInParallel(tasks, static_cast<int>(options_->pages.write_threads), nullptr);
+}
+
+Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
+  Collect();
+  Status s = CollectRangeDeletions();
+  if (!s.ok()) return s;
+  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+    if (a.page_key != b.page_key) return a.page_key < b.page_key;
+    if (const int c = a.user_key.compare(b.user_key); c != 0) return c < 0;
+    return a.sequence > b.sequence;
+  });
+  const auto& parts = view_->parts();
+  CompactionFileWriter* writer = nullptr;
+  s = file->Writer(&writer);
+  if (!s.ok()) return s;
+  std::vector<uint64_t> section_files;
+  for (const SectionRef& section : parts.sections) section_files.push_back(section->meta.file_number);
+  PageJournalWriter journal(writer, std::move(section_files));
+  std::vector<SectionFlush> sections(parts.sections.size());
+  s = RunSections(&journal, &sections);
+  if (s.ok() && journal.count() > 0) {
+    s = journal.Finish(context_->new_number(), &edit->added_page_runs.emplace_back());
+  }
+  OverflowRunWriter overflow(writer);
+  for (uint32_t i = 0; i < sections.size(); ++i) {
+    report->records_in += sections[i].records;
+    report->bytes_read += sections[i].bytes_read;
+    for (const OverflowEntry& entry : sections[i].overflow) {
+      if (s.ok()) s = overflow.Add(entry);
+    }
+    const SectionCounts& counts = sections[i].counts;
+    PageSectionMeta meta = parts.sections[i]->meta;
+    meta.records += static_cast<uint64_t>(counts.records);
+    meta.bytes += static_cast<uint64_t>(counts.bytes);
+    meta.overflow_records += static_cast<uint64_t>(counts.overflow_records);
+    meta.overflow_bytes += static_cast<uint64_t>(counts.overflow_bytes);
+    edit->page_sections.push_back(meta);
+  }
+  if (overflow.count() > 0) {
+    overflow.Finish(context_->new_number(), &edit->added_page_runs.emplace_back());
+  }
+  edit->folded_sequence = newest_;
+  report->records_out = journal.count();
+  return s.ok() ? file->Finish() : s;
+}
+
+}  // namespace compassdb

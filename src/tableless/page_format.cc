@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/page_format.h"
+
+#include "util/coding.h"
+#include "util/crc32c.h"
+#include "util/hash.h"
+
+namespace compassdb {
+
+namespace {
+
+uint32_t PageChecksum(const char* image, size_t used, uint64_t file_number, uint64_t page) {
+  char place[16];
+  EncodeFixed64(place, file_number);
+  EncodeFixed64(place + 8, page);
+  return Crc32cExtend(Crc32c(place, sizeof(place)), image + 4, used - 4);
+}
+
+}  // namespace
+
+size_t EncodedSize(const PageRecord& r) {
+  return VarintLength(r.user_key.size()) + VarintLength(r.value.size()) +
+         VarintLength(r.sequence << 1) + r.user_key.size() + r.value.size();
+}
+
+PageBuilder::PageBuilder(std::string* dst) : dst_(dst), begin_(dst->size()) {
+  dst_->append(kPageHeaderBytes, '\0');
+}
+
+void PageBuilder::Add(const PageRecord& r) {
+  PutVarint32(dst_, static_cast<uint32_t>(r.user_key.size()));
+  PutVarint32(dst_, static_cast<uint32_t>(r.value.size()));
+  PutVarint64(dst_, r.sequence << 1 | (r.entity ? 1 : 0));
+  dst_->append(r.user_key.data(), r.user_key.size());
+  dst_->append(r.value.data(), r.value.size());
+  ++count_;
+}
+
+void PageBuilder::Finish(uint64_t file_number, uint64_t page) {
+  char* const image = dst_->data() + begin_;
+  const size_t used = dst_->size() - begin_;
+  EncodeFixed32(image + 4, static_cast<uint32_t>(used));
+  EncodeFixed32(image + 8, count_);
+  EncodeFixed32(image + 12, kPageVersion);
+  EncodeFixed32(image, PageChecksum(image, used, file_number, page));
+}
+
+Status CheckPage(const Slice& image, uint64_t file_number, uint64_t page, Slice* records) {
+  if (image.size() < kPageHeaderBytes) return Status::Corruption("page is cut short");
+  const uint32_t used = DecodeFixed32(image.data() + 4);
+  if (used < kPageHeaderBytes || used > image.size() ||
+      !ChecksumHolds(DecodeFixed32(image.data()), PageChecksum(image.data(), used, file_number, page))) {
+    return Status::Corruption("page checksum mismatch");
+  }
+  const uint32_t version = DecodeFixed32(image.data() + 12);
+  if (version != kPageVersion) {
+    return Status::NotSupported("page of format version " + std::to_string(version) +
+                                ", this release reads " + std::to_string(kPageVersion));
+  }
+  *records = Slice(image.data() + kPageHeaderBytes, used - kPageHeaderBytes);
+  return Status::OK();
+}
+
+bool NextPageRecord(Slice* records, PageRecord* r) {
+  if (records->empty()) return false;
+  Slice rest = *records;
+  uint32_t key_size = 0, value_size = 0;
+  uint64_t stamp = 0;
+  if (!GetVarint32(&rest, &key_size) || !GetVarint32(&rest, &value_size) ||
+      !GetVarint64(&rest, &stamp) || key_size > rest.size() ||
+      value_size > rest.size() - key_size) {
+    return false;
+  }
+  r->user_key = Slice(rest.data(), key_size);
+  r->value = Slice(rest.data() + key_size, value_size);
+  r->sequence = stamp >> 1;
+  r->entity = (stamp & 1) != 0;
+  rest.remove_prefix(key_size + value_size);
+  *records = rest;
+  return true;
+}
+
+bool FindPageRecord(Slice records, const Slice& user_key, PageRecord* record, bool* damaged) {
+  *damaged = false;
+  while (NextPageRecord(&records, record)) {
+    if (record->user_key == user_key) return true;
+  }
+  *damaged = !records.empty();
+  return false;
+}
+
+Status ListPageRecords(Slice records, std::vector<PageRecord>* list) {
+  list->clear();
+  PageRecord record;
+  while (NextPageRecord(&records, &record)) list->push_back(record);
+  return records.empty() ? Status::OK() : Status::Corruption("page with a damaged record");
+}
+
+}  // namespace compassdb

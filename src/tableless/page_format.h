@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page: header, records, zeros (docs/formats/tableless.md).
+//
+//   header := crc:fixed32 used:fixed32 count:fixed32 version:fixed32
+//   record := key_size:varint32 value_size:varint32 (sequence << 1 | entity):varint64 key value
+//
+// `crc` covers the number of the section's file, the number of the page, the header behind it and the
+// records; `used` counts header and records. A page of zeros is damage: every page of a section is written
+// when its file is made. Records have distinct keys; each is its key's newest version that was folded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/internal_key.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+using rocksdb::Status;
+
+inline constexpr size_t kPageHeaderBytes = 16;
+inline constexpr uint32_t kPageVersion = 1;
+
+struct PageRecord {
+  Slice user_key;
+  Slice value;
+  SequenceNumber sequence = 0;
+  bool entity = false;
+};
+
+size_t EncodedSize(const PageRecord& record);
+
+// Collects records into an image of kPageHeaderBytes + their encoded sizes; the caller sees to it that it fits.
+class PageBuilder {
+ public:
+  // Appends an image to `dst`, which must stay.
+  explicit PageBuilder(std::string* dst);
+  void Add(const PageRecord& record);
+  void Finish(uint64_t file_number, uint64_t page);
+
+ private:
+  std::string* const dst_;
+  const size_t begin_;
+  uint32_t count_ = 0;
+};
+
+// Checks everything but the records' own structure: *records holds them. Corruption without a path.
+Status CheckPage(const Slice& image, uint64_t file_number, uint64_t page, Slice* records);
+// Takes the next record off. False at the end and if what follows is none; then `records` is not empty.
+bool NextPageRecord(Slice* records, PageRecord* record);
+// False if there is none. `damaged` tells of records that cannot be read.
+bool FindPageRecord(Slice records, const Slice& user_key, PageRecord* record, bool* damaged);
+// All of them.
+Status ListPageRecords(Slice records, std::vector<PageRecord>* list);
+
+}  // namespace compassdb

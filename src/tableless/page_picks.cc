@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which task is next: images in place first, as journals hold writers up; then rehashes, by what the
+// sections' counts say (KallaxDB 3.3); then the overflow store; then the key store's compactions.
+#include <algorithm>
+
+#include "tableless/tableless_tasks.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr uint64_t kLeastPages = 16;
+constexpr size_t kMostOverflowRuns = 64;
+constexpr uint64_t kLeastLooseBytes = 1 << 20;
+
+}  // namespace
+
+uint64_t TablelessStore::WantedPages(const Section& section) const {
+  const PageOptions options = current_options()->pages;
+  const PageSectionMeta& m = section.meta;
+  const PageGeometry geometry = current()->parts().geometry;
+  if (options.pages != 0) {
+    const uint64_t wanted =
+        NormalPages(std::max<uint64_t>(1, (options.pages + geometry.sections - 1) / geometry.sections));
+    return wanted == m.pages ? 0 : wanted;
+  }
+  const uint64_t filled =
+      std::max(kLeastPages, m.bytes * 100 / options.fill_percent / geometry.page_bytes + 1);
+  // Of what pages could hold: a record that no page can hold asks for no more of them.
+  const uint64_t room = m.pages * geometry.page_bytes;
+  const bool full = m.bytes * 100 > room * options.fill_percent;
+  if (full && m.overflow_bytes * 100 > m.bytes * options.max_overflow_percent) {
+    return NormalPages(std::max(2 * m.pages, filled));
+  }
+  if (m.pages > 4 * kLeastPages && m.bytes * 100 < room * options.min_fill_percent && filled < m.pages) {
+    return NormalPages(filled);
+  }
+  return 0;
+}
+
+bool TablelessStore::OverflowIsLoose(const TablelessView& view) const {
+  uint64_t bytes = 0, live = 0;
+  for (const OverflowRunRef& run : view.parts().runs) bytes += run->meta().extent.length;
+  for (const SectionRef& section : view.parts().sections) live += section->meta.overflow_bytes;
+  return view.parts().runs.size() > kMostOverflowRuns || bytes > 3 * live + kLeastLooseBytes;
+}
+
+bool TablelessStore::NeedsCompaction() const {
+  if (dropped_) return false;
+  const auto now = current();
+  const TablelessView::Parts& parts = now->parts();
+  if (!parts.journals.empty() && !applying_ && context_->ledger->deletions_enabled()) return true;
+  if (rehashing_.size() < current_options()->pages.rehash_threads) {
+    for (uint32_t i = 0; i < parts.sections.size(); ++i) {
+      if (rehashing_.count(i) == 0 && WantedPages(*parts.sections[i]) != 0) return true;
+    }
+  }
+  return (!rewriting_overflow_ && OverflowIsLoose(*now)) || keys_->NeedsCompaction();
+}
+
+std::unique_ptr<CompactionTask> TablelessStore::PickApply() {
+  const auto now = current();
+  if (now->parts().journals.empty() || applying_ || !context_->ledger->deletions_enabled()) {
+    return nullptr;
+  }
+  auto task = std::make_unique<ApplyTask>(this, now);
+  applying_ = true;
+  own_tasks_.insert(task.get());
+  return task;
+}
+
+std::unique_ptr<CompactionTask> TablelessStore::StartRehash(uint32_t section, uint64_t pages,
+                                                            bool filter) {
+  rehashing_.insert(section);
+  {
+    MutexLock lock(&turn_mu_);
+    dirty_[section].clear();
+  }
+  auto task = std::make_unique<RehashTask>(this, current(), section, pages, filter);
+  own_tasks_.insert(task.get());
+  return task;
+}
+
+std::unique_ptr<CompactionTask> TablelessStore::PickRehash() {
+  if (rehashing_.size() >= current_options()->pages.rehash_threads) return nullptr;
+  const auto now = current();
+  for (uint32_t i = 0; i < now->parts().sections.size(); ++i) {
+    if (rehashing_.count(i) != 0) continue;
+    const uint64_t pages = WantedPages(*now->parts().sections[i]);
+    if (pages != 0) return StartRehash(i, pages, /*filter=*/false);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<CompactionTask> TablelessStore::PickCompaction() {
+  if (dropped_) return nullptr;
+  if (auto task = PickApply()) return task;
+  if (auto task = PickRehash()) return task;
+  if (!rewriting_overflow_ && OverflowIsLoose(*current())) {
+    auto task = std::make_unique<OverflowTask>(this, current());
+    rewriting_overflow_ = true;
+    own_tasks_.insert(task.get());
+    return task;
+  }
+  return keys_->PickCompaction();
+}
+
+// A compaction of all levels begins with the pages: what is journaled goes in place, and with a filter
+// every section is rewritten through it.
+std::unique_ptr<CompactionTask> TablelessStore::PickManual(const ManualCompaction& request,
+                                                           bool* conflict) {
+  *conflict = false;
+  if (dropped_) return nullptr;
+  if (request.input_level == 0) {
+    const auto now = current();
+    const bool filtered = options_.compaction_filter != nullptr ||
+                          options_.compaction_filter_factory != nullptr;
+    if (!now->parts().journals.empty() && context_->ledger->deletions_enabled()) {
+      auto task = PickApply();
+      *conflict = task == nullptr;
+      return task;
+    }
+    for (uint32_t i = 0; filtered && request.created_before != 0 && i < now->parts().sections.size();
+         ++i) {
+      const PageSectionMeta& m = now->parts().sections[i]->meta;
+      if (m.file_number >= request.created_before || m.records == 0) continue;
+      if (rehashing_.count(i) == 0) return StartRehash(i, m.pages, /*filter=*/true);
+      *conflict = true;
+      return nullptr;
+    }
+  }
+  return keys_->PickManual(request, conflict);
+}
+
+void TablelessStore::Release(CompactionTask* released) {
+  if (own_tasks_.erase(released) == 0) {
+    keys_->Release(released);
+    return;
+  }
+  auto* const task = static_cast<PageTask*>(released);
+  switch (task->kind) {
+    case PageTask::Kind::kApply:
+      applying_ = false;
+      break;
+    case PageTask::Kind::kRehash: {
+      const uint32_t section = static_cast<RehashTask*>(task)->section;
+      rehashing_.erase(section);
+      MutexLock lock(&turn_mu_);
+      dirty_.erase(section);
+      break;
+    }
+    case PageTask::Kind::kOverflow:
+      rewriting_overflow_ = false;
+      break;
+  }
+  if (task->has_turn) EndTurn();
+}
+
+}  // namespace compassdb

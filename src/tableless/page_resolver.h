@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the records that markers of the key store stand for (KallaxDB 4.6).
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "iter/value_resolver.h"
+#include "tableless/tableless_view.h"
+
+namespace compassdb {
+
+// What a record of type kTypeBlobIndex of a key store holds: the key's value lies in its page.
+inline constexpr char kKeyMarker[] = "k";
+
+// At the sequence of the read, which must be held as a snapshot if there is one.
+class PageResolver final : public ValueResolver {
+ public:
+  PageResolver(std::shared_ptr<const TablelessView> view, const BlockReadOptions& read)
+      : view_(std::move(view)), read_(read) {}
+
+  Status Resolve(const Slice& user_key, const Slice& ref,
+                 rocksdb::PinnableSlice* value) const override;
+  Status ResolveVersion(const Slice& user_key, const Slice& ref, rocksdb::PinnableSlice* value,
+                        Version* version) const override;
+  void ReadAhead(std::vector<Coming> coming) override;
+
+ private:
+  const std::shared_ptr<const TablelessView> view_;
+  const BlockReadOptions read_;
+  struct Found {
+    std::string value;
+    Version version;
+  };
+  std::map<std::string, Found> ahead_;
+};
+
+}  // namespace compassdb

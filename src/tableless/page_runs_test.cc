@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Journals and overflow runs: round trip, every flipped bit, every cut.
+#include <gtest/gtest.h>
+
+#include "base/file_names.h"
+#include "env/memory_file_system.h"
+#include "tableless/overflow_index.h"
+#include "tableless/page_format.h"
+#include "tableless/page_journal.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+class PageRunsTest : public ::testing::Test {
+ protected:
+  PageRunsTest() { EXPECT_TRUE(fs_.CreateDir("/db").ok()); }
+  std::unique_ptr<CompactionFileWriter> NewFile(uint64_t number) {
+    std::unique_ptr<CompactionFileWriter> file;
+    EXPECT_TRUE(CompactionFileWriter::Create(&fs_, PieceFileName("/db", number), number, number * 1000003,
+                                             FileOptions(), &file)
+                    .ok());
+    return file;
+  }
+  // The file with other bytes under the same name.
+  void Replace(uint64_t number, const std::string& bytes) {
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_.NewWritableFile(PieceFileName("/db", number), FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(bytes).ok());
+    ASSERT_TRUE(file->Close().ok());
+  }
+  std::string Bytes(uint64_t number) {
+    std::string bytes;
+    EXPECT_TRUE(ReadFileToString(&fs_, PieceFileName("/db", number), &bytes).ok());
+    return bytes;
+  }
+
+  MemoryFileSystem fs_;
+};
+
+PageRunMeta WriteJournal(CompactionFileWriter* file, std::vector<std::string>* images) {
+  PageJournalWriter writer(file, {11, 12});
+  for (uint32_t section = 0; section < 2; ++section) {
+    std::string buffer;
+    std::vector<PageJournalWriter::Image> places;
+    for (uint64_t page = 0; page < 5; ++page) {
+      const size_t begin = buffer.size();
+      PageBuilder builder(&buffer);
+      const std::string value(10 * page, 'v');
+      builder.Add({"key", value, page, false});
+      builder.Finish(11 + section, 3 * page);
+      places.push_back({3 * page, static_cast<uint32_t>(begin), static_cast<uint32_t>(buffer.size() - begin)});
+      images->push_back(buffer.substr(begin));
+    }
+    EXPECT_TRUE(writer.Append(section, places, buffer).ok());
+  }
+  PageRunMeta meta;
+  EXPECT_TRUE(writer.Finish(7, &meta).ok());
+  EXPECT_TRUE(file->Finish().ok());
+  return meta;
+}
+
+TEST_F(PageRunsTest, JournalsGiveImagesBack) {
+  std::vector<std::string> images;
+  auto file = NewFile(1);
+  const PageRunMeta meta = WriteJournal(file.get(), &images);
+  FileCache files(&fs_, "/db", FileOptions(), 0);
+  ExtentLedger ledger(&fs_, &files, 0);
+  PageJournalRef journal;
+  Status s = PageJournal::Open(&files, &ledger, meta, &journal);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(journal->size(), 10u);
+  std::string room;
+  Slice image;
+  PageJournal::Place place;
+  for (uint32_t section = 0; section < 2; ++section) {
+    for (uint64_t page = 0; page < 15; ++page) {
+      const bool there = journal->Find(section, 11 + section, page, &place);
+      ASSERT_EQ(there, page % 3 == 0);
+      if (!there) continue;
+      ASSERT_TRUE(journal->Read(place, &room, &image).ok());
+      EXPECT_EQ(image, Slice(images[section * 5 + page / 3]));
+    }
+  }
+  // Of a section that was rehashed since.
+  EXPECT_FALSE(journal->Find(0, 99, 0, &place));
+  EXPECT_FALSE(journal->Find(2, 11, 0, &place));
+}
+
+TEST_F(PageRunsTest, DamagedJournalsAreNoticed) {
+  std::vector<std::string> images;
+  auto file = NewFile(1);
+  const PageRunMeta meta = WriteJournal(file.get(), &images);
+  const std::string bytes = Bytes(1);
+  const auto survives = [&] {
+    FileCache files(&fs_, "/db", FileOptions(), 0);
+    ExtentLedger ledger(&fs_, &files, 0);
+    PageJournalRef journal;
+    if (!PageJournal::Open(&files, &ledger, meta, &journal).ok()) return false;
+    for (size_t i = 0; i < journal->size(); ++i) {
+      std::string room;
+      Slice image, records;
+      if (!journal->Read(journal->place(i), &room, &image).ok()) return false;
+      const uint32_t section = SectionOfKey(journal->key(i));
+      if (!CheckPage(image, journal->section_file(section), PageOfKey(journal->key(i)), &records).ok()) {
+        return false;
+      }
+    }
+    return true;
+  };
+  ASSERT_TRUE(survives());
+  for (size_t i = meta.extent.offset; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ (1 << i % 8));
+    Replace(1, damaged);
+    EXPECT_FALSE(survives()) << i;
+    if (i % 7 != 0) continue;
+    Replace(1, bytes.substr(0, i));
+    EXPECT_FALSE(survives()) << "cut at " << i;
+  }
+}
+
+TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
+  FileCache files(&fs_, "/db", FileOptions(), 0);
+  ExtentLedger ledger(&fs_, &files, 0);
+  const KeyHasher hasher(3);
+  Random rnd(5);
+  std::map<std::string, std::string> model;
+  OverflowIndexRef index;
+  for (uint64_t number = 1; number <= 6; ++number) {
+    auto file = NewFile(number);
+    OverflowRunWriter writer(file.get());
+    for (int i = 0; i < 200; ++i) {
+      const std::string key = "key" + std::to_string(rnd.Uniform(150));
+      const std::string value(rnd.Uniform(50), static_cast<char>('a' + i % 26));
+      OverflowEntry entry;
+      entry.removal = rnd.Uniform(3) == 0;
+      entry.record = {key, entry.removal ? Slice() : Slice(value), number * 1000 + i, false};
+      ASSERT_TRUE(writer.Add(entry).ok());
+      if (entry.removal) {
+        model.erase(key);
+      } else {
+        model[key] = value;
+      }
+    }
+    PageRunMeta meta;
+    writer.Finish(number, &meta);
+    ASSERT_TRUE(file->Finish().ok());
+    const auto run = std::make_shared<OverflowRun>(&files, &ledger, meta);
+    OverflowIndexBuilder builder(index);
+    Status s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
+      return builder.Apply(run, place, entry, hasher(entry.record.user_key));
+    });
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    index = builder.Finish();
+    ASSERT_EQ(index->entries().size(), model.size());
+    for (int k = 0; k < 150; ++k) {
+      const std::string key = "key" + std::to_string(k);
+      std::string room;
+      PageRecord record;
+      s = index->Find(key, hasher(key), &room, &record);
+      ASSERT_EQ(s.ok(), model.count(key) != 0) << s.ToString();
+      if (s.ok()) {
+        ASSERT_EQ(record.value.ToString(), model[key]);
+      }
+    }
+  }
+}
+
+TEST_F(PageRunsTest, DamagedOverflowRunsAreNoticed) {
+  auto file = NewFile(1);
+  OverflowRunWriter writer(file.get());
+  for (int i = 0; i < 5; ++i) {
+    OverflowEntry entry;
+    const std::string key = "key" + std::to_string(i);
+    const std::string value(20, 'v');
+    entry.record = {key, value, 7, i == 2};
+    entry.removal = i == 3;
+    ASSERT_TRUE(writer.Add(entry).ok());
+  }
+  PageRunMeta meta;
+  writer.Finish(1, &meta);
+  ASSERT_TRUE(file->Finish().ok());
+  const std::string bytes = Bytes(1);
+  const auto survives = [&] {
+    FileCache files(&fs_, "/db", FileOptions(), 0);
+    ExtentLedger ledger(&fs_, &files, 0);
+    return OverflowRun(&files, &ledger, meta)
+        .Scan([](const OverflowPlace&, const OverflowEntry&) { return Status::OK(); })
+        .ok();
+  };
+  ASSERT_TRUE(survives());
+  for (size_t i = meta.extent.offset; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ (1 << i % 8));
+    Replace(1, damaged);
+    EXPECT_FALSE(survives()) << i;
+    Replace(1, bytes.substr(0, i));
+    EXPECT_FALSE(survives()) << "cut at " << i;
+  }
+}
+
+}  // namespace
+}  // namespace compassdb

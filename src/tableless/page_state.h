@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all views of one table-less store share.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "store/store.h"
+#include "tableless/page_cache.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class TablelessView;
+
+// Thread safe. Lock order: mu_ is a leaf.
+class PageState {
+ public:
+  explicit PageState(std::shared_ptr<rocksdb::Cache> cache) : cache_(std::move(cache)) {}
+  PageCache* cache() { return &cache_; }
+
+  // Pages may hold versions up to this sequence. Raised before the view that has them is current, and
+  // so before any of them is written in place.
+  SequenceNumber folded() const { return folded_.load(std::memory_order_acquire); }
+  void Raise(SequenceNumber folded) {
+    if (folded > this->folded()) folded_.store(folded, std::memory_order_release);
+  }
+
+  // Null once the store is gone.
+  std::shared_ptr<const TablelessView> current() const {
+    MutexLock lock(&mu_);
+    return current_;
+  }
+  void SetCurrent(std::shared_ptr<const TablelessView> view) {
+    MutexLock lock(&mu_);
+    current_.swap(view);  // the old one goes outside of the lock
+    number_.fetch_add(1, std::memory_order_release);
+  }
+  // Of the view that is current, or about to be.
+  uint64_t number() const { return number_.load(std::memory_order_acquire); }
+
+ private:
+  PageCache cache_;
+  std::atomic<SequenceNumber> folded_{0};
+  std::atomic<uint64_t> number_{0};
+  mutable Mutex mu_;
+  std::shared_ptr<const TablelessView> current_ GUARDED_BY(mu_);
+};
+
+}  // namespace compassdb

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "compassdb/tableless_plan.h"
+#include "tableless/page_load.h"
+#include "tableless/record_spill.h"
+
+namespace compassdb {
+
+namespace {
+
+using rocksdb::Status;
+
+constexpr uint64_t kMaxPairs = 1'000'000'000'000'000;
+constexpr uint64_t kMaxPairBytes = uint64_t{1} << 32;
+constexpr uint64_t kMaxPageSize = 128 * 1024;
+constexpr double kDefaultFill = 0.5;
+constexpr double kMaxFill = 4;
+
+constexpr double kOverflowIndexBytes = 16;  // memory per record
+// Sorted tables of keys without values, as they were measured for keys of 16 random bytes: what a key takes
+// above its own bytes, and the memory per block (separator, place, share of the table's objects).
+constexpr double kKeyStoreOverhead = 5;
+constexpr double kKeyStoreBlock = 4096;
+constexpr double kKeyStoreMemoryPerBlock = 9;
+// A page and its copy in the page journal.
+constexpr double kWritesPerUpdate = 2;
+
+std::string Number(double x) {
+  char text[32];
+  snprintf(text, sizeof(text), "%g", x);
+  return text;
+}
+
+Status Bad(const std::string& what) { return Status::InvalidArgument("PlanTableless", what); }
+
+// Law of sizes: one of four.
+Status CheckSizes(const TablelessWorkload& w) {
+  const bool uniform = w.value_high > 0 || w.value_low > 0;
+  const bool normal = w.value_sigma != 0;
+  if (!w.sample.empty()) {
+    if (w.key_size > 0 || w.value_size > 0 || uniform || normal) {
+      return Bad("sample: it already tells the sizes of keys and values");
+    }
+    uint64_t count = 0;
+    for (const TablelessWorkload::Sizes& sizes : w.sample) {
+      if (sizes.key > kMaxPairBytes || sizes.value > kMaxPairBytes) return Bad("sample: a pair above 4 GiB");
+      count += sizes.count;
+    }
+    return count > 0 ? Status::OK() : Bad("sample: no pairs in it");
+  }
+  if (uniform && (w.value_size > 0 || normal)) {
+    return Bad("value_low and value_high: value_size or value_sigma is set too");
+  }
+  if (w.value_low > w.value_high) {
+    return Bad("value_low: " + std::to_string(w.value_low) + " is above value_high, " +
+               std::to_string(w.value_high));
+  }
+  if (std::max({w.key_size, w.value_size, w.value_high}) > kMaxPairBytes) {
+    return Bad("key_size, value_size or value_high: above 4 GiB");
+  }
+  if (!(w.value_sigma >= 0 && w.value_sigma * 3 <= static_cast<double>(w.value_size))) {
+    return Bad("value_sigma: " + Number(w.value_sigma) + " is not between 0 and a third of value_size, " +
+               std::to_string(w.value_size));
+  }
+  return Status::OK();
+}
+
+Status CheckPages(const TablelessWorkload& w) {
+  if (w.page_size < 4096 || w.page_size % 4096 != 0 || w.page_size > kMaxPageSize) {
+    return Bad("page_size: " + std::to_string(w.page_size) + " is no multiple of 4096 up to 128 KiB");
+  }
+  if ((w.pages > 0) + (w.fill != 0) + (w.max_overflow_probability != 0) + (w.max_overflow_ratio != 0) > 1) {
+    return Bad("pages, fill, max_overflow_probability, max_overflow_ratio: more than one is set");
+  }
+  if (!(w.fill >= 0 && w.fill <= 1)) return Bad("fill: " + Number(w.fill) + " is not in (0, 1]");
+  if (!(w.max_overflow_probability >= 0 && w.max_overflow_probability < 1)) {
+    return Bad("max_overflow_probability: " + Number(w.max_overflow_probability) + " is not in (0, 1)");
+  }
+  if (!(w.max_overflow_ratio >= 0 && w.max_overflow_ratio < 1)) {
+    return Bad("max_overflow_ratio: " + Number(w.max_overflow_ratio) + " is not in (0, 1)");
+  }
+  return Status::OK();
+}
+
+Status Check(const TablelessWorkload& w) {
+  if (w.pairs == 0 || w.pairs > kMaxPairs) {
+    return Bad("pairs: " + std::to_string(w.pairs) + " is not in 1..10^15");
+  }
+  if (!(w.compression_ratio >= 1 && w.compression_ratio <= 1e6)) {
+    return Bad("compression_ratio: " + Number(w.compression_ratio) + " is below 1 or above a million");
+  }
+  const Status s = CheckSizes(w);
+  return s.ok() ? CheckPages(w) : s;
+}
+
+SizeDistribution EncodedSizes(const TablelessWorkload& w) {
+  const uint64_t fixed = w.key_size + kRecordOverhead;
+  if (!w.sample.empty()) {
+    std::vector<SizeDistribution::Share> shares;
+    for (const TablelessWorkload::Sizes& sizes : w.sample) {
+      shares.push_back({sizes.key + sizes.value + kRecordOverhead, static_cast<double>(sizes.count)});
+    }
+    return SizeDistribution::Histogram(std::move(shares));
+  }
+  if (w.value_high > 0) return SizeDistribution::Uniform(fixed + w.value_low, fixed + w.value_high);
+  if (w.value_sigma > 0) {
+    return SizeDistribution::Normal(static_cast<double>(fixed + w.value_size), w.value_sigma);
+  }
+  return SizeDistribution::Constant(fixed + w.value_size);
+}
+
+double MeanKey(const TablelessWorkload& w) {
+  if (w.sample.empty()) return static_cast<double>(w.key_size);
+  double bytes = 0;
+  double count = 0;
+  for (const TablelessWorkload::Sizes& sizes : w.sample) {
+    bytes += static_cast<double>(sizes.key) * static_cast<double>(sizes.count);
+    count += static_cast<double>(sizes.count);
+  }
+  return bytes / count;
+}
+
+Status ChoosePages(const TablelessWorkload& w, PageOverflow* overflow, uint64_t* pages) {
+  if (w.pages > 0) {
+    const uint64_t least = overflow->PagesForFill(w.pairs, kMaxFill);
+    *pages = w.pages;
+    if (w.pages >= least) return Status::OK();
+    return Bad("pages: " + std::to_string(w.pages) + " would be filled more than four times; at least " +
+               std::to_string(least));
+  }
+  const auto bad_bound = [](const char* name) {
+    return Bad(std::string(name) + ": not kept even with 64 pages per pair; pairs are large for page_size");
+  };
+  std::optional<uint64_t> found;
+  if (w.max_overflow_probability > 0) {
+    found = overflow->PagesForProbability(w.pairs, w.max_overflow_probability);
+    if (!found) return bad_bound("max_overflow_probability");
+  } else if (w.max_overflow_ratio > 0) {
+    found = overflow->PagesForRatio(w.pairs, w.max_overflow_ratio);
+    if (!found) return bad_bound("max_overflow_ratio");
+  }
+  *pages = found ? *found : overflow->PagesForFill(w.pairs, w.fill > 0 ? w.fill : kDefaultFill);
+  return Status::OK();
+}
+
+}  // namespace
+
+Status PlanTableless(const TablelessWorkload& workload, TablelessPlan* plan) {
+  Status s = Check(workload);
+  if (!s.ok()) return s;
+  const uint64_t usable = workload.page_size - kPageOverhead;
+  const SizeDistribution sizes = EncodedSizes(workload);
+  PageOverflow overflow(sizes, usable);
+  TablelessPlan result;
+  s = ChoosePages(workload, &overflow, &result.pages);
+  if (!s.ok()) return s;
+
+  const PairsPerPage pairs_per_page(workload.pairs, result.pages);
+  const PageLoad load = overflow.Load(pairs_per_page);
+  RecordSpill record_spill(sizes, usable);
+  const RecordSpill::Spill spill = record_spill.Load(pairs_per_page);
+  const double pairs = static_cast<double>(workload.pairs);
+  const double pages = static_cast<double>(result.pages);
+  result.page_size = workload.page_size;
+  const double page_size = static_cast<double>(workload.page_size);
+  result.record_bytes = pairs * sizes.mean();
+  result.user_bytes = result.record_bytes - pairs * static_cast<double>(kRecordOverhead);
+
+  result.fill_factor = load.fill_factor;
+  result.overflow_probability = load.overflow_probability;
+  result.overflow_ratio = load.overflow_ratio;
+  result.overflow_records = spill.records * pages;
+  result.overflow_bytes = spill.bytes * pages;
+  result.overflow_index_memory = result.overflow_records * kOverflowIndexBytes;
+  result.key_store_bytes = pairs * (MeanKey(workload) + kKeyStoreOverhead);
+  result.key_store_memory = result.key_store_bytes / kKeyStoreBlock * kKeyStoreMemoryPerBlock;
+
+  result.logical_bytes = pages * page_size + result.overflow_bytes + result.key_store_bytes;
+  const double headers = pages * static_cast<double>(kPageOverhead);
+  result.used_bytes = headers + result.record_bytes + result.key_store_bytes;
+  result.physical_bytes = result.used_bytes / workload.compression_ratio;
+  result.bytes_per_update = kWritesPerUpdate * page_size;
+  // The page of a key is fuller than the average page: the more pairs a page has, the more often it is met.
+  const double met = pairs_per_page.Average([&](uint64_t m) {
+    const double count = static_cast<double>(m);
+    return count * (count * sizes.mean() - record_spill.At(m).bytes);
+  });
+  result.used_bytes_per_update =
+      kWritesPerUpdate * (met / pairs_per_page.mean() + static_cast<double>(kPageOverhead));
+  *plan = result;
+  return Status::OK();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/tableless_store.h"
+
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "tableless/page_flush.h"
+#include "tableless/tableless_store_impl.h"
+
+namespace compassdb {
+
+namespace {
+
+// Of a new store without `pages`, per section: grown by rehashes.
+constexpr uint64_t kFirstPages = 16;
+
+uint64_t PagesPerSection(uint64_t pages, uint32_t sections) {
+  return NormalPages(std::clamp<uint64_t>((pages + sections - 1) / sections, 1, kMaxSectionPages));
+}
+
+}  // namespace
+
+struct TablelessStore::PreparedPages : Prepared {
+  std::unique_ptr<Prepared> keys;
+  std::vector<SectionRef> sections;
+  std::vector<PageJournalRef> journals;
+  std::vector<OverflowRunRef> runs;
+  std::vector<uint64_t> touched;  // PageKeys whose overflow records changed
+};
+
+TablelessStore::TablelessStore(const StoreContext* context, const StoreOptions& options,
+                               std::unique_ptr<Store> keys)
+    : context_(context),
+      options_(options),
+      keys_(std::move(keys)),
+      state_(std::make_shared<PageState>(options.block_cache)) {
+  current_ = std::make_shared<const StoreOptions>(options);
+}
+
+TablelessStore::~TablelessStore() {
+  state_->SetCurrent(nullptr);
+  MutexLock lock(&turn_mu_);
+  if (!dropped_) return;
+  for (uint64_t number : pinned_files_) context_->ledger->UnpinFile(number);
+}
+
+void TablelessStore::AwaitTurn() {
+  MutexLock lock(&turn_mu_);
+  while (turn_taken_) turn_changed_.Wait();
+  turn_taken_ = true;
+}
+
+void TablelessStore::EndTurn() {
+  MutexLock lock(&turn_mu_);
+  turn_taken_ = false;
+  turn_changed_.SignalAll();
+}
+
+void TablelessStore::PinUntilInstalled(uint64_t file_number) {
+  MutexLock lock(&turn_mu_);
+  pinned_files_.insert(file_number);
+}
+
+std::vector<uint64_t> TablelessStore::TakeDirty(uint32_t section) {
+  MutexLock lock(&turn_mu_);
+  return std::move(dirty_[section]);
+}
+
+void TablelessStore::SetOptions(const StoreOptions& changed) {
+  keys_->SetOptions(changed);
+  auto next = std::make_shared<StoreOptions>(*current_options());
+  const PageOptions as_opened = next->pages;
+  next->pages = changed.pages;
+  next->pages.enabled = as_opened.enabled;
+  next->pages.key_store = as_opened.key_store;
+  MutexLock lock(&options_mu_);
+  current_ = std::move(next);
+}
+
+Status TablelessStore::ApplyRecovered(const VersionEdit& edit) {
+  if (!edit.page_geometry && (!edit.added.empty() || !edit.added_values.empty())) {
+    return Status::InvalidArgument(
+        "column family " + options_.column_family_name,
+        "has tables, which the table-less store does not open; write its data to a new family");
+  }
+  recovered_ = edit;
+  VersionEdit tables = edit;
+  tables.page_geometry.reset();
+  tables.page_sections.clear();
+  tables.added_page_runs.clear();
+  tables.folded_sequence.reset();
+  return keys_->ApplyRecovered(tables);
+}
+
+std::string TablelessStore::NewSectionPath(uint64_t number) const {
+  const std::string dir = options_.paths.empty() ? context_->files->dirs()->All().front()
+                                                 : options_.paths.front().dir;
+  return PageFileName(dir, number);
+}
+
+// It may have been made when the family had other paths.
+std::string TablelessStore::FindSectionPath(uint64_t number) const {
+  const std::string usual = NewSectionPath(number);
+  if (context_->fs->FileExists(usual).ok()) return usual;
+  for (const std::string& dir : context_->files->dirs()->All()) {
+    const std::string path = PageFileName(dir, number);
+    if (context_->fs->FileExists(path).ok()) return path;
+  }
+  return usual;
+}
+
+std::shared_ptr<SectionFile> TablelessStore::MakeSectionFile(const std::string& path,
+                                                             uint64_t number) const {
+  return std::make_shared<SectionFile>(context_->fs, path, number, context_->delete_later);
+}
+
+Status TablelessStore::OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
+                                   std::shared_ptr<SectionFile>* file) const {
+  *file = MakeSectionFile(FindSectionPath(meta.file_number), meta.file_number);
+  return (*file)->Open(ReadFileOptions(), meta.pages * geometry.page_bytes);
+}
+
+Status TablelessStore::Open() {
+  Status s = keys_->Open();
+  if (!s.ok()) return s;
+  TablelessView::Parts parts;
+  parts.hasher = context_->hasher;
+  parts.keys = keys_->view();
+  if (recovered_.page_geometry) {
+    parts.geometry = *recovered_.page_geometry;
+    if (recovered_.page_sections.size() != parts.geometry.sections) {
+      return Status::Corruption("manifest", "column family " + options_.column_family_name +
+                                                " lacks sections of its pages");
+    }
+    std::vector<Extent> extents;
+    for (const PageRunMeta& meta : recovered_.added_page_runs) {
+      extents.push_back(meta.extent);
+      if (meta.kind == PageRunKind::kOverflow) {
+        parts.runs.push_back(std::make_shared<OverflowRun>(context_->files, context_->ledger, meta));
+        continue;
+      }
+      PageJournalRef journal;
+      s = PageJournal::Open(context_->files, context_->ledger, meta, &journal);
+      if (!s.ok()) return s;
+      parts.journals.push_back(std::move(journal));
+    }
+    std::vector<OverflowIndexBuilder> indexes;
+    for (size_t i = 0; i < recovered_.page_sections.size(); ++i) indexes.emplace_back(nullptr);
+    for (const OverflowRunRef& run : parts.runs) {
+      s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
+        if (entry.section >= indexes.size()) return run->run()->Corruption(place.offset, "section");
+        if (run->meta().run_id < recovered_.page_sections[entry.section].overflow_from) {
+          return Status::OK();
+        }
+        return indexes[entry.section].Apply(run, place, entry,
+                                            context_->hasher(entry.record.user_key));
+      });
+      if (!s.ok()) return s;
+    }
+    for (uint32_t i = 0; i < recovered_.page_sections.size(); ++i) {
+      auto section = std::make_shared<Section>();
+      section->meta = recovered_.page_sections[i];
+      if (section->meta.section != i) return Status::Corruption("manifest", "a page section twice");
+      section->divisor = PageDivisor(section->meta.pages);
+      section->overflow = indexes[i].Finish();
+      s = OpenSection(section->meta, parts.geometry, &section->file);
+      if (!s.ok()) return s;
+      parts.sections.push_back(std::move(section));
+    }
+    context_->ledger->AddRecovered(std::move(extents));
+    state_->Raise(recovered_.folded_sequence.value_or(0));
+  }
+  recovered_ = VersionEdit();
+  state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
+  return s;
+}
+
+// The first flush chooses the geometry.
+Status TablelessStore::MakeSections(const FlushRequest& request, TablelessView::Parts* parts,
+                                    VersionEdit* edit) {
+  const PageOptions options = current_options()->pages;
+  parts->geometry = {options.sections, options.page_bytes};
+  uint64_t bytes = 0;
+  for (const auto& memtable : request.memtables) bytes += memtable->data_size();
+  uint64_t wanted = options.pages;
+  if (wanted == 0) {
+    wanted = std::max<uint64_t>(kFirstPages * options.sections,
+                                bytes * 100 / options.fill_percent / options.page_bytes);
+  }
+  const uint64_t pages = PagesPerSection(wanted, options.sections);
+  edit->page_geometry = parts->geometry;
+  Status s;
+  for (uint32_t i = 0; s.ok() && i < options.sections; ++i) {
+    auto section = std::make_shared<Section>();
+    section->meta.section = i;
+    section->meta.file_number = context_->new_number();
+    section->meta.pages = pages;
+    section->divisor = PageDivisor(pages);
+    section->overflow = std::make_shared<const OverflowIndex>();
+    const std::string path = NewSectionPath(section->meta.file_number);
+    section->file = MakeSectionFile(path, section->meta.file_number);
+    s = SectionFile::Create(context_->fs, path, section->meta.file_number, pages,
+                            options.page_bytes, context_->write_options);
+    if (s.ok()) s = section->file->Open(ReadFileOptions(), pages * options.page_bytes);
+    parts->sections.push_back(std::move(section));
+  }
+  if (s.ok()) s = context_->fs->SyncDir(ParentOf(parts->sections.front()->file->path()));
+  if (s.ok()) return s;
+  for (const SectionRef& section : parts->sections) section->file->MarkObsolete();
+  return s;
+}
+
+Status TablelessStore::FlushKeys(std::shared_ptr<MemTable> keys,
+                                 const std::vector<SequenceNumber>& snapshots, VersionEdit* edit,
+                                 JobReport* report) {
+  FlushRequest request;
+  request.memtables.push_back(std::move(keys));
+  request.snapshots = snapshots;
+  JobReport of_keys;
+  Status s = keys_->Flush(request, edit, &of_keys);
+  report->outputs = std::move(of_keys.outputs);
+  report->output_files = std::move(of_keys.output_files);
+  report->output_paths = std::move(of_keys.output_paths);
+  report->bytes_written += of_keys.bytes_written;
+  return s;
+}
+
+Status TablelessStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
+  AwaitTurn();
+  const uint64_t start = context_->clock->NowNanos();
+  const std::shared_ptr<const StoreOptions> options = current_options();
+  std::shared_ptr<const TablelessView> view = current();
+  edit->column_family = options_.column_family_id;
+  Status s;
+  const bool first = view->parts().sections.empty();
+  if (first) {
+    TablelessView::Parts parts = view->parts();
+    s = MakeSections(request, &parts, edit);
+    view = std::make_shared<TablelessView>(state_, std::move(parts));
+  }
+  JobFile file(context_, options.get(), 0, /*flush=*/true);
+  MemTableOptions memory;
+  memory.comparator = options->comparator;
+  const auto keys = std::make_shared<MemTable>(memory, 0);
+  if (s.ok()) {
+    PageFlush job(context_, options.get(), view, &request, keys.get());
+    s = job.Run(&file, edit, report);
+  }
+  if (s.ok() && !keys->empty()) {
+    s = FlushKeys(keys, request.snapshots, edit, report);
+  }
+  if (!s.ok()) {
+    file.Abandon();
+    if (first) {
+      for (const SectionRef& section : view->parts().sections) section->file->MarkObsolete();
+    }
+    EndTurn();
+    return s;
+  }
+  report->bytes_written += file.bytes();
+  report->micros = (context_->clock->NowNanos() - start) / 1000;
+  MutexLock lock(&turn_mu_);
+  pinned_files_.insert(file.number());
+  flush_has_turn_ = true;
+  return s;
+}
+
+void TablelessStore::ForgetFlush() {
+  {
+    MutexLock lock(&turn_mu_);
+    if (!flush_has_turn_) return;
+    flush_has_turn_ = false;
+  }
+  EndTurn();
+}
+
+// Sections and overflow change only for whoever has the turn, and so not meanwhile.
+Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) {
+  auto pages = std::make_unique<PreparedPages>();
+  Status s = keys_->Prepare(edit, &pages->keys);
+  if (!s.ok()) return s;
+  const std::shared_ptr<const TablelessView> now = current();
+  const TablelessView::Parts& parts = now->parts();
+  const PageGeometry geometry = edit.page_geometry.value_or(parts.geometry);
+  std::vector<OverflowIndexBuilder> indexes;
+  std::vector<const PageSectionMeta*> metas(geometry.sections);
+  for (const PageSectionMeta& meta : edit.page_sections) metas[meta.section] = &meta;
+  for (uint32_t i = 0; !edit.page_sections.empty() && i < geometry.sections; ++i) {
+    const Section* const old = i < parts.sections.size() ? parts.sections[i].get() : nullptr;
+    const bool anew = old == nullptr || (metas[i] != nullptr &&
+                                         metas[i]->overflow_from != old->meta.overflow_from);
+    indexes.emplace_back(anew ? nullptr : old->overflow);
+  }
+  for (const PageRunMeta& meta : edit.added_page_runs) {
+    if (meta.kind == PageRunKind::kJournal) {
+      PageJournalRef journal;
+      s = PageJournal::Open(context_->files, context_->ledger, meta, &journal);
+      if (!s.ok()) return s;
+      pages->journals.push_back(std::move(journal));
+      continue;
+    }
+    const auto run = std::make_shared<OverflowRun>(context_->files, context_->ledger, meta);
+    s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
+      const KeyHash hash = context_->hasher(entry.record.user_key);
+      if (entry.section >= indexes.size() || metas[entry.section] == nullptr) {
+        return run->run()->Corruption(place.offset, "an entry of another section");
+      }
+      if (entry.section < parts.sections.size()) {
+        const Section& section = *parts.sections[entry.section];
+        pages->touched.push_back(
+            PageKey(entry.section, section.PageOf(MasterHashOf(hash, geometry.sections))));
+      }
+      return indexes[entry.section].Apply(run, place, entry, hash);
+    });
+    if (!s.ok()) return s;
+    pages->runs.push_back(run);
+  }
+  for (const PageSectionMeta& meta : edit.page_sections) {
+    auto section = std::make_shared<Section>();
+    section->meta = meta;
+    section->divisor = PageDivisor(meta.pages);
+    section->overflow = indexes[meta.section].Finish();
+    const Section* const old =
+        meta.section < parts.sections.size() ? parts.sections[meta.section].get() : nullptr;
+    if (old != nullptr && old->meta.file_number == meta.file_number) {
+      section->file = old->file;
+    } else {
+      s = OpenSection(meta, geometry, &section->file);
+    }
+    if (!s.ok()) return s;
+    pages->sections.push_back(std::move(section));
+  }
+  *prepared = std::move(pages);
+  return s;
+}
+
+void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) {
+  auto* const pages = static_cast<PreparedPages*>(prepared.get());
+  keys_->Install(edit, std::move(pages->keys));
+  TablelessView::Parts parts = current()->parts();
+  parts.keys = keys_->view();
+  if (edit.page_geometry) {
+    parts.geometry = *edit.page_geometry;
+    parts.sections.resize(parts.geometry.sections);
+  }
+  const std::set<uint64_t> deleted(edit.deleted_page_runs.begin(), edit.deleted_page_runs.end());
+  const auto leave = [&](auto* runs) {
+    std::erase_if(*runs, [&](const auto& run) {
+      if (deleted.count(run->meta().run_id) == 0) return false;
+      run->run()->MarkObsolete();
+      return true;
+    });
+  };
+  leave(&parts.journals);
+  leave(&parts.runs);
+  for (const PageJournalRef& journal : pages->journals) {
+    context_->ledger->Add(journal->meta().extent);
+    parts.journals.push_back(journal);
+  }
+  for (const OverflowRunRef& run : pages->runs) {
+    context_->ledger->Add(run->meta().extent);
+    parts.runs.push_back(run);
+  }
+  for (const SectionRef& section : pages->sections) {
+    SectionRef& place = parts.sections[section->meta.section];
+    if (place != nullptr && place->file != section->file) place->file->MarkObsolete();
+    place = section;
+  }
+  bool flushed = false;
+  {
+    MutexLock lock(&turn_mu_);
+    for (const PageRunMeta& meta : edit.added_page_runs) {
+      if (pinned_files_.erase(meta.extent.file_number) != 0) {
+        context_->ledger->UnpinFile(meta.extent.file_number);
+      }
+    }
+    for (const PageJournalRef& journal : pages->journals) {
+      for (size_t i = 0; !dirty_.empty() && i < journal->size(); ++i) {
+        const auto dirty = dirty_.find(SectionOfKey(journal->key(i)));
+        if (dirty != dirty_.end()) dirty->second.push_back(PageOfKey(journal->key(i)));
+      }
+    }
+    for (uint64_t key : pages->touched) {
+      const auto dirty = dirty_.find(SectionOfKey(key));
+      if (dirty != dirty_.end()) dirty->second.push_back(PageOfKey(key));
+    }
+    flushed = edit.folded_sequence && flush_has_turn_;
+    if (flushed) flush_has_turn_ = false;
+    // A flush that wrote no run has a file all the same.
+    if (flushed && edit.added_page_runs.empty()) {
+      for (uint64_t number : pinned_files_) context_->ledger->UnpinFile(number);
+      pinned_files_.clear();
+    }
+  }
+  if (edit.folded_sequence) state_->Raise(*edit.folded_sequence);
+  state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
+  if (flushed) EndTurn();
+}
+
+void TablelessStore::Snapshot(VersionEdit* edit) const {
+  keys_->Snapshot(edit);
+  const auto now = current();
+  const TablelessView::Parts& parts = now->parts();
+  if (parts.sections.empty()) return;
+  edit->page_geometry = parts.geometry;
+  for (const SectionRef& section : parts.sections) edit->page_sections.push_back(section->meta);
+  for (const PageJournalRef& journal : parts.journals) edit->added_page_runs.push_back(journal->meta());
+  for (const OverflowRunRef& run : parts.runs) edit->added_page_runs.push_back(run->meta());
+  edit->folded_sequence = state_->folded();
+}
+
+// A pending journal counts for five runs on level 0: with the usual triggers writers slow down at four.
+int TablelessStore::Level0Runs() const {
+  return std::max(keys_->Level0Runs(), 5 * static_cast<int>(current()->parts().journals.size()));
+}
+
+Status TablelessStore::PickMove(int, int, std::unique_ptr<CompactionTask>* task, bool* conflict) {
+  task->reset();
+  *conflict = false;
+  return Status::OK();
+}
+
+void TablelessStore::MarkDropped() {
+  dropped_ = true;
+  keys_->MarkDropped();
+  const auto now = current();
+  for (const SectionRef& section : now->parts().sections) section->file->MarkObsolete();
+  for (const PageJournalRef& journal : now->parts().journals) journal->run()->MarkObsolete();
+  for (const OverflowRunRef& run : now->parts().runs) run->run()->MarkObsolete();
+}
+
+std::unique_ptr<Store> NewTablelessStore(const StoreContext* context, const StoreOptions& options,
+                                         std::unique_ptr<Store> keys) {
+  return std::make_unique<TablelessStore>(context, options, std::move(keys));
+}
+
+}  // namespace compassdb

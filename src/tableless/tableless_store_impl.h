@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A column family in pages.
+//
+// A flush writes a journal of page images, an overflow run and a run of the key store, which one
+// manifest edit commits. Then tasks write the images in place, rehash sections and compact the key store.
+//
+// Thread safety: methods marked [mutex] in store.h run under the database mutex, which guards what carries
+// no annotation. Who changes sections (a flush, the last part of a rehash) has the turn, which is waited
+// for without any lock, and keeps it until its edit is installed or given up.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "store/job_file.h"
+#include "tableless/tableless_view.h"
+
+namespace compassdb {
+
+class TablelessStore final : public Store {
+ public:
+  TablelessStore(const StoreContext* context, const StoreOptions& options,
+                 std::unique_ptr<Store> keys);
+  ~TablelessStore() override;
+
+  const StoreOptions& options() const override { return options_; }
+  void SetOptions(const StoreOptions& changed) override;
+  Status ApplyRecovered(const VersionEdit& edit) override;
+  Status Open() override;
+  Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) override;
+  void ForgetFlush() override;
+  Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;
+  void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) override;
+  std::shared_ptr<const StoreView> view() const override { return state_->current(); }
+  void Snapshot(VersionEdit* edit) const override;
+  std::unique_ptr<CompactionTask> PickCompaction() override;
+  bool NeedsCompaction() const override;
+  std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request, bool* conflict) override;
+  std::unique_ptr<CompactionTask> PickFlush(const FlushRequest&) override { return nullptr; }
+  std::unique_ptr<CompactionTask> PickIngest(IngestRequest, bool) override { return nullptr; }
+  // What lies in pages cannot be dropped by range.
+  std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange>, bool) override { return nullptr; }
+  Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task, bool* conflict) override;
+  void MarkForCompaction(const KeyRange& range) override { keys_->MarkForCompaction(range); }
+  bool OverlapsTables(const Slice& smallest, const Slice& largest) const override {
+    return keys_->OverlapsTables(smallest, largest);
+  }
+  void Release(CompactionTask* task) override;
+  int Level0Runs() const override;
+  uint64_t PendingCompactionBytes() const override { return keys_->PendingCompactionBytes(); }
+  bool AwaitsCollection(uint64_t) override { return false; }
+  bool WantsIdleLooks() const override { return false; }
+  uint64_t ValueBound() const override { return 0; }
+  void MarkDropped() override;
+  bool WritesInPlace() const override { return applying_; }
+  uint64_t Rehashing() const override { return rehashing_.size(); }
+  bool NeedsHeldSnapshots() const override { return true; }
+
+  // --- For its tasks ---
+
+  const StoreContext* context() const { return context_; }
+  std::shared_ptr<const StoreOptions> current_options() const {
+    MutexLock lock(&options_mu_);
+    return current_;
+  }
+  std::shared_ptr<const TablelessView> current() const { return state_->current(); }
+  // What a job has to tell the key store becomes a run of it.
+  Status FlushKeys(std::shared_ptr<MemTable> keys, const std::vector<SequenceNumber>& snapshots,
+                   VersionEdit* edit, JobReport* report);
+  PageCache* page_cache() { return state_->cache(); }
+  // The turn to change sections.
+  void AwaitTurn();
+  void EndTurn();
+  std::string NewSectionPath(uint64_t number) const;
+  std::shared_ptr<SectionFile> MakeSectionFile(const std::string& path, uint64_t number) const;
+  FileOptions ReadFileOptions() const { return context_->files->options(); }
+  // Pages of the section that changed since its rehash began, in its old geometry. With the turn.
+  std::vector<uint64_t> TakeDirty(uint32_t section);
+  // The file stays pinned until the edit that names it is installed.
+  void PinUntilInstalled(uint64_t file_number);
+
+ private:
+  struct PreparedPages;
+
+  Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
+  Status OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
+                     std::shared_ptr<SectionFile>* file) const;
+  std::string FindSectionPath(uint64_t number) const;
+  // How many pages the section should have; 0: as it has.
+  uint64_t WantedPages(const Section& section) const;
+  std::unique_ptr<CompactionTask> PickApply();
+  std::unique_ptr<CompactionTask> PickRehash();
+  std::unique_ptr<CompactionTask> StartRehash(uint32_t section, uint64_t pages, bool filter);
+  bool OverflowIsLoose(const TablelessView& view) const;
+
+  const StoreContext* const context_;
+  const StoreOptions options_;  // as opened
+  const std::unique_ptr<Store> keys_;
+  const std::shared_ptr<PageState> state_;
+  VersionEdit recovered_;  // until Open: what is said of pages
+
+  bool dropped_ = false;
+  bool applying_ = false;
+  bool rewriting_overflow_ = false;
+  std::set<uint32_t> rehashing_;  // sections
+  std::set<const CompactionTask*> own_tasks_;
+
+  mutable Mutex options_mu_;
+  std::shared_ptr<const StoreOptions> current_ GUARDED_BY(options_mu_);
+
+  Mutex turn_mu_;
+  CondVar turn_changed_{&turn_mu_};
+  bool turn_taken_ GUARDED_BY(turn_mu_) = false;
+  bool flush_has_turn_ GUARDED_BY(turn_mu_) = false;
+  std::map<uint32_t, std::vector<uint64_t>> dirty_ GUARDED_BY(turn_mu_);  // of rehashing_
+  std::set<uint64_t> pinned_files_ GUARDED_BY(turn_mu_);
+};
+
+}  // namespace compassdb

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/tableless_view.h"
+
+#include <algorithm>
+
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
+#include "table/io_limits.h"
+#include "tableless/page_resolver.h"
+#include "util/wide_column_codec.h"
+
+namespace compassdb {
+
+namespace {
+
+// In a row, by views that each came after the last: only writers that never rest get there.
+constexpr int kTries = 64;
+// Pages less far apart are read together.
+constexpr uint64_t kGapPages = 2;
+constexpr uint64_t kSpanBytes = 256 << 10;
+
+void CountPageRead(uint64_t pages, size_t bytes) {
+  if (rocksdb::GetPerfLevel() < rocksdb::kEnableCount) return;
+  rocksdb::get_perf_context()->block_read_count += pages;
+  rocksdb::get_perf_context()->block_read_byte += bytes;
+}
+
+}  // namespace
+
+Status TablelessView::Annotate(const Status& s, uint32_t section, uint64_t page) const {
+  if (!s.IsCorruption() && !s.IsNotSupported()) return s;
+  const std::string where =
+      parts_.sections[section]->file->path() + ": page " + std::to_string(page) + " at offset " +
+      std::to_string(page * parts_.geometry.page_bytes) + ": " + s.ToString();
+  return s.IsCorruption() ? Status::Corruption(where) : Status::NotSupported(where);
+}
+
+bool TablelessView::FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
+                                   PageJournal::Place* place) const {
+  const uint64_t file = parts_.sections[section]->meta.file_number;
+  for (auto it = parts_.journals.rbegin(); it != parts_.journals.rend(); ++it) {
+    if (!(*it)->Find(section, file, page, place)) continue;
+    *journal = it->get();
+    return true;
+  }
+  return false;
+}
+
+Status TablelessView::ReadOnce(uint32_t section, uint64_t page, std::string* room,
+                               Slice* records) const {
+  const Section& s = *parts_.sections[section];
+  const PageJournal* journal = nullptr;
+  PageJournal::Place place;
+  Slice image;
+  Status status;
+  if (FindInJournals(section, page, &journal, &place)) {
+    status = journal->Read(place, room, &image);
+  } else {
+    const uint32_t bytes = parts_.geometry.page_bytes;
+    const size_t alignment = s.file->reader()->ReadAlignment();
+    room->resize(bytes + 3 * alignment);
+    char* const aligned = reinterpret_cast<char*>(
+        (reinterpret_cast<uintptr_t>(room->data()) + alignment - 1) / alignment * alignment);
+    status = s.file->reader()->ReadWithin(page * bytes, bytes, &image, aligned);
+  }
+  if (!status.ok()) return status;
+  CountPageRead(1, image.size());
+  return CheckPage(image, s.meta.file_number, page, records);
+}
+
+Status TablelessView::ReadPage(uint32_t section, uint64_t page, std::string* room,
+                               Slice* records) const {
+  Status s = ReadOnce(section, page, room, records);
+  if (!s.IsCorruption()) return Annotate(s, section, page);
+  // It may be being written. Views that came since have it in a journal, or as it is then; one whose
+  // section was rehashed since is of no use, but then nobody writes here any more.
+  std::shared_ptr<const TablelessView> last = shared_from_this();
+  for (int i = 0; i < kTries; ++i) {
+    std::shared_ptr<const TablelessView> now = state_->current();
+    if (now == nullptr) break;
+    if (now->parts_.sections[section]->meta.file_number !=
+        parts_.sections[section]->meta.file_number) {
+      now = shared_from_this();
+    }
+    s = now->ReadOnce(section, page, room, records);
+    if (!s.IsCorruption()) return Annotate(s, section, page);
+    if (now == last) break;
+    last = std::move(now);
+  }
+  return Annotate(s, section, page);
+}
+
+Status TablelessView::ReadPages(uint32_t section, const std::vector<uint64_t>& pages,
+                                std::string* room, std::vector<Slice>* records) const {
+  const Section& target = *parts_.sections[section];
+  const uint32_t bytes = parts_.geometry.page_bytes;
+  const size_t n = pages.size();
+  records->assign(n, Slice());
+  std::vector<PageJournal::Place> places(n);
+  std::vector<const PageJournal*> journals(n);
+  struct Span {
+    size_t first, last;  // pages of the list
+    size_t at;           // in room
+  };
+  std::vector<Span> spans;
+  const size_t alignment = target.file->reader()->ReadAlignment();
+  size_t total = alignment;
+  for (size_t i = 0; i < n; ++i) {
+    if (FindInJournals(section, pages[i], &journals[i], &places[i])) continue;
+    const uint64_t span_bytes = spans.empty() ? 0 : (pages[i] - pages[spans.back().first] + 1) * bytes;
+    if (spans.empty() || pages[i] - pages[spans.back().last] > kGapPages + 1 ||
+        span_bytes > std::max<uint64_t>(kSpanBytes, bytes)) {
+      spans.push_back({i, i, 0});
+    }
+    spans.back().last = i;
+  }
+  for (Span& span : spans) {
+    span.at = total;
+    total += (pages[span.last] - pages[span.first] + 1) * bytes;
+  }
+  size_t journaled = total;
+  for (size_t i = 0; i < n; ++i) {
+    if (journals[i] != nullptr) total += places[i].size;
+  }
+  room->resize(total);
+  // Spans begin at multiples of the alignment, as pages are multiples of it.
+  const size_t shift = (alignment - reinterpret_cast<uintptr_t>(room->data()) % alignment) % alignment;
+  std::vector<ReadRequest> requests(spans.size());
+  for (size_t i = 0; i < spans.size(); ++i) {
+    requests[i].offset = pages[spans[i].first] * bytes;
+    requests[i].length = (pages[spans[i].last] - pages[spans[i].first] + 1) * bytes;
+    requests[i].scratch = room->data() + spans[i].at - alignment + shift;
+  }
+  if (!requests.empty()) target.file->reader()->MultiRead(requests.data(), requests.size());
+  std::string one;
+  size_t span = 0;
+  for (size_t i = 0; i < n; ++i) {
+    Status s;
+    if (journals[i] != nullptr) {
+      Slice image;
+      s = journals[i]->Read(places[i], &one, &image);
+      if (!s.ok()) return s;
+      char* const to = room->data() + journaled;
+      memcpy(to, image.data(), image.size());
+      journaled += image.size();
+      s = CheckPage(Slice(to, image.size()), target.meta.file_number, pages[i], &(*records)[i]);
+    } else {
+      while (spans[span].last < i) ++span;
+      const ReadRequest& r = requests[span];
+      if (!r.status.ok()) return r.status;
+      const uint64_t offset = (pages[i] - pages[spans[span].first]) * bytes;
+      s = offset + bytes > r.result.size()
+              ? Status::Corruption("the file ends before the page does")
+              : CheckPage(Slice(r.result.data() + offset, bytes), target.meta.file_number, pages[i],
+                          &(*records)[i]);
+    }
+    if (!s.ok()) return Annotate(s, section, pages[i]);
+  }
+  return Status::OK();
+}
+
+Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
+                             const KeyHash& hash, PageLookup* result) const {
+  result->found = false;
+  if (parts_.sections.empty()) return Status::OK();
+  const MasterHash master = MasterHashOf(hash, parts_.geometry.sections);
+  const Section& section = *parts_.sections[master.section];
+  const uint64_t page = section.PageOf(master);
+  Slice records;
+  Status s;
+  PageCache::Hold hold;
+  // An image in a journal counts instead of the page.
+  const PageJournal* journal = nullptr;
+  PageJournal::Place place;
+  PageCache* const cache = state_->cache();
+  const bool in_place =
+      cache->enabled() && !FindInJournals(master.section, page, &journal, &place);
+  if (in_place) cache->Find(section.meta.file_number, page, &hold);
+  if (hold.found()) {
+    records = hold.records();
+  } else {
+    if (read.cache_only) return Status::Incomplete("the page is not in memory");
+    IoTimer timer(read.limits);
+    const uint64_t number = cache->Number(page);
+    s = timer.Begin();
+    if (s.ok()) s = ReadPage(master.section, page, &result->room, &records);
+    if (s.ok()) s = timer.End();
+    if (!s.ok()) return s;
+    if (in_place && read.fill_cache) cache->Insert(section.meta.file_number, page, number, records);
+  }
+  bool damaged = false;
+  result->found = FindPageRecord(records, user_key, &result->record, &damaged);
+  if (result->found && hold.found()) {
+    result->room.assign(result->record.value.data(), result->record.value.size());
+    result->record.value = result->room;
+    result->record.user_key = user_key;
+  }
+  if (damaged) return Annotate(Status::Corruption("damaged record"), master.section, page);
+  if (result->found || section.overflow->entries().empty()) return s;
+  if (read.cache_only) return Status::Incomplete("the key may be in the overflow store");
+  s = section.overflow->Find(user_key, hash, &result->room, &result->record);
+  if (s.IsNotFound()) return Status::OK();
+  if (s.ok()) CountPageRead(1, result->record.value.size());
+  result->found = s.ok();
+  return s;
+}
+
+Status TablelessView::LookupAside(const BlockReadOptions& read, const Slice& user_key,
+                                  const KeyHash& hash, SequenceNumber snapshot,
+                                  PageLookup* result) const {
+  result->found = false;
+  rocksdb::PinnableSlice value;
+  std::string marker;
+  GetContext ctx(user_key, snapshot, nullptr, &value);
+  ctx.DeferSeparated(&marker);
+  ctx.KeepEntities();
+  Status s = parts_.keys->Get(read, user_key, hash, &ctx);
+  if (s.ok()) s = ctx.Finish();
+  if (s.IsNotFound()) return Status::OK();
+  // A marker, whose key's record a compaction filter has taken.
+  if (!s.ok() || !marker.empty()) return s;
+  result->room.assign(value.data(), value.size());
+  // Compactions of the key store may have taken its sequence. But it was put aside by the flush of
+  // something newer than the snapshot, after everything older: all that the snapshot sees is in it.
+  result->record = {user_key, result->room, snapshot, true};
+  result->found = true;
+  rocksdb::WideColumns columns;
+  s = DecodeWideColumns(result->room, &columns);
+  if (s.ok() && columns.size() == 1 && columns[0].name().empty()) {
+    result->record.value = columns[0].value();
+    result->record.entity = false;
+  }
+  return s;
+}
+
+Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_key,
+                               const KeyHash& hash, SequenceNumber snapshot,
+                               PageLookup* result) const {
+  Status s = Lookup(read, user_key, hash, result);
+  for (uint64_t number = number_; s.ok() && !result->found && number != state_->number();) {
+    number = state_->number();
+    const std::shared_ptr<const TablelessView> now = state_->current();
+    if (now == nullptr) break;
+    s = now->Lookup(read, user_key, hash, result);
+  }
+  if (!s.ok() || (result->found && result->record.sequence <= snapshot)) return s;
+  result->found = false;
+  if (snapshot >= state_->folded()) return s;
+  if (!read.snapshot_held) return Status::TryAgain("the page was written since");
+  const std::shared_ptr<const TablelessView> now = state_->current();
+  if (now == nullptr) return s;
+  return now->LookupAside(read, user_key, hash, snapshot, result);
+}
+
+Status TablelessView::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                          GetContext* ctx) const {
+  PageLookup lookup;
+  Status s = LookupAt(read, user_key, hash, ctx->snapshot(), &lookup);
+  if (!s.ok()) return s;
+  if (lookup.found) {
+    ctx->Add(lookup.record.sequence, lookup.record.entity ? kTypeWideColumnEntity : kTypeValue,
+             lookup.record.value, nullptr);
+  } else if (ctx->snapshot() == kMaxSequenceNumber) {
+    // Who asks for the newest sequence wants to know of deletions, too.
+    s = parts_.keys->Get(read, user_key, hash, ctx);
+  }
+  return s;
+}
+
+void TablelessView::FindInPages(std::span<const Wanted> wanted,
+                                const std::function<void(size_t, const PageRecord*)>& f) const {
+  struct Place {
+    uint64_t page_key;
+    size_t i;
+  };
+  std::vector<Place> places;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const MasterHash master = MasterHashOf(wanted[i].hash, parts_.geometry.sections);
+    places.push_back({PageKey(master.section, parts_.sections[master.section]->PageOf(master)), i});
+  }
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return a.page_key < b.page_key; });
+  std::string room;
+  std::vector<Slice> records;
+  for (size_t begin = 0; begin < places.size();) {
+    const uint32_t section = SectionOfKey(places[begin].page_key);
+    std::vector<uint64_t> pages;
+    size_t end = begin;
+    for (; end < places.size() && SectionOfKey(places[end].page_key) == section; ++end) {
+      const uint64_t page = PageOfKey(places[end].page_key);
+      if (pages.empty() || pages.back() != page) pages.push_back(page);
+    }
+    const bool read_all = ReadPages(section, pages, &room, &records).ok();
+    if (read_all) CountPageRead(pages.size(), room.size());
+    for (size_t at = 0; begin < end; ++begin) {
+      while (pages[at] != PageOfKey(places[begin].page_key)) ++at;
+      PageRecord record;
+      bool damaged = false;
+      const size_t i = places[begin].i;
+      const bool found =
+          read_all && FindPageRecord(records[at], wanted[i].user_key, &record, &damaged);
+      f(i, found ? &record : nullptr);
+    }
+  }
+}
+
+// What is not simply found in its page is looked for by itself.
+void TablelessView::MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const {
+  const auto alone = [&](PointLookup& lookup) {
+    lookup.status = Get(read, lookup.user_key, lookup.hash, lookup.ctx);
+  };
+  if (parts_.sections.empty() || read.cache_only || read.limits.clock != nullptr) {
+    for (PointLookup& lookup : lookups) alone(lookup);
+    return;
+  }
+  std::vector<Wanted> wanted;
+  for (const PointLookup& lookup : lookups) wanted.push_back({lookup.user_key, lookup.hash});
+  FindInPages(wanted, [&](size_t i, const PageRecord* r) {
+    PointLookup& lookup = lookups[i];
+    if (r == nullptr || r->sequence > lookup.ctx->snapshot()) return alone(lookup);
+    lookup.ctx->Add(r->sequence, r->entity ? kTypeWideColumnEntity : kTypeValue, r->value, nullptr);
+    lookup.status = Status::OK();
+  });
+}
+
+Status TablelessView::AddIterators(const BlockReadOptions& read,
+                                   std::vector<InternalIteratorPtr>* iterators,
+                                   RangeTombstoneSet* tombstones) const {
+  return parts_.keys->AddIterators(read, iterators, tombstones);
+}
+
+std::unique_ptr<ValueResolver> TablelessView::NewValueResolver(const BlockReadOptions& read) const {
+  return std::make_unique<PageResolver>(shared_from_this(), read);
+}
+
+uint64_t TablelessView::ApproximateSize(const Slice& begin, const Slice& end) const {
+  uint64_t key_bytes = 0, bytes = 0;
+  for (const LevelStats& level : parts_.keys->Levels()) key_bytes += level.total_bytes;
+  for (const SectionRef& section : parts_.sections) bytes += section->meta.bytes;
+  if (key_bytes == 0) return 0;
+  const double share = static_cast<double>(parts_.keys->ApproximateSize(begin, end)) /
+                       static_cast<double>(key_bytes);
+  return static_cast<uint64_t>(std::min(1.0, share) * static_cast<double>(bytes + key_bytes));
+}
+
+IndexMemory TablelessView::Index() const {
+  IndexMemory memory = parts_.keys->Index();
+  for (const SectionRef& section : parts_.sections) memory.values += section->overflow->MemoryBytes();
+  for (const PageJournalRef& journal : parts_.journals) memory.values += journal->MemoryBytes();
+  return memory;
+}
+
+PageStats TablelessView::Pages() const {
+  PageStats stats;
+  stats.page_bytes = parts_.geometry.page_bytes;
+  for (const SectionRef& section : parts_.sections) {
+    const PageSectionMeta& m = section->meta;
+    stats.pages += m.pages;
+    stats.records += m.records;
+    stats.bytes += m.bytes;
+    stats.overflow_records += m.overflow_records;
+    stats.overflow_bytes += m.overflow_bytes;
+    stats.overflow_index_bytes += section->overflow->MemoryBytes();
+  }
+  for (const PageJournalRef& journal : parts_.journals) stats.pending_pages += journal->size();
+  return stats;
+}
+
+std::vector<std::string> TablelessView::FilesInPlace() const {
+  std::vector<std::string> paths;
+  for (const SectionRef& section : parts_.sections) paths.push_back(section->file->path());
+  return paths;
+}
+
+Status TablelessView::Verify() const {
+  Status s = parts_.keys->Verify();
+  std::string room;
+  Slice records;
+  std::vector<PageRecord> list;
+  for (uint32_t i = 0; i < parts_.sections.size(); ++i) {
+    const Section& section = *parts_.sections[i];
+    uint64_t found = section.overflow->entries().size();
+    for (uint64_t page = 0; s.ok() && page < section.meta.pages; ++page) {
+      s = ReadPage(i, page, &room, &records);
+      if (s.ok()) s = Annotate(ListPageRecords(records, &list), i, page);
+      found += list.size();
+      for (const PageRecord& r : list) {
+        const MasterHash master = MasterHashOf(parts_.hasher(r.user_key), parts_.geometry.sections);
+        if (!s.ok() || (master.section == i && section.PageOf(master) == page)) continue;
+        s = Annotate(Status::Corruption("a key of another page"), i, page);
+      }
+    }
+    for (const OverflowIndex::Entry& e : section.overflow->entries()) {
+      OverflowEntry entry;
+      if (s.ok()) s = section.overflow->Read(e, &room, &entry);
+    }
+    if (s.ok() && found != section.meta.records) {
+      s = Status::Corruption(section.file->path(), "holds " + std::to_string(found) +
+                                                       " records, the manifest says " +
+                                                       std::to_string(section.meta.records));
+    }
+  }
+  return s;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of a family, its overflow store and its key store at one moment (KallaxDB 3.2).
+//
+// A view is immutable but for the pages, which are written in place. That is seen by nobody, because:
+//  - an image that is to be written is in the view (journals) before its page is touched, and counts
+//    instead of the page;
+//  - what a flush changes, readers of older views find in the memtables that they pin; where that is a merge
+//    operand, its base may have moved between page and overflow store, and is looked for in newer views;
+//  - of what a page does not hold any more, the versions that held snapshots see lie in the key store,
+//    before the page is touched. A reader whose snapshot is older than what pages may hold looks
+//    there, in the newest view; one that holds no snapshot is told to try again;
+//  - a page that is read while it is written fails its checksum, and is looked for in a newer view.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "store/store.h"
+#include "tableless/page_journal.h"
+#include "tableless/page_state.h"
+#include "tableless/section.h"
+
+namespace compassdb {
+
+// A newest version, and what its slices point to.
+struct PageLookup {
+  PageRecord record;
+  bool found = false;
+  std::string room;
+};
+
+class TablelessView final : public StoreView, public std::enable_shared_from_this<TablelessView> {
+ public:
+  struct Parts {
+    PageGeometry geometry;               // no sections: nothing was flushed yet
+    std::vector<SectionRef> sections;
+    std::vector<PageJournalRef> journals;  // oldest first
+    std::vector<OverflowRunRef> runs;      // of the overflow store, by id
+    std::shared_ptr<const StoreView> keys;
+    KeyHasher hasher;
+  };
+  // To be the next current view.
+  TablelessView(std::shared_ptr<PageState> state, Parts parts)
+      : state_(std::move(state)), number_(state_->number() + 1), parts_(std::move(parts)) {}
+
+  const Parts& parts() const { return parts_; }
+  SequenceNumber folded() const { return state_->folded(); }
+
+  Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+             GetContext* ctx) const override;
+  void MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const override;
+  Status AddIterators(const BlockReadOptions& read, std::vector<InternalIteratorPtr>* iterators,
+                      RangeTombstoneSet* tombstones) const override;
+  std::unique_ptr<ValueResolver> NewValueResolver(const BlockReadOptions& read) const override;
+  ValueStats Values() const override { return {}; }
+  void ForEachValueRun(const std::function<void(const ValueRunMeta&)>&) const override {}
+  uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
+  std::vector<LevelStats> Levels() const override { return parts_.keys->Levels(); }
+  IndexMemory Index() const override;
+  Status LoadIndex() const override { return parts_.keys->LoadIndex(); }
+  void ForEachTable(const std::function<void(int level, const TphMeta&)>& f) const override {
+    parts_.keys->ForEachTable(f);
+  }
+  Status ForEachPiece(const PieceVisitor& f) const override { return parts_.keys->ForEachPiece(f); }
+  Status Verify() const override;
+  PageStats Pages() const override;
+  std::vector<std::string> FilesInPlace() const override;
+
+  // The checked records of a page; `room` holds them.
+  Status ReadPage(uint32_t section, uint64_t page, std::string* room, Slice* records) const;
+  // The same for many pages of one section, in order: image i is at (*images)[i].
+  Status ReadPages(uint32_t section, const std::vector<uint64_t>& pages, std::string* room,
+                   std::vector<Slice>* records) const;
+  // Looks for keys in their pages alone, which are read together, section by section, and tells of each: its
+  // index and its record, null if it is not there or its page could not be read. There must be sections.
+  struct Wanted {
+    Slice user_key;
+    KeyHash hash;
+  };
+  void FindInPages(std::span<const Wanted> wanted,
+                   const std::function<void(size_t, const PageRecord*)>& f) const;
+  // The key's newest version here, from its page or the overflow store.
+  Status Lookup(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                PageLookup* result) const;
+  // The version that `snapshot`, which is held, sees; not `found` if the key did not exist then.
+  Status LookupAt(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                  SequenceNumber snapshot, PageLookup* result) const;
+
+ private:
+  bool FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
+                      PageJournal::Place* place) const;
+  Status ReadOnce(uint32_t section, uint64_t page, std::string* room, Slice* records) const;
+  Status Annotate(const Status& s, uint32_t section, uint64_t page) const;
+  // Of versions that were put aside for snapshots.
+  Status LookupAside(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+                     SequenceNumber snapshot, PageLookup* result) const;
+
+  const std::shared_ptr<PageState> state_;
+  const uint64_t number_;
+  const Parts parts_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each allocation of an Open (with recovery) and of a write fails once: the call gives an error instead of an
+// exception, nothing that was acknowledged is lost, and the database opens again.
+//
+//   allocation_test --stride=7     (every 7th allocation; 1: all)
+//   allocation_test --call=open --number=123
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "env/env_adapter.h"
+#include "env/memory_file_system.h"
+#include "rocksdb/db.h"
+#include "rocksdb/write_batch.h"
+#include "support/flags.h"
+#include "support/layouts.h"
+
+namespace {
+
+// Of this thread: the allocation that fails, counted down; 0: none.
+thread_local long countdown = 0;
+thread_local bool failed = false;
+
+void* Take(size_t n, size_t alignment) {
+  if (countdown > 0 && --countdown == 0) {
+    failed = true;
+    throw std::bad_alloc();
+  }
+  void* p = alignment == 0 ? malloc(n) : aligned_alloc(alignment, (n + alignment - 1) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+void* operator new(size_t n) { return Take(n, 0); }
+void* operator new[](size_t n) { return Take(n, 0); }
+void* operator new(size_t n, std::align_val_t a) { return Take(n, static_cast<size_t>(a)); }
+void* operator new[](size_t n, std::align_val_t a) { return Take(n, static_cast<size_t>(a)); }
+void operator delete(void* p) noexcept { free(p); }
+void operator delete[](void* p) noexcept { free(p); }
+void operator delete(void* p, size_t) noexcept { free(p); }
+void operator delete[](void* p, size_t) noexcept { free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { free(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { free(p); }
+void operator delete[](void* p, size_t, std::align_val_t) noexcept { free(p); }
+
+namespace compassdb_test {
+namespace {
+
+using rocksdb::Status;
+
+class Subject {
+ public:
+  explicit Subject(const Layout& layout) : options_(OptionsOf(layout)) {
+    options_.env = env_.get();
+    options_.create_if_missing = true;
+    options_.info_log_level = rocksdb::FATAL_LEVEL;
+    options_.keep_log_file_num = 2;  // else there would be ever more to list
+    options_.write_buffer_size = 8 << 10;
+  }
+  // Allocation `n` of the open fails, if there are so many.
+  Status Open(long n) {
+    const std::string path = "/db";
+    rocksdb::DB* db = nullptr;
+    Status s;
+    countdown = n;
+    try {
+      s = rocksdb::DB::Open(options_, path, &db);
+    } catch (const std::bad_alloc&) {
+      thrown_ = true;
+      s = Status::Aborted("thrown");
+    }
+    countdown = 0;
+    db_.reset(db);
+    return s;
+  }
+  Status Write(int i, long n) {
+    const std::string key = Key(i), value = Value(i);
+    Status s;
+    countdown = n;
+    try {
+      s = db_->Put(rocksdb::WriteOptions(), key, value);
+    } catch (const std::bad_alloc&) {
+      thrown_ = true;
+      s = Status::Aborted("thrown");
+    }
+    countdown = 0;
+    return s;
+  }
+  // The first of n that is not there; n: all are.
+  int FirstMissing(int n) const {
+    std::string value;
+    for (int i = 0; i < n; ++i) {
+      if (!db_->Get(rocksdb::ReadOptions(), Key(i), &value).ok() || value != Value(i)) return i;
+    }
+    return n;
+  }
+  void Close() { db_.reset(); }
+  bool thrown() const { return thrown_; }
+
+ private:
+  static std::string Key(int i) { return "key" + std::to_string(i); }
+  static std::string Value(int i) { return std::to_string(i) + std::string(static_cast<size_t>(i % 3 == 0 ? 3000 : 90), 'v'); }
+
+  const std::unique_ptr<rocksdb::Env> env_ = compassdb::NewEnvForFileSystem(std::make_shared<compassdb::MemoryFileSystem>());
+  rocksdb::Options options_;
+  std::unique_ptr<rocksdb::DB> db_;
+  bool thrown_ = false;
+};
+
+bool Fail(const Layout& layout, const char* call, long n, const std::string& what) {
+  fprintf(stderr, "FAILED: %s, allocation_test --call=%s --number=%ld: %s\n", layout.name.c_str(), call, n, what.c_str());
+  return false;
+}
+
+// False if something is wrong. *last: there are no more allocations.
+bool OpenOnce(const Layout& layout, Subject* subject, int written, long n, bool* last) {
+  failed = false;
+  Status s = subject->Open(n);
+  *last = !failed;
+  if (subject->thrown()) return Fail(layout, "open", n, "the exception came through");
+  // What it was for could also be done without.
+  if (!s.ok() && !failed) return Fail(layout, "open", n, s.ToString());
+  if (s.ok() && subject->FirstMissing(written) != written) return Fail(layout, "open", n, "a write is lost while open");
+  subject->Close();
+  s = subject->Open(0);
+  if (!s.ok()) return Fail(layout, "open", n, "does not open any more: " + s.ToString());
+  const int missing = subject->FirstMissing(written);
+  if (missing != written) return Fail(layout, "open", n, "write " + std::to_string(missing) + " is lost");
+  subject->Close();
+  return true;
+}
+
+bool Opens(const Layout& layout, long stride, long only, long* runs) {
+  Subject subject(layout);
+  if (!subject.Open(0).ok()) return false;
+  constexpr int kWritten = 150;
+  for (int i = 0; i < kWritten; ++i) {
+    if (!subject.Write(i, 0).ok()) return false;
+  }
+  subject.Close();
+  bool last = false;
+  for (long n = only > 0 ? only : 1; !last; n += stride, ++*runs) {
+    if (!OpenOnce(layout, &subject, kWritten, n, &last)) return false;
+    if (only > 0) break;
+  }
+  return true;
+}
+
+bool Writes(const Layout& layout, long stride, long only, long* runs) {
+  int written = 0;
+  long most = 1;
+  // Writes that switch the memtable have many allocations, the others few.
+  for (long n = only > 0 ? only : 1; n <= most + stride; n += stride) {
+    Subject subject(layout);
+    if (!subject.Open(0).ok()) return false;
+    for (written = 0; written < 60; ++*runs) {
+      failed = false;
+      const Status s = subject.Write(written, n);
+      if (failed && n > most) most = n;
+      if (subject.thrown()) return Fail(layout, "write", n, "the exception came through");
+      if (s.ok()) {
+        ++written;
+        continue;
+      }
+      if (!failed) return Fail(layout, "write", n, s.ToString());
+      // Without the failure it goes on, or after the database was opened again.
+      const int missing = subject.FirstMissing(written);
+      if (missing != written) return Fail(layout, "write", n, "write " + std::to_string(missing) + " cannot be read");
+      if (!subject.Write(written, 0).ok()) {
+        subject.Close();
+        if (const Status again = subject.Open(0); !again.ok()) return Fail(layout, "write", n, "does not open any more: " + again.ToString());
+        if (!subject.Write(written, 0).ok()) return Fail(layout, "write", n, "no writes after opening again");
+      }
+      ++written;
+    }
+    subject.Close();
+    if (const Status again = subject.Open(0); !again.ok()) return Fail(layout, "write", n, "does not open any more: " + again.ToString());
+    const int missing = subject.FirstMissing(written);
+    if (missing != written) return Fail(layout, "write", n, "write " + std::to_string(missing) + " is lost");
+    if (only > 0) break;
+  }
+  return true;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  Flags flags(argc, argv);
+  const long stride = static_cast<long>(flags.Number("stride", 7));
+  const std::string call = flags.String("call", "");
+  const long number = static_cast<long>(flags.Number("number", 0));
+  const std::string only = flags.String("layout", "");
+  flags.RejectUnknown();
+  bool good = true;
+  for (const Layout& layout : AllLayouts()) {
+    if (!only.empty() && only != layout.name) continue;
+    long opens = 0, writes = 0;
+    if (call.empty() || call == "open") good &= Opens(layout, stride, number, &opens);
+    if (call.empty() || call == "write") good &= Writes(layout, 1 + stride / 10, number, &writes);
+    printf("%-14s %ld opens, %ld writes\n", layout.name.c_str(), opens, writes);
+    fflush(stdout);
+  }
+  return good ? 0 : 1;
+}
+
+}  // namespace compassdb_test
+
+int main(int argc, char** argv) { return compassdb_test::Main(argc, argv); }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults/failing_disk.h"
+
+#include "env/env_adapter.h"
+
+namespace compassdb_test {
+
+using compassdb::FaultOp;
+using rocksdb::Status;
+
+namespace {
+
+Status StatusOf(Fault fault) {
+  switch (fault) {
+    case Fault::kNoSpace: return Status::NoSpace("injected: No space left on device");
+    case Fault::kTooManyFiles: return Status::IOError("injected: Too many open files");
+    default: return Status::IOError("injected: Input/output error");
+  }
+}
+
+bool Befalls(FaultOp op, Fault fault) {
+  switch (fault) {
+    case Fault::kNoSpace:
+      return op == FaultOp::kCreate || op == FaultOp::kWrite || op == FaultOp::kFlush || op == FaultOp::kSync ||
+             op == FaultOp::kDirSync || op == FaultOp::kRename || op == FaultOp::kLink || op == FaultOp::kCreateDir;
+    case Fault::kTooManyFiles:
+      return op == FaultOp::kCreate || op == FaultOp::kOpen || op == FaultOp::kDirSync || op == FaultOp::kList ||
+             op == FaultOp::kLock || op == FaultOp::kPunch;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+const char* FaultName(Fault fault) {
+  static constexpr const char* kNames[] = {"EIO", "ENOSPC", "EMFILE"};
+  return kNames[static_cast<int>(fault)];
+}
+
+FailingDisk::FailingDisk()
+    : fs_(std::make_shared<compassdb::FaultInjectionFileSystem>()), env_(compassdb::NewEnvForFileSystem(fs_)) {
+  fs_->SetHook([this](FaultOp op, const std::string& path) { OnCall(op, path); });
+}
+FailingDisk::~FailingDisk() { fs_->SetHook(nullptr); }
+
+void FailingDisk::Arm(uint64_t n, Fault fault, bool for_good) {
+  nth_ = n;
+  fault_ = fault;
+  for_good_ = for_good;
+}
+void FailingDisk::Mend() {
+  nth_ = 0;
+  fs_->ClearFaults();
+}
+void FailingDisk::Cut() {
+  fs_->PowerCut(1, compassdb::CutMode::kDropUnsynced);
+  fs_->Restart();
+}
+std::string FailingDisk::failed() const {
+  const std::lock_guard<std::mutex> lock(mu_);
+  return failed_;
+}
+
+bool FailingDisk::CanFail(uint64_t n, Fault fault) const {
+  const std::lock_guard<std::mutex> lock(mu_);
+  return n <= ops_.size() && Befalls(ops_[n - 1], fault);
+}
+
+void FailingDisk::OnCall(FaultOp op, const std::string& path) {
+  // The info log's fate is nobody's business.
+  if (path.size() >= 4 && path.compare(path.size() - 4, 4, "/LOG") == 0) return;
+  uint64_t n = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    ops_.push_back(op);
+    n = ++calls_;
+  }
+  const bool fails = nth_ != 0 && Befalls(op, fault_) && (for_good_ ? n >= nth_ : n == nth_);
+  if (fails) Fail(op, path);
+  if (op != FaultOp::kSync && op != FaultOp::kCreate) return;
+  uint64_t size = 0;
+  if (!fs_->memory()->GetFileSize(path, &size).ok()) size = 0;
+  const std::lock_guard<std::mutex> lock(mu_);
+  if (op == FaultOp::kCreate) {
+    synced_[path] = 0;
+  } else if (!fails) {
+    synced_[path] = size;
+  } else if (size > synced_[path]) {
+    fs_->memory()->PunchHole(path, synced_[path], size - synced_[path]).PermitUncheckedError();
+    dropped_ = true;
+  }
+}
+
+void FailingDisk::Fail(FaultOp op, const std::string& path) {
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    if (failed_.empty()) failed_ = std::string(compassdb::FaultOpName(op)) + " " + path;
+  }
+  fs_->FailNth(op, 1, path, StatusOf(fault_));  // this very call
+}
+
+}  // namespace compassdb_test

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file system in memory, one call of which fails, or all from one on.
+//
+// Thread safety: the engine's threads may use it; the rest is the test's one thread's.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "env/fault_injection_file_system.h"
+#include "rocksdb/env.h"
+
+namespace compassdb_test {
+
+enum class Fault { kIoError, kNoSpace, kTooManyFiles };
+const char* FaultName(Fault fault);
+
+class FailingDisk {
+ public:
+  FailingDisk();
+  ~FailingDisk();
+  rocksdb::Env* env() { return env_.get(); }
+
+  // Call number `n` (from 1) fails, or with `for_good` it and all behind it. A sync that fails drops
+  // what it should have made durable, as kernels do. 0: none, only counts.
+  void Arm(uint64_t n, Fault fault, bool for_good);
+  void Mend();
+  // Power off and on, what was not synced is gone.
+  void Cut();
+
+  uint64_t calls() const { return calls_.load(); }
+  // Whether `fault` can befall call n of a life that was lived before, in which threads may have
+  // taken other turns.
+  bool CanFail(uint64_t n, Fault fault) const;
+  // What failed first: "sync /db/000004.log".
+  std::string failed() const;
+  bool dropped_pages() const { return dropped_.load(); }
+
+ private:
+  void OnCall(compassdb::FaultOp op, const std::string& path);
+  void Fail(compassdb::FaultOp op, const std::string& path);
+
+  const std::shared_ptr<compassdb::FaultInjectionFileSystem> fs_;
+  const std::unique_ptr<rocksdb::Env> env_;
+  std::atomic<uint64_t> calls_{0};
+  std::atomic<bool> dropped_{false};
+  uint64_t nth_ = 0;
+  Fault fault_ = Fault::kIoError;
+  bool for_good_ = false;
+  mutable std::mutex mu_;
+  std::string failed_;
+  std::vector<compassdb::FaultOp> ops_;  // of all calls
+  std::map<std::string, uint64_t> synced_;  // bytes of each file
+};
+
+}  // namespace compassdb_test

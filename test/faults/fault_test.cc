@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each call of the file system in a database's life fails once, and from then on for good: no crash,
+// nothing acknowledged is lost, the database opens again, and what failed says which file it was.
+//
+//   fault_test --runs=1500 --seed=1          (so many of all, spread evenly)
+//   fault_test --runs=0                      (every call, fault and layout)
+//   fault_test --layout=hash-kv --call=217 --fault=0 --good   (one of them again)
+
+#include <cstdio>
+
+#include "faults/failing_disk.h"
+#include "faults/script.h"
+#include "support/flags.h"
+#include "support/random.h"
+
+namespace compassdb_test {
+namespace {
+
+struct Case {
+  Layout layout;
+  uint64_t call = 0;
+  Fault fault = Fault::kIoError;
+  bool for_good = false;
+  std::string ToString() const {
+    return "--layout=" + layout.name + " --call=" + std::to_string(call) + " --fault=" + std::to_string(static_cast<int>(fault)) +
+           (for_good ? " --good" : "") + "  (" + FaultName(fault) + ")";
+  }
+};
+
+struct Totals {
+  uint64_t runs = 0, reported = 0, absorbed = 0, missed = 0, resumed = 0, cuts = 0;
+  int wrong = 0;
+};
+
+// Every error that a fault brings about says what was injected, and where.
+std::optional<std::string> CheckMessages(const Script& script) {
+  for (const Script::Failure& failure : script.failures()) {
+    const std::string text = failure.status.ToString();
+    if (text.find("injected") == std::string::npos) return failure.call + " fails for another reason: " + text;
+    if (text.find(" /") == std::string::npos) return failure.call + " does not name the file: " + text;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> RunCase(const Case& one, Totals* totals) {
+  FailingDisk disk;
+  Script script(one.layout, disk.env(), "/db");
+  disk.Arm(one.call, one.fault, one.for_good);
+  script.Live();
+  const std::string failed = disk.failed();
+  disk.Mend();
+  ++totals->runs;
+  if (failed.empty()) {
+    ++totals->missed;  // that fault cannot befall that call
+  } else if (script.failures().empty()) {
+    ++totals->absorbed;
+  } else {
+    ++totals->reported;
+  }
+  totals->resumed += script.resumed() > 0 ? 1 : 0;
+  std::optional<std::string> wrong = CheckMessages(script);
+  // Every third: the power goes as well. Pages that a sync dropped take with them what was not synced.
+  const bool cut = one.call % 3 == 0;
+  if (cut) {
+    disk.Cut();
+    ++totals->cuts;
+  }
+  const bool synced_only = cut || disk.dropped_pages();
+  if (std::optional<std::string> lost = script.Check(synced_only); lost && !wrong) wrong = lost;
+  if (wrong) *wrong += "; what failed was: " + (failed.empty() ? "nothing" : failed);
+  return wrong;
+}
+
+// Every fault that a life of the layout can meet, once and for good.
+std::vector<Case> CasesOf(const Layout& layout) {
+  FailingDisk disk;
+  Script script(layout, disk.env(), "/db");
+  script.Live();
+  if (!script.failures().empty()) {
+    fprintf(stderr, "FAILED without a fault: %s: %s: %s\n", layout.name.c_str(), script.failures()[0].call.c_str(),
+            script.failures()[0].status.ToString().c_str());
+    exit(1);
+  }
+  const uint64_t calls = disk.calls();
+  if (const auto wrong = script.Check(false)) {
+    fprintf(stderr, "FAILED without a fault: %s: %s\n", layout.name.c_str(), wrong->c_str());
+    exit(1);
+  }
+  std::vector<Case> cases;
+  for (uint64_t call = 1; call <= calls; ++call) {
+    for (const Fault fault : {Fault::kIoError, Fault::kNoSpace, Fault::kTooManyFiles}) {
+      if (!disk.CanFail(call, fault)) continue;
+      for (const bool good : {false, true}) cases.push_back({layout, call, fault, good});
+    }
+  }
+  printf("%-14s %llu calls, %zu cases\n", layout.name.c_str(), static_cast<unsigned long long>(calls), cases.size());
+  return cases;
+}
+
+std::vector<Case> Plan(uint64_t runs, uint64_t seed) {
+  std::vector<Case> all;
+  for (const Layout& layout : AllLayouts()) {
+    const std::vector<Case> cases = CasesOf(layout);
+    all.insert(all.end(), cases.begin(), cases.end());
+  }
+  fflush(stdout);
+  if (runs == 0 || runs >= all.size()) return all;
+  Random random(seed);
+  std::vector<Case> some;
+  for (uint64_t i = 0; i < runs; ++i) {
+    const uint64_t begin = i * all.size() / runs, end = (i + 1) * all.size() / runs;
+    some.push_back(all[begin + random.Uniform(end - begin)]);
+  }
+  return some;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  Flags flags(argc, argv);
+  const uint64_t runs = flags.Number("runs", 200);
+  const uint64_t seed = flags.Number("seed", 1);
+  const std::string layout = flags.String("layout", "");
+  const uint64_t call = flags.Number("call", 0);
+  const uint64_t fault = flags.Number("fault", 0);
+  const bool good = flags.Bool("good");
+  flags.RejectUnknown();
+  std::vector<Case> plan;
+  if (call != 0) {
+    for (const Layout& known : AllLayouts()) {
+      if (known.name == layout) plan.push_back({known, call, static_cast<Fault>(fault), good});
+    }
+  } else {
+    plan = Plan(runs, seed);
+  }
+  Totals totals;
+  for (const Case& one : plan) {
+    const auto wrong = RunCase(one, &totals);
+    if (!wrong) continue;
+    fprintf(stderr, "FAILED: fault_test %s: %s\n", one.ToString().c_str(), wrong->c_str());
+    if (++totals.wrong == 20) break;
+  }
+  const auto n = [](uint64_t v) { return static_cast<unsigned long long>(v); };
+  printf("%llu runs (seed %llu): reported %llu, absorbed %llu, not met %llu; resumed in %llu, power cut after %llu; wrong %d\n",
+         n(totals.runs), n(seed), n(totals.reported), n(totals.absorbed), n(totals.missed), n(totals.resumed), n(totals.cuts),
+         totals.wrong);
+  return totals.wrong == 0 ? 0 : 1;
+}
+
+}  // namespace compassdb_test
+
+int main(int argc, char** argv) { return compassdb_test::Main(argc, argv); }

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults/script.h"
+
+#include "rocksdb/write_batch.h"
+
+namespace compassdb_test {
+
+using rocksdb::Status;
+
+namespace {
+
+constexpr const char* kCounter = "counter";
+
+std::string Key(int i) { return "key" + std::to_string(1000 + i); }
+
+std::string Value(size_t batch, size_t bytes) {
+  std::string value = std::to_string(batch) + ":";
+  while (value.size() < bytes) value.push_back(static_cast<char>('a' + (batch * 7 + value.size() * value.size() / 3) % 26));
+  return value;
+}
+
+}  // namespace
+
+Script::Script(const Layout& layout, rocksdb::Env* env, std::string path)
+    : options_(OptionsOf(layout)), env_(env), path_(std::move(path)) {}
+Script::~Script() { Close(); }
+
+bool Script::Note(const char* call, const Status& s) {
+  if (!s.ok()) failures_.push_back({call, s});
+  return s.ok();
+}
+
+bool Script::Open(bool create) {
+  rocksdb::Options options = options_;
+  options.env = env_;
+  options.create_if_missing = create;
+  options.create_missing_column_families = create;
+  options.write_buffer_size = 16 << 10;
+  options.max_bgerror_resume_count = 0;  // the script resumes itself
+  options.max_manifest_file_size = 1500;
+  options.recycle_log_file_num = 0;
+  options.info_log_level = rocksdb::FATAL_LEVEL;
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options}, {"two", options}};
+  rocksdb::DB* db = nullptr;
+  if (!Note("Open", rocksdb::DB::Open(options, path_, families, &handles_, &db))) {
+    handles_.clear();
+    return false;
+  }
+  db_.reset(db);
+  created_ = true;
+  return true;
+}
+
+void Script::Close() {
+  if (db_ == nullptr) return;
+  for (auto* handle : handles_) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  handles_.clear();
+  Note("Close", db_->Close());
+  db_.reset();
+}
+
+void Script::AllSynced(bool ok) {
+  for (Batch& batch : batches_) batch.synced |= ok && batch.acknowledged;
+}
+
+void Script::Write(int key, size_t value_bytes, bool sync, bool remove) {
+  if (db_ == nullptr) return;
+  const size_t number = batches_.size() + 1;
+  Batch batch;
+  batch.first[kCounter] = std::to_string(number);
+  batch.second[Key(key)] = Value(number, value_bytes / 4);
+  if (remove) {
+    batch.first[Key(key)] = std::nullopt;
+  } else {
+    batch.first[Key(key)] = Value(number, value_bytes);
+  }
+  rocksdb::WriteBatch writes;
+  Status s;
+  for (const auto& [k, v] : batch.first) {
+    if (s.ok()) s = v ? writes.Put(handles_[0], k, *v) : writes.Delete(handles_[0], k);
+  }
+  if (s.ok()) s = writes.Put(handles_[1], Key(key), *batch.second[Key(key)]);
+  rocksdb::WriteOptions options;
+  options.sync = sync;
+  if (s.ok()) s = db_->Write(options, &writes);
+  batch.acknowledged = Note("Write", s);
+  batches_.push_back(std::move(batch));
+  if (s.ok() && sync) AllSynced(true);
+  if (!s.ok() && Note("Resume", db_->Resume())) ++resumed_;
+}
+
+void Script::WriteMany(int count, size_t value_bytes) {
+  for (int i = 0; i < count; ++i) Write(i * 5 % 23, value_bytes, i % 5 == 0, i % 9 == 8);
+}
+
+void Script::Maintain() {
+  if (db_ == nullptr) return;
+  const bool flushed = Note("Flush", db_->Flush(rocksdb::FlushOptions(), handles_));
+  AllSynced(flushed);
+  if (!flushed && Note("Resume", db_->Resume())) ++resumed_;
+  for (auto* handle : handles_) Note("CompactRange", db_->CompactRange(rocksdb::CompactRangeOptions(), handle, nullptr, nullptr));
+}
+
+void Script::ReadSome() {
+  if (db_ == nullptr) return;
+  for (int i = 0; i < 23; i += 4) {
+    std::string value;
+    const Status s = db_->Get(rocksdb::ReadOptions(), handles_[0], Key(i), &value);
+    if (!s.IsNotFound()) Note("Get", s);
+    // The newest batch that was acknowledged, or one behind it that failed.
+    bool fits = !s.ok() && !s.IsNotFound();
+    for (size_t b = batches_.size(); b > 0 && !fits; --b) {
+      const auto& found = batches_[b - 1].first.find(Key(i));
+      if (found == batches_[b - 1].first.end()) continue;
+      fits = found->second ? s.ok() && value == *found->second : s.IsNotFound();
+      if (batches_[b - 1].acknowledged) break;
+      if (b == 1 && s.IsNotFound()) fits = true;
+    }
+    bool any = false;
+    for (const Batch& batch : batches_) any |= batch.acknowledged && batch.first.count(Key(i)) != 0;
+    if (!any && s.IsNotFound()) fits = true;
+    if (!fits && !wrong_) wrong_ = "a Get of " + Key(i) + " during the life: " + (s.ok() ? value.substr(0, 20) : s.ToString());
+  }
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), handles_[1]));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+  }
+  Note("Iterate", it->status());
+}
+
+void Script::Live() {
+  for (const bool create : {true, false}) {
+    // An Open that fails once is tried again, as a program that is started again.
+    if (!Open(create || !created_) && !Open(create || !created_)) return;
+    WriteMany(12, 300);
+    Maintain();
+    WriteMany(14, 2000);  // memtables fill up
+    if (db_ != nullptr) {
+      if (Note("SyncWAL", db_->SyncWAL())) AllSynced(true);
+      Note("SetOptions", db_->SetOptions(handles_[0], {{"max_write_buffer_number", create ? "3" : "4"}}));
+    }
+    ReadSome();
+    WriteMany(5, 100);
+    Close();
+  }
+}
+
+std::optional<std::string> Script::Check(bool synced_only) {
+  Close();
+  if (wrong_) return wrong_;
+  failures_.clear();
+  if (!Open(!created_)) return "does not open any more: " + failures_.back().status.ToString();
+  std::map<std::string, std::string> found[2];
+  for (int family = 0; family < 2; ++family) {
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), handles_[family]));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) found[family][it->key().ToString()] = it->value().ToString();
+    if (!it->status().ok()) return "cannot be read any more: " + it->status().ToString();
+  }
+  // Batches are applied one after the other, each whole or not at all; what failed may be there or
+  // not, and may be missing before what was acknowledged.
+  const size_t last = found[0].count(kCounter) != 0 ? std::stoul(found[0][kCounter]) : 0;
+  std::map<std::string, std::string> expected[2];
+  for (size_t b = 0; b < batches_.size(); ++b) {
+    const Batch& batch = batches_[b];
+    const bool promised = synced_only ? batch.synced : batch.acknowledged;
+    if (b >= last && promised) return "batch " + std::to_string(b + 1) + " is lost, the last one is " + std::to_string(last);
+    if (b >= last) continue;
+    // A batch that failed is there if its record in the other family is.
+    bool there = batch.acknowledged;
+    if (!there) {
+      const auto& [key, value] = *batch.second.begin();
+      const auto it = found[1].find(key);
+      there = it != found[1].end() && it->second == *value;
+    }
+    if (!there) continue;
+    for (int family = 0; family < 2; ++family) {
+      for (const auto& [key, value] : family == 0 ? batch.first : batch.second) {
+        if (value) {
+          expected[family][key] = *value;
+        } else {
+          expected[family].erase(key);
+        }
+      }
+    }
+  }
+  for (int family = 0; family < 2; ++family) {
+    if (found[family] == expected[family]) continue;
+    for (const auto& [key, value] : expected[family]) {
+      if (found[family].count(key) == 0) return "family " + std::to_string(family) + " lacks " + key;
+      if (found[family][key] != value) {
+        return "family " + std::to_string(family) + ": " + key + " is of another batch: " +
+               found[family][key].substr(0, 12) + " instead of " + value.substr(0, 12);
+      }
+    }
+    return "family " + std::to_string(family) + " has a key too many";
+  }
+  Write(0, 50, true);
+  Maintain();
+  if (!failures_.empty()) return failures_.front().call + " fails afterwards: " + failures_.front().status.ToString();
+  Close();
+  return std::nullopt;
+}
+
+}  // namespace compassdb_test

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manifest and what stands beside it: CURRENT, backup descriptions, wide columns.
+#include "base/file_names.h"
+#include "copies/backup_meta.h"
+#include "env/memory_file_system.h"
+#include "fuzz/archive.h"
+#include "fuzz/fuzz_target.h"
+#include "manifest/manifest.h"
+#include "util/compression.h"
+#include "util/wide_column_codec.h"
+
+namespace compassdb_test {
+namespace {
+
+using namespace compassdb;
+
+FUZZ_TARGET(version_edit, 4 << 20) {
+  std::vector<VersionEdit> edits;
+  if (!DecodeEdits(input, &edits).ok()) return;
+  std::string bytes;
+  EncodeEdits(edits, &bytes);
+  std::vector<VersionEdit> again;
+  FUZZ_CHECK(DecodeEdits(bytes, &again).ok());
+  FUZZ_CHECK(again.size() == edits.size());
+  for (size_t i = 0; i < edits.size(); ++i) {
+    FUZZ_CHECK(again[i].DebugString() == edits[i].DebugString());
+  }
+  AcceptFuzzInput();
+}
+
+FUZZ_TARGET(manifest, 4 << 20) {
+  MemoryFileSystem fs;
+  FUZZ_CHECK(fs.CreateDir("/db").ok());
+  WriteFile(&fs, ManifestFileName("/db", 5), input);
+  const Status s = Manifest::Replay(&fs, "/db", 5, [](const std::vector<VersionEdit>&) { return Status::OK(); });
+  if (s.ok()) AcceptFuzzInput();
+}
+
+FUZZ_TARGET(current, 512 << 10) {
+  MemoryFileSystem fs;
+  FUZZ_CHECK(fs.CreateDir("/db").ok());
+  WriteFile(&fs, CurrentFileName("/db"), input);
+  uint64_t number = 0;
+  if (Manifest::ReadCurrent(&fs, "/db", &number).ok()) AcceptFuzzInput();
+}
+
+FUZZ_TARGET(backup_meta, 512 << 10) {
+  BackupMeta meta;
+  if (!DecodeBackupMeta("meta/1", input, &meta).ok()) return;
+  BackupMeta again;
+  FUZZ_CHECK(DecodeBackupMeta("meta/1", EncodeBackupMeta(meta), &again).ok());
+  FUZZ_CHECK(again.files.size() == meta.files.size());
+  AcceptFuzzInput();
+}
+
+FUZZ_TARGET(wide_columns, 512 << 10) {
+  rocksdb::WideColumns columns;
+  if (DecodeWideColumns(input, &columns).ok()) {
+    size_t bytes = 0;
+    for (const auto& column : columns) bytes += column.name().size() + column.value().size();
+    FUZZ_CHECK(bytes <= input.size());
+    AcceptFuzzInput();
+  }
+  Slice value;
+  DefaultWideColumn(input, &value).PermitUncheckedError();
+}
+
+// The type, and a payload that may say it is of 64 KiB.
+FUZZ_TARGET(decompress, 8 << 20) {
+  FuzzInput in(input);
+  const auto type = static_cast<rocksdb::CompressionType>(in.Number(1));
+  std::string out;
+  constexpr size_t kMost = 64 << 10;
+  if (!Decompress(type, in.Rest(), kMost, &out).ok()) return;
+  FUZZ_CHECK(out.size() <= kMost);
+  AcceptFuzzInput();
+}
+
+}  // namespace
+}  // namespace compassdb_test

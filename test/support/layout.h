@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rocksdb/options.h"
+
+namespace compassdb_test {
+
+// The layouts of data that crash, corruption and kill tests go through: every preset of
+// the engine, and "tuned", which leaves the family's options as they are. This is the one list of
+// them; a preset that the engine gains takes part by itself. One definition per library
+// (layout_compassdb.cc, layout_rocksdb.cc).
+const std::vector<std::string>& Layouts();
+
+// With sizes so small that a few kilobytes make several tables, levels and segments. A database keeps
+// the layout that it was made with. `name` is of the list.
+void ApplyLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options);
+
+}  // namespace compassdb_test

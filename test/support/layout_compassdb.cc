@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
+#include "compassdb/preset.h"
+#include "compassdb/table.h"
+#include "support/layout.h"
+
+namespace compassdb_test {
+
+const std::vector<std::string>& Layouts() {
+  static const std::vector<std::string> kLayouts = [] {
+    std::vector<std::string> names{"tuned"};
+    for (compassdb::Preset preset : compassdb::AllPresets()) {
+      names.push_back(compassdb::PresetName(preset));
+    }
+    return names;
+  }();
+  return kLayouts;
+}
+
+void ApplyLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options) {
+  if (name == "tuned") return;
+  compassdb::Preset preset;
+  rocksdb::Status s = compassdb::PresetFromName(name, &preset);
+  if (s.ok()) s = compassdb::ApplyPreset(preset, options);
+  if (!s.ok()) abort();
+  if (options->min_blob_size > 24) options->min_blob_size = 24;
+  auto* pieces = options->table_factory->GetOptions<compassdb::PieceTableOptions>();
+  pieces->target_table_bytes = 8 << 10;
+  pieces->value_group_bytes = 16 << 10;
+  pieces->tableless_sections = 3;
+  if (pieces->group_compaction_bytes != 0) pieces->group_compaction_bytes = 64 << 10;
+}
+
+}  // namespace compassdb_test

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a data set would cost in the table-less store, from a description of it or a sample.
+#include <compassdb/tableless_plan.h>
+#include <fmt/core.h>
+
+#include <charconv>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "record_reader.h"
+
+namespace compassdb_cli {
+namespace {
+
+struct PlanFlags {
+  compassdb::TablelessWorkload workload;
+  std::string uniform;
+  std::vector<std::string> samples;
+  bool json = false;
+};
+
+// "LO:HI"
+bool ParseRange(const std::string& text, uint64_t* low, uint64_t* high) {
+  const char* const end = text.data() + text.size();
+  const auto colon = std::from_chars(text.data(), end, *low);
+  if (colon.ec != std::errc() || colon.ptr == end || *colon.ptr != ':') return false;
+  const auto rest = std::from_chars(colon.ptr + 1, end, *high);
+  return rest.ec == std::errc() && rest.ptr == end;
+}
+
+// Counts the sizes of the records in the files.
+int ReadSamples(const std::vector<std::string>& names, compassdb::TablelessWorkload* workload) {
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> counts;
+  for (const std::string& name : names) {
+    std::ifstream file;
+    if (name != "-") {
+      file.open(name, std::ios::binary);
+      if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad())) {
+        return Fail(kFailed, "plan-tableless: cannot read", name);
+      }
+    }
+    const bool piped = name == "-";
+    RecordReader reader(piped ? &std::cin : &file, piped ? "standard input" : name, Format::kAuto, false);
+    Record record;
+    while (reader.Next(&record)) ++counts[{record.key.size(), record.value.size()}];
+    if (!reader.error().empty()) return Fail(kBadInput, "plan-tableless", reader.error());
+  }
+  if (counts.empty()) return Fail(kBadInput, "plan-tableless", "--sample: no records");
+  uint64_t records = 0;
+  for (const auto& [sizes, count] : counts) {
+    workload->sample.push_back({sizes.first, sizes.second, count});
+    records += count;
+  }
+  if (workload->pairs == 0) workload->pairs = records;
+  return kOk;
+}
+
+std::string Bytes(double bytes) {
+  const char* const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+  size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < std::size(units)) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+std::string Percent(double share) { return fmt::format("{:.3g} %", share * 100); }
+
+void Print(const compassdb::TablelessWorkload& workload, const compassdb::TablelessPlan& plan) {
+  const double pairs = static_cast<double>(workload.pairs);
+  const auto line = [](const char* what, const std::string& text) {
+    fmt::print("{:<22}{}\n", what, text);
+  };
+  line("pairs", fmt::format("{}, {} of keys and values, {} with the headers of records", workload.pairs,
+                            Bytes(plan.user_bytes), Bytes(plan.record_bytes)));
+  line("pages", fmt::format("{} of {} B, {:.3g} pairs each", plan.pages, plan.page_size,
+                            pairs / static_cast<double>(plan.pages)));
+  line("fill factor", Percent(plan.fill_factor));
+  line("pages that overflow", Percent(plan.overflow_probability));
+  line("overflow ratio", Percent(plan.overflow_ratio) + " of the bytes, if records could be cut");
+  line("overflow store", fmt::format("{:.0f} records ({}), {}", plan.overflow_records,
+                                     Percent(plan.overflow_records / pairs), Bytes(plan.overflow_bytes)));
+  line("key store", Bytes(plan.key_store_bytes));
+  line("index memory", fmt::format("{}, {:.3g} B per pair: overflow store {}, key store {}",
+                                   Bytes(plan.overflow_index_memory + plan.key_store_memory),
+                                   (plan.overflow_index_memory + plan.key_store_memory) / pairs,
+                                   Bytes(plan.overflow_index_memory), Bytes(plan.key_store_memory)));
+  line("logical space", Bytes(plan.logical_bytes));
+  line("used space", Bytes(plan.used_bytes) + " without zeros");
+  line("physical space", fmt::format("{} at a compression ratio of {:.3g}", Bytes(plan.physical_bytes),
+                                     workload.compression_ratio));
+  line("written per update", fmt::format("{:.0f} B, {:.0f} B without zeros: a page and its copy in the journal",
+                                         plan.bytes_per_update, plan.used_bytes_per_update));
+}
+
+void PrintJson(const compassdb::TablelessWorkload& workload, const compassdb::TablelessPlan& plan) {
+  nlohmann::ordered_json out;
+  out["pairs"] = workload.pairs;
+  out["user_bytes"] = plan.user_bytes;
+  out["record_bytes"] = plan.record_bytes;
+  out["pages"] = plan.pages;
+  out["page_size"] = plan.page_size;
+  out["fill_factor"] = plan.fill_factor;
+  out["overflow_probability"] = plan.overflow_probability;
+  out["overflow_ratio"] = plan.overflow_ratio;
+  out["overflow_records"] = plan.overflow_records;
+  out["overflow_bytes"] = plan.overflow_bytes;
+  out["overflow_index_memory"] = plan.overflow_index_memory;
+  out["key_store_bytes"] = plan.key_store_bytes;
+  out["key_store_memory"] = plan.key_store_memory;
+  out["logical_bytes"] = plan.logical_bytes;
+  out["used_bytes"] = plan.used_bytes;
+  out["compression_ratio"] = workload.compression_ratio;
+  out["physical_bytes"] = plan.physical_bytes;
+  out["bytes_per_update"] = plan.bytes_per_update;
+  out["used_bytes_per_update"] = plan.used_bytes_per_update;
+  fmt::print("{}\n", out.dump());
+}
+
+int Plan(const PlanFlags& flags) {
+  compassdb::TablelessWorkload workload = flags.workload;
+  if (!flags.uniform.empty() && !ParseRange(flags.uniform, &workload.value_low, &workload.value_high)) {
+    return Fail(kUsage, "plan-tableless", "--value-uniform: '" + flags.uniform + "' is not LO:HI");
+  }
+  if (!flags.samples.empty()) {
+    const int code = ReadSamples(flags.samples, &workload);
+    if (code != kOk) return code;
+  }
+  compassdb::TablelessPlan plan;
+  const rocksdb::Status s = compassdb::PlanTableless(workload, &plan);
+  if (!s.ok()) return Fail(kUsage, "plan-tableless", s.ToString());
+  if (flags.json) {
+    PrintJson(workload, plan);
+  } else {
+    Print(workload, plan);
+  }
+  return std::fflush(stdout) == 0 ? kOk : Fail(kFailed, "plan-tableless", "cannot write standard output");
+}
+
+// Which flags there must be and which cannot stand together.
+int CheckAndPlan(const CLI::App& command, const PlanFlags& flags) {
+  const auto given = [&](const char* flag) { return command.count(flag) > 0; };
+  const auto refuse = [](const std::string& what) { return Fail(kUsage, "plan-tableless", what); };
+  if (!given("--sample")) {
+    if (!given("--pairs") || !given("--key-size")) {
+      return refuse("--pairs and --key-size are required without --sample");
+    }
+    if (!given("--value-size") && !given("--value-uniform")) {
+      return refuse("one of --value-size, --value-uniform and --sample is required");
+    }
+  }
+  if (given("--value-sigma") && !given("--value-size")) return refuse("--value-sigma needs --value-size");
+  return Plan(flags);
+}
+
+}  // namespace
+
+void AddPlanTableless(CLI::App* app, Globals* globals) {
+  auto flags = std::make_shared<PlanFlags>();
+  compassdb::TablelessWorkload* const workload = &flags->workload;
+  CLI::App* command = app->add_subcommand(
+      "plan-tableless", "Print what a data set would cost in the table-less store; opens no database");
+  command->fallthrough();
+  command->callback([=] { globals->exit_code = CheckAndPlan(*command, *flags); });
+  const auto size = CLI::Range(uint64_t{0}, uint64_t{1} << 32);
+  command->add_option("--pairs", workload->pairs, "how many (default with --sample: as many as it has)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000'000'000}));
+  auto* key_size = command->add_option("--key-size", workload->key_size, "bytes of a key");
+  auto* value_size = command->add_option("--value-size", workload->value_size, "bytes of a value");
+  key_size->check(size);
+  value_size->check(size);
+  auto* sigma = command->add_option("--value-sigma", workload->value_sigma,
+                                    "values are normally distributed about --value-size");
+  auto* uniform = command->add_option("--value-uniform", flags->uniform, "LO:HI, all sizes as likely");
+  auto* sample = command->add_option("--sample", flags->samples,
+                                     "files of records whose sizes count (TSV, JSON lines or hex, as `load` "
+                                     "reads them; -: standard input)");
+  uniform->excludes(value_size)->excludes(sigma);
+  sample->excludes(key_size)->excludes(value_size)->excludes(sigma)->excludes(uniform);
+  command->add_option("--page-size", workload->page_size, "bytes, a multiple of 4096")->capture_default_str();
+  auto* pages = command->add_option("--pages", workload->pages, "so many pages")
+                    ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000'000'000}));
+  auto* fill = command->add_option("--fill", workload->fill, "pages filled to at most this (default: 0.5)")
+                   ->check(CLI::PositiveNumber);
+  auto* probability = command->add_option("--max-overflow", workload->max_overflow_probability,
+                                          "at most this share of pages overflows")
+                          ->check(CLI::PositiveNumber);
+  auto* ratio = command->add_option("--max-overflow-ratio", workload->max_overflow_ratio,
+                                    "at most this share of bytes is above what pages hold")
+                    ->check(CLI::PositiveNumber);
+  fill->excludes(pages);
+  probability->excludes(pages)->excludes(fill);
+  ratio->excludes(pages)->excludes(fill)->excludes(probability);
+  command->add_option("--compression-ratio", workload->compression_ratio,
+                      "what the device makes of the data, zeros left aside")
+      ->capture_default_str();
+  command->add_flag("--json", flags->json, "the figures as JSON");
+}
+
+}  // namespace compassdb_cli
