@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <new>
 
-// AddressSanitizer has its own operator new, and hooks that say what it gives.
+// The sanitizers have their own operator new, and hooks that say what it gives.
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define HEAP_LIMIT_BY_HOOKS 1
 #include <sanitizer/allocator_interface.h>
 #endif
