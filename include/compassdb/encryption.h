@@ -3,6 +3,7 @@
 // Encrypted databases whose files cannot be changed unnoticed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,5 +25,16 @@ namespace compassdb {
 // InvalidArgument if the key has another length. Thread-safe.
 rocksdb::Status NewSealingProvider(const std::string& key,
                                    std::shared_ptr<rocksdb::EncryptionProvider>* provider);
+
+// The same with keys that the application keeps, asked for when they are needed: with id 0 the key for a file that
+// is made now, which may change from one call to the next; else the key of that id (SealingKeyId), once, for
+// files that were sealed with it. What it answers but OK fails the call that needed the key. May be called by
+// any thread, also by several at once, and must not use the database.
+using KeyCallback = std::function<rocksdb::Status(uint64_t id, std::string* key)>;
+rocksdb::Status NewSealingProvider(KeyCallback keys,
+                                   std::shared_ptr<rocksdb::EncryptionProvider>* provider);
+
+// By which files name the key of 32 bytes that they need. 0 for a key of another length.
+uint64_t SealingKeyId(const std::string& key);
 
 }  // namespace compassdb

@@ -174,11 +174,35 @@ Status Repairer::ChooseFamilies() {
   return Status::OK();
 }
 
+// Above the manifest's numbers and those of all files.
+uint64_t Repairer::NumberBehindAll() const {
+  uint64_t next = std::max(state_.next_number, manifest_ + 1);
+  for (const auto& [dir, name] : Files()) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog) next = std::max(next, number + 1);
+  }
+  return next;
+}
+
+// What a table-less store lost is left out of new files.
+Status Repairer::SalvagePages(Store* store, uint32_t id, bool tables_lost) {
+  VersionEdit edit;
+  bool changed = false;
+  edit.column_family = id;
+  Status s = store->Salvage(state_.families[id].AllTables(id), tables_lost, &edit, &changed);
+  if (!s.ok() || !changed) return s;
+  Log("the pages of [" + state_.families[id].name + "] are written anew");
+  changed_ = true;
+  return state_.Apply(std::move(edit));
+}
+
 // Opens every table by itself, with what reads would load of it.
 Status Repairer::CheckTables() {
   DbConfig config = config_;
   DBImpl db(std::move(config), /*read_only=*/true);
   db.store_context_.hasher = KeyHasher(state_.hash_seed);
+  db.commits_.RaiseNextNumber(NumberBehindAll());
   for (auto& [id, family] : state_.families) {
     const std::string& name = family.name;
     const auto descriptor = std::find_if(families_.begin(), families_.end(),
@@ -193,6 +217,7 @@ Status Repairer::CheckTables() {
         SanitizeFamilyOptions(options_, descriptor->options);
     if (Status s = db.MakeFamily(id, family.name, sanitized, &opened); !s.ok()) return s;
     if (Status s = opened->store()->Open(); !s.ok()) return s;
+    bool tables_lost = false;
     for (auto it = family.tables.begin(); it != family.tables.end();) {
       VersionEdit edit;
       edit.column_family = id;
@@ -205,9 +230,10 @@ Status Repairer::CheckTables() {
       }
       Log("table " + std::to_string(it->first) + " of [" + family.name + "] is lost: " +
           s.ToString());
-      changed_ = true;
+      changed_ = tables_lost = true;
       it = family.tables.erase(it);
     }
+    if (Status s = SalvagePages(opened->store(), id, tables_lost); !s.ok()) return s;
     std::erase_if(family.values, [&](const auto& run) {
       const Extent& extent = run.second.extent;
       uint64_t size = 0;
@@ -235,16 +261,17 @@ Status Repairer::WriteManifest() {
   std::set<uint64_t> needed;
   for (const auto& [id, family] : state_.families) {
     family.AddFiles(&needed);
+    for (const auto& [section, meta] : family.page_sections) needed.insert(meta.file_number);
     state_.max_column_family = std::max(state_.max_column_family, id);
   }
+  state_.next_number = NumberBehindAll();
   std::vector<std::pair<std::string, std::string>> unused;
   for (const auto& [dir, name] : Files()) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type == FileType::kInfoLog) continue;
-    state_.next_number = std::max(state_.next_number, number + 1);
     if (type == FileType::kManifest || type == FileType::kManifestMirror ||
-        (type == FileType::kPieceFile && needed.count(number) == 0)) {
+        ((type == FileType::kPieceFile || type == FileType::kPageFile) && needed.count(number) == 0)) {
       unused.emplace_back(dir, name);
     }
   }

@@ -6,7 +6,8 @@
 //     one that can be read. Where it is damaged, cut off or gone, its mirror stands in.
 //     If both are damaged: what stands before that.
 //  2. Tables of which something is missing or does not verify (files, pieces'
-//     indexes, directories; not every data block) are left out.
+//     indexes, directories; not every data block) are left out. Of a family in pages all of
+//     them are read, and if one is damaged what can be read is written anew (tableless/page_salvage.h).
 //  3. What is left is written as a new manifest, if it is not what there was.
 //     Files that it does not need go to lost/, where nothing looks for them.
 //  4. The database is opened; of the logs every batch that can be read is replayed.
@@ -29,6 +30,7 @@
 #include "db/db_config.h"
 #include "db/recovered_state.h"
 #include "rocksdb/db.h"
+#include "store/store.h"
 
 namespace compassdb {
 
@@ -46,6 +48,8 @@ class Repairer {
   Status StateOfLogs();
   Status ChooseFamilies();
   Status CheckTables();
+  uint64_t NumberBehindAll() const;
+  Status SalvagePages(Store* store, uint32_t id, bool tables_lost);
   Status WriteManifest();
   Status MoveToLost(const std::string& dir, const std::string& name);
   Status OpenAndClose();

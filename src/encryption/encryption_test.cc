@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "compassdb/encryption.h"
@@ -233,6 +234,55 @@ TEST_F(EncryptionTest, KeysAreNeededAndCanChange) {
   EXPECT_TRUE(provider_->AddCipher("short", "x", 1, true).IsInvalidArgument());
   std::shared_ptr<rocksdb::EncryptionProvider> none;
   EXPECT_TRUE(NewSealingProvider("short", &none).IsInvalidArgument());
+}
+
+TEST_F(EncryptionTest, KeysByCallback) {
+  std::map<uint64_t, std::string> keys{{SealingKeyId(kKey), kKey}};
+  std::string newest = kKey;
+  int asked_for_old = 0;
+  const auto call = [&](uint64_t id, std::string* key) {
+    if (id == 0) {
+      *key = newest;
+      return Status::OK();
+    }
+    ++asked_for_old;
+    const auto it = keys.find(id);
+    if (it == keys.end()) return Status::Aborted("the key was withdrawn");
+    *key = it->second;
+    return Status::OK();
+  };
+  const auto open = [&] {
+    ASSERT_TRUE(NewSealingProvider(call, &provider_).ok());
+    env_.reset(rocksdb::NewEncryptedEnv(base_.get(), provider_));
+  };
+  open();
+  Write({"first"});
+  std::string read;
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(asked_for_old, 0);  // it knows what it was given for writing
+  open();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "first");
+  EXPECT_EQ(asked_for_old, 1);
+  // The key changes while the environment is open.
+  newest = std::string(32, 'n');
+  EXPECT_NE(SealingKeyId(newest), SealingKeyId(kKey));
+  Write({"second"});
+  open();
+  Status s = Sequential(&read);
+  EXPECT_TRUE(s.IsAborted()) << s.ToString();
+  keys[SealingKeyId(newest)] = kKey;
+  s = Sequential(&read);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  keys[SealingKeyId(newest)] = newest;
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "second");
+  newest = "short";
+  std::unique_ptr<rocksdb::WritableFile> file;
+  s = env_->NewWritableFile(kFile, &file, EnvOptions());
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_EQ(SealingKeyId(newest), 0u);
+  EXPECT_TRUE(NewSealingProvider(KeyCallback(), &provider_).IsInvalidArgument());
 }
 
 TEST_F(EncryptionTest, PlainFilesAreNotTakenForSealedOnes) {

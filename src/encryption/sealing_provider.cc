@@ -29,12 +29,38 @@ Status SealingProvider::CreateNewPrefix(const std::string& path, char* prefix,
   memcpy(prefix, kMagic, sizeof(kMagic));
   EncodeFixed32(prefix + kVersionAt, kVersion);
   EncodeFixed32(prefix + kChunkAt, kSealChunkBytes);
-  {
+  uint64_t id = 0;
+  if (ask_ != nullptr) {
+    SealKey key;
+    Status s = Ask(path, 0, &key);
+    if (!s.ok()) return s;
+    id = SealKeyId(key);
+  } else {
     MutexLock lock(&mu_);
     if (!can_write_) return Status::InvalidArgument("no key for writing was added", path);
-    EncodeFixed64(prefix + kKeyIdAt, write_key_);
+    id = write_key_;
   }
+  EncodeFixed64(prefix + kKeyIdAt, id);
   return RandomBytes(reinterpret_cast<unsigned char*>(prefix) + kFileIdAt, kSealFileIdBytes);
+}
+
+// Remembers what it is given.
+Status SealingProvider::Ask(const std::string& path, uint64_t id, SealKey* key) const {
+  std::string bytes;
+  Status s = ask_(id, &bytes);
+  if (!s.ok()) return s;
+  if (bytes.size() != kSealKeyBytes) {
+    return Status::InvalidArgument("the key callback gave a key of " + std::to_string(bytes.size()) +
+                                       " bytes, not " + std::to_string(kSealKeyBytes), path);
+  }
+  memcpy(key->data(), bytes.data(), kSealKeyBytes);
+  if (id != 0 && SealKeyId(*key) != id) {
+    return Status::InvalidArgument("the key callback gave another key than the one of id " +
+                                       std::to_string(id), path);
+  }
+  MutexLock lock(&mu_);
+  keys_[SealKeyId(*key)] = *key;
+  return s;
 }
 
 Status SealingProvider::AddCipher(const std::string& descriptor, const char* key, size_t length,
@@ -74,11 +100,17 @@ Status SealingProvider::SealOf(const std::string& path, const Slice& header, Fil
   }
   const uint64_t id = DecodeFixed64(header.data() + kKeyIdAt);
   SealKey key;
+  bool known = false;
   {
     MutexLock lock(&mu_);
     const auto it = keys_.find(id);
-    if (it == keys_.end()) return Status::Corruption("sealed with a key that was not added", path);
-    key = it->second;
+    known = it != keys_.end();
+    if (known) key = it->second;
+  }
+  if (!known) {
+    if (ask_ == nullptr) return Status::Corruption("sealed with a key that was not added", path);
+    Status s = Ask(path, id, &key);
+    if (!s.ok()) return s;
   }
   return FileSeal::Derive(key, Slice(header.data() + kFileIdAt, kSealFileIdBytes), seal);
 }
@@ -89,6 +121,19 @@ Status NewSealingProvider(const std::string& key,
   Status s = made->AddCipher("given to NewSealingProvider", key.data(), key.size(), true);
   if (s.ok()) *provider = std::move(made);
   return s;
+}
+
+Status NewSealingProvider(KeyCallback keys, std::shared_ptr<rocksdb::EncryptionProvider>* provider) {
+  if (keys == nullptr) return Status::InvalidArgument("NewSealingProvider", "no key callback");
+  *provider = std::make_shared<SealingProvider>(std::move(keys));
+  return Status::OK();
+}
+
+uint64_t SealingKeyId(const std::string& key) {
+  if (key.size() != kSealKeyBytes) return 0;
+  SealKey bytes;
+  memcpy(bytes.data(), key.data(), key.size());
+  return SealKeyId(bytes);
 }
 
 }  // namespace compassdb

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "compassdb/encryption.h"
 #include "encryption/seal.h"
 #include "rocksdb/env_encryption.h"
 #include "util/mutex.h"
@@ -15,6 +16,8 @@ namespace compassdb {
 
 class SealingProvider final : public rocksdb::EncryptionProvider {
  public:
+  SealingProvider() = default;
+  explicit SealingProvider(KeyCallback keys) : ask_(std::move(keys)) {}
   static const char* kClassName() { return "AES256GCM"; }
   const char* Name() const override { return kClassName(); }
   size_t GetPrefixLength() const override { return kSealFileHeaderBytes; }
@@ -34,8 +37,11 @@ class SealingProvider final : public rocksdb::EncryptionProvider {
   static bool IsHeader(const rocksdb::Slice& header);
 
  private:
+  rocksdb::Status Ask(const std::string& path, uint64_t id, SealKey* key) const;
+
+  const KeyCallback ask_;  // may be null
   mutable Mutex mu_;
-  std::map<uint64_t, SealKey> keys_ GUARDED_BY(mu_);
+  mutable std::map<uint64_t, SealKey> keys_ GUARDED_BY(mu_);  // that were given or asked for
   uint64_t write_key_ GUARDED_BY(mu_) = 0;
   bool can_write_ GUARDED_BY(mu_) = false;
 };

@@ -313,6 +313,14 @@ class Store {
   virtual Status ApplyRecovered(const VersionEdit& edit) = 0;
   virtual Status Open() = 0;
 
+  // For RepairDB, of a store that was opened empty: where what tables do not hold is damaged in the state
+  // `recovered`, or `tables_lost`, the edit takes it and all tables away and adds what can be read.
+  virtual Status Salvage(const VersionEdit& /*recovered*/, bool /*tables_lost*/, VersionEdit* /*edit*/,
+                         bool* changed) {
+    *changed = false;
+    return Status::OK();
+  }
+
   // Writes memtables as one sorted run; the edit adds it. With several flushes
   // under way the caller commits them in memtable order (rule 5).
   // An empty result (all records dropped) leaves the edit without tables.

@@ -2,10 +2,10 @@
 // Journaled images are written in place, the newest of each page, in the order of pages; then the
 // journals go (KallaxDB 3.2: sections have writers of their own).
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "env/aligned_reads.h"
-#include "tableless/page_format.h"
+#include "tableless/page_batch.h"
 #include "tableless/tableless_tasks.h"
 #include "util/parallel.h"
 
@@ -14,6 +14,7 @@ namespace compassdb {
 namespace {
 
 constexpr size_t kBatchBytes = 2 << 20;
+constexpr size_t kBatchPages = 256;
 
 // Writes the pages of one section, whose keys ascend.
 class SectionApply {
@@ -24,29 +25,22 @@ class SectionApply {
         page_bytes_(view.parts().geometry.page_bytes),
         context_(context),
         cancel_(cancel),
-        cache_(cache) {}
+        cache_(cache),
+        batch_(&view) {}
 
-  struct Image {
-    uint64_t page;
-    const PageJournal* journal;
-    PageJournal::Place place;
-  };
-
-  Status Run(const std::vector<Image>& images) {
+  // What is damaged stays in its journal.
+  Status Run(const std::set<uint64_t>& keys) {
     Status s = section_.file->Writer(context_->write_options, &writer_);
-    std::string one;
-    for (const Image& image : images) {
-      if (!s.ok()) return s;
+    for (auto it = keys.begin(); s.ok() && it != keys.end();) {
       if (cancel_ != nullptr && cancel_->load()) return Status::ShutdownInProgress("pages");
-      Slice bytes, records;
-      s = image.journal->Read(image.place, &one, &bytes);
-      // What is damaged stays in its journal.
-      if (s.ok()) s = CheckPage(bytes, section_.meta.file_number, image.page, &records);
-      if (s.IsCorruption()) {
-        s = image.journal->run()->Corruption(image.place.offset, "image of page " +
-                                             std::to_string(image.page) + ": " + s.ToString());
+      std::vector<uint64_t> some;
+      while (it != keys.end() && some.size() < kBatchPages) some.push_back(*it++);
+      const size_t n = some.size();
+      batch_.Read(std::move(some), /*keep=*/false);
+      for (size_t i = 0; s.ok() && i < n; ++i) {
+        s = batch_.status(i);
+        if (s.ok()) s = Add(PageOfKey(batch_.key(i)), batch_.image(i));
       }
-      if (s.ok()) s = Add(image.page, bytes);
     }
     if (s.ok()) s = Flush();
     return s.ok() ? writer_->Sync() : s;
@@ -97,6 +91,7 @@ class SectionApply {
   const StoreContext* const context_;
   const std::atomic<bool>* const cancel_;
   PageCache* const cache_;
+  PageBatch batch_;
   PageFile* writer_ = nullptr;
   AlignedBuffer buffer_;
   size_t used_ = 0;
@@ -113,22 +108,19 @@ Status ApplyTask::Run(const std::vector<SequenceNumber>&, const std::atomic<bool
   edit->column_family = store_->options().column_family_id;
   report->reason = "pages written in place";
   std::vector<std::function<Status()>> tasks;
-  std::vector<std::vector<SectionApply::Image>> images(parts.sections.size());
+  std::vector<std::set<uint64_t>> keys(parts.sections.size());
   for (uint32_t i = 0; i < parts.sections.size(); ++i) {
-    std::map<uint64_t, SectionApply::Image> newest;
     for (const PageJournalRef& journal : parts.journals) {
       if (journal->section_file(i) != parts.sections[i]->meta.file_number) continue;
       for (size_t at = journal->Begin(i); at < journal->size() && SectionOfKey(journal->key(at)) == i;
            ++at) {
-        const uint64_t page = PageOfKey(journal->key(at));
-        newest[page] = {page, journal.get(), journal->place(at)};
+        keys[i].insert(keys[i].end(), journal->key(at));
       }
     }
-    for (const auto& [page, image] : newest) images[i].push_back(image);
-    report->records_in += images[i].size();
-    if (images[i].empty()) continue;
-    tasks.emplace_back([this, i, context, cancel, &images] {
-      return SectionApply(*view_, i, context, cancel, store_->page_cache()).Run(images[i]);
+    report->records_in += keys[i].size();
+    if (keys[i].empty()) continue;
+    tasks.emplace_back([this, i, context, cancel, &keys] {
+      return SectionApply(*view_, i, context, cancel, store_->page_cache()).Run(keys[i]);
     });
   }
   const auto threads = static_cast<int>(store_->current_options()->pages.write_threads);

@@ -81,7 +81,8 @@ Status OverflowRun::Read(const OverflowPlace& place, std::string* room, Overflow
 }
 
 Status OverflowRun::Scan(
-    const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f) const {
+    const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f,
+    const std::function<void(const Status&)>& damaged) const {
   const uint64_t length = meta().extent.length;
   std::string room;
   Slice window;
@@ -101,6 +102,12 @@ Status OverflowRun::Scan(
     if (s = fill(size); !s.ok()) return s;
     OverflowEntry entry;
     s = Parse(at, Slice(window.data() + (at - window_at), size), &entry);
+    if (s.IsCorruption() && damaged != nullptr) {
+      damaged(s);
+      at += size;
+      ++count;
+      continue;
+    }
     if (!s.ok()) return s;
     s = f({static_cast<uint32_t>(at), static_cast<uint32_t>(size)}, entry);
     if (!s.ok()) return s;

@@ -54,8 +54,10 @@ class OverflowRun {
   const PageRun* run() const { return &run_; }
   const PageRunMeta& meta() const { return run_.meta(); }
 
-  // All entries in order, checked. Stops at f's error.
-  Status Scan(const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f) const;
+  // All entries in order, checked. Stops at f's error. Entries that are damaged are passed over if `damaged`
+  // is given, which is told of each.
+  Status Scan(const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f,
+              const std::function<void(const Status&)>& damaged = nullptr) const;
   // *entry points into `room`.
   Status Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry) const;
 

@@ -24,8 +24,9 @@ struct KeyBytes {
 PageCache::PageCache(std::shared_ptr<rocksdb::Cache> cache)
     : cache_(std::move(cache)), space_(cache_ == nullptr ? 0 : cache_->NewId()) {}
 
-PageCache::Hold::~Hold() {
+void PageCache::Hold::Release() {
   if (handle_ != nullptr) cache_->Release(handle_);
+  handle_ = nullptr;
 }
 
 Slice PageCache::Hold::records() const {
@@ -34,6 +35,7 @@ Slice PageCache::Hold::records() const {
 
 void PageCache::Find(uint64_t file_number, uint64_t page, Hold* hold) const {
   if (cache_ == nullptr) return;
+  hold->Release();
   hold->cache_ = cache_.get();
   hold->handle_ = cache_->Lookup(KeyBytes(space_, file_number, page).slice());
 }

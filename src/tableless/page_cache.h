@@ -30,11 +30,12 @@ class PageCache {
   class Hold {
    public:
     Hold() = default;
-    ~Hold();
+    ~Hold() { Release(); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
     bool found() const { return handle_ != nullptr; }
     Slice records() const;
+    void Release();
 
    private:
     friend class PageCache;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iter/merging_iterator.h"
+#include "tableless/page_batch.h"
 #include "util/parallel.h"
 
 namespace compassdb {
@@ -59,7 +60,8 @@ Status PageFlush::KeysOfStore(const RangeTombstoneList::Fragment& range,
       found->insert(key.ToString());
     }
   };
-  std::string room;
+  PageRoom room;
+  std::string overflow_room;
   Slice records;
   PageRecord record;
   for (uint32_t i = 0; i < parts.sections.size(); ++i) {
@@ -71,7 +73,7 @@ Status PageFlush::KeysOfStore(const RangeTombstoneList::Fragment& range,
     }
     for (const OverflowIndex::Entry& e : section.overflow->entries()) {
       OverflowEntry entry;
-      Status s = section.overflow->Read(e, &room, &entry);
+      Status s = section.overflow->Read(e, &overflow_room, &entry);
       if (!s.ok()) return s;
       add(entry.record.user_key);
     }
@@ -117,7 +119,8 @@ class PageFlush::SectionJob {
         items_(items),
         journal_(journal),
         out_(out),
-        edit_(section, flush->view_->parts().geometry.page_bytes) {}
+        edit_(section, flush->view_->parts().geometry.page_bytes),
+        batch_(flush->view_.get()) {}
 
   Status Run() {
     Status s;
@@ -127,15 +130,15 @@ class PageFlush::SectionJob {
     fold_.merge.op = flush_->options_->merge_operator.get();
     fold_.merge.statistics = flush_->context_->statistics;
     for (size_t begin = 0; s.ok() && begin < items_.size();) {
-      std::vector<uint64_t> pages;
+      std::vector<uint64_t> page_keys;
       size_t end = begin;
       for (; end < items_.size(); ++end) {
-        const uint64_t page = PageOfKey(items_[end].page_key);
-        if (!pages.empty() && pages.back() == page) continue;
-        if (pages.size() == kChunkPages) break;
-        pages.push_back(page);
+        const uint64_t key = items_[end].page_key;
+        if (!page_keys.empty() && page_keys.back() == key) continue;
+        if (page_keys.size() == kChunkPages) break;
+        page_keys.push_back(key);
       }
-      s = RunPages(pages, items_.subspan(begin, end - begin));
+      s = RunPages(std::move(page_keys), items_.subspan(begin, end - begin));
       begin = end;
     }
     if (s.ok()) s = WriteImages();
@@ -145,15 +148,16 @@ class PageFlush::SectionJob {
   }
 
  private:
-  Status RunPages(const std::vector<uint64_t>& pages, std::span<const Item> items) {
-    std::string room;
-    std::vector<Slice> records;
-    Status s = flush_->view_->ReadPages(section_, pages, &room, &records);
-    out_->bytes_read += room.size();
-    for (size_t i = 0, begin = 0; s.ok() && i < pages.size(); ++i) {
+  Status RunPages(std::vector<uint64_t> page_keys, std::span<const Item> items) {
+    const size_t n = page_keys.size();
+    batch_.Read(std::move(page_keys), /*keep=*/false);
+    out_->bytes_read += batch_.bytes_read();
+    Status s;
+    for (size_t i = 0, begin = 0; s.ok() && i < n; ++i) {
       size_t end = begin;
-      while (end < items.size() && PageOfKey(items[end].page_key) == pages[i]) ++end;
-      s = RunPage(pages[i], records[i], items.subspan(begin, end - begin));
+      while (end < items.size() && items[end].page_key == batch_.key(i)) ++end;
+      s = batch_.status(i);
+      if (s.ok()) s = RunPage(PageOfKey(batch_.key(i)), batch_.records(i), items.subspan(begin, end - begin));
       begin = end;
     }
     return s;
@@ -248,6 +252,7 @@ class PageFlush::SectionJob {
   FoldOptions fold_;
   std::unique_ptr<rocksdb::CompactionFilter> owned_filter_;
   PageEdit edit_;
+  PageBatch batch_;  // what the records of the page at hand lie in
   std::deque<KeyOutcome> outcomes_;  // of the page at hand: records point into them
   std::deque<std::string> overflow_rooms_;
   std::string images_;

@@ -17,12 +17,15 @@ Status PageRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
   return s;
 }
 
+Status PageRun::CheckPlace(uint64_t offset, size_t n) const {
+  if (offset <= meta_.extent.length && n <= meta_.extent.length - offset) return Status::OK();
+  return Corruption(offset, "a place outside of the run");
+}
+
 Status PageRun::Read(uint64_t offset, size_t n, std::string* room, Slice* bytes) const {
-  if (offset > meta_.extent.length || n > meta_.extent.length - offset) {
-    return Corruption(offset, "a place outside of the run");
-  }
   std::shared_ptr<CompactionFile> file;
-  Status s = OpenFile(&file);
+  Status s = CheckPlace(offset, n);
+  if (s.ok()) s = OpenFile(&file);
   if (!s.ok()) return s;
   room->resize(n);
   s = file->file()->Read(meta_.extent.offset + offset, n, bytes, room->data());

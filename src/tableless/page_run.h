@@ -29,6 +29,8 @@ class PageRun {
 
   // n bytes from there on; Corruption if the run or its file ends before. `room` may be where they are.
   Status Read(uint64_t offset, size_t n, std::string* room, Slice* bytes) const;
+  // Corruption if n bytes from there on are not all in the run.
+  Status CheckPlace(uint64_t offset, size_t n) const;
   Status OpenFile(std::shared_ptr<CompactionFile>* file) const;
   Status Corruption(uint64_t offset, const std::string& what) const;
 

@@ -10,6 +10,7 @@
 
 #include "base/file_names.h"
 #include "tableless/key_fold.h"
+#include "tableless/page_batch.h"
 #include "tableless/page_edit.h"
 #include "tableless/tableless_tasks.h"
 
@@ -69,30 +70,32 @@ class OldPages {
 
  private:
   struct Page {
-    std::shared_ptr<std::string> room;
+    std::shared_ptr<PageBatch> batch;  // what they lie in, or
+    std::shared_ptr<PageRoom> room;
     std::vector<Record> records;
   };
   Status Load(uint64_t first) {
     const TablelessView::Parts& parts = view_->parts();
-    std::vector<uint64_t> pages;
+    std::vector<uint64_t> keys;
     for (uint64_t page = first;
-         page < parts.sections[section_]->meta.pages && pages.size() < batch_; ++page) {
-      pages.push_back(page);
+         page < parts.sections[section_]->meta.pages && keys.size() < batch_; ++page) {
+      keys.push_back(PageKey(section_, page));
     }
-    auto room = std::make_shared<std::string>();
-    std::vector<Slice> records;
-    Status s = view_->ReadPages(section_, pages, room.get(), &records);
-    bytes_read_ += room->size();
-    for (size_t i = 0; i < pages.size(); ++i) {
+    const size_t n = keys.size();
+    const auto batch = std::make_shared<PageBatch>(view_.get());
+    batch->Read(std::move(keys), /*keep=*/false);
+    bytes_read_ += batch->bytes_read();
+    for (size_t i = 0; i < n; ++i) {
+      const uint64_t number = first + i;
       Page page;
-      page.room = room;
+      page.batch = batch;
       Slice of_page;
-      if (s.ok()) {
-        of_page = records[i];
+      if (batch->status(i).ok()) {
+        of_page = batch->records(i);
       } else {
-        // One of them may just be written: one by one they are read again until they are whole.
-        page.room = std::make_shared<std::string>();
-        Status one = view_->ReadPage(section_, pages[i], page.room.get(), &of_page);
+        // It may just be written: it is read again until it is whole.
+        page.room = std::make_shared<PageRoom>();
+        Status one = view_->ReadPage(section_, number, page.room.get(), &of_page);
         if (!one.ok()) return one;
       }
       PageRecord record;
@@ -102,9 +105,9 @@ class OldPages {
       }
       if (!of_page.empty()) {
         return Status::Corruption(parts.sections[section_]->file->path(),
-                                  "page " + std::to_string(pages[i]) + " has a damaged record");
+                                  "page " + std::to_string(number) + " has a damaged record");
       }
-      pages_[pages[i]] = std::move(page);
+      pages_[number] = std::move(page);
     }
     return Status::OK();
   }

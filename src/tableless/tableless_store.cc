@@ -5,6 +5,7 @@
 
 #include "base/file_names.h"
 #include "tableless/page_flush.h"
+#include "tableless/page_salvage.h"
 #include "tableless/tableless_store_impl.h"
 
 namespace compassdb {
@@ -263,6 +264,42 @@ Status TablelessStore::Flush(const FlushRequest& request, VersionEdit* edit, Job
   pinned_files_.insert(file.number());
   flush_has_turn_ = true;
   return s;
+}
+
+// Reads all of the key store's tables, which it holds from then on.
+bool TablelessStore::KeysAreWhole(const VersionEdit& recovered) {
+  VersionEdit tables;
+  tables.column_family = recovered.column_family;
+  tables.added = recovered.added;
+  std::unique_ptr<Prepared> prepared;
+  Status s = keys_->Prepare(tables, &prepared);
+  if (s.ok()) {
+    keys_->Install(tables, std::move(prepared));
+    s = keys_->view()->Verify();
+  }
+  if (!s.ok() && context_->log_info) context_->log_info("repair: the key store is made anew: " + s.ToString());
+  return s.ok();
+}
+
+Status TablelessStore::Salvage(const VersionEdit& recovered, bool tables_lost, VersionEdit* edit,
+                               bool* changed) {
+  *changed = false;
+  if (!recovered.page_geometry) return Status::OK();
+  PageSalvage::Calls calls;
+  calls.existing_path = [this](uint64_t number) { return FindSectionPath(number); };
+  calls.new_path = [this](uint64_t number) { return NewSectionPath(number); };
+  calls.flush_keys = [&](std::shared_ptr<MemTable> keys) {
+    JobReport report;
+    return FlushKeys(std::move(keys), {}, edit, &report);
+  };
+  PageSalvage pages(context_, &options_, recovered, std::move(calls));
+  const bool whole = pages.Whole();
+  if (whole && !tables_lost && KeysAreWhole(recovered)) return Status::OK();
+  *changed = true;
+  for (const VersionEdit::Added& table : recovered.added) {
+    edit->deleted.push_back({table.level, table.tph.tph_id});
+  }
+  return pages.Rebuild(edit);
 }
 
 void TablelessStore::ForgetFlush() {

@@ -6,6 +6,7 @@
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "table/io_limits.h"
+#include "tableless/page_batch.h"
 #include "tableless/page_resolver.h"
 #include "util/wide_column_codec.h"
 
@@ -15,9 +16,8 @@ namespace {
 
 // In a row, by views that each came after the last: only writers that never rest get there.
 constexpr int kTries = 64;
-// Pages less far apart are read together.
-constexpr uint64_t kGapPages = 2;
-constexpr uint64_t kSpanBytes = 256 << 10;
+// That are read together.
+constexpr size_t kBatchPages = 256;
 
 void CountPageRead(uint64_t pages, size_t bytes) {
   if (rocksdb::GetPerfLevel() < rocksdb::kEnableCount) return;
@@ -27,8 +27,13 @@ void CountPageRead(uint64_t pages, size_t bytes) {
 
 }  // namespace
 
-Status TablelessView::Annotate(const Status& s, uint32_t section, uint64_t page) const {
+Status TablelessView::Annotate(const Status& s, uint32_t section, uint64_t page,
+                               const PageJournal* journal, const PageJournal::Place& place) const {
   if (!s.IsCorruption() && !s.IsNotSupported()) return s;
+  if (journal != nullptr && s.IsCorruption()) {
+    return journal->run()->Corruption(
+        place.offset, "image of page " + std::to_string(page) + ": " + s.ToString());
+  }
   const std::string where =
       parts_.sections[section]->file->path() + ": page " + std::to_string(page) + " at offset " +
       std::to_string(page * parts_.geometry.page_bytes) + ": " + s.ToString();
@@ -46,7 +51,7 @@ bool TablelessView::FindInJournals(uint32_t section, uint64_t page, const PageJo
   return false;
 }
 
-Status TablelessView::ReadOnce(uint32_t section, uint64_t page, std::string* room,
+Status TablelessView::ReadOnce(uint32_t section, uint64_t page, PageRoom* room,
                                Slice* records) const {
   const Section& s = *parts_.sections[section];
   const PageJournal* journal = nullptr;
@@ -54,28 +59,26 @@ Status TablelessView::ReadOnce(uint32_t section, uint64_t page, std::string* roo
   Slice image;
   Status status;
   if (FindInJournals(section, page, &journal, &place)) {
-    status = journal->Read(place, room, &image);
+    status = journal->Read(place, &room->image, &image);
   } else {
     const uint32_t bytes = parts_.geometry.page_bytes;
     const size_t alignment = s.file->reader()->ReadAlignment();
-    room->resize(bytes + 3 * alignment);
-    char* const aligned = reinterpret_cast<char*>(
-        (reinterpret_cast<uintptr_t>(room->data()) + alignment - 1) / alignment * alignment);
-    status = s.file->reader()->ReadWithin(page * bytes, bytes, &image, aligned);
+    char* const to = room->page.Reserve(alignment, bytes + 2 * alignment);
+    if (to == nullptr) return Status::MemoryLimit("no memory for a page", s.file->path());
+    status = s.file->reader()->ReadWithin(page * bytes, bytes, &image, to);
   }
   if (!status.ok()) return status;
   CountPageRead(1, image.size());
-  return CheckPage(image, s.meta.file_number, page, records);
+  return Annotate(CheckPage(image, s.meta.file_number, page, records), section, page, journal, place);
 }
 
-Status TablelessView::ReadPage(uint32_t section, uint64_t page, std::string* room,
+Status TablelessView::ReadPage(uint32_t section, uint64_t page, PageRoom* room,
                                Slice* records) const {
   Status s = ReadOnce(section, page, room, records);
-  if (!s.IsCorruption()) return Annotate(s, section, page);
   // It may be being written. Views that came since have it in a journal, or as it is then; one whose
   // section was rehashed since is of no use, but then nobody writes here any more.
   std::shared_ptr<const TablelessView> last = shared_from_this();
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kTries && s.IsCorruption(); ++i) {
     std::shared_ptr<const TablelessView> now = state_->current();
     if (now == nullptr) break;
     if (now->parts_.sections[section]->meta.file_number !=
@@ -83,80 +86,10 @@ Status TablelessView::ReadPage(uint32_t section, uint64_t page, std::string* roo
       now = shared_from_this();
     }
     s = now->ReadOnce(section, page, room, records);
-    if (!s.IsCorruption()) return Annotate(s, section, page);
     if (now == last) break;
     last = std::move(now);
   }
-  return Annotate(s, section, page);
-}
-
-Status TablelessView::ReadPages(uint32_t section, const std::vector<uint64_t>& pages,
-                                std::string* room, std::vector<Slice>* records) const {
-  const Section& target = *parts_.sections[section];
-  const uint32_t bytes = parts_.geometry.page_bytes;
-  const size_t n = pages.size();
-  records->assign(n, Slice());
-  std::vector<PageJournal::Place> places(n);
-  std::vector<const PageJournal*> journals(n);
-  struct Span {
-    size_t first, last;  // pages of the list
-    size_t at;           // in room
-  };
-  std::vector<Span> spans;
-  const size_t alignment = target.file->reader()->ReadAlignment();
-  size_t total = alignment;
-  for (size_t i = 0; i < n; ++i) {
-    if (FindInJournals(section, pages[i], &journals[i], &places[i])) continue;
-    const uint64_t span_bytes = spans.empty() ? 0 : (pages[i] - pages[spans.back().first] + 1) * bytes;
-    if (spans.empty() || pages[i] - pages[spans.back().last] > kGapPages + 1 ||
-        span_bytes > std::max<uint64_t>(kSpanBytes, bytes)) {
-      spans.push_back({i, i, 0});
-    }
-    spans.back().last = i;
-  }
-  for (Span& span : spans) {
-    span.at = total;
-    total += (pages[span.last] - pages[span.first] + 1) * bytes;
-  }
-  size_t journaled = total;
-  for (size_t i = 0; i < n; ++i) {
-    if (journals[i] != nullptr) total += places[i].size;
-  }
-  room->resize(total);
-  // Spans begin at multiples of the alignment, as pages are multiples of it.
-  const size_t shift = (alignment - reinterpret_cast<uintptr_t>(room->data()) % alignment) % alignment;
-  std::vector<ReadRequest> requests(spans.size());
-  for (size_t i = 0; i < spans.size(); ++i) {
-    requests[i].offset = pages[spans[i].first] * bytes;
-    requests[i].length = (pages[spans[i].last] - pages[spans[i].first] + 1) * bytes;
-    requests[i].scratch = room->data() + spans[i].at - alignment + shift;
-  }
-  if (!requests.empty()) target.file->reader()->MultiRead(requests.data(), requests.size());
-  std::string one;
-  size_t span = 0;
-  for (size_t i = 0; i < n; ++i) {
-    Status s;
-    if (journals[i] != nullptr) {
-      Slice image;
-      s = journals[i]->Read(places[i], &one, &image);
-      if (!s.ok()) return s;
-      char* const to = room->data() + journaled;
-      memcpy(to, image.data(), image.size());
-      journaled += image.size();
-      s = CheckPage(Slice(to, image.size()), target.meta.file_number, pages[i], &(*records)[i]);
-    } else {
-      while (spans[span].last < i) ++span;
-      const ReadRequest& r = requests[span];
-      if (!r.status.ok()) return r.status;
-      const uint64_t offset = (pages[i] - pages[spans[span].first]) * bytes;
-      s = offset + bytes > r.result.size()
-              ? Status::Corruption("the file ends before the page does")
-              : CheckPage(Slice(r.result.data() + offset, bytes), target.meta.file_number, pages[i],
-                          &(*records)[i]);
-    }
-    if (!s.ok()) return Annotate(s, section, pages[i]);
-  }
-  return Status::OK();
+  return s;
 }
 
 Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
@@ -168,7 +101,8 @@ Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key
   const uint64_t page = section.PageOf(master);
   Slice records;
   Status s;
-  PageCache::Hold hold;
+  PageCache::Hold& hold = result->hold;
+  hold.Release();
   // An image in a journal counts instead of the page.
   const PageJournal* journal = nullptr;
   PageJournal::Place place;
@@ -190,15 +124,10 @@ Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key
   }
   bool damaged = false;
   result->found = FindPageRecord(records, user_key, &result->record, &damaged);
-  if (result->found && hold.found()) {
-    result->room.assign(result->record.value.data(), result->record.value.size());
-    result->record.value = result->room;
-    result->record.user_key = user_key;
-  }
   if (damaged) return Annotate(Status::Corruption("damaged record"), master.section, page);
   if (result->found || section.overflow->entries().empty()) return s;
   if (read.cache_only) return Status::Incomplete("the key may be in the overflow store");
-  s = section.overflow->Find(user_key, hash, &result->room, &result->record);
+  s = section.overflow->Find(user_key, hash, &result->room.image, &result->record);
   if (s.IsNotFound()) return Status::OK();
   if (s.ok()) CountPageRead(1, result->record.value.size());
   result->found = s.ok();
@@ -219,13 +148,14 @@ Status TablelessView::LookupAside(const BlockReadOptions& read, const Slice& use
   if (s.IsNotFound()) return Status::OK();
   // A marker, whose key's record a compaction filter has taken.
   if (!s.ok() || !marker.empty()) return s;
-  result->room.assign(value.data(), value.size());
+  std::string& room = result->room.image;
+  room.assign(value.data(), value.size());
   // Compactions of the key store may have taken its sequence. But it was put aside by the flush of
   // something newer than the snapshot, after everything older: all that the snapshot sees is in it.
-  result->record = {user_key, result->room, snapshot, true};
+  result->record = {user_key, room, snapshot, true};
   result->found = true;
   rocksdb::WideColumns columns;
-  s = DecodeWideColumns(result->room, &columns);
+  s = DecodeWideColumns(room, &columns);
   if (s.ok() && columns.size() == 1 && columns[0].name().empty()) {
     result->record.value = columns[0].value();
     result->record.entity = false;
@@ -267,7 +197,7 @@ Status TablelessView::Get(const BlockReadOptions& read, const Slice& user_key, c
   return s;
 }
 
-void TablelessView::FindInPages(std::span<const Wanted> wanted,
+void TablelessView::FindInPages(const BlockReadOptions& read, std::span<const Wanted> wanted,
                                 const std::function<void(size_t, const PageRecord*)>& f) const {
   struct Place {
     uint64_t page_key;
@@ -280,25 +210,24 @@ void TablelessView::FindInPages(std::span<const Wanted> wanted,
   }
   std::sort(places.begin(), places.end(),
             [](const Place& a, const Place& b) { return a.page_key < b.page_key; });
-  std::string room;
-  std::vector<Slice> records;
+  PageBatch batch(this);
   for (size_t begin = 0; begin < places.size();) {
-    const uint32_t section = SectionOfKey(places[begin].page_key);
-    std::vector<uint64_t> pages;
+    std::vector<uint64_t> keys;
     size_t end = begin;
-    for (; end < places.size() && SectionOfKey(places[end].page_key) == section; ++end) {
-      const uint64_t page = PageOfKey(places[end].page_key);
-      if (pages.empty() || pages.back() != page) pages.push_back(page);
+    for (; end < places.size(); ++end) {
+      if (!keys.empty() && keys.back() == places[end].page_key) continue;
+      if (keys.size() == kBatchPages) break;
+      keys.push_back(places[end].page_key);
     }
-    const bool read_all = ReadPages(section, pages, &room, &records).ok();
-    if (read_all) CountPageRead(pages.size(), room.size());
+    batch.Read(std::move(keys), read.fill_cache);
+    CountPageRead(batch.pages_read(), batch.bytes_read());
     for (size_t at = 0; begin < end; ++begin) {
-      while (pages[at] != PageOfKey(places[begin].page_key)) ++at;
+      while (batch.key(at) != places[begin].page_key) ++at;
       PageRecord record;
       bool damaged = false;
       const size_t i = places[begin].i;
-      const bool found =
-          read_all && FindPageRecord(records[at], wanted[i].user_key, &record, &damaged);
+      const bool found = batch.status(at).ok() &&
+                         FindPageRecord(batch.records(at), wanted[i].user_key, &record, &damaged);
       f(i, found ? &record : nullptr);
     }
   }
@@ -315,7 +244,7 @@ void TablelessView::MultiGet(const BlockReadOptions& read, std::span<PointLookup
   }
   std::vector<Wanted> wanted;
   for (const PointLookup& lookup : lookups) wanted.push_back({lookup.user_key, lookup.hash});
-  FindInPages(wanted, [&](size_t i, const PageRecord* r) {
+  FindInPages(read, wanted, [&](size_t i, const PageRecord* r) {
     PointLookup& lookup = lookups[i];
     if (r == nullptr || r->sequence > lookup.ctx->snapshot()) return alone(lookup);
     lookup.ctx->Add(r->sequence, r->entity ? kTypeWideColumnEntity : kTypeValue, r->value, nullptr);
@@ -374,7 +303,8 @@ std::vector<std::string> TablelessView::FilesInPlace() const {
 
 Status TablelessView::Verify() const {
   Status s = parts_.keys->Verify();
-  std::string room;
+  PageRoom room;
+  std::string overflow_room;
   Slice records;
   std::vector<PageRecord> list;
   for (uint32_t i = 0; i < parts_.sections.size(); ++i) {
@@ -392,7 +322,7 @@ Status TablelessView::Verify() const {
     }
     for (const OverflowIndex::Entry& e : section.overflow->entries()) {
       OverflowEntry entry;
-      if (s.ok()) s = section.overflow->Read(e, &room, &entry);
+      if (s.ok()) s = section.overflow->Read(e, &overflow_room, &entry);
     }
     if (s.ok() && found != section.meta.records) {
       s = Status::Corruption(section.file->path(), "holds " + std::to_string(found) +

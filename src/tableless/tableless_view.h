@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "env/aligned_reads.h"
 #include "store/store.h"
 #include "tableless/page_journal.h"
 #include "tableless/page_state.h"
@@ -22,11 +23,18 @@
 
 namespace compassdb {
 
+// What the slices of a page's records point to.
+struct PageRoom {
+  AlignedBuffer page;
+  std::string image;  // of a journal
+};
+
 // A newest version, and what its slices point to.
 struct PageLookup {
   PageRecord record;
   bool found = false;
-  std::string room;
+  PageRoom room;
+  PageCache::Hold hold;
 };
 
 class TablelessView final : public StoreView, public std::enable_shared_from_this<TablelessView> {
@@ -67,18 +75,23 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   std::vector<std::string> FilesInPlace() const override;
 
   // The checked records of a page; `room` holds them.
-  Status ReadPage(uint32_t section, uint64_t page, std::string* room, Slice* records) const;
-  // The same for many pages of one section, in order: image i is at (*images)[i].
-  Status ReadPages(uint32_t section, const std::vector<uint64_t>& pages, std::string* room,
-                   std::vector<Slice>* records) const;
-  // Looks for keys in their pages alone, which are read together, section by section, and tells of each: its
+  Status ReadPage(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
+  // Looks for keys in their pages alone, which are read together (PageBatch), and tells of each: its
   // index and its record, null if it is not there or its page could not be read. There must be sections.
   struct Wanted {
     Slice user_key;
     KeyHash hash;
   };
-  void FindInPages(std::span<const Wanted> wanted,
+  void FindInPages(const BlockReadOptions& read, std::span<const Wanted> wanted,
                    const std::function<void(size_t, const PageRecord*)>& f) const;
+  // The newest journal that has an image of the page.
+  bool FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
+                      PageJournal::Place* place) const;
+  PageCache* cache() const { return state_->cache(); }
+  // An error of a page, with the file and place where the page was read: of the section or, if there is one,
+  // the journal.
+  Status Annotate(const Status& s, uint32_t section, uint64_t page, const PageJournal* journal = nullptr,
+                  const PageJournal::Place& place = {}) const;
   // The key's newest version here, from its page or the overflow store.
   Status Lookup(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                 PageLookup* result) const;
@@ -87,10 +100,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
                   SequenceNumber snapshot, PageLookup* result) const;
 
  private:
-  bool FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
-                      PageJournal::Place* place) const;
-  Status ReadOnce(uint32_t section, uint64_t page, std::string* room, Slice* records) const;
-  Status Annotate(const Status& s, uint32_t section, uint64_t page) const;
+  Status ReadOnce(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
   // Of versions that were put aside for snapshots.
   Status LookupAside(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                      SequenceNumber snapshot, PageLookup* result) const;

@@ -25,6 +25,9 @@
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
 #include "support/flags.h"
+#include "tableless/overflow_run.h"
+#include "tableless/page_format.h"
+#include "tableless/page_journal.h"
 #include "table/block_io.h"
 #include "table/directory.h"
 #include "table/order_page.h"
@@ -179,6 +182,41 @@ void SmallSeeds(const Seeds& seeds) {
   for (uint64_t i = 0; i < 700; ++i) numbers.push_back(i * i);
   EncodeEliasFano(numbers, &bytes);
   seeds.Write("elias_fano", "squares", Number(1000, 3) + bytes);
+}
+
+// Of pages that lie in no database.
+void PageSeeds(const Seeds& seeds) {
+  MemoryFileSystem fs;
+  Must(fs.CreateDir("/db"));
+  std::unique_ptr<CompactionFileWriter> file;
+  Must(CompactionFileWriter::Create(&fs, PieceFileName("/db", 7), 7, 77, FileOptions(), &file));
+  std::string image;
+  PageBuilder builder(&image);
+  builder.Add({"key", "value", 5, false});
+  builder.Add({"other", std::string(300, 'o'), 6, true});
+  builder.Finish(11, 3);
+  seeds.Write("page", "two-records", image);
+  std::string padded = image;
+  padded.resize(4096);
+  seeds.Write("page", "padded", padded);
+  VersionEdit edit;
+  PageJournalWriter journal(file.get(), {11, 12});
+  Must(journal.Append(0, {{3, 0, static_cast<uint32_t>(image.size())}}, image));
+  Must(journal.Finish(20, &edit.added_page_runs.emplace_back()));
+  OverflowRunWriter overflow(file.get());
+  for (const bool removal : {false, true, false}) {
+    OverflowEntry entry;
+    entry.section = 1;
+    entry.record = {"key", removal ? "" : "overflowing", 9, false};
+    entry.removal = removal;
+    Must(overflow.Add(entry));
+  }
+  overflow.Finish(21, &edit.added_page_runs.emplace_back());
+  Must(file->Finish());
+  std::string encoded, bytes;
+  edit.EncodeTo(&encoded);
+  Must(ReadFileToString(&fs, PieceFileName("/db", 7), &bytes));
+  seeds.Write("page_runs", "journal-and-overflow", PackFiles({{"edit", encoded}, {"000007.ph", bytes}}));
 }
 
 // A database of each preset, and what is in its files.
@@ -363,6 +401,7 @@ int Main(int argc, char** argv) {
   const Seeds seeds(corpus);
   LogSeeds(seeds);
   SmallSeeds(seeds);
+  PageSeeds(seeds);
   TableFileSeed(seeds);
   OrderPageSeed(seeds);
   for (const Preset preset : AllPresets()) {

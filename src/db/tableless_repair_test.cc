@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// RepairDB of a family in pages: what is damaged is left out, and Gets and scans agree on the rest.
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "compassdb/table.h"
+#include "db/db_test_util.h"
+
+namespace compassdb {
+namespace {
+
+class TablelessRepairTest : public DbTest {
+ protected:
+  static constexpr int kKeys = 600;
+
+  TablelessRepairTest() {
+    PieceTableOptions piece;
+    piece.store = StoreKind::kTableless;
+    piece.tableless_sections = 4;
+    piece.tableless_pages = 40;
+    options_.table_factory.reset(NewPieceTableFactory(piece));
+  }
+  static std::string Value(int i) { return std::to_string(i) + std::string(250, 'v'); }
+  // In pages, some of it overflowing, and in a journal or pages what came last.
+  void Fill() {
+    OpenDb();
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    for (int i = 0; i < kKeys; i += 10) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+    std::string overflowing;
+    ASSERT_TRUE(db_->GetProperty("compassdb.tableless-overflow-records", &overflowing));
+    EXPECT_GT(std::stoi(overflowing), 0);
+    CloseDb();
+  }
+  std::vector<std::string> Files(FileType type, const std::string& dir = "/db") {
+    std::vector<std::string> names, found;
+    fs_->GetChildren(dir, &names).PermitUncheckedError();
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType t;
+      if (ParseFileName(name, &number, &t) && t == type) found.push_back(name);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  std::string Read(const std::string& path) {
+    std::string data;
+    EXPECT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
+    return data;
+  }
+  void Repair() {
+    const Status s = rocksdb::RepairDB(name_, options_);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    OpenDb();
+  }
+  // How many of the keys that were there last are left; all that is there was written.
+  int Survivors() {
+    int left = 0;
+    std::string all;
+    for (int i = 0; i < kKeys; ++i) {
+      const std::string value = Get(Key(i));
+      if (value == "NOT_FOUND") continue;
+      EXPECT_EQ(value, Value(i));
+      left += i % 10 != 0 ? 1 : 0;
+      all += (all.empty() ? "" : ",") + Key(i) + "=" + value;
+    }
+    EXPECT_EQ(Scan(), all);
+    const Status s = db_->VerifyChecksum();
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return left;
+  }
+  static constexpr int kLive = kKeys - kKeys / 10;
+};
+
+TEST_F(TablelessRepairTest, WhatIsWholeStaysAsItIs) {
+  Fill();
+  const std::vector<std::string> before = Files(FileType::kPageFile);
+  Repair();
+  EXPECT_EQ(Survivors(), kLive);
+  EXPECT_EQ(Files(FileType::kPageFile), before);
+}
+
+TEST_F(TablelessRepairTest, ADamagedPage) {
+  Fill();
+  const std::string path = name_ + "/" + Files(FileType::kPageFile)[1];
+  std::string data = Read(path);
+  data[2 * 4096 + 100] ^= 1;
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+  Repair();
+  const int left = Survivors();
+  EXPECT_LT(left, kLive);
+  EXPECT_GE(left, kLive - 15);
+  EXPECT_EQ(Read(name_ + "/lost/" + path.substr(name_.size() + 1)), data);
+  // And it goes on.
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  OpenDb();
+  EXPECT_EQ(Survivors(), kLive);
+}
+
+TEST_F(TablelessRepairTest, ASectionThatIsGoneOrShort) {
+  for (const bool gone : {true, false}) {
+    Fill();
+    const std::string path = name_ + "/" + Files(FileType::kPageFile)[2];
+    if (gone) {
+      ASSERT_TRUE(fs_->DeleteFile(path).ok());
+    } else {
+      ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, Read(path).substr(0, 3 * 4096)).ok());
+    }
+    Repair();
+    const int left = Survivors();
+    EXPECT_LT(left, kLive);
+    EXPECT_GT(left, kLive / 2);
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+// Journals, overflow and key store lie in them.
+TEST_F(TablelessRepairTest, CompactionFilesThatAreGoneOrDamaged) {
+  Fill();
+  size_t files = Files(FileType::kPieceFile).size();
+  ASSERT_GT(files, 0u);
+  for (size_t i = 0; i < files; ++i) {
+    for (const double at : {-1.0, 0.0, 0.3, 0.6, 0.99}) {
+      const std::vector<std::string> names = Files(FileType::kPieceFile);
+      if (i >= names.size()) continue;
+      SCOPED_TRACE(names[i] + " at " + std::to_string(at));
+      const std::string path = name_ + "/" + names[i];
+      std::string data = Read(path);
+      if (at < 0) {
+        ASSERT_TRUE(fs_->DeleteFile(path).ok());
+      } else {
+        data[static_cast<size_t>(at * static_cast<double>(data.size()))] ^= 4;
+        ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+      }
+      Repair();
+      EXPECT_GT(Survivors(), kLive / 2);
+      CloseDb();
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+      Fill();
+      files = std::max(files, Files(FileType::kPieceFile).size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace compassdb

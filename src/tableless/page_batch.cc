@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/page_batch.h"
+
+#include <algorithm>
+
+#include "env/read_batch.h"
+
+namespace compassdb {
+
+namespace {
+
+// Pages less far apart are read together.
+constexpr uint64_t kGapPages = 2;
+constexpr uint64_t kSpanBytes = 256 << 10;
+constexpr size_t kNoRequest = SIZE_MAX;
+
+}  // namespace
+
+void PageBatch::AddRequest(const RandomAccessFile* file, uint64_t offset, size_t length) {
+  files_.push_back(file);
+  ReadRequest& request = requests_.emplace_back();
+  request.offset = offset;
+  request.length = length;
+}
+
+void PageBatch::PlanJournaled(Page* page, Run* run) {
+  const PageRun& of = *page->journal->run();
+  const PageJournal::Place& place = page->place;
+  page->status = of.CheckPlace(place.offset, place.size);
+  if (!page->status.ok()) return;
+  if (run->journal != page->journal || run->end != place.offset ||
+      requests_.back().length + place.size > kSpanBytes) {
+    std::shared_ptr<CompactionFile> file;
+    page->status = of.OpenFile(&file);
+    if (!page->status.ok()) return;
+    AddRequest(file->file(), of.meta().extent.offset + place.offset, 0);
+    journal_files_.push_back(std::move(file));
+    run->journal = page->journal;
+  }
+  page->request = requests_.size() - 1;
+  page->offset = requests_.back().length;
+  requests_.back().length += place.size;
+  run->end = place.offset + place.size;
+}
+
+void PageBatch::PlanInPlace(Page* page, Run* run) {
+  const TablelessView::Parts& parts = view_->parts();
+  const uint64_t page_bytes = parts.geometry.page_bytes;
+  const uint64_t number = PageOfKey(page->key);
+  const Section& section = *parts.sections[SectionOfKey(page->key)];
+  page->number = view_->cache()->Number(number);
+  view_->cache()->Find(section.meta.file_number, number, &page->hold);
+  if (page->hold.found()) {
+    page->records = page->hold.records();
+    return;
+  }
+  if (requests_.empty() || run->journal != nullptr || SectionOfKey(run->last) != SectionOfKey(page->key) ||
+      page->key - run->last > kGapPages + 1 ||
+      (page->key - run->first + 1) * page_bytes > std::max(kSpanBytes, page_bytes)) {
+    AddRequest(section.file->reader(), number * page_bytes, 0);
+    run->journal = nullptr;
+    run->first = page->key;
+  }
+  run->last = page->key;
+  page->request = requests_.size() - 1;
+  page->offset = (page->key - run->first) * page_bytes;
+  requests_.back().length = page->offset + page_bytes;
+}
+
+// Finds out where each page is, and makes a request of each run of neighbours.
+void PageBatch::Plan() {
+  Run run;
+  for (Page& page : pages_) {
+    page.request = kNoRequest;
+    if (view_->FindInJournals(SectionOfKey(page.key), PageOfKey(page.key), &page.journal, &page.place)) {
+      PlanJournaled(&page, &run);
+    } else {
+      PlanInPlace(&page, &run);
+    }
+  }
+}
+
+// Whole pages come first, so that they begin at multiples of the alignment.
+void PageBatch::AddRequests(ReadBatch* batch) {
+  const uint64_t page_bytes = view_->parts().geometry.page_bytes;
+  size_t alignment = 1, total = 0;
+  for (size_t i = 0; i < requests_.size(); ++i) {
+    alignment = std::max(alignment, files_[i]->ReadAlignment());
+    total += requests_[i].length;
+    bytes_read_ += requests_[i].length;
+  }
+  char* at = room_.Reserve(alignment, total);
+  if (at == nullptr) {
+    for (Page& page : pages_) {
+      if (page.request == kNoRequest) continue;
+      page.status = Status::MemoryLimit("no memory for pages", std::to_string(total) + " bytes");
+      page.request = kNoRequest;
+    }
+    return;
+  }
+  for (const bool whole : {true, false}) {
+    for (ReadRequest& request : requests_) {
+      if ((request.length % page_bytes == 0) != whole) continue;
+      request.scratch = at;
+      at += request.length;
+    }
+  }
+  for (size_t begin = 0, end = 0; begin < requests_.size(); begin = end) {
+    while (end < requests_.size() && files_[end] == files_[begin]) ++end;
+    files_[begin]->AddReads(&requests_[begin], end - begin, batch);
+  }
+}
+
+void PageBatch::Check(Page* page, bool keep) {
+  if (page->request == kNoRequest) return;
+  const uint32_t section = SectionOfKey(page->key);
+  const uint64_t file_number = view_->parts().sections[section]->meta.file_number;
+  const uint64_t number = PageOfKey(page->key);
+  const ReadRequest& request = requests_[page->request];
+  const size_t size = page->journal != nullptr ? page->place.size : view_->parts().geometry.page_bytes;
+  Status s = request.status;
+  if (s.ok() && page->offset + size > request.result.size()) {
+    s = Status::Corruption("the file ends before the page does");
+  }
+  if (s.ok()) {
+    s = CheckPage(Slice(request.result.data() + page->offset, size), file_number, number, &page->records);
+  }
+  ++pages_read_;
+  if (s.ok() && keep && page->journal == nullptr) {
+    view_->cache()->Insert(file_number, number, page->number, page->records);
+  }
+  page->status = s.ok() ? s : view_->Annotate(s, section, number, page->journal, page->place);
+}
+
+void PageBatch::Read(std::vector<uint64_t> page_keys, bool keep) {
+  pages_ = std::vector<Page>(page_keys.size());
+  requests_.clear();
+  files_.clear();
+  journal_files_.clear();
+  bytes_read_ = pages_read_ = 0;
+  for (size_t i = 0; i < pages_.size(); ++i) pages_[i].key = page_keys[i];
+  Plan();
+  ReadBatch batch;
+  if (!requests_.empty()) AddRequests(&batch);
+  batch.Wait();
+  for (Page& page : pages_) Check(&page, keep);
+}
+
+}  // namespace compassdb

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/page_salvage.h"
+
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "tableless/page_resolver.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr size_t kWriteBytes = 1 << 20;
+constexpr uint64_t kKeyBytes = 16 << 20;  // of markers per run of the key store
+
+}  // namespace
+
+PageSalvage::PageSalvage(const StoreContext* context, const StoreOptions* options, const VersionEdit& pages,
+                         Calls calls)
+    : context_(context),
+      options_(options),
+      pages_(pages),
+      calls_(std::move(calls)),
+      geometry_(*pages.page_geometry) {}
+
+void PageSalvage::Damaged(const std::string& what, const Status& s) {
+  damaged_ = true;
+  if (context_->log_info) {
+    context_->log_info("repair: of [" + options_->column_family_name + "] " + what + " is lost: " + s.ToString());
+  }
+}
+
+void PageSalvage::OpenRuns() {
+  overflow_.resize(geometry_.sections);
+  for (const PageRunMeta& meta : pages_.added_page_runs) {
+    if (meta.kind == PageRunKind::kJournal) {
+      PageJournalRef journal;
+      Status s = PageJournal::Open(context_->files, context_->ledger, meta, &journal);
+      if (s.ok()) {
+        journals_.push_back(std::move(journal));
+      } else {
+        Damaged("a journal", s);
+      }
+      continue;
+    }
+    runs_.push_back(std::make_shared<OverflowRun>(context_->files, context_->ledger, meta));
+    const OverflowRun* const run = runs_.back().get();
+    const auto take = [&](const OverflowPlace& place, const OverflowEntry& entry) {
+      if (entry.section >= geometry_.sections || entry.section >= pages_.page_sections.size()) {
+        return run->run()->Corruption(place.offset, "section");
+      }
+      if (meta.run_id < pages_.page_sections[entry.section].overflow_from) return Status::OK();
+      auto& section = overflow_[entry.section];
+      const std::string key = entry.record.user_key.ToString();
+      if (entry.removal) {
+        section.erase(key);
+      } else {
+        section[key] = {run, place, entry.record.sequence};
+      }
+      return Status::OK();
+    };
+    Status s = run->Scan(take, [this](const Status& entry) { Damaged("an overflow record", entry); });
+    if (!s.ok()) Damaged("the rest of an overflow run", s);
+  }
+}
+
+void PageSalvage::OpenSection(uint32_t section) {
+  meta_ = pages_.page_sections[section];
+  file_.reset();
+  const std::string path = calls_.existing_path(meta_.file_number);
+  uint64_t size = 0;
+  Status s = context_->fs->GetFileSize(path, &size);
+  if (s.ok()) s = context_->fs->NewRandomAccessFile(path, context_->files->options(), &file_);
+  if (s.ok() && size != meta_.pages * geometry_.page_bytes) {
+    s = Status::Corruption(path, "has " + std::to_string(size) + " bytes, the manifest says " +
+                                     std::to_string(meta_.pages * geometry_.page_bytes));
+  }
+  if (!s.ok()) Damaged("what is missing of a section", s);
+  by_page_.clear();
+  const uint64_t divisor = PageDivisor(meta_.pages);
+  for (const auto& entry : overflow_[section]) {
+    const MasterHash master = MasterHashOf(context_->hasher(entry.first), geometry_.sections);
+    if (master.section == section) by_page_.emplace(master.value / divisor, &entry);
+  }
+}
+
+bool PageSalvage::Records(const Slice& image, uint64_t page, std::vector<PageRecord>* records) {
+  Slice encoded;
+  Status s = CheckPage(image, meta_.file_number, page, &encoded);
+  if (s.ok()) s = ListPageRecords(encoded, records);
+  if (s.ok()) return true;
+  records->clear();
+  Damaged("an image of page " + std::to_string(page) + " of section " + std::to_string(meta_.section), s);
+  return false;
+}
+
+void PageSalvage::ReadPage(uint64_t page, std::vector<PageRecord>* records) {
+  records->clear();
+  Slice image;
+  for (auto it = journals_.rbegin(); it != journals_.rend(); ++it) {
+    PageJournal::Place place;
+    if (!(*it)->Find(meta_.section, meta_.file_number, page, &place)) continue;
+    Status s = (*it)->Read(place, &room_.image, &image);
+    if (!s.ok()) {
+      Damaged("an image in a journal", s);
+    } else if (Records(image, page, records)) {
+      return;
+    }
+  }
+  if (file_ == nullptr) return;
+  const size_t alignment = file_->ReadAlignment();
+  char* const to = room_.page.Reserve(alignment, geometry_.page_bytes + 2 * alignment);
+  Status s = to == nullptr ? Status::MemoryLimit("no memory for a page")
+                           : file_->ReadWithin(page * geometry_.page_bytes, geometry_.page_bytes, &image, to);
+  if (!s.ok()) {
+    Damaged("page " + std::to_string(page), s);
+  } else {
+    Records(image, page, records);
+  }
+}
+
+bool PageSalvage::Whole() {
+  OpenRuns();
+  std::vector<PageRecord> records;
+  for (uint32_t i = 0; i < pages_.page_sections.size(); ++i) {
+    OpenSection(i);
+    for (uint64_t page = 0; page < meta_.pages; ++page) ReadPage(page, &records);
+  }
+  if (pages_.page_sections.size() != geometry_.sections) {
+    Damaged("a section", Status::Corruption("the manifest does not name it"));
+  }
+  return !damaged_;
+}
+
+Status PageSalvage::Mark(const PageRecord& record) {
+  if (!options_->pages.key_store) return Status::OK();
+  if (keys_ == nullptr) {
+    MemTableOptions memory;
+    memory.comparator = options_->comparator;
+    keys_ = std::make_shared<MemTable>(memory, 0);
+  }
+  Status s = keys_->Add(record.sequence, kTypeBlobIndex, record.user_key, kKeyMarker, /*concurrent=*/false);
+  if (s.ok() && keys_->data_size() >= kKeyBytes) s = calls_.flush_keys(std::move(keys_));
+  return s;
+}
+
+Status PageSalvage::BuildPage(uint64_t page, uint64_t file_number, std::string* out,
+                              OverflowRunWriter* overflow, PageSectionMeta* meta) {
+  std::vector<PageRecord> records;
+  ReadPage(page, &records);
+  std::vector<std::string> rooms;
+  const auto [first, last] = by_page_.equal_range(page);
+  rooms.reserve(static_cast<size_t>(std::distance(first, last)));
+  for (auto it = first; it != last; ++it) {
+    const Spilled& spilled = it->second->second;
+    OverflowEntry entry;
+    Status s = spilled.run->Read(spilled.place, &rooms.emplace_back(), &entry);
+    if (!s.ok()) {
+      Damaged("an overflow record", s);
+      continue;
+    }
+    const auto same = std::find_if(records.begin(), records.end(), [&](const PageRecord& r) {
+      return r.user_key == entry.record.user_key;
+    });
+    if (same == records.end()) {
+      records.push_back(entry.record);
+    } else if (same->sequence < entry.record.sequence) {
+      *same = entry.record;
+    }
+  }
+  const size_t begin = out->size();
+  size_t used = kPageHeaderBytes;
+  PageBuilder builder(out);
+  for (const PageRecord& record : records) {
+    const size_t size = EncodedSize(record);
+    ++meta->records;
+    meta->bytes += size;
+    if (used + size <= geometry_.page_bytes) {
+      used += size;
+      builder.Add(record);
+    } else {
+      OverflowEntry entry;
+      entry.section = meta->section;
+      entry.record = record;
+      if (Status s = overflow->Add(entry); !s.ok()) return s;
+      ++meta->overflow_records;
+      meta->overflow_bytes += size;
+    }
+    if (Status s = Mark(record); !s.ok()) return s;
+  }
+  builder.Finish(file_number, page);
+  out->resize(begin + geometry_.page_bytes);
+  return Status::OK();
+}
+
+Status PageSalvage::RebuildSection(OverflowRunWriter* overflow, PageSectionMeta* meta) {
+  const std::string path = calls_.new_path(meta->file_number);
+  std::unique_ptr<WritableFile> file;
+  Status s = context_->fs->NewWritableFile(path, context_->write_options, &file);
+  if (!s.ok()) return s;
+  std::string buffer;
+  for (uint64_t page = 0; s.ok() && page < meta->pages; ++page) {
+    s = BuildPage(page, meta->file_number, &buffer, overflow, meta);
+    if (!s.ok() || (buffer.size() < kWriteBytes && page + 1 < meta->pages)) continue;
+    s = file->Append(buffer);
+    buffer.clear();
+  }
+  if (s.ok()) s = file->Sync();
+  Status closed = file->Close();
+  if (s.ok()) s = closed;
+  return s.ok() ? context_->fs->SyncDir(ParentOf(path)) : s;
+}
+
+Status PageSalvage::Rebuild(VersionEdit* edit) {
+  JobFile file(context_, options_, 0, /*flush=*/true);
+  CompactionFileWriter* writer = nullptr;
+  Status s = file.Writer(&writer);
+  if (!s.ok()) return s;
+  OverflowRunWriter overflow(writer);
+  const uint64_t run_id = context_->new_number();
+  for (uint32_t i = 0; s.ok() && i < pages_.page_sections.size(); ++i) {
+    OpenSection(i);
+    PageSectionMeta meta;
+    meta.section = i;
+    meta.file_number = context_->new_number();
+    meta.pages = meta_.pages;
+    meta.overflow_from = run_id;
+    s = RebuildSection(&overflow, &meta);
+    edit->page_sections.push_back(meta);
+  }
+  if (s.ok() && keys_ != nullptr) s = calls_.flush_keys(std::move(keys_));
+  for (const PageRunMeta& meta : pages_.added_page_runs) edit->deleted_page_runs.push_back(meta.run_id);
+  if (s.ok() && overflow.count() > 0) {
+    s = file.Finish();
+    overflow.Finish(run_id, &edit->added_page_runs.emplace_back());
+  }
+  return s;
+}
+
+}  // namespace compassdb
