@@ -6,6 +6,7 @@
 #include "compassdb/table.h"
 #include "db/db_test_util.h"
 #include "rocksdb/utilities/backup_engine.h"
+#include "rocksdb/metadata.h"
 #include "rocksdb/utilities/checkpoint.h"
 
 namespace compassdb {
@@ -94,6 +95,30 @@ TEST_F(TablelessCopiesTest, BackupsAreOnTheirOwn) {
   s = engine->RestoreDBFromBackup(2, "/again", "/again");
   ASSERT_TRUE(s.ok()) << s.ToString();
   CheckModelAt("/again");
+}
+
+// The export is a table file: it goes into families of tables.
+TEST_F(TablelessCopiesTest, ExportsAreTableFiles) {
+  Fill();
+  rocksdb::Checkpoint* made = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  rocksdb::ExportImportFilesMetaData* exported = nullptr;
+  Status s = checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/export", &exported);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> owned(exported);
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  s = db_->CreateColumnFamilyWithImport(options_, "pages", {}, *exported, &handle);
+  EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+  s = db_->CreateColumnFamilyWithImport(rocksdb::ColumnFamilyOptions(), "tables", {}, *exported, &handle);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  for (const auto& [key, value] : model_) {
+    std::string found;
+    s = db_->Get({}, handle, key, &found);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_EQ(found, value);
+  }
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
 }
 
 }  // namespace

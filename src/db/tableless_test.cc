@@ -235,7 +235,14 @@ TEST_F(TablelessTest, WhatItDoesNotDoIsRefused) {
   rocksdb::DB* secondary = nullptr;
   EXPECT_TRUE(rocksdb::DB::OpenAsSecondary(options_, name_, "/secondary", &secondary).IsNotSupported());
   EXPECT_EQ(secondary, nullptr);
+  for (const char* option : {"ttl", "periodic_compaction_seconds"}) {
+    const Status refused = db_->SetOptions({{option, "3600"}});
+    EXPECT_TRUE(refused.IsNotSupported()) << refused.ToString();
+  }
   CloseDb();
+  options_.ttl = 3600;
+  EXPECT_TRUE(TryOpen().IsNotSupported());
+  options_.ttl = rocksdb::Options().ttl;
   rocksdb::DB* reader = nullptr;
   const Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &reader);
   ASSERT_TRUE(s.ok()) << s.ToString();

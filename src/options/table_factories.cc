@@ -203,6 +203,17 @@ class PieceTableFactory : public BlockBasedTableFactory {
     if (family.enable_blob_files) {
       return Status::NotSupported("store=tableless", "not together with enable_blob_files");
     }
+    // Pages have no age. The default, whether as it is given or as it is sanitized, says nothing.
+    const auto asked_for = [](uint64_t seconds) {
+      return seconds != 0 && seconds != 0xfffffffffffffffe && seconds != 30 * 24 * 60 * 60;
+    };
+    if (asked_for(family.ttl)) {
+      return Status::NotSupported("store=tableless", "not with ttl; a compaction filter sees pages when they are rewritten");
+    }
+    if (asked_for(family.periodic_compaction_seconds)) {
+      return Status::NotSupported("store=tableless",
+                                  "not with periodic_compaction_seconds; CompactRange rewrites all pages");
+    }
     if (family.comparator == nullptr) return s;
     if (family.comparator->timestamp_size() != 0) {
       return Status::NotSupported("store=tableless", "not with user-defined timestamps");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compassdb/table.h"
 #include "env/env_adapter.h"
 #include "env/memory_file_system.h"
 #include "rocksdb/compaction_filter.h"
@@ -136,6 +137,28 @@ TEST_F(TtlTest, CompactionsDropWhatIsOlderThanTheTtl) {
   Compact();
   EXPECT_EQ(Scan(), "new=2;");
   Open(10);
+  Compact();
+  EXPECT_EQ(Scan(), "");
+}
+
+// Pages are rewritten by flushes, a few at a time, and all of them by CompactRange.
+TEST_F(TtlTest, PagesLoseWhatIsOlderWhenTheyAreRewritten) {
+  PieceTableOptions piece;
+  piece.store = StoreKind::kTableless;
+  piece.tableless_sections = 1;
+  piece.tableless_pages = 1;
+  options_.table_factory.reset(NewPieceTableFactory(piece));
+  Open(100);
+  ASSERT_TRUE(db_->Put(WriteOptions(), "old", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  env_.now += 101;
+  EXPECT_EQ(Get("old"), "1");
+  ASSERT_TRUE(db_->Put(WriteOptions(), "new", "2").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  EXPECT_TRUE(Get("old").starts_with("NotFound"));
+  EXPECT_EQ(Scan(), "new=2;");
+  env_.now += 101;
+  EXPECT_EQ(Scan(), "new=2;");
   Compact();
   EXPECT_EQ(Scan(), "");
 }
