@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compassdb/tableless_plan.h"
+#include "tableless/overflow_index.h"
 #include "tableless/page_load.h"
 #include "tableless/record_spill.h"
 
@@ -20,7 +21,7 @@ constexpr uint64_t kMaxPageSize = 128 * 1024;
 constexpr double kDefaultFill = 0.5;
 constexpr double kMaxFill = 4;
 
-constexpr double kOverflowIndexBytes = 16;  // memory per record
+constexpr double kOverflowIndexBytes = sizeof(OverflowIndex::Entry);  // memory per record
 // Sorted tables of keys without values, as they were measured for keys of 16 random bytes: what a key takes
 // above its own bytes, and the memory per block (separator, place, share of the table's objects).
 constexpr double kKeyStoreOverhead = 5;

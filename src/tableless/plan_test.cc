@@ -48,7 +48,7 @@ TEST(PlanTablelessTest, EachFigure) {
   EXPECT_NEAR(plan.overflow_ratio, spilled / 5, 1e-8);
   EXPECT_NEAR(plan.overflow_records, spilled * 2e8, 10);
   EXPECT_NEAR(plan.overflow_bytes, spilled * 2e8 * 408, 4080);
-  EXPECT_NEAR(plan.overflow_index_memory, plan.overflow_records * 16, 1);
+  EXPECT_NEAR(plan.overflow_index_memory, plan.overflow_records * 24, 1);
   EXPECT_NEAR(plan.key_store_bytes, 21e9, 1);
   EXPECT_NEAR(plan.key_store_memory, 21e9 / 4096 * 9, 1);
   EXPECT_NEAR(plan.logical_bytes, 2e8 * 4096 + plan.overflow_bytes + 21e9, 1);
