@@ -67,7 +67,7 @@ class ReplayerImpl final : public rocksdb::Replayer {
     return s.ok() ? DecodeRawTraceRecord(bytes, raw) : s;
   }
 
-  // *end: there is none. A recording that was not ended ends where its file does.
+  // *end: there is none. A recording that was not ended ends with its last whole record.
   Status NextRaw(RawTraceRecord* raw, bool* end) {
     MutexLock lock(&mu_);
     if (!prepared_) return Status::Incomplete("Not prepared!");

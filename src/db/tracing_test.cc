@@ -238,18 +238,20 @@ TEST_F(TracingTest, WhatWasNotEndedIsReplayedToItsEnd) {
   std::string data;
   ASSERT_TRUE(ReadFileToString(fs_.get(), kTrace, &data).ok());
   End();
-  std::unique_ptr<WritableFile> file;
-  ASSERT_TRUE(fs_->NewWritableFile(kTrace, FileOptions(), &file).ok());
-  ASSERT_TRUE(file->Append(Slice(data.data(), data.size() - 3)).ok());
-  ASSERT_TRUE(file->Close().ok());
-  const auto replayer = NewReplayer();
-  ASSERT_TRUE(replayer->Prepare().ok());
-  int results = 0;
-  const Status s = replayer->Replay(
-      rocksdb::ReplayOptions(1, 1e6),
-      [&](Status, std::unique_ptr<rocksdb::TraceRecordResult>&&) { ++results; });
-  EXPECT_TRUE(s.ok()) << s.ToString();
-  EXPECT_EQ(results, 1);
+  for (const bool torn : {false, true}) {
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_->NewWritableFile(kTrace, FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(Slice(data.data(), data.size() - (torn ? 3 : 0))).ok());
+    ASSERT_TRUE(file->Close().ok());
+    const auto replayer = NewReplayer();
+    ASSERT_TRUE(replayer->Prepare().ok());
+    int results = 0;
+    const Status s = replayer->Replay(
+        rocksdb::ReplayOptions(1, 1e6),
+        [&](Status, std::unique_ptr<rocksdb::TraceRecordResult>&&) { ++results; });
+    EXPECT_EQ(s.code(), torn ? Status::kCorruption : Status::kOk) << s.ToString();
+    EXPECT_EQ(results, torn ? 1 : 2);
+  }
 }
 
 TEST(TraceFormatTest, DamageIsFound) {

@@ -7,6 +7,7 @@
 #include "rocksdb/metadata.h"
 #include "rocksdb/sst_file_manager.h"
 #include "rocksdb/sst_file_writer.h"
+#include "rocksdb/write_batch.h"
 
 namespace compassdb_test {
 
@@ -40,9 +41,11 @@ void Live(Transcript* t) {
   auto db = OpenOrNote(t, "db", options);
   if (!db) return;
   for (int round = 0; round < 3; ++round) {
+    rocksdb::WriteBatch batch;
     for (int i = 0; i < 100; ++i) {
-      t->Code("put", db->Put(WriteOptions(), "key" + std::to_string(1000 + i), std::to_string(round)));
+      batch.Put("key" + std::to_string(1000 + i), std::to_string(round)).PermitUncheckedError();
     }
+    t->Code("write", db->Write(WriteOptions(), &batch));
     t->Code("flush", db->Flush(rocksdb::FlushOptions()));
   }
   const auto show = [&] {

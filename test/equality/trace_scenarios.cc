@@ -187,11 +187,14 @@ void Replaying(Transcript* t) {
   t->Full("replay, at the end", replayer->Replay(rocksdb::ReplayOptions(1, 1e6), nothing));
   t->Full("prepare again", replayer->Prepare());
   t->Full("by three threads", replayer->Replay(rocksdb::ReplayOptions(3, 1e6), nullptr));
-  // With fewer families than the trace speaks of.
+  // Without the family that the trace speaks of.
+  ColumnFamilyHandle* other = nullptr;
+  t->Code("family", copy->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "other", &other));
   std::unique_ptr<rocksdb::Replayer> without;
-  t->Code("replayer", copy->NewDefaultReplayer({}, NewReader(t, "trace"), &without));
+  t->Code("replayer", copy->NewDefaultReplayer({other}, NewReader(t, "trace"), &without));
   t->Full("prepare", without->Prepare());
   t->Code("replay", without->Replay(rocksdb::ReplayOptions(1, 1e6), nothing));
+  t->Code("close", copy->DestroyColumnFamilyHandle(other));
 }
 
 void Damaged(Transcript* t) {
@@ -208,8 +211,9 @@ void Damaged(Transcript* t) {
     t->Code("prepare", s);
     if (!s.ok()) return;
     std::unique_ptr<rocksdb::TraceRecord> record;
-    t->Code("next", replayer->Next(&record));
-    t->Code("again", replayer->Next(&record));
+    const Status next = replayer->Next(&record);
+    t->Code("next", next);
+    if (next.ok()) t->Code("again", replayer->Next(&record));
   };
   t->Code("start", Start(t, db.get(), TraceOptions(), "trace"));
   t->Code("put", db->Put(WriteOptions(), "a", "1"));
