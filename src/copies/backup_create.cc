@@ -7,6 +7,8 @@
 #include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
 #include "copies/live_copy.h"
+#include "rocksdb/file_checksum.h"
+#include "util/coding.h"
 #include "util/parallel.h"
 #include "env/missing.h"
 #include "env/thread_priority.h"
@@ -45,6 +47,16 @@ void LowerPriority(const rocksdb::CreateBackupOptions& options) {
   } else if (options.background_thread_cpu_priority == rocksdb::CpuPriority::kLow) {
     LowerThreadPriority(ThreadPriority::kLow).PermitUncheckedError();
   }
+}
+
+// With what the database knows, if it is of the same function.
+Status CompareChecksum(const rocksdb::LiveFileStorageInfo& file, const CopyResult& copied) {
+  if (file.file_checksum_func_name != rocksdb::kStandardDbFileChecksumFuncName) return Status::OK();
+  std::string known = file.file_checksum;
+  std::reverse(known.begin(), known.end());  // the most significant byte is first
+  if (known.size() == 4 && DecodeFixed32(known.data()) == copied.crc32c) return Status::OK();
+  return Status::Corruption(PathOf(file), "checksum mismatch, expecting " +
+                                              Slice(file.file_checksum).ToString(/*hex=*/true));
 }
 
 std::string Hex(uint64_t value) {
@@ -132,6 +144,7 @@ Status BackupEngineImpl::CopyLiveFiles(Creation* creation,
                         &result);
     file->size = result.size;
     file->crc32c = result.crc32c;
+    if (s.ok()) s = CompareChecksum(from, result);
     if (from.file_type == rocksdb::kTableFile) {
       file->holes = HolesOf(result.zeros, creation->extents[from.file_number]);
     }

@@ -5,6 +5,7 @@
 
 #include "base/file_names.h"
 #include "db/db_test_util.h"
+#include "rocksdb/file_checksum.h"
 #include "rocksdb/utilities/backup_engine.h"
 
 namespace compassdb {
@@ -89,6 +90,38 @@ class BackupTest : public DbTest {
 };
 
 // Restored tables are all in the database's directory, where they are found first.
+TEST_F(BackupTest, ChecksumsOfWholeFilesAreCompared) {
+  options_.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
+  OpenDb();
+  Fill(0, 1000, "a");
+  const std::string before = Scan();
+  const BackupID good = Backup(/*flush=*/true);
+  EXPECT_SAME(Restored(good), before);
+  // A file of the copy has the checksum of the database's.
+  {
+    rocksdb::DB* db = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open(options_, "/restored", &db).ok());
+    const std::unique_ptr<rocksdb::DB> restored(db);
+    EXPECT_TRUE(db->VerifyFileChecksums(rocksdb::ReadOptions()).ok());
+    std::unique_ptr<rocksdb::FileChecksumList> list(rocksdb::NewFileChecksumList());
+    ASSERT_TRUE(db->GetLiveFilesChecksumInfo(list.get()).ok());
+    EXPECT_GT(list->size(), 0u);
+  }
+  Fill(2000, 1000, "b");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  uint64_t newest = 0;
+  for (const auto& file : files) newest = std::max(newest, file.file_number);
+  Damage(PieceFileName(name_, newest), 5000);
+  rocksdb::CreateBackupOptions options;
+  BackupID id = 0;
+  const IOStatus s = engine_->CreateNewBackup(options, db_.get(), &id);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find(PieceFileName("", newest)), std::string::npos) << s.ToString();
+  EXPECT_SAME(Restored(good), before);
+}
+
 TEST_F(BackupTest, OfTablesInSeveralDirectories) {
   options_.db_paths = {rocksdb::DbPath("/fast", 300 << 10), rocksdb::DbPath("/slow", 1 << 30)};
   OpenDb();

@@ -6,6 +6,7 @@
 
 #include "base/file_names.h"
 #include "db/db_test_util.h"
+#include "rocksdb/file_checksum.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/checkpoint.h"
@@ -126,6 +127,44 @@ TEST_F(IngestTest, NewerThanAllWrittenBefore) {
   ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
   EXPECT_EQ(Get(Key(2)), "new");
   EXPECT_EQ(Get(Key(3)), "later");
+}
+
+TEST_F(IngestTest, ChecksumsOfWholeFiles) {
+  const auto ingest = [&](const std::string& checksum, const std::string& function,
+                          bool verify = true) {
+    rocksdb::IngestExternalFileArg arg;
+    arg.column_family = db_->DefaultColumnFamily();
+    arg.external_files = {"/f.sst"};
+    arg.options.verify_file_checksum = verify;
+    arg.files_checksums = {checksum};
+    arg.files_checksum_func_names = {function};
+    return db_->IngestExternalFiles({arg});
+  };
+  WriteFile("/f.sst", 0, 10, "a");
+  ASSERT_TRUE(ingest("nonsense", "none").ok());  // without a factory nothing is compared
+  options_.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
+  OpenDb();
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
+  ASSERT_TRUE(writer.Open("/f.sst").ok());
+  ASSERT_TRUE(writer.Put("k", "v").ok());
+  rocksdb::ExternalSstFileInfo info;
+  ASSERT_TRUE(writer.Finish(&info).ok());
+  EXPECT_EQ(info.file_checksum_func_name, rocksdb::kStandardDbFileChecksumFuncName);
+  std::string data;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), "/f.sst", &data).ok());
+  const auto generator = options_.file_checksum_gen_factory->CreateFileChecksumGenerator({"", ""});
+  generator->Update(data.data(), data.size());
+  generator->Finalize();
+  EXPECT_EQ(info.file_checksum, generator->GetChecksum());
+  EXPECT_TRUE(ingest("nonsense", info.file_checksum_func_name).IsCorruption());
+  EXPECT_TRUE(ingest(info.file_checksum, "Other").IsInvalidArgument());
+  EXPECT_TRUE(ingest(info.file_checksum, "Other", /*verify=*/false).IsInvalidArgument());
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  EXPECT_TRUE(ingest(info.file_checksum, info.file_checksum_func_name).ok());
+  EXPECT_TRUE(ingest("nonsense", info.file_checksum_func_name, /*verify=*/false).ok());
+  EXPECT_EQ(Get("k"), "v");
+  // What they became is the database's own.
+  EXPECT_TRUE(db_->VerifyFileChecksums(rocksdb::ReadOptions()).ok());
 }
 
 TEST_F(IngestTest, SnapshotsDoNotSeeIt) {

@@ -10,6 +10,7 @@ Status WithLiveFiles(rocksdb::DB* db, uint64_t wal_size_for_flush,
   if (!disabled && !s.IsNotSupported()) return s;
   rocksdb::LiveFilesStorageInfoOptions options;
   options.wal_size_for_flush = wal_size_for_flush;
+  options.include_checksum_info = true;
   std::vector<rocksdb::LiveFileStorageInfo> files;
   s = db->GetLiveFilesStorageInfo(options, &files);
   if (s.ok()) s = copy(files);

@@ -95,7 +95,12 @@ Status SstFileWriter::Open(const std::string& file_path) {
   build.collector_context.column_family_id =
       rep_->family != nullptr ? rep_->family->GetID()
                               : TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
-  return TableFileWriter::Create(rep_->fs.get(), file_path, build, &rep_->writer);
+  std::unique_ptr<FileChecksumGenerator> checksum;
+  if (rep_->options.file_checksum_gen_factory != nullptr) {
+    checksum = rep_->options.file_checksum_gen_factory->CreateFileChecksumGenerator({file_path, ""});
+  }
+  return TableFileWriter::Create(rep_->fs.get(), file_path, build, &rep_->writer,
+                                 std::move(checksum));
 }
 
 Status SstFileWriter::Add(const Slice& user_key, const Slice& value) { return Put(user_key, value); }
@@ -137,7 +142,10 @@ Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {
   Status s = r->writer->Finish(compassdb::ClockOfEnv(r->options.env)->NowMicros() / 1000000, &info);
   r->info.file_size = r->bytes = r->writer->Bytes();
   r->info.version = 2;
-  r->info.file_checksum_func_name = kUnknownFileChecksumFuncName;
+  const FileChecksumGenerator* const checksum = r->writer->checksum();
+  r->info.file_checksum = checksum == nullptr ? kUnknownFileChecksum : checksum->GetChecksum();
+  r->info.file_checksum_func_name =
+      checksum == nullptr ? kUnknownFileChecksumFuncName : checksum->Name();
   r->writer.reset();
   if (!s.ok()) {
     r->fs->DeleteFile(r->info.file_path).PermitUncheckedError();

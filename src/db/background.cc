@@ -119,7 +119,7 @@ void DBImpl::PurgeObsolete() {
   }
   for (const std::string& path : dead_pages) {
     // What is left is deleted at the next open.
-    config_.fs->DeleteFile(path).PermitUncheckedError();
+    DeleteObsolete(path).PermitUncheckedError();
   }
   std::vector<ExtentLedger::Unlinked> unlinked;
   Status s = ledger_->Purge(&unlinked);
@@ -135,6 +135,18 @@ void DBImpl::PurgeObsolete() {
     }
   }
   SchedulePurge();
+}
+
+// Or puts it away, to be deleted by and by.
+Status DBImpl::DeleteObsolete(const std::string& path) {
+  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
+  return space == nullptr ? config_.fs->DeleteFile(path) : space->Delete(config_.owned_fs, path);
+}
+
+Status DBImpl::DeleteTrash(const std::string& path) {
+  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
+  return space == nullptr ? config_.fs->DeleteFile(path)
+                          : space->DeleteTrash(config_.owned_fs, path);
 }
 
 void DBImpl::SchedulePurge() {
@@ -207,6 +219,7 @@ std::vector<VersionEdit> DBImpl::SnapshotEdits() {
   edits.front().db_id = db_id_;
   edits.front().hash_seed = hash_seed_;
   edits.front().max_column_family = max_family_id_;
+  edits.front().file_checksums = ledger_->Checksums();
   for (const auto& family : families_.All()) {
     VersionEdit edit;
     edit.column_family = family->id();

@@ -65,6 +65,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   JobReport report;
   report.input_level = task->input_level();
   report.output_level = task->output_level();
+  report.job_id = job.job_id;
   CommitItem item;
   item.family = family;
   Status s;
@@ -72,6 +73,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
     StopWatch watch(config_.clock, statistics, rocksdb::COMPACTION_TIME);
     s = task->Run(snapshots_.Sequences(), cancel, &item.edit, &report);
   }
+  report.checksums = item.edit.file_checksums;
   if (s.ok()) s = family->store()->Prepare(item.edit, &item.prepared);
   {
     ReadStateGarbage garbage;

@@ -9,6 +9,7 @@
 #include "db/open.h"
 #include "env/env_adapter.h"
 #include "env/missing.h"
+#include "options/trash_bin.h"
 #include "rocksdb/write_batch.h"
 #include "util/no_memory.h"
 
@@ -60,7 +61,11 @@ Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
   for (const std::string& name : names) {
     uint64_t number = 0;
     compassdb::FileType type;
-    if (!compassdb::ParseFileName(name, &number, &type) || types.count(type) == 0) continue;
+    if (compassdb::IsTrashName(name)) {
+      if (types.count(compassdb::FileType::kPieceFile) == 0) continue;
+    } else if (!compassdb::ParseFileName(name, &number, &type) || types.count(type) == 0) {
+      continue;
+    }
     s = fs->DeleteFile(compassdb::JoinPath(dir, name));
     if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
   }

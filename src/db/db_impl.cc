@@ -48,6 +48,10 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   for (const TablePath& path : config_.table_paths) files_->dirs()->Add(path.dir);
   // Of a reader's files (a secondary's links are all there is to delete) none are punched.
   ledger_ = std::make_unique<ExtentLedger>(config_.fs, files_.get(), read_only_ ? 0 : kMinPunchBytes);
+  ledger_->DeleteBy([this](const std::string& path) { return DeleteObsolete(path); });
+  if (options.sst_file_manager != nullptr && !read_only_) {
+    options.sst_file_manager->SetStatisticsPtr(options.statistics);
+  }
   store_context_.fs = config_.fs;
   store_context_.clock = config_.clock;
   store_context_.files = files_.get();
@@ -66,6 +70,11 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.delete_later = [this](const std::string& path) {
     MutexLock lock(&dead_pages_mu_);
     dead_pages_.push_back(path);
+  };
+  store_context_.checksums = options.file_checksum_gen_factory.get();
+  store_context_.value_file_started = [this](const ValueFileStart& start) {
+    // Jobs of recovery, which nobody is told of, have no id.
+    if (start.job_id != 0) listeners_.ValueFileStarted(config_.name, start);
   };
   store_context_.snapshots = [this] { return snapshots_.Sequences(); };
   store_context_.pinned_value_runs = &pinned_value_runs_;

@@ -42,6 +42,7 @@
 #include "db/secondary.h"
 #include "db/snapshot_list.h"
 #include "db/stats_dump.h"
+#include "db/tracing.h"
 #include "db/transaction_support.h"
 #include "db/wal_archive.h"
 #include "db/wal_set.h"
@@ -255,6 +256,7 @@ class DBImpl final : public rocksdb::DB {
   Status LoadIndex(ColumnFamilyHandle* handle);  // compassdb/index.h
   using DB::VerifyChecksum;
   Status VerifyChecksum(const ReadOptions& options) override;
+  Status VerifyFileChecksums(const ReadOptions& options) override;  // whole_file_checksum.cc
   Status GetDbIdentity(std::string& identity) const override;
   Status GetDbSessionId(std::string& session_id) const override;
   using DB::GetPropertiesOfAllTables;
@@ -298,6 +300,14 @@ class DBImpl final : public rocksdb::DB {
   // those under range tombstones, until f answers false (iterator.cc).
   Status ForEachRecord(ColumnFamilyHandle* handle, const Slice& begin, const Slice& end,
                        const std::function<bool(const ParsedInternalKey&, const Slice&)>& f);
+
+  // Traces of what is read and written (trace.cc).
+  Status StartTrace(const rocksdb::TraceOptions& options,
+                    std::unique_ptr<rocksdb::TraceWriter>&& writer) override;
+  Status EndTrace() override;
+  Status NewDefaultReplayer(const std::vector<ColumnFamilyHandle*>& handles,
+                            std::unique_ptr<rocksdb::TraceReader>&& reader,
+                            std::unique_ptr<rocksdb::Replayer>* replayer) override;
 
   // Not there yet: NotSupported, each naming itself (unsupported.cc).
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
@@ -358,6 +368,7 @@ class DBImpl final : public rocksdb::DB {
 
   // --- ingest.cc
   struct Ingestion;
+  Status CheckIngestedFiles(const rocksdb::IngestExternalFileArg& arg);
   Status OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
                        std::vector<Ingestion>* ingestions);
   Status FlushForIngestion(const std::vector<Ingestion>& ingestions) EXCLUDES(mu_);
@@ -369,6 +380,8 @@ class DBImpl final : public rocksdb::DB {
   struct LiveState;
   Status CaptureLiveState(LiveState* state) EXCLUDES(mu_);
   Status FlushForCopy() EXCLUDES(mu_);
+  // "Unknown" of a file without one.
+  FileChecksum ChecksumOf(uint64_t file_number) const;
 
   // --- compaction.cc
   void BackgroundCompaction();
@@ -409,6 +422,9 @@ class DBImpl final : public rocksdb::DB {
   // space writes are refused from now on.
   void TrackFiles(const JobReport& report) EXCLUDES(mu_);
   void TrackAllFiles() EXCLUDES(mu_);
+  // An obsolete file; one that was put away earlier.
+  Status DeleteObsolete(const std::string& path);
+  Status DeleteTrash(const std::string& path);
   std::vector<VersionEdit> SnapshotEdits() REQUIRES(mu_);
   void StampEdits(std::vector<VersionEdit>* edits) REQUIRES(mu_);
 
@@ -535,6 +551,7 @@ class DBImpl final : public rocksdb::DB {
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};
 
+  Tracing tracing_;
   StatsDump stats_dump_{this};
   IdleLooks idle_looks_{this};
   AutoResume auto_resume_{this};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/user_timestamp.h"
+#include "db/tracing.h"
 #include "util/arena.h"
 #include "util/wide_column_codec.h"
 #include "value_store/value_ref.h"
@@ -56,6 +57,7 @@ class DBIter final : public rocksdb::Iterator {
   void SeekToFirst() override {
     if (!CatchUp()) return;
     if (options_.lower_bound != nullptr) {
+      Trace(*options_.lower_bound, /*for_prev=*/false);
       SeekForward(*options_.lower_bound, options_.lower_bound);
     } else {
       Begin(/*forward=*/true);
@@ -70,6 +72,7 @@ class DBIter final : public rocksdb::Iterator {
     if (RefuseBackward("SeekToLast")) return;
     Begin(/*forward=*/false);
     if (options_.upper_bound != nullptr) {
+      Trace(*options_.upper_bound, /*for_prev=*/true);
       TakePrefix(*options_.upper_bound);  // as RocksDB: the bound is where the walk starts
       source_.iter->SeekForPrev(BeforeAllOf(*options_.upper_bound));
     } else {
@@ -81,6 +84,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void Seek(const Slice& target) override {
+    Trace(target, /*for_prev=*/false);
     if (!CatchUp()) return;
     const Slice* from = &target;
     if (options_.lower_bound != nullptr && CompareBare(target, *options_.lower_bound) < 0) {
@@ -92,6 +96,7 @@ class DBIter final : public rocksdb::Iterator {
 
   void SeekForPrev(const Slice& target) override {
     if (RefuseBackward("SeekForPrev")) return;
+    Trace(target, /*for_prev=*/true);
     Begin(/*forward=*/false);
     TakePrefix(target);
     if (options_.prefix_seek != nullptr) StartPrefixSeek(target);
@@ -200,6 +205,12 @@ class DBIter final : public rocksdb::Iterator {
   }
 
  private:
+  // Of the ends of the range, too, if they are bounds: they are seeks then.
+  void Trace(const Slice& target, bool for_prev) const {
+    if (options_.tracing == nullptr || !options_.tracing->running()) return;
+    options_.tracing->Seek(options_.family_id, target, for_prev, options_.lower_bound,
+                           options_.upper_bound);
+  }
   Status Renew() {
     DBIterSource fresh(options_.comparator);
     Status s = options_.refresh(&fresh);

@@ -19,6 +19,8 @@
 
 namespace compassdb {
 
+class Tracing;
+
 // What an iterator reads: a pinned state of the database.
 struct DBIterSource {
   explicit DBIterSource(const Comparator* comparator) : tombstones(comparator) {}
@@ -54,6 +56,8 @@ struct DBIterOptions {
   uint64_t max_skippable_internal_keys = 0;  // 0: no limit
   uint64_t max_sequential_skip = 8;          // then a seek takes over
   std::shared_ptr<rocksdb::Statistics> statistics;
+  Tracing* tracing = nullptr;  // of seeks
+  uint32_t family_id = 0;      // for it
   // Makes the source anew, for Refresh(); empty: not allowed.
   std::function<Status(DBIterSource* source)> refresh;
   // Tailing: a seek forward makes the source anew if it is outdated; there is no way back.

@@ -150,13 +150,14 @@ void EventLog::TableFileCreated(const JobContext& job, const JobReport& report) 
                        ", \"num_range_deletions\": " +
                        std::to_string(properties.num_range_deletions) + "}";
   for (const uint64_t number : report.output_files) {
+    const FileChecksum checksum = KnownChecksum(report, number);
     Event event(clock_, "table_file_creation");
     event.Text("cf_name", job.family->name())
         .Job(job.job_id)
         .Number("file_number", number)
         .Number("file_size", report.bytes_written)
-        .Text("file_checksum", "")
-        .Text("file_checksum_func_name", "Unknown")
+        .Text("file_checksum", Slice(checksum.checksum).ToString(/*hex=*/true))
+        .Text("file_checksum_func_name", checksum.function)
         .Raw("table_properties", object)
         .Write(log_);
   }

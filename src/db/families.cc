@@ -19,6 +19,11 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
                                 "a secondary instance cannot follow a table-less family, whose pages "
                                 "are written in place");
   }
+  if (store_options.pages.enabled && store_context_.checksums != nullptr && !read_only_) {
+    return Status::NotSupported("column family " + name,
+                                "is table-less: its pages are written in place, so that files have no "
+                                "checksums (DBOptions::file_checksum_gen_factory)");
+  }
   if (store_options.pages.enabled && !read_only_) {
     // Said now, not when the first pages are to be written.
     const std::string path = TempFileName(config_.name, 0);

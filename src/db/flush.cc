@@ -207,6 +207,7 @@ bool DBImpl::HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes) 
 }
 
 Status DBImpl::WriteFlush(FlushUnit* unit) {
+  unit->report.job_id = unit->job.job_id;
   Store* const store = unit->family->store();
   if (unit->merge != nullptr) {
     Status s = unit->merge->Run(unit->request.snapshots, &shutting_down_, &unit->edit,
@@ -217,6 +218,7 @@ Status DBImpl::WriteFlush(FlushUnit* unit) {
                                         s.ToString());
     unit->edit = VersionEdit();
     unit->report = JobReport();
+    unit->report.job_id = unit->job.job_id;
   }
   return store->Flush(unit->request, &unit->edit, &unit->report);
 }
@@ -229,6 +231,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
     StopWatch watch(config_.clock, statistics, rocksdb::FLUSH_TIME);
     s = WriteFlush(&unit);
     if (s.ok()) s = unit.family->store()->Prepare(unit.edit, &unit.prepared);
+    unit.report.checksums = unit.edit.file_checksums;
     unit.request.view.reset();  // it pins what the commit replaces, which the next purge is to free
   }
   // Another family's part of a batch must not be lost when this one's is durable.

@@ -90,6 +90,7 @@ Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& fami
 // Of the present state, into read->value, and counted.
 Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), read->key);
   const auto get = [&] {
     ReadStatePin state(family->read_state());
     read->sequence = ReadSequence(options);
@@ -169,6 +170,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   if (operands == nullptr || merge_options == nullptr || number_of_operands == nullptr) {
     return Status::InvalidArgument("GetMergeOperands: a result pointer is null");
   }
+  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), key);
   std::vector<std::string> collected;
   PointRead read;
   read.key = key;
@@ -200,6 +202,7 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   PinnableSlice found;
   ColumnFamily* const family = FamilyOf(handle);
   if (family->timestamp_size() != 0 && !CheckReadTime(options, *family).ok()) return true;
+  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), key);
   PointRead read;
   read.key = key;
   read.value = &found;

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "db/whole_file_checksum.h"
 #include "iter/merging_iterator.h"
 #include "manifest/table_file.h"
 
@@ -110,6 +111,35 @@ Status DBImpl::IngestExternalFile(ColumnFamilyHandle* handle,
   return IngestExternalFiles({arg});
 }
 
+// Of the files as they are given; what they become has checksums of its own.
+Status DBImpl::CheckIngestedFiles(const rocksdb::IngestExternalFileArg& arg) {
+  const size_t n = arg.external_files.size();
+  const auto& checksums = arg.files_checksums;
+  const auto& functions = arg.files_checksum_func_names;
+  const auto& factory = config_.options.file_checksum_gen_factory;
+  if (factory == nullptr || (checksums.empty() && functions.empty())) return Status::OK();
+  if (checksums.size() != n || functions.size() != n) {
+    return Status::InvalidArgument(
+        "IngestExternalFile: checksums and names of their functions must be given for every file");
+  }
+  for (size_t i = 0; i < n; ++i) {
+    const std::string& path = arg.external_files[i];
+    if (!arg.options.verify_file_checksum) {
+      const auto generator = factory->CreateFileChecksumGenerator({path, functions[i]});
+      if (generator != nullptr && generator->Name() == functions[i]) continue;
+      return Status::InvalidArgument(
+          path, "Checksum function name does not match with the checksum function name of this DB");
+    }
+    FileChecksum found;
+    Status s = ComputeFileChecksum(config_.fs, path, factory.get(), functions[i], 0, &found);
+    if (!s.ok()) return s;
+    if (found.checksum != checksums[i]) {
+      return Status::Corruption(path, "Ingested checksum does not match with the generated checksum");
+    }
+  }
+  return Status::OK();
+}
+
 Status DBImpl::OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
                              std::vector<Ingestion>* ingestions) {
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(arg.column_family);
@@ -118,11 +148,7 @@ Status DBImpl::OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
   if (options.ingest_behind) {
     return Status::InvalidArgument("can't ingest_behind file in DB with allow_ingest_behind=false");
   }
-  if (!arg.files_checksums.empty() && (arg.files_checksums.size() != arg.external_files.size() ||
-                                       arg.files_checksum_func_names.size() !=
-                                           arg.external_files.size())) {
-    return Status::InvalidArgument("IngestExternalFile: checksums must be given for every file");
-  }
+  if (Status s = CheckIngestedFiles(arg); !s.ok()) return s;
   const size_t first = ingestions->size();
   for (const std::string& path : arg.external_files) {
     std::unique_ptr<TableFile> file;
@@ -186,7 +212,7 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   PurgeObsolete();
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) {
-    const JobContext job{this, config_.name, next_job_id_.fetch_add(1), ingestion.family};
+    const JobContext job{this, config_.name, ingestion.report.job_id, ingestion.family};
     event_log_.TableFileCreated(job, ingestion.report);
     TrackFiles(ingestion.report);
     listeners_.FilesCreated(job, ingestion.report, /*flush=*/false, s);
@@ -296,7 +322,9 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
           "Files cannot be ingested to Lmax. Please make sure key range of Lmax and ongoing "
           "compaction's output to Lmax does not overlap with files to ingest.");
     } else {
+      ingestion.report.job_id = next_job_id_.fetch_add(1);
       s = ingestion.task->Run({}, &shutting_down_, &ingestion.item.edit, &ingestion.report);
+      ingestion.report.checksums = ingestion.item.edit.file_checksums;
     }
     if (s.ok()) {
       s = ingestion.family->store()->Prepare(ingestion.item.edit, &ingestion.item.prepared);

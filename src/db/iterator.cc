@@ -142,6 +142,8 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   iter.max_skippable_internal_keys = options.max_skippable_internal_keys;
   iter.max_sequential_skip = family->settings.max_sequential_skip;
   iter.statistics = config_.options.statistics;
+  iter.tracing = &tracing_;
+  iter.family_id = family->id();
   if (options.snapshot == nullptr || options.tailing) {
     ReadOptions latest = options;
     latest.snapshot = nullptr;

@@ -147,14 +147,32 @@ void Listeners::CompactionCompleted(const JobContext& job, const JobReport& repo
   for (const auto& listener : listeners_) listener->OnCompactionCompleted(job.db, info);
 }
 
+FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number) {
+  const FileChecksum* const known = report.ChecksumOf(file_number);
+  if (known != nullptr) return *known;
+  return {file_number, rocksdb::kUnknownFileChecksum, rocksdb::kUnknownFileChecksumFuncName};
+}
+
+void Listeners::ValueFileStarted(const std::string& db_name, const ValueFileStart& start) const {
+  if (empty()) return;
+  const rocksdb::BlobFileCreationBriefInfo info(
+      db_name, start.family, start.path, start.job_id,
+      start.flush ? rocksdb::BlobFileCreationReason::kFlush
+                  : rocksdb::BlobFileCreationReason::kCompaction);
+  for (const auto& listener : listeners_) listener->OnBlobFileCreationStarted(info);
+}
+
 void Listeners::FilesCreated(const JobContext& job, const JobReport& report, bool flush,
                              const Status& status) const {
   if (empty()) return;
-  for (const std::string& path : report.output_paths) {
+  for (size_t i = 0; i < report.output_paths.size(); ++i) {
     rocksdb::TableFileCreationInfo info(PropertiesOf(job, report));
     info.db_name = job.db_name;
     info.cf_name = job.family->name();
-    info.file_path = path;
+    info.file_path = report.output_paths[i];
+    const FileChecksum checksum = KnownChecksum(report, report.output_files[i]);
+    info.file_checksum = checksum.checksum;
+    info.file_checksum_func_name = checksum.function;
     info.job_id = job.job_id;
     info.reason = flush ? rocksdb::TableFileCreationReason::kFlush
                         : rocksdb::TableFileCreationReason::kCompaction;
@@ -163,12 +181,12 @@ void Listeners::FilesCreated(const JobContext& job, const JobReport& report, boo
     for (const auto& listener : listeners_) listener->OnTableFileCreated(info);
   }
   for (const JobReport::ValueFile& file : report.value_files) {
+    const FileChecksum checksum = KnownChecksum(report, file.number);
     const rocksdb::BlobFileCreationInfo info(
         job.db_name, job.family->name(), file.path, job.job_id,
         flush ? rocksdb::BlobFileCreationReason::kFlush
               : rocksdb::BlobFileCreationReason::kCompaction,
-        file.values, file.bytes, status, rocksdb::kUnknownFileChecksum,
-        rocksdb::kUnknownFileChecksumFuncName);
+        file.values, file.bytes, status, checksum.checksum, checksum.function);
     for (const auto& listener : listeners_) listener->OnBlobFileCreated(info);
   }
 }

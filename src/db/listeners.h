@@ -26,6 +26,8 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
                                           bool manual, const Status& status);
 
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report);
+// Of a new file; of one without a checksum what RocksDB calls unknown.
+FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number);
 // "Manual Flush" and the like, as RocksDB's LOG has them.
 const char* FlushReasonName(rocksdb::FlushReason reason);
 
@@ -44,6 +46,7 @@ class Listeners {
                            const Status& status) const;
   void FilesCreated(const JobContext& job, const JobReport& report, bool flush,
                     const Status& status) const;
+  void ValueFileStarted(const std::string& db_name, const ValueFileStart& start) const;
   void ValueFileDeleted(const std::string& db_name, const std::string& path,
                         const Status& status) const;
   void FileDeleted(const std::string& db_name, const std::string& path,

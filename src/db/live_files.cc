@@ -116,7 +116,12 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     file.file_type = type;
     file.size = size;
     if (options.include_checksum_info) {
-      file.file_checksum_func_name = rocksdb::kUnknownFileChecksumFuncName;
+      const FileChecksum checksum =
+          type == rocksdb::kTableFile
+              ? ChecksumOf(number)
+              : FileChecksum{0, rocksdb::kUnknownFileChecksum, rocksdb::kUnknownFileChecksumFuncName};
+      file.file_checksum = checksum.checksum;
+      file.file_checksum_func_name = checksum.function;
     }
     return &file;
   };
@@ -156,18 +161,6 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     if (log.number < state.min_log) continue;
     add(WalFileName(config_.wal_dir, log.number), log.number, rocksdb::kWalFile, log.bytes)
         ->trim_to_size = &log == &logs.back();
-  }
-  return Status::OK();
-}
-
-// Files are punched as their pieces die, so none has a checksum that stays true.
-Status DBImpl::GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) {
-  if (list == nullptr) return Status::InvalidArgument("checksum_list is nullptr");
-  list->reset();
-  for (uint64_t number : ledger_->LiveFiles()) {
-    Status s = list->InsertOneFileChecksum(number, rocksdb::kUnknownFileChecksum,
-                                           rocksdb::kUnknownFileChecksumFuncName);
-    if (!s.ok()) return s;
   }
   return Status::OK();
 }

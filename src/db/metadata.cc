@@ -64,8 +64,12 @@ uint64_t OldestTime(const TphMeta& tph) {
   return oldest == UINT64_MAX ? 0 : oldest;
 }
 
-void FillTable(const TphMeta& tph, TableDirs* dirs, rocksdb::SstFileMetaData* out) {
+// `checksum`: of the newest file.
+void FillTable(const TphMeta& tph, TableDirs* dirs, FileChecksum checksum,
+               rocksdb::SstFileMetaData* out) {
   out->file_number = NewestFile(tph);
+  out->file_checksum = std::move(checksum.checksum);
+  out->file_checksum_func_name = std::move(checksum.function);
   const std::string dir = dirs->DirOf(out->file_number);
   const std::string path = PieceFileName(dir, out->file_number);
   out->name = path.substr(path.rfind('/'));
@@ -153,7 +157,7 @@ void DBImpl::GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metada
     ReadStatePin state(family->read_state());
     state->view->ForEachTable([&](int level, const TphMeta& tph) {
       rocksdb::LiveFileMetaData file;
-      FillTable(tph, files_->dirs(), &file);
+      FillTable(tph, files_->dirs(), ChecksumOf(NewestFile(tph)), &file);
       file.column_family_name = family->name();
       file.level = level;
       metadata->push_back(std::move(file));
@@ -164,7 +168,8 @@ void DBImpl::GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metada
 namespace {
 
 // Files of the value store, with what their segments hold.
-void FillValueFiles(const StoreView& view, TableDirs* dirs, rocksdb::ColumnFamilyMetaData* metadata) {
+void FillValueFiles(const StoreView& view, TableDirs* dirs, const ExtentLedger& ledger,
+                    rocksdb::ColumnFamilyMetaData* metadata) {
   struct Sum {
     uint64_t values = 0, bytes = 0;
   };
@@ -180,8 +185,10 @@ void FillValueFiles(const StoreView& view, TableDirs* dirs, rocksdb::ColumnFamil
   for (const auto& [number, sum] : files) {
     metadata->blob_file_size += sum.bytes;
     // What is garbage is known of segment groups, not of files.
+    const FileChecksum checksum = ledger.ChecksumOf(number).value_or(FileChecksum());
     metadata->blob_files.emplace_back(number, PieceFileName(".", number).substr(2), dirs->DirOf(number),
-                                      sum.bytes, sum.values, sum.bytes, 0, 0, "", "");
+                                      sum.bytes, sum.values, sum.bytes, 0, 0, checksum.function,
+                                      checksum.checksum);
   }
 }
 
@@ -196,7 +203,7 @@ void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle,
   ReadStatePin state(family->read_state());
   state->view->ForEachTable([&](int level, const TphMeta& tph) {
     rocksdb::SstFileMetaData file;
-    FillTable(tph, files_->dirs(), &file);
+    FillTable(tph, files_->dirs(), ChecksumOf(NewestFile(tph)), &file);
     sizes[static_cast<size_t>(level)] += file.size;
     files[static_cast<size_t>(level)].push_back(std::move(file));
   });
@@ -210,7 +217,7 @@ void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle,
     metadata->file_count += files[i].size();
     metadata->levels.emplace_back(level, sizes[i], std::move(files[i]));
   }
-  FillValueFiles(*state->view, files_->dirs(), metadata);
+  FillValueFiles(*state->view, files_->dirs(), *ledger_, metadata);
 }
 
 void DBImpl::GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) {

@@ -152,6 +152,11 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
   for (size_t i = 0; i < num_keys; ++i) values[i].Reset();
   for (size_t i = 0; timestamps != nullptr && i < num_keys; ++i) timestamps[i].clear();
   if (!CheckMultiGet(options, num_keys, handles, statuses)) return;
+  if (tracing_.running()) [[unlikely]] {
+    std::vector<uint32_t> families;
+    for (size_t i = 0; i < num_keys; ++i) families.push_back(FamilyOf(handles[i])->id());
+    tracing_.MultiGet(families, num_keys, keys);
+  }
   MultiGetCall call{options, keys, values, timestamps, statuses};
   const auto outdated = [&] {
     return options.snapshot == nullptr &&

@@ -83,6 +83,45 @@ TEST_F(ObservationTest, TheSpaceOfFiles) {
   EXPECT_TRUE(Put("k", "v").ok());
 }
 
+TEST_F(ObservationTest, ObsoleteFilesWaitAsTrash) {
+  std::shared_ptr<rocksdb::SstFileManager> manager(rocksdb::NewSstFileManager(
+      env_.get(), nullptr, "", /*rate_bytes_per_sec=*/1, true, nullptr, /*max_trash_db_ratio=*/10));
+  options_.sst_file_manager = manager;
+  options_.enable_blob_files = true;  // of the value store, too
+  options_.min_blob_size = 1000;
+  OpenDb();
+  const auto trash = [&] {
+    std::vector<std::string> names, found;
+    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
+    for (const std::string& name : names) {
+      if (name.find(".trash") != std::string::npos) found.push_back(name);
+    }
+    return found;
+  };
+  for (int round = 0; round < 4; ++round) {
+    Load(1000);
+    ASSERT_TRUE(Put("large", std::string(5000, 'v')).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  }
+  ASSERT_FALSE(trash().empty());
+  EXPECT_GT(manager->GetTotalTrashSize(), 0u);
+  const std::string before = Get(Key(7));
+  CloseDb();
+  // What waits when nobody is left to delete it goes at the next opening.
+  options_.sst_file_manager = manager = nullptr;
+  ASSERT_FALSE(trash().empty());
+  OpenDb();
+  EXPECT_TRUE(trash().empty());
+  EXPECT_EQ(Get(Key(7)), before);
+  CloseDb();
+  std::unique_ptr<WritableFile> left;
+  ASSERT_TRUE(fs_->NewWritableFile(name_ + "/000099.ph.trash", FileOptions(), &left).ok());
+  ASSERT_TRUE(left->Close().ok());
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  EXPECT_FALSE(fs_->FileExists(name_).ok());
+}
+
 TEST_F(ObservationTest, ThreadsAreListed) {
   options_.enable_thread_tracking = true;
   OpenDb();

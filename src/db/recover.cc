@@ -12,6 +12,7 @@
 #include "db/open.h"
 #include "db/recovery_sink.h"
 #include "env/sync_file.h"
+#include "options/trash_bin.h"
 #include "rocksdb/wal_filter.h"
 
 namespace compassdb {
@@ -69,6 +70,7 @@ Status DbOpener::RecoverExisting() {
     db->max_family_id_ = state.max_column_family;
   }
   db->commits_.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
+  for (const FileChecksum& checksum : state.LiveChecksums()) db->ledger_->SetChecksum(checksum);
   s = SkipNumbersInUse();
   if (s.ok()) s = BuildFamilies(state);
   if (s.ok()) s = ReplayLogs(state);
@@ -370,6 +372,11 @@ void DbOpener::DeleteLeftovers() {
     for (const std::string& name : names) {
       uint64_t number = 0;
       FileType type;
+      if (IsTrashName(name)) {
+        Status s = db_->DeleteTrash(JoinPath(dir, name));
+        LogInfo(config.info_log.get(), "deleting " + JoinPath(dir, name) + ": " + s.ToString());
+        continue;
+      }
       if (!ParseFileName(name, &number, &type)) continue;
       const bool tables_only = dir != request_.name && dir != config.wal_dir;
       if (tables_only && type != FileType::kPieceFile && type != FileType::kPageFile) continue;

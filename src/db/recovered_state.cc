@@ -57,12 +57,26 @@ Status RecoveredState::ApplyAll(const std::vector<VersionEdit>& edits) {
   return Status::OK();
 }
 
+std::vector<FileChecksum> RecoveredState::LiveChecksums() const {
+  std::vector<FileChecksum> live;
+  if (file_checksums.empty()) return live;
+  std::set<uint64_t> files;
+  for (const auto& [id, family] : families) family.AddFiles(&files);
+  for (const auto& [number, checksum] : file_checksums) {
+    if (files.count(number) != 0) live.push_back(checksum);
+  }
+  return live;
+}
+
 Status RecoveredState::Apply(VersionEdit edit) {
   if (edit.db_id) db_id = *edit.db_id;
   if (edit.hash_seed) hash_seed = *edit.hash_seed;
   if (edit.next_number) next_number = std::max(next_number, *edit.next_number);
   if (edit.min_log_number) min_log_number = std::max(min_log_number, *edit.min_log_number);
   if (edit.synced_log) synced_log = *edit.synced_log;
+  for (FileChecksum& checksum : edit.file_checksums) {
+    file_checksums[checksum.file_number] = std::move(checksum);
+  }
   if (edit.last_sequence) last_sequence = std::max(last_sequence, *edit.last_sequence);
   if (edit.max_column_family) {
     max_column_family = std::max(max_column_family, *edit.max_column_family);

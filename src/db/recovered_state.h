@@ -44,11 +44,14 @@ struct RecoveredState {
   uint64_t next_number = 1;
   uint64_t min_log_number = 0;
   VersionEdit::Synced synced_log;
+  std::map<uint64_t, FileChecksum> file_checksums;  // by number, some perhaps of files that are gone
   SequenceNumber last_sequence = 0;
   uint32_t max_column_family = 0;
 
   Status Apply(VersionEdit edit);
   Status ApplyAll(const std::vector<VersionEdit>& edits);
+  // Of the files that tables and values lie in.
+  std::vector<FileChecksum> LiveChecksums() const;
 };
 
 }  // namespace compassdb

@@ -283,6 +283,7 @@ Status Repairer::WriteManifest() {
   edits.front().next_number = state_.next_number;
   edits.front().last_sequence = state_.last_sequence;
   edits.front().min_log_number = state_.min_log_number;
+  edits.front().file_checksums = state_.LiveChecksums();
   for (const auto& [id, family] : state_.families) {
     VersionEdit edit;
     edit.column_family = id;

@@ -307,6 +307,7 @@ void Secondary::Install(std::vector<Change>* changes) {
   // never read at an old one.
   db_->last_sequence_.store(std::max(last_sequence_, db_->last_sequence_.load()));
   db_->commits_.SetManifest(manifest_, manifest_offset_);
+  for (const FileChecksum& checksum : state_.LiveChecksums()) db_->ledger_->SetChecksum(checksum);
   for (Change& change : *changes) {
     change.family->store()->Install(change.edit, std::move(change.prepared));
   }

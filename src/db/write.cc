@@ -183,6 +183,9 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
   if (WriteBatchInternal::NeedsTimestamps(batch)) {
     return Status::InvalidArgument("write batch must have timestamp(s) set");
   }
+  if (tracing_.running()) [[unlikely]] {
+    tracing_.Write(WriteBatchInternal::Contents(batch), /*in_order=*/false);
+  }
   if (options.sync && options.disableWAL) {
     return Status::InvalidArgument("Sync writes has to enable WAL.");
   }
@@ -257,6 +260,9 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
     SequenceNumber next = last_sequence_.load(std::memory_order_relaxed) + 1;
     size_t bytes = 0;
     for (WriteThread::Writer* w : group) {
+      if (tracing_.running()) [[unlikely]] {
+        tracing_.Write(WriteBatchInternal::Contents(w->batch), /*in_order=*/true);
+      }
       w->sequence = next;
       WriteBatchInternal::SetSequence(w->batch, next);
       next += w->count;

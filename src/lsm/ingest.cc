@@ -16,7 +16,8 @@ namespace {
 class TableCutter {
  public:
   TableCutter(const StoreContext* context, const StoreOptions* options, int level, size_t path,
-              const LsmVersion* version, uint32_t group_bits, std::vector<RangeTombstone> tombstones)
+              const LsmVersion* version, uint32_t group_bits, int job_id,
+              std::vector<RangeTombstone> tombstones)
       : context_(context),
         options_(options),
         level_(level),
@@ -25,6 +26,7 @@ class TableCutter {
         values_(context, options,
                 {.level = level,
                  .path = path,
+                 .job_id = job_id,
                  .group_bits = group_bits,
                  .fresh_from = 0,  // newer than all that is there
                  .version = version}),
@@ -52,7 +54,7 @@ class TableCutter {
     Status s = records->status();
     if (s.ok() && (piece_ != nullptr || !tombstones_.empty())) s = FinishTable({}, edit, report);
     if (s.ok()) s = values_.Finish(edit);
-    if (s.ok()) s = file_.Finish();
+    if (s.ok()) s = file_.Finish(edit);
     if (!s.ok()) values_.Abandon();
     if (!s.ok() || !file_.created()) return s;
     ReportValueFile(values_.file(), *edit, report);
@@ -128,7 +130,7 @@ class LsmStore::IngestTask final : public CompactionTask {
     report->reason = "ingestion";
     const std::shared_ptr<const StoreOptions> options = store_->current();
     TableCutter cutter(store_->context_, options.get(), level_, path_, version_.get(), group_bits_,
-                       request_.tombstones);
+                       report->job_id, request_.tombstones);
     Status s = cutter.Run(request_.records.get(), edit, report);
     if (!s.ok()) return s;
     store_->PinUntilInstalled(*report);

@@ -63,6 +63,7 @@ class LsmTask : public CompactionTask {
       }
       return Status::OK();
     }
+    input_.job_id = report->job_id;
     CompactionJob job(input_, snapshots, cancel);
     Status s = job.Run(edit, report);
     if (!s.ok()) return s;
@@ -88,7 +89,7 @@ class LsmTask : public CompactionTask {
 
   LsmStore* const store_;
   const std::shared_ptr<const StoreOptions> options_;
-  const CompactionJobInput input_;
+  CompactionJobInput input_;
   const bool trivial_;
   const char* const reason_;
 };
@@ -335,7 +336,7 @@ Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport
   const std::shared_ptr<const StoreOptions> options = current();
   const auto* const version = static_cast<const LsmVersion*>(request.view.get());
   const uint32_t group_bits = version == nullptr ? 0 : ValueGroupBits(version->values(), options->values);
-  FlushJob job(context_, options.get(), version, group_bits);
+  FlushJob job(context_, options.get(), version, group_bits, report->job_id);
   edit->column_family = options_.column_family_id;
   Status s = job.Run(request, edit, report);
   if (!s.ok()) return s;
@@ -383,6 +384,7 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
 
 void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) {
   auto* tables = static_cast<PreparedTables*>(prepared.get());
+  for (const FileChecksum& checksum : edit.file_checksums) context_->ledger->SetChecksum(checksum);
   std::vector<std::vector<TableRef>> levels = version_->levels();
   std::vector<TableRef> removed;
   for (const VersionEdit::Deleted& d : edit.deleted) {
@@ -468,16 +470,44 @@ void LsmStore::Snapshot(VersionEdit* edit) const {
   values_.Snapshot(edit);
 }
 
-// Those with the most dead bytes per live one, until no more than the limit is held by the others.
-std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
-  const uint32_t percent = current()->max_dead_space_percent;
+// Of the sparse files those of `own` with the most dead bytes per live one, until no more than the limit
+// is held by the others.
+std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::SparseFile> sparse,
+                                                const std::unordered_set<uint64_t>& own,
+                                                uint64_t live) const {
   std::unordered_set<uint64_t> vacated;
-  std::vector<ExtentLedger::SparseFile> sparse;
-  if (percent > 0) sparse = context_->ledger->Sparse();
-  uint64_t held = 0, live = 0;
+  std::erase_if(sparse, [&](const auto& f) { return own.count(f.number) == 0; });
+  uint64_t held = 0;
   for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
-  if (held < kLeastHeldBytes) return vacated;
-  // The ledger knows the files of all families.
+  std::sort(sparse.begin(), sparse.end(), [](const auto& a, const auto& b) {
+    const auto ratio = [](const ExtentLedger::SparseFile& f) {
+      return static_cast<double>(f.dead_bytes) / static_cast<double>(f.live_bytes + 1);
+    };
+    return ratio(a) > ratio(b);
+  });
+  const uint64_t limit = std::max(kLeastHeldBytes, live / 100 * current()->max_dead_space_percent);
+  for (const ExtentLedger::SparseFile& f : sparse) {
+    if (held <= limit) break;
+    held -= f.dead_bytes;
+    vacated.insert(f.number);
+  }
+  return vacated;
+}
+
+// Of all families. None if they hold too little to matter.
+std::vector<ExtentLedger::SparseFile> LsmStore::SparseFiles() const {
+  if (current()->max_dead_space_percent == 0) return {};
+  std::vector<ExtentLedger::SparseFile> sparse = context_->ledger->Sparse();
+  uint64_t held = 0;
+  for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
+  if (held < kLeastHeldBytes) sparse.clear();
+  return sparse;
+}
+
+std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
+  std::vector<ExtentLedger::SparseFile> sparse = SparseFiles();
+  if (sparse.empty()) return {};
+  uint64_t live = 0;
   std::unordered_set<uint64_t> own;
   for (const auto& level : version_->levels()) {
     for (const TableRef& t : level) {
@@ -486,22 +516,7 @@ std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
       own.insert(t->meta().directory.file_number);
     }
   }
-  std::erase_if(sparse, [&](const auto& f) { return own.count(f.number) == 0; });
-  held = 0;
-  for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
-  std::sort(sparse.begin(), sparse.end(), [](const auto& a, const auto& b) {
-    const auto ratio = [](const ExtentLedger::SparseFile& f) {
-      return static_cast<double>(f.dead_bytes) / static_cast<double>(f.live_bytes + 1);
-    };
-    return ratio(a) > ratio(b);
-  });
-  const uint64_t limit = std::max(kLeastHeldBytes, live / 100 * percent);
-  for (const ExtentLedger::SparseFile& f : sparse) {
-    if (held <= limit) break;
-    held -= f.dead_bytes;
-    vacated.insert(f.number);
-  }
-  return vacated;
+  return ToVacate(std::move(sparse), own, live);
 }
 
 PickerInput LsmStore::MakePickerInput() const {
@@ -634,6 +649,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
 bool LsmStore::NeedsCompaction() const {
   return !dropped_ &&
          (values_.NeedsCollection(current()->values, context_->clock->NowMicros() / 1000000) ||
+          values_.GroupWithRunsIn(ValueFilesToVacate()).has_value() ||
           !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty());
 }
 

@@ -81,7 +81,13 @@ class LsmStore : public Store {
   uint32_t PathsOf(const TphMeta& meta) const;
   // The files of the recovered tables exist, and are as long as the manifest says.
   Status CheckFiles() const;
+  // Files that hold more dead bytes than is allowed and cannot be punched: of tables, of values.
   std::unordered_set<uint64_t> FilesToVacate() const;
+  std::unordered_set<uint64_t> ValueFilesToVacate() const;  // value_gc_task.cc
+  std::vector<ExtentLedger::SparseFile> SparseFiles() const;
+  std::unordered_set<uint64_t> ToVacate(std::vector<ExtentLedger::SparseFile> sparse,
+                                        const std::unordered_set<uint64_t>& own,
+                                        uint64_t live) const;
   PickerInput MakePickerInput() const;
   PickerConfig MakePickerConfig() const;
   // `flushed` (may be null): memtables that go down with the plan's inputs.

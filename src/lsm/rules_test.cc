@@ -615,6 +615,28 @@ TEST_F(LedgerTest, Rule9WhatCannotBePunchedIsTold) {
   EXPECT_TRUE(ledger_.Sparse().empty());
 }
 
+TEST_F(LedgerTest, Rule9NotInAFileWithAChecksum) {
+  EXPECT_FALSE(ledger_.ChecksumOf(1).has_value());
+  ledger_.Release({1, 0, 1 << 16});
+  ledger_.Release({1, 1 << 16, 1 << 16});  // large enough, and then there is a checksum
+  ledger_.SetChecksum({1, "sum", "function"});
+  for (uint64_t i = 2; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  EXPECT_FALSE(ledger_.HasWork());
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_EQ(Punches(), 0u);
+  ASSERT_EQ(ledger_.Sparse().size(), 1u);
+  EXPECT_EQ(ledger_.Sparse()[0].dead_bytes, uint64_t{8} << 16);
+  ASSERT_EQ(ledger_.Checksums().size(), 1u);
+  EXPECT_EQ(ledger_.Checksums()[0].checksum, "sum");
+  EXPECT_EQ(ledger_.ChecksumOf(1)->function, "function");
+  // It goes with the file.
+  for (uint64_t i = 8; i < 16; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  EXPECT_TRUE(ledger_.Checksums().empty());
+  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_TRUE(fs_.FileExists("/db/000001.ph").IsNotFound());
+  EXPECT_FALSE(ledger_.ChecksumOf(1).has_value());
+}
+
 TEST_F(LedgerTest, Rule9PartsOfPagesArePunchedWithTheirNeighbours) {
   FaultInjectionFileSystem fs;
   ASSERT_TRUE(fs.CreateDir("/db").ok());

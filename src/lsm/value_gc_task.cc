@@ -8,11 +8,12 @@ namespace compassdb {
 
 class LsmStore::ValueGcTask final : public CompactionTask {
  public:
-  ValueGcTask(LsmStore* store, const ValueGroup& group)
+  ValueGcTask(LsmStore* store, const ValueGroup& group, std::unordered_set<uint64_t> vacated)
       : store_(store),
         options_(store->current()),
         version_(store->version_),
         group_(group),
+        vacated_(std::move(vacated)),
         retain_above_(store->values_.OldestLateJob()),
         group_bits_(store->values_.GroupBits(options_->values)) {}
 
@@ -29,13 +30,15 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     report->input_level = report->output_level = input_level();
     report->reason = "values";
     const size_t last_path = options_->paths.empty() ? 0 : options_->paths.size() - 1;
-    JobFile file(store_->context_, options_.get(), 0, /*flush=*/false);
-    JobFile cold_file(store_->context_, options_.get(), last_path, /*flush=*/false);
+    JobFile file(store_->context_, options_.get(), 0, /*flush=*/false, report->job_id);
+    JobFile cold_file(store_->context_, options_.get(), last_path, /*flush=*/false,
+                      report->job_id);
     ValueGcJob job;
     job.group = group_;
     job.inputs = version_->values().RunsOf(group_);
     job.snapshots = snapshots;
     job.retain_above = retain_above_;
+    job.vacated = vacated_;
     if (options_->values.hot_cold) job.updates = version_->values().updates();
     job.group_bits = group_bits_;
     job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
@@ -52,8 +55,8 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     };
     ValueGcReport done;
     Status s = CollectValueGroup(job, edit, &done);
-    if (s.ok()) s = file.Finish();
-    if (s.ok()) s = cold_file.Finish();
+    if (s.ok()) s = file.Finish(edit);
+    if (s.ok()) s = cold_file.Finish(edit);
     if (!s.ok()) {
       file.Abandon();
       return s;
@@ -75,6 +78,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const std::shared_ptr<const StoreOptions> options_;
   const std::shared_ptr<const LsmVersion> version_;
   const ValueGroup group_;
+  const std::unordered_set<uint64_t> vacated_;  // files
   const SequenceNumber retain_above_;
   const uint32_t group_bits_;
 };
@@ -93,11 +97,27 @@ uint64_t LsmStore::ValueBound() const {
   return ValueLoad(version.Groups()).Bound(options->values);
 }
 
+std::unordered_set<uint64_t> LsmStore::ValueFilesToVacate() const {
+  const ValueVersion& version = *values_.version();
+  if (version.empty() || !current()->values.collect) return {};
+  std::vector<ExtentLedger::SparseFile> sparse = SparseFiles();
+  if (sparse.empty()) return {};
+  std::unordered_set<uint64_t> own;
+  for (const ValueRunRef& run : version.runs()) own.insert(run->meta().extent.file_number);
+  return ToVacate(std::move(sparse), own, version.total_bytes());
+}
+
 std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
   const uint64_t now = context_->clock->NowMicros() / 1000000;
-  const std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
-  if (!group) return nullptr;
-  auto task = std::make_unique<ValueGcTask>(this, *group);
+  std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
+  std::unordered_set<uint64_t> vacated;
+  if (!group) {
+    vacated = ValueFilesToVacate();
+    group = values_.GroupWithRunsIn(vacated);
+    if (!group) return nullptr;
+    values_.MarkBusy(*group);
+  }
+  auto task = std::make_unique<ValueGcTask>(this, *group, std::move(vacated));
   collecting_.emplace(task.get(), *group);
   return task;
 }

@@ -28,7 +28,10 @@ void Coalesce(std::map<uint64_t, uint64_t>* runs, uint64_t begin, uint64_t end) 
 }  // namespace
 
 ExtentLedger::ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_bytes)
-    : fs_(fs), files_cache_(files), min_punch_bytes_(min_punch_bytes) {}
+    : fs_(fs),
+      files_cache_(files),
+      min_punch_bytes_(min_punch_bytes),
+      delete_file_([fs](const std::string& path) { return fs->DeleteFile(path); }) {}
 
 void ExtentLedger::PinFile(uint64_t number) {
   MutexLock lock(&mu_);
@@ -56,6 +59,30 @@ void ExtentLedger::Add(const Extent& extent) {
   dead_files_.erase(extent.file_number);
 }
 
+void ExtentLedger::SetChecksum(const FileChecksum& checksum) {
+  MutexLock lock(&mu_);
+  files_[checksum.file_number].checksum = checksum;
+  punch_candidates_.erase(checksum.file_number);
+}
+
+std::optional<FileChecksum> ExtentLedger::ChecksumOf(uint64_t file_number) const {
+  MutexLock lock(&mu_);
+  const auto found = files_.find(file_number);
+  return found == files_.end() ? std::nullopt : found->second.checksum;
+}
+
+std::vector<FileChecksum> ExtentLedger::Checksums() const {
+  std::vector<FileChecksum> checksums;
+  MutexLock lock(&mu_);
+  for (const auto& [number, file] : files_) {
+    if (file.checksum && file.live_extents > 0) checksums.push_back(*file.checksum);
+  }
+  std::sort(checksums.begin(), checksums.end(), [](const FileChecksum& a, const FileChecksum& b) {
+    return a.file_number < b.file_number;
+  });
+  return checksums;
+}
+
 void ExtentLedger::Release(const Extent& extent) {
   if (extent.length == 0) return;
   MutexLock lock(&mu_);
@@ -70,7 +97,7 @@ void ExtentLedger::Release(const Extent& extent) {
 
 void ExtentLedger::AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) {
   Coalesce(&file->dead, begin, end);
-  if (file->live_extents == 0 || min_punch_bytes_ == 0) return;
+  if (file->live_extents == 0 || min_punch_bytes_ == 0 || file->checksum) return;
   const auto run = std::prev(file->dead.upper_bound(begin));
   if (run->second - run->first >= min_punch_bytes_) punch_candidates_.insert(number);
 }
@@ -180,7 +207,7 @@ Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
   for (uint64_t number : unlink) {
     files_cache_->Evict(number);
     std::string path = files_cache_->PathOf(number);
-    Status s = fs_->DeleteFile(path);
+    Status s = delete_file_(path);
     files_cache_->dirs()->Forget(number);
     if (s.ok() || IsMissing(s)) {
       if (unlinked != nullptr) unlinked->push_back({number, std::move(path)});

@@ -3,20 +3,24 @@
 //
 // A file is unlinked when its last extent is gone. Dead runs inside a file
 // that is still in use are punched out when they are large (rule 9): never in
-// a file with more than one hard link, never while deletions are disabled. What
-// cannot be punched is told (Sparse), so that the rest of its file is rewritten.
+// a file with more than one hard link, never while deletions are disabled, never in a file
+// with a checksum of its whole. What cannot be punched is told (Sparse), so that the rest of
+// its file is rewritten.
 //
 // Thread safety: all methods; holds its own lock and never calls out with it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "env/file_system.h"
+#include "manifest/file_checksum.h"
 #include "table/piece_meta.h"
 #include "util/mutex.h"
 
@@ -37,6 +41,17 @@ class ExtentLedger {
   void Add(const Extent& extent);
   // The last reader of an extent is gone and the manifest no longer names it.
   void Release(const Extent& extent);
+
+  // The file has this checksum, which its edit names, too: before its extents are added.
+  void SetChecksum(const FileChecksum& checksum);
+  std::optional<FileChecksum> ChecksumOf(uint64_t file_number) const;
+  // Of all files that hold extents in use, by number.
+  std::vector<FileChecksum> Checksums() const;
+
+  // How files are deleted, instead of FileSystem::DeleteFile. Before the first Purge.
+  void DeleteBy(std::function<Status(const std::string& path)> delete_file) {
+    delete_file_ = std::move(delete_file);
+  }
 
   // Counted: while > 0 nothing is unlinked or punched.
   void DisableDeletions();
@@ -78,6 +93,7 @@ class ExtentLedger {
     uint64_t live_extents = 0;
     uint64_t punched_bytes = 0;
     int pins = 0;
+    std::optional<FileChecksum> checksum;
     std::map<uint64_t, uint64_t> dead;  // offset -> end, coalesced, not yet punched
   };
   void AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) REQUIRES(mu_);
@@ -87,6 +103,7 @@ class ExtentLedger {
   FileSystem* const fs_;
   FileCache* const files_cache_;
   const uint64_t min_punch_bytes_;
+  std::function<Status(const std::string& path)> delete_file_;
   mutable Mutex mu_;
   int disabled_ GUARDED_BY(mu_) = 0;
   std::unordered_map<uint64_t, File> files_ GUARDED_BY(mu_);

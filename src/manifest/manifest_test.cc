@@ -18,6 +18,7 @@ VersionEdit FullEdit(uint64_t n) {
   e.max_column_family = 7;
   e.min_log_number = 3;
   e.synced_log = {9, 4711 + n};
+  e.file_checksums = {{21, std::string("\0\xfe", 2), "F"}, {22, "", ""}};
   e.column_family = 5;
   e.add_column_family = "family";
   e.comparator = "cmp";
@@ -60,6 +61,11 @@ TEST(VersionEditTest, RoundTrip) {
   EXPECT_EQ(e.added[0].tph.pieces[1].live_keys, 8u);
   EXPECT_EQ(e.added[0].tph.smallest.size(), 3u);
   EXPECT_EQ(e.history_low, std::string("low\0", 4));
+  ASSERT_EQ(e.file_checksums.size(), 2u);
+  EXPECT_EQ(e.file_checksums[0].file_number, 21u);
+  EXPECT_EQ(e.file_checksums[0].checksum, std::string("\0\xfe", 2));
+  EXPECT_EQ(e.file_checksums[0].function, "F");
+  EXPECT_EQ(e.file_checksums[1].checksum, "");
   EXPECT_TRUE(e.added[0].tph.hash_range);
   EXPECT_EQ(e.added[0].tph.search, (SearchRange{1u << 30, (2u << 30) - 1}));
   FullEdit(2).EncodeTo(&(bytes = ""));

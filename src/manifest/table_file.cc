@@ -30,10 +30,11 @@ uint32_t TrailerChecksum(uint64_t file_id, const Slice& description, const Slice
 }  // namespace
 
 Status TableFileWriter::Create(FileSystem* fs, const std::string& path, PieceBuildOptions options,
-                               std::unique_ptr<TableFileWriter>* out) {
+                               std::unique_ptr<TableFileWriter>* out,
+                               std::unique_ptr<rocksdb::FileChecksumGenerator> checksum) {
   std::unique_ptr<TableFileWriter> writer(new TableFileWriter());
   Status s = CompactionFileWriter::Create(fs, path, kNumber, RandomNumber(), FileOptions(),
-                                          &writer->file_);
+                                          &writer->file_, std::move(checksum));
   if (!s.ok()) return s;
   options.hasher = KeyHasher(RandomNumber());
   options.data_order = DataOrder::kKey;

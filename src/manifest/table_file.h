@@ -29,12 +29,15 @@ struct TableFileInfo {
 class TableFileWriter {
  public:
   static Status Create(FileSystem* fs, const std::string& path, PieceBuildOptions options,
-                       std::unique_ptr<TableFileWriter>* out);
+                       std::unique_ptr<TableFileWriter>* out,
+                       std::unique_ptr<rocksdb::FileChecksumGenerator> checksum = nullptr);
   Status Add(const Slice& internal_key, const Slice& value) { return piece_->Add(internal_key, value); }
   void AddRangeTombstone(const RangeTombstone& tombstone);
   // Of `info` everything but the table is the caller's. Synced, without the directory.
   Status Finish(uint64_t creation_time, TableFileInfo* info);
   uint64_t Bytes() const;  // so far; after Finish of the file
+  // Of the whole file, after Finish; null: there is none.
+  const rocksdb::FileChecksumGenerator* checksum() const { return file_->checksum(); }
 
  private:
   TableFileWriter() = default;

@@ -19,6 +19,7 @@ enum Tag : uint32_t {
   kMaxColumnFamily = 5,
   kMinLogNumber = 6,
   kSyncedLog = 7,
+  kFileChecksum = 8,
   kColumnFamily = 10,
   kAddColumnFamily = 11,
   kComparator = 12,
@@ -190,6 +191,11 @@ bool GetAdded(Slice* src, VersionEdit::Added* added) {
   return true;
 }
 
+bool GetFileChecksum(Slice* src, FileChecksum* checksum) {
+  return GetVarint64(src, &checksum->file_number) && GetString(src, &checksum->checksum) &&
+         GetString(src, &checksum->function);
+}
+
 bool GetSynced(Slice* src, VersionEdit::Synced* synced) {
   return GetVarint64(src, &synced->number) && GetVarint64(src, &synced->bytes);
 }
@@ -206,6 +212,11 @@ void VersionEdit::EncodeTo(std::string* dst) const {
   if (synced_log) {
     PutTagged(dst, kSyncedLog, synced_log->number);
     PutVarint64(dst, synced_log->bytes);
+  }
+  for (const FileChecksum& c : file_checksums) {
+    PutTagged(dst, kFileChecksum, c.file_number);
+    PutLengthPrefixedSlice(dst, c.checksum);
+    PutLengthPrefixedSlice(dst, c.function);
   }
   if (column_family != 0) PutTagged(dst, kColumnFamily, column_family);
   if (add_column_family) PutTagged(dst, kAddColumnFamily, *add_column_family);
@@ -275,6 +286,9 @@ Status VersionEdit::DecodeFrom(const Slice& source) {
       case kSyncedLog:
         if (!GetSynced(&src, &synced_log.emplace(Synced{}))) return bad("synced log");
         break;
+      case kFileChecksum:
+        if (!GetFileChecksum(&src, &file_checksums.emplace_back())) return bad("file checksum");
+        break;
       case kColumnFamily:
         if (!GetVarint32(&src, &column_family)) return bad("column family");
         break;
@@ -338,6 +352,10 @@ std::string VersionEdit::DebugString() const {
   if (log_number) r += " log " + std::to_string(*log_number);
   if (last_sequence) r += " sequence " + std::to_string(*last_sequence);
   if (next_number) r += " next " + std::to_string(*next_number);
+  for (const FileChecksum& c : file_checksums) {
+    r += "\n  file " + std::to_string(c.file_number) + " " + c.function + " " +
+         Slice(c.checksum).ToString(/*hex=*/true);
+  }
   for (const Deleted& d : deleted) {
     r += "\n  - L" + std::to_string(d.level) + " table " + std::to_string(d.tph_id);
   }

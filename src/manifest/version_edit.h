@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "manifest/file_checksum.h"
 #include "manifest/page_store_meta.h"
 #include "manifest/value_run_meta.h"
 #include "rocksdb/status.h"
@@ -32,6 +33,7 @@ struct VersionEdit {
     uint64_t bytes = 0;
   };
   std::optional<Synced> synced_log;
+  std::vector<FileChecksum> file_checksums;  // of files that are named here or were before
 
   // Of one column family.
   uint32_t column_family = 0;

@@ -68,8 +68,8 @@ void AddObjects(OptionTable<DBOptions>* t) {
   t->push_back(StructOnly<DBOptions>(
       "sst_file_manager", "object",
       [](const DBOptions& o) { return o.sst_file_manager != nullptr; }, kYes,
-      "of NewSstFileManager: tracks files, and refuses writes beyond the allowed space; files are "
-      "deleted at once, whatever its rate"));
+      "of NewSstFileManager: tracks files, refuses writes beyond the allowed space, and deletes "
+      "obsolete files at its rate"));
   t->push_back(StructOnly<DBOptions>(
       "info_log", "object", [](const DBOptions& o) { return o.info_log != nullptr; }, kYes,
       "default: LOG in the database's directory or db_log_dir"));
@@ -116,9 +116,9 @@ void AddObjects(OptionTable<DBOptions>* t) {
     return std::string(o.wal_filter == nullptr ? "nullptr" : o.wal_filter->Name());
   };
   t->push_back(wal_filter);
-  t->push_back(Object<DBOptions>(FIELD(file_checksum_gen_factory), kFixed, kNo,
-                                 "files are filled and punched piece by piece, so a checksum of "
-                                 "the whole does not hold; every block has its own"));
+  t->push_back(Object<DBOptions>(FIELD(file_checksum_gen_factory), kFixed, kYes,
+                                 "of new compaction files, in the manifest; such files are not "
+                                 "punched. Not with store=tableless"));
   t->push_back(StructOnly<DBOptions>(
       "compaction_service", "object",
       [](const DBOptions& o) { return o.compaction_service != nullptr; }, kNo,

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SstFileManager that NewSstFileManager gives: it knows the compaction files of the databases
-// that share it.
+// that share it, and deletes those that are obsolete, at a rate.
 //
 // Thread safety: all methods.
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <unordered_map>
 
+#include "options/trash_bin.h"
 #include "rocksdb/sst_file_manager.h"
 #include "util/mutex.h"
 
@@ -16,29 +18,40 @@ namespace compassdb {
 
 class FileSpace final : public rocksdb::SstFileManager {
  public:
-  FileSpace(int64_t delete_rate, double trash_ratio)
-      : delete_rate_(delete_rate), trash_ratio_(trash_ratio) {}
+  FileSpace(std::shared_ptr<rocksdb::Logger> log, int64_t delete_rate, double trash_ratio,
+            uint64_t chunk_bytes);
 
   // By the databases.
   void Track(const std::string& path, uint64_t bytes);
   void Untrack(const std::string& path);
   void UntrackDirectory(const std::string& dir);
+  // An obsolete file: put away, to be deleted when its turn comes, or deleted at once where no rate is
+  // set or too much waits already.
+  Status Delete(const std::shared_ptr<FileSystem>& fs, const std::string& path);
+  // One that was put away before.
+  Status DeleteTrash(const std::shared_ptr<FileSystem>& fs, const std::string& path);
 
   void SetMaxAllowedSpaceUsage(uint64_t bytes) override { max_space_ = bytes; }
   void SetCompactionBufferSize(uint64_t bytes) override { compaction_buffer_ = bytes; }
   bool IsMaxAllowedSpaceReached() override;
   // The compaction buffer counts as used.
   bool IsMaxAllowedSpaceReachedIncludingCompactions() override;
+  // With what waits to be deleted.
   uint64_t GetTotalSize() override;
   std::unordered_map<std::string, uint64_t> GetTrackedFiles() override;
   int64_t GetDeleteRateBytesPerSecond() override { return delete_rate_; }
-  void SetDeleteRateBytesPerSecond(int64_t rate) override { delete_rate_ = rate; }
+  void SetDeleteRateBytesPerSecond(int64_t rate) override;
   double GetMaxTrashDBRatio() override { return trash_ratio_; }
   void SetMaxTrashDBRatio(double ratio) override { trash_ratio_ = ratio; }
-  uint64_t GetTotalTrashSize() override { return 0; }
-  void SetStatisticsPtr(const std::shared_ptr<rocksdb::Statistics>&) override {}
+  uint64_t GetTotalTrashSize() override { return trash_.bytes(); }
+  void SetStatisticsPtr(const std::shared_ptr<rocksdb::Statistics>& statistics) override;
 
  private:
+  bool DeletesAtOnce();
+  Status DeleteAtOnce(FileSystem* fs, const std::string& path);
+  void Count(uint32_t ticker);
+
+  const std::shared_ptr<rocksdb::Logger> log_;  // may be null
   std::atomic<uint64_t> max_space_{0};
   std::atomic<uint64_t> compaction_buffer_{0};
   std::atomic<int64_t> delete_rate_;
@@ -46,6 +59,8 @@ class FileSpace final : public rocksdb::SstFileManager {
   Mutex mu_;
   std::unordered_map<std::string, uint64_t> files_ GUARDED_BY(mu_);
   uint64_t total_ GUARDED_BY(mu_) = 0;
+  std::shared_ptr<rocksdb::Statistics> statistics_ GUARDED_BY(mu_);
+  TrashBin trash_;  // last: its thread uses the others
 };
 
 }  // namespace compassdb

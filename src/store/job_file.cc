@@ -4,14 +4,18 @@
 #include <random>
 
 #include "base/file_names.h"
+#include "rocksdb/file_checksum.h"
 
 namespace compassdb {
 
-JobFile::JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush)
+JobFile::JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush,
+                 std::optional<int> value_job)
     : context_(context),
       dir_(options->paths.empty() ? context->files->dirs()->All().front()
                                   : options->paths[path].dir),
-      flush_(flush) {}
+      family_(options->column_family_name),
+      flush_(flush),
+      value_job_(value_job) {}
 
 JobFile::~JobFile() {
   if (writer_ != nullptr && !finished_) {
@@ -36,11 +40,18 @@ Status JobFile::Writer(CompactionFileWriter** writer) {
     path_ = PieceFileName(dir_, number);
     FileOptions options = context_->write_options;
     options.bytes_per_sync = context_->bytes_per_sync;
-    Status s =
-        CompactionFileWriter::Create(context_->fs, path_, number, id, options, &writer_);
+    std::unique_ptr<rocksdb::FileChecksumGenerator> checksum;
+    if (context_->checksums != nullptr) {
+      checksum = context_->checksums->CreateFileChecksumGenerator({path_, ""});
+    }
+    Status s = CompactionFileWriter::Create(context_->fs, path_, number, id, options, &writer_,
+                                            std::move(checksum));
     if (!s.ok()) {
       context_->ledger->UnpinFile(number);
       return s;
+    }
+    if (value_job_ && context_->value_file_started) {
+      context_->value_file_started({family_, path_, *value_job_, flush_});
     }
   }
   *writer = writer_.get();
@@ -55,11 +66,15 @@ void JobFile::Throttle() {
   throttled_ = offset;
 }
 
-Status JobFile::Finish() {
+Status JobFile::Finish(VersionEdit* edit) {
   if (writer_ == nullptr) return Status::OK();
   Status s = writer_->Finish();
   if (s.ok() && context_->files_ahead == nullptr) s = context_->fs->SyncDir(dir_);
-  if (s.ok()) finished_ = true;
+  if (!s.ok()) return s;
+  finished_ = true;
+  if (const rocksdb::FileChecksumGenerator* const sum = writer_->checksum(); sum != nullptr) {
+    edit->file_checksums.push_back({writer_->file_number(), sum->GetChecksum(), sum->Name()});
+  }
   return s;
 }
 

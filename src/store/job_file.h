@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "store/store.h"
@@ -16,7 +17,9 @@ namespace compassdb {
 class JobFile {
  public:
   // In the path of that place in the options' list.
-  JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush);
+  // `value_job`: the id of the job, if the file is of the value store.
+  JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush,
+          std::optional<int> value_job = std::nullopt);
   // Unfinished: the file is given back to the ledger, which deletes it.
   ~JobFile();
   JobFile(const JobFile&) = delete;
@@ -26,7 +29,8 @@ class JobFile {
   // Charges what was written since the last call to the rate limiter.
   void Throttle();
   // The data barrier: file synced and closed. The directory's entry was durable before, or is now.
-  Status Finish();
+  // The edit gets the file's checksum, if there is to be one.
+  Status Finish(VersionEdit* edit);
   // The finished file is given back after all, at the end of this.
   void Abandon() { finished_ = false; }
 
@@ -39,7 +43,9 @@ class JobFile {
  private:
   const StoreContext* const context_;
   const std::string dir_;
+  const std::string family_;
   const bool flush_;
+  const std::optional<int> value_job_;
   std::string path_;
   bool finished_ = false;
   uint64_t throttled_ = 0;

@@ -44,7 +44,19 @@
 #include "iter/value_resolver.h"
 #include "store/value_options.h"
 
+namespace rocksdb {
+class FileChecksumGenFactory;
+}  // namespace rocksdb
+
 namespace compassdb {
+
+// A file of the value store that a job begins.
+struct ValueFileStart {
+  const std::string& family;
+  const std::string& path;
+  int job_id;
+  bool flush;
+};
 
 // What all stores of one database share. Outlives them.
 struct StoreContext {
@@ -65,6 +77,8 @@ struct StoreContext {
   std::atomic<uint64_t>* pinned_value_runs = nullptr;  // ValueContext::pinned_runs
   // A file of pages that nobody needs any more; from any thread, under any lock.
   std::function<void(const std::string& path)> delete_later;
+  rocksdb::FileChecksumGenFactory* checksums = nullptr;  // of new compaction files; null: none
+  std::function<void(const ValueFileStart&)> value_file_started;  // without locks; may be null
   std::atomic<uint32_t> max_subcompactions{1};  // threads of one compaction
   std::atomic<uint64_t> bytes_per_sync{0};      // of compaction files
   // Charges background writes; may be null. Bytes, then true for flush priority.
@@ -215,6 +229,7 @@ class StoreView {
 
 // What a flush or compaction did, for listeners, statistics and LOG.
 struct JobReport {
+  int job_id = 0;  // given by whoever runs the job
   int input_level = 0;
   int output_level = 0;
   std::string reason;
@@ -240,7 +255,15 @@ struct JobReport {
   };
   std::vector<ValueFile> value_files;
   std::vector<TphMeta> outputs;
+  std::vector<FileChecksum> checksums;  // of the new files; empty: they have none
 
+  // Null: the file has none.
+  const FileChecksum* ChecksumOf(uint64_t file_number) const {
+    for (const FileChecksum& c : checksums) {
+      if (c.file_number == file_number) return &c;
+    }
+    return nullptr;
+  }
   // What a part of the job did.
   void Add(const JobReport& part) {
     bytes_read += part.bytes_read;

@@ -26,21 +26,27 @@ std::string EncodeHeader(uint64_t number, uint64_t id) {
 
 }  // namespace
 
-CompactionFileWriter::CompactionFileWriter(std::string path, uint64_t number, uint64_t id,
-                                           std::unique_ptr<WritableFile> file)
-    : path_(std::move(path)), file_number_(number), file_id_(id), file_(std::move(file)) {}
+CompactionFileWriter::CompactionFileWriter(
+    std::string path, uint64_t number, uint64_t id,
+    std::unique_ptr<rocksdb::FileChecksumGenerator> checksum, std::unique_ptr<WritableFile> file)
+    : path_(std::move(path)),
+      file_number_(number),
+      file_id_(id),
+      checksum_(std::move(checksum)),
+      file_(std::move(file)) {}
 
 CompactionFileWriter::~CompactionFileWriter() = default;
 
 Status CompactionFileWriter::Create(FileSystem* fs, const std::string& path, uint64_t file_number,
                                     uint64_t file_id, const FileOptions& options,
-                                    std::unique_ptr<CompactionFileWriter>* out) {
+                                    std::unique_ptr<CompactionFileWriter>* out,
+                                    std::unique_ptr<rocksdb::FileChecksumGenerator> checksum) {
   out->reset();
   std::unique_ptr<WritableFile> file;
   Status s = fs->NewWritableFile(path, options, &file);
   if (!s.ok()) return s;
   std::unique_ptr<CompactionFileWriter> writer(
-      new CompactionFileWriter(path, file_number, file_id, std::move(file)));
+      new CompactionFileWriter(path, file_number, file_id, std::move(checksum), std::move(file)));
   s = writer->Append(EncodeHeader(file_number, file_id));
   if (s.ok()) *out = std::move(writer);
   return s;
@@ -49,7 +55,9 @@ Status CompactionFileWriter::Create(FileSystem* fs, const std::string& path, uin
 Status CompactionFileWriter::Append(const Slice& data) {
   if (file_ == nullptr) return Status::InvalidArgument(path_, "compaction file is finished");
   Status s = file_->Append(data);
-  if (s.ok()) offset_ += data.size();
+  if (!s.ok()) return s;
+  offset_ += data.size();
+  if (checksum_ != nullptr) checksum_->Update(data.data(), data.size());
   return s;
 }
 
@@ -59,6 +67,7 @@ Status CompactionFileWriter::Finish() {
   if (s.ok()) s = file_->Sync();
   Status closed = file_->Close();
   file_.reset();
+  if (checksum_ != nullptr) checksum_->Finalize();
   return s.ok() ? closed : s;
 }
 

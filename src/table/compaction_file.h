@@ -8,6 +8,7 @@
 #include <string>
 
 #include "env/file_system.h"
+#include "rocksdb/file_checksum.h"
 #include "rocksdb/slice.h"
 
 namespace compassdb {
@@ -16,10 +17,11 @@ namespace compassdb {
 class CompactionFileWriter {
  public:
   // Creates the file and writes its header. `file_id` is random and goes into
-  // the checksum of every block.
+  // the checksum of every block. `checksum`: of the whole file; null for none.
   static Status Create(FileSystem* fs, const std::string& path, uint64_t file_number,
                        uint64_t file_id, const FileOptions& options,
-                       std::unique_ptr<CompactionFileWriter>* out);
+                       std::unique_ptr<CompactionFileWriter>* out,
+                       std::unique_ptr<rocksdb::FileChecksumGenerator> checksum = nullptr);
   ~CompactionFileWriter();
   Status Append(const Slice& data);
   uint64_t offset() const { return offset_; }
@@ -28,14 +30,18 @@ class CompactionFileWriter {
   const std::string& path() const { return path_; }
   // The job's one data barrier: flush, sync, close.
   Status Finish();
+  // Of all that was appended. After Finish; null: there is none.
+  const rocksdb::FileChecksumGenerator* checksum() const { return checksum_.get(); }
 
  private:
   CompactionFileWriter(std::string path, uint64_t number, uint64_t id,
+                       std::unique_ptr<rocksdb::FileChecksumGenerator> checksum,
                        std::unique_ptr<WritableFile> file);
   const std::string path_;
   const uint64_t file_number_;
   const uint64_t file_id_;
   uint64_t offset_ = 0;
+  const std::unique_ptr<rocksdb::FileChecksumGenerator> checksum_;
   std::unique_ptr<WritableFile> file_;
 };
 

@@ -25,7 +25,7 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
       if (s.ok()) s = run.Add(entry);
     }
   }
-  if (s.ok()) s = file.Finish();
+  if (s.ok()) s = file.Finish(edit);
   if (!s.ok()) {
     file.Abandon();
     return s;

@@ -316,7 +316,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
   }
   edit->folded_sequence = newest_;
   report->records_out = journal.count();
-  return s.ok() ? file->Finish() : s;
+  return s.ok() ? file->Finish(edit) : s;
 }
 
 }  // namespace compassdb

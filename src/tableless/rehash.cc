@@ -368,7 +368,7 @@ Status RehashTask::Conclude(const std::vector<SequenceNumber>& snapshots, Sectio
     s = store_->FlushKeys(rehash->keys(), snapshots, edit, report);
   }
   if (s.ok() && run.count() > 0) {
-    s = file->Finish();
+    s = file->Finish(edit);
     run.Finish(meta.overflow_from, &edit->added_page_runs.emplace_back());
     if (s.ok()) store_->PinUntilInstalled(file->number());
   } else {

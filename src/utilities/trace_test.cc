@@ -32,7 +32,7 @@ TEST(Trace, FilesGiveBackTheirRecords) {
     EXPECT_EQ(record, first);
     ASSERT_TRUE(reader->Read(&record).ok());
     EXPECT_EQ(record, second);
-    EXPECT_TRUE(reader->Read(&record).IsIncomplete());
+    EXPECT_TRUE(reader->Read(&record).IsCorruption());  // within a record
     ASSERT_TRUE(reader->Reset().ok());
   }
   ASSERT_TRUE(reader->Close().ok());

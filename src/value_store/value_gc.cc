@@ -160,7 +160,8 @@ class Collection {
     return {*first, *std::prev(end)};
   }
 
-  // With hot and cold apart, runs stay that would cost more to copy than they are worth.
+  // With hot and cold apart, runs stay that would cost more to copy than they are worth; where files are
+  // vacated, those in other files.
   void ChooseStaying() {
     uint64_t bytes = 0;
     std::vector<size_t> order;
@@ -171,8 +172,10 @@ class Collection {
       }
       bytes += input.live_bytes + input.dead_bytes;
       // Runs of wider groups are divided.
-      input.stays = job_.updates != nullptr && !input.values.empty() &&
-                    job_.inputs[i]->meta().group.bits == job_.group_bits;
+      const ValueRunMeta& meta = job_.inputs[i]->meta();
+      input.stays = (job_.updates != nullptr || !job_.vacated.empty()) && !input.values.empty() &&
+                    meta.group.bits == job_.group_bits &&
+                    job_.vacated.count(meta.extent.file_number) == 0;
       if (input.stays) order.push_back(i);
     }
     const auto worth = [this](size_t i) {
@@ -182,7 +185,7 @@ class Collection {
     const double overhead = kOverheadShare * static_cast<double>(bytes);
     double dead = 0, live = 0, best = 0;
     size_t taken = 0;
-    for (size_t n = 0; n < order.size(); ++n) {
+    for (size_t n = 0; job_.vacated.empty() && n < order.size(); ++n) {
       dead += static_cast<double>(inputs_[order[n]].dead_bytes);
       live += static_cast<double>(inputs_[order[n]].live_bytes);
       if (dead > best * (live + overhead)) {

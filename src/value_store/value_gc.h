@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <unordered_set>
 #include <vector>
 
 #include "manifest/version_edit.h"
@@ -23,6 +24,8 @@ struct ValueGcJob {
   std::vector<SequenceNumber> snapshots;  // ascending
   SequenceNumber retain_above = kMaxSequenceNumber;
   const UpdateCounts* updates = nullptr;  // not null: hot and cold values apart
+  // Files that are to be given up: not empty, other runs stay as they are.
+  std::unordered_set<uint64_t> vacated;
   uint32_t group_bits = 0;  // of the output
   // Where the output goes; cold values may go to another path.
   std::function<Status(CompactionFileWriter**)> file;

@@ -133,6 +133,28 @@ bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_by
   return Choose(std::move(groups), options, now_seconds, &random).has_value();
 }
 
+std::optional<ValueGroup> ValueStore::GroupWithRunsIn(
+    const std::unordered_set<uint64_t>& files) const {
+  if (files.empty()) return std::nullopt;
+  std::vector<ValueGroup> free;
+  for (const ValueRunRef& run : version_->runs()) {
+    const ValueGroup& group = run->meta().group;
+    const bool busy = std::any_of(busy_.begin(), busy_.end(),
+                                  [&](const ValueGroup& b) { return b.Overlaps(group); });
+    if (!busy && files.count(run->meta().extent.file_number) != 0) free.push_back(group);
+  }
+  if (free.empty()) return std::nullopt;
+  // As they are collected: a narrow group may be part of a wider one.
+  for (const ValueVersion::Group& g : version_->Groups()) {
+    const bool busy = std::any_of(busy_.begin(), busy_.end(),
+                                  [&](const ValueGroup& b) { return b.Overlaps(g.group); });
+    const bool wanted = std::any_of(free.begin(), free.end(),
+                                    [&](const ValueGroup& f) { return f.Overlaps(g.group); });
+    if (wanted && !busy) return g.group;
+  }
+  return std::nullopt;
+}
+
 void ValueStore::Release(const ValueGroup& group) {
   const auto it = std::find(busy_.begin(), busy_.end(), group);
   if (it != busy_.end()) busy_.erase(it);

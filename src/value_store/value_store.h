@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "manifest/version_edit.h"
@@ -44,6 +45,9 @@ class ValueStore {
   // [mutex] What is to be collected, marked busy until Release; none if nothing is.
   std::optional<ValueGroup> PickGroup(const ValueOptions& options, uint64_t now_seconds);
   bool NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const;
+  // One that is not busy and has a run in one of the files; none if none has.
+  std::optional<ValueGroup> GroupWithRunsIn(const std::unordered_set<uint64_t>& files) const;
+  void MarkBusy(const ValueGroup& group) { busy_.push_back(group); }
   void Release(const ValueGroup& group);
   // The bound would be passed, and a collection runs or is needed.
   // Until that flush is written, collections make room for it.

@@ -76,6 +76,10 @@ Status CrashRun::OpenWithMode(rocksdb::WALRecoveryMode mode) {
   options.wal_recovery_mode = mode;
   if (options_.seed % 2 == 1) options.db_paths = {{kPath, 32 << 10}, {kSecondPath, UINT64_MAX}};
   if (options_.seed % 3 == 1) options.wal_dir = kLogPath;
+  // Pages that are written in place have none.
+  if (options_.seed % 4 == 1 && options_.layout != "tableless") {
+    options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
+  }
   // Not there yet, or a dead disk: the names do not matter then.
   std::vector<std::string> names;
   rocksdb::DB::ListColumnFamilies(options, kPath, &names).PermitUncheckedError();
@@ -299,6 +303,11 @@ std::optional<std::string> CrashRun::Verify(const Cut& cut) {
   std::vector<Entries> families;
   std::optional<std::string> wrong = CheckFamilies();
   if (!wrong) wrong = ReadAll(&families);
+  if (!wrong && db_->GetDBOptions().file_checksum_gen_factory != nullptr) {
+    if (Status s = db_->VerifyFileChecksums(rocksdb::ReadOptions()); !s.ok()) {
+      wrong = "checksums of files: " + s.ToString();
+    }
+  }
   if (!wrong) wrong = history_.Recover(families);
   // What was found must stay, whatever happens next: its own close is clean or
   // another cut.

@@ -26,7 +26,7 @@ int RunScenarios(const std::string& directory, const std::string& wanted) {
                               ControlScenarios(), BatchIndexScenarios(), TransactionScenarios(),
                               EntityScenarios(), LogScenarios(), TimestampScenarios(),
                               WalkScenarios(), PathScenarios(), FilterScenarios(),
-                              EnvScenarios()}) {
+                              EnvScenarios(), TraceScenarios(), FileChecksumScenarios()}) {
     for (const Scenario& scenario : group) {
       if (wanted == "list") {
         printf("%s\n", scenario.name);

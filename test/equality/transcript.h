@@ -61,5 +61,7 @@ std::vector<Scenario> LogScenarios();
 std::vector<Scenario> PathScenarios();
 std::vector<Scenario> FilterScenarios();
 std::vector<Scenario> EnvScenarios();
+std::vector<Scenario> TraceScenarios();
+std::vector<Scenario> FileChecksumScenarios();
 
 }  // namespace compassdb_test

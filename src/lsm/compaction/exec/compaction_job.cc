@@ -60,6 +60,8 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
     edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
     edit->added_values.insert(edit->added_values.end(), done.added_values.begin(),
                               done.added_values.end());
+    edit->file_checksums.insert(edit->file_checksums.end(), done.file_checksums.begin(),
+                                done.file_checksums.end());
     ReportValueFile(worker->value_file(), done, report);
     report->Add(worker->report());
     report->bytes_written += worker->bytes_written();

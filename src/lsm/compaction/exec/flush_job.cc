@@ -88,7 +88,7 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
   s = WriteOnePieceTable(*context_, *options_, piece, hashes, tombstones, kUpperFingerprints,
                          &file_, &meta);
   if (s.ok()) s = values_.Finish(edit);
-  if (s.ok()) s = file_.Finish();
+  if (s.ok()) s = file_.Finish(edit);
   if (!s.ok()) {
     values_.Abandon();
     return s;

@@ -13,12 +13,12 @@ class FlushJob {
  public:
   // `version`: what is in tables already.
   FlushJob(const StoreContext* context, const StoreOptions* options, const LsmVersion* version,
-           uint32_t group_bits)
+           uint32_t group_bits, int job_id)
       : context_(context),
         options_(options),
         file_(context, options, /*path=*/0, /*flush=*/true),
         values_(context, options,
-                {.flush = true, .group_bits = group_bits, .fresh_from = 0, .version = version}) {}
+                {.job_id = job_id, .flush = true, .group_bits = group_bits, .fresh_from = 0, .version = version}) {}
   Status Run(const FlushRequest& request, VersionEdit* edit, JobReport* report);
 
  private:

@@ -77,6 +77,7 @@ ValueSeparator::Options RegionMerge::SeparatorOptions() const {
   ValueSeparator::Options options;
   options.level = in_.output_level;
   options.path = in_.path;
+  options.job_id = in_.job_id;
   options.group_bits = in_.group_bits;
   options.version = in_.version.get();
   for (const auto& m : in_.memtables) {
@@ -90,7 +91,7 @@ ValueSeparator::Options RegionMerge::SeparatorOptions() const {
 
 Status RegionMerge::Finish() {
   Status s = values_.Finish(&edit_);
-  return s.ok() ? file_.Finish() : s;
+  return s.ok() ? file_.Finish(&edit_) : s;
 }
 
 Status RegionMerge::Add(const CompactionIterator& record, PieceBuilder* builder) {

@@ -42,6 +42,7 @@ struct CompactionJobInput {
   bool whole = false;  // bases are rewritten whole, whatever GC would choose
   bool manual = false;
   bool full = false;  // every table of the family takes part
+  int job_id = 0;     // for listeners
   uint32_t group_bits = 0;  // of new runs of the value store
   uint32_t threads = 1;  // at least; with memtables, FlushRequest's
   std::function<bool(double, uint64_t)> hurry;  // FlushRequest's; may be null

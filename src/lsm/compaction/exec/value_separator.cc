@@ -28,7 +28,7 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
       job_(std::move(job)),
       separates_(options->values.enabled && job_.level >= options->values.starting_level),
       tells_(job_.version != nullptr && !job_.version->values().empty()),
-      file_(context, options, job_.path, job_.flush),
+      file_(context, options, job_.path, job_.flush, job_.job_id),
       updates_(separates_ && options->values.hot_cold && job_.version != nullptr
                    ? job_.version->values().updates()
                    : nullptr),
@@ -93,7 +93,7 @@ void ValueSeparator::Dropped(const Slice& user_key, const Slice& stored, bool su
 
 Status ValueSeparator::Finish(VersionEdit* edit) {
   Status s = writer_.Finish();
-  if (s.ok()) s = file_.Finish();
+  if (s.ok()) s = file_.Finish(edit);
   if (!s.ok()) return s;
   edit->added_values.insert(edit->added_values.end(), writer_.runs().begin(), writer_.runs().end());
   return s;

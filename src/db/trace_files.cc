@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of traces. A record is 8 bytes of time, a byte of type, 4 bytes of length and then as many
 // bytes (little-endian); a writer takes records as they are, a reader gives one at a time.
+#include <algorithm>
+
 #include "rocksdb/block_cache_trace_writer.h"
 #include "rocksdb/trace_reader_writer.h"
 #include "util/coding.h"
@@ -41,9 +43,16 @@ class FileTraceReader final : public TraceReader {
   Status Read(std::string* data) override {
     if (file_ == nullptr) return Status::InvalidArgument("the trace is closed");
     data->clear();
+    const uint64_t begin = offset_;
     Status s = Append(kHeaderBytes, data);
-    if (!s.ok()) return s;
-    return Append(compassdb::DecodeFixed32(data->data() + 9), data);
+    if (s.ok() && data->empty()) return Status::Incomplete("the trace ends here");
+    if (s.ok() && data->size() == kHeaderBytes) {
+      const size_t length = compassdb::DecodeFixed32(data->data() + 9);
+      s = Append(length, data);
+      if (s.ok() && data->size() == kHeaderBytes + length) return s;
+    }
+    offset_ = begin;
+    return s.ok() ? Status::Corruption("the trace ends within a record") : s;
   }
   Status Close() override {
     file_.reset();
@@ -55,15 +64,20 @@ class FileTraceReader final : public TraceReader {
   }
 
  private:
+  // Less than that at the end. In parts: a damaged length must not take all memory.
   Status Append(size_t n, std::string* data) {
-    std::string buffer(n, '\0');
-    Slice got;
-    Status s = n == 0 ? Status::OK() : file_->Read(offset_, n, &got, buffer.data());
-    if (!s.ok()) return s;
-    if (got.size() < n) return Status::Incomplete("the trace ends here");
-    data->append(got.data(), got.size());
-    offset_ += n;
-    return s;
+    std::string buffer(std::min<size_t>(n, 1 << 20), '\0');
+    while (n > 0) {
+      const size_t part = std::min(n, buffer.size());
+      Slice got;
+      Status s = file_->Read(offset_, part, &got, buffer.data());
+      if (!s.ok()) return s;
+      data->append(got.data(), got.size());
+      offset_ += got.size();
+      n -= got.size();
+      if (got.size() < part) break;
+    }
+    return Status::OK();
   }
 
   std::unique_ptr<RandomAccessFile> file_;

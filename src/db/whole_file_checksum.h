@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "env/file_system.h"
+#include "manifest/file_checksum.h"
+
+namespace rocksdb {
+class FileChecksumGenFactory;
+}  // namespace rocksdb
+
+namespace compassdb {
+
+// Of all bytes of the file, by the function of that name (empty: the factory's own choice), read in
+// steps of `readahead` bytes (0: a usual number). InvalidArgument if the factory has no such function.
+Status ComputeFileChecksum(FileSystem* fs, const std::string& path,
+                           rocksdb::FileChecksumGenFactory* factory, const std::string& function,
+                           size_t readahead, FileChecksum* out);
+
+}  // namespace compassdb
