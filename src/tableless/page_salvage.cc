@@ -231,7 +231,7 @@ Status PageSalvage::Rebuild(VersionEdit* edit) {
   if (s.ok() && keys_ != nullptr) s = calls_.flush_keys(std::move(keys_));
   for (const PageRunMeta& meta : pages_.added_page_runs) edit->deleted_page_runs.push_back(meta.run_id);
   if (s.ok() && overflow.count() > 0) {
-    s = file.Finish();
+    s = file.Finish(edit);
     overflow.Finish(run_id, &edit->added_page_runs.emplace_back());
   }
   return s;
