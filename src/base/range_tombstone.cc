@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/user_timestamp.h"
 #include "util/heap_bytes.h"
 
 namespace compassdb {
@@ -15,10 +16,26 @@ namespace {
 struct Boundary {
   const std::string* key;
   bool opens;
-  SequenceNumber sequence;
+  Covering tombstone;
+};
+
+// The newest first.
+struct NewestFirst {
+  bool operator()(const Covering& a, const Covering& b) const {
+    return a.sequence != b.sequence ? a.sequence > b.sequence
+                                    : a.timestamp.compare(b.timestamp) > 0;
+  }
 };
 
 }  // namespace
+
+RangeTombstone FromStoredBounds(const Slice& start, const Slice& end, SequenceNumber sequence,
+                                size_t timestamp_size) {
+  if (timestamp_size == 0) return {start.ToString(), end.ToString(), sequence};
+  return {BeforeAllTimes(StripTimestamp(start, timestamp_size), timestamp_size),
+          BeforeAllTimes(StripTimestamp(end, timestamp_size), timestamp_size), sequence,
+          TimestampOf(start, timestamp_size).ToString()};
+}
 
 bool ClipTombstone(const Comparator* cmp, const std::optional<std::string>& lower,
                    const std::optional<std::string>& upper, RangeTombstone* t) {
@@ -34,34 +51,38 @@ RangeTombstoneList::RangeTombstoneList(const std::vector<RangeTombstone>& tombst
   boundaries.reserve(tombstones.size() * 2);
   for (const RangeTombstone& t : tombstones) {
     if (comparator->Compare(t.start, t.end) >= 0) continue;
-    boundaries.push_back({&t.start, true, t.sequence});
-    boundaries.push_back({&t.end, false, t.sequence});
+    boundaries.push_back({&t.start, true, {t.sequence, t.timestamp}});
+    boundaries.push_back({&t.end, false, {t.sequence, t.timestamp}});
   }
   std::sort(boundaries.begin(), boundaries.end(), [&](const Boundary& a, const Boundary& b) {
     return comparator->Compare(*a.key, *b.key) < 0;
   });
 
-  std::multiset<SequenceNumber, std::greater<>> open;
+  std::multiset<Covering, NewestFirst> open;
   for (size_t i = 0; i < boundaries.size();) {
     const std::string& key = *boundaries[i].key;
     if (!open.empty()) fragments_.back().end = key;
     // Closings may stand before openings of the same sequence at one key: add first.
     size_t end = i;
     for (; end < boundaries.size() && comparator->Compare(*boundaries[end].key, key) == 0; ++end) {
-      if (boundaries[end].opens) open.insert(boundaries[end].sequence);
+      if (boundaries[end].opens) open.insert(boundaries[end].tombstone);
     }
     for (size_t j = i; j < end; ++j) {
-      if (!boundaries[j].opens) open.erase(open.find(boundaries[j].sequence));
+      if (!boundaries[j].opens) open.erase(open.find(boundaries[j].tombstone));
     }
     i = end;
     if (open.empty()) continue;
     Fragment fragment;
     fragment.start = key;
-    fragment.sequences.assign(open.begin(), open.end());
-    auto& seqs = fragment.sequences;
-    seqs.erase(std::unique(seqs.begin(), seqs.end()), seqs.end());
+    for (const Covering* last = nullptr; const Covering& t : open) {
+      if (last != nullptr && !NewestFirst()(*last, t)) continue;
+      last = &t;
+      fragment.sequences.push_back(t.sequence);
+      if (!t.timestamp.empty()) fragment.timestamps.push_back(t.timestamp.ToString());
+    }
     // A boundary that changes nothing (a duplicate's end) does not cut.
-    if (!fragments_.empty() && fragments_.back().sequences == seqs &&
+    if (!fragments_.empty() && fragments_.back().sequences == fragment.sequences &&
+        fragments_.back().timestamps == fragment.timestamps &&
         comparator->Compare(fragments_.back().end, key) == 0) {
       continue;
     }
@@ -78,8 +99,16 @@ SequenceNumber RangeTombstoneList::MaxCovering(const Slice& user_key, SequenceNu
   if (it == fragments_.begin()) return 0;
   --it;
   if (comparator_->Compare(user_key, it->end) >= 0) return 0;
-  const auto seq = std::lower_bound(it->sequences.begin(), it->sequences.end(), snapshot,
-                                    std::greater<>());
+  auto seq = std::lower_bound(it->sequences.begin(), it->sequences.end(), snapshot,
+                              std::greater<>());
+  if (!it->timestamps.empty()) {
+    const Slice time = TimestampOf(user_key, comparator_->timestamp_size());
+    while (seq != it->sequences.end() &&
+           comparator_->CompareTimestamp(
+               it->timestamps[static_cast<size_t>(seq - it->sequences.begin())], time) < 0) {
+      ++seq;
+    }
+  }
   if (seq == it->sequences.end()) return 0;
   if (end != nullptr) *end = it->end;
   return *seq;
@@ -105,7 +134,8 @@ bool RangeTombstoneList::Overlaps(const Slice* begin, const Slice* end) const {
 size_t RangeTombstoneList::MemoryBytes() const {
   size_t bytes = HeapBytes(fragments_);
   for (const Fragment& f : fragments_) {
-    bytes += HeapBytes(f.start) + HeapBytes(f.end) + HeapBytes(f.sequences);
+    bytes += HeapBytes(f.start) + HeapBytes(f.end) + HeapBytes(f.sequences) + HeapBytes(f.timestamps);
+    for (const std::string& t : f.timestamps) bytes += HeapBytes(t);
   }
   return bytes;
 }

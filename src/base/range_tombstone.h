@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Range tombstones: [start, end) of user keys deleted at a sequence.
+//
+// With user-defined timestamps a tombstone deletes the versions up to its time that were written before it.
+// Its bounds then stand before all versions of their keys, so that they compare with stored keys as they are.
 #pragma once
 
 #include <memory>
@@ -15,6 +18,26 @@ struct RangeTombstone {
   std::string start;  // inclusive user key
   std::string end;    // exclusive user key
   SequenceNumber sequence = 0;
+  std::string timestamp = {};  // empty without user-defined timestamps
+
+  // As batches, memtables and pieces store the bounds: with the time behind the key.
+  std::string StoredStart() const { return Stored(start); }
+  std::string StoredEnd() const { return Stored(end); }
+
+ private:
+  std::string Stored(const std::string& bound) const {
+    return bound.substr(0, bound.size() - timestamp.size()) + timestamp;
+  }
+};
+
+// Of stored bounds, which are at least as long as a timestamp.
+RangeTombstone FromStoredBounds(const Slice& start, const Slice& end, SequenceNumber sequence,
+                                size_t timestamp_size);
+
+// A tombstone among those that cover a key.
+struct Covering {
+  SequenceNumber sequence = 0;
+  Slice timestamp;  // empty without user-defined timestamps
 };
 
 // Clips t to [lower, upper), where a missing bound is open; false if nothing is left.
@@ -30,7 +53,8 @@ class RangeTombstoneList {
   RangeTombstoneList(const std::vector<RangeTombstone>& tombstones, const Comparator* comparator);
 
   bool empty() const { return fragments_.empty(); }
-  // The highest sequence <= snapshot of a tombstone that covers user_key; 0 if none.
+  // The highest sequence <= snapshot of a tombstone that covers user_key, whose time is not below the
+  // key's; 0 if none.
   SequenceNumber MaxCoveringSequence(const Slice& user_key, SequenceNumber snapshot) const;
   // As above, and the end of the covering fragment (points into this list).
   SequenceNumber MaxCovering(const Slice& user_key, SequenceNumber snapshot, Slice* end) const;
@@ -40,6 +64,7 @@ class RangeTombstoneList {
   struct Fragment {
     std::string start, end;
     std::vector<SequenceNumber> sequences;  // descending
+    std::vector<std::string> timestamps;    // of these; empty without user-defined timestamps
   };
   const std::vector<Fragment>& fragments() const { return fragments_; }
   size_t MemoryBytes() const;

@@ -62,15 +62,25 @@ class TimedRange {
   const rocksdb::Slice* end_ = nullptr;
 };
 
-// Whether two user keys are one key, at whatever times.
+// Of stored keys, at whatever times.
+inline int CompareKeys(const rocksdb::Comparator* comparator, const rocksdb::Slice& a,
+                       const rocksdb::Slice& b) {
+  return comparator->timestamp_size() == 0 ? comparator->Compare(a, b)
+                                           : comparator->CompareWithoutTimestamp(a, b);
+}
 inline bool IsSameKey(const rocksdb::Comparator* comparator, const rocksdb::Slice& a,
                       const rocksdb::Slice& b) {
-  return comparator->timestamp_size() == 0 ? comparator->Compare(a, b) == 0
-                                           : comparator->CompareWithoutTimestamp(a, b) == 0;
+  return CompareKeys(comparator, a, b) == 0;
+}
+
+// Where all versions of a stored key begin, as a bound between tables.
+inline std::string StartOfKey(const rocksdb::Comparator* comparator, const rocksdb::Slice& user_key) {
+  const size_t size = comparator->timestamp_size();
+  return BeforeAllTimes(StripTimestamp(user_key, size), size);
 }
 
 // Below this time a family keeps one version of each key (full_history_ts_low). Empty: it keeps all.
-// Thread safe.
+// Above the time to trim to, if there is one, compactions keep nothing (OpenAndTrimHistory). Thread safe.
 class HistoryLow {
  public:
   std::string Get() const {
@@ -81,10 +91,19 @@ class HistoryLow {
     MutexLock lock(&mu_);
     low_ = std::move(low);
   }
+  std::string TrimmedTo() const {
+    MutexLock lock(&mu_);
+    return trim_;
+  }
+  void TrimTo(std::string time) {
+    MutexLock lock(&mu_);
+    trim_ = std::move(time);
+  }
 
  private:
   mutable Mutex mu_;  // a leaf lock
   std::string low_ GUARDED_BY(mu_);
+  std::string trim_ GUARDED_BY(mu_);  // empty: none
 };
 
 }  // namespace compassdb

@@ -189,8 +189,7 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType tag, ValueType
   size_t ts_size = batch->default_cf_ts_sz_;
   if (column_family != nullptr) {
     ts_size = ColumnFamilyTimestampSize(column_family);
-    if (id == 0 && ts_size != 0 && batch->default_cf_ts_sz_ != 0 &&
-        ts_size != batch->default_cf_ts_sz_) {
+    if (id == 0 && ts_size != batch->default_cf_ts_sz_) {
       return Status::InvalidArgument("Default cf timestamp size mismatch");
     }
   }
@@ -290,6 +289,14 @@ Status WriteBatchInternal::MarkEndPrepare(WriteBatch* batch, const Slice& xid,
 }
 Status WriteBatchInternal::MarkCommit(WriteBatch* batch, const Slice& xid) {
   batch->rep_.push_back(static_cast<char>(kTypeCommitXID));
+  PutLengthPrefixedSlice(&batch->rep_, xid);
+  AddFlags(batch, kBatchHasCommit);
+  return Status::OK();
+}
+Status WriteBatchInternal::MarkCommitWithTimestamp(WriteBatch* batch, const Slice& xid,
+                                                   const Slice& timestamp) {
+  batch->rep_.push_back(static_cast<char>(kTagCommitXIDAndTimestamp));
+  PutLengthPrefixedSlice(&batch->rep_, timestamp);
   PutLengthPrefixedSlice(&batch->rep_, xid);
   AddFlags(batch, kBatchHasCommit);
   return Status::OK();

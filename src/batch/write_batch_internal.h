@@ -92,6 +92,8 @@ class WriteBatchInternal {
   static Status MarkEndPrepare(WriteBatch* batch, const Slice& xid,
                                bool write_after_commit = true, bool unprepared_batch = false);
   static Status MarkCommit(WriteBatch* batch, const Slice& xid);
+  // `timestamp` is that of all keys in families that have them.
+  static Status MarkCommitWithTimestamp(WriteBatch* batch, const Slice& xid, const Slice& timestamp);
   static Status MarkRollback(WriteBatch* batch, const Slice& xid);
 
  private:

@@ -27,6 +27,13 @@ Status SstFileReader::Open(const std::string& file_path) {
 Iterator* SstFileReader::NewIterator(const ReadOptions& read) {
   if (rep_->file == nullptr) return NewErrorIterator(Status::InvalidArgument("File is not opened"));
   const Options& options = rep_->options;
+  const size_t timestamp_size = options.comparator->timestamp_size();
+  const auto fits = [timestamp_size](const Slice* timestamp) {
+    return (timestamp == nullptr ? 0 : timestamp->size()) == timestamp_size;
+  };
+  if (!fits(read.timestamp) || (read.iter_start_ts != nullptr && !fits(read.iter_start_ts))) {
+    return NewErrorIterator(Status::InvalidArgument("Timestamp sizes mismatch", rep_->file->path()));
+  }
   compassdb::DBIterSource source(options.comparator);
   compassdb::BlockReadOptions block;
   block.verify_checksums = read.verify_checksums;
@@ -35,6 +42,8 @@ Iterator* SstFileReader::NewIterator(const ReadOptions& read) {
   if (read.snapshot != nullptr) source.snapshot = read.snapshot->GetSequenceNumber();
   compassdb::DBIterOptions iter;
   iter.comparator = options.comparator;
+  if (read.timestamp != nullptr) iter.timestamp = read.timestamp->ToString();
+  if (read.iter_start_ts != nullptr) iter.start_timestamp = read.iter_start_ts->ToString();
   iter.merge.op = options.merge_operator.get();
   iter.lower_bound = read.iterate_lower_bound;
   iter.upper_bound = read.iterate_upper_bound;

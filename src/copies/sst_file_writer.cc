@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/sst_file_writer.h"
 
+#include "base/user_timestamp.h"
 #include "db/column_family.h"
 #include "db/db_config.h"
 #include "env/env_adapter.h"
@@ -9,18 +10,24 @@
 
 namespace rocksdb {
 
-using compassdb::RangeTombstone;
 using compassdb::TableFileWriter;
 
 struct SstFileWriter::Rep {
   Rep(const Options& o, const Comparator* c, ColumnFamilyHandle* f)
       : options(o), comparator(c), family(f), fs(compassdb::FileSystemOfEnv(o.env)) {}
 
-  Status Add(const Slice& user_key, compassdb::ValueType type, const Slice& value) {
+  Status Check(const Slice& timestamp) const {
     if (writer == nullptr) return Status::InvalidArgument("File is not opened");
-    if (comparator->timestamp_size() != 0) {
-      return Status::NotSupported("SstFileWriter: user-defined timestamps");
+    if (comparator->timestamp_size() != timestamp.size()) {
+      return Status::InvalidArgument("Timestamp size mismatch");
     }
+    return Status::OK();
+  }
+
+  Status Add(const Slice& bare_key, const Slice& timestamp, compassdb::ValueType type,
+             const Slice& value) {
+    if (Status s = Check(timestamp); !s.ok()) return s;
+    const std::string user_key = compassdb::AppendTimestamp(bare_key, timestamp);
     if (info.num_entries > 0 && comparator->Compare(user_key, info.largest_key) <= 0) {
       return Status::InvalidArgument("Keys must be added in strict ascending order.");
     }
@@ -28,26 +35,29 @@ struct SstFileWriter::Rep {
     compassdb::AppendInternalKey(&key, user_key, 0, type);
     Status s = writer->Add(key, value);
     if (!s.ok()) return s;
-    if (info.num_entries == 0) info.smallest_key = user_key.ToString();
-    info.largest_key.assign(user_key.data(), user_key.size());
+    if (info.num_entries == 0) info.smallest_key = user_key;
+    info.largest_key = user_key;
     ++info.num_entries;
     return s;
   }
 
-  Status DeleteRange(const Slice& begin, const Slice& end) {
-    if (writer == nullptr) return Status::InvalidArgument("File is not opened");
+  Status DeleteRange(const Slice& bare_begin, const Slice& bare_end, const Slice& timestamp) {
+    if (Status s = Check(timestamp); !s.ok()) return s;
+    const std::string begin = compassdb::AppendTimestamp(bare_begin, timestamp);
+    const std::string end = compassdb::AppendTimestamp(bare_end, timestamp);
     // An empty range is counted, as in RocksDB, but deletes nothing.
     if (comparator->Compare(begin, end) < 0) {
-      writer->AddRangeTombstone(RangeTombstone{begin.ToString(), end.ToString(), 0});
+      writer->AddRangeTombstone(
+          compassdb::FromStoredBounds(begin, end, /*sequence=*/0, timestamp.size()));
       deletes = true;
     }
     if (info.num_range_del_entries == 0 ||
         comparator->Compare(begin, info.smallest_range_del_key) < 0) {
-      info.smallest_range_del_key = begin.ToString();
+      info.smallest_range_del_key = begin;
     }
     if (info.num_range_del_entries == 0 ||
         comparator->Compare(end, info.largest_range_del_key) > 0) {
-      info.largest_range_del_key = end.ToString();
+      info.largest_range_del_key = end;
     }
     ++info.num_range_del_entries;
     return Status::OK();
@@ -105,25 +115,26 @@ Status SstFileWriter::Open(const std::string& file_path) {
 
 Status SstFileWriter::Add(const Slice& user_key, const Slice& value) { return Put(user_key, value); }
 Status SstFileWriter::Put(const Slice& user_key, const Slice& value) {
-  return rep_->Add(user_key, compassdb::kTypeValue, value);
+  return rep_->Add(user_key, Slice(), compassdb::kTypeValue, value);
 }
-Status SstFileWriter::Put(const Slice&, const Slice&, const Slice&) {
-  return Status::NotSupported("SstFileWriter: user-defined timestamps");
+Status SstFileWriter::Put(const Slice& user_key, const Slice& timestamp, const Slice& value) {
+  return rep_->Add(user_key, timestamp, compassdb::kTypeValue, value);
 }
 Status SstFileWriter::Merge(const Slice& user_key, const Slice& value) {
-  return rep_->Add(user_key, compassdb::kTypeMerge, value);
+  return rep_->Add(user_key, Slice(), compassdb::kTypeMerge, value);
 }
 Status SstFileWriter::Delete(const Slice& user_key) {
-  return rep_->Add(user_key, compassdb::kTypeDeletion, Slice());
+  return rep_->Add(user_key, Slice(), compassdb::kTypeDeletion, Slice());
 }
-Status SstFileWriter::Delete(const Slice&, const Slice&) {
-  return Status::NotSupported("SstFileWriter: user-defined timestamps");
+Status SstFileWriter::Delete(const Slice& user_key, const Slice& timestamp) {
+  return rep_->Add(user_key, timestamp, compassdb::kTypeDeletion, Slice());
 }
 Status SstFileWriter::DeleteRange(const Slice& begin_key, const Slice& end_key) {
-  return rep_->DeleteRange(begin_key, end_key);
+  return rep_->DeleteRange(begin_key, end_key, Slice());
 }
-Status SstFileWriter::DeleteRange(const Slice&, const Slice&, const Slice&) {
-  return Status::NotSupported("SstFileWriter: user-defined timestamps");
+Status SstFileWriter::DeleteRange(const Slice& begin_key, const Slice& end_key,
+                                  const Slice& timestamp) {
+  return rep_->DeleteRange(begin_key, end_key, timestamp);
 }
 
 Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {

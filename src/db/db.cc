@@ -2,7 +2,9 @@
 // The static part of rocksdb::DB, and the defaults of its virtual methods.
 #include "rocksdb/db.h"
 
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "base/file_names.h"
 #include "db/db_config.h"
@@ -144,11 +146,37 @@ Status DB::OpenAndCompact(const OpenAndCompactOptions&, const std::string&, cons
   return Status::NotSupported("OpenAndCompact: remote compaction");
 }
 
-Status DB::OpenAndTrimHistory(const DBOptions&, const std::string&,
-                              const std::vector<ColumnFamilyDescriptor>&,
-                              std::vector<ColumnFamilyHandle*>*, DB** db, std::string) {
+Status DB::OpenAndTrimHistory(const DBOptions& options, const std::string& name,
+                              const std::vector<ColumnFamilyDescriptor>& families,
+                              std::vector<ColumnFamilyHandle*>* handles, DB** db,
+                              std::string trim_ts) {
   *db = nullptr;
-  return Status::NotSupported("OpenAndTrimHistory: user-defined timestamps");
+  if (options.avoid_flush_during_recovery) {
+    return Status::InvalidArgument(
+        "avoid_flush_during_recovery incompatible with OpenAndTrimHistory");
+  }
+  for (const ColumnFamilyDescriptor& family : families) {
+    const Comparator* const comparator = family.options.comparator;
+    const size_t size = comparator == nullptr ? 0 : comparator->timestamp_size();
+    if (size != 0 && size != trim_ts.size()) {
+      return Status::InvalidArgument("OpenAndTrimHistory: the timestamp has another size than those of "
+                                     "column family " + family.name);
+    }
+  }
+  std::unique_ptr<DB> opened;
+  if (Status s = DB::Open(options, name, families, handles, db); !s.ok()) return s;
+  opened.reset(std::exchange(*db, nullptr));
+  Status s;
+  for (ColumnFamilyHandle* handle : *handles) {
+    if (s.ok()) s = static_cast<compassdb::DBImpl*>(opened.get())->TrimHistory(handle, trim_ts);
+  }
+  if (s.ok()) {
+    *db = opened.release();
+    return s;
+  }
+  for (ColumnFamilyHandle* handle : *handles) delete handle;
+  handles->clear();
+  return s;
 }
 
 Status DB::ListColumnFamilies(const DBOptions& options, const std::string& name,

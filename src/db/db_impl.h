@@ -130,9 +130,10 @@ class DBImpl final : public rocksdb::DB {
   // What recovery found prepared; once.
   RecoveredTransactions TakeRecoveredTransactions();
   // The sequence of the key's newest record, or of a range tombstone over it; one that is not
-  // above `since` may be missed. 0: none.
+  // above `since` may be missed. 0: none. `time` (may be null): in a family with timestamps the newest of
+  // the key; empty: none.
   Status NewestSequence(ColumnFamilyHandle* family, const Slice& key, SequenceNumber since,
-                        SequenceNumber* newest);
+                        SequenceNumber* newest, std::string* time = nullptr);
 
   // Point reads (get.cc).
   using DB::Get;
@@ -312,6 +313,8 @@ class DBImpl final : public rocksdb::DB {
   // Not there yet: NotSupported, each naming itself (unsupported.cc).
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
   Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
+  // Drops all that is newer than `time`, where there are timestamps. Nobody reads or writes meanwhile.
+  Status TrimHistory(ColumnFamilyHandle* family, const std::string& time);
   Status DeleteFile(std::string name) override;
 
  private:
@@ -457,6 +460,8 @@ class DBImpl final : public rocksdb::DB {
 
   // --- timestamps.cc
   Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family) const;
+  Status NewestTimedSequence(ColumnFamily* family, const Slice& key, SequenceNumber since,
+                             SequenceNumber* newest, std::string* time);
   Status GetAtTime(const ReadOptions& options, const ColumnFamily& family, const ReadState& state,
                    const PointRead& read);
   Status RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family, const std::string& low);

@@ -41,7 +41,9 @@ class DBIter final : public rocksdb::Iterator {
         bytewise_(options_.comparator == rocksdb::BytewiseComparator()),
         timestamp_size_(options_.comparator->timestamp_size()),
         history_(!options_.start_timestamp.empty()),
-        source_(std::move(source)) {}
+        source_(std::move(source)) {
+    if (timestamp_size_ != 0) source_.tombstones.CountUpTo(options_.timestamp);
+  }
 
   ~DBIter() override {
     Tick(rocksdb::NUMBER_DB_NEXT, counts_.next);
@@ -218,6 +220,7 @@ class DBIter final : public rocksdb::Iterator {
     // The old iterators go before what pins their memory.
     scout_.reset();  // it walks on what goes
     std::swap(source_, fresh);
+    if (timestamp_size_ != 0) source_.tombstones.CountUpTo(options_.timestamp);
     fresh.iter.reset();
     valid_ = merged_ = false;
     status_ = Status::OK();
@@ -522,7 +525,8 @@ void DBIter::FindNextUserEntry(bool skipping) {
       skipping = true;
       run = 0;
       ++counts_.skipped;
-      if (++covered > kCoveredRun) {
+      // (Versions of newer times than the tombstone's may lie beneath it.)
+      if (++covered > kCoveredRun && timestamp_size_ == 0) {
         covered = 0;
         SkipCovered();
         continue;

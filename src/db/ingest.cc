@@ -462,8 +462,10 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   if (!s.ok()) return s;
   for (const auto& list : tombstones.lists()) {
     for (const RangeTombstoneList::Fragment& f : list->fragments()) {
-      for (SequenceNumber sequence : f.sequences) {
-        writer->AddRangeTombstone({f.start, f.end, sequence});
+      for (size_t i = 0; i < f.sequences.size(); ++i) {
+        RangeTombstone t{f.start, f.end, f.sequences[i]};
+        if (!f.timestamps.empty()) t.timestamp = f.timestamps[i];
+        writer->AddRangeTombstone(t);
       }
     }
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/user_timestamp.h"
+
 namespace compassdb {
 
 using rocksdb::WriteBatch;
@@ -35,7 +37,12 @@ Status RecoverySink::Add(uint32_t id, SequenceNumber sequence, ValueType type, c
   ColumnFamily* family = families_->ByIdAtFront(id);
   // Dropped, not opened (read only), or flushed already.
   if (family == nullptr || wal_number_ < family->log_number) return Status::OK();
-  if (type == kTypeRangeDeletion && family->user_comparator()->Compare(key, value) >= 0) {
+  const size_t timestamp_size = family->timestamp_size();
+  if (key.size() < timestamp_size ||
+      (type == kTypeRangeDeletion && value.size() < timestamp_size)) {
+    return Status::Corruption("log: a key without timestamp, column family", family->name());
+  }
+  if (type == kTypeRangeDeletion && CompareKeys(family->user_comparator(), key, value) >= 0) {
     return Status::OK();
   }
   family->mem_prepared_log = std::min(family->mem_prepared_log, prepared_log_);
@@ -59,7 +66,9 @@ Status RecoverySink::Mark(const BatchRecord& mark, SequenceNumber* next) {
       section_.reset();
       return Status::OK();
     case kTypeCommitXID:
-      return Commit(xid, next);
+      return Commit(xid, Slice(), next);
+    case kTagCommitXIDAndTimestamp:
+      return Commit(xid, mark.value, next);
     case kTypeRollbackXID:
       prepared_->erase(xid);
       return Status::OK();
@@ -70,9 +79,16 @@ Status RecoverySink::Mark(const BatchRecord& mark, SequenceNumber* next) {
 
 // A commit of what is not there is one whose data was flushed and whose
 // preparation was therefore given up.
-Status RecoverySink::Commit(const std::string& xid, SequenceNumber* next) {
+Status RecoverySink::Commit(const std::string& xid, const Slice& timestamp, SequenceNumber* next) {
   auto it = prepared_->find(xid);
   if (it == prepared_->end()) return Status::OK();
+  if (!timestamp.empty()) {
+    Status s = it->second.batch.UpdateTimestamps(timestamp, [this](uint32_t id) {
+      const ColumnFamily* const family = families_->ByIdAtFront(id);
+      return family == nullptr ? size_t{0} : family->timestamp_size();
+    });
+    if (!s.ok()) return s;
+  }
   WriteBatchInternal::SetSequence(&it->second.batch, *next);
   prepared_log_ = it->second.log_number;
   Status s = WriteBatchInternal::InsertInto(&it->second.batch, this, next);

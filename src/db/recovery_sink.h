@@ -27,7 +27,8 @@ class RecoverySink final : public BatchSink {
   bool inside_section() const { return section_ != nullptr; }
 
  private:
-  Status Commit(const std::string& xid, SequenceNumber* next);
+  // `timestamp`: of keys in families that have them; empty: it was given before.
+  Status Commit(const std::string& xid, const Slice& timestamp, SequenceNumber* next);
 
   ColumnFamilySet* const families_;
   const uint64_t wal_number_;

@@ -21,6 +21,16 @@ Status CheckWriteTime(ColumnFamilyHandle* handle, const Slice& ts) {
   return size == ts.size() ? Status::OK() : SizeMismatch(size, ts.size());
 }
 
+void AddMemTables(const ReadState& state, std::vector<InternalIteratorPtr>* children,
+                  RangeTombstoneSet* tombstones) {
+  const auto add = [&](const MemTable& memtable) {
+    children->push_back(memtable.NewIterator());
+    if (memtable.num_range_deletes() > 0) tombstones->Add(memtable.RangeTombstones());
+  };
+  add(*state.mem);
+  for (const auto& immutable : state.immutables) add(*immutable);
+}
+
 }  // namespace
 
 Status TimestampsDisabled(const ColumnFamily& family) {
@@ -57,11 +67,12 @@ Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* fam
   return Write(options, &batch);
 }
 
-Status DBImpl::DeleteRange(const WriteOptions&, ColumnFamilyHandle* family, const Slice&,
-                           const Slice&, const Slice& ts) {
+Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
+                           const Slice& begin, const Slice& end, const Slice& ts) {
   if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  return Status::NotSupported("DeleteRange in a column family with timestamps",
-                              FamilyOf(family)->name());
+  WriteBatch batch(begin.size() + end.size() + 2 * ts.size() + 32);
+  if (Status s = batch.DeleteRange(family, begin, end, ts); !s.ok()) return s;
+  return Write(options, &batch);
 }
 
 Status DBImpl::CheckReadTime(const ReadOptions& options, const ColumnFamily& family) const {
@@ -88,19 +99,22 @@ Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
   GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
   std::vector<InternalIteratorPtr> children;
+  RangeTombstoneSet tombstones(family.user_comparator());
+  tombstones.CountUpTo(*options.timestamp);
   const bool skip_memtables = options.read_tier == rocksdb::kPersistedTier &&
                               unlogged_data_.load(std::memory_order_relaxed);
-  if (!skip_memtables) {
-    children.push_back(state.mem->NewIterator());
-    for (const auto& immutable : state.immutables) children.push_back(immutable->NewIterator());
-  }
+  if (!skip_memtables) AddMemTables(state, &children, &tombstones);
   if (options.read_tier != rocksdb::kMemtableTier) {
-    RangeTombstoneSet none(family.user_comparator());  // these families have none
-    Status s = state.view->AddIterators(BlockOptions(options), &children, &none);
+    Status s = state.view->AddIterators(BlockOptions(options), &children, &tombstones);
     if (!s.ok()) return s;
   }
   const InternalIteratorPtr iter = NewMergingIterator(&state.mem->comparator(), std::move(children));
   const size_t size = family.timestamp_size();
+  // The newest tombstone over the key, at whatever time, and the record.
+  Covering range;
+  if (const Covering* t = tombstones.Newest(BehindAllTimes(read.key, size), read.sequence)) range = *t;
+  std::string time;
+  SequenceNumber sequence = 0;
   const LookupKey target(AppendTimestamp(read.key, *options.timestamp), read.sequence);
   for (iter->Seek(target.internal_key()); iter->Valid(); iter->Next()) {
     ParsedInternalKey found;
@@ -111,9 +125,9 @@ Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
       break;
     }
     if (found.sequence > read.sequence) continue;
-    if (read.timestamp != nullptr) {
-      *read.timestamp = TimestampOf(found.user_key, size).ToString();
-    }
+    time = TimestampOf(found.user_key, size).ToString();
+    sequence = found.sequence;
+    ctx.AddCoveringTombstone(tombstones.MaxCovering(found.user_key, read.sequence));
     ctx.Add(found.sequence, found.type, iter->value(), nullptr);
     break;
   }
@@ -121,7 +135,51 @@ Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
   if (!ctx.done() && options.read_tier == rocksdb::kMemtableTier) {
     return Status::Incomplete("the key may be outside the memtables");
   }
+  // As in RocksDB, a key that a range deleted has the time of that, be there a record or not.
+  if (ctx.state() != GetContext::State::kFound && range.sequence > 0 && range.sequence >= sequence) {
+    time = range.timestamp.ToString();
+  }
+  if (read.timestamp != nullptr && !time.empty()) *read.timestamp = std::move(time);
   return ctx.Finish();
+}
+
+// Later times need not have later sequences, so all versions are looked at, but for what decides before.
+Status DBImpl::NewestTimedSequence(ColumnFamily* family, const Slice& key, SequenceNumber since,
+                                   SequenceNumber* newest, std::string* time) {
+  const rocksdb::Comparator* const comparator = family->user_comparator();
+  ReadStatePin state(family->read_state());
+  std::vector<InternalIteratorPtr> children;
+  RangeTombstoneSet tombstones(comparator);
+  AddMemTables(*state, &children, &tombstones);
+  Status s = state->view->AddIterators(BlockOptions(ReadOptions()), &children, &tombstones);
+  if (!s.ok()) return s;
+  const size_t size = family->timestamp_size();
+  std::string newest_time;
+  const Covering* const range = tombstones.Newest(BehindAllTimes(key, size), kMaxSequenceNumber);
+  if (range != nullptr) {
+    *newest = range->sequence;
+    newest_time = range->timestamp.ToString();
+  }
+  const InternalIteratorPtr iter = NewMergingIterator(&state->mem->comparator(), std::move(children));
+  const LookupKey target(BeforeAllTimes(key, size), kMaxSequenceNumber);
+  bool first = true;
+  for (iter->Seek(target.internal_key()); iter->Valid(); iter->Next()) {
+    ParsedInternalKey found;
+    if (!ParseInternalKey(iter->key(), &found) || found.user_key.size() < size) {
+      return Status::Corruption("malformed internal key", iter->key().ToString(/*hex=*/true));
+    }
+    if (comparator->CompareWithoutTimestamp(found.user_key, true, key, false) != 0) break;
+    const Slice found_time = TimestampOf(found.user_key, size);
+    if (first && (newest_time.empty() ||
+                  comparator->CompareTimestamp(found_time, newest_time) > 0)) {
+      newest_time = found_time.ToString();
+    }
+    first = false;
+    *newest = std::max(*newest, found.sequence);
+    if (*newest > since) break;
+  }
+  if (time != nullptr) *time = std::move(newest_time);
+  return iter->status();
 }
 
 Status DBImpl::RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family,
@@ -153,6 +211,19 @@ Status DBImpl::RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family,
     if (!below_current()) family->history->Set(low);
   };
   return commits_.Commit(&items, garbage.list());
+}
+
+// All tables are written anew, and compactions drop what is newer.
+Status DBImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& time) {
+  const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
+  if (family->timestamp_size() == 0) return Status::OK();
+  if (Status s = Flush(rocksdb::FlushOptions(), {handle}); !s.ok()) return s;
+  family->history->TrimTo(time);
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  Status s = CompactRange(options, handle, nullptr, nullptr);
+  family->history->TrimTo("");
+  return s;
 }
 
 Status DBImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) {

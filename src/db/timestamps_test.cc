@@ -196,8 +196,6 @@ TEST_F(TimestampsTest, BatchesWithoutTheirTimestampsAreRefused) {
   ASSERT_TRUE(none.Put("k", "v").ok());
   EXPECT_TRUE(db_->Write(WriteOptions(), &none).IsInvalidArgument());
   Check({{"k", {{5, "v"}}}}, 7, nullptr);
-  EXPECT_TRUE(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), "a", "z", Time(9))
-                  .IsNotSupported());
 }
 
 TEST_F(TimestampsTest, BoundsAndRangesHaveNoTimestamps) {

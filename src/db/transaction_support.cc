@@ -52,9 +52,10 @@ void DBImpl::KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group) {
 }
 
 Status DBImpl::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, SequenceNumber since,
-                              SequenceNumber* newest) {
+                              SequenceNumber* newest, std::string* time) {
   *newest = 0;
   ColumnFamily* const family = FamilyOf(handle);
+  if (family->timestamp_size() != 0) return NewestTimedSequence(family, key, since, newest, time);
   std::vector<std::string> operands;  // collected, so that nothing is merged
   GetContext ctx(key, kMaxSequenceNumber, family->merge_operator(), nullptr);
   ctx.CollectOperandsOnly(&operands);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes: a group's records go to the write-ahead log, then into memtables,
 // then their sequence is published.
+#include "base/user_timestamp.h"
 #include "batch/write_batch_internal.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
@@ -26,7 +27,7 @@ class MemTableSink final : public BatchSink {
       id_ = id;
       if (family_ == nullptr) return Status::OK();  // dropped since the batch was checked
     }
-    if (type == kTypeRangeDeletion && family_->user_comparator()->Compare(key, value) >= 0) {
+    if (type == kTypeRangeDeletion && CompareKeys(family_->user_comparator(), key, value) >= 0) {
       return Status::OK();
     }
     if (Status s = family_->mem->Add(sequence, type, key, value, concurrent_); !s.ok()) return s;
@@ -63,17 +64,14 @@ class BatchChecker final : public BatchSink {
                                      "id " + std::to_string(id));
     }
     if (family_->timestamp_size() != 0) {
-      if (type == kTypeRangeDeletion) {
-        return Status::NotSupported("DeleteRange in a column family with timestamps",
-                                    family_->name());
-      }
       if (type == kTypeMerge || type == kTypeWideColumnEntity ||
-          key.size() < family_->timestamp_size()) {
+          key.size() < family_->timestamp_size() ||
+          (type == kTypeRangeDeletion && value.size() < family_->timestamp_size())) {
         return Status::InvalidArgument("write batch holds a key without timestamp, column family",
                                        family_->name());
       }
     }
-    if (type == kTypeRangeDeletion && family_->user_comparator()->Compare(key, value) > 0) {
+    if (type == kTypeRangeDeletion && CompareKeys(family_->user_comparator(), key, value) > 0) {
       return Status::InvalidArgument("DeleteRange: end key comes before start key");
     }
     if (type == kTypeMerge && family_->merge_operator() == nullptr) {
@@ -180,7 +178,8 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
                               const TransactionWrite& transaction, bool marks) {
   if (Status s = CheckWritable("Write"); !s.ok()) return s;
   if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
-  if (WriteBatchInternal::NeedsTimestamps(batch)) {
+  // What is prepared gets its timestamps at the commit.
+  if (WriteBatchInternal::NeedsTimestamps(batch) && !transaction.prepare) {
     return Status::InvalidArgument("write batch must have timestamp(s) set");
   }
   if (tracing_.running()) [[unlikely]] {

@@ -16,6 +16,10 @@ CompactionIterator::CompactionIterator(InternalIterator* input, CompactionIterat
       options_(std::move(options)),
       timestamp_size_(options_.comparator->timestamp_size()) {
   assert(std::is_sorted(options_.snapshots.begin(), options_.snapshots.end()));
+  // Newer ones are part of the history that stays.
+  if (timestamp_size_ != 0 && options_.tombstones != nullptr) {
+    options_.tombstones->CountBelow(options_.history_low);
+  }
 }
 
 void CompactionIterator::SeekToFirst() {
@@ -51,6 +55,10 @@ void CompactionIterator::Advance() {
     if (!ParseInput(&version)) {
       if (!status_.ok() || !in_key_) break;
       FinishKey();
+      continue;
+    }
+    if (Trimmed(version.user_key)) {
+      StepInput(Fate::kDropped);
       continue;
     }
     if (in_key_ && !InKey(version.user_key)) {
@@ -107,6 +115,12 @@ bool CompactionIterator::BelowHistory(const Slice& user_key) const {
   return !options_.history_low.empty() &&
          options_.comparator->CompareTimestamp(TimestampOf(user_key, timestamp_size_),
                                                options_.history_low) < 0;
+}
+
+bool CompactionIterator::Trimmed(const Slice& user_key) const {
+  return !options_.trim_to.empty() &&
+         options_.comparator->CompareTimestamp(TimestampOf(user_key, timestamp_size_),
+                                               options_.trim_to) > 0;
 }
 
 // Whether a record belongs to the key being worked on.
@@ -350,13 +364,14 @@ void CompactionIterator::FlushPending(bool older_output_follows) {
   pending_.clear();
 }
 
-SequenceNumber CompactionIterator::OutputSequence(SequenceNumber seq, ValueType type) {
+SequenceNumber CompactionIterator::OutputSequence(const Slice& user_key, SequenceNumber seq,
+                                                  ValueType type) {
   if (!options_.allow_zero_sequence || !IsValueType(type)) return seq;
   if (!options_.snapshots.empty() && seq > options_.snapshots.front()) return seq;
   if (MayExistOutside()) return seq;
   // An older tombstone that the caller may keep must not come to cover the value.
   if (options_.tombstones != nullptr) {
-    const SequenceNumber oldest = options_.tombstones->MinCovering(user_key_);
+    const SequenceNumber oldest = options_.tombstones->MinCovering(user_key);
     if (oldest != 0 && oldest <= seq) return seq;
   }
   return 0;
@@ -366,7 +381,7 @@ void CompactionIterator::Emit(const Slice& user_key, SequenceNumber seq, ValueTy
                               std::string value) {
   FlushPending(/*older_output_follows=*/true);
   Record record;
-  AppendInternalKey(&record.key, user_key, OutputSequence(seq, type), type);
+  AppendInternalKey(&record.key, user_key, OutputSequence(user_key, seq, type), type);
   record.value = std::move(value);
   record.stale = Stale();
   queue_.push_back(std::move(record));
@@ -376,8 +391,8 @@ void CompactionIterator::Emit(const Slice& user_key, SequenceNumber seq, ValueTy
 void CompactionIterator::EmitLive(const ParsedInternalKey& version, const Slice& value) {
   FlushPending(/*older_output_follows=*/true);
   live_key_.clear();
-  AppendInternalKey(&live_key_, version.user_key, OutputSequence(version.sequence, version.type),
-                    version.type);
+  AppendInternalKey(&live_key_, version.user_key,
+                    OutputSequence(version.user_key, version.sequence, version.type), version.type);
   live_value_ = value;
   live_stale_ = Stale();
   live_ready_ = true;

@@ -51,6 +51,7 @@ struct CompactionIteratorOptions {
   // readers see may become 0.
   bool allow_zero_sequence = false;
   std::string history_low;  // a timestamp; empty: the comparator has none, or all history stays
+  std::string trim_to;      // a timestamp; what is newer goes. Empty: nothing is trimmed
   std::function<bool(const Slice& user_key)> may_exist_outside;
   std::function<bool(const Slice& user_key)> is_stale;
   // Fetches separated values for filters and merges; null: there are none.
@@ -125,6 +126,7 @@ class CompactionIterator {
   void AddPending(const ParsedInternalKey& version, Pending tombstone);
   bool InKey(const Slice& user_key) const;
   bool BelowHistory(const Slice& user_key) const;
+  bool Trimmed(const Slice& user_key) const;
   void StartKey(const Slice& user_key);
   void FinishKey();
   void ProcessVersion(const ParsedInternalKey& version);
@@ -152,7 +154,7 @@ class CompactionIterator {
   void FlushPending(bool older_output_follows);
   void Emit(const Slice& user_key, SequenceNumber seq, ValueType type, std::string value);
   void EmitLive(const ParsedInternalKey& version, const Slice& value);
-  SequenceNumber OutputSequence(SequenceNumber seq, ValueType type);
+  SequenceNumber OutputSequence(const Slice& user_key, SequenceNumber seq, ValueType type);
   bool MayExistOutside();
   bool Stale();
   size_t StripeOf(SequenceNumber seq) const;

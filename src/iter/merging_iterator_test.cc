@@ -6,6 +6,8 @@
 #include "env/read_batch.h"
 #include "iter/range_tombstone_set.h"
 #include "iter/test_support.h"
+#include "util/coding.h"
+#include "util/comparator_u64ts.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -240,6 +242,53 @@ TEST(RangeTombstoneSet, RandomQuestionsMatchTheTombstones) {
       }
       ASSERT_EQ(set.MaxCovering(k, snapshot), max) << k << " at " << snapshot;
       ASSERT_EQ(set.MinCovering(k), min) << k;
+    }
+  }
+}
+
+TEST(RangeTombstoneSet, WithTimestampsTheTimeDecidesAsWell) {
+  const Comparator* const cmp = BytewiseComparatorWithU64Ts();
+  const auto time = [](uint64_t t) {
+    std::string bytes;
+    PutFixed64(&bytes, t);
+    return bytes;
+  };
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random rnd(seed);
+    const auto key = [&] { return std::to_string(100 + rnd.Uniform(60)); };
+    std::vector<RangeTombstone> all;
+    RangeTombstoneSet set(cmp);
+    const uint64_t limit = rnd.Between(1, 20);
+    const uint64_t kind = rnd.Uniform(4);
+    if (kind == 1) set.CountUpTo(time(limit));
+    if (kind == 2) set.CountBelow(time(limit));
+    if (kind == 3) set.CountBelow("");
+    for (uint64_t list = rnd.Uniform(5); list > 0; --list) {
+      std::vector<RangeTombstone> part;
+      for (uint64_t i = rnd.Uniform(12); i > 0; --i) {
+        const std::string at = time(rnd.Between(1, 20));
+        part.push_back(FromStoredBounds(key() + at, key() + at, rnd.Between(1, 50), 8));
+      }
+      all.insert(all.end(), part.begin(), part.end());
+      set.Add(std::make_shared<RangeTombstoneList>(part, cmp));
+    }
+    for (int i = 0; i < 300; ++i) {
+      const uint64_t at = rnd.Between(1, 21);
+      const std::string k = key(), stored = k + time(at);
+      const SequenceNumber snapshot = rnd.Between(1, 60);
+      SequenceNumber max = 0, min = 0;
+      for (const RangeTombstone& t : all) {
+        const std::string start = t.StoredStart().substr(0, 3), end = t.StoredEnd().substr(0, 3);
+        const uint64_t of_tombstone = DecodeFixed64(t.timestamp.data());
+        if (!(start <= k && k < end) || of_tombstone < at) continue;
+        min = min == 0 ? t.sequence : std::min(min, t.sequence);
+        const bool counts = kind == 0 || (kind == 1 && of_tombstone <= limit) ||
+                            (kind == 2 && of_tombstone < limit);
+        if (counts && t.sequence <= snapshot) max = std::max(max, t.sequence);
+      }
+      ASSERT_EQ(set.MaxCovering(stored, snapshot), max) << k << " at " << snapshot;
+      ASSERT_EQ(set.MinCovering(stored), min) << k;
     }
   }
 }

@@ -2,8 +2,9 @@
 #include "iter/range_tombstone_set.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
+
+#include "base/user_timestamp.h"
 
 namespace compassdb {
 
@@ -48,7 +49,7 @@ void RangeTombstoneSet::Locate(Cursor* cursor, const Slice& user_key) const {
 
 void RangeTombstoneSet::MoveTo(const Slice& user_key) {
   has_lo_ = has_hi_ = false;
-  sequences_.clear();
+  covering_.clear();
   const auto raise_lo = [&](const Slice& key) {
     if (!has_lo_ || comparator_->Compare(key, lo_) > 0) lo_ = key;
     has_lo_ = true;
@@ -65,23 +66,47 @@ void RangeTombstoneSet::MoveTo(const Slice& user_key) {
       if (comparator_->Compare(user_key, fragment.start) >= 0) {
         raise_lo(fragment.start);
         lower_hi(fragment.end);
-        sequences_.insert(sequences_.end(), fragment.sequences.begin(), fragment.sequences.end());
+        for (size_t i = 0; i < fragment.sequences.size(); ++i) {
+          covering_.push_back({fragment.sequences[i],
+                               timestamp_size_ == 0 ? Slice() : Slice(fragment.timestamps[i])});
+        }
         continue;
       }
       lower_hi(fragment.start);
     }
     if (cursor.position > 0) raise_lo(fragments[cursor.position - 1].end);
   }
-  std::sort(sequences_.begin(), sequences_.end(), std::greater<>());
+  std::sort(covering_.begin(), covering_.end(),
+            [](const Covering& a, const Covering& b) { return a.sequence > b.sequence; });
   cached_ = true;
 }
 
-SequenceNumber RangeTombstoneSet::MaxCovering(const Slice& user_key, SequenceNumber snapshot) {
-  if (cursors_.empty()) return 0;
+bool RangeTombstoneSet::Counts(const Covering& tombstone) const {
+  if (times_ == Times::kAll) return true;
+  if (limit_.empty()) return false;
+  const int order = comparator_->CompareTimestamp(tombstone.timestamp, limit_);
+  return times_ == Times::kUpTo ? order <= 0 : order < 0;
+}
+
+bool RangeTombstoneSet::Reaches(const Covering& tombstone, const Slice& user_key) const {
+  return comparator_->CompareTimestamp(tombstone.timestamp,
+                                       TimestampOf(user_key, timestamp_size_)) >= 0;
+}
+
+const Covering* RangeTombstoneSet::Newest(const Slice& user_key, SequenceNumber snapshot) {
+  if (cursors_.empty()) return nullptr;
   if (!InInterval(user_key)) MoveTo(user_key);
-  const auto it =
-      std::lower_bound(sequences_.begin(), sequences_.end(), snapshot, std::greater<>());
-  return it == sequences_.end() ? 0 : *it;
+  auto it = std::partition_point(covering_.begin(), covering_.end(),
+                                 [&](const Covering& t) { return t.sequence > snapshot; });
+  if (timestamp_size_ != 0) {
+    while (it != covering_.end() && !(Reaches(*it, user_key) && Counts(*it))) ++it;
+  }
+  return it == covering_.end() ? nullptr : &*it;
+}
+
+SequenceNumber RangeTombstoneSet::MaxCovering(const Slice& user_key, SequenceNumber snapshot) {
+  const Covering* const newest = Newest(user_key, snapshot);
+  return newest == nullptr ? 0 : newest->sequence;
 }
 
 SequenceNumber RangeTombstoneSet::MaxCovering(const Slice& user_key, SequenceNumber snapshot,
@@ -98,7 +123,10 @@ SequenceNumber RangeTombstoneSet::MaxCovering(const Slice& user_key, SequenceNum
 SequenceNumber RangeTombstoneSet::MinCovering(const Slice& user_key) {
   if (cursors_.empty()) return 0;
   if (!InInterval(user_key)) MoveTo(user_key);
-  return sequences_.empty() ? 0 : sequences_.back();
+  for (auto it = covering_.rbegin(); it != covering_.rend(); ++it) {
+    if (timestamp_size_ == 0 || Reaches(*it, user_key)) return it->sequence;
+  }
+  return 0;
 }
 
 }  // namespace compassdb

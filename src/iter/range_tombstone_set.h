@@ -3,11 +3,12 @@
 //
 // Thread safety: none, a question moves the cache; copies share the lists.
 // Invariants: [lo_, hi_) is an interval of user keys in which no list has a
-// fragment's boundary, so that every key in it has the same covering
-// sequences, `sequences_`.
+// fragment's boundary, so that every key in it has the same tombstones over it, `covering_`; with
+// user-defined timestamps each covers the versions up to its own time.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/range_tombstone.h"
@@ -18,6 +19,16 @@ class RangeTombstoneSet {
  public:
   explicit RangeTombstoneSet(const Comparator* comparator) : comparator_(comparator) {}
 
+  // With user-defined timestamps: only tombstones up to this time count, or only those below it.
+  void CountUpTo(const Slice& time) {
+    times_ = Times::kUpTo;
+    limit_.assign(time.data(), time.size());
+  }
+  void CountBelow(const Slice& time) {  // empty: none
+    times_ = Times::kBelow;
+    limit_.assign(time.data(), time.size());
+  }
+
   void Add(std::shared_ptr<const RangeTombstoneList> list);
   bool empty() const { return cursors_.empty(); }
 
@@ -27,7 +38,9 @@ class RangeTombstoneSet {
   // As above, and where the covering stretch of that tombstone ends (points
   // into a list); `end` is untouched if none covers the key.
   SequenceNumber MaxCovering(const Slice& user_key, SequenceNumber snapshot, Slice* end);
-  // The smallest covering sequence; 0 if no tombstone covers the key.
+  // The tombstone with that sequence; null if none covers the key. Valid until the next question.
+  const Covering* Newest(const Slice& user_key, SequenceNumber snapshot);
+  // The smallest covering sequence, at whatever time; 0 if no tombstone covers the key.
   SequenceNumber MinCovering(const Slice& user_key);
   bool Covers(const Slice& user_key, SequenceNumber seq, SequenceNumber snapshot) {
     return MaxCovering(user_key, snapshot) > seq;
@@ -40,6 +53,9 @@ class RangeTombstoneSet {
     const std::vector<RangeTombstoneList::Fragment>* fragments;
     size_t position;  // the first fragment that ends after the last key asked for
   };
+  bool Counts(const Covering& tombstone) const;
+  // Its time is not below the key's.
+  bool Reaches(const Covering& tombstone, const Slice& user_key) const;
   void MoveTo(const Slice& user_key);
   void Locate(Cursor* cursor, const Slice& user_key) const;
   bool InInterval(const Slice& user_key) const {
@@ -53,7 +69,11 @@ class RangeTombstoneSet {
   bool cached_ = false;
   bool has_lo_ = false, has_hi_ = false;
   Slice lo_, hi_;  // point into fragments
-  std::vector<SequenceNumber> sequences_;  // descending
+  std::vector<Covering> covering_;  // by sequence, descending; times point into lists
+  size_t timestamp_size_ = comparator_->timestamp_size();
+  enum class Times : uint8_t { kAll, kUpTo, kBelow };
+  Times times_ = Times::kAll;
+  std::string limit_;
 };
 
 }  // namespace compassdb

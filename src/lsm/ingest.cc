@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/user_timestamp.h"
 #include "lsm/compaction/exec/job_file.h"
 #include "lsm/compaction/exec/value_separator.h"
 #include "lsm/lsm_store_impl.h"
@@ -40,8 +41,8 @@ class TableCutter {
       Status s;
       if (level_ > 0 && piece_ != nullptr &&
           piece_->EstimatedBytes() >= options_->target_table_bytes &&
-          options_->comparator->Compare(user_key, last) != 0) {
-        s = FinishTable(user_key.ToString(), edit, report);
+          !IsSameKey(options_->comparator, user_key, last)) {
+        s = FinishTable(StartOfKey(options_->comparator, user_key), edit, report);
       }
       if (s.ok()) s = Open();
       Slice key = records->key(), value = records->value();

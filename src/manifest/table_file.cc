@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/format_version.h"
+#include "base/user_timestamp.h"
 #include "table/piece_reader.h"
 #include "util/coding.h"
 #include "util/hash.h"
@@ -65,6 +66,11 @@ Status TableFileWriter::Finish(uint64_t creation_time, TableFileInfo* info) {
   table.num_keys = piece.num_keys;
   table.smallest = Slice(piece.smallest).ToString();
   table.largest = Slice(piece.largest).ToString();
+  const size_t timestamp_size = options_.comparator->timestamp_size();
+  if (timestamp_size != 0 && piece.num_records > 0) {  // whole keys, as tables of a database have them
+    table.smallest = BeforeAllTimes(StripTimestamp(piece.smallest, timestamp_size), timestamp_size);
+    table.largest = BehindAllTimes(StripTimestamp(piece.largest, timestamp_size), timestamp_size);
+  }
   table.smallest_seq = piece.smallest_seq;
   table.largest_seq = piece.largest_seq;
   bool any = piece.num_records > 0;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/user_timestamp.h"
 #include "util/coding.h"
 #include "util/hash.h"
 
@@ -88,6 +89,10 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
   if (key.size() > UINT32_MAX - 8 || value.size() > UINT32_MAX) {
     return Status::InvalidArgument("key or value is too large");
   }
+  if (type == kTypeRangeDeletion && std::min(key.size(), value.size()) < timestamp_size()) {
+    return Status::Corruption("memtable: a range without timestamps, from key",
+                              key.ToString(/*hex=*/true));
+  }
   List* const list = type == kTypeRangeDeletion ? &ranges_ : &points_;
   const auto key_bytes = static_cast<uint32_t>(key.size() + 8);
   const auto value_bytes = static_cast<uint32_t>(value.size());
@@ -107,7 +112,7 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
   }
   if (type == kTypeRangeDeletion) {
     MutexLock lock(&tombstones_mu_);
-    recent_.push_back({key.ToString(), value.ToString(), sequence});
+    recent_.push_back(FromStoredBounds(key, value, sequence, timestamp_size()));
   }
   Count(sequence, type, bytes, concurrent);
   if (type == kTypeValue && value.size() >= separated_from_) {
@@ -157,8 +162,8 @@ std::vector<RangeTombstone> MemTable::RawRangeTombstones() const {
   List::Iterator it(&ranges_);
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     const Slice key = EntryKey(it.entry());
-    tombstones.push_back({ExtractUserKey(key).ToString(), EntryValue(key).ToString(),
-                          ExtractSequence(key)});
+    tombstones.push_back(FromStoredBounds(ExtractUserKey(key), EntryValue(key),
+                                          ExtractSequence(key), timestamp_size()));
   }
   return tombstones;
 }
@@ -189,7 +194,10 @@ SequenceNumber MemTable::CoveringTombstone(const Slice& user_key,
     for (const RangeTombstone& t : recent_) {
       if (t.sequence <= snapshot && t.sequence > covering &&
           comparator_.CompareUserKey(t.start, user_key) <= 0 &&
-          comparator_.CompareUserKey(user_key, t.end) < 0) {
+          comparator_.CompareUserKey(user_key, t.end) < 0 &&
+          (t.timestamp.empty() ||
+           comparator_.user_comparator()->CompareTimestamp(
+               t.timestamp, TimestampOf(user_key, t.timestamp.size())) >= 0)) {
         covering = t.sequence;
       }
     }

@@ -46,7 +46,7 @@ class MemTable {
   ~MemTable();
 
   // TryAgain if this key and sequence are present already; Corruption for a
-  // type that is no record. kTypeRangeDeletion takes begin and end.
+  // type that is no record. kTypeRangeDeletion takes begin and end, as they are stored.
   Status Add(SequenceNumber sequence, ValueType type, const Slice& key, const Slice& value,
              bool concurrent);
 
@@ -119,6 +119,7 @@ class MemTable {
   };
   using List = SkipList<EntryCompare>;
 
+  size_t timestamp_size() const { return comparator_.user_comparator()->timestamp_size(); }
   size_t FilterBytes() const {
     return filter_ == nullptr ? 0 : filter_->BytesInUse(num_entries());
   }

@@ -202,8 +202,8 @@ Status PieceBuilder::Rep::FinishHeld(HashedWriter::Finished* finished) {
 void PieceBuilder::AddRangeTombstone(const RangeTombstone& tombstone) {
   rep_->CoverSequence(tombstone.sequence);
   if (rep_->collectors != nullptr) {
-    rep_->collectors->Add(tombstone.start, tombstone.end, kTypeRangeDeletion, tombstone.sequence,
-                          EstimatedBytes());
+    rep_->collectors->Add(tombstone.StoredStart(), tombstone.StoredEnd(), kTypeRangeDeletion,
+                          tombstone.sequence, EstimatedBytes());
   }
   rep_->tombstones.push_back(tombstone);
 }

@@ -187,27 +187,26 @@ Status DecodeHashes(const Slice& bytes, uint64_t num_keys, const std::string& wh
 std::string EncodeTombstones(const std::vector<RangeTombstone>& tombstones) {
   std::string out;
   for (const RangeTombstone& t : tombstones) {
-    PutLengthPrefixedSlice(&out, t.start);
-    PutLengthPrefixedSlice(&out, t.end);
+    PutLengthPrefixedSlice(&out, t.StoredStart());
+    PutLengthPrefixedSlice(&out, t.StoredEnd());
     PutVarint64(&out, t.sequence);
   }
   return out;
 }
 
-Status DecodeTombstones(const Slice& bytes, uint64_t count, const std::string& what,
-                        std::vector<RangeTombstone>* tombstones) {
+Status DecodeTombstones(const Slice& bytes, uint64_t count, size_t timestamp_size,
+                        const std::string& what, std::vector<RangeTombstone>* tombstones) {
   tombstones->clear();
   Slice input = bytes;
   while (!input.empty()) {
     Slice start, end;
-    RangeTombstone t;
+    SequenceNumber sequence = 0;
     if (!GetLengthPrefixedSlice(&input, &start) || !GetLengthPrefixedSlice(&input, &end) ||
-        !GetVarint64(&input, &t.sequence) || t.sequence > kMaxSequenceNumber) {
+        !GetVarint64(&input, &sequence) || sequence > kMaxSequenceNumber ||
+        start.size() < timestamp_size || end.size() < timestamp_size) {
       return Status::Corruption(what, "range tombstones are malformed");
     }
-    t.start = start.ToString();
-    t.end = end.ToString();
-    tombstones->push_back(std::move(t));
+    tombstones->push_back(FromStoredBounds(start, end, sequence, timestamp_size));
   }
   if (tombstones->size() != count) {
     return Status::Corruption(what, "range tombstones: the footer counts " +

@@ -94,8 +94,8 @@ Status DecodeHashes(const Slice& bytes, uint64_t num_keys, const std::string& wh
 
 // tombstones := {start:length-prefixed end:length-prefixed sequence:varint64}
 std::string EncodeTombstones(const std::vector<RangeTombstone>& tombstones);
-Status DecodeTombstones(const Slice& bytes, uint64_t count, const std::string& what,
-                        std::vector<RangeTombstone>* tombstones);
+Status DecodeTombstones(const Slice& bytes, uint64_t count, size_t timestamp_size,
+                        const std::string& what, std::vector<RangeTombstone>* tombstones);
 
 // properties := {tag:varint32 value:length-prefixed}; readers skip tags they do not know.
 std::string EncodeProperties(const PieceMeta& meta, const std::string& comparator_name);

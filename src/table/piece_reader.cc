@@ -113,7 +113,8 @@ Status PieceReader::OpenParts() {
     // Most have none.
   } else if (s.ok()) {
     auto tombstones = std::make_unique<std::vector<RangeTombstone>>();
-    s = DecodeTombstones(bytes, footer.num_range_tombstones, what, tombstones.get());
+    s = DecodeTombstones(bytes, footer.num_range_tombstones, order().comparator()->timestamp_size(),
+                         what, tombstones.get());
     tombstones->shrink_to_fit();
     tombstones_ = std::move(tombstones);
   }
@@ -251,7 +252,7 @@ IndexMemory PieceReader::Memory() const {
   if (tombstones_ != nullptr) {
     memory.other += HeapBytes(sizeof(*tombstones_)) + HeapBytes(*tombstones_);
     for (const RangeTombstone& t : *tombstones_) {
-      memory.other += HeapBytes(t.start) + HeapBytes(t.end);
+      memory.other += HeapBytes(t.start) + HeapBytes(t.end) + HeapBytes(t.timestamp);
     }
   }
   if (filter_ != nullptr) memory.filters = HeapBytes(sizeof(*filter_)) + filter_->MemoryBytes();

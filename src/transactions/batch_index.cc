@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transactions/batch_index.h"
 
+#include <algorithm>
 #include <cassert>
 #include <iterator>
+
+#include "base/user_timestamp.h"
 
 namespace compassdb {
 
@@ -53,21 +56,28 @@ Status BatchIndex::Add(size_t offset) {
   return Index(offset, record);
 }
 
+Slice BatchIndex::BareKey(const BatchRecord& record) const {
+  const Comparator* const comparator = ComparatorOf(record.column_family);
+  const size_t size = comparator == nullptr ? 0 : comparator->timestamp_size();
+  return StripTimestamp(record.key, std::min(size, record.key.size()));
+}
+
 Status BatchIndex::Index(size_t offset, const BatchRecord& record) {
   if (!record.IsData() || record.tag == kTypeRangeDeletion) return Status::OK();
+  const Slice key = BareKey(record);
   if (overwrite_ && record.tag != kTypeMerge) {
-    Position behind = Seek(record.column_family, Side::kBehindKey, record.key);
+    Position behind = Seek(record.column_family, Side::kBehindKey, key);
     if (behind != entries_.begin()) {
       const Entry& newest = *std::prev(behind);
       if (newest.family == record.column_family &&
-          Compare(newest.family, KeyOf(newest), record.key) == 0) {
+          Compare(newest.family, KeyOf(newest), key) == 0) {
         newest.offset = offset;
         return Status::OK();
       }
     }
   }
-  const auto key_offset = static_cast<size_t>(record.key.data() - batch_->Data().data());
-  entries_.insert(Entry{record.column_family, offset, key_offset, record.key.size()});
+  const auto key_offset = static_cast<size_t>(key.data() - batch_->Data().data());
+  entries_.insert(Entry{record.column_family, offset, key_offset, key.size()});
   return Status::OK();
 }
 

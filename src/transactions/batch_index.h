@@ -5,6 +5,8 @@
 // move. With `overwrite` a record takes the place of the newest entry of its
 // key, unless it is a merge operand, which gets an entry behind it.
 //
+// In families with user-defined timestamps keys are indexed without the room that records have for them.
+//
 // Thread safety: none for changes; the const methods beside each other.
 // Invariants: entries name records of the batch; positions stay valid while
 // entries are added and end with Clear and Rebuild.
@@ -85,6 +87,8 @@ class BatchIndex {
   }
   // The record of an entry; its slices live until the batch changes.
   BatchRecord RecordOf(const Entry& entry) const;
+  // A record's key without timestamp.
+  Slice BareKey(const BatchRecord& record) const;
   Update Lookup(uint32_t family, const Slice& key) const;
 
  private:
@@ -92,7 +96,7 @@ class BatchIndex {
   // Below 0 if the entry comes before the place; never 0.
   int Compare(const Entry& entry, const Probe& probe) const;
   int Compare(uint32_t family, const Slice& a, const Slice& b) const {
-    return ComparatorOf(family)->CompareWithoutTimestamp(a, b);
+    return ComparatorOf(family)->CompareWithoutTimestamp(a, false, b, false);
   }
 
   const rocksdb::WriteBatch* const batch_;

@@ -7,10 +7,23 @@ namespace compassdb {
 
 using rocksdb::OptimisticTransactionOptions;
 
+namespace {
+
+// As in RocksDB keys of the default family have its timestamps, whatever the option says.
+const Comparator* ComparatorFor(OptimisticTransactionDBImpl* db,
+                                const OptimisticTransactionOptions& options) {
+  const Comparator* const own = db->DefaultColumnFamily()->GetComparator();
+  if (options.cmp == nullptr || own->timestamp_size() != options.cmp->timestamp_size()) return own;
+  return options.cmp;
+}
+
+}  // namespace
+
 OptimisticTransaction::OptimisticTransaction(OptimisticTransactionDBImpl* db,
                                              const WriteOptions& write_options,
                                              const OptimisticTransactionOptions& options)
-    : TransactionBase(db, db->engine(), write_options, options.cmp), optimistic_db_(db) {
+    : TransactionBase(db, db->engine(), write_options, ComparatorFor(db, options)),
+      optimistic_db_(db) {
   if (options.set_snapshot) SetSnapshot();
 }
 
@@ -65,7 +78,6 @@ Status OptimisticTransaction::CommitWithLatches() {
 Status OptimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& key,
                                       bool read_only, bool exclusive, bool do_validate,
                                       bool /*assume_tracked*/) {
-  if (Status s = CheckNoTimestamps(family); !s.ok()) return s;
   if (!do_validate) return Status::OK();
   SetSnapshotIfNeeded();
   if (boundary_ == nullptr) boundary_ = snapshot_ != nullptr ? snapshot_ : NewSnapshot();

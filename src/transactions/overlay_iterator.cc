@@ -60,6 +60,9 @@ class OverlayIterator final : public rocksdb::Iterator {
   void Next() override { Move(/*forward=*/true); }
   void Prev() override { Move(/*forward=*/false); }
 
+  // What the batch has gets its time later.
+  Slice timestamp() const override { return at_ == At::kBase ? base_->timestamp() : Slice(); }
+
   Slice key() const override { return at_ == At::kBase ? base_->key() : DeltaKey(); }
 
   Slice value() const override {
@@ -83,7 +86,7 @@ class OverlayIterator final : public rocksdb::Iterator {
   enum class At { kNone, kBase, kDelta, kBoth };
 
   int Compare(const Slice& a, const Slice& b) const {
-    return source_.comparator->CompareWithoutTimestamp(a, b);
+    return source_.comparator->CompareWithoutTimestamp(a, false, b, false);
   }
 
   // delta_ is a place between entries: the next group is behind it going

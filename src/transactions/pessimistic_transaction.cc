@@ -6,6 +6,7 @@
 
 #include "batch/write_batch_internal.h"
 #include "transactions/transaction_db_impl.h"
+#include "util/coding.h"
 
 namespace compassdb {
 namespace {
@@ -31,6 +32,19 @@ class KeyCollector final : public rocksdb::WriteBatch::Handler {
     return Status::OK();
   }
 };
+
+std::string Encoded(rocksdb::TxnTimestamp ts) {
+  std::string bytes;
+  PutFixed64(&bytes, ts);
+  return bytes;
+}
+
+Status NoCommitTimestamp() { return Status::InvalidArgument("Must assign a commit timestamp"); }
+
+bool HasTimestampsOrNone(ColumnFamilyHandle* family) {
+  const size_t size = FamilyOf(family)->timestamp_size();
+  return size == 0 || size == sizeof(rocksdb::TxnTimestamp);
+}
 
 }  // namespace
 
@@ -63,7 +77,7 @@ void PessimisticTransaction::Start(const TransactionOptions& options) {
                         : 0;
   skip_locks_ = options.skip_concurrency_control ||
                 transaction_db_->options().skip_concurrency_control;
-  commit_timestamp_ = rocksdb::kMaxTxnTimestamp;
+  read_timestamp_ = commit_timestamp_ = rocksdb::kMaxTxnTimestamp;
   batch_.SetMaxBytes(options.max_write_batch_size);
   if (options.set_snapshot) SetSnapshot();
   if (expires_micros_ > 0) {
@@ -158,7 +172,19 @@ Status PessimisticTransaction::SetName(const rocksdb::TransactionName& name) {
   return Status::OK();
 }
 
+Status PessimisticTransaction::SetReadTimestampForValidation(rocksdb::TxnTimestamp ts) {
+  if (read_timestamp_ < rocksdb::kMaxTxnTimestamp && ts < read_timestamp_) {
+    return Status::InvalidArgument("Cannot decrease read timestamp for validation");
+  }
+  read_timestamp_ = ts;
+  return Status::OK();
+}
+
 Status PessimisticTransaction::SetCommitTimestamp(rocksdb::TxnTimestamp ts) {
+  if (read_timestamp_ < rocksdb::kMaxTxnTimestamp && ts <= read_timestamp_) {
+    return Status::InvalidArgument(
+        "Cannot commit at timestamp smaller than or equal to read timestamp");
+  }
   commit_timestamp_ = ts;
   return Status::OK();
 }
@@ -208,19 +234,69 @@ Status PessimisticTransaction::Commit() {
   return s;
 }
 
+Status PessimisticTransaction::GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
+                                            const Slice& key, PinnableSlice* value, bool exclusive,
+                                            bool do_validate) {
+  const ColumnFamily& of = *FamilyOf(HandleOf(family));
+  if (options.timestamp == nullptr && of.timestamp_size() == 0) {
+    return TransactionBase::GetForUpdate(options, family, key, value, exclusive, do_validate);
+  }
+  if (of.timestamp_size() == 0) return TimestampsDisabled(of);
+  if (options.timestamp != nullptr && options.timestamp->size() != of.timestamp_size()) {
+    return Status::InvalidArgument("Timestamp sizes mismatch, column family", of.name());
+  }
+  if (!do_validate) {
+    return Status::InvalidArgument(
+        "If do_validate is false then GetForUpdate with read_timestamp is not defined.");
+  }
+  if (read_timestamp_ == rocksdb::kMaxTxnTimestamp) {
+    return Status::InvalidArgument("read_timestamp must be set for validation");
+  }
+  const std::string bytes = Encoded(read_timestamp_);
+  if (options.timestamp != nullptr && *options.timestamp != Slice(bytes)) {
+    return Status::InvalidArgument("Must read from the same read_timestamp");
+  }
+  const Slice timestamp(bytes);
+  ReadOptions at = options;
+  at.timestamp = &timestamp;
+  return TransactionBase::GetForUpdate(at, family, key, value, exclusive, do_validate);
+}
+
+Status PessimisticTransaction::SetTimestamps(WriteBatch* batch) {
+  return batch->UpdateTimestamps(Encoded(commit_timestamp_), [this](uint32_t id) {
+    const std::shared_ptr<ColumnFamily> family = engine_->FamilyById(id);
+    return family == nullptr ? size_t{0} : family->timestamp_size();  // of one that is gone: to nobody
+  });
+}
+
 Status PessimisticTransaction::CommitUnprepared() {
-  return WriteCommitted(batch_.GetWriteBatch(), write_options_, TransactionWrite());
+  WriteBatch* const batch = batch_.GetWriteBatch();
+  if (WriteBatchInternal::NeedsTimestamps(batch)) {
+    if (commit_timestamp_ == rocksdb::kMaxTxnTimestamp) return NoCommitTimestamp();
+    if (Status s = SetTimestamps(batch); !s.ok()) return s;
+  }
+  return WriteCommitted(batch, write_options_, TransactionWrite());
 }
 
 Status PessimisticTransaction::CommitPrepared() {
   txn_state_ = AWAITING_COMMIT;
   // The log has the data; of the commit it gets the mark and what goes along.
   WriteBatch working(commit_time_batch_);
-  Status s = WriteBatchInternal::MarkCommit(&working, name_);
+  const bool timed = WriteBatchInternal::NeedsTimestamps(batch_.GetWriteBatch()) ||
+                     WriteBatchInternal::NeedsTimestamps(&commit_time_batch_);
+  Status s;
+  if (!timed) {
+    s = WriteBatchInternal::MarkCommit(&working, name_);
+  } else if (commit_timestamp_ == rocksdb::kMaxTxnTimestamp) {
+    s = NoCommitTimestamp();
+  } else {
+    s = WriteBatchInternal::MarkCommitWithTimestamp(&working, name_, Encoded(commit_timestamp_));
+  }
   if (s.ok()) {
     working.MarkWalTerminationPoint();
     s = WriteBatchInternal::Append(&working, batch_.GetWriteBatch());
   }
+  if (s.ok() && timed) s = SetTimestamps(&working);  // the prepared batch stays as it is, for another try
   if (s.ok()) {
     WriteOptions options = write_options_;
     options.disableWAL = false;
@@ -345,7 +421,10 @@ void PessimisticTransaction::Unlock(uint32_t family, const std::string& key) {
 Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& key,
                                        bool read_only, bool exclusive, bool do_validate,
                                        bool assume_tracked) {
-  if (Status s = CheckNoTimestamps(family); !s.ok()) return s;
+  if (!HasTimestampsOrNone(family)) {
+    return Status::NotSupported("transactions on a column family with timestamps of other than 8 bytes",
+                                family->GetName());
+  }
   if (skip_locks_) return Status::OK();
   const uint32_t id = family->GetID();
   const std::string name = key.ToString();
@@ -357,7 +436,7 @@ Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& 
   if (!locked || upgrade) s = Lock(id, name, exclusive);
   SetSnapshotIfNeeded();
   if (!s.ok()) return s;
-  if (do_validate && snapshot_ != nullptr) {
+  if (do_validate && MustValidate(family)) {
     // Only under the lock nobody changes the key any more.
     s = Validate(family, key, &sequence);
   } else {
@@ -379,16 +458,31 @@ Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& 
   return s;
 }
 
-// Whether somebody wrote the key between the snapshot and the lock. `tracked`
-// becomes the sequence since which the key is known to be unchanged.
+bool PessimisticTransaction::MustValidate(ColumnFamilyHandle* family) const {
+  return snapshot_ != nullptr || (read_timestamp_ != rocksdb::kMaxTxnTimestamp &&
+                                  FamilyOf(family)->timestamp_size() != 0);
+}
+
+// Whether somebody wrote the key between the snapshot and the lock, or at a time behind the read
+// timestamp. `tracked` becomes the sequence since which the key is known to be unchanged.
 Status PessimisticTransaction::Validate(ColumnFamilyHandle* family, const Slice& key,
                                         SequenceNumber* tracked) {
-  const SequenceNumber snapshot = snapshot_->GetSequenceNumber();
-  if (*tracked <= snapshot) return Status::OK();
-  *tracked = snapshot;
+  SequenceNumber since = 0;
+  if (snapshot_ != nullptr) {
+    since = snapshot_->GetSequenceNumber();
+    if (*tracked <= since) return Status::OK();
+  } else {
+    since = db_->GetLatestSequenceNumber();
+  }
+  *tracked = since;
   SequenceNumber newest = 0;
-  Status s = engine_->NewestSequence(family, key, snapshot, &newest);
-  return s.ok() && newest > snapshot ? Status::Busy() : s;
+  std::string time;
+  Status s = engine_->NewestSequence(family, key, since, &newest, &time);
+  if (!s.ok()) return s;
+  if (newest > since) return Status::Busy();
+  if (time.empty() || read_timestamp_ == rocksdb::kMaxTxnTimestamp) return s;
+  const Comparator* const comparator = family->GetComparator();
+  return comparator->CompareTimestamp(Encoded(read_timestamp_), time) < 0 ? Status::Busy() : s;
 }
 
 Status PessimisticTransaction::GetRangeLock(ColumnFamilyHandle*, const rocksdb::Endpoint&,

@@ -40,8 +40,14 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status Rollback() override;
   Status RollbackToSavePoint() override;
   Status SetName(const rocksdb::TransactionName& name) override;
+  Status SetReadTimestampForValidation(rocksdb::TxnTimestamp ts) override;
   Status SetCommitTimestamp(rocksdb::TxnTimestamp ts) override;
   rocksdb::TxnTimestamp GetCommitTimestamp() const override { return commit_timestamp_; }
+
+  // In a family with timestamps the key is read, and validated, at the transaction's read timestamp.
+  using TransactionBase::GetForUpdate;
+  Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                      PinnableSlice* value, bool exclusive, bool do_validate) override;
 
   // Writes a batch of somebody outside, with locks on its keys meanwhile.
   Status CommitBatch(WriteBatch* batch);
@@ -73,7 +79,10 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status WrongState(const char* otherwise) const;
   Status Lock(uint32_t family, const std::string& key, bool exclusive);
   Status LockBatch(const WriteBatch* batch, TrackedKeys* locked);
+  bool MustValidate(ColumnFamilyHandle* family) const;
   Status Validate(ColumnFamilyHandle* family, const Slice& key, SequenceNumber* tracked);
+  // Gives the commit timestamp to the batch's keys in families that have timestamps.
+  Status SetTimestamps(WriteBatch* batch);
   Status CommitUnprepared();
   Status CommitPrepared();
   Status WriteCommitted(WriteBatch* batch, const WriteOptions& options,
@@ -90,6 +99,7 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   std::atomic<uint64_t> expires_micros_{0};  // 0: never
   bool skip_locks_ = false;
   bool expirable_ = false;  // registered as such
+  rocksdb::TxnTimestamp read_timestamp_ = rocksdb::kMaxTxnTimestamp;  // that: none
   rocksdb::TxnTimestamp commit_timestamp_ = rocksdb::kMaxTxnTimestamp;
 
   mutable Mutex waiting_mu_;  // a leaf

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transactions/transaction_base.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/user_timestamp.h"
 #include "batch/write_batch_internal.h"
 
 namespace compassdb {
@@ -24,15 +26,15 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
 
   Status PutCF(uint32_t id, const Slice& key, const Slice& value) override {
     if (Gone(id)) return WriteBatchInternal::Put(Raw(), id, key, value);
-    return In(id, [&](auto* family) { return transaction_->Put(family, key, value); });
+    return In(id, [&](auto* family) { return transaction_->Put(family, Bare(family, key), value); });
   }
   Status DeleteCF(uint32_t id, const Slice& key) override {
     if (Gone(id)) return WriteBatchInternal::Delete(Raw(), id, key);
-    return In(id, [&](auto* family) { return transaction_->Delete(family, key); });
+    return In(id, [&](auto* family) { return transaction_->Delete(family, Bare(family, key)); });
   }
   Status SingleDeleteCF(uint32_t id, const Slice& key) override {
     if (Gone(id)) return WriteBatchInternal::SingleDelete(Raw(), id, key);
-    return In(id, [&](auto* family) { return transaction_->SingleDelete(family, key); });
+    return In(id, [&](auto* family) { return transaction_->SingleDelete(family, Bare(family, key)); });
   }
   Status MergeCF(uint32_t id, const Slice& key, const Slice& value) override {
     if (Gone(id)) return WriteBatchInternal::Merge(Raw(), id, key, value);
@@ -57,6 +59,10 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
     ColumnFamilyHandleImpl handle(family, nullptr);
     return what(static_cast<ColumnFamilyHandle*>(&handle));
   }
+  // The commit gives the timestamps.
+  static Slice Bare(ColumnFamilyHandle* family, const Slice& key) {
+    return StripTimestamp(key, std::min(key.size(), FamilyOf(family)->timestamp_size()));
+  }
   bool Gone(uint32_t id) const { return from_log_ && engine_->FamilyById(id) == nullptr; }
   rocksdb::WriteBatch* Raw() const { return transaction_->GetWriteBatch()->GetWriteBatch(); }
   static Status Refuse() {
@@ -71,12 +77,6 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
 }  // namespace
 
 DBImpl* EngineOf(rocksdb::DB* db) { return dynamic_cast<DBImpl*>(db->GetRootDB()); }
-
-Status CheckNoTimestamps(ColumnFamilyHandle* family) {
-  if (FamilyOf(family)->timestamp_size() == 0) return Status::OK();
-  return Status::NotSupported("transactions on column families with timestamps",
-                              family->GetName());
-}
 
 Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys) {
   for (const auto& [id, tracked] : keys.families()) {
@@ -101,7 +101,8 @@ TransactionBase::TransactionBase(rocksdb::DB* db, DBImpl* engine,
     : db_(db),
       engine_(engine),
       write_options_(write_options),
-      batch_(comparator, 0, /*overwrite_key=*/true) {
+      batch_(comparator, 0, /*overwrite_key=*/true),
+      commit_time_batch_(0, 0, 0, comparator->timestamp_size()) {
   start_micros_ = NowMicros();
   WriteBatchInternal::InsertNoop(batch_.GetWriteBatch()).PermitUncheckedError();  // cannot fail
 }

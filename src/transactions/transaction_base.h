@@ -5,7 +5,8 @@
 //
 // Thread safety: one thread at a time, as rocksdb::Transaction says.
 // Invariants: the batch begins with a Noop, which a preparation turns into its
-// begin mark; the keys tracked since a save point are a part of those tracked.
+// begin mark; the keys tracked since a save point are a part of those tracked. In families with
+// user-defined timestamps keys are locked and tracked without them.
 #pragma once
 
 #include <memory>
@@ -27,9 +28,6 @@ using rocksdb::WriteBatchWithIndex;
 
 // The engine below `db`; null if it is another one.
 DBImpl* EngineOf(rocksdb::DB* db);
-
-// NotSupported for a family with user-defined timestamps.
-Status CheckNoTimestamps(ColumnFamilyHandle* family);
 
 // Busy if a tracked key has a record above its sequence.
 Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys);

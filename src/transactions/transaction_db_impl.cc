@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "batch/write_batch_internal.h"
+
 namespace compassdb {
 namespace {
 
@@ -26,6 +28,33 @@ class TimestampedSnapshot final : public Snapshot {
   rocksdb::DB* const db_;
   const Snapshot* const snapshot_;
   const TxnTimestamp timestamp_;
+};
+
+Status CheckUntimed(ColumnFamilyHandle* family) {
+  if (FamilyOf(family)->timestamp_size() == 0) return Status::OK();
+  return Status::NotSupported(
+      "Write operation with user timestamp must go through the transaction API instead of "
+      "TransactionDB.");
+}
+
+// Whether a batch has records of families with timestamps.
+class TimedFinder final : public BatchSink {
+ public:
+  explicit TimedFinder(const DBImpl* engine) : engine_(engine) {}
+  Status Add(uint32_t id, SequenceNumber, ValueType, const Slice&, const Slice&) override {
+    if (known_ && id == last_) return Status::OK();
+    const std::shared_ptr<ColumnFamily> family = engine_->FamilyById(id);
+    found = found || (family != nullptr && family->timestamp_size() != 0);
+    known_ = true;
+    last_ = id;
+    return Status::OK();
+  }
+  bool found = false;
+
+ private:
+  const DBImpl* const engine_;
+  bool known_ = false;
+  uint32_t last_ = 0;
 };
 
 PointLocks::Options LockOptions(const TransactionDBOptions& options, rocksdb::Env* env,
@@ -243,19 +272,23 @@ Status TransactionDBImpl::WriteOutside(const WriteOptions& options, const Add& a
 
 Status TransactionDBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family,
                               const Slice& key, const Slice& value) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   return WriteOutside(options, [&](WriteBatch* batch) { return batch->Put(family, key, value); });
 }
 Status TransactionDBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family,
                                  const Slice& key) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   return WriteOutside(options, [&](WriteBatch* batch) { return batch->Delete(family, key); });
 }
 Status TransactionDBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
                                        const Slice& key) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   return WriteOutside(options,
                       [&](WriteBatch* batch) { return batch->SingleDelete(family, key); });
 }
 Status TransactionDBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family,
                                 const Slice& key, const Slice& value) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   return WriteOutside(options,
                       [&](WriteBatch* batch) { return batch->Merge(family, key, value); });
 }
@@ -267,6 +300,13 @@ Status TransactionDBImpl::Write(const WriteOptions& options,
                                 const rocksdb::TransactionDBWriteOptimizations& optimizations,
                                 WriteBatch* batch) {
   if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
+  TimedFinder timed(engine_);
+  // What cannot be read is for the write to complain of.
+  WriteBatchInternal::InsertInto(batch, &timed, nullptr).PermitUncheckedError();
+  if (timed.found) {
+    return Status::NotSupported(
+        "Writes with timestamp must go through transaction API instead of TransactionDB.");
+  }
   if (options_.skip_concurrency_control || optimizations.skip_concurrency_control) {
     return db_->Write(options, batch);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/write_batch_with_index.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -17,16 +18,13 @@ using namespace compassdb;  // NOLINT: the internals of this class
 struct WriteBatchWithIndex::Rep {
   Rep(const Comparator* fallback, size_t reserved_bytes, bool overwrite, size_t max_bytes,
       size_t protection_bytes)
-      : batch(reserved_bytes, max_bytes, protection_bytes, /*default_cf_ts_sz=*/0),
-        index(&batch, fallback, overwrite),
-        timestamps(fallback != nullptr && fallback->timestamp_size() != 0) {}
+      : batch(reserved_bytes, max_bytes, protection_bytes,
+              fallback != nullptr ? fallback->timestamp_size() : 0),
+        index(&batch, fallback, overwrite) {}
 
   // Adds a record by `write` and indexes it.
   template <typename Write>
   Status Add(ColumnFamilyHandle* family, const Write& write) {
-    if (family != nullptr ? ColumnFamilyTimestampSize(family) != 0 : timestamps) {
-      return Status::NotSupported("WriteBatchWithIndex: user-defined timestamps");
-    }
     const size_t offset = batch.GetDataSize();
     Status s = write();
     if (!s.ok()) return s;
@@ -34,9 +32,18 @@ struct WriteBatchWithIndex::Rep {
     return index.Add(offset);
   }
 
+  // Reads of keys with timestamps go to a time.
+  Status CheckRead(const ReadOptions& options, ColumnFamilyHandle* family) const {
+    const Comparator* const comparator =
+        family != nullptr ? family->GetComparator() : index.fallback();
+    if (comparator == nullptr || comparator->timestamp_size() == 0 || options.timestamp != nullptr) {
+      return Status::OK();
+    }
+    return Status::InvalidArgument("Must specify timestamp");
+  }
+
   WriteBatch batch;
   BatchIndex index;
-  const bool timestamps;  // in keys whose family is not named
 };
 
 namespace {
@@ -62,7 +69,7 @@ class BatchIterator final : public WBWIIterator {
   WriteEntry Entry() const override {
     const BatchRecord record = index_->RecordOf(*at_);
     WriteEntry entry;
-    entry.key = record.key;
+    entry.key = index_->BareKey(record);
     entry.value = record.value;
     switch (record.tag) {
       case kTypeValue:
@@ -98,7 +105,7 @@ Status RefuseTimestamp(const ColumnFamilyHandle* family) {
   if (family == nullptr) {
     return Status::InvalidArgument("column family handle cannot be nullptr");
   }
-  return Status::NotSupported("WriteBatchWithIndex: user-defined timestamps");
+  return Status::NotSupported("WriteBatchWithIndex: timestamps are set by WriteBatch::UpdateTimestamps");
 }
 
 const MergeOperator* MergeOperatorOf(ColumnFamilyHandle* family) {
@@ -258,6 +265,7 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& read_op
 Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& read_options,
                                               ColumnFamilyHandle* column_family, const Slice& key,
                                               PinnableSlice* value) {
+  if (Status s = rep->CheckRead(read_options, column_family); !s.ok()) return s;
   const BatchIndex::Update update = rep->index.Lookup(compassdb::ColumnFamilyId(column_family), key);
   Status s;
   const Answer answer = AnswerFromBatch(column_family, key, update, value->GetSelf(), &s);
@@ -275,6 +283,10 @@ void WriteBatchWithIndex::MultiGetFromBatchAndDB(DB* db, const ReadOptions& read
                                                  const size_t num_keys, const Slice* keys,
                                                  PinnableSlice* values, Status* statuses,
                                                  bool sorted_input) {
+  if (Status s = rep->CheckRead(read_options, column_family); !s.ok()) {
+    std::fill(statuses, statuses + num_keys, s);
+    return;
+  }
   struct Rest {
     size_t place;
     BatchIndex::Update update;

@@ -184,7 +184,7 @@ FUZZ_TARGET(piece_sections, 512 << 10) {
     }
     case 1: {
       std::vector<RangeTombstone> tombstones;
-      good = DecodeTombstones(in.Rest(), count, "piece", &tombstones).ok();
+      good = DecodeTombstones(in.Rest(), count, /*timestamp_size=*/0, "piece", &tombstones).ok();
       FUZZ_CHECK(!good || tombstones.size() == count);
       break;
     }

@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/user_timestamp.h"
+
 namespace compassdb {
 
 namespace {
@@ -211,7 +213,7 @@ bool CompactionJob::FirstDeltaKeyAfter(const std::string& key, std::string* foun
   }
   *s = records_->status();
   if (!records_->Valid()) return false;
-  *found = ExtractUserKey(records_->key()).ToString();
+  *found = StartOfKey(cmp_, ExtractUserKey(records_->key()));
   return true;
 }
 

@@ -47,6 +47,8 @@ RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
       gc_(MakeGcConfig(*input.options)),
       file_(input.context, input.options, input.path, /*flush=*/false),
       values_(input.context, input.options, SeparatorOptions()),
+      history_low_(input.options->history != nullptr ? input.options->history->Get() : ""),
+      trim_to_(input.options->history != nullptr ? input.options->history->TrimmedTo() : ""),
       resolver_(input.version->NewValueResolver(CompactionReads())) {
   CreateFilter();
 }
@@ -110,7 +112,8 @@ CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* coveri
   options.merge.statistics = in_.context->statistics;
   options.filter = filter_;
   options.level = in_.output_level;
-  if (in_.options->history != nullptr) options.history_low = in_.options->history->Get();
+  options.history_low = history_low_;
+  options.trim_to = trim_to_;
   options.values = resolver_.get();
   if (resolver_ != nullptr) {
     options.dropped_value = [this](const Slice& user_key, const Slice& ref, bool superseded) {
@@ -148,7 +151,8 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
                                      std::vector<RangeTombstone>* result) const {
   const auto add = [&](const std::vector<RangeTombstone>& tombstones) {
     for (RangeTombstone t : tombstones) {
-      if (ClipTombstone(cmp_, region.lower, region.upper, &t) && TombstoneNeeded(region, t, base)) {
+      if (ClipTombstone(cmp_, region.lower, region.upper, &t) && !Trimmed(t) &&
+          TombstoneNeeded(region, t, base)) {
         result->push_back(std::move(t));
       }
     }
@@ -166,11 +170,20 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
   return Status::OK();
 }
 
+bool RegionMerge::Trimmed(const RangeTombstone& t) const {
+  return !trim_to_.empty() && cmp_->CompareTimestamp(t.timestamp, trim_to_) > 0;
+}
+
 // A range tombstone goes when all readers see it and nothing that it covers
-// may be left: in this table, or deeper (rules 1, 4).
+// may be left: in this table, or deeper (rules 1, 4). With user-defined timestamps also only below the
+// history that stays, as records go.
 bool RegionMerge::TombstoneNeeded(const Region& region, const RangeTombstone& t,
                                   const BaseTable* base) const {
   if (!snapshots_.empty() && t.sequence > snapshots_.front()) return true;
+  if (!t.timestamp.empty() &&
+      (history_low_.empty() || cmp_->CompareTimestamp(t.timestamp, history_low_) >= 0)) {
+    return true;
+  }
   if (base != nullptr && base->StayingOverlaps(cmp_, t.start, t.end)) return true;
   const Slice start(t.start), end(t.end);
   return in_.version->OverlapsBelow(in_.output_level, &start, &end, region.search);
@@ -432,7 +445,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     if (builder != nullptr && builder->EstimatedBytes() >= cut_at &&
         !IsSameKey(cmp_, user_key, last_user_key)) {
       s = FinishWholeTable(in_.output_level, region, std::move(builder), creation,
-                           take(user_key.ToString()));
+                           take(StartOfKey(cmp_, user_key)));
     }
     if (s.ok() && builder == nullptr) s = NewPiece(in_.output_level, &builder);
     if (s.ok()) s = Add(it, builder.get());
@@ -477,7 +490,9 @@ Status RegionMerge::RunRest(const Region& region, InternalIterator* delta) {
   report_.records_out += it.stats().records_out;
   std::vector<RangeTombstone> tombstones;
   for (RangeTombstone t : delta_.tombstones()) {
-    if (ClipTombstone(cmp_, region.lower, region.upper, &t)) tombstones.push_back(std::move(t));
+    if (ClipTombstone(cmp_, region.lower, region.upper, &t) && !Trimmed(t)) {
+      tombstones.push_back(std::move(t));
+    }
   }
   if (builder == nullptr && !tombstones.empty()) s = NewPiece(0, &builder);
   if (!s.ok() || builder == nullptr) return s;

@@ -104,6 +104,7 @@ class RegionMerge {
   // Tombstones of the delta, and of the base's victims, clipped to the region.
   Status RegionTombstones(const Region& region, const BaseTable* base,
                           std::vector<RangeTombstone>* result) const;
+  bool Trimmed(const RangeTombstone& t) const;
   bool TombstoneNeeded(const Region& region, const RangeTombstone& t, const BaseTable* base) const;
   Status AddCovering(const Region& region, RangeTombstoneSet* set) const;
 
@@ -137,6 +138,7 @@ class RegionMerge {
   const GcConfig gc_;
   JobFile file_;
   ValueSeparator values_;
+  const std::string history_low_, trim_to_;  // CompactionIteratorOptions'
   std::unique_ptr<ValueResolver> resolver_;  // null: there are no separated values
   std::unique_ptr<rocksdb::CompactionFilter> owned_filter_;
   const rocksdb::CompactionFilter* filter_ = nullptr;
