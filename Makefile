@@ -11,6 +11,9 @@
 #   make deb           Debian packages in build-deb
 #   make test-faults   every call of the file system fails; LONG=1: all of them, not a sample
 #   make test-limits   a full disk, few descriptors, little memory; LONG=1: with 1 GB of data
+#   make test-stress   several threads against what they expect, over the whole API; LONG=1: 20 million operations
+#   make soak          a steady load for SOAK_MINUTES (1440) on SOAK_MB (10240) in SOAK_DIR: memory, descriptors, space
+#   make coverage      which lines and branches of the log, the manifest, recovery and the readers the tests take
 #   make test-mutants  seeded defects, each of which some test must catch (hours)
 #   make fuzz          libFuzzer on every parser, FUZZ_SECONDS (10) each, or on TARGET alone (clang)
 #   make test-asan     all tests under AddressSanitizer and UBSan (clang)
@@ -34,6 +37,10 @@ AS_ROCKSDB ?= 0
 LONG ?= 0
 FUZZ_SECONDS ?= 10
 TARGET ?=
+SOAK_MB ?= 10240
+SOAK_MINUTES ?= 1440
+SOAK_DIR ?= $(BUILD)
+SOAK_LAYOUT ?= default
 CTEST := ctest --output-on-failure -j $(JOBS)
 # $(1): a label of the tests. Their figures and seeds are told.
 ifeq ($(LONG),1)
@@ -43,7 +50,7 @@ label-tests = cd $(BUILD) && ctest -V -j $(JOBS) -L "^$(1)$$" -LE "short|peer" |
 endif
 
 .PHONY: all deps configure build demo test test-crash test-corruption bench install deb test-asan test-tsan test-asan-short test-tsan-short \
-	test-faults test-limits test-mutants fuzz clean
+	test-faults test-limits test-stress test-mutants soak coverage fuzz clean
 
 all: build
 
@@ -67,7 +74,7 @@ demo: configure
 test: build
 	@cd $(BUILD) && $(CTEST)
 
-test-crash test-corruption: SHELL := /bin/bash -o pipefail
+test-crash test-corruption test-stress: SHELL := /bin/bash -o pipefail
 test-crash: build
 	@$(call label-tests,crash)
 
@@ -84,6 +91,18 @@ test-limits: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target limits_test
 	@for part in disk descriptors "memory --mb=$(if $(filter 0,$(LONG)),100,1024)"; do \
 		$(BUILD)/test/limits/limits_test --part=$$part || [ $$? = 77 ] || exit 1; done
+
+test-stress: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target stress_test soak
+	@$(call label-tests,stress)
+
+soak: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target soak
+	@$(BUILD)/test/stress/soak --mb=$(SOAK_MB) --minutes=$(SOAK_MINUTES) --dir=$(SOAK_DIR) --layout=$(SOAK_LAYOUT)
+
+coverage:
+	@scripts/install-deps --coverage
+	@test/coverage/run --jobs $(JOBS)
 
 test-mutants: deps
 	@test/mutants/run
@@ -153,4 +172,4 @@ test-tsan-short: build-tsan/.built
 	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 && $(CTEST) -LE . && $(CTEST) -L short
 
 clean:
-	@rm -rf $(BUILD) build-asan build-tsan build-fuzz build-mutants build-install build-deb
+	@rm -rf $(BUILD) build-asan build-tsan build-fuzz build-coverage build-mutants build-install build-deb

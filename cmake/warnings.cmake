@@ -12,6 +12,11 @@ if(COMPASSDB_SANITIZE)
   target_compile_options(compassdb_flags INTERFACE -fsanitize=${COMPASSDB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(compassdb_flags INTERFACE -fsanitize=${COMPASSDB_SANITIZE})
 endif()
+if(COMPASSDB_COVERAGE)
+  # Not optimised: a branch of the sources is a branch that is counted.
+  target_compile_options(compassdb_flags INTERFACE --coverage -O0 -fprofile-update=atomic)
+  target_link_options(compassdb_flags INTERFACE --coverage)
+endif()
 
 # ccache and a fast linker, where they are installed.
 find_program(COMPASSDB_CCACHE ccache)

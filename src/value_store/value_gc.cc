@@ -171,10 +171,11 @@ class Collection {
         (input.keep[slot] ? input.live_bytes : input.dead_bytes) += input.values[slot].size;
       }
       bytes += input.live_bytes + input.dead_bytes;
-      // Runs of wider groups are divided.
+      // Runs of wider groups are divided. What one says of snapshots can not be taken back by another, which
+      // has a range of its own: nobody could tell any more which of the two still counts.
       const ValueRunMeta& meta = job_.inputs[i]->meta();
       input.stays = (job_.updates != nullptr || !job_.vacated.empty()) && !input.values.empty() &&
-                    meta.group.bits == job_.group_bits &&
+                    meta.group.bits == job_.group_bits && meta.pinned_hint == 0 &&
                     job_.vacated.count(meta.extent.file_number) == 0;
       if (input.stays) order.push_back(i);
     }
@@ -234,9 +235,6 @@ class Collection {
       if (input.stays) {
         const uint64_t h1 = meta.group.bits == 0 ? 0 : uint64_t{meta.group.prefix} << (64 - meta.group.bits);
         if (meta.dead_hint != 0) out->AddDeadHint(h1, -meta.dead_hint);
-        if (meta.pinned_hint != 0) {
-          out->AddPinnedHint(h1, -meta.pinned_hint, meta.pinned_from, meta.pinned_to);
-        }
       }
       for (size_t slot = 0; slot < input.values.size(); ++slot) {
         if (input.keep[slot]) {

@@ -387,6 +387,31 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
   EXPECT_TRUE(Has(runs, 50, 500));
 }
 
+// What a run said of values that snapshots held is right again after the collection, also where other
+// snapshots are held now: or the group would be collected for ever.
+TEST_F(ValueGcTest, ValuesOfReleasedSnapshotsAreNotGarbageForEver) {
+  UpdateCounts updates;
+  updates.Reserve(1 << 16);
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {2, 2}}), WriteRun({{3, 5}}), WriteRun({{3, 55}})};
+  runs[0].pinned_hint = 1000;  // of values that other runs held; they are gone
+  runs[0].pinned_from = 30;
+  runs[0].pinned_to = 40;
+  auto context = std::make_shared<ValueContext>();
+  context->tables = context_->tables;
+  context->ledger = &ledger_;
+  context->cache_space = context_->cache_space;
+  context->snapshots = [] { return std::vector<SequenceNumber>{52}; };
+  context_ = context;
+  Collect(&runs, {52}, kMaxSequenceNumber, &updates);
+  const std::vector<ValueVersion::Group> groups = ValueVersion(context_, Open(runs)).Groups();
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].dead_bytes, 0u);
+  EXPECT_GT(groups[0].pinned_bytes, 0u);
+  EXPECT_TRUE(Has(runs, 1, 1));
+  EXPECT_TRUE(Has(runs, 3, 5));
+  EXPECT_TRUE(Has(runs, 3, 55));
+}
+
 // Flushes count on while a collection runs.
 TEST_F(ValueGcTest, WhatBecomesHotMeanwhileIsNotLost) {
   std::vector<Item> values;

@@ -48,7 +48,7 @@ bool RunThread(const Profile& profile, uint64_t seed, uint64_t ops, rocksdb::DB*
   Generator generator(profile, seed);
   ModelExecutor model(profile.families);
   DbExecutor executor(ConfigFor("", profile));
-  executor.Attach(db, handle);
+  executor.Attach(db, {handle});
   for (uint64_t i = 0; i < ops && !stop->load(); i++) {
     Op op = generator.Next();
     if (i + 1 == ops) {

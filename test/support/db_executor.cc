@@ -19,9 +19,9 @@ DbExecutor::DbExecutor(Config config) : config_(std::move(config)) {
 
 DbExecutor::~DbExecutor() { Close(); }
 
-void DbExecutor::Attach(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* handle) {
+void DbExecutor::Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
   attached_ = db;
-  handles_[0] = handle;
+  handles_ = handles;
 }
 
 std::vector<rocksdb::ColumnFamilyDescriptor> DbExecutor::Descriptors(

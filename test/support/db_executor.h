@@ -32,14 +32,15 @@ class DbExecutor {
   // Opens with the families that exist by this executor's own account.
   rocksdb::Status Open();
   void Close();
-  // Uses another executor's open database, with the one family `handle` as its
-  // slot 0. The other one must outlive this one's use.
-  void Attach(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* handle);
+  // Uses somebody else's open database until Close, with these families as its slots.
+  void Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
   std::string Run(const Op& op);
   Entries Dump(int family, int snapshot);
   rocksdb::DB* db() { return db_.get(); }
   rocksdb::ColumnFamilyHandle* handle(int family) { return handles_[family]; }
+  // Of an attached database: a family was created or dropped.
+  void SetHandle(int family, rocksdb::ColumnFamilyHandle* handle) { handles_[family] = handle; }
   // The bytes of the last WriteBatch written, as its Data() gave them.
   const std::string& last_batch() const { return last_batch_; }
 

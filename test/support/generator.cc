@@ -5,8 +5,18 @@
 
 namespace compassdb_test {
 
+std::pair<std::string, std::string> OwnRange(const std::string& prefix, bool reverse_order) {
+  std::string next = prefix;
+  if (!reverse_order) {
+    next.back()++;
+    return {prefix, next};
+  }
+  next.back()--;
+  return {prefix + '\xff', next + '\xff'};
+}
+
 Generator::Generator(const Profile& profile, uint64_t seed) : profile_(profile), random_(seed) {
-  families_[0] = true;
+  for (int family = 0; family < profile.fixed_families; family++) families_[family] = true;
 }
 
 bool Generator::Less(int family, const std::string& a, const std::string& b) const {
@@ -32,9 +42,9 @@ std::string Generator::NormalKey(int family) {
   uint64_t number = random_.Uniform(range);
   if (number == 0 && !profile_.families[family].prefix_extractor) {
     static const char* const kOdd[] = {"", "k", "ka"};
-    return random_.OneIn(4) ? std::string(1, '\0') : random_.Pick(kOdd);
+    return profile_.key_prefix + (random_.OneIn(4) ? std::string(1, '\0') : random_.Pick(kOdd));
   }
-  std::string key = "k";
+  std::string key = profile_.key_prefix + "k";
   key += static_cast<char>('a' + number % 5);
   key += static_cast<char>('a' + number % 3);
   key += std::to_string(number);
@@ -46,7 +56,7 @@ std::string Generator::NormalKey(int family) {
 }
 
 std::string Generator::SingleDeleteKey(int family) {
-  return "sd" + std::to_string(family) + std::to_string(random_.Uniform(profile_.keys / 10 + 1));
+  return profile_.key_prefix + "sd" + std::to_string(family) + std::to_string(random_.Uniform(profile_.keys / 10 + 1));
 }
 
 std::string Generator::Key(int family) {
@@ -127,7 +137,7 @@ WriteItem Generator::Item(int family, bool rollback_possible) {
   if ((roll -= profile_.single_delete_share) < 0 && !rollback_possible) {
     return SingleDeleteItem(family);
   }
-  if ((roll -= profile_.delete_range_share) < 0) return RangeItem(family);
+  if ((roll -= profile_.delete_range_share) < 0 && profile_.delete_range_share > 0) return RangeItem(family);
   if ((roll -= profile_.merge_share) < 0 &&
       profile_.families[family].merge != MergeKind::kNone) {
     item.kind = WriteItem::Kind::kMerge;
@@ -228,6 +238,13 @@ void Generator::AddMoves(bool prefix_mode, bool first, Op* op) {
   }
 }
 
+void Generator::KeepToOwnKeys(int family, IteratorSpec* it) const {
+  auto [begin, end] = OwnRange(profile_.key_prefix, profile_.families[family].reverse_order);
+  if (!it->has_lower) it->lower = begin;
+  if (!it->has_upper) it->upper = end;
+  it->has_lower = it->has_upper = true;
+}
+
 Op Generator::NewIterator(int slot) {
   Op op;
   op.kind = OpKind::kNewIterator;
@@ -247,6 +264,7 @@ Op Generator::NewIterator(int slot) {
       std::swap(op.iterator.lower, op.iterator.upper);
     }
   }
+  if (!profile_.key_prefix.empty()) KeepToOwnKeys(op.family, &op.iterator);
   iterators_[slot] = {true, op.family, op.iterator.prefix_same_as_start,
                       op.snapshot};
   AddMoves(op.iterator.prefix_same_as_start, true, &op);
@@ -278,8 +296,9 @@ Op Generator::ChangeIterator() {
 
 Op Generator::ChangeFamily() {
   Op op;
-  if (profile_.families.size() < 2) return Maintenance(OpKind::kFlush);
-  op.family = static_cast<int>(1 + random_.Uniform(profile_.families.size() - 1));
+  if (static_cast<int>(profile_.families.size()) == profile_.fixed_families) return Maintenance(OpKind::kFlush);
+  op.family = profile_.fixed_families +
+              static_cast<int>(random_.Uniform(profile_.families.size() - profile_.fixed_families));
   // An iterator of the family is released first; the drop comes another time.
   for (int slot = 0; slot < kMaxIterators; slot++) {
     IteratorState& it = iterators_[slot];

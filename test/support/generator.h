@@ -11,6 +11,9 @@
 
 namespace compassdb_test {
 
+// Bounds, in the family's order, of the keys of a generator whose profile has this key prefix.
+std::pair<std::string, std::string> OwnRange(const std::string& prefix, bool reverse_order);
+
 // A stream of valid operations from a seed. It knows just enough of the state
 // to stay inside the API's contracts: which families, snapshots and iterators
 // exist, and which keys may be SingleDeleted (those whose names begin with
@@ -21,16 +24,19 @@ class Generator {
   Generator(const Profile& profile, uint64_t seed);
 
   Op Next();
+  // A key of the family that no SingleDelete is for, in its order, and what may be written to it.
+  std::string NormalKey(int family);
+  std::string Value(int family);
+  std::string MergeOperand(int family);
+  bool Less(int family, const std::string& a, const std::string& b) const;
+  // Snapshots and iterators are gone: the database was closed.
+  void ForgetReaders();
 
  private:
   std::string Key(int family);
-  std::string NormalKey(int family);
   std::string SingleDeleteKey(int family);
-  std::string Value(int family);
-  std::string MergeOperand(int family);
   int Family();
   int Snapshot();
-  bool Less(int family, const std::string& a, const std::string& b) const;
 
   WriteItem Item(int family, bool rollback_possible);
   WriteItem RangeItem(int family);
@@ -40,11 +46,11 @@ class Generator {
   Op ChangeSnapshot();
   Op ChangeIterator();
   Op NewIterator(int slot);
+  void KeepToOwnKeys(int family, IteratorSpec* it) const;
   void AddMoves(bool prefix_mode, bool first, Op* op);
   IteratorMove Move(int family, bool prefix_mode, bool absolute);
   Op ChangeFamily();
   Op Maintenance(OpKind kind);
-  void ForgetReaders();
 
   const Profile& profile_;
   Random random_;

@@ -13,6 +13,9 @@ namespace compassdb_test {
 struct Profile {
   std::string name;
   std::vector<FamilySpec> families;
+  // All keys begin with it, and iterators keep to them: several generators share families so.
+  std::string key_prefix;
+  int fixed_families = 1;     // that many exist from the beginning and are never dropped
   uint64_t keys = 600;        // per family
   int max_value_log = 7;      // values mostly below 2^this bytes
   bool large_values = false;  // now and then 2 to 20 KB

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes for SetOptions and SetDBOptions that may not change any answer.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "support/random.h"
+
+namespace compassdb_test {
+
+using OptionChanges = std::unordered_map<std::string, std::string>;
+
+OptionChanges RandomFamilyOptions(Random* random, bool separated_values);
+OptionChanges RandomDbOptions(Random* random);
+
+// The rest has one definition per library (engine_options_*.cc).
+// What one engine alone has, if anything.
+OptionChanges RandomEngineOptions(Random* random);
+
+// Where RocksDB 7.8.3 does less.
+struct EngineLimits {
+  bool atomic_flush;                   // its debug build has an assertion that fails now and then
+  bool single_delete_in_locked_batch;  // TransactionDB::Write refuses it outside of the default family
+  bool two_phase_unasked;              // logs with prepared transactions need allow_2pc, and no pipelined writes
+  bool multi_get_of_many;              // of hundreds of keys with merges gives operands for values
+  bool separated_values;               // with merges, MultiGet gives operands for values
+  bool optimistic_always_knows;        // a commit never answers TryAgain
+};
+EngineLimits Limits();
+
+}  // namespace compassdb_test

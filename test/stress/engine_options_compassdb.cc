@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stress/engine_options.h"
+
+namespace compassdb_test {
+
+OptionChanges RandomEngineOptions(Random* random) {
+  static const char* const kTable[] = {
+      "max_pieces=1",          "max_pieces=3",          "max_pieces=64",           "max_dead_percent=5",
+      "max_dead_percent=200",  "data_order=key",        "data_order=slot",         "data_order=hash",
+      "perfect_hash=cphash",   "perfect_hash=default",  "scan_bytes_per_read=0",   "scan_bytes_per_read=1048576",
+      "target_table_bytes=0",  "target_table_bytes=4096", "group_compaction_bytes=0", "group_compaction_bytes=65536",
+      "max_dead_space_percent=1", "value_reserve_percent=5", "value_gc_policy=cost-benefit", "value_hot_cold=true"};
+  return {{"table_factory", "{" + std::string(random->Pick(kTable)) + "}"}};
+}
+
+EngineLimits Limits() {
+  return {.atomic_flush = true, .single_delete_in_locked_batch = true, .two_phase_unasked = true, .multi_get_of_many = true,
+          .separated_values = true, .optimistic_always_knows = true};
+}
+
+}  // namespace compassdb_test

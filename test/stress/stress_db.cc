@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stress/stress_db.h"
+
+#include "stress/engine_options.h"
+#include "support/layout.h"
+#include "support/random.h"
+#include "support/tuning.h"
+
+namespace compassdb_test {
+
+using rocksdb::ColumnFamilyHandle;
+using rocksdb::Status;
+
+namespace {
+
+std::string OwnName(int thread) { return "own" + std::to_string(thread); }
+
+}  // namespace
+
+std::vector<FamilySpec> StressFamilies(int thread) {
+  static const FamilySpec kOwn[] = {{.merge = MergeKind::kAppend},
+                                    {.reverse_order = true, .merge = MergeKind::kCommands},
+                                    {.merge = MergeKind::kAdd, .prefix_extractor = true}};
+  return {{.merge = MergeKind::kAppend},
+          {.reverse_order = true, .merge = MergeKind::kCommands},
+          {.merge = MergeKind::kAdd, .prefix_extractor = true},
+          {.filter = true},
+          kOwn[thread % 3]};
+}
+
+StressDb::StressDb(std::string path, std::string layout, int threads)
+    : path_(std::move(path)), layout_(std::move(layout)), threads_(threads) {}
+
+rocksdb::ColumnFamilyOptions StressDb::FamilyOptions(int slot, int thread, uint64_t family_seed) const {
+  Tuning tuning;
+  tuning.seed = seed_;
+  tuning.family_seed = family_seed;
+  rocksdb::ColumnFamilyOptions options = TunedFamilyOptions(tuning, StressFamilies(thread)[slot], slot);
+  ApplyLayout(layout_, &options);
+  return options;
+}
+
+rocksdb::DBOptions StressDb::DbOptions() const {
+  Tuning tuning;
+  tuning.seed = seed_;
+  rocksdb::DBOptions options = TunedDbOptions(tuning);
+  options.create_missing_column_families = true;
+  Random random(seed_ ^ 0x737472657373);
+  options.atomic_flush = random.OneIn(5) && Limits().atomic_flush;
+  if (!Limits().two_phase_unasked) {
+    options.allow_2pc = true;
+    options.enable_pipelined_write = false;
+  }
+  if (random.OneIn(5)) options.wal_compression = rocksdb::kZSTD;
+  return options;
+}
+
+Status StressDb::Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families) const {
+  std::vector<std::string> names;
+  Status s = rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), path_, &names);
+  if (!s.ok() && !rocksdb::Env::Default()->FileExists(path_ + "/CURRENT").IsNotFound()) return s;
+  for (int slot = 0; slot < kSharedFamilies; slot++) {
+    families->emplace_back(FamilyName(slot), FamilyOptions(slot, 0, seed_));
+  }
+  for (int thread = 0; thread < threads_; thread++) {
+    if (std::find(names.begin(), names.end(), OwnName(thread)) == names.end()) continue;
+    families->emplace_back(OwnName(thread), FamilyOptions(kOwnFamily, thread, seed_ + thread));
+  }
+  return Status::OK();
+}
+
+void StressDb::Adopt(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& handles) {
+  db_.reset(db);
+  handles_.assign(kSharedFamilies + threads_, nullptr);
+  for (size_t i = 0; i < handles.size(); i++) {
+    size_t place = i;
+    for (int thread = 0; thread < threads_; thread++) {
+      if (handles[i]->GetName() == OwnName(thread)) place = kSharedFamilies + thread;
+    }
+    handles_[place] = handles[i];
+  }
+}
+
+Status StressDb::Open(uint64_t seed) {
+  seed_ = seed;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  Status s = Describe(&families);
+  if (!s.ok()) return s;
+  std::vector<ColumnFamilyHandle*> handles;
+  kind_ = static_cast<Kind>(Random(seed).Uniform(3));
+  rocksdb::DB* db = nullptr;
+  if (kind_ == Kind::kLocking) {
+    rocksdb::TransactionDB* locking = nullptr;
+    s = rocksdb::TransactionDB::Open(DbOptions(), rocksdb::TransactionDBOptions(), path_, families, &handles, &locking);
+    db = locking;
+  } else if (kind_ == Kind::kOptimistic) {
+    rocksdb::OptimisticTransactionDB* optimistic = nullptr;
+    s = rocksdb::OptimisticTransactionDB::Open(DbOptions(), path_, families, &handles, &optimistic);
+    db = optimistic;
+  } else {
+    s = rocksdb::DB::Open(DbOptions(), path_, families, &handles, &db);
+  }
+  if (s.ok()) Adopt(db, handles);
+  return s;
+}
+
+Status StressDb::OpenReadOnly(uint64_t seed) {
+  seed_ = seed;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  Status s = Describe(&families);
+  if (!s.ok()) return s;
+  std::vector<ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  kind_ = Kind::kPlain;
+  s = rocksdb::DB::OpenForReadOnly(DbOptions(), path_, families, &handles, &db);
+  if (s.ok()) Adopt(db, handles);
+  return s;
+}
+
+Status StressDb::Close() {
+  if (!db_) return Status::OK();
+  for (ColumnFamilyHandle* handle : handles_) {
+    if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
+  handles_.clear();
+  Status s = db_->Close();
+  db_.reset();
+  return s;
+}
+
+std::vector<ColumnFamilyHandle*> StressDb::Handles(int thread) const {
+  std::vector<ColumnFamilyHandle*> handles(handles_.begin(), handles_.begin() + kSharedFamilies);
+  handles.push_back(handles_[kSharedFamilies + thread]);
+  return handles;
+}
+
+Status StressDb::CreateOwn(int thread, uint64_t seed) {
+  return db_->CreateColumnFamily(FamilyOptions(kOwnFamily, thread, seed), OwnName(thread), &handles_[kSharedFamilies + thread]);
+}
+
+Status StressDb::DropOwn(int thread) {
+  ColumnFamilyHandle*& handle = handles_[kSharedFamilies + thread];
+  Status s = db_->DropColumnFamily(handle);
+  if (s.ok()) s = db_->DestroyColumnFamilyHandle(handle);
+  handle = nullptr;
+  return s;
+}
+
+}  // namespace compassdb_test

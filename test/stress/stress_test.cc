@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several threads do everything that the API has to one database; each knows what its keys must hold, and
+// what they do together must add up. The database is closed and opened again with other options, as a DB, a
+// TransactionDB or an OptimisticTransactionDB, and compared before and after.
+//
+//   stress_test --ops=3000000 --threads=4 --seed=1 [--layout=NAME] [--reopen=30000]
+//   stress_test --ops=20000 --lose-one-in=200    (a canary: the database does not get some of the
+//                                                 writes; must be noticed)
+//
+// Operations are shared out to a database of each layout (support/layout.h), and between its threads;
+// --reopen is their number between two openings. What a thread does follows from the seed and from
+// which transactions meet; who comes first does not.
+
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "stress/worker.h"
+#include "support/flags.h"
+#include "support/layout.h"
+#include "support/temp_dir.h"
+#include "support/tuning.h"
+
+namespace compassdb_test {
+namespace {
+
+struct Plan {
+  std::string layout;
+  uint64_t ops = 0;     // of all threads
+  uint64_t reopen = 0;  // operations between openings
+  int threads = 0;
+};
+
+class LayoutRun {
+ public:
+  LayoutRun(const Plan& plan, Settings* settings)
+      : plan_(plan), settings_(settings), random_(settings->seed), db_(settings->directory + "/db", plan.layout, plan.threads) {
+    for (int thread = 0; thread < plan.threads; thread++) {
+      workers_.push_back(std::make_unique<Worker>(thread, &db_, &bank_, settings));
+    }
+  }
+
+  bool Run() {
+    if (!Open()) return false;
+    if (!Good("to begin with", bank_.Fill(db_))) return false;
+    const uint64_t lives = std::max<uint64_t>(1, plan_.ops / plan_.reopen);
+    for (uint64_t life = 0; life < lives; life++) {
+      if (!Live(plan_.ops / lives / plan_.threads) || !Verify("before closing") || !Good("closing", Text(db_.Close()))) return false;
+      if (!Open() || !Verify("after opening")) return false;
+    }
+    return Good("checksums", Text(db_.db()->VerifyChecksum())) && Good("closing", Text(db_.Close()));
+  }
+  uint64_t conflicts() const { return bank_.conflicts(); }
+
+ private:
+  static std::string Text(const rocksdb::Status& s) { return s.ok() ? "" : s.ToString(); }
+
+  bool Good(const char* when, const std::string& wrong) {
+    if (wrong.empty()) return true;
+    fprintf(stderr, "FAILED: layout %s, %s: %s\ndatabase: %s\nrepeat with: %s\n", plan_.layout.c_str(), when, wrong.c_str(),
+            db_.path().c_str(), settings_->repeat.c_str());
+    return false;
+  }
+
+  bool Open() { return Good("opening", Text(db_.Open(random_.Next()))); }
+
+  bool Live(uint64_t ops) {
+    std::vector<std::thread> running;
+    for (auto& worker : workers_) {
+      running.emplace_back([&worker, ops] { worker->Live(ops); });
+    }
+    for (std::thread& thread : running) thread.join();
+    return !settings_->stop;
+  }
+
+  // Each thread's keys, the accounts, and that there is nothing else.
+  bool Verify(const char* when) {
+    for (auto& worker : workers_) {
+      if (!worker->Verify(db_, when)) return false;
+    }
+    if (!Good(when, bank_.CheckSum(db_, true)) || !Good(when, bank_.CheckBalances(db_))) return false;
+    for (int family = 0; family < kSharedFamilies; family++) {
+      size_t expected = family == 0 ? Bank::kAccounts : 0;
+      for (auto& worker : workers_) expected += worker->Count(family);
+      size_t found = 0;
+      std::unique_ptr<rocksdb::Iterator> it(All(family));
+      for (it->SeekToFirst(); it->Valid(); it->Next()) {
+        std::string value = it->value().ToString();
+        if (NormalizeFiltered(StressFamilies(0)[family], &value)) found++;
+      }
+      if (!Good(when, Text(it->status()))) return false;
+      if (found == expected) continue;
+      return Good(when, "family " + std::to_string(family) + " has " + std::to_string(found) + " entries instead of " +
+                            std::to_string(expected));
+    }
+    return true;
+  }
+
+  rocksdb::Iterator* All(int family) {
+    rocksdb::ReadOptions read;
+    read.total_order_seek = true;
+    return db_.db()->NewIterator(read, db_.Handles(0)[family]);
+  }
+
+  const Plan plan_;
+  Settings* const settings_;
+  Random random_;
+  StressDb db_;
+  Bank bank_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+bool RunLayout(const Plan& plan, uint64_t seed, uint64_t lose_one_in) {
+  TempDir dir("stress-" + plan.layout);
+  Settings settings;
+  settings.seed = seed;
+  settings.lose_one_in = lose_one_in;
+  settings.directory = dir.path();
+  settings.repeat = "stress_test --layout=" + plan.layout + " --seed=" + std::to_string(seed) + " --ops=" +
+                    std::to_string(plan.ops) + " --threads=" + std::to_string(plan.threads) + " --reopen=" + std::to_string(plan.reopen);
+  LayoutRun run(plan, &settings);
+  const bool good = run.Run();
+  if (!good) dir.Keep();
+  if (good) {
+    printf("%s: %llu operations of %d threads, seed %llu, %llu conflicts: equal\n", plan.layout.c_str(),
+           static_cast<unsigned long long>(plan.ops), plan.threads, static_cast<unsigned long long>(seed),
+           static_cast<unsigned long long>(run.conflicts()));
+  }
+  fflush(stdout);
+  return good;
+}
+
+int Main(int argc, char** argv) {
+  Flags flags(argc, argv);
+  Plan plan;
+  const uint64_t seed = flags.Number("seed", 1);
+  const uint64_t ops = flags.Number("ops", 300000);
+  plan.threads = static_cast<int>(flags.Number("threads", 4));
+  plan.reopen = std::max<uint64_t>(1, flags.Number("reopen", 30000));
+  const uint64_t lose_one_in = flags.Number("lose-one-in", 0);
+  const std::string only = flags.String("layout", "");
+  flags.RejectUnknown();
+  if (plan.threads < 1 || plan.threads > 'y' - 'a') {
+    fprintf(stderr, "bad flag: --threads=%d\n", plan.threads);
+    return 2;
+  }
+  const std::vector<std::string> layouts = only.empty() ? Layouts() : std::vector{only};
+  plan.ops = ops / layouts.size();
+  for (const std::string& layout : layouts) {
+    plan.layout = layout;
+    if (!RunLayout(plan, seed, lose_one_in)) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace compassdb_test
+
+int main(int argc, char** argv) { return compassdb_test::Main(argc, argv); }
