@@ -165,6 +165,19 @@ TEST_F(IngestTest, ChecksumsOfWholeFiles) {
   EXPECT_EQ(Get("k"), "v");
   // What they became is the database's own.
   EXPECT_TRUE(db_->VerifyFileChecksums(rocksdb::ReadOptions()).ok());
+  rocksdb::Checkpoint* opened = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &opened).ok());
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(opened);
+  rocksdb::ExportImportFilesMetaData* exported = nullptr;
+  ASSERT_TRUE(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/ex", &exported).ok());
+  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> metadata(exported);
+  ASSERT_EQ(metadata->files.size(), 1u);
+  const rocksdb::LiveFileMetaData& file = metadata->files[0];
+  ASSERT_TRUE(ReadFileToString(fs_.get(), file.db_path + file.name, &data).ok());
+  const auto again = options_.file_checksum_gen_factory->CreateFileChecksumGenerator({"", ""});
+  again->Update(data.data(), data.size());
+  again->Finalize();
+  EXPECT_EQ(file.file_checksum, again->GetChecksum());
 }
 
 TEST_F(IngestTest, SnapshotsDoNotSeeIt) {

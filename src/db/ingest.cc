@@ -437,7 +437,11 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   build.block_size = family->store()->options().block_size;
   build.compression = rocksdb::kLZ4Compression;
   std::unique_ptr<TableFileWriter> writer;
-  s = TableFileWriter::Create(config_.fs, path, build, &writer);
+  std::unique_ptr<rocksdb::FileChecksumGenerator> checksum;
+  if (const auto& factory = config_.options.file_checksum_gen_factory; factory != nullptr) {
+    checksum = factory->CreateFileChecksumGenerator({path, ""});
+  }
+  s = TableFileWriter::Create(config_.fs, path, build, &writer, std::move(checksum));
   // References mean nothing outside of this database: their values go along.
   const std::unique_ptr<ValueResolver> values = view->NewValueResolver(read);
   std::string key;
@@ -478,6 +482,10 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   metadata->relative_filename = path.substr(slash + 1);
   metadata->db_path = metadata->directory = path.substr(0, slash);
   metadata->size = writer->Bytes();
+  const rocksdb::FileChecksumGenerator* const sum = writer->checksum();
+  metadata->file_checksum = sum == nullptr ? rocksdb::kUnknownFileChecksum : sum->GetChecksum();
+  metadata->file_checksum_func_name =
+      sum == nullptr ? rocksdb::kUnknownFileChecksumFuncName : sum->Name();
   metadata->smallestkey = info.table.smallest;
   metadata->largestkey = info.table.largest;
   metadata->smallest_seqno = info.table.smallest_seq;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs what a trace recorded. DB::NewDefaultReplayer() would make one.
+// Runs what a trace recorded. Made by DB::NewDefaultReplayer().
 
 #pragma once
 
