@@ -217,7 +217,7 @@ Status DBImpl::RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family,
 Status DBImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& time) {
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
   if (family->timestamp_size() == 0) return Status::OK();
-  if (Status s = Flush(rocksdb::FlushOptions(), {handle}); !s.ok()) return s;
+  if (Status s = Flush(rocksdb::FlushOptions(), handle); !s.ok()) return s;
   family->history->TrimTo(time);
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;

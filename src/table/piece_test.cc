@@ -597,5 +597,28 @@ TEST_F(PieceTest, IteratorsLetGoOfTheirFilesWhereFewMayBeOpen) {
   }
 }
 
+TEST(Tombstones, HaveTheirTimeBehindBothBounds) {
+  const std::string time(8, '\5');
+  const std::vector<RangeTombstone> all = {FromStoredBounds("a" + time, "c" + time, 7, time.size()),
+                                           FromStoredBounds("b" + time, "d" + time, 9, time.size())};
+  EXPECT_EQ(all[0].start, "a" + std::string(8, '\xff'));
+  EXPECT_EQ(all[0].end, "c" + std::string(8, '\xff'));
+  const std::string bytes = EncodeTombstones(all);
+  std::vector<RangeTombstone> read;
+  ASSERT_TRUE(DecodeTombstones(bytes, 2, time.size(), "piece", &read).ok());
+  ASSERT_EQ(read.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read[i].start, all[i].start);
+    EXPECT_EQ(read[i].end, all[i].end);
+    EXPECT_EQ(read[i].sequence, all[i].sequence);
+    EXPECT_EQ(read[i].timestamp, time);
+  }
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_TRUE(DecodeTombstones(Slice(bytes.data(), length), 2, time.size(), "piece", &read)
+                    .IsCorruption());
+  }
+  EXPECT_TRUE(DecodeTombstones(bytes, 2, 10, "piece", &read).IsCorruption());  // none has room for it
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -24,7 +24,7 @@ int RunScenarios(const std::string& directory, const std::string& wanted) {
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
                             CompactionScenarios(), OptionScenarios(), CopyScenarios(),
                               ControlScenarios(), BatchIndexScenarios(), TransactionScenarios(),
-                              EntityScenarios(), LogScenarios(), TimestampScenarios(),
+                              EntityScenarios(), LogScenarios(), TimestampScenarios(), TimedScenarios(),
                               WalkScenarios(), PathScenarios(), FilterScenarios(),
                               EnvScenarios(), TraceScenarios(), FileChecksumScenarios()}) {
     for (const Scenario& scenario : group) {

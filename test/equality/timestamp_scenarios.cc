@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-defined timestamps: versions of a key by time, their history, and what is refused.
 
+#include "equality/timestamps.h"
 #include "equality/transcript.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
@@ -19,8 +20,6 @@ using rocksdb::Status;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
-namespace {
-
 std::string Ts(uint64_t t) {
   std::string bytes(8, '\0');
   for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(t >> (8 * i));
@@ -33,6 +32,8 @@ std::string ShowTs(const Slice& ts) {
   return "@" + std::to_string(t);
 }
 
+namespace {
+
 const rocksdb::Comparator* U64Comparator() {
   const rocksdb::Comparator* comparator = nullptr;
   rocksdb::Comparator::CreateFromString(rocksdb::ConfigOptions(),
@@ -41,6 +42,8 @@ const rocksdb::Comparator* U64Comparator() {
   return comparator;
 }
 
+}  // namespace
+
 Options TimedOptions() {
   Options options = FreshOptions();
   options.comparator = U64Comparator();
@@ -48,21 +51,7 @@ Options TimedOptions() {
   return options;
 }
 
-// Read options at a time, which own it.
-struct At {
-  explicit At(uint64_t t, uint64_t start = UINT64_MAX) : bytes(Ts(t)), from(Ts(start)) {
-    slice = bytes;
-    options.timestamp = &slice;
-    if (start != UINT64_MAX) {
-      start_slice = from;
-      options.iter_start_ts = &start_slice;
-    }
-  }
-  At(const At&) = delete;
-  const std::string bytes, from;
-  Slice slice, start_slice;
-  ReadOptions options;
-};
+namespace {
 
 // With iter_start_ts keys are internal ones.
 std::string Entry(rocksdb::Iterator* it, bool internal) {
@@ -73,6 +62,8 @@ std::string Entry(rocksdb::Iterator* it, bool internal) {
   }
   return " " + key + ShowTs(it->timestamp()) + "=" + Show(it->value().ToString());
 }
+
+}  // namespace
 
 void WalkAt(Transcript* t, DB* db, const ReadOptions& read, const std::string& what) {
   const bool internal = read.iter_start_ts != nullptr;
@@ -105,9 +96,7 @@ void WalkAt(Transcript* t, DB* db, const ReadOptions& read, const std::string& w
   }
 }
 
-// The time of a deletion is shown as long as neither library may have dropped it.
-void ReadAt(Transcript* t, DB* db, uint64_t time, const rocksdb::Snapshot* snapshot = nullptr,
-            bool deletions = true) {
+void ReadAt(Transcript* t, DB* db, uint64_t time, const rocksdb::Snapshot* snapshot, bool deletions) {
   At at(time);
   at.options.snapshot = snapshot;
   const std::string what = "at " + std::to_string(time);
@@ -134,7 +123,7 @@ void ReadAt(Transcript* t, DB* db, uint64_t time, const rocksdb::Snapshot* snaps
   WalkAt(t, db, at.options, what);
 }
 
-void ReadAll(Transcript* t, DB* db, const rocksdb::Snapshot* snapshot = nullptr) {
+void ReadAll(Transcript* t, DB* db, const rocksdb::Snapshot* snapshot) {
   for (uint64_t time : {0, 1, 5, 10, 15, 20, 25, 30, 100}) ReadAt(t, db, time, snapshot);
   const Slice bound = "e";
   for (uint64_t start : {0, 10, 20}) {
@@ -144,6 +133,8 @@ void ReadAll(Transcript* t, DB* db, const rocksdb::Snapshot* snapshot = nullptr)
     WalkAt(t, db, at.options, "history from " + std::to_string(start));
   }
 }
+
+namespace {
 
 void FillAt(Transcript* t, DB* db, uint64_t time, int kind) {
   const WriteOptions w;

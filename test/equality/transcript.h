@@ -55,6 +55,7 @@ std::vector<Scenario> ControlScenarios();
 std::vector<Scenario> BatchIndexScenarios();
 std::vector<Scenario> EntityScenarios();
 std::vector<Scenario> TimestampScenarios();
+std::vector<Scenario> TimedScenarios();
 std::vector<Scenario> WalkScenarios();
 std::vector<Scenario> TransactionScenarios();
 std::vector<Scenario> LogScenarios();
