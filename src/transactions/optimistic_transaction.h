@@ -60,12 +60,18 @@ class OptimisticTransactionDBImpl final : public rocksdb::OptimisticTransactionD
   using OptimisticTransactionDB::Put;
   Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
              const Slice& value) override;
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             const Slice& ts, const Slice& value) override;
   using OptimisticTransactionDB::Delete;
   Status Delete(const WriteOptions& options, ColumnFamilyHandle* family,
                 const Slice& key) override;
+  Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                const Slice& ts) override;
   using OptimisticTransactionDB::SingleDelete;
   Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
                       const Slice& key) override;
+  Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                      const Slice& ts) override;
   using OptimisticTransactionDB::DeleteRange;
   Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                      const Slice& end) override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
+#include "base/user_timestamp.h"
 #include "batch/write_batch_internal.h"
 #include "transactions/optimistic_transaction.h"
 
@@ -13,16 +15,21 @@ using rocksdb::OptimisticTransactionOptions;
 
 class LatchCollector final : public BatchSink {
  public:
-  explicit LatchCollector(const KeyLatches* latches) : latches_(latches) {}
-  Status Add(uint32_t family, SequenceNumber, ValueType, const Slice& key,
-             const Slice&) override {
-    wanted.push_back(latches_->LatchOf(family, key));
+  LatchCollector(const DBImpl* engine, const KeyLatches* latches)
+      : engine_(engine), latches_(latches) {}
+  // Of keys without timestamps, as transactions track them.
+  Status Add(uint32_t id, SequenceNumber, ValueType, const Slice& key, const Slice&) override {
+    if (family_ == nullptr || family_->id() != id) family_ = engine_->FamilyById(id);
+    const size_t size = family_ == nullptr ? 0 : family_->timestamp_size();
+    wanted.push_back(latches_->LatchOf(id, StripTimestamp(key, std::min(size, key.size()))));
     return Status::OK();
   }
   std::vector<uint32_t> wanted;
 
  private:
+  const DBImpl* const engine_;
   const KeyLatches* const latches_;
+  std::shared_ptr<ColumnFamily> family_;  // of the last record
 };
 
 }  // namespace
@@ -55,6 +62,25 @@ Status OptimisticTransactionDBImpl::Put(const WriteOptions& options, ColumnFamil
   return db_->Put(options, family, key, value);
 }
 
+Status OptimisticTransactionDBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family,
+                                        const Slice& key, const Slice& ts, const Slice& value) {
+  const KeyLatches::Hold hold(latches(), LatchOf(family, key));
+  return db_->Put(options, family, key, ts, value);
+}
+
+Status OptimisticTransactionDBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family,
+                                           const Slice& key, const Slice& ts) {
+  const KeyLatches::Hold hold(latches(), LatchOf(family, key));
+  return db_->Delete(options, family, key, ts);
+}
+
+Status OptimisticTransactionDBImpl::SingleDelete(const WriteOptions& options,
+                                                 ColumnFamilyHandle* family, const Slice& key,
+                                                 const Slice& ts) {
+  const KeyLatches::Hold hold(latches(), LatchOf(family, key));
+  return db_->SingleDelete(options, family, key, ts);
+}
+
 Status OptimisticTransactionDBImpl::Delete(const WriteOptions& options,
                                            ColumnFamilyHandle* family, const Slice& key) {
   const KeyLatches::Hold hold(latches(), LatchOf(family, key));
@@ -84,7 +110,7 @@ Status OptimisticTransactionDBImpl::Write(const WriteOptions& options, WriteBatc
     return Status::NotSupported("OptimisticTransactionDB: DeleteRange");
   }
   if (latches_ == nullptr) return db_->Write(options, batch);
-  LatchCollector collector(latches());
+  LatchCollector collector(engine_, latches());
   if (Status s = WriteBatchInternal::InsertInto(batch, &collector, nullptr); !s.ok()) return s;
   const KeyLatches::Hold hold(latches(), std::move(collector.wanted));
   return db_->Write(options, batch);

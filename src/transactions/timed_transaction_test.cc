@@ -258,6 +258,34 @@ TEST_F(TimedTransactionTest, UnindexedWritesGetTheirTimeToo) {
   EXPECT_EQ(GetAt("a", 10), "1");
 }
 
+TEST_F(TimedTransactionTest, TheDefaultFamilyMayHaveTimes) {
+  CloseDb();
+  TransactionDB* db = nullptr;
+  Status s = TransactionDB::Open(timed_options_, transaction_options_, "/timed", &db);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  db_.reset(db);
+  std::unique_ptr<Transaction> txn(db->BeginTransaction(WriteOptions()));
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  ASSERT_TRUE(txn->GetCommitTimeWriteBatch()->Put("with the commit", "2").ok());
+  ASSERT_TRUE(txn->SetName("one").ok());
+  ASSERT_TRUE(txn->Prepare().ok());
+  ASSERT_TRUE(txn->SetCommitTimestamp(10).ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  txn.reset();
+  for (int i = 0; i < 2; ++i) {
+    for (const char* key : {"a", "with the commit"}) {
+      At before(9), at(10);
+      std::string value;
+      EXPECT_TRUE(db_->Get(before.read, key, &value).IsNotFound()) << key;
+      EXPECT_TRUE(db_->Get(at.read, key, &value).ok()) << key;
+    }
+    db_.reset();
+    ASSERT_TRUE(TransactionDB::Open(timed_options_, transaction_options_, "/timed", &db).ok());
+    db_.reset(db);
+  }
+  db_.reset();
+}
+
 // Threads raise a counter, each from what it read at its read time.
 TEST_F(TimedTransactionTest, NoUpdateIsLost) {
   Commit("n", "0", 1);
@@ -341,6 +369,24 @@ TEST_F(TimedBatchTest, OptimisticTransactionsReadOnly) {
   txn.reset(db->BeginTransaction(WriteOptions()));
   ASSERT_TRUE(txn->GetForUpdate(at.read, db->DefaultColumnFamily(), "a", &value).ok());
   ASSERT_TRUE(db->Put(WriteOptions(), "a", Time(6), "6").ok());
+  EXPECT_TRUE(txn->Commit().IsBusy());
+  // In parallel validation, too.
+  txn.reset();
+  db_.reset();
+  rocksdb::OptimisticTransactionDBOptions parallel;
+  parallel.validate_policy = rocksdb::OccValidationPolicy::kValidateParallel;
+  std::vector<ColumnFamilyHandle*> handles;
+  ASSERT_TRUE(rocksdb::OptimisticTransactionDB::Open(
+                  options_, parallel, name_,
+                  {ColumnFamilyDescriptor(rocksdb::kDefaultColumnFamilyName, options_)}, &handles, &db)
+                  .ok());
+  db_.reset(db);
+  for (ColumnFamilyHandle* handle : handles) ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+  txn.reset(db->BeginTransaction(WriteOptions()));
+  ASSERT_TRUE(txn->GetForUpdate(at.read, db->DefaultColumnFamily(), "a", &value).ok());
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put(db->DefaultColumnFamily(), "a", Time(7), "7").ok());
+  ASSERT_TRUE(db->Write(WriteOptions(), &batch).ok());
   EXPECT_TRUE(txn->Commit().IsBusy());
   txn.reset(db->BeginTransaction(WriteOptions()));
   ASSERT_TRUE(txn->Put("a", "own").ok());
