@@ -239,7 +239,7 @@ import json
 plan = json.load(open("plan.json"))
 near = lambda name, want: abs(plan[name] / want - 1) < 0.005
 assert near("overflow_probability", 0.0137) and near("fill_factor", 0.5), plan
-assert near("overflow_index_memory", 16 * plan["overflow_records"]) and near("overflow_bytes", 408 * plan["overflow_records"]), plan
+assert near("overflow_index_memory", 24 * plan["overflow_records"]) and near("overflow_bytes", 408 * plan["overflow_records"]), plan
 assert near("physical_bytes", plan["used_bytes"] / 2) and plan["bytes_per_update"] == 8192, plan
 PY
     c plan-tableless --pairs 1000000000 $known --max-overflow 0.0137 >plan.txt || fail "plan-tableless --max-overflow"

@@ -13,6 +13,9 @@ using rocksdb::Status;
 
 namespace {
 
+// Or each memtable would be flushed for the logs and the memory of the others.
+constexpr uint64_t kScale = 32;
+
 std::string OwnName(int thread) { return "own" + std::to_string(thread); }
 
 }  // namespace
@@ -32,17 +35,15 @@ StressDb::StressDb(std::string path, std::string layout, int threads)
     : path_(std::move(path)), layout_(std::move(layout)), threads_(threads) {}
 
 rocksdb::ColumnFamilyOptions StressDb::FamilyOptions(int slot, int thread, uint64_t family_seed) const {
-  Tuning tuning;
-  tuning.seed = seed_;
-  tuning.family_seed = family_seed;
+  const Tuning tuning{.seed = seed_, .family_seed = family_seed, .scale = kScale};
   rocksdb::ColumnFamilyOptions options = TunedFamilyOptions(tuning, StressFamilies(thread)[slot], slot);
+  options.write_buffer_size *= 2;
   ApplyLayout(layout_, &options);
   return options;
 }
 
 rocksdb::DBOptions StressDb::DbOptions() const {
-  Tuning tuning;
-  tuning.seed = seed_;
+  const Tuning tuning{.seed = seed_, .scale = kScale};
   rocksdb::DBOptions options = TunedDbOptions(tuning);
   options.create_missing_column_families = true;
   Random random(seed_ ^ 0x737472657373);

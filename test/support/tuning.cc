@@ -14,7 +14,7 @@ namespace {
 // of a database that has one bring no cache of their own.
 uint64_t MemoryLimit(const Tuning& tuning) {
   static const uint64_t kLimits[] = {0, 0, 0, 192 << 10, 512 << 10, 8 << 20};
-  return tuning.seed == 0 ? 0 : Random(tuning.seed ^ 0x6d656d).Pick(kLimits);
+  return tuning.seed == 0 ? 0 : Random(tuning.seed ^ 0x6d656d).Pick(kLimits) * tuning.scale;
 }
 
 }  // namespace
@@ -38,11 +38,11 @@ rocksdb::DBOptions TunedDbOptions(const Tuning& tuning) {
   options.paranoid_checks = !random.OneIn(5);
   options.skip_stats_update_on_db_open = random.OneIn(3);
   options.enable_write_thread_adaptive_yield = !random.OneIn(3);
-  if (random.OneIn(4)) options.max_total_wal_size = 64 << 10;
-  if (random.OneIn(4)) options.max_manifest_file_size = 2 << 10;
+  if (random.OneIn(4)) options.max_total_wal_size = tuning.scale * (64 << 10);
+  if (random.OneIn(4)) options.max_manifest_file_size = tuning.scale * (2 << 10);
   if (random.OneIn(4)) options.bytes_per_sync = 32 << 10;
   const uint64_t limit = MemoryLimit(tuning);
-  if (random.OneIn(4)) options.db_write_buffer_size = limit == 0 ? 256 << 10 : limit / 3;
+  if (random.OneIn(4)) options.db_write_buffer_size = limit == 0 ? tuning.scale * (256 << 10) : limit / 3;
   if (limit != 0) SetMemoryLimit(limit, &options);
   return options;
 }
