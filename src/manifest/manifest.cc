@@ -100,7 +100,10 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
         dir, "is a RocksDB or LevelDB database; move it over with `compassdb import`");
   }
   unsigned version = 0, checksum = 0;
-  if (named && sscanf(data.c_str() + line, "\nCompassDB %u %u", &version, &checksum) == 2 && version > 1) {
+  int checked = 0;  // how much of the second line is before the checksum
+  if (named && sscanf(data.c_str() + line, "\nCompassDB %u %n%u", &version, &checked, &checksum) == 2 && version > 1 &&
+      ChecksumHolds(checksum, Checksum32(Slice(data.data(), line + static_cast<size_t>(checked)),
+                                         kCurrentChecksumContext))) {
     return Status::NotSupported(path, "format version " + std::to_string(version) + " is not known to this release");
   }
   if (!named || (data != CurrentContents(*number) && !ChecksumsIgnored())) {

@@ -93,6 +93,10 @@ bool Worker::ChangeFamilyOptions() {
     may_not_compact_ = !may_not_compact_;
     changes = {{"disable_auto_compactions", may_not_compact_ ? "true" : "false"}};
   }
+  // Options of one engine's tables are known to its own table factory alone, and pages have no age.
+  const std::string table = db_->db()->GetOptions(db_->Handles(number_)[family]).table_factory->Name();
+  if (changes.count("table_factory") != 0 && table == "BlockBasedTable") return true;
+  if (changes.count("ttl") != 0 && !db_->HasIngestion()) return true;
   std::string text = "SetOptions of family " + std::to_string(may_not_compact_ ? 0 : family);
   for (const auto& [name, value] : changes) text += " " + name + "=" + value;
   Begin(text);
