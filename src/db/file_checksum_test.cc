@@ -8,6 +8,7 @@
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/metadata.h"
+#include "util/mutex.h"
 
 namespace compassdb {
 namespace {
@@ -37,20 +38,25 @@ class SumFactory final : public rocksdb::FileChecksumGenFactory {
   }
 };
 
+// Called by several jobs at once.
 class Files final : public rocksdb::EventListener {
  public:
   void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
+    MutexLock lock(&mu);
     if (info.status.ok()) created[info.file_path] = info.file_checksum_func_name + info.file_checksum;
   }
   void OnBlobFileCreationStarted(const rocksdb::BlobFileCreationBriefInfo& info) override {
+    MutexLock lock(&mu);
     started[info.file_path] = info.job_id;
   }
   void OnBlobFileCreated(const rocksdb::BlobFileCreationInfo& info) override {
+    MutexLock lock(&mu);
     created[info.file_path] = info.file_checksum_func_name + info.file_checksum;
     EXPECT_EQ(started[info.file_path], info.job_id) << info.file_path;
   }
-  std::map<std::string, std::string> created;
-  std::map<std::string, int> started;
+  Mutex mu;
+  std::map<std::string, std::string> created GUARDED_BY(mu);
+  std::map<std::string, int> started GUARDED_BY(mu);
 };
 
 class FileChecksumTest : public DbTest {
@@ -133,6 +139,7 @@ TEST_F(FileChecksumTest, AreThoseOfTheBytesWhateverDies) {
               table ? Computed(file.file_number) : "Unknown");
   }
   for (const auto& [number, checksum] : Listed()) {
+    MutexLock lock(&files->mu);
     EXPECT_EQ(files->created[PieceFileName(name_, number)], checksum);
   }
   // They outlive the factory's absence, and so does the promise not to punch.
@@ -252,6 +259,7 @@ TEST_F(FileChecksumTest, OfTheValueStore) {
   ASSERT_FALSE(metadata.blob_files.empty());
   for (const auto& file : metadata.blob_files) {
     EXPECT_EQ(file.checksum_method + file.checksum_value, Computed(file.blob_file_number));
+    MutexLock lock(&files->mu);
     EXPECT_EQ(files->started.count(file.blob_file_path + "/" + file.blob_file_name), 1u);
   }
   for (int i = 0; i < 500; ++i) EXPECT_EQ(Get(Key(i)).size(), 4000u) << i;
