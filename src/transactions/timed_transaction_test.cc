@@ -94,6 +94,7 @@ TEST_F(TimedTransactionTest, TheCommitGivesTheTime) {
   EXPECT_EQ(GetAt("a", 9), "NOT_FOUND");
   EXPECT_EQ(GetAt("a", 10), "1");
   EXPECT_EQ(Get("plain"), "p");
+  txn.reset();  // of the database that is closed now
   Open();
   EXPECT_EQ(GetAt("a", 9), "NOT_FOUND");
   EXPECT_EQ(GetAt("a", 10), "1");
