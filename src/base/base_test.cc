@@ -203,6 +203,30 @@ TEST(FileNames, ParentOfPaths) {
   EXPECT_EQ(ParentOf("a"), ".");
 }
 
+TEST(RangeTombstone, JoinMakesOneOfCopiesAndParts) {
+  std::vector<RangeTombstone> all = {{"d", "f", 7}, {"a", "c", 9}, {"a", "c", 7}, {"c", "d", 7},
+                                     {"a", "c", 9}, {"m", "p", 7}, {"n", "o", 7}, {"f", "g", 8}};
+  JoinTombstones(rocksdb::BytewiseComparator(), &all);
+  ASSERT_EQ(all.size(), 4u);
+  const auto expect = [&all](size_t i, const char* start, const char* end, SequenceNumber sequence) {
+    EXPECT_EQ(all[i].start, start) << i;
+    EXPECT_EQ(all[i].end, end) << i;
+    EXPECT_EQ(all[i].sequence, sequence) << i;
+  };
+  expect(0, "a", "f", 7);
+  expect(1, "m", "p", 7);
+  expect(2, "f", "g", 8);
+  expect(3, "a", "c", 9);
+  JoinTombstones(rocksdb::BytewiseComparator(), &all);
+  EXPECT_EQ(all.size(), 4u);
+  all = {{"a", "c", 7, "0001"}, {"a", "c", 7, "0002"}, {"b", "d", 7, "0001"}};
+  JoinTombstones(rocksdb::BytewiseComparator(), &all);
+  EXPECT_EQ(all.size(), 2u);
+  all.clear();
+  JoinTombstones(rocksdb::BytewiseComparator(), &all);
+  EXPECT_TRUE(all.empty());
+}
+
 TEST(RangeTombstoneList, EmptyAndInvertedRangesVanish) {
   const Comparator* cmp = rocksdb::BytewiseComparator();
   EXPECT_TRUE(RangeTombstoneList({}, cmp).empty());

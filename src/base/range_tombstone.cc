@@ -44,6 +44,30 @@ bool ClipTombstone(const Comparator* cmp, const std::optional<std::string>& lowe
   return cmp->Compare(t->start, t->end) < 0;
 }
 
+void JoinTombstones(const Comparator* cmp, std::vector<RangeTombstone>* tombstones) {
+  std::sort(tombstones->begin(), tombstones->end(),
+            [cmp](const RangeTombstone& a, const RangeTombstone& b) {
+              if (a.sequence != b.sequence) return a.sequence < b.sequence;
+              if (a.timestamp != b.timestamp) return a.timestamp < b.timestamp;
+              return cmp->Compare(a.start, b.start) < 0;
+            });
+  size_t kept = 0;
+  for (size_t i = 0; i < tombstones->size(); ++i) {
+    RangeTombstone& t = (*tombstones)[i];
+    if (kept > 0) {
+      RangeTombstone& last = (*tombstones)[kept - 1];
+      if (last.sequence == t.sequence && last.timestamp == t.timestamp &&
+          cmp->Compare(t.start, last.end) <= 0) {
+        if (cmp->Compare(t.end, last.end) > 0) last.end = std::move(t.end);
+        continue;
+      }
+    }
+    if (kept != i) (*tombstones)[kept] = std::move(t);
+    ++kept;
+  }
+  tombstones->resize(kept);
+}
+
 RangeTombstoneList::RangeTombstoneList(const std::vector<RangeTombstone>& tombstones,
                                        const Comparator* comparator)
     : comparator_(comparator) {

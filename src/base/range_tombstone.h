@@ -44,6 +44,11 @@ struct Covering {
 bool ClipTombstone(const Comparator* cmp, const std::optional<std::string>& lower,
                    const std::optional<std::string>& upper, RangeTombstone* t);
 
+// Makes one of those that are parts or copies of the same tombstone: equal in sequence and time, and
+// overlapping or touching. Compactions do, as tables that are cut by hash each have a copy, and those cut
+// by keys a part. The order changes.
+void JoinTombstones(const Comparator* cmp, std::vector<RangeTombstone>* tombstones);
+
 // An immutable set of tombstones cut into disjoint fragments, for lookups.
 // Thread safe.
 class RangeTombstoneList {

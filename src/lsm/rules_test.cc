@@ -424,6 +424,32 @@ TEST_F(RulesTest, Rule6RangeTombstonesOfPartitionsGoOneByOne) {
   h.Verify();
 }
 
+// The copies of the partitions that are merged into one are one again, or every level that a tombstone
+// passes would multiply them.
+TEST_F(RulesTest, Rule6CopiesOfRangeTombstonesDoNotMultiply) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.level1_max_bytes = 64 << 20;
+  StoreHarness h(o);
+  Base(&h, 600);
+  const SequenceNumber before = h.Snapshot();  // so that the tombstones are kept
+  constexpr uint64_t kTombstones = 5;
+  for (uint64_t i = 0; i < kTombstones; ++i) h.DeleteRange(Key(i * 10), Key(i * 10 + 300));
+  for (int level = 1; level <= 3; ++level) {
+    for (int i = 0; i < 600; ++i) h.Put(Key(i), std::string(60, 'v'));
+    Down(&h);
+    for (int to = 2; to <= level; ++to) ASSERT_TRUE(h.Manual(to - 1, to));
+    const auto levels = h.Tables();
+    ASSERT_GT(levels[static_cast<size_t>(level)].size(), 4u);
+    for (const TphMeta& t : levels[static_cast<size_t>(level)]) {
+      for (const TphPiece& p : t.pieces) EXPECT_LE(p.meta->num_range_tombstones, kTombstones) << level;
+    }
+  }
+  h.CheckAll("three levels down");
+  h.ReleaseSnapshot(before);
+  h.Verify();
+}
+
 // One partition goes down with its records, another stays above with its copy of an older tombstone; then
 // the levels are cut by keys. Records below must not get sequence 0, or the tombstone would cover them.
 TEST_F(RulesTest, Rule6ATombstoneLeftAboveMayBeOlder) {

@@ -30,6 +30,7 @@ Status Delta::LoadTombstones() {
       if (s.ok()) s = piece->ReadRangeTombstones(&tombstones_);
     }
   }
+  JoinTombstones(cmp_, &tombstones_);
   return s;
 }
 

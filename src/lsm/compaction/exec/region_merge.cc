@@ -151,8 +151,7 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
                                      std::vector<RangeTombstone>* result) const {
   const auto add = [&](const std::vector<RangeTombstone>& tombstones) {
     for (RangeTombstone t : tombstones) {
-      if (ClipTombstone(cmp_, region.lower, region.upper, &t) && !Trimmed(t) &&
-          TombstoneNeeded(region, t, base)) {
+      if (ClipTombstone(cmp_, region.lower, region.upper, &t) && !Trimmed(t)) {
         result->push_back(std::move(t));
       }
     }
@@ -167,6 +166,8 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
     }
     add(of_base);
   }
+  JoinTombstones(cmp_, result);
+  std::erase_if(*result, [&](const RangeTombstone& t) { return !TombstoneNeeded(region, t, base); });
   return Status::OK();
 }
 
