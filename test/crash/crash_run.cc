@@ -269,7 +269,7 @@ void CrashRun::Restart() {
 }
 
 std::optional<std::string> CrashRun::Reopen() {
-  const LogDamage logs = disk_.Logs();
+  const LogDamage logs = disk_.Logs(kPath);
   // The log of a database that never came to be is not read.
   const bool exists = disk_.env()->FileExists(std::string(kPath) + "/CURRENT").ok();
   if (Ours() && exists && random_.OneIn(3)) {

@@ -106,11 +106,13 @@ void Disk::NoteLogs() {
   }
 }
 
-LogDamage Disk::Logs() {
+LogDamage Disk::Logs(const std::string& dir) {
   LogDamage damage;
+  const uint64_t first = FirstNeededLog(fs_->memory(), dir);
   std::lock_guard<std::mutex> lock(cut_mutex_);
   for (const auto& [path, log] : logs_) {  // by number: those have the same length
-    if (!log.over) continue;
+    const uint64_t number = strtoull(path.c_str() + path.rfind('/') + 1, nullptr, 10);
+    if (!log.over || number < first) continue;
     damage.any |= damage.newest_torn;
     damage.newest_torn = false;
     // Lost with its name: those before it may have been given up for it.

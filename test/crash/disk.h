@@ -19,6 +19,8 @@ namespace compassdb_test {
 std::unique_ptr<rocksdb::Env> MakeEnvOver(std::shared_ptr<compassdb::FileSystem> fs);
 // What the names of the library's table files end with.
 const char* TableFileSuffix();
+// The number of the oldest log that recovery of the database in `dir` has to read; 0: any may be.
+uint64_t FirstNeededLog(compassdb::FileSystem* fs, const std::string& dir);
 
 // A sync that an engine may leave out, and a crash test must notice.
 enum class SyncKind { kNone, kWal, kManifest, kTable, kCurrent, kDirectory };
@@ -56,8 +58,9 @@ class Disk {
   void MakeDirectory(const std::string& path);
   void Restart();
   bool IsDown() const;
-  // Judged by what the engine handed over in each append, one record at a time.
-  LogDamage Logs();
+  // Of the logs that a recovery of the database in `dir` reads; judged by what the engine handed over
+  // in each append, one record at a time.
+  LogDamage Logs(const std::string& dir);
   // Of all files' names, sizes and numbers of zero pages. What is in the files is left out: random
   // ids make that different in every run.
   uint64_t Fingerprint();

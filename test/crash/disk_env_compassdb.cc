@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crash/disk.h"
 #include "env/env_adapter.h"
+#include "manifest/manifest.h"
 
 namespace compassdb_test {
 
@@ -9,5 +10,15 @@ std::unique_ptr<rocksdb::Env> MakeEnvOver(std::shared_ptr<compassdb::FileSystem>
 }
 
 const char* TableFileSuffix() { return ".ph"; }
+
+uint64_t FirstNeededLog(compassdb::FileSystem* fs, const std::string& dir) {
+  uint64_t manifest = 0, first = 0;
+  if (!compassdb::Manifest::ReadCurrent(fs, dir, &manifest).ok()) return 0;
+  const auto note = [&first](const std::vector<compassdb::VersionEdit>& edits) {
+    for (const compassdb::VersionEdit& edit : edits) first = edit.min_log_number.value_or(first);
+    return rocksdb::Status::OK();
+  };
+  return compassdb::Manifest::Replay(fs, dir, manifest, note).ok() ? first : 0;
+}
 
 }  // namespace compassdb_test
