@@ -11,19 +11,22 @@ namespace compassdb {
 namespace {
 constexpr uint64_t kPage = 4096;
 
-// Adds [begin, end) to a map of disjoint runs, joining neighbours.
-void Coalesce(std::map<uint64_t, uint64_t>* runs, uint64_t begin, uint64_t end) {
+// Adds [begin, end) to a map of disjoint runs, joining neighbours. Returns by how many bytes they grew.
+uint64_t Coalesce(std::map<uint64_t, uint64_t>* runs, uint64_t begin, uint64_t end) {
   auto it = runs->lower_bound(begin);
   if (it != runs->begin()) {
     auto before = std::prev(it);
     if (before->second >= begin) it = before;
   }
+  uint64_t merged = 0;
   while (it != runs->end() && it->first <= end) {
     begin = std::min(begin, it->first);
     end = std::max(end, it->second);
+    merged += it->second - it->first;
     it = runs->erase(it);
   }
   (*runs)[begin] = end;
+  return end - begin - merged;
 }
 }  // namespace
 
@@ -96,7 +99,7 @@ void ExtentLedger::Release(const Extent& extent) {
 }
 
 void ExtentLedger::AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) {
-  Coalesce(&file->dead, begin, end);
+  file->dead_bytes += Coalesce(&file->dead, begin, end);
   if (file->live_extents == 0 || min_punch_bytes_ == 0 || file->checksum) return;
   const auto run = std::prev(file->dead.upper_bound(begin));
   if (run->second - run->first >= min_punch_bytes_) punch_candidates_.insert(number);
@@ -123,9 +126,7 @@ std::vector<ExtentLedger::SparseFile> ExtentLedger::Sparse() const {
   if (disabled_ > 0) return sparse;
   for (const auto& [number, file] : files_) {
     if (file.live_extents == 0 || file.pins > 0 || punch_candidates_.count(number) != 0) continue;
-    uint64_t dead = 0;
-    for (const auto& [begin, end] : file.dead) dead += end - begin;
-    if (dead > 0) sparse.push_back({number, file.live_bytes, dead});
+    if (file.dead_bytes > 0) sparse.push_back({number, file.live_bytes, file.dead_bytes});
   }
   return sparse;
 }
@@ -200,6 +201,7 @@ Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
       // Parts of pages stay, to be punched with what dies beside them.
       if (first < hole.begin) file.dead[first] = hole.begin;
       if (hole.end < last) file.dead[hole.end] = last;
+      file.dead_bytes -= hole.end - hole.begin;
       file.punched_bytes += hole.end - hole.begin;
     }
   }
@@ -220,7 +222,7 @@ Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
     MutexLock lock(&mu_);
     const auto found = files_.find(hole.number);
     if (found == files_.end()) return;
-    Coalesce(&found->second.dead, hole.begin, hole.end);
+    found->second.dead_bytes += Coalesce(&found->second.dead, hole.begin, hole.end);
     found->second.punched_bytes -= hole.end - hole.begin;
   };
   for (const Hole& hole : holes) {

@@ -91,6 +91,7 @@ class ExtentLedger {
     uint64_t end = 0;         // end of the last extent
     uint64_t live_bytes = 0;
     uint64_t live_extents = 0;
+    uint64_t dead_bytes = 0;  // of the runs in `dead`
     uint64_t punched_bytes = 0;
     int pins = 0;
     std::optional<FileChecksum> checksum;
