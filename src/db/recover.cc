@@ -293,6 +293,7 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
     if (!s.ok()) return s;
     db_->wals_.AddRecovered(number, bytes);
   }
+  if (!logs.empty()) db_->wals_.SetRecoveredEnd({report.end_number, report.end_offset});
   return StartWriting(report);
 }
 

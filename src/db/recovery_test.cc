@@ -128,6 +128,43 @@ TEST_F(RecoveryTest, WithoutFlushAtRecoveryTheLogsStay) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(Get(Key(i)), "v");
 }
 
+// A cut may leave the padding of a log's block, and nothing of the record behind it. The kept log
+// ends before that, and must not be said to have been synced further.
+TEST_F(RecoveryTest, AKeptLogMayEndInPadding) {
+  constexpr uint64_t kBlock = 32 << 10, kPadding = 5;
+  options_.avoid_flush_during_recovery = true;
+  options_.create_missing_column_families = true;
+  families_ = {"default", "other"};
+  OpenDb();
+  std::vector<uint64_t> sizes;
+  for (const char* key : {"a", "b", "c", "d"}) {
+    // The last one has as much beside its value as the third.
+    const uint64_t overhead = sizes.size() < 3 ? 0 : sizes[2] - sizes[1] - 10000;
+    const uint64_t length = sizes.size() < 3 ? 10000 : kBlock - kPadding - sizes[2] - overhead;
+    ASSERT_TRUE(Put(key, std::string(length, 'v'), true).ok());
+    ASSERT_TRUE(fs_->GetFileSize(NewestLog(), &sizes.emplace_back()).ok());
+  }
+  ASSERT_EQ(sizes[3], kBlock - kPadding);
+  const std::string log = NewestLog();
+  Crash();
+  std::string data;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), log, &data).ok());
+  std::unique_ptr<WritableFile> file;
+  ASSERT_TRUE(fs_->NewWritableFile(log, FileOptions(), &file).ok());
+  data.append(kPadding, '\0');
+  ASSERT_TRUE(file->Append(data).ok() && file->Sync().ok() && file->Close().ok());
+  for (int round = 0; round < 3; ++round) {
+    OpenDb();
+    for (const char* key : {"a", "b", "c", "d"}) EXPECT_NE(Get(key), "NOT_FOUND");
+    // The manifest now says how far the kept log was synced: it is the last one with a batch.
+    rocksdb::WriteOptions write;
+    write.disableWAL = true;
+    ASSERT_TRUE(db_->Put(write, handles_[1], Key(round), "v").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[1]).ok());
+    Crash(CutMode::kKeepUnsynced);
+  }
+}
+
 // What was synced is missed in every mode but the one that skips; what was not may be gone.
 TEST_F(RecoveryTest, ModesDisagreeOnDamageInTheMiddle) {
   using Mode = rocksdb::WALRecoveryMode;

@@ -57,7 +57,6 @@ void WalSet::AddRecovered(uint64_t number, uint64_t bytes) {
   log.bytes = bytes;
   total_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   logs_.push_back(std::move(log));
-  SetSynced({number, bytes});
 }
 
 SyncedLog WalSet::synced() const {

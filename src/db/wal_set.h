@@ -44,9 +44,11 @@ class WalSet {
   Status Start(uint64_t number, bool give_up_failed);
   // No record since it was started.
   bool CurrentIsEmpty() const { return current_empty_.load(std::memory_order_acquire); }
-  // A log found at recovery that is still needed: only to be deleted one day. Its bytes are
-  // durable, whatever the crash left in the kernel's hands.
+  // A log found at recovery that is still needed: only to be deleted one day.
   void AddRecovered(uint64_t number, uint64_t bytes);
+  // Where their last record ends, up to which they are durable, whatever the crash left in the
+  // kernel's hands. Their last block's padding may stand behind it: no reader gets that far.
+  void SetRecoveredEnd(const SyncedLog& end) { SetSynced(end); }
 
   // One record; handed to the kernel unless manual_flush. Then synced if asked for.
   Status Append(const Slice& record, bool sync);
