@@ -19,6 +19,9 @@ struct KeyHash {
   friend bool operator==(const KeyHash&, const KeyHash&) = default;
 };
 
+// What files hold of h2.
+inline uint32_t StoredH2(uint64_t h2) { return static_cast<uint32_t>(h2 >> 32); }
+
 // What hash range cuts levels by (paper 3.4), and ranges of it.
 inline uint32_t SearchKey(const KeyHash& hash) { return hash.search; }
 

@@ -2,24 +2,12 @@
 // The SliceParts forms of WriteBatchBase: join the parts, call the plain form.
 #include "rocksdb/write_batch_base.h"
 
-#include <string>
-
-#include "rocksdb/slice.h"
+#include "batch/slice_parts.h"
 #include "rocksdb/status.h"
 
 namespace ROCKSDB_NAMESPACE {
 
-namespace {
-
-std::string Join(const SliceParts& parts) {
-  std::string joined;
-  for (int i = 0; i < parts.num_parts; ++i) {
-    joined.append(parts.parts[i].data(), parts.parts[i].size());
-  }
-  return joined;
-}
-
-}  // namespace
+using compassdb::Join;
 
 Status WriteBatchBase::Put(ColumnFamilyHandle* column_family, const SliceParts& key,
                            const SliceParts& value) {

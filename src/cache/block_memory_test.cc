@@ -65,7 +65,9 @@ TEST(BlockMemoryTest, CellsAreApart) {
         const auto before = std::prev(at);
         ASSERT_LE(before->first + before->second.first, cell);
       }
-      if (std::next(at) != cells.end()) ASSERT_LE(cell + usable, std::next(at)->first);
+      if (std::next(at) != cells.end()) {
+        ASSERT_LE(cell + usable, std::next(at)->first);
+      }
     } else if (!cells.empty()) {
       auto victim = cells.lower_bound(std::next(cells.begin(), rnd.Uniform(cells.size()))->first);
       const auto [usable, fill] = victim->second;

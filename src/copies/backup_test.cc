@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <set>
-#include <thread>
 
 #include "base/file_names.h"
+#include "copies/copies_test_util.h"
 #include "db/db_test_util.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/utilities/backup_engine.h"
@@ -26,9 +26,6 @@ class BackupTest : public DbTest {
   void SetUp() override { OpenDb(); }
   void Fill(int first, int count, const std::string& value) {
     for (int i = first; i < first + count; ++i) ASSERT_TRUE(Put(Key(i), value).ok());
-  }
-  void Compact() {
-    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
   }
   Status TryEngine() {
     engine_.reset();
@@ -75,15 +72,6 @@ class BackupTest : public DbTest {
     EXPECT_TRUE(fs_->GetChildren(dir, &names).ok()) << dir;
     return names;
   }
-  void Damage(const std::string& path, size_t at) {
-    std::string data;
-    ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
-    data[at] = static_cast<char>(data[at] ^ 1);
-    std::unique_ptr<WritableFile> file;
-    ASSERT_TRUE(fs_->NewWritableFile(path, FileOptions(), &file).ok());
-    ASSERT_TRUE(file->Append(data).ok());
-    ASSERT_TRUE(file->Close().ok());
-  }
 
   BackupEngineOptions backup_options_{"/backups"};
   std::unique_ptr<BackupEngine> engine_;
@@ -113,7 +101,7 @@ TEST_F(BackupTest, ChecksumsOfWholeFilesAreCompared) {
   db_->GetLiveFilesMetaData(&files);
   uint64_t newest = 0;
   for (const auto& file : files) newest = std::max(newest, file.file_number);
-  Damage(PieceFileName(name_, newest), 5000);
+  FlipBit(PieceFileName(name_, newest), 5000);
   rocksdb::CreateBackupOptions options;
   BackupID id = 0;
   const IOStatus s = engine_->CreateNewBackup(options, db_.get(), &id);
@@ -307,7 +295,7 @@ TEST_F(BackupTest, DamageIsFound) {
   ASSERT_TRUE(engine_->GetBackupInfo(2, &second, true).ok());
   // A bit in a table, of a backup that is shared by both.
   const std::string shared = "/backups/" + first.file_details[0].relative_filename;
-  Damage(shared, 3000);
+  FlipBit(shared, 3000);
   EXPECT_TRUE(engine_->VerifyBackup(1).ok());
   EXPECT_TRUE(engine_->VerifyBackup(1, true).IsCorruption());
   bool of_both = false;  // unless the file was compacted away in between
@@ -317,7 +305,7 @@ TEST_F(BackupTest, DamageIsFound) {
   EXPECT_EQ(engine_->VerifyBackup(2, true).IsCorruption(), of_both);
   EXPECT_TRUE(engine_->RestoreDBFromBackup(1, "/restored", "/restored").IsCorruption());
   EXPECT_TRUE(fs_->FileExists("/restored/CURRENT").IsNotFound());
-  Damage(shared, 3000);  // whole again
+  FlipBit(shared, 3000);  // whole again
   // A missing file: known when the engine is opened, and before by VerifyBackup.
   ASSERT_TRUE(fs_->DeleteFile("/backups/private/1/CURRENT").ok());
   EXPECT_TRUE(engine_->VerifyBackup(1).IsCorruption());
@@ -329,10 +317,10 @@ TEST_F(BackupTest, DamageIsFound) {
   EXPECT_TRUE(engine_->RestoreDBFromBackup(1, "/restored", "/restored").IsCorruption());
   EXPECT_SAME(Restored(2), Scan());
   // A description that cannot be read keeps what it may name.
-  Damage("/backups/meta/2", 30);
+  FlipBit("/backups/meta/2", 30);
   OpenEngine();
   ASSERT_TRUE(engine_->GarbageCollect().ok());
-  Damage("/backups/meta/2", 30);
+  FlipBit("/backups/meta/2", 30);
   OpenEngine();
   EXPECT_SAME(Restored(2), Scan());
   ASSERT_TRUE(engine_->DeleteBackup(1).ok());
@@ -515,44 +503,20 @@ TEST_F(BackupTest, CrashAnywhereLeavesWholeBackups) {
 
 TEST_F(BackupTest, UnderLoadEveryOneIsAPrefix) {
   OpenEngine();
-  std::atomic<bool> stop{false};
-  std::atomic<int> written{0};
-  std::thread writer([&] {
-    for (int i = 1; !stop; ++i) {
-      rocksdb::WriteBatch batch;
-      const std::string number = std::to_string(i);
-      EXPECT_TRUE(batch.Put("first", number).ok());
-      EXPECT_TRUE(batch.Put(Key(i % 700), number + std::string(300, 'x')).ok());
-      EXPECT_TRUE(batch.Put("second", number).ok());
-      EXPECT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
-      written = i;
-    }
-  });
   std::vector<int> at_least;
-  for (int n = 0; n < 8; ++n) {
-    const int before = written;
-    while (written < before + 300) std::this_thread::yield();
-    at_least.push_back(written);
-    ASSERT_EQ(Backup(n % 2 == 0), static_cast<BackupID>(n + 1));
+  {
+    const NumberedWriter writer(db_.get());
+    for (int n = 0; n < 8; ++n) {
+      at_least.push_back(writer.WrittenSomeMore());
+      ASSERT_EQ(Backup(n % 2 == 0), static_cast<BackupID>(n + 1));
+    }
   }
-  stop = true;
-  writer.join();
   for (int n = 0; n < 8; ++n) {
     ASSERT_TRUE(engine_->RestoreDBFromBackup(static_cast<BackupID>(n + 1), "/restored", "/restored").ok());
     rocksdb::DB* opened = nullptr;
     ASSERT_TRUE(rocksdb::DB::Open(options_, "/restored", &opened).ok());
     std::unique_ptr<rocksdb::DB> copy(opened);
-    std::string first, second, value;
-    ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), "first", &first).ok());
-    ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), "second", &second).ok());
-    EXPECT_EQ(first, second);
-    const int last = atoi(first.c_str());
-    EXPECT_GE(last, at_least[static_cast<size_t>(n)]);
-    for (int i = std::max(1, last - 699); i <= last; ++i) {
-      ASSERT_TRUE(copy->Get(rocksdb::ReadOptions(), Key(i % 700), &value).ok());
-      ASSERT_EQ(atoi(value.c_str()), i);
-    }
-    ASSERT_TRUE(copy->VerifyChecksum().ok());
+    EXPECT_GE(NumberedWriter::LastIn(copy.get()), at_least[static_cast<size_t>(n)]);
   }
 }
 

@@ -150,12 +150,14 @@ TEST_F(IngestTest, ChecksumsOfWholeFiles) {
   rocksdb::ExternalSstFileInfo info;
   ASSERT_TRUE(writer.Finish(&info).ok());
   EXPECT_EQ(info.file_checksum_func_name, rocksdb::kStandardDbFileChecksumFuncName);
-  std::string data;
-  ASSERT_TRUE(ReadFileToString(fs_.get(), "/f.sst", &data).ok());
-  const auto generator = options_.file_checksum_gen_factory->CreateFileChecksumGenerator({"", ""});
-  generator->Update(data.data(), data.size());
-  generator->Finalize();
-  EXPECT_EQ(info.file_checksum, generator->GetChecksum());
+  const auto computed = [&](const std::string& path) {
+    const std::string data = ReadFile(path);
+    const auto generator = options_.file_checksum_gen_factory->CreateFileChecksumGenerator({"", ""});
+    generator->Update(data.data(), data.size());
+    generator->Finalize();
+    return generator->GetChecksum();
+  };
+  EXPECT_EQ(info.file_checksum, computed("/f.sst"));
   EXPECT_TRUE(ingest("nonsense", info.file_checksum_func_name).IsCorruption());
   EXPECT_TRUE(ingest(info.file_checksum, "Other").IsInvalidArgument());
   EXPECT_TRUE(ingest(info.file_checksum, "Other", /*verify=*/false).IsInvalidArgument());
@@ -173,11 +175,7 @@ TEST_F(IngestTest, ChecksumsOfWholeFiles) {
   const std::unique_ptr<rocksdb::ExportImportFilesMetaData> metadata(exported);
   ASSERT_EQ(metadata->files.size(), 1u);
   const rocksdb::LiveFileMetaData& file = metadata->files[0];
-  ASSERT_TRUE(ReadFileToString(fs_.get(), file.db_path + file.name, &data).ok());
-  const auto again = options_.file_checksum_gen_factory->CreateFileChecksumGenerator({"", ""});
-  again->Update(data.data(), data.size());
-  again->Finalize();
-  EXPECT_EQ(file.file_checksum, again->GetChecksum());
+  EXPECT_EQ(file.file_checksum, computed(file.db_path + file.name));
 }
 
 TEST_F(IngestTest, SnapshotsDoNotSeeIt) {
@@ -249,12 +247,10 @@ TEST_F(IngestTest, WrongFiles) {
   rocksdb::IngestExternalFileOptions behind;
   behind.ingest_behind = true;
   EXPECT_TRUE(Ingest("/f.sst", behind).IsInvalidArgument());
-  std::string data;
-  ASSERT_TRUE(ReadFileToString(fs_.get(), "/f.sst", &data).ok());
-  data[1000] = static_cast<char>(data[1000] ^ 4);
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/damaged.sst", data).ok());
+  SetFile("/damaged.sst", ReadFile("/f.sst"));
+  FlipBit("/damaged.sst", 1000);
   EXPECT_TRUE(Ingest("/damaged.sst").IsCorruption());
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/damaged.sst", "short").ok());
+  SetFile("/damaged.sst", "short");
   EXPECT_TRUE(Ingest("/damaged.sst").IsCorruption());
   EXPECT_EQ(Get(Key(1)), "NOT_FOUND");
   ASSERT_TRUE(Put("still", "writable").ok());

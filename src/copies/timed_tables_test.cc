@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table files with user-defined timestamps: writing, reading, ingestion, export and import.
 #include "db/db_test_util.h"
+#include "db/timed_test_util.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/checkpoint.h"
@@ -13,12 +14,6 @@ namespace {
 using rocksdb::ReadOptions;
 using rocksdb::SstFileWriter;
 using rocksdb::WriteOptions;
-
-std::string Time(uint64_t t) {
-  std::string bytes;
-  PutFixed64(&bytes, t);
-  return bytes;
-}
 
 class TimedTablesTest : public DbTest {
  protected:
@@ -52,17 +47,14 @@ class TimedTablesTest : public DbTest {
 
   // "k@t=v,..." of what a reader at the time sees, by iterator and by Get.
   std::string SeenAt(uint64_t time) {
-    const std::string bytes = Time(time);
-    const Slice slice(bytes);
-    ReadOptions read;
-    read.timestamp = &slice;
-    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
+    const At at(time);
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
     std::string seen;
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       seen += (seen.empty() ? "" : ",") + it->key().ToString() + "@" +
               std::to_string(DecodeFixed64(it->timestamp().data())) + "=" + it->value().ToString();
       std::string value, timestamp;
-      EXPECT_TRUE(db_->Get(read, db_->DefaultColumnFamily(), it->key(), &value, &timestamp).ok());
+      EXPECT_TRUE(db_->Get(at.read, db_->DefaultColumnFamily(), it->key(), &value, &timestamp).ok());
       EXPECT_EQ(value, it->value().ToString());
       EXPECT_EQ(timestamp, it->timestamp().ToString());
     }
@@ -105,11 +97,8 @@ TEST_F(TimedTablesTest, ReaderReadsAtATime) {
   ASSERT_TRUE(reader.Open("/f.sst").ok());
   std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(ReadOptions()));
   EXPECT_TRUE(it->status().IsInvalidArgument());
-  const std::string bytes = Time(4), from = Time(0);
-  const Slice slice(bytes), start(from);
-  ReadOptions read;
-  read.timestamp = &slice;
-  it.reset(reader.NewIterator(read));
+  const At early(4), all(0, 9);
+  it.reset(reader.NewIterator(early.read));
   it->SeekToFirst();
   ASSERT_TRUE(it->Valid());
   EXPECT_EQ(it->key().ToString() + it->value().ToString(), "a3");
@@ -118,11 +107,7 @@ TEST_F(TimedTablesTest, ReaderReadsAtATime) {
   EXPECT_EQ(it->key().ToString() + it->value().ToString(), "b2");
   it->Next();
   EXPECT_FALSE(it->Valid());
-  const std::string late = Time(9);
-  const Slice late_slice(late);
-  read.timestamp = &late_slice;
-  read.iter_start_ts = &start;
-  it.reset(reader.NewIterator(read));
+  it.reset(reader.NewIterator(all.read));
   int versions = 0;
   for (it->SeekToFirst(); it->Valid(); it->Next()) ++versions;
   EXPECT_EQ(versions, 4);
@@ -167,18 +152,15 @@ TEST_F(TimedTablesTest, KeysWithManyVersionsAreNotCut) {
   db_->GetLiveFilesMetaData(&files);
   EXPECT_GT(files.size(), 1u);
   std::string value;
-  const std::string bytes = Time(150);
-  const Slice slice(bytes);
-  ReadOptions read;
-  read.timestamp = &slice;
+  const At at(150);
   for (int k = 0; k < 20; ++k) {
     std::string timestamp;
-    ASSERT_TRUE(db_->Get(read, db_->DefaultColumnFamily(), Key(k), &value, &timestamp).ok());
-    EXPECT_EQ(timestamp, bytes);
+    ASSERT_TRUE(db_->Get(at.read, db_->DefaultColumnFamily(), Key(k), &value, &timestamp).ok());
+    EXPECT_EQ(timestamp, Time(150));
   }
   ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
   for (int k = 0; k < 20; ++k) {
-    ASSERT_TRUE(db_->Get(read, Key(k), &value).ok());
+    ASSERT_TRUE(db_->Get(at.read, Key(k), &value).ok());
   }
 }
 
@@ -199,12 +181,9 @@ TEST_F(TimedTablesTest, ExportedFamiliesKeepTheirTimes) {
   delete metadata;
   ASSERT_TRUE(s.ok()) << s.ToString();
   const auto get = [&](const char* key, uint64_t time) {
-    const std::string bytes = Time(time);
-    const Slice slice(bytes);
-    ReadOptions read;
-    read.timestamp = &slice;
+    const At at(time);
     std::string value;
-    return db_->Get(read, copy, key, &value).ok() ? value : "none";
+    return db_->Get(at.read, copy, key, &value).ok() ? value : "none";
   };
   EXPECT_EQ(get("a", 25), "10");
   EXPECT_EQ(get("a", 30), "30");

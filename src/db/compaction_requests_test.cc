@@ -18,9 +18,6 @@ class CompactionRequestsTest : public DbTest {
     for (int i = first; i < last; ++i) ASSERT_TRUE(Put(Key(i), value + std::string(100, 'x')).ok());
     ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
   }
-  void Compact() {
-    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
-  }
   int TablesAt(int level) {
     std::string value;
     EXPECT_TRUE(db_->GetProperty("rocksdb.num-files-at-level" + std::to_string(level), &value));

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/file_names.h"
 #include "env/env_adapter.h"
 #include "env/fault_injection_file_system.h"
 #include "rocksdb/db.h"
@@ -80,6 +82,16 @@ class DbTest : public ::testing::Test {
     if (s.IsNotFound()) return "NOT_FOUND";
     return s.ok() ? value : s.ToString();
   }
+  void Flush() {
+    const Status s = db_->Flush(rocksdb::FlushOptions());
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  void Compact(bool force = false) {
+    rocksdb::CompactRangeOptions options;
+    if (force) options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    const Status s = db_->CompactRange(options, nullptr, nullptr);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
   // "k=v,k=v"
   std::string Scan(rocksdb::ReadOptions options = rocksdb::ReadOptions()) {
     std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options));
@@ -94,6 +106,38 @@ class DbTest : public ::testing::Test {
     uint64_t value = 0;
     EXPECT_TRUE(db_->GetIntProperty(name, &value)) << name;
     return value;
+  }
+  // Names of the files of a kind, sorted; none if there is no such directory.
+  std::vector<std::string> FilesOf(FileType type, const std::string& dir = "/db") {
+    std::vector<std::string> names;
+    fs_->GetChildren(dir, &names).PermitUncheckedError();
+    std::erase_if(names, [type](const std::string& name) {
+      uint64_t number = 0;
+      FileType found;
+      return !ParseFileName(name, &number, &found) || found != type;
+    });
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  std::string NewestLog() {
+    const std::vector<std::string> logs = FilesOf(FileType::kWal);
+    return logs.empty() ? "" : JoinPath(name_, logs.back());
+  }
+  std::string ReadFile(const std::string& path) {
+    std::string data;
+    const Status s = ReadFileToString(fs_.get(), path, &data);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return data;
+  }
+  void SetFile(const std::string& path, const Slice& data) {
+    const Status s = WriteFileAtomically(fs_.get(), path, data);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  void FlipBit(const std::string& path, size_t at) {
+    std::string data = ReadFile(path);
+    ASSERT_LT(at, data.size());
+    data[at] = static_cast<char>(data[at] ^ 0x40);
+    SetFile(path, data);
   }
   static std::string Key(int i) {
     char buffer[16];

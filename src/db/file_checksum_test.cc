@@ -68,7 +68,6 @@ class FileChecksumTest : public DbTest {
       ASSERT_TRUE(Put(Key(i), std::string(bytes, value)).ok());
     }
   }
-  void Flush() { ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok()); }
 
   // By number: function and checksum.
   std::map<uint64_t, std::string> Listed() {
@@ -83,8 +82,7 @@ class FileChecksumTest : public DbTest {
   }
   // What the file's bytes give.
   std::string Computed(uint64_t number) {
-    std::string data;
-    EXPECT_TRUE(ReadFileToString(fs_.get(), PieceFileName(name_, number), &data).ok()) << number;
+    const std::string data = ReadFile(PieceFileName(name_, number));
     const auto generator =
         options_.file_checksum_gen_factory->CreateFileChecksumGenerator({"", ""});
     generator->Update(data.data(), data.size());
@@ -100,14 +98,7 @@ class FileChecksumTest : public DbTest {
   }
   void Damage(uint64_t number) {
     const std::string path = PieceFileName(name_, number);
-    std::string data;
-    ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
-    data[data.size() / 2] ^= 1;
-    std::unique_ptr<WritableFile> file;
-    ASSERT_TRUE(fs_->NewWritableFile(path, FileOptions(), &file).ok());
-    ASSERT_TRUE(file->Append(data).ok());
-    ASSERT_TRUE(file->Sync().ok());
-    ASSERT_TRUE(file->Close().ok());
+    FlipBit(path, ReadFile(path).size() / 2);
   }
 };
 

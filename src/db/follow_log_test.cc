@@ -193,10 +193,7 @@ TEST_F(FollowLogTest, WhatRecoveryLeftOutIsNotFollowed) {
   const std::string path = WalFileName(name_, files.back()->LogNumber());
   Crash(CutMode::kKeepUnsynced);
   // Damage inside record 5: point in time stops there.
-  std::string data;
-  ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
-  data[data.size() / 2] ^= 1;
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+  FlipBit(path, ReadFile(path).size() / 2);
   OpenDb();
   const uint64_t survived = db_->GetLatestSequenceNumber();
   ASSERT_LT(survived, 10u);
@@ -215,10 +212,7 @@ TEST_F(FollowLogTest, DamageInTheLiveLogIsReported) {
   rocksdb::VectorLogPtr files;
   ASSERT_TRUE(db_->GetSortedWalFiles(files).ok());
   const std::string path = WalFileName(name_, files.back()->LogNumber());
-  std::string data;
-  ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
-  data[data.size() / 2] ^= 1;
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+  FlipBit(path, ReadFile(path).size() / 2);
   EXPECT_NE(From(1).find("!Corruption"), std::string::npos) << From(1);
 }
 

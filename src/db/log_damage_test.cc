@@ -14,28 +14,6 @@ class LogDamageTest : public DbTest {
  protected:
   LogDamageTest() { options_.avoid_flush_during_shutdown = true; }
 
-  // The newest log.
-  std::string LogPath() {
-    std::vector<std::string> names;
-    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
-    uint64_t newest = 0;
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (ParseFileName(name, &number, &type) && type == FileType::kWal) {
-        newest = std::max(newest, number);
-      }
-    }
-    return WalFileName(name_, newest);
-  }
-  std::string Read(const std::string& path) {
-    std::string data;
-    EXPECT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
-    return data;
-  }
-  void Set(const std::string& path, const std::string& data) {
-    ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
-  }
   // As `kill -9`: nothing more reaches the files, and the kernel keeps what it has.
   void Kill() {
     for (int op = 0; op < static_cast<int>(FaultOp::kNumOps); ++op) {
@@ -77,24 +55,24 @@ TEST_F(LogDamageTest, AFlippedBitInAClosedLogIsReportedAndRepaired) {
   OpenDb();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(Put(Key(i), "value").ok());
   CloseDb();
-  const std::string path = LogPath();
-  const std::string whole = Read(path);
+  const std::string path = NewestLog();
+  const std::string whole = ReadFile(path);
   for (size_t at = 0; at < whole.size() - 13; at += 3) {
     std::string damaged = whole;
     damaged[at] ^= 0x10;
-    Set(path, damaged);
+    SetFile(path, damaged);
     for (Mode mode : kModes) {
       if (mode == Mode::kSkipAnyCorruptedRecords) continue;
       options_.wal_recovery_mode = mode;
       const Status s = TryOpen();
       ASSERT_TRUE(s.IsCorruption()) << at << " " << s.ToString();
       ASSERT_NE(s.ToString().find(path + " at offset "), std::string::npos) << s.ToString();
-      ASSERT_EQ(Read(path), damaged) << "what was refused stays as it is";
+      ASSERT_EQ(ReadFile(path), damaged) << "what was refused stays as it is";
     }
   }
   std::string damaged = whole;
   damaged[whole.size() / 2] ^= 0x10;
-  Set(path, damaged);
+  SetFile(path, damaged);
   ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
   OpenDb();
   int found = 0;
@@ -106,17 +84,17 @@ TEST_F(LogDamageTest, AClosedLogThatIsCutShortOrGoneIsMissed) {
   OpenDb();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(Put(Key(i), "value").ok());
   CloseDb();
-  const std::string path = LogPath();
-  const std::string whole = Read(path);
+  const std::string path = NewestLog();
+  const std::string whole = ReadFile(path);
   for (size_t size = 0; size < whole.size(); size += 7) {
-    Set(path, whole.substr(0, size));
+    SetFile(path, whole.substr(0, size));
     const Status s = TryOpen();
     ASSERT_TRUE(s.IsCorruption()) << size << " " << s.ToString();
     ASSERT_NE(s.ToString().find(path + " at offset "), std::string::npos) << s.ToString();
   }
   ASSERT_TRUE(fs_->DeleteFile(path).ok());
   EXPECT_TRUE(TryOpen().IsCorruption());
-  Set(path, whole);
+  SetFile(path, whole);
   OpenDb();
   EXPECT_EQ(Get(Key(4)), "value");
 }
@@ -144,7 +122,7 @@ class MarkedLogTest : public LogDamageTest {
     ASSERT_TRUE(Put("a", "1").ok());
     ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), second, "b", "2").ok());
     ASSERT_TRUE(db_->SyncWAL().ok());
-    path_ = LogPath();
+    path_ = NewestLog();
     ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), second).ok());
     ASSERT_TRUE(db_->DestroyColumnFamilyHandle(second).ok());
     families_ = {"default", "second"};
@@ -156,7 +134,7 @@ class MarkedLogTest : public LogDamageTest {
 TEST_F(MarkedLogTest, ALogThatIsGoneIsMissed) {
   Fill();
   // Also those that followed it, which would miss it themselves.
-  while (LogPath() != WalFileName(name_, 0)) ASSERT_TRUE(fs_->DeleteFile(LogPath()).ok());
+  while (!NewestLog().empty()) ASSERT_TRUE(fs_->DeleteFile(NewestLog()).ok());
   for (Mode mode : kModes) {
     if (mode == Mode::kSkipAnyCorruptedRecords) continue;
     options_.wal_recovery_mode = mode;
@@ -172,7 +150,7 @@ TEST_F(MarkedLogTest, ALogThatIsGoneIsMissed) {
 
 TEST_F(MarkedLogTest, ACopyMayBeMadeWithoutLogs) {
   Fill();
-  while (LogPath() != WalFileName(name_, 0)) ASSERT_TRUE(fs_->DeleteFile(LogPath()).ok());
+  while (!NewestLog().empty()) ASSERT_TRUE(fs_->DeleteFile(NewestLog()).ok());
   ASSERT_TRUE(fs_->DeleteFile(IdentityFileName(name_)).ok());
   rocksdb::DB* reader = nullptr;
   ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &reader).ok());
@@ -183,8 +161,8 @@ TEST_F(MarkedLogTest, ACopyMayBeMadeWithoutLogs) {
 
 TEST_F(MarkedLogTest, ALogThatWasCutShortIsMissed) {
   Fill();
-  const std::string whole = Read(path_);
-  Set(path_, whole.substr(0, whole.size() - 1));
+  const std::string whole = ReadFile(path_);
+  SetFile(path_, whole.substr(0, whole.size() - 1));
   const Status s = TryOpen();
   EXPECT_TRUE(s.IsCorruption());
   EXPECT_NE(s.ToString().find(path_ + " at offset "), std::string::npos) << s.ToString();

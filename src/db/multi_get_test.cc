@@ -4,6 +4,7 @@
 
 #include "base/key_hash.h"
 #include "db/db_test_util.h"
+#include "env/env_test_util.h"
 #include "env/io_ring.h"
 #include "rocksdb/table.h"
 #include "rocksdb/write_batch.h"
@@ -271,9 +272,7 @@ TEST_F(MultiGetTest, TimeLimits) {
 
 // The operating system's files: through the ring where there is one.
 TEST(MultiGetPosixTest, AgreesWithGetDirectAndBuffered) {
-  const char* tmp = getenv("TEST_TMPDIR");
-  const std::string dir = std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_multi_get_" +
-                          std::to_string(SystemClock()->NowNanos());
+  const std::string dir = NewTestPath();
   for (const bool direct : {false, true}) {
     for (const bool ring : {true, false}) {
       rocksdb::Options options;

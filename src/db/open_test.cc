@@ -72,7 +72,7 @@ TEST_F(OpenTest, OtherComparatorIsRefused) {
 
 TEST_F(OpenTest, RocksDBDirectoryIsLeftAlone) {
   ASSERT_TRUE(fs_->CreateDir(name_).ok());
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), CurrentFileName(name_), "MANIFEST-000005\n").ok());
+  SetFile(CurrentFileName(name_), "MANIFEST-000005\n");
   std::vector<std::string> before, after;
   ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
   Status s = TryOpen();
@@ -119,9 +119,8 @@ TEST_F(OpenTest, MissingAndShortTablesAreNoticed) {
   });
   ASSERT_NE(table, names.end());
   const std::string path = name_ + "/" + *table;
-  std::string data;
-  ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data.substr(0, data.size() - 1)).ok());
+  const std::string data = ReadFile(path);
+  SetFile(path, data.substr(0, data.size() - 1));
   Status s = TryOpen();
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
   EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();
@@ -129,7 +128,7 @@ TEST_F(OpenTest, MissingAndShortTablesAreNoticed) {
   s = TryOpen();
   EXPECT_FALSE(s.ok());
   EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+  SetFile(path, data);
   OpenDb();
   EXPECT_EQ(Get("a"), "1");
 }

@@ -147,7 +147,7 @@ TEST_F(PathsTest, LeftoversGoAndTheirNumbersAreNotUsedAgain) {
     }
     CloseDb();
     ASSERT_TRUE(fs_->CreateDir("/b").ok() || existing);
-    ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/b/000500.ph", "half a file").ok());
+    SetFile("/b/000500.ph", "half a file");
     OpenDb();
     EXPECT_TRUE(FilesIn("/b").empty());
     ASSERT_TRUE(Put("x", "y").ok());
@@ -299,7 +299,7 @@ TEST_F(PathsTest, RepairLooksInAllOfThem) {
   ASSERT_TRUE(db_->Flush({}).ok());
   const std::string all = Scan();
   CloseDb();
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/b/009000.ph", "of something else").ok());
+  SetFile("/b/009000.ph", "of something else");
   ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
   ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
   EXPECT_TRUE(fs_->FileExists("/b/lost/009000.ph").ok());

@@ -2,39 +2,13 @@
 #include <map>
 #include <set>
 
-#include "base/file_names.h"
 #include "db/db_test_util.h"
 #include "util/random.h"
 
 namespace compassdb {
 namespace {
 
-class RecoveryTest : public DbTest {
- protected:
-  // The newest log of the closed database.
-  std::string NewestLog() {
-    std::vector<std::string> names;
-    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
-    uint64_t newest = 0;
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (ParseFileName(name, &number, &type) && type == FileType::kWal) {
-        newest = std::max(newest, number);
-      }
-    }
-    return WalFileName(name_, newest);
-  }
-  void FlipByte(const std::string& path, uint64_t offset) {
-    std::string data;
-    ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
-    ASSERT_LT(offset, data.size());
-    data[offset] = static_cast<char>(data[offset] ^ 0x40);
-    std::unique_ptr<WritableFile> file;
-    ASSERT_TRUE(fs_->NewWritableFile(path, FileOptions(), &file).ok());
-    ASSERT_TRUE(file->Append(data).ok() && file->Sync().ok() && file->Close().ok());
-  }
-};
+class RecoveryTest : public DbTest {};
 
 TEST_F(RecoveryTest, SyncedWritesSurviveAPowerCut) {
   OpenDb();
@@ -180,7 +154,7 @@ TEST_F(RecoveryTest, ModesDisagreeOnDamageInTheMiddle) {
       const std::string log = NewestLog();
       uint64_t size = 0;
       ASSERT_TRUE(fs_->GetFileSize(log, &size).ok());
-      FlipByte(log, size / 2);
+      FlipBit(log, size / 2);
       options_.wal_recovery_mode = mode;
       Status s = TryOpen();
       if (mode != Mode::kSkipAnyCorruptedRecords &&

@@ -13,9 +13,9 @@ class RepairTest : public DbTest {
   void Fill() {
     OpenDb();
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), std::string(300, 'a')).ok());
-    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    Flush();
     for (int i = 50; i < 150; ++i) ASSERT_TRUE(Put(Key(i), std::string(300, 'b')).ok());
-    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+    Compact();
     ASSERT_TRUE(Put("tail", "in the log").ok());
     all_ = Scan();
     CloseDb();
@@ -23,16 +23,6 @@ class RepairTest : public DbTest {
   Status Repair() {
     CloseDb();
     return rocksdb::RepairDB(name_, options_);
-  }
-  std::vector<std::string> Files(FileType type, const std::string& dir = "/db") {
-    std::vector<std::string> names, found;
-    fs_->GetChildren(dir, &names).PermitUncheckedError();
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType t;
-      if (ParseFileName(name, &number, &t) && t == type) found.push_back(name);
-    }
-    return found;
   }
   // "a" and "b", each in a compaction file of its own, whose names are told, the older first.
   void FillTwoFiles(std::vector<std::string>* files) {
@@ -42,16 +32,14 @@ class RepairTest : public DbTest {
       ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
     }
     CloseDb();
-    *files = Files(FileType::kPieceFile);
+    *files = FilesOf(FileType::kPieceFile);
     ASSERT_EQ(files->size(), 2u);
-    std::sort(files->begin(), files->end());
   }
   void Overwrite(const std::string& path, size_t at, size_t n) {
-    std::string data;
-    ASSERT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
+    std::string data = ReadFile(path);
     ASSERT_LT(at, data.size());
     for (size_t i = at; i < std::min(data.size(), at + n); ++i) data[i] ^= 0x55;
-    ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+    SetFile(path, data);
   }
   std::string all_;
 };
@@ -62,7 +50,7 @@ TEST_F(RepairTest, AWholeDatabaseStaysAsItIs) {
   ASSERT_TRUE(Repair().ok());
   OpenDb();
   EXPECT_EQ(Scan(), all_);
-  EXPECT_TRUE(Files(FileType::kPieceFile, "/db/lost").empty());
+  EXPECT_TRUE(FilesOf(FileType::kPieceFile, "/db/lost").empty());
 }
 
 TEST_F(RepairTest, CurrentIsLostOrDamaged) {
@@ -93,9 +81,9 @@ TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
   ASSERT_TRUE(Put("d", "4").ok());
   CloseDb();
-  const std::vector<std::string> manifests = Files(FileType::kManifest);
+  const std::vector<std::string> manifests = FilesOf(FileType::kManifest);
   ASSERT_EQ(manifests.size(), 1u);
-  const std::vector<std::string> mirrors = Files(FileType::kManifestMirror);
+  const std::vector<std::string> mirrors = FilesOf(FileType::kManifestMirror);
   ASSERT_EQ(mirrors.size(), 1u);
   Overwrite(JoinPath(name_, manifests[0]), bytes + 20, 8);
   Overwrite(JoinPath(name_, mirrors[0]), bytes + 20, 8);
@@ -106,8 +94,8 @@ TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
   EXPECT_EQ(Get("a"), "1");
   EXPECT_EQ(Get("d"), "4");  // the log
   EXPECT_EQ(Get("b"), "NOT_FOUND");
-  EXPECT_EQ(Files(FileType::kPieceFile, "/db/lost").size(), 2u);
-  EXPECT_EQ(Files(FileType::kManifest, "/db/lost"), manifests);
+  EXPECT_EQ(FilesOf(FileType::kPieceFile, "/db/lost").size(), 2u);
+  EXPECT_EQ(FilesOf(FileType::kManifest, "/db/lost"), manifests);
   ASSERT_TRUE(Put("e", "5").ok());
 }
 
@@ -125,7 +113,7 @@ TEST_F(RepairTest, TheMirrorOfTheManifestStandsIn) {
     ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), handles_[1], nullptr, nullptr).ok());
     const std::string all = Scan();
     CloseDb();
-    const std::string manifest = JoinPath(name_, Files(FileType::kManifest).at(0));
+    const std::string manifest = JoinPath(name_, FilesOf(FileType::kManifest).at(0));
     if (removed) {
       ASSERT_TRUE(fs_->DeleteFile(manifest).ok());
       ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
@@ -162,18 +150,17 @@ TEST_F(RepairTest, ATableWithoutItsIndexIsLeftOut) {
   ASSERT_TRUE(Repair().ok());
   OpenDb();
   EXPECT_EQ(Scan(), "b=2");
-  EXPECT_EQ(Files(FileType::kPieceFile, "/db/lost"), std::vector<std::string>{files[0]});
+  EXPECT_EQ(FilesOf(FileType::kPieceFile, "/db/lost"), std::vector<std::string>{files[0]});
 }
 
 TEST_F(RepairTest, DamagedAndMissingLogsArePassedOver) {
   OpenDb();
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(Put("k" + std::to_string(i), std::string(100, 'x')).ok());
   CloseDb();
-  const std::vector<std::string> logs = Files(FileType::kWal);
+  const std::vector<std::string> logs = FilesOf(FileType::kWal);
   ASSERT_EQ(logs.size(), 1u);
-  std::string data;
-  ASSERT_TRUE(ReadFileToString(fs_.get(), JoinPath(name_, logs[0]), &data).ok());
-  Overwrite(JoinPath(name_, logs[0]), data.size() / 2, 4);
+  const std::string log = JoinPath(name_, logs[0]);
+  Overwrite(log, ReadFile(log).size() / 2, 4);
   ASSERT_TRUE(Repair().ok());
   OpenDb();
   EXPECT_NE(Get("k0"), "NOT_FOUND");
@@ -187,7 +174,7 @@ TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
   CloseDb();
   const auto forget = [this] {
     for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
-      for (const std::string& name : Files(type)) {
+      for (const std::string& name : FilesOf(type)) {
         ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
       }
     }
@@ -202,10 +189,10 @@ TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
   CloseDb();
   // With compaction files that nothing describes it gives up, and touches nothing.
   forget();
-  const size_t files = Files(FileType::kPieceFile).size();
+  const size_t files = FilesOf(FileType::kPieceFile).size();
   ASSERT_GT(files, 0u);
   EXPECT_TRUE(Repair().IsCorruption());
-  EXPECT_EQ(Files(FileType::kPieceFile).size(), files);
+  EXPECT_EQ(FilesOf(FileType::kPieceFile).size(), files);
 }
 
 TEST_F(RepairTest, Families) {
@@ -226,7 +213,7 @@ TEST_F(RepairTest, Families) {
   families_ = {"default", "one"};
   OpenDb();
   EXPECT_EQ(GetIn(0, "k") + GetIn(1, "k"), "defaultone");
-  EXPECT_EQ(Files(FileType::kPieceFile, "/db/lost").size(), 1u);
+  EXPECT_EQ(FilesOf(FileType::kPieceFile, "/db/lost").size(), 1u);
 }
 
 TEST_F(RepairTest, WhatIsNoDatabase) {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "db/db_test_util.h"
+#include "env/env_test_util.h"
 #include "env/io_ring.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/table.h"
@@ -21,9 +22,7 @@ class ScanFilesTest : public testing::TestWithParam<std::pair<bool, bool>> {
 TEST_P(ScanFilesTest, AgreesWithAModel) {
   const auto [direct, ring] = GetParam();
   IoRing::TEST_Permit(ring);
-  const char* tmp = getenv("TEST_TMPDIR");
-  const std::string dir = std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_scan_" +
-                          std::to_string(SystemClock()->NowNanos());
+  const std::string dir = NewTestPath();
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(100 << 10);
   rocksdb::Options options;

@@ -58,10 +58,6 @@ class SecondaryTest : public DbTest {
       ASSERT_TRUE(Put(Key(i), std::to_string(round) + std::string(500, 'v')).ok());
     }
   }
-  void Compact() {
-    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
-  }
   size_t LinkDirs() {
     std::vector<std::string> names;
     EXPECT_TRUE(fs_->GetChildren("/second", &names).ok());

@@ -25,30 +25,14 @@ class TablelessRepairTest : public DbTest {
   void Fill() {
     OpenDb();
     for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    Flush();
     for (int i = 0; i < kKeys; i += 10) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
-    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-    ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+    Flush();
+    Compact();
     std::string overflowing;
     ASSERT_TRUE(db_->GetProperty("compassdb.tableless-overflow-records", &overflowing));
     EXPECT_GT(std::stoi(overflowing), 0);
     CloseDb();
-  }
-  std::vector<std::string> Files(FileType type, const std::string& dir = "/db") {
-    std::vector<std::string> names, found;
-    fs_->GetChildren(dir, &names).PermitUncheckedError();
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType t;
-      if (ParseFileName(name, &number, &t) && t == type) found.push_back(name);
-    }
-    std::sort(found.begin(), found.end());
-    return found;
-  }
-  std::string Read(const std::string& path) {
-    std::string data;
-    EXPECT_TRUE(ReadFileToString(fs_.get(), path, &data).ok());
-    return data;
   }
   void Repair() {
     const Status s = rocksdb::RepairDB(name_, options_);
@@ -76,26 +60,26 @@ class TablelessRepairTest : public DbTest {
 
 TEST_F(TablelessRepairTest, WhatIsWholeStaysAsItIs) {
   Fill();
-  const std::vector<std::string> before = Files(FileType::kPageFile);
+  const std::vector<std::string> before = FilesOf(FileType::kPageFile);
   Repair();
   EXPECT_EQ(Survivors(), kLive);
-  EXPECT_EQ(Files(FileType::kPageFile), before);
+  EXPECT_EQ(FilesOf(FileType::kPageFile), before);
 }
 
 TEST_F(TablelessRepairTest, ADamagedPage) {
   Fill();
-  const std::string path = name_ + "/" + Files(FileType::kPageFile)[1];
-  std::string data = Read(path);
+  const std::string path = name_ + "/" + FilesOf(FileType::kPageFile)[1];
+  std::string data = ReadFile(path);
   data[2 * 4096 + 100] ^= 1;
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+  SetFile(path, data);
   Repair();
   const int left = Survivors();
   EXPECT_LT(left, kLive);
   EXPECT_GE(left, kLive - 15);
-  EXPECT_EQ(Read(name_ + "/lost/" + path.substr(name_.size() + 1)), data);
+  EXPECT_EQ(ReadFile(name_ + "/lost/" + path.substr(name_.size() + 1)), data);
   // And it goes on.
   for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  Flush();
   OpenDb();
   EXPECT_EQ(Survivors(), kLive);
 }
@@ -103,11 +87,11 @@ TEST_F(TablelessRepairTest, ADamagedPage) {
 TEST_F(TablelessRepairTest, ASectionThatIsGoneOrShort) {
   for (const bool gone : {true, false}) {
     Fill();
-    const std::string path = name_ + "/" + Files(FileType::kPageFile)[2];
+    const std::string path = name_ + "/" + FilesOf(FileType::kPageFile)[2];
     if (gone) {
       ASSERT_TRUE(fs_->DeleteFile(path).ok());
     } else {
-      ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, Read(path).substr(0, 3 * 4096)).ok());
+      SetFile(path, ReadFile(path).substr(0, 3 * 4096));
     }
     Repair();
     const int left = Survivors();
@@ -121,27 +105,27 @@ TEST_F(TablelessRepairTest, ASectionThatIsGoneOrShort) {
 // Journals, overflow and key store lie in them.
 TEST_F(TablelessRepairTest, CompactionFilesThatAreGoneOrDamaged) {
   Fill();
-  size_t files = Files(FileType::kPieceFile).size();
+  size_t files = FilesOf(FileType::kPieceFile).size();
   ASSERT_GT(files, 0u);
   for (size_t i = 0; i < files; ++i) {
     for (const double at : {-1.0, 0.0, 0.3, 0.6, 0.99}) {
-      const std::vector<std::string> names = Files(FileType::kPieceFile);
+      const std::vector<std::string> names = FilesOf(FileType::kPieceFile);
       if (i >= names.size()) continue;
       SCOPED_TRACE(names[i] + " at " + std::to_string(at));
       const std::string path = name_ + "/" + names[i];
-      std::string data = Read(path);
+      std::string data = ReadFile(path);
       if (at < 0) {
         ASSERT_TRUE(fs_->DeleteFile(path).ok());
       } else {
         data[static_cast<size_t>(at * static_cast<double>(data.size()))] ^= 4;
-        ASSERT_TRUE(WriteFileAtomically(fs_.get(), path, data).ok());
+        SetFile(path, data);
       }
       Repair();
       EXPECT_GT(Survivors(), kLive / 2);
       CloseDb();
       ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
       Fill();
-      files = std::max(files, Files(FileType::kPieceFile).size());
+      files = std::max(files, FilesOf(FileType::kPieceFile).size());
     }
   }
 }

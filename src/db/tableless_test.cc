@@ -4,16 +4,15 @@
 #include <thread>
 
 #include "base/file_names.h"
-#include "compassdb/preset.h"
 #include "compassdb/table.h"
-#include "db/db_test_util.h"
+#include "db/model_test_util.h"
 #include "rocksdb/convenience.h"
 #include "util/random.h"
 
 namespace compassdb {
 namespace {
 
-class TablelessTest : public DbTest {
+class TablelessTest : public ModelTest {
  protected:
   TablelessTest() {
     piece_.store = StoreKind::kTableless;
@@ -27,31 +26,10 @@ class TablelessTest : public DbTest {
     while (value.size() < size) value += static_cast<char>('a' + (i + value.size()) % 26);
     return value;
   }
-  void Flush() {
-    Status s = db_->Flush(rocksdb::FlushOptions());
-    ASSERT_TRUE(s.ok()) << s.ToString();
-  }
-  void Compact(bool force = false) {
-    rocksdb::CompactRangeOptions options;
-    if (force) options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-    Status s = db_->CompactRange(options, nullptr, nullptr);
-    ASSERT_TRUE(s.ok()) << s.ToString();
-  }
   void Verify() {
     const Status s = db_->VerifyChecksum();
     EXPECT_TRUE(s.ok()) << s.ToString();
   }
-  std::vector<std::string> PageFiles(const std::string& dir) {
-    std::vector<std::string> names, pages;
-    EXPECT_TRUE(fs_->GetChildren(dir, &names).ok());
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (ParseFileName(name, &number, &type) && type == FileType::kPageFile) pages.push_back(name);
-    }
-    return pages;
-  }
-
   PieceTableOptions piece_;
 };
 
@@ -65,7 +43,7 @@ TEST_F(TablelessTest, ReadsWhatWasFlushed) {
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
   OpenDb();
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
-  EXPECT_EQ(PageFiles(name_).size(), 4u);
+  EXPECT_EQ(FilesOf(FileType::kPageFile).size(), 4u);
   Verify();
 }
 
@@ -252,166 +230,42 @@ TEST_F(TablelessTest, WhatItDoesNotDoIsRefused) {
   EXPECT_EQ(value, "1");
 }
 
-// Random operations against a model, with snapshots, reopenings and compactions.
-class TablelessModelTest : public TablelessTest, public ::testing::WithParamInterface<int> {
- protected:
-  using Model = std::map<std::string, std::string>;
-  void CheckScans(const Model& expected, const rocksdb::Snapshot* snapshot) {
-    rocksdb::ReadOptions read;
-    read.snapshot = snapshot;
-    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
-    auto e = expected.begin();
-    for (it->SeekToFirst(); it->Valid(); it->Next(), ++e) {
-      ASSERT_NE(e, expected.end()) << it->key().ToString();
-      ASSERT_EQ(it->key().ToString(), e->first);
-      ASSERT_EQ(it->value().ToString(), e->second) << e->first;
-    }
-    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
-    ASSERT_EQ(e, expected.end()) << e->first;
-    auto r = expected.rbegin();
-    for (it->SeekToLast(); it->Valid(); it->Prev(), ++r) {
-      ASSERT_NE(r, expected.rend());
-      ASSERT_EQ(it->key().ToString(), r->first);
-      ASSERT_EQ(it->value().ToString(), r->second);
-    }
-    ASSERT_EQ(r, expected.rend());
-  }
-  void CheckReads(const Model& expected, const rocksdb::Snapshot* snapshot,
-                  const std::vector<std::string>& names) {
-    for (const std::string& key : names) {
-      const auto found = expected.find(key);
-      ASSERT_EQ(Get(key, snapshot), found == expected.end() ? "NOT_FOUND" : found->second) << key;
-    }
-    rocksdb::ReadOptions read;
-    read.snapshot = snapshot;
-    std::vector<std::string> values;
-    const std::vector<Status> statuses =
-        db_->MultiGet(read, std::vector<Slice>(names.begin(), names.end()), &values);
-    for (size_t i = 0; i < names.size(); ++i) {
-      const auto found = expected.find(names[i]);
-      ASSERT_EQ(statuses[i].ok(), found != expected.end()) << statuses[i].ToString();
-      if (statuses[i].ok()) {
-        ASSERT_EQ(values[i], found->second);
-      }
-    }
-  }
-};
+class TablelessModelTest : public TablelessTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(TablelessModelTest, MatchesAMap) {
-  const uint64_t seed = static_cast<uint64_t>(GetParam()) * 7919 + 17;
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  Random rnd(seed);
   piece_.tableless_sections = 1 + GetParam() % 5;
   piece_.tableless_page_bytes = GetParam() % 3 == 2 ? 8192 : 4096;
   piece_.tableless_max_overflow_percent = GetParam() % 4 == 1 ? 1 : 20;
   piece_.tableless_pages = GetParam() % 4 == 3 ? 64 : 0;
   piece_.tableless_rehash_threads = 1 + GetParam() % 2;
-  const bool key_store = GetParam() % 5 != 4;
-  piece_.tableless_key_store = key_store;
+  piece_.tableless_key_store = GetParam() % 5 != 4;
   UsePieces();
   options_.write_buffer_size = 32 << 10;
-  OpenDb();
-  std::map<std::string, std::string> model;
-  struct Snap {
-    const rocksdb::Snapshot* snapshot;
-    std::map<std::string, std::string> model;
+  Run run;
+  run.seed = static_cast<uint64_t>(GetParam()) * 7919 + 17;
+  run.keys = GetParam() % 2 == 0 ? 400 : 4000;
+  run.scans = piece_.tableless_key_store;
+  run.value = [](int step, Random* rnd) {
+    const size_t size = rnd->OneIn(100) ? 5000 : rnd->OneIn(2) ? 20 + rnd->Uniform(60) : 100 + rnd->Uniform(900);
+    return Value(step, size);
   };
-  std::vector<Snap> snaps;
-  const rocksdb::WriteOptions write;
-  const int keys = GetParam() % 2 == 0 ? 400 : 4000;
-  const auto check = [&](const std::map<std::string, std::string>& expected,
-                         const rocksdb::Snapshot* snapshot) {
-    if (key_store) CheckScans(expected, snapshot);
-    std::vector<std::string> names;
-    for (int i = 0; i < 50; ++i) names.push_back(Key(static_cast<int>(rnd.Uniform(keys))));
-    CheckReads(expected, snapshot, names);
+  run.change_options = [this](Random* rnd) {
+    const std::string pages = std::to_string(rnd->OneIn(3) ? 0 : 16 + rnd->Uniform(400));
+    return db_->SetOptions({{"table_factory.tableless_pages", pages}});
   };
-  for (int step = 0; step < 12000; ++step) {
-    const std::string key = Key(static_cast<int>(rnd.Uniform(keys)));
-    const uint64_t what = rnd.Uniform(1000);
-    if (what < 600) {
-      const size_t size = rnd.Uniform(100) == 0 ? 5000 : rnd.Uniform(2) == 0 ? 20 + rnd.Uniform(60)
-                                                                             : 100 + rnd.Uniform(900);
-      const std::string value = Value(step, size);
-      ASSERT_TRUE(Put(key, value).ok());
-      model[key] = value;
-    } else if (what < 750) {
-      ASSERT_TRUE(db_->Delete(write, key).ok());
-      model.erase(key);
-    } else if (what < 900) {
-      ASSERT_TRUE(db_->Merge(write, key, "m" + std::to_string(step)).ok());
-      std::string& value = model[key];
-      value += (value.empty() ? "" : ",") + ("m" + std::to_string(step));
-    } else if (what < 905) {
-      const int from = static_cast<int>(rnd.Uniform(keys));
-      const std::string end = Key(from + 1 + static_cast<int>(rnd.Uniform(40)));
-      ASSERT_TRUE(db_->DeleteRange(write, db_->DefaultColumnFamily(), Key(from), end).ok());
-      model.erase(model.lower_bound(Key(from)), model.lower_bound(end));
-    } else if (what < 910) {
-      if (snaps.size() < 4) snaps.push_back({db_->GetSnapshot(), model});
-    } else if (what < 916) {
-      if (!snaps.empty()) {
-        const size_t i = rnd.Uniform(snaps.size());
-        check(snaps[i].model, snaps[i].snapshot);
-        if (HasFatalFailure()) return;
-        db_->ReleaseSnapshot(snaps[i].snapshot);
-        snaps.erase(snaps.begin() + static_cast<ptrdiff_t>(i));
-      }
-    } else if (what < 918) {
-      Flush();
-    } else if (what == 918) {
-      Compact(rnd.Uniform(2) == 0);
-    } else if (what == 919) {
-      for (const Snap& s : snaps) db_->ReleaseSnapshot(s.snapshot);
-      snaps.clear();
-      OpenDb();
-    } else if (what == 920) {
-      const std::string pages = std::to_string(rnd.Uniform(3) == 0 ? 0 : 16 + rnd.Uniform(400));
-      Status s = db_->SetOptions({{"table_factory.tableless_pages", pages}});
-      ASSERT_TRUE(s.ok()) << s.ToString();
-    } else if (what < 925) {
-      check(model, nullptr);
-      if (HasFatalFailure()) return;
-    } else {
-      const auto found = model.find(key);
-      ASSERT_EQ(Get(key), found == model.end() ? "NOT_FOUND" : found->second) << key;
-    }
-  }
-  check(model, nullptr);
-  for (const Snap& s : snaps) {
-    check(s.model, s.snapshot);
-    db_->ReleaseSnapshot(s.snapshot);
-  }
-  Verify();
+  MatchAMap(run);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TablelessModelTest, ::testing::Range(0, 20));
 
-// Power cuts at any write, which may tear pages: what was synced is there.
+// Power cuts may tear pages.
 TEST_F(TablelessTest, CrashesLoseNothingThatWasSynced) {
-  for (uint64_t seed = 1; seed <= 24; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random rnd(seed);
-    CloseDb();
-    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
-    options_.write_buffer_size = 16 << 10;
-    OpenDb();
-    std::map<std::string, std::string> model;
-    for (int crash = 0; crash < 4; ++crash) {
-      const int steps = 200 + static_cast<int>(rnd.Uniform(600));
-      for (int i = 0; i < steps; ++i) {
-        const std::string key = Key(static_cast<int>(rnd.Uniform(300)));
-        const std::string value = Value(static_cast<int>(rnd.Uniform(1000000)), rnd.Uniform(4) == 0 ? 20 : 600);
-        ASSERT_TRUE(Put(key, value, /*sync=*/true).ok());
-        model[key] = value;
-      }
-      static const CutMode kModes[] = {CutMode::kDropUnsynced, CutMode::kRandom, CutMode::kTornBytes,
-                                       CutMode::kTornPages};
-      Crash(kModes[rnd.Uniform(4)], seed + static_cast<uint64_t>(crash));
-      OpenDb();
-      for (const auto& [key, value] : model) ASSERT_EQ(Get(key), value) << key;
-      Verify();
-    }
+  options_.write_buffer_size = 16 << 10;
+  Run run;
+  run.keys = 300;
+  run.value = [](int i, Random* rnd) { return Value(i, rnd->OneIn(4) ? 20 : 600); };
+  for (run.seed = 1; run.seed <= 24; ++run.seed) {
+    SurvivePowerCuts(run, {CutMode::kDropUnsynced, CutMode::kRandom, CutMode::kTornBytes, CutMode::kTornPages});
   }
 }
 

@@ -6,8 +6,8 @@
 
 #include "base/internal_key.h"
 #include "db/db_test_util.h"
+#include "db/timed_test_util.h"
 #include "rocksdb/write_batch.h"
-#include "util/coding.h"
 #include "util/comparator_u64ts.h"
 #include "util/random.h"
 
@@ -16,28 +16,6 @@ namespace {
 
 using rocksdb::ReadOptions;
 using rocksdb::WriteOptions;
-
-std::string Time(uint64_t t) {
-  std::string bytes;
-  PutFixed64(&bytes, t);
-  return bytes;
-}
-
-struct At {
-  explicit At(uint64_t time, const rocksdb::Snapshot* snapshot = nullptr) : bytes(Time(time)) {
-    slice = bytes;
-    read.timestamp = &slice;
-    read.snapshot = snapshot;
-  }
-  void From(uint64_t start) {
-    start_bytes = Time(start);
-    start_slice = start_bytes;
-    read.iter_start_ts = &start_slice;
-  }
-  std::string bytes, start_bytes;
-  Slice slice, start_slice;
-  ReadOptions read;
-};
 
 class TimedRangesTest : public DbTest {
  protected:
@@ -100,7 +78,7 @@ class TimedRangesTest : public DbTest {
   void Check(uint64_t time, const rocksdb::Snapshot* snapshot = nullptr, bool times = true) {
     SCOPED_TRACE("at " + std::to_string(time));
     const uint64_t sees = snapshot != nullptr ? snapshot->GetSequenceNumber() : UINT64_MAX;
-    At at(time, snapshot);
+    const At at(time, snapshot);
     std::vector<std::pair<std::string, std::string>> all;
     for (const auto& [key, versions] : versions_) {
       std::string value, found_at;
@@ -143,8 +121,7 @@ class TimedRangesTest : public DbTest {
 
   // Each version is there unless a range up to `to` deleted it.
   void CheckHistory(uint64_t from, uint64_t to) {
-    At at(to);
-    at.From(from);
+    const At at(from, to);
     std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
     it->SeekToFirst();
     for (auto& [key, versions] : versions_) {

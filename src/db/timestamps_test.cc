@@ -5,6 +5,7 @@
 
 #include "base/internal_key.h"
 #include "db/db_test_util.h"
+#include "db/timed_test_util.h"
 #include "rocksdb/write_batch.h"
 #include "util/coding.h"
 #include "util/comparator_u64ts.h"
@@ -16,12 +17,6 @@ namespace {
 using rocksdb::ReadOptions;
 using rocksdb::WriteOptions;
 
-std::string Time(uint64_t t) {
-  std::string bytes;
-  PutFixed64(&bytes, t);
-  return bytes;
-}
-
 class TimestampsTest : public DbTest {
  protected:
   // Per key its versions by time, null for a deletion.
@@ -30,24 +25,20 @@ class TimestampsTest : public DbTest {
 
   TimestampsTest() { options_.comparator = BytewiseComparatorWithU64Ts(); }
 
-  static const std::optional<std::string>* At(const Versions& versions, uint64_t time) {
+  static const std::optional<std::string>* ValueAt(const Versions& versions, uint64_t time) {
     const auto above = versions.upper_bound(time);
     return above == versions.begin() ? nullptr : &std::prev(above)->second;
   }
 
   void Check(const Model& model, uint64_t time, const rocksdb::Snapshot* snapshot) {
-    const std::string bytes = Time(time);
-    const Slice timestamp(bytes);
-    ReadOptions read;
-    read.timestamp = &timestamp;
-    read.snapshot = snapshot;
-    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
+    const At at(time, snapshot);
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
     std::vector<std::string> seen;
     it->SeekToFirst();
     for (const auto& [key, versions] : model) {
-      const std::optional<std::string>* const want = At(versions, time);
+      const std::optional<std::string>* const want = ValueAt(versions, time);
       std::string value, found_at;
-      const Status s = db_->Get(read, db_->DefaultColumnFamily(), key, &value, &found_at);
+      const Status s = db_->Get(at.read, db_->DefaultColumnFamily(), key, &value, &found_at);
       if (want == nullptr || !want->has_value()) {
         ASSERT_TRUE(s.IsNotFound()) << key << " at " << time << " " << s.ToString();
         continue;
@@ -67,19 +58,15 @@ class TimestampsTest : public DbTest {
     for (auto key = seen.rbegin(); key != seen.rend(); ++key, it->Prev()) {
       ASSERT_TRUE(it->Valid()) << *key;
       ASSERT_EQ(it->key().ToString(), *key);
-      ASSERT_EQ(it->value().ToString(), **At(model.at(*key), time));
+      ASSERT_EQ(it->value().ToString(), **ValueAt(model.at(*key), time));
     }
     ASSERT_FALSE(it->Valid());
     ASSERT_TRUE(it->status().ok());
   }
 
   void CheckHistory(const Model& model, uint64_t from, uint64_t to) {
-    const std::string from_bytes = Time(from), to_bytes = Time(to);
-    const Slice start(from_bytes), timestamp(to_bytes);
-    ReadOptions read;
-    read.timestamp = &timestamp;
-    read.iter_start_ts = &start;
-    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
+    const At at(from, to);
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
     std::vector<std::string> all;
     it->SeekToFirst();
     for (const auto& [key, versions] : model) {
@@ -206,14 +193,12 @@ TEST_F(TimestampsTest, BoundsAndRangesHaveNoTimestamps) {
     }
   }
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  const std::string bytes = Time(4);
-  const Slice timestamp(bytes), lower("b"), upper("d");
-  ReadOptions read;
-  read.timestamp = &timestamp;
-  read.iterate_lower_bound = &lower;
-  read.iterate_upper_bound = &upper;
-  EXPECT_EQ(Scan(read), "b=3,c=3");
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
+  At at(4);
+  const Slice lower("b"), upper("d");
+  at.read.iterate_lower_bound = &lower;
+  at.read.iterate_upper_bound = &upper;
+  EXPECT_EQ(Scan(at.read), "b=3,c=3");
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
   it->SeekForPrev("z");
   ASSERT_TRUE(it->Valid());
   EXPECT_EQ(it->key().ToString(), "c");
@@ -228,7 +213,7 @@ TEST_F(TimestampsTest, BoundsAndRangesHaveNoTimestamps) {
   EXPECT_GT(size, 0u);
   const Slice begin("b"), end("c");
   EXPECT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), &begin, &end).ok());
-  EXPECT_EQ(Scan(read), "b=3,c=3");
+  EXPECT_EQ(Scan(at.read), "b=3,c=3");
 }
 
 }  // namespace

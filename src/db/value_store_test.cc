@@ -2,23 +2,19 @@
 // Separated values (HashKV) through the database: what reads see, what collections leave, what a crash keeps.
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "compassdb/table.h"
-#include "db/db_test_util.h"
-#include "rocksdb/cache.h"
+#include "db/model_test_util.h"
 #include "rocksdb/compaction_filter.h"
-#include "rocksdb/convenience.h"
-#include "rocksdb/table.h"
 #include "util/random.h"
 
 namespace compassdb {
 namespace {
 
-class ValueStoreTest : public DbTest {
+class ValueStoreTest : public ModelTest {
  protected:
   ValueStoreTest() {
     options_.enable_blob_files = true;
@@ -35,15 +31,6 @@ class ValueStoreTest : public DbTest {
     Random rnd(static_cast<uint64_t>(i) + 1);
     while (v.size() < size) v.push_back(static_cast<char>('a' + rnd.Uniform(26)));
     return v;
-  }
-  void Flush() { ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok()); }
-  void Compact(bool force = false) {
-    rocksdb::CompactRangeOptions options;
-    if (force) {
-      options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-    }
-    const Status s = db_->CompactRange(options, nullptr, nullptr);
-    ASSERT_TRUE(s.ok()) << s.ToString();
   }
   // Waits for what the background has to do.
   void Settle() {
@@ -458,13 +445,9 @@ TEST_F(ValueStoreTest, ListenersAreToldOfFiles) {
   for (const std::string& path : files->live) EXPECT_TRUE(fs_->FileExists(path).ok()) << path;
 }
 
-// Random operations against a model, with snapshots, reopenings and compactions.
 class ValueModelTest : public ValueStoreTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(ValueModelTest, MatchesAMap) {
-  const uint64_t seed = static_cast<uint64_t>(GetParam()) * 7919 + 17;
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  Random rnd(seed);
   piece_.value_hot_cold = GetParam() % 2 == 1;
   piece_.one_level = GetParam() % 3 == 2;
   piece_.value_reserve_percent = GetParam() % 4 == 0 ? 0 : 30;
@@ -474,113 +457,26 @@ TEST_P(ValueModelTest, MatchesAMap) {
   options_.write_buffer_size = 32 << 10;
   if (GetParam() % 4 == 3) options_.blob_file_starting_level = 1;
   options_.blob_garbage_collection_force_threshold = 0.3;
-  OpenDb();
-  std::map<std::string, std::string> model;
-  struct Snap {
-    const rocksdb::Snapshot* snapshot;
-    std::map<std::string, std::string> model;
+  Run run;
+  run.seed = static_cast<uint64_t>(GetParam()) * 7919 + 17;
+  run.value = [](int step, Random* rnd) {
+    return Value(step, rnd->OneIn(2) ? 20 + rnd->Uniform(60) : 100 + rnd->Uniform(900));
   };
-  std::vector<Snap> snaps;
-  const rocksdb::WriteOptions write;
-  const auto check = [&](const std::map<std::string, std::string>& expected,
-                         const rocksdb::Snapshot* snapshot) {
-    rocksdb::ReadOptions read;
-    read.snapshot = snapshot;
-    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
-    auto e = expected.begin();
-    for (it->SeekToFirst(); it->Valid(); it->Next(), ++e) {
-      ASSERT_NE(e, expected.end());
-      ASSERT_EQ(it->key().ToString(), e->first);
-      ASSERT_EQ(it->value().ToString(), e->second);
-    }
-    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
-    ASSERT_EQ(e, expected.end());
-    for (int i = 0; i < 50; ++i) {
-      const std::string key = Key(static_cast<int>(rnd.Uniform(400)));
-      const auto found = expected.find(key);
-      ASSERT_EQ(Get(key, snapshot), found == expected.end() ? "NOT_FOUND" : found->second) << key;
-    }
+  run.change_options = [this](Random* rnd) {
+    return db_->SetOptions({{"enable_blob_files", rnd->OneIn(3) ? "false" : "true"}});
   };
-  for (int step = 0; step < 12000; ++step) {
-    const std::string key = Key(static_cast<int>(rnd.Uniform(400)));
-    const uint64_t what = rnd.Uniform(1000);
-    if (what < 600) {
-      const std::string value = Value(step, rnd.Uniform(2) == 0 ? 20 + rnd.Uniform(60) : 100 + rnd.Uniform(900));
-      ASSERT_TRUE(Put(key, value).ok());
-      model[key] = value;
-    } else if (what < 750) {
-      ASSERT_TRUE(db_->Delete(write, key).ok());
-      model.erase(key);
-    } else if (what < 900) {
-      ASSERT_TRUE(db_->Merge(write, key, "m" + std::to_string(step)).ok());
-      std::string& value = model[key];
-      value += (value.empty() ? "" : ",") + ("m" + std::to_string(step));
-    } else if (what < 905) {
-      const int from = static_cast<int>(rnd.Uniform(400));
-      const std::string end = Key(from + 1 + static_cast<int>(rnd.Uniform(40)));
-      ASSERT_TRUE(db_->DeleteRange(write, db_->DefaultColumnFamily(), Key(from), end).ok());
-      model.erase(model.lower_bound(Key(from)), model.lower_bound(end));
-    } else if (what < 910) {
-      if (snaps.size() < 4) snaps.push_back({db_->GetSnapshot(), model});
-    } else if (what < 916) {
-      if (!snaps.empty()) {
-        const size_t i = rnd.Uniform(snaps.size());
-        check(snaps[i].model, snaps[i].snapshot);
-        if (HasFatalFailure()) return;
-        db_->ReleaseSnapshot(snaps[i].snapshot);
-        snaps.erase(snaps.begin() + static_cast<ptrdiff_t>(i));
-      }
-    } else if (what < 918) {
-      Flush();
-    } else if (what == 918) {
-      Compact(rnd.Uniform(2) == 0);
-    } else if (what == 919) {
-      for (const Snap& s : snaps) db_->ReleaseSnapshot(s.snapshot);
-      snaps.clear();
-      OpenDb();
-    } else if (what == 920) {
-      ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", rnd.Uniform(3) == 0 ? "false" : "true"}}).ok());
-    } else if (what < 925) {
-      check(model, nullptr);
-      if (HasFatalFailure()) return;
-    } else {
-      const auto found = model.find(key);
-      ASSERT_EQ(Get(key), found == model.end() ? "NOT_FOUND" : found->second) << key;
-    }
-  }
-  check(model, nullptr);
-  for (const Snap& s : snaps) {
-    check(s.model, s.snapshot);
-    db_->ReleaseSnapshot(s.snapshot);
-  }
-  const Status s = db_->VerifyChecksum();
-  EXPECT_TRUE(s.ok()) << s.ToString();
+  MatchAMap(run);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ValueModelTest, ::testing::Range(0, 24));
 
-// Power cuts at any write: what was synced is there.
 TEST_F(ValueStoreTest, CrashesLoseNothingThatWasSynced) {
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random rnd(seed);
-    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
-    options_.write_buffer_size = 16 << 10;
-    OpenDb();
-    std::map<std::string, std::string> model;
-    for (int crash = 0; crash < 4; ++crash) {
-      const int steps = 200 + static_cast<int>(rnd.Uniform(600));
-      for (int i = 0; i < steps; ++i) {
-        const std::string key = Key(static_cast<int>(rnd.Uniform(100)));
-        const std::string value = Value(static_cast<int>(rnd.Uniform(1000000)), rnd.Uniform(4) == 0 ? 20 : 600);
-        ASSERT_TRUE(Put(key, value, /*sync=*/true).ok());
-        model[key] = value;
-      }
-      Crash(rnd.Uniform(2) == 0 ? CutMode::kDropUnsynced : CutMode::kRandom, seed + static_cast<uint64_t>(crash));
-      OpenDb();
-      for (const auto& [key, value] : model) ASSERT_EQ(Get(key), value) << key;
-    }
-    CloseDb();
+  options_.write_buffer_size = 16 << 10;
+  Run run;
+  run.keys = 100;
+  run.value = [](int i, Random* rnd) { return Value(i, rnd->OneIn(4) ? 20 : 600); };
+  for (run.seed = 1; run.seed <= 12; ++run.seed) {
+    SurvivePowerCuts(run, {CutMode::kDropUnsynced, CutMode::kRandom});
   }
 }
 

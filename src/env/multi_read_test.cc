@@ -6,12 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <thread>
 
 #include "env/aligned_reads.h"
-#include "env/clock.h"
-#include "env/env_adapter.h"
+#include "env/env_test_util.h"
 #include "env/fault_injection_file_system.h"
 #include "env/io_ring.h"
 #include "env/read_ahead.h"
@@ -21,57 +19,29 @@
 namespace compassdb {
 namespace {
 
-struct Backend {
-  const char* name;
-  bool posix;
-  bool ring;
-  bool direct;
-  bool adapter;
-};
-
-class MultiReadTest : public testing::TestWithParam<Backend> {
+class MultiReadTest : public BackendTest {
  protected:
   void SetUp() override {
-    const Backend& b = GetParam();
-    IoRing::TEST_Permit(b.ring);
-    if (b.ring && IoRing::OfThread() == nullptr) GTEST_SKIP() << "no io_uring here";
-    if (b.posix) {
-      faults_ = std::make_shared<FaultInjectionFileSystem>(PosixFileSystem());
-      const char* tmp = getenv("TEST_TMPDIR");
-      dir_ = std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_multi_read_" +
-             std::to_string(SystemClock()->NowNanos());
-    } else {
-      faults_ = std::make_shared<FaultInjectionFileSystem>();
-      dir_ = "/multi_read";
-    }
-    fs_ = faults_;
-    if (b.adapter) {
-      env_ = NewEnvForFileSystem(faults_);
-      wrapper_ = std::make_unique<rocksdb::EnvWrapper>(env_.get());
-      fs_ = FileSystemOfEnv(wrapper_.get());
-    }
-    ASSERT_TRUE(fs_->CreateDir(dir_).ok());
+    faults_ = GetParam().posix ? std::make_shared<FaultInjectionFileSystem>(PosixFileSystem())
+                               : std::make_shared<FaultInjectionFileSystem>();
+    SetUpOver(faults_);
+    if (IsSkipped() || HasFatalFailure()) return;
     Random random(3);
     for (int i = 0; i < kFiles; ++i) {
       data_[i] = random.Bytes(300000 + random.Uniform(9000));
+      const std::string path = Path("f" + std::to_string(i));
       std::unique_ptr<WritableFile> file;
-      ASSERT_TRUE(fs_->NewWritableFile(Path(i), FileOptions(), &file).ok());
+      ASSERT_TRUE(fs_->NewWritableFile(path, FileOptions(), &file).ok());
       ASSERT_TRUE(file->Append(data_[i]).ok() && file->Sync().ok() && file->Close().ok());
-      FileOptions options;
-      options.direct = b.direct;
-      Status s = fs_->NewRandomAccessFile(Path(i), options, &files_[i]);
+      Status s = fs_->NewRandomAccessFile(path, options_, &files_[i]);
       if (s.IsNotSupported()) GTEST_SKIP() << s.ToString();
       ASSERT_TRUE(s.ok()) << s.ToString();
     }
   }
   void TearDown() override {
-    IoRing::TEST_Permit(true);
-    if (dir_.empty()) return;
     faults_->ClearFaults();
-    for (int i = 0; i < kFiles; ++i) fs_->DeleteFile(Path(i)).PermitUncheckedError();
-    EXPECT_TRUE(fs_->DeleteDir(dir_).ok());
+    BackendTest::TearDown();
   }
-  std::string Path(int i) const { return dir_ + "/f" + std::to_string(i); }
 
   // Random reads of file i, some beyond its end, some neighbours, some equal.
   struct Reads {
@@ -112,10 +82,6 @@ class MultiReadTest : public testing::TestWithParam<Backend> {
 
   static constexpr int kFiles = 3;
   std::shared_ptr<FaultInjectionFileSystem> faults_;
-  std::unique_ptr<rocksdb::Env> env_;
-  std::unique_ptr<rocksdb::EnvWrapper> wrapper_;
-  std::shared_ptr<FileSystem> fs_;
-  std::string dir_;
   std::string data_[kFiles];
   std::unique_ptr<RandomAccessFile> files_[kFiles];
 };
@@ -161,7 +127,7 @@ TEST_P(MultiReadTest, FaultsHitSingleRequestsAndNameTheFile) {
     }
     ++failed;
     EXPECT_TRUE(r.status.IsIOError());
-    EXPECT_NE(r.status.ToString().find(Path(1)), std::string::npos) << r.status.ToString();
+    EXPECT_NE(r.status.ToString().find(Path("f1")), std::string::npos) << r.status.ToString();
     EXPECT_TRUE(r.result.empty());
   }
   EXPECT_GE(failed, 1);  // merged requests of a user's Env fail together
@@ -274,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Backend{"memory", false, false, false, false},
                     Backend{"env", false, false, false, true},
                     Backend{"env_ring", true, true, false, true}),
-    [](const auto& info) { return std::string(info.param.name); });
+    NameOfBackend);
 
 // A child process makes a ring of its own instead of using its parent's.
 TEST(IoRingTest, ChildProcessesDoNotShareRings) {

@@ -5,14 +5,11 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <thread>
 
 #include "env/aligned_reads.h"
-#include "env/clock.h"
-#include "env/env_adapter.h"
+#include "env/env_test_util.h"
 #include "env/fault_injection_file_system.h"
-#include "env/io_ring.h"
 #include "env/read_batch.h"
 #include "util/random.h"
 
@@ -21,50 +18,17 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-struct Backend {
-  const char* name;
-  bool posix;
-  bool ring;
-  bool direct;
-  bool adapter;
-};
-
-class PageFileTest : public testing::TestWithParam<Backend> {
+class PageFileTest : public BackendTest {
  protected:
   void SetUp() override {
-    const Backend& b = GetParam();
-    IoRing::TEST_Permit(b.ring);
-    if (b.ring && IoRing::OfThread() == nullptr) GTEST_SKIP() << "no io_uring here";
-    if (b.posix) {
-      fs_ = std::shared_ptr<FileSystem>(PosixFileSystem(), [](FileSystem*) {});
-      const char* tmp = getenv("TEST_TMPDIR");
-      dir_ = std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_page_file_" +
-             std::to_string(SystemClock()->NowNanos());
-    } else {
-      fs_ = std::make_shared<FaultInjectionFileSystem>();
-      dir_ = "/page_file";
-    }
-    if (b.adapter) {
-      env_ = NewEnvForFileSystem(fs_);
-      wrapper_ = std::make_unique<rocksdb::EnvWrapper>(env_.get());
-      fs_ = FileSystemOfEnv(wrapper_.get());
-    }
-    options_.direct = b.direct;
-    ASSERT_TRUE(fs_->CreateDir(dir_).ok());
+    SetUpOver(GetParam().posix ? std::shared_ptr<FileSystem>(PosixFileSystem(), [](FileSystem*) {})
+                               : std::make_shared<FaultInjectionFileSystem>());
+    if (IsSkipped() || HasFatalFailure()) return;
     std::unique_ptr<PageFile> file;
     if (fs_->NewPageFile(Path("probe"), options_, /*create=*/true, &file).IsNotSupported()) {
       GTEST_SKIP() << "no direct files here";
     }
   }
-  void TearDown() override {
-    IoRing::TEST_Permit(true);
-    if (dir_.empty()) return;
-    std::vector<std::string> names;
-    EXPECT_TRUE(fs_->GetChildren(dir_, &names).ok());
-    for (const std::string& name : names) EXPECT_TRUE(fs_->DeleteFile(Path(name)).ok());
-    EXPECT_TRUE(fs_->DeleteDir(dir_).ok());
-  }
-  std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   std::unique_ptr<PageFile> Open(const std::string& name, bool create) {
     std::unique_ptr<PageFile> file;
     Status s = fs_->NewPageFile(Path(name), options_, create, &file);
@@ -76,12 +40,6 @@ class PageFileTest : public testing::TestWithParam<Backend> {
     Status s = ReadFileToString(fs_.get(), Path(name), &data);
     return s.ok() ? data : s.ToString();
   }
-
-  std::unique_ptr<rocksdb::Env> env_;
-  std::unique_ptr<rocksdb::EnvWrapper> wrapper_;
-  std::shared_ptr<FileSystem> fs_;
-  std::string dir_;
-  FileOptions options_;
 };
 
 std::string ReadPage(const PageFile& file, uint64_t page) {
@@ -274,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Backend{"memory_direct", false, true, true, false},
                     Backend{"posix_env", true, true, false, true},
                     Backend{"memory_env", false, true, false, true}),
-    [](const testing::TestParamInfo<Backend>& backend) { return backend.param.name; });
+    NameOfBackend);
 
 }  // namespace
 }  // namespace compassdb

@@ -2,15 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <thread>
 
 #include "env/aligned_reads.h"
-#include "env/clock.h"
-#include "env/file_system.h"
+#include "env/env_test_util.h"
 #include "env/memory_file_system.h"
-#include "env/rate_limiter.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -22,9 +18,7 @@ class FileSystemTest : public testing::TestWithParam<const char*> {
   void SetUp() override {
     if (std::string(GetParam()) == "posix") {
       fs_ = PosixFileSystem();
-      const char* tmp = getenv("TEST_TMPDIR");
-      dir_ = std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_env_test_" +
-             std::to_string(SystemClock()->NowNanos());
+      dir_ = NewTestPath();
     } else {
       fs_ = &memory_;
       dir_ = "/test";
@@ -281,35 +275,6 @@ TEST_P(FileSystemTest, WriteFileAtomicallyReplaces) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FileSystemTest, testing::Values("posix", "memory"));
-
-// Time that passes only by sleeping.
-class ManualClock : public Clock {
- public:
-  uint64_t NowMicros() override { return nanos_ / 1000; }
-  uint64_t NowNanos() override { return nanos_; }
-  void SleepMicros(uint64_t micros) override { nanos_ += micros * 1000; }
-
- private:
-  std::atomic<uint64_t> nanos_{1000000000};
-};
-
-TEST(RateLimiter, LongRunRateIsTheConfiguredOne) {
-  ManualClock clock;
-  TokenBucketRateLimiter limiter(1 << 20, &clock);
-  const uint64_t start = clock.NowNanos();
-  Random random(4);
-  uint64_t bytes = 0;
-  while (bytes < 20 << 20) {
-    const uint64_t n = random.Skewed(18);
-    limiter.Request(n, random.OneIn(2) ? IoPriority::kLow : IoPriority::kHigh);
-    bytes += n;
-  }
-  const double seconds = static_cast<double>(clock.NowNanos() - start) * 1e-9;
-  const double rate = static_cast<double>(bytes) / seconds / (1 << 20);
-  EXPECT_GT(rate, 0.95);
-  EXPECT_LT(rate, 1.05);
-  EXPECT_EQ(limiter.TotalBytes(IoPriority::kLow) + limiter.TotalBytes(IoPriority::kHigh), bytes);
-}
 
 }  // namespace
 }  // namespace compassdb

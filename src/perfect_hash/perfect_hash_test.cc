@@ -248,16 +248,8 @@ TEST(PerfectHash, UnalignedBytes) {
 
 TEST(PerfectHashDamaged, EveryTruncationIsRefused) {
   for (const size_t n : {0, 1, 2, 5, 300, 20'000}) {
-    const std::string bytes = BuildOk(RandomHashes(n, 8));
-    const size_t step = std::max<size_t>(1, bytes.size() / 1000);
-    for (size_t size = 0; size < bytes.size(); size += step) {
-      const auto copy = Exact(bytes.substr(0, size));
-      Function f;
-      ASSERT_FALSE(Function::Open({copy.get(), size}, &f)) << n << " keys, " << size << " bytes";
-      ASSERT_EQ(f(1), 0u);
-    }
-    Function f;
-    EXPECT_FALSE(Function::Open(AsBytes(bytes + '\0'), &f)) << "trailing bytes";
+    SCOPED_TRACE(std::to_string(n) + " keys");
+    ExpectCutsRefused(BuildOk(RandomHashes(n, 8)));
   }
 }
 
@@ -267,20 +259,7 @@ TEST(PerfectHashDamaged, BitFlipsStayInBounds) {
   size_t opened = 0;
   for (const Hashes& hashes : {RandomHashes(2, 1), RandomHashes(3, 1), RandomHashes(60, 1),
                                RandomHashes(700, 1), RandomHashes(20'000, 1), clusters}) {
-    const std::string bytes = BuildOk(hashes);
-    std::mt19937_64 rng(7);
-    for (int round = 0; round < 2000; ++round) {
-      std::string damaged = bytes;
-      const size_t reach = round % 2 == 0 ? std::min<size_t>(damaged.size(), 64) : damaged.size();
-      for (int flips = round % 3; flips >= 0; --flips) {
-        damaged[rng() % reach] ^= static_cast<char>(1 << rng() % 8);
-      }
-      const auto copy = Exact(damaged);
-      Function f;
-      if (!Function::Open({copy.get(), damaged.size()}, &f)) continue;
-      ++opened;
-      ExpectInBounds(f, round, 64);
-    }
+    opened += ExpectFlipsInBounds(BuildOk(hashes), 64);
   }
   EXPECT_GT(opened, 1000u);
 }

@@ -90,4 +90,36 @@ inline std::unique_ptr<uint8_t[]> Exact(const std::string& bytes) {
   return copy;
 }
 
+// Nothing that was cut short opens, nor what goes on behind its end.
+inline void ExpectCutsRefused(const std::string& bytes) {
+  const size_t step = std::max<size_t>(1, bytes.size() / 1000);
+  for (size_t size = 0; size < bytes.size(); size += step) {
+    const auto copy = Exact(bytes.substr(0, size));
+    Function f;
+    ASSERT_FALSE(Function::Open({copy.get(), size}, &f)) << size << " of " << bytes.size() << " bytes";
+    ASSERT_EQ(f(1), 0u);
+  }
+  Function f;
+  EXPECT_FALSE(Function::Open(AsBytes(bytes + '\0'), &f)) << "trailing bytes";
+}
+
+// Bits are flipped, every other time in the first `head` bytes. How many times it opens nevertheless.
+inline size_t ExpectFlipsInBounds(const std::string& bytes, size_t head) {
+  std::mt19937_64 rng(7);
+  size_t opened = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::string damaged = bytes;
+    const size_t reach = round % 2 == 0 ? std::min<size_t>(damaged.size(), head) : damaged.size();
+    for (int flips = round % 3; flips >= 0; --flips) {
+      damaged[rng() % reach] ^= static_cast<char>(1 << rng() % 8);
+    }
+    const auto copy = Exact(damaged);
+    Function f;
+    if (!Function::Open({copy.get(), damaged.size()}, &f)) continue;
+    ++opened;
+    ExpectInBounds(f, static_cast<uint64_t>(round), 64);
+  }
+  return opened;
+}
+
 }  // namespace compassdb::perfect_hash

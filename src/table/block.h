@@ -35,7 +35,7 @@ inline constexpr uint8_t kBlockFingerprints = 2;
 
 // What a block keeps of a key's hash: bits that no directory looks at first.
 inline uint8_t BlockFingerprint(const KeyHash& hash) {
-  return static_cast<uint8_t>(hash.h2 >> 32);
+  return static_cast<uint8_t>(StoredH2(hash.h2));
 }
 
 class BlockBuilder {

@@ -17,12 +17,7 @@ class HashedVerifier {
 
   Status Run() {
     Status s = piece_.File(&holder_, &file_);
-    for (PieceSection section : {PieceSection::kHashedIndex, PieceSection::kSeparators,
-                                 PieceSection::kTombstones, PieceSection::kProperties,
-                                 PieceSection::kFilter, PieceSection::kHashes}) {
-      if (!s.ok()) return s;
-      s = piece_.ReadSection(section, &buffer_, &bytes_);
-    }
+    if (s.ok()) s = piece_.ReadEverySection(&buffer_, &bytes_);
     if (s.ok()) {
       s = DecodeHashes(bytes_, meta_.num_keys, piece_.Description(), &hashes_);
     }

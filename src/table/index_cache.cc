@@ -4,9 +4,8 @@
 #include <atomic>
 #include <random>
 
-#include "rocksdb/slice.h"
+#include "cache/cache_key.h"
 #include "table/read_stats.h"
-#include "util/coding.h"
 
 namespace compassdb {
 
@@ -23,14 +22,7 @@ uint64_t KeySpace() {
 
 constexpr uint32_t kPageBits = 24;
 
-struct KeyBytes {
-  char bytes[16];
-  explicit KeyBytes(const IndexCache::Key& key) {
-    EncodeFixed64(bytes, KeySpace());
-    EncodeFixed64(bytes + 8, key.id << kPageBits | key.page);
-  }
-  rocksdb::Slice slice() const { return rocksdb::Slice(bytes, sizeof(bytes)); }
-};
+CacheKey<2> KeyInCache(const IndexCache::Key& key) { return CacheKey({KeySpace(), key.id << kPageBits | key.page}); }
 
 }  // namespace
 
@@ -46,7 +38,7 @@ IndexCache::Key IndexCache::NewKey(Kind kind) {
 IndexCache::Pin IndexCache::Lookup(const Key& key) const {
   if (cache_ == nullptr) return Pin();
   const bool filter = key.kind == Kind::kFilter;
-  rocksdb::Cache::Handle* const handle = cache_->Lookup(KeyBytes(key).slice(), statistics_);
+  rocksdb::Cache::Handle* const handle = cache_->Lookup(KeyInCache(key).slice(), statistics_);
   if (handle == nullptr) {
     Tick(statistics_, rocksdb::BLOCK_CACHE_MISS);
     Tick(statistics_, filter ? rocksdb::BLOCK_CACHE_FILTER_MISS : rocksdb::BLOCK_CACHE_INDEX_MISS);
@@ -66,7 +58,7 @@ IndexCache::Pin IndexCache::Insert(const Key& key, void* value, rocksdb::Cache::
   if (cache_ == nullptr) return Pin();
   rocksdb::Cache::Handle* handle = nullptr;
   const rocksdb::Status s =
-      cache_->Insert(KeyBytes(key).slice(), value, charge, deleter, &handle, priority_);
+      cache_->Insert(KeyInCache(key).slice(), value, charge, deleter, &handle, priority_);
   if (!s.ok() || handle == nullptr) {
     Tick(statistics_, rocksdb::BLOCK_CACHE_ADD_FAILURES);
     return Pin();
@@ -89,7 +81,7 @@ void IndexCache::CountRead(const Key& key) const {
 }
 
 void IndexCache::Erase(const Key& key) const {
-  if (cache_ != nullptr) cache_->Erase(KeyBytes(key).slice());
+  if (cache_ != nullptr) cache_->Erase(KeyInCache(key).slice());
 }
 
 }  // namespace compassdb

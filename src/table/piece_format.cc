@@ -149,7 +149,7 @@ std::string EncodeHashes(const PieceHashes& hashes) {
   std::string out;
   out.reserve(n * kHashBytes + n / 4 + 8);
   out.append(reinterpret_cast<const char*>(hashes.h1.data()), n * 8);
-  for (const uint64_t h2 : hashes.h2) PutFixed32(&out, static_cast<uint32_t>(h2 >> 32));
+  for (const uint64_t h2 : hashes.h2) PutFixed32(&out, StoredH2(h2));
   for (size_t i = 0; i < n; i += 4) {
     unsigned byte = 0;
     for (size_t j = i; j < std::min(n, i + 4); ++j) byte |= unsigned{hashes.flags[j]} << (j - i) * 2;

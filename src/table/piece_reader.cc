@@ -240,6 +240,17 @@ Status PieceReader::ReadSection(PieceSection section, std::string* buffer, Slice
   return OpenSection(section, meta_.file_id, place, *buffer, Description(), bytes);
 }
 
+Status PieceReader::ReadEverySection(std::string* buffer, Slice* bytes) const {
+  Status s;
+  for (PieceSection section : {PieceSection::kHashedIndex, PieceSection::kSeparators,
+                               PieceSection::kTombstones, PieceSection::kProperties,
+                               PieceSection::kFilter, PieceSection::kHashes}) {
+    s = ReadSection(section, buffer, bytes);
+    if (!s.ok()) break;
+  }
+  return s;
+}
+
 bool PieceReader::FilterHolds(const Slice& user_key) const {
   if (filter_ == nullptr) return true;
   const Slice key = StripTimestamp(user_key, order().comparator()->timestamp_size());

@@ -88,6 +88,8 @@ class PieceReader {
   // As if the data lay in key order. Requires hashed().
   uint64_t ApproximateHashedOffset(const Slice& user_key) const;
   Status ReadSection(PieceSection section, std::string* buffer, Slice* bytes) const;
+  // One after the other, for their checksums. The bytes are those of the hash list.
+  Status ReadEverySection(std::string* buffer, Slice* bytes) const;
   Status DamagedBlock(uint32_t block, const char* why) const;
   Status Damaged(const PieceRange& range, const char* why) const;
   IndexMemory Memory() const;

@@ -16,12 +16,7 @@ class PieceVerifier {
 
   Status Run() {
     Status s = piece_.File(&holder_, &file_);
-    for (PieceSection section : {PieceSection::kHashedIndex, PieceSection::kSeparators,
-                                 PieceSection::kTombstones, PieceSection::kProperties,
-                                 PieceSection::kFilter, PieceSection::kHashes}) {
-      if (!s.ok()) return s;
-      s = piece_.ReadSection(section, &buffer_, &bytes_);
-    }
+    if (s.ok()) s = piece_.ReadEverySection(&buffer_, &bytes_);
     const PieceMeta& meta = piece_.meta();
     listed_ = !piece_.without_hashes();
     if (s.ok() && listed_) {

@@ -3,23 +3,9 @@
 
 #include <string>
 
-#include "util/coding.h"
+#include "cache/cache_key.h"
 
 namespace compassdb {
-
-namespace {
-
-struct KeyBytes {
-  char bytes[24];
-  KeyBytes(uint64_t space, uint64_t file_number, uint64_t page) {
-    EncodeFixed64(bytes, space);
-    EncodeFixed64(bytes + 8, file_number);
-    EncodeFixed64(bytes + 16, page);
-  }
-  Slice slice() const { return Slice(bytes, sizeof(bytes)); }
-};
-
-}  // namespace
 
 PageCache::PageCache(std::shared_ptr<rocksdb::Cache> cache)
     : cache_(std::move(cache)), space_(cache_ == nullptr ? 0 : cache_->NewId()) {}
@@ -37,7 +23,7 @@ void PageCache::Find(uint64_t file_number, uint64_t page, Hold* hold) const {
   if (cache_ == nullptr) return;
   hold->Release();
   hold->cache_ = cache_.get();
-  hold->handle_ = cache_->Lookup(KeyBytes(space_, file_number, page).slice());
+  hold->handle_ = cache_->Lookup(CacheKey({space_, file_number, page}).slice());
 }
 
 void PageCache::Insert(uint64_t file_number, uint64_t page, uint64_t number, const Slice& records) {
@@ -50,7 +36,7 @@ void PageCache::Insert(uint64_t file_number, uint64_t page, uint64_t number, con
     return;
   }
   // A cache that is full says so, and has freed it.
-  cache_->Insert(KeyBytes(space_, file_number, page).slice(), kept, kept->capacity() + sizeof(*kept),
+  cache_->Insert(CacheKey({space_, file_number, page}).slice(), kept, kept->capacity() + sizeof(*kept),
                  [](const Slice&, void* value) { delete static_cast<std::string*>(value); })
       .PermitUncheckedError();
 }
@@ -60,7 +46,7 @@ void PageCache::Erase(uint64_t file_number, uint64_t page) {
   Stripe& stripe = StripeOf(page);
   MutexLock lock(&stripe.mu);
   stripe.number.fetch_add(1, std::memory_order_release);
-  cache_->Erase(KeyBytes(space_, file_number, page).slice());
+  cache_->Erase(CacheKey({space_, file_number, page}).slice());
 }
 
 }  // namespace compassdb

@@ -2,11 +2,11 @@
 // Transactions and indexed batches on column families with user-defined timestamps.
 #include <thread>
 
+#include "db/timed_test_util.h"
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "rocksdb/utilities/transaction_db.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
 #include "transactions/transaction_test_util.h"
-#include "util/coding.h"
 #include "util/comparator_u64ts.h"
 
 namespace compassdb {
@@ -22,21 +22,6 @@ using rocksdb::TransactionOptions;
 using rocksdb::WriteBatch;
 using rocksdb::WriteBatchWithIndex;
 using rocksdb::WriteOptions;
-
-std::string Time(uint64_t t) {
-  std::string bytes;
-  PutFixed64(&bytes, t);
-  return bytes;
-}
-
-// Read options at a time, which own it.
-struct At {
-  explicit At(uint64_t time) : bytes(Time(time)), slice(bytes) { read.timestamp = &slice; }
-  At(const At&) = delete;
-  const std::string bytes;
-  const Slice slice;
-  ReadOptions read;
-};
 
 // The default family is plain, "timed" has timestamps.
 class TimedTransactionTest : public DbTest {

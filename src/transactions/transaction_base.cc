@@ -5,18 +5,11 @@
 #include <utility>
 
 #include "base/user_timestamp.h"
+#include "batch/slice_parts.h"
 #include "batch/write_batch_internal.h"
 
 namespace compassdb {
 namespace {
-
-std::string Join(const SliceParts& parts) {
-  std::string joined;
-  for (int i = 0; i < parts.num_parts; ++i) {
-    joined.append(parts.parts[i].data(), parts.parts[i].size());
-  }
-  return joined;
-}
 
 // Does the writes of a batch in a transaction.
 class Rebuilder final : public rocksdb::WriteBatch::Handler {

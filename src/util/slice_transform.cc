@@ -13,19 +13,36 @@ namespace ROCKSDB_NAMESPACE {
 
 namespace {
 
-class FixedPrefixTransform : public SliceTransform {
+// "<class name>.<length>"
+template <class Derived>
+class PrefixTransform : public SliceTransform {
  public:
-  explicit FixedPrefixTransform(size_t length)
-      : length_(length), id_(kClassName() + ("." + std::to_string(length))) {}
+  explicit PrefixTransform(size_t length)
+      : length_(length), id_(Derived::kClassName() + ("." + std::to_string(length))) {}
 
-  static const char* kClassName() { return "rocksdb.FixedPrefix"; }
-  static const char* kNickName() { return "fixed"; }
-  const char* Name() const override { return kClassName(); }
-  const char* NickName() const override { return kNickName(); }
+  const char* Name() const override { return Derived::kClassName(); }
+  const char* NickName() const override { return Derived::kNickName(); }
   std::string GetId() const override { return id_; }
   bool IsInstanceOf(const std::string& name) const override {
     return name == id_ || SliceTransform::IsInstanceOf(name);
   }
+  bool FullLengthEnabled(size_t* len) const override {
+    *len = length_;
+    return true;
+  }
+
+ protected:
+  const size_t length_;
+
+ private:
+  const std::string id_;
+};
+
+class FixedPrefixTransform final : public PrefixTransform<FixedPrefixTransform> {
+ public:
+  using PrefixTransform::PrefixTransform;
+  static const char* kClassName() { return "rocksdb.FixedPrefix"; }
+  static const char* kNickName() { return "fixed"; }
 
   Slice Transform(const Slice& key) const override {
     assert(InDomain(key));
@@ -33,45 +50,21 @@ class FixedPrefixTransform : public SliceTransform {
   }
   bool InDomain(const Slice& key) const override { return key.size() >= length_; }
   bool InRange(const Slice& dst) const override { return dst.size() == length_; }
-  bool FullLengthEnabled(size_t* len) const override {
-    *len = length_;
-    return true;
-  }
   bool SameResultWhenAppended(const Slice& prefix) const override { return InDomain(prefix); }
-
- private:
-  const size_t length_;
-  const std::string id_;
 };
 
-class CappedPrefixTransform : public SliceTransform {
+class CappedPrefixTransform final : public PrefixTransform<CappedPrefixTransform> {
  public:
-  explicit CappedPrefixTransform(size_t cap)
-      : cap_(cap), id_(kClassName() + ("." + std::to_string(cap))) {}
-
+  using PrefixTransform::PrefixTransform;
   static const char* kClassName() { return "rocksdb.CappedPrefix"; }
   static const char* kNickName() { return "capped"; }
-  const char* Name() const override { return kClassName(); }
-  const char* NickName() const override { return kNickName(); }
-  std::string GetId() const override { return id_; }
-  bool IsInstanceOf(const std::string& name) const override {
-    return name == id_ || SliceTransform::IsInstanceOf(name);
-  }
 
   Slice Transform(const Slice& key) const override {
-    return Slice(key.data(), std::min(cap_, key.size()));
+    return Slice(key.data(), std::min(length_, key.size()));
   }
   bool InDomain(const Slice& /*key*/) const override { return true; }
-  bool InRange(const Slice& dst) const override { return dst.size() <= cap_; }
-  bool FullLengthEnabled(size_t* len) const override {
-    *len = cap_;
-    return true;
-  }
-  bool SameResultWhenAppended(const Slice& prefix) const override { return prefix.size() >= cap_; }
-
- private:
-  const size_t cap_;
-  const std::string id_;
+  bool InRange(const Slice& dst) const override { return dst.size() <= length_; }
+  bool SameResultWhenAppended(const Slice& prefix) const override { return prefix.size() >= length_; }
 };
 
 class NoopTransform : public SliceTransform {

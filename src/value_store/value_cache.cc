@@ -5,8 +5,8 @@
 #include <cstring>
 #include <random>
 
+#include "cache/cache_key.h"
 #include "table/read_stats.h"
-#include "util/coding.h"
 
 namespace compassdb {
 
@@ -16,15 +16,6 @@ struct CachedValue {
   size_t size;
   const char* data() const { return reinterpret_cast<const char*>(this + 1); }
   char* data() { return reinterpret_cast<char*>(this + 1); }
-};
-
-struct KeyBytes {
-  char bytes[16];
-  KeyBytes(const ValueContext& context, uint64_t number) {
-    EncodeFixed64(bytes, context.cache_space);
-    EncodeFixed64(bytes + 8, number);
-  }
-  Slice slice() const { return Slice(bytes, sizeof(bytes)); }
 };
 
 void ReleaseHandle(void* cache, void* handle) {
@@ -41,7 +32,7 @@ uint64_t NewValueCacheSpace() {
 bool FindCachedValue(const ValueContext& context, uint64_t number, rocksdb::PinnableSlice* value) {
   rocksdb::Statistics* const statistics = context.tables->options.statistics;
   rocksdb::Cache* const cache = context.cache.get();
-  rocksdb::Cache::Handle* const handle = cache->Lookup(KeyBytes(context, number).slice());
+  rocksdb::Cache::Handle* const handle = cache->Lookup(CacheKey({context.cache_space, number}).slice());
   if (handle == nullptr) {
     Tick(statistics, rocksdb::BLOB_DB_CACHE_MISS);
     return false;
@@ -61,7 +52,7 @@ void KeepValue(const ValueContext& context, uint64_t number, const Slice& value)
   if (cached == nullptr) return;
   cached->size = value.size();
   memcpy(cached->data(), value.data(), value.size());
-  Status s = context.cache->Insert(KeyBytes(context, number).slice(), cached, bytes,
+  Status s = context.cache->Insert(CacheKey({context.cache_space, number}).slice(), cached, bytes,
                                    [](const Slice&, void* entry) { free(entry); });
   if (s.ok()) {
     Tick(statistics, rocksdb::BLOB_DB_CACHE_ADD);

@@ -202,7 +202,7 @@ class ValueGcTest : public ValueRunTest {
     }
     for (const Item& n : notices) {
       const KeyHash h = hasher_(Key(n.key));
-      writer.AddNotice({h.h1, static_cast<uint32_t>(h.h2 >> 32), n.sequence});
+      writer.AddNotice({h.h1, StoredH2(h.h2), n.sequence});
     }
     for (const auto& [key, sequence] : deaths) {
       ValueRef ref;

@@ -75,7 +75,7 @@ Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumb
   }
   ValueEntry entry;
   entry.h1 = hash.h1;
-  entry.h2 = static_cast<uint32_t>(hash.h2 >> 32);
+  entry.h2 = StoredH2(hash.h2);
   entry.sequence = sequence;
   entry.number = next_number_++;
   --numbers_left_;

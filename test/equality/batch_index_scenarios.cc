@@ -5,7 +5,6 @@
 
 #include "equality/transcript.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
-#include "support/family.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -14,7 +13,6 @@ using rocksdb::ColumnFamilyHandle;
 using rocksdb::DB;
 using rocksdb::DBOptions;
 using rocksdb::Iterator;
-using rocksdb::Options;
 using rocksdb::PinnableSlice;
 using rocksdb::ReadOptions;
 using rocksdb::Slice;
@@ -24,12 +22,6 @@ using rocksdb::WriteBatchWithIndex;
 using rocksdb::WriteOptions;
 
 namespace {
-
-Options MergingOptions() {
-  Options options = FreshOptions();
-  options.merge_operator = MergeOperatorOf(MergeKind::kAppend);
-  return options;
-}
 
 void Entries(Transcript* t, const std::string& what, WBWIIterator* it) {
   std::string line = what;

@@ -9,7 +9,6 @@
 #include "rocksdb/utilities/write_batch_with_index.h"
 #include "rocksdb/wide_columns.h"
 #include "rocksdb/write_batch.h"
-#include "support/family.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -223,9 +222,7 @@ void Batches(Transcript* t) {
 // compact it, and GetEntity of a merged plain value in a table yields no columns: not repeated here.
 void Merges(Transcript* t) {
   for (int flushes = 0; flushes < 2; ++flushes) {
-    Options options = FreshOptions();
-    options.merge_operator = MergeOperatorOf(MergeKind::kAppend);
-    auto db = OpenOrNote(t, "db" + std::to_string(flushes), options);
+    auto db = OpenOrNote(t, "db" + std::to_string(flushes), MergingOptions());
     if (!db) return;
     auto* family = db->DefaultColumnFamily();
     t->Code("entity", db->PutEntity(WriteOptions(), family, "merged", {{"", "d"}, {"a", "1"}}));

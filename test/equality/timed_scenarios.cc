@@ -180,36 +180,12 @@ void RandomTimes(Transcript* t) {
   for (uint64_t seed = 1; seed <= 8; ++seed) RandomRanges(t, seed).Run();
 }
 
-class Recorder : public WriteBatch::Handler {
- public:
-  explicit Recorder(Transcript* t) : t_(t) {}
-  Status PutCF(uint32_t id, const Slice& key, const Slice& value) override {
-    return Note("put", id, key, value);
-  }
-  Status DeleteCF(uint32_t id, const Slice& key) override { return Note("delete", id, key, ""); }
-  Status SingleDeleteCF(uint32_t id, const Slice& key) override {
-    return Note("single delete", id, key, "");
-  }
-  Status DeleteRangeCF(uint32_t id, const Slice& begin, const Slice& end) override {
-    return Note("delete range", id, begin, end);
-  }
-  Status MarkNoop(bool) override { return Status::OK(); }
-
- private:
-  Status Note(const char* what, uint32_t id, const Slice& key, const Slice& value) {
-    t_->Line(std::string(what) + " " + std::to_string(id) + " " + Hex(key.ToString()) + " " +
-             Hex(value.ToString()));
-    return Status::OK();
-  }
-  Transcript* const t_;
-};
-
 void RangeBatches(Transcript* t) {
   auto db = OpenOrNote(t, "db", TimedOptions());
   if (!db) return;
   ColumnFamilyHandle* const timed = db->DefaultColumnFamily();
   const auto size_of = [](uint32_t) { return size_t{8}; };
-  Recorder recorder(t);
+  BatchRecorder recorder(t);
   for (const char* key : {"a", "b", "c"}) t->Code("put", db->Put(WriteOptions(), key, Ts(1), "1"));
   {
     WriteBatch batch;
@@ -388,7 +364,7 @@ void Transactions(Transcript* t) {
   t->Full("delete", txn->Delete(timed, "a"));
   t->Full("single delete", txn->SingleDelete(timed, "b"));
   t->Full("untracked", txn->PutUntracked(timed, "c", "c"));
-  Recorder recorder(t);
+  BatchRecorder recorder(t);
   t->Full("iterate", txn->GetWriteBatch()->GetWriteBatch()->Iterate(&recorder));
   At at(50);
   t->Full("get", txn->Get(at.options, timed, "a", &value));
@@ -529,7 +505,7 @@ void IndexedBatches(Transcript* t) {
   for (it->SeekToLast(); it->Valid(); it->Prev()) line += " " + it->key().ToString();
   t->Line("walk" + line);
   it.reset();
-  Recorder recorder(t);
+  BatchRecorder recorder(t);
   t->Full("iterate", batch.GetWriteBatch()->Iterate(&recorder));
   t->Full("write", db->Write(WriteOptions(), batch.GetWriteBatch()));
   t->Full("update",

@@ -134,6 +134,11 @@ void ReadAll(Transcript* t, DB* db, const rocksdb::Snapshot* snapshot) {
   }
 }
 
+Status BatchRecorder::Note(const char* what, uint32_t id, const Slice& key, const Slice& value) {
+  t_->Line(std::string(what) + " " + std::to_string(id) + " " + Hex(key.ToString()) + " " + Hex(value.ToString()));
+  return Status::OK();
+}
+
 namespace {
 
 void FillAt(Transcript* t, DB* db, uint64_t time, int kind) {
@@ -285,29 +290,6 @@ void Refusals(Transcript* t) {
   t->Code("destroy", db->DestroyColumnFamilyHandle(plain));
 }
 
-class Recorder : public WriteBatch::Handler {
- public:
-  explicit Recorder(Transcript* t) : t_(t) {}
-  Status PutCF(uint32_t id, const Slice& key, const Slice& value) override {
-    return Note("put", id, key, value);
-  }
-  Status DeleteCF(uint32_t id, const Slice& key) override { return Note("delete", id, key, ""); }
-  Status SingleDeleteCF(uint32_t id, const Slice& key) override {
-    return Note("single delete", id, key, "");
-  }
-  Status DeleteRangeCF(uint32_t id, const Slice& begin, const Slice& end) override {
-    return Note("delete range", id, begin, end);
-  }
-
- private:
-  Status Note(const char* what, uint32_t id, const Slice& key, const Slice& value) {
-    t_->Line(std::string(what) + " " + std::to_string(id) + " " + Hex(key.ToString()) + " " +
-             Hex(value.ToString()));
-    return Status::OK();
-  }
-  Transcript* const t_;
-};
-
 void Batches(Transcript* t) {
   auto db = OpenOrNote(t, "db", TimedOptions());
   if (!db) return;
@@ -315,7 +297,7 @@ void Batches(Transcript* t) {
   t->Code("family", db->CreateColumnFamily(FreshOptions(), "plain", &plain));
   ColumnFamilyHandle* const timed = db->DefaultColumnFamily();
   const auto size_of = [](uint32_t id) { return id == 0 ? size_t{8} : size_t{0}; };
-  Recorder recorder(t);
+  BatchRecorder recorder(t);
   {
     WriteBatch batch;
     t->Full("put", batch.Put(timed, "a", Ts(5), "v5"));

@@ -7,6 +7,7 @@
 
 #include "equality/transcript.h"
 #include "rocksdb/db.h"
+#include "rocksdb/write_batch.h"
 
 namespace compassdb_test {
 
@@ -38,5 +39,27 @@ void ReadAt(Transcript* t, rocksdb::DB* db, uint64_t time, const rocksdb::Snapsh
             bool deletions = true);
 // At many times, and histories.
 void ReadAll(Transcript* t, rocksdb::DB* db, const rocksdb::Snapshot* snapshot = nullptr);
+
+// Notes the records of a batch; their keys end with timestamps.
+class BatchRecorder : public rocksdb::WriteBatch::Handler {
+ public:
+  explicit BatchRecorder(Transcript* t) : t_(t) {}
+  rocksdb::Status PutCF(uint32_t id, const rocksdb::Slice& key, const rocksdb::Slice& value) override {
+    return Note("put", id, key, value);
+  }
+  rocksdb::Status DeleteCF(uint32_t id, const rocksdb::Slice& key) override { return Note("delete", id, key, ""); }
+  rocksdb::Status SingleDeleteCF(uint32_t id, const rocksdb::Slice& key) override {
+    return Note("single delete", id, key, "");
+  }
+  rocksdb::Status DeleteRangeCF(uint32_t id, const rocksdb::Slice& begin, const rocksdb::Slice& end) override {
+    return Note("delete range", id, begin, end);
+  }
+  rocksdb::Status MarkNoop(bool) override { return rocksdb::Status::OK(); }
+
+ private:
+  rocksdb::Status Note(const char* what, uint32_t id, const rocksdb::Slice& key, const rocksdb::Slice& value);
+
+  Transcript* const t_;
+};
 
 }  // namespace compassdb_test

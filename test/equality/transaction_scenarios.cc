@@ -6,7 +6,6 @@
 #include "rocksdb/utilities/transaction.h"
 #include "rocksdb/utilities/transaction_db.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
-#include "support/family.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -16,7 +15,6 @@ using rocksdb::FlushOptions;
 using rocksdb::Iterator;
 using rocksdb::OptimisticTransactionDB;
 using rocksdb::OptimisticTransactionOptions;
-using rocksdb::Options;
 using rocksdb::ReadOptions;
 using rocksdb::Snapshot;
 using rocksdb::Status;
@@ -28,12 +26,6 @@ using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
 namespace {
-
-Options MergingOptions() {
-  Options options = FreshOptions();
-  options.merge_operator = MergeOperatorOf(MergeKind::kAppend);
-  return options;
-}
 
 void Note(Transcript* t, const std::string& what, const Status& s) {
   t->Code(what + " subcode " + std::to_string(s.subcode()), s);

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "support/family.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -61,6 +62,12 @@ rocksdb::Options FreshOptions() {
   rocksdb::Options options;
   options.create_if_missing = true;
   options.compression = rocksdb::kNoCompression;
+  return options;
+}
+
+rocksdb::Options MergingOptions() {
+  rocksdb::Options options = FreshOptions();
+  options.merge_operator = MergeOperatorOf(MergeKind::kAppend);
   return options;
 }
 

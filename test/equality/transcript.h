@@ -39,6 +39,7 @@ class Transcript {
 std::unique_ptr<rocksdb::DB> OpenOrNote(Transcript* t, const std::string& name,
                                         const rocksdb::Options& options);
 rocksdb::Options FreshOptions();
+rocksdb::Options MergingOptions();  // which append
 
 struct Scenario {
   const char* name;

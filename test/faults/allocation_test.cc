@@ -16,7 +16,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/write_batch.h"
 #include "support/flags.h"
-#include "support/layouts.h"
+#include "support/small_options.h"
 
 namespace {
 
@@ -56,7 +56,7 @@ using rocksdb::Status;
 
 class Subject {
  public:
-  explicit Subject(const Layout& layout) : options_(OptionsOf(layout)) {
+  explicit Subject(compassdb::Preset preset) : options_(SmallOptions(preset)) {
     options_.env = env_.get();
     options_.create_if_missing = true;
     options_.info_log_level = rocksdb::FATAL_LEVEL;
@@ -113,31 +113,31 @@ class Subject {
   bool thrown_ = false;
 };
 
-bool Fail(const Layout& layout, const char* call, long n, const std::string& what) {
-  fprintf(stderr, "FAILED: %s, allocation_test --call=%s --number=%ld: %s\n", layout.name.c_str(), call, n, what.c_str());
+bool Fail(compassdb::Preset preset, const char* call, long n, const std::string& what) {
+  fprintf(stderr, "FAILED: %s, allocation_test --call=%s --number=%ld: %s\n", compassdb::PresetName(preset).c_str(), call, n, what.c_str());
   return false;
 }
 
 // False if something is wrong. *last: there are no more allocations.
-bool OpenOnce(const Layout& layout, Subject* subject, int written, long n, bool* last) {
+bool OpenOnce(compassdb::Preset preset, Subject* subject, int written, long n, bool* last) {
   failed = false;
   Status s = subject->Open(n);
   *last = !failed;
-  if (subject->thrown()) return Fail(layout, "open", n, "the exception came through");
+  if (subject->thrown()) return Fail(preset, "open", n, "the exception came through");
   // What it was for could also be done without.
-  if (!s.ok() && !failed) return Fail(layout, "open", n, s.ToString());
-  if (s.ok() && subject->FirstMissing(written) != written) return Fail(layout, "open", n, "a write is lost while open");
+  if (!s.ok() && !failed) return Fail(preset, "open", n, s.ToString());
+  if (s.ok() && subject->FirstMissing(written) != written) return Fail(preset, "open", n, "a write is lost while open");
   subject->Close();
   s = subject->Open(0);
-  if (!s.ok()) return Fail(layout, "open", n, "does not open any more: " + s.ToString());
+  if (!s.ok()) return Fail(preset, "open", n, "does not open any more: " + s.ToString());
   const int missing = subject->FirstMissing(written);
-  if (missing != written) return Fail(layout, "open", n, "write " + std::to_string(missing) + " is lost");
+  if (missing != written) return Fail(preset, "open", n, "write " + std::to_string(missing) + " is lost");
   subject->Close();
   return true;
 }
 
-bool Opens(const Layout& layout, long stride, long only, long* runs) {
-  Subject subject(layout);
+bool Opens(compassdb::Preset preset, long stride, long only, long* runs) {
+  Subject subject(preset);
   if (!subject.Open(0).ok()) return false;
   constexpr int kWritten = 150;
   for (int i = 0; i < kWritten; ++i) {
@@ -146,43 +146,43 @@ bool Opens(const Layout& layout, long stride, long only, long* runs) {
   subject.Close();
   bool last = false;
   for (long n = only > 0 ? only : 1; !last; n += stride, ++*runs) {
-    if (!OpenOnce(layout, &subject, kWritten, n, &last)) return false;
+    if (!OpenOnce(preset, &subject, kWritten, n, &last)) return false;
     if (only > 0) break;
   }
   return true;
 }
 
-bool Writes(const Layout& layout, long stride, long only, long* runs) {
+bool Writes(compassdb::Preset preset, long stride, long only, long* runs) {
   int written = 0;
   long most = 1;
   // Writes that switch the memtable have many allocations, the others few.
   for (long n = only > 0 ? only : 1; n <= most + stride; n += stride) {
-    Subject subject(layout);
+    Subject subject(preset);
     if (!subject.Open(0).ok()) return false;
     for (written = 0; written < 60; ++*runs) {
       failed = false;
       const Status s = subject.Write(written, n);
       if (failed && n > most) most = n;
-      if (subject.thrown()) return Fail(layout, "write", n, "the exception came through");
+      if (subject.thrown()) return Fail(preset, "write", n, "the exception came through");
       if (s.ok()) {
         ++written;
         continue;
       }
-      if (!failed) return Fail(layout, "write", n, s.ToString());
+      if (!failed) return Fail(preset, "write", n, s.ToString());
       // Without the failure it goes on, or after the database was opened again.
       const int missing = subject.FirstMissing(written);
-      if (missing != written) return Fail(layout, "write", n, "write " + std::to_string(missing) + " cannot be read");
+      if (missing != written) return Fail(preset, "write", n, "write " + std::to_string(missing) + " cannot be read");
       if (!subject.Write(written, 0).ok()) {
         subject.Close();
-        if (const Status again = subject.Open(0); !again.ok()) return Fail(layout, "write", n, "does not open any more: " + again.ToString());
-        if (!subject.Write(written, 0).ok()) return Fail(layout, "write", n, "no writes after opening again");
+        if (const Status again = subject.Open(0); !again.ok()) return Fail(preset, "write", n, "does not open any more: " + again.ToString());
+        if (!subject.Write(written, 0).ok()) return Fail(preset, "write", n, "no writes after opening again");
       }
       ++written;
     }
     subject.Close();
-    if (const Status again = subject.Open(0); !again.ok()) return Fail(layout, "write", n, "does not open any more: " + again.ToString());
+    if (const Status again = subject.Open(0); !again.ok()) return Fail(preset, "write", n, "does not open any more: " + again.ToString());
     const int missing = subject.FirstMissing(written);
-    if (missing != written) return Fail(layout, "write", n, "write " + std::to_string(missing) + " is lost");
+    if (missing != written) return Fail(preset, "write", n, "write " + std::to_string(missing) + " is lost");
     if (only > 0) break;
   }
   return true;
@@ -198,12 +198,12 @@ int Main(int argc, char** argv) {
   const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
   bool good = true;
-  for (const Layout& layout : AllLayouts()) {
-    if (!only.empty() && only != layout.name) continue;
+  for (const compassdb::Preset preset : compassdb::AllPresets()) {
+    if (!only.empty() && only != compassdb::PresetName(preset)) continue;
     long opens = 0, writes = 0;
-    if (call.empty() || call == "open") good &= Opens(layout, stride, number, &opens);
-    if (call.empty() || call == "write") good &= Writes(layout, 1 + stride / 10, number, &writes);
-    printf("%-14s %ld opens, %ld writes\n", layout.name.c_str(), opens, writes);
+    if (call.empty() || call == "open") good &= Opens(preset, stride, number, &opens);
+    if (call.empty() || call == "write") good &= Writes(preset, 1 + stride / 10, number, &writes);
+    printf("%-14s %ld opens, %ld writes\n", compassdb::PresetName(preset).c_str(), opens, writes);
     fflush(stdout);
   }
   return good ? 0 : 1;

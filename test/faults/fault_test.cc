@@ -4,7 +4,7 @@
 // nothing acknowledged is lost, the database opens again, and what failed says which file it was.
 //
 //   fault_test --runs=1500 --seed=1          (so many of all, spread evenly)
-//   fault_test --runs=0                      (every call, fault and layout)
+//   fault_test --runs=0                      (every call, fault and preset)
 //   fault_test --layout=hash-kv --call=217 --fault=0 --good   (one of them again)
 
 #include <cstdio>
@@ -18,12 +18,12 @@ namespace compassdb_test {
 namespace {
 
 struct Case {
-  Layout layout;
+  compassdb::Preset preset = compassdb::Preset::kDefault;
   uint64_t call = 0;
   Fault fault = Fault::kIoError;
   bool for_good = false;
   std::string ToString() const {
-    return "--layout=" + layout.name + " --call=" + std::to_string(call) + " --fault=" + std::to_string(static_cast<int>(fault)) +
+    return "--layout=" + compassdb::PresetName(preset) + " --call=" + std::to_string(call) + " --fault=" + std::to_string(static_cast<int>(fault)) +
            (for_good ? " --good" : "") + "  (" + FaultName(fault) + ")";
   }
 };
@@ -45,7 +45,7 @@ std::optional<std::string> CheckMessages(const Script& script) {
 
 std::optional<std::string> RunCase(const Case& one, Totals* totals) {
   FailingDisk disk;
-  Script script(one.layout, disk.env(), "/db");
+  Script script(one.preset, disk.env(), "/db");
   disk.Arm(one.call, one.fault, one.for_good);
   script.Live();
   const std::string failed = disk.failed();
@@ -72,36 +72,36 @@ std::optional<std::string> RunCase(const Case& one, Totals* totals) {
   return wrong;
 }
 
-// Every fault that a life of the layout can meet, once and for good.
-std::vector<Case> CasesOf(const Layout& layout) {
+// Every fault that a life of the preset can meet, once and for good.
+std::vector<Case> CasesOf(compassdb::Preset preset) {
   FailingDisk disk;
-  Script script(layout, disk.env(), "/db");
+  Script script(preset, disk.env(), "/db");
   script.Live();
   if (!script.failures().empty()) {
-    fprintf(stderr, "FAILED without a fault: %s: %s: %s\n", layout.name.c_str(), script.failures()[0].call.c_str(),
+    fprintf(stderr, "FAILED without a fault: %s: %s: %s\n", compassdb::PresetName(preset).c_str(), script.failures()[0].call.c_str(),
             script.failures()[0].status.ToString().c_str());
     exit(1);
   }
   const uint64_t calls = disk.calls();
   if (const auto wrong = script.Check(false)) {
-    fprintf(stderr, "FAILED without a fault: %s: %s\n", layout.name.c_str(), wrong->c_str());
+    fprintf(stderr, "FAILED without a fault: %s: %s\n", compassdb::PresetName(preset).c_str(), wrong->c_str());
     exit(1);
   }
   std::vector<Case> cases;
   for (uint64_t call = 1; call <= calls; ++call) {
     for (const Fault fault : {Fault::kIoError, Fault::kNoSpace, Fault::kTooManyFiles}) {
       if (!disk.CanFail(call, fault)) continue;
-      for (const bool good : {false, true}) cases.push_back({layout, call, fault, good});
+      for (const bool good : {false, true}) cases.push_back({preset, call, fault, good});
     }
   }
-  printf("%-14s %llu calls, %zu cases\n", layout.name.c_str(), static_cast<unsigned long long>(calls), cases.size());
+  printf("%-14s %llu calls, %zu cases\n", compassdb::PresetName(preset).c_str(), static_cast<unsigned long long>(calls), cases.size());
   return cases;
 }
 
 std::vector<Case> Plan(uint64_t runs, uint64_t seed) {
   std::vector<Case> all;
-  for (const Layout& layout : AllLayouts()) {
-    const std::vector<Case> cases = CasesOf(layout);
+  for (const compassdb::Preset preset : compassdb::AllPresets()) {
+    const std::vector<Case> cases = CasesOf(preset);
     all.insert(all.end(), cases.begin(), cases.end());
   }
   fflush(stdout);
@@ -128,8 +128,8 @@ int Main(int argc, char** argv) {
   flags.RejectUnknown();
   std::vector<Case> plan;
   if (call != 0) {
-    for (const Layout& known : AllLayouts()) {
-      if (known.name == layout) plan.push_back({known, call, static_cast<Fault>(fault), good});
+    for (const compassdb::Preset known : compassdb::AllPresets()) {
+      if (compassdb::PresetName(known) == layout) plan.push_back({known, call, static_cast<Fault>(fault), good});
     }
   } else {
     plan = Plan(runs, seed);

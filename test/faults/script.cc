@@ -2,6 +2,7 @@
 #include "faults/script.h"
 
 #include "rocksdb/write_batch.h"
+#include "support/small_options.h"
 
 namespace compassdb_test {
 
@@ -21,8 +22,8 @@ std::string Value(size_t batch, size_t bytes) {
 
 }  // namespace
 
-Script::Script(const Layout& layout, rocksdb::Env* env, std::string path)
-    : options_(OptionsOf(layout)), env_(env), path_(std::move(path)) {}
+Script::Script(compassdb::Preset preset, rocksdb::Env* env, std::string path)
+    : options_(SmallOptions(preset)), env_(env), path_(std::move(path)) {}
 Script::~Script() { Close(); }
 
 bool Script::Note(const char* call, const Status& s) {

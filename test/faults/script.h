@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "compassdb/preset.h"
 #include "rocksdb/db.h"
-#include "support/layouts.h"
 
 namespace compassdb_test {
 
 class Script {
  public:
   // `env` outlives it.
-  Script(const Layout& layout, rocksdb::Env* env, std::string path);
+  Script(compassdb::Preset preset, rocksdb::Env* env, std::string path);
   ~Script();
 
   // The database's life: it is opened twice and closed. Goes on after failures where it can, with

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/archive.h"
 
+#include "base/file_names.h"
 #include "fuzz/fuzz_target.h"
 #include "util/coding.h"
 
@@ -30,6 +31,21 @@ void WriteFile(compassdb::FileSystem* fs, const std::string& path, const rocksdb
   FUZZ_CHECK(fs->NewWritableFile(path, compassdb::FileOptions(), &file).ok());
   FUZZ_CHECK(file->Append(bytes).ok());
   FUZZ_CHECK(file->Close().ok());
+}
+
+bool UnpackEdit(rocksdb::Slice input, compassdb::FileSystem* fs, const std::string& dir, compassdb::VersionEdit* edit) {
+  FUZZ_CHECK(fs->CreateDir(dir).ok());
+  bool decoded = false;
+  for (const auto& [name, bytes] : UnpackFiles(input)) {
+    uint64_t number = 0;
+    compassdb::FileType type;
+    if (name == "edit") {
+      decoded = edit->DecodeFrom(bytes).ok();
+    } else if (compassdb::ParseFileName(name, &number, &type) && type == compassdb::FileType::kPieceFile) {
+      WriteFile(fs, compassdb::PieceFileName(dir, number), bytes);
+    }
+  }
+  return decoded;
 }
 
 }  // namespace compassdb_test

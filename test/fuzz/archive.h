@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "env/memory_file_system.h"
+#include "manifest/version_edit.h"
 #include "rocksdb/slice.h"
 
 namespace compassdb_test {
@@ -20,5 +21,9 @@ std::vector<FileContents> UnpackFiles(rocksdb::Slice input);
 
 // Fails the process: the file system is the test's.
 void WriteFile(compassdb::FileSystem* fs, const std::string& path, const rocksdb::Slice& bytes);
+
+// A version edit, under the name "edit", and the piece files that it speaks of, which are written to
+// `dir`. False if there is no edit or it does not decode.
+bool UnpackEdit(rocksdb::Slice input, compassdb::FileSystem* fs, const std::string& dir, compassdb::VersionEdit* edit);
 
 }  // namespace compassdb_test

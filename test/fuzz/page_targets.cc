@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table-less store: pages, journals of page images, overflow runs.
-#include "base/file_names.h"
 #include "env/memory_file_system.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
@@ -82,22 +81,10 @@ bool UseOverflow(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta
   return good;
 }
 
-// "edit", a version edit, and files by number.
 FUZZ_TARGET(page_runs, 512 << 10) {
   MemoryFileSystem fs;
-  FUZZ_CHECK(fs.CreateDir(kDir).ok());
   VersionEdit edit;
-  bool decoded = false;
-  for (const auto& [name, bytes] : UnpackFiles(input)) {
-    uint64_t number = 0;
-    FileType type;
-    if (name == "edit") {
-      decoded = edit.DecodeFrom(bytes).ok();
-    } else if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
-      WriteFile(&fs, PieceFileName(kDir, number), bytes);
-    }
-  }
-  if (!decoded) return;
+  if (!UnpackEdit(input, &fs, kDir, &edit)) return;
   FileCache files(&fs, kDir, FileOptions(), 0);
   ExtentLedger ledger(&fs, &files, 0);
   bool good = !edit.added_page_runs.empty();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole tables and runs of values: what a manifest says of them, and the files that it names.
-#include "base/file_names.h"
 #include "env/memory_file_system.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
@@ -95,22 +94,10 @@ bool UseRun(const std::shared_ptr<const ValueContext>& context, const ValueRunMe
   return run.Verify().ok();
 }
 
-// "edit", a version edit, and table files by number.
 FUZZ_TARGET(tables, 512 << 10) {
   MemoryFileSystem fs;
-  FUZZ_CHECK(fs.CreateDir(kDir).ok());
   VersionEdit edit;
-  bool decoded = false;
-  for (const auto& [name, bytes] : UnpackFiles(input)) {
-    uint64_t number = 0;
-    FileType type;
-    if (name == "edit") {
-      decoded = edit.DecodeFrom(bytes).ok();
-    } else if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
-      WriteFile(&fs, PieceFileName(kDir, number), bytes);
-    }
-  }
-  if (!decoded) return;
+  if (!UnpackEdit(input, &fs, kDir, &edit)) return;
   FileCache files(&fs, kDir, FileOptions(), 0);
   TableReaderOptions options;
   const rocksdb::Comparator* const reverse = rocksdb::ReverseBytewiseComparator();

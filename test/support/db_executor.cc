@@ -37,14 +37,15 @@ std::vector<rocksdb::ColumnFamilyDescriptor> DbExecutor::Descriptors(
   return descriptors;
 }
 
-Status DbExecutor::Open() {
+Status DbExecutor::Open(bool read_only) {
   std::vector<int> slots;
   auto descriptors = Descriptors(&slots);
   rocksdb::DBOptions options = TunedDbOptions(config_.tuning);
   if (config_.env != nullptr) options.env = config_.env;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  Status s = rocksdb::DB::Open(options, config_.path, descriptors, &handles, &db);
+  Status s = read_only ? rocksdb::DB::OpenForReadOnly(options, config_.path, descriptors, &handles, &db)
+                       : rocksdb::DB::Open(options, config_.path, descriptors, &handles, &db);
   if (!s.ok()) return s;
   db_.reset(db);
   for (size_t i = 0; i < slots.size(); i++) handles_[slots[i]] = handles[i];
@@ -371,16 +372,8 @@ std::string DbExecutor::RunMaintenance(const Op& op) {
 
 std::string DbExecutor::RunReadOnly(const Op& op) {
   Close();
-  std::vector<int> slots;
-  auto descriptors = Descriptors(&slots);
-  rocksdb::DBOptions options = TunedDbOptions(config_.tuning);
-  if (config_.env != nullptr) options.env = config_.env;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::DB* db = nullptr;
-  Status s = rocksdb::DB::OpenForReadOnly(options, config_.path, descriptors, &handles, &db);
+  Status s = Open(/*read_only=*/true);
   if (!s.ok()) return "read-only open: " + s.ToString();
-  db_.reset(db);
-  for (size_t i = 0; i < slots.size(); i++) handles_[slots[i]] = handles[i];
   std::string out;
   for (const auto& key : op.keys) {
     Op get;

@@ -30,7 +30,7 @@ class DbExecutor {
   ~DbExecutor();
 
   // Opens with the families that exist by this executor's own account.
-  rocksdb::Status Open();
+  rocksdb::Status Open(bool read_only = false);
   void Close();
   // Uses somebody else's open database until Close, with these families as its slots.
   void Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);

@@ -119,7 +119,6 @@ Entries Model::Scan(int family, uint64_t sequence) const {
   return entries;
 }
 
-size_t Model::KeyCount(int family) const { return families_[family]->size(); }
 
 Model::Entry Model::AtOrAfter(int family, const std::string* key, bool strict,
                               uint64_t sequence) const {

@@ -36,7 +36,6 @@ class Model {
 
   std::optional<std::string> Get(int family, const std::string& key, uint64_t sequence) const;
   Entries Scan(int family, uint64_t sequence) const;
-  size_t KeyCount(int family) const;
 
   // The visible neighbour of `key` at `sequence`: the first entry at or after
   // (or strictly after) it, respectively at or before. Null key: from the edge.

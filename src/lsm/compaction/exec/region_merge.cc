@@ -103,6 +103,21 @@ Status RegionMerge::Add(const CompactionIterator& record, PieceBuilder* builder)
   return s.ok() ? builder->Add(key, value, record.stale()) : s;
 }
 
+Status RegionMerge::AddAll(CompactionIterator* records, int level, std::unique_ptr<PieceBuilder>* builder) {
+  Status s;
+  uint64_t n = 0;
+  for (records->SeekToFirst(); records->Valid(); records->Next()) {
+    if (*builder == nullptr) s = NewPiece(level, builder);
+    if (s.ok()) s = Add(*records, builder->get());
+    if (s.ok()) s = Pause(++n);
+    if (!s.ok()) return s;
+  }
+  if (!records->status().ok()) return records->status();
+  report_.records_in += records->stats().records_in;
+  report_.records_out += records->stats().records_out;
+  return Status::OK();
+}
+
 CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* covering) {
   CompactionIteratorOptions options;
   options.comparator = cmp_;
@@ -272,16 +287,8 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   CompactionIterator it(&input, std::move(options));
 
   std::unique_ptr<PieceBuilder> builder;
-  uint64_t n = 0;
-  for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    if (builder == nullptr) s = NewPiece(in_.output_level, &builder);
-    if (s.ok()) s = Add(it, builder.get());
-    if (s.ok()) s = Pause(++n);
-    if (!s.ok()) return s;
-  }
-  if (!it.status().ok()) return it.status();
-  report_.records_in += it.stats().records_in;
-  report_.records_out += it.stats().records_out;
+  s = AddAll(&it, in_.output_level, &builder);
+  if (!s.ok()) return s;
 
   std::vector<RangeTombstone> tombstones;
   s = RegionTombstones(region, &base, &tombstones);
@@ -479,16 +486,8 @@ Status RegionMerge::RunRest(const Region& region, InternalIterator* delta) {
   options.may_exist_outside = [](const Slice&) { return true; };
   CompactionIterator it(&records, std::move(options));
   std::unique_ptr<PieceBuilder> builder;
-  uint64_t n = 0;
-  for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    if (builder == nullptr) s = NewPiece(0, &builder);
-    if (s.ok()) s = Add(it, builder.get());
-    if (s.ok()) s = Pause(++n);
-    if (!s.ok()) return s;
-  }
-  if (!it.status().ok()) return it.status();
-  report_.records_in += it.stats().records_in;
-  report_.records_out += it.stats().records_out;
+  s = AddAll(&it, 0, &builder);
+  if (!s.ok()) return s;
   std::vector<RangeTombstone> tombstones;
   for (RangeTombstone t : delta_.tombstones()) {
     if (ClipTombstone(cmp_, region.lower, region.upper, &t) && !Trimmed(t)) {

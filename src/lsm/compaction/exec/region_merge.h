@@ -97,6 +97,8 @@ class RegionMerge {
  private:
   // Into the piece, its value beside it if it is large. `stale`: see CompactionIterator.
   Status Add(const CompactionIterator& record, PieceBuilder* builder);
+  // All records, into a piece of the level, which is begun with the first.
+  Status AddAll(CompactionIterator* records, int level, std::unique_ptr<PieceBuilder>* builder);
   // With one base, of which some pieces may stay.
   Status RunPartial(const Region& region, const GcChoice& choice, InternalIterator* records);
   Status RunWhole(const Region& region, InternalIterator* records);

@@ -78,7 +78,7 @@ void ValueSeparator::Tell(const Slice& user_key, const KeyHash& hash, SequenceNu
   if (newest) writer_.AddDeadHint(hash.h1, static_cast<int64_t>(mean_record_));
   if (newest && updates_ != nullptr) updates_->Add(hash.h1);
   if (!separated) {
-    writer_.AddNotice({hash.h1, static_cast<uint32_t>(hash.h2 >> 32), sequence});
+    writer_.AddNotice({hash.h1, StoredH2(hash.h2), sequence});
   }
 }
 

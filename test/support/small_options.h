@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every layout that the engine has, small: what tests of trust run over. CompassDB only.
+// A preset of the engine with small sizes. CompassDB only.
 #pragma once
 
 #include <cstdlib>
-#include <string>
-#include <vector>
 
 #include "compassdb/preset.h"
 #include "compassdb/table.h"
@@ -13,21 +11,8 @@
 
 namespace compassdb_test {
 
-struct Layout {
-  std::string name;
-  compassdb::Preset preset = compassdb::Preset::kDefault;
-};
-
-inline std::vector<Layout> AllLayouts() {
-  std::vector<Layout> all;
-  for (const compassdb::Preset preset : compassdb::AllPresets()) {
-    all.push_back({compassdb::PresetName(preset), preset});
-  }
-  return all;
-}
-
 // Sizes scaled down (memtables, tables and levels to 64 KiB and less); then the preset.
-inline rocksdb::Options OptionsOf(const Layout& layout) {
+inline rocksdb::Options SmallOptions(compassdb::Preset preset) {
   rocksdb::Options options;
   options.write_buffer_size = 64 << 10;
   options.target_file_size_base = 16 << 10;
@@ -36,7 +21,7 @@ inline rocksdb::Options OptionsOf(const Layout& layout) {
   rocksdb::BlockBasedTableOptions table;
   table.block_size = 1 << 10;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  if (!compassdb::ApplyPreset(layout.preset, &options).ok()) abort();
+  if (!compassdb::ApplyPreset(preset, &options).ok()) abort();
   options.table_factory->GetOptions<compassdb::PieceTableOptions>()->tableless_sections = 2;
   options.max_write_buffer_number = 4;
   options.min_write_buffer_number_to_merge = 1;
