@@ -317,12 +317,9 @@ Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyH
 template <typename Add>
 Status TransactionBase::Write(ColumnFamilyHandle* family, const Slice& key, Taking taking,
                               uint64_t* count, const Add& add) {
-  Status s = CheckOpen();
-  if (s.ok()) {
-    s = TryLock(HandleOf(family), key, /*read_only=*/false, /*exclusive=*/true,
-                /*do_validate=*/taking == Taking::kTracked,
-                /*assume_tracked=*/taking == Taking::kAssumed);
-  }
+  Status s = TryLock(HandleOf(family), key, /*read_only=*/false, /*exclusive=*/true,
+                     /*do_validate=*/taking == Taking::kTracked,
+                     /*assume_tracked=*/taking == Taking::kAssumed);
   if (s.ok()) s = indexing_ ? add(&batch_) : add(batch_.GetWriteBatch());
   if (s.ok()) ++*count;
   return s;
