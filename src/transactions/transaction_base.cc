@@ -6,6 +6,7 @@
 
 #include "base/user_timestamp.h"
 #include "batch/write_batch_internal.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 namespace {
@@ -76,7 +77,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
 
 }  // namespace
 
-DBImpl* EngineOf(rocksdb::DB* db) { return dynamic_cast<DBImpl*>(db->GetRootDB()); }
+DBImpl* EngineOf(rocksdb::DB* db) { return ForeignCast<DBImpl*>(db->GetRootDB()); }
 
 Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys) {
   for (const auto& [id, tracked] : keys.families()) {
