@@ -13,6 +13,7 @@
 #include "env/env_adapter.h"
 #include "env/missing.h"
 #include "env/sync_file.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 namespace {
@@ -74,7 +75,7 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
 
   Status ExportColumnFamily(rocksdb::ColumnFamilyHandle* handle, const std::string& export_dir,
                             rocksdb::ExportImportFilesMetaData** metadata) override {
-    auto* const db = dynamic_cast<DBImpl*>(db_->GetRootDB());
+    auto* const db = ForeignCast<DBImpl*>(db_->GetRootDB());
     if (db == nullptr) return Status::InvalidArgument("ExportColumnFamily: not a CompassDB database");
     std::string staging;
     if (Status s = Begin(export_dir, "Specified export_dir exists", &staging); !s.ok()) return s;

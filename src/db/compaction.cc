@@ -258,7 +258,8 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
 }
 
 void DBImpl::DisableManualCompaction() {
-  manual_disabled_.fetch_add(1);
+  // An EnableManualCompaction that came first is what this one undoes.
+  if (manual_disabled_.fetch_add(1) < 0) return;
   manual_cancelled_.store(true);
   MutexLock lock(&mu_);
   background_changed_.SignalAll();

@@ -31,6 +31,21 @@ class CompactionRequestsTest : public DbTest {
   static bool Survived(const std::string& value) { return value != "NOT_FOUND"; }
 };
 
+TEST_F(CompactionRequestsTest, EnablingManualCompactionFirstAllowsOneDisabling) {
+  OpenDb();
+  db_->EnableManualCompaction();
+  db_->DisableManualCompaction();
+  for (int i = 0; i < 2; ++i) {
+    Load(0, 10, std::to_string(i));
+    Compact();
+    EXPECT_EQ(TablesAt(0), 0);
+    db_->DisableManualCompaction();
+    EXPECT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr)
+                    .IsManualCompactionPaused());
+    db_->EnableManualCompaction();
+  }
+}
+
 TEST_F(CompactionRequestsTest, DropTakesWholeTablesInsideOnly) {
   options_.target_file_size_base = 32 << 10;
   OpenDb();

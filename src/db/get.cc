@@ -211,7 +211,8 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   read.sequence = ReadSequence(memory_only);
   Status s = GetFromState(memory_only, *family, *state, read);
   if (s.ok() && value != nullptr) value->assign(found.data(), found.size());
-  if (!s.ok() && value_found != nullptr) *value_found = false;
+  // That there is no such key is certain, too.
+  if (!s.ok() && !s.IsNotFound() && value_found != nullptr) *value_found = false;
   return s.ok() || s.IsIncomplete() || s.IsTryAgain();
 }
 

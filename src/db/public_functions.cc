@@ -5,11 +5,12 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
 #include "rocksdb/snapshot.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 
 rocksdb::Status LoadIndex(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
-  auto* impl = db == nullptr ? nullptr : dynamic_cast<DBImpl*>(db->GetRootDB());
+  auto* impl = db == nullptr ? nullptr : ForeignCast<DBImpl*>(db->GetRootDB());
   if (impl == nullptr) return rocksdb::Status::InvalidArgument("LoadIndex: not a CompassDB database");
   return impl->LoadIndex(family);
 }
@@ -27,13 +28,13 @@ ManagedSnapshot::~ManagedSnapshot() {
 const Snapshot* ManagedSnapshot::snapshot() { return snapshot_; }
 
 Status DB::WaitForCompact(const WaitForCompactOptions& options) {
-  auto* impl = dynamic_cast<compassdb::DBImpl*>(GetRootDB());
+  auto* impl = compassdb::ForeignCast<compassdb::DBImpl*>(GetRootDB());
   if (impl == nullptr) return Status::NotSupported("WaitForCompact: not a CompassDB database");
   return impl->WaitUntilCompacted(options);
 }
 
 void CancelAllBackgroundWork(DB* db, bool wait) {
-  auto* impl = dynamic_cast<compassdb::DBImpl*>(db->GetRootDB());
+  auto* impl = compassdb::ForeignCast<compassdb::DBImpl*>(db->GetRootDB());
   if (impl != nullptr) impl->CancelBackgroundWork(wait);
 }
 
@@ -44,7 +45,7 @@ Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family, const Slice
 }
 Status DeleteFilesInRanges(DB* db, ColumnFamilyHandle* column_family, const RangePtr* ranges,
                            size_t n, bool include_end) {
-  auto* impl = dynamic_cast<compassdb::DBImpl*>(db->GetRootDB());
+  auto* impl = compassdb::ForeignCast<compassdb::DBImpl*>(db->GetRootDB());
   if (impl == nullptr) return Status::InvalidArgument("DeleteFilesInRanges: not a CompassDB database");
   return impl->DropTables(column_family, ranges, n, include_end);
 }

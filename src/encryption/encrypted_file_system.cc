@@ -9,6 +9,7 @@
 #include "env/composite_env.h"
 #include "env/missing.h"
 #include "rocksdb/env_encryption.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 
@@ -354,8 +355,9 @@ namespace rocksdb {
 
 std::shared_ptr<FileSystem> NewEncryptedFS(const std::shared_ptr<FileSystem>& base_fs,
                                            const std::shared_ptr<EncryptionProvider>& provider) {
-  if (auto sealing = std::dynamic_pointer_cast<compassdb::SealingProvider>(provider)) {
-    return std::make_shared<compassdb::SealedFileSystem>(base_fs, sealing);
+  if (auto* sealing = compassdb::ForeignCast<compassdb::SealingProvider*>(provider.get())) {
+    return std::make_shared<compassdb::SealedFileSystem>(
+        base_fs, std::shared_ptr<compassdb::SealingProvider>(provider, sealing));
   }
   return std::make_shared<compassdb::StreamFileSystem>(base_fs, provider);
 }

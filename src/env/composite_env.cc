@@ -2,6 +2,7 @@
 #include "env/composite_env.h"
 
 #include "env/env_as_file_system.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 
@@ -174,7 +175,7 @@ CompositeEnv::CompositeEnv(std::shared_ptr<rocksdb::FileSystem> fs, rocksdb::Env
 }
 
 rocksdb::Env* CompositeEnv::files_of() const {
-  const auto* plain = dynamic_cast<const EnvAsFileSystem*>(file_system_.get());
+  const auto* plain = ForeignCast<const EnvAsFileSystem*>(file_system_.get());
   return plain != nullptr ? plain->env() : nullptr;
 }
 

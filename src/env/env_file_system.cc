@@ -10,6 +10,7 @@
 #include "env/env_adapter.h"
 #include "env/env_page_file.h"
 #include "env/file_system_env.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 
@@ -317,8 +318,8 @@ class EnvClock : public Clock {
 }  // namespace
 
 std::shared_ptr<FileSystem> FileSystemOfEnv(rocksdb::Env* env) {
-  if (const auto* ours = dynamic_cast<FileSystemEnv*>(env)) return ours->file_system();
-  if (const auto* made = dynamic_cast<CompositeEnv*>(env); made && made->files_of() != nullptr) {
+  if (const auto* ours = ForeignCast<FileSystemEnv*>(env)) return ours->file_system();
+  if (const auto* made = ForeignCast<CompositeEnv*>(env); made && made->files_of() != nullptr) {
     return FileSystemOfEnv(made->files_of());
   }
   return std::make_shared<EnvFileSystem>(env);

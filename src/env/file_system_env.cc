@@ -15,6 +15,7 @@
 #include "env/env_page_file.h"
 #include "env/memory_file_system.h"
 #include "env/posix_error.h"
+#include "util/foreign_cast.h"
 #include "util/thread_tracking.h"
 
 namespace compassdb {
@@ -338,7 +339,7 @@ std::unique_ptr<rocksdb::Env> NewEnvForFileSystem(std::shared_ptr<FileSystem> fs
 }
 
 ThreadPools* ThreadPoolsOfEnv(rocksdb::Env* env) {
-  const auto* ours = dynamic_cast<FileSystemEnv*>(env);
+  const auto* ours = ForeignCast<FileSystemEnv*>(env);
   return ours != nullptr ? ours->pools() : DefaultThreadPools();
 }
 

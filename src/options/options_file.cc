@@ -211,6 +211,18 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
   return s.ok() ? reader.Finish() : s;
 }
 
+Status StoredComparators(const std::string& name, const std::string& text,
+                         std::map<std::string, std::string>* comparators) {
+  std::vector<Section> sections;
+  Status s = SplitSections(name, text, &sections);
+  for (const Section& section : sections) {
+    const auto found = section.options.find("comparator");
+    if (section.title != "CFOptions" || found == section.options.end()) continue;
+    (*comparators)[section.family] = UnescapeOptionValue(found->second);
+  }
+  return s;
+}
+
 Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
                         const rocksdb::DBOptions& db,
                         const std::vector<NamedFamilyOptions>& families, bool keep_all) {

@@ -11,6 +11,7 @@
 // names of families and in values "\#" stands for "#", as in option_text.h.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ std::string FormatOptionsFile(const rocksdb::DBOptions& db,
 Status ParseOptionsFile(const ConfigOptions& config, const std::string& name,
                         const std::string& text, rocksdb::DBOptions* db,
                         std::vector<NamedFamilyOptions>* families);
+
+// By column family: its comparator as the text names it. Of a client's own, which only the client
+// can make, ParseOptionsFile leaves no trace.
+Status StoredComparators(const std::string& name, const std::string& text,
+                         std::map<std::string, std::string>* comparators);
 
 // Writes OPTIONS-<number> into `dir` (temporary file, sync, rename, sync of the directory), then
 // deletes all earlier ones but the last, unless `keep_all`.

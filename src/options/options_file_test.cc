@@ -147,6 +147,38 @@ TEST_F(OptionsUtilTest, LoadsTheLatest) {
                   .IsNotFound());
 }
 
+TEST_F(OptionsUtilTest, AComparatorOfTheClientsOwnIsComparedByName) {
+  class Own final : public rocksdb::Comparator {
+   public:
+    explicit Own(const char* name) : name_(name) {}
+    const char* Name() const override { return name_; }
+    int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+      return a.compare(b);
+    }
+    void FindShortestSeparator(std::string*, const rocksdb::Slice&) const override {}
+    void FindShortSuccessor(std::string*) const override {}
+
+   private:
+    const char* const name_;
+  };
+  const Own own("own"), other("other");
+  rocksdb::Env* env = rocksdb::Env::Default();
+  std::vector<NamedFamilyOptions> families = {{"default", {}}};
+  families[0].options.comparator = &own;
+  ASSERT_TRUE(rocksdb::WriteStringToFile(env, FormatOptionsFile(DBOptions(), families),
+                                         dir_ + "/OPTIONS-000009").ok());
+  std::vector<rocksdb::ColumnFamilyDescriptor> given = {{"default", families[0].options}};
+  const Status s = rocksdb::CheckOptionsCompatibility(dir_, env, DBOptions(), given);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  for (const rocksdb::Comparator* comparator :
+       {static_cast<const rocksdb::Comparator*>(&other), rocksdb::BytewiseComparator()}) {
+    given[0].options.comparator = comparator;
+    EXPECT_TRUE(
+        rocksdb::CheckOptionsCompatibility(dir_, env, DBOptions(), given).IsInvalidArgument());
+  }
+  EXPECT_TRUE(env->DeleteFile(dir_ + "/OPTIONS-000009").ok());
+}
+
 TEST_F(OptionsUtilTest, CompatibilityIsOfComparatorsAndFamilies) {
   DBOptions db;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/options_util.h"
 
+#include <map>
+
 #include "base/file_names.h"
 #include "options/option_tables.h"
 #include "options/options_file.h"
@@ -22,10 +24,12 @@ ConfigOptions ConfigOf(Env* env, bool ignore_unknown_options) {
 }
 
 Status ReadStoredOptions(const ConfigOptions& config, const std::string& path, DBOptions* db,
-                   std::vector<NamedFamilyOptions>* families) {
+                         std::vector<NamedFamilyOptions>* families,
+                         std::map<std::string, std::string>* comparators = nullptr) {
   std::string text;
   Status s = ReadFileToString(config.env, path, &text);
   if (s.ok()) s = compassdb::ParseOptionsFile(config, path, text, db, families);
+  if (s.ok() && comparators != nullptr) s = compassdb::StoredComparators(path, text, comparators);
   if (s.ok()) db->env = config.env;
   return s;
 }
@@ -45,14 +49,17 @@ Status UseCache(const std::shared_ptr<Cache>& cache, ColumnFamilyOptions* option
 }
 
 // What CheckOptionsCompatibility must find unchanged: what decides how stored data is read.
+// `comparator`: as it is stored.
 Status CompareFamily(const std::string& name, const ColumnFamilyOptions& stored,
-                     const ColumnFamilyOptions& given, const ConfigOptions& config) {
+                     const std::string& comparator, const ColumnFamilyOptions& given,
+                     const ConfigOptions& config) {
   for (const OptionInfo<ColumnFamilyOptions>& option : compassdb::FamilyOptionTable()) {
     const std::string id = option.name;
     const bool decides = id == "comparator" || id == "table_factory" || id == "merge_operator";
     const bool exact = config.sanity_level == ConfigOptions::kSanityLevelExactMatch;
     if ((!decides && !exact) || (option.flags & compassdb::kNoPrint) != 0) continue;
-    const std::string was = option.format(config, stored);
+    const bool named = id == "comparator" && !comparator.empty();
+    const std::string was = named ? comparator : option.format(config, stored);
     const std::string is = option.format(config, given);
     // A merge operator or filter may be given where none was stored by name.
     if (was == is || (id != "comparator" && (was == "nullptr" || is == "nullptr"))) continue;
@@ -135,7 +142,10 @@ Status CheckOptionsCompatibility(const ConfigOptions& config, const std::string&
   Status s = GetLatestOptionsFileName(dbpath, config.env, &name);
   DBOptions stored_db;
   std::vector<NamedFamilyOptions> stored;
-  if (s.ok()) s = ReadStoredOptions(config, compassdb::JoinPath(dbpath, name), &stored_db, &stored);
+  std::map<std::string, std::string> comparators;
+  if (s.ok()) {
+    s = ReadStoredOptions(config, compassdb::JoinPath(dbpath, name), &stored_db, &stored, &comparators);
+  }
   if (!s.ok()) return s;
   if (stored.size() != cf_descs.size()) {
     return Status::InvalidArgument(dbpath, "stored are " + std::to_string(stored.size()) +
@@ -147,7 +157,8 @@ Status CheckOptionsCompatibility(const ConfigOptions& config, const std::string&
       return Status::InvalidArgument(dbpath, "column family " + cf_descs[i].name +
                                                  " is stored as " + stored[i].name);
     }
-    s = CompareFamily(stored[i].name, stored[i].options, cf_descs[i].options, config);
+    s = CompareFamily(stored[i].name, stored[i].options, comparators[stored[i].name],
+                      cf_descs[i].options, config);
   }
   return s;
 }

@@ -13,6 +13,7 @@
 #include "rocksdb/rate_limiter.h"
 #include "table/key_order.h"
 #include "util/compression.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 
@@ -196,7 +197,7 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db, const ColumnFamil
 Status ValidateDbOptions(const DBOptions& options) {
   Status s = CheckRefused(DbOptionTable(), options, "DBOptions::");
   if (s.ok() && options.sst_file_manager != nullptr &&
-      dynamic_cast<FileSpace*>(options.sst_file_manager.get()) == nullptr) {
+      ForeignCast<FileSpace*>(options.sst_file_manager.get()) == nullptr) {
     s = Status::NotSupported("DBOptions::sst_file_manager", "is not one of NewSstFileManager");
   }
   if (s.ok() && options.db_paths.size() > 4) {

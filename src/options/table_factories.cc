@@ -4,6 +4,7 @@
 #include "options/option_tables.h"
 #include "rocksdb/cache.h"
 #include "table/key_order.h"
+#include "util/foreign_cast.h"
 #include "util/registered.h"
 
 namespace compassdb {
@@ -308,18 +309,18 @@ TableSettings TableSettingsOf(const TableFactory* factory) {
 }
 
 bool HasCacheOfItsOwn(const TableFactory& factory) {
-  const auto* block = dynamic_cast<const BlockBasedTableFactory*>(&factory);
+  const auto* block = ForeignCast<const BlockBasedTableFactory*>(&factory);
   return block != nullptr && block->has_cache_of_its_own();
 }
 
 bool IsBuiltIn(const TableFactory& factory) {
-  return dynamic_cast<const FormatFreeTableFactory*>(&factory) != nullptr;
+  return ForeignCast<const FormatFreeTableFactory*>(&factory) != nullptr;
 }
 
 Status CopyTableFactory(const TableFactory& factory, std::shared_ptr<TableFactory>* copy) {
-  if (const auto* piece = dynamic_cast<const PieceTableFactory*>(&factory)) {
+  if (const auto* piece = ForeignCast<const PieceTableFactory*>(&factory)) {
     *copy = std::make_shared<PieceTableFactory>(*piece);
-  } else if (const auto* block = dynamic_cast<const BlockBasedTableFactory*>(&factory)) {
+  } else if (const auto* block = ForeignCast<const BlockBasedTableFactory*>(&factory)) {
     *copy = std::make_shared<BlockBasedTableFactory>(*block);
   } else {
     std::shared_ptr<TableFactory> made(MakeBuiltIn(factory.Name()));
@@ -336,7 +337,7 @@ Status CopyTableFactory(const TableFactory& factory, std::shared_ptr<TableFactor
 }
 
 NamedValues ListTableOptions(const ConfigOptions& config, const TableFactory& factory) {
-  if (const auto* block = dynamic_cast<const BlockBasedTableFactory*>(&factory)) {
+  if (const auto* block = ForeignCast<const BlockBasedTableFactory*>(&factory)) {
     return block->List(config);
   }
   OptionMap map;

@@ -9,6 +9,7 @@
 #include "rocksdb/memory_allocator.h"
 #include "table/read_stats.h"
 #include "util/compression.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 
@@ -262,7 +263,7 @@ void BlockRef::MoveInto(rocksdb::Cleanable* pin) {
 
 BlockLoader::BlockLoader(const TableReaderOptions& options)
     : cache_(options.block_cache.get()),
-      own_(dynamic_cast<ShardedCache*>(cache_)),
+      own_(ForeignCast<ShardedCache*>(cache_)),
       statistics_(options.statistics) {
   if (cache_ != nullptr) allocator_.users = cache_->memory_allocator();
   if (own_ != nullptr) {

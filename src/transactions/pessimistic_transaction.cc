@@ -105,6 +105,7 @@ Status PessimisticTransaction::Recover(const std::string& name,
   if (Status s = SetName(name); !s.ok()) return s;
   if (Status s = RebuildFromLog(recovered.batch); !s.ok()) return s;
   log_number_ = recovered.log_number;
+  prepared_bytes_ = batch_.GetWriteBatch()->GetDataSize();
   txn_state_ = PREPARED;
   return Status::OK();
 }
@@ -140,19 +141,6 @@ Status PessimisticTransaction::WrongState(const char* otherwise) const {
       return Status::InvalidArgument("Transaction has already been rolledback.");
     default:
       return Status::InvalidArgument(otherwise);
-  }
-}
-
-// What was prepared is in the log; more would be lost in a crash.
-Status PessimisticTransaction::CheckOpen() const {
-  switch (GetState()) {
-    case AWAITING_PREPARE:
-    case PREPARED:
-    case AWAITING_COMMIT:
-    case AWAITING_ROLLBACK:
-      return Status::InvalidArgument("Transaction is prepared or being committed: no more writes.");
-    default:
-      return Status::OK();
   }
 }
 
@@ -198,17 +186,7 @@ Status PessimisticTransaction::Prepare() {
     return WrongState("Transaction is not in state for commit.");
   }
   const uint64_t expires = expires_micros_.exchange(0);  // from now on it cannot expire
-  WriteBatch section(*batch_.GetWriteBatch());
-  Status s = WriteBatchInternal::MarkEndPrepare(&section, name_);
-  if (s.ok()) {
-    WriteOptions options = write_options_;
-    options.disableWAL = false;
-    TransactionWrite write;
-    write.prepare = true;
-    write.logged_in = &log_number_;
-    s = engine_->WriteForTransaction(options, &section, write);
-  }
-  if (!s.ok()) {
+  if (Status s = LogPrepared(); !s.ok()) {
     expires_micros_ = expires;
     txn_state_ = STARTED;
     return s;
@@ -216,6 +194,29 @@ Status PessimisticTransaction::Prepare() {
   DropSavePoints();
   txn_state_ = PREPARED;
   return Status::OK();
+}
+
+Status PessimisticTransaction::LogPrepared() {
+  WriteBatch section(*batch_.GetWriteBatch());
+  if (Status s = WriteBatchInternal::MarkEndPrepare(&section, name_); !s.ok()) return s;
+  WriteOptions options = write_options_;
+  options.disableWAL = false;
+  TransactionWrite write;
+  write.prepare = true;
+  write.logged_in = &log_number_;
+  Status s = engine_->WriteForTransaction(options, &section, write);
+  if (s.ok()) prepared_bytes_ = batch_.GetWriteBatch()->GetDataSize();
+  return s;
+}
+
+// What was written since the preparation is not in the log: all of it is prepared once more there,
+// and takes the place of the first section under the same name.
+Status PessimisticTransaction::LogLateWrites() {
+  if (batch_.GetWriteBatch()->GetDataSize() == prepared_bytes_) return Status::OK();
+  const uint64_t first_log = log_number_;
+  Status s = LogPrepared();
+  if (s.ok()) engine_->ForgetPrepared(first_log);
+  return s;
 }
 
 Status PessimisticTransaction::Commit() {
@@ -279,6 +280,7 @@ Status PessimisticTransaction::CommitUnprepared() {
 }
 
 Status PessimisticTransaction::CommitPrepared() {
+  if (Status s = LogLateWrites(); !s.ok()) return s;
   txn_state_ = AWAITING_COMMIT;
   // The log has the data; of the commit it gets the mark and what goes along.
   WriteBatch working(commit_time_batch_);

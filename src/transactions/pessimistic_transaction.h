@@ -67,7 +67,6 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status TryLock(ColumnFamilyHandle* family, const Slice& key, bool read_only, bool exclusive,
                  bool do_validate, bool assume_tracked) override;
   void Unlock(uint32_t family, const std::string& key) override;
-  Status CheckOpen() const override;
   void Clear() override;
 
  private:
@@ -85,6 +84,8 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status SetTimestamps(WriteBatch* batch);
   Status CommitUnprepared();
   Status CommitPrepared();
+  Status LogPrepared();
+  Status LogLateWrites();
   Status WriteCommitted(WriteBatch* batch, const WriteOptions& options,
                         const TransactionWrite& write);
 
@@ -97,6 +98,7 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   TransactionID transaction_id_ = 0;
   int64_t lock_timeout_micros_ = 0;
   std::atomic<uint64_t> expires_micros_{0};  // 0: never
+  size_t prepared_bytes_ = 0;  // of the batch, in the log
   bool skip_locks_ = false;
   bool expirable_ = false;  // registered as such
   rocksdb::TxnTimestamp read_timestamp_ = rocksdb::kMaxTxnTimestamp;  // that: none

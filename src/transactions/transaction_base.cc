@@ -7,6 +7,7 @@
 #include "base/user_timestamp.h"
 #include "batch/slice_parts.h"
 #include "batch/write_batch_internal.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 namespace {
@@ -69,7 +70,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
 
 }  // namespace
 
-DBImpl* EngineOf(rocksdb::DB* db) { return dynamic_cast<DBImpl*>(db->GetRootDB()); }
+DBImpl* EngineOf(rocksdb::DB* db) { return ForeignCast<DBImpl*>(db->GetRootDB()); }
 
 Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys) {
   for (const auto& [id, tracked] : keys.families()) {
@@ -310,12 +311,9 @@ Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyH
 template <typename Add>
 Status TransactionBase::Write(ColumnFamilyHandle* family, const Slice& key, Taking taking,
                               uint64_t* count, const Add& add) {
-  Status s = CheckOpen();
-  if (s.ok()) {
-    s = TryLock(HandleOf(family), key, /*read_only=*/false, /*exclusive=*/true,
-                /*do_validate=*/taking == Taking::kTracked,
-                /*assume_tracked=*/taking == Taking::kAssumed);
-  }
+  Status s = TryLock(HandleOf(family), key, /*read_only=*/false, /*exclusive=*/true,
+                     /*do_validate=*/taking == Taking::kTracked,
+                     /*assume_tracked=*/taking == Taking::kAssumed);
   if (s.ok()) s = indexing_ ? add(&batch_) : add(batch_.GetWriteBatch());
   if (s.ok()) ++*count;
   return s;

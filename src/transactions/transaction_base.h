@@ -137,8 +137,6 @@ class TransactionBase : public rocksdb::Transaction {
                          bool exclusive, bool do_validate, bool assume_tracked) = 0;
   // The last GetForUpdate of the key was undone.
   virtual void Unlock(uint32_t family, const std::string& key) = 0;
-  // Whether more writes may be added.
-  virtual Status CheckOpen() const { return Status::OK(); }
 
   // Nothing written, tracked or saved; the snapshot stays.
   virtual void Clear();

@@ -101,7 +101,6 @@ TEST_F(TwoPhaseTest, PreparedDataIsNotThereBeforeTheCommit) {
   auto txn = Prepared("x", {"a=1"});
   EXPECT_EQ(Get("a"), "NOT_FOUND");
   EXPECT_GT(txn->GetLogNumber(), 0u);
-  EXPECT_TRUE(txn->Put("b", "late").IsInvalidArgument());
   EXPECT_TRUE(txn->Prepare().IsInvalidArgument());
   EXPECT_TRUE(txn->RollbackToSavePoint().IsInvalidArgument());
   ASSERT_TRUE(txn->Commit().ok());
@@ -147,6 +146,51 @@ TEST_F(TwoPhaseTest, ACommitInALaterLogIsAppliedOnce) {
     CrashAndOpen(crash);
     EXPECT_EQ(Get("m") + GetIn(1, "m"), "xx") << crash;
   }
+}
+
+TEST_F(TwoPhaseTest, WritesAfterThePreparationAreCommittedWithTheRest) {
+  auto txn = Prepared("x", {"a=1", "b=1", "c=1"});
+  Churn(2);  // the commit comes in another log
+  const uint64_t first_log = txn->GetLogNumber();
+  ASSERT_TRUE(txn->Put("a", "late").ok());
+  ASSERT_TRUE(txn->Delete("b").ok());
+  ASSERT_TRUE(txn->Merge("m", "late").ok());
+  txn->SetSavePoint();
+  EXPECT_TRUE(txn->RollbackToSavePoint().IsInvalidArgument());
+  ASSERT_TRUE(txn->Commit().ok());
+  txn.reset();
+  ASSERT_TRUE(Put("d", "1", /*sync=*/true).ok());
+  const auto sequence = db_->GetLatestSequenceNumber();
+  const std::string expected = "a=late,c=1,churn=1,d=1,m=late";
+  EXPECT_EQ(Scan(), expected);
+  for (uint64_t crash = 0; crash < 3; ++crash) {
+    CrashAndOpen(crash);
+    EXPECT_EQ(PreparedNames(), "");
+    EXPECT_EQ(Scan(), expected) << crash;
+    EXPECT_EQ(db_->GetLatestSequenceNumber(), sequence);
+  }
+  Churn(2);
+  EXPECT_FALSE(env_->FileExists(WalFileName(name_, first_log)).ok());
+}
+
+TEST_F(TwoPhaseTest, WritesAfterThePreparationGoWithARollback) {
+  auto txn = Prepared("x", {"a=1"});
+  ASSERT_TRUE(txn->Put("b", "late").ok());
+  ASSERT_TRUE(txn->Rollback().ok());
+  txn.reset();
+  CrashAndOpen();
+  EXPECT_EQ(PreparedNames() + Scan(), "");
+}
+
+TEST_F(TwoPhaseTest, ARecoveredTransactionTakesMoreWrites) {
+  Prepared("x", {"a=1"});
+  CrashAndOpen();
+  auto txn = Recovered("x");
+  ASSERT_TRUE(txn->Put("b", "late").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  txn.reset();
+  CrashAndOpen();
+  EXPECT_EQ(Scan(), "a=1,b=late");
 }
 
 TEST_F(TwoPhaseTest, LogsOfPreparedSectionsAreKeptNoLongerThanNeeded) {

@@ -6,6 +6,7 @@
 #include "rocksdb/env.h"
 #include "ttl/ttl_iterator.h"
 #include "ttl/ttl_value.h"
+#include "util/foreign_cast.h"
 
 namespace compassdb {
 
@@ -147,7 +148,7 @@ Status DbWithTtlImpl::CreateColumnFamilies(
 
 void DbWithTtlImpl::SetTtl(ColumnFamilyHandle* family, int32_t ttl) {
   const rocksdb::Options options = GetOptions(family);
-  auto* factory = dynamic_cast<TtlCompactionFilterFactory*>(options.compaction_filter_factory.get());
+  auto* factory = ForeignCast<TtlCompactionFilterFactory*>(options.compaction_filter_factory.get());
   if (factory != nullptr) factory->SetTtl(ttl);
 }
 

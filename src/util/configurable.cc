@@ -6,6 +6,7 @@
 
 #include "rocksdb/config_options.h"
 #include "rocksdb/customizable.h"
+#include "util/foreign_cast.h"
 #include "util/named_options.h"
 #include "util/option_string.h"
 
@@ -26,14 +27,14 @@ const std::string& ProcessTag() {
 
 Status ParseNamedOption(Configurable* object, const ConfigOptions& config_options,
                         const std::string& name, const std::string& value) {
-  auto* const own = dynamic_cast<compassdb::NamedOptions*>(object);
+  auto* const own = compassdb::ForeignCast<compassdb::NamedOptions*>(object);
   if (own == nullptr) return Status::NotFound("no option of this name", name);
   return own->ParseNamedOption(config_options, name, value);
 }
 
 OptionList ListNamedOptions(const Configurable* object, const ConfigOptions& config_options) {
   OptionList options;
-  const auto* const own = dynamic_cast<const compassdb::NamedOptions*>(object);
+  const auto* const own = compassdb::ForeignCast<const compassdb::NamedOptions*>(object);
   if (own != nullptr) own->ListNamedOptions(config_options, &options);
   return options;
 }
@@ -187,7 +188,10 @@ std::string Configurable::GetOptionName(const std::string& long_name) const { re
 bool Customizable::AreEquivalent(const ConfigOptions& config_options, const Configurable* other,
                                  std::string* mismatch) const {
   if (this == other || config_options.IsCheckDisabled()) return true;
-  const auto* custom = dynamic_cast<const Customizable*>(other);
+  // Of one without type information the caller knows what it is.
+  const auto* custom = other == nullptr || compassdb::HasTypeInformation(other)
+                           ? dynamic_cast<const Customizable*>(other)
+                           : static_cast<const Customizable*>(other);
   if (custom == nullptr || GetId() != custom->GetId()) {
     *mismatch = kIdOption;
     return false;

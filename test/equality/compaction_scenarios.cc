@@ -224,6 +224,13 @@ void ManualCompaction(Transcript* t) {
   cancel.canceled = &canceled;
   t->Code("canceled", db->CompactRange(cancel, nullptr, nullptr));
   digest();
+  db->DisableManualCompaction();
+  db->DisableManualCompaction();
+  db->EnableManualCompaction();
+  t->Code("disabled", db->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  db->EnableManualCompaction();
+  t->Code("enabled", db->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  digest();
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ void Read(Transcript* t, DB* db, const ReadOptions& read = ReadOptions()) {
     t->Line(Columns(columns.columns()) + " " + std::to_string(columns.serialized_size()));
     bool found = false;
     const bool may = db->KeyMayExist(read, family, key, &value, &found);
-    t->Line(std::string("may exist ") + (may ? "yes " : "no ") + (may && found ? value : ""));
+    t->Line(std::string("may exist ") + (may ? "yes " : found ? "surely not " : "no ") +
+            (may && found ? value : ""));
     std::vector<PinnableSlice> operands(4);
     rocksdb::GetMergeOperandsOptions options;
     options.expected_max_number_of_operands = 4;

@@ -269,6 +269,9 @@ void TwoPhases(Transcript* t) {
     Numbers(t, txn.get());
     Note(t, "prepare again", txn->Prepare());
     Note(t, "rollback to save point", txn->RollbackToSavePoint());
+    Note(t, "late put", txn->Put("b", "late"));
+    Note(t, "late delete", txn->Delete("c"));
+    Note(t, "late put untracked", txn->PutUntracked("d", "late"));
     Note(t, "same name", Begin(db.get())->SetName("x"));
     t->Scan("prepared", db.get());
     if (round == 0) {

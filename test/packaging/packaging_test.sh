@@ -103,6 +103,11 @@ expect "dlopen(librocksdb.so.7.8)" "7.8.3" env LD_LIBRARY_PATH="$drop/$libdir" p
 import ctypes
 print('7.8.3' if hasattr(ctypes.CDLL('librocksdb.so.7.8'), '_ZN7rocksdb2DB4OpenERKNS_7OptionsERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEPPS0_') else 'no DB::Open')"
 
+works "a client without RTTI" "$cxx" -std=c++17 -fno-rtti "$here/without_rtti.cc" -o without_rtti -I "$drop/include" \
+  -L "$drop/$libdir" -lrocksdb
+mkdir -p own
+expect "objects of a client without RTTI" done env LD_LIBRARY_PATH="$drop/$libdir" ./without_rtti own
+
 # A program built with the distribution's RocksDB, started with ours in its place; and the same
 # program asking for the name that RocksDB's own build gives.
 if [ -e /usr/include/rocksdb/db.h ]; then
