@@ -361,7 +361,8 @@ class DBImpl final : public rocksdb::DB {
   Status FlushFamilies(const Families& families, const rocksdb::FlushOptions& options,
                        rocksdb::FlushReason reason);
   void BackgroundFlush();
-  Status RunFlush(std::vector<FlushUnit>* units);
+  // *reason: what failed, if it did.
+  Status RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorReason* reason);
   Status WriteFlush(FlushUnit* unit);
   // Whether the family's merge is to be cut short (FlushRequest::hurry).
   bool HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes);
@@ -418,7 +419,11 @@ class DBImpl final : public rocksdb::DB {
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
       EXCLUDES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
-  void PurgeObsolete() EXCLUDES(mu_);
+  // For listeners: the job after which it comes.
+  void PurgeObsolete(int job_id = 0) EXCLUDES(mu_);
+  // Without telling of it: *tables and *value_files are what was deleted.
+  void PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
+                  std::vector<ExtentLedger::Unlinked>* value_files) EXCLUDES(mu_);
   // Another pass of it, behind the compactions that are queued, if there is anything left to free.
   void SchedulePurge();
   // DBOptions::sst_file_manager: what a job wrote, or all that there is at open. Beyond the allowed

@@ -160,7 +160,8 @@ Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason re
     if (family->mem->empty() || family->dropped) continue;
     rocksdb::MemTableInfo info;
     info.cf_name = family->name();
-    info.first_seqno = info.earliest_seqno = family->mem->first_sequence();
+    info.first_seqno = family->mem->first_sequence();
+    info.earliest_seqno = family->mem_earliest_sequence;
     info.num_entries = family->mem->num_entries();
     info.num_deletes = family->mem->num_deletes();
     if (!listeners_.empty()) sealed_.push_back(info);
@@ -168,6 +169,7 @@ Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason re
       family->pace.Sealed(config_.clock->NowNanos(), family->mem->data_size());
     }
     family->SealMemTable(number, garbage->list());
+    family->mem_earliest_sequence = last_sequence_.load(std::memory_order_acquire);
     family->flush_reason = reason;
     if (reason != rocksdb::FlushReason::kWriteBufferFull) family->flush_requested = true;
   }

@@ -9,6 +9,7 @@
 #include "env/composite_env.h"
 #include "env/env_adapter.h"
 #include "env/env_page_file.h"
+#include "env/file_observer.h"
 #include "env/file_system_env.h"
 
 namespace compassdb {
@@ -104,7 +105,7 @@ class AdapterRandomAccessFile : public RandomAccessFile {
   const std::unique_ptr<rocksdb::RandomAccessFile> file_;
 };
 
-class AdapterWritableFile : public WritableFile {
+class AdapterWritableFile : public WritableFile, public TellsOwnSteps {
  public:
   AdapterWritableFile(std::string path, std::unique_ptr<rocksdb::WritableFile> file,
                       const FileOptions& options, uint64_t size)
@@ -125,7 +126,12 @@ class AdapterWritableFile : public WritableFile {
     if (!s.ok()) return s;
     size_ += data.size();
     if (bytes_per_sync_ > 0 && size_ - range_synced_ >= bytes_per_sync_) {
+      const FileOperation::Begin begin;
       s = Check(file_->RangeSync(range_synced_, size_ - range_synced_), "range sync");
+      if (observer_ != nullptr) {
+        observer_->Done({FileOperation::Kind::kRangeSync, path_, range_synced_, size_ - range_synced_,
+                         begin, s});
+      }
       range_synced_ = size_;
     }
     return s;
@@ -144,6 +150,7 @@ class AdapterWritableFile : public WritableFile {
     return result;
   }
   uint64_t Size() const override { return size_; }
+  void TellSteps(FileObserver* observer) override { observer_ = observer; }
 
  private:
   // As with the engine's own files, the first failure is final.
@@ -157,6 +164,7 @@ class AdapterWritableFile : public WritableFile {
   uint64_t size_;
   uint64_t range_synced_;
   bool closed_ = false;
+  FileObserver* observer_ = nullptr;
   Status failed_;
 };
 
