@@ -351,7 +351,8 @@ class DBImpl final : public rocksdb::DB {
   Status AwaitStall(const WriteThread::Writer& leader);
   Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
                          ReadStateGarbage* garbage) REQUIRES(mu_);
-  void NotifySealed();
+  // Releases the mutex meanwhile.
+  void TellSealed(const Families& families) REQUIRES(mu_);
   void NotifyStalls() EXCLUDES(mu_);
   void UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) REQUIRES(mu_);
   uint64_t WalLimit() const REQUIRES(mu_);
@@ -531,7 +532,6 @@ class DBImpl final : public rocksdb::DB {
   std::atomic<uint64_t> user_bytes_{0};     // of all batches, since open
   std::atomic<int> manual_disabled_{0};
   std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
-  std::vector<rocksdb::MemTableInfo> sealed_;  // front; to be told to listeners
   uint32_t max_family_id_ GUARDED_BY(mu_) = 0;
 
   struct Background {

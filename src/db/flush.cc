@@ -71,7 +71,7 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
       }
       MaybeSchedule();
     }
-    NotifySealed();
+    NotifyStalls();
   }
   if (!s.ok()) {
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);

@@ -210,7 +210,7 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
     if (s.ok()) s = AssignSequences(&ingestions);
     if (s.ok()) s = WriteIngestions(&ingestions);
   }
-  NotifySealed();
+  NotifyStalls();
   PurgeObsolete();
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) {

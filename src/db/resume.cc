@@ -62,7 +62,7 @@ Status DBImpl::TryResume(Status* old) {
         MaybeSchedule();
       }
     }
-    NotifySealed();
+    NotifyStalls();
     if (s.ok()) s = WaitForFlush(targets, /*for_listeners=*/false);
     if (s.ok()) {
       // Also families without data say that they need nothing of the old log.

@@ -151,23 +151,31 @@ class ObservedWritableFile final : public WritableFile {
   Status Append(const Slice& data) override {
     const uint64_t offset = file_->Size();
     const FileOperation::Begin begin;
-    return teller_.Tell(Kind::kAppend, offset, data.size(), begin, file_->Append(data));
+    return Tell(Kind::kAppend, offset, data.size(), begin, file_->Append(data));
   }
   Status Flush() override {
     const FileOperation::Begin begin;
-    return teller_.Tell(Kind::kFlush, 0, 0, begin, file_->Flush());
+    return Tell(Kind::kFlush, 0, 0, begin, file_->Flush());
   }
   Status Sync() override {
     const FileOperation::Begin begin;
-    return teller_.Tell(Kind::kSync, 0, 0, begin, file_->Sync());
+    return Tell(Kind::kSync, 0, 0, begin, file_->Sync());
   }
   Status Close() override {
     const FileOperation::Begin begin;
-    return teller_.Tell(Kind::kClose, 0, 0, begin, file_->Close());
+    return Tell(Kind::kClose, 0, 0, begin, file_->Close());
   }
   uint64_t Size() const override { return file_->Size(); }
 
  private:
+  // A file that has failed once repeats its error for whatever it is asked: that is no news.
+  Status Tell(Kind kind, uint64_t offset, uint64_t length, const FileOperation::Begin& begin, Status s) {
+    if (failed_) return s;
+    failed_ = !s.ok();
+    return teller_.Tell(kind, offset, length, begin, std::move(s));
+  }
+
+  bool failed_ = false;
   const Teller teller_;
   const std::unique_ptr<WritableFile> file_;  // tells of its end, too
 };

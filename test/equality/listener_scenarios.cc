@@ -38,7 +38,7 @@ std::string Show(uint64_t n) { return std::to_string(n); }
 // What kind of file it is.
 std::string KindOf(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
-  if (name.starts_with("MANIFEST")) return "manifest";
+  if (name.starts_with("MANIFEST") || name.starts_with("MIRROR")) return "manifest";
   if (name.ends_with(".log")) return "log";
   if (name.ends_with(".sst") || name.ends_with(".ph")) return "table";
   return "other";
@@ -99,6 +99,7 @@ class Told : public rocksdb::EventListener {
     Note("background error " + ShowCode(*error) + " reason " + Show(static_cast<uint64_t>(reason)));
   }
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, Status error, bool*) override {
+    recoveries++;
     Note("recovery begins " + ShowCode(error) + " reason " + Show(static_cast<uint64_t>(reason)));
   }
   void OnErrorRecoveryCompleted(Status old_error) override {
@@ -138,7 +139,8 @@ class Told : public rocksdb::EventListener {
     files_.clear();
   }
   bool quiet = false;  // of tables and parts
-  std::atomic<int> deleted = 0, parts_begun = 0, parts_completed = 0, compactions = 0, flushes = 0;
+  std::atomic<int> deleted = 0, parts_begun = 0, parts_completed = 0, compactions = 0, flushes = 0,
+                   recoveries = 0;
 
  private:
   // Jobs by the order in which they are first seen.
@@ -158,7 +160,10 @@ class Told : public rocksdb::EventListener {
   void NoteCompaction(const std::string& what, rocksdb::DB* db,
                       const rocksdb::CompactionJobInfo& info) {
     std::string levels;
-    for (const auto& file : info.input_file_infos) levels += " L" + Show(file.level);
+    // Of compactions within a level RocksDB has the number of the input instead.
+    for (const auto& file : info.input_file_infos) {
+      levels += " L" + Show(info.base_input_level == info.output_level ? info.output_level : file.level);
+    }
     std::set<int> to;
     for (const auto& file : info.output_file_infos) to.insert(file.level);
     size_t described = 0;
@@ -208,8 +213,19 @@ void Await(const std::function<bool()>& done) {
   for (int i = 0; i < 5000 && !done(); i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+// An engine may try more than once what fails.
 void Show(Transcript* t, Told* told) {
-  for (const std::string& line : told->Take()) t->Line("  " + line);
+  std::vector<std::string> lines = told->Take();
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  for (const std::string& line : lines) t->Line("  " + line);
+}
+
+// RocksDB makes a handle that it deletes again, and tells of that.
+std::unique_ptr<rocksdb::DB> OpenQuietly(Transcript* t, const std::string& name,
+                                         const Options& options, Told* told) {
+  auto db = OpenOrNote(t, name, options);
+  told->Take();
+  return db;
 }
 
 rocksdb::CompactRangeOptions Forced() {
@@ -233,7 +249,7 @@ void JobsOfAListener(Transcript* t) {
   Options options = FreshOptions();
   options.listeners.push_back(told);
   options.disable_auto_compactions = true;
-  auto db = OpenOrNote(t, "db", options);
+  auto db = OpenQuietly(t, "db", options, told.get());
   if (!db) return;
   const WriteOptions write;
   db->Put(write, "a", "1").PermitUncheckedError();
@@ -245,7 +261,6 @@ void JobsOfAListener(Transcript* t) {
   t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
   Await([&] { return told->compactions == 1 && told->deleted == 2; });
   Show(t, told.get());
-  t->Line("deleted " + std::to_string(told->deleted));
   t->Code("compact again", db->CompactRange(Forced(), nullptr, nullptr));
   Await([&] { return told->compactions == 2; });
   Show(t, told.get());
@@ -282,18 +297,18 @@ void PartsOfACompaction(Transcript* t) {
   options.listeners.push_back(told);
   options.disable_auto_compactions = true;
   options.max_subcompactions = 4;
-  options.target_file_size_base = 16 << 10;
-  auto db = OpenOrNote(t, "db", options);
+  options.target_file_size_base = 8 << 10;
+  auto db = OpenQuietly(t, "db", options, told.get());
   if (!db) return;
-  for (int round = 0; round < 3; round++) {
-    for (int i = 0; i < 3000; i++) {
+  for (int round = 0; round < 6; round++) {
+    for (int i = 0; i < 2000; i++) {
       char key[16];
-      snprintf(key, sizeof(key), "k%06d", i);
+      snprintf(key, sizeof(key), "k%06d", i * 6 + round);
       db->Put(WriteOptions(), key, std::string(100, 'v')).PermitUncheckedError();
     }
     FlushAndShow(t, db.get(), told.get());
   }
-  t->Code("compact", db->CompactRange(Forced(), nullptr, nullptr));
+  t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
   Await([&] { return told->compactions == 1; });
   Show(t, told.get());
   t->Line(told->parts_begun > 1 ? "several parts" : "one part");
@@ -372,7 +387,8 @@ void ErrorsOfAListener(Transcript* t) {
       options.listeners.push_back(told);
       options.disable_auto_compactions = true;
       options.bgerror_resume_retry_interval = 3600ull * 1000 * 1000;
-      auto db = OpenOrNote(t, "db" + kind + operation + (full ? "full" : ""), options);
+      auto db =
+          OpenQuietly(t, "db" + kind + operation + (full ? "full" : ""), options, told.get());
       if (!db) return;
       WriteOptions synced;
       synced.sync = true;
@@ -386,6 +402,7 @@ void ErrorsOfAListener(Transcript* t) {
       }
       files->Fail("", "", false);
       t->Code("put", db->Put(synced, "c", "3"));
+      if (full) Await([&] { return told->recoveries > 0; });
       Show(t, told.get());
       db.reset();
       told->Take();
@@ -404,7 +421,7 @@ void FilesOfAListener(Transcript* t) {
     }
     told->ForgetFiles();
   };
-  auto db = OpenOrNote(t, "db", options);
+  auto db = OpenQuietly(t, "db", options, told.get());
   if (!db) return;
   asked("open", {"write manifest", "sync manifest", "write other", "sync other"});
   WriteOptions write;
@@ -422,7 +439,7 @@ void FilesOfAListener(Transcript* t) {
   asked("close", {"close manifest", "close log"});
   db.reset();
   told->Take();
-  db = OpenOrNote(t, "db", options);
+  db = OpenQuietly(t, "db", options, told.get());
   if (!db) return;
   asked("reopen", {"read manifest", "read log", "read other", "write manifest"});
 }
@@ -436,7 +453,7 @@ void StallsOfAListener(Transcript* t) {
   options.level0_file_num_compaction_trigger = 2;
   options.level0_slowdown_writes_trigger = 2;
   options.level0_stop_writes_trigger = 10;
-  auto db = OpenOrNote(t, "db", options);
+  auto db = OpenQuietly(t, "db", options, told.get());
   if (!db) return;
   for (int round = 0; round < 3; round++) {
     db->Put(WriteOptions(), "a", "1").PermitUncheckedError();
@@ -450,6 +467,7 @@ void StallsOfAListener(Transcript* t) {
     }
     return stalls.size() >= 2;
   });
+  std::sort(stalls.begin(), stalls.end());  // RocksDB tells of the second first, sometimes
   for (const std::string& line : stalls) t->Line("  " + line);
 }
 
