@@ -259,7 +259,7 @@ void JobsOfAListener(Transcript* t) {
   db->Delete(write, "c").PermitUncheckedError();
   FlushAndShow(t, db.get(), told.get());
   t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
-  Await([&] { return told->compactions == 1 && told->deleted == 2; });
+  Await([&] { return told->compactions == 1; });
   Show(t, told.get());
   t->Code("compact again", db->CompactRange(Forced(), nullptr, nullptr));
   Await([&] { return told->compactions == 2; });
@@ -311,7 +311,16 @@ void PartsOfACompaction(Transcript* t) {
   t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
   Await([&] { return told->compactions == 1; });
   Show(t, told.get());
-  t->Line(told->parts_begun > 1 ? "several parts" : "one part");
+  for (int i = 0; i < 12000; i += 2) {  // between tables, by which every engine cuts
+    char key[16];
+    snprintf(key, sizeof(key), "k%06d", i);
+    db->Put(WriteOptions(), key, std::string(100, 'w')).PermitUncheckedError();
+  }
+  FlushAndShow(t, db.get(), told.get());
+  t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  Await([&] { return told->compactions == 2; });
+  Show(t, told.get());
+  t->Line(told->parts_begun > 2 ? "several parts" : "one part");
   t->Line(told->parts_begun == told->parts_completed ? "all completed" : "not all completed");
 }
 
