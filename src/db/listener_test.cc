@@ -404,6 +404,7 @@ TEST_F(ListenerTest, MayCallTheDatabase) {
     void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo&) override {
       rocksdb::FlushOptions flush;
       flush.wait = false;
+      flush.allow_write_stall = true;  // or it waits for room that this thread is to make
       db->Flush(flush).PermitUncheckedError();
     }
     void OnMemTableSealed(const rocksdb::MemTableInfo&) override { Ask(); }

@@ -175,8 +175,10 @@ class Told : public rocksdb::EventListener {
          Show(info.output_level) + " of" + (quiet ? "" : levels) +
          (to.empty() ? "" : " to L" + Show(*to.begin())) + " reason " +
          Show(static_cast<uint64_t>(info.compaction_reason)) + " manual " +
-         Show(info.stats.is_manual_compaction) + " records " + Show(info.stats.num_input_records) +
-         " -> " + Show(info.stats.num_output_records) + " all described " +
+         Show(info.stats.is_manual_compaction) +
+         (quiet ? "" : " records " + Show(info.stats.num_input_records) + " -> " +
+                           Show(info.stats.num_output_records)) +
+         " all described " +
          Show(described == info.input_files.size() + info.output_files.size()) + " this thread " +
          Show(info.thread_id == db->GetEnv()->GetThreadID()));
     if (what == "compaction completed") compactions++;
