@@ -4,6 +4,7 @@
 #include "base/user_timestamp.h"
 #include "db/column_family.h"
 #include "db/db_config.h"
+#include "db/file_listeners.h"
 #include "env/env_adapter.h"
 #include "manifest/table_file.h"
 #include "rocksdb/file_checksum.h"
@@ -14,7 +15,7 @@ using compassdb::TableFileWriter;
 
 struct SstFileWriter::Rep {
   Rep(const Options& o, const Comparator* c, ColumnFamilyHandle* f)
-      : options(o), comparator(c), family(f), fs(compassdb::FileSystemOfEnv(o.env)) {}
+      : options(o), comparator(c), family(f), fs(compassdb::TellListeners(compassdb::FileSystemOfEnv(o.env), o.listeners, /*all=*/true)) {}
 
   Status Check(const Slice& timestamp) const {
     if (writer == nullptr) return Status::InvalidArgument("File is not opened");

@@ -31,25 +31,28 @@ void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reaso
   if (running_ || stopped_) return;
   if (thread_.joinable()) thread_.join();  // it has nothing left to do
   try {
-    thread_ = std::thread([this] { Loop(); });
+    thread_ = std::thread([this, error] { Loop(error); });
     running_ = true;
   } catch (const std::system_error&) {
     LogInfo(db_->config_.info_log.get(), "no thread to resume by itself: DB::Resume is needed");
   }
 }
 
-void AutoResume::Loop() {
+void AutoResume::Loop(Status old_error) {
   const rocksdb::DBOptions& options = db_->config_.options;
   const auto pause = std::chrono::microseconds(
       std::max<uint64_t>(options.bgerror_resume_retry_interval, kLeastMicros));
+  Status error;
   for (int tries = options.max_bgerror_resume_count;;) {
     {
       MutexLock lock(&mu_);
       if (!stopped_) changed_.WaitFor(pause);
       // Whoever sets an error now sees running_, or comes after it.
-      if (stopped_ || tries <= 0 || !GoesAway(db_->errors_.error())) {
+      error = db_->errors_.error();
+      if (stopped_ || tries <= 0 || !GoesAway(error)) {
         running_ = false;
-        return;
+        if (stopped_) error = Status::OK();
+        break;
       }
     }
     uint64_t free = 0;
@@ -57,6 +60,9 @@ void AutoResume::Loop() {
     --tries;
     db_->ResumeUnasked().PermitUncheckedError();  // the next round sees what became of it
   }
+  if (error.ok()) return;  // resumed, by this or by somebody else, who has told of it
+  if (GoesAway(error)) error = Status::Aborted("Exceeded resume retry count");
+  db_->listeners_.ErrorRecoveryEnds(old_error, error);
 }
 
 void AutoResume::Stop() {

@@ -25,7 +25,8 @@ class AutoResume {
   void Stop() EXCLUDES(mu_);
 
  private:
-  void Loop() EXCLUDES(mu_);
+  // `old_error`: that it began with.
+  void Loop(rocksdb::Status old_error) EXCLUDES(mu_);
 
   DBImpl* const db_;
   Mutex mu_;

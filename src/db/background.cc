@@ -89,7 +89,21 @@ void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorRea
   auto_resume_.Begin(told, reason);
 }
 
-void DBImpl::PurgeObsolete() {
+void DBImpl::PurgeObsolete(int job_id) {
+  std::vector<ExtentLedger::Unlinked> tables, value_files;
+  PurgeFiles(&tables, &value_files);
+  for (const ExtentLedger::Unlinked& file : tables) {
+    event_log_.TableFileDeleted(file.number);
+    listeners_.FileDeleted(config_.name, file.path, job_id, Status::OK());
+  }
+  for (const ExtentLedger::Unlinked& file : value_files) {
+    event_log_.TableFileDeleted(file.number);
+    listeners_.ValueFileDeleted(config_.name, file.path, job_id, Status::OK());
+  }
+}
+
+void DBImpl::PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
+                        std::vector<ExtentLedger::Unlinked>* value_files) {
   // A manifest in doubt may name what memory does not.
   if (read_only_ || commits_.in_doubt()) return;
   MutexLock lock(&purge_mu_);
@@ -126,13 +140,8 @@ void DBImpl::PurgeObsolete() {
   if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
   auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
   for (const ExtentLedger::Unlinked& file : unlinked) {
-    event_log_.TableFileDeleted(file.number);
     if (space != nullptr) space->Untrack(file.path);
-    if (value_files_.erase(file.number) != 0) {
-      listeners_.ValueFileDeleted(config_.name, file.path, Status::OK());
-    } else {
-      listeners_.FileDeleted(config_.name, file.path, Status::OK());
-    }
+    (value_files_.erase(file.number) != 0 ? value_files : tables)->push_back(file);
   }
   SchedulePurge();
 }

@@ -110,6 +110,7 @@ class ColumnFamily {
 
   std::shared_ptr<MemTable> mem;                // mutex + front
   uint64_t mem_log_number = 0;                  // mutex + front
+  SequenceNumber mem_earliest_sequence = 0;     // mutex + front; nothing in mem is older
   uint64_t mem_prepared_log = UINT64_MAX;       // mutex + front; as in ImmutableMemTable
   std::deque<ImmutableMemTable> immutables;     // mutex; oldest first
   uint64_t log_number = 0;                      // mutex; as the manifest has it

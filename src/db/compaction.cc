@@ -3,6 +3,7 @@
 // thread and its edit is committed. Manual compactions run in the caller's thread.
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
+#include "db/job_listener.h"
 #include "db/statistics_util.h"
 #include "util/thread_tracking.h"
 
@@ -57,15 +58,17 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   LogInfo(config_.info_log.get(), "[" + family->name() + "] [JOB " + std::to_string(job.job_id) +
                                       "] compacting " + task->Describe());
   event_log_.CompactionStarted(job, *task, manual);
-  listeners_.CompactionBegin(job, task->input_level(), task->output_level(), manual);
+  JobListener listener(&listeners_, job,
+                       manual ? JobListener::Kind::kManualCompaction : JobListener::Kind::kCompaction);
+  JobReport report;
+  report.observer = listener.observer();
+  task->ListInputs(&report);
+  listener.SetInputs(report);
+  listeners_.CompactionBegin(job, report, manual);
 
   const TrackedOperation tracked(config_.options.enable_thread_tracking,
                                  rocksdb::ThreadStatus::OP_COMPACTION, config_.name,
                                  family->name(), job.job_id);
-  JobReport report;
-  report.input_level = task->input_level();
-  report.output_level = task->output_level();
-  report.job_id = job.job_id;
   CommitItem item;
   item.family = family;
   Status s;
@@ -74,6 +77,8 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
     s = task->Run(snapshots_.Sequences(), cancel, &item.edit, &report);
   }
   report.checksums = item.edit.file_checksums;
+  listener.JobEnded(report, s);
+  auto failed = rocksdb::BackgroundErrorReason::kCompaction;
   if (s.ok()) s = family->store()->Prepare(item.edit, &item.prepared);
   {
     ReadStateGarbage garbage;
@@ -83,6 +88,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
       std::vector<CommitItem> items;
       items.push_back(std::move(item));
       s = commits_.Commit(&items, garbage.list());
+      if (!s.ok()) failed = rocksdb::BackgroundErrorReason::kManifestWrite;
     }
     family->store()->Release(task.get());
     UpdateStall(&stall_changes_);
@@ -99,7 +105,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   } else if (s.IsShutdownInProgress() || s.IsIncomplete() || s.IsColumnFamilyDropped()) {
     Tick(statistics, rocksdb::COMPACTION_CANCELLED);
   } else {
-    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kCompaction);
+    SetBackgroundError(s, failed);
   }
   LogInfo(config_.info_log.get(),
           "[" + family->name() + "] [JOB " + std::to_string(job.job_id) + "] compaction " +
@@ -114,9 +120,8 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
     event_log_.CompactionFinished(job, report);
     TrackFiles(report);
   }
-  PurgeObsolete();
-  listeners_.FilesCreated(job, report, /*flush=*/false, s);
   listeners_.CompactionCompleted(job, report, manual, s);
+  PurgeObsolete(job.job_id);
   NotifyStalls();
   if (told != nullptr) *told = std::move(report);
   return s;

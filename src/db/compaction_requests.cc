@@ -151,6 +151,28 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
   return s;
 }
 
+namespace {
+
+template <class T>
+void Append(const std::vector<T>& more, std::vector<T>* all) {
+  all->insert(all->end(), more.begin(), more.end());
+}
+
+// One of several jobs after each other, of which the last one's files stay.
+void AddRun(const JobReport& report, JobReport* all) {
+  all->Add(report);
+  Append(report.input_files, &all->input_files);
+  Append(report.input_paths, &all->input_paths);
+  Append(report.input_file_levels, &all->input_file_levels);
+  Append(report.inputs, &all->inputs);
+  all->output_files = report.output_files;
+  all->output_paths = report.output_paths;
+  all->output_bytes = report.output_bytes;
+  all->micros += report.micros;
+}
+
+}  // namespace
+
 // A file stands for the tables whose metadata name it (GetLiveFilesMetaData). They go down level by
 // level, each time with what they meet there; those on the output level are rewritten.
 Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandle* handle,
@@ -217,13 +239,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
   JobReport all;
   const auto note = [&](const JobReport& report) {
     for (const TphMeta& tph : report.outputs) tables.insert(tph.tph_id);
-    all.Add(report);
-    all.input_files.insert(all.input_files.end(), report.input_files.begin(), report.input_files.end());
-    all.input_paths.insert(all.input_paths.end(), report.input_paths.begin(), report.input_paths.end());
-    all.output_files = report.output_files;
-    all.output_paths = report.output_paths;
-    all.bytes_written += report.bytes_written;
-    all.micros += report.micros;
+    AddRun(report, &all);
   };
   Status s;
   request.tables = &tables;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/file_names.h"
+#include "db/file_listeners.h"
 #include "env/env_adapter.h"
 #include "options/projection.h"
 #include "rocksdb/cache.h"
@@ -94,7 +95,7 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   config->table_paths = TablePathsOf(options.db_paths);
   if (config->table_paths.empty()) config->table_paths.push_back({config->name, UINT64_MAX});
   config->session_id = NewSessionId();
-  config->owned_fs = FileSystemOfEnv(options.env);
+  config->owned_fs = TellListeners(FileSystemOfEnv(options.env), options.listeners);
   config->owned_clock = ClockOfEnv(options.env);
   config->fs = config->owned_fs.get();
   config->clock = config->owned_clock.get();

@@ -72,10 +72,6 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
     dead_pages_.push_back(path);
   };
   store_context_.checksums = options.file_checksum_gen_factory.get();
-  store_context_.value_file_started = [this](const ValueFileStart& start) {
-    // Jobs of recovery, which nobody is told of, have no id.
-    if (start.job_id != 0) listeners_.ValueFileStarted(config_.name, start);
-  };
   store_context_.snapshots = [this] { return snapshots_.Sequences(); };
   store_context_.pinned_value_runs = &pinned_value_runs_;
   store_context_.log_info = [log = config_.info_log](const std::string& line) {
@@ -159,6 +155,7 @@ Status DBImpl::Shutdown() {
   if (auto* space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get())) {
     for (const std::string& dir : files_->dirs()->All()) space->UntrackDirectory(dir);
   }
+  if (default_handle_ != nullptr) listeners_.HandleDeletion(default_handle_.get());
   default_handle_.reset();
   for (const auto& family : families_.All()) families_.Remove(family->id());
   LogInfo(config_.info_log.get(), "closed: " + s.ToString());

@@ -351,7 +351,8 @@ class DBImpl final : public rocksdb::DB {
   Status AwaitStall(const WriteThread::Writer& leader);
   Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
                          ReadStateGarbage* garbage) REQUIRES(mu_);
-  void NotifySealed();
+  // Releases the mutex meanwhile.
+  void TellSealed(const Families& families) REQUIRES(mu_);
   void NotifyStalls() EXCLUDES(mu_);
   void UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) REQUIRES(mu_);
   uint64_t WalLimit() const REQUIRES(mu_);
@@ -361,7 +362,8 @@ class DBImpl final : public rocksdb::DB {
   Status FlushFamilies(const Families& families, const rocksdb::FlushOptions& options,
                        rocksdb::FlushReason reason);
   void BackgroundFlush();
-  Status RunFlush(std::vector<FlushUnit>* units);
+  // *reason: what failed, if it did.
+  Status RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorReason* reason);
   Status WriteFlush(FlushUnit* unit);
   // Whether the family's merge is to be cut short (FlushRequest::hurry).
   bool HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes);
@@ -418,7 +420,11 @@ class DBImpl final : public rocksdb::DB {
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
       EXCLUDES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
-  void PurgeObsolete() EXCLUDES(mu_);
+  // For listeners: the job after which it comes.
+  void PurgeObsolete(int job_id = 0) EXCLUDES(mu_);
+  // Without telling of it: *tables and *value_files are what was deleted.
+  void PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
+                  std::vector<ExtentLedger::Unlinked>* value_files) EXCLUDES(mu_);
   // Another pass of it, behind the compactions that are queued, if there is anything left to free.
   void SchedulePurge();
   // DBOptions::sst_file_manager: what a job wrote, or all that there is at open. Beyond the allowed
@@ -526,7 +532,6 @@ class DBImpl final : public rocksdb::DB {
   std::atomic<uint64_t> user_bytes_{0};     // of all batches, since open
   std::atomic<int> manual_disabled_{0};
   std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
-  std::vector<rocksdb::MemTableInfo> sealed_;  // front; to be told to listeners
   uint32_t max_family_id_ GUARDED_BY(mu_) = 0;
 
   struct Background {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "db/job_listener.h"
 #include "db/statistics_util.h"
 #include "util/thread_tracking.h"
 
@@ -19,6 +20,7 @@ struct DBImpl::FlushUnit {
   std::unique_ptr<CompactionTask> merge;  // the store's own way, if it has one
   rocksdb::FlushReason reason = rocksdb::FlushReason::kOthers;
   JobContext job;
+  std::unique_ptr<JobListener> listener;
   uint64_t flushed_until = 0;  // the family's flushed_count with this flush
 };
 
@@ -69,7 +71,7 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
       }
       MaybeSchedule();
     }
-    NotifySealed();
+    NotifyStalls();
   }
   if (!s.ok()) {
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
@@ -158,18 +160,21 @@ void DBImpl::BackgroundFlush() {
     for (FlushUnit& unit : units) {
       unit.request.snapshots = snapshots_.Sequences();
       unit.job = {this, config_.name, job_id, unit.family};
+      unit.listener =
+          std::make_unique<JobListener>(&listeners_, unit.job, JobListener::Kind::kFlush);
       event_log_.FlushStarted(unit.job, unit.reason, unit.request.memtables);
       listeners_.FlushBegin(unit.job, unit.reason);
     }
     Status s;
+    auto failed = rocksdb::BackgroundErrorReason::kFlush;
     {
       const TrackedOperation tracked(config_.options.enable_thread_tracking,
                                      rocksdb::ThreadStatus::OP_FLUSH, config_.name,
                                      units.front().family->name(), job_id);
-      s = RunFlush(&units);
+      s = RunFlush(&units, &failed);
     }
     if (!s.ok() && !s.IsColumnFamilyDropped() && !s.IsShutdownInProgress()) {
-      SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
+      SetBackgroundError(s, failed);
     }
     for (const FlushUnit& unit : units) {
       if (!s.ok()) break;
@@ -177,11 +182,10 @@ void DBImpl::BackgroundFlush() {
       event_log_.FlushFinished(unit.job);
       TrackFiles(unit.report);
     }
-    PurgeObsolete();
     for (const FlushUnit& unit : units) {
-      listeners_.FilesCreated(unit.job, unit.report, /*flush=*/true, s);
       if (s.ok()) listeners_.FlushCompleted(unit.job, unit.reason, unit.report);
     }
+    PurgeObsolete(job_id);
     NotifyStalls();
   }
   MutexLock lock(&mu_);
@@ -207,7 +211,7 @@ bool DBImpl::HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes) 
 }
 
 Status DBImpl::WriteFlush(FlushUnit* unit) {
-  unit->report.job_id = unit->job.job_id;
+  unit->report.observer = unit->listener->observer();
   Store* const store = unit->family->store();
   if (unit->merge != nullptr) {
     Status s = unit->merge->Run(unit->request.snapshots, &shutting_down_, &unit->edit,
@@ -216,26 +220,33 @@ Status DBImpl::WriteFlush(FlushUnit* unit) {
     // What is broken below must not keep new data from the disk.
     LogInfo(config_.info_log.get(), "[" + unit->family->name() + "] memtables are written to level 0: " +
                                         s.ToString());
+    unit->listener->JobEnded(unit->report, s);
     unit->edit = VersionEdit();
     unit->report = JobReport();
-    unit->report.job_id = unit->job.job_id;
+    unit->report.observer = unit->listener->observer();
   }
   return store->Flush(unit->request, &unit->edit, &unit->report);
 }
 
-Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
+Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorReason* reason) {
   Status s;
+  // As RocksDB has it: of a flush that failed for itself, not because a log did.
+  *reason = rocksdb::BackgroundErrorReason::kFlushNoWAL;
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   for (FlushUnit& unit : *units) {
     if (!s.ok()) break;
     StopWatch watch(config_.clock, statistics, rocksdb::FLUSH_TIME);
     s = WriteFlush(&unit);
-    if (s.ok()) s = unit.family->store()->Prepare(unit.edit, &unit.prepared);
     unit.report.checksums = unit.edit.file_checksums;
+    unit.listener->JobEnded(unit.report, s);
+    if (s.ok()) s = unit.family->store()->Prepare(unit.edit, &unit.prepared);
     unit.request.view.reset();  // it pins what the commit replaces, which the next purge is to free
   }
   // Another family's part of a batch must not be lost when this one's is durable.
-  if (s.ok() && families_.size() > 1) s = wals_.SyncClosed();
+  if (s.ok() && families_.size() > 1) {
+    s = wals_.SyncClosed();
+    if (!s.ok()) *reason = rocksdb::BackgroundErrorReason::kFlush;
+  }
 
   // The tasks pin what they replaced, which is to be freed by the next purge.
   std::vector<std::unique_ptr<CompactionTask>> ended;
@@ -258,7 +269,10 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units) {
     item.installed = [family, n] { family->FlushCommitted(n); };
     items.push_back(std::move(item));
   }
-  if (s.ok()) s = commits_.Commit(&items, garbage.list());
+  if (s.ok()) {
+    s = commits_.Commit(&items, garbage.list());
+    if (!s.ok()) *reason = rocksdb::BackgroundErrorReason::kManifestWriteNoWAL;
+  }
   for (FlushUnit& unit : *units) {
     if (unit.merge != nullptr) {
       unit.family->store()->Release(unit.merge.get());

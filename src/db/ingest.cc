@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "db/job_listener.h"
 #include "db/whole_file_checksum.h"
 #include "iter/merging_iterator.h"
 #include "manifest/table_file.h"
@@ -98,6 +99,7 @@ struct DBImpl::Ingestion {
   SequenceNumber sequence = 0;
   std::unique_ptr<CompactionTask> task;
   CommitItem item;
+  int job_id = 0;
   JobReport report;
 };
 
@@ -208,14 +210,13 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
     if (s.ok()) s = AssignSequences(&ingestions);
     if (s.ok()) s = WriteIngestions(&ingestions);
   }
-  NotifySealed();
+  NotifyStalls();
   PurgeObsolete();
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) {
-    const JobContext job{this, config_.name, ingestion.report.job_id, ingestion.family};
+    const JobContext job{this, config_.name, ingestion.job_id, ingestion.family};
     event_log_.TableFileCreated(job, ingestion.report);
     TrackFiles(ingestion.report);
-    listeners_.FilesCreated(job, ingestion.report, /*flush=*/false, s);
     rocksdb::ExternalFileIngestionInfo info;
     info.cf_name = ingestion.family->name();
     info.external_file_path = ingestion.file->path();
@@ -322,9 +323,14 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
           "Files cannot be ingested to Lmax. Please make sure key range of Lmax and ongoing "
           "compaction's output to Lmax does not overlap with files to ingest.");
     } else {
-      ingestion.report.job_id = next_job_id_.fetch_add(1);
+      ingestion.job_id = next_job_id_.fetch_add(1);
+      JobListener listener(&listeners_, {this, config_.name, ingestion.job_id, ingestion.family},
+                           JobListener::Kind::kIngestion);
+      ingestion.report.observer = listener.observer();
       s = ingestion.task->Run({}, &shutting_down_, &ingestion.item.edit, &ingestion.report);
+      ingestion.report.observer = nullptr;
       ingestion.report.checksums = ingestion.item.edit.file_checksums;
+      listener.JobEnded(ingestion.report, s);
     }
     if (s.ok()) {
       s = ingestion.family->store()->Prepare(ingestion.item.edit, &ingestion.item.prepared);

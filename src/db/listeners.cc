@@ -2,9 +2,8 @@
 #include "db/listeners.h"
 
 #include <algorithm>
-#include <functional>
-#include <thread>
 
+#include "rocksdb/env.h"
 #include "rocksdb/file_checksum.h"
 
 namespace compassdb {
@@ -14,6 +13,19 @@ rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& re
   for (const TphMeta& tph : report.outputs) {
     for (const TphPiece& piece : tph.pieces) AddPieceProperties(*job.family, *piece.meta, &props);
     props.index_size += tph.directory.length;
+  }
+  return props;
+}
+
+rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vector<TphMeta>& tables,
+                                          uint64_t file_number) {
+  rocksdb::TableProperties props;
+  for (const TphMeta& tph : tables) {
+    for (const TphPiece& piece : tph.pieces) {
+      if (piece.meta->extent.file_number != file_number) continue;
+      AddPieceProperties(*job.family, *piece.meta, &props);
+    }
+    if (tph.directory.file_number == file_number) props.index_size += tph.directory.length;
   }
   return props;
 }
@@ -41,7 +53,15 @@ const char* FlushReasonName(rocksdb::FlushReason reason) {
 
 namespace {
 
-uint64_t ThisThread() { return std::hash<std::thread::id>()(std::this_thread::get_id()); }
+uint64_t ThisThread(const JobContext& job) { return job.db->GetEnv()->GetThreadID(); }
+
+std::vector<rocksdb::BlobFileAdditionInfo> AddedValueFiles(const JobReport& report) {
+  std::vector<rocksdb::BlobFileAdditionInfo> infos;
+  for (const JobReport::ValueFile& file : report.value_files) {
+    infos.emplace_back(file.path, file.number, file.values, file.bytes);
+  }
+  return infos;
+}
 
 rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reason,
                                 const JobReport& report) {
@@ -52,18 +72,24 @@ rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reas
     info.file_number = report.output_files.front();
     info.file_path = report.output_paths.front();
   }
-  info.thread_id = ThisThread();
+  info.thread_id = ThisThread(job);
   info.job_id = job.job_id;
   info.smallest_seqno = kMaxSequenceNumber;
   for (const TphMeta& tph : report.outputs) {
     info.smallest_seqno = std::min(info.smallest_seqno, tph.smallest_seq);
     info.largest_seqno = std::max(info.largest_seqno, tph.largest_seq);
   }
-  if (report.outputs.empty()) info.smallest_seqno = 0;
-  info.triggered_writes_slowdown = job.family->stall == rocksdb::WriteStallCondition::kDelayed;
-  info.triggered_writes_stop = job.family->stall == rocksdb::WriteStallCondition::kStopped;
+  {
+    ReadStatePin state(job.family->read_state());
+    const std::vector<LevelStats> levels = state->view->Levels();
+    const int runs = levels.empty() ? 0 : static_cast<int>(levels.front().tables);
+    info.triggered_writes_slowdown = runs >= job.family->settings.level0_slowdown;
+    info.triggered_writes_stop = runs >= job.family->settings.level0_stop;
+  }
   info.table_properties = PropertiesOf(job, report);
   info.flush_reason = reason;
+  info.blob_compression_type = job.family->store()->options().values.compression;
+  info.blob_file_addition_infos = AddedValueFiles(report);
   return info;
 }
 
@@ -71,9 +97,20 @@ rocksdb::CompactionReason ReasonOf(const std::string& reason, bool manual, int i
   if (manual) return rocksdb::CompactionReason::kManualCompaction;
   if (reason == "ttl") return rocksdb::CompactionReason::kTtl;
   if (reason == "marked") return rocksdb::CompactionReason::kFilesMarkedForCompaction;
+  if (reason == "values") return rocksdb::CompactionReason::kForcedBlobGC;
   if (reason == "periodic") return rocksdb::CompactionReason::kPeriodicCompaction;
   return input_level == 0 ? rocksdb::CompactionReason::kLevelL0FilesNum
                           : rocksdb::CompactionReason::kLevelMaxLevelSize;
+}
+
+void AddProperties(const JobContext& job, const std::vector<TphMeta>& tables,
+                   const std::vector<uint64_t>& files, const std::vector<std::string>& paths,
+                   rocksdb::TablePropertiesCollection* all) {
+  if (tables.empty()) return;
+  for (size_t i = 0; i < files.size(); ++i) {
+    all->emplace(paths[i], std::make_shared<const rocksdb::TableProperties>(
+                               PropertiesOfFile(job, tables, files[i])));
+  }
 }
 
 }  // namespace
@@ -91,17 +128,9 @@ void Listeners::FlushCompleted(const JobContext& job, rocksdb::FlushReason reaso
   for (const auto& listener : listeners_) listener->OnFlushCompleted(job.db, info);
 }
 
-void Listeners::CompactionBegin(const JobContext& job, int input_level, int output_level,
-                                bool manual) const {
+void Listeners::CompactionBegin(const JobContext& job, const JobReport& inputs, bool manual) const {
   if (empty()) return;
-  rocksdb::CompactionJobInfo info{};
-  info.cf_id = job.family->id();
-  info.cf_name = job.family->name();
-  info.thread_id = ThisThread();
-  info.job_id = job.job_id;
-  info.base_input_level = input_level;
-  info.output_level = output_level;
-  info.compaction_reason = ReasonOf("", manual, input_level);
+  const rocksdb::CompactionJobInfo info = CompactionInfo(job, inputs, manual, Status::OK());
   for (const auto& listener : listeners_) listener->OnCompactionBegin(job.db, info);
 }
 
@@ -111,17 +140,24 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   info.cf_id = job.family->id();
   info.cf_name = job.family->name();
   info.status = status;
-  info.thread_id = ThisThread();
+  info.thread_id = ThisThread(job);
   info.job_id = job.job_id;
   info.base_input_level = report.input_level;
   info.output_level = report.output_level;
   info.input_files = report.input_paths;
-  for (uint64_t number : report.input_files) {
-    info.input_file_infos.push_back({report.input_level, number, 0});
+  for (size_t i = 0; i < report.input_files.size(); ++i) {
+    info.input_file_infos.push_back({report.input_file_levels[i], report.input_files[i], 0});
   }
-  info.output_files = report.output_paths;
-  for (uint64_t number : report.output_files) {
+  // Tables that only moved are in the same files as before.
+  const bool moved = report.trivial_move && !report.outputs.empty();
+  info.output_files = moved ? report.input_paths : report.output_paths;
+  for (uint64_t number : moved ? report.input_files : report.output_files) {
     info.output_file_infos.push_back({report.output_level, number, 0});
+  }
+  AddProperties(job, report.inputs, report.input_files, report.input_paths, &info.table_properties);
+  if (!moved) {
+    AddProperties(job, report.outputs, report.output_files, report.output_paths,
+                  &info.table_properties);
   }
   info.compaction_reason = ReasonOf(report.reason, manual, report.input_level);
   const StoreOptions& options = job.family->store()->options();
@@ -136,7 +172,11 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   info.stats.num_output_files = report.output_files.size();
   info.stats.total_input_bytes = report.bytes_read;
   info.stats.total_output_bytes = report.bytes_written;
+  info.stats.num_input_files_at_output_level = static_cast<size_t>(
+      std::count(report.input_file_levels.begin(), report.input_file_levels.end(), report.output_level));
   info.stats.is_manual_compaction = manual;
+  info.blob_compression_type = options.values.compression;
+  info.blob_file_addition_infos = AddedValueFiles(report);
   return info;
 }
 
@@ -153,57 +193,44 @@ FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number) {
   return {file_number, rocksdb::kUnknownFileChecksum, rocksdb::kUnknownFileChecksumFuncName};
 }
 
-void Listeners::ValueFileStarted(const std::string& db_name, const ValueFileStart& start) const {
-  if (empty()) return;
-  const rocksdb::BlobFileCreationBriefInfo info(
-      db_name, start.family, start.path, start.job_id,
-      start.flush ? rocksdb::BlobFileCreationReason::kFlush
-                  : rocksdb::BlobFileCreationReason::kCompaction);
+void Listeners::SubcompactionBegin(const rocksdb::SubcompactionJobInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnSubcompactionBegin(info);
+}
+
+void Listeners::SubcompactionCompleted(const rocksdb::SubcompactionJobInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnSubcompactionCompleted(info);
+}
+
+void Listeners::TableFileStarted(const rocksdb::TableFileCreationBriefInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnTableFileCreationStarted(info);
+}
+
+void Listeners::TableFileCreated(const rocksdb::TableFileCreationInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnTableFileCreated(info);
+}
+
+void Listeners::ValueFileStarted(const rocksdb::BlobFileCreationBriefInfo& info) const {
   for (const auto& listener : listeners_) listener->OnBlobFileCreationStarted(info);
 }
 
-void Listeners::FilesCreated(const JobContext& job, const JobReport& report, bool flush,
-                             const Status& status) const {
-  if (empty()) return;
-  for (size_t i = 0; i < report.output_paths.size(); ++i) {
-    rocksdb::TableFileCreationInfo info(PropertiesOf(job, report));
-    info.db_name = job.db_name;
-    info.cf_name = job.family->name();
-    info.file_path = report.output_paths[i];
-    const FileChecksum checksum = KnownChecksum(report, report.output_files[i]);
-    info.file_checksum = checksum.checksum;
-    info.file_checksum_func_name = checksum.function;
-    info.job_id = job.job_id;
-    info.reason = flush ? rocksdb::TableFileCreationReason::kFlush
-                        : rocksdb::TableFileCreationReason::kCompaction;
-    info.file_size = report.bytes_written;
-    info.status = status;
-    for (const auto& listener : listeners_) listener->OnTableFileCreated(info);
-  }
-  for (const JobReport::ValueFile& file : report.value_files) {
-    const FileChecksum checksum = KnownChecksum(report, file.number);
-    const rocksdb::BlobFileCreationInfo info(
-        job.db_name, job.family->name(), file.path, job.job_id,
-        flush ? rocksdb::BlobFileCreationReason::kFlush
-              : rocksdb::BlobFileCreationReason::kCompaction,
-        file.values, file.bytes, status, checksum.checksum, checksum.function);
-    for (const auto& listener : listeners_) listener->OnBlobFileCreated(info);
-  }
+void Listeners::ValueFileCreated(const rocksdb::BlobFileCreationInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnBlobFileCreated(info);
 }
 
-void Listeners::ValueFileDeleted(const std::string& db_name, const std::string& path,
+void Listeners::ValueFileDeleted(const std::string& db_name, const std::string& path, int job_id,
                                  const Status& status) const {
   if (empty()) return;
-  const rocksdb::BlobFileDeletionInfo info(db_name, path, /*_job_id=*/0, status);
+  const rocksdb::BlobFileDeletionInfo info(db_name, path, job_id, status);
   for (const auto& listener : listeners_) listener->OnBlobFileDeleted(info);
 }
 
-void Listeners::FileDeleted(const std::string& db_name, const std::string& path,
+void Listeners::FileDeleted(const std::string& db_name, const std::string& path, int job_id,
                             const Status& status) const {
   if (empty()) return;
   rocksdb::TableFileDeletionInfo info;
   info.db_name = db_name;
   info.file_path = path;
+  info.job_id = job_id;
   info.status = status;
   for (const auto& listener : listeners_) listener->OnTableFileDeleted(info);
 }
@@ -236,12 +263,12 @@ bool Listeners::ErrorRecoveryBegins(rocksdb::BackgroundErrorReason reason,
   return wanted;
 }
 
-void Listeners::ErrorRecovered(const Status& old_error) const {
+void Listeners::ErrorRecoveryEnds(const Status& old_error, const Status& new_error) const {
   for (const auto& listener : listeners_) {
     listener->OnErrorRecoveryCompleted(old_error);
     rocksdb::BackgroundErrorRecoveryInfo info;
     info.old_bg_error = old_error;
-    info.new_bg_error = Status::OK();
+    info.new_bg_error = new_error;
     listener->OnErrorRecoveryEnd(info);
     info.old_bg_error.PermitUncheckedError();
     info.new_bg_error.PermitUncheckedError();

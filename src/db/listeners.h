@@ -26,6 +26,9 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
                                           bool manual, const Status& status);
 
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report);
+// What of the tables is in the file.
+rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vector<TphMeta>& tables,
+                                          uint64_t file_number);
 // Of a new file; of one without a checksum what RocksDB calls unknown.
 FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number);
 // "Manual Flush" and the like, as RocksDB's LOG has them.
@@ -40,16 +43,19 @@ class Listeners {
   void FlushBegin(const JobContext& job, rocksdb::FlushReason reason) const;
   void FlushCompleted(const JobContext& job, rocksdb::FlushReason reason,
                       const JobReport& report) const;
-  void CompactionBegin(const JobContext& job, int input_level, int output_level,
-                       bool manual) const;
+  // `inputs`: as CompactionTask::ListInputs gives them.
+  void CompactionBegin(const JobContext& job, const JobReport& inputs, bool manual) const;
   void CompactionCompleted(const JobContext& job, const JobReport& report, bool manual,
                            const Status& status) const;
-  void FilesCreated(const JobContext& job, const JobReport& report, bool flush,
-                    const Status& status) const;
-  void ValueFileStarted(const std::string& db_name, const ValueFileStart& start) const;
-  void ValueFileDeleted(const std::string& db_name, const std::string& path,
+  void SubcompactionBegin(const rocksdb::SubcompactionJobInfo& info) const;
+  void SubcompactionCompleted(const rocksdb::SubcompactionJobInfo& info) const;
+  void TableFileStarted(const rocksdb::TableFileCreationBriefInfo& info) const;
+  void TableFileCreated(const rocksdb::TableFileCreationInfo& info) const;
+  void ValueFileStarted(const rocksdb::BlobFileCreationBriefInfo& info) const;
+  void ValueFileCreated(const rocksdb::BlobFileCreationInfo& info) const;
+  void ValueFileDeleted(const std::string& db_name, const std::string& path, int job_id,
                         const Status& status) const;
-  void FileDeleted(const std::string& db_name, const std::string& path,
+  void FileDeleted(const std::string& db_name, const std::string& path, int job_id,
                    const Status& status) const;
   void FileIngested(rocksdb::DB* db, const rocksdb::ExternalFileIngestionInfo& info) const;
   void MemTableSealed(const rocksdb::MemTableInfo& info) const;
@@ -59,7 +65,8 @@ class Listeners {
   void BackgroundError(rocksdb::BackgroundErrorReason reason, Status* error) const;
   // The engine is going to resume by itself. False: a listener will not have it.
   bool ErrorRecoveryBegins(rocksdb::BackgroundErrorReason reason, const Status& error) const;
-  void ErrorRecovered(const Status& old_error) const;
+  // `new_error`: OK, or why the engine has stopped trying.
+  void ErrorRecoveryEnds(const Status& old_error, const Status& new_error) const;
 
  private:
   const std::vector<std::shared_ptr<rocksdb::EventListener>> listeners_;

@@ -83,7 +83,7 @@ Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
       MutexLock lock(&mu_);
       s = MakeRoom(&garbage);
     }
-    NotifySealed();
+    NotifyStalls();
     if (!s.ok()) {
       SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
       return s;
@@ -156,18 +156,14 @@ Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason re
     mu_.Lock();
     if (!s.ok()) return s;
   }
+  if (!listeners_.empty()) TellSealed(families);
   for (const auto& family : families) {
     if (family->mem->empty() || family->dropped) continue;
-    rocksdb::MemTableInfo info;
-    info.cf_name = family->name();
-    info.first_seqno = info.earliest_seqno = family->mem->first_sequence();
-    info.num_entries = family->mem->num_entries();
-    info.num_deletes = family->mem->num_deletes();
-    if (!listeners_.empty()) sealed_.push_back(info);
     if (reason == rocksdb::FlushReason::kWriteBufferFull) {
       family->pace.Sealed(config_.clock->NowNanos(), family->mem->data_size());
     }
     family->SealMemTable(number, garbage->list());
+    family->mem_earliest_sequence = last_sequence_.load(std::memory_order_acquire);
     family->flush_reason = reason;
     if (reason != rocksdb::FlushReason::kWriteBufferFull) family->flush_requested = true;
   }
@@ -182,14 +178,25 @@ Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason re
   return Status::OK();
 }
 
-void DBImpl::NotifySealed() {
-  if (listeners_.empty()) return;
-  for (const rocksdb::MemTableInfo& info : sealed_) listeners_.MemTableSealed(info);
-  sealed_.clear();
-  NotifyStalls();
+// Before, so that no flush of theirs begins first. At the front nobody changes them meanwhile.
+void DBImpl::TellSealed(const Families& families) {
+  std::vector<rocksdb::MemTableInfo> sealed;
+  for (const auto& family : families) {
+    if (family->mem->empty() || family->dropped) continue;
+    rocksdb::MemTableInfo& info = sealed.emplace_back();
+    info.cf_name = family->name();
+    info.first_seqno = family->mem->first_sequence();
+    info.earliest_seqno = family->mem_earliest_sequence;
+    info.num_entries = family->mem->num_entries();
+    info.num_deletes = family->mem->num_deletes();
+  }
+  mu_.Unlock();
+  for (const rocksdb::MemTableInfo& info : sealed) listeners_.MemTableSealed(info);
+  mu_.Lock();
 }
 
 void DBImpl::NotifyStalls() {
+  if (listeners_.empty()) return;
   std::vector<rocksdb::WriteStallInfo> changes;
   {
     MutexLock lock(&mu_);
@@ -297,7 +304,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
     }
   }
   write_thread_.EndStall();
-  NotifySealed();
+  NotifyStalls();
   const uint64_t micros = (config_.clock->NowNanos() - start) / 1000;
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   Tick(statistics, rocksdb::STALL_MICROS, micros);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file_names.h"
+#include "db/job_listener.h"
 #include "db/open.h"
 #include "db/recovery_sink.h"
 #include "env/sync_file.h"
@@ -237,9 +238,14 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   FlushRequest request;
   request.memtables.push_back(family->mem);
   VersionEdit edit;
+  const JobContext job{db_.get(), db_->config_.name, db_->next_job_id_.fetch_add(1), family};
+  JobListener listener(&db_->listeners_, job, JobListener::Kind::kRecovery);
   JobReport report;
+  report.observer = listener.observer();
   std::unique_ptr<Store::Prepared> prepared;
   Status s = family->store()->Flush(request, &edit, &report);
+  report.checksums = edit.file_checksums;
+  listener.JobEnded(report, s);
   if (s.ok()) s = family->store()->Prepare(edit, &prepared);
   if (!s.ok()) return s;
   MutexLock lock(&db_->mu_);

@@ -26,7 +26,7 @@ Status DBImpl::ResumeUnasked() {
   Status old = errors_.error();
   if (old.severity() <= Status::kSoftError) {
     errors_.ClearSoft();
-    listeners_.ErrorRecovered(old);
+    listeners_.ErrorRecoveryEnds(old, Status::OK());
     MutexLock lock(&mu_);
     BackgroundDone();
     return Status::OK();
@@ -62,7 +62,7 @@ Status DBImpl::TryResume(Status* old) {
         MaybeSchedule();
       }
     }
-    NotifySealed();
+    NotifyStalls();
     if (s.ok()) s = WaitForFlush(targets, /*for_listeners=*/false);
     if (s.ok()) {
       // Also families without data say that they need nothing of the old log.
@@ -81,7 +81,7 @@ Status DBImpl::TryResume(Status* old) {
     if (!s.ok()) return s;
   }
   LogInfo(config_.info_log.get(), "resumed after: " + old->ToString());
-  listeners_.ErrorRecovered(*old);
+  listeners_.ErrorRecoveryEnds(*old, Status::OK());
   PurgeObsolete();
   MutexLock lock(&mu_);
   BackgroundDone();

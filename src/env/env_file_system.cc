@@ -9,6 +9,7 @@
 #include "env/composite_env.h"
 #include "env/env_adapter.h"
 #include "env/env_page_file.h"
+#include "env/file_observer.h"
 #include "env/file_system_env.h"
 #include "util/foreign_cast.h"
 
@@ -105,7 +106,7 @@ class AdapterRandomAccessFile : public RandomAccessFile {
   const std::unique_ptr<rocksdb::RandomAccessFile> file_;
 };
 
-class AdapterWritableFile : public WritableFile {
+class AdapterWritableFile : public WritableFile, public TellsOwnSteps {
  public:
   AdapterWritableFile(std::string path, std::unique_ptr<rocksdb::WritableFile> file,
                       const FileOptions& options, uint64_t size)
@@ -126,7 +127,12 @@ class AdapterWritableFile : public WritableFile {
     if (!s.ok()) return s;
     size_ += data.size();
     if (bytes_per_sync_ > 0 && size_ - range_synced_ >= bytes_per_sync_) {
+      const FileOperation::Begin begin;
       s = Check(file_->RangeSync(range_synced_, size_ - range_synced_), "range sync");
+      if (observer_ != nullptr) {
+        observer_->Done({FileOperation::Kind::kRangeSync, path_, range_synced_, size_ - range_synced_,
+                         begin, s});
+      }
       range_synced_ = size_;
     }
     return s;
@@ -145,6 +151,7 @@ class AdapterWritableFile : public WritableFile {
     return result;
   }
   uint64_t Size() const override { return size_; }
+  void TellSteps(FileObserver* observer) override { observer_ = observer; }
 
  private:
   // As with the engine's own files, the first failure is final.
@@ -158,6 +165,7 @@ class AdapterWritableFile : public WritableFile {
   uint64_t size_;
   uint64_t range_synced_;
   bool closed_ = false;
+  FileObserver* observer_ = nullptr;
   Status failed_;
 };
 

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "env/file_observer.h"
 #include "env/posix_error.h"
 #include "env/posix_files.h"
 
@@ -28,7 +29,7 @@ constexpr size_t kBufferBytes = 64 << 10;
 constexpr size_t kDirectBufferBytes = 1 << 20;
 constexpr uint64_t kAlignMask = kDirectIoAlignment - 1;
 
-class PosixWritableFile : public WritableFile {
+class PosixWritableFile : public WritableFile, public TellsOwnSteps {
  public:
   PosixWritableFile(std::string path, int fd, const FileOptions& options)
       : path_(std::move(path)),
@@ -106,9 +107,7 @@ class PosixWritableFile : public WritableFile {
     if (fd_ < 0) return Status::OK();
     Status s = Flush();
     // Give back what was reserved and not used.
-    if (s.ok() && allocated_ > Size() && ftruncate(fd_, static_cast<off_t>(Size())) != 0) {
-      s = Fail("ftruncate", errno);
-    }
+    if (s.ok() && allocated_ > Size()) s = CutToSize();
     // Not repeated after EINTR: on Linux the descriptor is gone either way.
     if (close(fd_) != 0 && s.ok() && errno != EINTR) s = PosixError("close", path_, errno);
     fd_ = -1;
@@ -117,11 +116,34 @@ class PosixWritableFile : public WritableFile {
   }
 
   uint64_t Size() const override { return written_ + used_; }
+  void TellSteps(FileObserver* observer) override { observer_ = observer; }
 
  private:
   Status Fail(const char* operation, int error) {
     failed_ = PosixError(operation, path_, error);
     return failed_;
+  }
+
+  Status CutToSize() {
+    const FileOperation::Begin begin;
+    Status s = ftruncate(fd_, static_cast<off_t>(Size())) == 0 ? Status::OK() : Fail("ftruncate", errno);
+    if (observer_ != nullptr) {
+      observer_->Done({FileOperation::Kind::kTruncate, path_, Size(), 0, begin, s});
+    }
+    return s;
+  }
+
+  // A hint: whether it succeeds changes nothing.
+  void StartWriteBack() {
+    const FileOperation::Begin begin;
+    const uint64_t bytes = written_ - synced_hint_;
+    sync_file_range(fd_, static_cast<off_t>(synced_hint_), static_cast<off_t>(bytes),
+                    SYNC_FILE_RANGE_WRITE);
+    if (observer_ != nullptr) {
+      observer_->Done(
+          {FileOperation::Kind::kRangeSync, path_, synced_hint_, bytes, begin, Status::OK()});
+    }
+    synced_hint_ = written_;
   }
 
   // Writes n bytes at written_ and moves it on.
@@ -137,9 +159,7 @@ class PosixWritableFile : public WritableFile {
     }
     // Keep the kernel writing steadily, so that the final sync is short.
     if (options_.bytes_per_sync > 0 && written_ >= synced_hint_ + options_.bytes_per_sync) {
-      sync_file_range(fd_, static_cast<off_t>(synced_hint_),
-                      static_cast<off_t>(written_ - synced_hint_), SYNC_FILE_RANGE_WRITE);
-      synced_hint_ = written_;
+      StartWriteBack();
     }
     return Status::OK();
   }
@@ -167,7 +187,7 @@ class PosixWritableFile : public WritableFile {
     Status s = WriteOut(buffer_, kDirectIoAlignment);
     written_ = page;
     if (!s.ok()) return s;
-    if (ftruncate(fd_, static_cast<off_t>(Size())) != 0) return Fail("ftruncate", errno);
+    if (s = CutToSize(); !s.ok()) return s;
     allocated_ = Size();
     tail_written_ = tail;
     return Status::OK();
@@ -197,6 +217,7 @@ class PosixWritableFile : public WritableFile {
   uint64_t synced_hint_ = 0;   // write-back was started up to here
   uint64_t allocated_ = 0;     // blocks are reserved up to here
   Status failed_;
+  FileObserver* observer_ = nullptr;
 };
 
 }  // namespace

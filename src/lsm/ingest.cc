@@ -17,17 +17,17 @@ namespace {
 class TableCutter {
  public:
   TableCutter(const StoreContext* context, const StoreOptions* options, int level, size_t path,
-              const LsmVersion* version, uint32_t group_bits, int job_id,
+              const LsmVersion* version, uint32_t group_bits, JobObserver* observer,
               std::vector<RangeTombstone> tombstones)
       : context_(context),
         options_(options),
         level_(level),
         tombstones_(std::move(tombstones)),
-        file_(context, options, path, /*flush=*/false),
+        file_(context, options, path, /*flush=*/false, observer),
         values_(context, options,
                 {.level = level,
                  .path = path,
-                 .job_id = job_id,
+                 .observer = observer,
                  .group_bits = group_bits,
                  .fresh_from = 0,  // newer than all that is there
                  .version = version}),
@@ -60,9 +60,7 @@ class TableCutter {
     if (!s.ok() || !file_.created()) return s;
     ReportValueFile(values_.file(), *edit, report);
     report->records_in = report->records_out = n;
-    report->bytes_written += file_.bytes();
-    report->output_files.push_back(file_.number());
-    report->output_paths.push_back(file_.path());
+    report->AddFile(file_.number(), file_.path(), file_.bytes());
     return s;
   }
 
@@ -131,7 +129,7 @@ class LsmStore::IngestTask final : public CompactionTask {
     report->reason = "ingestion";
     const std::shared_ptr<const StoreOptions> options = store_->current();
     TableCutter cutter(store_->context_, options.get(), level_, path_, version_.get(), group_bits_,
-                       report->job_id, request_.tombstones);
+                       report->observer, request_.tombstones);
     Status s = cutter.Run(request_.records.get(), edit, report);
     if (!s.ok()) return s;
     store_->PinUntilInstalled(*report);

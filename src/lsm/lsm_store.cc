@@ -45,16 +45,9 @@ class LsmTask : public CompactionTask {
              VersionEdit* edit, JobReport* report) override {
     const uint64_t start = store_->context()->clock->NowNanos();
     edit->column_family = store_->options().column_family_id;
-    report->input_level = input_.input_level;
-    report->output_level = input_.output_level;
-    report->reason = reason_;
-    report->trivial_move = trivial_;
-    for (const TableRef& t : input_.inputs) {
-      report->bytes_in_upper += t->meta().LiveDataBytes();
-      ListFiles(t->meta(), report);
-    }
+    ListInputs(report);
+    for (const TableRef& t : input_.inputs) report->bytes_in_upper += t->meta().LiveDataBytes();
     for (const auto& m : input_.memtables) report->bytes_in_upper += m->data_size();
-    for (const TableRef& t : input_.bases) ListFiles(t->meta(), report);
     if (trivial_) {
       for (const TableRef& t : input_.inputs) {
         edit->deleted.push_back({input_.input_level, t->meta().tph_id});
@@ -63,7 +56,7 @@ class LsmTask : public CompactionTask {
       }
       return Status::OK();
     }
-    input_.job_id = report->job_id;
+    input_.observer = report->observer;
     CompactionJob job(input_, snapshots, cancel);
     Status s = job.Run(edit, report);
     if (!s.ok()) return s;
@@ -75,18 +68,15 @@ class LsmTask : public CompactionTask {
     return Status::OK();
   }
 
- private:
-  void ListFiles(const TphMeta& meta, JobReport* report) const {
-    const auto add = [&](uint64_t number) {
-      std::vector<uint64_t>& files = report->input_files;
-      if (std::find(files.begin(), files.end(), number) != files.end()) return;
-      files.push_back(number);
-      report->input_paths.push_back(store_->context()->files->PathOf(number));
-    };
-    for (const TphPiece& p : meta.pieces) add(p.meta->extent.file_number);
-    if (meta.directory.length > 0) add(meta.directory.file_number);
+  void ListInputs(JobReport* report) const override {
+    CompactionTask::ListInputs(report);
+    report->reason = reason_;
+    report->trivial_move = trivial_;
+    for (const TableRef& t : input_.inputs) store_->ListFiles(t->meta(), input_.input_level, report);
+    for (const TableRef& t : input_.bases) store_->ListFiles(t->meta(), input_.output_level, report);
   }
 
+ private:
   LsmStore* const store_;
   const std::shared_ptr<const StoreOptions> options_;
   CompactionJobInput input_;
@@ -320,6 +310,19 @@ Status LsmStore::OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* 
   return Status::OK();
 }
 
+void LsmStore::ListFiles(const TphMeta& meta, int level, JobReport* report) const {
+  const auto add = [&](uint64_t number) {
+    std::vector<uint64_t>& files = report->input_files;
+    if (std::find(files.begin(), files.end(), number) != files.end()) return;
+    files.push_back(number);
+    report->input_paths.push_back(context_->files->PathOf(number));
+    report->input_file_levels.push_back(level);
+  };
+  if (report->observer != nullptr) report->inputs.push_back(meta);
+  for (const TphPiece& p : meta.pieces) add(p.meta->extent.file_number);
+  if (meta.directory.length > 0) add(meta.directory.file_number);
+}
+
 void LsmStore::PinUntilInstalled(const JobReport& report) {
   MutexLock lock(&handles_mu_);
   pinned_files_.insert(report.output_files.begin(), report.output_files.end());
@@ -336,7 +339,7 @@ Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport
   const std::shared_ptr<const StoreOptions> options = current();
   const auto* const version = static_cast<const LsmVersion*>(request.view.get());
   const uint32_t group_bits = version == nullptr ? 0 : ValueGroupBits(version->values(), options->values);
-  FlushJob job(context_, options.get(), version, group_bits, report->job_id);
+  FlushJob job(context_, options.get(), version, group_bits, report->observer);
   edit->column_family = options_.column_family_id;
   Status s = job.Run(request, edit, report);
   if (!s.ok()) return s;

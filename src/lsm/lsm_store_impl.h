@@ -65,6 +65,8 @@ class LsmStore : public Store {
   // A finished job's file stays pinned in the ledger until Install adds its extents.
   void PinUntilInstalled(const JobReport& report);
   void RecordJob(const JobReport& report);
+  // Adds the files that hold a table of the level to the input of a job.
+  void ListFiles(const TphMeta& meta, int level, JobReport* report) const;
 
  private:
   class IngestTask;

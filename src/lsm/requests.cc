@@ -32,13 +32,16 @@ class LsmStore::EditTask final : public CompactionTask {
     return std::to_string(tables_.size()) + " tables " +
            (to_ == kNowhere ? "dropped" : "moved to L" + std::to_string(to_));
   }
+  void ListInputs(JobReport* report) const override {
+    CompactionTask::ListInputs(report);
+    report->trivial_move = true;
+    report->reason = to_ == kNowhere ? "drop" : "move";
+    for (const auto& [level, table] : tables_) store_->ListFiles(table->meta(), level, report);
+  }
   Status Run(const std::vector<SequenceNumber>&, const std::atomic<bool>*, VersionEdit* edit,
              JobReport* report) override {
     edit->column_family = store_->options_.column_family_id;
-    report->input_level = input_level();
-    report->output_level = output_level();
-    report->trivial_move = true;
-    report->reason = to_ == kNowhere ? "drop" : "move";
+    ListInputs(report);
     for (const auto& [level, table] : tables_) {
       edit->deleted.push_back({level, table->meta().tph_id});
       if (to_ == kNowhere) continue;

@@ -23,16 +23,21 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     return "values: group " + std::to_string(group_.prefix) + "/" + std::to_string(group_.bits);
   }
 
+  void ListInputs(JobReport* report) const override {
+    CompactionTask::ListInputs(report);
+    report->reason = "values";
+  }
+
   Status Run(const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel,
              VersionEdit* edit, JobReport* report) override {
     const uint64_t start = store_->context_->clock->NowNanos();
     edit->column_family = store_->options_.column_family_id;
-    report->input_level = report->output_level = input_level();
-    report->reason = "values";
+    ListInputs(report);
     const size_t last_path = options_->paths.empty() ? 0 : options_->paths.size() - 1;
-    JobFile file(store_->context_, options_.get(), 0, /*flush=*/false, report->job_id);
+    JobFile file(store_->context_, options_.get(), 0, /*flush=*/false, report->observer,
+                 /*values=*/true);
     JobFile cold_file(store_->context_, options_.get(), last_path, /*flush=*/false,
-                      report->job_id);
+                      report->observer, /*values=*/true);
     ValueGcJob job;
     job.group = group_;
     job.inputs = version_->values().RunsOf(group_);

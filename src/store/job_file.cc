@@ -9,13 +9,13 @@
 namespace compassdb {
 
 JobFile::JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush,
-                 std::optional<int> value_job)
+                 JobObserver* observer, bool values)
     : context_(context),
       dir_(options->paths.empty() ? context->files->dirs()->All().front()
                                   : options->paths[path].dir),
-      family_(options->column_family_name),
       flush_(flush),
-      value_job_(value_job) {}
+      observer_(observer),
+      values_(values) {}
 
 JobFile::~JobFile() {
   if (writer_ != nullptr && !finished_) {
@@ -38,6 +38,7 @@ Status JobFile::Writer(CompactionFileWriter** writer) {
     context_->ledger->PinFile(number);
     context_->files->dirs()->Put(number, dir_);
     path_ = PieceFileName(dir_, number);
+    if (observer_ != nullptr) observer_->FileBegins(path_, values_);
     FileOptions options = context_->write_options;
     options.bytes_per_sync = context_->bytes_per_sync;
     std::unique_ptr<rocksdb::FileChecksumGenerator> checksum;
@@ -49,9 +50,6 @@ Status JobFile::Writer(CompactionFileWriter** writer) {
     if (!s.ok()) {
       context_->ledger->UnpinFile(number);
       return s;
-    }
-    if (value_job_ && context_->value_file_started) {
-      context_->value_file_started({family_, path_, *value_job_, flush_});
     }
   }
   *writer = writer_.get();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "store/store.h"
@@ -17,9 +16,9 @@ namespace compassdb {
 class JobFile {
  public:
   // In the path of that place in the options' list.
-  // `value_job`: the id of the job, if the file is of the value store.
+  // `observer` (may be null) is told of it; `values`: the file is of the value store.
   JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush,
-          std::optional<int> value_job = std::nullopt);
+          JobObserver* observer, bool values = false);
   // Unfinished: the file is given back to the ledger, which deletes it.
   ~JobFile();
   JobFile(const JobFile&) = delete;
@@ -43,9 +42,9 @@ class JobFile {
  private:
   const StoreContext* const context_;
   const std::string dir_;
-  const std::string family_;
   const bool flush_;
-  const std::optional<int> value_job_;
+  JobObserver* const observer_;
+  const bool values_;
   std::string path_;
   bool finished_ = false;
   uint64_t throttled_ = 0;

@@ -50,14 +50,6 @@ class FileChecksumGenFactory;
 
 namespace compassdb {
 
-// A file of the value store that a job begins.
-struct ValueFileStart {
-  const std::string& family;
-  const std::string& path;
-  int job_id;
-  bool flush;
-};
-
 // What all stores of one database share. Outlives them.
 struct StoreContext {
   FileSystem* fs = nullptr;
@@ -78,7 +70,6 @@ struct StoreContext {
   // A file of pages that nobody needs any more; from any thread, under any lock.
   std::function<void(const std::string& path)> delete_later;
   rocksdb::FileChecksumGenFactory* checksums = nullptr;  // of new compaction files; null: none
-  std::function<void(const ValueFileStart&)> value_file_started;  // without locks; may be null
   std::atomic<uint32_t> max_subcompactions{1};  // threads of one compaction
   std::atomic<uint64_t> bytes_per_sync{0};      // of compaction files
   // Charges background writes; may be null. Bytes, then true for flush priority.
@@ -227,9 +218,23 @@ class StoreView {
   virtual std::vector<std::string> FilesInPlace() const { return {}; }
 };
 
+struct JobReport;
+
+// Is told how a job goes on, by the threads that do the work, without locks.
+class JobObserver {
+ public:
+  virtual ~JobObserver() = default;
+  // A file is about to be made; `values`: for the value store.
+  virtual void FileBegins(const std::string& path, bool values) = 0;
+  // Of a job that threads share: the part of one of them, counted from 0.
+  virtual void PartBegins(int part) = 0;
+  // `done` names the files that the part has written, if status is OK.
+  virtual void PartEnds(int part, const JobReport& done, const Status& status) = 0;
+};
+
 // What a flush or compaction did, for listeners, statistics and LOG.
 struct JobReport {
-  int job_id = 0;  // given by whoever runs the job
+  JobObserver* observer = nullptr;  // given by whoever runs the job
   int input_level = 0;
   int output_level = 0;
   std::string reason;
@@ -246,6 +251,9 @@ struct JobReport {
   // Their names: a file may be gone before the report is told.
   std::vector<std::string> input_paths;
   std::vector<std::string> output_paths;
+  std::vector<int> input_file_levels;   // as input_files: of the first table there that takes part
+  std::vector<uint64_t> output_bytes;   // as output_files: their sizes
+  std::vector<TphMeta> inputs;          // only for an observer
   // Of the value store; not among the above.
   struct ValueFile {
     uint64_t number = 0;
@@ -264,12 +272,23 @@ struct JobReport {
     }
     return nullptr;
   }
+  void AddFile(uint64_t number, const std::string& path, uint64_t bytes) {
+    output_files.push_back(number);
+    output_paths.push_back(path);
+    output_bytes.push_back(bytes);
+    bytes_written += bytes;
+  }
   // What a part of the job did.
   void Add(const JobReport& part) {
     bytes_read += part.bytes_read;
+    bytes_written += part.bytes_written;
     records_in += part.records_in;
     records_out += part.records_out;
     outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
+    output_files.insert(output_files.end(), part.output_files.begin(), part.output_files.end());
+    output_paths.insert(output_paths.end(), part.output_paths.begin(), part.output_paths.end());
+    output_bytes.insert(output_bytes.end(), part.output_bytes.begin(), part.output_bytes.end());
+    value_files.insert(value_files.end(), part.value_files.begin(), part.value_files.end());
   }
 };
 
@@ -297,6 +316,15 @@ class CompactionTask {
   virtual int output_level() const = 0;
   // The tables that are busy until Release, by id.
   virtual std::vector<uint64_t> BusyTables() const { return {}; }
+  // The report's fields about input, which Run sets too.
+  virtual void ListInputs(JobReport* report) const {
+    report->input_level = input_level();
+    report->output_level = output_level();
+    report->input_files.clear();
+    report->input_paths.clear();
+    report->input_file_levels.clear();
+    report->inputs.clear();
+  }
   virtual std::string Describe() const = 0;
 };
 

@@ -12,7 +12,7 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
   const auto options = store_->current_options();
   edit->column_family = store_->options().column_family_id;
   report->reason = "overflow rewritten";
-  JobFile file(store_->context(), options.get(), 0, /*flush=*/false);
+  JobFile file(store_->context(), options.get(), 0, /*flush=*/false, /*observer=*/nullptr);
   CompactionFileWriter* writer = nullptr;
   Status s = file.Writer(&writer);
   if (!s.ok()) return s;

@@ -212,7 +212,7 @@ Status PageSalvage::RebuildSection(OverflowRunWriter* overflow, PageSectionMeta*
 }
 
 Status PageSalvage::Rebuild(VersionEdit* edit) {
-  JobFile file(context_, options_, 0, /*flush=*/true);
+  JobFile file(context_, options_, 0, /*flush=*/true, /*observer=*/nullptr);
   CompactionFileWriter* writer = nullptr;
   Status s = file.Writer(&writer);
   if (!s.ok()) return s;

@@ -332,7 +332,7 @@ Status RehashTask::Run(const std::vector<SequenceNumber>& snapshots, const std::
   Status s = rehash.WriteAll(&first, cancel);
   report->bytes_read = first.bytes_read();
   report->bytes_written = pages_ * geometry.page_bytes;
-  JobFile file(context, options.get(), 0, /*flush=*/false);
+  JobFile file(context, options.get(), 0, /*flush=*/false, /*observer=*/nullptr);
   if (s.ok()) {
     store_->AwaitTurn();
     has_turn = true;

@@ -218,10 +218,12 @@ Status TablelessStore::FlushKeys(std::shared_ptr<MemTable> keys,
   request.memtables.push_back(std::move(keys));
   request.snapshots = snapshots;
   JobReport of_keys;
+  of_keys.observer = report->observer;
   Status s = keys_->Flush(request, edit, &of_keys);
   report->outputs = std::move(of_keys.outputs);
   report->output_files = std::move(of_keys.output_files);
   report->output_paths = std::move(of_keys.output_paths);
+  report->output_bytes = std::move(of_keys.output_bytes);
   report->bytes_written += of_keys.bytes_written;
   return s;
 }
@@ -239,7 +241,7 @@ Status TablelessStore::Flush(const FlushRequest& request, VersionEdit* edit, Job
     s = MakeSections(request, &parts, edit);
     view = std::make_shared<TablelessView>(state_, std::move(parts));
   }
-  JobFile file(context_, options.get(), 0, /*flush=*/true);
+  JobFile file(context_, options.get(), 0, /*flush=*/true, /*observer=*/nullptr);
   MemTableOptions memory;
   memory.comparator = options->comparator;
   const auto keys = std::make_shared<MemTable>(memory, 0);

@@ -22,8 +22,8 @@ namespace {
 int RunScenarios(const std::string& directory, const std::string& wanted) {
   bool found = false;
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
-                            CompactionScenarios(), OptionScenarios(), CopyScenarios(),
-                              ControlScenarios(), BatchIndexScenarios(), TransactionScenarios(),
+                            CompactionScenarios(), ListenerScenarios(), OptionScenarios(),
+                            CopyScenarios(), ControlScenarios(), BatchIndexScenarios(), TransactionScenarios(),
                               EntityScenarios(), LogScenarios(), TimestampScenarios(), TimedScenarios(),
                               WalkScenarios(), PathScenarios(), FilterScenarios(),
                               EnvScenarios(), TraceScenarios(), FileChecksumScenarios()}) {

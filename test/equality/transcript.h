@@ -50,6 +50,7 @@ std::vector<Scenario> OpenScenarios();
 std::vector<Scenario> WriteScenarios();
 std::vector<Scenario> ReadScenarios();
 std::vector<Scenario> CompactionScenarios();
+std::vector<Scenario> ListenerScenarios();
 std::vector<Scenario> OptionScenarios();
 std::vector<Scenario> CopyScenarios();
 std::vector<Scenario> ControlScenarios();

@@ -48,12 +48,19 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
   for (size_t i = 0, n = Workers(); i < n; ++i) {
     workers_.push_back(std::make_unique<RegionMerge>(in_, delta_, snapshots_, cancel_));
   }
+  told_.resize(workers_.size());
   s = in_.rewrite ? Rewrite() : (in_.hash_range ? RunHashRegions() : RunRegions());
   if (s.ok()) {
-    s = Share(0, workers_.size(), [this](size_t, size_t i) { return workers_[i]->Finish(); });
+    s = Share(0, workers_.size(), [this](size_t, size_t i) {
+      Status finished = workers_[i]->Finish();
+      TellEnd(i, finished);
+      return finished;
+    });
   }
-  for (const auto& worker : workers_) {
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    RegionMerge* const worker = workers_[i].get();
     if (!s.ok()) {
+      TellEnd(i, s);
       worker->Abandon();
       continue;
     }
@@ -64,14 +71,19 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
                               done.added_values.end());
     edit->file_checksums.insert(edit->file_checksums.end(), done.file_checksums.begin(),
                                 done.file_checksums.end());
-    ReportValueFile(worker->value_file(), done, report);
     report->Add(worker->report());
-    report->bytes_written += worker->bytes_written();
-    if (worker->file_number() == 0) continue;
-    report->output_files.push_back(worker->file_number());
-    report->output_paths.push_back(worker->file_path());
   }
   return s;
+}
+
+void CompactionJob::TellBegin(size_t worker) {
+  if (in_.observer == nullptr || std::exchange(told_[worker], 1) != 0) return;
+  in_.observer->PartBegins(static_cast<int>(worker));
+}
+
+void CompactionJob::TellEnd(size_t worker, const Status& status) {
+  if (std::exchange(told_[worker], 0) == 0) return;
+  in_.observer->PartEnds(static_cast<int>(worker), workers_[worker]->report(), status);
 }
 
 size_t CompactionJob::Workers() const {
@@ -107,6 +119,7 @@ Status CompactionJob::Share(size_t begin, size_t end,
 
 Status CompactionJob::Rewrite() {
   return Share(0, in_.inputs.size(), [this](size_t worker, size_t i) {
+    TellBegin(worker);
     return workers_[worker]->Rewrite(in_.inputs[i]);
   });
 }
@@ -134,6 +147,7 @@ Status CompactionJob::RunRegions() {
 
 Status CompactionJob::RunRange(size_t worker, size_t begin, size_t end) {
   if (begin == end) return Status::OK();
+  TellBegin(worker);
   const InternalIteratorPtr records = delta_.NewIterator(CompactionReads());
   if (begin == 0) {
     records->SeekToFirst();
@@ -173,6 +187,7 @@ Status CompactionJob::RunHashRegions() {
     s = Split(begin, end, &buffers);
     if (!s.ok()) break;
     s = Share(begin, end, [&](size_t worker, size_t i) {
+      TellBegin(worker);
       const InternalIteratorPtr records = buffers[i - begin].NewIterator();
       records->SeekToFirst();
       regions_[i].delta_bytes = buffers[i - begin].bytes();

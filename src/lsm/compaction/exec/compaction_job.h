@@ -61,6 +61,8 @@ class CompactionJob {
   Status RunHashRegions();
   // f(worker, i) for each i in [begin, end), by all workers.
   Status Share(size_t begin, size_t end, const std::function<Status(size_t, size_t)>& f);
+  void TellBegin(size_t worker);
+  void TellEnd(size_t worker, const Status& status);
   // Hands the records of regions [begin, end) to `buffers`.
   Status Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers);
   bool FirstDeltaKeyAfter(const std::string& key, std::string* found, Status* s);
@@ -74,6 +76,7 @@ class CompactionJob {
   InternalIteratorPtr records_;  // of the delta
   std::vector<Region> regions_;
   std::vector<std::unique_ptr<RegionMerge>> workers_;
+  std::vector<uint8_t> told_;  // per worker: the observer knows that it has begun, and not yet that it has ended
   JobReport* report_ = nullptr;
 };
 

@@ -93,10 +93,8 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
     values_.Abandon();
     return s;
   }
-  report->bytes_written = file_.bytes();
   ReportValueFile(values_.file(), *edit, report);
-  report->output_files.push_back(file_.number());
-  report->output_paths.push_back(file_.path());
+  report->AddFile(file_.number(), file_.path(), file_.bytes());
   report->outputs.push_back(meta);
   report->micros = (context_->clock->NowNanos() - start) / 1000;
   edit->column_family = options_->column_family_id;

@@ -13,12 +13,12 @@ class FlushJob {
  public:
   // `version`: what is in tables already.
   FlushJob(const StoreContext* context, const StoreOptions* options, const LsmVersion* version,
-           uint32_t group_bits, int job_id)
+           uint32_t group_bits, JobObserver* observer)
       : context_(context),
         options_(options),
-        file_(context, options, /*path=*/0, /*flush=*/true),
+        file_(context, options, /*path=*/0, /*flush=*/true, observer),
         values_(context, options,
-                {.job_id = job_id, .flush = true, .group_bits = group_bits, .fresh_from = 0, .version = version}) {}
+                {.observer = observer, .flush = true, .group_bits = group_bits, .fresh_from = 0, .version = version}) {}
   Status Run(const FlushRequest& request, VersionEdit* edit, JobReport* report);
 
  private:

@@ -45,7 +45,7 @@ RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
       cmp_(input.options->comparator),
       icmp_(cmp_),
       gc_(MakeGcConfig(*input.options)),
-      file_(input.context, input.options, input.path, /*flush=*/false),
+      file_(input.context, input.options, input.path, /*flush=*/false, input.observer),
       values_(input.context, input.options, SeparatorOptions()),
       history_low_(input.options->history != nullptr ? input.options->history->Get() : ""),
       trim_to_(input.options->history != nullptr ? input.options->history->TrimmedTo() : ""),
@@ -79,7 +79,7 @@ ValueSeparator::Options RegionMerge::SeparatorOptions() const {
   ValueSeparator::Options options;
   options.level = in_.output_level;
   options.path = in_.path;
-  options.job_id = in_.job_id;
+  options.observer = in_.observer;
   options.group_bits = in_.group_bits;
   options.version = in_.version.get();
   for (const auto& m : in_.memtables) {
@@ -93,7 +93,12 @@ ValueSeparator::Options RegionMerge::SeparatorOptions() const {
 
 Status RegionMerge::Finish() {
   Status s = values_.Finish(&edit_);
-  return s.ok() ? file_.Finish(&edit_) : s;
+  if (s.ok()) s = file_.Finish(&edit_);
+  if (!s.ok()) return s;
+  report_.checksums = edit_.file_checksums;
+  ReportValueFile(values_.file(), edit_, &report_);
+  if (file_.created()) report_.AddFile(file_.number(), file_.path(), file_.bytes());
+  return s;
 }
 
 Status RegionMerge::Add(const CompactionIterator& record, PieceBuilder* builder) {

@@ -42,7 +42,7 @@ struct CompactionJobInput {
   bool whole = false;  // bases are rewritten whole, whatever GC would choose
   bool manual = false;
   bool full = false;  // every table of the family takes part
-  int job_id = 0;     // for listeners
+  JobObserver* observer = nullptr;
   uint32_t group_bits = 0;  // of new runs of the value store
   uint32_t threads = 1;  // at least; with memtables, FlushRequest's
   std::function<bool(double, uint64_t)> hurry;  // FlushRequest's; may be null
@@ -86,11 +86,6 @@ class RegionMerge {
     values_.Abandon();
   }
 
-  // 0 if nothing was written.
-  uint64_t file_number() const { return file_.number(); }
-  const std::string& file_path() const { return file_.path(); }
-  const JobFile& value_file() const { return values_.file(); }
-  uint64_t bytes_written() const { return file_.bytes(); }
   const VersionEdit& edit() const { return edit_; }
   const JobReport& report() const { return report_; }
 

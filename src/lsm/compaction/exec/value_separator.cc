@@ -28,7 +28,7 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
       job_(std::move(job)),
       separates_(options->values.enabled && job_.level >= options->values.starting_level),
       tells_(job_.version != nullptr && !job_.version->values().empty()),
-      file_(context, options, job_.path, job_.flush, job_.job_id),
+      file_(context, options, job_.path, job_.flush, job_.observer, /*values=*/true),
       updates_(separates_ && options->values.hot_cold && job_.version != nullptr
                    ? job_.version->values().updates()
                    : nullptr),

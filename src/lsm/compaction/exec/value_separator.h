@@ -28,7 +28,7 @@ class ValueSeparator {
   struct Options {
     int level = 0;  // that the records go to
     size_t path = 0;
-    int job_id = 0;
+    JobObserver* observer = nullptr;
     bool flush = false;
     uint32_t group_bits = 0;
     // Records from here on come from memtables. kMaxSequenceNumber: none do.

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "env/observed_file_system.h"
+
+#include <utility>
+
+#include "env/read_batch.h"
+
+namespace compassdb {
+namespace {
+
+using Kind = FileOperation::Kind;
+
+// Whom a file tells, and under which name.
+class Teller {
+ public:
+  Teller(std::shared_ptr<FileObserver> observer, std::string path)
+      : observer_(std::move(observer)), path_(std::move(path)) {}
+
+  Status Tell(Kind kind, uint64_t offset, uint64_t length, const FileOperation::Begin& begin,
+              Status s) const {
+    observer_->Done({kind, path_, offset, length, begin, s});
+    return s;
+  }
+  Status TellRead(uint64_t offset, size_t n, const Slice& result, const FileOperation::Begin& begin,
+                  Status s) const {
+    const size_t length = s.ok() ? result.size() : n;
+    return Tell(Kind::kRead, offset, length, begin, std::move(s));
+  }
+  void TellReads(const ReadRequest* requests, size_t n, const FileOperation::Begin& begin) const {
+    for (const ReadRequest* r = requests; r < requests + n; ++r) {
+      TellRead(r->offset, r->length, r->result, begin, r->status).PermitUncheckedError();
+    }
+  }
+  FileObserver* observer() const { return observer_.get(); }
+
+ private:
+  const std::shared_ptr<FileObserver> observer_;
+  const std::string path_;
+};
+
+class ObservedSequentialFile final : public SequentialFile {
+ public:
+  ObservedSequentialFile(std::unique_ptr<SequentialFile> file, Teller teller)
+      : file_(std::move(file)), teller_(std::move(teller)) {}
+  Status Read(size_t n, Slice* result, char* scratch) override {
+    const FileOperation::Begin begin;
+    Status s = file_->Read(n, result, scratch);
+    const uint64_t offset = offset_;
+    if (s.ok()) offset_ += result->size();
+    return teller_.TellRead(offset, n, *result, begin, std::move(s));
+  }
+  Status Skip(uint64_t n) override {
+    offset_ += n;
+    return file_->Skip(n);
+  }
+
+ private:
+  const std::unique_ptr<SequentialFile> file_;
+  const Teller teller_;
+  uint64_t offset_ = 0;
+};
+
+// Added behind the reads themselves, so that it is finished after them.
+class ToldReads final : public ReadBatch::Part {
+ public:
+  ToldReads(const Teller& teller, const ReadRequest* requests, size_t n)
+      : teller_(teller), requests_(requests), n_(n) {}
+  void Finish() override { teller_.TellReads(requests_, n_, begin_); }
+
+ private:
+  const Teller& teller_;
+  const ReadRequest* const requests_;
+  const size_t n_;
+  const FileOperation::Begin begin_;
+};
+
+// What files for random reads and page files have in common.
+template <class File>
+class ObservedReads : public File {
+ public:
+  ObservedReads(std::unique_ptr<File> file, Teller teller)
+      : file_(std::move(file)), teller_(std::move(teller)) {}
+  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+    const FileOperation::Begin begin;
+    Status s = file_->Read(offset, n, result, scratch);
+    return teller_.TellRead(offset, n, *result, begin, std::move(s));
+  }
+  Status ReadWithin(uint64_t offset, size_t n, Slice* result, char* room) const override {
+    const FileOperation::Begin begin;
+    Status s = file_->ReadWithin(offset, n, result, room);
+    return teller_.TellRead(offset, n, *result, begin, std::move(s));
+  }
+  void MultiRead(ReadRequest* requests, size_t n) const override {
+    const FileOperation::Begin begin;
+    file_->MultiRead(requests, n);
+    teller_.TellReads(requests, n, begin);
+  }
+  void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
+    auto told = std::make_unique<ToldReads>(teller_, requests, n);
+    file_->AddReads(requests, n, batch);
+    batch->Add(std::move(told));
+  }
+  size_t ReadAlignment() const override { return file_->ReadAlignment(); }
+  void Prefetch(uint64_t offset, size_t n) const override { file_->Prefetch(offset, n); }
+
+ protected:
+  const std::unique_ptr<File> file_;
+  const Teller teller_;
+};
+
+using ObservedRandomAccessFile = ObservedReads<RandomAccessFile>;
+
+class ObservedPageFile final : public ObservedReads<PageFile> {
+ public:
+  using ObservedReads::ObservedReads;
+  Status Write(uint64_t offset, const Slice& data) override {
+    const FileOperation::Begin begin;
+    Status s = file_->Write(offset, data);
+    return teller_.Tell(Kind::kWriteInPlace, offset, data.size(), begin, std::move(s));
+  }
+  void MultiWrite(WriteRequest* requests, size_t n) override {
+    const FileOperation::Begin begin;
+    file_->MultiWrite(requests, n);
+    for (const WriteRequest* r = requests; r < requests + n; ++r) {
+      teller_.Tell(Kind::kWriteInPlace, r->offset, r->data.size(), begin, r->status)
+          .PermitUncheckedError();
+    }
+  }
+  Status Sync() override {
+    const FileOperation::Begin begin;
+    return teller_.Tell(Kind::kSync, 0, 0, begin, file_->Sync());
+  }
+  Status Truncate(uint64_t size) override {
+    const FileOperation::Begin begin;
+    return teller_.Tell(Kind::kTruncate, size, 0, begin, file_->Truncate(size));
+  }
+  Status Close() override {
+    const FileOperation::Begin begin;
+    return teller_.Tell(Kind::kClose, 0, 0, begin, file_->Close());
+  }
+};
+
+class ObservedWritableFile final : public WritableFile {
+ public:
+  ObservedWritableFile(std::unique_ptr<WritableFile> file, Teller teller)
+      : teller_(std::move(teller)), file_(std::move(file)) {
+    if (auto* const own = dynamic_cast<TellsOwnSteps*>(file_.get())) {
+      own->TellSteps(teller_.observer());
+    }
+  }
+  Status Append(const Slice& data) override {
+    const uint64_t offset = file_->Size();
+    const FileOperation::Begin begin;
+    return Tell(Kind::kAppend, offset, data.size(), begin, file_->Append(data));
+  }
+  Status Flush() override {
+    const FileOperation::Begin begin;
+    return Tell(Kind::kFlush, 0, 0, begin, file_->Flush());
+  }
+  Status Sync() override {
+    const FileOperation::Begin begin;
+    return Tell(Kind::kSync, 0, 0, begin, file_->Sync());
+  }
+  Status Close() override {
+    const FileOperation::Begin begin;
+    return Tell(Kind::kClose, 0, 0, begin, file_->Close());
+  }
+  uint64_t Size() const override { return file_->Size(); }
+
+ private:
+  // A file that has failed once repeats its error for whatever it is asked: that is no news.
+  Status Tell(Kind kind, uint64_t offset, uint64_t length, const FileOperation::Begin& begin, Status s) {
+    if (failed_) return s;
+    failed_ = !s.ok();
+    return teller_.Tell(kind, offset, length, begin, std::move(s));
+  }
+
+  bool failed_ = false;
+  const Teller teller_;
+  const std::unique_ptr<WritableFile> file_;  // tells of its end, too
+};
+
+class ObservedFileSystem final : public FileSystem {
+ public:
+  ObservedFileSystem(std::shared_ptr<FileSystem> base, std::shared_ptr<FileObserver> observer,
+                     ObservedPaths paths)
+      : base_(std::move(base)), observer_(std::move(observer)), paths_(std::move(paths)) {}
+  const char* Name() const override { return base_->Name(); }
+  Status NewSequentialFile(const std::string& path,
+                           std::unique_ptr<SequentialFile>* file) override {
+    Status s = base_->NewSequentialFile(path, file);
+    if (paths_.sequential(path)) Observe<ObservedSequentialFile>(s, path, file);
+    return s;
+  }
+  Status NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<RandomAccessFile>* file) override {
+    Status s = base_->NewRandomAccessFile(path, options, file);
+    if (paths_.any(path)) Observe<ObservedRandomAccessFile>(s, path, file);
+    return s;
+  }
+  Status NewWritableFile(const std::string& path, const FileOptions& options,
+                         std::unique_ptr<WritableFile>* file) override {
+    Status s = base_->NewWritableFile(path, options, file);
+    if (paths_.any(path)) Observe<ObservedWritableFile>(s, path, file);
+    return s;
+  }
+  Status ReopenWritableFile(const std::string& path, const FileOptions& options,
+                            std::unique_ptr<WritableFile>* file) override {
+    Status s = base_->ReopenWritableFile(path, options, file);
+    if (paths_.any(path)) Observe<ObservedWritableFile>(s, path, file);
+    return s;
+  }
+  Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
+                     std::unique_ptr<PageFile>* file) override {
+    Status s = base_->NewPageFile(path, options, create, file);
+    if (paths_.any(path)) Observe<ObservedPageFile>(s, path, file);
+    return s;
+  }
+  Status TruncateFile(const std::string& path, uint64_t size) override {
+    if (!paths_.any(path)) return base_->TruncateFile(path, size);
+    const FileOperation::Begin begin;
+    return Teller(observer_, path).Tell(Kind::kTruncate, size, 0, begin,
+                                        base_->TruncateFile(path, size));
+  }
+  Status FileExists(const std::string& path) override { return base_->FileExists(path); }
+  Status GetFileSize(const std::string& path, uint64_t* size) override {
+    return base_->GetFileSize(path, size);
+  }
+  Status GetModificationTime(const std::string& path, uint64_t* seconds) override {
+    return base_->GetModificationTime(path, seconds);
+  }
+  Status GetChildren(const std::string& dir, std::vector<std::string>* names) override {
+    return base_->GetChildren(dir, names);
+  }
+  Status CreateDir(const std::string& dir) override { return base_->CreateDir(dir); }
+  Status DeleteDir(const std::string& dir) override { return base_->DeleteDir(dir); }
+  Status DeleteFile(const std::string& path) override { return base_->DeleteFile(path); }
+  Status RenameFile(const std::string& from, const std::string& to) override {
+    return base_->RenameFile(from, to);
+  }
+  Status LinkFile(const std::string& from, const std::string& to) override {
+    return base_->LinkFile(from, to);
+  }
+  Status CloneFile(const std::string& from, const std::string& to) override {
+    return base_->CloneFile(from, to);
+  }
+  Status SyncDir(const std::string& dir) override { return base_->SyncDir(dir); }
+  Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) override {
+    return base_->PunchHole(path, offset, length);
+  }
+  Status GetLinkCount(const std::string& path, uint64_t* count) override {
+    return base_->GetLinkCount(path, count);
+  }
+  Status GetFreeSpace(const std::string& path, uint64_t* bytes) override {
+    return base_->GetFreeSpace(path, bytes);
+  }
+  Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) override {
+    return base_->LockFile(path, lock);
+  }
+  Status GetAbsolutePath(const std::string& path, std::string* absolute) override {
+    return base_->GetAbsolutePath(path, absolute);
+  }
+
+ private:
+  template <class Observed, class File>
+  void Observe(const Status& opened, const std::string& path, std::unique_ptr<File>* file) const {
+    if (!opened.ok()) return;
+    *file = std::make_unique<Observed>(std::move(*file), Teller(observer_, path));
+  }
+
+  const std::shared_ptr<FileSystem> base_;
+  const std::shared_ptr<FileObserver> observer_;
+  const ObservedPaths paths_;
+};
+
+}  // namespace
+
+std::shared_ptr<FileSystem> NewObservedFileSystem(std::shared_ptr<FileSystem> base,
+                                                  std::shared_ptr<FileObserver> observer,
+                                                  ObservedPaths paths) {
+  return std::make_shared<ObservedFileSystem>(std::move(base), std::move(observer),
+                                              std::move(paths));
+}
+
+}  // namespace compassdb
