@@ -144,6 +144,14 @@ class Recorder : public rocksdb::EventListener {
 class ListenerTest : public DbTest {
  protected:
   ListenerTest() { options_.listeners.push_back(told_); }
+  // Compactions are by hand only, and in up to so many parts.
+  void OpenForParts(int parts) {
+    options_.disable_auto_compactions = true;
+    options_.max_subcompactions = static_cast<uint32_t>(parts);
+    options_.write_buffer_size = 8 << 20;
+    options_.target_file_size_base = 16 << 10;
+    OpenDb();
+  }
   void Fill(int from, int n) {
     for (int i = from; i < from + n; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
   }
@@ -225,11 +233,7 @@ TEST_F(ListenerTest, ValueFilesEndToo) {
 }
 
 TEST_F(ListenerTest, PartsOfACompaction) {
-  options_.disable_auto_compactions = true;
-  options_.max_subcompactions = 4;
-  options_.write_buffer_size = 8 << 20;
-  options_.target_file_size_base = 16 << 10;
-  OpenDb();
+  OpenForParts(4);
   for (int round = 0; round < 2; ++round) {
     Fill(0, 2000);
     ASSERT_TRUE(Flush().ok());
@@ -259,11 +263,7 @@ TEST_F(ListenerTest, PartsOfACompaction) {
 }
 
 TEST_F(ListenerTest, PartsOfACompactionThatFailed) {
-  options_.disable_auto_compactions = true;
-  options_.max_subcompactions = 3;
-  options_.write_buffer_size = 8 << 20;
-  options_.target_file_size_base = 16 << 10;
-  OpenDb();
+  OpenForParts(3);
   for (int round = 0; round < 2; ++round) {
     Fill(0, 2000);
     ASSERT_TRUE(Flush().ok());
