@@ -256,6 +256,75 @@ TEST_F(IngestTest, WrongFiles) {
   ASSERT_TRUE(Put("still", "writable").ok());
 }
 
+TEST_F(IngestTest, BehindAllThatIsThere) {
+  options_.allow_ingest_behind = true;
+  options_.num_levels = 4;
+  OpenDb();
+  rocksdb::IngestExternalFileOptions behind;
+  behind.ingest_behind = true;
+  for (int i = 0; i < 300; i += 3) ASSERT_TRUE(Put(Key(i), "newer").ok());
+  for (int i = 1; i < 300; i += 3) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  const std::string begin = Key(200), end = Key(250);
+  ASSERT_TRUE(db_->DeleteRange(rocksdb::WriteOptions(), db_->DefaultColumnFamily(), begin, end).ok());
+  const auto expect = [&](const char* when, bool ingested) {
+    for (int i = 0; i < 300; ++i) {
+      const bool in_range = i >= 200 && i < 250;
+      const char* old = ingested && !in_range && i % 3 == 2 ? "behind" : "NOT_FOUND";
+      EXPECT_EQ(Get(Key(i)), i % 3 == 0 && !in_range ? "newer" : old) << when << " " << i;
+    }
+  };
+  // With nothing below, deletions would be dropped if the last level were not kept.
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  expect("before", false);
+  WriteFile("/f.sst", 0, 300, "behind");
+  ASSERT_TRUE(Ingest("/f.sst", behind).ok());
+  const int tables = TablesOn(3);
+  EXPECT_GT(tables, 0);
+  expect("ingested", true);
+  rocksdb::CompactRangeOptions force;
+  force.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db_->CompactRange(force, nullptr, nullptr).ok());
+  expect("compacted", true);
+  EXPECT_EQ(TablesOn(3), tables);
+
+  WriteFile("/g.sst", 299, 2, "again");
+  EXPECT_TRUE(Ingest("/g.sst", behind).IsInvalidArgument());  // something of the range is behind already
+  WriteFile("/h.sst", 300, 10, "h");
+  WriteFile("/i.sst", 305, 20, "i");
+  EXPECT_TRUE(db_->IngestExternalFile({"/h.sst", "/i.sst"}, behind).IsNotSupported());
+  ASSERT_TRUE(Ingest("/h.sst", behind).ok());
+  // One in front: it counts, and lies above the last level.
+  WriteFile("/front.sst", 0, 10, "front");
+  ASSERT_TRUE(Ingest("/front.sst").ok());
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Get(Key(i)), "front");
+  EXPECT_EQ(Get(Key(305)), "h");
+  OpenDb();
+  EXPECT_EQ(Get(Key(5)), "front");
+  EXPECT_EQ(Get(Key(305)), "h");
+  EXPECT_EQ(Get(Key(299)), "behind");
+  EXPECT_EQ(Get(Key(202)), "NOT_FOUND");
+  EXPECT_TRUE(db_->VerifyChecksum().ok());
+}
+
+TEST_F(IngestTest, NothingGoesBehindSequenceZero) {
+  OpenDb();
+  WriteFile("/f.sst", 0, 100, "first");
+  ASSERT_TRUE(Ingest("/f.sst").ok());  // sequence 0, on the last level
+  CloseDb();
+  options_.allow_ingest_behind = true;
+  OpenDb();
+  rocksdb::IngestExternalFileOptions behind;
+  behind.ingest_behind = true;
+  WriteFile("/g.sst", 50, 100, "behind");
+  EXPECT_TRUE(Ingest("/g.sst", behind).IsInvalidArgument());
+  WriteFile("/h.sst", 100, 50, "behind");
+  ASSERT_TRUE(Ingest("/h.sst", behind).ok());
+  EXPECT_EQ(Get(Key(99)), "first");
+  EXPECT_EQ(Get(Key(100)), "behind");
+  options_.num_levels = 2;
+  EXPECT_NE(TryOpen().ToString().find("allow_ingest_behind"), std::string::npos);
+}
+
 TEST_F(IngestTest, CrashAnywhereLeavesAllOrNothing) {
   ASSERT_TRUE(Put(Key(5), "old", true).ok());
   WriteFile("/f.sst", 0, 2000, std::string(100, 'n'));

@@ -188,7 +188,7 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   if (options.target_path_id >= family->store()->options().paths.size()) {
     return Status::InvalidArgument("Invalid target path ID");
   }
-  if (options.change_level && options.target_level >= family->store()->options().num_levels) {
+  if (options.change_level && options.target_level > family->store()->options().last_job_level()) {
     return Status::InvalidArgument("Target level exceeds number of levels");
   }
   if (options.full_history_ts_low != nullptr && !options.full_history_ts_low->empty()) {
@@ -229,7 +229,7 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   request.path = options.target_path_id;
   // Tables that this call writes need not be rewritten by it once more.
   request.created_before = commits_.NewNumber();
-  const int last = family->store()->options().num_levels - 1;
+  const int last = family->store()->options().last_job_level();
   const int deepest = std::min(std::max(DeepestLevel(*family, begin, end), std::min(1, last)), last);
   Status s;
   for (int level = 0; s.ok() && level < deepest; ++level) {

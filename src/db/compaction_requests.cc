@@ -50,7 +50,7 @@ Status DBImpl::MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, 
 Status DBImpl::PromoteL0(ColumnFamilyHandle* handle, int target_level) {
   if (Status s = CheckWritable("PromoteL0"); !s.ok()) return s;
   const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
-  if (target_level < 1 || target_level >= family->store()->options().num_levels) {
+  if (target_level < 1 || target_level > family->store()->options().last_job_level()) {
     return Status::InvalidArgument("PromoteL0: invalid target level", std::to_string(target_level));
   }
   Status s = MoveLevel(family, 0, target_level);
@@ -94,7 +94,7 @@ Status DBImpl::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int 
   }
   if (!whole) return Status::OK();
   int to = level;
-  while (to + 1 < options.num_levels &&
+  while (to < options.last_job_level() &&
          static_cast<double>(bytes) > LevelBytes(options.level1_max_bytes, options.level_multiplier,
                                                  options.level_multiplier_additional, to)) {
     ++to;
@@ -191,7 +191,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
     return Status::InvalidArgument("CompactFiles: invalid output path id",
                                    std::to_string(output_path_id));
   }
-  const int last = family->store()->options().num_levels - 1;
+  const int last = family->store()->options().last_job_level();
   if (output_level < 0 || output_level > last) {
     return Status::InvalidArgument("Output level for column family " + family->name() +
                                    " must between [0, " + std::to_string(last) + "].");

@@ -378,6 +378,7 @@ class DBImpl final : public rocksdb::DB {
                        std::vector<Ingestion>* ingestions);
   Status FlushForIngestion(const std::vector<Ingestion>& ingestions) EXCLUDES(mu_);
   Status AssignSequences(std::vector<Ingestion>* ingestions) EXCLUDES(mu_);
+  static IngestPlace PlaceOf(const Ingestion& ingestion);
   Status WriteIngestions(std::vector<Ingestion>* ingestions) EXCLUDES(mu_);
   void CloseIngested(Ingestion* ingestion, bool move);
 

@@ -147,7 +147,7 @@ Status DBImpl::OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(arg.column_family);
   const rocksdb::IngestExternalFileOptions& options = arg.options;
   if (arg.external_files.empty()) return Status::InvalidArgument("The list of files is empty");
-  if (options.ingest_behind) {
+  if (options.ingest_behind && !config_.options.allow_ingest_behind) {
     return Status::InvalidArgument("can't ingest_behind file in DB with allow_ingest_behind=false");
   }
   if (Status s = CheckIngestedFiles(arg); !s.ok()) return s;
@@ -177,6 +177,10 @@ Status DBImpl::OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
       const TphMeta& b = (*ingestions)[j].file->info().table;
       if (cmp->Compare(a.smallest, b.largest) > 0 || cmp->Compare(b.smallest, a.largest) > 0) {
         continue;
+      }
+      if (options.ingest_behind) {
+        return Status::NotSupported(
+            "Files with overlapping ranges cannot be ingested with ingestion behind mode.");
       }
       (*ingestions)[i].overlaps_files = (*ingestions)[j].overlaps_files = true;
     }
@@ -247,6 +251,7 @@ Status DBImpl::FlushForIngestion(const std::vector<Ingestion>& ingestions) {
   Families families;
   for (const Ingestion& ingestion : ingestions) {
     if (ingestion.family->dropped) return Status::ColumnFamilyDropped(ingestion.family->name());
+    if (ingestion.options->ingest_behind) continue;  // below memtables, too
     ReadStatePin state(ingestion.family->read_state());
     if (!OverlapsMemTables(*state, ingestion.family->user_comparator(),
                            ingestion.file->info().table)) {
@@ -281,7 +286,13 @@ Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions) {
   MutexLock lock(&mu_);
   for (Ingestion& ingestion : *ingestions) {
     const TphMeta& table = ingestion.file->info().table;
-    if (ingestion.overlaps_files || (snapshots && ingestion.options->snapshot_consistency) ||
+    if (ingestion.options->ingest_behind) {
+      const Status s = ingestion.family->store()->CheckIngestBehind(table.smallest, table.largest);
+      if (!s.ok()) return s;
+      continue;
+    }
+    // Sequence 0 is for what lies behind everything.
+    if (config_.options.allow_ingest_behind || ingestion.overlaps_files || (snapshots && ingestion.options->snapshot_consistency) ||
         ingestion.family->store()->OverlapsTables(table.smallest, table.largest)) {
       if (!ingestion.options->allow_global_seqno) {
         return Status::InvalidArgument("Global seqno is required, but disabled");
@@ -290,6 +301,11 @@ Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions) {
     }
   }
   return Status::OK();
+}
+
+IngestPlace DBImpl::PlaceOf(const Ingestion& ingestion) {
+  if (ingestion.options->ingest_behind) return IngestPlace::kBehind;
+  return ingestion.overlaps_files ? IngestPlace::kTop : IngestPlace::kDeepest;
 }
 
 // Front.
@@ -313,7 +329,7 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
     {
       MutexLock lock(&mu_);
       ingestion.task =
-          ingestion.family->store()->PickIngest(std::move(request), ingestion.overlaps_files);
+          ingestion.family->store()->PickIngest(std::move(request), PlaceOf(ingestion));
     }
     if (ingestion.task == nullptr) {
       s = Status::ColumnFamilyDropped(ingestion.family->name());

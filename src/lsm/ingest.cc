@@ -156,31 +156,67 @@ bool LsmStore::OverlapsTables(const Slice& smallest, const Slice& largest) const
   return false;
 }
 
-std::unique_ptr<CompactionTask> LsmStore::PickIngest(IngestRequest request, bool top) {
+Status LsmStore::CheckIngestBehind(const Slice& smallest, const Slice& largest) const {
+  const std::string family = "column family " + options_.column_family_name;
+  if (current()->values.enabled || !version_->values().empty()) {
+    return Status::NotSupported(family, "has separated values, whose newest write is what counts");
+  }
+  if (options_.hash_range || version_->HasHashLevels()) {
+    return Status::NotSupported(family, "has levels that are cut by hash");
+  }
+  const auto& levels = version_->levels();
+  const auto last = static_cast<size_t>(options_.num_levels) - 1;
+  for (size_t level = 0; level < last; ++level) {
+    for (const TableRef& t : levels[level]) {
+      const auto& pieces = t->meta().pieces;
+      if (std::any_of(pieces.begin(), pieces.end(),
+                      [](const TphPiece& p) { return p.meta->smallest_seq == 0; })) {
+        return Status::InvalidArgument(
+            "Can't ingest_behind file as despite allow_ingest_behind=true there are files with 0 "
+            "seqno in database at upper levels!");
+      }
+    }
+  }
+  if (std::any_of(levels[last].begin(), levels[last].end(), [&](const TableRef& t) {
+        return OverlapsRange(options_.comparator, t->meta(), &smallest, &largest);
+      })) {
+    return Status::InvalidArgument(
+        "Can't ingest_behind file as it doesn't fit at the bottommost level!");
+  }
+  return Status::OK();
+}
+
+int LsmStore::DeepestFor(const TphMeta& range) const {
+  int deepest = 0;
+  if (options_.hash_range || version_->HasHashLevels()) return deepest;
+  const Slice smallest(range.smallest), largest(range.largest);
+  for (int level = 0; level <= options_.last_job_level(); ++level) {
+    const auto& tables = version_->levels()[static_cast<size_t>(level)];
+    const auto overlaps = [&](const TableRef& t) {
+      return OverlapsRange(options_.comparator, t->meta(), &smallest, &largest);
+    };
+    const auto claimed = [&](const Claim& claim) {
+      return claim.level == level && Overlap(options_.comparator, claim.range, range);
+    };
+    if (std::any_of(tables.begin(), tables.end(), overlaps)) break;
+    if (std::any_of(claims_.begin(), claims_.end(), claimed)) break;
+    deepest = level;
+  }
+  return deepest;
+}
+
+std::unique_ptr<CompactionTask> LsmStore::PickIngest(IngestRequest request, IngestPlace place) {
   if (dropped_) return nullptr;
   TphMeta range;
   range.smallest = request.smallest;
   range.largest = request.largest;
-  int deepest = 0;
-  if (!top && !options_.hash_range && !version_->HasHashLevels()) {
-    const Slice smallest(request.smallest), largest(request.largest);
-    const auto& levels = version_->levels();
-    for (size_t level = 0; level < levels.size(); ++level) {
-      const auto overlaps = [&](const TableRef& t) {
-        return OverlapsRange(options_.comparator, t->meta(), &smallest, &largest);
-      };
-      const auto claimed = [&](const Claim& claim) {
-        return claim.level == static_cast<int>(level) &&
-               Overlap(options_.comparator, claim.range, range);
-      };
-      if (std::any_of(levels[level].begin(), levels[level].end(), overlaps)) break;
-      if (std::any_of(claims_.begin(), claims_.end(), claimed)) break;
-      deepest = static_cast<int>(level);
-    }
-  }
-  const size_t path = PathOfLevel(MakePickerInput(), MakePickerConfig(), deepest);
-  auto task = std::make_unique<IngestTask>(this, std::move(request), deepest, path);
-  if (deepest > 0) claims_.push_back({task.get(), deepest, std::move(range)});
+  int level = 0;
+  if (place == IngestPlace::kDeepest) level = DeepestFor(range);
+  if (place == IngestPlace::kBehind) level = options_.num_levels - 1;
+  const int like = std::min(level, options_.last_job_level());  // the last level is where that is
+  const size_t path = PathOfLevel(MakePickerInput(), MakePickerConfig(), like);
+  auto task = std::make_unique<IngestTask>(this, std::move(request), level, path);
+  if (level > 0) claims_.push_back({task.get(), level, std::move(range)});
   return task;
 }
 

@@ -186,7 +186,8 @@ LsmStore::~LsmStore() {
 void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
   version_ =
       std::make_shared<const LsmVersion>(table_context_, std::move(levels), counters_, &accounting_,
-                                         context_->hasher, values_.version());
+                                         context_->hasher, values_.version(),
+                                         options_.keep_last_level);
 }
 
 Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
@@ -539,6 +540,7 @@ PickerInput LsmStore::MakePickerInput() const {
       out.back().sparse = !vacated.empty() && HasFileIn(t->meta(), vacated);
     }
   }
+  if (options_.keep_last_level) input.levels.pop_back();
   return input;
 }
 

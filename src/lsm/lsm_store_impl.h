@@ -45,7 +45,8 @@ class LsmStore : public Store {
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                              bool* conflict) override;
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
-  std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, bool top) override;  // ingest.cc
+  std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) override;  // ingest.cc
+  Status CheckIngestBehind(const Slice& smallest, const Slice& largest) const override;
   bool OverlapsTables(const Slice& smallest, const Slice& largest) const override;
   // What users ask for by name (requests.cc).
   std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange> ranges,
@@ -117,6 +118,8 @@ class LsmStore : public Store {
   std::unordered_set<uint64_t> busy_;  // table ids
   // Where running tasks will put tables. A task with several inputs may span a
   // gap between them, in which nothing is busy: no other may fill it meanwhile.
+  // The deepest level that tables of this range may be ingested into.
+  int DeepestFor(const TphMeta& range) const;
   struct Claim {
     const CompactionTask* task;
     int level;

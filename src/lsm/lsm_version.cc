@@ -68,7 +68,7 @@ void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
 LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef>> levels,
                        std::shared_ptr<const JobCounters> counters,
                        const ScanAccounting* accounting, KeyHasher hasher,
-                       std::shared_ptr<const ValueVersion> values)
+                       std::shared_ptr<const ValueVersion> values, bool open_below)
     : context_(std::move(context)),
       comparator_(context_->options.comparator),
       order_(context_->order),
@@ -77,7 +77,8 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
       counters_(std::move(counters)),
       accounting_(accounting),
       hasher_(hasher),
-      values_(std::move(values)) {
+      values_(std::move(values)),
+      open_below_(open_below) {
   finders_.reserve(levels_.size());
   for (size_t level = 0; level < levels_.size(); ++level) {
     const bool by_keys = level > 0 && !IsHashLevel(levels_[level]);
@@ -300,6 +301,7 @@ bool LsmVersion::HasHashLevels() const {
 }
 
 bool LsmVersion::MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const {
+  if (open_below_) return true;
   for (size_t l = static_cast<size_t>(level) + 1; l < levels_.size(); ++l) {
     const TableRef* table = TableOf(l, user_key, hash);
     if (table == nullptr) continue;
@@ -345,6 +347,7 @@ void LsmVersion::ForEachValueRun(const std::function<void(const ValueRunMeta&)>&
 
 bool LsmVersion::OverlapsBelow(int level, const Slice* begin, const Slice* end,
                                const SearchRange& search) const {
+  if (open_below_) return true;
   for (size_t l = static_cast<size_t>(level) + 1; l < levels_.size(); ++l) {
     if (IsHashLevel(levels_[l])) {
       for (const TableRef& t : levels_[l]) {

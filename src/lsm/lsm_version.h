@@ -38,7 +38,7 @@ class LsmVersion : public StoreView {
  public:
   LsmVersion(TableContextRef context, std::vector<std::vector<TableRef>> levels,
              std::shared_ptr<const JobCounters> counters, const ScanAccounting* accounting,
-             KeyHasher hasher, std::shared_ptr<const ValueVersion> values);
+             KeyHasher hasher, std::shared_ptr<const ValueVersion> values, bool open_below);
 
   const std::vector<std::vector<TableRef>>& levels() const { return levels_; }
   const ValueVersion& values() const { return *values_; }
@@ -61,7 +61,7 @@ class LsmVersion : public StoreView {
 
   bool HasRangeTombstones() const { return !with_tombstones_.empty(); }
   bool HasHashLevels() const;
-  // True if a table below `level` holds a record of the key, or may (rule 4).
+  // True if a table below `level` holds a record of the key, or may, or may one day (rule 4).
   bool MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const;
   // True if any table holds a record of the key, or may.
   bool MayHold(const Slice& user_key, const KeyHash& hash) const {
@@ -70,7 +70,8 @@ class LsmVersion : public StoreView {
   // The same of level 0 but for `others`, and of the levels from 1 on above `level`.
   bool MayHoldAbove(int level, const Slice& user_key, const KeyHash& hash,
                     std::span<const TableRef> others) const;
-  // True if a table below `level` overlaps [begin, end] (a null pointer is unbounded) and `search`.
+  // True if a table below `level` overlaps [begin, end] (a null pointer is unbounded) and `search`,
+  // or may one day.
   bool OverlapsBelow(int level, const Slice* begin, const Slice* end,
                      const SearchRange& search = SearchRange()) const;
 
@@ -102,6 +103,8 @@ class LsmVersion : public StoreView {
   size_t deepest_ = 0;                      // level that is not empty
   const KeyHasher hasher_;
   const std::shared_ptr<const ValueVersion> values_;
+  // Anything may be ingested into the last level, below all that is there.
+  const bool open_below_;
 };
 
 }  // namespace compassdb

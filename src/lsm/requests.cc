@@ -155,7 +155,7 @@ Status LsmStore::PickMove(int from, int to, std::unique_ptr<CompactionTask>* tas
 
 void LsmStore::MarkForCompaction(const KeyRange& range) {
   const auto& levels = version_->levels();
-  size_t deepest = levels.size() - 1;
+  auto deepest = static_cast<size_t>(options_.last_job_level());
   while (deepest > 0 && levels[deepest].empty()) --deepest;
   for (size_t level = 0; level < deepest; ++level) {
     for (const TableRef& t : levels[level]) {

@@ -252,8 +252,8 @@ void AddWrites(OptionTable<DBOptions>* t) {
                                  "bytes that one group commits"));
   t->push_back(Scalar<DBOptions>(FIELD(use_adaptive_mutex), kFixed, kHint,
                                  "the standard library's mutex"));
-  t->push_back(Scalar<DBOptions>(FIELD(allow_ingest_behind), kFixed, kNo,
-                                 "no level is kept free for files from outside"));
+  t->push_back(Scalar<DBOptions>(FIELD(allow_ingest_behind), kFixed, kYes,
+                                 "the last level is kept for IngestExternalFileOptions::ingest_behind"));
   t->push_back(Scalar<DBOptions>(FIELD(enforce_single_del_contracts), kFixed, kHint,
                                  "a SingleDelete that meets another kind of record deletes"));
 }

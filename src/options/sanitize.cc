@@ -248,6 +248,10 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   if (options.compaction_filter != nullptr && !options.compaction_filter->IgnoreSnapshots()) {
     return Status::NotSupported(where + "compaction_filter", "IgnoreSnapshots() must be true");
   }
+  if (db.allow_ingest_behind && options.num_levels < 3) {
+    return Status::InvalidArgument(where + "num_levels",
+                                   "must be at least 3 with allow_ingest_behind, which keeps the last level");
+  }
   if (options.enable_blob_files && options.comparator->timestamp_size() != 0) {
     return Status::NotSupported(where + "enable_blob_files", "not with user-defined timestamps");
   }

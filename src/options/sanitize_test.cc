@@ -97,8 +97,10 @@ TEST(Validate, RefusalsNameOptionAndFamily) {
   }
   DBOptions db;
   db.allow_ingest_behind = true;
-  EXPECT_NE(Validate(db, ColumnFamilyOptions()).ToString().find("allow_ingest_behind"),
-            std::string::npos);
+  EXPECT_TRUE(Validate(db, ColumnFamilyOptions()).ok());
+  ColumnFamilyOptions two_levels;
+  two_levels.num_levels = 2;
+  EXPECT_NE(Validate(db, two_levels).ToString().find("allow_ingest_behind"), std::string::npos);
   DBOptions manager;
   manager.sst_file_manager.reset(rocksdb::NewSstFileManager(rocksdb::Env::Default()));
   EXPECT_TRUE(Validate(manager, ColumnFamilyOptions()).ok());

@@ -95,6 +95,10 @@ struct StoreOptions {
   std::vector<rocksdb::CompressionType> compression;  // per level, num_levels entries
   int compression_level = 32767;
   int num_levels = 7;
+  // The last level is for what is ingested behind all data: no job writes to it or takes from it, and
+  // nothing above is dropped because nothing lies below.
+  bool keep_last_level = false;
+  int last_job_level() const { return num_levels - (keep_last_level ? 2 : 1); }
   int level0_trigger = 4;
   uint64_t level1_max_bytes = 256ull << 20;
   double level_multiplier = 10;
@@ -341,6 +345,12 @@ struct IngestRequest {
   std::string smallest, largest;  // user keys; nothing lies outside
 };
 
+enum class IngestPlace {
+  kTop,      // level 0
+  kDeepest,  // the deepest level that has nothing above or beside it in the range
+  kBehind,   // the last level, below all
+};
+
 struct ManualCompaction {
   const Slice* begin = nullptr;  // null: unbounded
   const Slice* end = nullptr;
@@ -408,9 +418,10 @@ class Store {
                           bool* conflict) = 0;
   // [mutex] Tables that overlap the range are compacted soon, if anything lies below them.
   virtual void MarkForCompaction(const KeyRange& range) = 0;
-  // [mutex] A task that writes the request as tables of the deepest level that has nothing above or
-  // beside it in its range, and of level 0 if `top`. Null if the family was dropped.
-  virtual std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, bool top) = 0;
+  // [mutex] A task that writes the request as tables. Null if the family was dropped.
+  virtual std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) = 0;
+  // [mutex] Whether records of the range, with sequence 0, may go to the last level, and if not, why.
+  virtual Status CheckIngestBehind(const Slice& smallest, const Slice& largest) const = 0;
   // [mutex] Some table may hold a key of the range, or a tombstone over it.
   virtual bool OverlapsTables(const Slice& smallest, const Slice& largest) const = 0;
   // [mutex] After Install, or after the task failed.

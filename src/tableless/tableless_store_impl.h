@@ -42,7 +42,10 @@ class TablelessStore final : public Store {
   bool NeedsCompaction() const override;
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request, bool* conflict) override;
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest&) override { return nullptr; }
-  std::unique_ptr<CompactionTask> PickIngest(IngestRequest, bool) override { return nullptr; }
+  std::unique_ptr<CompactionTask> PickIngest(IngestRequest, IngestPlace) override { return nullptr; }
+  Status CheckIngestBehind(const Slice&, const Slice&) const override {
+    return Status::NotSupported("a table-less family", "has no levels");
+  }
   // What lies in pages cannot be dropped by range.
   std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange>, bool) override { return nullptr; }
   Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task, bool* conflict) override;

@@ -268,6 +268,48 @@ void Ingestion(Transcript* t) {
   ScanCopy(t, "again", "db");
 }
 
+// RocksDB keeps the last level with universal compaction only.
+void IngestionBehind(Transcript* t) {
+  Options options = FreshOptions();
+  options.allow_ingest_behind = true;
+  options.num_levels = 3;
+  options.compaction_style = rocksdb::kCompactionStyleUniversal;
+  auto db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  rocksdb::IngestExternalFileOptions behind;
+  behind.ingest_behind = true;
+  const auto ingest = [&](const std::vector<std::string>& names, const rocksdb::IngestExternalFileOptions& how) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(t->Path(name));
+    t->Code("ingest " + names.front(), db->IngestExternalFile(paths, how));
+    t->Line("sequence " + std::to_string(db->GetLatestSequenceNumber()));
+    t->Scan(names.front(), db.get());
+  };
+  Fill(t, db.get(), 10, 20, "newer");
+  t->Code("delete", db->Delete(WriteOptions(), "key1031"));
+  t->Code("range", db->DeleteRange(WriteOptions(), db->DefaultColumnFamily(), "key1033", "key1036"));
+  t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  WriteTable(t, "a.sst", 0, 40, "a");
+  ingest({"a.sst"}, behind);
+  WriteTable(t, "b.sst", 39, 10, "b");
+  ingest({"b.sst"}, behind);
+  WriteTable(t, "c.sst", 40, 10, "c");
+  WriteTable(t, "d.sst", 45, 10, "d");
+  ingest({"c.sst", "d.sst"}, behind);
+  ingest({"c.sst"}, behind);
+  ingest({"d.sst"}, rocksdb::IngestExternalFileOptions());
+  rocksdb::CompactRangeOptions force;
+  force.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  t->Code("compact", db->CompactRange(force, nullptr, nullptr));
+  t->Scan("compacted", db.get());
+  db.reset();
+  db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  t->Scan("again", db.get());
+  WriteTable(t, "e.sst", 60, 5, "e");
+  ingest({"e.sst"}, behind);
+}
+
 void ExportAndImport(Transcript* t) {
   auto db = OpenOrNote(t, "db", FreshOptions());
   if (!db) return;
@@ -315,7 +357,8 @@ void ExportAndImport(Transcript* t) {
 std::vector<Scenario> CopyScenarios() {
   return {{"checkpoints", Checkpoints}, {"live-files", LiveFiles},
           {"backups", Backups},         {"sst-files", SstFiles},
-          {"ingestion", Ingestion},     {"export-import", ExportAndImport}};
+          {"ingestion", Ingestion},     {"ingestion-behind", IngestionBehind},
+          {"export-import", ExportAndImport}};
 }
 
 }  // namespace compassdb_test
