@@ -12,6 +12,7 @@
 #   make test-faults   every call of the file system fails; LONG=1: all of them, not a sample
 #   make test-limits   a full disk, few descriptors, little memory; LONG=1: with 1 GB of data
 #   make test-stress   several threads against what they expect, over the whole API; LONG=1: 20 million operations
+#   make test-rivals   the same faults for CompassDB, RocksDB and LevelDB; LONG=1: the table of docs/reliability.md
 #   make soak          a steady load for SOAK_MINUTES (1440) on SOAK_MB (10240) in SOAK_DIR: memory, descriptors, space
 #   make coverage      which lines and branches of the log, the manifest, recovery and the readers the tests take
 #   make test-mutants  seeded defects, each of which some test must catch (hours)
@@ -50,7 +51,7 @@ label-tests = cd $(BUILD) && ctest -V -j $(JOBS) -L "^$(1)$$" -LE "short|peer" |
 endif
 
 .PHONY: all deps configure build demo test test-crash test-corruption bench install deb test-asan test-tsan test-asan-short test-tsan-short \
-	test-faults test-limits test-stress test-mutants soak coverage fuzz clean
+	test-faults test-limits test-rivals test-stress test-mutants soak coverage fuzz clean
 
 all: build
 
@@ -74,12 +75,15 @@ demo: configure
 test: build
 	@cd $(BUILD) && $(CTEST)
 
-test-crash test-corruption test-stress: SHELL := /bin/bash -o pipefail
+test-crash test-corruption test-rivals test-stress: SHELL := /bin/bash -o pipefail
 test-crash: build
 	@$(call label-tests,crash)
 
 test-corruption: build
 	@$(call label-tests,corruption)
+
+test-rivals: build
+	@$(call label-tests,rivals)
 
 test-faults: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target fault_test interrupted_test

@@ -292,7 +292,8 @@ Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions) {
       continue;
     }
     // Sequence 0 is for what lies behind everything.
-    if (config_.options.allow_ingest_behind || ingestion.overlaps_files || (snapshots && ingestion.options->snapshot_consistency) ||
+    if (config_.options.allow_ingest_behind || ingestion.overlaps_files ||
+        (snapshots && ingestion.options->snapshot_consistency) ||
         ingestion.family->store()->OverlapsTables(table.smallest, table.largest)) {
       if (!ingestion.options->allow_global_seqno) {
         return Status::InvalidArgument("Global seqno is required, but disabled");

@@ -45,7 +45,8 @@ class LsmStore : public Store {
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                              bool* conflict) override;
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
-  std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) override;  // ingest.cc
+  // ingest.cc
+  std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) override;
   Status CheckIngestBehind(const Slice& smallest, const Slice& largest) const override;
   bool OverlapsTables(const Slice& smallest, const Slice& largest) const override;
   // What users ask for by name (requests.cc).
@@ -96,6 +97,8 @@ class LsmStore : public Store {
   // `flushed` (may be null): memtables that go down with the plan's inputs.
   std::unique_ptr<CompactionTask> MakeTask(const CompactionPlan& plan, bool manual,
                                            const FlushRequest* flushed, bool* conflict);
+  // The deepest level that tables of this range may be ingested into.
+  int DeepestFor(const TphMeta& range) const;
   void Unpin(uint64_t file_number) REQUIRES(handles_mu_);
   void SetVersion(std::vector<std::vector<TableRef>> levels);
   // Null: the values have room enough (value_gc_task.cc).
@@ -118,8 +121,6 @@ class LsmStore : public Store {
   std::unordered_set<uint64_t> busy_;  // table ids
   // Where running tasks will put tables. A task with several inputs may span a
   // gap between them, in which nothing is busy: no other may fill it meanwhile.
-  // The deepest level that tables of this range may be ingested into.
-  int DeepestFor(const TphMeta& range) const;
   struct Claim {
     const CompactionTask* task;
     int level;

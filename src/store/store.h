@@ -95,8 +95,8 @@ struct StoreOptions {
   std::vector<rocksdb::CompressionType> compression;  // per level, num_levels entries
   int compression_level = 32767;
   int num_levels = 7;
-  // The last level is for what is ingested behind all data: no job writes to it or takes from it, and
-  // nothing above is dropped because nothing lies below.
+  // The last level is for what is ingested behind all data: no job writes to it or takes from it,
+  // and nothing above is dropped because nothing lies below.
   bool keep_last_level = false;
   int last_job_level() const { return num_levels - (keep_last_level ? 2 : 1); }
   int level0_trigger = 4;

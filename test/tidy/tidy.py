@@ -51,7 +51,8 @@ MAX_FUNCTION_LINES = 100
 # Whole-engine tests and what of src/ each kind may include.
 TEST_MAY_SEE = {"crash": ("env/", "util/", "manifest/manifest.h", "crash/", "support/"),
                 "faults": ("env/", "util/", "faults/", "support/"),
-                "formats": ("util/hash.h", "formats/", "support/")}
+                "formats": ("util/hash.h", "formats/", "support/"),
+                "rivals": ("leveldb/",)}
 UNRESTRICTED_TESTS = {"rules", "api", "fixtures", "fuzz"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
