@@ -298,7 +298,10 @@ void IngestionBehind(Transcript* t) {
   WriteTable(t, "d.sst", 45, 10, "d");
   ingest({"c.sst", "d.sst"}, behind);
   ingest({"c.sst"}, behind);
-  ingest({"d.sst"}, rocksdb::IngestExternalFileOptions());
+  WriteTable(t, "e.sst", 60, 5, "e");
+  ingest({"e.sst"}, behind);
+  // The end of it in RocksDB: other ingestions and forced compactions give sequence 0 to what is not
+  // behind, and then it refuses.
   rocksdb::CompactRangeOptions force;
   force.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
   t->Code("compact", db->CompactRange(force, nullptr, nullptr));
@@ -307,8 +310,6 @@ void IngestionBehind(Transcript* t) {
   db = OpenOrNote(t, "db", options);
   if (!db) return;
   t->Scan("again", db.get());
-  WriteTable(t, "e.sst", 60, 5, "e");
-  ingest({"e.sst"}, behind);
 }
 
 void ExportAndImport(Transcript* t) {
