@@ -137,14 +137,13 @@ int Open(const char* path, int flags, mode_t mode) {
   return fd;
 }
 
-ssize_t Written(int fd, uint64_t handle, const void* bytes, ssize_t n, off_t offset) {
+ssize_t Written(uint64_t handle, const void* bytes, ssize_t n, off_t offset) {
   if (n > 0) {
     Trace("write " + std::to_string(handle) + " " + std::to_string(offset) + " " + std::to_string(n) + " " +
           std::to_string(state()->data_bytes));
     if (state()->data >= 0) WriteAll(state()->data, static_cast<const char*>(bytes), static_cast<size_t>(n));
     state()->data_bytes += static_cast<uint64_t>(n);
   }
-  (void)fd;
   return n;
 }
 
@@ -193,7 +192,7 @@ ssize_t WriteAt(int fd, const void* bytes, size_t n, off_t offset) {
   const uint64_t handle = HandleOf(fd);
   if (handle == 0) return real(fd, bytes, n, offset);
   if (Fails()) return -1;
-  return Written(fd, handle, bytes, real(fd, bytes, n, offset), offset);
+  return Written(handle, bytes, real(fd, bytes, n, offset), offset);
 }
 
 __attribute__((destructor)) void SayCount() {
@@ -247,7 +246,7 @@ ssize_t write(int fd, const void* bytes, size_t n) {
   if (Fails()) return -1;
   struct stat now;
   const off_t offset = state()->append[fd] && fstat(fd, &now) == 0 ? now.st_size : lseek(fd, 0, SEEK_CUR);
-  return Written(fd, handle, bytes, real(fd, bytes, n), offset);
+  return Written(handle, bytes, real(fd, bytes, n), offset);
 }
 
 ssize_t pwrite(int fd, const void* bytes, size_t n, off_t offset) { return WriteAt(fd, bytes, n, offset); }
