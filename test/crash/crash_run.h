@@ -57,6 +57,7 @@ class CrashRun {
   rocksdb::ColumnFamilyOptions FamilyOptions(int slot) const;
   rocksdb::Status Open();
   rocksdb::Status OpenWithMode(rocksdb::WALRecoveryMode mode);
+  bool Recycles() const;
   rocksdb::Status OpenForWork();
   void Close();
   // Until the power goes or the operations are done; a failure that no power
