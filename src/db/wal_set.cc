@@ -53,7 +53,10 @@ Status WalSet::CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* wr
     compassdb::LogInfo(options_.info_log,
                        "cannot write over " + WalFileName(dir_, spare) + ": " + s.ToString());
   }
-  return WalWriter::Create(fs_, dir_, options_.file, header, writer);
+  Status s = WalWriter::Create(fs_, dir_, options_.file, header, writer);
+  // A log that nothing follows must not lie between others.
+  if (!s.ok()) fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
+  return s;
 }
 
 Status WalSet::StartLocked(const WalHeader& header) {
