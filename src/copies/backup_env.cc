@@ -36,6 +36,10 @@ class BackupFileSystem final : public FileSystem {
                             std::unique_ptr<WritableFile>*) override {
     return ReadOnly(path);
   }
+  Status ReuseWritableFile(const std::string& path, const std::string&, const FileOptions&,
+                           std::unique_ptr<WritableFile>*) override {
+    return ReadOnly(path);
+  }
   Status NewPageFile(const std::string& path, const FileOptions&, bool,
                      std::unique_ptr<PageFile>*) override {
     return ReadOnly(path);

@@ -66,6 +66,30 @@ TEST_F(CheckpointTest, OfTablesInAnotherDirectory) {
   EXPECT_EQ(ScanAt("/cp"), then);
 }
 
+TEST_F(CheckpointTest, StaysAsItWasWhenItsLogsAreRecycled) {
+  options_.recycle_log_file_num = 4;
+  options_.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  options_.write_buffer_size = 1 << 20;
+  OpenDb();
+  for (int round = 0; round < 8; ++round) {
+    Fill(0, 500, std::string(100, static_cast<char>('a' + round)));
+    Flush();
+  }
+  Fill(0, 50, "in the log");
+  const std::string then = Scan();
+  ASSERT_TRUE(Take("/cp", UINT64_MAX).ok());
+  ASSERT_EQ(FilesOf(FileType::kWal, "/cp").size(), 1u);
+  const std::string log = JoinPath("/cp", FilesOf(FileType::kWal, "/cp")[0]);
+  const std::string contents = ReadFile(log);
+  EXPECT_EQ(contents.find(std::string(50, 'b')), std::string::npos) << "of an older log";
+  for (int round = 0; round < 10; ++round) {
+    Fill(0, 500, std::string(100, static_cast<char>('A' + round)));
+    Flush();
+  }
+  EXPECT_EQ(ReadFile(log), contents);
+  EXPECT_EQ(ScanAt("/cp"), then);
+}
+
 TEST_F(CheckpointTest, OfTablesInSeveralDirectories) {
   options_.db_paths = {rocksdb::DbPath("/fast", 300 << 10), rocksdb::DbPath("/slow", 1 << 30)};
   OpenDb();

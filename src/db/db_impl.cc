@@ -35,7 +35,8 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
       commits_(config_.fs, config_.name, config_.options.max_manifest_file_size, &mu_),
       write_thread_(WaitsOf(config_.options)),
       wals_(config_.fs, config_.wal_dir,
-            WalSet::Options{WalFileOptions(config_.options), config_.options.manual_wal_flush},
+            WalSet::Options{WalFileOptions(config_.options), config_.options.manual_wal_flush,
+                            config_.options.recycle_log_file_num, config_.info_log.get()},
             config_.options.statistics.get()),
       stalls_(config_.options.delayed_write_rate),
       archive_(config_.fs, config_.clock, config_.wal_dir, config_.options.WAL_ttl_seconds,
@@ -141,6 +142,10 @@ Status DBImpl::Shutdown() {
       purges_over_ = true;
     }
     s = wals_.Close();
+    for (uint64_t number : wals_.TakeSpares()) {
+      // What is left is deleted at the next open.
+      config_.fs->DeleteFile(WalFileName(config_.wal_dir, number)).PermitUncheckedError();
+    }
     ReadStateGarbage garbage;
     MutexLock lock(&mu_);
     if (s.ok() && opened_ && !wals_.CurrentIsEmpty() && wals_.synced().bytes > 0 &&

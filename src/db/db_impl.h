@@ -385,6 +385,7 @@ class DBImpl final : public rocksdb::DB {
   // --- live_files.cc
   struct LiveState;
   Status CaptureLiveState(LiveState* state) EXCLUDES(mu_);
+  Status ListLogs(std::vector<WalFileInfo>* logs) const;
   Status FlushForCopy() EXCLUDES(mu_);
   // "Unknown" of a file without one.
   FileChecksum ChecksumOf(uint64_t file_number) const;

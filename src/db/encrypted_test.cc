@@ -107,6 +107,37 @@ TEST_F(EncryptedDbTest, DatabaseUnderAStreamCipher) {
   FillAndCheck();
 }
 
+// Nothing is sealed or enciphered twice in one place: the file of an obsolete log begins anew.
+TEST_F(EncryptedDbTest, RecycledLogs) {
+  std::shared_ptr<rocksdb::EncryptionProvider> sealing;
+  ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &sealing).ok());
+  for (const auto& provider : {sealing, rocksdb::EncryptionProvider::NewCTRProvider(
+                                            rocksdb::BlockCipher::NewROT13Cipher(16))}) {
+    UseProvider(provider);
+    options_.recycle_log_file_num = 2;
+    options_.avoid_flush_during_shutdown = true;
+    options_.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+    ASSERT_TRUE(Open().ok());
+    for (int round = 0; round < 5; ++round) {
+      for (int i = 50 - 10 * round; i > 0; --i) {
+        ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), Key(i), std::to_string(round)).ok());
+      }
+      if (round < 4) {
+        ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+      }
+    }
+    options_.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+    ASSERT_TRUE(Open().ok());
+    std::string value;
+    ASSERT_TRUE(db_->Get(rocksdb::ReadOptions(), Key(5), &value).ok());
+    EXPECT_EQ(value, "4");
+    ASSERT_TRUE(db_->Get(rocksdb::ReadOptions(), Key(15), &value).ok());
+    EXPECT_EQ(value, "3");
+    db_.reset();
+    ASSERT_TRUE(rocksdb::DestroyDB("/db", options_).ok());
+  }
+}
+
 TEST_F(EncryptedDbTest, DirectReadsOfSealedFilesAreRefused) {
   std::shared_ptr<rocksdb::EncryptionProvider> provider;
   ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &provider).ok());

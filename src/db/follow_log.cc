@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The logs as others see them: which there are, and what they hold from a
 // sequence on.
+#include <algorithm>
 #include <map>
 
 #include "base/file_names.h"
@@ -34,12 +35,23 @@ class WalFile final : public rocksdb::LogFile {
 
 }  // namespace
 
+// Without those that only wait to be written over.
+Status DBImpl::ListLogs(std::vector<WalFileInfo>* logs) const {
+  // First these: what becomes one later is an obsolete log like others, or gone.
+  const std::vector<uint64_t> spares = wals_.Spares();
+  Status s = ListWalFiles(config_.fs, config_.wal_dir, logs);
+  std::erase_if(*logs, [&](const WalFileInfo& log) {
+    return std::find(spares.begin(), spares.end(), log.number) != spares.end();
+  });
+  return s;
+}
+
 Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
   files.clear();
   std::map<uint64_t, uint64_t> live;  // with what is still buffered
   for (const WalSet::LogInfo& log : wals_.Logs()) live[log.number] = log.bytes;
   std::vector<WalFileInfo> logs;
-  if (Status s = ListWalFiles(config_.fs, config_.wal_dir, &logs); !s.ok()) return s;
+  if (Status s = ListLogs(&logs); !s.ok()) return s;
   for (WalFileInfo& log : logs) {
     rocksdb::SequenceNumber first = 0;
     Status s = FirstSequence(config_.fs, config_.wal_dir, &log, &first);
@@ -73,7 +85,7 @@ Status DBImpl::GetUpdatesSince(rocksdb::SequenceNumber sequence,
     return Status::NotFound("Requested sequence not yet written in the db");
   }
   std::vector<WalFileInfo> logs;
-  if (Status s = ListWalFiles(config_.fs, config_.wal_dir, &logs); !s.ok()) return s;
+  if (Status s = ListLogs(&logs); !s.ok()) return s;
   // From the last log that begins at or before the sequence; who follows wants one of the newest.
   size_t begin = logs.size();
   while (begin > 0) {

@@ -160,7 +160,7 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
   for (const WalSet::LogInfo& log : logs) {
     if (log.number < state.min_log) continue;
     add(WalFileName(config_.wal_dir, log.number), log.number, rocksdb::kWalFile, log.bytes)
-        ->trim_to_size = &log == &logs.back();
+        ->trim_to_size = &log == &logs.back() || config_.options.recycle_log_file_num > 0;
   }
   return Status::OK();
 }

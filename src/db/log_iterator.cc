@@ -123,6 +123,8 @@ void LogIterator::AtEnd() {
 
 LogRead LogIterator::ReadFromLog() {
   const bool newest = index_ + 1 == logs_.size();
+  // All that an older log left need not be looked through for each batch that was waited for.
+  reader_->SearchLeftovers(fresh_);
   Slice record;
   const LogRead read = reader_->ReadBatch(&record);
   switch (read) {

@@ -6,7 +6,8 @@
 // seen before readers of the database see it. The last log may still be
 // written: its end is looked at again by each Next(). Bytes that do not verify
 // end an older log (recovery went on elsewhere, which the sequences show) and
-// are Corruption in the last one.
+// are Corruption in the last one. A log whose file a newer one has taken is gone
+// (PathNotFound), as one that was deleted.
 //
 // Thread safety: one thread at a time, against everything the database does.
 // The database outlives the iterator.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/wal_set.h"
 
+#include <utility>
+
 #include "base/file_names.h"
+#include "db/info_log.h"
 #include "db/statistics_util.h"
 #include "util/no_memory.h"
 
@@ -28,20 +31,41 @@ Status WalSet::Start(uint64_t number, bool give_up_failed) {
       CatchOutOfMemory("a log", [&]() NO_THREAD_SAFETY_ANALYSIS { return StartLocked(current->SuccessorHeader(number)); });
   if (!started.ok()) return started;
   if (!error_.ok()) {
-    for (size_t i = 0; i + 1 < logs_.size(); ++i) logs_[i].writer.reset();
+    for (size_t i = 0; i + 1 < logs_.size(); ++i) {
+      logs_[i].writer.reset();
+      logs_[i].reusable = false;
+    }
   }
   error_ = Status::OK();
   return Status::OK();
 }
 
+Status WalSet::CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* writer) {
+  while (!spares_.empty()) {
+    const uint64_t spare = spares_.front();
+    rejected_.push_back(spare);  // unless the call succeeds
+    spares_.pop_front();
+    Status s = WalWriter::CreateOver(fs_, dir_, spare, options_.file, header, writer);
+    if (s.ok()) {
+      rejected_.pop_back();
+      return s;
+    }
+    compassdb::LogInfo(options_.info_log,
+                       "cannot write over " + WalFileName(dir_, spare) + ": " + s.ToString());
+  }
+  Status s = WalWriter::Create(fs_, dir_, options_.file, header, writer);
+  // A log that nothing follows must not lie between others.
+  if (!s.ok()) fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
+  return s;
+}
+
 Status WalSet::StartLocked(const WalHeader& header) {
   Log log;
   log.number = header.number;
-  if (Status s = WalWriter::Create(fs_, dir_, options_.file, header, &log.writer); !s.ok()) {
-    return s;
-  }
+  if (Status s = CreateLog(header, &log.writer); !s.ok()) return s;
   log.bytes = log.writer->Size();
   log.unsynced = true;
+  log.reusable = true;
   total_bytes_.fetch_add(log.bytes, std::memory_order_relaxed);
   dir_unsynced_ = true;
   logs_.push_back(std::move(log));
@@ -114,6 +138,7 @@ Status WalSet::SyncLogs(bool with_current) {
 void WalSet::Fail(const Status& error) {
   error_ = error;
   current_empty_.store(false, std::memory_order_release);
+  for (Log& log : logs_) log.reusable = false;  // the error may be an older log's
 }
 
 Status WalSet::Flush() {
@@ -177,13 +202,33 @@ std::vector<WalSet::LogInfo> WalSet::Logs() const {
 
 std::vector<uint64_t> WalSet::TakeBelow(uint64_t number) {
   MutexLock lock(&mu_);
-  std::vector<uint64_t> taken;
+  std::vector<uint64_t> taken = std::exchange(rejected_, {});
   while (logs_.size() > 1 && logs_.front().number < number) {
-    Log& log = logs_.front();
-    total_bytes_.fetch_sub(log.bytes, std::memory_order_relaxed);
-    taken.push_back(log.number);
+    Log log = std::move(logs_.front());
     logs_.pop_front();
+    total_bytes_.fetch_sub(log.bytes, std::memory_order_relaxed);
+    const bool keep = log.reusable && spares_.size() < options_.recycle;
+    // Ends what it still has to write: nothing does once the file is another log's.
+    log.writer.reset();
+    if (keep) {
+      spares_.push_back(log.number);
+    } else {
+      taken.push_back(log.number);
+    }
   }
+  return taken;
+}
+
+std::vector<uint64_t> WalSet::Spares() const {
+  MutexLock lock(&mu_);
+  return {spares_.begin(), spares_.end()};
+}
+
+std::vector<uint64_t> WalSet::TakeSpares() {
+  MutexLock lock(&mu_);
+  std::vector<uint64_t> taken = std::exchange(rejected_, {});
+  taken.insert(taken.end(), spares_.begin(), spares_.end());
+  spares_.clear();
   return taken;
 }
 

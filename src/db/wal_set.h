@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The write-ahead logs of an open database: the current one, older ones that
-// may hold bytes not yet synced, and those that only wait to be deleted.
+// may hold bytes not yet synced, and those that only wait to be deleted, or to
+// be written over by newer ones (DBOptions::recycle_log_file_num).
 //
 // A synced write is durable together with all writes before it: Sync first
 // syncs the directory entry of a log that was begun (once), then what older
@@ -9,7 +10,8 @@
 // Thread safety: all methods; holds a lock of its own over its I/O, taken
 // after the front of the write queue and never with the database mutex held.
 // Invariants: after a failed append or sync nothing is appended to that log
-// again; a log is deleted only when the manifest says that it is not needed.
+// again; a log is deleted or written over only when the manifest says that it is
+// not needed. What is written over is a log of this session in which no call failed.
 #pragma once
 
 #include <atomic>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "env/file_system.h"
+#include "rocksdb/env.h"
 #include "rocksdb/statistics.h"
 #include "util/mutex.h"
 #include "wal/wal_writer.h"
@@ -31,6 +34,8 @@ class WalSet {
   struct Options {
     FileOptions file;
     bool manual_flush = false;  // DBOptions::manual_wal_flush
+    size_t recycle = 0;         // DBOptions::recycle_log_file_num
+    rocksdb::Logger* info_log = nullptr;
   };
   WalSet(FileSystem* fs, std::string dir, const Options& options, rocksdb::Statistics* statistics)
       : fs_(fs), dir_(std::move(dir)), options_(options), statistics_(statistics) {}
@@ -76,8 +81,13 @@ class WalSet {
   std::vector<LogInfo> Logs() const;
   // The same, with all of their bytes in the hands of the kernel.
   Status FlushedLogs(std::vector<LogInfo>* logs);
-  // Forgets the logs below `number` and names them, for deletion.
+  // Forgets the logs below `number`, keeps the files of some for logs to come, and names the others,
+  // for deletion.
   std::vector<uint64_t> TakeBelow(uint64_t number);
+  // The obsolete logs whose files are kept, the oldest first. They are not among Logs().
+  std::vector<uint64_t> Spares() const;
+  // The same, after Close: for deletion, too.
+  std::vector<uint64_t> TakeSpares();
 
  private:
   struct Log {
@@ -85,11 +95,13 @@ class WalSet {
     uint64_t bytes = 0;
     std::unique_ptr<WalWriter> writer;  // null: synced and closed
     bool unsynced = false;
+    bool reusable = false;  // begun by this object, and nothing has failed since
   };
   Status FlushLocked() REQUIRES(mu_);
   Status SyncLogs(bool with_current) REQUIRES(mu_);
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
+  Status CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* writer) REQUIRES(mu_);
   void SetSynced(const SyncedLog& synced);
 
   FileSystem* const fs_;
@@ -101,6 +113,8 @@ class WalSet {
   std::atomic<bool> current_empty_{false};  // false after a failure, too
   mutable Mutex mu_;
   std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one
+  std::deque<uint64_t> spares_ GUARDED_BY(mu_);     // to be written over, the oldest first
+  std::vector<uint64_t> rejected_ GUARDED_BY(mu_);  // were spares; to be deleted
   bool dir_unsynced_ GUARDED_BY(mu_) = false;
   Status error_ GUARDED_BY(mu_);  // of the current log
   mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held

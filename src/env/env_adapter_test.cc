@@ -101,6 +101,12 @@ TEST(EnvAdapter, ForeignEnvIsUsedThroughItsFunctions) {
   ASSERT_TRUE(reader->Read(5, 8, &result, scratch).ok());
   EXPECT_EQ(result, "nt+");
   EXPECT_TRUE(fs->PunchHole("/a/b/f", 0, 4096).IsNotSupported());
+  ASSERT_TRUE(fs->ReuseWritableFile("/a/b/g", "/a/b/f", FileOptions(), &file).ok());
+  EXPECT_EQ(file->Size(), 0u);
+  ASSERT_TRUE(file->Append("CON").ok() && file->Close().ok());
+  ASSERT_TRUE(ReadFileToString(fs.get(), "/a/b/g", &data).ok());
+  EXPECT_EQ(data, "CONtent+");
+  ASSERT_TRUE(fs->RenameFile("/a/b/g", "/a/b/f").ok());
   Status s = fs->DeleteFile("/a/b/f");
   EXPECT_TRUE(s.IsIOError());
   EXPECT_NE(s.ToString().find("/a/b/f"), std::string::npos) << s.ToString();

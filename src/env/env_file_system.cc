@@ -202,11 +202,16 @@ class EnvFileSystem : public FileSystem {
   }
   Status NewWritableFile(const std::string& path, const FileOptions& options,
                          std::unique_ptr<WritableFile>* file) override {
-    return OpenForWriting(path, options, /*reopen=*/false, file);
+    return OpenForWriting(path, options, Opening::kNew, "", file);
   }
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override {
-    return OpenForWriting(path, options, /*reopen=*/true, file);
+    return OpenForWriting(path, options, Opening::kReopen, "", file);
+  }
+  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                           const FileOptions& options,
+                           std::unique_ptr<WritableFile>* file) override {
+    return OpenForWriting(path, options, Opening::kReuse, old_path, file);
   }
   Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
                      std::unique_ptr<PageFile>* file) override {
@@ -283,8 +288,9 @@ class EnvFileSystem : public FileSystem {
   }
 
  private:
-  Status OpenForWriting(const std::string& path, const FileOptions& options, bool reopen,
-                        std::unique_ptr<WritableFile>* file) {
+  enum class Opening { kNew, kReopen, kReuse };
+  Status OpenForWriting(const std::string& path, const FileOptions& options, Opening opening,
+                        const std::string& old_path, std::unique_ptr<WritableFile>* file) {
     if (options.direct) {
       return Status::NotSupported("While open a file for direct writing: " + path,
                                   std::string("the environment ") + env_->Name() +
@@ -295,7 +301,9 @@ class EnvFileSystem : public FileSystem {
     std::unique_ptr<rocksdb::WritableFile> base;
     uint64_t size = 0;
     Status s;
-    if (reopen && env_->FileExists(path).ok()) {
+    if (opening == Opening::kReuse) {
+      s = env_->ReuseWritableFile(path, old_path, &base, env_options);
+    } else if (opening == Opening::kReopen && env_->FileExists(path).ok()) {
       s = env_->GetFileSize(path, &size);
       if (s.ok()) s = env_->ReopenWritableFile(path, &base, env_options);
     } else {

@@ -280,6 +280,17 @@ Status FaultInjectionFileSystem::ReopenWritableFile(const std::string& path,
   if (s.ok()) *file = std::make_unique<FaultWritableFile>(this, path, std::move(base));
   return s;
 }
+Status FaultInjectionFileSystem::ReuseWritableFile(const std::string& path,
+                                                   const std::string& old_path,
+                                                   const FileOptions& options,
+                                                   std::unique_ptr<WritableFile>* file) {
+  Status s = Before(FaultOp::kRename, old_path, path);
+  if (s.ok()) s = Before(FaultOp::kCreate, path);
+  std::unique_ptr<WritableFile> base;
+  if (s.ok()) s = base_->ReuseWritableFile(path, old_path, options, &base);
+  if (s.ok()) *file = std::make_unique<FaultWritableFile>(this, path, std::move(base));
+  return s;
+}
 Status FaultInjectionFileSystem::NewPageFile(const std::string& path, const FileOptions& options,
                                              bool create, std::unique_ptr<PageFile>* file) {
   Status s = Before(create ? FaultOp::kCreate : FaultOp::kOpen, path);

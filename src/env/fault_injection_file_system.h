@@ -35,7 +35,7 @@
 namespace compassdb {
 
 enum class FaultOp {
-  kCreate,    // NewWritableFile, ReopenWritableFile, NewPageFile that creates
+  kCreate,    // NewWritableFile, ReopenWritableFile, ReuseWritableFile, NewPageFile that creates
   kOpen,      // NewSequentialFile, NewRandomAccessFile, NewPageFile of an existing file
   kWrite,     // Append; Write; each request of a MultiWrite
   kFlush,
@@ -43,7 +43,7 @@ enum class FaultOp {
   kClose,
   kRead,
   kDirSync,
-  kRename,    // matched against both paths
+  kRename,    // matched against both paths; ReuseWritableFile, too
   kLink,      // matched against both paths
   kClone,     // matched against both paths
   kDelete,
@@ -104,6 +104,9 @@ class FaultInjectionFileSystem : public FileSystem {
                          std::unique_ptr<WritableFile>* file) override;
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override;
+  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                           const FileOptions& options,
+                           std::unique_ptr<WritableFile>* file) override;
   Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
                      std::unique_ptr<PageFile>* file) override;
   Status FileExists(const std::string& path) override;

@@ -19,6 +19,13 @@ void PageFile::MultiWrite(WriteRequest* requests, size_t n) {
   for (size_t i = 0; i < n; ++i) requests[i].status = Write(requests[i].offset, requests[i].data);
 }
 
+Status FileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                     const FileOptions& options,
+                                     std::unique_ptr<WritableFile>* file) {
+  Status s = RenameFile(old_path, path);
+  return s.ok() ? NewWritableFile(path, options, file) : s;
+}
+
 Status FileSystem::NewPageFile(const std::string& path, const FileOptions&, bool,
                                std::unique_ptr<PageFile>*) {
   return Status::NotSupported("While open a file for writing in place: " + path,

@@ -130,6 +130,11 @@ class FileSystem {
   // Opens an existing file for appending (creates it where it is missing).
   virtual Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                                     std::unique_ptr<WritableFile>* file) = 0;
+  // Renames `old_path` to `path` and opens it to be written anew from its beginning: Size() is 0, and
+  // what is not written over yet stays, with the space that it takes. Default: a rename and
+  // NewWritableFile, so that nothing stays.
+  virtual Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                   const FileOptions& options, std::unique_ptr<WritableFile>* file);
   // Creates or truncates if `create`, else opens an existing file. Of the options only `direct`
   // counts: writes whose offset or length is no multiple of kPageWriteAlignment are then
   // InvalidArgument. Default: NotSupported.

@@ -171,6 +171,17 @@ Status FileSystemEnv::ReopenWritableFile(const std::string& path,
   return s;
 }
 
+Status FileSystemEnv::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                        std::unique_ptr<rocksdb::WritableFile>* result,
+                                        const rocksdb::EnvOptions& options) {
+  std::unique_ptr<WritableFile> file;
+  Status s = fs_->ReuseWritableFile(path, old_path, ForWriting(options), &file);
+  if (s.ok()) {
+    *result = std::make_unique<EnvWritableFile>(path, std::move(file), options);
+  }
+  return s;
+}
+
 // Never direct, as RocksDB's: neither offsets nor memory need to be aligned.
 Status FileSystemEnv::NewRandomRWFile(const std::string& path,
                                       std::unique_ptr<rocksdb::RandomRWFile>* result,

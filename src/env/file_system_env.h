@@ -37,6 +37,9 @@ class FileSystemEnv : public rocksdb::Env {
                              const rocksdb::EnvOptions& options) override;
   Status NewWritableFile(const std::string& path, std::unique_ptr<rocksdb::WritableFile>* result,
                          const rocksdb::EnvOptions& options) override;
+  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                           std::unique_ptr<rocksdb::WritableFile>* result,
+                           const rocksdb::EnvOptions& options) override;
   Status ReopenWritableFile(const std::string& path,
                             std::unique_ptr<rocksdb::WritableFile>* result,
                             const rocksdb::EnvOptions& options) override;

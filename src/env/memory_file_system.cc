@@ -200,6 +200,17 @@ Status MemoryFileSystem::ReopenWritableFile(const std::string& path, const FileO
   return s;
 }
 
+Status MemoryFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                           const FileOptions&,
+                                           std::unique_ptr<WritableFile>* file) {
+  Status s = RenameFile(old_path, path);
+  MutexLock l(&mu_);
+  NodePtr node;
+  if (s.ok()) s = FindFile("open a file for writing over it", path, &node);
+  if (s.ok()) *file = NewMemoryReusedFile(this, path, FileOf(node));
+  return s;
+}
+
 Status MemoryFileSystem::NewPageFile(const std::string& path, const FileOptions& options,
                                      bool create, std::unique_ptr<PageFile>* file) {
   MutexLock l(&mu_);

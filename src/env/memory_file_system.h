@@ -9,7 +9,7 @@
 //    one of: the durable data; the visible data; the durable data with a prefix
 //    of the unsynced append (torn at a byte, or at 4 KiB pages of which some
 //    may read as zeros, as when the size was journaled before the pages).
-//  * Writes in place, to page files. A torn cut decides for each write since the
+//  * Writes in place, to page files and reused ones. A torn cut decides for each write since the
 //    last Sync by itself, whatever their order was: it is there, it is not, or it is
 //    torn: at a byte (the old bytes follow it), or by the 4 KiB pages of the file, of
 //    which it finds some new and some old. Any number of writes may be torn. Of two
@@ -79,6 +79,9 @@ class MemoryFileSystem : public FileSystem {
                          std::unique_ptr<WritableFile>* file) override;
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override;
+  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                           const FileOptions& options,
+                           std::unique_ptr<WritableFile>* file) override;
   Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
                      std::unique_ptr<PageFile>* file) override;
   Status FileExists(const std::string& path) override;

@@ -100,6 +100,31 @@ class MemoryWritableFile : public WritableFile, private Handle {
   uint64_t Size() const override { return file_->Size(); }
 };
 
+class MemoryReusedFile : public WritableFile, private Handle {
+ public:
+  using Handle::Handle;
+  Status Append(const Slice& data) override {
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("append");
+    if (!s.ok()) return s;
+    file_->Write(size_, data, NowSeconds());
+    size_ += data.size();
+    return s;
+  }
+  Status Flush() override { return CheckOpen("flush"); }
+  Status Sync() override {
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("fdatasync");
+    if (s.ok()) file_->Sync();
+    return s;
+  }
+  Status Close() override { return CloseHandle(); }
+  uint64_t Size() const override { return size_; }
+
+ private:
+  uint64_t size_ = 0;
+};
+
 class MemoryPageFile : public PageFile, private Handle {
  public:
   MemoryPageFile(const MemoryFileSystem* fs, const std::string& path, const FileOptions& options,
@@ -155,6 +180,12 @@ std::unique_ptr<WritableFile> NewMemoryWritableFile(const MemoryFileSystem* fs,
                                                     const std::string& path,
                                                     std::shared_ptr<MemoryFile> file) {
   return std::make_unique<MemoryWritableFile>(fs, path, std::move(file));
+}
+
+std::unique_ptr<WritableFile> NewMemoryReusedFile(const MemoryFileSystem* fs,
+                                                  const std::string& path,
+                                                  std::shared_ptr<MemoryFile> file) {
+  return std::make_unique<MemoryReusedFile>(fs, path, std::move(file));
 }
 
 std::unique_ptr<PageFile> NewMemoryPageFile(const MemoryFileSystem* fs, const std::string& path,

@@ -22,6 +22,10 @@ std::unique_ptr<RandomAccessFile> NewMemoryRandomAccessFile(const MemoryFileSyst
 std::unique_ptr<WritableFile> NewMemoryWritableFile(const MemoryFileSystem* fs,
                                                     const std::string& path,
                                                     std::shared_ptr<MemoryFile> file);
+// Writes over what the file holds, from its beginning on.
+std::unique_ptr<WritableFile> NewMemoryReusedFile(const MemoryFileSystem* fs,
+                                                  const std::string& path,
+                                                  std::shared_ptr<MemoryFile> file);
 std::unique_ptr<PageFile> NewMemoryPageFile(const MemoryFileSystem* fs, const std::string& path,
                                             const FileOptions& options,
                                             std::shared_ptr<MemoryFile> file);

@@ -210,6 +210,13 @@ class ObservedFileSystem final : public FileSystem {
     if (paths_.any(path)) Observe<ObservedWritableFile>(s, path, file);
     return s;
   }
+  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                           const FileOptions& options,
+                           std::unique_ptr<WritableFile>* file) override {
+    Status s = base_->ReuseWritableFile(path, old_path, options, file);
+    if (paths_.any(path)) Observe<ObservedWritableFile>(s, path, file);
+    return s;
+  }
   Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
                      std::unique_ptr<PageFile>* file) override {
     Status s = base_->NewPageFile(path, options, create, file);

@@ -190,6 +190,32 @@ TEST_F(PageFileCutTest, AppendsToAFileWrittenInPlace) {
   }
 }
 
+// A reused file is torn as one that is written in place; its new name is lost like others.
+TEST_F(PageFileCutTest, ReusedFilesAreTornOverTheirOldPages) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Create(2)->Close().PermitUncheckedError();
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_.ReuseWritableFile("/g", "/f", FileOptions(), &file).ok());
+    ASSERT_TRUE(fs_.SyncDir("/").ok());
+    ASSERT_TRUE(file->Append(kNew).ok() && file->Append(kNew).ok() && file->Append(kNew).ok());
+    fs_.PowerCut(seed, CutMode::kTornPages);
+    fs_.Restart();
+    const std::string data = Contents("/g");
+    for (size_t at = 0; at < data.size(); at += kPage) {
+      const std::string page = data.substr(at, kPage);
+      EXPECT_TRUE(page == kNew || (at < 2 * kPage && page == kOld)) << seed << " " << at;
+    }
+    seen.insert(data);
+  }
+  EXPECT_EQ(seen.size(), 8u);
+  std::unique_ptr<WritableFile> file;
+  Create(1)->Close().PermitUncheckedError();
+  ASSERT_TRUE(fs_.ReuseWritableFile("/h", "/f", FileOptions(), &file).ok());
+  ASSERT_TRUE(file->Append(kNew).ok() && file->Sync().ok());
+  EXPECT_EQ(AfterCut(1, CutMode::kDropUnsynced), kNew) << "under the old name";
+}
+
 TEST_F(PageFileCutTest, ClonesAreDurableOnceSynced) {
   auto file = Create(1);
   ASSERT_TRUE(file->Write(0, kNew).ok());

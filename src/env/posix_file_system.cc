@@ -34,11 +34,17 @@ class PosixFileSystemImpl : public FileSystem {
   }
   Status NewWritableFile(const std::string& path, const FileOptions& options,
                          std::unique_ptr<WritableFile>* file) override {
-    return OpenPosixWritableFile(path, options, /*truncate=*/true, file);
+    return OpenPosixWritableFile(path, options, OldContents::kCutOff, file);
   }
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override {
-    return OpenPosixWritableFile(path, options, /*truncate=*/false, file);
+    return OpenPosixWritableFile(path, options, OldContents::kAppendTo, file);
+  }
+  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                           const FileOptions& options,
+                           std::unique_ptr<WritableFile>* file) override {
+    Status s = RenameFile(old_path, path);
+    return s.ok() ? OpenPosixWritableFile(path, options, OldContents::kWriteOver, file) : s;
   }
   Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
                      std::unique_ptr<PageFile>* file) override {

@@ -177,6 +177,52 @@ TEST_P(FileSystemTest, DirectFilesReadBack) {
   EXPECT_TRUE(result.empty());
 }
 
+TEST_P(FileSystemTest, ReusedFilesAreWrittenOver) {
+  for (bool direct : {false, true}) {
+    for (uint64_t preallocate : {0, 64 << 10}) {
+      for (size_t size : {0, 1, 4095, 4096, 4097, 9000, 10000, 10001, 200000}) {
+        const std::string old(10000, 'o');
+        Write("old", old);
+        FileOptions options;
+        options.direct = direct;
+        options.preallocate = preallocate;
+        options.bytes_per_sync = 4096;
+        std::unique_ptr<WritableFile> file;
+        Status s = fs_->ReuseWritableFile(Path("new"), Path("old"), options, &file);
+        if (s.IsNotSupported()) return;
+        ASSERT_TRUE(s.ok()) << s.ToString();
+        EXPECT_TRUE(fs_->FileExists(Path("old")).IsNotFound());
+        EXPECT_EQ(file->Size(), 0u);
+        EXPECT_EQ(Contents("new"), old);
+        std::string written;
+        while (written.size() < size) {
+          const std::string part(std::min<size_t>(size - written.size(), 3333), 'n');
+          ASSERT_TRUE(file->Append(part).ok());
+          ASSERT_TRUE(file->Flush().ok());
+          written += part;
+          EXPECT_EQ(file->Size(), written.size());
+        }
+        ASSERT_TRUE(file->Sync().ok());
+        ASSERT_TRUE(file->Close().ok());
+        const std::string data = Contents("new");
+        EXPECT_EQ(data.size(), std::max(old.size(), size)) << direct << " " << preallocate;
+        EXPECT_EQ(data.substr(0, size), written);
+        if (!direct && size < old.size()) {
+          EXPECT_EQ(data.substr(size), old.substr(size));
+        }
+        // A direct file's last page is padded with zeros.
+        const size_t page = (size + 4095) / 4096 * 4096;
+        if (direct && page < old.size()) {
+          EXPECT_EQ(data.substr(page), old.substr(page));
+        }
+      }
+    }
+  }
+  std::unique_ptr<WritableFile> file;
+  Status s = fs_->ReuseWritableFile(Path("new"), Path("missing"), FileOptions(), &file);
+  EXPECT_NE(s.ToString().find(Path("missing")), std::string::npos) << s.ToString();
+}
+
 TEST_P(FileSystemTest, ErrorsNameThePath) {
   std::unique_ptr<SequentialFile> sequential;
   std::unique_ptr<RandomAccessFile> random_access;

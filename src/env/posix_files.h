@@ -21,8 +21,14 @@ std::unique_ptr<RandomAccessFile> NewPosixRandomAccessFile(const std::string& pa
                                                            bool direct);
 Status OpenPosixPageFile(const std::string& path, const FileOptions& options, bool create,
                          std::unique_ptr<PageFile>* file);
-// Truncates if `truncate`, appends to what is there otherwise; creates in both cases.
-Status OpenPosixWritableFile(const std::string& path, const FileOptions& options, bool truncate,
+// What becomes of what the file holds already.
+enum class OldContents {
+  kCutOff,
+  kAppendTo,
+  kWriteOver,  // from the beginning on; the file never gets shorter
+};
+// Creates what is missing.
+Status OpenPosixWritableFile(const std::string& path, const FileOptions& options, OldContents old,
                              std::unique_ptr<WritableFile>* file);
 
 // By sharing blocks; `to` must not exist.

@@ -5,6 +5,9 @@
 // out with O_DIRECT; a last partial page is written padded with zeros by Flush,
 // Sync and Close, cut off again by ftruncate, and rewritten once it has grown.
 //
+// A file that is written over keeps its length until it grows beyond it, so that a
+// sync has no change of its size or blocks to make durable.
+//
 // A file that has failed once stays failed: after a failed write its length is
 // unknown, and after a failed fsync the kernel may have dropped the dirty pages
 // and would report success to the next one.
@@ -43,14 +46,16 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
     free(buffer_);
   }
 
-  // The file ends at `size`; a partial last page is loaded for direct writing.
-  Status Start(uint64_t size) {
+  // The file's first `size` bytes stay, and its length until it is written beyond that; a partial
+  // last page is loaded for direct writing.
+  Status Start(uint64_t size, uint64_t length) {
     void* p = nullptr;
     if (posix_memalign(&p, kDirectIoAlignment, capacity_) != 0) {
       return Status::MemoryLimit("While open a file for writing: " + path_, "no write buffer");
     }
     buffer_ = static_cast<char*>(p);
-    written_ = synced_hint_ = allocated_ = size;
+    written_ = synced_hint_ = size;
+    allocated_ = kept_ = length;
     if (!options_.direct || (size & kAlignMask) == 0) return Status::OK();
     written_ = size & ~kAlignMask;
     const ssize_t r = RetryOnInterrupt([&] {
@@ -107,7 +112,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
     if (fd_ < 0) return Status::OK();
     Status s = Flush();
     // Give back what was reserved and not used.
-    if (s.ok() && allocated_ > Size()) s = CutToSize();
+    if (s.ok() && allocated_ > Length()) s = CutToLength();
     // Not repeated after EINTR: on Linux the descriptor is gone either way.
     if (close(fd_) != 0 && s.ok() && errno != EINTR) s = PosixError("close", path_, errno);
     fd_ = -1;
@@ -124,11 +129,14 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
     return failed_;
   }
 
-  Status CutToSize() {
+  uint64_t Length() const { return std::max(Size(), kept_); }
+
+  Status CutToLength() {
     const FileOperation::Begin begin;
-    Status s = ftruncate(fd_, static_cast<off_t>(Size())) == 0 ? Status::OK() : Fail("ftruncate", errno);
+    const uint64_t length = Length();
+    Status s = ftruncate(fd_, static_cast<off_t>(length)) == 0 ? Status::OK() : Fail("ftruncate", errno);
     if (observer_ != nullptr) {
-      observer_->Done({FileOperation::Kind::kTruncate, path_, Size(), 0, begin, s});
+      observer_->Done({FileOperation::Kind::kTruncate, path_, length, 0, begin, s});
     }
     return s;
   }
@@ -187,8 +195,10 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
     Status s = WriteOut(buffer_, kDirectIoAlignment);
     written_ = page;
     if (!s.ok()) return s;
-    if (s = CutToSize(); !s.ok()) return s;
-    allocated_ = Size();
+    if (page + kDirectIoAlignment > kept_) {
+      if (s = CutToLength(); !s.ok()) return s;
+      allocated_ = Length();
+    }
     tail_written_ = tail;
     return Status::OK();
   }
@@ -216,15 +226,16 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   uint64_t written_ = 0;       // bytes handed to the kernel (direct: whole pages)
   uint64_t synced_hint_ = 0;   // write-back was started up to here
   uint64_t allocated_ = 0;     // blocks are reserved up to here
+  uint64_t kept_ = 0;          // how long the file was when it was opened
   Status failed_;
   FileObserver* observer_ = nullptr;
 };
 
 }  // namespace
 
-Status OpenPosixWritableFile(const std::string& path, const FileOptions& options, bool truncate,
+Status OpenPosixWritableFile(const std::string& path, const FileOptions& options, OldContents old,
                              std::unique_ptr<WritableFile>* file) {
-  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (truncate ? O_TRUNC : 0) |
+  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (old == OldContents::kCutOff ? O_TRUNC : 0) |
                     (options.direct ? O_DIRECT : 0);
   const int fd = RetryOnInterrupt([&] { return open(path.c_str(), flags, 0644); });
   if (fd < 0) {
@@ -237,7 +248,8 @@ Status OpenPosixWritableFile(const std::string& path, const FileOptions& options
   auto result = std::make_unique<PosixWritableFile>(path, fd, options);
   struct stat st;
   if (fstat(fd, &st) != 0) return PosixError("fstat", path, errno);
-  Status s = result->Start(static_cast<uint64_t>(st.st_size));
+  const auto length = static_cast<uint64_t>(st.st_size);
+  Status s = result->Start(old == OldContents::kWriteOver ? 0 : length, length);
   if (s.ok()) *file = std::move(result);
   return s;
 }

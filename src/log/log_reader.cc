@@ -99,23 +99,41 @@ LogRead LogReader::Finish(LogRead result, Status s) {
   return result;
 }
 
+// The file's first fragment is whole, and an older log's.
+bool LogReader::BeginsWithOlderLog() const {
+  if (block_offset_ != 0 || block_.size() < kLogHeaderSize) return false;
+  const size_t length = DecodeFixed16(block_.data() + 4);
+  const uint32_t number = DecodeFixed32(block_.data() + 7);
+  if (number >= static_cast<uint32_t>(number_) || length > block_.size() - kLogHeaderSize) {
+    return false;
+  }
+  const Slice covered(block_.data() + 4, kLogHeaderSize - 4 + length);
+  return DecodeFixed32(block_.data()) == Checksum32(covered, LogChecksumContext(number, 0));
+}
+
 // The bytes from `from` on do not verify: finds the next record, if any.
-LogRead LogReader::Bad(uint64_t from, const std::string& problem) {
+LogRead LogReader::Bad(uint64_t from, bool inside, const std::string& problem) {
+  met_bad_bytes_ = true;
+  const bool behind_record = leftovers_ == Leftovers::kBehindRecords && !inside;
+  const bool expected = behind_record || (leftovers_ == Leftovers::kAtBeginning && from == 0 &&
+                                          !inside && BeginsWithOlderLog());
+  if (behind_record && !search_) return Finish(LogRead::kEnd, Status::OK());
   Header header;
   std::string ignored;
   bool found = false;
+  bool own = false;  // some fragment is this log's
   while (!found) {
     for (; position_ + kLogHeaderSize <= block_.size(); ++position_) {
       if (DecodeFixed32(block_.data() + position_ + 7) != static_cast<uint32_t>(number_)) continue;
-      if (Verify(position_, &header, &ignored) &&
-          (header.type == LogFragmentType::kFull || header.type == LogFragmentType::kFirst)) {
-        found = true;
-        break;
-      }
+      if (!Verify(position_, &header, &ignored)) continue;
+      own = true;
+      found = header.type == LogFragmentType::kFull || header.type == LogFragmentType::kFirst;
+      if (found) break;
     }
     if (!found && !FillBlock()) break;
   }
   if (!status_.ok()) return Finish(LogRead::kError, status_);
+  if (expected && !own) return Finish(LogRead::kEnd, Status::OK());
   const uint64_t until = found ? FileOffset() : block_offset_ + block_.size();
   dropped_ += until - from;
   Status s = Status::Corruption(
@@ -128,6 +146,7 @@ LogRead LogReader::Bad(uint64_t from, const std::string& problem) {
 
 LogRead LogReader::ReadRecord(Slice* record) {
   if (finished_) return final_;
+  met_bad_bytes_ = false;
   status_ = Status::OK();
   *record = Slice();
   scratch_.clear();
@@ -141,9 +160,9 @@ LogRead LogReader::ReadRecord(Slice* record) {
         return Finish(LogRead::kError, status_);
       case Fragment::kEnd:
         if (!inside) return Finish(LogRead::kEnd, Status::OK());
-        return Bad(start, "the file ends inside a record");
+        return Bad(start, inside, "the file ends inside a record");
       case Fragment::kBad:
-        return Bad(inside ? start : FileOffset(), problem);
+        return Bad(inside ? start : FileOffset(), inside, problem);
       case Fragment::kGood:
         break;
     }
@@ -151,7 +170,7 @@ LogRead LogReader::ReadRecord(Slice* record) {
         header.type == LogFragmentType::kFull || header.type == LogFragmentType::kFirst;
     // Bad() stays on a fragment that starts a record and passes over others.
     if (starts == inside) {
-      return Bad(inside ? start : FileOffset(),
+      return Bad(inside ? start : FileOffset(), inside,
                  inside ? "a record has no end" : "a record has no beginning");
     }
     if (starts) start = FileOffset();

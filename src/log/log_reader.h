@@ -8,6 +8,9 @@
 // "corruption" may also be records that nobody was promised; which reading
 // applies is for the caller's recovery mode.)
 //
+// In a file that was an older log's before, bytes that do not verify are what one expects behind
+// the last record: there they are its clean end, if no fragment of this log is among them.
+//
 // Thread safety: one thread at a time.
 #pragma once
 
@@ -33,6 +36,16 @@ class LogReader {
   LogReader(std::unique_ptr<SequentialFile> file, std::string path, uint64_t log_number);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
+
+  // Where what an older log left may stand. kAtBeginning: only if nothing was written over it yet,
+  // so that its first fragment is whole: then this log is empty, cleanly.
+  enum class Leftovers { kNone, kAtBeginning, kBehindRecords };
+  void Expect(Leftovers leftovers) { leftovers_ = leftovers; }
+  // Without it, bytes behind a record that do not verify are the clean end if kBehindRecords are
+  // expected, whatever follows. For who looks again soon.
+  void SearchLeftovers(bool search) { search_ = search; }
+  // The last read met bytes that do not verify.
+  bool met_bad_bytes() const { return met_bad_bytes_; }
 
   // Goes on, or begins, at `offset`, not before where it is: the end of some record.
   Status SkipTo(uint64_t offset);
@@ -62,7 +75,8 @@ class LogReader {
   // The same at `position` of the buffered block.
   bool Verify(size_t position, Header* header, std::string* problem) const;
   bool FillBlock();  // false at the end of the file or on an error
-  LogRead Bad(uint64_t from, const std::string& problem);
+  LogRead Bad(uint64_t from, bool inside, const std::string& problem);
+  bool BeginsWithOlderLog() const;
   LogRead Finish(LogRead result, Status s);
   uint64_t FileOffset() const { return block_offset_ + position_; }
 
@@ -78,6 +92,9 @@ class LogReader {
   uint64_t record_offset_ = 0;
   uint64_t end_offset_ = 0;
   uint64_t dropped_ = 0;
+  Leftovers leftovers_ = Leftovers::kNone;
+  bool search_ = true;
+  bool met_bad_bytes_ = false;
   bool finished_ = false;
   LogRead final_ = LogRead::kEnd;
   Status status_;

@@ -181,8 +181,9 @@ void AddLog(OptionTable<DBOptions>* t) {
                                  "older memtables are flushed beyond it"));
   t->push_back(Scalar<DBOptions>(FIELD(use_fsync), kFixed, kHint,
                                  "a sync always makes data and size durable"));
-  t->push_back(Scalar<DBOptions>(FIELD(recycle_log_file_num), kFixed, kHint,
-                                 "logs are new files: who follows a log never meets an older one"));
+  t->push_back(Scalar<DBOptions>(FIELD(recycle_log_file_num), kFixed, kYes,
+                                 "so many obsolete logs are written over by new ones; as in RocksDB, 0 unless "
+                                 "wal_recovery_mode is kSkipAnyCorruptedRecords and logs are not archived"));
   t->push_back(Scalar<DBOptions>(FIELD(WAL_ttl_seconds), kFixed, kYes,
                                  "logs stay in archive/ for GetUpdatesSince"));
   t->push_back(Scalar<DBOptions>(FIELD(WAL_size_limit_MB), kFixed, kYes,

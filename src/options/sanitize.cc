@@ -129,7 +129,9 @@ DBOptions SanitizeDbOptions(const DBOptions& given) {
         options.rate_limiter != nullptr ? options.rate_limiter->GetBytesPerSecond() : 0;
     options.delayed_write_rate = limit > 0 ? static_cast<uint64_t>(limit) : 16 << 20;
   }
-  if (options.WAL_ttl_seconds > 0 || options.WAL_size_limit_MB > 0) {
+  // RocksDB cannot tell the end of a recycled log from damage in the other modes.
+  if (options.WAL_ttl_seconds > 0 || options.WAL_size_limit_MB > 0 ||
+      options.wal_recovery_mode != rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords) {
     options.recycle_log_file_num = 0;
   }
   // Write-back is started in steps where a rate limiter spreads the writes.

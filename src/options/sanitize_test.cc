@@ -60,6 +60,21 @@ TEST(Sanitize, DatabaseOptions) {
   EXPECT_EQ(SanitizeDbOptions(DBOptions()).max_open_files, -1);
 }
 
+TEST(Sanitize, LogsAreRecycledInOneRecoveryModeAndNotBesideAnArchive) {
+  for (int archive = 0; archive < 3; ++archive) {
+    for (int mode = 0; mode < 4; ++mode) {
+      DBOptions o;
+      o.recycle_log_file_num = 3;
+      o.wal_recovery_mode = static_cast<rocksdb::WALRecoveryMode>(mode);
+      if (archive == 1) o.WAL_ttl_seconds = 10;
+      if (archive == 2) o.WAL_size_limit_MB = 10;
+      const bool recycles =
+          archive == 0 && o.wal_recovery_mode == rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+      EXPECT_EQ(SanitizeDbOptions(o).recycle_log_file_num, recycles ? 3u : 0u);
+    }
+  }
+}
+
 Status Validate(const DBOptions& db, const ColumnFamilyOptions& family) {
   return ValidateOptions(db, {{"cf1", family}});
 }

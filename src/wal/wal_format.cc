@@ -18,6 +18,7 @@ std::string EncodeWalHeader(const WalHeader& header) {
   PutLengthPrefixedSlice(&record, header.db_id);
   PutVarint32(&record, header.compression);
   PutVarint64(&record, header.predecessor_synced);
+  if (header.over_older_log) PutVarint32(&record, kWalOverOlderLog);
   return record;
 }
 
@@ -37,14 +38,17 @@ Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* 
   header->version = version;
   Slice db_id;
   uint32_t compression = 0;
+  uint32_t flags = 0;
   if (!GetVarint64(&input, &header->number) || !GetVarint64(&input, &header->predecessor) ||
       !GetVarint64(&input, &header->predecessor_bytes) ||
       !GetVarint64(&input, &header->predecessor_last_sequence) ||
       !GetLengthPrefixedSlice(&input, &db_id) || !GetVarint32(&input, &compression) ||
-      (version >= kWalWithSynced && !GetVarint64(&input, &header->predecessor_synced))) {
+      (version >= kWalWithSynced && (!GetVarint64(&input, &header->predecessor_synced) ||
+                                     (!input.empty() && !GetVarint32(&input, &flags))))) {
     return Status::Corruption(path, "the header of the write-ahead log is cut short");
   }
   header->db_id = db_id.ToString();
+  header->over_older_log = (flags & kWalOverOlderLog) != 0;
   header->compression = static_cast<rocksdb::CompressionType>(compression);
   if (compression > 0xff || !CompressionTypeSupported(header->compression)) {
     return Status::NotSupported(path, "compressed with type " + std::to_string(compression));

@@ -11,7 +11,7 @@
 //   header := magic:fixed64  version:varint32  number:varint64
 //             predecessor:varint64  predecessor_bytes:varint64
 //             predecessor_last_sequence:varint64  db_id:length-prefixed
-//             compression:varint32  predecessor_synced:varint64
+//             compression:varint32  predecessor_synced:varint64  {flags:varint32}?
 //             (later versions may append fields that readers skip)
 #pragma once
 
@@ -34,6 +34,10 @@ inline constexpr size_t kWriteBatchHeader = 12;
 // a byte before it says whether this one is.
 inline constexpr uint32_t kWalWithSynced = 3;
 
+// Flags of a header, which has none of them if they are not there.
+// The file was an older log's: what that left may stand behind the last record.
+inline constexpr uint32_t kWalOverOlderLog = 1;
+
 struct WalHeader {
   uint32_t version = kWalWithSynced;  // of what was read; what is written is the current one
   uint64_t number = 0;
@@ -47,6 +51,7 @@ struct WalHeader {
   // Of its records, of those that it makes smaller.
   rocksdb::CompressionType compression = rocksdb::kNoCompression;
   uint64_t predecessor_synced = 0;  // how much of predecessor_bytes was synced by then
+  bool over_older_log = false;
 };
 
 std::string EncodeWalHeader(const WalHeader& header);

@@ -15,7 +15,7 @@ Status WalReader::Open(FileSystem* fs, const std::string& wal_dir, uint64_t numb
   const std::string path = WalFileName(wal_dir, number);
   std::unique_ptr<SequentialFile> file;
   Status s = fs->NewSequentialFile(path, &file);
-  if (s.ok()) reader->reset(new WalReader(std::move(file), path, number));
+  if (s.ok()) reader->reset(new WalReader(fs, std::move(file), path, number));
   return s;
 }
 
@@ -30,12 +30,20 @@ Status WalReader::OpenAt(FileSystem* fs, const std::string& wal_dir, uint64_t nu
   return (*reader)->log_.SkipTo(offset);
 }
 
+LogRead WalReader::ReadRecord(Slice* record) {
+  const LogRead read = log_.ReadRecord(record);
+  status_ = log_.status();
+  if (read == LogRead::kRecord || read == LogRead::kError || !log_.met_bad_bytes()) return read;
+  if (!fs_->FileExists(path()).IsNotFound()) return read;
+  status_ = Status::PathNotFound(path(), "is gone; a newer log has taken its file");
+  return LogRead::kError;
+}
+
 LogRead WalReader::ReadHeader() {
   if (started_) return has_header_ ? LogRead::kRecord : LogRead::kEnd;
   started_ = true;
   Slice record;
-  const LogRead read = log_.ReadRecord(&record);
-  status_ = log_.status();
+  const LogRead read = ReadRecord(&record);
   if (read != LogRead::kRecord) return read;
   status_ = DecodeWalHeader(path(), record, &header_);
   if (status_.ok() && header_.number != number_) {
@@ -43,6 +51,8 @@ LogRead WalReader::ReadHeader() {
                                              std::to_string(header_.number));
   }
   has_header_ = status_.ok();
+  log_.Expect(header_.over_older_log ? LogReader::Leftovers::kBehindRecords
+                                     : LogReader::Leftovers::kNone);
   return status_.ok() ? LogRead::kRecord : LogRead::kError;
 }
 
@@ -54,8 +64,7 @@ LogRead WalReader::ReadBatch(Slice* batch) {
   std::string problem;
   size_t size;
   while (true) {
-    const LogRead read = log_.ReadRecord(batch);
-    status_ = log_.status();
+    const LogRead read = ReadRecord(batch);
     if (read != LogRead::kRecord) return read;
     size = batch->size();
     const bool with_synced = header_.version >= kWalWithSynced;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one write-ahead log.
+// Reads one write-ahead log. Where bytes do not verify because a newer log has taken the file
+// meanwhile, what is read is kError with PathNotFound, as if the log were gone.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -34,6 +35,8 @@ class WalReader {
 
   // The next batch, at least 12 bytes, uncompressed. Meanings as LogReader::ReadRecord.
   LogRead ReadBatch(Slice* batch);
+  // As LogReader::SearchLeftovers.
+  void SearchLeftovers(bool search) { log_.SearchLeftovers(search); }
   // How much of this log was durable, as the records that were read say.
   uint64_t synced() const { return synced_; }
 
@@ -44,12 +47,17 @@ class WalReader {
   const std::string& path() const { return log_.path(); }
 
  private:
-  WalReader(std::unique_ptr<SequentialFile> file, std::string path, uint64_t number)
-      : log_(std::move(file), std::move(path), number), number_(number) {}
+  WalReader(FileSystem* fs, std::unique_ptr<SequentialFile> file, std::string path,
+            uint64_t number)
+      : fs_(fs), log_(std::move(file), std::move(path), number), number_(number) {
+    log_.Expect(LogReader::Leftovers::kAtBeginning);
+  }
 
+  LogRead ReadRecord(Slice* record);
   bool TakeSynced(Slice* record, std::string* problem);
   bool Uncompress(Slice* record, std::string* problem);
 
+  FileSystem* const fs_;
   LogReader log_;
   const uint64_t number_;
   bool started_ = false;

@@ -14,9 +14,27 @@ Status WalWriter::Create(FileSystem* fs, const std::string& wal_dir, const FileO
   const std::string path = WalFileName(wal_dir, header.number);
   std::unique_ptr<WritableFile> file;
   Status s = fs->NewWritableFile(path, options, &file);
+  return s.ok() ? Begin(std::move(file), path, header, writer) : s;
+}
+
+Status WalWriter::CreateOver(FileSystem* fs, const std::string& wal_dir, uint64_t old_number,
+                             const FileOptions& options, const WalHeader& header,
+                             std::unique_ptr<WalWriter>* writer) {
+  const std::string path = WalFileName(wal_dir, header.number);
+  std::unique_ptr<WritableFile> file;
+  Status s = fs->ReuseWritableFile(path, WalFileName(wal_dir, old_number), options, &file);
   if (!s.ok()) return s;
+  // Some file systems begin the file anew.
+  uint64_t left = 0;
+  WalHeader marked = header;
+  marked.over_older_log = !fs->GetFileSize(path, &left).ok() || left > 0;
+  return Begin(std::move(file), path, marked, writer);
+}
+
+Status WalWriter::Begin(std::unique_ptr<WritableFile> file, const std::string& path,
+                        const WalHeader& header, std::unique_ptr<WalWriter>* writer) {
   std::unique_ptr<WalWriter> result(new WalWriter(std::move(file), path, header));
-  s = result->log_.AddRecord(EncodeWalHeader(header));
+  Status s = result->log_.AddRecord(EncodeWalHeader(header));
   if (s.ok()) s = result->log_.Flush();
   if (s.ok()) *writer = std::move(result);
   return s;

@@ -23,6 +23,12 @@ class WalWriter {
   static Status Create(FileSystem* fs, const std::string& wal_dir, const FileOptions& options,
                        const WalHeader& header, std::unique_ptr<WalWriter>* writer);
 
+  // The same over the log `old_number`, which nobody needs any more; that file takes the new log's name.
+  // After a failure that may have been so or not.
+  static Status CreateOver(FileSystem* fs, const std::string& wal_dir, uint64_t old_number,
+                           const FileOptions& options, const WalHeader& header,
+                           std::unique_ptr<WalWriter>* writer);
+
   // Buffers a batch's bytes; Flush hands them to the kernel, so that they
   // survive the process; Sync makes them survive the machine.
   Status AddBatch(const Slice& batch);
@@ -50,6 +56,9 @@ class WalWriter {
       : log_(std::move(file), std::move(path), header.number),
         db_id_(header.db_id),
         compression_(header.compression) {}
+
+  static Status Begin(std::unique_ptr<WritableFile> file, const std::string& path,
+                      const WalHeader& header, std::unique_ptr<WalWriter>* writer);
 
   LogWriter log_;
   const std::string db_id_;

@@ -24,7 +24,8 @@ namespace compassdb_test {
 //    unsynced part; its kPointInTimeRecovery must then open it);
 //  - kAbsoluteConsistency refuses a torn log, and opens when all logs are whole;
 //  - what was found is durable: another cut right after the opening does not lose it.
-// Every second database has its tables in two directories, every third its logs in one of their own.
+// Every second database has its tables in two directories, every third its logs in one of their own,
+// and every second of ours writes logs over older ones: while it works, in the recovery mode that allows it.
 // Everything but thread timing follows from the seed. Thread safety: none.
 class CrashRun {
  public:
@@ -56,6 +57,8 @@ class CrashRun {
   rocksdb::ColumnFamilyOptions FamilyOptions(int slot) const;
   rocksdb::Status Open();
   rocksdb::Status OpenWithMode(rocksdb::WALRecoveryMode mode);
+  bool Recycles() const;
+  rocksdb::Status OpenForWork();
   void Close();
   // Until the power goes or the operations are done; a failure that no power
   // cut explains is an error.

@@ -55,6 +55,7 @@ Disk::Disk() : fs_(std::make_shared<FileSystem>()), env_(MakeEnvOver(fs_)) {
 void Disk::OnOperation(FaultOp op, const std::string& path) {
   if (!IsChange(op) || IsInfoLog(path) || IsDown()) return;
   if (op == FaultOp::kWrite && IsWal(path)) NoteAppend(path);
+  if (IsWal(path)) NoteReuse(op, path);
   bool cut = ++changes_ == cut_at_change_;
   if (op == FaultOp::kSync || op == FaultOp::kDirSync) cut |= ++syncs_ == cut_at_sync_;
   if (!cut) return;
@@ -81,8 +82,19 @@ void Disk::NoteAppend(const std::string& path) {
   uint64_t size = 0;
   if (!fs_->memory()->GetFileSize(path, &size).ok()) return;
   std::lock_guard<std::mutex> lock(cut_mutex_);
+  if (logs_[path].recycled && !logs_[path].over) return;
   if (size == 0) logs_.erase(path);  // one that was lost may have had the same number
   logs_[path].ends.insert(size);
+}
+
+// A log is renamed only for another one to be written over it.
+void Disk::NoteReuse(FaultOp op, const std::string& path) {
+  std::lock_guard<std::mutex> lock(cut_mutex_);
+  if (log_renamed_ && op == FaultOp::kCreate) {
+    logs_.erase(path);
+    logs_[path].recycled = true;
+  }
+  log_renamed_ = op == FaultOp::kRename;
 }
 
 std::string Disk::ReadFile(const std::string& path) {
@@ -122,6 +134,10 @@ LogDamage Disk::Logs(const std::string& dir) {
     const bool at_end = bytes.size() == log.bytes.size() || log.ends.count(bytes.size()) != 0;
     const bool same = known && log.bytes.compare(0, bytes.size(), bytes) == 0;
     damage.newest = path;
+    if (log.recycled) {
+      damage.any |= bytes != log.bytes;
+      continue;
+    }
     damage.newest_torn = known && !(at_end && same);
     damage.any |= !at_end || !same || bytes.size() < log.bytes.size();
   }

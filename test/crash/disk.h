@@ -35,7 +35,7 @@ struct Cut {
 
 // How the write-ahead logs came out of a cut.
 struct LogDamage {
-  bool newest_torn = false;   // surely: not what was written up to some record
+  bool newest_torn = false;   // surely: not what was written up to some record; never of a recycled one
   bool any = false;           // some log is torn, or an older one short
   std::string newest;
 };
@@ -78,10 +78,12 @@ class Disk {
     std::set<uint64_t> ends;  // sizes between appends
     std::string bytes;
     bool over = false;  // there was a cut: no more is appended
+    bool recycled = false;  // written over an older one, whose bytes stand behind its own
   };
   void OnOperation(compassdb::FaultOp op, const std::string& path);
   void Fail();
   void NoteAppend(const std::string& path);
+  void NoteReuse(compassdb::FaultOp op, const std::string& path);
   void NoteLogs();
   std::string ReadFile(const std::string& path);
   void Walk(const std::string& dir, std::vector<std::string>* files);
@@ -97,6 +99,7 @@ class Disk {
   SyncKind left_out_ = SyncKind::kNone;
   std::atomic<bool> killed_ = false;
   std::map<std::string, Log> logs_;  // cut_mutex_
+  bool log_renamed_ = false;         // cut_mutex_; by the last operation on a log
   mutable std::mutex cut_mutex_;
   std::string cut_at_;
 };

@@ -132,6 +132,13 @@ class EnvOverFileSystem : public rocksdb::EnvWrapper {
     if (s.ok()) *out = std::make_unique<WritableFile>(std::move(file));
     return s;
   }
+  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                           std::unique_ptr<rocksdb::WritableFile>* out, const EnvOptions&) override {
+    std::unique_ptr<compassdb::WritableFile> file;
+    Status s = fs_->ReuseWritableFile(path, old_path, compassdb::FileOptions(), &file);
+    if (s.ok()) *out = std::make_unique<WritableFile>(std::move(file));
+    return s;
+  }
   Status NewRandomRWFile(const std::string& path, std::unique_ptr<rocksdb::RandomRWFile>* out,
                          const EnvOptions&) override {
     std::unique_ptr<compassdb::PageFile> file;

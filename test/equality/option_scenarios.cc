@@ -171,6 +171,37 @@ void OptionsFile(Transcript* t) {
   t->Line(std::to_string(seen.write_buffer_size) + " " + std::to_string(seen.max_open_files));
 }
 
+void RecycledLogs(Transcript* t) {
+  for (int mode = 0; mode < 4; mode++) {
+    for (int archive = 0; archive < 3; archive++) {
+      Options options = FreshOptions();
+      options.recycle_log_file_num = 2;
+      options.avoid_flush_during_shutdown = true;
+      options.wal_recovery_mode = static_cast<rocksdb::WALRecoveryMode>(mode);
+      if (archive == 1) options.WAL_ttl_seconds = 1000;
+      if (archive == 2) options.WAL_size_limit_MB = 10;
+      const std::string name = "recycled" + std::to_string(mode * 3 + archive);
+      auto db = OpenOrNote(t, name, options);
+      if (!db) return;
+      t->Line(std::to_string(mode) + " " + std::to_string(archive) + ": " +
+              std::to_string(db->GetDBOptions().recycle_log_file_num));
+      for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 30 - 5 * round; i++) {
+          t->Code("put", db->Put(rocksdb::WriteOptions(), std::to_string(i), std::to_string(round)));
+        }
+        if (round < 4) t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+      }
+      db.reset();
+      db = OpenOrNote(t, name, options);
+      if (!db) return;
+      std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(rocksdb::ReadOptions()));
+      for (it->SeekToFirst(); it->Valid(); it->Next()) {
+        t->Line(it->key().ToString() + "=" + it->value().ToString());
+      }
+    }
+  }
+}
+
 void InvalidCombinations(Transcript* t) {
   rocksdb::DB* db = nullptr;
   Options options = FreshOptions();
@@ -205,7 +236,8 @@ void InvalidCombinations(Transcript* t) {
 std::vector<Scenario> OptionScenarios() {
   return {{"family_strings", FamilyStrings}, {"db_strings", DbStrings},
           {"maps", Maps},                    {"round_trips", RoundTrips},
-          {"options_file", OptionsFile},     {"invalid_combinations", InvalidCombinations}};
+          {"options_file", OptionsFile},     {"recycled_logs", RecycledLogs},
+          {"invalid_combinations", InvalidCombinations}};
 }
 
 }  // namespace compassdb_test

@@ -58,12 +58,11 @@ void ReadBatch(const Slice& bytes) {
 
 FUZZ_TARGET(write_batch, 512 << 10) { ReadBatch(input); }
 
-FUZZ_TARGET(record_log, 512 << 10) {
-  MemoryFileSystem fs;
-  WriteFile(&fs, "/log", input);
+void ReadLog(FileSystem* fs, const Slice& input, LogReader::Leftovers leftovers) {
   std::unique_ptr<SequentialFile> file;
-  FUZZ_CHECK(fs.NewSequentialFile("/log", &file).ok());
+  FUZZ_CHECK(fs->NewSequentialFile("/log", &file).ok());
   LogReader reader(std::move(file), "/log", 7);
+  reader.Expect(leftovers);
   Slice record;
   uint64_t end = 0;
   for (;;) {
@@ -78,6 +77,15 @@ FUZZ_TARGET(record_log, 512 << 10) {
       if (read == LogRead::kEnd && end > 0) AcceptFuzzInput();
       break;
     }
+  }
+}
+
+FUZZ_TARGET(record_log, 512 << 10) {
+  MemoryFileSystem fs;
+  WriteFile(&fs, "/log", input);
+  for (const auto leftovers : {LogReader::Leftovers::kBehindRecords,
+                               LogReader::Leftovers::kAtBeginning, LogReader::Leftovers::kNone}) {
+    ReadLog(&fs, input, leftovers);
   }
 }
 

@@ -96,6 +96,30 @@ rocksdb::WriteBatch SomeBatch() {
   return batch;
 }
 
+// One log over another, and one that was to be, but has no header yet.
+void RecycledLogSeed(const Seeds& seeds, const std::string& batch) {
+  MemoryFileSystem fs;
+  Must(fs.CreateDir("/db"));
+  std::vector<FileContents> logs;
+  std::string bytes;
+  WalHeader header;
+  std::unique_ptr<WalWriter> writer;
+  for (header.number = 3; header.number < 5; ++header.number) {
+    Must(WalWriter::Create(&fs, "/db", FileOptions(), header, &writer));
+    for (int i = 0; i < 4; ++i) Must(writer->AddBatch(batch));
+    Must(writer->Close());
+  }
+  header.number = 7;
+  Must(WalWriter::CreateOver(&fs, "/db", 3, FileOptions(), header, &writer));
+  for (int i = 0; i < 2; ++i) Must(writer->AddBatch(batch));
+  Must(writer->Close());
+  for (uint64_t number : {7, 4}) {
+    Must(ReadFileToString(&fs, WalFileName("/db", number), &bytes));
+    logs.emplace_back("", bytes);
+  }
+  seeds.Write("wal", "recycled", PackFiles(logs));
+}
+
 void LogSeeds(const Seeds& seeds) {
   const std::string batch = SomeBatch().Data();
   seeds.Write("write_batch", "all-kinds", batch);
@@ -128,6 +152,7 @@ void LogSeeds(const Seeds& seeds) {
     }
     seeds.Write("wal", compression == rocksdb::kNoCompression ? "plain" : "compressed", PackFiles(logs));
   }
+  RecycledLogSeed(seeds, batch);
 }
 
 void SmallSeeds(const Seeds& seeds) {

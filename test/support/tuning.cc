@@ -44,6 +44,10 @@ rocksdb::DBOptions TunedDbOptions(const Tuning& tuning) {
   const uint64_t limit = MemoryLimit(tuning);
   if (random.OneIn(4)) options.db_write_buffer_size = limit == 0 ? tuning.scale * (256 << 10) : limit / 3;
   if (limit != 0) SetMemoryLimit(limit, &options);
+  if (random.OneIn(4)) {
+    options.recycle_log_file_num = random.Range(1, 4);
+    options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  }
   return options;
 }
 
