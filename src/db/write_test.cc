@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "db/db_test_util.h"
+#include "rocksdb/rate_limiter.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -232,6 +233,24 @@ TEST_F(WriteTest, StopsAtTheMemTableLimitAndGoesOn) {
   const std::string value(4000, 'v');
   for (int i = 0; i < 400; ++i) ASSERT_TRUE(Put(Key(i % 50), value).ok());
   EXPECT_EQ(Get(Key(3)), value);
+}
+
+TEST_F(WriteTest, TheRateLimiterCountsWritesThatAskForIt) {
+  options_.rate_limiter.reset(rocksdb::NewGenericRateLimiter(1 << 30));
+  OpenDb();
+  rocksdb::WriteOptions write;
+  const auto through = [&] { return options_.rate_limiter->GetTotalBytesThrough(); };
+  const int64_t before = through();
+  ASSERT_TRUE(db_->Put(write, "a", std::string(1000, 'x')).ok());
+  EXPECT_EQ(through(), before);
+  write.rate_limiter_priority = rocksdb::Env::IO_USER;
+  ASSERT_TRUE(db_->Put(write, "a", std::string(1000, 'x')).ok());
+  EXPECT_GE(through(), before + 1000);
+  write.disableWAL = true;
+  EXPECT_TRUE(db_->Put(write, "a", "1").IsInvalidArgument());
+  write = rocksdb::WriteOptions();
+  write.rate_limiter_priority = rocksdb::Env::IO_HIGH;
+  EXPECT_TRUE(db_->Put(write, "a", "1").IsInvalidArgument());
 }
 
 TEST_F(WriteTest, DeadlinesInThePastTimeOut) {

@@ -330,6 +330,16 @@ void InvalidCombinations(Transcript* t) {
   options.enable_pipelined_write = true;
   t->Code("unordered and pipelined", rocksdb::DB::Open(options, t->Path("c"), &db));
   options = FreshOptions();
+  options.enable_blob_files = options.enable_blob_garbage_collection = true;
+  for (double share : {-0.5, 1.5}) {
+    options.blob_garbage_collection_age_cutoff = share;
+    t->Code("blob cutoff", rocksdb::DB::Open(options, t->Path("e"), &db));
+    options.blob_garbage_collection_age_cutoff = 1;
+    options.blob_garbage_collection_force_threshold = share;
+    t->Code("blob threshold", rocksdb::DB::Open(options, t->Path("e"), &db));
+    options.blob_garbage_collection_force_threshold = 0;
+  }
+  options = FreshOptions();
   options.merge_operator = nullptr;
   options.ttl = 1;
   options.compaction_style = rocksdb::kCompactionStyleNone;
