@@ -20,8 +20,8 @@ class EventLog {
   void FlushStarted(const JobContext& job, rocksdb::FlushReason reason,
                     const std::vector<std::shared_ptr<MemTable>>& memtables) const;
   void FlushFinished(const JobContext& job) const;
-  // `inputs`: as CompactionTask::ListInputs gives them; `snapshots`: ascending.
-  void CompactionStarted(const JobContext& job, const JobReport& inputs, bool manual,
+  // `snapshots`: ascending.
+  void CompactionStarted(const JobContext& job, const CompactionTask& task, bool manual,
                          const std::vector<SequenceNumber>& snapshots) const;
   // Of one that went by the manifest alone a trivial_move.
   void CompactionFinished(const JobContext& job, const JobReport& report) const;

@@ -208,8 +208,10 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
   if (options.sync && options.disableWAL) {
     return Status::InvalidArgument("Sync writes has to enable WAL.");
   }
-  if (options.protection_bytes_per_key != 0) {
-    return Status::NotSupported("WriteOptions::protection_bytes_per_key");
+  if (options.protection_bytes_per_key == 8) {
+    if (Status s = WriteBatchInternal::Protect(batch); !s.ok()) return s;
+  } else if (options.protection_bytes_per_key != 0) {
+    return Status::InvalidArgument("WriteOptions::protection_bytes_per_key must be zero or eight");
   }
   StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
   Status s = CatchOutOfMemory("Write", [&] { return CheckBatch(options, batch, marks); });

@@ -235,6 +235,23 @@ TEST_F(WriteTest, StopsAtTheMemTableLimitAndGoesOn) {
   EXPECT_EQ(Get(Key(3)), value);
 }
 
+TEST_F(WriteTest, ProtectedWrites) {
+  OpenDb();
+  rocksdb::WriteOptions write;
+  write.protection_bytes_per_key = 8;
+  ASSERT_TRUE(db_->Put(write, "a", "1").ok());
+  rocksdb::WriteBatch batch(0, 0, 8, 0);
+  ASSERT_TRUE(batch.Put("b", "2").ok());
+  ASSERT_TRUE(batch.Delete("a").ok());
+  ASSERT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+  EXPECT_EQ(Scan(), "b=2");
+  const_cast<std::string&>(batch.Data()).back() ^= 1;
+  EXPECT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).IsCorruption());
+  EXPECT_TRUE(db_->Put(rocksdb::WriteOptions(), "c", "3").ok());  // nothing was written of it
+  write.protection_bytes_per_key = 7;
+  EXPECT_TRUE(db_->Put(write, "a", "1").IsInvalidArgument());
+}
+
 TEST_F(WriteTest, TheRateLimiterCountsWritesThatAskForIt) {
   options_.rate_limiter.reset(rocksdb::NewGenericRateLimiter(1 << 30));
   OpenDb();

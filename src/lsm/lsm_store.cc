@@ -319,7 +319,7 @@ void LsmStore::ListFiles(const TphMeta& meta, int level, JobReport* report) cons
     report->input_paths.push_back(context_->files->PathOf(number));
     report->input_file_levels.push_back(level);
   };
-  report->inputs.push_back(meta);
+  if (report->observer != nullptr) report->inputs.push_back(meta);
   for (const TphPiece& p : meta.pieces) add(p.meta->extent.file_number);
   if (meta.directory.length > 0) add(meta.directory.file_number);
 }

@@ -257,7 +257,7 @@ struct JobReport {
   std::vector<std::string> output_paths;
   std::vector<int> input_file_levels;   // as input_files: of the first table there that takes part
   std::vector<uint64_t> output_bytes;   // as output_files: their sizes
-  std::vector<TphMeta> inputs;
+  std::vector<TphMeta> inputs;          // only for an observer
   // Of the value store; not among the above.
   struct ValueFile {
     uint64_t number = 0;
