@@ -313,8 +313,8 @@ class WriteBatch : public WriteBatchBase {
   // 0: no limit.
   size_t max_bytes_;
 
-  // RocksDB's checksums, for the layout.
-  [[maybe_unused]] void* unused_checksums_ = nullptr;
+  // Null without protection_bytes_per_key.
+  std::unique_ptr<ProtectionInfo> protection_;
 
   // Of the timestamps in keys that are added without a column family's handle.
   size_t default_cf_ts_sz_ = 0;

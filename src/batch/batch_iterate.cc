@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading batches back: for the engine (InsertInto) and for handlers (Iterate).
+#include "batch/batch_protection.h"
 #include "batch/write_batch_internal.h"
 
 namespace compassdb {
@@ -120,6 +121,10 @@ Status WriteBatchInternal::InsertInto(const WriteBatch* batch, BatchSink* sink,
       if (r.tag == kTagBlobIndex) {
         return Status::NotSupported("write batch record of tag " + std::to_string(r.tag) +
                                     " for key " + r.key.ToString(/*hex=*/true));
+      }
+      if (batch->protection_ != nullptr) [[unlikely]] {
+        s = CheckProtected(*batch->protection_, found, r);
+        if (!s.ok()) return s;
       }
       s = sink->Add(r.column_family, sequence++, static_cast<ValueType>(r.tag), r.key, r.value);
       ++found;

@@ -7,14 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "batch/batch_protection.h"
 #include "batch/write_batch_internal.h"
 #include "util/wide_column_codec.h"
 
 namespace ROCKSDB_NAMESPACE {
 
 using namespace compassdb;  // NOLINT: the internals of this class
-
-struct WriteBatch::ProtectionInfo {};  // never made: not supported
 
 struct SavePoints {
   std::vector<SavePoint> stack;
@@ -64,8 +63,12 @@ class Classifier : public WriteBatch::Handler {
 
 WriteBatch::WriteBatch(size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
                        size_t default_cf_ts_sz)
-    : content_flags_(protection_bytes_per_key != 0 ? kBatchAskedForProtection : 0u),
+    : content_flags_(
+          protection_bytes_per_key % kProtectionBytes != 0 || protection_bytes_per_key > kProtectionBytes
+              ? kBatchAskedForProtection
+              : 0u),
       max_bytes_(max_bytes),
+      protection_(protection_bytes_per_key == kProtectionBytes ? new ProtectionInfo() : nullptr),
       default_cf_ts_sz_(default_cf_ts_sz) {
   rep_.reserve(reserved_bytes > kBatchHeaderBytes ? reserved_bytes : kBatchHeaderBytes);
   rep_.resize(kBatchHeaderBytes);
@@ -81,6 +84,7 @@ WriteBatch::WriteBatch(const WriteBatch& src)
       needs_timestamps_(src.needs_timestamps_),
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
+      protection_(src.protection_ == nullptr ? nullptr : new ProtectionInfo(*src.protection_)),
       default_cf_ts_sz_(src.default_cf_ts_sz_),
       rep_(src.rep_) {
   if (src.save_points_ != nullptr) save_points_.reset(new SavePoints(*src.save_points_));
@@ -92,6 +96,7 @@ WriteBatch::WriteBatch(WriteBatch&& src) noexcept
       needs_timestamps_(src.needs_timestamps_),
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
+      protection_(std::move(src.protection_)),
       default_cf_ts_sz_(src.default_cf_ts_sz_),
       rep_(std::move(src.rep_)) {
   src.rep_.assign(kBatchHeaderBytes, '\0');  // fits the string itself: does not allocate
@@ -126,6 +131,7 @@ void WriteBatch::Clear() {
                        std::memory_order_relaxed);
   needs_timestamps_ = false;
   if (save_points_ != nullptr) save_points_->stack.clear();
+  if (protection_ != nullptr) protection_->checksums.clear();
   wal_term_point_.clear();
 }
 
@@ -278,6 +284,7 @@ Status WriteBatch::RollbackToSavePoint() {
     rep_.resize(point.size);
     WriteBatchInternal::SetCount(this, static_cast<uint32_t>(point.count));
     content_flags_.store(point.content_flags, std::memory_order_relaxed);
+    if (protection_ != nullptr) protection_->checksums.resize(static_cast<size_t>(point.count));
   }
   return Status::OK();
 }
@@ -299,6 +306,7 @@ Status WriteBatch::UpdateTimestamps(const Slice& ts,
   if (rep_.size() < kBatchHeaderBytes) {
     return Status::Corruption("malformed WriteBatch (too small)");
   }
+  if (Status s = VerifyChecksum(); !s.ok()) return s;
   const auto put = [&](const Slice& key) {
     if (key.size() < ts.size()) return Status::Corruption("WriteBatch: a key without timestamp");
     memcpy(&rep_[static_cast<size_t>(key.data() + key.size() - ts.size() - rep_.data())],
@@ -319,11 +327,31 @@ Status WriteBatch::UpdateTimestamps(const Slice& ts,
     if (!s.ok()) return s;
   }
   needs_timestamps_ = false;
-  return Status::OK();
+  if (protection_ == nullptr) return Status::OK();
+  protection_->checksums.clear();
+  return WriteBatchInternal::AddChecksums(this, kBatchHeaderBytes);
 }
 
-// Batches carry no per-key protection.
-Status WriteBatch::VerifyChecksum() const { return Status::OK(); }
-size_t WriteBatch::GetProtectionBytesPerKey() const { return 0; }
+Status WriteBatch::VerifyChecksum() const {
+  if (protection_ == nullptr) return Status::OK();
+  if (rep_.size() < kBatchHeaderBytes) {
+    return Status::Corruption("malformed WriteBatch (too small)");
+  }
+  Slice input(rep_);
+  input.remove_prefix(kBatchHeaderBytes);
+  size_t found = 0;
+  for (BatchRecord record; !input.empty();) {
+    Status s = ReadBatchRecord(&input, &record);
+    if (s.ok() && record.IsData()) s = CheckProtected(*protection_, found++, record);
+    if (!s.ok()) return s;
+  }
+  if (found == protection_->checksums.size()) return Status::OK();
+  return Status::Corruption("WriteBatch: " + std::to_string(protection_->checksums.size()) +
+                            " checksums of " + std::to_string(found) + " writes");
+}
+
+size_t WriteBatch::GetProtectionBytesPerKey() const {
+  return protection_ == nullptr ? 0 : kProtectionBytes;
+}
 
 }  // namespace ROCKSDB_NAMESPACE

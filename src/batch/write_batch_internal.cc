@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/write_batch_internal.h"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 #include <vector>
 
+#include "batch/batch_protection.h"
 #include "util/coding.h"
 
 namespace compassdb {
@@ -24,6 +26,22 @@ void PutParts(std::string* dst, const rocksdb::SliceParts& parts) {
   for (int i = 0; i < parts.num_parts; ++i) {
     dst->append(parts.parts[i].data(), parts.parts[i].size());
   }
+}
+
+// The bytes of all parts; `*room` keeps them if there are several.
+Slice Joined(const rocksdb::SliceParts& parts, std::string* room) {
+  if (parts.num_parts == 1) return parts.parts[0];
+  for (int i = 0; i < parts.num_parts; ++i) {
+    room->append(parts.parts[i].data(), parts.parts[i].size());
+  }
+  return *room;
+}
+
+uint64_t ChecksumOfParts(uint8_t tag, uint32_t column_family, const rocksdb::SliceParts& key,
+                         const rocksdb::SliceParts* value) {
+  std::string key_room, value_room;
+  const Slice second = value == nullptr ? Slice() : Joined(*value, &value_room);
+  return ChecksumOfWrite(tag, column_family, Joined(key, &key_room), second);
 }
 
 // Calls add(key + ts, end + ts); `end` may be null.
@@ -108,6 +126,7 @@ Status WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& contents)
     return Status::Corruption("malformed WriteBatch (too small)");
   }
   batch->rep_.assign(contents.data(), contents.size());
+  batch->protection_.reset();
   batch->content_flags_.store(kBatchDeferred, std::memory_order_relaxed);
   return Status::OK();
 }
@@ -129,9 +148,34 @@ Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch* src, bool w
     return Status::InvalidArgument("too many records in one WriteBatch");
   }
   SetCount(dst, Count(dst) + count);
+  const size_t old_size = dst->rep_.size();
   dst->rep_.append(src->rep_.data() + kBatchHeaderBytes, bytes);
   AddFlags(dst, flags);
+  if (dst->protection_ == nullptr) return Status::OK();
+  if (src->protection_ == nullptr) return AddChecksums(dst, old_size);
+  const std::vector<uint64_t>& from = src->protection_->checksums;
+  std::vector<uint64_t>* const to = &dst->protection_->checksums;
+  to->insert(to->end(), from.begin(), from.begin() + std::min<size_t>(count, from.size()));
   return Status::OK();
+}
+
+Status WriteBatchInternal::AddChecksums(WriteBatch* batch, size_t begin) {
+  Slice input(batch->rep_);
+  input.remove_prefix(begin);
+  for (BatchRecord record; !input.empty();) {
+    if (Status s = ReadBatchRecord(&input, &record); !s.ok()) return s;
+    if (!record.IsData()) continue;
+    batch->protection_->checksums.push_back(
+        ChecksumOfWrite(record.tag, record.column_family, record.key, record.value));
+  }
+  return Status::OK();
+}
+
+Status WriteBatchInternal::Protect(WriteBatch* batch) {
+  if (batch->protection_ != nullptr) return Status::OK();
+  if (Status s = CheckSupported(batch); !s.ok()) return s;
+  batch->protection_ = std::make_unique<WriteBatch::ProtectionInfo>();
+  return AddChecksums(batch, kBatchHeaderBytes);
 }
 
 size_t WriteBatchInternal::AppendedByteSize(size_t left, size_t right) {
@@ -142,7 +186,7 @@ size_t WriteBatchInternal::AppendedByteSize(size_t left, size_t right) {
 Status WriteBatchInternal::CheckSupported(const WriteBatch* batch) {
   const uint32_t flags = batch->content_flags_.load(std::memory_order_relaxed);
   if (flags & kBatchAskedForProtection) {
-    return Status::NotSupported("WriteBatch: protection_bytes_per_key must be 0");
+    return Status::NotSupported("WriteBatch: protection_bytes_per_key must be 0 or 8");
   }
   if (batch->rep_.size() < kBatchHeaderBytes) {
     return Status::Corruption("malformed WriteBatch (too small)");
@@ -176,6 +220,9 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType tag, ValueType
   if (batch->max_bytes_ != 0 && rep->size() > batch->max_bytes_) {
     rep->resize(old_size);
     return Status::MemoryLimit();
+  }
+  if (batch->protection_ != nullptr) {
+    batch->protection_->checksums.push_back(ChecksumOfParts(tag, column_family, key, value));
   }
   SetCount(batch, count + 1);
   AddFlags(batch, ContentFlagOfTag(tag));

@@ -39,7 +39,7 @@ enum BatchContentFlags : uint32_t {
   kBatchHasBlobIndex = 1 << 10,
   kBatchHasBeginUnprepare = 1 << 11,
   kBatchHasPutEntity = 1 << 12,
-  // Constructed with what we do not support; writes to the batch say so.
+  // Constructed with protection_bytes_per_key other than 0 and 8; writes to the batch say so.
   kBatchAskedForProtection = 1u << 30,
 };
 uint32_t ContentFlagOfTag(uint8_t tag);
@@ -64,6 +64,9 @@ class WriteBatchInternal {
   static Status Append(WriteBatch* dst, const WriteBatch* src, bool wal_only = false);
   // Bytes of a batch of `left` with `right` appended.
   static size_t AppendedByteSize(size_t left, size_t right);
+
+  // Gives the batch checksums of its writes, if it has none.
+  static Status Protect(WriteBatch* batch);
 
   // Hands out every record, numbered from the batch's sequence. On success
   // `*next` (may be null) is the sequence after the last.
@@ -114,6 +117,8 @@ class WriteBatchInternal {
                                ColumnFamilyHandle* column_family, const Slice& key,
                                const Slice& ts, const Slice* value);
   static Status CheckSupported(const WriteBatch* batch);
+  // Of the records from byte `begin` on.
+  static Status AddChecksums(WriteBatch* batch, size_t begin);
   static void AddFlags(WriteBatch* batch, uint32_t flags);
 };
 

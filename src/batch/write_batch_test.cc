@@ -298,10 +298,60 @@ TEST(WriteBatch, WhatIsNotSupportedIsRefused) {
   WriteBatch b;
   EXPECT_TRUE(b.PutEntity(nullptr, "k", {}).IsInvalidArgument());
   EXPECT_TRUE(b.Put(nullptr, "k", "ts", "v").IsInvalidArgument());
-  WriteBatch with_protection(0, 0, 8, 0);
+  WriteBatch with_protection(0, 0, 7, 0);
   EXPECT_TRUE(with_protection.Put("a", "1").IsNotSupported());
   with_protection.Clear();
   EXPECT_TRUE(with_protection.Delete("a").IsNotSupported());
+}
+
+// Every byte of a protected batch behind its header, changed behind its back.
+TEST(WriteBatch, ProtectionNoticesChanges) {
+  WriteBatch b(0, 0, 8, 0);
+  EXPECT_EQ(b.GetProtectionBytesPerKey(), 8u);
+  const Slice parts[] = {"k", "ey"};
+  ASSERT_TRUE(b.Put("a", "1").ok());
+  ASSERT_TRUE(b.Put(rocksdb::SliceParts(parts, 2), rocksdb::SliceParts(parts, 2)).ok());
+  ASSERT_TRUE(b.Delete("b").ok());
+  ASSERT_TRUE(b.DeleteRange("c", "d").ok());
+  ASSERT_TRUE(b.VerifyChecksum().ok());
+  Sink sink;
+  ASSERT_TRUE(WriteBatchInternal::InsertInto(&b, &sink, nullptr).ok());
+  std::string& bytes = const_cast<std::string&>(b.Data());
+  for (size_t i = 12; i < bytes.size(); ++i) {
+    bytes[i] ^= 1;
+    EXPECT_FALSE(b.VerifyChecksum().ok()) << i;
+    EXPECT_FALSE(WriteBatchInternal::InsertInto(&b, &sink, nullptr).ok()) << i;
+    bytes[i] ^= 1;
+  }
+  EXPECT_TRUE(b.VerifyChecksum().ok());
+}
+
+TEST(WriteBatch, ProtectionFollowsTheBatch) {
+  WriteBatch b(0, 0, 8, 0), plain;
+  ASSERT_TRUE(b.Put("a", "1").ok());
+  b.SetSavePoint();
+  ASSERT_TRUE(b.Merge("b", "2").ok());
+  ASSERT_TRUE(b.RollbackToSavePoint().ok());
+  ASSERT_TRUE(b.SingleDelete("c").ok());
+  EXPECT_TRUE(b.VerifyChecksum().ok());
+  ASSERT_TRUE(plain.Put("d", "3").ok());
+  ASSERT_TRUE(plain.PutLogData("log").ok());
+  WriteBatch copy(b);
+  ASSERT_TRUE(WriteBatchInternal::Append(&copy, &plain).ok());
+  ASSERT_TRUE(WriteBatchInternal::Append(&copy, &b).ok());
+  EXPECT_TRUE(copy.VerifyChecksum().ok());
+  EXPECT_EQ(copy.Count(), 5u);
+  WriteBatch moved(std::move(copy));
+  EXPECT_EQ(moved.GetProtectionBytesPerKey(), 8u);
+  EXPECT_TRUE(moved.VerifyChecksum().ok());
+  ASSERT_TRUE(moved.UpdateTimestamps("T", [](uint32_t) { return size_t{1}; }).ok());
+  EXPECT_TRUE(moved.VerifyChecksum().ok());
+  moved.Clear();
+  ASSERT_TRUE(moved.Put("e", "4").ok());
+  EXPECT_TRUE(moved.VerifyChecksum().ok());
+  ASSERT_TRUE(WriteBatchInternal::Protect(&plain).ok());
+  EXPECT_EQ(plain.GetProtectionBytesPerKey(), 8u);
+  EXPECT_TRUE(plain.VerifyChecksum().ok());
 }
 
 TEST(WriteBatch, ErrorsNameWhatWasBeingRead) {

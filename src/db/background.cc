@@ -93,11 +93,11 @@ void DBImpl::PurgeObsolete(int job_id) {
   std::vector<ExtentLedger::Unlinked> tables, value_files;
   PurgeFiles(&tables, &value_files);
   for (const ExtentLedger::Unlinked& file : tables) {
-    event_log_.TableFileDeleted(file.number);
+    event_log_.FileDeleted(job_id, file.number, /*values=*/false);
     listeners_.FileDeleted(config_.name, file.path, job_id, Status::OK());
   }
   for (const ExtentLedger::Unlinked& file : value_files) {
-    event_log_.TableFileDeleted(file.number);
+    event_log_.FileDeleted(job_id, file.number, /*values=*/true);
     listeners_.ValueFileDeleted(config_.name, file.path, job_id, Status::OK());
   }
 }

@@ -57,7 +57,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   const JobContext job{this, config_.name, next_job_id_.fetch_add(1), family};
   LogInfo(config_.info_log.get(), "[" + family->name() + "] [JOB " + std::to_string(job.job_id) +
                                       "] compacting " + task->Describe());
-  event_log_.CompactionStarted(job, *task, manual);
+  event_log_.CompactionStarted(job, *task, manual, snapshots_.Sequences());
   JobListener listener(&listeners_, job,
                        manual ? JobListener::Kind::kManualCompaction : JobListener::Kind::kCompaction);
   JobReport report;
@@ -116,11 +116,12 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
                             std::to_string(report.micros) + " us"
                       : "failed: " + s.ToString()));
   if (s.ok()) {
-    event_log_.TableFileCreated(job, report);
+    event_log_.FilesCreated(job, report);
     event_log_.CompactionFinished(job, report);
     TrackFiles(report);
   }
   listeners_.CompactionCompleted(job, report, manual, s);
+  report.inputs.clear();  // or their files would stay until the next job
   PurgeObsolete(job.job_id);
   NotifyStalls();
   if (told != nullptr) *told = std::move(report);

@@ -256,6 +256,19 @@ TEST_F(FamiliesTest, ChangedDatabaseOptionsAreKept) {
   EXPECT_FALSE(db_->SetDBOptions({{"wal_dir", "/elsewhere"}}).ok());
 }
 
+TEST_F(FamiliesTest, ADroppedFamilyIsNeitherFlushedNorChanged) {
+  OpenDb();
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "one", &handle).ok());
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handle, "a", "1").ok());
+  ASSERT_TRUE(db_->DropColumnFamily(handle).ok());
+  EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions(), handle).IsColumnFamilyDropped());
+  EXPECT_TRUE(db_->SetOptions(handle, {{"ttl", "1"}}).IsColumnFamilyDropped());
+  std::string value;
+  EXPECT_TRUE(db_->Get(rocksdb::ReadOptions(), handle, "a", &value).ok());
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+}
+
 TEST_F(FamiliesTest, OptionsFileThatCannotBeWritten) {
   OpenDb();
   fs_->FailAll(FaultOp::kCreate, "OPTIONS", Status::IOError("injected"));

@@ -32,7 +32,12 @@ Status DBImpl::Flush(const rocksdb::FlushOptions& options,
                      const std::vector<ColumnFamilyHandle*>& handles) {
   if (Status s = CheckWritable("Flush"); !s.ok()) return s;
   Families families;
-  for (ColumnFamilyHandle* handle : handles) families.push_back(SharedFamilyOf(handle));
+  for (ColumnFamilyHandle* handle : handles) {
+    families.push_back(SharedFamilyOf(handle));
+    if (families.back()->dropped && !config_.options.atomic_flush) {
+      return Status::ColumnFamilyDropped(families.back()->name());
+    }
+  }
   if (config_.options.atomic_flush) families = families_.All();
   return FlushFamilies(families, options, rocksdb::FlushReason::kManualFlush);
 }
@@ -178,7 +183,7 @@ void DBImpl::BackgroundFlush() {
     }
     for (const FlushUnit& unit : units) {
       if (!s.ok()) break;
-      event_log_.TableFileCreated(unit.job, unit.report);
+      event_log_.FilesCreated(unit.job, unit.report);
       event_log_.FlushFinished(unit.job);
       TrackFiles(unit.report);
     }

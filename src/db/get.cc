@@ -197,6 +197,7 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
                          std::string* value, std::string* timestamp, bool* value_found) {
   if (value_found != nullptr) *value_found = true;
   if (timestamp != nullptr) timestamp->clear();
+  if (value != nullptr) value->clear();
   ReadOptions memory_only = options;
   memory_only.read_tier = rocksdb::kBlockCacheTier;
   PinnableSlice found;

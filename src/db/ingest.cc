@@ -219,7 +219,8 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) {
     const JobContext job{this, config_.name, ingestion.job_id, ingestion.family};
-    event_log_.TableFileCreated(job, ingestion.report);
+    event_log_.FilesCreated(job, ingestion.report);
+    event_log_.Ingested(job, ingestion.report);
     TrackFiles(ingestion.report);
     rocksdb::ExternalFileIngestionInfo info;
     info.cf_name = ingestion.family->name();

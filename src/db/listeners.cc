@@ -53,6 +53,33 @@ const char* FlushReasonName(rocksdb::FlushReason reason) {
 
 namespace {
 
+rocksdb::CompactionReason ReasonOf(const std::string& reason, bool manual, int input_level) {
+  if (manual) return rocksdb::CompactionReason::kManualCompaction;
+  if (reason == "ttl") return rocksdb::CompactionReason::kTtl;
+  if (reason == "marked") return rocksdb::CompactionReason::kFilesMarkedForCompaction;
+  if (reason == "values") return rocksdb::CompactionReason::kForcedBlobGC;
+  if (reason == "periodic") return rocksdb::CompactionReason::kPeriodicCompaction;
+  return input_level == 0 ? rocksdb::CompactionReason::kLevelL0FilesNum
+                          : rocksdb::CompactionReason::kLevelMaxLevelSize;
+}
+
+}  // namespace
+
+const char* CompactionReasonName(const JobReport& report, bool manual) {
+  using Reason = rocksdb::CompactionReason;
+  switch (ReasonOf(report.reason, manual, report.input_level)) {
+    case Reason::kManualCompaction: return "ManualCompaction";
+    case Reason::kTtl: return "Ttl";
+    case Reason::kFilesMarkedForCompaction: return "FilesMarkedForCompaction";
+    case Reason::kForcedBlobGC: return "ForcedBlobGC";
+    case Reason::kPeriodicCompaction: return "PeriodicCompaction";
+    case Reason::kLevelL0FilesNum: return "LevelL0FilesNum";
+    default: return "LevelMaxLevelSize";
+  }
+}
+
+namespace {
+
 uint64_t ThisThread(const JobContext& job) { return job.db->GetEnv()->GetThreadID(); }
 
 std::vector<rocksdb::BlobFileAdditionInfo> AddedValueFiles(const JobReport& report) {
@@ -91,16 +118,6 @@ rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reas
   info.blob_compression_type = job.family->store()->options().values.compression;
   info.blob_file_addition_infos = AddedValueFiles(report);
   return info;
-}
-
-rocksdb::CompactionReason ReasonOf(const std::string& reason, bool manual, int input_level) {
-  if (manual) return rocksdb::CompactionReason::kManualCompaction;
-  if (reason == "ttl") return rocksdb::CompactionReason::kTtl;
-  if (reason == "marked") return rocksdb::CompactionReason::kFilesMarkedForCompaction;
-  if (reason == "values") return rocksdb::CompactionReason::kForcedBlobGC;
-  if (reason == "periodic") return rocksdb::CompactionReason::kPeriodicCompaction;
-  return input_level == 0 ? rocksdb::CompactionReason::kLevelL0FilesNum
-                          : rocksdb::CompactionReason::kLevelMaxLevelSize;
 }
 
 void AddProperties(const JobContext& job, const std::vector<TphMeta>& tables,

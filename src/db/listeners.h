@@ -31,6 +31,8 @@ rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vect
                                           uint64_t file_number);
 // Of a new file; of one without a checksum what RocksDB calls unknown.
 FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number);
+// "ManualCompaction" and the like, also as there.
+const char* CompactionReasonName(const JobReport& report, bool manual);
 // "Manual Flush" and the like, as RocksDB's LOG has them.
 const char* FlushReasonName(rocksdb::FlushReason reason);
 

@@ -46,6 +46,25 @@ TEST_F(ObservationTest, EventsInLog) {
   ASSERT_FALSE(Events("compaction_started").empty());
   EXPECT_EQ(Events("compaction_started").size(), Events("compaction_finished").size());
   EXPECT_FALSE(Events("table_file_deletion").empty());
+  EXPECT_NE(Events("compaction_started").back().find("\"files_L0\": ["), std::string::npos);
+  EXPECT_EQ(Events("compaction_started").back().find("\"input_data_size\": 0,"), std::string::npos);
+  EXPECT_EQ(Events("table_file_deletion").front().find("\"job\": 0,"), std::string::npos);
+  EXPECT_NE(started[0].find("\"job\": 1,"), std::string::npos);
+}
+
+TEST_F(ObservationTest, ARecoveryInLog) {
+  OpenDb();
+  EXPECT_TRUE(Events("recovery_started").empty());  // there was no log
+  Load(10);
+  CloseDb();
+  OpenDb();
+  const auto created = Events("table_file_creation");
+  ASSERT_EQ(Events("recovery_started").size(), 1u);
+  EXPECT_NE(Events("recovery_started")[0].find("\"wal_files\": ["), std::string::npos);
+  ASSERT_EQ(created.size(), 1u);
+  EXPECT_NE(created[0].find("\"smallest_seqno\": 1, \"largest_seqno\": 10,"), std::string::npos)
+      << created[0];
+  EXPECT_EQ(Events("recovery_finished").size(), 1u);
 }
 
 TEST_F(ObservationTest, TheSpaceOfFiles) {

@@ -75,6 +75,7 @@ class DbOpener {
   bool copied_ = false;        // there was no IDENTITY file
   bool new_identity_ = false;  // and one was made
   RecoveredTransactions prepared_;  // found in the logs, neither committed nor rolled back
+  int job_ = 0;           // of the replay of logs
   bool flushed_ = false;  // some memtable was flushed during replay
   // Logs behind this one were left out of the replay: nobody may follow them.
   uint64_t last_replayed_log_ = UINT64_MAX;

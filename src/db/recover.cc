@@ -154,6 +154,8 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   // A copy may have been made without its logs.
   if (!copied_) recovery.synced = {state.synced_log.number, state.synced_log.bytes};
   recovery.filter = MakeWalFilter(state);
+  job_ = db_->next_job_id_.fetch_add(1);
+  if (!logs.empty()) db_->event_log_.RecoveryStarted(job_, logs);
   WalRecoveryReport report;
   s = RecoverWals(config.fs, recovery, logs,
                   [this](uint64_t number, const Slice& batch) { return ReplayBatch(number, batch); },
@@ -166,7 +168,9 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
                                      std::to_string(report.logs) + " logs, dropped " +
                                      std::to_string(report.dropped_bytes) + " bytes");
   if (report.stopped_early) last_replayed_log_ = report.stop_number;
-  return FinishRecovery(report, logs);
+  s = FinishRecovery(report, logs);
+  if (s.ok() && !logs.empty()) db_->event_log_.RecoveryFinished(job_);
+  return s;
 }
 
 WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
@@ -238,7 +242,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   FlushRequest request;
   request.memtables.push_back(family->mem);
   VersionEdit edit;
-  const JobContext job{db_.get(), db_->config_.name, db_->next_job_id_.fetch_add(1), family};
+  const JobContext job{db_.get(), db_->config_.name, job_, family};
   JobListener listener(&db_->listeners_, job, JobListener::Kind::kRecovery);
   JobReport report;
   report.observer = listener.observer();
@@ -248,6 +252,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   listener.JobEnded(report, s);
   if (s.ok()) s = family->store()->Prepare(edit, &prepared);
   if (!s.ok()) return s;
+  db_->event_log_.FilesCreated(job, report);
   MutexLock lock(&db_->mu_);
   edit.column_family = family->id();
   family->store()->Install(edit, std::move(prepared));

@@ -44,6 +44,7 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
   {
     ExclusiveWrite front(&write_thread_);
     MutexLock lock(&mu_);
+    if (family->dropped) return Status::ColumnFamilyDropped(family->name());
     family->set_options(changed);
     family->store()->SetOptions(store);
     family->mem->SetWriteBufferSize(changed.write_buffer_size);

@@ -5,6 +5,7 @@
 #include "batch/write_batch_internal.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
+#include "env/limited_bytes.h"
 #include "util/no_memory.h"
 
 namespace compassdb {
@@ -107,6 +108,25 @@ Status CheckUntimed(ColumnFamilyHandle* handle) {
   return family.timestamp_size() == 0 ? Status::OK() : TimestampsEnabled(family);
 }
 
+// Waits until the limiter lets the batch through, if it asks for that.
+Status LimitWalRate(const rocksdb::DBOptions& db, const WriteOptions& options, size_t bytes) {
+  if (options.rate_limiter_priority == rocksdb::Env::IO_TOTAL) return Status::OK();
+  if (options.rate_limiter_priority != rocksdb::Env::IO_USER) {
+    return Status::InvalidArgument(
+        "WriteOptions::rate_limiter_priority only allows Env::IO_TOTAL and Env::IO_USER");
+  }
+  if (options.disableWAL || db.manual_wal_flush) {
+    return Status::InvalidArgument(
+        "WriteOptions::rate_limiter_priority needs a WAL, and no DBOptions::manual_wal_flush");
+  }
+  rocksdb::RateLimiter* const limiter = db.rate_limiter.get();
+  if (limiter == nullptr || !limiter->IsRateLimited(rocksdb::RateLimiter::OpType::kWrite)) {
+    return Status::OK();
+  }
+  RequestInBursts(limiter, bytes, rocksdb::Env::IO_USER, rocksdb::RateLimiter::OpType::kWrite);
+  return Status::OK();
+}
+
 }  // namespace
 
 Status DBImpl::CheckWritable(const char* method) const {
@@ -188,14 +208,17 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
   if (options.sync && options.disableWAL) {
     return Status::InvalidArgument("Sync writes has to enable WAL.");
   }
-  if (options.protection_bytes_per_key != 0) {
-    return Status::NotSupported("WriteOptions::protection_bytes_per_key");
+  if (options.protection_bytes_per_key == 8) {
+    if (Status s = WriteBatchInternal::Protect(batch); !s.ok()) return s;
+  } else if (options.protection_bytes_per_key != 0) {
+    return Status::InvalidArgument("WriteOptions::protection_bytes_per_key must be zero or eight");
   }
   StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
   Status s = CatchOutOfMemory("Write", [&] { return CheckBatch(options, batch, marks); });
   if (!s.ok()) return s;
   const size_t bytes = WriteBatchInternal::ByteSize(batch);
   if (s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
+  if (s = LimitWalRate(config_.options, options, bytes); !s.ok()) return s;
   return WriteImpl(options, batch, transaction);
 }
 

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "db/db_test_util.h"
+#include "rocksdb/rate_limiter.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -232,6 +233,41 @@ TEST_F(WriteTest, StopsAtTheMemTableLimitAndGoesOn) {
   const std::string value(4000, 'v');
   for (int i = 0; i < 400; ++i) ASSERT_TRUE(Put(Key(i % 50), value).ok());
   EXPECT_EQ(Get(Key(3)), value);
+}
+
+TEST_F(WriteTest, ProtectedWrites) {
+  OpenDb();
+  rocksdb::WriteOptions write;
+  write.protection_bytes_per_key = 8;
+  ASSERT_TRUE(db_->Put(write, "a", "1").ok());
+  rocksdb::WriteBatch batch(0, 0, 8, 0);
+  ASSERT_TRUE(batch.Put("b", "2").ok());
+  ASSERT_TRUE(batch.Delete("a").ok());
+  ASSERT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+  EXPECT_EQ(Scan(), "b=2");
+  const_cast<std::string&>(batch.Data()).back() ^= 1;
+  EXPECT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).IsCorruption());
+  EXPECT_TRUE(db_->Put(rocksdb::WriteOptions(), "c", "3").ok());  // nothing was written of it
+  write.protection_bytes_per_key = 7;
+  EXPECT_TRUE(db_->Put(write, "a", "1").IsInvalidArgument());
+}
+
+TEST_F(WriteTest, TheRateLimiterCountsWritesThatAskForIt) {
+  options_.rate_limiter.reset(rocksdb::NewGenericRateLimiter(1 << 30));
+  OpenDb();
+  rocksdb::WriteOptions write;
+  const auto through = [&] { return options_.rate_limiter->GetTotalBytesThrough(); };
+  const int64_t before = through();
+  ASSERT_TRUE(db_->Put(write, "a", std::string(1000, 'x')).ok());
+  EXPECT_EQ(through(), before);
+  write.rate_limiter_priority = rocksdb::Env::IO_USER;
+  ASSERT_TRUE(db_->Put(write, "a", std::string(1000, 'x')).ok());
+  EXPECT_GE(through(), before + 1000);
+  write.disableWAL = true;
+  EXPECT_TRUE(db_->Put(write, "a", "1").IsInvalidArgument());
+  write = rocksdb::WriteOptions();
+  write.rate_limiter_priority = rocksdb::Env::IO_HIGH;
+  EXPECT_TRUE(db_->Put(write, "a", "1").IsInvalidArgument());
 }
 
 TEST_F(WriteTest, DeadlinesInThePastTimeOut) {

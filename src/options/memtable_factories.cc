@@ -130,10 +130,21 @@ Status MakeMemTableFactory(const std::string& id, std::unique_ptr<MemTableRepFac
     HashLinkListOptions options;
     if (has_number) options.bucket_count = number;
     made->reset(NewHashLinkList(options));
+  } else if (name == "cuckoo") {
+    return Status::InvalidArgument("cuckoo hash memtable is not supported anymore.", id);
   } else {
     return Status::NotSupported("Could not load memtable factory", id);
   }
   return Status::OK();
+}
+
+// Of "{id=skip_list;lookahead=3}" the form with a number, the only one that the class has.
+std::string WithLookahead(const std::string& id, OptionMap* options) {
+  const auto found = options->find("lookahead");
+  if (found == options->end() || (id != "skip_list" && id != "SkipListFactory")) return id;
+  std::string with = id + ":" + found->second;
+  options->erase(found);
+  return with;
 }
 
 }  // namespace
@@ -215,7 +226,9 @@ Status MemTableRepFactory::CreateFromString(const ConfigOptions& config_options,
   }
   std::unique_ptr<MemTableRepFactory> made;
   s = compassdb::RegistryOf(config_options)->NewUniqueObject(id, &made);
-  if (s.IsNotSupported()) s = compassdb::MakeMemTableFactory(id, &made);
+  if (s.IsNotSupported()) {
+    s = compassdb::MakeMemTableFactory(compassdb::WithLookahead(id, &map), &made);
+  }
   if (s.ok()) s = made->ConfigureFromMap(config_options, map);
   if (s.ok()) *factory = std::move(made);
   return s;

@@ -24,6 +24,40 @@ struct Section {
   OptionMap options;
 };
 
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// Readers drop blanks at the ends of a value, but not behind a backslash.
+std::string EscapeOuterBlanks(std::string value) {
+  if (!value.empty() && IsBlank(value.back())) value.insert(value.size() - 1, 1, '\\');
+  if (!value.empty() && IsBlank(value.front())) value.insert(0, 1, '\\');
+  return value;
+}
+
+bool IsObject(const char* type) { return type == std::string("object"); }
+
+template <class S>
+NamedValues FileValues(const OptionTable<S>& table, const S& options) {
+  NamedValues values = ListOptions(ConfigOptions(), table, options);
+  for (auto& [name, value] : values) {
+    std::string member;
+    const OptionInfo<S>* option = FindOption(table, name, &member);
+    value = IsObject(option->type) ? EscapeObjectText(value) : EscapeOuterBlanks(value);
+  }
+  return values;
+}
+
+// Back to what the objects' parsers take; strings are the parsers' own business.
+template <class S>
+OptionMap ParserValues(const OptionTable<S>& table, OptionMap values) {
+  for (auto& [name, value] : values) {
+    std::string member;
+    const OptionInfo<S>* option = FindOption(table, name, &member);
+    if (option == nullptr || !IsObject(option->type)) continue;
+    for (size_t at = 0; (at = value.find("\\#", at)) != std::string::npos; ++at) value.erase(at, 1);
+  }
+  return values;
+}
+
 void AppendOptions(const NamedValues& values, std::string* out) {
   for (const auto& [name, value] : values) *out += "  " + name + "=" + value + "\n";
   *out += "\n";
@@ -33,16 +67,17 @@ Status ErrorAt(const std::string& file, int line, const std::string& what) {
   return Status::InvalidArgument(file + ":" + std::to_string(line), what);
 }
 
-// Cuts the comment off; "\#" is no comment.
+// Without comment and outer blanks; "\#" is no comment, and a blank behind a backslash stays.
 std::string WithoutComment(const std::string& line) {
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\\') {
-      ++i;
-    } else if (line[i] == '#') {
-      return Trim(line.substr(0, i));
-    }
+  const std::string trimmed = Trim(line);
+  const size_t begin = line.find(trimmed);
+  size_t end = begin;
+  for (size_t i = begin; i < line.size() && line[i] != '#'; ++i) {
+    const bool escapes = line[i] == '\\' && i + 1 < line.size();
+    if (escapes) ++i;
+    if (escapes || (!IsBlank(line[i]) && line[i] != '\r')) end = i + 1;
   }
-  return Trim(line);
+  return line.substr(begin, end - begin);
 }
 
 // [Title] or [Title "family"]
@@ -76,7 +111,9 @@ Status SplitSections(const std::string& file, const std::string& text,
     const size_t equals = line.find('=');
     if (equals == std::string::npos || equals == 0) return ErrorAt(file, number, "'=' expected");
     if (sections->empty()) return ErrorAt(file, number, "an option before the first section");
-    sections->back().options[Trim(line.substr(0, equals))] = Trim(line.substr(equals + 1));
+    // As in RocksDB, the first of several counts.
+    const size_t value = std::min(line.find_first_not_of(" \t", equals + 1), line.size());
+    sections->back().options.emplace(Trim(line.substr(0, equals)), line.substr(value));
   }
   return Status::OK();
 }
@@ -126,7 +163,8 @@ class SectionReader {
     if (section.title == "DBOptions") {
       if (has_db_) return ErrorAt(file_, section.line, "a second [DBOptions]");
       has_db_ = true;
-      s = ParseOptions(config_, DbOptionTable(), section.options, db_);
+      s = ParseOptions(config_, DbOptionTable(), ParserValues(DbOptionTable(), section.options),
+                       db_);
     } else if (!has_db_) {
       return ErrorAt(file_, section.line, "[DBOptions] must come before column families");
     } else if (section.title == "CFOptions") {
@@ -137,7 +175,9 @@ class SectionReader {
         return ErrorAt(file_, section.line, "a second [CFOptions \"" + section.family + "\"]");
       }
       families_->push_back({section.family, {}});
-      s = ParseOptions(config_, FamilyOptionTable(), section.options, &families_->back().options);
+      s = ParseOptions(config_, FamilyOptionTable(),
+                       ParserValues(FamilyOptionTable(), section.options),
+                       &families_->back().options);
     } else if (section.title.compare(0, 13, "TableOptions/") == 0) {
       NamedFamilyOptions* family = Find(section.family);
       if (family == nullptr) {
@@ -183,11 +223,11 @@ std::string FormatOptionsFile(const rocksdb::DBOptions& db,
   std::string out = kHeader;
   out += "\n[Version]\n  rocksdb_version=" + std::string(kLevel) +
          "\n  options_file_version=1.1\n\n[DBOptions]\n";
-  AppendOptions(ListOptions(config, DbOptionTable(), db), &out);
+  AppendOptions(FileValues(DbOptionTable(), db), &out);
   for (const NamedFamilyOptions& family : families) {
     const std::string quoted = " \"" + EscapeOptionValue(family.name) + "\"]\n";
     out += "[CFOptions" + quoted;
-    AppendOptions(ListOptions(config, FamilyOptionTable(), family.options), &out);
+    AppendOptions(FileValues(FamilyOptionTable(), family.options), &out);
     const auto* factory = family.options.table_factory.get();
     if (factory == nullptr) continue;
     out += "[TableOptions/" + std::string(factory->Name()) + quoted;
@@ -211,16 +251,33 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
   return s.ok() ? reader.Finish() : s;
 }
 
-Status StoredComparators(const std::string& name, const std::string& text,
-                         std::map<std::string, std::string>* comparators) {
+Status StoredObjects(const std::string& name, const std::string& text, ObjectTexts* objects) {
   std::vector<Section> sections;
   Status s = SplitSections(name, text, &sections);
   for (const Section& section : sections) {
-    const auto found = section.options.find("comparator");
-    if (section.title != "CFOptions" || found == section.options.end()) continue;
-    (*comparators)[section.family] = UnescapeOptionValue(found->second);
+    if (section.title != "CFOptions") continue;
+    for (const OptionInfo<rocksdb::ColumnFamilyOptions>& option : FamilyOptionTable()) {
+      const auto found = section.options.find(option.name);
+      if (!IsObject(option.type) || found == section.options.end()) continue;
+      (*objects)[section.family].insert(*found);
+    }
   }
   return s;
+}
+
+std::string EscapeObjectText(const std::string& text) {
+  std::string out;
+  bool escaped = false;  // options inside of the text have their own backslashes
+  for (const char c : text) {
+    if (c == '#' && !escaped) out += '\\';
+    escaped = c == '\\' && !escaped;
+    if (c == '\n' || c == '\r') {
+      out += c == '\n' ? "\\n" : "\\r";
+    } else {
+      out += c;
+    }
+  }
+  return EscapeOuterBlanks(std::move(out));
 }
 
 Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,

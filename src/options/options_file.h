@@ -29,10 +29,13 @@ Status ParseOptionsFile(const ConfigOptions& config, const std::string& name,
                         const std::string& text, rocksdb::DBOptions* db,
                         std::vector<NamedFamilyOptions>* families);
 
-// By column family: its comparator as the text names it. Of a client's own, which only the client
-// can make, ParseOptionsFile leaves no trace.
-Status StoredComparators(const std::string& name, const std::string& text,
-                         std::map<std::string, std::string>* comparators);
+// By column family and option: the text of each object, as it stands in the file. Of a client's own,
+// which only the client can make, ParseOptionsFile leaves no trace.
+using ObjectTexts = std::map<std::string, OptionMap>;
+Status StoredObjects(const std::string& name, const std::string& text, ObjectTexts* objects);
+
+// How the text of an object, which may be a name that a client chose, stands in the file.
+std::string EscapeObjectText(const std::string& text);
 
 // Writes OPTIONS-<number> into `dir` (temporary file, sync, rename, sync of the directory), then
 // deletes all earlier ones but the last, unless `keep_all`.

@@ -11,6 +11,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/slice_transform.h"
+#include "rocksdb/merge_operator.h"
 #include "rocksdb/utilities/options_util.h"
 
 namespace compassdb {
@@ -177,6 +178,51 @@ TEST_F(OptionsUtilTest, AComparatorOfTheClientsOwnIsComparedByName) {
         rocksdb::CheckOptionsCompatibility(dir_, env, DBOptions(), given).IsInvalidArgument());
   }
   EXPECT_TRUE(env->DeleteFile(dir_ + "/OPTIONS-000009").ok());
+}
+
+// RocksDB writes no file for most of these.
+TEST_F(OptionsUtilTest, NamesWithSpecialCharactersAreReadBack) {
+  class Own final : public rocksdb::MergeOperator {
+   public:
+    explicit Own(std::string name) : name_(std::move(name)) {}
+    const char* Name() const override { return name_.c_str(); }
+
+   private:
+    const std::string name_;
+  };
+  rocksdb::Env* env = rocksdb::Env::Default();
+  const std::string file = dir_ + "/OPTIONS-000009";
+  for (const char* name : {"#", "a#b", "a=b", "a;b", "{a", "a}", "{a}", "a\\b", "a\\#b", "a\\", "\\",
+                           " lead", "trail ", " both ", "a\nb", "a\rb", "\"a\"", "[a]", "a:b"}) {
+    DBOptions db;
+    db.wal_dir = db.db_log_dir = name;
+    std::vector<NamedFamilyOptions> families = {{"default", {}}, {name, {}}};
+    families[1].options.merge_operator = std::make_shared<Own>(name);
+    ASSERT_TRUE(rocksdb::WriteStringToFile(env, FormatOptionsFile(db, families), file).ok());
+    DBOptions read;
+    std::vector<rocksdb::ColumnFamilyDescriptor> given;
+    Status s = rocksdb::LoadOptionsFromFile(ConfigOptions(), file, &read, &given);
+    ASSERT_TRUE(s.ok()) << name << ": " << s.ToString();
+    EXPECT_EQ(read.wal_dir, name);
+    EXPECT_EQ(read.db_log_dir, name);
+    EXPECT_EQ(given[1].name, name);
+    given[1].options.merge_operator = families[1].options.merge_operator;
+    s = rocksdb::CheckOptionsCompatibility(ConfigOptions(), dir_, read, given);
+    EXPECT_TRUE(s.ok()) << name << ": " << s.ToString();
+    given[1].options.merge_operator = std::make_shared<Own>(std::string(name) + "x");
+    s = rocksdb::CheckOptionsCompatibility(dir_, env, read, given);
+    EXPECT_TRUE(s.IsInvalidArgument()) << name << ": " << s.ToString();
+  }
+  EXPECT_TRUE(env->DeleteFile(file).ok());
+}
+
+TEST_F(OptionsUtilTest, OfSeveralValuesTheFirstCounts) {
+  std::string text = FormatOptionsFile(DBOptions(), {{"default", {}}});
+  text.insert(text.find("  max_open_files="), "  max_open_files=5\n");
+  DBOptions db;
+  std::vector<NamedFamilyOptions> families;
+  ASSERT_TRUE(ParseOptionsFile(ConfigOptions(), "file", text, &db, &families).ok());
+  EXPECT_EQ(db.max_open_files, 5);
 }
 
 TEST_F(OptionsUtilTest, CompatibilityIsOfComparatorsAndFamilies) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/options_util.h"
 
-#include <map>
-
 #include "base/file_names.h"
-#include "options/option_tables.h"
+#include "options/options_compare.h"
 #include "options/options_file.h"
 #include "options/table_factories.h"
 #include "rocksdb/env.h"
@@ -14,7 +12,6 @@ namespace ROCKSDB_NAMESPACE {
 namespace {
 
 using compassdb::NamedFamilyOptions;
-using compassdb::OptionInfo;
 
 ConfigOptions ConfigOf(Env* env, bool ignore_unknown_options) {
   ConfigOptions config;
@@ -25,11 +22,11 @@ ConfigOptions ConfigOf(Env* env, bool ignore_unknown_options) {
 
 Status ReadStoredOptions(const ConfigOptions& config, const std::string& path, DBOptions* db,
                          std::vector<NamedFamilyOptions>* families,
-                         std::map<std::string, std::string>* comparators = nullptr) {
+                         compassdb::ObjectTexts* objects = nullptr) {
   std::string text;
   Status s = ReadFileToString(config.env, path, &text);
   if (s.ok()) s = compassdb::ParseOptionsFile(config, path, text, db, families);
-  if (s.ok() && comparators != nullptr) s = compassdb::StoredComparators(path, text, comparators);
+  if (s.ok() && objects != nullptr) s = compassdb::StoredObjects(path, text, objects);
   if (s.ok()) db->env = config.env;
   return s;
 }
@@ -48,29 +45,6 @@ Status UseCache(const std::shared_ptr<Cache>& cache, ColumnFamilyOptions* option
   return s;
 }
 
-// What CheckOptionsCompatibility must find unchanged: what decides how stored data is read.
-// `comparator`: as it is stored.
-Status CompareFamily(const std::string& name, const ColumnFamilyOptions& stored,
-                     const std::string& comparator, const ColumnFamilyOptions& given,
-                     const ConfigOptions& config) {
-  for (const OptionInfo<ColumnFamilyOptions>& option : compassdb::FamilyOptionTable()) {
-    const std::string id = option.name;
-    const bool decides = id == "comparator" || id == "table_factory" || id == "merge_operator";
-    const bool exact = config.sanity_level == ConfigOptions::kSanityLevelExactMatch;
-    if ((!decides && !exact) || (option.flags & compassdb::kNoPrint) != 0) continue;
-    const bool named = id == "comparator" && !comparator.empty();
-    const std::string was = named ? comparator : option.format(config, stored);
-    const std::string is = option.format(config, given);
-    // A merge operator or filter may be given where none was stored by name.
-    if (was == is || (id != "comparator" && (was == "nullptr" || is == "nullptr"))) continue;
-    const bool object = option.type == std::string("object");
-    if (object && id != "comparator" && id != "table_factory") continue;
-    return Status::InvalidArgument("column family " + name + ": " + id,
-                                   "is " + is + ", stored as " + was);
-  }
-  return Status::OK();
-}
-
 }  // namespace
 
 Status GetLatestOptionsFileName(const std::string& dbpath, Env* env,
@@ -78,7 +52,7 @@ Status GetLatestOptionsFileName(const std::string& dbpath, Env* env,
   std::vector<std::string> names;
   Status s = env->GetChildren(dbpath, &names);
   if (!s.ok() && env->FileExists(dbpath).IsNotFound()) {
-    return Status::NotFound(Status::kPathNotFound, "No options files found", dbpath);
+    return Status::NotFound(Status::kPathNotFound, "No options files found in the DB directory.", dbpath);
   }
   if (!s.ok()) return s;
   uint64_t latest = 0;
@@ -95,7 +69,7 @@ Status GetLatestOptionsFileName(const std::string& dbpath, Env* env,
     *options_file_name = name;
   }
   if (found) return s;
-  return Status::NotFound(Status::kPathNotFound, "No options files found", dbpath);
+  return Status::NotFound(Status::kPathNotFound, "No options files found in the DB directory.", dbpath);
 }
 
 Status LoadOptionsFromFile(const ConfigOptions& config, const std::string& options_file_name,
@@ -136,29 +110,32 @@ Status LoadLatestOptions(const std::string& dbpath, Env* env, DBOptions* db_opti
 }
 
 Status CheckOptionsCompatibility(const ConfigOptions& config, const std::string& dbpath,
-                                 const DBOptions&,
+                                 const DBOptions& db_options,
                                  const std::vector<ColumnFamilyDescriptor>& cf_descs) {
   std::string name;
   Status s = GetLatestOptionsFileName(dbpath, config.env, &name);
   DBOptions stored_db;
   std::vector<NamedFamilyOptions> stored;
-  std::map<std::string, std::string> comparators;
+  compassdb::ObjectTexts objects;
   if (s.ok()) {
-    s = ReadStoredOptions(config, compassdb::JoinPath(dbpath, name), &stored_db, &stored, &comparators);
+    s = ReadStoredOptions(config, compassdb::JoinPath(dbpath, name), &stored_db, &stored, &objects);
   }
   if (!s.ok()) return s;
-  if (stored.size() != cf_descs.size()) {
+  const bool checks = config.sanity_level != ConfigOptions::kSanityLevelNone;
+  if (stored.size() < cf_descs.size() || (checks && stored.size() != cf_descs.size())) {
     return Status::InvalidArgument(dbpath, "stored are " + std::to_string(stored.size()) +
                                                " column families, given " +
                                                std::to_string(cf_descs.size()));
   }
-  for (size_t i = 0; s.ok() && i < stored.size(); ++i) {
+  if (checks) s = compassdb::CompareDbOptions(config, stored_db, db_options);
+  for (size_t i = 0; s.ok() && i < cf_descs.size(); ++i) {
     if (stored[i].name != cf_descs[i].name) {
       return Status::InvalidArgument(dbpath, "column family " + cf_descs[i].name +
                                                  " is stored as " + stored[i].name);
     }
-    s = CompareFamily(stored[i].name, stored[i].options, comparators[stored[i].name],
-                      cf_descs[i].options, config);
+    if (!checks) continue;
+    s = compassdb::CompareFamilyOptions(config, stored[i], objects[stored[i].name],
+                                        cf_descs[i].options);
   }
   return s;
 }

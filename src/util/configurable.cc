@@ -224,7 +224,7 @@ Status Customizable::ConfigureNewObject(const ConfigOptions& config_options, Cus
                                         const OptionMap& options) {
   if (object != nullptr) return object->ConfigureFromMap(config_options, options);
   if (options.empty()) return Status::OK();
-  return Status::InvalidArgument("option for an object that is null", options.begin()->first);
+  return Status::NotSupported("option for an object that is null", options.begin()->first);
 }
 
 std::string Customizable::GenerateIndividualId() const {

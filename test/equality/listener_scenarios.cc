@@ -488,6 +488,73 @@ void StallsOfAListener(Transcript* t) {
   for (const std::string& line : stalls) t->Line("  " + line);
 }
 
+// Of each event in the logs of a database the names of all fields. Those that only RocksDB has are
+// left out, and events of moves, which the engines do not plan alike.
+std::map<std::string, std::set<std::string>> LoggedEvents(const std::string& directory) {
+  const std::set<std::string> kTheirs = {
+      "score",          "compaction_time_cpu_micros",   "num_subcompactions",
+      "blob_file_head", "num_single_delete_mismatches", "num_single_delete_fallthrough",
+      "blob_file_tail", "num_blob_output_files",        "total_blob_output_size",
+      "oldest_blob_file_number"};
+  std::map<std::string, std::set<std::string>> events;
+  rocksdb::Env* const env = rocksdb::Env::Default();
+  std::vector<std::string> names;
+  env->GetChildren(directory, &names).PermitUncheckedError();
+  for (const std::string& name : names) {
+    std::string log;
+    if (!name.starts_with("LOG")) continue;
+    rocksdb::ReadFileToString(env, directory + "/" + name, &log).PermitUncheckedError();
+    const std::string kMark = "EVENT_LOG_v1 ";
+    for (size_t at = log.find(kMark); at != std::string::npos; at = log.find(kMark, at + 1)) {
+      const std::string line = log.substr(at, log.find('\n', at) - at);
+      std::set<std::string> fields;
+      for (size_t end = line.find("\": "); end != std::string::npos; end = line.find("\": ", end + 1)) {
+        const size_t begin = line.rfind('"', end - 1) + 1;
+        const std::string field = line.substr(begin, end - begin);
+        if (!kTheirs.contains(field)) fields.insert(field);
+      }
+      const std::string kEvent = "\"event\": \"";
+      const size_t event = line.find(kEvent) + kEvent.size();
+      const std::string what = line.substr(event, line.find('"', event) - event);
+      if (what != "trivial_move") events[what].merge(fields);
+    }
+  }
+  return events;
+}
+
+void EventsInLog(Transcript* t) {
+  Options options = FreshOptions();
+  options.enable_blob_files = true;
+  options.enable_blob_garbage_collection = true;
+  options.blob_garbage_collection_age_cutoff = 1;
+  options.min_blob_size = 1000;
+  {
+    auto db = OpenOrNote(t, "db", options);
+    if (!db) return;
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < 50; ++i) {
+        const std::string value(i % 10 == 0 ? 2000 : 20, static_cast<char>('a' + round));
+        db->Put(WriteOptions(), "k" + Show(i), value).PermitUncheckedError();
+      }
+      t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+    }
+    t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+    t->Code("table", writer.Open(t->Path("table")));
+    writer.Put("z", "1").PermitUncheckedError();
+    t->Code("table", writer.Finish());
+    t->Code("ingest", db->IngestExternalFile({t->Path("table")}, {}));
+    db->Put(WriteOptions(), "last", "1").PermitUncheckedError();
+  }
+  OpenOrNote(t, "db", options).reset();
+  for (const auto& [event, fields] : LoggedEvents(t->Path("db"))) {
+    if (event == "blob_file_deletion") continue;  // when is up to the collection
+    std::string line = event + ":";
+    for (const std::string& field : fields) line += " " + field;
+    t->Line(line);
+  }
+}
+
 }  // namespace
 
 std::vector<Scenario> ListenerScenarios() {
@@ -495,7 +562,8 @@ std::vector<Scenario> ListenerScenarios() {
           {"listener_parts", PartsOfACompaction},
           {"listener_errors", ErrorsOfAListener},
           {"listener_files", FilesOfAListener},
-          {"listener_stalls", StallsOfAListener}};
+          {"listener_stalls", StallsOfAListener},
+          {"events_in_log", EventsInLog}};
 }
 
 }  // namespace compassdb_test

@@ -96,6 +96,8 @@ void FamilyLifecycle(Transcript* t) {
   std::string value;
   Status s = db->Get(ReadOptions(), one, "key", &value);
   t->Value("get from dropped", s, value);
+  t->Code("flush dropped", db->Flush(rocksdb::FlushOptions(), one));
+  t->Code("options of dropped", db->SetOptions(one, {{"write_buffer_size", "3000000"}}));
   t->Says("put to dropped", db->Put(WriteOptions(), one, "key", "value"), kInvalidFamily);
   rocksdb::WriteBatch batch;
   batch.Put(two, "key2", "two").PermitUncheckedError();

@@ -3,6 +3,7 @@
 
 #include "equality/transcript.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/memtablerep.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
@@ -28,7 +29,8 @@ std::string Fields(const ColumnFamilyOptions& o) {
          std::to_string(o.disable_auto_compactions) + " " +
          std::to_string(o.compression_opts.level) + " " + o.comparator->Name() + " " +
          (o.merge_operator ? o.merge_operator->Name() : "no operator") + " " +
-         (o.prefix_extractor ? o.prefix_extractor->AsString() : "no prefix");
+         (o.prefix_extractor ? o.prefix_extractor->AsString() : "no prefix") + " " +
+         o.memtable_factory->GetId();
 }
 
 void FamilyStrings(Transcript* t) {
@@ -54,6 +56,9 @@ void FamilyStrings(Transcript* t) {
       "disable_auto_compactions=perhaps",
       "block_based_table_factory={block_size=8192",
       "comparator=no.such.comparator",
+      "merge_operator=a=b",
+      "memtable_factory={id=skip_list;lookahead=3}",
+      "memtable_factory=cuckoo",
       "num_levels=99999999999999999999",
   };
   for (const char* text : kStrings) {
@@ -202,6 +207,139 @@ void RecycledLogs(Transcript* t) {
   }
 }
 
+class NamedOperator final : public rocksdb::AssociativeMergeOperator {
+ public:
+  explicit NamedOperator(const char* name) : name_(name) {}
+  const char* Name() const override { return name_; }
+  bool Merge(const rocksdb::Slice&, const rocksdb::Slice*, const rocksdb::Slice& value,
+             std::string* result, rocksdb::Logger*) const override {
+    *result = value.ToString();
+    return true;
+  }
+
+ private:
+  const char* const name_;
+};
+
+using FamilyChange = std::function<void(ColumnFamilyOptions*)>;
+
+// A database made with the one, looked at with the other; exactly also with a changed DB option.
+void CompareAs(Transcript* t, const std::string& name, const FamilyChange& made,
+               const FamilyChange& given) {
+  Options options = FreshOptions();
+  made(&options);
+  if (auto db = OpenOrNote(t, name, options); !db) return;
+  for (auto level : {ConfigOptions::kSanityLevelNone, ConfigOptions::kSanityLevelLooselyCompatible,
+                     ConfigOptions::kSanityLevelExactMatch}) {
+    ConfigOptions config;
+    config.sanity_level = level;
+    DBOptions db;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    Status s = rocksdb::LoadLatestOptions(config, t->Path(name), &db, &families);
+    if (!s.ok()) return t->Code(name + " load", s);
+    made(&families[0].options);
+    given(&families[0].options);
+    const std::string what = name + " " + std::to_string(static_cast<int>(level));
+    s = rocksdb::CheckOptionsCompatibility(config, t->Path(name), db, families);
+    t->Code(what, s);
+    db.max_open_files = 17;
+    s = rocksdb::CheckOptionsCompatibility(config, t->Path(name), db, families);
+    t->Code(what + " other db", s);
+  }
+}
+
+FamilyChange MergedBy(const char* name) {
+  return [name](ColumnFamilyOptions* o) {
+    o->merge_operator = name == nullptr ? nullptr : std::make_shared<NamedOperator>(name);
+  };
+}
+
+FamilyChange MergedByBuiltIn(const char* id) {
+  return [id](ColumnFamilyOptions* o) {
+    rocksdb::MergeOperator::CreateFromString(ConfigOptions(), id, &o->merge_operator)
+        .PermitUncheckedError();
+  };
+}
+
+FamilyChange OrderedBy(const rocksdb::Comparator* comparator) {
+  return [comparator](ColumnFamilyOptions* o) { o->comparator = comparator; };
+}
+
+FamilyChange Prefixed(const rocksdb::SliceTransform* (*make)(size_t), size_t length) {
+  return [make, length](ColumnFamilyOptions* o) { o->prefix_extractor.reset(make(length)); };
+}
+
+FamilyChange Blocks(size_t block_size) {
+  return [block_size](ColumnFamilyOptions* o) {
+    rocksdb::BlockBasedTableOptions table;
+    table.block_size = block_size;
+    o->table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  };
+}
+
+void Compatibility(Transcript* t) {
+  const FamilyChange same = [](ColumnFamilyOptions*) {};
+  CompareAs(t, "same", same, same);
+  CompareAs(t, "merge none to own", same, MergedBy("own"));
+  CompareAs(t, "merge own to none", MergedBy("own"), MergedBy(nullptr));
+  CompareAs(t, "merge own to other", MergedBy("own"), MergedBy("other"));
+  CompareAs(t, "merge own", MergedBy("own"), MergedBy("own"));
+  for (const char* name : {"a=b", "a;b", "a{b", "a}b", "{a}", "a\\b", "a b", "x=1;y=2"}) {
+    CompareAs(t, std::string("merge ") + name, MergedBy(name), MergedBy(name));
+  }
+  CompareAs(t, "merge add to append", MergedByBuiltIn("uint64add"),
+            MergedByBuiltIn("stringappend"));
+  CompareAs(t, "merge add to own", MergedByBuiltIn("uint64add"), MergedBy("own"));
+  CompareAs(t, "merge own to add", MergedBy("own"), MergedByBuiltIn("uint64add"));
+  CompareAs(t, "order turned", same, OrderedBy(rocksdb::ReverseBytewiseComparator()));
+  CompareAs(t, "order turned back", OrderedBy(rocksdb::ReverseBytewiseComparator()),
+            OrderedBy(rocksdb::BytewiseComparator()));
+  CompareAs(t, "prefix none to 3", same, Prefixed(rocksdb::NewFixedPrefixTransform, 3));
+  CompareAs(t, "prefix 3 to none", Prefixed(rocksdb::NewFixedPrefixTransform, 3),
+            [](ColumnFamilyOptions* o) { o->prefix_extractor.reset(); });
+  CompareAs(t, "prefix 3 to 4", Prefixed(rocksdb::NewFixedPrefixTransform, 3),
+            Prefixed(rocksdb::NewFixedPrefixTransform, 4));
+  CompareAs(t, "blocks", Blocks(4096), Blocks(8192));
+  CompareAs(t, "no table", same, [](ColumnFamilyOptions* o) { o->table_factory.reset(); });
+  CompareAs(t, "levels", same, [](ColumnFamilyOptions* o) { o->num_levels = 4; });
+  CompareAs(t, "style", same, [](ColumnFamilyOptions* o) {
+    o->compaction_style = rocksdb::kCompactionStyleUniversal;
+  });
+  CompareAs(t, "level of compression", same,
+            [](ColumnFamilyOptions* o) { o->compression_opts.level = 3; });
+}
+
+void CompatibilityOfFamilies(Transcript* t) {
+  {
+    auto db = OpenOrNote(t, "db", FreshOptions());
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    for (const char* name : {"a", "b"}) {
+      t->Code("create", db->CreateColumnFamily(ColumnFamilyOptions(), name, &handle));
+      db->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+    }
+  }
+  const std::vector<std::vector<std::string>> kGiven = {
+      {"default", "a", "b"}, {"default", "a"},           {"default", "b", "a"}, {},
+      {"default", "a", "c"}, {"default", "a", "b", "c"}, {"a", "b"}};
+  for (auto level :
+       {ConfigOptions::kSanityLevelNone, ConfigOptions::kSanityLevelLooselyCompatible}) {
+    for (const auto& names : kGiven) {
+      ConfigOptions config;
+      config.sanity_level = level;
+      std::vector<rocksdb::ColumnFamilyDescriptor> families;
+      std::string what = std::to_string(static_cast<int>(level));
+      for (const std::string& name : names) {
+        families.emplace_back(name, ColumnFamilyOptions());
+        what += " " + name;
+      }
+      t->Code(what,
+              rocksdb::CheckOptionsCompatibility(config, t->Path("db"), DBOptions(), families));
+    }
+  }
+  t->Full("nowhere", rocksdb::CheckOptionsCompatibility(ConfigOptions(), t->Path("nowhere"),
+                                                        DBOptions(), {}));
+}
+
 void InvalidCombinations(Transcript* t) {
   rocksdb::DB* db = nullptr;
   Options options = FreshOptions();
@@ -223,6 +361,16 @@ void InvalidCombinations(Transcript* t) {
   options.enable_pipelined_write = true;
   t->Code("unordered and pipelined", rocksdb::DB::Open(options, t->Path("c"), &db));
   options = FreshOptions();
+  options.enable_blob_files = options.enable_blob_garbage_collection = true;
+  for (double share : {-0.5, 1.5}) {
+    options.blob_garbage_collection_age_cutoff = share;
+    t->Code("blob cutoff", rocksdb::DB::Open(options, t->Path("e"), &db));
+    options.blob_garbage_collection_age_cutoff = 1;
+    options.blob_garbage_collection_force_threshold = share;
+    t->Code("blob threshold", rocksdb::DB::Open(options, t->Path("e"), &db));
+    options.blob_garbage_collection_force_threshold = 0;
+  }
+  options = FreshOptions();
   options.merge_operator = nullptr;
   options.ttl = 1;
   options.compaction_style = rocksdb::kCompactionStyleNone;
@@ -236,8 +384,11 @@ void InvalidCombinations(Transcript* t) {
 std::vector<Scenario> OptionScenarios() {
   return {{"family_strings", FamilyStrings}, {"db_strings", DbStrings},
           {"maps", Maps},                    {"round_trips", RoundTrips},
-          {"options_file", OptionsFile},     {"recycled_logs", RecycledLogs},
-          {"invalid_combinations", InvalidCombinations}};
+          {"options_file", OptionsFile},
+          {"recycled_logs", RecycledLogs},
+          {"invalid_combinations", InvalidCombinations},
+          {"options_compatibility", Compatibility},
+          {"options_compatibility_of_families", CompatibilityOfFamilies}};
 }
 
 }  // namespace compassdb_test

@@ -276,13 +276,47 @@ void MergeForms(Transcript* t) {
   }
 }
 
+void ProtectedWrites(Transcript* t) {
+  auto db = OpenOrNote(t, "db", MergingOptions());
+  if (!db) return;
+  WriteOptions write;
+  write.protection_bytes_per_key = 8;
+  t->Code("put", db->Put(write, "a", "1"));
+  t->Code("merge", db->Merge(write, "a", "2"));
+  t->Code("single", db->SingleDelete(write, "b"));
+  t->Code("range", db->DeleteRange(write, db->DefaultColumnFamily(), "c", "d"));
+  WriteBatch batch(0, 0, 8, 0);
+  t->Line(std::to_string(batch.GetProtectionBytesPerKey()));
+  t->Code("add", batch.Put("e", "1"));
+  batch.SetSavePoint();
+  t->Code("add", batch.Put("f", "1"));
+  t->Code("back", batch.RollbackToSavePoint());
+  t->Code("add", batch.Delete("a"));
+  t->Code("verify", batch.VerifyChecksum());
+  WriteBatch copy(batch);
+  t->Code("write", db->Write(WriteOptions(), &batch));
+  const_cast<std::string&>(copy.Data()).back() ^= 1;
+  t->Code("verify changed", copy.VerifyChecksum());
+  t->Scan("all", db.get());
+  write = WriteOptions();
+  write.rate_limiter_priority = rocksdb::Env::IO_USER;
+  t->Code("limited", db->Put(write, "g", "1"));
+  write.disableWAL = true;
+  t->Code("limited without log", db->Put(write, "g", "2"));
+  write = WriteOptions();
+  write.rate_limiter_priority = rocksdb::Env::IO_HIGH;
+  t->Code("high", db->Put(write, "g", "3"));
+  t->Scan("all", db.get());
+}
+
 }  // namespace
 
 std::vector<Scenario> WriteScenarios() {
   return {{"batch_bytes", BatchBytes},          {"handler_stops", HandlerStops},
           {"malformed_batches", MalformedBatches}, {"batch_limits", BatchLimits},
           {"write_options", WriteOptionErrors}, {"ranges", Ranges},
-          {"failing_merges", FailingMerges},    {"merge_forms", MergeForms}};
+          {"failing_merges", FailingMerges},    {"merge_forms", MergeForms},
+          {"protected_writes", ProtectedWrites}};
 }
 
 }  // namespace compassdb_test
