@@ -9,8 +9,10 @@ namespace compassdb {
 
 namespace {
 
-// Pages less far apart are read together.
+// What is less far apart is read together. Journals are read in order, mostly: what lies between are images that
+// newer journals have replaced, and a read of its own costs a device more than their bytes.
 constexpr uint64_t kGapPages = 2;
+constexpr uint64_t kGapBytes = 16 << 10;
 constexpr uint64_t kSpanBytes = 256 << 10;
 constexpr size_t kNoRequest = SIZE_MAX;
 
@@ -23,27 +25,35 @@ void PageBatch::AddRequest(const RandomAccessFile* file, uint64_t offset, size_t
   request.length = length;
 }
 
-void PageBatch::PlanJournaled(Page* page, Run* run) {
+PageBatch::Run* PageBatch::RunOf(const PageJournal* journal) {
+  const auto it = std::find_if(runs_.begin(), runs_.end(), [&](const Run& r) { return r.journal == journal; });
+  return it == runs_.end() ? nullptr : &*it;
+}
+
+void PageBatch::PlanJournaled(Page* page) {
   const PageRun& of = *page->journal->run();
   const PageJournal::Place& place = page->place;
   page->status = of.CheckPlace(place.offset, place.size);
   if (!page->status.ok()) return;
-  if (run->journal != page->journal || run->end != place.offset ||
-      requests_.back().length + place.size > kSpanBytes) {
+  const uint64_t end = place.offset + place.size;
+  Run* run = RunOf(page->journal);
+  if (run == nullptr || place.offset < run->last || place.offset - run->last > kGapBytes ||
+      end - run->first > std::max<uint64_t>(kSpanBytes, place.size)) {
     std::shared_ptr<CompactionFile> file;
     page->status = of.OpenFile(&file);
     if (!page->status.ok()) return;
+    if (run == nullptr) run = &runs_.emplace_back();
+    *run = {page->journal, requests_.size(), place.offset, 0};
     AddRequest(file->file(), of.meta().extent.offset + place.offset, 0);
     journal_files_.push_back(std::move(file));
-    run->journal = page->journal;
   }
-  page->request = requests_.size() - 1;
-  page->offset = requests_.back().length;
-  requests_.back().length += place.size;
-  run->end = place.offset + place.size;
+  run->last = end;
+  page->request = run->request;
+  page->offset = place.offset - run->first;
+  requests_[run->request].length = end - run->first;
 }
 
-void PageBatch::PlanInPlace(Page* page, Run* run) {
+void PageBatch::PlanInPlace(Page* page) {
   const TablelessView::Parts& parts = view_->parts();
   const uint64_t page_bytes = parts.geometry.page_bytes;
   const uint64_t number = PageOfKey(page->key);
@@ -54,28 +64,28 @@ void PageBatch::PlanInPlace(Page* page, Run* run) {
     page->records = page->hold.records();
     return;
   }
-  if (requests_.empty() || run->journal != nullptr || SectionOfKey(run->last) != SectionOfKey(page->key) ||
-      page->key - run->last > kGapPages + 1 ||
+  Run* run = RunOf(nullptr);
+  if (run == nullptr || SectionOfKey(run->last) != SectionOfKey(page->key) || page->key - run->last > kGapPages + 1 ||
       (page->key - run->first + 1) * page_bytes > std::max(kSpanBytes, page_bytes)) {
+    if (run == nullptr) run = &runs_.emplace_back();
+    *run = {nullptr, requests_.size(), page->key, 0};
     AddRequest(section.file->reader(), number * page_bytes, 0);
-    run->journal = nullptr;
-    run->first = page->key;
   }
   run->last = page->key;
-  page->request = requests_.size() - 1;
+  page->request = run->request;
   page->offset = (page->key - run->first) * page_bytes;
-  requests_.back().length = page->offset + page_bytes;
+  requests_[run->request].length = page->offset + page_bytes;
 }
 
 // Finds out where each page is, and makes a request of each run of neighbours.
 void PageBatch::Plan() {
-  Run run;
+  runs_.clear();
   for (Page& page : pages_) {
     page.request = kNoRequest;
     if (view_->FindInJournals(SectionOfKey(page.key), PageOfKey(page.key), &page.journal, &page.place)) {
-      PlanJournaled(&page, &run);
+      PlanJournaled(&page);
     } else {
-      PlanInPlace(&page, &run);
+      PlanInPlace(&page);
     }
   }
 }

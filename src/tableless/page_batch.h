@@ -49,22 +49,25 @@ class PageBatch {
     size_t request = 0;
     uint64_t offset = 0;  // of the page in what the request reads
   };
-  // Neighbours that are read together.
+  // Neighbours that are read together: the newest request of the sections, and of each journal. Pages
+  // of journals lie between those of others, which must not end the runs.
   struct Run {
-    const PageJournal* journal = nullptr;  // null: of a section
-    uint64_t first = 0, last = 0;          // keys
-    uint64_t end = 0;                      // in the journal
+    const PageJournal* journal = nullptr;  // null: of the sections
+    size_t request = 0;
+    uint64_t first = 0, last = 0;  // keys; in a journal, the offsets where it begins and ends
   };
   void AddRequest(const RandomAccessFile* file, uint64_t offset, size_t length);
   void Plan();
-  void PlanJournaled(Page* page, Run* run);
-  void PlanInPlace(Page* page, Run* run);
+  Run* RunOf(const PageJournal* journal);  // null: there is none yet
+  void PlanJournaled(Page* page);
+  void PlanInPlace(Page* page);
   void AddRequests(ReadBatch* batch);
   void Check(Page* page, bool keep);
 
   const TablelessView* const view_;
   std::vector<Page> pages_;
   std::vector<ReadRequest> requests_;
+  std::vector<Run> runs_;
   std::vector<const RandomAccessFile*> files_;  // of the requests
   std::vector<std::shared_ptr<CompactionFile>> journal_files_;  // to keep them open
   AlignedBuffer room_;
