@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A database whose family is table-less, through the public API.
+#include <atomic>
 #include <map>
 #include <thread>
 
@@ -183,6 +184,31 @@ TEST_F(TablelessTest, WithoutKeyStore) {
   EXPECT_TRUE(it->status().IsNotSupported()) << it->status().ToString();
   it.reset();
   db_->ReleaseSnapshot(snapshot);
+  Verify();
+}
+
+// A check reads pages that are changed in place meanwhile: they hold more or fewer records than it expects.
+TEST_F(TablelessTest, IsVerifiedWhileItChanges) {
+  piece_.tableless_sections = 1;
+  piece_.tableless_pages = 512;
+  UsePieces();
+  options_.max_background_jobs = 4;
+  OpenDb();
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (int round = 0; round < 60; ++round) {
+      for (int i = 0; i < 300; ++i) {
+        const std::string key = Key((round * 300 + i) % 2000);
+        const Status s = round % 2 == 0 ? db_->Put({}, key, Value(i, 100)) : db_->Delete({}, Key(i * 5 % 2000));
+        EXPECT_TRUE(s.ok()) << s.ToString();
+      }
+      EXPECT_TRUE(db_->Flush({}).ok());
+    }
+    done.store(true);
+  });
+  while (!done.load()) Verify();
+  writer.join();
+  ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
   Verify();
 }
 

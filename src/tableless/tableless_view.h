@@ -100,6 +100,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
                   SequenceNumber snapshot, PageLookup* result) const;
 
  private:
+  bool PagesMayBeNewer(uint32_t section) const;
   Status ReadOnce(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
   // Of versions that were put aside for snapshots.
   Status LookupAside(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
