@@ -45,7 +45,8 @@ rocksdb::DBOptions TunedDbOptions(const Tuning& tuning) {
   if (random.OneIn(4)) options.db_write_buffer_size = limit == 0 ? tuning.scale * (256 << 10) : limit / 3;
   if (limit != 0) SetMemoryLimit(limit, &options);
   if (random.OneIn(4)) {
-    options.recycle_log_file_num = random.Range(1, 4);
+    const uint64_t logs = random.Range(1, 4);
+    options.recycle_log_file_num = Traits().recycles_logs ? logs : 0;
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
   }
   return options;

@@ -43,6 +43,8 @@ struct EngineTraits {
   // A value that KeyMayExist hands out is the current one. RocksDB 7.8.3 now
   // and then hands out one that a range deletion covers.
   bool hint_values_exact;
+  // RocksDB 7.8.3 that recycles logs crashes now and then in a flush of several families (MarkLogsSynced).
+  bool recycles_logs;
 };
 EngineTraits Traits();
 

@@ -32,6 +32,6 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
 
 void SetMemoryLimit(uint64_t bytes, rocksdb::DBOptions* options) { options->memory_limit = bytes; }
 
-EngineTraits Traits() { return {.name = "compassdb", .hint_values_exact = true}; }
+EngineTraits Traits() { return {.name = "compassdb", .hint_values_exact = true, .recycles_logs = true}; }
 
 }  // namespace compassdb_test
