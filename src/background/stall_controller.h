@@ -16,6 +16,7 @@ namespace compassdb {
 
 enum class StallState : uint8_t { kNormal = 0, kDelayed = 1, kStopped = 2 };
 enum class StallReason : uint8_t { kNone, kMemtableLimit, kL0Files, kPendingCompactionBytes };
+inline constexpr size_t kStallReasons = 4;
 
 // The options of a column family that bear on stalls.
 struct StallTriggers {

@@ -8,6 +8,7 @@
 // `mem_log_number` is the oldest write-ahead log that may hold a record of `mem`.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <deque>
 #include <map>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "background/flush_pace.h"
+#include "background/stall_controller.h"
 #include "db/read_state.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_buffer_manager.h"
@@ -134,7 +136,13 @@ class ColumnFamily {
     std::atomic<uint64_t> user_bytes{0};
     std::atomic<uint64_t> compact_read_bytes{0}, compact_write_bytes{0}, compactions{0},
         compact_micros{0};
-    std::atomic<uint64_t> stall_slowdowns{0}, stall_stops{0};
+    // By StallReason, as a number.
+    std::array<std::atomic<uint64_t>, kStallReasons> slowdowns{}, stops{};
+    static uint64_t Sum(const std::array<std::atomic<uint64_t>, kStallReasons>& by_reason) {
+      uint64_t sum = 0;
+      for (const auto& n : by_reason) sum += n;
+      return sum;
+    }
   };
   Counters counters;
 

@@ -493,6 +493,7 @@ class DBImpl final : public rocksdb::DB {
                                    HeldSequence at);
 
   DbConfig config_;
+  const uint64_t opened_nanos_ = config_.clock->NowNanos();
   const bool read_only_;
   StoreContext store_context_;
   std::unique_ptr<FileLock> lock_;
@@ -531,7 +532,11 @@ class DBImpl final : public rocksdb::DB {
   std::atomic<uint64_t> wal_limit_{UINT64_MAX};
   std::atomic<bool> shutting_down_{false};
   std::atomic<bool> unlogged_data_{false};  // written with disableWAL and perhaps not flushed
-  std::atomic<uint64_t> user_bytes_{0};     // of all batches, since open
+  // Since open, for properties: of the batches that were written, by the writer at the front.
+  struct WriteCounters {
+    std::atomic<uint64_t> bytes{0}, keys{0}, by_self{0}, by_other{0}, with_wal{0}, stall_micros{0};
+  };
+  WriteCounters written_;
   std::atomic<int> manual_disabled_{0};
   std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
   uint32_t max_family_id_ GUARDED_BY(mu_) = 0;

@@ -225,9 +225,10 @@ void DBImpl::UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) {
       info.condition.prev = family->stall;
       if (!listeners_.empty()) changes->push_back(info);
       family->stall = condition;
-      if (decision.state == StallState::kDelayed) ++family->counters.stall_slowdowns;
+      const auto reason = static_cast<size_t>(decision.reason);
+      if (decision.state == StallState::kDelayed) ++family->counters.slowdowns[reason];
       if (decision.state == StallState::kStopped) {
-        ++family->counters.stall_stops;
+        ++family->counters.stops[reason];
         family->pace.Stopped();
       }
       LogInfo(config_.info_log.get(), "[" + family->name() + "] " +
@@ -307,6 +308,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
   NotifyStalls();
   const uint64_t micros = (config_.clock->NowNanos() - start) / 1000;
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  written_.stall_micros.fetch_add(micros, std::memory_order_relaxed);
   Tick(statistics, rocksdb::STALL_MICROS, micros);
   Record(statistics, rocksdb::WRITE_STALL, micros);
   return s;

@@ -342,6 +342,25 @@ bool PropertyReader::Int(const std::string& name, uint64_t* value) {
   return true;
 }
 
+namespace {
+
+// `name` is the prefix and a number.
+bool HasNumber(const std::string& name, const std::string& prefix, size_t* number) {
+  if (name.rfind(prefix, 0) != 0 || name.size() == prefix.size()) return false;
+  Slice digits(name.data() + prefix.size(), name.size() - prefix.size());
+  uint64_t parsed = 0;
+  if (!ConsumeDecimal(&digits, &parsed) || !digits.empty()) return false;
+  *number = static_cast<size_t>(parsed);
+  return true;
+}
+
+}  // namespace
+
+bool PropertyReader::IsLevelOf(const std::string& name, const std::string& prefix, size_t* level) const {
+  return HasNumber(name, prefix, level) &&
+         *level < static_cast<size_t>(family_->store()->options().num_levels);
+}
+
 bool PropertyReader::Text(const std::string& name, std::string* value) {
   if (IsInt(name)) {
     uint64_t number = 0;
@@ -351,27 +370,15 @@ bool PropertyReader::Text(const std::string& name, std::string* value) {
   }
   using P = rocksdb::DB::Properties;
   Collect();
-  // Properties with a level (or temperature) at the end.
-  const auto level_of = [&name](const std::string& prefix, size_t* level) {
-    if (name.rfind(prefix, 0) != 0 || name.size() == prefix.size()) return false;
-    Slice digits(name.data() + prefix.size(), name.size() - prefix.size());
-    uint64_t number = 0;
-    if (!ConsumeDecimal(&digits, &number) || !digits.empty()) return false;
-    *level = static_cast<size_t>(number);
-    return true;
-  };
   size_t level = 0;
-  const auto num_levels = static_cast<size_t>(family_->store()->options().num_levels);
-  if (level_of(P::kNumFilesAtLevelPrefix, &level)) {
-    if (level >= num_levels) return false;
+  if (IsLevelOf(name, P::kNumFilesAtLevelPrefix, &level)) {
     *value = std::to_string(level < levels_.size() ? levels_[level].tables : 0);
-  } else if (level_of(P::kCompressionRatioAtLevelPrefix, &level)) {
-    if (level >= num_levels) return false;
+  } else if (IsLevelOf(name, P::kCompressionRatioAtLevelPrefix, &level)) {
     const bool any = level < levels_.size() && levels_[level].data_bytes > 0;
     *value = any ? std::to_string(static_cast<double>(levels_[level].raw_bytes) /
                                   static_cast<double>(levels_[level].data_bytes))
                  : "-1";
-  } else if (level_of(P::kLiveSstFilesSizeAtTemperature, &level)) {
+  } else if (HasNumber(name, P::kLiveSstFilesSizeAtTemperature, &level)) {
     *value = std::to_string(level == 0 ? Sum().total_bytes : 0);
   } else if (name == P::kLevelStats) {
     *value = LevelStatsText();
@@ -384,13 +391,9 @@ bool PropertyReader::Text(const std::string& name, std::string* value) {
   } else if (name == P::kSSTables) {
     *value = Tables();
   } else if (name == P::kAggregatedTableProperties) {
-    const Totals totals = Sum();
-    rocksdb::TableProperties props;
-    props.data_size = totals.data_bytes;
-    props.num_entries = totals.records;
-    props.num_deletions = totals.deletions;
-    props.raw_value_size = totals.raw_bytes;
-    *value = props.ToString();
+    *value = TableTotals(-1).ToString();
+  } else if (IsLevelOf(name, P::kAggregatedTablePropertiesAtLevel, &level)) {
+    *value = TableTotals(static_cast<int>(level)).ToString();
   } else if (name == P::kOptionsStatistics) {
     const auto& statistics = db_->config_.options.statistics;
     if (statistics == nullptr) return false;
@@ -418,10 +421,22 @@ bool PropertyReader::Text(const std::string& name, std::string* value) {
 }
 
 bool PropertyReader::Map(const std::string& name, std::map<std::string, std::string>* value) {
-  if (name != rocksdb::DB::Properties::kCFStats) return false;
-  Collect();
+  using P = rocksdb::DB::Properties;
   value->clear();
-  CFStatsMap(value);
+  Collect();
+  size_t level = 0;
+  if (name == P::kCFStats) {
+    CFStatsMap(value);
+  } else if (name == P::kDBStats) {
+    DBStatsMap(value);
+  } else if (name == P::kAggregatedTableProperties || IsLevelOf(name, P::kAggregatedTablePropertiesAtLevel, &level)) {
+    const int wanted = name == P::kAggregatedTableProperties ? -1 : static_cast<int>(level);
+    for (const auto& [key, number] : TableTotals(wanted).GetAggregatablePropertiesAsMap()) {
+      (*value)[key] = std::to_string(number);
+    }
+  } else {
+    return false;
+  }
   return true;
 }
 
@@ -455,9 +470,14 @@ Status DBImpl::ResetStats() {
     ColumnFamily::Counters& c = family->counters;
     c.flush_bytes = c.flushes = c.flush_micros = 0;
     c.compact_read_bytes = c.compact_write_bytes = c.compactions = c.compact_micros = 0;
-    c.stall_slowdowns = c.stall_stops = 0;
+    for (auto* const by_reason : {&c.slowdowns, &c.stops}) {
+      for (auto& n : *by_reason) n = 0;
+    }
   }
-  user_bytes_ = 0;
+  for (auto* const n : {&written_.bytes, &written_.keys, &written_.by_self, &written_.by_other,
+                        &written_.with_wal, &written_.stall_micros}) {
+    *n = 0;
+  }
   return Status::OK();
 }
 

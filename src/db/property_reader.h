@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "db/db_impl.h"
+#include "rocksdb/table_properties.h"
 
 namespace compassdb {
 
@@ -31,6 +32,7 @@ class PropertyReader {
   std::string LevelStatsText();
   std::string Tables();
   void CFStatsMap(std::map<std::string, std::string>* value);
+  void DBStatsMap(std::map<std::string, std::string>* value);
 
  private:
   friend struct IntProperties;
@@ -44,6 +46,9 @@ class PropertyReader {
   };
   void Collect();  // once; fills what follows
   Totals Sum();
+  rocksdb::TableProperties TableTotals(int wanted);
+  // `name` is the prefix and a level of the family.
+  bool IsLevelOf(const std::string& name, const std::string& prefix, size_t* level) const;
   Amplification Amplify();
 
   DBImpl* const db_;

@@ -105,7 +105,7 @@ std::string PropertyReader::CompassStats() {
   Print(&out, "Flushes: %llu, %s; compactions: %llu, read %s, wrote %s; stalls: %llu slow, %llu stop\n",
         Ull{c.flushes}, HumanBytes(c.flush_bytes).c_str(), Ull{c.compactions},
         HumanBytes(c.compact_read_bytes).c_str(), HumanBytes(c.compact_write_bytes).c_str(),
-        Ull{c.stall_slowdowns}, Ull{c.stall_stops});
+        Ull{c.Sum(c.slowdowns)}, Ull{c.Sum(c.stops)});
   uint64_t consolidations = 0, consolidated = 0;
   for (const LevelStats& l : levels_) {
     consolidations += l.consolidations;
@@ -159,8 +159,8 @@ std::string PropertyReader::CompassStatsJson() {
         "\"stall_slowdowns\":%llu,\"stall_stops\":%llu,\"pending_compaction_bytes\":%llu}",
         a.write, a.space, Ull{c.flushes}, Ull{c.flush_bytes}, Ull{c.compactions},
         Ull{c.compact_read_bytes}, Ull{c.compact_write_bytes},
-        Ull{memtables_[0]->ApproximateMemoryUsage()}, Ull{db_->user_bytes_}, Ull{c.stall_slowdowns},
-        Ull{c.stall_stops}, Ull{pending_bytes_});
+        Ull{memtables_[0]->ApproximateMemoryUsage()}, Ull{db_->written_.bytes}, Ull{c.Sum(c.slowdowns)},
+        Ull{c.Sum(c.stops)}, Ull{pending_bytes_});
   return out;
 }
 
@@ -184,7 +184,7 @@ std::string PropertyReader::CFStats() {
 
 std::string PropertyReader::DBStats() {
   std::string out = "\n** DB Stats **\n";
-  Print(&out, "User bytes written: %s\n", HumanBytes(db_->user_bytes_).c_str());
+  Print(&out, "User bytes written: %s\n", HumanBytes(db_->written_.bytes).c_str());
   Print(&out, "Write-ahead log bytes alive: %s in %zu logs\n",
         HumanBytes(db_->wals_.TotalBytes()).c_str(), db_->wals_.Logs().size());
   Print(&out, "Files: %s, of which in use %s\n", HumanBytes(db_->ledger_->TotalBytes()).c_str(),
@@ -208,22 +208,94 @@ std::string PropertyReader::Tables() {
   return out;
 }
 
+namespace {
+
+double Gigabytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+
+// As RocksDB names them, but for what is not known of a level (docs/compatibility.md).
+void AddLevel(const std::string& level, const LevelStats& l, uint64_t brought_in,
+              std::map<std::string, std::string>* value) {
+  const double seconds = static_cast<double>(l.micros) / 1e6;
+  const auto add = [&](const char* name, double number) {
+    (*value)["compaction." + level + "." + name] = std::to_string(number);
+  };
+  const auto per_second = [&](uint64_t bytes) { return seconds == 0 ? 0 : Gigabytes(bytes) * 1024 / seconds; };
+  const uint64_t lower = l.bytes_read - std::min(l.bytes_read, l.bytes_in_upper);
+  add("NumFiles", static_cast<double>(l.tables));
+  add("SizeBytes", static_cast<double>(l.total_bytes));
+  add("ReadGB", Gigabytes(l.bytes_read));
+  add("RnGB", Gigabytes(l.bytes_read - lower));
+  add("Rnp1GB", Gigabytes(lower));
+  add("WriteGB", Gigabytes(l.bytes_written));
+  add("WriteAmp", Ratio(l.bytes_written, brought_in));
+  add("ReadMBps", per_second(l.bytes_read));
+  add("WriteMBps", per_second(l.bytes_written));
+  add("CompSec", seconds);
+  add("CompCount", static_cast<double>(l.compactions));
+  add("AvgSec", l.compactions == 0 ? 0 : seconds / static_cast<double>(l.compactions));
+}
+
+}  // namespace
+
 void PropertyReader::CFStatsMap(std::map<std::string, std::string>* value) {
+  const ColumnFamily::Counters& c = family_->counters;
+  LevelStats sum;
   for (size_t i = 0; i < levels_.size(); ++i) {
     const LevelStats& l = levels_[i];
-    const std::string prefix = "compaction.L" + std::to_string(i) + ".";
-    (*value)[prefix + "NumFiles"] = std::to_string(l.tables);
-    (*value)[prefix + "SizeBytes"] = std::to_string(l.total_bytes);
-    (*value)[prefix + "ReadGB"] = std::to_string(static_cast<double>(l.bytes_read) / (1 << 30));
-    (*value)[prefix + "WriteGB"] =
-        std::to_string(static_cast<double>(l.bytes_written) / (1 << 30));
-    (*value)[prefix + "CompCount"] = std::to_string(l.compactions);
-    (*value)[prefix + "CompSec"] = std::to_string(static_cast<double>(l.micros) / 1e6);
-    (*value)[prefix + "WriteAmp"] = std::to_string(Ratio(l.bytes_written, l.bytes_in_upper));
-    (*value)[prefix + "KeyIn"] = std::to_string(l.records);
+    sum.tables += l.tables;
+    sum.total_bytes += l.total_bytes;
+    sum.bytes_read += l.bytes_read;
+    sum.bytes_written += l.bytes_written;
+    sum.bytes_in_upper += l.bytes_in_upper;
+    sum.micros += l.micros;
+    sum.compactions += l.compactions;
+    if (l.tables == 0 && l.compactions == 0) continue;
+    AddLevel("L" + std::to_string(i), l, i == 0 ? c.flush_bytes.load() : l.bytes_in_upper, value);
   }
-  (*value)["io_stalls.total_slowdown"] = std::to_string(family_->counters.stall_slowdowns);
-  (*value)["io_stalls.total_stop"] = std::to_string(family_->counters.stall_stops);
+  AddLevel("Sum", sum, c.flush_bytes, value);
+  const auto add = [&](const char* name, uint64_t number) {
+    (*value)[std::string("io_stalls.") + name] = std::to_string(number);
+  };
+  const auto of = [](const auto& by_reason, StallReason reason) {
+    return by_reason[static_cast<size_t>(reason)].load();
+  };
+  add("level0_slowdown", of(c.slowdowns, StallReason::kL0Files));
+  add("level0_numfiles", of(c.stops, StallReason::kL0Files));
+  add("memtable_slowdown", of(c.slowdowns, StallReason::kMemtableLimit));
+  add("memtable_compaction", of(c.stops, StallReason::kMemtableLimit));
+  add("slowdown_for_pending_compaction_bytes", of(c.slowdowns, StallReason::kPendingCompactionBytes));
+  add("stop_for_pending_compaction_bytes", of(c.stops, StallReason::kPendingCompactionBytes));
+  add("total_slowdown", c.Sum(c.slowdowns));
+  add("total_stop", c.Sum(c.stops));
+}
+
+void PropertyReader::DBStatsMap(std::map<std::string, std::string>* value) {
+  const auto& written = db_->written_;
+  const double uptime = static_cast<double>(db_->config_.clock->NowNanos() - db_->opened_nanos_) / 1e9;
+  *value = {{"db.uptime", std::to_string(uptime)},
+            {"db.user_bytes_written", std::to_string(written.bytes)},
+            {"db.user_keys_written", std::to_string(written.keys)},
+            {"db.user_write_stall_micros", std::to_string(written.stall_micros)},
+            {"db.user_writes_by_self", std::to_string(written.by_self)},
+            {"db.user_writes_by_other", std::to_string(written.by_other)},
+            {"db.user_writes_with_wal", std::to_string(written.with_wal)},
+            {"db.wal_bytes_written", std::to_string(db_->wals_.BytesAppended())},
+            {"db.wal_syncs", std::to_string(db_->wals_.Syncs())}};
+}
+
+// Of all pieces; `wanted` below 0: of all levels.
+rocksdb::TableProperties PropertyReader::TableTotals(int wanted) {
+  rocksdb::TableProperties sum;
+  view_->ForEachTable([&](int level, const TphMeta& tph) {
+    if (wanted >= 0 && level != wanted) return;
+    for (const TphPiece& piece : tph.pieces) {
+      rocksdb::TableProperties one;
+      AddPieceProperties(*family_, *piece.meta, &one);
+      sum.Add(one);
+    }
+    sum.index_size += tph.directory.length;
+  });
+  return sum;
 }
 
 }  // namespace compassdb

@@ -105,6 +105,7 @@ Status WalSet::Append(const Slice& record, bool sync) {
   log.unsynced = true;
   current_empty_.store(false, std::memory_order_release);
   total_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  bytes_appended_.fetch_add(bytes, std::memory_order_relaxed);
   Tick(statistics_, rocksdb::WAL_FILE_BYTES, bytes);
   if (s.ok() && sync) s = SyncLogs(true);
   if (!s.ok()) Fail(s);
@@ -122,6 +123,7 @@ Status WalSet::SyncLogs(bool with_current) {
     if (log.writer == nullptr || (current && !with_current)) continue;
     if (log.unsynced) {
       if (Status s = log.writer->Sync(); !s.ok()) return s;
+      syncs_.fetch_add(1, std::memory_order_relaxed);
       Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
       log.unsynced = false;
       // That a log without a batch is there need not be known.

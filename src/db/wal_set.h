@@ -74,6 +74,9 @@ class WalSet {
   SyncedLog synced() const;
   uint64_t current_number() const { return current_number_.load(std::memory_order_acquire); }
   uint64_t TotalBytes() const { return total_bytes_.load(std::memory_order_relaxed); }
+  // Since open: what was appended, and how often a log was synced.
+  uint64_t BytesAppended() const { return bytes_appended_.load(std::memory_order_relaxed); }
+  uint64_t Syncs() const { return syncs_.load(std::memory_order_relaxed); }
   struct LogInfo {
     uint64_t number;
     uint64_t bytes;
@@ -110,6 +113,7 @@ class WalSet {
   rocksdb::Statistics* const statistics_;
   std::atomic<uint64_t> current_number_{0};
   std::atomic<uint64_t> total_bytes_{0};
+  std::atomic<uint64_t> bytes_appended_{0}, syncs_{0};
   std::atomic<bool> current_empty_{false};  // false after a failure, too
   mutable Mutex mu_;
   std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one

@@ -312,7 +312,12 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
       Tick(statistics, rocksdb::BYTES_WRITTEN, bytes);
       if (!leader->disable_wal) Tick(statistics, rocksdb::WRITE_WITH_WAL, group.size());
       Record(statistics, rocksdb::BYTES_PER_WRITE, bytes);
-      user_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+      const auto count = [](std::atomic<uint64_t>* c, uint64_t n) { c->fetch_add(n, std::memory_order_relaxed); };
+      count(&written_.bytes, bytes);
+      count(&written_.keys, next - group.front()->sequence);
+      count(&written_.by_self, 1);
+      count(&written_.by_other, group.size() - 1);
+      if (!leader->disable_wal) count(&written_.with_wal, group.size());
     }
   }
   Status result = s;

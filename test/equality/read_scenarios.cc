@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "equality/transcript.h"
 #include "rocksdb/slice_transform.h"
@@ -309,6 +310,13 @@ void Properties(Transcript* t) {
                                   "rocksdb.block-cache-usage",
                                   "rocksdb.block-cache-pinned-usage",
                                   "rocksdb.aggregated-table-properties",
+                                  "rocksdb.aggregated-table-properties-at-level0",
+                                  "rocksdb.aggregated-table-properties-at-level7",
+                                  "rocksdb.stats",
+                                  "rocksdb.cfstats",
+                                  "rocksdb.cfstats-no-file-histogram",
+                                  "rocksdb.dbstats",
+                                  "rocksdb.levelstats",
                                   "rocksdb.options-statistics"};
   for (int round = 0; round < 2; round++) {
     for (const char* name : kEqual) {
@@ -322,9 +330,19 @@ void Properties(Transcript* t) {
     for (const char* name : kPresent) {
       std::string text;
       uint64_t number = 0;
+      std::map<std::string, std::string> map;
       t->Line(std::string(name) + (db->GetProperty(name, &text) ? " known" : " unknown") +
-              (db->GetIntProperty(name, &number) ? " integer" : ""));
+              (db->GetIntProperty(name, &number) ? " integer" : "") +
+              (db->GetAggregatedIntProperty(name, &number) ? " sum" : "") +
+              (db->GetMapProperty(name, &map) ? " map" : ""));
     }
+    std::map<std::string, std::string> map;
+    db->GetMapProperty("rocksdb.dbstats", &map);
+    for (const auto& [name, value] : map) {
+      t->Line(name + (name.find("db.user_") == 0 && name != "db.user_write_stall_micros" ? " " + value : ""));
+    }
+    db->GetMapProperty("rocksdb.aggregated-table-properties", &map);
+    for (const auto& [name, value] : map) t->Line(name);
     t->Code("flush", db->Flush(rocksdb::FlushOptions()));
   }
 }
