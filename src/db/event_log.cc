@@ -2,30 +2,13 @@
 #include "db/event_log.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "db/info_log.h"
+#include "util/string_util.h"
 
 namespace compassdb {
 namespace {
-
-std::string Quoted(const std::string& value) {
-  std::string quoted = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(c));
-      quoted += escaped;
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
 
 // One line: fields in the order in which they are given.
 class Event {
@@ -37,7 +20,7 @@ class Event {
   Event& Job(int id) { return Number("job", static_cast<uint64_t>(id)).Text("event", name_); }
   Event& NoJob() { return Text("event", name_); }
   Event& Number(const char* key, uint64_t value) { return Raw(key, std::to_string(value)); }
-  Event& Text(const char* key, const std::string& value) { return Raw(key, Quoted(value)); }
+  Event& Text(const char* key, const std::string& value) { return Raw(key, JsonString(value)); }
   Event& Signed(const char* key, int64_t value) { return Raw(key, std::to_string(value)); }
   Event& Numbers(const char* key, const std::vector<uint64_t>& values) {
     std::string list = "[";
@@ -84,12 +67,12 @@ std::string CompressionOf(const JobContext& job, int level) {
 class Fields {
  public:
   void Add(const char* key, uint64_t value) { Raw(key, std::to_string(value)); }
-  void Add(const std::string& key, const std::string& value) { Raw(key, Quoted(value)); }
+  void Add(const std::string& key, const std::string& value) { Raw(key, JsonString(value)); }
   std::string object() const { return "{" + text_ + "}"; }
 
  private:
   void Raw(const std::string& key, const std::string& value) {
-    text_ += (text_.empty() ? "" : ", ") + Quoted(key) + ": " + value;
+    text_ += (text_.empty() ? "" : ", ") + JsonString(key) + ": " + value;
   }
   std::string text_;
 };
@@ -307,7 +290,7 @@ void EventLog::Ingested(const JobContext& job, const JobReport& report) const {
   if (log_ == nullptr) return;
   std::string files;  // as RocksDB has it, a list of names and values in turn
   for (const std::string& path : report.output_paths) {
-    files += (files.empty() ? "" : ", ") + std::string("\"file\", ") + Quoted(path) +
+    files += (files.empty() ? "" : ", ") + std::string("\"file\", ") + JsonString(path) +
              ", \"level\", " + std::to_string(report.output_level);
   }
   Event(clock_, "ingest_finished")

@@ -164,7 +164,7 @@ struct IntProperties {
     // Live keys: entries of the directories and memtables, less twice the
     // deletions (each is an entry, and hides one).
     p["estimate-num-keys"] = [](R* r) {
-      const R::Totals totals = r->Sum();
+      const LevelStats totals = r->Sum();
       uint64_t keys = totals.keys, deletions = totals.deletions;
       for (const auto& m : r->memtables_) {
         keys += m->num_entries();
@@ -239,22 +239,19 @@ void PropertyReader::Collect() {
   oldest_log_ = family_->OldestLogNeeded();
 }
 
-PropertyReader::Totals PropertyReader::Sum() {
-  Totals totals;
+LevelStats PropertyReader::Sum() {
+  LevelStats sum;
   for (const LevelStats& level : levels_) {
-    totals.tables += level.tables;
-    totals.pieces += level.pieces;
-    totals.total_bytes += level.total_bytes;
-    totals.data_bytes += level.data_bytes;
-    totals.live_data_bytes += level.live_data_bytes;
-    totals.records += level.records;
-    totals.keys += level.keys;
-    totals.deletions += level.deletions;
-    totals.raw_bytes += level.raw_bytes;
-    totals.bytes_written += level.bytes_written;
-    totals.bytes_read += level.bytes_read;
+    for (const auto field :
+         {&LevelStats::tables, &LevelStats::pieces, &LevelStats::total_bytes, &LevelStats::data_bytes,
+          &LevelStats::live_data_bytes, &LevelStats::records, &LevelStats::keys, &LevelStats::deletions,
+          &LevelStats::raw_bytes, &LevelStats::compactions, &LevelStats::bytes_read,
+          &LevelStats::bytes_written, &LevelStats::bytes_in_upper, &LevelStats::micros,
+          &LevelStats::consolidations, &LevelStats::consolidated_bytes}) {
+      sum.*field += level.*field;
+    }
   }
-  return totals;
+  return sum;
 }
 
 namespace {

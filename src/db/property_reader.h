@@ -36,16 +36,11 @@ class PropertyReader {
 
  private:
   friend struct IntProperties;
-  struct Totals {
-    uint64_t tables = 0, pieces = 0, total_bytes = 0, data_bytes = 0, live_data_bytes = 0;
-    uint64_t records = 0, keys = 0, deletions = 0, raw_bytes = 0;
-    uint64_t bytes_written = 0, bytes_read = 0;
-  };
   struct Amplification {
     double write = 0, space = 0;
   };
   void Collect();  // once; fills what follows
-  Totals Sum();
+  LevelStats Sum();  // over all levels
   rocksdb::TableProperties TableTotals(int wanted);
   // `name` is the prefix and a level of the family.
   bool IsLevelOf(const std::string& name, const std::string& prefix, size_t* level) const;

@@ -26,22 +26,6 @@ double Ratio(uint64_t part, uint64_t whole) {
 
 double BitsPerKey(uint64_t bytes, uint64_t keys) { return 8 * Ratio(bytes, keys); }
 
-std::string JsonString(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out.push_back('\\');
-      out.push_back(c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      Print(&out, "\\u%04x", static_cast<unsigned>(c));
-    } else {
-      out.push_back(c);
-    }
-  }
-  out.push_back('"');
-  return out;
-}
-
 }  // namespace
 
 // Bytes written by flushes and compactions (and logs) per byte of live data
@@ -50,7 +34,7 @@ PropertyReader::Amplification PropertyReader::Amplify() {
   Amplification amplification;
   const ColumnFamily::Counters& c = family_->counters;
   amplification.write = Ratio(c.flush_bytes + c.compact_write_bytes, c.flush_bytes);
-  const Totals totals = Sum();
+  const LevelStats totals = Sum();
   const ValueStats values = view_->Values();
   amplification.space =
       Ratio(totals.total_bytes + values.total_bytes,
@@ -73,7 +57,7 @@ std::string PropertyReader::CompassStats() {
           Ull{l.records}, Ull{l.keys}, HumanBytes(l.bytes_read).c_str(),
           HumanBytes(l.bytes_written).c_str(), Ull{l.compactions});
   }
-  const Totals t = Sum();
+  const LevelStats t = Sum();
   Print(&out, "%-6s %8llu %8llu %10s %10s %6.1f%% %12llu %12llu %10s %10s\n", "Sum", Ull{t.tables},
         Ull{t.pieces}, HumanBytes(t.total_bytes).c_str(), HumanBytes(t.live_data_bytes).c_str(),
         100 * Ratio(t.live_data_bytes, t.data_bytes), Ull{t.records}, Ull{t.keys},
@@ -106,13 +90,8 @@ std::string PropertyReader::CompassStats() {
         Ull{c.flushes}, HumanBytes(c.flush_bytes).c_str(), Ull{c.compactions},
         HumanBytes(c.compact_read_bytes).c_str(), HumanBytes(c.compact_write_bytes).c_str(),
         Ull{c.Sum(c.slowdowns)}, Ull{c.Sum(c.stops)});
-  uint64_t consolidations = 0, consolidated = 0;
-  for (const LevelStats& l : levels_) {
-    consolidations += l.consolidations;
-    consolidated += l.consolidated_bytes;
-  }
-  Print(&out, "Of the compactions, paid for by scans: %llu, wrote %s\n", Ull{consolidations},
-        HumanBytes(consolidated).c_str());
+  Print(&out, "Of the compactions, paid for by scans: %llu, wrote %s\n", Ull{t.consolidations},
+        HumanBytes(t.consolidated_bytes).c_str());
   return out;
 }
 
@@ -239,20 +218,12 @@ void AddLevel(const std::string& level, const LevelStats& l, uint64_t brought_in
 
 void PropertyReader::CFStatsMap(std::map<std::string, std::string>* value) {
   const ColumnFamily::Counters& c = family_->counters;
-  LevelStats sum;
   for (size_t i = 0; i < levels_.size(); ++i) {
     const LevelStats& l = levels_[i];
-    sum.tables += l.tables;
-    sum.total_bytes += l.total_bytes;
-    sum.bytes_read += l.bytes_read;
-    sum.bytes_written += l.bytes_written;
-    sum.bytes_in_upper += l.bytes_in_upper;
-    sum.micros += l.micros;
-    sum.compactions += l.compactions;
     if (l.tables == 0 && l.compactions == 0) continue;
     AddLevel("L" + std::to_string(i), l, i == 0 ? c.flush_bytes.load() : l.bytes_in_upper, value);
   }
-  AddLevel("Sum", sum, c.flush_bytes, value);
+  AddLevel("Sum", Sum(), c.flush_bytes, value);
   const auto add = [&](const char* name, uint64_t number) {
     (*value)[std::string("io_stalls.") + name] = std::to_string(number);
   };

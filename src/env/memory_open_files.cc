@@ -80,7 +80,7 @@ class MemoryRandomAccessFile : public RandomAccessFile, private Handle {
   }
 };
 
-class MemoryWritableFile : public WritableFile, private Handle {
+class MemoryWritableFile : public WritableFile, protected Handle {
  public:
   using Handle::Handle;
   Status Append(const Slice& data) override {
@@ -100,9 +100,9 @@ class MemoryWritableFile : public WritableFile, private Handle {
   uint64_t Size() const override { return file_->Size(); }
 };
 
-class MemoryReusedFile : public WritableFile, private Handle {
+class MemoryReusedFile : public MemoryWritableFile {
  public:
-  using Handle::Handle;
+  using MemoryWritableFile::MemoryWritableFile;
   Status Append(const Slice& data) override {
     std::shared_lock<std::shared_mutex> power(*fs_->power());
     Status s = CheckOpen("append");
@@ -111,14 +111,6 @@ class MemoryReusedFile : public WritableFile, private Handle {
     size_ += data.size();
     return s;
   }
-  Status Flush() override { return CheckOpen("flush"); }
-  Status Sync() override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
-    Status s = CheckOpen("fdatasync");
-    if (s.ok()) file_->Sync();
-    return s;
-  }
-  Status Close() override { return CloseHandle(); }
   uint64_t Size() const override { return size_; }
 
  private:

@@ -43,6 +43,12 @@ bool LogReader::FillBlock() {
   return !block.empty();
 }
 
+bool LogReader::IsWholeOf(uint32_t number, size_t position, size_t length) const {
+  const char* const p = block_.data() + position;
+  const Slice covered(p + 4, kLogHeaderSize - 4 + length);
+  return DecodeFixed32(p) == Checksum32(covered, LogChecksumContext(number, block_offset_ + position));
+}
+
 bool LogReader::Verify(size_t position, Header* header, std::string* problem) const {
   const char* p = block_.data() + position;
   const size_t left = block_.size() - position;
@@ -69,8 +75,7 @@ bool LogReader::Verify(size_t position, Header* header, std::string* problem) co
   const uint64_t offset = block_offset_ + position;
   const uint32_t stored = DecodeFixed32(p);
   if (!ChecksumHolds(stored, Checksum32(covered, LogChecksumContext(number_, offset)))) {
-    const bool stale = number != static_cast<uint32_t>(number_) &&
-                       stored == Checksum32(covered, LogChecksumContext(number, offset));
+    const bool stale = number != static_cast<uint32_t>(number_) && IsWholeOf(number, position, length);
     *problem = stale ? "the fragment belongs to log number " + std::to_string(number)
                      : "checksum mismatch";
     return false;
@@ -107,8 +112,7 @@ bool LogReader::BeginsWithOlderLog() const {
   if (number >= static_cast<uint32_t>(number_) || length > block_.size() - kLogHeaderSize) {
     return false;
   }
-  const Slice covered(block_.data() + 4, kLogHeaderSize - 4 + length);
-  return DecodeFixed32(block_.data()) == Checksum32(covered, LogChecksumContext(number, 0));
+  return IsWholeOf(number, 0, length);
 }
 
 // The bytes from `from` on do not verify: finds the next record, if any.

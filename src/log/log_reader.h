@@ -76,6 +76,8 @@ class LogReader {
   bool Verify(size_t position, Header* header, std::string* problem) const;
   bool FillBlock();  // false at the end of the file or on an error
   LogRead Bad(uint64_t from, bool inside, const std::string& problem);
+  // The fragment there, which lies within the block, is one of log `number`.
+  bool IsWholeOf(uint32_t number, size_t position, size_t length) const;
   bool BeginsWithOlderLog() const;
   LogRead Finish(LogRead result, Status s);
   uint64_t FileOffset() const { return block_offset_ + position_; }

@@ -254,16 +254,13 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
     return Status::InvalidArgument(where + "num_levels",
                                    "must be at least 3 with allow_ingest_behind, which keeps the last level");
   }
-  const auto share = [](double value) { return value >= 0 && value <= 1; };
-  if (options.enable_blob_files && options.enable_blob_garbage_collection &&
-      !share(options.blob_garbage_collection_age_cutoff)) {
-    return Status::InvalidArgument(where + "blob_garbage_collection_age_cutoff",
-                                   "must be between 0 and 1");
-  }
-  if (options.enable_blob_files && options.enable_blob_garbage_collection &&
-      !share(options.blob_garbage_collection_force_threshold)) {
-    return Status::InvalidArgument(where + "blob_garbage_collection_force_threshold",
-                                   "must be between 0 and 1");
+  for (const auto& [name, share] :
+       {std::pair("blob_garbage_collection_age_cutoff", options.blob_garbage_collection_age_cutoff),
+        std::pair("blob_garbage_collection_force_threshold", options.blob_garbage_collection_force_threshold)}) {
+    const bool counts = options.enable_blob_files && options.enable_blob_garbage_collection;
+    if (counts && !(share >= 0 && share <= 1)) {
+      return Status::InvalidArgument(where + name, "must be between 0 and 1");
+    }
   }
   if (options.enable_blob_files && options.comparator->timestamp_size() != 0) {
     return Status::NotSupported(where + "enable_blob_files", "not with user-defined timestamps");

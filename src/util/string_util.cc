@@ -74,6 +74,23 @@ std::string EscapeKey(const Slice& key, size_t max_bytes) {
   return out;
 }
 
+std::string JsonString(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char escaped[8];
+      snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(c));
+      out += escaped;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
 bool ConsumeDecimal(Slice* input, uint64_t* value) {
   uint64_t v = 0;
   size_t n = 0;

@@ -21,6 +21,9 @@ std::string EscapeString(const Slice& data);
 // For messages: 'key', escaped and cut to at most max_bytes with "..." and its length.
 std::string EscapeKey(const Slice& key, size_t max_bytes = 64);
 
+// With quotes around it.
+std::string JsonString(const std::string& text);
+
 // Decimal digits only, no sign, no overflow; consumes them from `input`.
 bool ConsumeDecimal(Slice* input, uint64_t* value);
 

@@ -8,6 +8,12 @@
 namespace compassdb {
 namespace {
 
+TEST(StringUtil, JsonStrings) {
+  EXPECT_EQ(JsonString(""), "\"\"");
+  EXPECT_EQ(JsonString("a\"b\\c"), "\"a\\\"b\\\\c\"");
+  EXPECT_EQ(JsonString(std::string("\n\0x", 3)), "\"\\u000a\\u0000x\"");
+}
+
 TEST(StringUtil, HexRoundTripAndRejects) {
   Random random(1);
   const std::string data = random.Bytes(300);

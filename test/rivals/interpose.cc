@@ -217,15 +217,7 @@ int open(const char* path, int flags, ...) {
   va_end(args);
   return Open(path, flags, mode);
 }
-int open64(const char* path, int flags, ...) {
-  va_list args;
-  va_start(args, flags);
-  const mode_t mode = ModeOf(flags, args);
-  va_end(args);
-  return Open(path, flags, mode);
-}
 int __open_2(const char* path, int flags) { return Open(path, flags, 0); }
-int __open64_2(const char* path, int flags) { return Open(path, flags, 0); }
 
 int close(int fd) {
   static auto* const real = Real<int(int)>("close");
@@ -250,7 +242,6 @@ ssize_t write(int fd, const void* bytes, size_t n) {
 }
 
 ssize_t pwrite(int fd, const void* bytes, size_t n, off_t offset) { return WriteAt(fd, bytes, n, offset); }
-ssize_t pwrite64(int fd, const void* bytes, size_t n, off_t offset) { return WriteAt(fd, bytes, n, offset); }
 
 int fsync(int fd) {
   static auto* const real = Real<int(int)>("fsync");
@@ -261,9 +252,7 @@ int fdatasync(int fd) {
   return OnHandle(fd, "sync", [&] { return real(fd); });
 }
 int ftruncate(int fd, off_t length) { return Truncate(fd, length); }
-int ftruncate64(int fd, off_t length) { return Truncate(fd, length); }
 int fallocate(int fd, int mode, off_t offset, off_t length) { return Fallocate(fd, mode, offset, length); }
-int fallocate64(int fd, int mode, off_t offset, off_t length) { return Fallocate(fd, mode, offset, length); }
 
 int rename(const char* from, const char* to) {
   static auto* const real = Real<int(const char*, const char*)>("rename");
@@ -281,5 +270,12 @@ int mkdir(const char* path, mode_t mode) {
   static auto* const real = Real<int(const char*, mode_t)>("mkdir");
   return OnPaths(path, nullptr, "mkdir", [&] { return real(path, mode); });
 }
+
+// off_t has 64 bits: these are the same.
+__attribute__((alias("open"))) int open64(const char* path, int flags, ...);
+__attribute__((alias("__open_2"))) int __open64_2(const char* path, int flags);
+__attribute__((alias("pwrite"))) ssize_t pwrite64(int fd, const void* bytes, size_t n, off_t offset);
+__attribute__((alias("ftruncate"))) int ftruncate64(int fd, off_t length);
+__attribute__((alias("fallocate"))) int fallocate64(int fd, int mode, off_t offset, off_t length);
 
 }  // extern "C"
