@@ -290,6 +290,24 @@ class CompareTest(unittest.TestCase):
         rows = [line.split() for line in text.getvalue().splitlines() if line.startswith("stalls ")]
         self.assertEqual([r[-5:] for r in rows], [["50", "≤", "100", "ms", "reached"]])
 
+    def test_each_paper_has_a_command_for_all_its_suites(self):
+        directory = COMPARE.parent / "suites"
+        listed = []
+        for family in sorted(directory.iterdir()):
+            out = subprocess.run([str(family), "--list"], capture_output=True, text=True, check=True)
+            listed += out.stdout.split()
+        sys.path.insert(0, str(COMPARE.parent))
+        self.assertEqual(sorted(listed), sorted([*measured_suites(), "paper-13"]))
+        self.fake("leveldb", 1, "/x", False)
+        (self.dir / "work").mkdir()
+        flags = ["--bin", str(self.dir), "--work-dir", str(self.dir / "work"), "--only", "nothing", "-n", "1"]
+        command = [str(directory / "bolt"), *flags, "--out", str(self.dir)]
+        out = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(out.returncode, 0, out.stderr)
+        for suite in ("bolt", "bolt-11", "bolt-12", "bolt-15c", "bolt-433"):
+            self.assertIn(f"== {suite}\n", out.stdout)
+            self.assertEqual(json.loads((self.dir / f"{suite}.json").read_text())["suite"], suite)
+
     def kallax_figures(self, lines, calls):
         def verdicts(beginning):
             return ["not" not in line.split()[-2:] for line in lines if line.startswith(beginning)]
