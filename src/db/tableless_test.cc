@@ -8,6 +8,8 @@
 #include "compassdb/table.h"
 #include "db/model_test_util.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -83,6 +85,39 @@ TEST_F(TablelessTest, ValuesLargerThanAPage) {
     ASSERT_EQ(Get(Key(i)), expected) << i;
   }
   Verify();
+}
+
+// In its page or in the overflow store, whose index tells without a read.
+TEST_F(TablelessTest, EveryHitIsOneRead) {
+  piece_.tableless_pages = 64;
+  piece_.tableless_max_overflow_percent = 100;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 400)).ok());
+  Flush();
+  Compact();
+  std::string property;
+  ASSERT_TRUE(db_->GetProperty("compassdb.tableless-overflow-records", &property));
+  const uint64_t overflowed = std::stoull(property);
+  ASSERT_GT(overflowed, 300u);
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1000; ++i) keys.push_back(Key(i));
+  const std::vector<Slice> slices(keys.begin(), keys.end());
+  rocksdb::SetPerfLevel(rocksdb::kEnableCount);
+  rocksdb::get_perf_context()->Reset();
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(Get(keys[i]), Value(i, 400));
+  const uint64_t alone = rocksdb::get_perf_context()->block_read_count;
+  rocksdb::get_perf_context()->Reset();
+  std::vector<std::string> values;
+  const std::vector<Status> found = db_->MultiGet({}, slices, &values);
+  const uint64_t together = rocksdb::get_perf_context()->block_read_count;
+  rocksdb::SetPerfLevel(rocksdb::kDisable);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(found[i].ok()) << found[i].ToString();
+    EXPECT_EQ(values[i], Value(i, 400));
+  }
+  EXPECT_LE(alone, 1000u);
+  EXPECT_LE(together, overflowed + 64);
 }
 
 TEST_F(TablelessTest, SectionsGrowAndShrink) {

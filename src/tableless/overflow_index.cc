@@ -21,26 +21,36 @@ const OverflowRun* RunOf(const std::vector<OverflowRunRef>& runs, uint64_t id) {
 
 OverflowIndex::OverflowIndex(std::vector<Entry> entries, std::vector<OverflowRunRef> runs)
     : entries_(std::move(entries)), runs_(std::move(runs)) {
-  std::sort(entries_.begin(), entries_.end(), ByHash);
+  if (!std::is_sorted(entries_.begin(), entries_.end(), ByHash)) {
+    std::sort(entries_.begin(), entries_.end(), ByHash);
+  }
   entries_.shrink_to_fit();
 }
 
+Status OverflowIndex::FindRun(const Entry& entry, const OverflowRun** run) const {
+  *run = RunOf(runs_, entry.run_id);
+  if (*run != nullptr) return Status::OK();
+  return Status::Corruption("overflow index", "names run " + std::to_string(entry.run_id));
+}
+
 Status OverflowIndex::Read(const Entry& entry, std::string* room, OverflowEntry* record) const {
-  const OverflowRun* const run = RunOf(runs_, entry.run_id);
-  if (run == nullptr) {
-    return Status::Corruption("overflow index", "names run " + std::to_string(entry.run_id));
-  }
-  return run->Read(entry.place, room, record);
+  const OverflowRun* run = nullptr;
+  Status s = FindRun(entry, &run);
+  return s.ok() ? run->Read(entry.place, room, record) : s;
+}
+
+std::span<const OverflowIndex::Entry> OverflowIndex::EntriesOf(const KeyHash& hash) const {
+  Entry probe;
+  probe.hash = hash.h1;
+  const auto [begin, end] = std::equal_range(entries_.begin(), entries_.end(), probe, ByHash);
+  return {begin, end};
 }
 
 Status OverflowIndex::Find(const Slice& user_key, const KeyHash& hash, std::string* room,
                            PageRecord* record) const {
-  Entry probe;
-  probe.hash = hash.h1;
-  for (auto it = std::lower_bound(entries_.begin(), entries_.end(), probe, ByHash);
-       it != entries_.end() && it->hash == hash.h1; ++it) {
+  for (const Entry& e : EntriesOf(hash)) {
     OverflowEntry entry;
-    Status s = Read(*it, room, &entry);
+    Status s = Read(e, room, &entry);
     if (!s.ok()) return s;
     if (entry.record.user_key != user_key) continue;  // another key of this hash
     *record = entry.record;
@@ -49,23 +59,26 @@ Status OverflowIndex::Find(const Slice& user_key, const KeyHash& hash, std::stri
   return Status::NotFound();
 }
 
-OverflowIndexBuilder::OverflowIndexBuilder(OverflowIndexRef base)
+OverflowIndexBuilder::OverflowIndexBuilder(OverflowIndexRef base, const OverflowEntryNames* replaced)
     : base_(base != nullptr ? std::move(base) : std::make_shared<const OverflowIndex>()),
+      replaced_(replaced),
       gone_(base_->entries().size()) {}
 
 Status OverflowIndexBuilder::Apply(const OverflowRunRef& run, const OverflowPlace& place,
                                    const OverflowEntry& entry, const KeyHash& hash) {
   if (runs_.empty() || runs_.back() != run) runs_.push_back(run);
-  OverflowIndex::Entry probe;
-  probe.hash = hash.h1;
   std::string room;
-  const auto& old = base_->entries();
-  for (auto it = std::lower_bound(old.begin(), old.end(), probe, ByHash);
-       it != old.end() && it->hash == hash.h1; ++it) {
+  for (const OverflowIndex::Entry& old : base_->EntriesOf(hash)) {
+    const auto i = static_cast<size_t>(&old - base_->entries().data());
+    if (gone_[i]) continue;
+    if (replaced_ != nullptr && replaced_->count({old.run_id, old.place.offset}) != 0) {
+      gone_[i] = true;
+      continue;
+    }
     OverflowEntry other;
-    Status s = base_->Read(*it, &room, &other);
+    Status s = base_->Read(old, &room, &other);
     if (!s.ok()) return s;
-    if (other.record.user_key == entry.record.user_key) gone_[it - old.begin()] = true;
+    gone_[i] = other.record.user_key == entry.record.user_key;
   }
   for (auto [it, end] = added_.equal_range(hash.h1); it != end;) {
     OverflowEntry other;
@@ -81,10 +94,14 @@ OverflowIndexRef OverflowIndexBuilder::Finish() {
   std::vector<OverflowIndex::Entry> entries;
   entries.reserve(gone_.size() + added_.size());
   std::set<uint64_t> named;
+  auto added = added_.begin();
   for (size_t i = 0; i < gone_.size(); ++i) {
-    if (!gone_[i]) entries.push_back(base_->entries()[i]);
+    if (gone_[i]) continue;
+    const OverflowIndex::Entry& old = base_->entries()[i];
+    for (; added != added_.end() && added->first < old.hash; ++added) entries.push_back(added->second);
+    entries.push_back(old);
   }
-  for (const auto& [hash, entry] : added_) entries.push_back(entry);
+  for (; added != added_.end(); ++added) entries.push_back(added->second);
   for (const auto& e : entries) named.insert(e.run_id);
   std::vector<OverflowRunRef> runs;
   for (const OverflowRunRef& run : base_->runs()) {

@@ -5,6 +5,9 @@
 
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/key_hash.h"
@@ -28,6 +31,9 @@ class OverflowIndex {
   Status Find(const Slice& user_key, const KeyHash& hash, std::string* room,
               PageRecord* record) const;
   Status Read(const Entry& entry, std::string* room, OverflowEntry* record) const;
+  // Those of all keys of this hash: of one, but for collisions. Reads nothing.
+  std::span<const Entry> EntriesOf(const KeyHash& hash) const;
+  Status FindRun(const Entry& entry, const OverflowRun** run) const;
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<OverflowRunRef>& runs() const { return runs_; }
   size_t MemoryBytes() const { return entries_.capacity() * sizeof(Entry) + sizeof(*this); }
@@ -38,19 +44,24 @@ class OverflowIndex {
 };
 
 using OverflowIndexRef = std::shared_ptr<const OverflowIndex>;
+// Entries of an index, by their run's id and their offset in it.
+using OverflowEntryNames = std::set<std::pair<uint64_t, uint32_t>>;
 
 // Changes an index entry by entry, and then gives the next one.
 class OverflowIndexBuilder {
  public:
-  // `base` may be null: empty.
-  explicit OverflowIndexBuilder(OverflowIndexRef base);
-  // An entry of a run whose id is not below those before. Reads records whose keys have its hash.
+  // `base` may be null: empty. `replaced` are entries of it that are known to be replaced by what is applied,
+  // and stays.
+  explicit OverflowIndexBuilder(OverflowIndexRef base, const OverflowEntryNames* replaced = nullptr);
+  // An entry of a run whose id is not below those before. Reads records whose keys have its hash, to compare
+  // the keys, but for those in `replaced`.
   Status Apply(const OverflowRunRef& run, const OverflowPlace& place, const OverflowEntry& entry,
                const KeyHash& hash);
   OverflowIndexRef Finish();
 
  private:
   const OverflowIndexRef base_;
+  const OverflowEntryNames* const replaced_;
   std::vector<bool> gone_;  // of base_'s entries
   std::multimap<uint64_t, OverflowIndex::Entry> added_;  // by hash
   std::vector<OverflowRunRef> runs_;  // by id

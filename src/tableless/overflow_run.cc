@@ -80,6 +80,23 @@ Status OverflowRun::Read(const OverflowPlace& place, std::string* room, Overflow
   return s.ok() ? Parse(place.offset, bytes, entry) : s;
 }
 
+Status OverflowRun::Request(const OverflowPlace& place, char* room, ReadRequest* request,
+                            std::shared_ptr<CompactionFile>* file) const {
+  Status s = run_.CheckPlace(place.offset, place.size);
+  if (s.ok()) s = run_.OpenFile(file);
+  request->offset = meta().extent.offset + place.offset;
+  request->length = place.size;
+  request->scratch = room;
+  return s;
+}
+
+Status OverflowRun::Complete(const OverflowPlace& place, const ReadRequest& request,
+                             OverflowEntry* entry) const {
+  if (!request.status.ok()) return request.status;
+  if (request.result.size() != place.size) return run_.Corruption(place.offset, "the file ends within it");
+  return Parse(place.offset, request.result, entry);
+}
+
 Status OverflowRun::Scan(
     const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f,
     const std::function<void(const Status&)>& damaged) const {

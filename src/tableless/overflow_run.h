@@ -60,6 +60,10 @@ class OverflowRun {
               const std::function<void(const Status&)>& damaged = nullptr) const;
   // *entry points into `room`.
   Status Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry) const;
+  // The same in two parts: the request of `file` that is to be made, into place.size bytes; and what came of it.
+  Status Request(const OverflowPlace& place, char* room, ReadRequest* request,
+                 std::shared_ptr<CompactionFile>* file) const;
+  Status Complete(const OverflowPlace& place, const ReadRequest& request, OverflowEntry* entry) const;
 
  private:
   Status Parse(uint64_t offset, const Slice& bytes, OverflowEntry* entry) const;

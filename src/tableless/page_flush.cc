@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iter/merging_iterator.h"
+#include "tableless/overflow_batch.h"
 #include "tableless/page_batch.h"
 #include "util/parallel.h"
 
@@ -151,7 +152,13 @@ class PageFlush::SectionJob {
   Status RunPages(std::vector<uint64_t> page_keys, std::span<const Item> items) {
     const size_t n = page_keys.size();
     batch_.Read(std::move(page_keys), /*keep=*/false);
-    out_->bytes_read += batch_.bytes_read();
+    const OverflowIndex& overflow = *flush_->view_->parts().sections[section_]->overflow;
+    overflowed_.Clear();
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i == 0 || items[i].user_key != items[i - 1].user_key) overflowed_.Add(overflow, items[i].hash);
+    }
+    overflowed_.Read();
+    out_->bytes_read += batch_.bytes_read() + overflowed_.bytes_read();
     Status s;
     for (size_t i = 0, begin = 0; s.ok() && i < n; ++i) {
       size_t end = begin;
@@ -170,7 +177,6 @@ class PageFlush::SectionJob {
     const std::vector<PageRecord> all = fold_.filter != nullptr ? existing : std::vector<PageRecord>();
     edit_.Begin(std::move(existing));
     outcomes_.clear();
-    overflow_rooms_.clear();
     for (size_t begin = 0; s.ok() && begin < items.size();) {
       size_t end = begin;
       std::vector<NewVersion> versions;
@@ -207,12 +213,14 @@ class PageFlush::SectionJob {
     PageRecord overflowed;
     bool in_overflow = false;
     if (existing == nullptr) {
-      const Section& section = *flush_->view_->parts().sections[section_];
-      std::string& room = overflow_rooms_.emplace_back();
-      Status s = section.overflow->Find(user_key, hash, &room, &overflowed);
+      OverflowEntryNames::value_type name;
+      Status s = overflowed_.Find(user_key, hash, &overflowed, &name);
       if (!s.ok() && !s.IsNotFound()) return s;
       in_overflow = s.ok();
-      if (in_overflow) existing = &overflowed;
+      if (in_overflow) {
+        existing = &overflowed;
+        out_->replaced.insert(name);
+      }
     }
     KeyOutcome& outcome = outcomes_.emplace_back();
     Status s = FoldKey(fold_, user_key, versions, existing, &outcome);
@@ -252,9 +260,9 @@ class PageFlush::SectionJob {
   FoldOptions fold_;
   std::unique_ptr<rocksdb::CompactionFilter> owned_filter_;
   PageEdit edit_;
-  PageBatch batch_;  // what the records of the page at hand lie in
+  PageBatch batch_;  // what the records of the pages at hand lie in
+  OverflowBatch overflowed_;  // and those of the items' keys that lie in no page
   std::deque<KeyOutcome> outcomes_;  // of the page at hand: records point into them
-  std::deque<std::string> overflow_rooms_;
   std::string images_;
   std::vector<PageJournalWriter::Image> places_;
 };
@@ -275,7 +283,7 @@ Status PageFlush::RunSections(PageJournalWriter* journal, std::vector<SectionFlu
   return RunInParallel(tasks, static_cast<int>(options_->pages.write_threads), nullptr);
 }
 
-Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
+Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* replaced, JobReport* report) {
   Collect();
   Status s = CollectRangeDeletions();
   if (!s.ok()) return s;
@@ -300,6 +308,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
   for (uint32_t i = 0; i < sections.size(); ++i) {
     report->records_in += sections[i].records;
     report->bytes_read += sections[i].bytes_read;
+    replaced->merge(sections[i].replaced);
     for (const OverflowEntry& entry : sections[i].overflow) {
       if (s.ok()) s = overflow.Add(entry);
     }

@@ -16,7 +16,7 @@
 #include "store/job_file.h"
 #include "store/store.h"
 #include "tableless/key_fold.h"
-#include "tableless/overflow_run.h"
+#include "tableless/overflow_index.h"
 #include "tableless/page_edit.h"
 #include "tableless/page_journal.h"
 #include "tableless/tableless_view.h"
@@ -28,6 +28,7 @@ struct SectionFlush {
   SectionCounts counts;
   std::deque<std::string> overflow_bytes;  // what the entries point to
   std::vector<OverflowEntry> overflow;
+  OverflowEntryNames replaced;
   uint64_t records = 0;
   uint64_t bytes_read = 0;
 };
@@ -40,8 +41,9 @@ class PageFlush {
             MemTable* keys)
       : context_(context), options_(options), view_(std::move(view)), request_(request), keys_(keys) {}
 
-  // Writes the journal and the overflow run into `file` and describes them in the edit.
-  Status Run(JobFile* file, VersionEdit* edit, JobReport* report);
+  // Writes the journal and the overflow run into `file` and describes them in the edit. `replaced` gets the
+  // entries of the present overflow store whose keys are in the new run.
+  Status Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* replaced, JobReport* report);
 
  private:
   struct Item {

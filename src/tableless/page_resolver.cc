@@ -48,7 +48,7 @@ void PageResolver::ReadAhead(std::vector<Coming> coming) {
   if (parts.sections.empty()) return;
   std::vector<TablelessView::Wanted> wanted;
   for (const Coming& c : coming) wanted.push_back({c.user_key, parts.hasher(c.user_key)});
-  view_->FindInPages(read_, wanted, [&](size_t i, const PageRecord* record) {
+  view_->FindTogether(read_, wanted, [&](size_t i, const PageRecord* record) {
     if (record == nullptr || record->sequence > read_.snapshot) return;
     Found& found = ahead_[coming[i].user_key];
     found.value = record->value.ToString();

@@ -4,7 +4,7 @@
 
 #include "base/file_names.h"
 #include "env/memory_file_system.h"
-#include "tableless/overflow_index.h"
+#include "tableless/overflow_batch.h"
 #include "tableless/page_format.h"
 #include "tableless/page_journal.h"
 #include "util/random.h"
@@ -123,15 +123,26 @@ TEST_F(PageRunsTest, DamagedJournalsAreNoticed) {
 TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
   FileCache files(&fs_, "/db", FileOptions(), 0);
   ExtentLedger ledger(&fs_, &files, 0);
-  const KeyHasher hasher(3);
+  const auto hasher = [](const Slice& key) {
+    KeyHash hash = KeyHasher(3)(key);
+    hash.h1 %= 40;  // several keys for each
+    return hash;
+  };
   Random rnd(5);
   std::map<std::string, std::string> model;
-  OverflowIndexRef index;
+  OverflowIndexRef index = std::make_shared<const OverflowIndex>();
   for (uint64_t number = 1; number <= 6; ++number) {
     auto file = NewFile(number);
     OverflowRunWriter writer(file.get());
+    OverflowEntryNames replaced;
     for (int i = 0; i < 200; ++i) {
       const std::string key = "key" + std::to_string(rnd.Uniform(150));
+      OverflowBatch batch;
+      PageRecord old;
+      OverflowEntryNames::value_type name;
+      ASSERT_EQ(batch.Add(*index, hasher(key)), !index->EntriesOf(hasher(key)).empty());
+      batch.Read();
+      if (batch.Find(key, hasher(key), &old, &name).ok()) replaced.insert(name);
       const std::string value(rnd.Uniform(50), static_cast<char>('a' + i % 26));
       OverflowEntry entry;
       entry.removal = rnd.Uniform(3) == 0;
@@ -147,18 +158,29 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
     writer.Finish(number, &meta);
     ASSERT_TRUE(file->Finish().ok());
     const auto run = std::make_shared<OverflowRun>(&files, &ledger, meta);
-    OverflowIndexBuilder builder(index);
+    OverflowIndexBuilder builder(index, number % 2 == 0 ? &replaced : nullptr);
     Status s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
       return builder.Apply(run, place, entry, hasher(entry.record.user_key));
     });
     ASSERT_TRUE(s.ok()) << s.ToString();
     index = builder.Finish();
     ASSERT_EQ(index->entries().size(), model.size());
+    ASSERT_TRUE(std::is_sorted(index->entries().begin(), index->entries().end(),
+                               [](const auto& a, const auto& b) { return a.hash < b.hash; }));
+    OverflowBatch batch;
+    for (int k = 0; k < 150; k += 2) batch.Add(*index, hasher("key" + std::to_string(k)));
+    batch.Read();
     for (int k = 0; k < 150; ++k) {
       const std::string key = "key" + std::to_string(k);
       std::string room;
       PageRecord record;
       s = index->Find(key, hasher(key), &room, &record);
+      ASSERT_EQ(s.ok(), model.count(key) != 0) << s.ToString();
+      if (s.ok()) {
+        ASSERT_EQ(record.value.ToString(), model[key]);
+      }
+      if (k % 2 != 0) continue;
+      s = batch.Find(key, hasher(key), &record);
       ASSERT_EQ(s.ok(), model.count(key) != 0) << s.ToString();
       if (s.ok()) {
         ASSERT_EQ(record.value.ToString(), model[key]);
@@ -185,9 +207,16 @@ TEST_F(PageRunsTest, DamagedOverflowRunsAreNoticed) {
   const auto survives = [&] {
     FileCache files(&fs_, "/db", FileOptions(), 0);
     ExtentLedger ledger(&fs_, &files, 0);
-    return OverflowRun(&files, &ledger, meta)
-        .Scan([](const OverflowPlace&, const OverflowEntry&) { return Status::OK(); })
-        .ok();
+    const auto run = std::make_shared<OverflowRun>(&files, &ledger, meta);
+    OverflowIndex::Entry first;
+    first.run_id = meta.run_id;
+    first.place = {0, static_cast<uint32_t>(meta.extent.length)};  // more than the first entry
+    OverflowBatch batch;
+    batch.Add(OverflowIndex({first}, {run}), KeyHash());
+    batch.Read();
+    PageRecord record;
+    EXPECT_FALSE(batch.Find("key0", KeyHash(), &record).ok());
+    return run->Scan([](const OverflowPlace&, const OverflowEntry&) { return Status::OK(); }).ok();
   };
   ASSERT_TRUE(survives());
   for (size_t i = meta.extent.offset; i < bytes.size(); ++i) {

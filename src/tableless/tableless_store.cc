@@ -53,6 +53,7 @@ void TablelessStore::AwaitTurn() {
 
 void TablelessStore::EndTurn() {
   MutexLock lock(&turn_mu_);
+  flush_replaces_.clear();
   turn_taken_ = false;
   turn_changed_.SignalAll();
 }
@@ -247,7 +248,7 @@ Status TablelessStore::Flush(const FlushRequest& request, VersionEdit* edit, Job
   const auto keys = std::make_shared<MemTable>(memory, 0);
   if (s.ok()) {
     PageFlush job(context_, options.get(), view, &request, keys.get());
-    s = job.Run(&file, edit, report);
+    s = job.Run(&file, edit, &flush_replaces_, report);
   }
   if (s.ok() && !keys->empty()) {
     s = FlushKeys(keys, request.snapshots, edit, report);
@@ -328,7 +329,7 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
     const Section* const old = i < parts.sections.size() ? parts.sections[i].get() : nullptr;
     const bool anew = old == nullptr || (metas[i] != nullptr &&
                                          metas[i]->overflow_from != old->meta.overflow_from);
-    indexes.emplace_back(anew ? nullptr : old->overflow);
+    indexes.emplace_back(anew ? nullptr : old->overflow, &flush_replaces_);
   }
   for (const PageRunMeta& meta : edit.added_page_runs) {
     if (meta.kind == PageRunKind::kJournal) {

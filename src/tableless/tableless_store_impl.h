@@ -121,6 +121,7 @@ class TablelessStore final : public Store {
   CondVar turn_changed_{&turn_mu_};
   bool turn_taken_ GUARDED_BY(turn_mu_) = false;
   bool flush_has_turn_ GUARDED_BY(turn_mu_) = false;
+  OverflowEntryNames flush_replaces_;  // belongs to the flush that has the turn
   std::map<uint32_t, std::vector<uint64_t>> dirty_ GUARDED_BY(turn_mu_);  // of rehashing_
   std::set<uint64_t> pinned_files_ GUARDED_BY(turn_mu_);
 };

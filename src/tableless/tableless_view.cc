@@ -6,6 +6,7 @@
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "table/io_limits.h"
+#include "tableless/overflow_batch.h"
 #include "tableless/page_batch.h"
 #include "tableless/page_resolver.h"
 #include "util/wide_column_codec.h"
@@ -92,46 +93,56 @@ Status TablelessView::ReadPage(uint32_t section, uint64_t page, PageRoom* room,
   return s;
 }
 
-Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
-                             const KeyHash& hash, PageLookup* result) const {
-  result->found = false;
-  if (parts_.sections.empty()) return Status::OK();
-  const MasterHash master = MasterHashOf(hash, parts_.geometry.sections);
-  const Section& section = *parts_.sections[master.section];
-  const uint64_t page = section.PageOf(master);
+Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t section, uint64_t page,
+                                   const Slice& user_key, PageLookup* result) const {
+  const uint64_t file_number = parts_.sections[section]->meta.file_number;
   Slice records;
-  Status s;
-  PageCache::Hold& hold = result->hold;
-  hold.Release();
   // An image in a journal counts instead of the page.
   const PageJournal* journal = nullptr;
   PageJournal::Place place;
   PageCache* const cache = state_->cache();
-  const bool in_place =
-      cache->enabled() && !FindInJournals(master.section, page, &journal, &place);
-  if (in_place) cache->Find(section.meta.file_number, page, &hold);
-  if (hold.found()) {
-    records = hold.records();
+  const bool in_place = cache->enabled() && !FindInJournals(section, page, &journal, &place);
+  if (in_place) cache->Find(file_number, page, &result->hold);
+  if (result->hold.found()) {
+    records = result->hold.records();
   } else {
     if (read.cache_only) return Status::Incomplete("the page is not in memory");
     IoTimer timer(read.limits);
     const uint64_t number = cache->Number(page);
-    s = timer.Begin();
-    if (s.ok()) s = ReadPage(master.section, page, &result->room, &records);
+    Status s = timer.Begin();
+    if (s.ok()) s = ReadPage(section, page, &result->room, &records);
     if (s.ok()) s = timer.End();
     if (!s.ok()) return s;
-    if (in_place && read.fill_cache) cache->Insert(section.meta.file_number, page, number, records);
+    if (in_place && read.fill_cache) cache->Insert(file_number, page, number, records);
   }
   bool damaged = false;
   result->found = FindPageRecord(records, user_key, &result->record, &damaged);
-  if (damaged) return Annotate(Status::Corruption("damaged record"), master.section, page);
-  if (result->found || section.overflow->entries().empty()) return s;
-  if (read.cache_only) return Status::Incomplete("the key may be in the overflow store");
-  s = section.overflow->Find(user_key, hash, &result->room.image, &result->record);
-  if (s.IsNotFound()) return Status::OK();
-  if (s.ok()) CountPageRead(1, result->record.value.size());
-  result->found = s.ok();
-  return s;
+  if (damaged) return Annotate(Status::Corruption("damaged record"), section, page);
+  return Status::OK();
+}
+
+// A key lies in its page or in the overflow store, not in both, and the index of the latter is in memory: a
+// key that it knows costs one read like any other.
+Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
+                             const KeyHash& hash, PageLookup* result) const {
+  result->found = false;
+  result->hold.Release();
+  if (parts_.sections.empty()) return Status::OK();
+  const MasterHash master = MasterHashOf(hash, parts_.geometry.sections);
+  const Section& section = *parts_.sections[master.section];
+  if (!section.overflow->EntriesOf(hash).empty()) {
+    if (read.cache_only) return Status::Incomplete("the key may be in the overflow store");
+    IoTimer timer(read.limits);
+    Status s = timer.Begin();
+    if (s.ok()) s = section.overflow->Find(user_key, hash, &result->room.image, &result->record);
+    if (s.ok()) s = timer.End();
+    if (!s.IsNotFound()) {  // NotFound: another key of this hash
+      if (s.ok()) CountPageRead(1, result->record.value.size());
+      result->found = s.ok();
+      return s;
+    }
+  }
+  return LookupInPage(read, master.section, section.PageOf(master), user_key, result);
 }
 
 Status TablelessView::LookupAside(const BlockReadOptions& read, const Slice& user_key,
@@ -197,16 +208,30 @@ Status TablelessView::Get(const BlockReadOptions& read, const Slice& user_key, c
   return s;
 }
 
-void TablelessView::FindInPages(const BlockReadOptions& read, std::span<const Wanted> wanted,
-                                const std::function<void(size_t, const PageRecord*)>& f) const {
+void TablelessView::FindTogether(const BlockReadOptions& read, std::span<const Wanted> wanted,
+                                 const std::function<void(size_t, const PageRecord*)>& f) const {
   struct Place {
     uint64_t page_key;
     size_t i;
   };
   std::vector<Place> places;
+  std::vector<size_t> overflowed;
+  OverflowBatch overflow;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const MasterHash master = MasterHashOf(wanted[i].hash, parts_.geometry.sections);
-    places.push_back({PageKey(master.section, parts_.sections[master.section]->PageOf(master)), i});
+    const Section& section = *parts_.sections[master.section];
+    if (overflow.Add(*section.overflow, wanted[i].hash)) {
+      overflowed.push_back(i);
+    } else {
+      places.push_back({PageKey(master.section, section.PageOf(master)), i});
+    }
+  }
+  overflow.Read();
+  CountPageRead(overflow.records_read(), overflow.bytes_read());
+  for (const size_t i : overflowed) {
+    PageRecord record;
+    const Status s = overflow.Find(wanted[i].user_key, wanted[i].hash, &record);
+    f(i, s.ok() ? &record : nullptr);
   }
   std::sort(places.begin(), places.end(),
             [](const Place& a, const Place& b) { return a.page_key < b.page_key; });
@@ -233,7 +258,7 @@ void TablelessView::FindInPages(const BlockReadOptions& read, std::span<const Wa
   }
 }
 
-// What is not simply found in its page is looked for by itself.
+// What is not found in this simplest way is looked for by itself.
 void TablelessView::MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const {
   const auto alone = [&](PointLookup& lookup) {
     lookup.status = Get(read, lookup.user_key, lookup.hash, lookup.ctx);
@@ -244,7 +269,7 @@ void TablelessView::MultiGet(const BlockReadOptions& read, std::span<PointLookup
   }
   std::vector<Wanted> wanted;
   for (const PointLookup& lookup : lookups) wanted.push_back({lookup.user_key, lookup.hash});
-  FindInPages(read, wanted, [&](size_t i, const PageRecord* r) {
+  FindTogether(read, wanted, [&](size_t i, const PageRecord* r) {
     PointLookup& lookup = lookups[i];
     if (r == nullptr || r->sequence > lookup.ctx->snapshot()) return alone(lookup);
     lookup.ctx->Add(r->sequence, r->entity ? kTypeWideColumnEntity : kTypeValue, r->value, nullptr);

@@ -76,14 +76,14 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
 
   // The checked records of a page; `room` holds them.
   Status ReadPage(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
-  // Looks for keys in their pages alone, which are read together (PageBatch), and tells of each: its
-  // index and its record, null if it is not there or its page could not be read. There must be sections.
+  // Looks for keys that are read together (PageBatch, OverflowBatch), and tells of each: its index and its
+  // record, null if it was not found so or could not be read. There must be sections.
   struct Wanted {
     Slice user_key;
     KeyHash hash;
   };
-  void FindInPages(const BlockReadOptions& read, std::span<const Wanted> wanted,
-                   const std::function<void(size_t, const PageRecord*)>& f) const;
+  void FindTogether(const BlockReadOptions& read, std::span<const Wanted> wanted,
+                    const std::function<void(size_t, const PageRecord*)>& f) const;
   // The newest journal that has an image of the page.
   bool FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
                       PageJournal::Place* place) const;
@@ -102,6 +102,8 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
  private:
   bool PagesMayBeNewer(uint32_t section) const;
   Status ReadOnce(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
+  Status LookupInPage(const BlockReadOptions& read, uint32_t section, uint64_t page, const Slice& user_key,
+                      PageLookup* result) const;
   // Of versions that were put aside for snapshots.
   Status LookupAside(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                      SequenceNumber snapshot, PageLookup* result) const;
