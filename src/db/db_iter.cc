@@ -2,6 +2,7 @@
 #include "db/db_iter.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstring>
 #include <deque>
@@ -444,7 +445,8 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   // Values of a walk forward are read together, in growing windows (HashKV 3.6): of a quarter of what was walked,
-  // so that a walk that ends reads little in vain.
+  // so that a walk that ends reads little in vain. Those of the largest windows are not put into caches, which
+  // long walks would empty of what is asked for by key.
   static constexpr uint64_t kWalkBeforeReadAhead = 2;
   static constexpr size_t kFirstWindow = 4, kSecondWindow = 8, kLargestWindow = 64;
   static constexpr uint64_t kWindowBytes = 1 << 20;
@@ -476,6 +478,8 @@ class DBIter final : public rocksdb::Iterator {
   uint64_t walked_values_ = 0;  // in a row, forward
   std::string ahead_until_;     // key of the last that was
   InternalIteratorPtr scout_;
+  std::vector<ValueResolver::Coming> coming_;  // their slices point into
+  std::string coming_bytes_;
   bool has_prefix_ = false;
   std::string prefix_;
   std::string saved_key_;
@@ -581,22 +585,36 @@ void DBIter::LookAhead() {
   const size_t window =
       first ? kFirstWindow : std::clamp<size_t>(walked_values_ / 4, kSecondWindow, kLargestWindow);
   if (scout_ == nullptr) scout_ = source_.scout();
-  std::vector<ValueResolver::Coming> coming;
+  std::array<std::pair<size_t, size_t>, kLargestWindow> ends;  // of key and reference in coming_bytes_
+  size_t n = 0;
   uint64_t bytes = 0;
-  for (scout_->Seek(source_.iter->key());
-       scout_->Valid() && coming.size() < window && bytes < kWindowBytes; scout_->Next()) {
+  coming_bytes_.clear();
+  const auto key_at = [&](size_t i) {
+    const size_t begin = i == 0 ? 0 : ends[i - 1].second;
+    return Slice(coming_bytes_.data() + begin, ends[i].first - begin);
+  };
+  for (scout_->Seek(source_.iter->key()); scout_->Valid() && n < window && bytes < kWindowBytes;
+       scout_->Next()) {
     ParsedInternalKey ikey;
     if (!ParseInternalKey(scout_->key(), &ikey)) break;
     if (options_.upper_bound != nullptr && CompareBound(ikey.user_key, *options_.upper_bound) >= 0) {
       break;
     }
     if (ikey.type != kTypeBlobIndex || ikey.sequence > source_.snapshot) continue;
-    if (!coming.empty() && Compare(ikey.user_key, coming.back().user_key) == 0) continue;
-    coming.push_back({ikey.user_key.ToString(), scout_->value().ToString()});
-    bytes += ReferredSize(coming.back().ref);
+    if (n > 0 && Compare(ikey.user_key, key_at(n - 1)) == 0) continue;
+    const Slice ref = scout_->value();
+    coming_bytes_.append(ikey.user_key.data(), ikey.user_key.size());
+    ends[n].first = coming_bytes_.size();
+    coming_bytes_.append(ref.data(), ref.size());
+    ends[n++].second = coming_bytes_.size();
+    bytes += ReferredSize(ref);
   }
-  ahead_until_ = coming.empty() ? saved_key_ : coming.back().user_key;
-  if (coming.size() > 1) source_.values->ReadAhead(std::move(coming));
+  coming_.clear();
+  for (size_t i = 0; i < n; ++i) {
+    coming_.push_back({key_at(i), Slice(coming_bytes_.data() + ends[i].first, ends[i].second - ends[i].first)});
+  }
+  ahead_until_ = n == 0 ? saved_key_ : key_at(n - 1).ToString();
+  source_.values->ReadAhead(coming_, /*keep=*/window < kLargestWindow);
 }
 
 // A range tombstone covers saved_key_, where the internal iterator stands:

@@ -21,6 +21,8 @@ namespace compassdb {
 
 namespace {
 
+constexpr size_t kMaxTriedRead = 64 << 10;
+
 // What places, lengths and memory of direct reads are multiples of: often a sector, less than a page.
 size_t DirectReadAlignment([[maybe_unused]] int fd) {
 #ifdef STATX_DIOALIGN
@@ -73,14 +75,12 @@ class PosixRandomAccessFile : public RandomAccessFile {
   }
 
   void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
-    IoRing* const ring = batch->ring();
-    if (ring == nullptr) {
-      for (size_t i = 0; i < n; ++i) Prefetch(requests[i].offset, requests[i].length);
-      return RandomAccessFile::AddReads(requests, n, batch);
+    // What the page cache has costs less by a call of its own.
+    for (size_t end = 0, begin = 0; begin < n; begin = end + 1) {
+      for (end = begin; end < n && !ReadFromPageCache(&requests[end]); ++end) {
+      }
+      if (end > begin) AddToRing(requests + begin, end - begin, batch);
     }
-    auto part = std::make_unique<RingPart>(this, requests, n);
-    part->Queue(ring, batch->outstanding());
-    batch->Add(std::move(part));
   }
 
   size_t ReadAlignment() const override { return grid_; }
@@ -91,6 +91,28 @@ class PosixRandomAccessFile : public RandomAccessFile {
   }
 
  private:
+  void AddToRing(ReadRequest* requests, size_t n, ReadBatch* batch) const {
+    IoRing* const ring = batch->ring();
+    if (ring == nullptr) {
+      for (size_t i = 0; i < n; ++i) Prefetch(requests[i].offset, requests[i].length);
+      return RandomAccessFile::AddReads(requests, n, batch);
+    }
+    auto part = std::make_unique<RingPart>(this, requests, n);
+    part->Queue(ring, batch->outstanding());
+    batch->Add(std::move(part));
+  }
+
+  // False: it is not all there, or long enough that a part in vain would cost more than the ring.
+  bool ReadFromPageCache(ReadRequest* r) const {
+    if (direct_ || r->length > kMaxTriedRead) return false;
+    struct iovec iov = {r->scratch, r->length};
+    const ssize_t got = preadv2(fd_, &iov, 1, static_cast<off_t>(r->offset), RWF_NOWAIT);
+    if (got != static_cast<ssize_t>(r->length)) return false;
+    r->status = Status::OK();
+    r->result = Slice(r->scratch, r->length);
+    return true;
+  }
+
   // The reads of one batch that the ring performs.
   class RingPart final : public ReadBatch::Part {
    public:
@@ -152,12 +174,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
       ReadRequest& r = requests[i];
       r.status = Status::OK();
       r.result = Slice(r.scratch, 0);
-      struct iovec iov = {r.scratch, r.length};
-      const ssize_t got = preadv2(fd_, &iov, 1, static_cast<off_t>(r.offset), RWF_NOWAIT);
-      if (got == static_cast<ssize_t>(r.length)) {
-        r.result = Slice(r.scratch, r.length);
-        continue;
-      }
+      if (ReadFromPageCache(&r)) continue;
       // Short, absent, or RWF_NOWAIT unknown here: read it in the second pass.
       ++pending;
       Prefetch(r.offset, r.length);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <vector>
+#include <cstdint>
+#include <span>
 
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
@@ -31,12 +31,13 @@ class ValueResolver {
     return Resolve(user_key, ref, value);
   }
   // Resolve will be asked for these next, in about this order: they may be read together. Of resolvers
-  // that one iterator has for itself; errors show at Resolve.
+  // that one iterator has for itself; errors show at Resolve. What the slices point to stays until the next
+  // call. `keep`: caches may take the values, if the read says so, too.
   struct Coming {
-    std::string user_key;
-    std::string ref;
+    rocksdb::Slice user_key;
+    rocksdb::Slice ref;
   };
-  virtual void ReadAhead(std::vector<Coming> /*coming*/) {}
+  virtual void ReadAhead(std::span<const Coming> /*coming*/, bool /*keep*/) {}
 };
 
 }  // namespace compassdb

@@ -5,9 +5,9 @@ namespace compassdb {
 
 rocksdb::Status IteratorValues::Resolve(const Slice& user_key, const Slice& ref,
                                         rocksdb::PinnableSlice* value) const {
-  for (size_t i = next_; i < ahead_.size(); ++i) {
-    Ahead& ahead = *ahead_[i];
-    if (Slice(ahead.name.ref) != ref) continue;
+  for (size_t i = next_; i < coming_; ++i) {
+    Ahead& ahead = ahead_[i];
+    if (ahead.ref != ref) continue;
     next_ = i + 1;
     if (!ahead.status.ok()) return ahead.status;
     if (ahead.value.IsPinned()) {
@@ -21,21 +21,23 @@ rocksdb::Status IteratorValues::Resolve(const Slice& user_key, const Slice& ref,
   return values_.Read(read_, user_key, hasher_(user_key), ref, value);
 }
 
-void IteratorValues::ReadAhead(std::vector<Coming> coming) {
-  ahead_.clear();
+void IteratorValues::ReadAhead(std::span<const Coming> coming, bool keep) {
+  for (size_t i = 0; i < coming_; ++i) ahead_[i].value.Reset();
   next_ = 0;
-  std::vector<ValueRequest> requests(coming.size());
-  for (size_t i = 0; i < coming.size(); ++i) {
-    ahead_.push_back(std::make_unique<Ahead>());
-    Ahead& ahead = *ahead_.back();
-    ahead.name = std::move(coming[i]);
-    requests[i].user_key = ahead.name.user_key;
-    requests[i].hash = hasher_(ahead.name.user_key);
-    requests[i].ref = ahead.name.ref;
-    requests[i].value = &ahead.value;
+  coming_ = coming.size();
+  if (ahead_.size() < coming_) ahead_.resize(coming_);
+  requests_.resize(coming_);
+  for (size_t i = 0; i < coming_; ++i) {
+    ahead_[i].ref = coming[i].ref;
+    requests_[i].user_key = coming[i].user_key;
+    requests_[i].hash = hasher_(coming[i].user_key);
+    requests_[i].ref = coming[i].ref;
+    requests_[i].value = &ahead_[i].value;
   }
-  values_.ReadMany(read_, requests);
-  for (size_t i = 0; i < requests.size(); ++i) ahead_[i]->status = std::move(requests[i].status);
+  BlockReadOptions read = read_;
+  read.fill_cache = read.fill_cache && keep;
+  values_.ReadMany(read, requests_);
+  for (size_t i = 0; i < coming_; ++i) ahead_[i].status = std::move(requests_[i].status);
 }
 
 }  // namespace compassdb

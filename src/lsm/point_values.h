@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <deque>
+#include <span>
 #include <vector>
 
 #include "iter/value_resolver.h"
@@ -33,20 +34,23 @@ class IteratorValues final : public ValueResolver {
       : values_(values), hasher_(hasher), read_(read) {}
   rocksdb::Status Resolve(const Slice& user_key, const Slice& ref,
                           rocksdb::PinnableSlice* value) const override;
-  void ReadAhead(std::vector<Coming> coming) override;
+  void ReadAhead(std::span<const Coming> coming, bool keep) override;
 
  private:
   struct Ahead {
-    Coming name;
+    Slice ref;
     rocksdb::PinnableSlice value;
     rocksdb::Status status;
   };
   const ValueVersion& values_;
   const KeyHasher hasher_;
   const BlockReadOptions read_;
-  // In the order in which they come. Those that were passed over go with the next ones.
-  std::vector<std::unique_ptr<Ahead>> ahead_;
+  // In the order in which they come; those that were passed over go with the next ones. What is behind
+  // `coming_` is there to be used again, with its memory.
+  mutable std::deque<Ahead> ahead_;
+  size_t coming_ = 0;
   mutable size_t next_ = 0;
+  std::vector<ValueRequest> requests_;
 };
 
 }  // namespace compassdb

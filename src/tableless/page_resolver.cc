@@ -42,15 +42,17 @@ Status PageResolver::ResolveVersion(const Slice& user_key, const Slice& ref,
 }
 
 // What is not found here in the simplest way is looked for at its turn.
-void PageResolver::ReadAhead(std::vector<Coming> coming) {
+void PageResolver::ReadAhead(std::span<const Coming> coming, bool keep) {
   ahead_.clear();
   const TablelessView::Parts& parts = view_->parts();
   if (parts.sections.empty()) return;
   std::vector<TablelessView::Wanted> wanted;
   for (const Coming& c : coming) wanted.push_back({c.user_key, parts.hasher(c.user_key)});
-  view_->FindTogether(read_, wanted, [&](size_t i, const PageRecord* record) {
+  BlockReadOptions read = read_;
+  read.fill_cache = read.fill_cache && keep;
+  view_->FindTogether(read, wanted, [&](size_t i, const PageRecord* record) {
     if (record == nullptr || record->sequence > read_.snapshot) return;
-    Found& found = ahead_[coming[i].user_key];
+    Found& found = ahead_[coming[i].user_key.ToString()];
     found.value = record->value.ToString();
     found.version.entity = record->entity;
     found.version.sequence = record->sequence;
