@@ -30,6 +30,7 @@ COLUMNS = [
 ]
 WORDS = {
     "ops": "operations/s",
+    "client_ops": "operations/s while clients run",
     "avg_us": "average latency",
     "p99_us": "p99 latency",
     "p999_us": "p99.9 latency",

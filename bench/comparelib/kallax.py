@@ -151,7 +151,7 @@ def overflow(size):
 
 
 def of_before(share):
-    return goals(">=", share, "ops", rivals=[KALLAX], base="before")
+    return goals(">=", share, "client_ops", rivals=[KALLAX], base="before")
 
 
 def rehash(size):

@@ -136,6 +136,7 @@ def overflow_ratio(result):
 # name -> value of one result; None: has no meaning there
 METRICS = {
     "ops": lambda r: r["ops_per_second"],
+    "client_ops": lambda r: ratio(r, "operations", "foreground_seconds"),  # until the last of them, no longer
     "seconds": lambda r: r["seconds"],
     "avg_us": lambda r: summary.main_latency(r, "avg"),
     "p50_us": lambda r: summary.main_latency(r, "p50"),

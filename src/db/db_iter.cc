@@ -445,11 +445,12 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   // Values of a walk forward are read together, in growing windows (HashKV 3.6): of a quarter of what was walked,
-  // so that a walk that ends reads little in vain. Those of the largest windows are not put into caches, which
-  // long walks would empty of what is asked for by key.
+  // so that a walk that ends reads little in vain. Those of long walks are not put into caches, which they would
+  // empty of what is asked for by key.
   static constexpr uint64_t kWalkBeforeReadAhead = 2;
   static constexpr size_t kFirstWindow = 4, kSecondWindow = 8, kLargestWindow = 64;
   static constexpr uint64_t kWindowBytes = 1 << 20;
+  static constexpr uint64_t kLongWalk = 128;
   void LookAhead();
 
   void FindNextUserEntry(bool skipping);
@@ -614,7 +615,7 @@ void DBIter::LookAhead() {
     coming_.push_back({key_at(i), Slice(coming_bytes_.data() + ends[i].first, ends[i].second - ends[i].first)});
   }
   ahead_until_ = n == 0 ? saved_key_ : key_at(n - 1).ToString();
-  source_.values->ReadAhead(coming_, /*keep=*/window < kLargestWindow);
+  source_.values->ReadAhead(coming_, /*keep=*/walked_values_ < kLongWalk);
 }
 
 // A range tombstone covers saved_key_, where the internal iterator stands:

@@ -241,16 +241,7 @@ void PropertyReader::Collect() {
 
 LevelStats PropertyReader::Sum() {
   LevelStats sum;
-  for (const LevelStats& level : levels_) {
-    for (const auto field :
-         {&LevelStats::tables, &LevelStats::pieces, &LevelStats::total_bytes, &LevelStats::data_bytes,
-          &LevelStats::live_data_bytes, &LevelStats::records, &LevelStats::keys, &LevelStats::deletions,
-          &LevelStats::raw_bytes, &LevelStats::compactions, &LevelStats::bytes_read,
-          &LevelStats::bytes_written, &LevelStats::bytes_in_upper, &LevelStats::micros,
-          &LevelStats::consolidations, &LevelStats::consolidated_bytes}) {
-      sum.*field += level.*field;
-    }
-  }
+  for (const LevelStats& level : levels_) sum += level;
   return sum;
 }
 
@@ -294,7 +285,7 @@ bool ReadValues(const std::string& name, const ValueStats& values, uint64_t boun
   return false;
 }
 
-// Of a table-less store. `rehashing`: sections.
+// Of a table-less store. `rehashing`: sections that are being rehashed, or are to be.
 bool ReadPages(const std::string& name, const PageStats& pages, uint64_t index_bytes,
                uint64_t rehashing, uint64_t* value) {
   const std::string prefix = "compassdb.tableless-";

@@ -120,6 +120,36 @@ TEST_F(TablelessTest, EveryHitIsOneRead) {
   EXPECT_LE(together, overflowed + 64);
 }
 
+// More overflow records than are read together.
+TEST_F(TablelessTest, OverflowOfManyMegabytes) {
+  piece_.tableless_pages = 4;
+  piece_.tableless_sections = 1;
+  piece_.tableless_max_overflow_percent = 100;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 60;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round, 400 << 10)).ok());
+    Flush();
+    std::vector<std::string> keys, values;
+    for (int i = 0; i < kKeys; ++i) keys.push_back(Key(i));
+    const std::vector<Status> found = db_->MultiGet({}, {keys.begin(), keys.end()}, &values);
+    for (int i = 0; i < kKeys; ++i) {
+      ASSERT_TRUE(found[i].ok()) << found[i].ToString();
+      ASSERT_TRUE(values[i] == Value(i + round, 400 << 10)) << i;
+    }
+    if (round == 1) OpenDb();
+  }
+  for (int i = 0; i < kKeys; i += 2) ASSERT_TRUE(db_->Merge({}, Key(i), "more").ok());
+  for (int i = 1; i < kKeys; i += 2) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+  Flush();
+  for (int i = 0; i < kKeys; ++i) {
+    ASSERT_EQ(Get(Key(i)).size(), i % 2 == 0 ? (400 << 10) + 5 : 9) << i;  // ",more"; NOT_FOUND
+  }
+  EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), 30u);
+  Verify();
+}
+
 TEST_F(TablelessTest, SectionsGrowAndShrink) {
   OpenDb();
   for (int i = 0; i < 20000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
@@ -139,6 +169,27 @@ TEST_F(TablelessTest, SectionsGrowAndShrink) {
   for (int i = 0; i < 20000; ++i) {
     ASSERT_EQ(Get(Key(i)), i % 50 == 0 ? Value(i, 100) : "NOT_FOUND") << i;
   }
+  Verify();
+}
+
+// Sections that wait for their turn count, too: between two of them nothing is over.
+TEST_F(TablelessTest, RehashingTellsOfAllSections) {
+  options_.disable_auto_compactions = true;
+  piece_.tableless_pages = 64;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+  Flush();
+  EXPECT_EQ(IntProperty("compassdb.tableless-rehashing"), 0u);
+  ASSERT_TRUE(db_->SetOptions({{"table_factory", "{tableless_pages=256}"}}).ok());
+  EXPECT_EQ(IntProperty("compassdb.tableless-rehashing"), 4u);
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());
+  for (int i = 0; i < 600 && IntProperty("compassdb.tableless-rehashing") != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(IntProperty("compassdb.tableless-rehashing"), 0u);
+  EXPECT_EQ(IntProperty("compassdb.tableless-pages"), 256u);
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
   Verify();
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -42,6 +43,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
       : path_(std::move(path)),
         fd_(fd),
         direct_(direct),
+        tries_page_cache_(!direct),
         grid_(direct ? DirectReadAlignment(fd) : 1) {}
   ~PosixRandomAccessFile() override { close(fd_); }
 
@@ -104,9 +106,10 @@ class PosixRandomAccessFile : public RandomAccessFile {
 
   // False: it is not all there, or long enough that a part in vain would cost more than the ring.
   bool ReadFromPageCache(ReadRequest* r) const {
-    if (direct_ || r->length > kMaxTriedRead) return false;
+    if (!tries_page_cache_.load(std::memory_order_relaxed) || r->length > kMaxTriedRead) return false;
     struct iovec iov = {r->scratch, r->length};
     const ssize_t got = preadv2(fd_, &iov, 1, static_cast<off_t>(r->offset), RWF_NOWAIT);
+    if (got < 0 && errno == EOPNOTSUPP) tries_page_cache_.store(false, std::memory_order_relaxed);
     if (got != static_cast<ssize_t>(r->length)) return false;
     r->status = Status::OK();
     r->result = Slice(r->scratch, r->length);
@@ -175,7 +178,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
       r.status = Status::OK();
       r.result = Slice(r.scratch, 0);
       if (ReadFromPageCache(&r)) continue;
-      // Short, absent, or RWF_NOWAIT unknown here: read it in the second pass.
+      // Short, long, absent, or RWF_NOWAIT unknown here: read it in the second pass.
       ++pending;
       Prefetch(r.offset, r.length);
     }
@@ -228,6 +231,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
   const std::string path_;
   const int fd_;
   const bool direct_;
+  mutable std::atomic<bool> tries_page_cache_;  // false: RWF_NOWAIT is of no use here
   const size_t grid_;  // of reads; 1 if they are not direct
 };
 

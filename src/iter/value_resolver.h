@@ -32,7 +32,7 @@ class ValueResolver {
   }
   // Resolve will be asked for these next, in about this order: they may be read together. Of resolvers
   // that one iterator has for itself; errors show at Resolve. What the slices point to stays until the next
-  // call. `keep`: caches may take the values, if the read says so, too.
+  // call. Without `keep` the walk is long, and caches are spared.
   struct Coming {
     rocksdb::Slice user_key;
     rocksdb::Slice ref;

@@ -103,6 +103,7 @@ std::shared_ptr<const ValueContext> MakeValueContext(const StoreContext& context
   values->ledger = context.ledger;
   values->paged = options.index_mode == IndexMode::kPaged;
   values->cache = options.values.cache != nullptr ? options.values.cache : options.block_cache;
+  values->own_cache = options.values.cache != nullptr;
   values->cache_space = NewValueCacheSpace();
   values->updates = std::make_shared<UpdateCounts>();
   values->snapshots = context.snapshots;

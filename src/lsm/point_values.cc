@@ -3,6 +3,9 @@
 
 namespace compassdb {
 
+// Memory of a value that stays for another one: a few large ones shall not make all of them large.
+constexpr size_t kMostKept = 64 << 10;
+
 rocksdb::Status IteratorValues::Resolve(const Slice& user_key, const Slice& ref,
                                         rocksdb::PinnableSlice* value) const {
   for (size_t i = next_; i < coming_; ++i) {
@@ -22,7 +25,11 @@ rocksdb::Status IteratorValues::Resolve(const Slice& user_key, const Slice& ref,
 }
 
 void IteratorValues::ReadAhead(std::span<const Coming> coming, bool keep) {
-  for (size_t i = 0; i < coming_; ++i) ahead_[i].value.Reset();
+  for (size_t i = 0; i < coming_; ++i) {
+    ahead_[i].value.Reset();
+    std::string* const room = ahead_[i].value.GetSelf();
+    if (room->capacity() > kMostKept) std::string().swap(*room);
+  }
   next_ = 0;
   coming_ = coming.size();
   if (ahead_.size() < coming_) ahead_.resize(coming_);
@@ -35,7 +42,7 @@ void IteratorValues::ReadAhead(std::span<const Coming> coming, bool keep) {
     requests_[i].value = &ahead_[i].value;
   }
   BlockReadOptions read = read_;
-  read.fill_cache = read.fill_cache && keep;
+  read.fill_cache = read.fill_cache && (keep || values_.has_own_cache());
   values_.ReadMany(read, requests_);
   for (size_t i = 0; i < coming_; ++i) ahead_[i].status = std::move(requests_[i].status);
 }

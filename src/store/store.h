@@ -175,6 +175,18 @@ struct LevelStats {
   uint64_t micros = 0;
   uint64_t consolidations = 0;  // of the compactions, those for scans
   uint64_t consolidated_bytes = 0;
+  // All but `files`: levels may share them.
+  LevelStats& operator+=(const LevelStats& o) {
+    for (const auto field :
+         {&LevelStats::tables, &LevelStats::pieces, &LevelStats::total_bytes, &LevelStats::data_bytes,
+          &LevelStats::live_data_bytes, &LevelStats::records, &LevelStats::keys, &LevelStats::deletions,
+          &LevelStats::range_tombstones, &LevelStats::raw_bytes, &LevelStats::compactions,
+          &LevelStats::bytes_read, &LevelStats::bytes_written, &LevelStats::bytes_in_upper,
+          &LevelStats::micros, &LevelStats::consolidations, &LevelStats::consolidated_bytes}) {
+      this->*field += o.*field;
+    }
+    return *this;
+  }
 };
 
 // One key of a MultiGet on its way through a store.
@@ -450,7 +462,7 @@ class Store {
   virtual void ForgetFlush() {}
   // [mutex] A task writes pages in place. While deletions are disabled none is picked.
   virtual bool WritesInPlace() const { return false; }
-  // [mutex] Sections that are being rehashed.
+  // [mutex] Sections that are being rehashed, or are to be.
   virtual uint64_t Rehashing() const { return 0; }
   // Iterators hold their sequence as a snapshot.
   virtual bool NeedsHeldSnapshots() const { return false; }

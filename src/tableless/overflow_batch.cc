@@ -18,32 +18,55 @@ bool OverflowBatch::Add(const OverflowIndex& index, const KeyHash& hash) {
 }
 
 void OverflowBatch::Read() {
-  if (wanted_.empty()) return;
+  size_t total = 0;
+  for (Wanted& wanted : wanted_) {
+    const size_t size = wanted.at.place.size;
+    if (wanted.status.ok() && size > kMaxBytes - total) {
+      wanted.status = Status::Incomplete("more than is read together");
+    }
+    if (wanted.status.ok()) total += size;
+  }
+  char* room = total == 0 ? nullptr : room_.Reserve(1, total);
+  // Records of one file stand together, by their places, so that neighbours are read at once.
+  const auto by_place = [](const Wanted& a, const Wanted& b) {
+    if (!a.status.ok() || !b.status.ok()) return a.status.ok() && !b.status.ok();
+    const Extent& x = a.run->meta().extent;
+    const Extent& y = b.run->meta().extent;
+    if (x.file_number != y.file_number) return x.file_number < y.file_number;
+    return x.offset + a.at.place.offset < y.offset + b.at.place.offset;
+  };
+  std::sort(wanted_.begin(), wanted_.end(), by_place);
+  std::vector<ReadRequest> requests(wanted_.size());
+  for (size_t i = 0; i < wanted_.size() && wanted_[i].status.ok(); ++i) {
+    Wanted& wanted = wanted_[i];
+    if (room == nullptr) {
+      wanted.status = Status::MemoryLimit("no memory for overflow records", std::to_string(total) + " bytes");
+      continue;
+    }
+    wanted.status = wanted.run->Request(wanted.at.place, room, &requests[i], &wanted.file);
+    room += wanted.at.place.size;
+  }
+  {
+    ReadBatch batch;
+    for (size_t begin = 0; begin < wanted_.size();) {
+      size_t end = begin;
+      while (end < wanted_.size() && wanted_[end].status.ok() && wanted_[end].file == wanted_[begin].file) ++end;
+      if (end > begin) wanted_[begin].file->file()->AddReads(&requests[begin], end - begin, &batch);
+      begin = std::max(end, begin + 1);
+    }
+    batch.Wait();
+  }
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    Wanted& wanted = wanted_[i];
+    if (!wanted.status.ok()) continue;
+    OverflowEntry entry;
+    wanted.status = wanted.run->Complete(wanted.at.place, requests[i], &entry);
+    wanted.record = entry.record;
+    ++records_read_;
+    bytes_read_ += wanted.at.place.size;
+  }
   std::sort(wanted_.begin(), wanted_.end(),
             [](const Wanted& a, const Wanted& b) { return a.at.hash < b.at.hash; });
-  size_t total = 0;
-  for (const Wanted& wanted : wanted_) total += wanted.at.place.size;
-  room_.resize(total);
-  requests_.resize(wanted_.size());
-  files_.resize(wanted_.size());
-  ReadBatch batch;
-  char* room = room_.data();
-  for (size_t i = 0; i < wanted_.size(); ++i) {
-    Wanted& wanted = wanted_[i];
-    const OverflowPlace& place = wanted.at.place;
-    if (wanted.status.ok()) wanted.status = wanted.run->Request(place, room, &requests_[i], &files_[i]);
-    if (!wanted.status.ok()) continue;
-    files_[i]->file()->AddReads(&requests_[i], 1, &batch);
-    room += place.size;
-    bytes_read_ += place.size;
-  }
-  batch.Wait();
-  for (size_t i = 0; i < wanted_.size(); ++i) {
-    Wanted& wanted = wanted_[i];
-    OverflowEntry entry;
-    if (wanted.status.ok()) wanted.status = wanted.run->Complete(wanted.at.place, requests_[i], &entry);
-    wanted.record = entry.record;
-  }
 }
 
 Status OverflowBatch::Find(const Slice& user_key, const KeyHash& hash, PageRecord* record,
@@ -62,8 +85,8 @@ Status OverflowBatch::Find(const Slice& user_key, const KeyHash& hash, PageRecor
 
 void OverflowBatch::Clear() {
   wanted_.clear();
-  requests_.clear();
-  files_.clear();
+  room_.Release();
+  records_read_ = 0;
   bytes_read_ = 0;
 }
 

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of the overflow store that are read together.
+// Records of the overflow store that are read together, up to a bound of memory.
 //
-// Thread safety: one thread at a time. The indexes and runs that it is given must stay.
+// Thread safety: one thread at a time. The runs of the indexes that it is given must stay.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "env/file_system.h"
+#include "env/aligned_reads.h"
 #include "tableless/overflow_index.h"
 
 namespace compassdb {
 
 class OverflowBatch {
  public:
+  static constexpr size_t kMaxBytes = 8 << 20;
+
   // Whatever the index has for this hash is read by the next Read; false if it has nothing.
   bool Add(const OverflowIndex& index, const KeyHash& hash);
-  // Reads what was added.
+  // Reads what was added, but for what would take more than kMaxBytes in all.
   void Read();
-  // The record of a key whose hash was added, among what was read, and the entry's name; what the record
-  // points to stays until Clear. NotFound if there is none.
+  // The record of a key whose hash was added, and the entry's name; what the record points to stays until
+  // Clear. NotFound if there is none, Incomplete if it was too much to be read.
   Status Find(const Slice& user_key, const KeyHash& hash, PageRecord* record,
               OverflowEntryNames::value_type* name = nullptr) const;
   void Clear();
 
-  // By the last Read.
-  size_t records_read() const { return requests_.size(); }
+  size_t records_read() const { return records_read_; }
   uint64_t bytes_read() const { return bytes_read_; }
 
  private:
   struct Wanted {
     OverflowIndex::Entry at;
     const OverflowRun* run = nullptr;
+    std::shared_ptr<CompactionFile> file;  // to keep it open
     Status status;
     PageRecord record;
   };
 
   std::vector<Wanted> wanted_;  // by hash, once read
-  std::vector<ReadRequest> requests_;
-  std::vector<std::shared_ptr<CompactionFile>> files_;  // to keep them open
-  std::string room_;
+  AlignedBuffer room_;
+  size_t records_read_ = 0;
   uint64_t bytes_read_ = 0;
 };
 

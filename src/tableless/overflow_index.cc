@@ -71,7 +71,8 @@ Status OverflowIndexBuilder::Apply(const OverflowRunRef& run, const OverflowPlac
   for (const OverflowIndex::Entry& old : base_->EntriesOf(hash)) {
     const auto i = static_cast<size_t>(&old - base_->entries().data());
     if (gone_[i]) continue;
-    if (replaced_ != nullptr && replaced_->count({old.run_id, old.place.offset}) != 0) {
+    if (replaced_ != nullptr &&
+        std::binary_search(replaced_->begin(), replaced_->end(), std::pair(old.run_id, old.place.offset))) {
       gone_[i] = true;
       continue;
     }

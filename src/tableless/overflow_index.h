@@ -5,7 +5,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,8 +43,8 @@ class OverflowIndex {
 };
 
 using OverflowIndexRef = std::shared_ptr<const OverflowIndex>;
-// Entries of an index, by their run's id and their offset in it.
-using OverflowEntryNames = std::set<std::pair<uint64_t, uint32_t>>;
+// Entries of an index, by their run's id and their offset in it; ascending where something is looked for.
+using OverflowEntryNames = std::vector<std::pair<uint64_t, uint32_t>>;
 
 // Changes an index entry by entry, and then gives the next one.
 class OverflowIndexBuilder {

@@ -177,6 +177,7 @@ class PageFlush::SectionJob {
     const std::vector<PageRecord> all = fold_.filter != nullptr ? existing : std::vector<PageRecord>();
     edit_.Begin(std::move(existing));
     outcomes_.clear();
+    overflow_rooms_.clear();
     for (size_t begin = 0; s.ok() && begin < items.size();) {
       size_t end = begin;
       std::vector<NewVersion> versions;
@@ -215,11 +216,16 @@ class PageFlush::SectionJob {
     if (existing == nullptr) {
       OverflowEntryNames::value_type name;
       Status s = overflowed_.Find(user_key, hash, &overflowed, &name);
+      const bool alone = s.IsIncomplete();
+      if (alone) {
+        const Section& section = *flush_->view_->parts().sections[section_];
+        s = section.overflow->Find(user_key, hash, &overflow_rooms_.emplace_back(), &overflowed);
+      }
       if (!s.ok() && !s.IsNotFound()) return s;
       in_overflow = s.ok();
       if (in_overflow) {
         existing = &overflowed;
-        out_->replaced.insert(name);
+        if (!alone) out_->replaced.push_back(name);
       }
     }
     KeyOutcome& outcome = outcomes_.emplace_back();
@@ -263,6 +269,7 @@ class PageFlush::SectionJob {
   PageBatch batch_;  // what the records of the pages at hand lie in
   OverflowBatch overflowed_;  // and those of the items' keys that lie in no page
   std::deque<KeyOutcome> outcomes_;  // of the page at hand: records point into them
+  std::deque<std::string> overflow_rooms_;  // ... and into these, if too many lie in no page
   std::string images_;
   std::vector<PageJournalWriter::Image> places_;
 };
@@ -308,7 +315,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
   for (uint32_t i = 0; i < sections.size(); ++i) {
     report->records_in += sections[i].records;
     report->bytes_read += sections[i].bytes_read;
-    replaced->merge(sections[i].replaced);
+    replaced->insert(replaced->end(), sections[i].replaced.begin(), sections[i].replaced.end());
     for (const OverflowEntry& entry : sections[i].overflow) {
       if (s.ok()) s = overflow.Add(entry);
     }
@@ -323,6 +330,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
   if (overflow.count() > 0) {
     overflow.Finish(context_->new_number(), &edit->added_page_runs.emplace_back());
   }
+  std::sort(replaced->begin(), replaced->end());
   edit->folded_sequence = newest_;
   report->records_out = journal.count();
   return s.ok() ? file->Finish(edit) : s;

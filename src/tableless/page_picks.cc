@@ -45,6 +45,17 @@ bool TablelessStore::OverflowIsLoose(const TablelessView& view) const {
   return view.parts().runs.size() > kMostOverflowRuns || bytes > 3 * live + kLeastLooseBytes;
 }
 
+uint64_t TablelessStore::Rehashing() const {
+  if (dropped_) return 0;
+  const auto now = current();
+  const auto& sections = now->parts().sections;
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < sections.size(); ++i) {
+    if (rehashing_.count(i) != 0 || WantedPages(*sections[i]) != 0) ++n;
+  }
+  return n;
+}
+
 bool TablelessStore::NeedsCompaction() const {
   if (dropped_) return false;
   const auto now = current();

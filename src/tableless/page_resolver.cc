@@ -24,9 +24,13 @@ Status PageResolver::ResolveVersion(const Slice& user_key, const Slice& ref,
     return Status::Corruption("key store", "a record that is no marker, of key " +
                                                user_key.ToString(/*hex=*/true));
   }
-  if (const auto ahead = ahead_.find(user_key.ToString()); ahead != ahead_.end()) {
-    *version = ahead->second.version;
-    value->PinSelf(ahead->second.value);
+  for (size_t i = next_; i < coming_; ++i) {
+    const Found& ahead = ahead_[i];
+    if (ahead.user_key != user_key) continue;
+    next_ = i + 1;
+    if (!ahead.found) break;
+    *version = ahead.version;
+    value->PinSelf(ahead.value);
     return Status::OK();
   }
   PageLookup lookup;
@@ -41,19 +45,25 @@ Status PageResolver::ResolveVersion(const Slice& user_key, const Slice& ref,
   return s;
 }
 
-// What is not found here in the simplest way is looked for at its turn.
-void PageResolver::ReadAhead(std::span<const Coming> coming, bool keep) {
-  ahead_.clear();
+// What is not found here in the simplest way is looked for at its turn. Pages are kept after long walks, too: they
+// hold keys that lie anywhere else.
+void PageResolver::ReadAhead(std::span<const Coming> coming, bool /*keep*/) {
   const TablelessView::Parts& parts = view_->parts();
-  if (parts.sections.empty()) return;
+  coming_ = next_ = 0;
+  if (parts.sections.empty() || read_.limits.clock != nullptr) return;
+  coming_ = coming.size();
+  if (ahead_.size() < coming_) ahead_.resize(coming_);
   std::vector<TablelessView::Wanted> wanted;
-  for (const Coming& c : coming) wanted.push_back({c.user_key, parts.hasher(c.user_key)});
-  BlockReadOptions read = read_;
-  read.fill_cache = read.fill_cache && keep;
-  view_->FindTogether(read, wanted, [&](size_t i, const PageRecord* record) {
+  for (size_t i = 0; i < coming_; ++i) {
+    wanted.push_back({coming[i].user_key, parts.hasher(coming[i].user_key)});
+    ahead_[i].user_key = coming[i].user_key;
+    ahead_[i].found = false;
+  }
+  view_->FindTogether(read_, wanted, [&](size_t i, const PageRecord* record) {
     if (record == nullptr || record->sequence > read_.snapshot) return;
-    Found& found = ahead_[coming[i].user_key.ToString()];
-    found.value = record->value.ToString();
+    Found& found = ahead_[i];
+    found.found = true;
+    found.value.assign(record->value.data(), record->value.size());
     found.version.entity = record->entity;
     found.version.sequence = record->sequence;
   });

@@ -2,8 +2,9 @@
 // Finds the records that markers of the key store stand for (KallaxDB 4.6).
 #pragma once
 
-#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "iter/value_resolver.h"
 #include "tableless/tableless_view.h"
@@ -29,10 +30,14 @@ class PageResolver final : public ValueResolver {
   const std::shared_ptr<const TablelessView> view_;
   const BlockReadOptions read_;
   struct Found {
+    Slice user_key;
     std::string value;
     Version version;
+    bool found = false;
   };
-  std::map<std::string, Found> ahead_;
+  std::vector<Found> ahead_;  // in the order in which they come; used again, with their memory
+  size_t coming_ = 0;
+  mutable size_t next_ = 0;
 };
 
 }  // namespace compassdb

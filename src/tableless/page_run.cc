@@ -11,6 +11,8 @@ Status PageRun::Corruption(uint64_t offset, const std::string& what) const {
 
 Status PageRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
   Status s = files_->Get(meta_.extent.file_number, file);
+  // To those who look for keys NotFound means something else.
+  if (s.IsNotFound()) return Status::IOError(files_->PathOf(meta_.extent.file_number), s.ToString());
   if (s.ok() && (*file)->file_id() != meta_.file_id) {
     return Corruption(0, "the file is not the one that the manifest names (file id)");
   }

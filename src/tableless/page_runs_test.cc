@@ -142,7 +142,7 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
       OverflowEntryNames::value_type name;
       ASSERT_EQ(batch.Add(*index, hasher(key)), !index->EntriesOf(hasher(key)).empty());
       batch.Read();
-      if (batch.Find(key, hasher(key), &old, &name).ok()) replaced.insert(name);
+      if (batch.Find(key, hasher(key), &old, &name).ok()) replaced.push_back(name);
       const std::string value(rnd.Uniform(50), static_cast<char>('a' + i % 26));
       OverflowEntry entry;
       entry.removal = rnd.Uniform(3) == 0;
@@ -158,6 +158,7 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
     writer.Finish(number, &meta);
     ASSERT_TRUE(file->Finish().ok());
     const auto run = std::make_shared<OverflowRun>(&files, &ledger, meta);
+    std::sort(replaced.begin(), replaced.end());
     OverflowIndexBuilder builder(index, number % 2 == 0 ? &replaced : nullptr);
     Status s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
       return builder.Apply(run, place, entry, hasher(entry.record.user_key));

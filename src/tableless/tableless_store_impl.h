@@ -61,7 +61,7 @@ class TablelessStore final : public Store {
   uint64_t ValueBound() const override { return 0; }
   void MarkDropped() override;
   bool WritesInPlace() const override { return applying_; }
-  uint64_t Rehashing() const override { return rehashing_.size(); }
+  uint64_t Rehashing() const override;
   bool NeedsHeldSnapshots() const override { return true; }
 
   // --- For its tasks ---

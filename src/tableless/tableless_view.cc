@@ -121,8 +121,8 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
   return Status::OK();
 }
 
-// A key lies in its page or in the overflow store, not in both, and the index of the latter is in memory: a
-// key that it knows costs one read like any other.
+// The index of the overflow store is in memory: a key that it knows costs one read like any other. (Such a key's page
+// holds nothing of it, or, if it was written since, something newer than what a reader of this view is to find here.)
 Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
                              const KeyHash& hash, PageLookup* result) const {
   result->found = false;
@@ -233,6 +233,7 @@ void TablelessView::FindTogether(const BlockReadOptions& read, std::span<const W
     const Status s = overflow.Find(wanted[i].user_key, wanted[i].hash, &record);
     f(i, s.ok() ? &record : nullptr);
   }
+  overflow.Clear();
   std::sort(places.begin(), places.end(),
             [](const Place& a, const Place& b) { return a.page_key < b.page_key; });
   PageBatch batch(this);

@@ -5,7 +5,7 @@
 //  - an image that is to be written is in the view (journals) before its page is touched, and counts
 //    instead of the page;
 //  - what a flush changes, readers of older views find in the memtables that they pin; where that is a merge
-//    operand, its base may have moved between page and overflow store, and is looked for in newer views;
+//    operand, its base may have moved from its page to the overflow store, and is looked for in newer views;
 //  - of what a page does not hold any more, the versions that held snapshots see lie in the key store,
 //    before the page is touched. A reader whose snapshot is older than what pages may hold looks
 //    there, in the newest view; one that holds no snapshot is told to try again;

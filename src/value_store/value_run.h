@@ -29,6 +29,7 @@ struct ValueContext {
   ExtentLedger* ledger = nullptr;
   bool paged = false;                     // places are in the block cache
   std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
+  bool own_cache = false;                 // it is for values alone, or was named for them (blob_cache)
   uint64_t cache_space = 0;               // NewValueCacheSpace()
   // Those that are held, ascending; null: there are none, ever.
   std::function<std::vector<SequenceNumber>()> snapshots;

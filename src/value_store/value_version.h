@@ -38,6 +38,8 @@ class ValueVersion {
   Status Read(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
               const Slice& ref, rocksdb::PinnableSlice* value) const;
 
+  // Whether values have a cache that was named for them; else they are guests in the block cache.
+  bool has_own_cache() const { return context_->own_cache; }
   // Read for each, with their reads overlapped (env/read_batch.h).
   void ReadMany(const BlockReadOptions& read, std::span<ValueRequest> requests) const;
 
