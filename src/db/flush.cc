@@ -190,6 +190,12 @@ void DBImpl::BackgroundFlush() {
     for (const FlushUnit& unit : units) {
       if (s.ok()) listeners_.FlushCompleted(unit.job, unit.reason, unit.report);
     }
+    // What was replaced is still in use by these: its files would stay until the next job.
+    for (FlushUnit& unit : units) {
+      unit.request = FlushRequest();
+      unit.report = JobReport();
+      unit.merge.reset();
+    }
     PurgeObsolete(job_id);
     NotifyStalls();
   }

@@ -198,6 +198,28 @@ TEST_F(OpenTest, ReadOnlySeesEverythingAndRefusesWrites) {
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
 }
 
+// As with RocksDB, with max_open_files = -1.
+TEST_F(OpenTest, ReadOnlyKeepsFilesThatThePrimaryDeletes) {
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), "old").ok());
+  Flush();
+  rocksdb::DB* raw = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &raw).ok());
+  const std::unique_ptr<rocksdb::DB> reader(raw);
+  const auto before = FilesOf(FileType::kPieceFile);
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), "new").ok());
+  rocksdb::CompactRangeOptions force;
+  force.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db_->CompactRange(force, nullptr, nullptr).ok());
+  ASSERT_NE(FilesOf(FileType::kPieceFile), before);
+  for (int i = 0; i < 300; ++i) {
+    std::string value;
+    const Status s = reader->Get({}, Key(i), &value);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(value, "old");
+  }
+}
+
 TEST_F(OpenTest, ReadOnlyOfNothingIsAnErrorOfThePath) {
   rocksdb::DB* db = nullptr;
   Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &db);

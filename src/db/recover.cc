@@ -274,6 +274,13 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
                                 const std::vector<uint64_t>& logs) {
   const auto families = db_->families_.All();
   if (request_.read_only) {
+    if (db_->config_.options.max_open_files < 0) {
+      // A primary may delete them at any moment. What cannot be opened is told by what needs it.
+      for (const uint64_t number : db_->ledger_->LiveFiles()) {
+        std::shared_ptr<CompactionFile> file;
+        db_->files_->Get(number, &file).PermitUncheckedError();
+      }
+    }
     ReadStateGarbage garbage;
     MutexLock lock(&db_->mu_);
     for (const auto& family : families) family->InstallReadState(garbage.list());

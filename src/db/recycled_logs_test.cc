@@ -346,7 +346,10 @@ TEST_F(RecycledLogsTest, ReadersOfTheDirectory) {
   rocksdb::DB* db = nullptr;
   rocksdb::Options options = options_;
   options.wal_recovery_mode = Mode::kAbsoluteConsistency;
+  // Files may go while it opens, but not afterwards.
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
   ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options, name_, &db).ok());
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
   second_.reset(db);
   std::swap(db_, second_);
   const std::string seen = Scan();
