@@ -19,6 +19,8 @@ constexpr size_t kMaxRecentTombstones = 64;
 // One part in so many of the memtable's memory: 18 bits for a record of 120 bytes.
 constexpr size_t kFilterShare = 64;
 constexpr size_t kMaxFilterBytes = 64 << 20;
+// Values from this size on are not in their entries.
+constexpr uint32_t kApartFrom = 128;
 
 // Equal keys have equal bytes.
 bool BytesStandForKeys(const Comparator* comparator) {
@@ -35,7 +37,11 @@ Slice ReadSlice(const char* p) {
 }
 Slice EntryKey(const char* entry) { return ReadSlice(entry); }
 Slice EntryValue(const Slice& internal_key) {
-  return ReadSlice(internal_key.data() + internal_key.size());
+  const Slice value = ReadSlice(internal_key.data() + internal_key.size());
+  if (value.size() < kApartFrom) return value;
+  const char* apart = nullptr;
+  memcpy(&apart, value.data(), sizeof(apart));
+  return Slice(apart, value.size());
 }
 
 const std::shared_ptr<const RangeTombstoneList>& NoTombstones() {
@@ -69,6 +75,7 @@ MemTable::MemTable(const MemTableOptions& options, uint64_t id)
       separated_from_(options.separated_from),
       write_buffer_size_(options.write_buffer_size),
       arena_(options.arena_block_size),
+      values_(options.arena_block_size),
       points_(EntryCompare{&comparator_}, &arena_),
       ranges_(EntryCompare{&comparator_}, &arena_) {
   if (BytesStandForKeys(options.comparator)) {
@@ -96,14 +103,20 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
   List* const list = type == kTypeRangeDeletion ? &ranges_ : &points_;
   const auto key_bytes = static_cast<uint32_t>(key.size() + 8);
   const auto value_bytes = static_cast<uint32_t>(value.size());
-  const size_t bytes = static_cast<size_t>(VarintLength(key_bytes)) + key_bytes +
-                       static_cast<size_t>(VarintLength(value_bytes)) + value_bytes;
-  char* const entry = list->Allocate(bytes);
+  const size_t head = static_cast<size_t>(VarintLength(key_bytes)) + key_bytes +
+                      static_cast<size_t>(VarintLength(value_bytes));
+  const bool apart = value_bytes >= kApartFrom;
+  char* const entry = list->Allocate(head + (apart ? sizeof(char*) : value_bytes));
   char* p = EncodeVarint32(entry, key_bytes);
   if (!key.empty()) memcpy(p, key.data(), key.size());
   p += key.size();
   EncodeFixed64(p, PackTrailer(sequence, type));
   p = EncodeVarint32(p + 8, value_bytes);
+  if (apart) {
+    char* const to = values_.Allocate(value_bytes);
+    memcpy(p, &to, sizeof(to));
+    p = to;
+  }
   if (!value.empty()) memcpy(p, value.data(), value.size());
 
   if (filter_ != nullptr && type != kTypeRangeDeletion) filter_->Add(Hash64(key));
@@ -114,7 +127,7 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
     MutexLock lock(&tombstones_mu_);
     recent_.push_back(FromStoredBounds(key, value, sequence, timestamp_size()));
   }
-  Count(sequence, type, bytes, concurrent);
+  Count(sequence, type, head + value_bytes, concurrent);
   if (type == kTypeValue && value.size() >= separated_from_) {
     Bump(&separated_size_, value.size(), concurrent);
   }

@@ -3,6 +3,9 @@
 //
 //   entry := varint32 internal key length, internal key, varint32 value length, value
 //
+// A value that is not short lies elsewhere, and the entry has a pointer instead: a search goes through a
+// few megabytes of keys then, not through all of the memtable.
+//
 // Range tombstones stand in a list of their own (start -> end). Point reads ask
 // a fragmented copy of most of them and go through the last few one by one, so
 // that a reader after each DeleteRange does not fragment all of them each time.
@@ -70,8 +73,12 @@ class MemTable {
   // hundred. (Range tombstones are not among them.)
   std::vector<Slice> SampleKeys() const;
 
-  size_t ApproximateMemoryUsage() const { return arena_.ApproximateMemoryUsage() + FilterBytes(); }
-  size_t MemoryAllocatedBytes() const { return arena_.MemoryAllocatedBytes() + FilterBytes(); }
+  size_t ApproximateMemoryUsage() const {
+    return arena_.ApproximateMemoryUsage() + values_.ApproximateMemoryUsage() + FilterBytes();
+  }
+  size_t MemoryAllocatedBytes() const {
+    return arena_.MemoryAllocatedBytes() + values_.MemoryAllocatedBytes() + FilterBytes();
+  }
   bool ShouldFlush() const {
     return ApproximateMemoryUsage() >= write_buffer_size_.load(std::memory_order_relaxed);
   }
@@ -132,6 +139,7 @@ class MemTable {
   const size_t separated_from_;
   std::atomic<size_t> write_buffer_size_;
   ConcurrentArena arena_;
+  ConcurrentArena values_;  // those that are not in their entries
   List points_;
   List ranges_;
   // Of the keys of points_; null where equal keys may have different bytes.

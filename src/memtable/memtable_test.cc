@@ -131,6 +131,34 @@ TEST(MemTable, FillsUp) {
   EXPECT_LE(count, seq);
 }
 
+// Short ones lie in their entries, others apart; range tombstones' ends and operands, too.
+TEST(MemTable, ValuesOfAllSizes) {
+  constexpr int kSizes = 400;
+  auto m = NewMemTable(4 << 20);
+  const auto key = [](int i) { return "key" + std::to_string(1000 + i); };
+  const auto value = [](int i) { return std::string(i, static_cast<char>('a' + i % 26)); };
+  size_t bytes = 0;
+  for (int i = 0; i < kSizes; ++i) {
+    ASSERT_TRUE(m->Add(i + 1, i % 3 == 0 ? kTypeMerge : kTypeValue, key(i), value(i), i % 2 == 0).ok());
+    bytes += key(i).size() + 8 + value(i).size();
+  }
+  EXPECT_GE(m->data_size(), bytes);
+  EXPECT_LT(m->data_size(), bytes + 4 * kSizes);
+  EXPECT_GE(m->ApproximateMemoryUsage(), bytes);
+  for (int i = 0; i < kSizes; ++i) EXPECT_EQ(GetAt(*m, key(i), kSizes), value(i)) << i;
+  const InternalIteratorPtr it = m->NewIterator();
+  it->SeekToFirst();
+  for (int i = 0; i < kSizes; ++i, it->Next()) {
+    ASSERT_TRUE(it->Valid());
+    EXPECT_EQ(ExtractUserKey(it->key()).ToString(), key(i));
+    EXPECT_EQ(it->value().ToString(), value(i));
+  }
+  EXPECT_FALSE(it->Valid());
+  const std::string end(300, 'z');
+  ASSERT_TRUE(m->Add(kSizes + 1, kTypeRangeDeletion, "key", end, false).ok());
+  EXPECT_EQ(m->RawRangeTombstones().at(0).end, end);
+}
+
 TEST(MemTable, EmptyKeysAndValues) {
   auto m = NewMemTable();
   m->Add(1, kTypeValue, "", "", false);

@@ -27,13 +27,12 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
     const ValueGroup& group = run->meta().group;
     const uint32_t shift = bits_ - group.bits;
     for (uint32_t i = group.prefix << shift; i < (group.prefix + 1) << shift; ++i) {
-      by_group_[i].push_back(run.get());
+      by_group_[i].push_back({run->meta().min_number, run->meta().max_number, run.get()});
     }
   }
   for (auto& group : by_group_) {
-    std::sort(group.begin(), group.end(), [](const ValueRun* a, const ValueRun* b) {
-      return a->meta().min_number < b->meta().min_number;
-    });
+    std::sort(group.begin(), group.end(),
+              [](const Holder& a, const Holder& b) { return a.min_number < b.min_number; });
   }
   for (const Group& group : Groups()) superseded_bytes_ += group.dead_bytes + group.pinned_bytes;
 }
@@ -44,14 +43,15 @@ Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, u
     const auto& group = by_group_[bits_ == 0 ? 0 : hash.h1 >> (64 - bits_)];
     auto at = std::upper_bound(
         group.begin(), group.end(), number,
-        [](uint64_t wanted, const ValueRun* r) { return wanted < r->meta().min_number; });
+        [](uint64_t wanted, const Holder& h) { return wanted < h.min_number; });
     while (at != group.begin()) {
       --at;
+      if (number > at->max_number) continue;
       bool found = false;
-      Status s = (*at)->Find(number, read.cache_only, &found, place);
+      Status s = at->run->Find(number, read.cache_only, &found, place);
       if (!s.ok()) return s;
       if (!found) continue;
-      *run = *at;
+      *run = at->run;
       return read.cache_only ? Status::Incomplete("value is not in memory, and no file may be read")
                              : Status::OK();
     }

@@ -71,8 +71,14 @@ class ValueVersion {
   const std::shared_ptr<const ValueContext> context_;
   const std::vector<ValueRunRef> runs_;
   uint32_t bits_ = 0;  // the finest groups
-  // By the finest groups: the runs that hold values of it, by their smallest number.
-  std::vector<std::vector<const ValueRun*>> by_group_;
+  // By the finest groups: the runs that hold values of it, by their smallest number. (The numbers stand here, too, as
+  // each run is an object of its own, somewhere in memory.)
+  struct Holder {
+    uint64_t min_number;
+    uint64_t max_number;
+    const ValueRun* run;
+  };
+  std::vector<std::vector<Holder>> by_group_;
   uint64_t total_bytes_ = 0;
   uint64_t superseded_bytes_ = 0;
 };
