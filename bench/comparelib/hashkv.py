@@ -10,11 +10,15 @@ from .plan import Group, Step, Target
 HASHKV, PLAIN = "compassdb-hash-kv", "compassdb"
 ROCKSDB, BLOB, BLOB_NO_GC = "rocksdb", "rocksdb-blob", "rocksdb-blob-no-gc"
 KEY, VALUE = 24, 1000
+SMALL, LARGEST = 40 - KEY, 8192 - KEY  # values of pairs of 40 B and of 8 KiB
 PAIR = KEY + VALUE
 ZIPF = ["--distribution", "zipfian"]
 PHASES = ("update 1", "update 2", "update 3")
 RESERVES = (10, 20, 30, 50, 70, 90)
 PAIR_SIZES = (256, 1024, 4096, 16384, 65536)
+SMALL_TO_LARGE = ((1, 2), (1, 1), (2, 1))
+THRESHOLDS = (0, 64, 128, 192, 256, 512, 1024)
+PROPERTIES = ["index-memory-values", "value-bytes", "value-bytes-bound", "value-group-least", "value-group-most"]
 # Engines of their own, so that one can be the other's rival: hash-kv with these options of the table factory.
 COST_BENEFIT, GREEDY_RANDOM, RANDOM = (f"{HASHKV}-{p}" for p in ("cost-benefit", "greedy-random", "random"))
 HOT_COLD = f"{HASHKV}-hot-cold"
@@ -30,7 +34,9 @@ TREES = {
     f"{HASHKV}-hash-range": {"partition": "kHashRange"},
     f"{HASHKV}-filters": {"point_index": "filter"},
 }
-VARIANTS = {HASHKV, HOT_COLD, *POLICIES, *TREES}
+SEPARATE_ALL = f"{HASHKV}-all"
+VARIANTS = {HASHKV, HOT_COLD, SEPARATE_ALL, *POLICIES, *TREES}
+SHOWN = ["--properties", ",".join(f"compassdb.{p}" for p in PROPERTIES)]
 
 
 def options(*parts):
@@ -188,6 +194,62 @@ def scans(size):
     return groups
 
 
+def selective(size):
+    """Experiment 7: small pairs in the tree, large ones apart, or all of them apart; 20 % reserved."""
+    groups = []
+    for large in (1024 - KEY, 4096 - KEY):
+        for few, many in SMALL_TO_LARGE:
+            sizes = f"{SMALL}x{few},{large}x{many}"
+            mean = (SMALL * few + large * many) // (few + many)
+            better = [Target("ops", ">=", 1, SEPARATE_ALL, engine=HASHKV)]
+            groups += sweep(
+                *(size, f"hashkv-7-{sizes}", "Experiment 7: values of {} B", [sizes]),
+                [Step("load", "load")] + updates(better),
+                engines=[HASHKV, SEPARATE_ALL],
+                records=records_of(size) * PAIR // (mean + KEY),
+                value_size=mean,
+                value_sizes=sizes,
+                extra={
+                    HASHKV: hash_kv(size, value_reserve_percent=20),
+                    SEPARATE_ALL: options(
+                        "min_blob_size=0", pieces(**groups_of(size), value_reserve_percent=20)
+                    ),
+                },
+            )
+    return groups
+
+
+def thresholds(size):
+    """Experiment 8: which values are kept apart; pairs of 40 B to 8 KiB, their sizes by zipf 0.99."""
+    mean = 880
+    return sweep(
+        *(size, "hashkv-8", "Experiment 8: values of {} B or more apart", THRESHOLDS),
+        [Step("load", "load")] + updates(),
+        records=records_of(size) * PAIR // (mean + KEY),
+        value_size=mean,
+        value_sizes=f"zipfian:{SMALL}:{LARGEST}",
+        extra=lambda least: {HASHKV: options(f"min_blob_size={least}", pieces(**groups_of(size)))},
+    )
+
+
+def distribution(size):
+    """Experiment 14: how evenly pairs lie over the groups, and what of the space is used."""
+    load = Step("load", "load", SHOWN, targets=[of_hash_kv("group_spread", "<=", 2.5)])
+    phases = updates()
+    for step in phases:
+        step.flags = step.flags + SHOWN
+    reads = Step(
+        *("readrandom", "readrandom", SHOWN),
+        targets=[of_hash_kv("value_tables", "<=", 5)],
+        per_second=500_000,
+    )
+    return sweep(
+        *(size, "hashkv-14", "Experiment 14: distribution of pairs over groups{}", [""]),
+        [load, *phases, reads],
+        extra={HASHKV: hash_kv(size)},
+    )
+
+
 def policies(size):
     """Experiment 9, figure 14: which group is collected."""
     better = [
@@ -252,13 +314,16 @@ SUITES = {
     "hashkv-3.4": hotness,
     "hashkv-4": pair_sizes,
     "hashkv-5": scans,
+    "hashkv-7": selective,
+    "hashkv-8": thresholds,
     "hashkv-9": policies,
     "hashkv-13": trees,
+    "hashkv-14": distribution,
     "hashkv-15": segments,
 }
 
 
-def by_reserve(groups, results, metric):
+def by_budget(groups, results, metric):
     return named(series(groups, results, PHASES[-1], metric, lambda g: g.budget, [HASHKV]))
 
 
@@ -271,12 +336,22 @@ def plots(suite, groups, results):
     """As paper.plots."""
     if suite == "hashkv-2":
         return [
-            ("ops", "Experiment 2: updates per second", "% reserved", by_reserve(groups, results, "ops")),
+            ("ops", "Experiment 2: updates per second", "% reserved", by_budget(groups, results, "ops")),
             (
                 "written",
                 "Experiment 2: bytes written per byte of updates",
                 "% reserved",
-                by_reserve(groups, results, "write_amp_tables"),
+                by_budget(groups, results, "write_amp_tables"),
+            ),
+        ]
+    if suite == "hashkv-8":
+        return [
+            ("ops", "Experiment 8: updates per second", "least bytes apart", by_budget(groups, results, "ops")),
+            (
+                "written",
+                "Experiment 8: bytes written per byte of updates",
+                "least bytes apart",
+                by_budget(groups, results, "write_amp_tables"),
             ),
         ]
     if suite == "hashkv-4":

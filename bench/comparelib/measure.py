@@ -93,7 +93,7 @@ class Measurement:
         seconds = self.seconds(group)
         cmd = [program(self.args, engine), "--workload", step.workload]
         cmd += ["--db", self.database(group, engine, repeat), "--json", out]
-        cmd += ["--key-size", group.key_size, "--value-size", group.value_size]
+        cmd += ["--key-size", group.key_size, "--value-size", group.value_sizes or group.value_size]
         cmd += ["--threads", step.threads or group.threads, "--records", group.records]
         cmd += ["--memtable-mb", group.memtable_mb, "--seed", self.args.seed + repeat]
         cmd += ["--background-threads", self.args.background_threads]

@@ -11,7 +11,7 @@ from . import bolt, figures, figures_report, hashkv, kallax, lines, measure, pap
 from .runner import RunError
 
 SUITES = {**figures.SUITES, **paper.SUITES, **bolt.SUITES, **hashkv.SUITES, **kallax.SUITES}
-GROUP_FIELDS = ("name", "title", "records", "value_size", "key_size", "threads", "memtable_mb", "flags", "extra")
+GROUP_FIELDS = ("name", "title", "records", "value_size", "value_sizes", "key_size", "threads", "memtable_mb", "flags", "extra")
 
 
 def groups_of(args):

@@ -71,6 +71,7 @@ class Group:
     refill: bool = False
     seconds: float = None  # of a timed step; None: as the command line says
     extra: dict = field(default_factory=dict)  # engine -> flags of its own
+    value_sizes: str = None  # as kvbench takes them, where they differ; value_size is their mean then
     budget: int = None  # what a plot's x is, where it is not in the name of another field
 
 
@@ -85,6 +86,7 @@ NAMES = {
     "compassdb-hash-kv-cost-benefit": "hash-kv, cost-benefit",
     "compassdb-hash-kv-greedy-random": "hash-kv, greedy-random",
     "compassdb-hash-kv-random": "hash-kv, random",
+    "compassdb-hash-kv-all": "hash-kv, all values apart",
     "compassdb-hash-kv-one-level": "hash-kv, one level",
     "compassdb-hash-kv-hash-range": "hash-kv, hash range",
     "compassdb-hash-kv-filters": "hash-kv, sorted tables with filters",
@@ -133,6 +135,26 @@ def overflow_ratio(result):
     return None if records is None or not result.get("live_keys") else 100 * records / result["live_keys"]
 
 
+def value_tables(result):
+    """Memory of the tables that know where separated values lie, in bytes per record."""
+    memory = result.get("properties", {}).get("compassdb.index-memory-values")
+    return None if memory is None or not result.get("live_keys") else memory / result["live_keys"]
+
+
+def group_spread(result):
+    """By how many percent the fullest segment group has more values than the emptiest."""
+    properties = result.get("properties", {})
+    least, most = (properties.get(f"compassdb.value-group-{which}") for which in ("least", "most"))
+    return 100 * (most / least - 1) if least and most is not None else None
+
+
+def value_utilization(result):
+    """Live bytes of the value store in percent of the space that it may take."""
+    properties = result.get("properties", {})
+    total, bound = (properties.get(f"compassdb.value-bytes{which}") for which in ("", "-bound"))
+    return 100 * total / bound if bound and total is not None else None
+
+
 # name -> value of one result; None: has no meaning there
 METRICS = {
     "ops": lambda r: r["ops_per_second"],
@@ -162,6 +184,9 @@ METRICS = {
     "peak_space_amp": lambda r: ratio(r, "peak_db_bytes", "live_user_bytes"),
     "physical_amp": lambda r: ratio(r, "physical_bytes", "live_user_bytes"),
     "overflow": overflow_ratio,
+    "value_tables": value_tables,
+    "group_spread": group_spread,
+    "value_utilization": value_utilization,
     "index_bytes": lambda r: r.get("index_bytes_per_key"),
     "delay_ms": lambda r: r.get("longest_delay_ms"),
     "device_stall_ms": lambda r: r.get("device_stall_ms"),

@@ -50,7 +50,7 @@ Client::Client(const Flags& flags, const WorkloadSpec& spec, Engine* engine, Key
       operations_(operations),
       key_maker_(keys->key_size(), keys->order()),
       random_(SeedOf(flags, spec, index)),
-      values_(keys->value_size(), random_.Next(), flags.compressible),
+      values_(keys->value_sizes(), random_.Next(), flags.compressible),
       chooser_(spec.distribution, std::max<uint64_t>(1, keys->limit()),
                ExpectedInserts(spec, flags.Operations())) {}
 
@@ -238,8 +238,11 @@ Status Client::Scan() {
       seekrandom ? static_cast<uint64_t>(flags_.seek_nexts) + 1 : 1 + random_.Uniform(kMaxScan);
   key_maker_.Make(ChooseExisting(), &key_);
   std::string wrong;
+  // Of which record a key is it does not say.
+  const uint64_t largest = keys_->value_sizes().largest();
+  const bool one_size = keys_->value_sizes().all_alike();
   Status s = engine_->Scan(key_, length, [&](const Slice& key, const Slice& value) {
-    if (value.size() != keys_->value_size() && wrong.empty()) wrong = key.ToString(true);
+    if (one_size && value.size() != largest && wrong.empty()) wrong = key.ToString(true);
     result_.user_bytes_read += key.size() + value.size();
     ++result_.scanned_records;
   });

@@ -151,9 +151,15 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--key-size", flags->key_size, "bytes per key")
       ->check(CLI::Range(uint64_t{kMinKeySize}, uint64_t{1} << 16))
       ->capture_default_str();
-  app.add_option("--value-size", flags->value_size, "bytes per value")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{64} << 20))
-      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--value-size",
+         [flags](const std::string& text) {
+           std::string error;
+           if (!ValueSizes::Parse(text, &flags->value_sizes, &error)) throw CLI::ValidationError(error);
+         },
+         "bytes per value; or, the same for all versions of a record, \"zipfian:LEAST:MOST\", or "
+         "\"40x2,1000x1\": two of 40 bytes to one of 1000")
+      ->default_str(flags->value_sizes.text());
   app.add_option("--compressible", flags->compressible,
                  "percent of each value that is zeros, behind bytes of full entropy; 0: printable random "
                  "bytes, which are no zeros but compress by a quarter")

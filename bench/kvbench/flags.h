@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "value_sizes.h"
+
 namespace kvbench {
 
 enum class WorkloadKind {
@@ -47,7 +49,7 @@ struct Flags {
   uint64_t operations = 0;  // 0: as many as records
   int threads = 1;
   uint64_t key_size = 24;
-  uint64_t value_size = 1000;
+  ValueSizes value_sizes = 1000;
   uint64_t compressible = 0;  // percent of each value that is zeros behind random bytes; 0: printable
   std::string distribution;  // empty: the workload's own
   bool direct = false;

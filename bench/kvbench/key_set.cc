@@ -10,8 +10,12 @@
 
 namespace kvbench {
 
-KeySet::KeySet(uint64_t records, uint64_t key_size, uint64_t value_size, KeyOrder order)
-    : key_size_(key_size), value_size_(value_size), order_(order), next_(records), limit_(records) {
+KeySet::KeySet(uint64_t records, uint64_t key_size, ValueSizes value_sizes, KeyOrder order)
+    : key_size_(key_size),
+      value_sizes_(std::move(value_sizes)),
+      order_(order),
+      next_(records),
+      limit_(records) {
   ReserveRoom(0);
 }
 
@@ -34,6 +38,7 @@ void KeySet::Mark(uint64_t number) {
   const uint64_t bit = uint64_t{1} << (number % 64);
   if ((words_[number / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0) {
     live_.fetch_add(1, std::memory_order_relaxed);
+    live_bytes_.fetch_add(key_size_ + value_sizes_.Of(number), std::memory_order_relaxed);
   }
 }
 
@@ -62,7 +67,7 @@ bool KeySet::Save(const std::string& db, std::string* error) const {
   const std::string path = StatePath(db);
   const nlohmann::json header = {{"kvbench_state", 1},
                                  {"key_size", key_size_},
-                                 {"value_size", value_size_},
+                                 {"value_sizes", value_sizes_.text()},
                                  {"ordered", order_ == KeyOrder::kOrdered},
                                  {"limit", limit_.load()}};
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
@@ -91,9 +96,13 @@ std::unique_ptr<KeySet> KeySet::Load(const std::string& db, std::string* error) 
     *error = fmt::format("{} is not a state file of kvbench", path);
     return nullptr;
   }
+  ValueSizes sizes(0);
+  if (!ValueSizes::Parse(header.value("value_sizes", std::string()), &sizes, error)) {
+    *error = fmt::format("{}: value_sizes: {}", path, *error);
+    return nullptr;
+  }
   auto set = std::make_unique<KeySet>(
-      header.value("limit", uint64_t{0}), header.value("key_size", uint64_t{0}),
-      header.value("value_size", uint64_t{0}),
+      header.value("limit", uint64_t{0}), header.value("key_size", uint64_t{0}), std::move(sizes),
       header.value("ordered", false) ? KeyOrder::kOrdered : KeyOrder::kHashed);
   const uint64_t words = set->limit() / 64 + 1;
   for (uint64_t i = 0; i < words; ++i) {
@@ -104,6 +113,10 @@ std::unique_ptr<KeySet> KeySet::Load(const std::string& db, std::string* error) 
     }
     set->words_[i] = word;
     set->live_ += static_cast<uint64_t>(__builtin_popcountll(word));
+    for (; word != 0; word &= word - 1) {
+      const uint64_t number = i * 64 + static_cast<uint64_t>(__builtin_ctzll(word));
+      set->live_bytes_ += set->key_size_ + set->value_sizes_.Of(number);
+    }
   }
   return set;
 }

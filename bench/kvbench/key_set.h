@@ -20,7 +20,7 @@ namespace kvbench {
 class KeySet {
  public:
   // An empty set of records numbered from 0 to `records` - 1.
-  KeySet(uint64_t records, uint64_t key_size, uint64_t value_size, KeyOrder order);
+  KeySet(uint64_t records, uint64_t key_size, ValueSizes value_sizes, KeyOrder order);
 
   // Makes room for `extra` inserts behind the numbers in use.
   void ReserveRoom(uint64_t extra);
@@ -39,9 +39,9 @@ class KeySet {
   // Workloads draw numbers below this.
   uint64_t limit() const { return limit_.load(std::memory_order_acquire); }
   uint64_t live_keys() const { return live_.load(); }
-  uint64_t live_bytes() const { return live_.load() * (key_size_ + value_size_); }
+  uint64_t live_bytes() const { return live_bytes_.load(); }
   uint64_t key_size() const { return key_size_; }
-  uint64_t value_size() const { return value_size_; }
+  const ValueSizes& value_sizes() const { return value_sizes_; }
   KeyOrder order() const { return order_; }
 
   // A load inserts from nothing: limit() starts at 0.
@@ -54,7 +54,7 @@ class KeySet {
 
  private:
   const uint64_t key_size_;
-  const uint64_t value_size_;
+  const ValueSizes value_sizes_;
   const KeyOrder order_;
   bool IsMarked(uint64_t number) const {
     return (words_[number / 64].load(std::memory_order_relaxed) >> (number % 64)) & 1;
@@ -67,6 +67,7 @@ class KeySet {
   std::atomic<uint64_t> next_;
   std::atomic<uint64_t> limit_;
   std::atomic<uint64_t> live_{0};
+  std::atomic<uint64_t> live_bytes_{0};
   std::mutex insert_mutex_;  // serialises the advance of limit_
 };
 

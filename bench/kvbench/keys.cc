@@ -58,10 +58,8 @@ void KeyMaker::MakeMissing(uint64_t number, std::string* key) const {
   key->push_back('.');
 }
 
-ValueMaker::ValueMaker(uint64_t value_size, uint64_t seed, uint64_t compressible)
-    : value_size_(value_size),
-      random_size_(value_size - value_size * compressible / 100),
-      random_(seed) {
+ValueMaker::ValueMaker(ValueSizes sizes, uint64_t seed, uint64_t compressible)
+    : sizes_(std::move(sizes)), compressible_(compressible), random_(seed) {
   static const char kAlphabet[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/";
   pool_.resize(kPoolSize);
@@ -73,23 +71,27 @@ ValueMaker::ValueMaker(uint64_t value_size, uint64_t seed, uint64_t compressible
     }
     for (size_t j = 0; j < 8; ++j, bits >>= 6) pool_[i + j] = kAlphabet[bits & 63];
   }
-  buffer_.resize(value_size);
+  buffer_.resize(sizes_.largest());
 }
 
 std::string_view ValueMaker::Make(uint64_t number) {
-  for (uint64_t at = 0; at < random_size_;) {
+  const uint64_t size = sizes_.Of(number);
+  const uint64_t random_size = size - size * compressible_ / 100;
+  for (uint64_t at = 0; at < random_size;) {
     const uint64_t from = random_.Uniform(kPoolSize / 2);
-    const uint64_t n = std::min<uint64_t>(kPoolSize / 2, random_size_ - at);
+    const uint64_t n = std::min<uint64_t>(kPoolSize / 2, random_size - at);
     std::memcpy(buffer_.data() + at, pool_.data() + from, n);
     at += n;
   }
-  if (value_size_ >= kTagSize) Tag(number, buffer_.data());
-  return buffer_;
+  // A longer one may have been made before.
+  if (compressible_ > 0) std::memset(buffer_.data() + random_size, 0, size - random_size);
+  if (size >= kTagSize) Tag(number, buffer_.data());
+  return {buffer_.data(), size};
 }
 
 bool ValueMaker::Matches(uint64_t number, std::string_view value) const {
-  if (value.size() != value_size_) return false;
-  if (value_size_ < kTagSize) return true;
+  if (value.size() != sizes_.Of(number)) return false;
+  if (value.size() < kTagSize) return true;
   char tag[kTagSize];
   Tag(number, tag);
   return std::memcmp(tag, value.data(), kTagSize) == 0;

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "value_sizes.h"
+
 namespace kvbench {
 
 inline constexpr uint64_t kMinKeySize = 8;
@@ -56,12 +58,12 @@ class Random64 {
   uint64_t state_;
 };
 
-// Values of one size: random bytes that begin with a tag of their record, so that a read can tell a wrong
+// Values: random bytes that begin with a tag of their record, so that a read can tell a wrong
 // value from the right one. Printable bytes, or, to compress by about `compressible` percent, bytes of full
 // entropy and then so many percent of zeros.
 class ValueMaker {
  public:
-  ValueMaker(uint64_t value_size, uint64_t seed, uint64_t compressible = 0);
+  ValueMaker(ValueSizes sizes, uint64_t seed, uint64_t compressible = 0);
 
   // A fresh value for record `number`, valid until the next call.
   std::string_view Make(uint64_t number);
@@ -69,8 +71,8 @@ class ValueMaker {
   bool Matches(uint64_t number, std::string_view value) const;
 
  private:
-  const uint64_t value_size_;
-  const uint64_t random_size_;  // the rest is zeros
+  const ValueSizes sizes_;
+  const uint64_t compressible_;  // percent of each value that are zeros, behind the rest
   Random64 random_;
   std::string pool_;
   std::string buffer_;

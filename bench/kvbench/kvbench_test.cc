@@ -37,6 +37,7 @@ TEST(FlagsTest, MistakesAreUsageErrors) {
            {"--workload", "load", "--db", "x", "--threads", "0"},
            {"--workload", "load", "--db", "x", "--records", "-1"},
            {"--workload", "load", "--db", "x", "--key-size", "7"},
+           {"--workload", "load", "--db", "x", "--value-size", "10x"},
            {"--workload", "load", "--db", "x", "--compression", "rar"},
            {"--workload", "load", "--db", "x", "--nosuchflag"},
            {"--workload", "load"},
@@ -85,6 +86,37 @@ TEST(KeysTest, ValuesCarryTheirRecord) {
   EXPECT_FALSE(values.Matches(6, value));
   EXPECT_FALSE(values.Matches(5, value.substr(1)));
   EXPECT_EQ("", ValueMaker(0, 1).Make(5));
+}
+
+TEST(ValueSizesTest, DrawnSizesAreOfTheRecord) {
+  ValueSizes sizes(0);
+  std::string error;
+  ASSERT_TRUE(ValueSizes::Parse("40x2,1000", &sizes, &error)) << error;
+  ValueMaker values(sizes, 1);
+  int small = 0;
+  for (uint64_t i = 0; i < 3000; ++i) {
+    const std::string value(values.Make(i));
+    ASSERT_TRUE(value.size() == 40 || value.size() == 1000);
+    EXPECT_TRUE(values.Matches(i, value));
+    EXPECT_EQ(value.size(), values.Make(i).size());
+    small += value.size() == 40;
+  }
+  EXPECT_NEAR(small, 2000, 100);
+  ASSERT_TRUE(ValueSizes::Parse("zipfian:16:8168", &sizes, &error)) << error;
+  double sum = 0;
+  int least = 0;
+  for (uint64_t i = 0; i < 100'000; ++i) {
+    const uint64_t size = sizes.Of(i);
+    ASSERT_TRUE(size >= 16 && size <= 8168);
+    least += size == 16;
+    sum += static_cast<double>(size);
+  }
+  EXPECT_NEAR(sum / 100'000, 880, 30);
+  EXPECT_NEAR(least, 10'100, 500);
+  for (const char* bad : {"", "x", "40x", "40x0", "zipfian:10", "zipfian:10:9", "zipfian:0:99999999", "-1", "1,,2", "1,", "1 "}) {
+    EXPECT_FALSE(ValueSizes::Parse(bad, &sizes, &error)) << bad;
+    EXPECT_NE(error.find(std::string("'") + bad + "'"), std::string::npos) << error;
+  }
 }
 
 TEST(KeysTest, CompressibleValuesEndInZeros) {
@@ -178,6 +210,25 @@ TEST(KeySetTest, LimitFollowsAcknowledgedInsertsOnly) {
   keys.AcknowledgeInsert(a);
   EXPECT_EQ(2u, keys.limit());
   EXPECT_EQ(2u * 26, keys.live_bytes());
+}
+
+TEST(KeySetTest, KnowsTheBytesOfValuesThatDiffer) {
+  const std::string db = testing::TempDir() + "/kvbench_value_sizes";
+  std::string error;
+  ValueSizes sizes(0);
+  ASSERT_TRUE(ValueSizes::Parse("10,500", &sizes, &error)) << error;
+  KeySet keys(200, 16, sizes, KeyOrder::kOrdered);
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < 200; i += 3) {
+    keys.Mark(i);
+    bytes += 16 + sizes.Of(i);
+  }
+  EXPECT_EQ(bytes, keys.live_bytes());
+  ASSERT_TRUE(keys.Save(db, &error)) << error;
+  const auto loaded = KeySet::Load(db, &error);
+  ASSERT_NE(nullptr, loaded) << error;
+  EXPECT_EQ(bytes, loaded->live_bytes());
+  EXPECT_EQ("10,500", loaded->value_sizes().text());
 }
 
 TEST(KeySetTest, SurvivesSaveAndLoad) {

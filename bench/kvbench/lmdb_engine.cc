@@ -77,7 +77,7 @@ Status LmdbEngine::Open(const Flags& flags, bool create) {
   if (error != 0) return AsStatus("mdb_env_create", error);
   // Address space, not memory; a page is at worst half full.
   const uint64_t bytes =
-      (flags.records + flags.Operations()) * (flags.key_size + flags.value_size + 64) * 4;
+      (flags.records + flags.Operations()) * (flags.key_size + flags.value_sizes.largest() + 64) * 4;
   mdb_env_set_mapsize(env_, std::max<uint64_t>(bytes, uint64_t{16} << 30));
   mdb_env_set_maxreaders(env_, 1200);
   const unsigned env_flags = flags.sync ? 0 : MDB_NOSYNC | MDB_WRITEMAP;

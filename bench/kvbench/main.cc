@@ -45,15 +45,15 @@ std::unique_ptr<KeySet> OpenKeySet(Flags* flags, std::string* error) {
   if (!flags->reuse_db) {
     const WorkloadKind kind = flags->workloads[0].kind;
     return std::make_unique<KeySet>(
-        flags->records, flags->key_size, flags->value_size,
+        flags->records, flags->key_size, flags->value_sizes,
         kind == WorkloadKind::kYcsbLoad ? KeyOrder::kHashed : KeyOrder::kOrdered);
   }
   auto keys = KeySet::Load(flags->db, error);
   if (keys == nullptr) return nullptr;
-  if (keys->key_size() != flags->key_size || keys->value_size() != flags->value_size) {
+  if (keys->key_size() != flags->key_size || keys->value_sizes().text() != flags->value_sizes.text()) {
     *error = fmt::format(
         "{} holds keys of {} and values of {} bytes; give the same --key-size and --value-size",
-        flags->db, keys->key_size(), keys->value_size());
+        flags->db, keys->key_size(), keys->value_sizes().text());
     return nullptr;
   }
   return keys;

@@ -119,7 +119,11 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["records"] = flags.records;
   j["threads"] = flags.threads;
   j["key_size"] = flags.key_size;
-  j["value_size"] = flags.value_size;
+  if (flags.value_sizes.all_alike()) {
+    j["value_size"] = flags.value_sizes.largest();
+  } else {
+    j["value_size"] = flags.value_sizes.text();
+  }
   j["compressible"] = flags.compressible;
   j["distribution"] = DistributionName(spec.distribution);
   j["batch_size"] = flags.batch_size;

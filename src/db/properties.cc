@@ -271,15 +271,18 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
 }
 
 // Of separated values: what they take, what of it is garbage, what only snapshots see, and the most that
-// they may take; 0: anything.
+// they may take; 0: anything. And how many there are in the emptiest and in the fullest of the groups.
 bool ReadValues(const std::string& name, const ValueStats& values, uint64_t bound, uint64_t* value) {
   const std::pair<const char*, uint64_t> all[] = {{"compassdb.value-bytes", values.total_bytes},
                                                   {"compassdb.value-bytes-dead", values.dead_bytes},
                                                   {"compassdb.value-bytes-pinned", values.pinned_bytes},
-                                                  {"compassdb.value-bytes-bound", bound}};
-  for (const auto& [property, bytes] : all) {
+                                                  {"compassdb.value-bytes-bound", bound},
+                                                  {"compassdb.value-groups", values.groups},
+                                                  {"compassdb.value-group-least", values.least_in_group},
+                                                  {"compassdb.value-group-most", values.most_in_group}};
+  for (const auto& [property, number] : all) {
     if (name != property) continue;
-    *value = bytes;
+    *value = number;
     return true;
   }
   return false;

@@ -93,6 +93,21 @@ TEST_F(ValueStoreTest, CompactionsLeaveValuesWhereTheyAre) {
   for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), Value(i));
 }
 
+TEST_F(ValueStoreTest, ValuesLieEvenlyOverTheGroups) {
+  OpenDb();
+  EXPECT_EQ(IntProperty("compassdb.value-groups"), 0u);
+  for (int i = 0; i < 6400; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  const uint64_t groups = IntProperty("compassdb.value-groups");
+  const uint64_t least = IntProperty("compassdb.value-group-least");
+  const uint64_t most = IntProperty("compassdb.value-group-most");
+  EXPECT_GE(groups, 64u);
+  EXPECT_LE(least * groups, 6400u);
+  EXPECT_GE(most * groups, 6400u);
+  EXPECT_GT(least * groups, 6400u / 3);
+  EXPECT_LT(most * groups, 6400u * 2);
+}
+
 TEST_F(ValueStoreTest, OverwrittenValuesAreCollectedAndSpaceIsBounded) {
   OpenDb();
   constexpr int kKeys = 2000;

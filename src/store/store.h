@@ -141,6 +141,9 @@ struct ValueStats {
   uint64_t dead_bytes = 0;   // of them garbage, about
   uint64_t pinned_bytes = 0;  // of them only for snapshots, about
   uint64_t raw_bytes = 0;
+  // How evenly the values, garbage included, lie over the groups; a wide group counts as its parts.
+  uint64_t groups = 0;
+  uint64_t least_in_group = 0, most_in_group = 0;
 };
 
 // Of a table-less store.

@@ -218,6 +218,7 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     Group& group = groups[index[meta.group.prefix << (bits_ - meta.group.bits)]];
     Hints& hint = hints[static_cast<size_t>(&group - groups.data())];
     group.bytes += meta.extent.length;
+    group.values += meta.num_values;
     hint.dead += meta.dead_hint;
     if (meta.pinned_hint != 0) (held(meta) ? hint.pinned : hint.dead) += meta.pinned_hint;
     group.newest = std::max(group.newest, meta.creation_time);
@@ -256,6 +257,11 @@ ValueStats ValueVersion::Stats() const {
   for (const Group& group : Groups()) {
     stats.dead_bytes += group.dead_bytes;
     stats.pinned_bytes += group.pinned_bytes;
+    const uint32_t parts = bits_ - group.group.bits;  // log 2
+    const uint64_t values = group.values >> parts;
+    stats.least_in_group = stats.groups == 0 ? values : std::min(stats.least_in_group, values);
+    stats.most_in_group = std::max(stats.most_in_group, values);
+    stats.groups += uint64_t{1} << parts;
   }
   return stats;
 }

@@ -47,6 +47,7 @@ class ValueVersion {
   struct Group {
     ValueGroup group;
     uint64_t bytes = 0;
+    uint64_t values = 0;
     uint64_t dead_bytes = 0;  // about; at most `bytes`
     uint64_t newest = 0;      // creation time of the newest run, seconds since 1970
     uint64_t pinned_bytes = 0;  // about; of `bytes`, what only snapshots see that are held now
