@@ -8,6 +8,7 @@
 #include "base/file_names.h"
 #include "base/format_version.h"
 #include "base/key_hash.h"
+#include "base/number_limits.h"
 #include "base/range_tombstone.h"
 #include "util/random.h"
 
@@ -33,7 +34,8 @@ TEST(FileNames, BuildersAndParserAgree) {
       {TempOptionsFileName("/db", 9), 9, FileType::kTemp},
       {IdentityFileName("/db"), 0, FileType::kIdentity},
       {TempFileName("/db", 5), 5, FileType::kTemp},
-      {WalFileName("/db/", UINT64_MAX), UINT64_MAX, FileType::kWal},
+      {WalFileName("/db/", kMaxFileNumber), kMaxFileNumber, FileType::kWal},
+      {OldInfoLogFileName("/db", UINT64_MAX), UINT64_MAX, FileType::kInfoLog},
   };
   for (const auto& c : cases) {
     ASSERT_EQ(c.path.rfind("/db/", 0), 0u) << c.path;
@@ -49,7 +51,7 @@ TEST(FileNames, BuildersAndParserAgree) {
 TEST(FileNames, ForeignNamesAreRefused) {
   for (const char* name : {"", "foo", "foo-dx-100.log", ".log", "100", "100.", "100.lop", "100.log2",
                            "MANIFEST", "MANIFEST-", "MANIFEST-3x", "OPTIONS-x", "LOG.old.x",
-                           "CURRENT2", "18446744073709551616.log", "7.sst", "-1.ph"}) {
+                           "CURRENT2", "18446744073709551616.log", "18446744073709551614.ph", "17592186044416.log", "7.sst", "-1.ph"}) {
     uint64_t number;
     FileType type;
     EXPECT_FALSE(ParseFileName(name, &number, &type)) << name;

@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "base/number_limits.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -20,6 +21,10 @@ std::string Padded(uint64_t number) {
 bool ParseNumber(const std::string& text, uint64_t* number) {
   Slice rest(text);
   return ConsumeDecimal(&rest, number) && rest.empty();
+}
+
+bool ParseFileNumber(const std::string& text, uint64_t* number) {
+  return ParseNumber(text, number) && *number <= kMaxFileNumber;
 }
 
 bool StripPrefix(const std::string& name, const std::string& prefix, std::string* rest) {
@@ -99,25 +104,25 @@ bool ParseFileName(const std::string& name, uint64_t* number, FileType* type) {
     return ParseNumber(rest, number) && is(FileType::kInfoLog);
   }
   if (StripPrefix(name, "MANIFEST-", &rest)) {
-    return ParseNumber(rest, number) && is(FileType::kManifest);
+    return ParseFileNumber(rest, number) && is(FileType::kManifest);
   }
   if (StripPrefix(name, "MIRROR-", &rest)) {
-    return ParseNumber(rest, number) && is(FileType::kManifestMirror);
+    return ParseFileNumber(rest, number) && is(FileType::kManifestMirror);
   }
   if (StripSuffix(name, ".dbtmp", &rest)) {
     std::string digits = rest;
     StripPrefix(rest, "OPTIONS-", &digits);
-    return ParseNumber(digits, number) && is(FileType::kTemp);
+    return ParseFileNumber(digits, number) && is(FileType::kTemp);
   }
   if (StripPrefix(name, "OPTIONS-", &rest)) {
-    return ParseNumber(rest, number) && is(FileType::kOptions);
+    return ParseFileNumber(rest, number) && is(FileType::kOptions);
   }
-  if (StripSuffix(name, ".log", &rest)) return ParseNumber(rest, number) && is(FileType::kWal);
+  if (StripSuffix(name, ".log", &rest)) return ParseFileNumber(rest, number) && is(FileType::kWal);
   if (StripSuffix(name, ".ph", &rest)) {
-    return ParseNumber(rest, number) && is(FileType::kPieceFile);
+    return ParseFileNumber(rest, number) && is(FileType::kPieceFile);
   }
   if (StripSuffix(name, ".pages", &rest)) {
-    return ParseNumber(rest, number) && is(FileType::kPageFile);
+    return ParseFileNumber(rest, number) && is(FileType::kPageFile);
   }
   return false;
 }

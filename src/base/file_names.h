@@ -14,7 +14,8 @@
 //   IDENTITY         the database's id
 //   NNNNNN.dbtmp     a file being written that will be renamed
 //
-// NNNNNN is decimal, at least six digits, and never reused in one database.
+// NNNNNN is decimal, at least six digits, at most kMaxFileNumber (base/number_limits.h), and never reused in one
+// database.
 #pragma once
 
 #include <cstdint>

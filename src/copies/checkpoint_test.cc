@@ -6,6 +6,7 @@
 #include "base/file_names.h"
 #include "copies/copies_test_util.h"
 #include "db/db_test_util.h"
+#include "rocksdb/utilities/options_util.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -64,6 +65,44 @@ TEST_F(CheckpointTest, OfTablesInAnotherDirectory) {
   EXPECT_EQ(Links("/tables"), 2u);
   options_.db_paths.clear();
   EXPECT_EQ(ScanAt("/cp"), then);
+}
+
+// Stored options of a database whose logs lie in its own directory must not lead a copy there.
+TEST_F(CheckpointTest, ACopyOpenedByStoredOptionsLeavesTheOriginalAlone) {
+  for (const std::string& given : {std::string(), name_, name_ + "/", name_.substr(1), "/x/.." + name_}) {
+    SCOPED_TRACE(given);
+    options_.wal_dir = given;
+    OpenDb();
+    EXPECT_EQ(db_->GetDBOptions().wal_dir, "");
+    ASSERT_TRUE(Put("a", "1").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(Put("b", "2").ok());
+    const std::string copy = "/copy";
+    ASSERT_TRUE(Take(copy, 1 << 20).ok());
+    CloseDb();
+
+    rocksdb::ConfigOptions config;
+    config.env = env_.get();
+    rocksdb::DBOptions stored;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    Status s = rocksdb::LoadLatestOptions(config, copy, &stored, &families);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(stored.wal_dir, "");
+    rocksdb::DB* opened = nullptr;
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    s = rocksdb::DB::Open(stored, copy, families, &handles, &opened);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const std::unique_ptr<rocksdb::DB> db(opened);
+    ASSERT_TRUE(db->Put(rocksdb::WriteOptions(), "c", "3").ok());
+    for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+    ASSERT_TRUE(opened->Close().ok());
+    OpenDb();
+    EXPECT_EQ(Scan(), "a=1,b=2");
+    CloseDb();
+    options_.wal_dir.clear();
+    ASSERT_TRUE(rocksdb::DestroyDB(copy, options_).ok());
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
 }
 
 TEST_F(CheckpointTest, StaysAsItWasWhenItsLogsAreRecycled) {

@@ -206,7 +206,10 @@ Status DestroyDB(const std::string& name, const Options& options,
   const auto note = [&result](const Status& status) {
     if (result.ok()) result = status;
   };
-  if (!options.wal_dir.empty() && options.wal_dir != name) {
+  bool own_logs = true;
+  if (!options.wal_dir.empty()) s = compassdb::IsWalDirOwn(fs, name, options.wal_dir, &own_logs);
+  if (!s.ok()) return s;
+  if (!own_logs) {
     note(DestroyArchive(fs, options.wal_dir));
     note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal}));
     fs->DeleteDir(options.wal_dir).PermitUncheckedError();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <random>
 
 #include "base/file_names.h"
@@ -52,7 +53,35 @@ std::vector<TablePath> TablePathsOf(const std::vector<rocksdb::DbPath>& given) {
   return paths;
 }
 
+// Options say nothing of a directory that is the database's own, whatever they said: they are stored, and a copy
+// or a moved database that is opened by them must not go to where it came from.
+Status ChooseWalDir(DbConfig* config) {
+  std::string& given = config->options.wal_dir;
+  bool own = true;
+  Status s = given.empty() ? Status::OK() : IsWalDirOwn(config->fs, config->name, given, &own);
+  if (!s.ok()) return s;
+  if (own) given.clear();
+  config->wal_dir = own ? config->name : WithoutSlash(given);
+  return s;
+}
+
 }  // namespace
+
+Status IsWalDirOwn(FileSystem* fs, const std::string& name, const std::string& wal_dir, bool* own) {
+  std::string paths[2];
+  const std::string* const given[2] = {&name, &wal_dir};
+  for (int i = 0; i < 2; ++i) {
+    std::string absolute;
+    Status s = fs->GetAbsolutePath(*given[i], &absolute);
+    if (!s.ok()) return s;
+    paths[i] = WithoutSlash(std::filesystem::path(absolute).lexically_normal().string());
+  }
+  *own = paths[0] == paths[1];
+  if (*own || !fs->FileExists(CurrentFileName(wal_dir)).ok()) return Status::OK();
+  return Status::InvalidArgument(
+      "wal_dir " + wal_dir + " is the directory of a database of its own, not that of " + name,
+      "where it should be the same, leave the option empty");
+}
 
 std::vector<TablePath> DbConfig::PathsOf(const rocksdb::ColumnFamilyOptions& family) const {
   return tables_linked || family.cf_paths.empty() ? table_paths : TablePathsOf(family.cf_paths);
@@ -90,8 +119,6 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   if (options.env == nullptr) return Status::InvalidArgument("DBOptions::env is null");
   config->options = options;
   config->name = WithoutSlash(name);
-  config->wal_dir = options.wal_dir.empty() ? config->name : options.wal_dir;
-  config->options.wal_dir = config->wal_dir;
   config->table_paths = TablePathsOf(options.db_paths);
   if (config->table_paths.empty()) config->table_paths.push_back({config->name, UINT64_MAX});
   config->session_id = NewSessionId();
@@ -99,6 +126,7 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   config->owned_clock = ClockOfEnv(options.env);
   config->fs = config->owned_fs.get();
   config->clock = config->owned_clock.get();
+  if (Status s = ChooseWalDir(config); !s.ok()) return s;
   config->info_log = options.info_log;
   config->write_buffers = options.write_buffer_manager;
   if (options.memory_limit > 0) {

@@ -44,6 +44,10 @@ Status ProjectFamilyOptions(uint32_t id, const std::string& name,
 void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* options,
                       StoreOptions* store);
 
+// Whether logs lie in the database's own directory, by whatever name; InvalidArgument if wal_dir is the directory of
+// another one, whose files an opening would take for leftovers.
+Status IsWalDirOwn(FileSystem* fs, const std::string& name, const std::string& wal_dir, bool* own);
+
 FileOptions PieceWriteOptions(const rocksdb::DBOptions& options);
 // Of the file cache; 0: no limit.
 size_t MaxOpenFiles(const rocksdb::DBOptions& options);

@@ -5,6 +5,7 @@
 
 #include "base/file_names.h"
 #include "base/format_version.h"
+#include "base/number_limits.h"
 #include "db/info_log.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
@@ -87,7 +88,9 @@ Status DbOpener::SkipNumbersInUse() {
     for (const std::string& name : names) {
       uint64_t number = 0;
       FileType type;
-      if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog) {
+      // Of names that a user made up the counter knows nothing, nor does it come there.
+      if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog &&
+          number < kMaxKnownNumber) {
         db_->commits_.RaiseNextNumber(number + 1);
       }
     }

@@ -38,6 +38,62 @@ TEST_F(OpenTest, CreatesAndReopens) {
   EXPECT_EQ(Scan(), "a=1,b=2");
 }
 
+TEST_F(OpenTest, LogsInTheDirectoryOfAnotherDatabaseAreRefused) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  options_.wal_dir = name_;
+  rocksdb::DB* db = nullptr;
+  Status s = rocksdb::DB::Open(options_, "/other", &db);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find(name_), std::string::npos) << s.ToString();
+  ASSERT_TRUE(fs_->CreateDir("/other").ok());
+  s = rocksdb::DestroyDB("/other", options_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  options_.wal_dir.clear();
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1");
+}
+
+// Names that the counter cannot go on from are nobody's, or are passed over.
+TEST_F(OpenTest, NamesWithAbsurdNumbersChangeNothing) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  std::unique_ptr<WritableFile> file;
+  for (const char* name : {"18446744073709551614.ph", "18446744073709551614.log", "MANIFEST-18446744073709551614",
+                           "OPTIONS-18446744073709551613", "17592186044415.ph"}) {
+    ASSERT_TRUE(fs_->NewWritableFile(JoinPath(name_, name), FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append("x").ok());
+    ASSERT_TRUE(file->Close().ok());
+  }
+  for (int i = 0; i < 3; ++i) {
+    OpenDb();
+    ASSERT_TRUE(Put(std::string(1, static_cast<char>('b' + i)), "2").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1,b=2,c=2,d=2");
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  for (const auto& f : files) EXPECT_LT(f.file_number, 1000u);
+}
+
+// What lies with the logs and is none of them is nobody's leftover.
+TEST_F(OpenTest, OnlyLogsAreDeletedBesideLogs) {
+  options_.wal_dir = "/logs";
+  ASSERT_TRUE(fs_->CreateDir("/logs").ok());
+  std::unique_ptr<WritableFile> file;
+  for (const char* name : {"/logs/MANIFEST-000001", "/logs/000001.dbtmp", "/logs/000003.log"}) {
+    ASSERT_TRUE(fs_->NewWritableFile(name, FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Close().ok());
+  }
+  OpenDb();
+  EXPECT_TRUE(fs_->FileExists("/logs/MANIFEST-000001").ok());
+  EXPECT_TRUE(fs_->FileExists("/logs/000001.dbtmp").ok());
+  EXPECT_FALSE(fs_->FileExists("/logs/000003.log").ok());
+}
+
 TEST_F(OpenTest, MissingDatabaseIsNotCreatedUnasked) {
   options_.create_if_missing = false;
   Status s = TryOpen();

@@ -222,7 +222,7 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
 
 Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
   WriteBatch batch;
-  if (Status s = WriteBatchInternal::SetContents(&batch, record); !s.ok()) return s;
+  if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
   RecoverySink sink(&db_->families_, wal_number, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
@@ -397,8 +397,9 @@ void DbOpener::DeleteLeftovers() {
         continue;
       }
       if (!ParseFileName(name, &number, &type)) continue;
-      const bool tables_only = dir != request_.name && dir != config.wal_dir;
-      if (tables_only && type != FileType::kPieceFile && type != FileType::kPageFile) continue;
+      // Elsewhere than in the database's own directory are files of its paths' kinds, and else nobody knows whose.
+      const bool tables = type == FileType::kPieceFile || type == FileType::kPageFile;
+      if (dir != request_.name && !tables && (type != FileType::kWal || dir != config.wal_dir)) continue;
       bool remove = false;
       if (type == FileType::kWal) {
         remove = number < db_->commits_.min_log_number();

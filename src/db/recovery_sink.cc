@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/number_limits.h"
 #include "base/user_timestamp.h"
 
 namespace compassdb {
@@ -30,6 +31,14 @@ Status AddToBatch(WriteBatch* batch, uint32_t family, ValueType type, const Slic
 }
 
 }  // namespace
+
+Status RecoverySink::Decode(const Slice& record, WriteBatch* batch) {
+  Status s = WriteBatchInternal::SetContents(batch, record);
+  if (s.ok() && WriteBatchInternal::Sequence(batch) > kMaxKnownSequence) {
+    return Status::Corruption("batch", "sequence out of range");
+  }
+  return s;
+}
 
 Status RecoverySink::Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
                          const Slice& value) {

@@ -20,6 +20,9 @@ class RecoverySink final : public BatchSink {
   RecoverySink(ColumnFamilySet* families, uint64_t wal_number, RecoveredTransactions* prepared)
       : families_(families), wal_number_(wal_number), prepared_(prepared) {}
 
+  // A record of a log as a batch; Corruption if it is none, or its sequence is one that no database comes to.
+  static Status Decode(const Slice& record, rocksdb::WriteBatch* batch);
+
   Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
              const Slice& value) override;
   Status Mark(const BatchRecord& mark, SequenceNumber* next) override;

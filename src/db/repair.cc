@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file_names.h"
+#include "base/number_limits.h"
 #include "db/db_impl.h"
 #include "db/open.h"
 #include "env/create_dir.h"
@@ -180,7 +181,9 @@ uint64_t Repairer::NumberBehindAll() const {
   for (const auto& [dir, name] : Files()) {
     uint64_t number = 0;
     FileType type;
-    if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog) next = std::max(next, number + 1);
+    if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog && number < kMaxKnownNumber) {
+      next = std::max(next, number + 1);
+    }
   }
   return next;
 }

@@ -290,7 +290,7 @@ Status Secondary::ApplyBatch(const Slice& record) {
     }
   }
   rocksdb::WriteBatch batch;
-  if (Status s = WriteBatchInternal::SetContents(&batch, record); !s.ok()) return s;
+  if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
   RecoverySink sink(&db_->families_, log_, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/file_names.h"
+#include "base/number_limits.h"
 #include "env/fault_injection_file_system.h"
 #include "util/hash.h"
 
@@ -72,6 +75,40 @@ TEST(VersionEditTest, RoundTrip) {
   FullEdit(2).EncodeTo(&(bytes = ""));
   ASSERT_TRUE((e = VersionEdit()).DecodeFrom(bytes).ok());
   EXPECT_FALSE(e.added[0].tph.hash_range);
+}
+
+// Counters that went on from them would wrap, and give names and sequences twice.
+TEST(VersionEditTest, NumbersThatNoDatabaseComesToAreCorruption) {
+  const uint64_t high = kMaxKnownNumber + 1;
+  const auto refused = [](const std::function<void(VersionEdit*)>& change) {
+    VersionEdit e = FullEdit(1);
+    change(&e);
+    std::string bytes;
+    e.EncodeTo(&bytes);
+    const Status s = VersionEdit().DecodeFrom(bytes);
+    return s.IsCorruption() && s.ToString().find("out of range") != std::string::npos;
+  };
+  const auto piece = [](VersionEdit* e, const std::function<void(PieceMeta*)>& change) {
+    PieceMeta meta = *e->added[0].tph.pieces[1].meta;
+    change(&meta);
+    e->added[0].tph.pieces[1].meta = std::make_shared<const PieceMeta>(meta);
+  };
+  EXPECT_FALSE(refused([](VersionEdit* e) { e->next_number = kMaxKnownNumber; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->next_number = high; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->next_number = UINT64_MAX; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->min_log_number = high; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->log_number = high; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->synced_log->number = high; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->last_sequence = kMaxKnownSequence + 1; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->folded_sequence = kMaxKnownSequence + 1; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added[0].tph.tph_id = high; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added[0].tph.directory.file_number = high; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].tph.largest_seq = kMaxKnownSequence + 1; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { piece(e, [&](PieceMeta* m) { m->piece_id = high; }); }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { piece(e, [&](PieceMeta* m) { m->extent.file_number = high; }); }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->page_sections[0].file_number = high; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_page_runs[0].run_id = high; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_page_runs[0].extent.file_number = high; }));
 }
 
 TEST(VersionEditTest, EveryTruncationIsCorruption) {

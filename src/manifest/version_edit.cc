@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/version_edit.h"
 
+#include "base/number_limits.h"
 #include "manifest/page_store_edit.h"
 #include "util/coding.h"
 #include "util/string_util.h"
@@ -200,6 +201,36 @@ bool GetSynced(Slice* src, VersionEdit::Synced* synced) {
   return GetVarint64(src, &synced->number) && GetVarint64(src, &synced->bytes);
 }
 
+// The field with a number that no database comes to; null: there is none.
+const char* NumberOutOfRange(const VersionEdit& edit) {
+  const auto known = [](uint64_t number) { return number <= kMaxKnownNumber; };
+  if (!known(edit.next_number.value_or(0))) return "next number";
+  if (!known(edit.min_log_number.value_or(0))) return "min log number";
+  if (!known(edit.log_number.value_or(0))) return "log number";
+  if (edit.synced_log && !known(edit.synced_log->number)) return "synced log";
+  if (edit.last_sequence.value_or(0) > kMaxKnownSequence) return "last sequence";
+  if (edit.folded_sequence.value_or(0) > kMaxKnownSequence) return "folded sequence";
+  for (const VersionEdit::Added& added : edit.added) {
+    const TphMeta& tph = added.tph;
+    bool good = known(tph.tph_id) && known(tph.directory.file_number) && tph.largest_seq <= kMaxKnownSequence;
+    for (const TphPiece& piece : tph.pieces) {
+      good = good && known(piece.meta->piece_id) && known(piece.meta->extent.file_number) &&
+             piece.meta->largest_seq <= kMaxKnownSequence;
+    }
+    if (!good) return "added table";
+  }
+  for (const ValueRunMeta& run : edit.added_values) {
+    if (!known(run.run_id) || !known(run.extent.file_number)) return "added values";
+  }
+  for (const PageSectionMeta& section : edit.page_sections) {
+    if (!known(section.file_number)) return "page section";
+  }
+  for (const PageRunMeta& run : edit.added_page_runs) {
+    if (!known(run.run_id) || !known(run.extent.file_number)) return "added page run";
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void VersionEdit::EncodeTo(std::string* dst) const {
@@ -258,7 +289,11 @@ Status VersionEdit::DecodeFrom(const Slice& source) {
     std::string text;
     switch (tag) {
       case kEnd:
-        return src.empty() ? Status::OK() : bad("end: trailing bytes");
+        if (!src.empty()) return bad("end: trailing bytes");
+        if (const char* field = NumberOutOfRange(*this); field != nullptr) {
+          return bad((std::string(field) + ": number out of range").c_str());
+        }
+        return Status::OK();
       case kDbId:
         if (!GetString(&src, &text)) return bad("db id");
         db_id = text;

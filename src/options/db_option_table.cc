@@ -130,7 +130,7 @@ void AddDirectories(OptionTable<DBOptions>* t) {
       "db_paths", "list", [](const DBOptions& o) { return !o.db_paths.empty(); }, kYes,
       "directories of compaction files; newer data in the first ones"));
   t->push_back(Text<DBOptions>(FIELD(db_log_dir), kFixed, kYes, "directory of LOG"));
-  t->push_back(Text<DBOptions>(FIELD(wal_dir), kFixed, kYes, "directory of the write-ahead log"));
+  t->push_back(Text<DBOptions>(FIELD(wal_dir), kFixed, kYes, "directory of the write-ahead log; that of another database is refused"));
   t->push_back(Scalar<DBOptions>(FIELD(delete_obsolete_files_period_micros), kMutable, kHint,
                                  "obsolete files go when their last user does"));
   t->push_back(Scalar<DBOptions>(FIELD(max_open_files), kMutable, kYes, "size of the file cache"));
