@@ -225,6 +225,18 @@ Status Secondary::ReadLogs() {
   return Status::OK();
 }
 
+// TryAgain if the logs end before what the manifest says was synced.
+Status Secondary::CheckSynced() const {
+  const VersionEdit::Synced& synced = state_.synced_log;
+  if (synced.number < state_.min_log_number || synced.bytes == 0 || log_ > synced.number) return Status::OK();
+  if (log_ == synced.number && log_offset_ >= synced.bytes) return Status::OK();
+  // A copy may have been made without its logs, and then has no identity yet.
+  if (db_->config_.fs->FileExists(IdentityFileName(db_->config_.name)).IsNotFound()) return Status::OK();
+  return Status::TryAgain(WalFileName(db_->config_.wal_dir, synced.number),
+                          "was synced up to offset " + std::to_string(synced.bytes) + ", but " +
+                              (log_ == synced.number ? "ends at " + std::to_string(log_offset_) : "is missing"));
+}
+
 // Not entered: it has nothing yet, or does not follow on what was read.
 Status Secondary::EnterLog(uint64_t number, bool* entered) {
   *entered = false;
@@ -339,11 +351,18 @@ Status Secondary::Open(RecoveredState* state) {
 Status Secondary::CatchUp() {
   MutexLock lock(&mu_);
   Status s;
+  std::pair<uint64_t, uint64_t> before;  // the manifest when something synced was missing
   for (int round = 0; round < kMaxRounds; ++round) {
     std::vector<Change> changes;
     s = Capture();
     if (s.ok()) s = Prepare(&changes);
     if (s.ok()) s = ReadLogs();
+    if (s.ok() && !(s = CheckSynced()).ok()) {
+      // The primary deletes a log after it has told the manifest.
+      const std::pair<uint64_t, uint64_t> now(manifest_, manifest_offset_);
+      if (before == now) return Status::Corruption(s.ToString());
+      before = now;
+    }
     if (s.ok()) {
       Install(&changes);
       GiveFilesBack();

@@ -93,6 +93,7 @@ class Secondary {
   void GiveFilesBack() REQUIRES(mu_);
   Status Prepare(std::vector<Change>* changes) REQUIRES(mu_);
   Status ReadLogs() REQUIRES(mu_);
+  Status CheckSynced() const REQUIRES(mu_);
   Status EnterLog(uint64_t number, bool* entered) REQUIRES(mu_);
   Status ReadLog() REQUIRES(mu_);
   Status ApplyBatch(const Slice& record) REQUIRES(mu_);

@@ -302,6 +302,35 @@ TEST_F(SecondaryTest, OpenErrors) {
   EXPECT_TRUE(TryFollow("").IsInvalidArgument());
 }
 
+// A log of a closed database that is gone, empty or cut: as it is for an opening.
+TEST_F(SecondaryTest, LogsThatLostWhatWasSyncedAreNoticed) {
+  for (int damage = 0; damage < 4; ++damage) {
+    SCOPED_TRACE(damage);
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(Put(Key(i), "x", /*sync=*/true).ok());
+    const std::string log = NewestLog();
+    CloseDb();  // which tells the manifest
+    Follow();
+    second_.reset();
+    uint64_t bytes = 0;
+    ASSERT_TRUE(fs_->GetFileSize(log, &bytes).ok());
+    Status s;
+    if (damage == 0) {
+      s = fs_->DeleteFile(log);
+    } else {
+      s = fs_->TruncateFile(log, damage == 1 ? 0 : damage == 2 ? bytes / 2 : bytes - 1);
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    s = TryFollow();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find(log), std::string::npos) << s.ToString();
+    second_.reset();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
 TEST_F(SecondaryTest, LinksGoWithTheSecondaryOrWithTheNextOne) {
   OpenDb();
   Overwrite(0, 100);
