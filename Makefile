@@ -16,8 +16,8 @@
 #   make soak          a steady load for SOAK_MINUTES (1440) on SOAK_MB (10240) in SOAK_DIR: memory, descriptors, space
 #   make coverage      which lines and branches of the log, the manifest, recovery and the readers the tests take
 #   make test-mutants  seeded defects, each of which some test must catch (hours)
-#   make fuzz          libFuzzer on every parser, FUZZ_SECONDS (10) each, or on TARGET alone (clang)
-#   make test-asan     all tests under AddressSanitizer and UBSan (clang)
+#   make fuzz          libFuzzer on every parser, FUZZ_SECONDS (10; LONG=1: 120) each, or on TARGET alone (clang)
+#   make test-asan     all tests under AddressSanitizer and UBSan (clang); LONG=1: and stress for twenty minutes
 #   make test-tsan     all tests under ThreadSanitizer (clang)
 #   make test-asan-short, test-tsan-short   the part of them that CI runs
 
@@ -36,7 +36,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 AS_ROCKSDB ?= 0
 LONG ?= 0
-FUZZ_SECONDS ?= 10
+FUZZ_SECONDS ?= $(if $(filter 0,$(LONG)),10,120)
 TARGET ?=
 SOAK_MB ?= 10240
 SOAK_MINUTES ?= 1440
@@ -86,9 +86,10 @@ test-rivals: build
 	@$(call label-tests,rivals)
 
 test-faults: configure
-	@cmake --build $(BUILD) -j $(JOBS) --target fault_test interrupted_test
+	@cmake --build $(BUILD) -j $(JOBS) --target fault_test interrupted_test allocation_test
 	@$(BUILD)/test/faults/fault_test --runs=$(if $(filter 0,$(LONG)),3000,0)
 	@$(BUILD)/test/faults/interrupted_test
+	@$(BUILD)/test/faults/allocation_test --stride=$(if $(filter 0,$(LONG)),7,1)
 
 # A part that the machine does not allow says so, with exit code 77.
 test-limits: configure
@@ -162,11 +163,14 @@ build-fuzz/.built: FORCE
 FORCE:
 COMMA := ,
 
+# With LONG=1 twenty minutes of the stress test on top.
+LONG-STRESS := $(if $(filter 0,$(LONG)),,&& ctest --output-on-failure -C Long -R stress_sanitized)
+
 test-asan: build-asan/.built
-	@cd build-asan && UBSAN_OPTIONS=print_stacktrace=1 $(CTEST)
+	@cd build-asan && export UBSAN_OPTIONS=print_stacktrace=1 && $(CTEST) $(LONG-STRESS)
 
 test-tsan: build-tsan/.built
-	@cd build-tsan && TSAN_OPTIONS=second_deadlock_stack=1 $(CTEST)
+	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 && $(CTEST) $(LONG-STRESS)
 
 # Unit tests, which have no label, and the quick forms of the long tests.
 test-asan-short: build-asan/.built

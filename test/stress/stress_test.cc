@@ -5,6 +5,7 @@
 // TransactionDB or an OptimisticTransactionDB, and compared before and after.
 //
 //   stress_test --ops=3000000 --threads=4 --seed=1 [--layout=NAME] [--reopen=30000]
+//   stress_test --minutes=20         (the same over and over, with the next seed each time)
 //   stress_test --ops=20000 --lose-one-in=200    (a canary: the database does not get some of the
 //                                                 writes; must be noticed)
 //
@@ -12,6 +13,7 @@
 // --reopen is their number between two openings. What a thread does follows from the seed and from
 // which transactions meet; who comes first does not.
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -134,11 +136,12 @@ bool RunLayout(const Plan& plan, uint64_t seed, uint64_t lose_one_in) {
 int Main(int argc, char** argv) {
   Flags flags(argc, argv);
   Plan plan;
-  const uint64_t seed = flags.Number("seed", 1);
+  uint64_t seed = flags.Number("seed", 1);
   const uint64_t ops = flags.Number("ops", 300000);
   plan.threads = static_cast<int>(flags.Number("threads", 4));
   plan.reopen = std::max<uint64_t>(1, flags.Number("reopen", 30000));
   const uint64_t lose_one_in = flags.Number("lose-one-in", 0);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(flags.Number("minutes", 0));
   const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
   if (plan.threads < 1 || plan.threads > 'y' - 'a') {
@@ -147,10 +150,13 @@ int Main(int argc, char** argv) {
   }
   const std::vector<std::string> layouts = only.empty() ? Layouts() : std::vector{only};
   plan.ops = ops / layouts.size();
-  for (const std::string& layout : layouts) {
-    plan.layout = layout;
-    if (!RunLayout(plan, seed, lose_one_in)) return 1;
-  }
+  do {
+    for (const std::string& layout : layouts) {
+      plan.layout = layout;
+      if (!RunLayout(plan, seed, lose_one_in)) return 1;
+    }
+    ++seed;
+  } while (std::chrono::steady_clock::now() < end);
   return 0;
 }
 
