@@ -97,7 +97,8 @@ std::string Bank::TransferInTransaction(const StressDb& db, const Order& order, 
 }
 
 std::string Bank::CheckSum(const StressDb& db, bool by_iterator) const {
-  const rocksdb::Snapshot* snapshot = db.db()->GetSnapshot();
+  // A secondary has no snapshots, and moves only when it is told to.
+  const rocksdb::Snapshot* snapshot = db.secondary() ? nullptr : db.db()->GetSnapshot();
   rocksdb::ReadOptions read;
   read.snapshot = snapshot;
   int64_t sum = 0;

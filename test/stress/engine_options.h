@@ -25,6 +25,7 @@ struct EngineLimits {
   bool two_phase_unasked;              // logs with prepared transactions need allow_2pc, and no pipelined writes
   bool multi_get_of_many;              // of hundreds of keys with merges gives operands for values
   bool separated_values;               // with merges, MultiGet gives operands for values
+  bool secondaries;                    // not tried
   bool optimistic_always_knows;        // a commit never answers TryAgain
 };
 EngineLimits Limits();

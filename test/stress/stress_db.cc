@@ -56,7 +56,7 @@ rocksdb::DBOptions StressDb::DbOptions() const {
   return options;
 }
 
-Status StressDb::Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families) const {
+Status StressDb::Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families, int only) const {
   std::vector<std::string> names;
   Status s = rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), path_, &names);
   if (!s.ok() && !rocksdb::Env::Default()->FileExists(path_ + "/CURRENT").IsNotFound()) return s;
@@ -64,6 +64,7 @@ Status StressDb::Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families
     families->emplace_back(FamilyName(slot), FamilyOptions(slot, 0, seed_));
   }
   for (int thread = 0; thread < threads_; thread++) {
+    if (only >= 0 && thread != only) continue;
     if (std::find(names.begin(), names.end(), OwnName(thread)) == names.end()) continue;
     families->emplace_back(OwnName(thread), FamilyOptions(kOwnFamily, thread, seed_ + thread));
   }
@@ -114,6 +115,21 @@ Status StressDb::OpenReadOnly(uint64_t seed) {
   rocksdb::DB* db = nullptr;
   kind_ = Kind::kPlain;
   s = rocksdb::DB::OpenForReadOnly(DbOptions(), path_, families, &handles, &db);
+  if (s.ok()) Adopt(db, handles);
+  return s;
+}
+
+Status StressDb::OpenSecondary(const std::string& secondary_path, uint64_t seed, int thread) {
+  seed_ = seed;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  Status s = Describe(&families, thread);
+  if (!s.ok()) return s;
+  std::vector<ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  secondary_ = true;
+  rocksdb::DBOptions options = DbOptions();
+  options.max_open_files = -1;  // RocksDB asks for it
+  s = rocksdb::DB::OpenAsSecondary(options, path_, secondary_path, families, &handles, &db);
   if (s.ok()) Adopt(db, handles);
   return s;
 }

@@ -38,12 +38,15 @@ class StressDb {
   rocksdb::Status Open(uint64_t seed);
   // As kPlain, without what Open does to begin with.
   rocksdb::Status OpenReadOnly(uint64_t seed);
+  // `path` is a running primary's: its shared families and the thread's own, as it has them at the moment.
+  rocksdb::Status OpenSecondary(const std::string& secondary_path, uint64_t seed, int thread);
   rocksdb::Status Close();
 
   rocksdb::DB* db() const { return db_.get(); }
   Kind kind() const { return kind_; }
   rocksdb::TransactionDB* locking() const { return static_cast<rocksdb::TransactionDB*>(db_.get()); }
   rocksdb::OptimisticTransactionDB* optimistic() const { return static_cast<rocksdb::OptimisticTransactionDB*>(db_.get()); }
+  bool secondary() const { return secondary_; }
   const std::string& path() const { return path_; }
   const std::string& layout() const { return layout_; }
   int threads() const { return threads_; }
@@ -56,10 +59,12 @@ class StressDb {
   rocksdb::ColumnFamilyOptions FamilyOptions(int slot, int thread, uint64_t family_seed) const;
   // What the layout does not have.
   bool HasIngestion() const { return layout_ != "tableless"; }
+  bool HasSecondaries() const { return layout_ != "tableless"; }
   bool HasSeparatedValues() const { return layout_ != "tableless"; }
 
  private:
-  rocksdb::Status Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families) const;
+  // `only`: own families of that thread alone; -1: of all.
+  rocksdb::Status Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families, int only = -1) const;
   rocksdb::DBOptions DbOptions() const;
   void Adopt(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
@@ -68,6 +73,7 @@ class StressDb {
   const int threads_;
   uint64_t seed_ = 0;
   Kind kind_ = Kind::kPlain;
+  bool secondary_ = false;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // the shared ones, then by thread
 };

@@ -72,6 +72,8 @@ class Worker {
   bool Look();
   bool TakeCheckpoint();
   bool TakeBackup();
+  bool Follow();
+  bool Hold();
   bool VerifyCopy(const std::string& path, const char* when);
 
   bool Begin(const std::string& what);  // an operation; for the report

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a thread does now and then besides reading and writing: files from outside, compactions of chosen
-// files, changed options, copies that are opened and compared.
+// files, changed options, copies and secondaries that are opened and compared.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/backup_engine.h"
@@ -21,9 +23,11 @@ bool Worker::Maintain() {
   if (roll < 50) return CompactSomeFiles();
   if (roll < 70) return ChangeFamilyOptions();
   if (roll < 80) return ChangeDbOptions();
-  if (roll < 87) return FlushAll();
+  if (roll < 85) return FlushAll();
+  if (roll < 88) return Hold();
   if (roll < 95) return Look();
-  return roll < 98 ? TakeCheckpoint() : TakeBackup();
+  if (roll < 97) return TakeCheckpoint();
+  return roll < 98 ? TakeBackup() : Follow();
 }
 
 bool Worker::Ingest() {
@@ -178,6 +182,44 @@ bool Worker::TakeBackup() {
   std::error_code ignored;
   fs::remove_all(path, ignored);
   return true;
+}
+
+// What this thread wrote is in the log: a secondary must see all of it, at once and after each catching up.
+bool Worker::Follow() {
+  if (!db_->HasSecondaries() || !Limits().secondaries) return Generated();
+  Begin("secondary");
+  const std::string path = FilePath("secondary");
+  StressDb second(db_->path(), db_->layout(), db_->threads());
+  Status s = second.OpenSecondary(path, random_.Next(), number_);
+  const rocksdb::ColumnFamilyHandle* const own = db_->Handles(number_)[kOwnFamily];
+  for (int round = 0; s.ok() && round < 3; round++) {
+    const std::string wrong = bank_->CheckSum(second, random_.OneIn(2));
+    if (!wrong.empty()) return Fail("secondary: accounts", "consistent", wrong);
+    if (!Verify(second, "secondary")) return false;
+    for (int i = 0; i < 50; i++) {
+      if (!Generated()) return false;
+      ++done_;
+    }
+    // It has the families that there were, whatever has become of them.
+    if (db_->Handles(number_)[kOwnFamily] != own) break;
+    Begin("secondary catches up");
+    s = second.db()->TryCatchUpWithPrimary();
+  }
+  std::error_code ignored;
+  // The primary may have replaced its files too often meanwhile.
+  if (!s.ok() && !s.IsTryAgain()) return Ok("secondary", s);
+  if (!Ok("closing the secondary", second.Close())) return false;
+  fs::remove_all(path, ignored);
+  return true;
+}
+
+// Work or deletions held off for a moment, while the other threads go on.
+bool Worker::Hold() {
+  const bool work = random_.OneIn(2);
+  Begin(work ? "background work held" : "deletions held");
+  if (!Ok("holding", work ? db_->db()->PauseBackgroundWork() : db_->db()->DisableFileDeletions())) return false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(random_.Uniform(20)));
+  return Ok("letting go", work ? db_->db()->ContinueBackgroundWork() : db_->db()->EnableFileDeletions(/*force=*/false));
 }
 
 }  // namespace compassdb_test
