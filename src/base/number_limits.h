@@ -11,8 +11,10 @@ namespace compassdb {
 
 // Of files, pieces and tables: a file whose name has a larger one is nobody's.
 inline constexpr uint64_t kMaxFileNumber = (uint64_t{1} << 44) - 1;
-// What a manifest, or the name of a file that nobody names, may raise the counter to; there is as much room above.
+// What a manifest may say of them. There is room above for what a database does with the largest.
 inline constexpr uint64_t kMaxKnownNumber = kMaxFileNumber / 2;
+// What the name of a file that no manifest names may raise the counter to: the next manifest will tell of it.
+inline constexpr uint64_t kMaxStrayNumber = kMaxKnownNumber / 2;
 inline constexpr SequenceNumber kMaxKnownSequence = kMaxSequenceNumber / 2;
 
 }  // namespace compassdb

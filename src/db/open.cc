@@ -90,7 +90,7 @@ Status DbOpener::SkipNumbersInUse() {
       FileType type;
       // Of names that a user made up the counter knows nothing, nor does it come there.
       if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog &&
-          number < kMaxKnownNumber) {
+          number < kMaxStrayNumber) {
         db_->commits_.RaiseNextNumber(number + 1);
       }
     }

@@ -62,7 +62,8 @@ TEST_F(OpenTest, NamesWithAbsurdNumbersChangeNothing) {
   CloseDb();
   std::unique_ptr<WritableFile> file;
   for (const char* name : {"18446744073709551614.ph", "18446744073709551614.log", "MANIFEST-18446744073709551614",
-                           "OPTIONS-18446744073709551613", "17592186044415.ph"}) {
+                           "OPTIONS-18446744073709551613", "17592186044415.ph", "8796093022206.log",
+                           "4398046511103.ph"}) {
     ASSERT_TRUE(fs_->NewWritableFile(JoinPath(name_, name), FileOptions(), &file).ok());
     ASSERT_TRUE(file->Append("x").ok());
     ASSERT_TRUE(file->Close().ok());

@@ -181,7 +181,7 @@ uint64_t Repairer::NumberBehindAll() const {
   for (const auto& [dir, name] : Files()) {
     uint64_t number = 0;
     FileType type;
-    if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog && number < kMaxKnownNumber) {
+    if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog && number < kMaxStrayNumber) {
       next = std::max(next, number + 1);
     }
   }
