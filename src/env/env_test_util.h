@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <memory>
@@ -21,6 +22,9 @@ inline std::string NewTestPath() {
   const char* const tmp = getenv("TEST_TMPDIR");
   return std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_test_" + std::to_string(SystemClock()->NowNanos());
 }
+
+// Whoever opens it for reading waits for a writer.
+inline bool MakeFifo(const std::string& path) { return mkfifo(path.c_str(), 0600) == 0; }
 
 struct Backend {
   const char* name;

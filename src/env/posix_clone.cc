@@ -9,6 +9,7 @@
 
 #include "env/posix_error.h"
 #include "env/posix_files.h"
+#include "env/posix_open.h"
 
 namespace compassdb {
 
@@ -31,8 +32,8 @@ bool CannotShare(int error) {
 
 Status ClonePosixFile(const std::string& from, const std::string& to) {
   const std::string operation = "clone file to " + to;
-  const int source = RetryOnInterrupt([&] { return open(from.c_str(), O_RDONLY | O_CLOEXEC); });
-  if (source < 0) return PosixError(operation, from, errno);
+  int source = -1;
+  if (Status s = OpenRegularFile(operation.c_str(), from, 0, &source); !s.ok()) return s;
   const int target = RetryOnInterrupt(
       [&] { return open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644); });
   int error = target < 0 ? errno : 0;

@@ -311,6 +311,28 @@ TEST_P(FileSystemTest, SecondLockIsRefusedUntilTheFirstGoes) {
   EXPECT_TRUE(fs_->LockFile(Path("LOCK"), &second).ok());
 }
 
+TEST_P(FileSystemTest, WhatIsNoFileIsNotOpened) {
+  ASSERT_TRUE(fs_->CreateDir(Path("directory")).ok());
+  std::vector<std::string> names = {"directory"};
+  if (fs_ != &memory_) {
+    ASSERT_TRUE(MakeFifo(Path("fifo")));
+    names.push_back("fifo");
+  }
+  for (const std::string& name : names) {
+    std::unique_ptr<SequentialFile> sequential;
+    std::unique_ptr<RandomAccessFile> random;
+    const Status first = fs_->NewSequentialFile(Path(name), &sequential);
+    const Status second = fs_->NewRandomAccessFile(Path(name), FileOptions(), &random);
+    for (const Status& s : {first, second}) {
+      EXPECT_TRUE(s.IsIOError()) << name << ": " << s.ToString();
+      EXPECT_NE(s.ToString().find(Path(name)), std::string::npos) << s.ToString();
+    }
+    if (fs_ != &memory_) EXPECT_NE(first.ToString().find(name), std::string::npos) << first.ToString();
+  }
+  if (fs_ != &memory_) ASSERT_TRUE(fs_->DeleteFile(Path("fifo")).ok());
+  ASSERT_TRUE(fs_->DeleteDir(Path("directory")).ok());
+}
+
 TEST_P(FileSystemTest, WriteFileAtomicallyReplaces) {
   Write("CURRENT", "old");
   ASSERT_TRUE(WriteFileAtomically(fs_, Path("CURRENT"), "new").ok());

@@ -16,6 +16,7 @@
 #include "env/io_ring.h"
 #include "env/posix_error.h"
 #include "env/posix_files.h"
+#include "env/posix_open.h"
 #include "env/read_batch.h"
 
 namespace compassdb {
@@ -266,8 +267,8 @@ class PosixSequentialFile : public SequentialFile {
 }  // namespace
 
 Status OpenPosixSequentialFile(const std::string& path, std::unique_ptr<SequentialFile>* file) {
-  const int fd = RetryOnInterrupt([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); });
-  if (fd < 0) return PosixError("open a file for sequential read", path, errno);
+  int fd = -1;
+  if (Status s = OpenRegularFile("open a file for sequential read", path, 0, &fd); !s.ok()) return s;
   posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   *file = std::make_unique<PosixSequentialFile>(path, fd);
   return Status::OK();
@@ -275,15 +276,10 @@ Status OpenPosixSequentialFile(const std::string& path, std::unique_ptr<Sequenti
 
 Status OpenPosixRandomAccessFile(const std::string& path, const FileOptions& options,
                                  std::unique_ptr<RandomAccessFile>* file) {
-  const int flags = O_RDONLY | O_CLOEXEC | (options.direct ? O_DIRECT : 0);
-  const int fd = RetryOnInterrupt([&] { return open(path.c_str(), flags); });
-  if (fd < 0) {
-    if (errno == EINVAL && options.direct) {
-      return Status::NotSupported("While open a file for direct random read: " + path,
-                                  "the file system does not support O_DIRECT");
-    }
-    return PosixError("open a file for random read", path, errno);
-  }
+  int fd = -1;
+  Status s = options.direct ? OpenRegularFile("open a file for direct random read", path, O_DIRECT, &fd)
+                            : OpenRegularFile("open a file for random read", path, 0, &fd);
+  if (!s.ok()) return s;
   if (!options.direct) posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
   *file = NewPosixRandomAccessFile(path, fd, options.direct);
   return Status::OK();

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "env/posix_open.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "env/posix_error.h"
+
+namespace compassdb {
+
+using rocksdb::Status;
+
+namespace {
+
+const char* KindOfFile(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  return "something else";
+}
+
+Status NotAFile(const char* operation, const std::string& path, mode_t mode) {
+  return Status::IOError("While " + std::string(operation) + ": " + path,
+                         std::string("it is ") + KindOfFile(mode) + ", not a file");
+}
+
+}  // namespace
+
+Status OpenRegularFile(const char* operation, const std::string& path, int flags, int* fd) {
+  flags |= O_RDONLY | O_CLOEXEC;
+  const int opened = RetryOnInterrupt([&] { return open(path.c_str(), flags | O_NONBLOCK); });
+  const int error = errno;
+  struct stat st;
+  if (opened < 0) {
+    if (error == ENXIO && stat(path.c_str(), &st) == 0) return NotAFile(operation, path, st.st_mode);
+    if (error == EINVAL && (flags & O_DIRECT) != 0) {
+      return Status::NotSupported("While " + std::string(operation) + ": " + path,
+                                  "the file system does not support O_DIRECT");
+    }
+    return PosixError(operation, path, error);
+  }
+  Status s;
+  if (fstat(opened, &st) != 0) {
+    s = PosixError("fstat", path, errno);
+  } else if (!S_ISREG(st.st_mode)) {
+    s = NotAFile(operation, path, st.st_mode);
+  } else if (fcntl(opened, F_SETFL, flags) != 0) {  // io_uring heeds O_NONBLOCK for files, too
+    s = PosixError("fcntl", path, errno);
+  }
+  if (!s.ok()) {
+    close(opened);
+    return s;
+  }
+  *fd = opened;
+  return s;
+}
+
+}  // namespace compassdb
