@@ -48,6 +48,25 @@ Status DbOpener::CheckRequest() {
   return ValidateOptions(request_.options, families);
 }
 
+// Corruption if CURRENT is gone, but not the files of a database.
+Status DbOpener::CheckForLostCurrent(FileSystem* fs, const std::string& dir) {
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(dir, &names);
+  if (!s.ok()) return IsMissing(s) ? Status::OK() : s;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    // A manifest may be RocksDB's, but a mirror is ours.
+    if (!ParseFileName(name, &number, &type) ||
+        (type != FileType::kManifestMirror && type != FileType::kPieceFile && type != FileType::kPageFile)) {
+      continue;
+    }
+    return Status::Corruption(CurrentFileName(dir), "is missing, but " + JoinPath(dir, name) +
+                                                        " is there: RepairDB can bring the database back");
+  }
+  return Status::OK();
+}
+
 // Looks, but changes nothing: a directory that is not ours stays as it is.
 Status DbOpener::Locate(bool* exists) {
   FileSystem* const fs = db_ == nullptr ? nullptr : db_->config_.fs;
@@ -133,10 +152,9 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   // First without a trace, then with the lock held.
   Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
   if (!s.ok() && !s.IsNotFound()) return s;
-  if (s.IsNotFound() && request_.read_only) {
-    return Status::PathNotFound(request_.name, "there is no CompassDB database");
-  }
-  if (s.IsNotFound() && !request_.options.create_if_missing) {
+  if (s.IsNotFound() && (request_.read_only || !request_.options.create_if_missing)) {
+    if (s = CheckForLostCurrent(fs, request_.name); !s.ok()) return s;
+    if (request_.read_only) return Status::PathNotFound(request_.name, "there is no CompassDB database");
     return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
   }
   std::unique_ptr<FileLock> lock;

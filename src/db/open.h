@@ -26,6 +26,7 @@ class DbOpener {
     bool read_only = false;
     bool error_if_wal_file_exists = false;
     std::optional<WalRecoveryMode> wal_recovery_mode;  // instead of the option
+    WalRecoveryReport* log_report = nullptr;  // gets what was found in the logs, unless null
     std::string secondary_path;  // a secondary, which is read_only, too; empty: none
   };
   explicit DbOpener(Request request) : request_(std::move(request)) {}
@@ -41,6 +42,7 @@ class DbOpener {
   // open.cc
   Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
   void OpenInfoLog(DbConfig* config);
+  static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir);
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
   Status SkipNumbersInUse();
   Status CheckRequest();

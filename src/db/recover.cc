@@ -12,6 +12,7 @@
 #include "db/job_listener.h"
 #include "db/open.h"
 #include "db/recovery_sink.h"
+#include "env/missing.h"
 #include "env/sync_file.h"
 #include "options/trash_bin.h"
 #include "rocksdb/wal_filter.h"
@@ -32,7 +33,10 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
                               std::vector<std::string>* names) {
   names->clear();
   uint64_t number = 0;
-  if (Status s = Manifest::ReadCurrent(fs, dir, &number); !s.ok()) return s;
+  if (Status s = Manifest::ReadCurrent(fs, dir, &number); !s.ok()) {
+    Status lost = s.IsNotFound() ? CheckForLostCurrent(fs, dir) : Status::OK();
+    return lost.ok() ? s : lost;
+  }
   RecoveredState state;
   if (Status s = ReplayManifest(fs, dir, number, &state); !s.ok()) return s;
   for (const auto& [id, family] : state.families) names->push_back(family.name);
@@ -116,6 +120,10 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
     Status s = db_->MakeFamily(id, recovered.name, *options, &family);
     if (s.ok()) s = family->store()->ApplyRecovered(recovered.AllTables(id));
     if (s.ok()) s = family->store()->Open();
+    // What a manifest names, nobody takes away but with a later one.
+    if (IsMissing(s) && request_.secondary_path.empty()) {
+      s = Status::Corruption("a file that the manifest names is missing", s.getState());
+    }
     if (!s.ok()) return s;
     if (family->history != nullptr) family->history->Set(recovered.history_low);
     family->log_number = family->mem_log_number =
@@ -163,6 +171,7 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   for (const std::string& problem : report.problems) {
     LogInfo(config.info_log.get(), "write-ahead log: " + problem);
   }
+  if (request_.log_report != nullptr) *request_.log_report = report;
   if (!s.ok()) return s;
   LogInfo(config.info_log.get(), "replayed " + std::to_string(report.records) + " records of " +
                                      std::to_string(report.logs) + " logs, dropped " +

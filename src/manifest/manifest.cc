@@ -86,9 +86,8 @@ std::string Manifest::CurrentContents(uint64_t number) {
 Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* number) {
   const std::string path = CurrentFileName(dir);
   std::string data;
-  Status s = fs->FileExists(path);
-  if (!s.ok()) return s;
-  s = ReadFileToString(fs, path, &data);
+  Status s = ReadFileToString(fs, path, &data);
+  if (IsMissing(s)) return Status::NotFound(path, "there is no such file");
   if (!s.ok()) return s;
   const size_t line = data.find('\n');
   FileType type;

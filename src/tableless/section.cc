@@ -41,13 +41,13 @@ Status SectionFile::Create(FileSystem* fs, const std::string& path, uint64_t num
 
 Status SectionFile::Open(const FileOptions& options, uint64_t bytes) {
   uint64_t size = 0;
-  Status s = fs_->GetFileSize(path_, &size);
-  if (!s.ok()) return s;
-  if (size != bytes) {
+  Status s = fs_->NewRandomAccessFile(path_, options, &reader_);
+  if (s.ok()) s = fs_->GetFileSize(path_, &size);
+  if (s.ok() && size != bytes) {
     return Status::Corruption(path_, "has " + std::to_string(size) + " bytes, the manifest says " +
                                          std::to_string(bytes));
   }
-  return fs_->NewRandomAccessFile(path_, options, &reader_);
+  return s;
 }
 
 Status SectionFile::Writer(const FileOptions& options, PageFile** writer) {
