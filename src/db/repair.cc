@@ -11,16 +11,26 @@
 #include "env/create_dir.h"
 #include "env/missing.h"
 #include "options/sanitize.h"
+#include "store/salvage_report.h"
+#include "table/piece_salvage.h"
 
 namespace compassdb {
 
 Repairer::Repairer(const rocksdb::DBOptions& options, std::string name,
                    std::vector<rocksdb::ColumnFamilyDescriptor> families,
-                   const rocksdb::ColumnFamilyOptions* unknown)
-    : options_(SanitizeDbOptions(options)), name_(std::move(name)), families_(std::move(families)), unknown_(unknown) {}
+                   const rocksdb::ColumnFamilyOptions* unknown, RepairReport* report)
+    : options_(SanitizeDbOptions(options)),
+      name_(std::move(name)),
+      families_(std::move(families)),
+      unknown_(unknown),
+      report_(report) {}
 
-void Repairer::Log(const std::string& line) const {
-  LogInfo(config_.info_log.get(), "repair: " + line);
+// Stores have the prefix in their lines.
+void Repairer::Log(const std::string& line) {
+  const std::string prefix = "repair: ";
+  const bool prefixed = line.compare(0, prefix.size(), prefix) == 0;
+  LogInfo(config_.info_log.get(), prefixed ? line : prefix + line);
+  report_->log.push_back(prefixed ? line.substr(prefix.size()) : line);
 }
 
 Status Repairer::Run() {
@@ -37,20 +47,71 @@ Status Repairer::Run() {
     rocksdb::CreateLoggerFromOptions(name_, config_.options, &config_.info_log)
         .PermitUncheckedError();
   }
-  s = FindState();
+  s = CheckReadable();
+  if (s.ok()) s = FindState();
   if (s.ok()) s = ChooseFamilies();
   if (s.ok()) s = CheckTables();
+  if (!s.ok()) RemoveNewFiles();
   if (s.ok() && changed_) s = WriteManifest();
   lock.reset();
   if (s.ok()) s = OpenAndClose();
-  Log(s.ToString());
+  LogInfo(config_.info_log.get(), "repair: " + s.ToString());
   return s;
+}
+
+Status Repairer::ReadThrough(const std::string& path) const {
+  constexpr size_t kRead = 1 << 20;
+  std::unique_ptr<SequentialFile> file;
+  Status s = fs_->NewSequentialFile(path, &file);
+  std::string room(kRead, 0);
+  Slice read;
+  do {
+    if (s.ok()) s = file->Read(kRead, &read, room.data());
+  } while (s.ok() && read.size() == kRead);
+  return s;
+}
+
+Status Repairer::CheckReadable() {
+  std::vector<std::pair<std::string, std::string>> directories;
+  for (const auto& [dir, name] : Files()) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type == FileType::kInfoLog || type == FileType::kLock ||
+        type == FileType::kTemp) {
+      continue;
+    }
+    std::vector<std::string> children;
+    if (fs_->GetChildren(JoinPath(dir, name), &children).ok()) {
+      directories.emplace_back(dir, name);
+      continue;
+    }
+    if (type == FileType::kPieceFile || type == FileType::kPageFile) continue;  // CheckTables reads them
+    Status s = ReadThrough(JoinPath(dir, name));
+    if (!s.ok() && !IsDamage(s)) return s;
+  }
+  for (const auto& [dir, name] : directories) {
+    Log(JoinPath(dir, name) + " is a directory, not a file");
+    if (Status s = MoveToLost(dir, name); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+void Repairer::RemoveNewFiles() const {
+  if (first_new_number_ == 0) return;
+  for (const auto& [dir, name] : Files()) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && number >= first_new_number_ &&
+        (type == FileType::kPieceFile || type == FileType::kPageFile)) {
+      fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();  // the next open tries again
+    }
+  }
 }
 
 Status Repairer::FindState() {
   uint64_t current = 0;
   Status s = Manifest::ReadCurrent(fs_, name_, &current);
-  if (s.IsInvalidArgument() || s.IsNotSupported()) return s;  // not ours
+  if (!s.ok() && !IsDamage(s)) return s;  // not ours, or not to be told
   if (!s.ok()) {
     Log("CURRENT: " + s.ToString());
     current = 0;
@@ -80,6 +141,7 @@ Status Repairer::FindState() {
           return a;
         },
         &records, &whole);
+    if (!s.ok() && !IsDamage(s)) return s;
     if (!s.ok()) Log(s.ToString());
     if (records == 0) continue;
     Log("the state is that of " + ManifestFileName("", number) + ", " + std::to_string(records) +
@@ -188,24 +250,14 @@ uint64_t Repairer::NumberBehindAll() const {
   return next;
 }
 
-// What a table-less store lost is left out of new files.
-Status Repairer::SalvagePages(Store* store, uint32_t id, bool tables_lost) {
-  VersionEdit edit;
-  bool changed = false;
-  edit.column_family = id;
-  Status s = store->Salvage(state_.families[id].AllTables(id), tables_lost, &edit, &changed);
-  if (!s.ok() || !changed) return s;
-  Log("the pages of [" + state_.families[id].name + "] are written anew");
-  changed_ = true;
-  return state_.Apply(std::move(edit));
-}
-
-// Opens every table by itself, with what reads would load of it.
 Status Repairer::CheckTables() {
   DbConfig config = config_;
   DBImpl db(std::move(config), /*read_only=*/true);
   db.store_context_.hasher = KeyHasher(state_.hash_seed);
-  db.commits_.RaiseNextNumber(NumberBehindAll());
+  db.store_context_.log_info = [this](const std::string& line) { Log(line); };
+  first_new_number_ = NumberBehindAll();
+  db.commits_.RaiseNextNumber(first_new_number_);
+  SalvageReport found;
   for (auto& [id, family] : state_.families) {
     const std::string& name = family.name;
     const auto descriptor = std::find_if(families_.begin(), families_.end(),
@@ -220,35 +272,28 @@ Status Repairer::CheckTables() {
         SanitizeFamilyOptions(options_, descriptor->options);
     if (Status s = db.MakeFamily(id, family.name, sanitized, &opened); !s.ok()) return s;
     if (Status s = opened->store()->Open(); !s.ok()) return s;
-    bool tables_lost = false;
-    for (auto it = family.tables.begin(); it != family.tables.end();) {
-      VersionEdit edit;
-      edit.column_family = id;
-      edit.added.push_back(it->second);
-      std::unique_ptr<Store::Prepared> prepared;
-      const Status s = opened->store()->Prepare(edit, &prepared);
-      if (s.ok()) {
-        ++it;
-        continue;
-      }
-      Log("table " + std::to_string(it->first) + " of [" + family.name + "] is lost: " +
-          s.ToString());
-      changed_ = tables_lost = true;
-      it = family.tables.erase(it);
-    }
-    if (Status s = SalvagePages(opened->store(), id, tables_lost); !s.ok()) return s;
-    std::erase_if(family.values, [&](const auto& run) {
-      const Extent& extent = run.second.extent;
-      uint64_t size = 0;
-      Status s = fs_->GetFileSize(db.files_->PathOf(extent.file_number), &size);
-      if (s.ok() && size < extent.offset + extent.length) s = Status::Corruption("the file is shorter");
-      if (s.ok()) return false;
-      Log("values " + std::to_string(run.first) + " of [" + name + "] are lost: " +
-          s.ToString());
-      changed_ = true;
-      return true;
-    });
+    VersionEdit edit;
+    bool changed = false;
+    edit.column_family = id;
+    Status s = opened->store()->Salvage(family.AllTables(id), &edit, &changed, &found);
+    if (s.ok() && changed) s = state_.Apply(std::move(edit));
+    if (!s.ok()) return s;
+    changed_ = changed_ || changed;
   }
+  state_.next_number = std::max(state_.next_number, db.commits_.next_number());
+  report_->kept_tables = found.tables;
+  report_->rewritten_tables = found.rewritten_tables;
+  report_->lost_tables = found.lost_tables;
+  report_->lost_records = found.lost_records;
+  report_->lost_bytes = found.lost_bytes;
+  report_->lost_range_deletions = found.lost_range_deletions;
+  report_->lost_values = found.lost_values;
+  report_->lost_pages = found.lost_pages;
+  Log("tables: " + std::to_string(found.tables) + " are whole, " + std::to_string(found.rewritten_tables) +
+      " written anew, " + std::to_string(found.lost_tables) + " lost; lost of them: " +
+      std::to_string(found.lost_records) + " records, " + std::to_string(found.lost_range_deletions) +
+      " range deletions, " + std::to_string(found.lost_bytes) + " bytes of data blocks; " +
+      std::to_string(found.lost_values) + " separated values, " + std::to_string(found.lost_pages) + " pages");
   return Status::OK();
 }
 
@@ -256,7 +301,9 @@ Status Repairer::MoveToLost(const std::string& dir, const std::string& name) {
   const std::string lost = JoinPath(dir, "lost");
   Status s = CreateDirDurably(fs_, lost);
   if (s.ok()) s = fs_->RenameFile(JoinPath(dir, name), JoinPath(lost, name));
-  if (s.ok()) Log(name + " goes to " + lost);
+  if (!s.ok()) return s;
+  Log(name + " goes to " + lost);
+  report_->moved.push_back(JoinPath(lost, name));
   return s;
 }
 
@@ -316,14 +363,25 @@ Status Repairer::OpenAndClose() {
   request.name = name_;
   request.families = families_;
   request.wal_recovery_mode = WalRecoveryMode::kSkipAnyCorruptedRecords;
+  WalRecoveryReport logs;
+  request.log_report = &logs;
   std::vector<ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   Status s = DbOpener(std::move(request)).Open(&handles, &db);
+  report_->damaged_logs = logs.problems.size();
+  for (const std::string& problem : logs.problems) Log("write-ahead log: " + problem);
   if (!s.ok()) return s;
   for (ColumnFamilyHandle* handle : handles) delete handle;
   s = db->Close();
   delete db;
   return s;
+}
+
+Status RepairDB(const std::string& dbname, const rocksdb::DBOptions& options,
+                const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                const rocksdb::ColumnFamilyOptions* unknown, RepairReport* report) {
+  *report = RepairReport();
+  return Repairer(options, dbname, families, unknown, report).Run();
 }
 
 }  // namespace compassdb
@@ -332,18 +390,21 @@ namespace rocksdb {
 
 Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                 const std::vector<ColumnFamilyDescriptor>& column_families) {
-  return compassdb::Repairer(db_options, dbname, column_families, nullptr).Run();
+  compassdb::RepairReport report;
+  return compassdb::RepairDB(dbname, db_options, column_families, nullptr, &report);
 }
 
 Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                 const std::vector<ColumnFamilyDescriptor>& column_families,
                 const ColumnFamilyOptions& unknown_cf_opts) {
-  return compassdb::Repairer(db_options, dbname, column_families, &unknown_cf_opts).Run();
+  compassdb::RepairReport report;
+  return compassdb::RepairDB(dbname, db_options, column_families, &unknown_cf_opts, &report);
 }
 
 Status RepairDB(const std::string& dbname, const Options& options) {
   const ColumnFamilyOptions family(options);
-  return compassdb::Repairer(DBOptions(options), dbname, {}, &family).Run();
+  compassdb::RepairReport report;
+  return compassdb::RepairDB(dbname, DBOptions(options), {}, &family, &report);
 }
 
 }  // namespace rocksdb

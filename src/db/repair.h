@@ -2,15 +2,18 @@
 // rocksdb::RepairDB: makes a database open again after files were lost or
 // damaged.
 //
-//  1. The state is that of the manifest that CURRENT names or else of the newest
+//  1. Logs, manifests and CURRENT are read from end to end. Directories in their place go to lost/.
+//  2. The state is that of the manifest that CURRENT names or else of the newest
 //     one that can be read. Where it is damaged, cut off or gone, its mirror stands in.
 //     If both are damaged: what stands before that.
-//  2. Tables of which something is missing or does not verify (files, pieces'
-//     indexes, directories; not every data block) are left out. Of a family in pages all of
-//     them are read, and if one is damaged what can be read is written anew (tableless/page_salvage.h).
-//  3. What is left is written as a new manifest, if it is not what there was.
+//  3. Every table is read, and what is kept beside tables (Store::Salvage): what is damaged is written anew, in
+//     new files, with what can be read of it.
+//  4. What is left is written as a new manifest, if it is not what there was.
 //     Files that it does not need go to lost/, where nothing looks for them.
-//  4. The database is opened; of the logs every batch that can be read is replayed.
+//  5. The database is opened; of the logs every batch that can be read is replayed.
+//
+// Only what files hold, and that they are gone, counts as damage. Any other error (no permission, a failing device, too
+// many open files) before 4. ends the repair, and nothing has changed but what 1. says.
 //
 // Which pieces are in use, of which family, and on which level, stands in manifest
 // and mirror alone: without both only the logs can be used, and only if there are
@@ -27,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "compassdb/repair.h"
 #include "db/db_config.h"
 #include "db/recovered_state.h"
 #include "rocksdb/db.h"
@@ -39,21 +43,25 @@ class Repairer {
   // `unknown`: for families that are not in `families`; null: they are dropped.
   Repairer(const rocksdb::DBOptions& options, std::string name,
            std::vector<rocksdb::ColumnFamilyDescriptor> families,
-           const rocksdb::ColumnFamilyOptions* unknown);
+           const rocksdb::ColumnFamilyOptions* unknown, RepairReport* report);
   Status Run();
 
  private:
   std::vector<std::pair<std::string, std::string>> Files() const;
+  // The files without which nothing can be begun.
+  Status CheckReadable();
+  Status ReadThrough(const std::string& path) const;
   Status FindState();
   Status StateOfLogs();
   Status ChooseFamilies();
   Status CheckTables();
   uint64_t NumberBehindAll() const;
-  Status SalvagePages(Store* store, uint32_t id, bool tables_lost);
+  // What this repair has written, which nothing names yet.
+  void RemoveNewFiles() const;
   Status WriteManifest();
   Status MoveToLost(const std::string& dir, const std::string& name);
   Status OpenAndClose();
-  void Log(const std::string& line) const;
+  void Log(const std::string& line);
 
   const rocksdb::DBOptions options_;
   const std::string name_;
@@ -62,7 +70,9 @@ class Repairer {
   DbConfig config_;
   FileSystem* fs_ = nullptr;
   std::vector<std::string> children_;
+  RepairReport* const report_;
   uint64_t manifest_ = 0;
+  uint64_t first_new_number_ = 0;  // of the files that CheckTables writes; 0: it has not begun
   bool changed_ = false;  // the state is not what CURRENT names any more
   RecoveredState state_;
 };

@@ -105,6 +105,7 @@ std::shared_ptr<const ValueContext> MakeValueContext(const StoreContext& context
   values->cache = options.values.cache != nullptr ? options.values.cache : options.block_cache;
   values->own_cache = options.values.cache != nullptr;
   values->cache_space = NewValueCacheSpace();
+  values->separates = options.values.enabled;
   values->updates = std::make_shared<UpdateCounts>();
   values->snapshots = context.snapshots;
   values->pinned_runs = context.pinned_value_runs;
@@ -234,6 +235,8 @@ Status LsmStore::CheckFiles() const {
     Status s = context_->fs->GetFileSize(path, &size);
     if (!s.ok()) return context_->files->dirs()->Explain(s, number);
     if (size < end) {
+      std::unique_ptr<SequentialFile> file;  // what is no file has a size, too
+      if (s = context_->fs->NewSequentialFile(path, &file); !s.ok()) return s;
       return Status::Corruption(path, "has " + std::to_string(size) +
                                           " bytes, the manifest names extents up to " +
                                           std::to_string(end));
@@ -263,14 +266,17 @@ Status LsmStore::Open() {
       extents.push_back(meta.directory);
       levels[level].push_back(std::move(table));
     }
-    std::sort(levels[level].begin(), levels[level].end(),
-              LevelOrder(options_.comparator, level));
+    SortLevel(level, &levels[level]);
   }
   context_->ledger->AddRecovered(std::move(extents));
   recovered_.clear();
   values_.Open();
   SetVersion(std::move(levels));
   return Status::OK();
+}
+
+void LsmStore::SortLevel(size_t level, std::vector<TableRef>* tables) const {
+  std::sort(tables->begin(), tables->end(), LevelOrder(options_.comparator, level));
 }
 
 uint32_t LsmStore::PathsOf(const TphMeta& meta) const {

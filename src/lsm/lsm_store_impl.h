@@ -20,6 +20,7 @@
 
 #include "lsm/compaction/policy/picker.h"
 #include "lsm/lsm_version.h"
+#include "store/salvage_report.h"
 #include "store/store.h"
 #include "util/mutex.h"
 #include "value_store/value_store.h"
@@ -35,6 +36,8 @@ class LsmStore : public Store {
   void SetOptions(const StoreOptions& changed) override;
   Status ApplyRecovered(const VersionEdit& edit) override;
   Status Open() override;
+  Status Salvage(const VersionEdit& recovered, VersionEdit* edit, bool* changed,
+                 SalvageReport* report) override;  // salvage.cc
   Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) override;
   Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;
   void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) override;
@@ -74,6 +77,7 @@ class LsmStore : public Store {
   class IngestTask;
   class EditTask;
   class ValueGcTask;
+  class Salvager;
   struct PreparedTables : Prepared {
     std::vector<std::pair<int, TableRef>> tables;
     std::vector<ValueRunRef> values;
@@ -81,6 +85,8 @@ class LsmStore : public Store {
   using OpenPieces = std::unordered_map<uint64_t, std::shared_ptr<Piece>>;  // by id
   // Without reading anything. Takes its pieces from `open`, and puts there those that were not.
   Status OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* table);
+  // In the order of a level.
+  void SortLevel(size_t level, std::vector<TableRef>* tables) const;
   // As bits, which of the family's paths have files of the table; 0 if it has no choice of paths.
   uint32_t PathsOf(const TphMeta& meta) const;
   // The files of the recovered tables exist, and are as long as the manifest says.

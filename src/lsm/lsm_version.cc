@@ -9,6 +9,7 @@
 
 #include "lsm/compaction/policy/picker.h"
 #include "lsm/level_iterator.h"
+#include "lsm/value_references.h"
 #include "table/key_order.h"
 
 namespace compassdb {
@@ -292,7 +293,7 @@ Status LsmVersion::Verify() const {
   for (const ValueRunRef& run : values_->runs()) {
     if (Status s = run->Verify(); !s.ok()) return s;
   }
-  return Status::OK();
+  return values_->expected() ? CheckValueReferences(*this, comparator_, hasher_) : Status::OK();
 }
 
 bool LsmVersion::HasHashLevels() const {

@@ -50,6 +50,8 @@ class FileChecksumGenFactory;
 
 namespace compassdb {
 
+struct SalvageReport;
+
 // What all stores of one database share. Outlives them.
 struct StoreContext {
   FileSystem* fs = nullptr;
@@ -389,13 +391,11 @@ class Store {
   virtual Status ApplyRecovered(const VersionEdit& edit) = 0;
   virtual Status Open() = 0;
 
-  // For RepairDB, of a store that was opened empty: where what tables do not hold is damaged in the state
-  // `recovered`, or `tables_lost`, the edit takes it and all tables away and adds what can be read.
-  virtual Status Salvage(const VersionEdit& /*recovered*/, bool /*tables_lost*/, VersionEdit* /*edit*/,
-                         bool* changed) {
-    *changed = false;
-    return Status::OK();
-  }
+  // For RepairDB, of a store that was opened empty: reads everything of the state `recovered`. The edit takes
+  // away what is damaged and adds what can be read of it, in new files. Only damaged and missing files count
+  // as damage: any other error is the result, and says nothing of what the file holds.
+  virtual Status Salvage(const VersionEdit& recovered, VersionEdit* edit, bool* changed,
+                         SalvageReport* report) = 0;
 
   // Writes memtables as one sorted run; the edit adds it. With several flushes
   // under way the caller commits them in memtable order (rule 5).

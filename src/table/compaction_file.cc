@@ -71,6 +71,20 @@ Status CompactionFileWriter::Finish() {
   return s.ok() ? closed : s;
 }
 
+Status CompactionFile::OpenDamaged(FileSystem* fs, const std::string& path, uint64_t file_number,
+                                   uint64_t file_id, const FileOptions& options,
+                                   std::shared_ptr<CompactionFile>* out) {
+  out->reset();
+  std::shared_ptr<CompactionFile> file(new CompactionFile);
+  file->path_ = path;
+  file->file_number_ = file_number;
+  file->file_id_ = file_id;
+  Status s = fs->GetFileSize(path, &file->size_);
+  if (s.ok()) s = fs->NewRandomAccessFile(path, options, &file->file_);
+  if (s.ok()) *out = std::move(file);
+  return s;
+}
+
 Status CompactionFile::Open(FileSystem* fs, const std::string& path, uint64_t file_number,
                             const FileOptions& options, std::shared_ptr<CompactionFile>* out) {
   out->reset();

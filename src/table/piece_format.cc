@@ -123,8 +123,12 @@ const char* SectionName(PieceSection section) {
   return "section";
 }
 
+uint64_t SectionContext(PieceSection section, uint64_t file_id, uint64_t place) {
+  return Context(file_id, place, static_cast<uint64_t>(section));
+}
+
 void SealSection(PieceSection section, uint64_t file_id, uint64_t place, std::string* bytes) {
-  PutFixed32(bytes, Checksum32(*bytes, Context(file_id, place, static_cast<uint64_t>(section))));
+  PutFixed32(bytes, Checksum32(*bytes, SectionContext(section, file_id, place)));
 }
 
 Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice stored,
@@ -136,7 +140,7 @@ Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice
   if (stored.size() < 4) return damaged("cut off");
   *bytes = Slice(stored.data(), stored.size() - 4);
   if (!ChecksumHolds(DecodeFixed32(bytes->data() + bytes->size()),
-                     Checksum32(*bytes, Context(file_id, place, static_cast<uint64_t>(section))))) {
+                     Checksum32(*bytes, SectionContext(section, file_id, place)))) {
     return damaged("checksum mismatch");
   }
   return Status::OK();

@@ -79,6 +79,8 @@ std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t p
 Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
                     const std::string& what, PieceFooter* footer);
 
+// Of a section's checksum.
+uint64_t SectionContext(PieceSection section, uint64_t file_id, uint64_t place);
 // Appends the checksum to a section's bytes.
 void SealSection(PieceSection section, uint64_t file_id, uint64_t place, std::string* bytes);
 // Checks it and takes it off.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/file_names.h"
+#include "table/piece_salvage.h"
 #include "tableless/page_resolver.h"
 
 namespace compassdb {
@@ -24,7 +25,8 @@ PageSalvage::PageSalvage(const StoreContext* context, const StoreOptions* option
       geometry_(*pages.page_geometry) {}
 
 void PageSalvage::Damaged(const std::string& what, const Status& s) {
-  damaged_ = true;
+  ++damages_;
+  if (failed_.ok() && !IsDamage(s)) failed_ = s;
   if (context_->log_info) {
     context_->log_info("repair: of [" + options_->column_family_name + "] " + what + " is lost: " + s.ToString());
   }
@@ -119,7 +121,7 @@ void PageSalvage::ReadPage(uint64_t page, std::vector<PageRecord>* records) {
   }
 }
 
-bool PageSalvage::Whole() {
+Status PageSalvage::Check(bool* whole) {
   OpenRuns();
   std::vector<PageRecord> records;
   for (uint32_t i = 0; i < pages_.page_sections.size(); ++i) {
@@ -129,7 +131,8 @@ bool PageSalvage::Whole() {
   if (pages_.page_sections.size() != geometry_.sections) {
     Damaged("a section", Status::Corruption("the manifest does not name it"));
   }
-  return !damaged_;
+  *whole = damages_ == 0;
+  return failed_;
 }
 
 Status PageSalvage::Mark(const PageRecord& record) {
@@ -234,7 +237,7 @@ Status PageSalvage::Rebuild(VersionEdit* edit) {
     s = file.Finish(edit);
     overflow.Finish(run_id, &edit->added_page_runs.emplace_back());
   }
-  return s;
+  return s.ok() ? failed_ : s;
 }
 
 }  // namespace compassdb

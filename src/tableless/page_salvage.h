@@ -29,8 +29,10 @@ class PageSalvage {
   // `pages` is what the manifest says of them; it has a geometry. Damage is told to context->log_info.
   PageSalvage(const StoreContext* context, const StoreOptions* options, const VersionEdit& pages, Calls calls);
 
-  // Reads everything. False if anything cannot be read.
-  bool Whole();
+  // Reads everything. *whole: nothing of it is damaged or gone. Other errors are the result.
+  Status Check(bool* whole);
+  // Pages, images and overflow records that cannot be read, and files of them.
+  uint64_t damages() const { return damages_; }
   // Writes new files. The edit takes away all that was there before.
   Status Rebuild(VersionEdit* edit);
 
@@ -56,7 +58,8 @@ class PageSalvage {
   const VersionEdit& pages_;
   const Calls calls_;
   const PageGeometry geometry_;
-  bool damaged_ = false;
+  uint64_t damages_ = 0;
+  Status failed_;  // the first error that is not about what is on the disk
   std::vector<PageJournalRef> journals_;  // oldest first
   std::vector<OverflowRunRef> runs_;
   std::vector<std::map<std::string, Spilled>> overflow_;  // by section, by key

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/file_names.h"
+#include "store/salvage_report.h"
+#include "table/piece_salvage.h"
 #include "tableless/page_flush.h"
 #include "tableless/page_salvage.h"
 #include "tableless/tableless_store_impl.h"
@@ -270,7 +272,7 @@ Status TablelessStore::Flush(const FlushRequest& request, VersionEdit* edit, Job
 }
 
 // Reads all of the key store's tables, which it holds from then on.
-bool TablelessStore::KeysAreWhole(const VersionEdit& recovered) {
+Status TablelessStore::CheckKeys(const VersionEdit& recovered, bool* whole) {
   VersionEdit tables;
   tables.column_family = recovered.column_family;
   tables.added = recovered.added;
@@ -280,24 +282,31 @@ bool TablelessStore::KeysAreWhole(const VersionEdit& recovered) {
     keys_->Install(tables, std::move(prepared));
     s = keys_->view()->Verify();
   }
-  if (!s.ok() && context_->log_info) context_->log_info("repair: the key store is made anew: " + s.ToString());
-  return s.ok();
+  *whole = s.ok();
+  if (*whole || !IsDamage(s)) return s;
+  if (context_->log_info) context_->log_info("repair: the key store is made anew: " + s.ToString());
+  return Status::OK();
 }
 
-Status TablelessStore::Salvage(const VersionEdit& recovered, bool tables_lost, VersionEdit* edit,
-                               bool* changed) {
+Status TablelessStore::Salvage(const VersionEdit& recovered, VersionEdit* edit, bool* changed,
+                               SalvageReport* report) {
   *changed = false;
   if (!recovered.page_geometry) return Status::OK();
   PageSalvage::Calls calls;
   calls.existing_path = [this](uint64_t number) { return FindSectionPath(number); };
   calls.new_path = [this](uint64_t number) { return NewSectionPath(number); };
   calls.flush_keys = [&](std::shared_ptr<MemTable> keys) {
-    JobReport report;
-    return FlushKeys(std::move(keys), {}, edit, &report);
+    JobReport job;
+    return FlushKeys(std::move(keys), {}, edit, &job);
   };
   PageSalvage pages(context_, &options_, recovered, std::move(calls));
-  const bool whole = pages.Whole();
-  if (whole && !tables_lost && KeysAreWhole(recovered)) return Status::OK();
+  bool whole = false, keys_whole = false;
+  Status s = pages.Check(&whole);
+  report->lost_pages += pages.damages();
+  if (s.ok()) s = CheckKeys(recovered, &keys_whole);
+  if (!s.ok()) return s;
+  (keys_whole ? report->tables : report->rewritten_tables) += recovered.added.size();
+  if (whole && keys_whole) return s;
   *changed = true;
   for (const VersionEdit::Added& table : recovered.added) {
     edit->deleted.push_back({table.level, table.tph.tph_id});

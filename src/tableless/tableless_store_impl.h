@@ -30,8 +30,8 @@ class TablelessStore final : public Store {
   void SetOptions(const StoreOptions& changed) override;
   Status ApplyRecovered(const VersionEdit& edit) override;
   Status Open() override;
-  Status Salvage(const VersionEdit& recovered, bool tables_lost, VersionEdit* edit,
-                 bool* changed) override;
+  Status Salvage(const VersionEdit& recovered, VersionEdit* edit, bool* changed,
+                 SalvageReport* report) override;
   Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) override;
   void ForgetFlush() override;
   Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;
@@ -90,7 +90,7 @@ class TablelessStore final : public Store {
  private:
   struct PreparedPages;
 
-  bool KeysAreWhole(const VersionEdit& recovered);
+  Status CheckKeys(const VersionEdit& recovered, bool* whole);
   Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
   Status OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
                      std::shared_ptr<SectionFile>* file) const;

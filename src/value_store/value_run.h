@@ -31,6 +31,7 @@ struct ValueContext {
   std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
   bool own_cache = false;                 // it is for values alone, or was named for them (blob_cache)
   uint64_t cache_space = 0;               // NewValueCacheSpace()
+  bool separates = false;                 // new values are kept apart
   // Those that are held, ascending; null: there are none, ever.
   std::function<std::vector<SequenceNumber>()> snapshots;
   std::shared_ptr<UpdateCounts> updates;  // of its keys; null: nobody wants to know

@@ -35,6 +35,10 @@ class ValueStore {
   void Open();
 
   std::vector<ValueRunRef> Prepare(const VersionEdit& edit) const;
+  // A version of these runs, in ascending order of their ids.
+  std::shared_ptr<const ValueVersion> VersionOf(std::vector<ValueRunRef> runs) const {
+    return std::make_shared<const ValueVersion>(context_, std::move(runs));
+  }
   // [mutex] The edit is committed.
   void Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared);
   // [mutex]

@@ -59,6 +59,14 @@ Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, u
   return Status::NotFound("separated value " + std::to_string(number));
 }
 
+Status ValueVersion::Has(const KeyHash& hash, uint64_t number, bool* found) const {
+  const ValueRun* run = nullptr;
+  ValueRun::Place place;
+  Status s = Locate({}, hash, number, &run, &place);
+  *found = s.ok();
+  return s.IsNotFound() ? Status::OK() : s;
+}
+
 namespace {
 
 Status ParseRef(const Slice& bytes, const Slice& user_key, ValueRef* ref) {

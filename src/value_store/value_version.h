@@ -38,6 +38,11 @@ class ValueVersion {
   Status Read(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
               const Slice& ref, rocksdb::PinnableSlice* value) const;
 
+  // Whether there is a value of that number, for a key with this hash.
+  Status Has(const KeyHash& hash, uint64_t number, bool* found) const;
+  // Tables may name values.
+  bool expected() const { return context_->separates || !runs_.empty(); }
+
   // Whether values have a cache that was named for them; else they are guests in the block cache.
   bool has_own_cache() const { return context_->own_cache; }
   // Read for each, with their reads overlapped (env/read_batch.h).

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// For RepairDB: which separated values are there, and what can be read of the runs that are damaged.
+//
+// A damaged run is given up as a whole, since collections could not read it: what tables name of it goes back into them.
+// One thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "value_store/value_version.h"
+
+namespace compassdb {
+
+class ValueSalvage {
+ public:
+  // `good` have been read as a whole, `bad` are damaged or gone.
+  ValueSalvage(const ValueVersion* good, std::vector<ValueRunRef> bad) : good_(good), bad_(std::move(bad)) {}
+
+  enum class Fate {
+    kStays,  // in a good run
+    kMoves,  // *value is what a bad run has
+    kGone,
+  };
+  // Of the value that `ref` names for this key.
+  Status Find(const Slice& user_key, const KeyHash& hash, const Slice& ref, Fate* fate, std::string* value);
+
+ private:
+  using Places = std::unordered_map<uint64_t, ValueRun::Place>;  // by number
+  Status LoadPlaces();
+  // *found: what the run has there is that value.
+  static Status Read(const ValueRun& run, const ValueRun::Place& place, const Slice& user_key, uint64_t number,
+                     uint32_t size, bool* found, std::string* value);
+
+  const ValueVersion* const good_;
+  const std::vector<ValueRunRef> bad_;
+  bool loaded_ = false;
+  std::vector<Places> places_;  // as bad_; empty: the run's own index is asked
+};
+
+}  // namespace compassdb
