@@ -316,6 +316,45 @@ PY
   grep -q CURRENT stderr || fail "empty CURRENT is not named: $(cat stderr)"
 }
 
+# What repair says, keeps and moves.
+test_repair() {
+  seq 1 3000 | sed 's/.*/key&\tvalue&/' | c load --db r >/dev/null 2>&1
+  c compact --db r
+  expect 0 "$(printf 'kept: 1 tables as they were, 0 written anew\nlost: nothing')" c repair --db r --quiet
+  refuse 2 "--db" c repair
+  refuse 4 "no files" c repair --db nothing-here
+  # A block of a table: its records are gone, and no others.
+  local table
+  table=$(ls -S r/*.ph | head -1)
+  printf '\377' | dd of="$table" bs=1 seek=5000 conv=notrunc 2>dd.log
+  refuse 4 "$(basename "$table")" c verify --db r
+  checks=$((checks + 1))
+  c repair --db r >repaired 2>stderr || fail "repair: $(cat stderr)"
+  grep -q '^kept: 0 tables as they were, 1 written anew$' repaired || fail "repair: $(cat repaired)"
+  grep -q "^lost: [0-9]* records, [0-9]* bytes of data blocks$" repaired || fail "repair: $(cat repaired)"
+  grep -q "^moved: r/lost/$(basename "$table")$" repaired || fail "repair: $(cat repaired)"
+  [ -f "r/lost/$(basename "$table")" ] || fail "the damaged table is not in lost"
+  expect 0 "" c verify --db r
+  local lost
+  lost=$(sed -n 's/^lost: \([0-9]*\) records.*/\1/p' repaired)
+  [ $(($(c scan --db r | wc -l) + lost)) = 3000 ] || fail "repair lost more than it says"
+  # CURRENT is gone, a FIFO or a directory is in its place.
+  mv r/CURRENT current.old
+  refuse 4 "r/CURRENT: is missing" c scan --db r
+  mkfifo r/CURRENT
+  refuse 3 "it is a FIFO" timeout 20 "$compassdb" scan --db r
+  rm r/CURRENT
+  mkdir r/CURRENT
+  refuse 3 "it is a directory" c scan --db r
+  checks=$((checks + 1))
+  c repair --db r | grep -q '^moved: r/lost/CURRENT$' || fail "the directory is not moved"
+  expect 0 "" c verify --db r
+  # A file that is missing is damage.
+  rm r/*.ph
+  refuse 4 "missing" c verify --db r
+  refuse 4 "missing" c stats --db r
+}
+
 test_lock() {
   mkfifo hold
   c load -q --db locked --format tsv <hold &
@@ -423,7 +462,7 @@ test_import_odd_data() {
 }
 
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families \
-  maintenance tune_separation plan_tableless full_output corruption lock ldb import export import_odd_data; do
+  maintenance tune_separation plan_tableless full_output corruption repair lock ldb import export import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

@@ -28,7 +28,7 @@ int Stats(const Globals& globals, bool json, const std::string& property, Databa
     std::string text;
     // The figures are of what is in memory: without this of nothing.
     const rocksdb::Status s = compassdb::LoadIndex(database->db(), family);
-    if (!s.ok()) return Fail(kFailed, "stats", s.ToString());
+    if (!s.ok()) return Fail("stats", s);
     if (!database->db()->GetProperty(family, name, &text)) {
       return Fail(kFailed, "stats: no such property", name);
     }

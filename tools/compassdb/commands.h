@@ -23,6 +23,7 @@ void AddImport(CLI::App* app, Globals* globals);
 void AddLoad(CLI::App* app, Globals* globals);
 void AddPlanTableless(CLI::App* app, Globals* globals);
 void AddPut(CLI::App* app, Globals* globals);
+void AddRepair(CLI::App* app, Globals* globals);
 void AddScan(CLI::App* app, Globals* globals);
 void AddStats(CLI::App* app, Globals* globals);
 void AddTuneSeparation(CLI::App* app, Globals* globals);

@@ -16,24 +16,11 @@ namespace compassdb_cli {
 using rocksdb::ColumnFamilyDescriptor;
 using rocksdb::Status;
 
-namespace {
-
-// Options and column families as the OPTIONS file has them; a database
-// without one still opens, with default options and the families it lists.
-Status StoredOptions(const std::string& path, rocksdb::DBOptions* db_options,
-                     std::vector<ColumnFamilyDescriptor>* families) {
+Status ReadOptionsFile(const std::string& path, rocksdb::DBOptions* db_options,
+                       std::vector<ColumnFamilyDescriptor>* families) {
   rocksdb::ConfigOptions config;
   config.ignore_unknown_options = true;
-  Status s = rocksdb::LoadLatestOptions(config, path, db_options, families);
-  if (s.ok()) return s;
-  if (!s.IsNotFound()) return s;
-  *db_options = rocksdb::DBOptions();
-  families->clear();
-  std::vector<std::string> names;
-  s = rocksdb::DB::ListColumnFamilies(*db_options, path, &names);
-  for (const std::string& name : names)
-    families->emplace_back(name, rocksdb::ColumnFamilyOptions());
-  return s;
+  return rocksdb::LoadLatestOptions(config, path, db_options, families);
 }
 
 Status UsePreset(const Globals& globals, std::vector<ColumnFamilyDescriptor>* families) {
@@ -45,6 +32,24 @@ Status UsePreset(const Globals& globals, std::vector<ColumnFamilyDescriptor>* fa
     if (!globals.cf.empty() && globals.cf != family.name) continue;
     s = compassdb::ApplyPreset(preset, &family.options);
   }
+  return s;
+}
+
+namespace {
+
+// Options and column families as the OPTIONS file has them; a database
+// without one still opens, with default options and the families it lists.
+Status StoredOptions(const std::string& path, rocksdb::DBOptions* db_options,
+                     std::vector<ColumnFamilyDescriptor>* families) {
+  Status s = ReadOptionsFile(path, db_options, families);
+  if (s.ok()) return s;
+  if (!s.IsNotFound()) return s;
+  *db_options = rocksdb::DBOptions();
+  families->clear();
+  std::vector<std::string> names;
+  s = rocksdb::DB::ListColumnFamilies(*db_options, path, &names);
+  for (const std::string& name : names)
+    families->emplace_back(name, rocksdb::ColumnFamilyOptions());
   return s;
 }
 
@@ -62,7 +67,11 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   } else if (mode == OpenMode::kCreate) {
     descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
   } else {
-    return Fail(kFailed, command, "no database in " + globals.db);
+    // The engine knows a database that has lost its CURRENT from none.
+    std::vector<std::string> names;
+    const Status s = rocksdb::DB::ListColumnFamilies(options, globals.db, &names);
+    if (s.IsNotFound() || s.IsPathNotFound()) return Fail(kFailed, command, "no database in " + globals.db);
+    return Fail(command, s);
   }
   if (!globals.preset.empty() && mode == OpenMode::kRead) {
     return Fail(kUsage, command, "--preset is for commands that write, not for " + command);

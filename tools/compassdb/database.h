@@ -55,6 +55,12 @@ class Database {
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };
 
+// The options and families of the newest OPTIONS file of a database.
+rocksdb::Status ReadOptionsFile(const std::string& path, rocksdb::DBOptions* db_options,
+                                std::vector<rocksdb::ColumnFamilyDescriptor>* families);
+// Sets the families' options to those of --preset: of the family that --cf names, else of all.
+rocksdb::Status UsePreset(const Globals& globals, std::vector<rocksdb::ColumnFamilyDescriptor>* families);
+
 // Turns a key or value of the command line into bytes. False, after a
 // message, if it should be hex and is not.
 bool DecodeArgument(const std::string& command, const char* what, bool hex, std::string* argument);

@@ -40,7 +40,7 @@ int Main(int argc, char** argv) {
   app.add_flag("--key_hex,--key-hex", globals.key_hex, "keys are hex");
   app.add_flag("--value_hex,--value-hex", globals.value_hex, "values are hex");
   app.add_flag("--quiet,-q", globals.quiet, "no progress on standard error");
-  for (auto add : {AddLoad, AddGet, AddPut, AddDelete, AddScan, AddStats, AddVerify, AddCompact,
+  for (auto add : {AddLoad, AddGet, AddPut, AddDelete, AddScan, AddStats, AddVerify, AddRepair, AddCompact,
                    AddDump, AddImport, AddExport, AddTuneSeparation, AddPlanTableless,
                    AddHelp}) {
     add(&app, &globals);
