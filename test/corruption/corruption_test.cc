@@ -5,8 +5,9 @@
 //  - damage to the write-ahead log is reported, with the log and the offset, unless it reaches the last
 //    group of records of a process that was killed: nothing is dropped in silence. (RocksDB drops it; so --log-loss=allow for it.)
 //  - kAbsoluteConsistency refuses a log with a flipped bit;
-//  - what is refused can be repaired: then everything that is read was written once, and if manifest or
-//    CURRENT were damaged, nothing is missing;
+//  - what is refused or gives errors can be repaired: then it opens, everything can be read and was written once, and
+//    what is missing was in the file that is damaged (of a flipped bit in a table, in one of its blocks); if
+//    manifest or CURRENT were damaged, nothing is missing;
 //  - no crash, no hang, no more memory than the database's size and 64 MB.
 //
 //   corruption_test --seed=1 --cases=40000          so many of all cases, evenly
@@ -43,6 +44,7 @@ namespace {
 constexpr uint64_t kSpareMemory = 64 << 20;
 constexpr int kMaxFailures = 20;
 constexpr unsigned kHangSeconds = 60;
+constexpr size_t kKeysOfABlock = 100;  // of 1 KiB, compressed perhaps; tables have more
 
 struct Settings {
   uint64_t seed = 1;
@@ -230,6 +232,8 @@ class Worker {
     Treatment treatment = TreatmentOf(number);
     const FileClass damaged = ClassOf(specimen.files[damage.file].first);
     treatment.repair_exactly = damaged == FileClass::kManifest || damaged == FileClass::kCurrent;
+    treatment.damaged = specimen.files[damage.file].first;
+    if (damaged == FileClass::kTable && damage.kind == Damage::Kind::kFlipBit) treatment.most_lost = kKeysOfABlock;
     const uint64_t before = AllocatedBytes();
     ResetPeak();
     alarm(kHangSeconds);

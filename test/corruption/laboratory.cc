@@ -113,23 +113,83 @@ class Reader {
   bool errors_ = false;
 };
 
-// Of a repaired database: everything that is there was once written, and most is there.
-std::optional<std::string> CheckRepaired(const Opened& opened, const Specimen& specimen,
-                                         size_t* found) {
+// What a database shows, by family; scans both ways and Gets must agree, and end without an error.
+std::optional<std::string> ReadAll(const Opened& opened, const Specimen& specimen, Specimen::State* found) {
+  found->assign(kSpecimenFamilies, {});
   for (int family = 0; family < kSpecimenFamilies; family++) {
+    auto& entries = (*found)[family];
     std::unique_ptr<rocksdb::Iterator> it(
         opened.db->NewIterator(rocksdb::ReadOptions(), opened.handles[family]));
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      ++*found;
-      const auto key = specimen.ever[family].find(it->key().ToString());
-      if (key == specimen.ever[family].end()) continue;  // merged
-      if (key->second.count(it->value().ToString()) == 0) {
-        return "after repair a value that was never written, of " + Show(it->key().ToString());
+    for (it->SeekToFirst(); it->Valid(); it->Next()) entries[it->key().ToString()] = it->value().ToString();
+    if (!it->status().ok()) return "a scan ends with " + it->status().ToString();
+    size_t seen = 0;
+    for (it->SeekToLast(); it->Valid(); it->Prev(), seen++) {
+      const auto entry = entries.find(it->key().ToString());
+      if (entry == entries.end() || entry->second != it->value()) return "scans forward and backward differ";
+    }
+    if (!it->status().ok()) return "a backward scan ends with " + it->status().ToString();
+    if (seen != entries.size()) return "a backward scan shows fewer keys";
+    for (const auto& keys : {entries, specimen.states.back()[family]}) {
+      for (const auto& [key, unused] : keys) {
+        std::string value;
+        const Status s = opened.db->Get(rocksdb::ReadOptions(), opened.handles[family], key, &value);
+        if (!s.ok() && !s.IsNotFound()) return "Get of " + Show(key) + ": " + s.ToString();
+        const auto entry = entries.find(key);
+        if (s.ok() != (entry != entries.end()) || (s.ok() && entry->second != value)) {
+          return "Get and a scan differ about " + Show(key);
+        }
       }
     }
-    if (!it->status().ok()) return std::nullopt;  // damage inside a block is found by reading
   }
   return std::nullopt;
+}
+
+// Values of a key that was not merged must have been written once.
+std::optional<std::string> CheckEver(const Specimen& specimen, const Specimen::State& found) {
+  for (int family = 0; family < kSpecimenFamilies; family++) {
+    for (const auto& [key, value] : found[family]) {
+      const auto ever = specimen.ever[family].find(key);
+      if (ever != specimen.ever[family].end() && ever->second.count(value) == 0) {
+        return "a value that was never written, of " + Show(key);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::set<std::pair<int, std::string>> Differences(const Specimen::State& found, const Specimen::State& truth) {
+  std::set<std::pair<int, std::string>> keys;
+  for (int family = 0; family < kSpecimenFamilies; family++) {
+    for (const auto& [key, value] : truth[family]) {
+      const auto entry = found[family].find(key);
+      if (entry == found[family].end() || entry->second != value) keys.insert({family, key});
+    }
+  }
+  return keys;
+}
+
+// Repairs, opens, and reads everything, with `compact` once more after a compaction.
+std::optional<std::string> RepairAt(rocksdb::Env* env, const std::string& path, const Specimen& specimen,
+                                    bool compact, Specimen::State* found) {
+  const rocksdb::DBOptions options = SpecimenOptions(env, rocksdb::WALRecoveryMode::kPointInTimeRecovery);
+  Status s = rocksdb::RepairDB(path, options, SpecimenFamilies(specimen.layout));
+  if (!s.ok()) return "it fails: " + s.ToString();
+  Opened opened;
+  OpenSpecimen(options, path, specimen.layout, false, &opened);
+  if (!opened.status.ok()) return "it does not open: " + opened.status.ToString();
+  std::optional<std::string> wrong = ReadAll(opened, specimen, found);
+  if (!wrong) wrong = CheckEver(specimen, *found);
+  if (wrong || !compact) return wrong;
+  for (auto* family : opened.handles) {
+    rocksdb::CompactRangeOptions all;
+    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    s = opened.db->CompactRange(all, family, nullptr, nullptr);
+    if (!s.ok()) return "it does not compact: " + s.ToString();
+  }
+  Specimen::State compacted;
+  wrong = ReadAll(opened, specimen, &compacted);
+  if (!wrong && compacted != *found) wrong = "a compaction changes what it shows";
+  return wrong;
 }
 
 void PutFiles(rocksdb::Env* env, const std::string& path, const Files& files) {
@@ -186,48 +246,67 @@ Examination ExamineAt(rocksdb::Env* env, const std::string& path, const Specimen
   return result;
 }
 
-// A refused database can be repaired; with its manifest's mirror to the last key, if that was it.
-void RepairAt(rocksdb::Env* env, const std::string& path, const Specimen& specimen, bool exactly,
-              Examination* result) {
-  const rocksdb::DBOptions options =
-      SpecimenOptions(env, rocksdb::WALRecoveryMode::kPointInTimeRecovery);
-  Status s = rocksdb::RepairDB(path, options, SpecimenFamilies(specimen.layout));
-  if (!s.ok()) {
-    result->wrong = "refused: " + result->open.ToString() + "; and repair fails: " + s.ToString();
-    return;
-  }
-  Opened opened;
-  OpenSpecimen(options, path, specimen.layout, false, &opened);
-  size_t found = 0;
-  if (!opened.status.ok()) {
-    result->wrong = "does not open after repair: " + opened.status.ToString();
-  } else if (exactly) {
-    Reader reader(opened, specimen);
-    if (!reader.ReadEverything()) result->wrong = "after repair: " + reader.wrong();
-    if (reader.errors() || reader.tail_lost()) result->wrong = "repair did not find everything";
-  } else {
-    result->wrong = CheckRepaired(opened, specimen, &found);
-  }
-  result->repaired = !result->wrong;
-}
-
 }  // namespace
 
 Laboratory::Laboratory() = default;
 Laboratory::~Laboratory() = default;
 
+std::string Laboratory::NewPath() {
+  // It keeps a journal of what was not synced: a new one now and then.
+  constexpr uint64_t kPathsPerEnv = 16;
+  if (count_ % kPathsPerEnv == 0) env_.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+  return "/case" + std::to_string(++count_);
+}
+
+std::optional<std::string> Laboratory::KeysOfFile(const Specimen& specimen, const std::string& file,
+                                                  const Keys** keys) {
+  const auto [at, first] = keys_of_files_.try_emplace({&specimen, file});
+  *keys = &at->second;
+  if (!first) return std::nullopt;
+  Files files = specimen.files;
+  std::erase_if(files, [&file](const auto& entry) { return entry.first == file; });
+  const std::string path = NewPath();
+  PutFiles(env_.get(), path, files);
+  Specimen::State found;
+  std::optional<std::string> wrong = RepairAt(env_.get(), path, specimen, false, &found);
+  RemoveAll(env_.get(), path);
+  if (wrong) return "with " + file + " removed " + *wrong;
+  at->second = Differences(found, specimen.states.back());
+  return wrong;
+}
+
+std::optional<std::string> Laboratory::Repair(const Specimen& specimen, const Files& files,
+                                              const Treatment& treatment) {
+  const Keys* may_differ = nullptr;
+  std::optional<std::string> wrong = KeysOfFile(specimen, treatment.damaged, &may_differ);
+  if (wrong) return wrong;
+  const std::string path = NewPath();
+  PutFiles(env_.get(), path, files);
+  Specimen::State found;
+  wrong = RepairAt(env_.get(), path, specimen, treatment.compact, &found);
+  RemoveAll(env_.get(), path);
+  if (wrong) return wrong;
+  if (treatment.repair_exactly && found != specimen.states.back()) return "not everything is there";
+  const Keys different = Differences(found, specimen.states.back());
+  for (const auto& key : different) {
+    if (may_differ->count(key) == 0) return "key " + Show(key.second) + " is lost, which was not in that file";
+  }
+  if (different.size() > treatment.most_lost) return std::to_string(different.size()) + " keys are lost";
+  return wrong;
+}
+
 Examination Laboratory::Examine(const Specimen& specimen, const Files& files,
                                 const Treatment& treatment) {
-  // It keeps a journal of what was not synced: a new one now and then.
-  constexpr uint64_t kCasesPerEnv = 16;
-  if (count_ % kCasesPerEnv == 0) env_.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
-  const std::string path = "/case" + std::to_string(++count_);
+  const std::string path = NewPath();
   PutFiles(env_.get(), path, files);
   Examination result = ExamineAt(env_.get(), path, specimen, treatment);
-  if (result.verdict == Verdict::kOpenError && treatment.repair && !result.wrong) {
-    RepairAt(env_.get(), path, specimen, treatment.repair_exactly, &result);
-  }
   RemoveAll(env_.get(), path);
+  const bool fails = result.verdict == Verdict::kOpenError || result.verdict == Verdict::kReadError;
+  if (fails && treatment.repair && !result.wrong) {
+    result.wrong = Repair(specimen, files, treatment);
+    if (result.wrong) result.wrong = "after repair (" + result.open.ToString() + "): " + *result.wrong;
+    result.repaired = !result.wrong;
+  }
   return result;
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "corruption/specimen.h"
 
@@ -24,9 +28,11 @@ struct Treatment {
   bool read_only = false;
   // After a compaction of everything, which must not turn damage into data, it is read again.
   bool compact = false;
-  // If it is refused: repaired, and read again.
+  // If it is refused, or reads give errors: a copy is repaired, and read.
   bool repair = false;
   bool repair_exactly = false;  // and must then have everything
+  std::string damaged = {};     // the file
+  size_t most_lost = SIZE_MAX;  // keys that may be gone or old then
   rocksdb::WALRecoveryMode mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
 };
 
@@ -47,8 +53,17 @@ class Laboratory {
   Examination Examine(const Specimen& specimen, const Files& files, const Treatment& treatment);
 
  private:
+  using Keys = std::set<std::pair<int, std::string>>;  // with their families
+  // Repairs a database of these files. Not empty: what is wrong with the outcome.
+  std::optional<std::string> Repair(const Specimen& specimen, const Files& files, const Treatment& treatment);
+  // The keys that are gone or old once the file is gone and the rest is repaired: damage to it may cost these,
+  // and no others. Not empty: the error.
+  std::optional<std::string> KeysOfFile(const Specimen& specimen, const std::string& file, const Keys** keys);
+  std::string NewPath();
+
   std::unique_ptr<rocksdb::Env> env_;
   uint64_t count_ = 0;
+  std::map<std::pair<const Specimen*, std::string>, Keys> keys_of_files_;
 };
 
 }  // namespace compassdb_test
