@@ -38,7 +38,13 @@ class LsmStore::Salvager {
     *why = store_->OpenTable(added.tph, added.level, &pieces, table);
     if (why->ok()) *why = (*table)->tph().Load();
     if (why->ok()) *why = (*table)->tph().Verify();
-    return why->ok() || IsDamage(*why) ? Status::OK() : *why;
+    bool newer = why->IsNotSupported();
+    for (const TphPiece& piece : added.tph.pieces) {
+      bool damaged = false;
+      if (newer && !IsVersionDamaged(*store_->table_context_, *piece.meta, &damaged).ok()) break;
+      newer = newer && !damaged;
+    }
+    return why->ok() || IsDamage(*why) || (why->IsNotSupported() && !newer) ? Status::OK() : *why;
   }
 
   Status CheckTables() {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/format_version.h"
 #include "env/missing.h"
 #include "table/piece_format.h"
 #include "table/piece_reader.h"
@@ -37,7 +38,7 @@ class PieceSalvager {
     std::unique_ptr<const PieceReader> reader;
     s = PieceReader::Open(context_, meta_, &reader);
     if (s.ok()) return ReadByIndex(*reader);
-    if (!IsDamage(s)) return s;
+    if (!IsDamage(s) && !s.IsNotSupported()) return s;
     s = FindBlocks();
     return s.ok() && out_->tombstones_lost ? FindTombstones() : s;
   }
@@ -206,6 +207,26 @@ Status OpenInSpiteOfDamage(FileCache* files, uint64_t number, uint64_t file_id, 
   }
   *found = s.ok();
   return IsMissing(s) ? Status::OK() : s;
+}
+
+Status IsVersionDamaged(const TableContext& context, const PieceMeta& meta, bool* damaged) {
+  *damaged = false;
+  std::shared_ptr<CompactionFile> file;
+  Status s = context.files->Get(meta.extent.file_number, &file);
+  if (!s.ok()) return s;
+  const uint64_t end = meta.extent.offset + meta.extent.length;
+  const uint64_t tail = std::min<uint64_t>(PieceFooter::kMostBytes, meta.extent.length);
+  std::string room(tail, 0);
+  Slice bytes;
+  s = file->file()->Read(end - tail, tail, &bytes, room.data());
+  if (!s.ok() || bytes.size() != tail || tail < PieceFooter::kLeastBytes) return s;
+  std::string footer = bytes.ToString();
+  for (uint32_t version = kPieceFormat.oldest; version <= kPieceFormat.current; ++version) {
+    EncodeFixed32(footer.data() + footer.size() - 12, version);  // before the magic number
+    PieceFooter decoded;
+    if (DecodeFooter(footer, meta.file_id, end, meta.extent.length, "footer", &decoded).ok()) *damaged = true;
+  }
+  return s;
 }
 
 Status SalvagePiece(const TableContext& context, const PieceMeta& meta, SalvagedPiece* out) {

@@ -29,7 +29,11 @@ struct SalvagedPiece {
   bool tombstones_lost = false;
 };
 
-// Appends to *out. An error is one of reading, not of what is read.
+// Of a piece that says that it is of a newer format: whether its footer holds as one of a known format, so
+// that the version is what is damaged.
+Status IsVersionDamaged(const TableContext& context, const PieceMeta& meta, bool* damaged);
+
+// Appends to *out. A newer format counts as damage. An error is one of reading, not of what is read.
 Status SalvagePiece(const TableContext& context, const PieceMeta& meta, SalvagedPiece* out);
 
 // From now on the cache gives the file, be its header damaged or not. *found: the file is there.

@@ -283,7 +283,8 @@ Status TablelessStore::CheckKeys(const VersionEdit& recovered, bool* whole) {
     s = keys_->view()->Verify();
   }
   *whole = s.ok();
-  if (*whole || !IsDamage(s)) return s;
+  // It is made of what pages hold, whatever it is.
+  if (*whole || (!IsDamage(s) && !s.IsNotSupported())) return s;
   if (context_->log_info) context_->log_info("repair: the key store is made anew: " + s.ToString());
   return Status::OK();
 }
