@@ -205,6 +205,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     s = exists ? RecoverExisting() : CreateNew();
   }
   if (s.ok()) s = CheckDirectIo();
+  if (s.ok() && !request_.read_only) s = CompleteStores();
   if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
   if (s.ok()) s = MakeHandles(handles);
   if (s.ok() && !request_.read_only) s = db_->PersistOptions();
@@ -285,6 +286,24 @@ Status DbOpener::CreateNew() {
   if (!s.ok()) return s;
   db->families_.Add(family);
   return StartWriting(WalRecoveryReport());
+}
+
+Status DbOpener::CompleteStores() {
+  for (const auto& family : db_->families_.All()) {
+    CommitItem item;
+    item.family = family;
+    bool changed = false;
+    Status s = family->store()->Complete(&item.edit, &changed);
+    if (s.ok() && !changed) continue;
+    if (s.ok()) s = family->store()->Prepare(item.edit, &item.prepared);
+    if (!s.ok()) return s;
+    std::vector<CommitItem> items;
+    items.push_back(std::move(item));
+    ReadStateGarbage garbage;
+    MutexLock lock(&db_->mu_);
+    if (s = db_->commits_.Commit(&items, garbage.list()); !s.ok()) return s;
+  }
+  return Status::OK();
 }
 
 Status DbOpener::CreateMissingFamilies() {

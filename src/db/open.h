@@ -50,6 +50,8 @@ class DbOpener {
   Status Locate(bool* exists);
   Status Prepare(bool exists);
   Status CreateNew();
+  // Commits what the stores lack that their options ask for.
+  Status CompleteStores();
   Status CreateMissingFamilies();
   Status MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
   const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;

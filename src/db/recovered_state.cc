@@ -15,6 +15,7 @@ VersionEdit RecoveredFamily::AllTables(uint32_t id) const {
   for (const auto& [section, meta] : page_sections) edit.page_sections.push_back(meta);
   for (const auto& [run, meta] : page_runs) edit.added_page_runs.push_back(meta);
   edit.folded_sequence = folded_sequence;
+  edit.keys_whole = keys_whole;
   return edit;
 }
 
@@ -30,6 +31,7 @@ void RecoveredFamily::AddFiles(std::set<uint64_t>* numbers) const {
 Status RecoveredFamily::ApplyPages(const VersionEdit& edit) {
   if (edit.page_geometry) page_geometry = edit.page_geometry;
   if (edit.folded_sequence) folded_sequence = *edit.folded_sequence;
+  if (edit.keys_whole) keys_whole = *edit.keys_whole;
   for (const PageSectionMeta& meta : edit.page_sections) {
     if (!page_geometry || meta.section >= page_geometry->sections) {
       return Status::Corruption("manifest: a page section that is not one",

@@ -273,6 +273,56 @@ TEST_F(TablelessTest, WithoutKeyStore) {
   Verify();
 }
 
+// Keys that came and went while there was none are in it, or not, once there is one again.
+TEST_F(TablelessTest, KeyStoreOffAndOn) {
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 60)).ok());
+  Flush();
+  const auto use_keys = [this](bool keys) {
+    piece_.tableless_key_store = keys;
+    UsePieces();
+    OpenDb();
+  };
+  for (int round = 0; round < 2; ++round) {
+    use_keys(false);
+    ASSERT_TRUE(Put("new" + std::to_string(round), Value(round, 9000)).ok());
+    ASSERT_TRUE(db_->Delete({}, Key(round)).ok());
+    if (round == 0) Flush();  // else it is flushed by the next opening
+    use_keys(round == 1);
+    if (round == 0) {
+      CloseDb();
+      piece_.tableless_key_store = true;
+      UsePieces();
+      rocksdb::DB* reader = nullptr;
+      ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &reader).ok());
+      const std::unique_ptr<rocksdb::DB> owned(reader);
+      std::string value;
+      EXPECT_TRUE(reader->Get({}, "new0", &value).ok());
+      const std::unique_ptr<rocksdb::Iterator> it(reader->NewIterator({}));
+      it->SeekToFirst();
+      EXPECT_TRUE(it->status().IsNotSupported()) << it->status().ToString();
+    }
+    use_keys(true);
+    for (int times = 0; times < 2; ++times) {
+      std::string all;
+      for (int i = round + 1; i < 300; ++i) all += Key(i) + "=" + Value(i, 60) + ",";
+      for (int i = 0; i <= round; ++i) all += "new" + std::to_string(i) + "=" + Value(i, 9000) + (i < round ? "," : "");
+      EXPECT_EQ(Scan(), all);
+      Compact();
+      OpenDb();
+    }
+  }
+  // The range deletion is folded while the key store lacks keys.
+  use_keys(false);
+  ASSERT_TRUE(Put("u", "1").ok());
+  Flush();
+  ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(5), "v").ok());
+  use_keys(true);
+  EXPECT_EQ(Get("u"), "NOT_FOUND");
+  EXPECT_EQ(Scan(), Key(2) + "=" + Value(2, 60) + "," + Key(3) + "=" + Value(3, 60) + "," + Key(4) + "=" + Value(4, 60));
+  Verify();
+}
+
 // A check reads pages that are changed in place meanwhile: they hold more or fewer records than it expects.
 TEST_F(TablelessTest, IsVerifiedWhileItChanges) {
   piece_.tableless_sections = 1;

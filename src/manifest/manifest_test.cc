@@ -52,6 +52,7 @@ VersionEdit FullEdit(uint64_t n) {
   e.deleted_page_runs.push_back(8);
   e.added_page_runs.push_back({9 + n, PageRunKind::kOverflow, {6, 32, 100}, 77, 5});
   e.folded_sequence = 999;
+  e.keys_whole = n % 2 == 0;
   return e;
 }
 

@@ -14,6 +14,7 @@ enum Tag : uint32_t {
   kDeletedPageRun = 32,
   kAddedPageRun = 33,
   kFoldedSequence = 34,
+  kKeysWhole = 35,
 };
 
 void PutTagged(std::string* dst, Tag tag, uint64_t value) {
@@ -96,6 +97,7 @@ void EncodePageFields(const VersionEdit& edit, std::string* dst) {
     PutLengthPrefixedSlice(dst, RunBody(m));
   }
   if (edit.folded_sequence) PutTagged(dst, kFoldedSequence, *edit.folded_sequence);
+  if (edit.keys_whole) PutTagged(dst, kKeysWhole, *edit.keys_whole ? 1 : 0);
 }
 
 bool DecodePageField(uint32_t tag, Slice* src, VersionEdit* edit, const char** bad) {
@@ -118,6 +120,10 @@ bool DecodePageField(uint32_t tag, Slice* src, VersionEdit* edit, const char** b
     case kFoldedSequence:
       if (!GetVarint64(src, &number)) *bad = "folded sequence";
       edit->folded_sequence = number;
+      return true;
+    case kKeysWhole:
+      if (!GetVarint64(src, &number) || number > 1) *bad = "whole key store";
+      edit->keys_whole = number == 1;
       return true;
     default:
       return false;
@@ -142,6 +148,7 @@ void DescribePageFields(const VersionEdit& edit, std::string* dst) {
             std::to_string(m.extent.length) + " bytes in file " + std::to_string(m.extent.file_number);
   }
   if (edit.folded_sequence) *dst += "\n  folded up to " + std::to_string(*edit.folded_sequence);
+  if (edit.keys_whole) *dst += *edit.keys_whole ? "\n  the key store is whole" : "\n  the key store lacks keys";
 }
 
 }  // namespace compassdb

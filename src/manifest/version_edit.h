@@ -60,10 +60,11 @@ struct VersionEdit {
   std::vector<uint64_t> deleted_page_runs;  // ids
   std::vector<PageRunMeta> added_page_runs;
   std::optional<SequenceNumber> folded_sequence;  // what pages hold goes up to it
+  std::optional<bool> keys_whole;                 // its key store has every key
 
   bool TouchesPages() const {
     return page_geometry || !page_sections.empty() || !deleted_page_runs.empty() ||
-           !added_page_runs.empty() || folded_sequence;
+           !added_page_runs.empty() || folded_sequence || keys_whole;
   }
 
   void EncodeTo(std::string* dst) const;

@@ -158,6 +158,7 @@ struct PageStats {
   uint64_t overflow_bytes = 0;
   uint64_t overflow_index_bytes = 0;
   uint64_t pending_pages = 0;  // in journals, to be written in place
+  uint64_t stored_bytes = 0;   // of files of pages, journals and overflow runs
 };
 
 struct LevelStats {
@@ -396,6 +397,13 @@ class Store {
   // as damage: any other error is the result, and says nothing of what the file holds.
   virtual Status Salvage(const VersionEdit& recovered, VersionEdit* edit, bool* changed,
                          SalvageReport* report) = 0;
+
+  // Of a store that is open, before anybody uses it: what its options ask for and its state lacks is in the
+  // edit, to be committed.
+  virtual Status Complete(VersionEdit* /*edit*/, bool* changed) {
+    *changed = false;
+    return Status::OK();
+  }
 
   // Writes memtables as one sorted run; the edit adds it. With several flushes
   // under way the caller commits them in memtable order (rule 5).

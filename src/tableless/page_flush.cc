@@ -43,7 +43,7 @@ Status PageFlush::KeysOfStore(const RangeTombstoneList::Fragment& range,
                               std::set<std::string>* found) const {
   const Comparator* const cmp = options_->comparator;
   const auto& parts = view_->parts();
-  if (options_->pages.key_store) {
+  if (parts.keys_whole) {
     std::vector<InternalIteratorPtr> children;
     RangeTombstoneSet none(cmp);
     Status s = parts.keys->AddIterators(BlockReadOptions(), &children, &none);
@@ -56,30 +56,11 @@ Status PageFlush::KeysOfStore(const RangeTombstoneList::Fragment& range,
     }
     return it->status();
   }
-  const auto add = [&](const Slice& key) {
-    if (cmp->Compare(key, range.start) >= 0 && cmp->Compare(key, range.end) < 0) {
-      found->insert(key.ToString());
-    }
-  };
-  PageRoom room;
-  std::string overflow_room;
-  Slice records;
-  PageRecord record;
-  for (uint32_t i = 0; i < parts.sections.size(); ++i) {
-    const Section& section = *parts.sections[i];
-    for (uint64_t page = 0; page < section.meta.pages; ++page) {
-      Status s = view_->ReadPage(i, page, &room, &records);
-      if (!s.ok()) return s;
-      while (NextPageRecord(&records, &record)) add(record.user_key);
-    }
-    for (const OverflowIndex::Entry& e : section.overflow->entries()) {
-      OverflowEntry entry;
-      Status s = section.overflow->Read(e, &overflow_room, &entry);
-      if (!s.ok()) return s;
-      add(entry.record.user_key);
-    }
-  }
-  return Status::OK();
+  return view_->ForEachRecord([&](const PageRecord& record) {
+    const Slice& key = record.user_key;
+    if (cmp->Compare(key, range.start) >= 0 && cmp->Compare(key, range.end) < 0) found->insert(key.ToString());
+    return Status::OK();
+  });
 }
 
 // Pages know single keys only: a range tombstone becomes a deletion of each key that it may cover.
@@ -332,6 +313,9 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
   }
   std::sort(replaced->begin(), replaced->end());
   edit->folded_sequence = newest_;
+  if (edit->page_geometry || (parts.keys_whole && !options_->pages.key_store)) {
+    edit->keys_whole = options_->pages.key_store;
+  }
   report->records_out = journal.count();
   return s.ok() ? file->Finish(edit) : s;
 }

@@ -7,6 +7,7 @@
 #include "store/salvage_report.h"
 #include "table/piece_salvage.h"
 #include "tableless/page_flush.h"
+#include "tableless/page_resolver.h"
 #include "tableless/page_salvage.h"
 #include "tableless/tableless_store_impl.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 // Of a new store without `pages`, per section: grown by rehashes.
 constexpr uint64_t kFirstPages = 16;
+// Of markers per run of a key store that is made anew.
+constexpr uint64_t kMarkerBytes = 64 << 20;
 
 uint64_t PagesPerSection(uint64_t pages, uint32_t sections) {
   return NormalPages(std::clamp<uint64_t>((pages + sections - 1) / sections, 1, kMaxSectionPages));
@@ -93,6 +96,7 @@ Status TablelessStore::ApplyRecovered(const VersionEdit& edit) {
   tables.page_sections.clear();
   tables.added_page_runs.clear();
   tables.folded_sequence.reset();
+  tables.keys_whole.reset();
   return keys_->ApplyRecovered(tables);
 }
 
@@ -173,6 +177,7 @@ Status TablelessStore::Open() {
     }
     context_->ledger->AddRecovered(std::move(extents));
     state_->Raise(recovered_.folded_sequence.value_or(0));
+    parts.keys_whole = recovered_.keys_whole.value_or(false);
   }
   recovered_ = VersionEdit();
   state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
@@ -307,12 +312,43 @@ Status TablelessStore::Salvage(const VersionEdit& recovered, VersionEdit* edit, 
   if (s.ok()) s = CheckKeys(recovered, &keys_whole);
   if (!s.ok()) return s;
   (keys_whole ? report->tables : report->rewritten_tables) += recovered.added.size();
-  if (whole && keys_whole) return s;
+  const bool keys_lacking = options_.pages.key_store && !recovered.keys_whole.value_or(false);
+  if (whole && keys_whole && !keys_lacking) return s;
   *changed = true;
+  edit->keys_whole = options_.pages.key_store;
   for (const VersionEdit::Added& table : recovered.added) {
     edit->deleted.push_back({table.level, table.tph.tph_id});
   }
   return pages.Rebuild(edit);
+}
+
+// A key store that lacks keys is made anew from the records. What it had put aside is for snapshots of earlier lives.
+Status TablelessStore::Complete(VersionEdit* edit, bool* changed) {
+  const std::shared_ptr<const TablelessView> view = current();
+  *changed = options_.pages.key_store && !view->parts().keys_whole;
+  if (!*changed) return Status::OK();
+  if (context_->log_info) {
+    context_->log_info("[" + options_.column_family_name + "] the key store lacks keys: it is made anew");
+  }
+  // What is damaged is replaced, but files of a later release are not.
+  if (Status s = view->parts().keys->Verify(); s.IsNotSupported()) return s;
+  edit->column_family = options_.column_family_id;
+  edit->keys_whole = true;
+  view->ForEachTable([edit](int level, const TphMeta& tph) { edit->deleted.push_back({level, tph.tph_id}); });
+  MemTableOptions memory;
+  memory.comparator = options_.comparator;
+  std::shared_ptr<MemTable> keys;
+  const auto flush = [&] {
+    JobReport report;
+    return FlushKeys(std::move(keys), {}, edit, &report);
+  };
+  Status s = view->ForEachRecord([&](const PageRecord& record) {
+    if (keys == nullptr) keys = std::make_shared<MemTable>(memory, 0);
+    Status added = keys->Add(record.sequence, kTypeBlobIndex, record.user_key, kKeyMarker, /*concurrent=*/false);
+    if (added.ok() && keys->data_size() >= kMarkerBytes) added = flush();
+    return added;
+  });
+  return s.ok() && keys != nullptr ? flush() : s;
 }
 
 void TablelessStore::ForgetFlush() {
@@ -393,6 +429,7 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
     parts.geometry = *edit.page_geometry;
     parts.sections.resize(parts.geometry.sections);
   }
+  if (edit.keys_whole) parts.keys_whole = *edit.keys_whole;
   const std::set<uint64_t> deleted(edit.deleted_page_runs.begin(), edit.deleted_page_runs.end());
   const auto leave = [&](auto* runs) {
     std::erase_if(*runs, [&](const auto& run) {
@@ -457,6 +494,7 @@ void TablelessStore::Snapshot(VersionEdit* edit) const {
   for (const PageJournalRef& journal : parts.journals) edit->added_page_runs.push_back(journal->meta());
   for (const OverflowRunRef& run : parts.runs) edit->added_page_runs.push_back(run->meta());
   edit->folded_sequence = state_->folded();
+  edit->keys_whole = parts.keys_whole;
 }
 
 // A pending journal counts for five runs on level 0: with the usual triggers writers slow down at four.

@@ -32,6 +32,7 @@ class TablelessStore final : public Store {
   Status Open() override;
   Status Salvage(const VersionEdit& recovered, VersionEdit* edit, bool* changed,
                  SalvageReport* report) override;
+  Status Complete(VersionEdit* edit, bool* changed) override;
   Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) override;
   void ForgetFlush() override;
   Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;

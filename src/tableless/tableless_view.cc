@@ -259,6 +259,41 @@ void TablelessView::FindTogether(const BlockReadOptions& read, std::span<const W
   }
 }
 
+Status TablelessView::ForEachRecord(const std::function<Status(const PageRecord&)>& f) const {
+  PageBatch batch(this);
+  PageRoom room;
+  std::string overflow_room;
+  std::vector<PageRecord> list;
+  for (uint32_t i = 0; i < parts_.sections.size(); ++i) {
+    const Section& section = *parts_.sections[i];
+    for (uint64_t first = 0; first < section.meta.pages; first += kBatchPages) {
+      const uint64_t n = std::min<uint64_t>(kBatchPages, section.meta.pages - first);
+      std::vector<uint64_t> keys;
+      for (uint64_t page = first; page < first + n; ++page) keys.push_back(PageKey(i, page));
+      batch.Read(std::move(keys), /*keep=*/false);
+      for (uint64_t at = 0; at < n; ++at) {
+        Slice records;
+        Status s;
+        if (batch.status(at).ok()) {
+          records = batch.records(at);
+        } else {
+          s = ReadPage(i, first + at, &room, &records);  // it may just be written
+        }
+        if (s.ok()) s = Annotate(ListPageRecords(records, &list), i, first + at);
+        for (size_t r = 0; s.ok() && r < list.size(); ++r) s = f(list[r]);
+        if (!s.ok()) return s;
+      }
+    }
+    for (const OverflowIndex::Entry& e : section.overflow->entries()) {
+      OverflowEntry entry;
+      Status s = section.overflow->Read(e, &overflow_room, &entry);
+      if (s.ok()) s = f(entry.record);
+      if (!s.ok()) return s;
+    }
+  }
+  return Status::OK();
+}
+
 // What is not found in this simplest way is looked for by itself.
 void TablelessView::MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const {
   const auto alone = [&](PointLookup& lookup) {
@@ -281,6 +316,11 @@ void TablelessView::MultiGet(const BlockReadOptions& read, std::span<PointLookup
 Status TablelessView::AddIterators(const BlockReadOptions& read,
                                    std::vector<InternalIteratorPtr>* iterators,
                                    RangeTombstoneSet* tombstones) const {
+  if (!parts_.keys_whole) {
+    return Status::NotSupported(
+        "the key store of the family lacks keys",
+        "it was written with tableless_key_store=false: opening it once for writing with true makes it whole");
+  }
   return parts_.keys->AddIterators(read, iterators, tombstones);
 }
 
@@ -317,7 +357,12 @@ PageStats TablelessView::Pages() const {
     stats.overflow_bytes += m.overflow_bytes;
     stats.overflow_index_bytes += section->overflow->MemoryBytes();
   }
-  for (const PageJournalRef& journal : parts_.journals) stats.pending_pages += journal->size();
+  stats.stored_bytes = stats.pages * stats.page_bytes;
+  for (const PageJournalRef& journal : parts_.journals) {
+    stats.pending_pages += journal->size();
+    stats.stored_bytes += journal->meta().extent.length;
+  }
+  for (const OverflowRunRef& run : parts_.runs) stats.stored_bytes += run->meta().extent.length;
   return stats;
 }
 

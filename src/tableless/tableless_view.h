@@ -46,6 +46,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
     std::vector<OverflowRunRef> runs;      // of the overflow store, by id
     std::shared_ptr<const StoreView> keys;
     KeyHasher hasher;
+    bool keys_whole = true;  // the key store has every key
   };
   // To be the next current view.
   TablelessView(std::shared_ptr<PageState> state, Parts parts)
@@ -76,6 +77,8 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
 
   // The checked records of a page; `room` holds them.
   Status ReadPage(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
+  // All records of pages and overflow store, each until the call returns; stops at f's error.
+  Status ForEachRecord(const std::function<Status(const PageRecord&)>& f) const;
   // Looks for keys that are read together (PageBatch, OverflowBatch), and tells of each: its index and its
   // record, null if it was not found so or could not be read. There must be sections.
   struct Wanted {
