@@ -98,7 +98,7 @@ Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
   };
   Status s = get();
   // A store that changes in place has not what the sequence sees any more: a later one will do.
-  while (s.IsTryAgain() && options.snapshot == nullptr) {
+  while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_) {
     read->value->Reset();
     s = get();
   }
@@ -181,7 +181,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
     ReadStatePin state(family->read_state());
     read.sequence = ReadSequence(options);
     s = GetFromState(options, *family, *state, read);
-  } while (s.IsTryAgain() && options.snapshot == nullptr);
+  } while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_);
   if (!s.ok()) return s;
   *number_of_operands = static_cast<int>(collected.size());
   if (*number_of_operands > merge_options->expected_max_number_of_operands) {

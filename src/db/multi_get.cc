@@ -159,7 +159,7 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
   }
   MultiGetCall call{options, keys, values, timestamps, statuses};
   const auto outdated = [&] {
-    return options.snapshot == nullptr &&
+    return options.snapshot == nullptr && !read_only_ &&
            std::any_of(statuses, statuses + num_keys, [](const Status& s) { return s.IsTryAgain(); });
   };
   do {

@@ -348,6 +348,52 @@ TEST_F(TablelessTest, IsVerifiedWhileItChanges) {
   Verify();
 }
 
+// A read-only opening tells of what a primary beside it has changed; that is never just missing.
+TEST_F(TablelessTest, ReadOnlyBesideAPrimary) {
+  piece_.tableless_sections = 2;
+  piece_.tableless_pages = 32;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 40)).ok());
+  Flush();
+  Compact();
+  rocksdb::DB* reader = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &reader).ok());
+  const std::unique_ptr<rocksdb::DB> owned(reader);
+  ASSERT_TRUE(Put(Key(0), Value(1000, 40)).ok());  // a page that was only added to keeps its old records
+  for (int i = 1; i < 200; i += 2) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+  for (int i = 100; i < 200; i += 2) ASSERT_TRUE(Put(Key(i), Value(i, i % 4 == 0 ? 50 : 6000)).ok());
+  Flush();
+  Compact();
+  int kept = 0, told = 0;
+  std::vector<std::string> keys;
+  for (int i = 0; i < 200; ++i) keys.push_back(Key(i));
+  std::vector<std::string> values;
+  const std::vector<Status> together = reader->MultiGet({}, {keys.begin(), keys.end()}, &values);
+  for (int i = 0; i < 200; ++i) {
+    std::string value;
+    const Status s = reader->Get({}, Key(i), &value);
+    EXPECT_EQ(together[i].code(), s.code());
+    if (s.ok()) {
+      EXPECT_EQ(value, Value(i, 40));
+      EXPECT_EQ(values[i], value);
+      ++kept;
+    } else {
+      EXPECT_TRUE(s.IsTryAgain()) << s.ToString();
+      ++told;
+    }
+  }
+  EXPECT_GE(kept, 40);
+  EXPECT_GE(told, 150);
+  std::string value;
+  EXPECT_TRUE(reader->Get({}, "nothing", &value).IsTryAgain());
+  const std::unique_ptr<rocksdb::Iterator> it(reader->NewIterator({}));
+  it->SeekToFirst();
+  while (it->Valid()) it->Next();
+  EXPECT_TRUE(it->status().IsTryAgain()) << it->status().ToString();
+  EXPECT_TRUE(reader->VerifyChecksum().IsTryAgain());
+}
+
 TEST_F(TablelessTest, OnlyWhereItWasChosen) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());

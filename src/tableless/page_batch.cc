@@ -136,7 +136,7 @@ void PageBatch::Check(Page* page, bool keep) {
     s = CheckPage(Slice(request.result.data() + page->offset, size), file_number, number, &page->records);
   }
   ++pages_read_;
-  if (s.ok() && keep && page->journal == nullptr) {
+  if (s.ok() && keep && page->journal == nullptr && FoldedOf(page->records) <= view_->folded()) {
     view_->cache()->Insert(file_number, number, page->number, page->records);
   }
   page->status = s.ok() ? s : view_->Annotate(s, section, number, page->journal, page->place);

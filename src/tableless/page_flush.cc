@@ -184,7 +184,7 @@ class PageFlush::SectionJob {
     const size_t offset = images_.size();
     PageBuilder builder(&images_);
     for (const PageRecord& record : edit_.records()) builder.Add(record);
-    builder.Finish(flush_->view_->parts().sections[section_]->meta.file_number, page);
+    builder.Finish(flush_->view_->parts().sections[section_]->meta.file_number, page, flush_->newest_);
     places_.push_back({page, static_cast<uint32_t>(offset),
                        static_cast<uint32_t>(images_.size() - offset)});
     return images_.size() >= kJournalBuffer ? WriteImages() : s;

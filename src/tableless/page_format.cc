@@ -16,6 +16,8 @@ uint32_t PageChecksum(const char* image, size_t used, uint64_t file_number, uint
   return Crc32cExtend(Crc32c(place, sizeof(place)), image + 4, used - 4);
 }
 
+constexpr int kVersionShift = 56;  // sequences have as many bits
+
 }  // namespace
 
 size_t EncodedSize(const PageRecord& r) {
@@ -33,15 +35,13 @@ void PageBuilder::Add(const PageRecord& r) {
   PutVarint64(dst_, r.sequence << 1 | (r.entity ? 1 : 0));
   dst_->append(r.user_key.data(), r.user_key.size());
   dst_->append(r.value.data(), r.value.size());
-  ++count_;
 }
 
-void PageBuilder::Finish(uint64_t file_number, uint64_t page) {
+void PageBuilder::Finish(uint64_t file_number, uint64_t page, SequenceNumber folded) {
   char* const image = dst_->data() + begin_;
   const size_t used = dst_->size() - begin_;
   EncodeFixed32(image + 4, static_cast<uint32_t>(used));
-  EncodeFixed32(image + 8, count_);
-  EncodeFixed32(image + 12, kPageVersion);
+  EncodeFixed64(image + 8, uint64_t{kPageVersion} << kVersionShift | folded);
   EncodeFixed32(image, PageChecksum(image, used, file_number, page));
 }
 
@@ -52,13 +52,19 @@ Status CheckPage(const Slice& image, uint64_t file_number, uint64_t page, Slice*
       !ChecksumHolds(DecodeFixed32(image.data()), PageChecksum(image.data(), used, file_number, page))) {
     return Status::Corruption("page checksum mismatch");
   }
-  const uint32_t version = DecodeFixed32(image.data() + 12);
-  if (version != kPageVersion) {
+  const uint64_t last = DecodeFixed64(image.data() + 8);
+  const uint64_t version = last >> kVersionShift != 0 ? last >> kVersionShift : last >> 32;
+  if (version == 0 || version > kPageVersion) {
     return Status::NotSupported("page of format version " + std::to_string(version) +
                                 ", this release reads " + std::to_string(kPageVersion));
   }
   *records = Slice(image.data() + kPageHeaderBytes, used - kPageHeaderBytes);
   return Status::OK();
+}
+
+SequenceNumber FoldedOf(const Slice& records) {
+  const uint64_t last = DecodeFixed64(records.data() - kPageHeaderBytes + 8);
+  return last >> kVersionShift == 0 ? 0 : last & kMaxSequenceNumber;
 }
 
 bool NextPageRecord(Slice* records, PageRecord* r) {

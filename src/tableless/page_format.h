@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page: header, records, zeros (docs/formats/tableless.md).
 //
-//   header := crc:fixed32 used:fixed32 count:fixed32 version:fixed32
+//   header := crc:fixed32 used:fixed32 (version << 56 | folded):fixed64
 //   record := key_size:varint32 value_size:varint32 (sequence << 1 | entity):varint64 key value
 //
 // `crc` covers the number of the section's file, the number of the page, the header behind it and the
-// records; `used` counts header and records. A page of zeros is damage: every page of a section is written
+// records; `used` counts header and records; `folded` is the newest sequence of the flush that wrote the page,
+// 0 as long as it is as its file was made. A page of zeros is damage: every page of a section is written
 // when its file is made. Records have distinct keys; each is its key's newest version that was folded.
+//
+// Version 1 has count:fixed32 version:fixed32 instead of the last field. It is read.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +25,7 @@ namespace compassdb {
 using rocksdb::Status;
 
 inline constexpr size_t kPageHeaderBytes = 16;
-inline constexpr uint32_t kPageVersion = 1;
+inline constexpr uint32_t kPageVersion = 2;
 
 struct PageRecord {
   Slice user_key;
@@ -39,16 +42,17 @@ class PageBuilder {
   // Appends an image to `dst`, which must stay.
   explicit PageBuilder(std::string* dst);
   void Add(const PageRecord& record);
-  void Finish(uint64_t file_number, uint64_t page);
+  void Finish(uint64_t file_number, uint64_t page, SequenceNumber folded);
 
  private:
   std::string* const dst_;
   const size_t begin_;
-  uint32_t count_ = 0;
 };
 
 // Checks everything but the records' own structure: *records holds them. Corruption without a path.
 Status CheckPage(const Slice& image, uint64_t file_number, uint64_t page, Slice* records);
+// Of the page that has these records, as CheckPage gave them: `folded`, 0 if it does not say.
+SequenceNumber FoldedOf(const Slice& records);
 // Takes the next record off. False at the end and if what follows is none; then `records` is not empty.
 bool NextPageRecord(Slice* records, PageRecord* record);
 // False if there is none. `damaged` tells of records that cannot be read.

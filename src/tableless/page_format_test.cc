@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "tableless/page_hash.h"
+#include "util/coding.h"
+#include "util/crc32c.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -22,7 +24,7 @@ std::string Image(std::vector<PageRecord>* records) {
   const size_t begin = image.size();
   PageBuilder builder(&image);
   for (const PageRecord& r : *records) builder.Add(r);
-  builder.Finish(12, 34);
+  builder.Finish(12, 34, 77);
   return image.substr(begin);
 }
 
@@ -35,6 +37,7 @@ TEST(PageFormatTest, RoundTrip) {
   Slice found;
   const std::string page = image + std::string(1000, '\0');
   ASSERT_TRUE(CheckPage(page, 12, 34, &found).ok());
+  EXPECT_EQ(FoldedOf(found), 77u);
   ASSERT_TRUE(ListPageRecords(found, &again).ok());
   ASSERT_EQ(again.size(), records.size());
   for (size_t i = 0; i < records.size(); ++i) {
@@ -51,6 +54,28 @@ TEST(PageFormatTest, RoundTrip) {
   bool damaged = false;
   EXPECT_FALSE(FindPageRecord(found, "other", &none, &damaged));
   EXPECT_FALSE(damaged);
+}
+
+TEST(PageFormatTest, TheFirstVersionIsRead) {
+  std::vector<PageRecord> records, again;
+  std::string image = Image(&records);
+  const auto as_version = [&](uint64_t last) {
+    EncodeFixed64(image.data() + 8, last);
+    char place[16];
+    EncodeFixed64(place, 12);
+    EncodeFixed64(place + 8, 34);
+    EncodeFixed32(image.data(), Crc32cExtend(Crc32c(place, sizeof(place)), image.data() + 4, image.size() - 4));
+  };
+  Slice found;
+  as_version(uint64_t{1} << 32 | 3);
+  ASSERT_TRUE(CheckPage(image, 12, 34, &found).ok());
+  EXPECT_EQ(FoldedOf(found), 0u);
+  ASSERT_TRUE(ListPageRecords(found, &again).ok());
+  EXPECT_EQ(again.size(), 3u);
+  for (const uint64_t version : {uint64_t{0}, uint64_t{2} << 32, uint64_t{3} << 56}) {
+    as_version(version | 3);
+    EXPECT_TRUE(CheckPage(image, 12, 34, &found).IsNotSupported()) << version;
+  }
 }
 
 TEST(PageFormatTest, EveryFlippedBitAndEveryCutIsNoticed) {
@@ -74,7 +99,7 @@ TEST(PageFormatTest, TornZeroedAndMisplacedPagesAreNoticed) {
   PageBuilder builder(&older);
   const std::string value(600, 'o');
   builder.Add({"key", value, 5, false});
-  builder.Finish(12, 34);
+  builder.Finish(12, 34, 77);
   Slice found;
   ASSERT_TRUE(CheckPage(older, 12, 34, &found).ok());
   for (size_t torn = 1; torn < image.size(); ++torn) {

@@ -48,7 +48,7 @@ PageRunMeta WriteJournal(CompactionFileWriter* file, std::vector<std::string>* i
       PageBuilder builder(&buffer);
       const std::string value(10 * page, 'v');
       builder.Add({"key", value, page, false});
-      builder.Finish(11 + section, 3 * page);
+      builder.Finish(11 + section, 3 * page, 0);
       places.push_back({3 * page, static_cast<uint32_t>(begin), static_cast<uint32_t>(buffer.size() - begin)});
       images->push_back(buffer.substr(begin));
     }

@@ -191,7 +191,7 @@ Status PageSalvage::BuildPage(uint64_t page, uint64_t file_number, std::string* 
     }
     if (Status s = Mark(record); !s.ok()) return s;
   }
-  builder.Finish(file_number, page);
+  builder.Finish(file_number, page, 0);
   out->resize(begin + geometry_.page_bytes);
   return Status::OK();
 }

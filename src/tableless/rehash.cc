@@ -254,7 +254,7 @@ class SectionRehash {
         spilled.push_back({record, record.user_key.ToString(), record.value.ToString()});
       }
     }
-    builder.Finish(file_number_, page);
+    builder.Finish(file_number_, page, 0);
     out->resize(begin + page_bytes_);
     if (spilled.empty()) {
       overflow_.erase(page);

@@ -26,7 +26,7 @@ Status SectionFile::Create(FileSystem* fs, const std::string& path, uint64_t num
     for (const uint64_t until = std::min(pages, page + std::max<uint64_t>(1, (1 << 20) / page_bytes));
          page < until; ++page) {
       const size_t begin = some.size();
-      PageBuilder(&some).Finish(number, page);
+      PageBuilder(&some).Finish(number, page, 0);
       some.resize(begin + page_bytes);
     }
     s = file->Append(some);

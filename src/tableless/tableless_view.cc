@@ -113,7 +113,8 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
     if (s.ok()) s = ReadPage(section, page, &result->room, &records);
     if (s.ok()) s = timer.End();
     if (!s.ok()) return s;
-    if (in_place && read.fill_cache) cache->Insert(file_number, page, number, records);
+    result->folded = FoldedOf(records);
+    if (in_place && read.fill_cache && result->folded <= folded()) cache->Insert(file_number, page, number, records);
   }
   bool damaged = false;
   result->found = FindPageRecord(records, user_key, &result->record, &damaged);
@@ -126,6 +127,7 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
 Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
                              const KeyHash& hash, PageLookup* result) const {
   result->found = false;
+  result->folded = 0;
   result->hold.Release();
   if (parts_.sections.empty()) return Status::OK();
   const MasterHash master = MasterHashOf(hash, parts_.geometry.sections);
@@ -143,6 +145,12 @@ Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key
     }
   }
   return LookupInPage(read, master.section, section.PageOf(master), user_key, result);
+}
+
+// What is older than all that was folded here is in the page, unless somebody else has written it since.
+Status TablelessView::ChangedBeside() {
+  return Status::TryAgain("a page was changed after this opening",
+                          "by the primary beside it: open again, or read a checkpoint");
 }
 
 Status TablelessView::LookupAside(const BlockReadOptions& read, const Slice& user_key,
@@ -185,8 +193,9 @@ Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_k
     s = now->Lookup(read, user_key, hash, result);
   }
   if (!s.ok() || (result->found && result->record.sequence <= snapshot)) return s;
+  const bool newer = result->found || result->folded > state_->folded();
   result->found = false;
-  if (snapshot >= state_->folded()) return s;
+  if (snapshot >= state_->folded()) return newer ? ChangedBeside() : s;
   if (!read.snapshot_held) return Status::TryAgain("the page was written since");
   const std::shared_ptr<const TablelessView> now = state_->current();
   if (now == nullptr) return s;
@@ -396,6 +405,7 @@ Status TablelessView::Verify() const {
       s = ReadPage(i, page, &room, &records);
       if (s.ok()) s = Annotate(ListPageRecords(records, &list), i, page);
       found += list.size();
+      if (s.ok() && FoldedOf(records) > folded()) s = ChangedBeside();
       for (const PageRecord& r : list) {
         const MasterHash master = MasterHashOf(parts_.hasher(r.user_key), parts_.geometry.sections);
         if (!s.ok() || (master.section == i && section.PageOf(master) == page)) continue;

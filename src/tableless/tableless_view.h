@@ -10,6 +10,8 @@
 //    before the page is touched. A reader whose snapshot is older than what pages may hold looks
 //    there, in the newest view; one that holds no snapshot is told to try again;
 //  - a page that is read while it is written fails its checksum, and is looked for in a newer view.
+// An opening that only reads, beside a primary that writes, gets no newer views: pages tell it that they were
+// written since (FoldedOf), and what they do not hold any more is an error.
 #pragma once
 
 #include <memory>
@@ -33,6 +35,7 @@ struct PageRoom {
 struct PageLookup {
   PageRecord record;
   bool found = false;
+  SequenceNumber folded = 0;  // of the page (FoldedOf), if it was read
   PageRoom room;
   PageCache::Hold hold;
 };
@@ -104,6 +107,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
 
  private:
   bool PagesMayBeNewer(uint32_t section) const;
+  static Status ChangedBeside();
   Status ReadOnce(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
   Status LookupInPage(const BlockReadOptions& read, uint32_t section, uint64_t page, const Slice& user_key,
                       PageLookup* result) const;

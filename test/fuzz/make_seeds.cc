@@ -219,7 +219,7 @@ void PageSeeds(const Seeds& seeds) {
   PageBuilder builder(&image);
   builder.Add({"key", "value", 5, false});
   builder.Add({"other", std::string(300, 'o'), 6, true});
-  builder.Finish(11, 3);
+  builder.Finish(11, 3, 5);
   seeds.Write("page", "two-records", image);
   std::string padded = image;
   padded.resize(4096);
