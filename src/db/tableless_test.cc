@@ -348,6 +348,84 @@ TEST_F(TablelessTest, IsVerifiedWhileItChanges) {
   Verify();
 }
 
+class PickyOperator : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* result,
+             rocksdb::Logger*) const override {
+    if (value == "bad") return false;
+    *result = (existing != nullptr ? existing->ToString() + "," : "") + value.ToString();
+    return true;
+  }
+  const char* Name() const override { return "PickyOperator"; }
+};
+
+// Operands that cannot be merged are their key's misfortune alone, until it is written again.
+TEST_F(TablelessTest, OperandsThatCannotBeMerged) {
+  options_.merge_operator = std::make_shared<PickyOperator>();
+  OpenDb();
+  rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
+  for (const char* key : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(Put(key, "base").ok());
+  ASSERT_TRUE(db_->PutEntity({}, family, "entity", {{"", "x"}, {"b", "2"}}).ok());
+  Flush();
+  const rocksdb::Snapshot* first = db_->GetSnapshot();
+  for (const char* key : {"a", "b", "c", "none", "entity"}) ASSERT_TRUE(db_->Merge({}, key, "bad").ok());
+  ASSERT_TRUE(db_->Merge({}, "d", "good").ok());
+  Flush();
+  const rocksdb::Snapshot* second = db_->GetSnapshot();
+  ASSERT_TRUE(db_->Merge({}, "a", "more").ok());
+  ASSERT_TRUE(db_->Delete({}, "b").ok());
+  ASSERT_TRUE(Put("c", "new").ok());
+  const auto is_failure = [](const std::string& got) {
+    return got.find("Could not perform merge") != std::string::npos || got.find("wide-column") != std::string::npos;
+  };
+  for (int round = 0; round < 4; ++round) {
+    for (const char* key : {"a", "none", "entity"}) EXPECT_TRUE(is_failure(Get(key))) << key << " " << Get(key);
+    std::vector<std::string> values;
+    const std::vector<Status> found = db_->MultiGet({}, {"a", "b", "c", "d", "entity"}, &values);
+    EXPECT_TRUE(found[0].IsCorruption()) << found[0].ToString();
+    EXPECT_TRUE(found[1].IsNotFound()) << found[1].ToString();
+    EXPECT_EQ(values[2], "new");
+    EXPECT_EQ(values[3], "base,good");
+    EXPECT_TRUE(found[4].IsNotSupported()) << found[4].ToString();
+    EXPECT_EQ(Get("b"), "NOT_FOUND");
+    EXPECT_EQ(Get("c"), "new");
+    EXPECT_EQ(Get("e"), "base");
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}));
+    it->SeekToFirst();
+    EXPECT_TRUE(it->status().IsCorruption()) << it->status().ToString();
+    it->Seek("b");
+    ASSERT_TRUE(it->Valid()) << it->status().ToString();
+    EXPECT_EQ(it->key(), "c");
+    EXPECT_EQ(it->value(), "new");
+    it.reset();
+    if (round < 3 && first != nullptr) {
+      for (const char* key : {"a", "b", "c", "d"}) {
+        EXPECT_EQ(Get(key, first), "base") << key;
+        EXPECT_EQ(is_failure(Get(key, second)), *key != 'd') << key;
+      }
+      EXPECT_EQ(Get("none", first), "NOT_FOUND");
+    }
+    if (round == 0) Compact();
+    if (round == 1) {
+      ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", "200"}}).ok());
+      Compact();
+    }
+    if (round != 2) continue;
+    db_->ReleaseSnapshot(first);
+    db_->ReleaseSnapshot(second);
+    OpenDb();
+  }
+  Verify();
+  for (const char* key : {"a", "c", "none", "entity"}) ASSERT_TRUE(Put(key, "healed").ok());
+  Flush();
+  EXPECT_EQ(Scan(), "a=healed,c=healed,d=base,good,e=base,entity=healed,none=healed");
+  Verify();
+  CloseDb();
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+  OpenDb();
+  EXPECT_EQ(Get("a"), "healed");
+}
+
 // A read-only opening tells of what a primary beside it has changed; that is never just missing.
 TEST_F(TablelessTest, ReadOnlyBesideAPrimary) {
   piece_.tableless_sections = 2;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tableless/unfolded.h"
 #include "util/wide_column_codec.h"
 
 namespace compassdb {
@@ -43,7 +44,8 @@ bool OnlyNewestCounts(const FoldOptions& options, const std::vector<NewVersion>&
   if (options.filter != nullptr || versions.empty()) return false;
   const NewVersion& newest = versions.front();
   if (newest.type == kTypeMerge) return false;
-  const SequenceNumber oldest = existing != nullptr ? existing->sequence : versions.back().sequence;
+  SequenceNumber oldest = existing != nullptr ? existing->sequence : versions.back().sequence;
+  if (existing != nullptr && existing->unfolded) oldest = 0;  // it has several
   const auto snapshot =
       std::lower_bound(options.snapshots.begin(), options.snapshots.end(), oldest);
   return snapshot == options.snapshots.end() || *snapshot >= newest.sequence;
@@ -92,25 +94,10 @@ const rocksdb::CompactionFilter* PageFilter(const StoreOptions& options, bool ma
   return owned->get();
 }
 
-Status FoldKey(const FoldOptions& options, const Slice& user_key,
-               const std::vector<NewVersion>& versions, const PageRecord* existing,
-               KeyOutcome* outcome) {
-  outcome->newest.reset();
-  outcome->asides.clear();
-  outcome->gone_at = versions.empty() ? 0 : versions.front().sequence;
-  if (OnlyNewestCounts(options, versions, existing)) {
-    const NewVersion& v = versions.front();
-    if (!IsDeletion(v.type)) {
-      outcome->newest =
-          PageRecord{user_key, v.value, v.sequence, v.type == kTypeWideColumnEntity};
-    }
-    return Status::OK();
-  }
-  std::vector<NewVersion> all = versions;
-  if (existing != nullptr) {
-    all.push_back({existing->sequence, existing->entity ? kTypeWideColumnEntity : kTypeValue,
-                   existing->value});
-  }
+namespace {
+
+Status Fold(const FoldOptions& options, const Slice& user_key, const std::vector<NewVersion>& all,
+            KeyOutcome* outcome) {
   VersionIterator input(user_key, all);
   CompactionIteratorOptions fold;
   fold.comparator = options.comparator;
@@ -147,6 +134,53 @@ Status FoldKey(const FoldOptions& options, const Slice& user_key,
     }
   }
   return s;
+}
+
+// All of them, but for what is below a base that is the oldest thing that anybody sees.
+void KeepUnfolded(const FoldOptions& options, const Slice& user_key, std::vector<NewVersion> all,
+                  KeyOutcome* outcome) {
+  const auto base = std::find_if(all.begin(), all.end(), [](const NewVersion& v) { return v.type != kTypeMerge; });
+  if (base != all.end() && (options.snapshots.empty() || options.snapshots.front() >= base->sequence)) {
+    all.erase(base + 1, all.end());
+  }
+  outcome->asides.clear();
+  outcome->owned.clear();
+  EncodeUnfolded(all, &outcome->owned);
+  outcome->newest = PageRecord{user_key, outcome->owned, all.front().sequence};
+  outcome->newest->unfolded = true;
+}
+
+}  // namespace
+
+Status FoldKey(const FoldOptions& options, const Slice& user_key,
+               const std::vector<NewVersion>& versions, const PageRecord* existing,
+               KeyOutcome* outcome) {
+  outcome->newest.reset();
+  outcome->asides.clear();
+  outcome->gone_at = versions.empty() ? 0 : versions.front().sequence;
+  if (OnlyNewestCounts(options, versions, existing)) {
+    const NewVersion& v = versions.front();
+    if (!IsDeletion(v.type)) {
+      outcome->newest =
+          PageRecord{user_key, v.value, v.sequence, v.type == kTypeWideColumnEntity};
+    }
+    return Status::OK();
+  }
+  std::vector<NewVersion> all = versions;
+  if (existing != nullptr && existing->unfolded) {
+    std::vector<NewVersion> kept;
+    if (Status s = DecodeUnfolded(existing->value, &kept); !s.ok()) return s;
+    all.insert(all.end(), kept.begin(), kept.end());
+  } else if (existing != nullptr) {
+    all.push_back({existing->sequence, existing->entity ? kTypeWideColumnEntity : kTypeValue,
+                   existing->value});
+  }
+  Status s = Fold(options, user_key, all, outcome);
+  const bool merges =
+      std::any_of(all.begin(), all.end(), [](const NewVersion& v) { return v.type == kTypeMerge; });
+  if (s.ok() || !merges) return s;
+  KeepUnfolded(options, user_key, std::move(all), outcome);
+  return Status::OK();
 }
 
 }  // namespace compassdb

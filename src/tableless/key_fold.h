@@ -22,7 +22,7 @@ struct NewVersion {
 
 struct KeyOutcome {
   // The page's record from now on; none: the key is gone.
-  std::optional<PageRecord> newest;
+  std::optional<PageRecord> newest;  // unfolded, if merge operands cannot be folded
   // For the key store: what held snapshots still see, newest first; types are kTypeWideColumnEntity
   // (for plain values, too: it sorts before a marker of the same sequence) and kTypeDeletion.
   struct Aside {

@@ -19,14 +19,20 @@ uint32_t EntryChecksum(uint64_t file_id, uint64_t offset, const Slice& payload) 
   return Crc32cExtend(Crc32c(place, sizeof(place)), payload.data(), payload.size());
 }
 
-enum Kind : uint8_t { kValue = 0, kEntity = 1, kRemoval = 2 };
+enum Kind : uint8_t { kValue = 0, kEntity = 1, kRemoval = 2, kUnfolded = 3 };
+
+Kind KindOf(const OverflowEntry& entry) {
+  if (entry.removal) return kRemoval;
+  if (entry.record.unfolded) return kUnfolded;
+  return entry.record.entity ? kEntity : kValue;
+}
 
 }  // namespace
 
 Status OverflowRunWriter::Add(const OverflowEntry& entry) {
   const PageRecord& r = entry.record;
   buffer_.assign(kEntryHeader, '\0');
-  buffer_.push_back(static_cast<char>(entry.removal ? kRemoval : r.entity ? kEntity : kValue));
+  buffer_.push_back(static_cast<char>(KindOf(entry)));
   PutVarint32(&buffer_, entry.section);
   PutVarint64(&buffer_, r.sequence);
   PutLengthPrefixedSlice(&buffer_, r.user_key);
@@ -62,13 +68,14 @@ Status OverflowRun::Parse(uint64_t offset, const Slice& bytes, OverflowEntry* en
   const auto kind = payload.empty() ? uint8_t{0xff} : static_cast<uint8_t>(payload[0]);
   if (!payload.empty()) payload.remove_prefix(1);
   uint64_t sequence = 0;
-  if (kind > kRemoval || !GetVarint32(&payload, &entry->section) ||
+  if (kind > kUnfolded || !GetVarint32(&payload, &entry->section) ||
       !GetVarint64(&payload, &sequence) ||
       !GetLengthPrefixedSlice(&payload, &entry->record.user_key)) {
     return run_.Corruption(offset, "overflow entry that cannot be read");
   }
   entry->record.sequence = sequence;
   entry->record.entity = kind == kEntity;
+  entry->record.unfolded = kind == kUnfolded;
   entry->record.value = payload;
   entry->removal = kind == kRemoval;
   return Status::OK();

@@ -3,7 +3,7 @@
 // log (KallaxDB 3.2; docs/formats/tableless.md). Of a key's entries the newest counts.
 //
 //   entry := crc:fixed32 size:fixed32 payload
-//   payload := kind:u8 (0 value, 1 entity, 2 removal) section:varint32 sequence:varint64
+//   payload := kind:u8 (0 value, 1 entity, 2 removal, 3 unfolded operands) section:varint32 sequence:varint64
 //              key_size:varint32 key value
 //
 // `crc` covers the file's id, the entry's offset in the run and the payload.

@@ -74,7 +74,7 @@ void PageEdit::Finish(bool* changed) {
   }
   for (const Arrival& a : arrivals_) {
     const size_t size = EncodedSize(a.record);
-    const bool fits = used + size <= page_bytes_;
+    const bool fits = !a.record.unfolded && used + size <= page_bytes_;
     if (a.was_overflow) {
       counts_.records -= 1;
       counts_.bytes -= static_cast<int64_t>(a.overflow_size);

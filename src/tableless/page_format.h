@@ -32,6 +32,7 @@ struct PageRecord {
   Slice value;
   SequenceNumber sequence = 0;
   bool entity = false;
+  bool unfolded = false;  // value: see unfolded.h. Only in the overflow store
 };
 
 size_t EncodedSize(const PageRecord& record);

@@ -39,6 +39,16 @@ Status PageResolver::ResolveVersion(const Slice& user_key, const Slice& ref,
   if (!s.ok()) return s;
   version->gone = !lookup.found;
   if (!lookup.found) return s;
+  if (lookup.record.unfolded) {
+    GetContext ctx(user_key, read_.snapshot, view_->merge_operator(), value);
+    ctx.KeepEntities();
+    s = TablelessView::Feed(lookup.record, &ctx);
+    if (s.ok()) s = ctx.Finish();
+    version->gone = s.IsNotFound();
+    version->entity = ctx.found_entity();
+    version->sequence = ctx.found_sequence();
+    return version->gone ? Status::OK() : s;
+  }
   version->entity = lookup.record.entity;
   version->sequence = lookup.record.sequence;
   value->PinSelf(lookup.record.value);
@@ -60,7 +70,7 @@ void PageResolver::ReadAhead(std::span<const Coming> coming, bool /*keep*/) {
     ahead_[i].found = false;
   }
   view_->FindTogether(read_, wanted, [&](size_t i, const PageRecord* record) {
-    if (record == nullptr || record->sequence > read_.snapshot) return;
+    if (record == nullptr || record->unfolded || record->sequence > read_.snapshot) return;
     Found& found = ahead_[i];
     found.found = true;
     found.value.assign(record->value.data(), record->value.size());

@@ -178,7 +178,7 @@ Status PageSalvage::BuildPage(uint64_t page, uint64_t file_number, std::string* 
     const size_t size = EncodedSize(record);
     ++meta->records;
     meta->bytes += size;
-    if (used + size <= geometry_.page_bytes) {
+    if (!record.unfolded && used + size <= geometry_.page_bytes) {
       used += size;
       builder.Add(record);
     } else {

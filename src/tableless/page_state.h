@@ -16,8 +16,10 @@ class TablelessView;
 // Thread safe. Lock order: mu_ is a leaf.
 class PageState {
  public:
-  explicit PageState(std::shared_ptr<rocksdb::Cache> cache) : cache_(std::move(cache)) {}
+  PageState(std::shared_ptr<rocksdb::Cache> cache, std::shared_ptr<const rocksdb::MergeOperator> merge_operator)
+      : cache_(std::move(cache)), merge_operator_(std::move(merge_operator)) {}
   PageCache* cache() { return &cache_; }
+  const rocksdb::MergeOperator* merge_operator() const { return merge_operator_.get(); }
 
   // Pages may hold versions up to this sequence. Raised before the view that has them is current, and
   // so before any of them is written in place.
@@ -41,6 +43,7 @@ class PageState {
 
  private:
   PageCache cache_;
+  const std::shared_ptr<const rocksdb::MergeOperator> merge_operator_;
   std::atomic<SequenceNumber> folded_{0};
   std::atomic<uint64_t> number_{0};
   mutable Mutex mu_;

@@ -247,7 +247,7 @@ class SectionRehash {
       if (!outcome.newest) continue;
       const PageRecord& record = *outcome.newest;
       const size_t size = EncodedSize(record);
-      if (used + size <= page_bytes_) {
+      if (!record.unfolded && used + size <= page_bytes_) {
         used += size;
         builder.Add(record);
       } else {

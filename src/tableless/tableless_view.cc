@@ -9,6 +9,7 @@
 #include "tableless/overflow_batch.h"
 #include "tableless/page_batch.h"
 #include "tableless/page_resolver.h"
+#include "tableless/unfolded.h"
 #include "util/wide_column_codec.h"
 
 namespace compassdb {
@@ -193,6 +194,11 @@ Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_k
     s = now->Lookup(read, user_key, hash, result);
   }
   if (!s.ok() || (result->found && result->record.sequence <= snapshot)) return s;
+  if (result->found && result->record.unfolded) {
+    std::vector<NewVersion> versions;
+    s = DecodeUnfolded(result->record.value, &versions);
+    if (!s.ok() || versions.back().sequence <= snapshot) return s;
+  }
   const bool newer = result->found || result->folded > state_->folded();
   result->found = false;
   if (snapshot >= state_->folded()) return newer ? ChangedBeside() : s;
@@ -202,14 +208,26 @@ Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_k
   return now->LookupAside(read, user_key, hash, snapshot, result);
 }
 
+Status TablelessView::Feed(const PageRecord& record, GetContext* ctx) {
+  if (!record.unfolded) {
+    ctx->Add(record.sequence, record.entity ? kTypeWideColumnEntity : kTypeValue, record.value, nullptr);
+    return Status::OK();
+  }
+  std::vector<NewVersion> versions;
+  Status s = DecodeUnfolded(record.value, &versions);
+  for (size_t i = 0; s.ok() && i < versions.size(); ++i) {
+    if (!ctx->Add(versions[i].sequence, versions[i].type, versions[i].value, nullptr)) break;
+  }
+  return s;
+}
+
 Status TablelessView::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                           GetContext* ctx) const {
   PageLookup lookup;
   Status s = LookupAt(read, user_key, hash, ctx->snapshot(), &lookup);
   if (!s.ok()) return s;
   if (lookup.found) {
-    ctx->Add(lookup.record.sequence, lookup.record.entity ? kTypeWideColumnEntity : kTypeValue,
-             lookup.record.value, nullptr);
+    s = Feed(lookup.record, ctx);
   } else if (ctx->snapshot() == kMaxSequenceNumber) {
     // Who asks for the newest sequence wants to know of deletions, too.
     s = parts_.keys->Get(read, user_key, hash, ctx);
@@ -317,8 +335,7 @@ void TablelessView::MultiGet(const BlockReadOptions& read, std::span<PointLookup
   FindTogether(read, wanted, [&](size_t i, const PageRecord* r) {
     PointLookup& lookup = lookups[i];
     if (r == nullptr || r->sequence > lookup.ctx->snapshot()) return alone(lookup);
-    lookup.ctx->Add(r->sequence, r->entity ? kTypeWideColumnEntity : kTypeValue, r->value, nullptr);
-    lookup.status = Status::OK();
+    lookup.status = Feed(*r, lookup.ctx);
   });
 }
 

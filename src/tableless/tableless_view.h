@@ -94,6 +94,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   bool FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
                       PageJournal::Place* place) const;
   PageCache* cache() const { return state_->cache(); }
+  const rocksdb::MergeOperator* merge_operator() const { return state_->merge_operator(); }
   // An error of a page, with the file and place where the page was read: of the section or, if there is one,
   // the journal.
   Status Annotate(const Status& s, uint32_t section, uint64_t page, const PageJournal* journal = nullptr,
@@ -101,9 +102,13 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   // The key's newest version here, from its page or the overflow store.
   Status Lookup(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                 PageLookup* result) const;
-  // The version that `snapshot`, which is held, sees; not `found` if the key did not exist then.
+  // The version that `snapshot`, which is held, sees; not `found` if the key did not exist then. A record that
+  // is unfolded is found if it has versions for the snapshot: Feed picks them.
   Status LookupAt(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                   SequenceNumber snapshot, PageLookup* result) const;
+
+  // A record that was found, whatever it is, for a read that is at its key.
+  static Status Feed(const PageRecord& record, GetContext* ctx);
 
  private:
   bool PagesMayBeNewer(uint32_t section) const;
