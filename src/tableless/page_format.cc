@@ -53,8 +53,9 @@ Status CheckPage(const Slice& image, uint64_t file_number, uint64_t page, Slice*
     return Status::Corruption("page checksum mismatch");
   }
   const uint64_t last = DecodeFixed64(image.data() + 8);
-  const uint64_t version = last >> kVersionShift != 0 ? last >> kVersionShift : last >> 32;
-  if (version == 0 || version > kPageVersion) {
+  const bool first = last >> kVersionShift == 0;
+  const uint64_t version = first ? last >> 32 : last >> kVersionShift;
+  if (version != (first ? 1 : kPageVersion)) {
     return Status::NotSupported("page of format version " + std::to_string(version) +
                                 ", this release reads " + std::to_string(kPageVersion));
   }
