@@ -16,13 +16,14 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
   CompactionFileWriter* writer = nullptr;
   Status s = file.Writer(&writer);
   if (!s.ok()) return s;
-  OverflowRunWriter run(writer);
+  const uint64_t first_id = store_->context()->new_number();
+  OverflowRunWriter runs(writer, store_->context()->new_number);
   std::string room;
   for (const SectionRef& section : parts.sections) {
     for (const OverflowIndex::Entry& e : section->overflow->entries()) {
       OverflowEntry entry;
       if (s.ok()) s = section->overflow->Read(e, &room, &entry);
-      if (s.ok()) s = run.Add(entry);
+      if (s.ok()) s = runs.Add(entry);
     }
   }
   if (s.ok()) s = file.Finish(edit);
@@ -30,20 +31,19 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
     file.Abandon();
     return s;
   }
-  const uint64_t id = store_->context()->new_number();
-  if (run.count() > 0) {
-    run.Finish(id, &edit->added_page_runs.emplace_back());
+  if (runs.count() > 0) {
+    runs.Finish(&edit->added_page_runs);
     store_->PinUntilInstalled(file.number());
   } else {
     file.Abandon();
   }
   for (const SectionRef& section : parts.sections) {
     edit->page_sections.push_back(section->meta);
-    edit->page_sections.back().overflow_from = id;
+    edit->page_sections.back().overflow_from = first_id;
   }
   for (const OverflowRunRef& old : parts.runs) edit->deleted_page_runs.push_back(old->meta().run_id);
-  report->bytes_written = run.bytes();
-  report->records_out = run.count();
+  report->bytes_written = runs.bytes();
+  report->records_out = runs.count();
   return s;
 }
 

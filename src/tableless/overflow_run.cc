@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tableless/overflow_run.h"
 
+#include <atomic>
+
 #include "util/coding.h"
 #include "util/crc32c.h"
 #include "util/hash.h"
@@ -19,6 +21,9 @@ uint32_t EntryChecksum(uint64_t file_id, uint64_t offset, const Slice& payload) 
   return Crc32cExtend(Crc32c(place, sizeof(place)), payload.data(), payload.size());
 }
 
+constexpr uint64_t kMaxRunBytes = uint64_t{1} << 31;
+std::atomic<uint64_t> max_run_bytes{kMaxRunBytes};
+
 enum Kind : uint8_t { kValue = 0, kEntity = 1, kRemoval = 2, kUnfolded = 3 };
 
 Kind KindOf(const OverflowEntry& entry) {
@@ -29,6 +34,26 @@ Kind KindOf(const OverflowEntry& entry) {
 
 }  // namespace
 
+uint64_t MaxOverflowRunBytes() { return max_run_bytes.load(std::memory_order_relaxed); }
+void TEST_SetMaxOverflowRunBytes(uint64_t bytes) { max_run_bytes.store(bytes == 0 ? kMaxRunBytes : bytes); }
+
+void OverflowRunWriter::EndRun() {
+  if (run_count_ == 0) return;
+  PageRunMeta& meta = ended_.emplace_back();
+  meta.run_id = new_id_();
+  meta.kind = PageRunKind::kOverflow;
+  meta.extent = {file_->file_number(), begin_, file_->offset() - begin_};
+  meta.file_id = file_->file_id();
+  meta.count = run_count_;
+  begin_ = file_->offset();
+  run_count_ = 0;
+}
+
+void OverflowRunWriter::Finish(std::vector<PageRunMeta>* runs) {
+  EndRun();
+  runs->insert(runs->end(), ended_.begin(), ended_.end());
+}
+
 Status OverflowRunWriter::Add(const OverflowEntry& entry) {
   const PageRecord& r = entry.record;
   buffer_.assign(kEntryHeader, '\0');
@@ -38,21 +63,15 @@ Status OverflowRunWriter::Add(const OverflowEntry& entry) {
   PutLengthPrefixedSlice(&buffer_, r.user_key);
   buffer_.append(r.value.data(), r.value.size());
   const Slice payload(buffer_.data() + kEntryHeader, buffer_.size() - kEntryHeader);
-  if (bytes() + buffer_.size() > kMaxOverflowRunBytes) {
-    return Status::NotSupported("table-less store: overflow of one flush beyond 2 GiB");
+  if (buffer_.size() > kMaxRunBytes) {
+    return Status::NotSupported("table-less store: a record beyond 2 GiB");
   }
-  EncodeFixed32(buffer_.data(), EntryChecksum(file_->file_id(), bytes(), payload));
+  if (file_->offset() - begin_ + buffer_.size() > MaxOverflowRunBytes()) EndRun();
+  EncodeFixed32(buffer_.data(), EntryChecksum(file_->file_id(), file_->offset() - begin_, payload));
   EncodeFixed32(buffer_.data() + 4, static_cast<uint32_t>(payload.size()));
+  ++run_count_;
   ++count_;
   return file_->Append(buffer_);
-}
-
-void OverflowRunWriter::Finish(uint64_t run_id, PageRunMeta* meta) {
-  meta->run_id = run_id;
-  meta->kind = PageRunKind::kOverflow;
-  meta->extent = {file_->file_number(), begin_, bytes()};
-  meta->file_id = file_->file_id();
-  meta->count = count_;
 }
 
 Status OverflowRun::Parse(uint64_t offset, const Slice& bytes, OverflowEntry* entry) const {

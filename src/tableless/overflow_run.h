@@ -28,21 +28,32 @@ struct OverflowPlace {
   uint32_t size = 0;    // of the entry
 };
 
-inline constexpr uint64_t kMaxOverflowRunBytes = uint64_t{1} << 31;
+// A place in a run has 32 bits; longer runs are cut.
+uint64_t MaxOverflowRunBytes();
+void TEST_SetMaxOverflowRunBytes(uint64_t bytes);  // in the whole process; 0: as usual
 
-// Appends one run to a file. One thread.
+// Appends runs to a file, which has nothing else appended meanwhile. One thread.
 class OverflowRunWriter {
  public:
-  explicit OverflowRunWriter(CompactionFileWriter* file) : file_(file), begin_(file->offset()) {}
+  // Gives a run its id when it begins: ascending, and above those of runs that are there.
+  OverflowRunWriter(CompactionFileWriter* file, std::function<uint64_t()> new_id)
+      : file_(file), new_id_(std::move(new_id)), first_(file->offset()), begin_(first_) {}
   Status Add(const OverflowEntry& entry);
-  void Finish(uint64_t run_id, PageRunMeta* meta);
+  // Appends what the manifest is to say of the runs, of none if nothing was added.
+  void Finish(std::vector<PageRunMeta>* runs);
   uint64_t count() const { return count_; }
-  uint64_t bytes() const { return file_->offset() - begin_; }
+  uint64_t bytes() const { return file_->offset() - first_; }
 
  private:
+  void EndRun();
+
   CompactionFileWriter* const file_;
-  const uint64_t begin_;
+  const std::function<uint64_t()> new_id_;
+  const uint64_t first_;
+  uint64_t begin_;  // of the run at hand
   uint64_t count_ = 0;
+  uint64_t run_count_ = 0;
+  std::vector<PageRunMeta> ended_;
   std::string buffer_;
 };
 

@@ -292,7 +292,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
   if (s.ok() && journal.count() > 0) {
     s = journal.Finish(context_->new_number(), &edit->added_page_runs.emplace_back());
   }
-  OverflowRunWriter overflow(writer);
+  OverflowRunWriter overflow(writer, context_->new_number);
   for (uint32_t i = 0; i < sections.size(); ++i) {
     report->records_in += sections[i].records;
     report->bytes_read += sections[i].bytes_read;
@@ -308,9 +308,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
     meta.overflow_bytes += static_cast<uint64_t>(counts.overflow_bytes);
     edit->page_sections.push_back(meta);
   }
-  if (overflow.count() > 0) {
-    overflow.Finish(context_->new_number(), &edit->added_page_runs.emplace_back());
-  }
+  overflow.Finish(&edit->added_page_runs);
   std::sort(replaced->begin(), replaced->end());
   edit->folded_sequence = newest_;
   if (edit->page_geometry || (parts.keys_whole && !options_->pages.key_store)) {

@@ -42,7 +42,9 @@ bool TablelessStore::OverflowIsLoose(const TablelessView& view) const {
   uint64_t bytes = 0, live = 0;
   for (const OverflowRunRef& run : view.parts().runs) bytes += run->meta().extent.length;
   for (const SectionRef& section : view.parts().sections) live += section->meta.overflow_bytes;
-  return view.parts().runs.size() > kMostOverflowRuns || bytes > 3 * live + kLeastLooseBytes;
+  // Full runs stay as many as they are.
+  const uint64_t most = kMostOverflowRuns + 2 * bytes / MaxOverflowRunBytes();
+  return view.parts().runs.size() > most || bytes > 3 * live + kLeastLooseBytes;
 }
 
 uint64_t TablelessStore::Rehashing() const {

@@ -133,7 +133,7 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
   OverflowIndexRef index = std::make_shared<const OverflowIndex>();
   for (uint64_t number = 1; number <= 6; ++number) {
     auto file = NewFile(number);
-    OverflowRunWriter writer(file.get());
+    OverflowRunWriter writer(file.get(), [number] { return number; });
     OverflowEntryNames replaced;
     for (int i = 0; i < 200; ++i) {
       const std::string key = "key" + std::to_string(rnd.Uniform(150));
@@ -154,10 +154,11 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
         model[key] = value;
       }
     }
-    PageRunMeta meta;
-    writer.Finish(number, &meta);
+    std::vector<PageRunMeta> metas;
+    writer.Finish(&metas);
+    ASSERT_EQ(metas.size(), 1u);
     ASSERT_TRUE(file->Finish().ok());
-    const auto run = std::make_shared<OverflowRun>(&files, &ledger, meta);
+    const auto run = std::make_shared<OverflowRun>(&files, &ledger, metas.front());
     std::sort(replaced.begin(), replaced.end());
     OverflowIndexBuilder builder(index, number % 2 == 0 ? &replaced : nullptr);
     Status s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
@@ -190,9 +191,44 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
   }
 }
 
+// A record of any size has a run, and what is cut is found again.
+TEST_F(PageRunsTest, LongOverflowRunsAreCut) {
+  TEST_SetMaxOverflowRunBytes(1000);
+  auto file = NewFile(1);
+  uint64_t next = 10;
+  OverflowRunWriter writer(file.get(), [&next] { return next++; });
+  for (int i = 0; i < 20; ++i) {
+    OverflowEntry entry;
+    const std::string key = "key" + std::to_string(i);
+    const std::string value(i == 7 ? 5000 : 300, static_cast<char>('a' + i));
+    entry.record = {key, value, 7, false};
+    ASSERT_TRUE(writer.Add(entry).ok());
+  }
+  std::vector<PageRunMeta> metas;
+  writer.Finish(&metas);
+  TEST_SetMaxOverflowRunBytes(0);
+  ASSERT_TRUE(file->Finish().ok());
+  ASSERT_EQ(metas.size(), 8u);
+  FileCache files(&fs_, "/db", FileOptions(), 0);
+  ExtentLedger ledger(&fs_, &files, 0);
+  int found = 0;
+  for (size_t i = 0; i < metas.size(); ++i) {
+    EXPECT_EQ(metas[i].run_id, 10 + i);
+    const auto run = std::make_shared<OverflowRun>(&files, &ledger, metas[i]);
+    const Status s = run->Scan([&](const OverflowPlace&, const OverflowEntry& entry) {
+      EXPECT_EQ(entry.record.user_key, "key" + std::to_string(found));
+      EXPECT_EQ(entry.record.value, std::string(found == 7 ? 5000 : 300, static_cast<char>('a' + found)));
+      ++found;
+      return Status::OK();
+    });
+    EXPECT_TRUE(s.ok()) << s.ToString();
+  }
+  EXPECT_EQ(found, 20);
+}
+
 TEST_F(PageRunsTest, DamagedOverflowRunsAreNoticed) {
   auto file = NewFile(1);
-  OverflowRunWriter writer(file.get());
+  OverflowRunWriter writer(file.get(), [] { return 1; });
   for (int i = 0; i < 5; ++i) {
     OverflowEntry entry;
     const std::string key = "key" + std::to_string(i);
@@ -201,8 +237,9 @@ TEST_F(PageRunsTest, DamagedOverflowRunsAreNoticed) {
     entry.removal = i == 3;
     ASSERT_TRUE(writer.Add(entry).ok());
   }
-  PageRunMeta meta;
-  writer.Finish(1, &meta);
+  std::vector<PageRunMeta> metas;
+  writer.Finish(&metas);
+  const PageRunMeta meta = metas.front();
   ASSERT_TRUE(file->Finish().ok());
   const std::string bytes = Bytes(1);
   const auto survives = [&] {

@@ -359,17 +359,18 @@ Status RehashTask::Conclude(const std::vector<SequenceNumber>& snapshots, Sectio
   CompactionFileWriter* writer = nullptr;
   if (s.ok()) s = file->Writer(&writer);
   if (!s.ok()) return s;
-  OverflowRunWriter run(writer);
+  const uint64_t overflow_from = context->new_number();
+  OverflowRunWriter run(writer, context->new_number);
   PageSectionMeta& meta = edit->page_sections.emplace_back();
   s = rehash->Finish(old.meta, &run, &meta);
-  meta.overflow_from = context->new_number();
+  meta.overflow_from = overflow_from;
   if (s.ok()) s = rehash->TellKeys(now->folded());
   if (s.ok() && !rehash->keys()->empty()) {
     s = store_->FlushKeys(rehash->keys(), snapshots, edit, report);
   }
   if (s.ok() && run.count() > 0) {
+    run.Finish(&edit->added_page_runs);
     s = file->Finish(edit);
-    run.Finish(meta.overflow_from, &edit->added_page_runs.emplace_back());
     if (s.ok()) store_->PinUntilInstalled(file->number());
   } else {
     file->Abandon();

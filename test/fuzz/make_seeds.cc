@@ -228,7 +228,7 @@ void PageSeeds(const Seeds& seeds) {
   PageJournalWriter journal(file.get(), {11, 12});
   Must(journal.Append(0, {{3, 0, static_cast<uint32_t>(image.size())}}, image));
   Must(journal.Finish(20, &edit.added_page_runs.emplace_back()));
-  OverflowRunWriter overflow(file.get());
+  OverflowRunWriter overflow(file.get(), [] { return 21; });
   for (const bool removal : {false, true, false}) {
     OverflowEntry entry;
     entry.section = 1;
@@ -236,7 +236,7 @@ void PageSeeds(const Seeds& seeds) {
     entry.removal = removal;
     Must(overflow.Add(entry));
   }
-  overflow.Finish(21, &edit.added_page_runs.emplace_back());
+  overflow.Finish(&edit.added_page_runs);
   Must(file->Finish());
   std::string encoded, bytes;
   edit.EncodeTo(&encoded);
