@@ -58,7 +58,10 @@ Status DBImpl::DisableFileDeletions() {
     for (const auto& family : families_.All()) {
       while (family->store()->WritesInPlace() && !shutting_down_) background_changed_.Wait();
     }
+    UpdateStall(&stall_changes_);  // nor do writers wait for that
+    background_changed_.SignalAll();
   }
+  NotifyStalls();
   MutexLock wait_for_purge(&purge_mu_);
   return Status::OK();
 }

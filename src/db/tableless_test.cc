@@ -10,6 +10,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
+#include "tableless/overflow_run.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -148,6 +149,42 @@ TEST_F(TablelessTest, OverflowOfManyMegabytes) {
   }
   EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), 30u);
   Verify();
+}
+
+// Overflow of more than a run may hold: in a flush, a rewriting, a rehash.
+TEST_F(TablelessTest, OverflowOfManyRuns) {
+  TEST_SetMaxOverflowRunBytes(20000);
+  piece_.tableless_pages = 8;
+  piece_.tableless_sections = 2;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 200;
+  const auto check = [this](int round) {
+    std::string all;
+    for (int i = 0; i < kKeys; ++i) {
+      ASSERT_EQ(Get(Key(i)), Value(i + round, 5000)) << i;
+      all += (i == 0 ? "" : ",") + Key(i) + "=" + Value(i + round, 5000);
+    }
+    EXPECT_EQ(Scan(), all);
+    Verify();
+  };
+  for (int round = 0; round < 8; ++round) {  // more dead than live: it is rewritten
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round, 5000)).ok());
+    Flush();
+    check(round);
+  }
+  Compact();
+  check(7);
+  ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", "64"}}).ok());
+  for (int i = 0; i < 100 && IntProperty("compassdb.tableless-pages") < 60; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_GE(IntProperty("compassdb.tableless-pages"), 60u);
+  check(7);
+  CloseDb();
+  OpenDb();
+  check(7);
+  TEST_SetMaxOverflowRunBytes(0);
 }
 
 TEST_F(TablelessTest, SectionsGrowAndShrink) {
@@ -320,6 +357,30 @@ TEST_F(TablelessTest, KeyStoreOffAndOn) {
   use_keys(true);
   EXPECT_EQ(Get("u"), "NOT_FOUND");
   EXPECT_EQ(Scan(), Key(2) + "=" + Value(2, 60) + "," + Key(3) + "=" + Value(3, 60) + "," + Key(4) + "=" + Value(4, 60));
+  Verify();
+}
+
+// Journals that wait because files are not to be deleted do not hold up writers.
+TEST_F(TablelessTest, WritersGoOnWhileFilesAreKept) {
+  OpenDb();
+  ASSERT_TRUE(Put(Key(0), Value(0, 100)).ok());
+  Compact();
+  ASSERT_TRUE(db_->DisableFileDeletions().ok());
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = true;
+  for (int round = 0; round < 30; ++round) {
+    for (int i = 0; i < 50; ++i) {
+      rocksdb::WriteOptions write;
+      write.no_slowdown = true;
+      ASSERT_TRUE(db_->Put(write, Key(i * round % 600), Value(i + round, 100)).ok()) << round;
+    }
+    ASSERT_TRUE(db_->Flush(flush).ok());
+  }
+  EXPECT_EQ(IntProperty("rocksdb.is-write-stopped"), 0u);
+  EXPECT_GT(IntProperty("compassdb.tableless-pending-pages"), 0u);
+  ASSERT_TRUE(db_->EnableFileDeletions(false).ok());
+  Compact();
+  EXPECT_EQ(IntProperty("compassdb.tableless-pending-pages"), 0u);
   Verify();
 }
 

@@ -443,6 +443,7 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
   for (const PageJournalRef& journal : pages->journals) {
     context_->ledger->Add(journal->meta().extent);
     parts.journals.push_back(journal);
+    if (!context_->ledger->deletions_enabled()) held_journal_ = journal->meta().run_id;
   }
   for (const OverflowRunRef& run : pages->runs) {
     context_->ledger->Add(run->meta().extent);
@@ -497,9 +498,16 @@ void TablelessStore::Snapshot(VersionEdit* edit) const {
   edit->keys_whole = parts.keys_whole;
 }
 
-// A pending journal counts for five runs on level 0: with the usual triggers writers slow down at four.
+// A pending journal counts for five runs on level 0: with the usual triggers writers slow down at four. Those
+// that wait since file deletions are disabled, and with them writes in place, are nobody's fault.
 int TablelessStore::Level0Runs() const {
-  return std::max(keys_->Level0Runs(), 5 * static_cast<int>(current()->parts().journals.size()));
+  const auto now = current();
+  const auto& journals = now->parts().journals;
+  const auto pending = std::count_if(journals.begin(), journals.end(), [this](const PageJournalRef& journal) {
+    return journal->meta().run_id > held_journal_;
+  });
+  const int runs = context_->ledger->deletions_enabled() ? 5 * static_cast<int>(pending) : 0;
+  return std::max(keys_->Level0Runs(), runs);
 }
 
 Status TablelessStore::PickMove(int, int, std::unique_ptr<CompactionTask>* task, bool* conflict) {

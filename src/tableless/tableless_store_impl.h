@@ -111,6 +111,7 @@ class TablelessStore final : public Store {
 
   bool dropped_ = false;
   bool applying_ = false;
+  uint64_t held_journal_ = 0;  // the last that came while no pages could be written in place
   bool rewriting_overflow_ = false;
   std::set<uint32_t> rehashing_;  // sections
   std::set<const CompactionTask*> own_tasks_;
