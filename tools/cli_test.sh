@@ -247,6 +247,12 @@ PY
     [ "$(c plan-tableless --pairs 9000 $known --fill 0.9 --json)" != "$(c plan-tableless --pairs 9000 $known --json)" ] || fail "--fill"
     c plan-tableless --pairs 9000 $known --value-sigma 30 --max-overflow-ratio 0.1 >/dev/null || fail "plan-tableless --value-sigma"
 
+    # Pairs that no page holds.
+    c plan-tableless --pairs 9000 --key-size 16 --value-size 9000 2>&1 >/dev/null | grep -q "warning: 100 %" || fail "plan-tableless does not warn"
+    c plan-tableless --pairs 9000 --key-size 16 --value-uniform 1:8112 2>&1 >/dev/null | grep -q "warning: 50 %" || fail "plan-tableless does not warn of half"
+    [ -z "$(c plan-tableless --pairs 9000 $known 2>&1 >/dev/null)" ] || fail "plan-tableless warns of nothing"
+    checks=$((checks + 3))
+
     # The same sizes from a file, and any number of pairs of them.
     printf 'abc\t1234567\nabc\t7654321\n' >sample.tsv
     printf '0x616263 ==> 0x31323334353637\n' | c plan-tableless --sample - --pairs 2 --json >piped.json || fail "--sample -"

@@ -187,6 +187,33 @@ TEST_F(TablelessTest, OverflowOfManyRuns) {
   TEST_SetMaxOverflowRunBytes(0);
 }
 
+TEST_F(TablelessTest, PagesFollowWhatTheyCanHold) {
+  const auto settle = [this] {
+    Compact();
+    for (int i = 0; i < 250 && IntProperty("compassdb.tableless-rehashing") != 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    EXPECT_EQ(IntProperty("compassdb.tableless-rehashing"), 0u);
+  };
+  OpenDb();
+  for (int i = 0; i < 600; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 9000)).ok());
+  settle();
+  EXPECT_EQ(IntProperty("compassdb.tableless-pages"), 64u);  // as few as there may be
+  EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), 600u);
+  // Beside them, such as pages can hold: at most 3 per cent overflow, or pages are less than 30 per cent full.
+  uint64_t large = 600 * 9000;
+  for (const int size : {300, 900, 2500}) {
+    for (int i = 0; i < 3000; ++i) ASSERT_TRUE(Put("of " + std::to_string(size) + Key(i), Value(i, size)).ok());
+    settle();
+    const uint64_t bytes = IntProperty("compassdb.tableless-bytes") - large;
+    const uint64_t overflow = IntProperty("compassdb.tableless-overflow-bytes") - large;
+    const uint64_t room = IntProperty("compassdb.tableless-pages") * 4096;
+    EXPECT_TRUE(overflow * 100 <= bytes * 4 || bytes * 100 <= room * 33) << size << ": " << overflow << " of " << bytes;
+    EXPECT_GE(bytes * 100, room * 14) << size;
+  }
+  Verify();
+}
+
 TEST_F(TablelessTest, SectionsGrowAndShrink) {
   OpenDb();
   for (int i = 0; i < 20000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
@@ -308,6 +335,30 @@ TEST_F(TablelessTest, WithoutKeyStore) {
   it.reset();
   db_->ReleaseSnapshot(snapshot);
   Verify();
+}
+
+TEST_F(TablelessTest, PropertiesTellOfPages) {
+  for (const bool keys : {true, false}) {
+    piece_.tableless_key_store = keys;
+    UsePieces();
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    OpenDb();
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, i % 10 == 0 ? 5000 : 100)).ok());
+    Flush();
+    Compact();
+    EXPECT_EQ(IntProperty("rocksdb.estimate-num-keys"), 1000u);
+    const uint64_t stored = IntProperty("compassdb.tableless-pages") * 4096 + 100 * 5000;
+    EXPECT_GE(IntProperty("rocksdb.total-sst-files-size"), stored);
+    EXPECT_GE(IntProperty("rocksdb.live-sst-files-size"), stored);
+    EXPECT_LE(IntProperty("rocksdb.live-sst-files-size"), 2 * stored);
+    EXPECT_GE(IntProperty("rocksdb.estimate-live-data-size"), 100u * 5000 + 900 * 100);
+    std::string text;
+    for (const char* name : {"compassdb.stats", "rocksdb.stats"}) {
+      ASSERT_TRUE(db_->GetProperty(name, &text));
+      EXPECT_NE(text.find(" full with 1000 records"), std::string::npos) << text;
+    }
+  }
 }
 
 // Keys that came and went while there was none are in it, or not, once there is one again.

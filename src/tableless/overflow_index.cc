@@ -33,6 +33,15 @@ Status OverflowIndex::FindRun(const Entry& entry, const OverflowRun** run) const
   return Status::Corruption("overflow index", "names run " + std::to_string(entry.run_id));
 }
 
+uint64_t OverflowIndex::BytesOfLarger(uint64_t bytes) const {
+  uint64_t sum = 0;
+  for (const Entry& entry : entries_) {
+    const uint64_t record = entry.place.size - kOverflowEntryHeader;  // of the rest both have the same, but a byte or two
+    if (record > bytes) sum += record;
+  }
+  return sum;
+}
+
 Status OverflowIndex::Read(const Entry& entry, std::string* room, OverflowEntry* record) const {
   const OverflowRun* run = nullptr;
   Status s = FindRun(entry, &run);

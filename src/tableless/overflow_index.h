@@ -35,6 +35,8 @@ class OverflowIndex {
   Status FindRun(const Entry& entry, const OverflowRun** run) const;
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<OverflowRunRef>& runs() const { return runs_; }
+  // About the bytes of the records that have more than so many.
+  uint64_t BytesOfLarger(uint64_t bytes) const;
   size_t MemoryBytes() const { return entries_.capacity() * sizeof(Entry) + sizeof(*this); }
 
  private:

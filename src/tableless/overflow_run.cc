@@ -11,7 +11,6 @@ namespace compassdb {
 
 namespace {
 
-constexpr size_t kEntryHeader = 8;
 constexpr size_t kScanBytes = 1 << 20;
 
 uint32_t EntryChecksum(uint64_t file_id, uint64_t offset, const Slice& payload) {
@@ -56,13 +55,13 @@ void OverflowRunWriter::Finish(std::vector<PageRunMeta>* runs) {
 
 Status OverflowRunWriter::Add(const OverflowEntry& entry) {
   const PageRecord& r = entry.record;
-  buffer_.assign(kEntryHeader, '\0');
+  buffer_.assign(kOverflowEntryHeader, '\0');
   buffer_.push_back(static_cast<char>(KindOf(entry)));
   PutVarint32(&buffer_, entry.section);
   PutVarint64(&buffer_, r.sequence);
   PutLengthPrefixedSlice(&buffer_, r.user_key);
   buffer_.append(r.value.data(), r.value.size());
-  const Slice payload(buffer_.data() + kEntryHeader, buffer_.size() - kEntryHeader);
+  const Slice payload(buffer_.data() + kOverflowEntryHeader, buffer_.size() - kOverflowEntryHeader);
   if (buffer_.size() > kMaxRunBytes) {
     return Status::NotSupported("table-less store: a record beyond 2 GiB");
   }
@@ -75,12 +74,12 @@ Status OverflowRunWriter::Add(const OverflowEntry& entry) {
 }
 
 Status OverflowRun::Parse(uint64_t offset, const Slice& bytes, OverflowEntry* entry) const {
-  if (bytes.size() < kEntryHeader) return run_.Corruption(offset, "overflow entry is cut short");
+  if (bytes.size() < kOverflowEntryHeader) return run_.Corruption(offset, "overflow entry is cut short");
   const uint32_t size = DecodeFixed32(bytes.data() + 4);
-  if (size != bytes.size() - kEntryHeader) {
+  if (size != bytes.size() - kOverflowEntryHeader) {
     return run_.Corruption(offset, "overflow entry of another size");
   }
-  Slice payload(bytes.data() + kEntryHeader, size);
+  Slice payload(bytes.data() + kOverflowEntryHeader, size);
   if (!ChecksumHolds(DecodeFixed32(bytes.data()), EntryChecksum(meta().file_id, offset, payload))) {
     return run_.Corruption(offset, "overflow entry checksum mismatch");
   }
@@ -137,10 +136,10 @@ Status OverflowRun::Scan(
     return run_.Read(at, n, &room, &window);
   };
   while (at < length) {
-    if (length - at < kEntryHeader) return run_.Corruption(at, "overflow run ends within an entry");
-    Status s = fill(kEntryHeader);
+    if (length - at < kOverflowEntryHeader) return run_.Corruption(at, "overflow run ends within an entry");
+    Status s = fill(kOverflowEntryHeader);
     if (!s.ok()) return s;
-    const uint64_t size = kEntryHeader + DecodeFixed32(window.data() + (at - window_at) + 4);
+    const uint64_t size = kOverflowEntryHeader + DecodeFixed32(window.data() + (at - window_at) + 4);
     if (size > length - at) return run_.Corruption(at, "overflow entry reaches behind its run");
     if (s = fill(size); !s.ok()) return s;
     OverflowEntry entry;

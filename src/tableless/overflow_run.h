@@ -28,6 +28,8 @@ struct OverflowPlace {
   uint32_t size = 0;    // of the entry
 };
 
+inline constexpr size_t kOverflowEntryHeader = 8;
+
 // A place in a run has 32 bits; longer runs are cut.
 uint64_t MaxOverflowRunBytes();
 void TEST_SetMaxOverflowRunBytes(uint64_t bytes);  // in the whole process; 0: as usual

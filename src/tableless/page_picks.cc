@@ -24,15 +24,17 @@ uint64_t TablelessStore::WantedPages(const Section& section) const {
         NormalPages(std::max<uint64_t>(1, (options.pages + geometry.sections - 1) / geometry.sections));
     return wanted == m.pages ? 0 : wanted;
   }
-  const uint64_t filled =
-      std::max(kLeastPages, m.bytes * 100 / options.fill_percent / geometry.page_bytes + 1);
-  // Of what pages could hold: a record that no page can hold asks for no more of them.
+  // A record that no page can hold asks for no more of them.
+  const uint64_t bytes = m.bytes - std::min(m.bytes, section.large_bytes);
+  const uint64_t overflow = m.overflow_bytes - std::min(m.overflow_bytes, section.large_bytes);
+  const uint64_t filled = std::max(kLeastPages, bytes * 100 / options.fill_percent / geometry.page_bytes + 1);
   const uint64_t room = m.pages * geometry.page_bytes;
-  const bool full = m.bytes * 100 > room * options.fill_percent;
-  if (full && m.overflow_bytes * 100 > m.bytes * options.max_overflow_percent) {
+  // Large records overflow however many pages there are: twice as many must not be nearly empty ones.
+  const bool worth_it = bytes * 100 > 2 * room * options.min_fill_percent;
+  if (worth_it && overflow * 100 > bytes * options.max_overflow_percent) {
     return NormalPages(std::max(2 * m.pages, filled));
   }
-  if (m.pages > 4 * kLeastPages && m.bytes * 100 < room * options.min_fill_percent && filled < m.pages) {
+  if (m.pages > 4 * kLeastPages && bytes * 100 < room * options.min_fill_percent && filled < m.pages) {
     return NormalPages(filled);
   }
   return 0;

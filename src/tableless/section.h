@@ -55,6 +55,7 @@ struct Section {
   uint64_t divisor = 1;
   std::shared_ptr<SectionFile> file;
   OverflowIndexRef overflow;
+  uint64_t large_bytes = 0;  // of records that no page can hold, about
 
   uint64_t PageOf(const MasterHash& hash) const { return hash.value / divisor; }
 };

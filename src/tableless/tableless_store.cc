@@ -171,6 +171,7 @@ Status TablelessStore::Open() {
       if (section->meta.section != i) return Status::Corruption("manifest", "a page section twice");
       section->divisor = PageDivisor(section->meta.pages);
       section->overflow = indexes[i].Finish();
+      section->large_bytes = section->overflow->BytesOfLarger(parts.geometry.page_bytes - kPageHeaderBytes);
       s = OpenSection(section->meta, parts.geometry, &section->file);
       if (!s.ok()) return s;
       parts.sections.push_back(std::move(section));
@@ -189,8 +190,14 @@ Status TablelessStore::MakeSections(const FlushRequest& request, TablelessView::
                                     VersionEdit* edit) {
   const PageOptions options = current_options()->pages;
   parts->geometry = {options.sections, options.page_bytes};
-  uint64_t bytes = 0;
-  for (const auto& memtable : request.memtables) bytes += memtable->data_size();
+  uint64_t bytes = 0;  // of what pages can hold
+  for (const auto& memtable : request.memtables) {
+    const InternalIteratorPtr it = memtable->NewIterator();
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      const uint64_t record = it->key().size() + it->value().size();
+      if (record + kPageHeaderBytes <= options.page_bytes) bytes += record;
+    }
+  }
   uint64_t wanted = options.pages;
   if (wanted == 0) {
     wanted = std::max<uint64_t>(kFirstPages * options.sections,
@@ -406,6 +413,7 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
     section->meta = meta;
     section->divisor = PageDivisor(meta.pages);
     section->overflow = indexes[meta.section].Finish();
+    section->large_bytes = section->overflow->BytesOfLarger(geometry.page_bytes - kPageHeaderBytes);
     const Section* const old =
         meta.section < parts.sections.size() ? parts.sections[meta.section].get() : nullptr;
     if (old != nullptr && old->meta.file_number == meta.file_number) {

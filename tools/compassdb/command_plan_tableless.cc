@@ -3,7 +3,9 @@
 #include <compassdb/tableless_plan.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -121,6 +123,28 @@ void PrintJson(const compassdb::TablelessWorkload& workload, const compassdb::Ta
   fmt::print("{}\n", out.dump());
 }
 
+// The share of the pairs that are larger than a page, with the 8 bytes of a record's header and the page's 16.
+double ShareThatNoPageHolds(const compassdb::TablelessWorkload& workload) {
+  const double most = static_cast<double>(workload.page_size) - 16 - 8;
+  if (!workload.sample.empty()) {
+    double all = 0, large = 0;
+    for (const auto& sizes : workload.sample) {
+      const auto count = static_cast<double>(sizes.count);
+      all += count;
+      if (static_cast<double>(sizes.key) + static_cast<double>(sizes.value) > most) large += count;
+    }
+    return large / all;
+  }
+  const double value = most - static_cast<double>(workload.key_size);
+  if (workload.value_high > 0) {
+    const auto low = static_cast<double>(workload.value_low), high = static_cast<double>(workload.value_high);
+    return std::clamp((high - value) / (high - low + 1), 0.0, 1.0);
+  }
+  const auto mean = static_cast<double>(workload.value_size);
+  if (workload.value_sigma > 0) return std::erfc((value - mean) / workload.value_sigma / std::sqrt(2.0)) / 2;
+  return mean > value ? 1 : 0;
+}
+
 int Plan(const PlanFlags& flags) {
   compassdb::TablelessWorkload workload = flags.workload;
   if (!flags.uniform.empty() && !ParseRange(flags.uniform, &workload.value_low, &workload.value_high)) {
@@ -133,6 +157,11 @@ int Plan(const PlanFlags& flags) {
   compassdb::TablelessPlan plan;
   const rocksdb::Status s = compassdb::PlanTableless(workload, &plan);
   if (!s.ok()) return Fail(kUsage, "plan-tableless", s.ToString());
+  // Below that the tail of a normal distribution says nothing.
+  if (const double share = ShareThatNoPageHolds(workload); share > 1e-6) {
+    fmt::print(stderr, "plan-tableless: warning: {} of the pairs are larger than a page of {} B and go to the overflow "
+                       "store whatever the number of pages\n", Percent(share), plan.page_size);
+  }
   if (flags.json) {
     PrintJson(workload, plan);
   } else {
