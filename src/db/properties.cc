@@ -165,7 +165,12 @@ struct IntProperties {
     // deletions (each is an entry, and hides one).
     p["estimate-num-keys"] = [](R* r) {
       const LevelStats totals = r->Sum();
+      const PageStats pages = r->view_->Pages();
       uint64_t keys = totals.keys, deletions = totals.deletions;
+      if (pages.pages > 0) {  // the tables are a key store
+        keys = pages.records;
+        deletions = 0;
+      }
       for (const auto& m : r->memtables_) {
         keys += m->num_entries();
         deletions += m->num_deletes();
@@ -175,9 +180,11 @@ struct IntProperties {
     p["estimate-table-readers-mem"] = [](R* r) { return r->view_->Index().total(); };
     p["estimate-live-data-size"] = [](R* r) {
       const ValueStats values = r->view_->Values();
-      return r->Sum().live_data_bytes + values.total_bytes - values.dead_bytes;
+      return r->Sum().live_data_bytes + values.total_bytes - values.dead_bytes + r->view_->Pages().bytes;
     };
-    p["total-sst-files-size"] = p["live-sst-files-size"] = [](R* r) { return r->Sum().total_bytes; };
+    p["total-sst-files-size"] = p["live-sst-files-size"] = [](R* r) {
+      return r->Sum().total_bytes + r->view_->Pages().stored_bytes;
+    };
     p["base-level"] = [](R* r) {
       return static_cast<uint64_t>(std::min(1, r->family_->store()->options().num_levels - 1));
     };

@@ -36,9 +36,10 @@ PropertyReader::Amplification PropertyReader::Amplify() {
   amplification.write = Ratio(c.flush_bytes + c.compact_write_bytes, c.flush_bytes);
   const LevelStats totals = Sum();
   const ValueStats values = view_->Values();
+  const PageStats pages = view_->Pages();
   amplification.space =
-      Ratio(totals.total_bytes + values.total_bytes,
-            totals.live_data_bytes + values.total_bytes - values.dead_bytes);
+      Ratio(totals.total_bytes + values.total_bytes + pages.stored_bytes,
+            totals.live_data_bytes + values.total_bytes - values.dead_bytes + pages.bytes);
   return amplification;
 }
 
@@ -77,6 +78,17 @@ std::string PropertyReader::CompassStats() {
           Ull{values.values}, Ull{values.runs}, Ull{values.files},
           HumanBytes(values.total_bytes).c_str(), HumanBytes(values.dead_bytes).c_str(),
           HumanBytes(index.values).c_str());
+  }
+  const PageStats pages = view_->Pages();
+  if (pages.pages > 0) {
+    Print(&out,
+          "Pages: %llu of %s, %.1f%% full with %llu records, %s; overflow: %llu records, %s, index %s; %llu pages to "
+          "be written in place; %llu sections to be rehashed; on disk %s (levels above: the key store)\n",
+          Ull{pages.pages}, HumanBytes(pages.page_bytes).c_str(),
+          100 * Ratio(pages.bytes - pages.overflow_bytes, pages.pages * pages.page_bytes), Ull{pages.records},
+          HumanBytes(pages.bytes).c_str(), Ull{pages.overflow_records}, HumanBytes(pages.overflow_bytes).c_str(),
+          HumanBytes(pages.overflow_index_bytes).c_str(), Ull{pages.pending_pages}, Ull{rehashing_},
+          HumanBytes(pages.stored_bytes).c_str());
   }
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
