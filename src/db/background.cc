@@ -158,8 +158,14 @@ Status DBImpl::DeleteTrash(const std::string& path) {
                           : space->DeleteTrash(config_.owned_fs, path);
 }
 
+bool DBImpl::HasGarbage() {
+  if (ledger_->HasWork()) return true;
+  MutexLock lock(&dead_pages_mu_);
+  return !dead_pages_.empty();
+}
+
 void DBImpl::SchedulePurge() {
-  if (read_only_ || !ledger_->HasWork() || purge_scheduled_.exchange(true)) return;
+  if (read_only_ || !HasGarbage() || purge_scheduled_.exchange(true)) return;
   const auto pass = [this] {
     purge_scheduled_ = false;
     PurgeObsolete();

@@ -64,7 +64,8 @@ void ColumnFamily::StartMemTable() {
 }
 
 void ColumnFamily::ChargeMemTable() {
-  if (write_buffers_ == nullptr) return;
+  // What an empty one has flushing would not give back.
+  if (write_buffers_ == nullptr || mem->empty()) return;
   const size_t now = mem->MemoryAllocatedBytes();
   if (now > charge_->bytes) {
     write_buffers_->ReserveMem(now - charge_->bytes);

@@ -317,6 +317,9 @@ class DBImpl final : public rocksdb::DB {
   Status TrimHistory(ColumnFamilyHandle* family, const std::string& time);
   Status DeleteFile(std::string name) override;
 
+  // An iterator let go of an outdated state: what it alone held is deleted in the background.
+  void ReaderGone() { SchedulePurge(); }
+
  private:
   friend class DbOpener;
   friend class Repairer;
@@ -429,6 +432,7 @@ class DBImpl final : public rocksdb::DB {
                   std::vector<ExtentLedger::Unlinked>* value_files) EXCLUDES(mu_);
   // Another pass of it, behind the compactions that are queued, if there is anything left to free.
   void SchedulePurge();
+  bool HasGarbage();
   // DBOptions::sst_file_manager: what a job wrote, or all that there is at open. Beyond the allowed
   // space writes are refused from now on.
   void TrackFiles(const JobReport& report) EXCLUDES(mu_);

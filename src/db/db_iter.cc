@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/user_timestamp.h"
+#include "db/statistics_util.h"
 #include "db/tracing.h"
 #include "util/arena.h"
 #include "util/wide_column_codec.h"
@@ -53,11 +54,13 @@ class DBIter final : public rocksdb::Iterator {
     Tick(rocksdb::NUMBER_DB_PREV_FOUND, counts_.prev_found);
     Tick(rocksdb::ITER_BYTES_READ, counts_.bytes);
     Tick(rocksdb::NUMBER_ITER_SKIP, counts_.skipped);
+    Tick(rocksdb::NO_ITERATOR_DELETED, 1);
   }
 
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
+    const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
     if (!CatchUp()) return;
     if (options_.lower_bound != nullptr) {
       Trace(*options_.lower_bound, /*for_prev=*/false);
@@ -72,6 +75,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void SeekToLast() override {
+    const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
     if (RefuseBackward("SeekToLast")) return;
     Begin(/*forward=*/false);
     if (options_.upper_bound != nullptr) {
@@ -87,6 +91,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void Seek(const Slice& target) override {
+    const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
     Trace(target, /*for_prev=*/false);
     if (!CatchUp()) return;
     const Slice* from = &target;
@@ -98,6 +103,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void SeekForPrev(const Slice& target) override {
+    const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
     if (RefuseBackward("SeekForPrev")) return;
     Trace(target, /*for_prev=*/true);
     Begin(/*forward=*/false);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/internal_key.h"
+#include "env/clock.h"
 #include "filter/prefix_seek.h"
 #include "iter/internal_iterator.h"
 #include "iter/merge_helper.h"
@@ -56,6 +57,7 @@ struct DBIterOptions {
   uint64_t max_skippable_internal_keys = 0;  // 0: no limit
   uint64_t max_sequential_skip = 8;          // then a seek takes over
   std::shared_ptr<rocksdb::Statistics> statistics;
+  Clock* clock = nullptr;  // for them; needed where there are some
   Tracing* tracing = nullptr;  // of seeks
   uint32_t family_id = 0;      // for it
   // Makes the source anew, for Refresh(); empty: not allowed.

@@ -231,6 +231,7 @@ TEST_F(DBIterTest, SourceErrorsSurface) {
 
 TEST_F(DBIterTest, StatisticsCountSteps) {
   options_.statistics = rocksdb::CreateDBStatistics();
+  options_.clock = SystemClock();
   auto it = Open({{"a", 1, kTypeValue, "1"}, {"b", 2, kTypeValue, "22"}});
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
   }
@@ -245,6 +246,10 @@ TEST_F(DBIterTest, StatisticsCountSteps) {
   EXPECT_EQ(count(rocksdb::NUMBER_DB_PREV), 1u);
   EXPECT_EQ(count(rocksdb::NUMBER_DB_PREV_FOUND), 1u);
   EXPECT_EQ(count(rocksdb::ITER_BYTES_READ), 2u + 3u + 3u + 2u);
+  EXPECT_EQ(count(rocksdb::NO_ITERATOR_DELETED), 1u);
+  rocksdb::HistogramData seeks;
+  options_.statistics->histogramData(rocksdb::DB_SEEK, &seeks);
+  EXPECT_EQ(seeks.count, 2u);
 }
 
 TEST_F(DBIterTest, LongCoveredStretchesAreJumpedOver) {

@@ -14,11 +14,14 @@ namespace {
 
 // Keeps what an iterator walks on; the family outlives its memtables' comparator.
 struct IteratorPins {
-  IteratorPins(std::shared_ptr<ColumnFamily> f, ReadState* s, std::shared_ptr<void> h)
-      : family(std::move(f)), state(s), hold(std::move(h)) {}
-  ~IteratorPins() { state->Unref(); }
+  IteratorPins(DBImpl* d, std::shared_ptr<ColumnFamily> f, ReadState* s, std::shared_ptr<void> h)
+      : db(d), family(std::move(f)), state(s), hold(std::move(h)) {}
+  ~IteratorPins() {
+    if (state->Unref()) db->ReaderGone();
+  }
   IteratorPins(const IteratorPins&) = delete;
   IteratorPins& operator=(const IteratorPins&) = delete;
+  DBImpl* const db;
   const std::shared_ptr<ColumnFamily> family;
   ReadState* const state;
   const std::shared_ptr<void> hold;  // on the sequence; null: none is needed
@@ -32,12 +35,12 @@ bool PassesFilter(const ReadOptions& options, const ColumnFamily& family, const 
 }
 
 // Takes over the reference to `state`.
-Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
+Status BuildSource(DBImpl* db, const ReadOptions& options, const BlockReadOptions& block,
                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
                    HeldSequence at, DBIterSource* source) {
   const SequenceNumber sequence = at.sequence;
   const bool held = at.hold != nullptr;
-  source->pins = std::make_shared<IteratorPins>(family, state, std::move(at.hold));
+  source->pins = std::make_shared<IteratorPins>(db, family, state, std::move(at.hold));
   source->snapshot = sequence;
   source->super_version_number = state->number;
   std::vector<InternalIteratorPtr> children;
@@ -128,7 +131,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
       iter.timed_bound = std::move(bound);
     }
   }
-  if (Status s = BuildSource(options, block, family, state, std::move(at), &source); !s.ok()) {
+  if (Status s = BuildSource(this, options, block, family, state, std::move(at), &source); !s.ok()) {
     return rocksdb::NewErrorIterator(s);
   }
   iter.comparator = family->user_comparator();
@@ -142,6 +145,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   iter.max_skippable_internal_keys = options.max_skippable_internal_keys;
   iter.max_sequential_skip = family->settings.max_sequential_skip;
   iter.statistics = config_.options.statistics;
+  iter.clock = config_.clock;
   iter.tracing = &tracing_;
   iter.family_id = family->id();
   if (options.snapshot == nullptr || options.tailing) {
@@ -149,7 +153,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
     latest.snapshot = nullptr;
     iter.refresh = [this, latest, block, family](DBIterSource* fresh) {
       ReadState* now = family->read_state()->Acquire();
-      return BuildSource(latest, block, family, now, IteratorSequence(latest, *family), fresh);
+      return BuildSource(this, latest, block, family, now, IteratorSequence(latest, *family), fresh);
     };
   }
   if (options.tailing) {
@@ -227,7 +231,7 @@ Status DBImpl::ForEachRecord(
   const BlockReadOptions block = BlockOptions(options);
   DBIterSource source(cmp);
   ReadState* const state = family->read_state()->Acquire();
-  Status s = BuildSource(options, block, family, state, {kMaxSequenceNumber, nullptr}, &source);
+  Status s = BuildSource(this, options, block, family, state, {kMaxSequenceNumber, nullptr}, &source);
   if (!s.ok()) return s;
   InternalIterator* const it = source.iter.get();
   if (begin.empty()) {

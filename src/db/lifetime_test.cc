@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends of databases, handles and stalls: nothing is lost, nothing waits for ever.
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "db/db_test_util.h"
@@ -80,6 +81,38 @@ TEST_F(LifetimeTest, BudgetStallSwitchesTheMemTableThatFillsTheBudget) {
   // The default family holds the oldest data, the other one all the memory.
   EXPECT_TRUE(Put("new", "2").ok());
   EXPECT_EQ(GetIn(1, Key(7)), std::string(10 << 10, 'v'));
+}
+
+// Nothing else happens afterwards that would look for what is obsolete.
+TEST_F(LifetimeTest, FilesThatAnIteratorHeldGoWithIt) {
+  OpenDb();
+  const auto fill = [&](char c) {
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(Put(Key(i), std::string(1000, c)).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    rocksdb::CompactRangeOptions all;
+    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    ASSERT_TRUE(db_->CompactRange(all, nullptr, nullptr).ok());
+    ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+  };
+  const auto bytes = [&] {
+    uint64_t sum = 0;
+    for (const std::string& name : FilesOf(FileType::kPieceFile)) {
+      uint64_t size = 0;
+      if (fs_->GetFileSize(JoinPath(name_, name), &size).ok()) sum += size;
+    }
+    return sum;
+  };
+  fill('a');
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  it->SeekToFirst();
+  fill('b');
+  const uint64_t held = bytes();
+  EXPECT_EQ(it->value().ToString(), std::string(1000, 'a'));
+  it.reset();
+  for (int i = 0; i < 1000 && bytes() + 900000 > held; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_LE(bytes() + 900000, held);
 }
 
 TEST_F(LifetimeTest, FlushReturnsAfterItsListeners) {

@@ -220,5 +220,37 @@ TEST_F(MemoryLimitTest, PagesThatCannotBeReadAreErrorsOfTheRead) {
   Check(1000);
 }
 
+// Memtables without records, or with few, must not use up what memtables may take together: every write would seal one.
+TEST_F(MemoryLimitTest, ManyFamiliesShareLittleMemory) {
+  for (const bool limit : {true, false}) {
+    families_.clear();
+    options_.create_missing_column_families = true;
+    options_.memory_limit = limit ? 4 << 20 : 0;
+    options_.db_write_buffer_size = limit ? 0 : 1 << 20;
+    options_.write_buffer_size = 64 << 20;
+    families_ = {"default"};
+    for (int i = 1; i < 60; ++i) families_.push_back("family" + std::to_string(i));
+    options_.statistics = rocksdb::CreateDBStatistics();
+    OpenDb();
+    for (int i = 0; i < 1200; ++i) {
+      ASSERT_TRUE(db_->Put({}, handles_[static_cast<size_t>(i) % 60], Key(i), std::string(20, 'v')).ok());
+    }
+    uint64_t flushed = 0;
+    ASSERT_TRUE(db_->WaitForCompact({}).ok());
+    for (rocksdb::ColumnFamilyHandle* handle : handles_) {
+      rocksdb::ColumnFamilyMetaData metadata;
+      db_->GetColumnFamilyMetaData(handle, &metadata);
+      flushed += metadata.file_count;
+    }
+    EXPECT_EQ(flushed, 0u) << (limit ? "memory_limit" : "db_write_buffer_size");
+    for (int i = 0; i < 1200; ++i) {
+      std::string value;
+      ASSERT_TRUE(db_->Get({}, handles_[static_cast<size_t>(i) % 60], Key(i), &value).ok());
+    }
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -34,10 +34,12 @@ struct ReadState {
   uint64_t number = 0;
 
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
-  // Destroys the state, and with it perhaps the last view: may free extents
-  // and memtables, so never with a lock held that those need.
-  void Unref() {
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  // The last one destroys the state, and with it perhaps the last view: may free extents
+  // and memtables, so never with a lock held that those need. Returns whether it was the last.
+  bool Unref() {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+    delete this;
+    return true;
   }
 
  private:

@@ -26,11 +26,12 @@ char* Arena::AllocateAligned(size_t bytes, size_t alignment) {
 }
 
 char* Arena::AllocateSlow(size_t bytes) {
+  const size_t size = std::clamp(MemoryAllocatedBytes(), kMinBlockSize, block_size_);
   // A large request would waste the rest of the current block: give it its own.
-  if (bytes > block_size_ / 4) return NewBlock(bytes);
-  char* block = NewBlock(block_size_);
+  if (bytes > size / 4) return NewBlock(bytes);
+  char* block = NewBlock(size);
   next_ = block + bytes;
-  remaining_ = block_size_ - bytes;
+  remaining_ = size - bytes;
   return block;
 }
 

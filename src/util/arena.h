@@ -3,8 +3,8 @@
 //
 // Thread safety: one thread allocates at a time (ConcurrentArena otherwise);
 // MemoryAllocatedBytes may be read by any thread.
-// Invariants: allocations never move; blocks are at least block_size long,
-// larger requests get a block of their own.
+// Invariants: allocations never move. Blocks begin at kMinBlockSize and double, up to block_size, so that an arena
+// in which little lies takes little; larger requests get a block of their own.
 #pragma once
 
 #include <atomic>

@@ -56,6 +56,16 @@ TEST(Arena, MemoryUsageCoversAllocations) {
   }
 }
 
+TEST(ConcurrentArena, LittleTakesLittle) {
+  ConcurrentArena arena(1 << 20);
+  EXPECT_EQ(arena.MemoryAllocatedBytes(), 0u);
+  for (int i = 0; i < 10; ++i) arena.AllocateAligned(100, 8);
+  EXPECT_LE(arena.MemoryAllocatedBytes(), 2 * Arena::kMinBlockSize);
+  size_t total = 1000;
+  for (; total < 20 << 20; total += 1000) arena.AllocateAligned(1000, 8);
+  EXPECT_LE(arena.MemoryAllocatedBytes(), total + (2 << 20));
+}
+
 TEST(ConcurrentArena, ThreadsGetDisjointMemory) {
   ConcurrentArena arena(64 << 10);
   constexpr int kThreads = 4;

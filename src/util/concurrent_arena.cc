@@ -23,9 +23,14 @@ thread_local size_t thread_shard = SIZE_MAX;
 
 // A chunk is an eighth of a block, so that idle shards strand little memory, less the alignment
 // of the first.
+constexpr size_t kLeastChunk = 512;
+
 ConcurrentArena::ConcurrentArena(size_t block_size)
-    : chunk_((std::clamp<size_t>(block_size / 8, 512, 128 << 10) - 1) / 64 * 64),
-      main_(block_size) {}
+    : largest_chunk_(std::clamp<size_t>(block_size / 8, kLeastChunk, 128 << 10)), main_(block_size) {}
+
+size_t ConcurrentArena::Chunk() const {
+  return (std::clamp(MemoryAllocatedBytes() / 8, kLeastChunk, largest_chunk_) - 1) / 64 * 64;
+}
 
 ConcurrentArena::Shard* ConcurrentArena::LockShard() {
   if (thread_shard == SIZE_MAX) {
@@ -51,14 +56,15 @@ char* ConcurrentArena::Allocate(size_t bytes) { return AllocateAligned(bytes, 1)
 
 char* ConcurrentArena::AllocateAligned(size_t bytes, size_t alignment)
     NO_THREAD_SAFETY_ANALYSIS {
-  if (bytes > chunk_ / 4) return AllocateFromMain(bytes, alignment);
+  const size_t chunk = Chunk();
+  if (bytes > chunk / 4) return AllocateFromMain(bytes, alignment);
   Shard* shard = LockShard();
   const size_t misplaced = reinterpret_cast<uintptr_t>(shard->next) & (alignment - 1);
   size_t pad = misplaced == 0 ? 0 : alignment - misplaced;
   size_t remaining = shard->remaining.load(std::memory_order_relaxed);
   if (shard->next == nullptr || bytes + pad > remaining) {
-    shard->next = AllocateFromMain(chunk_, 64);
-    remaining = chunk_;
+    shard->next = AllocateFromMain(chunk, 64);
+    remaining = chunk;
     pad = 0;
   }
   char* result = shard->next + pad;

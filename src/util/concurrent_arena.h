@@ -59,7 +59,10 @@ class ConcurrentArena {
   Shard* LockShard() NO_THREAD_SAFETY_ANALYSIS;
   char* AllocateFromMain(size_t bytes, size_t alignment) EXCLUDES(mu_);
 
-  const size_t chunk_;
+  // Of what the arena has so far; allocations of more than a quarter of it go to the main arena.
+  size_t Chunk() const;
+
+  const size_t largest_chunk_;
   std::array<Shard, kShards> shards_;
   Mutex mu_;
   Arena main_;  // allocation under mu_
