@@ -154,5 +154,41 @@ TEST_F(EncryptedDbTest, DirectReadsOfSealedFilesAreRefused) {
   db_.reset();
 }
 
+// Damage shows there as errors of reading that are Corruption.
+TEST_F(EncryptedDbTest, RepairOfSealedTables) {
+  std::shared_ptr<rocksdb::EncryptionProvider> provider;
+  ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &provider).ok());
+  UseProvider(provider);
+  options_.write_buffer_size = 4 << 20;
+  for (int part = 0; part < 8; ++part) {
+    ASSERT_TRUE(rocksdb::DestroyDB("/db", options_).ok());
+    ASSERT_TRUE(Open().ok());
+    for (int i = 0; i < 3000; ++i) ASSERT_TRUE(db_->Put({}, Key(i), std::string(20, 'v') + Key(i * 7)).ok());
+    ASSERT_TRUE(db_->Flush({}).ok());
+    db_.reset();
+    std::vector<std::string> names;
+    ASSERT_TRUE(base_->GetChildren("/db", &names).ok());
+    for (const std::string& name : names) {
+      std::string data;
+      ASSERT_TRUE(name.find(".ph") == std::string::npos || rocksdb::ReadFileToString(base_.get(), "/db/" + name, &data).ok());
+      if (data.empty()) continue;
+      const size_t at = part == 0 ? 3 : data.size() / 7 * static_cast<size_t>(part) - 3;
+      data[at] = static_cast<char>(data[at] ^ 1);
+      ASSERT_TRUE(rocksdb::WriteStringToFile(base_.get(), data, "/db/" + name).ok());
+    }
+    const Status s = rocksdb::RepairDB("/db", options_);
+    ASSERT_TRUE(s.ok()) << part << ": " << s.ToString();
+    ASSERT_TRUE(Open().ok());
+    std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator({}));
+    int n = 0;
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++n;
+    EXPECT_TRUE(iterator->status().ok()) << iterator->status().ToString();
+    EXPECT_TRUE(db_->VerifyChecksum().ok());
+    if (part > 1 && part < 7) EXPECT_GT(n, 2000) << part;
+    iterator.reset();
+    db_.reset();
+  }
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -16,7 +16,7 @@ namespace compassdb {
 
 namespace {
 
-constexpr uint64_t kFirstWindow = 64 << 10;
+constexpr uint64_t kFirstWindow = 16 << 10;
 
 bool IsCompressionType(char byte) {
   const auto type = static_cast<uint8_t>(byte);
@@ -77,12 +77,15 @@ class PieceSalvager {
     return Status::OK();
   }
 
-  // Bytes of the file, fewer at its end.
+  // Bytes of the file, fewer at its end; none if the file system itself says that they are damaged (encryption).
   Status Read(uint64_t offset, uint64_t n) {
     buffer_.resize(n);
     Slice bytes;
     Status s = file_->file()->Read(offset, n, &bytes, buffer_.data());
-    if (!s.ok()) return s;
+    if (!s.ok()) {
+      buffer_.clear();
+      return IsDamage(s) ? Status::OK() : s;
+    }
     if (bytes.data() != buffer_.data()) memmove(buffer_.data(), bytes.data(), bytes.size());
     buffer_.resize(bytes.size());
     return s;
@@ -206,7 +209,7 @@ Status OpenInSpiteOfDamage(FileCache* files, uint64_t number, uint64_t file_id, 
     if (s.ok()) files->Insert(std::move(file));
   }
   *found = s.ok();
-  return IsMissing(s) ? Status::OK() : s;
+  return IsDamage(s) ? Status::OK() : s;
 }
 
 Status IsVersionDamaged(const TableContext& context, const PieceMeta& meta, bool* damaged) {
