@@ -72,6 +72,13 @@ Status Repairer::ReadThrough(const std::string& path) const {
 }
 
 Status Repairer::CheckReadable() {
+  for (const std::string& dir : Dirs()) {
+    std::vector<std::string> names;
+    Status s = fs_->GetChildren(dir, &names);
+    // Logs are looked for in one place only: without it they would all be given up.
+    if (IsMissing(s) && dir != config_.wal_dir) continue;
+    if (!s.ok()) return s;
+  }
   std::vector<std::pair<std::string, std::string>> directories;
   for (const auto& [dir, name] : Files()) {
     uint64_t number = 0;
@@ -154,9 +161,8 @@ Status Repairer::FindState() {
   return StateOfLogs();
 }
 
-// With their directories: of the database, its logs and its compaction files.
-std::vector<std::pair<std::string, std::string>> Repairer::Files() const {
-  std::vector<std::pair<std::string, std::string>> files;
+// Of the database, its logs and its compaction files.
+std::set<std::string> Repairer::Dirs() const {
   std::set<std::string> dirs{name_, config_.wal_dir};
   const auto add = [&dirs](const std::vector<TablePath>& paths) {
     for (const TablePath& path : paths) dirs.insert(path.dir);
@@ -164,7 +170,13 @@ std::vector<std::pair<std::string, std::string>> Repairer::Files() const {
   add(config_.table_paths);
   for (const auto& family : families_) add(config_.PathsOf(family.options));
   if (unknown_ != nullptr) add(config_.PathsOf(*unknown_));
-  for (const std::string& dir : dirs) {
+  return dirs;
+}
+
+// With their directories.
+std::vector<std::pair<std::string, std::string>> Repairer::Files() const {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const std::string& dir : Dirs()) {
     std::vector<std::string> names;
     fs_->GetChildren(dir, &names).PermitUncheckedError();  // one that is not there has none
     for (const std::string& name : names) {

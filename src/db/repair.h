@@ -26,6 +26,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,7 @@ class Repairer {
   Status Run();
 
  private:
+  std::set<std::string> Dirs() const;
   std::vector<std::pair<std::string, std::string>> Files() const;
   // The files without which nothing can be begun.
   Status CheckReadable();

@@ -248,6 +248,10 @@ TEST_P(RepairErrorsTest, AnErrorThatIsNotDamageChangesNothing) {
       EXPECT_TRUE(report_.moved.empty());
     }
   }
+  options_.wal_dir = "/elsewhere";
+  EXPECT_TRUE(Repair().IsPathNotFound());
+  options_.wal_dir.clear();
+  EXPECT_EQ(Save(), files);
   // Nor do new files stay that were written before the error came.
   FlipBit(table, 200);
   const Files damaged = Save();
