@@ -355,6 +355,16 @@ test_repair() {
   checks=$((checks + 1))
   c repair --db r | grep -q '^moved: r/lost/CURRENT$' || fail "the directory is not moved"
   expect 0 "" c verify --db r
+  mv r/CURRENT current.old
+  ln -s CURRENT r/CURRENT
+  refuse 3 "r/CURRENT: Too many levels of symbolic links" c scan --db r
+  mv current.old r/CURRENT
+  # The footer of a table, which is read when its index is.
+  table=$(ls -S r/*.ph | head -1)
+  cp "$table" table.old
+  sed -i 's/CmpsPie1/CmpsPie0/' "$table"
+  refuse 4 "$(basename "$table")" c stats --db r
+  mv table.old "$table"
   # A file that is missing is damage.
   rm r/*.ph
   refuse 4 "missing" c verify --db r
