@@ -22,6 +22,7 @@ class ModelTest : public DbTest {
     bool scans = true;  // or else the family has no order
     std::function<std::string(int step, Random* rnd)> value;
     std::function<Status(Random* rnd)> change_options;  // of the open database
+    std::function<void(Random* rnd)> before_cut;  // the power is cut right behind it
   };
 
   // Many operations, with snapshots, reopenings and compactions.
@@ -65,6 +66,7 @@ class ModelTest : public DbTest {
         ASSERT_TRUE(Put(key, value, /*sync=*/true).ok());
         model[key] = value;
       }
+      if (run.before_cut) run.before_cut(&rnd);
       Crash(modes[rnd.Uniform(modes.size())], run.seed + crash);
       OpenDb();
       for (const auto& [key, value] : model) ASSERT_EQ(Get(key), value) << key;

@@ -656,15 +656,32 @@ TEST_P(TablelessModelTest, MatchesAMap) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TablelessModelTest, ::testing::Range(0, 20));
 
-// Power cuts may tear pages.
+// Power cuts may tear pages, and come while journals wait, records overflow and sections are rehashed.
 TEST_F(TablelessTest, CrashesLoseNothingThatWasSynced) {
+  piece_.tableless_rehash_threads = 2;
+  UsePieces();
   options_.write_buffer_size = 16 << 10;
+  int overflowing = 0, pending = 0, rehashing = 0, rehashed = 0;
   Run run;
   run.keys = 300;
-  run.value = [](int i, Random* rnd) { return Value(i, rnd->OneIn(4) ? 20 : 600); };
+  run.value = [](int i, Random* rnd) { return Value(i, rnd->OneIn(4) ? 20 : rnd->OneIn(40) ? 6000 : 600); };
+  run.before_cut = [&](Random* rnd) {
+    overflowing += IntProperty("compassdb.tableless-overflow-records") > 0 ? 1 : 0;
+    pending += IntProperty("compassdb.tableless-pending-pages") > 0 ? 1 : 0;
+    rehashed += IntProperty("compassdb.tableless-pages") != 4 * 16 ? 1 : 0;
+    if (rnd->OneIn(3)) return;
+    const std::string pages = std::to_string(20 + rnd->Uniform(300));
+    ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", pages}}).ok());
+    rehashing += IntProperty("compassdb.tableless-rehashing") > 0 ? 1 : 0;
+    std::this_thread::sleep_for(std::chrono::microseconds(rnd->Uniform(3000)));
+  };
   for (run.seed = 1; run.seed <= 24; ++run.seed) {
     SurvivePowerCuts(run, {CutMode::kDropUnsynced, CutMode::kRandom, CutMode::kTornBytes, CutMode::kTornPages});
   }
+  EXPECT_GT(overflowing, 20);
+  EXPECT_GT(pending, 5);
+  EXPECT_GT(rehashing, 20);
+  EXPECT_GT(rehashed, 20);
 }
 
 }  // namespace

@@ -123,10 +123,15 @@ int Canaries(Plan plan, const std::string& only) {
                                                             {"manifest", SyncKind::kManifest},
                                                             {"table", SyncKind::kTable},
                                                             {"current", SyncKind::kCurrent},
-                                                            {"directory", SyncKind::kDirectory}};
+                                                            {"directory", SyncKind::kDirectory},
+                                                            {"pages", SyncKind::kPages}};
   int missed = 0;
   for (const auto& [name, kind] : kKinds) {
     if (!only.empty() && only != name) continue;
+    if (kind == SyncKind::kPages) {  // of one layout alone
+      if (std::string(Traits().name) != "compassdb") continue;
+      plan.layout = "tableless";
+    }
     plan.left_out = kind;
     plan.directories = Directories::kExisting;
     Outcome outcome = CutsInTurn(plan, /*at_syncs=*/true);

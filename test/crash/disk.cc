@@ -233,6 +233,7 @@ void Disk::LeaveOut(SyncKind kind) {
       fs_->IgnoreSync(".dbtmp");
       break;
     case SyncKind::kDirectory: fs_->leave_out_directories_ = true; break;
+    case SyncKind::kPages: fs_->IgnoreSync(".pages"); break;
   }
 }
 

@@ -23,7 +23,7 @@ const char* TableFileSuffix();
 uint64_t FirstNeededLog(compassdb::FileSystem* fs, const std::string& dir);
 
 // A sync that an engine may leave out, and a crash test must notice.
-enum class SyncKind { kNone, kWal, kManifest, kTable, kCurrent, kDirectory };
+enum class SyncKind { kNone, kWal, kManifest, kTable, kCurrent, kDirectory, kPages };
 
 // What happens at the chosen moment.
 struct Cut {
