@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crash/crash_run.h"
 
+#include <rocksdb/convenience.h>
+
 #include <algorithm>
 
 #include "support/layout.h"
@@ -55,6 +57,13 @@ rocksdb::ColumnFamilyOptions CrashRun::FamilyOptions(int slot) const {
   rocksdb::ColumnFamilyOptions options =
       TunedFamilyOptions(tuning_, profile_.families[slot], slot);
   ApplyLayout(options_.layout, &options);
+  if (options_.layout == "tableless") {
+    // Another number of pages in each life: from few, that overflow, every section is rehashed.
+    static constexpr const char* kPages[] = {"2", "40", "0", "9"};
+    const std::string pages = std::string("table_factory={tableless_pages=") + kPages[(tuning_.seed >> 1) % 4] + "}";
+    const rocksdb::ColumnFamilyOptions base = options;
+    if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, pages, &options).ok()) abort();
+  }
   return options;
 }
 
