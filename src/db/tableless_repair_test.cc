@@ -130,5 +130,41 @@ TEST_F(TablelessRepairTest, CompactionFilesThatAreGoneOrDamaged) {
   }
 }
 
+// What docs/compatibility.md says of one damaged page.
+TEST_F(TablelessRepairTest, WritesToADamagedPageAreKeptForTheRepair) {
+  Fill();
+  const std::string section = JoinPath(name_, FilesOf(FileType::kPageFile).front());
+  FlipBit(section, 4096 * 3 + 60);
+  options_.write_buffer_size = 1 << 20;
+  OpenDb();
+  int damaged = 0;
+  for (int i = 0; i < kKeys; ++i) damaged += Get(Key(i)).find("page 3 at offset") != std::string::npos ? 1 : 0;
+  EXPECT_GT(damaged, 0);
+  EXPECT_LT(damaged, 100);
+  for (int i = 0; i < kKeys; ++i) {
+    const Status s = Put(Key(i), Value(i) + "new", /*sync=*/true);
+    ASSERT_TRUE(s.ok()) << i << " " << s.ToString();
+  }
+  const Status flushed = db_->Flush(rocksdb::FlushOptions());
+  EXPECT_TRUE(flushed.IsCorruption()) << flushed.ToString();
+  EXPECT_NE(flushed.ToString().find(section), std::string::npos) << flushed.ToString();
+  EXPECT_TRUE(Put("more", "1").IsCorruption());
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i) + "new");
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  CloseDb();
+  {
+    rocksdb::DB* reader = nullptr;
+    ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &reader).ok());
+    const std::unique_ptr<rocksdb::DB> owned(reader);
+    std::string value;
+    ASSERT_TRUE(reader->Get({}, Key(1), &value).ok());
+    EXPECT_EQ(value, Value(1) + "new");
+  }
+  Repair();
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i) + "new");
+  const Status whole = db_->VerifyChecksum();
+  EXPECT_TRUE(whole.ok()) << whole.ToString();
+}
+
 }  // namespace
 }  // namespace compassdb
