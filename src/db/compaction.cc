@@ -35,7 +35,8 @@ void DBImpl::BackgroundCompaction() {
     }
   }
   if (found) {
-    RunCompaction(family, std::move(task), /*manual=*/false, &shutting_down_)
+    (task->silent() ? RunSilently(family, std::move(task))
+                    : RunCompaction(family, std::move(task), /*manual=*/false, &shutting_down_))
         .PermitUncheckedError();
   }
   MutexLock lock(&mu_);
@@ -48,6 +49,22 @@ void DBImpl::BackgroundCompaction() {
     StartQueued();
     background_changed_.SignalAll();
   }
+}
+
+Status DBImpl::RunSilently(const std::shared_ptr<ColumnFamily>& family,
+                           std::unique_ptr<CompactionTask> task) {
+  VersionEdit none;
+  JobReport report;
+  const Status s = task->Run(snapshots_.Sequences(), &shutting_down_, &none, &report);
+  {
+    MutexLock lock(&mu_);
+    family->store()->Release(task.get());
+    background_changed_.SignalAll();
+  }
+  if (!s.ok() && !s.IsShutdownInProgress()) {
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kCompaction);
+  }
+  return s;
 }
 
 Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,

@@ -395,6 +395,9 @@ class DBImpl final : public rocksdb::DB {
 
   // --- compaction.cc
   void BackgroundCompaction();
+  // Of a task that writes nothing.
+  Status RunSilently(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task)
+      EXCLUDES(mu_);
   Status RunCompaction(const std::shared_ptr<ColumnFamily>& family,
                        std::unique_ptr<CompactionTask> task, bool manual,
                        const std::atomic<bool>* cancel, JobReport* report = nullptr);

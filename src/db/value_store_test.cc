@@ -306,6 +306,100 @@ TEST_F(ValueStoreTest, TheBoundHoldsAtEveryMoment) {
   for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + last[static_cast<size_t>(i)])) << i;
 }
 
+// Few large values among many small ones, of which only the large ones are updated.
+TEST_F(ValueStoreTest, TheBoundHoldsForMixedSizes) {
+  options_.write_buffer_size = 1 << 20;
+  piece_.value_group_bytes = 64 << 20;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 20000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 250)).ok());
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put("L" + Key(i), Value(i, 100000)).ok());
+  Flush();
+  Settle();
+  const uint64_t live = ValueBytes();
+  for (int round = 1; round < 12; ++round) {
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put("L" + Key(i), Value(i + round, 100000)).ok());
+  }
+  Flush();
+  Settle();
+  EXPECT_LT(ValueBytes(), live * 130 / 100 + (512 << 10));
+  EXPECT_LT(IntProperty("compassdb.value-bytes-bound"), live * 140 / 100 + (512 << 10));
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(Get("L" + Key(i)), Value(i + 11, 100000));
+}
+
+// Where all sizes are drawn anew each time.
+TEST_F(ValueStoreTest, TheBoundHoldsForSizesThatChange) {
+  options_.write_buffer_size = 1 << 20;
+  OpenDb();
+  Random rnd(17);
+  std::map<int, std::string> last;
+  uint64_t live = 0;
+  for (int n = 0; n < 30000; ++n) {
+    const int key = static_cast<int>(rnd.Uniform(3000));
+    const uint64_t kind = rnd.Uniform(8);
+    const std::string value = Value(n, kind == 0 ? 8000 : kind < 4 ? 50 : 100 + rnd.Uniform(900));
+    ASSERT_TRUE(Put(Key(key), value).ok());
+    last[key] = value;
+  }
+  Flush();
+  Settle();
+  for (const auto& [key, value] : last) {
+    if (value.size() >= 100) live += value.size() + 50;
+    ASSERT_EQ(Get(Key(key)), value);
+  }
+  EXPECT_LT(ValueBytes(), live * 135 / 100 + (256 << 10));
+}
+
+// They never were separated: nothing ends when they are overwritten or deleted.
+TEST_F(ValueStoreTest, SmallValuesStartNoCollections) {
+  for (const bool hot_cold : {true, false}) {
+    piece_.value_hot_cold = hot_cold;
+    piece_.value_group_bytes = 1 << 20;
+    UsePieces();
+    options_.statistics = rocksdb::CreateDBStatistics();
+    OpenDb();
+    constexpr int kKeys = 4000;
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put("big" + Key(i), Value(i)).ok());
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 50)).ok());
+    Flush();
+    Settle();
+    const uint64_t live = ValueBytes();
+    const uint64_t moved = options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_BYTES_RELOCATED);
+    for (int round = 0; round < 10; ++round) {
+      for (int i = 0; i < kKeys; ++i) {
+        ASSERT_TRUE((round % 2 == 0 ? Put(Key(i), Value(i, 50)) : db_->Delete(rocksdb::WriteOptions(), Key(i))).ok());
+      }
+      Flush();
+    }
+    Settle();
+    EXPECT_EQ(options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_BYTES_RELOCATED), moved);
+    // What is written in vain of deletions goes, too.
+    EXPECT_LT(ValueBytes(), live * 130 / 100 + (256 << 10));
+    for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get("big" + Key(i)), Value(i)) << i;
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(ValueStoreTest, DeletionsOfMixedSizesLeaveNothing) {
+  piece_.value_reserve_percent = 10;
+  UsePieces();
+  options_.write_buffer_size = 1 << 20;
+  OpenDb();
+  for (int i = 0; i < 20000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 250)).ok());
+  Flush();
+  Settle();
+  const uint64_t live = ValueBytes();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put("x" + Key(i), Value(i, 50000)).ok());
+  Flush();
+  EXPECT_GT(ValueBytes(), live + 100 * 50000);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), "x" + Key(i)).ok());
+  Flush();
+  Settle();
+  EXPECT_LT(ValueBytes(), live * 110 / 100 + (256 << 10));
+  for (int i = 0; i < 20000; i += 10) ASSERT_EQ(Get(Key(i)), Value(i, 250));
+}
+
 TEST_F(ValueStoreTest, IteratorsReadTheirStateWhileItIsCollected) {
   OpenDb();
   constexpr int kKeys = 1000;

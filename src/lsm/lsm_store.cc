@@ -696,7 +696,8 @@ void LsmStore::Release(CompactionTask* task) {
   for (uint64_t id : task->BusyTables()) busy_.erase(id);
   std::erase_if(claims_, [&](const Claim& claim) { return claim.task == task; });
   if (const auto group = collecting_.find(task); group != collecting_.end()) {
-    values_.Release(group->second);
+    values_.Release(group->second.group);
+    group->second.done();
     collecting_.erase(group);
   }
   if (const auto late = late_jobs_.find(task); late != late_jobs_.end()) {

@@ -122,7 +122,11 @@ class LsmStore : public Store {
   TableContextRef table_context_;
   ValueStore values_;
   std::unordered_map<const CompactionTask*, ValueStore::LateJob> late_jobs_;
-  std::unordered_map<const CompactionTask*, ValueGroup> collecting_;
+  struct Collecting {
+    ValueGroup group;
+    std::function<void()> done;  // at Release
+  };
+  std::unordered_map<const CompactionTask*, Collecting> collecting_;
   std::shared_ptr<const LsmVersion> version_;
   std::unordered_set<uint64_t> busy_;  // table ids
   // Where running tasks will put tables. A task with several inputs may span a

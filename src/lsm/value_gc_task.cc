@@ -2,21 +2,30 @@
 // Garbage collection of the value store as a background task: no table is its input or output.
 #include "lsm/compaction/exec/job_file.h"
 #include "lsm/lsm_store_impl.h"
+#include "table/read_stats.h"
 #include "value_store/value_gc.h"
 
 namespace compassdb {
 
 class LsmStore::ValueGcTask final : public CompactionTask {
  public:
-  ValueGcTask(LsmStore* store, const ValueGroup& group, std::unordered_set<uint64_t> vacated)
+  ValueGcTask(LsmStore* store, const ValueGroup& group, bool count,
+              std::unordered_set<uint64_t> vacated)
       : store_(store),
         options_(store->current()),
         version_(store->version_),
         group_(group),
+        inputs_(version_->values().RunsOf(group)),
+        count_(count),
         vacated_(std::move(vacated)),
         retain_above_(store->values_.OldestLateJob()),
-        group_bits_(store->values_.GroupBits(options_->values)) {}
+        group_bits_(store->values_.GroupBits(options_->values)) {
+    for (const ValueVersion::Group& g : version_->values().Groups()) {
+      if (g.group == group_) believed_dead_ = g.dead_bytes;
+    }
+  }
 
+  bool silent() const override { return count_; }
   int input_level() const override { return store_->options_.num_levels - 1; }
   int output_level() const override { return input_level(); }
   std::string Describe() const override {
@@ -40,7 +49,9 @@ class LsmStore::ValueGcTask final : public CompactionTask {
                       report->observer, /*values=*/true);
     ValueGcJob job;
     job.group = group_;
-    job.inputs = version_->values().RunsOf(group_);
+    job.inputs = inputs_;
+    job.count = count_;
+    job.believed_dead = believed_dead_;
     job.snapshots = snapshots;
     job.retain_above = retain_above_;
     job.vacated = vacated_;
@@ -58,8 +69,12 @@ class LsmStore::ValueGcTask final : public CompactionTask {
                  ? Status::ShutdownInProgress("collection of values cancelled")
                  : Status::OK();
     };
-    ValueGcReport done;
+    ValueGcReport& done = done_;
     Status s = CollectValueGroup(job, edit, &done);
+    if (s.ok()) ran_ = true;
+    if (s.ok()) version_->values().LearnNoticeWorth(done.notices, done.ended_bytes);
+    report->bytes_read = done.bytes_read;
+    if (s.ok() && done.counted) return s;
     if (s.ok()) s = file.Finish(edit);
     if (s.ok()) s = cold_file.Finish(edit);
     if (!s.ok()) {
@@ -69,7 +84,9 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     ReportValueFile(file, *edit, report);
     ReportValueFile(cold_file, *edit, report);
     store_->PinUntilInstalled(*report);
-    report->bytes_read = done.bytes_read;
+    rocksdb::Statistics* const statistics = store_->context_->statistics;
+    Tick(statistics, rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED, done.values_moved);
+    Tick(statistics, rocksdb::BLOB_DB_GC_BYTES_RELOCATED, done.bytes_moved);
     report->records_in = done.values_in;
     report->records_out = done.values_moved;
     report->records_dropped = done.values_dropped;
@@ -78,14 +95,29 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     return s;
   }
 
+  // The store is told, under the mutex, once the edit is in force.
+  void TellStore() const {
+    if (!ran_) return;
+    if (done_.counted) {
+      store_->values_.Counted(inputs_, done_.hints);
+    } else {
+      store_->values_.Collected(inputs_);
+    }
+  }
+
  private:
   LsmStore* const store_;
   const std::shared_ptr<const StoreOptions> options_;
   const std::shared_ptr<const LsmVersion> version_;
   const ValueGroup group_;
+  const std::vector<ValueRunRef> inputs_;
+  const bool count_;
   const std::unordered_set<uint64_t> vacated_;  // files
   const SequenceNumber retain_above_;
   const uint32_t group_bits_;
+  uint64_t believed_dead_ = 0;
+  bool ran_ = false;
+  ValueGcReport done_;
 };
 
 bool LsmStore::AwaitsCollection(uint64_t flush_bytes) {
@@ -116,14 +148,19 @@ std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
   std::unordered_set<uint64_t> vacated;
+  bool count = false;
+  if (!group && current()->values.collect) {
+    group = values_.PickGroupToCount();
+    count = group.has_value();
+  }
   if (!group) {
     vacated = ValueFilesToVacate();
     group = values_.GroupWithRunsIn(vacated);
     if (!group) return nullptr;
     values_.MarkBusy(*group);
   }
-  auto task = std::make_unique<ValueGcTask>(this, *group, std::move(vacated));
-  collecting_.emplace(task.get(), *group);
+  auto task = std::make_unique<ValueGcTask>(this, *group, count, std::move(vacated));
+  collecting_.emplace(task.get(), Collecting{*group, [task = task.get()] { task->TellStore(); }});
   return task;
 }
 

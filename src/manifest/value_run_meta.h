@@ -46,6 +46,8 @@ struct ValueRunMeta {
   int64_t pinned_hint = 0;
   uint64_t pinned_from = UINT64_MAX;
   uint64_t pinned_to = 0;
+  // A collection wrote it, which counts. Not in the manifest.
+  bool counted = false;
   uint64_t creation_time = 0;  // seconds since 1970; of a GC's output: of its oldest input
 };
 

@@ -336,6 +336,8 @@ class CompactionTask {
                      const std::atomic<bool>* cancel, VersionEdit* edit, JobReport* report) = 0;
   virtual int input_level() const = 0;
   virtual int output_level() const = 0;
+  // Nothing is to be written: it only looks what is worth doing, and nobody is told.
+  virtual bool silent() const { return false; }
   // The tables that are busy until Release, by id.
   virtual std::vector<uint64_t> BusyTables() const { return {}; }
   // The report's fields about input, which Run sets too.

@@ -28,6 +28,9 @@ inline constexpr size_t kValueFooterBytes = 28;
 inline constexpr size_t kPlaceSampleBytes = 16;
 inline constexpr uint32_t kPlacesPerSample = 32;
 inline constexpr size_t kRecordChecksumBytes = 4;
+// What a value takes in the key table and in the places, and what a notice takes, about.
+inline constexpr uint32_t kValueTableBytes = 22;
+inline constexpr uint32_t kNoticeBytes = 17;
 // Checksum, type, and the sizes at their smallest.
 inline constexpr size_t kMinRecordBytes = kRecordChecksumBytes + 3;
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "value_store/value_format.h"
+
 namespace compassdb {
 
 namespace {
@@ -28,6 +30,7 @@ struct Version {
 
 // A value that only snapshots see.
 struct Pinned {
+  uint32_t run;  // index of the input
   uint64_t h1;
   uint64_t bytes;
   SequenceNumber first, last;  // of the snapshots
@@ -59,6 +62,8 @@ class Collection {
     Status s = Load();
     if (!s.ok()) return s;
     Judge();
+    Assess();
+    if (report_->counted) return s;
     ChooseStaying();
     ValueWriter hot(Options(false)), cold(Options(true));
     CarryNotices(&hot);
@@ -88,6 +93,7 @@ class Collection {
     ValueWriter::Options options;
     options.group_bits = job_.group_bits;
     options.cold = cold;
+    options.counted = true;
     options.round_bytes = kRoundBytes;
     options.file = cold && job_.cold_file ? job_.cold_file : job_.file;
     options.new_number = job_.new_number;
@@ -143,7 +149,7 @@ class Collection {
           input.keep[v.slot] = true;
         } else if (const auto [first, last] = SnapshotsIn(v.sequence, newer); first <= last) {
           input.keep[v.slot] = true;
-          pinned_.push_back({v.h1, input.values[v.slot].size, first, last});
+          pinned_.push_back({v.run, v.h1, input.values[v.slot].size, first, last});
         }
       }
       begin = end;
@@ -160,21 +166,76 @@ class Collection {
     return {*first, *std::prev(end)};
   }
 
-  // With hot and cold apart, runs stay that would cost more to copy than they are worth; where files are
-  // vacated, those in other files.
+  // What a collection would gain, by runs, and whether it is worth it.
+  void Assess() {
+    std::vector<ValueHints>& hints = report_->hints;
+    hints.resize(inputs_.size());
+    std::vector<bool> used(inputs_.size());  // something in the run matters
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      for (size_t slot = 0; slot < inputs_[i].values.size(); ++slot) {
+        if (inputs_[i].keep[slot]) {
+          used[i] = true;
+        } else {
+          hints[i].dead += inputs_[i].values[slot].size + kValueTableBytes;
+        }
+      }
+    }
+    for (size_t begin = 0; begin < versions_.size();) {
+      size_t end = begin + 1;
+      while (end < versions_.size() && SameKey(versions_[begin], versions_[end])) ++end;
+      bool older_read = false;  // somebody reads an older value of the key, which no notice speaks of yet
+      for (size_t i = end; i-- > begin;) {
+        const Version& v = versions_[i];
+        const bool fresh = !job_.inputs[v.run]->counted();
+        if (!v.notice) {
+          older_read = older_read || inputs_[v.run].keep[v.slot];
+          continue;
+        }
+        if (fresh) ++report_->notices;
+        if (fresh && i + 1 < end && !versions_[i + 1].notice) {
+          report_->ended_bytes += inputs_[versions_[i + 1].run].values[versions_[i + 1].slot].size;
+        }
+        if (older_read || v.sequence > job_.retain_above) {
+          used[v.run] = true;
+          older_read = false;
+        } else {
+          hints[v.run].dead += kNoticeBytes;
+        }
+      }
+      begin = end;
+    }
+    int64_t dead = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const auto length = static_cast<int64_t>(job_.inputs[i]->meta().extent.length);
+      hints[i].dead = used[i] ? std::min(hints[i].dead, length) : length;
+      dead += hints[i].dead;
+    }
+    for (const Pinned& p : pinned_) {
+      ValueHints& h = hints[p.run];
+      h.pinned += static_cast<int64_t>(p.bytes);
+      h.pinned_from = std::min(h.pinned_from, p.first);
+      h.pinned_to = std::max(h.pinned_to, p.last);
+    }
+    report_->counted =
+        job_.count || (job_.vacated.empty() && dead < static_cast<int64_t>(job_.believed_dead / 2));
+  }
+
+  // Runs without garbage stay. With hot and cold apart, those too that would cost more to copy than they are
+  // worth; where files are vacated, those in other files.
   void ChooseStaying() {
     uint64_t bytes = 0;
     std::vector<size_t> order;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       Input& input = inputs_[i];
       for (size_t slot = 0; slot < input.values.size(); ++slot) {
-        (input.keep[slot] ? input.live_bytes : input.dead_bytes) += input.values[slot].size;
+        if (input.keep[slot]) input.live_bytes += input.values[slot].size;
       }
+      input.dead_bytes = static_cast<uint64_t>(report_->hints[i].dead);
       bytes += input.live_bytes + input.dead_bytes;
       // Runs of wider groups are divided. What one says of snapshots can not be taken back by another, which
       // has a range of its own: nobody could tell any more which of the two still counts.
       const ValueRunMeta& meta = job_.inputs[i]->meta();
-      input.stays = (job_.updates != nullptr || !job_.vacated.empty()) && !input.values.empty() &&
+      input.stays = (job_.updates != nullptr || !job_.vacated.empty() || input.dead_bytes == 0) && !input.values.empty() &&
                     meta.group.bits == job_.group_bits && meta.pinned_hint == 0 &&
                     job_.vacated.count(meta.extent.file_number) == 0;
       if (input.stays) order.push_back(i);
@@ -306,6 +367,7 @@ class Collection {
         s = out->Move(items[i].entry, Slice(at, items[i].entry.size));
         at += items[i].entry.size;
         ++report_->values_moved;
+        report_->bytes_moved += items[i].entry.size;
       }
       begin = end;
     }

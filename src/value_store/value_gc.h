@@ -2,6 +2,9 @@
 // Collects a segment group (HashKV 3.3) without a look at the tables: which of its values live follows from
 // the sequences of its values and notices alone. Values keep their numbers, so that no table changes.
 //
+// The key tables also tell what garbage there is, exactly: a job may end with that, if there is less than
+// was believed (`believed_dead`), or if nothing else was asked for (`count`).
+//
 // What is left out stays known as long as it matters: a notice goes on where an older value of its key
 // stays behind (for a snapshot, or in a cold run that is not rewritten), and where it is newer than
 // `retain_above`: compactions that began then may yet bring older values.
@@ -26,6 +29,8 @@ struct ValueGcJob {
   const UpdateCounts* updates = nullptr;  // not null: hot and cold values apart
   // Files that are to be given up: not empty, other runs stay as they are.
   std::unordered_set<uint64_t> vacated;
+  bool count = false;  // nothing is moved
+  uint64_t believed_dead = 0;  // if there is less than half of that, nothing is moved
   uint32_t group_bits = 0;  // of the output
   // Where the output goes; cold values may go to another path.
   std::function<Status(CompactionFileWriter**)> file;
@@ -38,7 +43,14 @@ struct ValueGcReport {
   uint64_t bytes_read = 0;
   uint64_t values_in = 0;
   uint64_t values_moved = 0;
+  uint64_t bytes_moved = 0;
   uint64_t values_dropped = 0;
+  bool counted = false;  // the edit is empty
+  // What the inputs' hints are to be, of each.
+  std::vector<ValueHints> hints;
+  // Of runs that were not counted before: notices, and the bytes of values that these ended.
+  uint64_t notices = 0;
+  uint64_t ended_bytes = 0;
 };
 
 // Adds to *edit; the files are the caller's to finish before it is committed.

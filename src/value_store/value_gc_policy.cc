@@ -9,8 +9,6 @@ namespace {
 
 // A group with less garbage than this share is not worth its copy.
 constexpr double kLeastDeadShare = 0.02;
-// Garbage below this is nobody's concern.
-constexpr uint64_t kSmall = 256 << 10;
 
 double DeadShare(const ValueVersion::Group& g) {
   return g.bytes == 0 ? 0 : static_cast<double>(g.dead_bytes) / static_cast<double>(g.bytes);
@@ -36,7 +34,29 @@ ValueLoad::ValueLoad(const std::vector<ValueVersion::Group>& groups) {
 
 uint64_t ValueLoad::Bound(const ValueOptions& options) const {
   const uint64_t live = bytes - dead_bytes - pinned_bytes;
-  return live + live / 100 * options.reserve_percent + pinned_bytes + kSmall;
+  return live + live / 100 * options.reserve_percent + pinned_bytes + ToleratedGarbage(options);
+}
+
+uint64_t ToleratedGarbage(const ValueOptions& options) {
+  return std::min<uint64_t>(256 << 10, options.group_bytes * 4);
+}
+
+namespace {
+
+bool Busy(const ValueGcInput& input, const ValueGroup& group) {
+  return std::any_of(input.busy.begin(), input.busy.end(),
+                     [&](const ValueGroup& b) { return b.Overlaps(group); });
+}
+
+}  // namespace
+
+std::optional<ValueGroup> PickGroupToCount(const ValueGcInput& input) {
+  const ValueVersion::Group* most = nullptr;
+  for (const ValueVersion::Group& g : input.groups) {
+    if (g.events > (most == nullptr ? 0 : most->events) && !Busy(input, g.group)) most = &g;
+  }
+  if (most == nullptr) return std::nullopt;
+  return most->group;
 }
 
 std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,
@@ -45,9 +65,7 @@ std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueO
   const ValueLoad load(input.groups);
   std::vector<const ValueVersion::Group*> candidates;
   for (const ValueVersion::Group& g : input.groups) {
-    const bool busy = std::any_of(input.busy.begin(), input.busy.end(),
-                                  [&](const ValueGroup& b) { return b.Overlaps(g.group); });
-    if (!busy && g.dead_bytes > 0 && DeadShare(g) >= kLeastDeadShare) candidates.push_back(&g);
+    if (!Busy(input, g.group) && g.dead_bytes > 0 && DeadShare(g) >= kLeastDeadShare) candidates.push_back(&g);
   }
   if (candidates.empty()) return std::nullopt;
   const auto by_garbage = [](const ValueVersion::Group* a, const ValueVersion::Group* b) {
@@ -60,7 +78,7 @@ std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueO
         candidates.begin(), candidates.end(),
         [](const auto* a, const auto* b) { return DeadShare(*a) < DeadShare(*b); });
     if (options.force_threshold < 1 && DeadShare(*worst) >= options.force_threshold &&
-        worst->dead_bytes >= kSmall) {
+        worst->dead_bytes >= std::min<uint64_t>(256 << 10, options.group_bytes / 64)) {
       return worst->group;
     }
     return std::nullopt;

@@ -28,8 +28,14 @@ struct ValueLoad {
   uint64_t Bound(const ValueOptions& options) const;
 };
 
+// Garbage below this is nobody's concern: less where groups are small, as tests have them.
+uint64_t ToleratedGarbage(const ValueOptions& options);
+
 // None if there is room enough, or nothing to gain.
 std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,
                                          Random* random);
+
+// The one of which least is known: where most records may have ended values. None if all is known.
+std::optional<ValueGroup> PickGroupToCount(const ValueGcInput& input);
 
 }  // namespace compassdb

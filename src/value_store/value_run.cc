@@ -34,12 +34,31 @@ struct ValueRun::Places {
 ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMeta& meta)
     : context_(std::move(context)),
       meta_(meta),
-      cache_key_(IndexCache::NewKey(IndexCache::Kind::kIndex)) {
-  if (meta_.pinned_hint != 0 && context_->pinned_runs != nullptr) ++*context_->pinned_runs;
+      cache_key_(IndexCache::NewKey(IndexCache::Kind::kIndex)),
+      counted_(meta.counted) {
+  ResetHints();
+}
+
+ValueHints ValueRun::hints() const {
+  MutexLock lock(&hints_mu_);
+  return hints_;
+}
+
+void ValueRun::SetHints(const ValueHints& hints) {
+  MutexLock lock(&hints_mu_);
+  if (context_->pinned_runs != nullptr) {
+    if (hints_.pinned != 0) --*context_->pinned_runs;
+    if (hints.pinned != 0) ++*context_->pinned_runs;
+  }
+  hints_ = hints;
+}
+
+void ValueRun::ResetHints() {
+  SetHints({meta_.dead_hint, meta_.pinned_hint, meta_.pinned_from, meta_.pinned_to});
 }
 
 ValueRun::~ValueRun() {
-  if (meta_.pinned_hint != 0 && context_->pinned_runs != nullptr) --*context_->pinned_runs;
+  SetHints({});
   if (const Places* places = places_.load(std::memory_order_acquire)) {
     context_->tables->index_usage.Subtract(places->memory());
     delete places;

@@ -36,6 +36,17 @@ struct ValueContext {
   std::function<std::vector<SequenceNumber>()> snapshots;
   std::shared_ptr<UpdateCounts> updates;  // of its keys; null: nobody wants to know
   std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
+  // Bytes of values that a notice ended, on average of those that were counted of late.
+  static constexpr uint64_t kUnknown = UINT64_MAX;
+  mutable std::atomic<uint64_t> notice_worth{kUnknown};
+};
+
+// ValueRunMeta's hints, as far as they are known by now.
+struct ValueHints {
+  int64_t dead = 0;
+  int64_t pinned = 0;
+  SequenceNumber pinned_from = UINT64_MAX;
+  SequenceNumber pinned_to = 0;
 };
 
 class ValueRun {
@@ -69,6 +80,17 @@ class ValueRun {
   // Reads and checks everything.
   Status Verify() const;
 
+  // What is known of the group's garbage: what the manifest says, until somebody counts.
+  ValueHints hints() const;
+  void SetHints(const ValueHints& hints);
+  void ResetHints();
+  // What its records may have ended was looked up. Others may have, by so many records.
+  bool counted() const { return counted_.load(std::memory_order_relaxed); }
+  void SetCounted() { counted_.store(true, std::memory_order_relaxed); }
+  uint64_t events() const {
+    return counted() ? 0 : meta_.num_notices + (meta_.dead_hint != 0 ? meta_.num_values : 0);
+  }
+
   size_t MemoryBytes() const;  // without what is loaded
   void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
@@ -87,6 +109,9 @@ class ValueRun {
   mutable Mutex load_mu_;
   mutable std::atomic<const Places*> places_{nullptr};  // owned; null: not loaded, or paged
   std::atomic<bool> obsolete_{false};
+  std::atomic<bool> counted_;
+  mutable Mutex hints_mu_;
+  ValueHints hints_ GUARDED_BY(hints_mu_);
 };
 
 using ValueRunRef = std::shared_ptr<ValueRun>;

@@ -63,7 +63,7 @@ class ValueRunTest : public ::testing::Test {
     ValueWriter writer(WriterOptions(file.get()));
     refs->resize(static_cast<size_t>(n));
     for (int i = 0; i < n; ++i) {
-      EXPECT_TRUE(writer.Add(Key(i), hasher_(Key(i)), static_cast<uint64_t>(i + 1), Value(i),
+      EXPECT_TRUE(writer.Add(Key(i), hasher_(Key(i)), static_cast<uint64_t>(i + 1), Value(i), false,
                              &(*refs)[static_cast<size_t>(i)])
                       .ok());
     }
@@ -197,7 +197,7 @@ class ValueGcTest : public ValueRunTest {
     ValueWriter writer(o);
     for (const Item& v : values) {
       std::string ref;
-      EXPECT_TRUE(writer.Add(Key(v.key), hasher_(Key(v.key)), v.sequence, Key(v.key), &ref).ok());
+      EXPECT_TRUE(writer.Add(Key(v.key), hasher_(Key(v.key)), v.sequence, Key(v.key), false, &ref).ok());
       refs_[{v.key, v.sequence}] = ref;
     }
     for (const Item& n : notices) {
@@ -217,13 +217,15 @@ class ValueGcTest : public ValueRunTest {
   // Collects; the group's runs are then those of the result.
   void Collect(std::vector<ValueRunMeta>* metas, std::vector<SequenceNumber> snapshots = {},
                SequenceNumber retain_above = kMaxSequenceNumber,
-               const UpdateCounts* updates = nullptr, std::function<void()> meanwhile = [] {}) {
+               const UpdateCounts* updates = nullptr, std::function<void()> meanwhile = [] {},
+               uint64_t believed_dead = 0) {
     auto file = NewFile(next_++);
     ValueGcJob job;
     job.inputs = Open(*metas);
     job.snapshots = std::move(snapshots);
     job.retain_above = retain_above;
     job.updates = updates;
+    job.believed_dead = believed_dead;
     job.file = [&](CompactionFileWriter** out) {
       *out = file.get();
       return Status::OK();
@@ -234,7 +236,7 @@ class ValueGcTest : public ValueRunTest {
       return Status::OK();
     };
     VersionEdit edit;
-    ValueGcReport report;
+    ValueGcReport& report = report_ = ValueGcReport();
     const Status s = CollectValueGroup(job, &edit, &report);
     ASSERT_TRUE(s.ok()) << s.ToString();
     ASSERT_TRUE(file->Finish().ok());
@@ -257,6 +259,7 @@ class ValueGcTest : public ValueRunTest {
   }
 
   std::map<std::pair<int, SequenceNumber>, std::string> refs_;
+  ValueGcReport report_;  // of the last collection
 };
 
 TEST_F(ValueGcTest, TheNewestOfAKeyLives) {
@@ -277,6 +280,37 @@ TEST_F(ValueGcTest, NoticesAndDeathsEndValues) {
   EXPECT_FALSE(Has(runs, 2, 2));
   EXPECT_TRUE(Has(runs, 3, 3));
   EXPECT_EQ(Notices(runs), 0u);
+}
+
+// Nothing is moved where there is less garbage than was believed: what there is is known then.
+TEST_F(ValueGcTest, CountsBeforeItMovesAnything) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {2, 2}, {3, 3}, {4, 4}}), WriteRun({{1, 7}}),
+                                    WriteRun({}, {{2, 8}, {9, 9}}), WriteRun({}, {{8, 10}})};
+  const auto collect = [&](uint64_t believed) {
+    Collect(&runs, {}, kMaxSequenceNumber, nullptr, [] {}, believed);
+  };
+  collect(1 << 20);
+  EXPECT_TRUE(report_.counted);
+  ASSERT_EQ(runs.size(), 4u);
+  ASSERT_EQ(report_.hints.size(), 4u);
+  EXPECT_GT(report_.hints[0].dead, 0);
+  EXPECT_LT(report_.hints[0].dead, static_cast<int64_t>(runs[0].extent.length));
+  EXPECT_EQ(report_.hints[1].dead, 0);
+  // Runs that say nothing of what somebody reads are nothing but garbage.
+  for (size_t i : {2, 3}) EXPECT_EQ(report_.hints[i].dead, static_cast<int64_t>(runs[i].extent.length));
+  EXPECT_EQ(report_.notices, 3u);
+  EXPECT_GT(report_.ended_bytes, 0u);
+  EXPECT_LT(report_.ended_bytes, 100u);
+  int64_t dead = 0;
+  for (const ValueHints& h : report_.hints) dead += h.dead;
+  collect(static_cast<uint64_t>(dead));
+  EXPECT_FALSE(report_.counted);
+  EXPECT_TRUE(Has(runs, 1, 7));
+  EXPECT_TRUE(Has(runs, 3, 3));
+  EXPECT_FALSE(Has(runs, 2, 2));
+  EXPECT_EQ(Notices(runs), 0u);
+  collect(0);
+  EXPECT_EQ(report_.hints[0].dead, 0);
 }
 
 TEST_F(ValueGcTest, AnOlderNoticeEndsNothing) {
@@ -437,7 +471,7 @@ TEST(ValueGcPolicyTest, CollectsBeyondTheReserveOnly) {
   Random rnd(1);
   ValueGcInput input;
   for (uint32_t i = 0; i < 64; ++i) {
-    input.groups.push_back({{i, 6}, 10 << 20, i == 7 ? 3u << 20 : 1u << 20, 1000});
+    input.groups.push_back({{i, 6}, 10 << 20, 100, i == 7 ? 3u << 20 : 1u << 20, 1000});
   }
   EXPECT_FALSE(PickValueGroup(input, options, &rnd));
   for (auto& g : input.groups) g.dead_bytes += 2 << 20;
@@ -457,7 +491,7 @@ TEST(ValueGcPolicyTest, PoliciesChooseAsTheySay) {
   Random rnd(1);
   ValueGcInput input;
   input.now_seconds = 2000;
-  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 4 << 20, 1990});
+  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 4 << 20, 1990});
   input.groups[3].dead_bytes = 6 << 20;
   input.groups[9].newest = 100;  // long left alone
   EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 3u);
@@ -472,11 +506,22 @@ TEST(ValueGcPolicyTest, PoliciesChooseAsTheySay) {
   EXPECT_GT(seen.size(), 50u);
 }
 
+TEST(ValueGcPolicyTest, CountsWhereMostMayHaveEnded) {
+  ValueGcInput input;
+  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 0, 1000});
+  EXPECT_FALSE(PickGroupToCount(input));
+  input.groups[5].events = 3;
+  input.groups[6].events = 7;
+  EXPECT_EQ(PickGroupToCount(input)->prefix, 6u);
+  input.busy.push_back({6, 6});
+  EXPECT_EQ(PickGroupToCount(input)->prefix, 5u);
+}
+
 TEST(ValueGcPolicyTest, TheThresholdForcesACollectionWithinTheReserve) {
   ValueOptions options;
   Random rnd(1);
   ValueGcInput input;
-  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 0, 1000});
+  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 0, 1000});
   input.groups[5].dead_bytes = 5 << 20;
   EXPECT_FALSE(PickValueGroup(input, options, &rnd));
   options.force_threshold = 0.4;

@@ -16,6 +16,15 @@ constexpr uint32_t kMaxGroupBits = 9;
 static_assert(kMaxGroupBits <= kMaxValueGroupBits);
 // Nothing was written for so long: there is time for collections.
 constexpr uint64_t kIdleSeconds = 5;
+// Groups are by hash, so that a few of them tell of all.
+constexpr uint32_t kCounts = 4;
+// Estimates may be wrong by this part of a group.
+constexpr uint64_t kTolerance = 32;
+
+struct Sum {
+  int64_t ended = 0;  // for those who read the newest
+  void Add(const ValueHints& h) { ended += h.dead + h.pinned; }
+};
 
 }  // namespace
 
@@ -81,6 +90,9 @@ void ValueStore::Install(const VersionEdit& edit, const std::vector<ValueRunRef>
     return a->meta().run_id < b->meta().run_id;
   });
   version_ = std::make_shared<const ValueVersion>(context_, std::move(runs));
+  for (const ValueRunRef& run : prepared) {
+    if (run->events() > 0) counts_due_ = kCounts;
+  }
 }
 
 void ValueStore::Snapshot(VersionEdit* edit) const {
@@ -113,7 +125,38 @@ std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
   return picked;
 }
 
+std::optional<ValueGroup> ValueStore::PickGroupToCount() {
+  if (counts_due_ == 0) return std::nullopt;
+  const std::optional<ValueGroup> picked = compassdb::PickGroupToCount({version_->Groups(), busy_});
+  if (picked) busy_.push_back(*picked);
+  return picked;
+}
+
+void ValueStore::Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints) {
+  Sum believed, found;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    believed.Add(runs[i]->hints());
+    found.Add(hints[i]);
+    bytes += runs[i]->meta().extent.length;
+    runs[i]->SetHints(hints[i]);
+    runs[i]->SetCounted();
+  }
+  const bool wrong = static_cast<uint64_t>(std::abs(found.ended - believed.ended)) > bytes / kTolerance;
+  counts_due_ = wrong ? kCounts : counts_due_ - std::min(counts_due_, 1u);
+  version_ = std::make_shared<const ValueVersion>(context_, version_->runs());
+}
+
+void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
+  for (const ValueRunRef& run : runs) {
+    run->ResetHints();
+    run->SetCounted();
+  }
+  version_ = std::make_shared<const ValueVersion>(context_, version_->runs());
+}
+
 bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {
+  if (counts_due_ > 0 && compassdb::PickGroupToCount({version_->Groups(), busy_})) return options.collect;
   if (version_->superseded_bytes() == 0) return false;
   Random random(1);
   return Choose(version_->Groups(), options, now_seconds, &random).has_value();

@@ -48,6 +48,13 @@ class ValueStore {
 
   // [mutex] What is to be collected, marked busy until Release; none if nothing is.
   std::optional<ValueGroup> PickGroup(const ValueOptions& options, uint64_t now_seconds);
+  // [mutex] Of which it is to be counted what garbage it has, marked busy likewise. After each flush a few are
+  // looked at; where the estimates were wrong, the others are, too.
+  std::optional<ValueGroup> PickGroupToCount();
+  // [mutex] What was counted, of each run.
+  void Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints);
+  // [mutex] Runs of a group that was collected: what those that stay say is right again with what was written.
+  void Collected(const std::vector<ValueRunRef>& runs);
   bool NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const;
   // One that is not busy and has a run in one of the files; none if none has.
   std::optional<ValueGroup> GroupWithRunsIn(const std::unordered_set<uint64_t>& files) const;
@@ -88,6 +95,7 @@ class ValueStore {
   std::multiset<SequenceNumber> late_jobs_;
   SequenceNumber flushed_through_ = 0;
   uint64_t written_at_ = 0;  // seconds since 1970
+  uint32_t counts_due_ = 0;  // groups to be counted
   uint64_t incoming_bytes_ = 0;  // of a flush that is about to come
   Random random_;
 };

@@ -19,6 +19,7 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
   for (const ValueRunRef& run : runs_) {
     bits_ = std::max(bits_, run->meta().group.bits);
     total_bytes_ += run->meta().extent.length;
+    total_values_ += run->meta().num_values;
   }
   if (runs_.empty()) return;
   by_group_.resize(size_t{1} << bits_);
@@ -198,9 +199,9 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
   if (runs_.empty()) return groups;
   std::vector<SequenceNumber> snapshots;
   if (context_->snapshots) snapshots = context_->snapshots();
-  const auto held = [&](const ValueRunMeta& meta) {
-    const auto it = std::lower_bound(snapshots.begin(), snapshots.end(), meta.pinned_from);
-    return it != snapshots.end() && *it <= meta.pinned_to;
+  const auto held = [&](const ValueHints& known) {
+    const auto it = std::lower_bound(snapshots.begin(), snapshots.end(), known.pinned_from);
+    return it != snapshots.end() && *it <= known.pinned_to;
   };
   // The widest run over each of the finest groups says how far what it shares keys with reaches.
   std::vector<ValueGroup> widest(size_t{1} << bits_);
@@ -227,8 +228,10 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     Hints& hint = hints[static_cast<size_t>(&group - groups.data())];
     group.bytes += meta.extent.length;
     group.values += meta.num_values;
-    hint.dead += meta.dead_hint;
-    if (meta.pinned_hint != 0) (held(meta) ? hint.pinned : hint.dead) += meta.pinned_hint;
+    const ValueHints known = run->hints();
+    hint.dead += known.dead;
+    if (known.pinned != 0) (held(known) ? hint.pinned : hint.dead) += known.pinned;
+    group.events += run->events();
     group.newest = std::max(group.newest, meta.creation_time);
   }
   const auto within = [](int64_t hint, uint64_t limit) {
@@ -272,6 +275,20 @@ ValueStats ValueVersion::Stats() const {
     stats.groups += uint64_t{1} << parts;
   }
   return stats;
+}
+
+uint64_t ValueVersion::NoticeWorth() const {
+  const uint64_t worth = context_->notice_worth.load(std::memory_order_relaxed);
+  if (worth != ValueContext::kUnknown) return worth;
+  return total_values_ == 0 ? 0 : total_bytes_ / total_values_;
+}
+
+void ValueVersion::LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) const {
+  // So many notices' worth is remembered of what was known before.
+  constexpr uint64_t kMemory = 64;
+  if (notices == 0) return;
+  context_->notice_worth.store((NoticeWorth() * kMemory + ended_bytes) / (kMemory + notices),
+                               std::memory_order_relaxed);
 }
 
 size_t ValueVersion::MemoryBytes() const {

@@ -56,6 +56,7 @@ class ValueVersion {
     uint64_t dead_bytes = 0;  // about; at most `bytes`
     uint64_t newest = 0;      // creation time of the newest run, seconds since 1970
     uint64_t pinned_bytes = 0;  // about; of `bytes`, what only snapshots see that are held now
+    uint64_t events = 0;  // records that may have ended values, which nobody looked up
   };
   std::vector<Group> Groups() const;
   std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
@@ -63,6 +64,9 @@ class ValueVersion {
   uint64_t total_bytes() const { return total_bytes_; }
   // Garbage, about, with what snapshots may still see of it.
   uint64_t superseded_bytes() const { return superseded_bytes_; }
+  // What a notice is taken to end, in bytes, and what a count found that `notices` of them ended.
+  uint64_t NoticeWorth() const;
+  void LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) const;
   size_t MemoryBytes() const;
   UpdateCounts* updates() const { return context_->updates.get(); }
 
@@ -86,6 +90,7 @@ class ValueVersion {
   };
   std::vector<std::vector<Holder>> by_group_;
   uint64_t total_bytes_ = 0;
+  uint64_t total_values_ = 0;
   uint64_t superseded_bytes_ = 0;
 };
 

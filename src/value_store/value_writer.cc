@@ -68,7 +68,7 @@ void Seal(uint64_t file_id, uint64_t offset, std::string* section) {
 }  // namespace
 
 Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence,
-                        const Slice& value, std::string* ref) {
+                        const Slice& value, bool supersedes, std::string* ref) {
   if (numbers_left_ == 0) {
     next_number_ = options_.new_number() << kNumberBlockBits;
     numbers_left_ = uint64_t{1} << kNumberBlockBits;
@@ -102,6 +102,7 @@ Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumb
   PutVarint64(&out, entry.number);
   out.append(user_key.data(), user_key.size());
   out.append(stored.data(), stored.size());
+  if (supersedes) batch.dead_hint += static_cast<int64_t>(out.size() - begin + kValueTableBytes);
   return AddRecord(&batch, entry, begin, value.size());
 }
 
@@ -139,6 +140,7 @@ Status ValueWriter::WriteRun(const BatchKey& key, Batch* batch) {
   meta.run_id = options_.new_number();
   meta.group = {key.first, options_.group_bits};
   meta.cold = key.second;
+  meta.counted = options_.counted;
   meta.file_id = file->file_id();
   meta.creation_time = options_.creation_time;
   meta.num_values = batch->entries.size();

@@ -54,6 +54,7 @@ class ValueWriter {
     rocksdb::CompressionType compression = rocksdb::kNoCompression;
     int compression_level = 32767;  // the library's default
     bool cold = false;  // what moves here is
+    bool counted = false;  // ValueRunMeta::counted
     const UpdateCounts* updates = nullptr;  // not null: what is added is hot or cold by them
     uint64_t round_bytes = 64 << 20;
     uint64_t creation_time = 0;
@@ -63,9 +64,10 @@ class ValueWriter {
   };
   explicit ValueWriter(Options options) : options_(std::move(options)) {}
 
-  // Copies the value, gives it a number, and appends what names it to *ref.
+  // Copies the value, gives it a number, and appends what names it to *ref. `supersedes`: older values of the
+  // key may be there; they are taken for one as large as this.
   Status Add(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence, const Slice& value,
-             std::string* ref);
+             bool supersedes, std::string* ref);
   // A record of another run moves here, with its number. `record` is whole.
   Status Move(const ValueEntry& entry, const Slice& record);
   // Older values of the key are superseded as of `sequence`.

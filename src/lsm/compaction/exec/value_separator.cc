@@ -28,15 +28,13 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
       job_(std::move(job)),
       separates_(options->values.enabled && job_.level >= options->values.starting_level),
       tells_(job_.version != nullptr && !job_.version->values().empty()),
+      notice_worth_(tells_ ? static_cast<int64_t>(job_.version->values().NoticeWorth()) : 0),
       file_(context, options, job_.path, job_.flush, job_.observer, /*values=*/true),
       updates_(separates_ && options->values.hot_cold && job_.version != nullptr
                    ? job_.version->values().updates()
                    : nullptr),
       writer_(WriterOptions(context, options, job_.group_bits, updates_, &file_)) {
-  if (!tells_) return;
-  const ValueStats stats = job_.version->values().Stats();
-  if (updates_ != nullptr) updates_->Reserve(stats.values);
-  mean_record_ = stats.values == 0 ? 0 : stats.total_bytes / stats.values;
+  if (tells_ && updates_ != nullptr) updates_->Reserve(job_.version->values().Stats().values);
 }
 
 Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
@@ -53,16 +51,19 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
     separate = !stale && (job_.newer_outside == nullptr || !job_.newer_outside(user_key, hash));
     if (!separate) return Status::OK();
   }
+  bool supersedes = false;
   if (fresh) {
     const bool newest = !fresh_key_ || user_key != *fresh_key_;
     if (newest) fresh_key_ = user_key.ToString();
-    if (tells_) Tell(user_key, hash, sequence, separate, newest);
+    const bool known = tells_ && job_.version->MayHold(user_key, hash);
+    if (known) Tell(hash, sequence, separate, newest);
+    supersedes = known && newest;
     // A snapshot keeps it, for now.
     if (!newest && separate) writer_.AddDeadHint(hash.h1, static_cast<int64_t>(value->size()));
   }
   if (!separate) return Status::OK();
   ref_.clear();
-  Status s = writer_.Add(user_key, hash, sequence, *value, &ref_);
+  Status s = writer_.Add(user_key, hash, sequence, *value, supersedes, &ref_);
   if (!s.ok()) return s;
   file_.Throttle();
   key_.clear();
@@ -72,14 +73,13 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   return s;
 }
 
-void ValueSeparator::Tell(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence,
-                          bool separated, bool newest) {
-  if (!job_.version->MayHold(user_key, hash)) return;
-  if (newest) writer_.AddDeadHint(hash.h1, static_cast<int64_t>(mean_record_));
-  if (newest && updates_ != nullptr) updates_->Add(hash.h1);
-  if (!separated) {
-    writer_.AddNotice({hash.h1, StoredH2(hash.h2), sequence});
+void ValueSeparator::Tell(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest) {
+  if (separated) {
+    if (newest && updates_ != nullptr) updates_->Add(hash.h1);
+    return;
   }
+  if (newest) writer_.AddDeadHint(hash.h1, notice_worth_);
+  writer_.AddNotice({hash.h1, StoredH2(hash.h2), sequence});
 }
 
 void ValueSeparator::Dropped(const Slice& user_key, const Slice& stored, bool superseded) {

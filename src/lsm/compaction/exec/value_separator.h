@@ -52,15 +52,15 @@ class ValueSeparator {
   const JobFile& file() const { return file_; }
 
  private:
-  void Tell(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence, bool separated,
-            bool newest);
+  // Of a key that tables may hold.
+  void Tell(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest);
 
   const StoreContext* const context_;
   const StoreOptions* const options_;
   const Options job_;
   const bool separates_;
   const bool tells_;
-  uint64_t mean_record_ = 0;  // bytes, of the values that there are
+  const int64_t notice_worth_;  // bytes that a notice is taken to end
   JobFile file_;
   UpdateCounts* const updates_;  // null: hot and cold values lie together
   ValueWriter writer_;
