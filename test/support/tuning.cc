@@ -106,6 +106,14 @@ rocksdb::ColumnFamilyOptions TunedFamilyOptions(const Tuning& tuning, const Fami
       options.optimize_filters_for_hits = random.OneIn(4);
     }
     options.table_factory.reset(NewTunedTableFactory(&random, table));
+    if (Traits().separates_values && random.OneIn(3)) {
+      options.enable_blob_files = true;
+      options.min_blob_size = random.Uniform(60);
+      options.enable_blob_garbage_collection = !random.OneIn(8);
+      options.blob_compression_type = random.Pick(kCompressions);
+      if (random.OneIn(4)) options.blob_garbage_collection_force_threshold = 0.3;
+      if (random.OneIn(4)) options.prepopulate_blob_cache = rocksdb::PrepopulateBlobCache::kFlushOnly;
+    }
   } else {
     options.table_factory.reset(NewTunedTableFactory(nullptr, table));
   }

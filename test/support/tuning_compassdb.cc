@@ -27,11 +27,14 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   if (random->OneIn(3)) pieces.point_index = compassdb::PointIndex::kFilter;
   static const uint64_t kGroupBytes[] = {0, 32 << 10, 256 << 10, 64 << 20};
   pieces.group_compaction_bytes = random->Pick(kGroupBytes);
+  pieces.value_group_bytes = uint64_t{512} << random->Uniform(5);
+  pieces.value_hot_cold = random->OneIn(2);
+  pieces.value_reserve_percent = static_cast<uint32_t>(random->Uniform(60));
   return compassdb::NewPieceTableFactory(pieces, options);
 }
 
 void SetMemoryLimit(uint64_t bytes, rocksdb::DBOptions* options) { options->memory_limit = bytes; }
 
-EngineTraits Traits() { return {.name = "compassdb", .hint_values_exact = true, .recycles_logs = true}; }
+EngineTraits Traits() { return {.name = "compassdb", .separates_values = true, .hint_values_exact = true, .recycles_logs = true}; }
 
 }  // namespace compassdb_test

@@ -10,6 +10,6 @@ rocksdb::TableFactory* NewTunedTableFactory(Random*,
 
 void SetMemoryLimit(uint64_t, rocksdb::DBOptions*) {}
 
-EngineTraits Traits() { return {.name = "rocksdb", .hint_values_exact = false, .recycles_logs = false}; }
+EngineTraits Traits() { return {.name = "rocksdb", .separates_values = false, .hint_values_exact = false, .recycles_logs = false}; }
 
 }  // namespace compassdb_test
