@@ -90,6 +90,7 @@ Status CrashRun::OpenWithMode(rocksdb::WALRecoveryMode mode) {
   rocksdb::DBOptions options = TunedDbOptions(tuning_);
   options.recycle_log_file_num = 2;  // where the mode allows it
   options.env = disk_.env();
+  options.statistics = statistics_;
   options.create_missing_column_families = true;
   options.paranoid_checks = true;
   options.max_bgerror_resume_count = 0;

@@ -8,6 +8,7 @@
 
 #include "crash/disk.h"
 #include "rocksdb/db.h"
+#include "rocksdb/statistics.h"
 #include "support/generator.h"
 #include "support/history.h"
 #include "support/random.h"
@@ -52,6 +53,8 @@ class CrashRun {
   uint64_t changes() const { return changes_; }
   uint64_t syncs() const { return syncs_; }
   uint64_t cuts() const { return cuts_; }
+  // Separated values that collections moved, over all lives.
+  uint64_t values_moved() const { return statistics_->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED); }
 
  private:
   rocksdb::ColumnFamilyOptions FamilyOptions(int slot) const;
@@ -84,6 +87,7 @@ class CrashRun {
   Disk disk_;
   History history_;
   Tuning tuning_;
+  const std::shared_ptr<rocksdb::Statistics> statistics_ = rocksdb::CreateDBStatistics();
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // by slot; the third may be missing
   bool third_family_ = false;

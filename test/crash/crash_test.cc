@@ -8,7 +8,8 @@
 //   crash_test --mode=syncs --seed=1 --cuts=1000     the same at every sync
 //   crash_test --mode=canary [--leave-out=wal]       each kind of sync left out must be noticed
 //
-// --layout=NAME: one of support/layout.h instead of all in turn. --directory=fresh|existing: the
+// --layout=NAME: one of support/layout.h instead of all in turn. --operations=N: calls in a life. --collects: separated values must have been
+// moved by collections, or nothing was tested of them. --directory=fresh|existing: the
 // database's directory has to be made, or is there. Told at the end: how many cuts, and in how many
 // distinct states they left the disk (see Disk::Fingerprint).
 
@@ -33,11 +34,13 @@ Cut AnyCut(Random* random) {
 
 struct Outcome {
   uint64_t cuts = 0;
+  uint64_t values_moved = 0;
   std::unordered_set<uint64_t> states;
   std::optional<std::string> wrong;
 
   void Add(const CrashRun& run) {
     cuts += run.cuts();
+    values_moved += run.values_moved();
     states.insert(run.states().begin(), run.states().end());
   }
 };
@@ -50,11 +53,13 @@ struct Plan {
   SyncKind left_out = SyncKind::kNone;
   Directories directories = Directories::kBoth;
   std::string layout;  // empty: all of them in turn
+  bool collects = false;
+  int operations = 0;  // of a life; 0: as the mode has it
 
   CrashRun::Options Run(uint64_t round, int operations, Random* random) const {
     const bool either = random->OneIn(2);
     return {.seed = random->Next(),
-            .operations = operations,
+            .operations = this->operations != 0 ? this->operations : operations,
             .left_out = left_out,
             .layout = layout.empty() ? Layouts()[round % Layouts().size()] : layout,
             .directory_exists =
@@ -108,10 +113,11 @@ Outcome CutsInTurn(const Plan& plan, bool at_syncs) {
   return outcome;
 }
 
-int Report(const char* what, uint64_t seed, const Outcome& outcome) {
+int Report(const char* what, const Plan& plan, Outcome outcome) {
+  if (plan.collects && outcome.values_moved == 0 && !outcome.wrong) outcome.wrong = "no collection moved a value";
   printf("%s: %llu cuts, %zu distinct states, seed %llu: %s\n", what,
          static_cast<unsigned long long>(outcome.cuts), outcome.states.size(),
-         static_cast<unsigned long long>(seed), outcome.wrong ? "FAILED" : "ok");
+         static_cast<unsigned long long>(plan.seed), outcome.wrong ? "FAILED" : "ok");
   if (outcome.wrong) printf("  %s\n", outcome.wrong->c_str());
   fflush(stdout);
   return outcome.wrong ? 1 : 0;
@@ -152,15 +158,17 @@ int Main(int argc, char** argv) {
   plan.seed = flags.Number("seed", plan.seed);
   plan.cuts = flags.Number("cuts", plan.cuts);
   plan.layout = flags.String("layout", "");
+  plan.collects = flags.Bool("collects");
+  plan.operations = static_cast<int>(flags.Number("operations", 0));
   std::string left_out = flags.String("leave-out", "");
   std::string directory = flags.String("directory", "both");
   flags.RejectUnknown();
   plan.directories = directory == "fresh"      ? Directories::kFresh
                      : directory == "existing" ? Directories::kExisting
                                                : Directories::kBoth;
-  if (mode == "random") return Report("random cuts", plan.seed, RandomCuts(plan));
-  if (mode == "changes") return Report("cuts at changes", plan.seed, CutsInTurn(plan, false));
-  if (mode == "syncs") return Report("cuts at syncs", plan.seed, CutsInTurn(plan, true));
+  if (mode == "random") return Report("random cuts", plan, RandomCuts(plan));
+  if (mode == "changes") return Report("cuts at changes", plan, CutsInTurn(plan, false));
+  if (mode == "syncs") return Report("cuts at syncs", plan, CutsInTurn(plan, true));
   if (mode == "canary") return Canaries(plan, left_out);
   fprintf(stderr, "no mode named %s\n", mode.c_str());
   return 2;

@@ -87,6 +87,10 @@ std::vector<Case> CasesOf(compassdb::Preset preset) {
     fprintf(stderr, "FAILED without a fault: %s: %s\n", compassdb::PresetName(preset).c_str(), wrong->c_str());
     exit(1);
   }
+  if (preset == compassdb::Preset::kHashKv && script.values_moved() == 0) {
+    fprintf(stderr, "FAILED without a fault: %s: no collection moved a value\n", compassdb::PresetName(preset).c_str());
+    exit(1);
+  }
   std::vector<Case> cases;
   for (uint64_t call = 1; call <= calls; ++call) {
     for (const Fault fault : {Fault::kIoError, Fault::kNoSpace, Fault::kTooManyFiles}) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/script.h"
 
+#include <algorithm>
+
+#include "rocksdb/statistics.h"
 #include "rocksdb/write_batch.h"
 #include "support/small_options.h"
 
@@ -23,7 +26,15 @@ std::string Value(size_t batch, size_t bytes) {
 }  // namespace
 
 Script::Script(compassdb::Preset preset, rocksdb::Env* env, std::string path)
-    : options_(SmallOptions(preset)), env_(env), path_(std::move(path)) {}
+    : options_(SmallOptions(preset)), env_(env), path_(std::move(path)) {
+  options_.min_blob_size = std::min<uint64_t>(options_.min_blob_size, 64);
+  options_.statistics = rocksdb::CreateDBStatistics();
+}
+
+uint64_t Script::values_moved() const {
+  return options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED);
+}
+
 Script::~Script() { Close(); }
 
 bool Script::Note(const char* call, const Status& s) {

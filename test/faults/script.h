@@ -36,6 +36,8 @@ class Script {
   // Every call that failed, in order.
   const std::vector<Failure>& failures() const { return failures_; }
   int resumed() const { return resumed_; }
+  // Separated values that collections moved.
+  uint64_t values_moved() const;
 
  private:
   struct Batch {
@@ -52,7 +54,7 @@ class Script {
   void Maintain();
   void ReadSome();
 
-  const rocksdb::Options options_;
+  rocksdb::Options options_;
   rocksdb::Env* const env_;
   const std::string path_;
   std::unique_ptr<rocksdb::DB> db_;

@@ -20,6 +20,7 @@ const std::vector<std::string>& Layouts() {
 
 void ApplyLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options) {
   if (name == "tuned") return;
+  options->enable_blob_files = false;  // unless the preset is for it
   compassdb::Preset preset;
   rocksdb::Status s = compassdb::PresetFromName(name, &preset);
   if (s.ok()) s = compassdb::ApplyPreset(preset, options);
@@ -27,7 +28,7 @@ void ApplyLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options)
   if (options->min_blob_size > 24) options->min_blob_size = 24;
   auto* pieces = options->table_factory->GetOptions<compassdb::PieceTableOptions>();
   pieces->target_table_bytes = 8 << 10;
-  pieces->value_group_bytes = 16 << 10;
+  pieces->value_group_bytes = 512;  // what is tolerated of garbage goes with it
   pieces->tableless_sections = 3;
   if (pieces->group_compaction_bytes != 0) pieces->group_compaction_bytes = 64 << 10;
 }

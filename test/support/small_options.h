@@ -22,7 +22,9 @@ inline rocksdb::Options SmallOptions(compassdb::Preset preset) {
   table.block_size = 1 << 10;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   if (!compassdb::ApplyPreset(preset, &options).ok()) abort();
-  options.table_factory->GetOptions<compassdb::PieceTableOptions>()->tableless_sections = 2;
+  auto* const pieces = options.table_factory->GetOptions<compassdb::PieceTableOptions>();
+  pieces->tableless_sections = 2;
+  pieces->value_group_bytes = 512;  // what is tolerated of garbage goes with it
   options.max_write_buffer_number = 4;
   options.min_write_buffer_number_to_merge = 1;
   return options;
