@@ -164,6 +164,21 @@ int DBImpl::DeepestLevel(const ColumnFamily& family, const Slice* begin, const S
 Status DBImpl::RunManual(const std::shared_ptr<ColumnFamily>& family,
                          const ManualCompaction& request, const std::atomic<bool>* cancel,
                          const std::function<void(const JobReport&)>& done) {
+  return RunPicked(
+      family, [&](bool* conflict) { return family->store()->PickManual(request, conflict); }, cancel, done);
+}
+
+Status DBImpl::CollectValues(const std::shared_ptr<ColumnFamily>& family,
+                             const std::atomic<bool>* cancel) {
+  uint64_t from = 0;
+  return RunPicked(
+      family, [&](bool* conflict) { return family->store()->PickValues(&from, conflict); }, cancel, nullptr);
+}
+
+Status DBImpl::RunPicked(const std::shared_ptr<ColumnFamily>& family,
+                         const std::function<std::unique_ptr<CompactionTask>(bool*)>& pick,
+                         const std::atomic<bool>* cancel,
+                         const std::function<void(const JobReport&)>& done) {
   while (true) {
     std::unique_ptr<CompactionTask> task;
     {
@@ -176,7 +191,7 @@ Status DBImpl::RunManual(const std::shared_ptr<ColumnFamily>& family,
           return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
         }
         bool conflict = false;
-        task = family->store()->PickManual(request, &conflict);
+        task = pick(&conflict);
         if (task == nullptr && !conflict) return Status::OK();
         if (task == nullptr) background_changed_.WaitFor(std::chrono::milliseconds(50));
       }
@@ -272,6 +287,9 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
     s = ChangeLevel(family, deepest, options.target_level);
   } else if (s.ok()) {
     s = SettleLastLevel(family, deepest, begin, end);
+  }
+  if (s.ok() && options.blob_garbage_collection_policy == rocksdb::BlobGarbageCollectionPolicy::kForce) {
+    s = CollectValues(family, options.canceled);
   }
   MutexLock lock(&mu_);
   if (options.exclusive_manual_compaction) --background_.exclusive_manual;

@@ -405,6 +405,12 @@ class DBImpl final : public rocksdb::DB {
   Status RunManual(const std::shared_ptr<ColumnFamily>& family, const ManualCompaction& request,
                    const std::atomic<bool>* cancel,
                    const std::function<void(const JobReport&)>& done = nullptr);
+  // The same of whatever `pick` finds, until that is nothing.
+  Status RunPicked(const std::shared_ptr<ColumnFamily>& family,
+                   const std::function<std::unique_ptr<CompactionTask>(bool* conflict)>& pick,
+                   const std::atomic<bool>* cancel, const std::function<void(const JobReport&)>& done);
+  // Of all groups of separated values that have garbage.
+  Status CollectValues(const std::shared_ptr<ColumnFamily>& family, const std::atomic<bool>* cancel);
   int DeepestLevel(const ColumnFamily& family, const Slice* begin, const Slice* end);
 
   // --- compaction_requests.cc

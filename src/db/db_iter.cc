@@ -450,11 +450,11 @@ class DBIter final : public rocksdb::Iterator {
     return true;
   }
 
-  // Values of a walk forward are read together, in growing windows (HashKV 3.6): of a quarter of what was walked,
-  // so that a walk that ends reads little in vain. Those of long walks are not put into caches, which they would
+  // Values of a walk forward are read together, in growing windows (HashKV 3.6), two at a time: the second is under
+  // way while the first is walked. Each is a sixth of what was walked, so that a walk that ends reads little in vain. Those of long walks are not put into caches, which they would
   // empty of what is asked for by key.
   static constexpr uint64_t kWalkBeforeReadAhead = 2;
-  static constexpr size_t kFirstWindow = 4, kSecondWindow = 8, kLargestWindow = 64;
+  static constexpr size_t kFirstWindow = 4, kLargestWindow = 64;
   static constexpr uint64_t kWindowBytes = 1 << 20;
   static constexpr uint64_t kLongWalk = 128;
   void LookAhead();
@@ -483,10 +483,12 @@ class DBIter final : public rocksdb::Iterator {
   rocksdb::PinnableSlice separated_value_;
   ValueResolver::Version fetched_;
   uint64_t walked_values_ = 0;  // in a row, forward
-  std::string ahead_until_;     // key of the last that was
+  std::string ahead_from_, ahead_until_;  // keys of the first and the last of the last window
+  bool scout_done_ = false;               // nothing comes after it
   InternalIteratorPtr scout_;
   std::vector<ValueResolver::Coming> coming_;  // their slices point into
-  std::string coming_bytes_;
+  std::string coming_bytes_[2];
+  size_t last_coming_ = 0;  // of these
   bool has_prefix_ = false;
   std::string prefix_;
   std::string saved_key_;
@@ -584,43 +586,60 @@ void DBIter::FindNextUserEntry(bool skipping) {
   }
 }
 
-// The internal iterator stands at a separated value. Reads it and those that come, unless that was done.
+// The internal iterator stands at a separated value. Begins to read it and those that come, unless that was done:
+// where reads overlap, the next ones as soon as the last ones are asked for.
 void DBIter::LookAhead() {
   if (!source_.scout) return;
   const bool first = walked_values_ == kWalkBeforeReadAhead + 1;
-  if (!first && Compare(saved_key_, ahead_until_) <= 0) return;
+  const bool unknown = first || scout_ == nullptr || Compare(saved_key_, ahead_until_) > 0;
+  if (!unknown && (scout_done_ || !source_.values->overlaps() || Compare(saved_key_, ahead_from_) < 0)) return;
   const size_t window =
-      first ? kFirstWindow : std::clamp<size_t>(walked_values_ / 4, kSecondWindow, kLargestWindow);
+      first ? kFirstWindow : std::clamp<size_t>(walked_values_ / 6, kFirstWindow, kLargestWindow);
   if (scout_ == nullptr) scout_ = source_.scout();
-  std::array<std::pair<size_t, size_t>, kLargestWindow> ends;  // of key and reference in coming_bytes_
+  if (unknown) scout_->Seek(source_.iter->key());
+  std::array<std::pair<size_t, size_t>, kLargestWindow> ends;  // of key and reference in the bytes
   size_t n = 0;
   uint64_t bytes = 0;
-  coming_bytes_.clear();
+  std::string& coming_bytes = coming_bytes_[1 - last_coming_];
+  coming_bytes.clear();
   const auto key_at = [&](size_t i) {
     const size_t begin = i == 0 ? 0 : ends[i - 1].second;
-    return Slice(coming_bytes_.data() + begin, ends[i].first - begin);
+    return Slice(coming_bytes.data() + begin, ends[i].first - begin);
   };
-  for (scout_->Seek(source_.iter->key()); scout_->Valid() && n < window && bytes < kWindowBytes;
-       scout_->Next()) {
+  scout_done_ = true;
+  for (; scout_->Valid(); scout_->Next()) {
     ParsedInternalKey ikey;
     if (!ParseInternalKey(scout_->key(), &ikey)) break;
     if (options_.upper_bound != nullptr && CompareBound(ikey.user_key, *options_.upper_bound) >= 0) {
       break;
     }
     if (ikey.type != kTypeBlobIndex || ikey.sequence > source_.snapshot) continue;
-    if (n > 0 && Compare(ikey.user_key, key_at(n - 1)) == 0) continue;
+    if (n > 0 ? Compare(ikey.user_key, key_at(n - 1)) == 0
+              : !unknown && Compare(ikey.user_key, ahead_until_) <= 0) {
+      continue;
+    }
+    if (n == window || bytes >= kWindowBytes) {
+      scout_done_ = false;
+      break;
+    }
     const Slice ref = scout_->value();
-    coming_bytes_.append(ikey.user_key.data(), ikey.user_key.size());
-    ends[n].first = coming_bytes_.size();
-    coming_bytes_.append(ref.data(), ref.size());
-    ends[n++].second = coming_bytes_.size();
+    coming_bytes.append(ikey.user_key.data(), ikey.user_key.size());
+    ends[n].first = coming_bytes.size();
+    coming_bytes.append(ref.data(), ref.size());
+    ends[n++].second = coming_bytes.size();
     bytes += ReferredSize(ref);
   }
+  if (n == 0) {
+    if (unknown) ahead_until_ = saved_key_;
+    return;  // the last window stays
+  }
+  last_coming_ = 1 - last_coming_;
   coming_.clear();
   for (size_t i = 0; i < n; ++i) {
-    coming_.push_back({key_at(i), Slice(coming_bytes_.data() + ends[i].first, ends[i].second - ends[i].first)});
+    coming_.push_back({key_at(i), Slice(coming_bytes.data() + ends[i].first, ends[i].second - ends[i].first)});
   }
-  ahead_until_ = n == 0 ? saved_key_ : key_at(n - 1).ToString();
+  ahead_from_.assign(key_at(0).data(), key_at(0).size());
+  ahead_until_.assign(key_at(n - 1).data(), key_at(n - 1).size());
   source_.values->ReadAhead(coming_, /*keep=*/walked_values_ < kLongWalk);
 }
 

@@ -8,7 +8,11 @@
 
 #include "compassdb/table.h"
 #include "db/model_test_util.h"
+#include "rocksdb/cache.h"
 #include "rocksdb/compaction_filter.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
+#include "rocksdb/statistics.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -398,6 +402,131 @@ TEST_F(ValueStoreTest, DeletionsOfMixedSizesLeaveNothing) {
   Settle();
   EXPECT_LT(ValueBytes(), live * 110 / 100 + (256 << 10));
   for (int i = 0; i < 20000; i += 10) ASSERT_EQ(Get(Key(i)), Value(i, 250));
+}
+
+TEST_F(ValueStoreTest, WhatIsDoneWithValuesIsCounted) {
+  options_.statistics = rocksdb::CreateDBStatistics();
+  options_.statistics->set_stats_level(rocksdb::StatsLevel::kAll);
+  options_.blob_compression_type = rocksdb::kSnappyCompression;
+  piece_.value_reserve_percent = 0;
+  UsePieces();
+  OpenDb();
+  const std::string value(2000, 'v');
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), value + std::to_string(i)).ok());
+  Flush();
+  const auto ticks = [&](uint32_t ticker) { return options_.statistics->getTickerCount(ticker); };
+  const auto timed = [&](uint32_t histogram) {
+    rocksdb::HistogramData data;
+    options_.statistics->histogramData(histogram, &data);
+    return data.count;
+  };
+  EXPECT_GE(ticks(rocksdb::BLOB_DB_BLOB_FILE_BYTES_WRITTEN), ValueBytes());
+  EXPECT_EQ(ticks(rocksdb::BLOB_DB_BLOB_FILE_SYNCED), timed(rocksdb::BLOB_DB_BLOB_FILE_SYNC_MICROS));
+  EXPECT_GT(ticks(rocksdb::BLOB_DB_BLOB_FILE_SYNCED), 0u);
+  EXPECT_GT(timed(rocksdb::BLOB_DB_BLOB_FILE_WRITE_MICROS), 0u);
+  EXPECT_EQ(timed(rocksdb::BLOB_DB_COMPRESSION_MICROS), 500u);
+  rocksdb::SetPerfLevel(rocksdb::kEnableTime);
+  rocksdb::get_perf_context()->Reset();
+  ASSERT_EQ(Get(Key(7)), value + "7");
+  EXPECT_EQ(timed(rocksdb::BLOB_DB_BLOB_FILE_READ_MICROS), 1u);
+  EXPECT_EQ(timed(rocksdb::BLOB_DB_DECOMPRESSION_MICROS), 1u);
+  EXPECT_GT(rocksdb::get_perf_context()->blob_read_time, 0u);
+  EXPECT_GT(rocksdb::get_perf_context()->blob_checksum_time, 0u);
+  EXPECT_GT(rocksdb::get_perf_context()->blob_decompress_time, 0u);
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  EXPECT_EQ(ticks(rocksdb::BLOB_DB_GC_BYTES_RELOCATED), 0u);
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 400; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round, 2000)).ok());
+    Flush();
+  }
+  Settle();
+  EXPECT_GT(ticks(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED), 0u);
+  EXPECT_GT(ticks(rocksdb::BLOB_DB_GC_BYTES_RELOCATED), 0u);
+}
+
+TEST_F(ValueStoreTest, FlushesFillTheCacheIfAskedTo) {
+  options_.statistics = rocksdb::CreateDBStatistics();
+  options_.blob_cache = rocksdb::NewLRUCache(8 << 20);
+  options_.prepopulate_blob_cache = rocksdb::PrepopulateBlobCache::kFlushOnly;
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), Value(i));
+  EXPECT_EQ(options_.statistics->getTickerCount(rocksdb::BLOB_DB_CACHE_ADD), 300u);
+  EXPECT_EQ(options_.statistics->getTickerCount(rocksdb::BLOB_DB_CACHE_MISS), 0u);
+  EXPECT_EQ(options_.statistics->getTickerCount(rocksdb::BLOB_DB_BLOB_FILE_BYTES_READ), 0u);
+}
+
+// Within the reserve, and though nothing is collected by itself.
+TEST_F(ValueStoreTest, ForcedCollections) {
+  for (const bool collect : {true, false}) {
+    options_.enable_blob_garbage_collection = collect;
+    piece_.value_reserve_percent = 500;
+    UsePieces();
+    OpenDb();
+    constexpr int kKeys = 2000;
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+    Flush();
+    const uint64_t live = ValueBytes();
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1)).ok());
+    Flush();
+    Compact();
+    Settle();
+    EXPECT_GT(ValueBytes(), live * 15 / 10);
+    rocksdb::CompactRangeOptions options;
+    options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+    ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
+    EXPECT_LT(ValueBytes(), live * 105 / 100);
+    EXPECT_LT(Garbage(), live / 20);
+    for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 1)) << i;
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+// Windows of values are read ahead: walks that turn, jump, end or meet other records in between.
+TEST_F(ValueStoreTest, WalksThatReadAhead) {
+  OpenDb();
+  constexpr int kKeys = 3000;
+  std::map<std::string, std::string> model;
+  Random rnd(5);
+  for (int i = 0; i < kKeys; ++i) {
+    // Short keys, too, and values of all sizes.
+    const std::string key = i % 10 == 0 ? std::to_string(i) : Key(i);
+    model[key] = Value(i, rnd.Uniform(4) == 0 ? 20 : 100 + rnd.Uniform(3000));
+    ASSERT_TRUE(Put(key, model[key]).ok());
+  }
+  Flush();
+  for (int i = 0; i < kKeys; i += 7) {
+    model.erase(Key(i));
+    ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  }
+  for (int i = 1; i < kKeys; i += 11) {
+    model[Key(i)] = Value(i + 1, 700);
+    ASSERT_TRUE(Put(Key(i), model[Key(i)]).ok());
+  }
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  for (int walk = 0; walk < 60; ++walk) {
+    if (walk % 3 == 0) it.reset(db_->NewIterator(rocksdb::ReadOptions()));  // with reads under way, perhaps
+    ASSERT_TRUE(walk % 7 != 0 || it->Refresh().ok());
+    auto at = model.lower_bound(Key(static_cast<int>(rnd.Uniform(kKeys))));
+    if (at == model.end()) continue;
+    it->Seek(at->first);
+    for (uint64_t steps = rnd.Uniform(walk % 5 == 0 ? 3000 : 60); at != model.end() && steps > 0; --steps) {
+      ASSERT_TRUE(it->Valid());
+      ASSERT_EQ(it->key().ToString(), at->first);
+      ASSERT_EQ(it->value().ToString(), at->second);
+      if (rnd.Uniform(40) == 0 && at != model.begin()) {
+        it->Prev();
+        --at;
+      } else {
+        it->Next();
+        ++at;
+      }
+    }
+    ASSERT_TRUE(it->status().ok());
+    EXPECT_EQ(it->Valid(), at != model.end());
+  }
 }
 
 TEST_F(ValueStoreTest, IteratorsReadTheirStateWhileItIsCollected) {

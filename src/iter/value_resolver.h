@@ -31,12 +31,14 @@ class ValueResolver {
     return Resolve(user_key, ref, value);
   }
   // Resolve will be asked for these next, in about this order: they may be read together. Of resolvers
-  // that one iterator has for itself; errors show at Resolve. What the slices point to stays until the next
-  // call. Without `keep` the walk is long, and caches are spared.
+  // that one iterator has for itself; errors show at Resolve. What the slices point to stays until the second
+  // next call. Without `keep` the walk is long, and caches are spared.
   struct Coming {
     rocksdb::Slice user_key;
     rocksdb::Slice ref;
   };
+  // Reads go on while those of the call before are asked for; else these are forgotten.
+  virtual bool overlaps() const { return false; }
   virtual void ReadAhead(std::span<const Coming> /*coming*/, bool /*keep*/) {}
 };
 

@@ -45,6 +45,7 @@ class LsmStore : public Store {
   void Snapshot(VersionEdit* edit) const override;
   std::unique_ptr<CompactionTask> PickCompaction() override;
   bool NeedsCompaction() const override;
+  std::unique_ptr<CompactionTask> PickValues(uint64_t* from, bool* conflict) override;
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                              bool* conflict) override;
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
@@ -109,6 +110,7 @@ class LsmStore : public Store {
   void SetVersion(std::vector<std::vector<TableRef>> levels);
   // Null: the values have room enough (value_gc_task.cc).
   std::unique_ptr<CompactionTask> PickValueGc();
+  std::unique_ptr<CompactionTask> NewValueGcTask(std::unique_ptr<ValueGcTask> task);
   // A late job (ValueStore), until Release.
   void NoteLateJob(const CompactionTask* task);
 

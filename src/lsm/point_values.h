@@ -34,23 +34,30 @@ class IteratorValues final : public ValueResolver {
       : values_(values), hasher_(hasher), read_(read) {}
   rocksdb::Status Resolve(const Slice& user_key, const Slice& ref,
                           rocksdb::PinnableSlice* value) const override;
+  bool overlaps() const override { return true; }
   void ReadAhead(std::span<const Coming> coming, bool keep) override;
 
  private:
   struct Ahead {
     Slice ref;
     rocksdb::PinnableSlice value;
-    rocksdb::Status status;
+  };
+  // Values whose reads go on together.
+  struct Window {
+    // In the order in which they come. What is behind `coming` is there to be used again, with its memory.
+    std::deque<Ahead> ahead;
+    size_t coming = 0;
+    size_t next = 0;
+    bool under_way = false;
+    std::vector<ValueRequest> requests;
+    ValueReads reads;  // goes first
   };
   const ValueVersion& values_;
   const KeyHasher hasher_;
   const BlockReadOptions read_;
-  // In the order in which they come; those that were passed over go with the next ones. What is behind
-  // `coming_` is there to be used again, with its memory.
-  mutable std::deque<Ahead> ahead_;
-  size_t coming_ = 0;
-  mutable size_t next_ = 0;
-  std::vector<ValueRequest> requests_;
+  // The last one that was begun, and the one before.
+  mutable Window windows_[2];
+  size_t last_ = 0;
 };
 
 }  // namespace compassdb

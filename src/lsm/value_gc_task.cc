@@ -9,23 +9,26 @@ namespace compassdb {
 
 class LsmStore::ValueGcTask final : public CompactionTask {
  public:
-  ValueGcTask(LsmStore* store, const ValueGroup& group, bool count,
+  // kForced: whatever it is worth, but where there is nothing to gain.
+  enum class Kind { kCollect, kCount, kForced };
+  ValueGcTask(LsmStore* store, const ValueGroup& group, Kind kind,
               std::unordered_set<uint64_t> vacated)
       : store_(store),
         options_(store->current()),
         version_(store->version_),
         group_(group),
         inputs_(version_->values().RunsOf(group)),
-        count_(count),
+        kind_(kind),
         vacated_(std::move(vacated)),
         retain_above_(store->values_.OldestLateJob()),
         group_bits_(store->values_.GroupBits(options_->values)) {
     for (const ValueVersion::Group& g : version_->values().Groups()) {
       if (g.group == group_) believed_dead_ = g.dead_bytes;
     }
+    if (kind == Kind::kForced) believed_dead_ = 2;
   }
 
-  bool silent() const override { return count_; }
+  bool silent() const override { return kind_ == Kind::kCount; }
   int input_level() const override { return store_->options_.num_levels - 1; }
   int output_level() const override { return input_level(); }
   std::string Describe() const override {
@@ -50,12 +53,13 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     ValueGcJob job;
     job.group = group_;
     job.inputs = inputs_;
-    job.count = count_;
+    job.count = kind_ == Kind::kCount;
     job.believed_dead = believed_dead_;
     job.snapshots = snapshots;
     job.retain_above = retain_above_;
     job.vacated = vacated_;
-    if (options_->values.hot_cold) job.updates = version_->values().updates();
+    job.statistics = store_->context_->statistics;
+    if (options_->values.hot_cold && kind_ != Kind::kForced) job.updates = version_->values().updates();
     job.group_bits = group_bits_;
     job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
     if (last_path > 0) {
@@ -84,9 +88,8 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     ReportValueFile(file, *edit, report);
     ReportValueFile(cold_file, *edit, report);
     store_->PinUntilInstalled(*report);
-    rocksdb::Statistics* const statistics = store_->context_->statistics;
-    Tick(statistics, rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED, done.values_moved);
-    Tick(statistics, rocksdb::BLOB_DB_GC_BYTES_RELOCATED, done.bytes_moved);
+    Tick(job.statistics, rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED, done.values_moved);
+    Tick(job.statistics, rocksdb::BLOB_DB_GC_BYTES_RELOCATED, done.bytes_moved);
     report->records_in = done.values_in;
     report->records_out = done.values_moved;
     report->records_dropped = done.values_dropped;
@@ -95,6 +98,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     return s;
   }
 
+  const ValueGroup& group() const { return group_; }
   // The store is told, under the mutex, once the edit is in force.
   void TellStore() const {
     if (!ran_) return;
@@ -111,7 +115,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const std::shared_ptr<const LsmVersion> version_;
   const ValueGroup group_;
   const std::vector<ValueRunRef> inputs_;
-  const bool count_;
+  const Kind kind_;
   const std::unordered_set<uint64_t> vacated_;  // files
   const SequenceNumber retain_above_;
   const uint32_t group_bits_;
@@ -148,10 +152,10 @@ std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
   std::unordered_set<uint64_t> vacated;
-  bool count = false;
+  auto kind = ValueGcTask::Kind::kCollect;
   if (!group && current()->values.collect) {
     group = values_.PickGroupToCount();
-    count = group.has_value();
+    if (group) kind = ValueGcTask::Kind::kCount;
   }
   if (!group) {
     vacated = ValueFilesToVacate();
@@ -159,9 +163,21 @@ std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
     if (!group) return nullptr;
     values_.MarkBusy(*group);
   }
-  auto task = std::make_unique<ValueGcTask>(this, *group, count, std::move(vacated));
-  collecting_.emplace(task.get(), Collecting{*group, [task = task.get()] { task->TellStore(); }});
+  return NewValueGcTask(std::make_unique<ValueGcTask>(this, *group, kind, std::move(vacated)));
+}
+
+std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(std::unique_ptr<ValueGcTask> task) {
+  collecting_.emplace(task.get(), Collecting{task->group(), [task = task.get()] { task->TellStore(); }});
   return task;
+}
+
+std::unique_ptr<CompactionTask> LsmStore::PickValues(uint64_t* from, bool* conflict) {
+  *conflict = false;
+  if (dropped_) return nullptr;
+  const std::optional<ValueGroup> group = values_.PickFrom(from, conflict);
+  if (!group) return nullptr;
+  return NewValueGcTask(
+      std::make_unique<ValueGcTask>(this, *group, ValueGcTask::Kind::kForced, std::unordered_set<uint64_t>()));
 }
 
 }  // namespace compassdb

@@ -254,8 +254,8 @@ void AddBlobs(OptionTable<F>* t) {
                          "compactions do not read separated values; filters and merges one by one"));
   t->push_back(Scalar<F>(FIELD(blob_file_starting_level), kMutable, kYes,
                          "values stay in tables above it"));
-  t->push_back(Scalar<F>(FIELD(prepopulate_blob_cache), kMutable, kHint,
-                         "values enter the cache when they are read"));
+  t->push_back(Scalar<F>(FIELD(prepopulate_blob_cache), kMutable, kYes,
+                         "what memtables bring goes into the blob cache, or the block cache"));
   t->push_back(Object<F>("blob_cache", &F::blob_cache, kNoPrint, kYes,
                          "of separated values; default: the block cache"));
 }

@@ -159,6 +159,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   values.hot_cold = table.piece.value_hot_cold;
   values.group_bytes = table.piece.value_group_bytes;
   values.cache = options.blob_cache;
+  values.cache_new = options.prepopulate_blob_cache == rocksdb::PrepopulateBlobCache::kFlushOnly;
   PageOptions& pages = out.pages;
   pages.enabled = table.piece.store == StoreKind::kTableless;
   pages.sections = table.piece.tableless_sections;

@@ -5,6 +5,8 @@
 
 #include "base/file_names.h"
 #include "rocksdb/file_checksum.h"
+#include "table/read_stats.h"
+#include "table/stat_timer.h"
 
 namespace compassdb {
 
@@ -66,7 +68,13 @@ void JobFile::Throttle() {
 
 Status JobFile::Finish(VersionEdit* edit) {
   if (writer_ == nullptr) return Status::OK();
-  Status s = writer_->Finish();
+  rocksdb::Statistics* const statistics = values_ ? context_->statistics : nullptr;
+  Status s;
+  {
+    const StatTimer timer(statistics, rocksdb::BLOB_DB_BLOB_FILE_SYNC_MICROS);
+    s = writer_->Finish();
+  }
+  if (s.ok()) Tick(statistics, rocksdb::BLOB_DB_BLOB_FILE_SYNCED);
   if (s.ok() && context_->files_ahead == nullptr) s = context_->fs->SyncDir(dir_);
   if (!s.ok()) return s;
   finished_ = true;

@@ -430,6 +430,12 @@ class Store {
   virtual bool NeedsCompaction() const = 0;
   // [mutex] Tables overlapping the range go from input_level to output_level.
   // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
+  // A group of separated values that has garbage or may have some, from place *from of all on, which is moved
+  // behind it. Null: there is none, or with *conflict, it is being collected.
+  virtual std::unique_ptr<CompactionTask> PickValues(uint64_t* /*from*/, bool* conflict) {
+    *conflict = false;
+    return nullptr;
+  }
   virtual std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                                      bool* conflict) = 0;
   // [mutex] All tables that lie in one of the ranges, of levels below 0 and not busy, are dropped

@@ -26,6 +26,7 @@ struct ValueOptions {
   ValueGcPolicy policy = ValueGcPolicy::kGreedy;
   uint32_t policy_d = 1;  // of kGreedyRandom: among how many
   uint64_t flush_bytes = 0;  // that a flush is about to bring
+  bool cache_new = false;  // what flushes bring goes into the cache
   bool hot_cold = false;  // values that were not updated go to segments of their own
   uint64_t group_bytes = 64ull << 20;  // about what a group is to hold (main segment)
   std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none

@@ -92,6 +92,7 @@ class Collection {
   ValueWriter::Options Options(bool cold) const {
     ValueWriter::Options options;
     options.group_bits = job_.group_bits;
+    options.statistics = job_.statistics;
     options.cold = cold;
     options.counted = true;
     options.round_bytes = kRoundBytes;

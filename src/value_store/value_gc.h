@@ -33,6 +33,7 @@ struct ValueGcJob {
   uint64_t believed_dead = 0;  // if there is less than half of that, nothing is moved
   uint32_t group_bits = 0;  // of the output
   // Where the output goes; cold values may go to another path.
+  rocksdb::Statistics* statistics = nullptr;
   std::function<Status(CompactionFileWriter**)> file;
   std::function<Status(CompactionFileWriter**)> cold_file;
   std::function<uint64_t()> new_number;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "table/read_stats.h"
+#include "table/stat_timer.h"
 #include "util/heap_bytes.h"
 #include "value_store/value_format.h"
 
@@ -219,6 +221,7 @@ Status ValueRun::Find(uint64_t number, bool cache_only, bool* found, Place* plac
 }
 
 Status ValueRun::CheckRecord(const Place& place, const Slice& record) const {
+  const PerfTimer timer(&rocksdb::PerfContext::blob_checksum_time);
   if (record.size() < kMinRecordBytes) return Corruption("record: too short");
   const Slice covered(record.data() + kRecordChecksumBytes, record.size() - kRecordChecksumBytes);
   const uint64_t context = ValueContextOf(meta_.file_id, meta_.extent.offset + place.offset);
@@ -230,7 +233,12 @@ Status ValueRun::CheckRecord(const Place& place, const Slice& record) const {
 
 Status ValueRun::ReadRecord(const Place& place, bool verify_checksum, std::string* room,
                             Slice* record) const {
-  Status s = Read(place.offset, place.size, room, record);
+  Status s;
+  {
+    const PerfTimer timer(&rocksdb::PerfContext::blob_read_time);
+    const StatTimer watch(context_->tables->options.statistics, rocksdb::BLOB_DB_BLOB_FILE_READ_MICROS);
+    s = Read(place.offset, place.size, room, record);
+  }
   return s.ok() && verify_checksum ? CheckRecord(place, *record) : s;
 }
 

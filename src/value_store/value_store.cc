@@ -132,6 +132,20 @@ std::optional<ValueGroup> ValueStore::PickGroupToCount() {
   return picked;
 }
 
+std::optional<ValueGroup> ValueStore::PickFrom(uint64_t* from, bool* wait) {
+  *wait = false;
+  for (const ValueVersion::Group& g : version_->Groups()) {
+    const uint32_t shift = kMaxValueGroupBits - g.group.bits;
+    if (uint64_t{g.group.prefix} << shift < *from || (g.dead_bytes == 0 && g.events == 0)) continue;
+    *wait = std::any_of(busy_.begin(), busy_.end(), [&](const ValueGroup& b) { return b.Overlaps(g.group); });
+    if (*wait) return std::nullopt;
+    *from = (uint64_t{g.group.prefix} + 1) << shift;
+    busy_.push_back(g.group);
+    return g.group;
+  }
+  return std::nullopt;
+}
+
 void ValueStore::Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints) {
   Sum believed, found;
   uint64_t bytes = 0;

@@ -51,6 +51,9 @@ class ValueStore {
   // [mutex] Of which it is to be counted what garbage it has, marked busy likewise. After each flush a few are
   // looked at; where the estimates were wrong, the others are, too.
   std::optional<ValueGroup> PickGroupToCount();
+  // [mutex] The first group from *from on, of 2^kMaxValueGroupBits, in which there may be garbage, marked busy;
+  // *from is then behind it. None, and *wait, if it is busy.
+  std::optional<ValueGroup> PickFrom(uint64_t* from, bool* wait);
   // [mutex] What was counted, of each run.
   void Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints);
   // [mutex] Runs of a group that was collected: what those that stay say is right again with what was written.

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "env/read_batch.h"
 #include "table/io_limits.h"
 #include "table/read_stats.h"
+#include "table/stat_timer.h"
 #include "util/compression.h"
 #include "util/heap_bytes.h"
 #include "value_store/value_cache.h"
@@ -95,73 +95,90 @@ Status ValueVersion::Read(const BlockReadOptions& read, const Slice& user_key, c
   Slice record;
   s = run->ReadRecord(place, read.verify_checksums, value->GetSelf(), &record);
   if (s.ok()) s = timer.End();
-  return s.ok() ? Accept(read, *run, place, user_key, parsed, value) : s;
+  return s.ok() ? Accept(read.fill_cache, *run, place, user_key, parsed, value) : s;
 }
 
 void ValueVersion::ReadMany(const BlockReadOptions& read, std::span<ValueRequest> requests) const {
-  struct Wanted {
-    ValueRequest* request;
-    ValueRef ref;
-    const ValueRun* run;
-    ValueRun::Place place;
-    std::shared_ptr<CompactionFile> file;
-  };
-  std::vector<Wanted> wanted;
-  wanted.reserve(requests.size());
-  IoTimer timer(read.limits);
-  const Status late = timer.Begin();
+  ValueReads reads;
+  reads.Start(*this, read, read.fill_cache, requests);
+  reads.Finish();
+}
+
+void ValueReads::Start(const ValueVersion& version, const BlockReadOptions& read, bool fill_cache,
+                       std::span<ValueRequest> requests) {
+  Drop();
+  version_ = &version;
+  read_ = &read;
+  fill_cache_ = fill_cache;
+  const ValueContext& context = *version.context_;
   for (ValueRequest& r : requests) {
     Wanted w{&r, {}, nullptr, {}, nullptr};
     r.status = ParseRef(r.ref, r.user_key, &w.ref);
     if (!r.status.ok()) continue;
-    if (context_->cache != nullptr && FindCachedValue(*context_, w.ref.number, r.value)) continue;
-    r.status = Locate(read, r.hash, w.ref.number, &w.run, &w.place);
-    if (r.status.ok()) r.status = late;
+    if (context.cache != nullptr && FindCachedValue(context, w.ref.number, r.value)) continue;
+    r.status = version.Locate(read, r.hash, w.ref.number, &w.run, &w.place);
     if (r.status.ok()) r.status = w.run->OpenFile(&w.file);
-    if (r.status.ok()) wanted.push_back(std::move(w));
+    if (r.status.ok()) wanted_.push_back(std::move(w));
   }
-  if (wanted.empty()) return;
   // Requests of one file stand together, by their places.
-  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
+  std::sort(wanted_.begin(), wanted_.end(), [](const Wanted& a, const Wanted& b) {
     const Extent& x = a.run->meta().extent;
     const Extent& y = b.run->meta().extent;
     if (x.file_number != y.file_number) return x.file_number < y.file_number;
     return x.offset + a.place.offset < y.offset + b.place.offset;
   });
-  std::vector<ReadRequest> reads(wanted.size());
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    std::string* const room = wanted[i].request->value->GetSelf();
-    room->resize(wanted[i].place.size);
-    reads[i].offset = wanted[i].run->meta().extent.offset + wanted[i].place.offset;
-    reads[i].length = wanted[i].place.size;
-    reads[i].scratch = room->data();
+  reads_.assign(wanted_.size(), ReadRequest());
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    std::string* const room = wanted_[i].request->value->GetSelf();
+    room->resize(wanted_[i].place.size);
+    reads_[i].offset = wanted_[i].run->meta().extent.offset + wanted_[i].place.offset;
+    reads_[i].length = wanted_[i].place.size;
+    reads_[i].scratch = room->data();
   }
-  {
-    ReadBatch batch;
-    for (size_t begin = 0; begin < wanted.size();) {
-      size_t end = begin + 1;
-      while (end < wanted.size() && wanted[end].file == wanted[begin].file) ++end;
-      wanted[begin].file->file()->AddReads(&reads[begin], end - begin, &batch);
-      begin = end;
-    }
-    batch.Wait();
-  }
-  const Status too_long = timer.End();
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    const Wanted& w = wanted[i];
-    ValueRequest& r = *w.request;
-    r.status = reads[i].status;
-    std::string* const room = r.value->GetSelf();
-    if (r.status.ok()) r.status = w.run->CheckRead(w.place, read.verify_checksums, reads[i].result);
-    if (!r.status.ok()) continue;
-    if (reads[i].result.data() != room->data()) {
-      room->assign(reads[i].result.data(), reads[i].result.size());
-    }
-    r.status = too_long.ok() ? Accept(read, *w.run, w.place, r.user_key, w.ref, r.value) : too_long;
+  for (size_t begin = 0; begin < wanted_.size();) {
+    size_t end = begin + 1;
+    while (end < wanted_.size() && wanted_[end].file == wanted_[begin].file) ++end;
+    wanted_[begin].file->file()->AddReads(&reads_[begin], end - begin, &batch_);
+    begin = end;
   }
 }
 
-Status ValueVersion::Accept(const BlockReadOptions& read, const ValueRun& run,
+void ValueReads::Finish() {
+  if (wanted_.empty()) return;
+  IoTimer timer(read_->limits);
+  const Status late = timer.Begin();
+  if (late.ok()) {
+    const PerfTimer perf(&rocksdb::PerfContext::blob_read_time);
+    const StatTimer watch(version_->context_->tables->options.statistics,
+                          rocksdb::BLOB_DB_BLOB_FILE_READ_MICROS);
+    batch_.Wait();
+  } else {
+    batch_.Abandon();
+  }
+  const Status too_long = timer.End();
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    const Wanted& w = wanted_[i];
+    ValueRequest& r = *w.request;
+    r.status = late.ok() ? reads_[i].status : late;
+    std::string* const room = r.value->GetSelf();
+    if (r.status.ok()) r.status = w.run->CheckRead(w.place, read_->verify_checksums, reads_[i].result);
+    if (!r.status.ok()) continue;
+    if (reads_[i].result.data() != room->data()) {
+      room->assign(reads_[i].result.data(), reads_[i].result.size());
+    }
+    r.status = too_long.ok()
+                   ? version_->Accept(fill_cache_, *w.run, w.place, r.user_key, w.ref, r.value)
+                   : too_long;
+  }
+  wanted_.clear();
+}
+
+void ValueReads::Drop() {
+  batch_.Abandon();
+  wanted_.clear();
+}
+
+Status ValueVersion::Accept(bool fill_cache, const ValueRun& run,
                             const ValueRun::Place& place, const Slice& user_key,
                             const ValueRef& ref, rocksdb::PinnableSlice* value) const {
   std::string* const room = value->GetSelf();
@@ -184,14 +201,24 @@ Status ValueVersion::Accept(const BlockReadOptions& read, const ValueRun& run,
     room->erase(0, static_cast<size_t>(parsed.stored.data() - room->data()));
   } else {
     std::string plain;
-    Status s = Decompress(parsed.compression, parsed.stored, ref.size, &plain);
+    Status s;
+    {
+      const PerfTimer timer(&rocksdb::PerfContext::blob_decompress_time);
+      const StatTimer watch(context_->tables->options.statistics, rocksdb::BLOB_DB_DECOMPRESSION_MICROS);
+      s = Decompress(parsed.compression, parsed.stored, ref.size, &plain);
+    }
     if (!s.ok()) return bad(s.ToString());
     room->swap(plain);
   }
   if (room->size() != ref.size) return bad("has a value of another size than its table says");
   value->PinSelf();
-  if (context_->cache != nullptr && read.fill_cache) KeepValue(*context_, ref.number, *value);
+  if (context_->cache != nullptr && fill_cache) KeepValue(*context_, ref.number, *value);
   return Status::OK();
+}
+
+void ValueVersion::Keep(const Slice& ref, const Slice& value) const {
+  ValueRef parsed;
+  if (context_->cache != nullptr && parsed.Parse(ref)) KeepValue(*context_, parsed.number, value);
 }
 
 std::vector<ValueVersion::Group> ValueVersion::Groups() const {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/key_hash.h"
+#include "env/file_system.h"
+#include "env/read_batch.h"
 #include "store/store.h"
 #include "table/read_options.h"
 #include "value_store/value_ref.h"
@@ -44,6 +46,8 @@ class ValueVersion {
   bool expected() const { return context_->separates || !runs_.empty(); }
 
   // Whether values have a cache that was named for them; else they are guests in the block cache.
+  // Into the cache of values, if there is one.
+  void Keep(const Slice& ref, const Slice& value) const;
   bool has_own_cache() const { return context_->own_cache; }
   // Read for each, with their reads overlapped (env/read_batch.h).
   void ReadMany(const BlockReadOptions& read, std::span<ValueRequest> requests) const;
@@ -71,11 +75,12 @@ class ValueVersion {
   UpdateCounts* updates() const { return context_->updates.get(); }
 
  private:
+  friend class ValueReads;
   // NotFound if the value is in no run.
   Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
                 const ValueRun** run, ValueRun::Place* place) const;
   // Makes the value of a record that was read into the value's own memory.
-  Status Accept(const BlockReadOptions& read, const ValueRun& run, const ValueRun::Place& place,
+  Status Accept(bool fill_cache, const ValueRun& run, const ValueRun::Place& place,
                 const Slice& user_key, const ValueRef& ref, rocksdb::PinnableSlice* value) const;
 
   const std::shared_ptr<const ValueContext> context_;
@@ -92,6 +97,37 @@ class ValueVersion {
   uint64_t total_bytes_ = 0;
   uint64_t total_values_ = 0;
   uint64_t superseded_bytes_ = 0;
+};
+
+// Values that are read together, while their reader does other things.
+//
+// One thread. Version, options and requests with all that they point to stay until Finish or Drop, or the end
+// of this.
+class ValueReads {
+ public:
+  // Puts the reads of one batch together; those of an earlier one are dropped.
+  void Start(const ValueVersion& version, const BlockReadOptions& read, bool fill_cache,
+             std::span<ValueRequest> requests);
+  // They are under way from here on.
+  void Submit() { batch_.Submit(); }
+  // Waits for them: each request has its value or its error.
+  void Finish();
+  void Drop();
+
+ private:
+  struct Wanted {
+    ValueRequest* request;
+    ValueRef ref;
+    const ValueRun* run;
+    ValueRun::Place place;
+    std::shared_ptr<CompactionFile> file;
+  };
+  const ValueVersion* version_ = nullptr;
+  const BlockReadOptions* read_ = nullptr;
+  bool fill_cache_ = false;
+  std::vector<Wanted> wanted_;
+  std::vector<ReadRequest> reads_;
+  ReadBatch batch_;  // goes first
 };
 
 }  // namespace compassdb

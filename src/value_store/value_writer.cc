@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "table/read_stats.h"
+#include "table/stat_timer.h"
 #include "util/compression.h"
 #include "value_store/value_format.h"
 #include "value_store/value_ref.h"
@@ -84,6 +86,7 @@ Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumb
   Slice stored = value;
   rocksdb::CompressionType type = options_.compression;
   if (type != rocksdb::kNoCompression) {
+    const StatTimer timer(options_.statistics, rocksdb::BLOB_DB_COMPRESSION_MICROS);
     compressed_.clear();
     if (Compress(type, options_.compression_level, value, &compressed_) &&
         compressed_.size() < value.size()) {
@@ -162,6 +165,7 @@ Status ValueWriter::WriteRun(const BatchKey& key, Batch* batch) {
     const Slice covered(record + kRecordChecksumBytes, e.size - kRecordChecksumBytes);
     EncodeFixed32(record, Checksum32(covered, ValueContextOf(meta.file_id, begin + e.offset)));
   }
+  const StatTimer timer(options_.statistics, rocksdb::BLOB_DB_BLOB_FILE_WRITE_MICROS);
   s = file->Append(batch->records);
   std::sort(batch->deaths.begin(), batch->deaths.end());
   std::string section;
@@ -181,6 +185,7 @@ Status ValueWriter::WriteRun(const BatchKey& key, Batch* batch) {
   Seal(meta.file_id, file->offset(), &section);
   if (s.ok()) s = file->Append(section);
   meta.extent.length = file->offset() - begin;
+  Tick(options_.statistics, rocksdb::BLOB_DB_BLOB_FILE_BYTES_WRITTEN, meta.extent.length);
   return s;
 }
 

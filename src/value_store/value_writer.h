@@ -18,6 +18,7 @@
 #include "base/key_hash.h"
 #include "manifest/value_run_meta.h"
 #include "rocksdb/compression_type.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/status.h"
 #include "table/compaction_file.h"
 #include "value_store/update_counts.h"
@@ -55,6 +56,7 @@ class ValueWriter {
     int compression_level = 32767;  // the library's default
     bool cold = false;  // what moves here is
     bool counted = false;  // ValueRunMeta::counted
+    rocksdb::Statistics* statistics = nullptr;
     const UpdateCounts* updates = nullptr;  // not null: what is added is hot or cold by them
     uint64_t round_bytes = 64 << 20;
     uint64_t creation_time = 0;

@@ -10,6 +10,7 @@ namespace {
 ValueWriter::Options WriterOptions(const StoreContext* context, const StoreOptions* options,
                                    uint32_t group_bits, const UpdateCounts* updates, JobFile* file) {
   ValueWriter::Options o;
+  o.statistics = context->statistics;
   o.updates = updates;
   o.group_bits = group_bits;
   o.compression = options->values.compression;
@@ -65,6 +66,7 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   ref_.clear();
   Status s = writer_.Add(user_key, hash, sequence, *value, supersedes, &ref_);
   if (!s.ok()) return s;
+  if (fresh && options_->values.cache_new && job_.version != nullptr) job_.version->values().Keep(ref_, *value);
   file_.Throttle();
   key_.clear();
   AppendInternalKey(&key_, user_key, sequence, kTypeBlobIndex);
