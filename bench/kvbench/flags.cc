@@ -107,6 +107,26 @@ const char* DistributionName(Distribution d) {
 
 namespace {
 
+void AddSizeFlags(CLI::App* app, Flags* flags) {
+  app->add_option("--key-size", flags->key_size, "bytes per key")
+      ->check(CLI::Range(uint64_t{kMinKeySize}, uint64_t{1} << 16))
+      ->capture_default_str();
+  app->add_option_function<std::string>(
+         "--value-size",
+         [flags](const std::string& text) {
+           std::string error;
+           if (!ValueSizes::Parse(text, &flags->value_sizes, &error)) throw CLI::ValidationError(error);
+         },
+         "bytes per value; or, the same for all versions of a record, \"zipfian:LEAST:MOST\", or "
+         "\"40x2,1000x1\": two of 40 bytes to one of 1000")
+      ->default_str(flags->value_sizes.text());
+  app->add_option("--compressible", flags->compressible,
+                 "percent of each value that is zeros, behind bytes of full entropy; 0: printable random "
+                 "bytes, which are no zeros but compress by a quarter")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+}
+
 void AddMemoryFlags(CLI::App* app, Flags* flags) {
   app->add_option("--cache-mb", flags->cache_mb,
                  "memory for index, filters and cached blocks together (the cache gets what the "
@@ -148,23 +168,7 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--threads", flags->threads, "client threads")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app.add_option("--key-size", flags->key_size, "bytes per key")
-      ->check(CLI::Range(uint64_t{kMinKeySize}, uint64_t{1} << 16))
-      ->capture_default_str();
-  app.add_option_function<std::string>(
-         "--value-size",
-         [flags](const std::string& text) {
-           std::string error;
-           if (!ValueSizes::Parse(text, &flags->value_sizes, &error)) throw CLI::ValidationError(error);
-         },
-         "bytes per value; or, the same for all versions of a record, \"zipfian:LEAST:MOST\", or "
-         "\"40x2,1000x1\": two of 40 bytes to one of 1000")
-      ->default_str(flags->value_sizes.text());
-  app.add_option("--compressible", flags->compressible,
-                 "percent of each value that is zeros, behind bytes of full entropy; 0: printable random "
-                 "bytes, which are no zeros but compress by a quarter")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
+  AddSizeFlags(&app, flags);
   app.add_option("--distribution", flags->distribution, "of the keys; default: the workload's own")
       ->check(CLI::IsMember({"zipfian", "latest", "uniform"}));
   app.add_flag("--direct", flags->direct, "O_DIRECT for reads, flushes and compactions");

@@ -231,6 +231,12 @@ const char* NumberOutOfRange(const VersionEdit& edit) {
   return nullptr;
 }
 
+Status CheckNumbers(const VersionEdit& edit) {
+  const char* const field = NumberOutOfRange(edit);
+  if (field == nullptr) return Status::OK();
+  return Status::Corruption("manifest edit", std::string("field ") + field + ": number out of range");
+}
+
 }  // namespace
 
 void VersionEdit::EncodeTo(std::string* dst) const {
@@ -289,11 +295,7 @@ Status VersionEdit::DecodeFrom(const Slice& source) {
     std::string text;
     switch (tag) {
       case kEnd:
-        if (!src.empty()) return bad("end: trailing bytes");
-        if (const char* field = NumberOutOfRange(*this); field != nullptr) {
-          return bad((std::string(field) + ": number out of range").c_str());
-        }
-        return Status::OK();
+        return src.empty() ? CheckNumbers(*this) : bad("end: trailing bytes");
       case kDbId:
         if (!GetString(&src, &text)) return bad("db id");
         db_id = text;
