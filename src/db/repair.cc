@@ -104,11 +104,11 @@ Status Repairer::CheckReadable() {
 }
 
 void Repairer::RemoveNewFiles() const {
-  if (first_new_number_ == 0) return;
+  if (!files_before_) return;
   for (const auto& [dir, name] : Files()) {
     uint64_t number = 0;
     FileType type;
-    if (ParseFileName(name, &number, &type) && number >= first_new_number_ &&
+    if (ParseFileName(name, &number, &type) && files_before_->count({dir, name}) == 0 &&
         (type == FileType::kPieceFile || type == FileType::kPageFile)) {
       fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();  // the next open tries again
     }
@@ -267,8 +267,9 @@ Status Repairer::CheckTables() {
   DBImpl db(std::move(config), /*read_only=*/true);
   db.store_context_.hasher = KeyHasher(state_.hash_seed);
   db.store_context_.log_info = [this](const std::string& line) { Log(line); };
-  first_new_number_ = NumberBehindAll();
-  db.commits_.RaiseNextNumber(first_new_number_);
+  db.commits_.RaiseNextNumber(NumberBehindAll());
+  const auto files = Files();
+  files_before_.emplace(files.begin(), files.end());
   SalvageReport found;
   for (auto& [id, family] : state_.families) {
     const std::string& name = family.name;

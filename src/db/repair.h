@@ -26,6 +26,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -74,7 +75,8 @@ class Repairer {
   std::vector<std::string> children_;
   RepairReport* const report_;
   uint64_t manifest_ = 0;
-  uint64_t first_new_number_ = 0;  // of the files that CheckTables writes; 0: it has not begun
+  // As CheckTables found them; none: it has not begun.
+  std::optional<std::set<std::pair<std::string, std::string>>> files_before_;
   bool changed_ = false;  // the state is not what CURRENT names any more
   RecoveredState state_;
 };
