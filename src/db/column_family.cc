@@ -46,6 +46,8 @@ void ColumnFamily::StartMemTable() {
   MemTableOptions memtable;
   memtable.comparator = user_comparator();
   memtable.write_buffer_size = settings.write_buffer_size;
+  // Of memory that families share none gets all, and each key that is added takes a page of the filter at first.
+  if (write_buffers_ != nullptr && write_buffers_->enabled()) memtable.filter_for = write_buffers_->buffer_size() / 8;
   {
     MutexLock lock(&options_mu_);
     if (options_.arena_block_size > 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
+#include "compassdb/table.h"
 #include "db/db_test_util.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
@@ -267,6 +268,42 @@ TEST_F(CompactionRequestsTest, RequestsBesideWritesLoseNothingOutside) {
     }
   }
   ASSERT_TRUE(db_->VerifyChecksum().ok());
+}
+
+// Data that comes and goes by ranges: what is deleted must not stay, whatever level it is on.
+TEST_F(CompactionRequestsTest, RangeDeletedRecordsGiveTheirSpaceBack) {
+  const PieceTableOptions layouts[] = {{},
+                                       {.data_order = DataOrder::kHash},
+                                       {.partition = Partition::kHashRange},
+                                       {.one_level = true}};
+  for (int layout = 0; layout < 4; ++layout) {
+    SCOPED_TRACE(layout);
+    options_.table_factory.reset(NewPieceTableFactory(layouts[layout]));
+    OpenDb();
+    constexpr int kRound = 2000;
+    const uint64_t round_bytes = kRound * 110;
+    for (int round = 0; round < 16; ++round) {
+      for (int i = round * kRound; i < (round + 1) * kRound; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
+      if (round >= 2) {
+        ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key((round - 2) * kRound), Key((round - 1) * kRound)).ok());
+      }
+      if (round % 5 != 4) continue;
+      ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+      EXPECT_LT(IntProperty("rocksdb.live-sst-files-size"), 4 * round_bytes) << round;
+      EXPECT_LT(IntProperty("rocksdb.estimate-num-keys"), 4u * kRound) << round;
+    }
+    EXPECT_EQ(Get(Key(14 * kRound - 1)), "NOT_FOUND");
+    EXPECT_NE(Get(Key(14 * kRound)), "NOT_FOUND");
+    // A snapshot sees what is deleted behind it.
+    const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+    ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(0), Key(100 * kRound)).ok());
+    ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+    EXPECT_NE(Get(Key(15 * kRound), snapshot), "NOT_FOUND");
+    EXPECT_EQ(Get(Key(15 * kRound)), "NOT_FOUND");
+    db_->ReleaseSnapshot(snapshot);
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
 }
 
 }  // namespace

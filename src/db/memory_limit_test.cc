@@ -242,7 +242,8 @@ TEST_F(MemoryLimitTest, ManyFamiliesShareLittleMemory) {
       db_->GetColumnFamilyMetaData(handle, &metadata);
       flushed += metadata.file_count;
     }
-    EXPECT_EQ(flushed, 0u) << (limit ? "memory_limit" : "db_write_buffer_size");
+    EXPECT_EQ(flushed, 0u) << IntProperty("rocksdb.cur-size-active-mem-table") << " bytes in the first of them, "
+                           << (limit ? "memory_limit" : "db_write_buffer_size");
     for (int i = 0; i < 1200; ++i) {
       std::string value;
       ASSERT_TRUE(db_->Get({}, handles_[static_cast<size_t>(i) % 60], Key(i), &value).ok());

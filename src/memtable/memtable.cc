@@ -80,7 +80,7 @@ MemTable::MemTable(const MemTableOptions& options, uint64_t id)
       ranges_(EntryCompare{&comparator_}, &arena_) {
   if (BytesStandForKeys(options.comparator)) {
     filter_ = std::make_unique<MemTableFilter>(
-        std::min(options.write_buffer_size / kFilterShare, kMaxFilterBytes));
+        std::min(std::min(options.write_buffer_size, options.filter_for) / kFilterShare, kMaxFilterBytes));
   }
 }
 

@@ -37,6 +37,7 @@ namespace compassdb {
 struct MemTableOptions {
   const Comparator* comparator = nullptr;
   size_t arena_block_size = 1 << 20;
+  size_t filter_for = SIZE_MAX;  // what the filter is made for, in bytes of the memtable, if less than its size
   size_t write_buffer_size = 64 << 20;
   size_t separated_from = SIZE_MAX;  // values of so many bytes will be kept beside tables
 };

@@ -218,6 +218,42 @@ Status RegionMerge::AddCovering(const Region& region, RangeTombstoneSet* set) co
   return s;
 }
 
+Status RegionMerge::CoveredBytes(const Region& region, const Tph& base,
+                                 std::vector<uint64_t>* covered) const {
+  std::vector<RangeTombstone> all = delta_.tombstones();
+  for (const auto& piece : base.pieces()) {
+    if (Status s = piece->ReadRangeTombstones(&all); !s.ok()) return s;
+  }
+  // Those that a snapshot sees nothing of, and with times those that history keeps, hide nothing for good.
+  std::erase_if(all, [&](RangeTombstone& t) {
+    return !t.timestamp.empty() || (!snapshots_.empty() && t.sequence > snapshots_.front()) ||
+           !ClipTombstone(cmp_, region.lower, region.upper, &t);
+  });
+  if (all.empty()) return Status::OK();
+  std::sort(all.begin(), all.end(), [this](const RangeTombstone& a, const RangeTombstone& b) {
+    return cmp_->Compare(a.start, b.start) < 0;
+  });
+  for (const auto& piece : base.pieces()) {
+    const PieceMeta& meta = piece->meta();
+    uint64_t bytes = 0, behind = 0;  // up to `behind` it was counted
+    for (const RangeTombstone& t : all) {
+      if (t.sequence <= meta.largest_seq || meta.num_records == 0 || cmp_->Compare(t.start, meta.largest) > 0 ||
+          cmp_->Compare(t.end, meta.smallest) <= 0) {
+        continue;
+      }
+      const bool from_start = cmp_->Compare(t.start, meta.smallest) <= 0;
+      const bool to_end = cmp_->Compare(meta.largest, t.end) < 0;
+      const uint64_t begin = std::max(behind, from_start ? 0 : piece->ApproximateOffset(t.start));
+      const uint64_t end = to_end ? meta.data_bytes : piece->ApproximateOffset(t.end);
+      if (end <= begin) continue;
+      bytes += end - begin;
+      behind = end;
+    }
+    covered->push_back(std::min(bytes, meta.data_bytes));
+  }
+  return Status::OK();
+}
+
 void RegionMerge::Replace(const TableRef& base) {
   edit_.deleted.push_back({in_.output_level, base->meta().tph_id});
 }
@@ -250,7 +286,9 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
   const Tph& base = region.bases[0]->tph();
   const uint64_t delta_bytes =
       region.delta_bytes ? *region.delta_bytes : delta_.Bytes(region.lower, region.upper);
-  const GcChoice choice = ChooseVictimPieces(base.meta(), delta_bytes, gc_);
+  std::vector<uint64_t> covered;
+  if (Status s = CoveredBytes(region, base, &covered); !s.ok()) return s;
+  const GcChoice choice = ChooseVictimPieces(base.meta(), delta_bytes, gc_, covered);
   // Keys that share a 64-bit hash make the directory's answers inexact: BaseTable's invariant.
   DirectoryRef directory;
   if (Status s = base.OpenDirectory({}, &directory); !s.ok()) return s;

@@ -104,6 +104,8 @@ class RegionMerge {
   bool Trimmed(const RangeTombstone& t) const;
   bool TombstoneNeeded(const Region& region, const RangeTombstone& t, const BaseTable* base) const;
   Status AddCovering(const Region& region, RangeTombstoneSet* set) const;
+  // Per piece of the base, about: data bytes that range deletions hide from all readers. Empty: there are none.
+  Status CoveredBytes(const Region& region, const Tph& base, std::vector<uint64_t>* covered) const;
 
   bool IsBottom(const Region& region) const;
   // Per directory slot: more where deeper levels make this one of many runs.

@@ -18,15 +18,23 @@ uint64_t SplitBytes(const TphMeta& base, const GcConfig& config) {
   return 4 * config.target_table_bytes + config.target_table_bytes / 64 * spread;
 }
 
+// The dead are spread over a piece as the living are.
+uint64_t PartOf(uint64_t live, uint64_t covered, uint64_t data) {
+  if (covered >= data) return live;
+  return static_cast<uint64_t>(static_cast<double>(live) * static_cast<double>(covered) / static_cast<double>(data));
+}
+
 }  // namespace
 
-GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config) {
+GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config,
+                            const std::vector<uint64_t>& covered) {
   GcChoice choice;
   const size_t n = base.pieces.size();
   uint64_t total = 0, live = 0;
   std::vector<uint64_t> live_of(n);
   for (size_t i = 0; i < n; ++i) {
     live_of[i] = LiveBytes(base.pieces[i]);
+    if (!covered.empty()) live_of[i] -= PartOf(live_of[i], covered[i], base.pieces[i].meta->data_bytes);
     live += live_of[i];
     total += base.pieces[i].meta->data_bytes;
   }

@@ -25,7 +25,9 @@ struct GcChoice {
   std::vector<size_t> victims;
 };
 
-// A delta of delta_bytes comes down into `base`.
-GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config);
+// A delta of delta_bytes comes down into `base`. `covered`: by piece, of its data bytes, what range deletions hide from
+// everybody, about; empty: nothing. It counts as dead.
+GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config,
+                            const std::vector<uint64_t>& covered = {});
 
 }  // namespace compassdb
