@@ -345,14 +345,10 @@ def plots(suite, groups, results):
             ),
         ]
     if suite == "hashkv-8":
+        ops, written = (by_budget(groups, results, metric) for metric in ("ops", "write_amp_tables"))
         return [
-            ("ops", "Experiment 8: updates per second", "least bytes apart", by_budget(groups, results, "ops")),
-            (
-                "written",
-                "Experiment 8: bytes written per byte of updates",
-                "least bytes apart",
-                by_budget(groups, results, "write_amp_tables"),
-            ),
+            ("ops", "Experiment 8: updates per second", "least bytes apart", ops, True),
+            ("written", "Experiment 8: bytes written per byte of updates", "least bytes apart", written, True),
         ]
     if suite == "hashkv-4":
         return [

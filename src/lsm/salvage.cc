@@ -17,7 +17,8 @@ class LsmStore::Salvager {
   Status Run(VersionEdit* edit, bool* changed) {
     Status s = CheckTables();
     if (s.ok()) s = CheckValues();
-    if (s.ok() && good_->expected() && !lost_) s = CheckReferences();
+    if (!s.ok()) return s;
+    if (good_->expected() && !lost_) s = CheckReferences();
     const bool resolve = lost_ && (good_->expected() || !recovered_.added_values.empty());
     if (s.ok() && resolve) s = FindTablesWithLostValues();
     if (s.ok()) s = WriteAnew(resolve, edit);

@@ -90,11 +90,17 @@ void Disk::NoteAppend(const std::string& path) {
 // A log is renamed only for another one to be written over it.
 void Disk::NoteReuse(FaultOp op, const std::string& path) {
   std::lock_guard<std::mutex> lock(cut_mutex_);
-  if (log_renamed_ && op == FaultOp::kCreate) {
+  // Other threads may delete logs between the two.
+  const std::thread::id me = std::this_thread::get_id();
+  if (renamed_by_ == me && op == FaultOp::kCreate) {
     logs_.erase(path);
     logs_[path].recycled = true;
   }
-  log_renamed_ = op == FaultOp::kRename;
+  if (op == FaultOp::kRename) {
+    renamed_by_ = me;
+  } else if (renamed_by_ == me) {
+    renamed_by_ = std::thread::id();
+  }
 }
 
 std::string Disk::ReadFile(const std::string& path) {

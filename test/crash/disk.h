@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "env/fault_injection_file_system.h"
@@ -99,7 +100,7 @@ class Disk {
   SyncKind left_out_ = SyncKind::kNone;
   std::atomic<bool> killed_ = false;
   std::map<std::string, Log> logs_;  // cut_mutex_
-  bool log_renamed_ = false;         // cut_mutex_; by the last operation on a log
+  std::thread::id renamed_by_;  // the thread whose last operation on a log was to rename one
   mutable std::mutex cut_mutex_;
   std::string cut_at_;
 };
