@@ -73,7 +73,7 @@ TEST_P(BarrierTest, TwoSyncsPerJob) {
   EXPECT_GT(commits, 5u);
   rocksdb::ColumnFamilyMetaData meta;
   db_->GetColumnFamilyMetaData(&meta);
-  EXPECT_GT(meta.file_count, GetParam() == Preset::kTableless ? 0u : 100u);
+  EXPECT_GT(meta.file_count, GetParam() == Preset::kTableless ? 0u : 50u);
   EXPECT_EQ(manifest_syncs_, commits);
   // A table-less flush writes two files, and its pages are written in place.
   if (GetParam() == Preset::kTableless) {
