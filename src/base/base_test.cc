@@ -48,6 +48,16 @@ TEST(FileNames, BuildersAndParserAgree) {
   EXPECT_EQ(WalFileName("d", 7), "d/000007.log");
 }
 
+TEST(FileNames, NumbersBehindThem) {
+  EXPECT_EQ(NumberBehind("000007.log"), 8u);
+  EXPECT_EQ(NumberBehind("MANIFEST-000012"), 13u);
+  EXPECT_EQ(NumberBehind("CURRENT"), 1u);
+  EXPECT_EQ(NumberBehind("LOG.old.1234"), 0u);
+  EXPECT_EQ(NumberBehind("7.sst"), 0u);
+  EXPECT_EQ(NumberBehind(std::to_string(kMaxStrayNumber - 1) + ".ph"), kMaxStrayNumber);
+  EXPECT_EQ(NumberBehind(std::to_string(kMaxStrayNumber) + ".ph"), 0u);
+}
+
 TEST(FileNames, ForeignNamesAreRefused) {
   for (const char* name : {"", "foo", "foo-dx-100.log", ".log", "100", "100.", "100.lop", "100.log2",
                            "MANIFEST", "MANIFEST-", "MANIFEST-3x", "OPTIONS-x", "LOG.old.x",

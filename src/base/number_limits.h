@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/internal_key.h"
 
@@ -16,5 +17,9 @@ inline constexpr uint64_t kMaxKnownNumber = kMaxFileNumber / 2;
 // What the name of a file that no manifest names may raise the counter to: the next manifest will tell of it.
 inline constexpr uint64_t kMaxStrayNumber = kMaxKnownNumber / 2;
 inline constexpr SequenceNumber kMaxKnownSequence = kMaxSequenceNumber / 2;
+
+// What the counter must be at least where a file of this name lies, so that its number is not given out again; 0: the
+// name says nothing. Of names that a user made up the counter knows nothing, nor does it come there.
+uint64_t NumberBehind(const std::string& name);
 
 }  // namespace compassdb

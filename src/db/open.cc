@@ -105,13 +105,7 @@ Status DbOpener::SkipNumbersInUse() {
     if (request_.read_only && IsMissing(s)) continue;
     if (!s.ok()) return s;
     for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      // Of names that a user made up the counter knows nothing, nor does it come there.
-      if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog &&
-          number < kMaxStrayNumber) {
-        db_->commits_.RaiseNextNumber(number + 1);
-      }
+      db_->commits_.RaiseNextNumber(NumberBehind(name));
     }
   }
   return Status::OK();

@@ -252,13 +252,7 @@ Status Repairer::ChooseFamilies() {
 // Above the manifest's numbers and those of all files.
 uint64_t Repairer::NumberBehindAll() const {
   uint64_t next = std::max(state_.next_number, manifest_ + 1);
-  for (const auto& [dir, name] : Files()) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type != FileType::kInfoLog && number < kMaxStrayNumber) {
-      next = std::max(next, number + 1);
-    }
-  }
+  for (const auto& [dir, name] : Files()) next = std::max(next, NumberBehind(name));
   return next;
 }
 
