@@ -56,7 +56,6 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     uint64_t named = 0;
     const Status read = CatchOutOfMemory("CURRENT", [&] { return Manifest::ReadCurrent(fs_, dir_, &named); });
     if (!read.ok() || named != manifest_->number()) {
-      superseded_ = true;
       in_doubt_.store(true, std::memory_order_release);
     }
   }
@@ -64,7 +63,6 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
   if (s.ok()) {
     if (manifest_ != nullptr) obsolete_manifests_.push_back(manifest_->number());
     manifest_ = std::move(fresh);
-    superseded_ = false;
     manifest_number_.store(number, std::memory_order_release);
     manifest_bytes_.store(manifest_->size(), std::memory_order_release);
     in_doubt_.store(false, std::memory_order_release);
@@ -89,11 +87,10 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
     }
   }
   if (!s.ok()) return s;
-  if (manifest_ == nullptr || superseded_ || manifest_->failed() ||
-      manifest_->size() >= max_manifest_bytes_) {
+  if (manifest_ == nullptr || in_doubt() || manifest_->size() >= max_manifest_bytes_) {
     s = WriteNewManifest();
     // A full manifest that cannot be replaced still takes records.
-    if (!s.ok() && manifest_ != nullptr && !superseded_ && !manifest_->failed()) s = Status::OK();
+    if (!s.ok() && manifest_ != nullptr && !in_doubt()) s = Status::OK();
   }
   if (s.ok()) {
     std::vector<VersionEdit> edits;

@@ -63,8 +63,8 @@ class CommitQueue {
   // With the database mutex: manifests that others have replaced, to be deleted.
   std::vector<uint64_t> TakeObsoleteManifests() { return std::exchange(obsolete_manifests_, {}); }
 
-  // True while the manifest on disk may name more than the state in memory:
-  // a record failed, and no new manifest has replaced it. Nothing is deleted then.
+  // True while the manifest on disk may name more than the state in memory, or CURRENT another manifest:
+  // a record or a new manifest failed, and nothing has replaced it. Nothing is deleted then, nothing appended.
   bool in_doubt() const { return in_doubt_.load(std::memory_order_acquire); }
   // With the database mutex held, the two agree with what is installed.
   uint64_t manifest_number() const { return manifest_number_.load(std::memory_order_acquire); }
@@ -86,7 +86,6 @@ class CommitQueue {
   bool busy_ = false;  // mutex
   std::vector<uint64_t> obsolete_manifests_;  // mutex
   std::unique_ptr<Manifest> manifest_;  // of whoever has the turn
-  bool superseded_ = false;             // likewise: CURRENT may name another manifest
   std::atomic<uint64_t> next_number_{1};
   std::atomic<uint64_t> manifest_number_{0};
   std::atomic<uint64_t> manifest_bytes_{0};

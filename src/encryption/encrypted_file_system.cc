@@ -76,13 +76,14 @@ class SealedSequentialFile final : public FSSequentialFile {
       : reader_(std::move(reader)) {}
   IOStatus Read(size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) override {
-    IOStatus s = reader_->Read(offset_, n, result, scratch);
+    constexpr auto kZeros = SealedReader::LostPages::kReadAsZeros;
+    IOStatus s = reader_->Read(offset_, n, kZeros, result, scratch);
     // A crash may have left the last segment half written: the file ends before it.
     const uint64_t last = reader_->last_segment();
     if (s.IsCorruption() && offset_ + n > last && reader_->Damage().ok()) {
       *result = Slice(scratch, 0);
       s = IOStatus::OK();
-      if (offset_ < last) s = reader_->Read(offset_, last - offset_, result, scratch);
+      if (offset_ < last) s = reader_->Read(offset_, last - offset_, kZeros, result, scratch);
     }
     offset_ += result->size();
     return s;
@@ -103,7 +104,7 @@ class SealedRandomAccessFile final : public FSRandomAccessFile {
       : reader_(std::move(reader)) {}
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) const override {
-    return reader_->Read(offset, n, result, scratch);
+    return reader_->Read(offset, n, SealedReader::LostPages::kRefuse, result, scratch);
   }
 
  private:
@@ -208,7 +209,7 @@ class SealedFileSystem final : public EncryptedFiles {
     char scratch[kSealFileHeaderBytes];
     Slice header;
     if (s.ok()) s = file->Read(sizeof(scratch), IOOptions(), &header, scratch, nullptr);
-    *sealed = s.ok() && SealingProvider::IsHeader(header);
+    *sealed = s.ok() && (SealingProvider::IsHeader(header) || SealingProvider::IsLostHeader(header));
     return s;
   }
   IOStatus Open(const std::string& path, const FileOptions& options,

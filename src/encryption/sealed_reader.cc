@@ -17,6 +17,7 @@ using rocksdb::Slice;
 using rocksdb::status_to_io_status;
 
 constexpr size_t kWindowBytes = 64 << 10;  // for headers of small segments
+constexpr size_t kPageBytes = 4096;        // in which file systems write
 
 }  // namespace
 
@@ -71,6 +72,7 @@ IOStatus SealedReader::ReadHeader(uint64_t stored_bytes) {
   char scratch[kSealFileHeaderBytes];
   Slice header;
   IOStatus s = file_->Read(0, sizeof(scratch), IOOptions(), &header, scratch, nullptr);
+  if (s.ok() && SealingProvider::IsLostHeader(header)) return s;
   if (s.ok()) s = status_to_io_status(provider_->SealOf(path_, header, &seal_));
   has_header_ = s.ok();
   return s;
@@ -85,8 +87,20 @@ IOStatus SealedReader::Grow() {
   return s;
 }
 
+IOStatus SealedReader::HasLostPage(uint64_t begin, uint64_t end, bool* lost) const {
+  std::string scratch(kPageBytes, '\0');
+  *lost = false;
+  for (uint64_t page = begin / kPageBytes * kPageBytes; page < end && !*lost; page += kPageBytes) {
+    Slice bytes;
+    IOStatus s = file_->Read(page, kPageBytes, IOOptions(), &bytes, scratch.data(), nullptr);
+    if (!s.ok()) return s;
+    *lost = std::all_of(bytes.data(), bytes.data() + bytes.size(), [](char c) { return c == 0; });
+  }
+  return IOStatus::OK();
+}
+
 IOStatus SealedReader::ReadSegment(const SegmentList::Segment& segment, uint64_t from, size_t n,
-                                   char* target) const {
+                                   LostPages lost_pages, char* target) const {
   n = std::min<size_t>(n, segment.bytes - from);
   const uint64_t first = from / kSealChunkBytes, last = (from + n - 1) / kSealChunkBytes;
   const uint64_t stored = segment.stored + StoredChunkOffset(first);
@@ -108,18 +122,26 @@ IOStatus SealedReader::ReadSegment(const SegmentList::Segment& segment, uint64_t
                     plain + kSealTagBytes);
     rocksdb::Status opened = seal_.OpenChunk(segment.nonce, segment.plain, segment.bytes,
                                              static_cast<uint32_t>(i), one, chunk);
-    if (opened.IsCorruption()) {
+    bool lost = false;
+    if (opened.IsCorruption() && lost_pages == LostPages::kReadAsZeros) {
+      const uint64_t at = segment.stored + StoredChunkOffset(i);
+      if (IOStatus read = HasLostPage(at, at + one.size(), &lost); !read.ok()) return read;
+    }
+    if (lost) {
+      memset(chunk, 0, plain);
+    } else if (opened.IsCorruption()) {
       return IOStatus::Corruption("broken seal in " + path_,
                                   "offset " + std::to_string(segment.plain + begin));
     }
-    if (!opened.ok()) return status_to_io_status(std::move(opened));
+    if (!opened.ok() && !lost) return status_to_io_status(std::move(opened));
     const uint64_t copy_from = std::max(from, begin), copy_end = std::min(from + n, begin + plain);
     memcpy(target + (copy_from - from), chunk + (copy_from - begin), copy_end - copy_from);
   }
   return IOStatus::OK();
 }
 
-IOStatus SealedReader::Read(uint64_t offset, size_t n, Slice* result, char* scratch) {
+IOStatus SealedReader::Read(uint64_t offset, size_t n, LostPages lost_pages, Slice* result,
+                            char* scratch) {
   *result = Slice(scratch, 0);
   if (offset + n > size()) {
     if (IOStatus s = Grow(); !s.ok()) return s;
@@ -133,7 +155,7 @@ IOStatus SealedReader::Read(uint64_t offset, size_t n, Slice* result, char* scra
   for (it = it == segments.begin() ? it : it - 1; it != segments.end() && got < n; ++it) {
     const uint64_t from = offset + got - it->plain;
     if (from >= it->bytes) break;
-    if (IOStatus s = ReadSegment(*it, from, n - got, scratch + got); !s.ok()) return s;
+    if (IOStatus s = ReadSegment(*it, from, n - got, lost_pages, scratch + got); !s.ok()) return s;
     got += std::min<size_t>(n - got, it->bytes - from);
   }
   *result = Slice(scratch, got);
@@ -153,7 +175,7 @@ IOStatus SealedReader::CheckLast() {
   if (list_.segments().empty()) return IOStatus::OK();
   const SegmentList::Segment& last = list_.segments().back();
   std::string plain(last.bytes, '\0');
-  return ReadSegment(last, 0, last.bytes, plain.data());
+  return ReadSegment(last, 0, last.bytes, LostPages::kRefuse, plain.data());
 }
 
 uint64_t SealedReader::size() {

@@ -43,14 +43,20 @@ class SegmentList {
 // Thread safety: Read may be called by several threads.
 class SealedReader {
  public:
-  // An empty file, which has no header yet, is one without segments.
+  // What becomes of a chunk whose seal is broken because a page of it is zeros, as a power cut leaves
+  // pages that were not synced where later ones reached the disk. Logs read them as zeros, which no
+  // record verifies in: how far they were synced they know themselves.
+  enum class LostPages { kRefuse, kReadAsZeros };
+
+  // An empty file, which has no header yet or whose header a crash lost, is one without segments.
   static rocksdb::IOStatus Open(rocksdb::FileSystem* fs, std::shared_ptr<SealingProvider> provider,
                                 const std::string& path, const rocksdb::FileOptions& options,
                                 std::unique_ptr<SealedReader>* reader);
 
   // Shorter only at the end of the file, which may have grown since it was opened. Corruption where
   // a seal is broken, and behind what can be reached if a header is damaged.
-  rocksdb::IOStatus Read(uint64_t offset, size_t n, rocksdb::Slice* result, char* scratch);
+  rocksdb::IOStatus Read(uint64_t offset, size_t n, LostPages lost_pages, rocksdb::Slice* result,
+                         char* scratch);
   // Whether all seals of the last segment hold, and nothing is damaged.
   rocksdb::IOStatus CheckLast();
 
@@ -68,9 +74,11 @@ class SealedReader {
 
   rocksdb::IOStatus ReadHeader(uint64_t stored_bytes);
   rocksdb::IOStatus Grow();
+  // Whether a page of the stored bytes from `begin` to `end` is zeros as a whole.
+  rocksdb::IOStatus HasLostPage(uint64_t begin, uint64_t end, bool* lost) const;
   // The part of a segment from `from` on, at most n bytes.
   rocksdb::IOStatus ReadSegment(const SegmentList::Segment& segment, uint64_t from, size_t n,
-                                char* target) const;
+                                LostPages lost_pages, char* target) const;
 
   rocksdb::FileSystem* const fs_;
   const std::shared_ptr<SealingProvider> provider_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "encryption/sealing_provider.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "compassdb/encryption.h"
@@ -90,6 +91,11 @@ Status SealingProvider::CreateCipherStream(const std::string& path, const rocksd
 
 bool SealingProvider::IsHeader(const Slice& header) {
   return header.size() >= kSealFileHeaderBytes && memcmp(header.data(), kMagic, sizeof(kMagic)) == 0;
+}
+
+bool SealingProvider::IsLostHeader(const Slice& header) {
+  return header.size() >= kSealFileHeaderBytes &&
+         std::all_of(header.data(), header.data() + kSealFileHeaderBytes, [](char c) { return c == 0; });
 }
 
 Status SealingProvider::SealOf(const std::string& path, const Slice& header, FileSeal* seal) const {

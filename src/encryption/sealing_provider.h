@@ -35,6 +35,8 @@ class SealingProvider final : public rocksdb::EncryptionProvider {
   rocksdb::Status SealOf(const std::string& path, const rocksdb::Slice& header,
                          FileSeal* seal) const;
   static bool IsHeader(const rocksdb::Slice& header);
+  // What a power cut leaves of a header that never reached the disk, where bytes behind it did.
+  static bool IsLostHeader(const rocksdb::Slice& header);
 
  private:
   rocksdb::Status Ask(const std::string& path, uint64_t id, SealKey* key) const;

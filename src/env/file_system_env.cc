@@ -216,7 +216,7 @@ Status FileSystemEnv::IsDirectory(const std::string& path, bool* is_dir) {
     return s;
   }
   uint64_t size;
-  return fs_->GetFileSize(path, &size);
+  return fs_->GetFileSize(path, &size).ok() ? Status::OK() : s;
 }
 
 Status FileSystemEnv::AreFilesSame(const std::string& first, const std::string& second,

@@ -517,10 +517,11 @@ void MemoryFileSystem::PowerCut(uint64_t seed, CutMode mode) {
   } else if (mode != CutMode::kDropUnsynced) {
     keep = random.Uniform(journal_.size() + 1);
   }
+  // Without a journal directories reach the disk block by block.
+  const bool any_order = mode == CutMode::kRandom && random.OneIn(2);
   for (const Change& change : journal_) {
-    if (keep == 0) break;
-    ApplyDurably(change);
-    --keep;
+    if (any_order ? random.OneIn(2) : keep > 0) ApplyDurably(change);
+    if (keep > 0) --keep;
   }
   journal_.clear();
   locked_.clear();

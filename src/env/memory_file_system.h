@@ -21,7 +21,8 @@
 //    directory changes. SyncDir(d) makes the entries of the journal that touch
 //    d durable (and entries of other directories that a cross-directory rename
 //    ties to them). A cut applies a prefix of the rest: none of it, all of it,
-//    or up to a random place. A directory whose own entry in its parent is not
+//    or up to a random place; with kRandom every second time any part of it, as where the
+//    disk has no journal. A directory whose own entry in its parent is not
 //    durable is lost with all its files. Renames are atomic.
 //
 // After PowerCut every call and every open file fails with IOError; Restart()

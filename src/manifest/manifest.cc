@@ -153,11 +153,11 @@ Status Manifest::Create(FileSystem* fs, const std::string& dir, uint64_t number,
                         const std::vector<VersionEdit>& snapshot, std::unique_ptr<Manifest>* out) {
   std::unique_ptr<Manifest> m(new Manifest());
   m->number_ = number;
-  m->path_ = ManifestFileName(dir, number);
+  const std::string path = ManifestFileName(dir, number);
   std::unique_ptr<WritableFile> file;
-  Status s = fs->NewWritableFile(m->path_, FileOptions(), &file);
+  Status s = fs->NewWritableFile(path, FileOptions(), &file);
   if (!s.ok()) return s;
-  m->log_ = std::make_unique<LogWriter>(std::move(file), m->path_, number);
+  m->log_ = std::make_unique<LogWriter>(std::move(file), path, number);
   std::string header;
   EncodeHeader(&header);
   s = m->log_->AddRecord(header);
@@ -189,14 +189,12 @@ void Manifest::StartMirror(FileSystem* fs, const std::string& dir, const std::st
 }
 
 Status Manifest::Append(const std::vector<VersionEdit>& edits) {
-  if (failed_) return Status::IOError(path_, "an earlier write failed");
   std::string record;
   Status s = CatchOutOfMemory("the manifest", [&] {
     EncodeEdits(edits, &record);
     return log_->AddRecord(record);
   });
   if (s.ok()) s = log_->Sync();
-  if (!s.ok()) failed_ = true;
   size_ = log_->Size();
   if (s.ok() && mirror_ != nullptr) {
     Status mirrored = mirror_->AddRecord(record);

@@ -54,13 +54,12 @@ class Manifest {
   static Status Create(FileSystem* fs, const std::string& dir, uint64_t number,
                        const std::vector<VersionEdit>& snapshot, std::unique_ptr<Manifest>* out);
 
-  // Appends one record and syncs. After an error the manifest takes no more
-  // records: the caller creates a new one.
+  // Appends one record and syncs. After an error nobody may append any more, as what stands there is not
+  // known: the caller creates a new manifest.
   Status Append(const std::vector<VersionEdit>& edits);
 
   uint64_t number() const { return number_; }
   uint64_t size() const { return size_; }
-  bool failed() const { return failed_; }
   Status Close();
 
  private:
@@ -69,8 +68,6 @@ class Manifest {
                    const std::string& snapshot);
   uint64_t number_ = 0;
   uint64_t size_ = 0;
-  bool failed_ = false;
-  std::string path_;
   std::unique_ptr<LogWriter> log_;
   std::unique_ptr<LogWriter> mirror_;  // null: it could not be written
 };

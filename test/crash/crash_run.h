@@ -38,6 +38,7 @@ class CrashRun {
     // The database's directory is there, durably; else the engine has to make
     // it so before it promises anything.
     bool directory_exists = false;
+    bool sealed = false;  // files are encrypted; of ours, and not table-less
   };
 
   explicit CrashRun(const Options& options);

@@ -9,7 +9,7 @@
 //   crash_test --mode=canary [--leave-out=wal]       each kind of sync left out must be noticed
 //
 // --layout=NAME: one of support/layout.h instead of all in turn. --operations=N: calls in a life. --collects: separated values must have been
-// moved by collections, or nothing was tested of them. --directory=fresh|existing: the
+// moved by collections, or nothing was tested of them. --sealed: encrypted files in every database, not in one of five. --directory=fresh|existing: the
 // database's directory has to be made, or is there. Told at the end: how many cuts, and in how many
 // distinct states they left the disk (see Disk::Fingerprint).
 
@@ -54,16 +54,22 @@ struct Plan {
   Directories directories = Directories::kBoth;
   std::string layout;  // empty: all of them in turn
   bool collects = false;
+  bool sealed = false;  // every database, not one in five
   int operations = 0;  // of a life; 0: as the mode has it
 
   CrashRun::Options Run(uint64_t round, int operations, Random* random) const {
     const bool either = random->OneIn(2);
-    return {.seed = random->Next(),
+    const uint64_t seed = random->Next();
+    const std::string& name = layout.empty() ? Layouts()[round % Layouts().size()] : layout;
+    // Table-less pages are written in place, which sealed files cannot be.
+    const bool may_be_sealed = std::string(Traits().name) == "compassdb" && name != "tableless";
+    return {.seed = seed,
             .operations = this->operations != 0 ? this->operations : operations,
             .left_out = left_out,
-            .layout = layout.empty() ? Layouts()[round % Layouts().size()] : layout,
+            .layout = name,
             .directory_exists =
-                directories == Directories::kBoth ? either : directories == Directories::kExisting};
+                directories == Directories::kBoth ? either : directories == Directories::kExisting,
+            .sealed = may_be_sealed && (sealed || (seed >> 12) % 5 == 0)};
   }
 };
 
@@ -81,7 +87,7 @@ Outcome RandomCuts(const Plan& plan) {
       outcome.wrong = run.Life(at, 0, AnyCut(&random));
       if (run.changes() < at) usual = (usual + run.changes()) / 2 + 20;
       if (outcome.wrong) {
-        *outcome.wrong += "; " + options.layout + ", round " + std::to_string(round) + ", life " +
+        *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + ", round " + std::to_string(round) + ", life " +
                           std::to_string(life);
       }
     }
@@ -104,7 +110,7 @@ Outcome CutsInTurn(const Plan& plan, bool at_syncs) {
       outcome.wrong = run.Life(at_syncs ? 0 : at, at_syncs ? at : 0, cut);
       if (at == 0) last = at_syncs ? run.syncs() : run.changes();
       if (outcome.wrong) {
-        *outcome.wrong += "; " + options.layout + ", work " + std::to_string(options.seed) +
+        *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + ", work " + std::to_string(options.seed) +
                           ", at " + std::to_string(at) + " of " + std::to_string(last);
       }
       outcome.Add(run);
@@ -159,6 +165,7 @@ int Main(int argc, char** argv) {
   plan.cuts = flags.Number("cuts", plan.cuts);
   plan.layout = flags.String("layout", "");
   plan.collects = flags.Bool("collects");
+  plan.sealed = flags.Bool("sealed");
   plan.operations = static_cast<int>(flags.Number("operations", 0));
   std::string left_out = flags.String("leave-out", "");
   std::string directory = flags.String("directory", "both");

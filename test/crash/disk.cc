@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "support/sealed_env.h"
+
 namespace compassdb_test {
 
 using compassdb::FaultOp;
@@ -48,7 +50,8 @@ bool IsWal(const std::string& path) {
 
 }  // namespace
 
-Disk::Disk() : fs_(std::make_shared<FileSystem>()), env_(MakeEnvOver(fs_)) {
+Disk::Disk(bool sealed)
+    : fs_(std::make_shared<FileSystem>()), env_(MakeEnvOver(fs_)), sealed_(sealed ? SealedEnvOver(env_.get()) : nullptr) {
   fs_->SetHook([this](FaultOp op, const std::string& path) { OnOperation(op, path); });
 }
 
@@ -126,7 +129,7 @@ void Disk::NoteLogs() {
 
 LogDamage Disk::Logs(const std::string& dir) {
   LogDamage damage;
-  const uint64_t first = FirstNeededLog(fs_->memory(), dir);
+  const uint64_t first = FirstNeededLog(env(), dir);
   std::lock_guard<std::mutex> lock(cut_mutex_);
   for (const auto& [path, log] : logs_) {  // by number: those have the same length
     const uint64_t number = strtoull(path.c_str() + path.rfind('/') + 1, nullptr, 10);

@@ -21,7 +21,7 @@ std::unique_ptr<rocksdb::Env> MakeEnvOver(std::shared_ptr<compassdb::FileSystem>
 // What the names of the library's table files end with.
 const char* TableFileSuffix();
 // The number of the oldest log that recovery of the database in `dir` has to read; 0: any may be.
-uint64_t FirstNeededLog(compassdb::FileSystem* fs, const std::string& dir);
+uint64_t FirstNeededLog(rocksdb::Env* env, const std::string& dir);
 
 // A sync that an engine may leave out, and a crash test must notice.
 enum class SyncKind { kNone, kWal, kManifest, kTable, kCurrent, kDirectory, kPages };
@@ -48,9 +48,10 @@ struct LogDamage {
 // ...) on any file but the info log, whose loss means nothing.
 class Disk {
  public:
-  Disk();
+  // Sealed: the engine's files are (support/sealed_env.h).
+  explicit Disk(bool sealed);
 
-  rocksdb::Env* env() { return env_.get(); }
+  rocksdb::Env* env() { return sealed_ != nullptr ? sealed_.get() : env_.get(); }
   // Forgets earlier counts and cuts; then the power goes just before the n-th
   // change, respectively sync (0: never).
   void Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed, const Cut& cut);
@@ -91,6 +92,7 @@ class Disk {
 
   std::shared_ptr<FileSystem> fs_;
   std::unique_ptr<rocksdb::Env> env_;
+  std::unique_ptr<rocksdb::Env> sealed_;  // over env_
   std::atomic<uint64_t> changes_ = 0;
   std::atomic<uint64_t> syncs_ = 0;
   std::atomic<uint64_t> cut_at_change_ = 0;

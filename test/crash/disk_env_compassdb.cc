@@ -11,14 +11,15 @@ std::unique_ptr<rocksdb::Env> MakeEnvOver(std::shared_ptr<compassdb::FileSystem>
 
 const char* TableFileSuffix() { return ".ph"; }
 
-uint64_t FirstNeededLog(compassdb::FileSystem* fs, const std::string& dir) {
+uint64_t FirstNeededLog(rocksdb::Env* env, const std::string& dir) {
+  const std::shared_ptr<compassdb::FileSystem> fs = compassdb::FileSystemOfEnv(env);
   uint64_t manifest = 0, first = 0;
-  if (!compassdb::Manifest::ReadCurrent(fs, dir, &manifest).ok()) return 0;
+  if (!compassdb::Manifest::ReadCurrent(fs.get(), dir, &manifest).ok()) return 0;
   const auto note = [&first](const std::vector<compassdb::VersionEdit>& edits) {
     for (const compassdb::VersionEdit& edit : edits) first = edit.min_log_number.value_or(first);
     return rocksdb::Status::OK();
   };
-  return compassdb::Manifest::Replay(fs, dir, manifest, note).ok() ? first : 0;
+  return compassdb::Manifest::Replay(fs.get(), dir, manifest, note).ok() ? first : 0;
 }
 
 }  // namespace compassdb_test

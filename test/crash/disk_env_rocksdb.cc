@@ -231,6 +231,6 @@ std::unique_ptr<rocksdb::Env> MakeEnvOver(std::shared_ptr<compassdb::FileSystem>
 
 const char* TableFileSuffix() { return ".sst"; }
 
-uint64_t FirstNeededLog(compassdb::FileSystem*, const std::string&) { return 0; }
+uint64_t FirstNeededLog(rocksdb::Env*, const std::string&) { return 0; }
 
 }  // namespace compassdb_test

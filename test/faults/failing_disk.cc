@@ -2,6 +2,7 @@
 #include "faults/failing_disk.h"
 
 #include "env/env_adapter.h"
+#include "support/sealed_env.h"
 
 namespace compassdb_test {
 
@@ -38,16 +39,24 @@ const char* FaultName(Fault fault) {
   return kNames[static_cast<int>(fault)];
 }
 
-FailingDisk::FailingDisk()
-    : fs_(std::make_shared<compassdb::FaultInjectionFileSystem>()), env_(compassdb::NewEnvForFileSystem(fs_)) {
+const char* DurationName(Duration duration) {
+  static constexpr const char* kNames[] = {"once", "for a while", "for good"};
+  return kNames[static_cast<int>(duration)];
+}
+
+FailingDisk::FailingDisk(bool sealed)
+    : fs_(std::make_shared<compassdb::FaultInjectionFileSystem>()),
+      env_(compassdb::NewEnvForFileSystem(fs_)),
+      sealed_(sealed ? SealedEnvOver(env_.get()) : nullptr) {
   fs_->SetHook([this](FaultOp op, const std::string& path) { OnCall(op, path); });
 }
 FailingDisk::~FailingDisk() { fs_->SetHook(nullptr); }
 
-void FailingDisk::Arm(uint64_t n, Fault fault, bool for_good) {
+void FailingDisk::Arm(uint64_t n, Fault fault, Duration duration) {
+  constexpr uint64_t kWhile = 12;  // as many as a new manifest takes
   nth_ = n;
   fault_ = fault;
-  for_good_ = for_good;
+  last_ = duration == Duration::kOnce ? n : duration == Duration::kForAWhile ? n + kWhile : UINT64_MAX;
 }
 void FailingDisk::Mend() {
   nth_ = 0;
@@ -76,7 +85,7 @@ void FailingDisk::OnCall(FaultOp op, const std::string& path) {
     ops_.push_back(op);
     n = ++calls_;
   }
-  const bool fails = nth_ != 0 && Befalls(op, fault_) && (for_good_ ? n >= nth_ : n == nth_);
+  const bool fails = nth_ != 0 && Befalls(op, fault_) && n >= nth_ && n <= last_;
   if (fails) Fail(op, path);
   if (op != FaultOp::kSync && op != FaultOp::kCreate) return;
   uint64_t size = 0;

@@ -18,16 +18,19 @@ namespace compassdb_test {
 
 enum class Fault { kIoError, kNoSpace, kTooManyFiles };
 const char* FaultName(Fault fault);
+enum class Duration { kOnce, kForAWhile, kForGood };
+const char* DurationName(Duration duration);
 
 class FailingDisk {
  public:
-  FailingDisk();
+  // Sealed: the engine's files are (support/sealed_env.h).
+  explicit FailingDisk(bool sealed);
   ~FailingDisk();
-  rocksdb::Env* env() { return env_.get(); }
+  rocksdb::Env* env() { return sealed_ != nullptr ? sealed_.get() : env_.get(); }
 
-  // Call number `n` (from 1) fails, or with `for_good` it and all behind it. A sync that fails drops
-  // what it should have made durable, as kernels do. 0: none, only counts.
-  void Arm(uint64_t n, Fault fault, bool for_good);
+  // Call number `n` (from 1) fails, alone, with the next few, or with all behind it. A sync that fails
+  // drops what it should have made durable, as kernels do. 0: none, only counts.
+  void Arm(uint64_t n, Fault fault, Duration duration);
   void Mend();
   // Power off and on, what was not synced is gone.
   void Cut();
@@ -46,11 +49,12 @@ class FailingDisk {
 
   const std::shared_ptr<compassdb::FaultInjectionFileSystem> fs_;
   const std::unique_ptr<rocksdb::Env> env_;
+  const std::unique_ptr<rocksdb::Env> sealed_;  // over env_
   std::atomic<uint64_t> calls_{0};
   std::atomic<bool> dropped_{false};
   uint64_t nth_ = 0;
   Fault fault_ = Fault::kIoError;
-  bool for_good_ = false;
+  uint64_t last_ = 0;  // call that fails
   mutable std::mutex mu_;
   std::string failed_;
   std::vector<compassdb::FaultOp> ops_;  // of all calls

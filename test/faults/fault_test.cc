@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each call of the file system in a database's life fails once, and from then on for good: no crash,
+// Each call of the file system in a database's life fails, once, for a while, and from then on for good: no crash,
 // nothing acknowledged is lost, the database opens again, and what failed says which file it was.
 //
 //   fault_test --runs=1500 --seed=1          (so many of all, spread evenly)
 //   fault_test --runs=0                      (every call, fault and preset)
-//   fault_test --layout=hash-kv --call=217 --fault=0 --good   (one of them again)
+//   fault_test --layout=hash-kv --runs=0     (those of one preset)
+//   fault_test --layout=hash-kv --call=217 --fault=0 --duration=2   (one of them again)
 
 #include <cstdio>
 
@@ -19,12 +20,14 @@ namespace {
 
 struct Case {
   compassdb::Preset preset = compassdb::Preset::kDefault;
+  bool sealed = false;  // encrypted files
   uint64_t call = 0;
   Fault fault = Fault::kIoError;
-  bool for_good = false;
+  Duration duration = Duration::kOnce;
+  std::string Name() const { return compassdb::PresetName(preset) + (sealed ? " --sealed" : ""); }
   std::string ToString() const {
-    return "--layout=" + compassdb::PresetName(preset) + " --call=" + std::to_string(call) + " --fault=" + std::to_string(static_cast<int>(fault)) +
-           (for_good ? " --good" : "") + "  (" + FaultName(fault) + ")";
+    return "--layout=" + Name() + " --call=" + std::to_string(call) + " --fault=" + std::to_string(static_cast<int>(fault)) +
+           " --duration=" + std::to_string(static_cast<int>(duration)) + "  (" + FaultName(fault) + " " + DurationName(duration) + ")";
   }
 };
 
@@ -44,9 +47,9 @@ std::optional<std::string> CheckMessages(const Script& script) {
 }
 
 std::optional<std::string> RunCase(const Case& one, Totals* totals) {
-  FailingDisk disk;
+  FailingDisk disk(one.sealed);
   Script script(one.preset, disk.env(), "/db");
-  disk.Arm(one.call, one.fault, one.for_good);
+  disk.Arm(one.call, one.fault, one.duration);
   script.Live();
   const std::string failed = disk.failed();
   disk.Mend();
@@ -72,41 +75,48 @@ std::optional<std::string> RunCase(const Case& one, Totals* totals) {
   return wrong;
 }
 
-// Every fault that a life of the preset can meet, once and for good.
-std::vector<Case> CasesOf(compassdb::Preset preset) {
-  FailingDisk disk;
+// Every fault that a life of the preset can meet, for all durations.
+std::vector<Case> CasesOf(compassdb::Preset preset, bool sealed) {
+  const std::string name = Case{.preset = preset, .sealed = sealed}.Name();
+  FailingDisk disk(sealed);
   Script script(preset, disk.env(), "/db");
   script.Live();
   if (!script.failures().empty()) {
-    fprintf(stderr, "FAILED without a fault: %s: %s: %s\n", compassdb::PresetName(preset).c_str(), script.failures()[0].call.c_str(),
+    fprintf(stderr, "FAILED without a fault: %s: %s: %s\n", name.c_str(), script.failures()[0].call.c_str(),
             script.failures()[0].status.ToString().c_str());
     exit(1);
   }
   const uint64_t calls = disk.calls();
   if (const auto wrong = script.Check(false)) {
-    fprintf(stderr, "FAILED without a fault: %s: %s\n", compassdb::PresetName(preset).c_str(), wrong->c_str());
+    fprintf(stderr, "FAILED without a fault: %s: %s\n", name.c_str(), wrong->c_str());
     exit(1);
   }
   if (preset == compassdb::Preset::kHashKv && script.values_moved() == 0) {
-    fprintf(stderr, "FAILED without a fault: %s: no collection moved a value\n", compassdb::PresetName(preset).c_str());
+    fprintf(stderr, "FAILED without a fault: %s: no collection moved a value\n", name.c_str());
     exit(1);
   }
   std::vector<Case> cases;
   for (uint64_t call = 1; call <= calls; ++call) {
     for (const Fault fault : {Fault::kIoError, Fault::kNoSpace, Fault::kTooManyFiles}) {
       if (!disk.CanFail(call, fault)) continue;
-      for (const bool good : {false, true}) cases.push_back({preset, call, fault, good});
+      for (const Duration duration : {Duration::kOnce, Duration::kForAWhile, Duration::kForGood}) {
+        cases.push_back({preset, sealed, call, fault, duration});
+      }
     }
   }
-  printf("%-14s %llu calls, %zu cases\n", compassdb::PresetName(preset).c_str(), static_cast<unsigned long long>(calls), cases.size());
+  printf("%-22s %llu calls, %zu cases\n", name.c_str(), static_cast<unsigned long long>(calls), cases.size());
   return cases;
 }
 
-std::vector<Case> Plan(uint64_t runs, uint64_t seed) {
+std::vector<Case> Plan(const std::string& layout, uint64_t runs, uint64_t seed) {
   std::vector<Case> all;
   for (const compassdb::Preset preset : compassdb::AllPresets()) {
-    const std::vector<Case> cases = CasesOf(preset);
-    all.insert(all.end(), cases.begin(), cases.end());
+    if (!layout.empty() && layout != compassdb::PresetName(preset)) continue;
+    for (const bool sealed : {false, true}) {
+      if (sealed && preset == compassdb::Preset::kTableless) continue;  // writes in place
+      const std::vector<Case> cases = CasesOf(preset, sealed);
+      all.insert(all.end(), cases.begin(), cases.end());
+    }
   }
   fflush(stdout);
   if (runs == 0 || runs >= all.size()) return all;
@@ -128,15 +138,16 @@ int Main(int argc, char** argv) {
   const std::string layout = flags.String("layout", "");
   const uint64_t call = flags.Number("call", 0);
   const uint64_t fault = flags.Number("fault", 0);
-  const bool good = flags.Bool("good");
+  const uint64_t duration = flags.Number("duration", 0);
+  const bool sealed = flags.Bool("sealed");
   flags.RejectUnknown();
   std::vector<Case> plan;
   if (call != 0) {
     for (const compassdb::Preset known : compassdb::AllPresets()) {
-      if (compassdb::PresetName(known) == layout) plan.push_back({known, call, static_cast<Fault>(fault), good});
+      if (compassdb::PresetName(known) == layout) plan.push_back({known, sealed, call, static_cast<Fault>(fault), static_cast<Duration>(duration)});
     }
   } else {
-    plan = Plan(runs, seed);
+    plan = Plan(layout, runs, seed);
   }
   Totals totals;
   for (const Case& one : plan) {

@@ -27,6 +27,7 @@ struct EngineLimits {
   bool separated_values;               // with merges, MultiGet gives operands for values
   bool secondaries;                    // not tried
   bool optimistic_always_knows;        // a commit never answers TryAgain
+  bool sealed;                         // has encryption of that kind
 };
 EngineLimits Limits();
 

@@ -15,7 +15,7 @@ OptionChanges RandomEngineOptions(Random* random) {
 
 EngineLimits Limits() {
   return {.atomic_flush = true, .single_delete_in_locked_batch = true, .two_phase_unasked = true, .multi_get_of_many = true,
-          .separated_values = true, .secondaries = true, .optimistic_always_knows = true};
+          .separated_values = true, .secondaries = true, .optimistic_always_knows = true, .sealed = true};
 }
 
 }  // namespace compassdb_test

@@ -9,7 +9,7 @@ OptionChanges RandomEngineOptions(Random* random) {
 
 EngineLimits Limits() {
   return {.atomic_flush = false, .single_delete_in_locked_batch = false, .two_phase_unasked = false, .multi_get_of_many = false,
-          .separated_values = false, .secondaries = false, .optimistic_always_knows = false};
+          .separated_values = false, .secondaries = false, .optimistic_always_knows = false, .sealed = false};
 }
 
 }  // namespace compassdb_test

@@ -4,6 +4,7 @@
 #include "stress/engine_options.h"
 #include "support/layout.h"
 #include "support/random.h"
+#include "support/sealed_env.h"
 #include "support/tuning.h"
 
 namespace compassdb_test {
@@ -31,8 +32,11 @@ std::vector<FamilySpec> StressFamilies(int thread) {
           kOwn[thread % 3]};
 }
 
-StressDb::StressDb(std::string path, std::string layout, int threads)
-    : path_(std::move(path)), layout_(std::move(layout)), threads_(threads) {}
+StressDb::StressDb(std::string path, std::string layout, bool sealed, int threads)
+    : path_(std::move(path)),
+      layout_(std::move(layout)),
+      sealed_(sealed ? SealedEnvOver(rocksdb::Env::Default()) : nullptr),
+      threads_(threads) {}
 
 rocksdb::ColumnFamilyOptions StressDb::FamilyOptions(int slot, int thread, uint64_t family_seed) const {
   const Tuning tuning{.seed = seed_, .family_seed = family_seed, .scale = kScale};
@@ -45,6 +49,7 @@ rocksdb::ColumnFamilyOptions StressDb::FamilyOptions(int slot, int thread, uint6
 rocksdb::DBOptions StressDb::DbOptions() const {
   const Tuning tuning{.seed = seed_, .scale = kScale};
   rocksdb::DBOptions options = TunedDbOptions(tuning);
+  options.env = env();
   options.create_missing_column_families = true;
   Random random(seed_ ^ 0x737472657373);
   options.atomic_flush = random.OneIn(5) && Limits().atomic_flush;
@@ -58,8 +63,10 @@ rocksdb::DBOptions StressDb::DbOptions() const {
 
 Status StressDb::Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families, int only) const {
   std::vector<std::string> names;
-  Status s = rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), path_, &names);
-  if (!s.ok() && !rocksdb::Env::Default()->FileExists(path_ + "/CURRENT").IsNotFound()) return s;
+  rocksdb::DBOptions listing;
+  listing.env = env();
+  Status s = rocksdb::DB::ListColumnFamilies(listing, path_, &names);
+  if (!s.ok() && !env()->FileExists(path_ + "/CURRENT").IsNotFound()) return s;
   for (int slot = 0; slot < kSharedFamilies; slot++) {
     families->emplace_back(FamilyName(slot), FamilyOptions(slot, 0, seed_));
   }

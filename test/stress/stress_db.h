@@ -29,7 +29,8 @@ class StressDb {
  public:
   enum class Kind { kPlain, kLocking, kOptimistic };
 
-  StressDb(std::string path, std::string layout, int threads);
+  // Sealed: its files are encrypted (support/sealed_env.h).
+  StressDb(std::string path, std::string layout, bool sealed, int threads);
   ~StressDb() { Close(); }
   StressDb(const StressDb&) = delete;
   StressDb& operator=(const StressDb&) = delete;
@@ -49,6 +50,8 @@ class StressDb {
   bool secondary() const { return secondary_; }
   const std::string& path() const { return path_; }
   const std::string& layout() const { return layout_; }
+  bool sealed() const { return sealed_ != nullptr; }
+  rocksdb::Env* env() const { return sealed() ? sealed_.get() : rocksdb::Env::Default(); }
   int threads() const { return threads_; }
 
   // By slot as the thread sees it; the own one null where it does not exist.
@@ -70,6 +73,7 @@ class StressDb {
 
   const std::string path_;
   const std::string layout_;
+  const std::unique_ptr<rocksdb::Env> sealed_;
   const int threads_;
   uint64_t seed_ = 0;
   Kind kind_ = Kind::kPlain;

@@ -4,12 +4,12 @@
 // what they do together must add up. The database is closed and opened again with other options, as a DB, a
 // TransactionDB or an OptimisticTransactionDB, and compared before and after.
 //
-//   stress_test --ops=3000000 --threads=4 --seed=1 [--layout=NAME] [--reopen=30000]
+//   stress_test --ops=3000000 --threads=4 --seed=1 [--layout=NAME [--sealed]] [--reopen=30000]
 //   stress_test --minutes=20         (the same over and over, with the next seed each time)
 //   stress_test --ops=20000 --lose-one-in=200    (a canary: the database does not get some of the
 //                                                 writes; must be noticed)
 //
-// Operations are shared out to a database of each layout (support/layout.h), and between its threads;
+// Operations are shared out to a database of each layout (support/layout.h), one more of encrypted files, and between its threads;
 // --reopen is their number between two openings. What a thread does follows from the seed and from
 // which transactions meet; who comes first does not.
 
@@ -18,6 +18,7 @@
 #include <memory>
 #include <thread>
 
+#include "stress/engine_options.h"
 #include "stress/worker.h"
 #include "support/flags.h"
 #include "support/layout.h"
@@ -29,6 +30,7 @@ namespace {
 
 struct Plan {
   std::string layout;
+  bool sealed = false;  // encrypted files
   uint64_t ops = 0;     // of all threads
   uint64_t reopen = 0;  // operations between openings
   int threads = 0;
@@ -37,7 +39,7 @@ struct Plan {
 class LayoutRun {
  public:
   LayoutRun(const Plan& plan, Settings* settings)
-      : plan_(plan), settings_(settings), random_(settings->seed), db_(settings->directory + "/db", plan.layout, plan.threads) {
+      : plan_(plan), settings_(settings), random_(settings->seed), db_(settings->directory + "/db", plan.layout, plan.sealed, plan.threads) {
     for (int thread = 0; thread < plan.threads; thread++) {
       workers_.push_back(std::make_unique<Worker>(thread, &db_, &bank_, settings));
     }
@@ -119,13 +121,13 @@ bool RunLayout(const Plan& plan, uint64_t seed, uint64_t lose_one_in) {
   settings.seed = seed;
   settings.lose_one_in = lose_one_in;
   settings.directory = dir.path();
-  settings.repeat = "stress_test --layout=" + plan.layout + " --seed=" + std::to_string(seed) + " --ops=" +
+  settings.repeat = "stress_test --layout=" + plan.layout + (plan.sealed ? " --sealed" : "") + " --seed=" + std::to_string(seed) + " --ops=" +
                     std::to_string(plan.ops) + " --threads=" + std::to_string(plan.threads) + " --reopen=" + std::to_string(plan.reopen);
   LayoutRun run(plan, &settings);
   const bool good = run.Run();
   if (!good) dir.Keep();
   if (good) {
-    printf("%s: %llu operations of %d threads, seed %llu, %llu conflicts: equal\n", plan.layout.c_str(),
+    printf("%s%s: %llu operations of %d threads, seed %llu, %llu conflicts: equal\n", plan.layout.c_str(), plan.sealed ? ", sealed" : "",
            static_cast<unsigned long long>(plan.ops), plan.threads, static_cast<unsigned long long>(seed),
            static_cast<unsigned long long>(run.conflicts()));
   }
@@ -143,16 +145,24 @@ int Main(int argc, char** argv) {
   const uint64_t lose_one_in = flags.Number("lose-one-in", 0);
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(flags.Number("minutes", 0));
   const std::string only = flags.String("layout", "");
+  const bool sealed = flags.Bool("sealed");
   flags.RejectUnknown();
   if (plan.threads < 1 || plan.threads > 'y' - 'a') {
     fprintf(stderr, "bad flag: --threads=%d\n", plan.threads);
     return 2;
   }
-  const std::vector<std::string> layouts = only.empty() ? Layouts() : std::vector{only};
+  std::vector<std::pair<std::string, bool>> layouts;
+  if (only.empty()) {
+    for (const std::string& layout : Layouts()) layouts.emplace_back(layout, false);
+    if (Limits().sealed) layouts.emplace_back("tuned", true);
+  } else {
+    layouts.emplace_back(only, sealed);
+  }
   plan.ops = ops / layouts.size();
   do {
-    for (const std::string& layout : layouts) {
+    for (const auto& [layout, encrypted] : layouts) {
       plan.layout = layout;
+      plan.sealed = encrypted;
       if (!RunLayout(plan, seed, lose_one_in)) return 1;
     }
     ++seed;

@@ -35,7 +35,8 @@ bool Worker::Ingest() {
   const int family = RandomFamily();
   Begin("ingestion into family " + std::to_string(family));
   const std::string path = FilePath("ingest") + std::to_string(done_) + ".sst";
-  const rocksdb::Options options(rocksdb::DBOptions(), db_->FamilyOptions(family, number_, random_.Next()));
+  rocksdb::Options options(rocksdb::DBOptions(), db_->FamilyOptions(family, number_, random_.Next()));
+  options.env = db_->env();
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
   Status s = writer.Open(path);
   if (!s.ok()) return Ok("a table file", s);
@@ -144,7 +145,7 @@ bool Worker::Look() {
 }
 
 bool Worker::VerifyCopy(const std::string& path, const char* when) {
-  StressDb copy(path, db_->layout(), db_->threads());
+  StressDb copy(path, db_->layout(), db_->sealed(), db_->threads());
   const uint64_t seed = random_.Next();
   if (!Ok(std::string("opening the ") + when, random_.OneIn(3) ? copy.Open(seed) : copy.OpenReadOnly(seed))) return false;
   const std::string wrong = bank_->CheckSum(copy, random_.OneIn(2));
@@ -170,7 +171,7 @@ bool Worker::TakeBackup() {
   Begin("backup");
   const std::string path = FilePath("restored");
   rocksdb::BackupEngine* opened = nullptr;
-  Status s = rocksdb::BackupEngine::Open(rocksdb::Env::Default(), rocksdb::BackupEngineOptions(FilePath("backup")), &opened);
+  Status s = rocksdb::BackupEngine::Open(db_->env(), rocksdb::BackupEngineOptions(FilePath("backup")), &opened);
   if (!s.ok()) return Ok("backup engine", s);
   std::unique_ptr<rocksdb::BackupEngine> engine(opened);
   if (!Ok("backup", engine->CreateNewBackup(db_->db(), random_.OneIn(2)))) return false;
@@ -189,7 +190,7 @@ bool Worker::Follow() {
   if (!db_->HasSecondaries() || !Limits().secondaries) return Generated();
   Begin("secondary");
   const std::string path = FilePath("secondary");
-  StressDb second(db_->path(), db_->layout(), db_->threads());
+  StressDb second(db_->path(), db_->layout(), db_->sealed(), db_->threads());
   Status s = second.OpenSecondary(path, random_.Next(), number_);
   const rocksdb::ColumnFamilyHandle* const own = db_->Handles(number_)[kOwnFamily];
   for (int round = 0; s.ok() && round < 3; round++) {
