@@ -15,12 +15,14 @@ namespace compassdb {
 // nonce of its own, which is stored with it, and a key of the file, which is derived from `key`
 // (32 bytes) and 16 random bytes in the file's header (docs/formats/sealed_file.md).
 //
-// Reads of anything that was changed answer Corruption. What is not hidden: names, sizes and times of
+// Reads of anything that was changed answer Corruption, also those from front to back of a file whose last
+// write was cut off. What is not hidden: names, sizes and times of
 // files, and LOG. What is not noticed: a file that was put back to an earlier state of itself as a
 // whole, or that lost its end, where the database does not know its size (the newest log).
 //
 // AddCipher adds further keys of 32 bytes; files tell which one they need, so that a database moves
-// to a new key as its files are rewritten. Costs 28 bytes per write and 16 per 4 KiB.
+// to a new key as its files are rewritten; without the one that it needs, opening a file is InvalidArgument.
+// Costs 20 bytes per write, 16 per 4 KiB of it, and a sync per file, of its header.
 //
 // InvalidArgument if the key has another length. Thread-safe.
 rocksdb::Status NewSealingProvider(const std::string& key,

@@ -76,15 +76,7 @@ class SealedSequentialFile final : public FSSequentialFile {
       : reader_(std::move(reader)) {}
   IOStatus Read(size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) override {
-    constexpr auto kZeros = SealedReader::LostPages::kReadAsZeros;
-    IOStatus s = reader_->Read(offset_, n, kZeros, result, scratch);
-    // A crash may have left the last segment half written: the file ends before it.
-    const uint64_t last = reader_->last_segment();
-    if (s.IsCorruption() && offset_ + n > last && reader_->Damage().ok()) {
-      *result = Slice(scratch, 0);
-      s = IOStatus::OK();
-      if (offset_ < last) s = reader_->Read(offset_, last - offset_, kZeros, result, scratch);
-    }
+    IOStatus s = reader_->Read(offset_, n, SealedReader::Tail::kIsCorruption, result, scratch);
     offset_ += result->size();
     return s;
   }
@@ -104,7 +96,7 @@ class SealedRandomAccessFile final : public FSRandomAccessFile {
       : reader_(std::move(reader)) {}
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) const override {
-    return reader_->Read(offset, n, SealedReader::LostPages::kRefuse, result, scratch);
+    return reader_->Read(offset, n, SealedReader::Tail::kIsEnd, result, scratch);
   }
 
  private:
@@ -143,6 +135,8 @@ class SealedFileSystem final : public EncryptedFiles {
     const Slice bytes(header, sizeof(header));
     if (s.ok()) s = status_to_io_status(sealing_->SealOf(path, bytes, &seal));
     if (s.ok()) s = base->Append(bytes, IOOptions(), dbg);
+    // A file without a header that lasts could not be read, whatever of it lasts.
+    if (s.ok()) s = base->Sync(IOOptions(), dbg);
     if (s.ok()) {
       *result = std::make_unique<SealedWritableFile>(std::move(base), seal, options, 0);
     }
@@ -181,7 +175,6 @@ class SealedFileSystem final : public EncryptedFiles {
     if (!s.ok() || (!sealed && *size >= kSealFileHeaderBytes)) return s;
     std::unique_ptr<SealedReader> reader;
     s = Open(path, FileOptions(), &reader);
-    if (s.ok()) s = reader->Damage();
     if (s.ok()) *size = reader->size();
     return s;
   }

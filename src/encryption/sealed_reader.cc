@@ -17,43 +17,128 @@ using rocksdb::Slice;
 using rocksdb::status_to_io_status;
 
 constexpr size_t kWindowBytes = 64 << 10;  // for headers of small segments
-constexpr size_t kPageBytes = 4096;        // in which file systems write
+constexpr uint64_t kMaxGuesses = 1 << 20;  // of how many bytes were lost
 
 }  // namespace
 
-IOStatus SegmentList::Extend(const rocksdb::FSRandomAccessFile& file, uint64_t stored_bytes) {
-  std::string scratch(kWindowBytes, '\0');
-  Slice window;
-  uint64_t window_at = 0;
-  while (stored_end_ + kSegmentHeaderBytes <= stored_bytes) {
-    if (stored_end_ < window_at || stored_end_ + kSegmentHeaderBytes > window_at + window.size()) {
-      // Behind a large segment another one is likely: its header alone will do.
-      const bool large = !segments_.empty() && segments_.back().bytes >= kWindowBytes;
-      window_at = stored_end_;
-      IOStatus s = file.Read(window_at, large ? kSegmentHeaderBytes : kWindowBytes, IOOptions(),
-                             &window, scratch.data(), nullptr);
-      if (!s.ok()) return s;
-      if (window.size() < kSegmentHeaderBytes) break;
+namespace {
+
+// OK with *segment's length and nonce if that is what the header says.
+bool ParseHeader(const char* header, SegmentList::Segment* segment) {
+  segment->bytes = DecodeFixed32(header);
+  memcpy(segment->nonce, header + 4, kSealNonceBytes);
+  return segment->bytes != 0 && segment->bytes <= kMaxSegmentBytes &&
+         DecodeFixed32(header + kSegmentHeaderBytes - 4) == Crc32c(header, kSegmentHeaderBytes - 4);
+}
+
+// A window of a file that is moved on.
+class Window {
+ public:
+  explicit Window(const rocksdb::FSRandomAccessFile& file) : file_(file), scratch_(kWindowBytes, '\0') {}
+  // *bytes: n bytes at `offset`, fewer at the end of the file; of which it reads `ahead`.
+  IOStatus Get(uint64_t offset, size_t n, size_t ahead, Slice* bytes) {
+    IOStatus s;
+    if (offset < at_ || offset + n > at_ + window_.size()) {
+      at_ = offset;
+      s = file_.Read(at_, std::max(n, ahead), IOOptions(), &window_, scratch_.data(), nullptr);
     }
-    const char* const header = window.data() + (stored_end_ - window_at);
-    Segment segment;
-    segment.bytes = DecodeFixed32(header);
-    const uint32_t check = DecodeFixed32(header + kSegmentHeaderBytes - 4);
-    if (segment.bytes == 0 || segment.bytes > kMaxSegmentBytes ||
-        check != Crc32c(header, kSegmentHeaderBytes - 4)) {
-      // Written in part, if it is zeros to the one side or the other.
-      damaged_ = segment.bytes != 0 && check != 0;
-      break;
-    }
-    const uint64_t end = stored_end_ + StoredSegmentBytes(segment.bytes);
-    if (end > stored_bytes) break;
-    memcpy(segment.nonce, header + 4, kSealNonceBytes);
-    segment.plain = plain_end_;
-    segment.stored = stored_end_;
-    segments_.push_back(segment);
-    plain_end_ += segment.bytes;
-    stored_end_ = end;
+    if (s.ok()) *bytes = Slice(window_.data() + (offset - at_), std::min<size_t>(n, window_.size() - (offset - at_)));
+    return s;
   }
+
+ private:
+  const rocksdb::FSRandomAccessFile& file_;
+  std::string scratch_;
+  Slice window_;
+  uint64_t at_ = 0;
+};
+
+// Where in the plain file the segment begins that `stored` shows, `gap` stored bytes behind plain byte
+// `end`: no two places have the same seal. False if there is none. Lost were segments of at least a byte,
+// each with a header and a tag for each chunk.
+bool FindPlace(const FileSeal& seal, const SegmentList::Segment& segment, const Slice& chunk, uint64_t end,
+               uint64_t gap, uint64_t* place) {
+  char plain[kSealChunkBytes];
+  constexpr uint64_t kLeast = kSegmentHeaderBytes + kSealTagBytes;
+  if (gap <= kLeast || (gap - kLeast) / 4 > kMaxGuesses) return false;
+  // Headers and tags are multiples of four.
+  for (uint64_t lost = gap - kLeast; lost > 0; lost -= std::min<uint64_t>(lost, 4)) {
+    *place = end + lost;
+    if (seal.OpenChunk(segment.nonce, *place, static_cast<uint32_t>(segment.bytes), 0, chunk, plain).ok()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void SegmentList::Add(const Segment& segment, uint64_t stored_end) {
+  segments_.push_back(segment);
+  plain_end_ = segment.plain + segment.bytes;
+  stored_end_ = stored_end;
+}
+
+IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
+                               uint64_t stored_bytes, bool* found) {
+  *found = false;
+  Window window(file);
+  for (uint64_t at = stored_end_ + 1; at + kSegmentHeaderBytes < stored_bytes; ++at) {
+    Slice header;
+    IOStatus s = window.Get(at, kSegmentHeaderBytes, kWindowBytes, &header);
+    if (!s.ok() || header.size() < kSegmentHeaderBytes) return s;
+    Segment segment;
+    if (!ParseHeader(header.data(), &segment)) continue;
+    const uint64_t end = at + StoredSegmentBytes(segment.bytes);
+    if (end > stored_bytes) continue;
+    Slice chunk;
+    const size_t first = std::min<uint64_t>(segment.bytes, kSealChunkBytes) + kSealTagBytes;
+    char scratch[kSealChunkBytes + kSealTagBytes];
+    s = file.Read(at + kSegmentHeaderBytes, first, IOOptions(), &chunk, scratch, nullptr);
+    if (!s.ok()) return s;
+    if (chunk.size() < first || !FindPlace(seal, segment, chunk, plain_end_, at - stored_end_, &segment.plain)) continue;
+    Segment lost;
+    lost.lost = true;
+    lost.plain = plain_end_;
+    lost.stored = stored_end_;
+    lost.bytes = segment.plain - plain_end_;
+    segment.stored = at;
+    Add(lost, at);
+    Add(segment, end);
+    *found = true;
+    return IOStatus::OK();
+  }
+  return IOStatus::OK();
+}
+
+IOStatus SegmentList::Extend(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
+                             uint64_t stored_bytes) {
+  Window window(file);
+  damaged_ = false;
+  while (stored_end_ + kSegmentHeaderBytes <= stored_bytes) {
+    // Behind a large segment another one is likely: its header alone will do.
+    const bool large = !segments_.empty() && segments_.back().bytes >= kWindowBytes;
+    Slice header;
+    IOStatus s = window.Get(stored_end_, kSegmentHeaderBytes, large ? 0 : kWindowBytes, &header);
+    if (!s.ok()) return s;
+    if (header.size() < kSegmentHeaderBytes) break;
+    Segment segment;
+    if (ParseHeader(header.data(), &segment)) {
+      const uint64_t end = stored_end_ + StoredSegmentBytes(segment.bytes);
+      if (end > stored_bytes) break;
+      segment.plain = plain_end_;
+      segment.stored = stored_end_;
+      Add(segment, end);
+      continue;
+    }
+    // Written in part, if it is zeros to the one side or the other.
+    const bool damaged = segment.bytes != 0 && DecodeFixed32(header.data() + kSegmentHeaderBytes - 4) != 0;
+    bool found = false;
+    s = FindNext(file, seal, stored_bytes, &found);
+    if (!s.ok()) return s;
+    if (found) continue;
+    damaged_ = damaged;
+    break;
+  }
+  tail_ = stored_bytes - std::min(stored_bytes, stored_end_);
   return IOStatus::OK();
 }
 
@@ -72,7 +157,8 @@ IOStatus SealedReader::ReadHeader(uint64_t stored_bytes) {
   char scratch[kSealFileHeaderBytes];
   Slice header;
   IOStatus s = file_->Read(0, sizeof(scratch), IOOptions(), &header, scratch, nullptr);
-  if (s.ok() && SealingProvider::IsLostHeader(header)) return s;
+  // It was made durable before anything else was written.
+  if (s.ok() && stored_bytes == kSealFileHeaderBytes && SealingProvider::IsLostHeader(header)) return s;
   if (s.ok()) s = status_to_io_status(provider_->SealOf(path_, header, &seal_));
   has_header_ = s.ok();
   return s;
@@ -83,24 +169,15 @@ IOStatus SealedReader::Grow() {
   uint64_t stored_bytes = 0;
   IOStatus s = fs_->GetFileSize(path_, IOOptions(), &stored_bytes, nullptr);
   if (s.ok() && !has_header_) s = ReadHeader(stored_bytes);
-  if (s.ok() && has_header_) s = list_.Extend(*file_, stored_bytes);
+  if (s.ok() && has_header_) s = list_.Extend(*file_, seal_, stored_bytes);
   return s;
 }
 
-IOStatus SealedReader::HasLostPage(uint64_t begin, uint64_t end, bool* lost) const {
-  std::string scratch(kPageBytes, '\0');
-  *lost = false;
-  for (uint64_t page = begin / kPageBytes * kPageBytes; page < end && !*lost; page += kPageBytes) {
-    Slice bytes;
-    IOStatus s = file_->Read(page, kPageBytes, IOOptions(), &bytes, scratch.data(), nullptr);
-    if (!s.ok()) return s;
-    *lost = std::all_of(bytes.data(), bytes.data() + bytes.size(), [](char c) { return c == 0; });
-  }
-  return IOStatus::OK();
-}
-
 IOStatus SealedReader::ReadSegment(const SegmentList::Segment& segment, uint64_t from, size_t n,
-                                   LostPages lost_pages, char* target) const {
+                                   char* target) const {
+  if (segment.lost) {
+    return IOStatus::Corruption("damaged segment header in " + path_, "at byte " + std::to_string(segment.stored));
+  }
   n = std::min<size_t>(n, segment.bytes - from);
   const uint64_t first = from / kSealChunkBytes, last = (from + n - 1) / kSealChunkBytes;
   const uint64_t stored = segment.stored + StoredChunkOffset(first);
@@ -122,30 +199,27 @@ IOStatus SealedReader::ReadSegment(const SegmentList::Segment& segment, uint64_t
                     plain + kSealTagBytes);
     rocksdb::Status opened = seal_.OpenChunk(segment.nonce, segment.plain, segment.bytes,
                                              static_cast<uint32_t>(i), one, chunk);
-    bool lost = false;
-    if (opened.IsCorruption() && lost_pages == LostPages::kReadAsZeros) {
-      const uint64_t at = segment.stored + StoredChunkOffset(i);
-      if (IOStatus read = HasLostPage(at, at + one.size(), &lost); !read.ok()) return read;
-    }
-    if (lost) {
-      memset(chunk, 0, plain);
-    } else if (opened.IsCorruption()) {
+    if (opened.IsCorruption()) {
       return IOStatus::Corruption("broken seal in " + path_,
                                   "offset " + std::to_string(segment.plain + begin));
     }
-    if (!opened.ok() && !lost) return status_to_io_status(std::move(opened));
+    if (!opened.ok()) return status_to_io_status(std::move(opened));
     const uint64_t copy_from = std::max(from, begin), copy_end = std::min(from + n, begin + plain);
     memcpy(target + (copy_from - from), chunk + (copy_from - begin), copy_end - copy_from);
   }
   return IOStatus::OK();
 }
 
-IOStatus SealedReader::Read(uint64_t offset, size_t n, LostPages lost_pages, Slice* result,
-                            char* scratch) {
+IOStatus SealedReader::Read(uint64_t offset, size_t n, Tail tail, Slice* result, char* scratch) {
   *result = Slice(scratch, 0);
   if (offset + n > size()) {
     if (IOStatus s = Grow(); !s.ok()) return s;
-    if (IOStatus s = offset + n > size() ? Damage() : IOStatus::OK(); !s.ok()) return s;
+    std::shared_lock lock(mu_);
+    const uint64_t end = list_.plain_end();
+    const bool beyond = list_.tail() > 0 && offset + n > end && offset < end + list_.tail();
+    if (beyond && (list_.damaged() || tail == Tail::kIsCorruption)) {
+      return IOStatus::Corruption("no whole segment in " + path_, "at byte " + std::to_string(list_.stored_end()));
+    }
   }
   std::shared_lock lock(mu_);
   const auto& segments = list_.segments();
@@ -155,7 +229,7 @@ IOStatus SealedReader::Read(uint64_t offset, size_t n, LostPages lost_pages, Sli
   for (it = it == segments.begin() ? it : it - 1; it != segments.end() && got < n; ++it) {
     const uint64_t from = offset + got - it->plain;
     if (from >= it->bytes) break;
-    if (IOStatus s = ReadSegment(*it, from, n - got, lost_pages, scratch + got); !s.ok()) return s;
+    if (IOStatus s = ReadSegment(*it, from, n - got, scratch + got); !s.ok()) return s;
     got += std::min<size_t>(n - got, it->bytes - from);
   }
   *result = Slice(scratch, got);
@@ -175,17 +249,12 @@ IOStatus SealedReader::CheckLast() {
   if (list_.segments().empty()) return IOStatus::OK();
   const SegmentList::Segment& last = list_.segments().back();
   std::string plain(last.bytes, '\0');
-  return ReadSegment(last, 0, last.bytes, LostPages::kRefuse, plain.data());
+  return ReadSegment(last, 0, last.bytes, plain.data());
 }
 
 uint64_t SealedReader::size() {
   std::shared_lock lock(mu_);
   return list_.plain_end();
-}
-
-uint64_t SealedReader::last_segment() {
-  std::shared_lock lock(mu_);
-  return list_.segments().empty() ? 0 : list_.segments().back().plain;
 }
 
 uint64_t SealedReader::stored_end() {

@@ -6,6 +6,7 @@
 
 #include "compassdb/encryption.h"
 #include "util/coding.h"
+#include "util/crc32c.h"
 
 namespace compassdb {
 
@@ -15,9 +16,9 @@ using rocksdb::Slice;
 using rocksdb::Status;
 
 constexpr char kMagic[8] = {'C', 'D', 'B', 'S', 'E', 'A', 'L', '\n'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 // The header: magic, version, chunk bytes, key id, file id, zeros.
-constexpr size_t kVersionAt = 8, kChunkAt = 12, kKeyIdAt = 16, kFileIdAt = 24;
+constexpr size_t kVersionAt = 8, kChunkAt = 12, kKeyIdAt = 16, kFileIdAt = 24, kChecksumAt = 60;
 
 }  // namespace
 
@@ -42,7 +43,9 @@ Status SealingProvider::CreateNewPrefix(const std::string& path, char* prefix,
     id = write_key_;
   }
   EncodeFixed64(prefix + kKeyIdAt, id);
-  return RandomBytes(reinterpret_cast<unsigned char*>(prefix) + kFileIdAt, kSealFileIdBytes);
+  Status s = RandomBytes(reinterpret_cast<unsigned char*>(prefix) + kFileIdAt, kSealFileIdBytes);
+  EncodeFixed32(prefix + kChecksumAt, Crc32c(prefix, kChecksumAt));
+  return s;
 }
 
 // Remembers what it is given.
@@ -100,9 +103,13 @@ bool SealingProvider::IsLostHeader(const Slice& header) {
 
 Status SealingProvider::SealOf(const std::string& path, const Slice& header, FileSeal* seal) const {
   if (!IsHeader(header)) return Status::Corruption("not a sealed file", path);
+  // Another id, of key or file, would make every seal look broken.
+  if (DecodeFixed32(header.data() + kChecksumAt) != Crc32c(header.data(), kChecksumAt)) {
+    return Status::Corruption("damaged header of a sealed file", path);
+  }
   if (DecodeFixed32(header.data() + kVersionAt) != kVersion ||
       DecodeFixed32(header.data() + kChunkAt) != kSealChunkBytes) {
-    return Status::Corruption("sealed file of an unknown version", path);
+    return Status::NotSupported("sealed file of an unknown version", path);
   }
   const uint64_t id = DecodeFixed64(header.data() + kKeyIdAt);
   SealKey key;
@@ -114,7 +121,7 @@ Status SealingProvider::SealOf(const std::string& path, const Slice& header, Fil
     if (known) key = it->second;
   }
   if (!known) {
-    if (ask_ == nullptr) return Status::Corruption("sealed with a key that was not added", path);
+    if (ask_ == nullptr) return Status::InvalidArgument("sealed with a key that was not added", path);
     Status s = Ask(path, id, &key);
     if (!s.ok()) return s;
   }

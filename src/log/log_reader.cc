@@ -2,6 +2,7 @@
 #include "log/log_reader.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "util/coding.h"
 
@@ -26,11 +27,47 @@ Status LogReader::SkipTo(uint64_t offset) {
   return status_;
 }
 
+// A file that checks itself, as encrypted ones do, refuses reads that touch damage. Its bytes count as
+// zeros here, in which no fragment verifies, so that what follows is found: to the byte, or the record
+// behind would be lost with it; of long damage, which would take long, in larger steps.
+Status LogReader::ReadAroundDamage(Slice* block) {
+  constexpr size_t kStep = 64, kExact = 8 << 10;
+  size_t got = 0, refused = 0;  // bytes, and how many of them in a row
+  size_t n = kStep;
+  while (got < kLogBlockSize) {
+    Slice part;
+    char* const at = buffer_.data() + got;
+    n = std::min(n, kLogBlockSize - got);
+    Status s = file_->Read(n, &part, at);
+    if (s.IsCorruption() && n > 1) {
+      n /= 2;
+      continue;
+    }
+    if (s.IsCorruption()) {
+      const size_t skipped = std::min(refused < kExact ? 1 : kStep, kLogBlockSize - got);
+      s = file_->Skip(skipped);
+      memset(at, 0, skipped);
+      refused += skipped;
+      part = Slice(at, skipped);
+    } else {
+      if (part.data() != at) memmove(at, part.data(), part.size());
+      refused = 0;
+    }
+    if (!s.ok()) return s;
+    got += part.size();
+    if (refused == 0 && part.size() < n) break;
+    n = refused == 0 ? kStep : 1;
+  }
+  *block = Slice(buffer_.data(), got);
+  return Status::OK();
+}
+
 bool LogReader::FillBlock() {
   if (eof_) return false;
   const uint64_t next = block_offset_ + block_.size();
   Slice block;
   Status s = file_->Read(kLogBlockSize, &block, buffer_.data());
+  if (s.IsCorruption()) s = ReadAroundDamage(&block);
   if (!s.ok()) {
     status_ = s;
     eof_ = true;

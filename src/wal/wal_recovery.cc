@@ -101,6 +101,11 @@ class Recovery {
   Status ReplayLog(uint64_t number, uint64_t previous) {
     std::unique_ptr<WalReader> reader;
     Status s = WalReader::Open(fs_, options_.wal_dir, number, &reader);
+    // An encrypted log whose own header is damaged is lost as a whole.
+    if (s.IsCorruption() && Is(Mode::kSkipAnyCorruptedRecords)) {
+      report_->problems.push_back(s.ToString());
+      return Status::OK();
+    }
     if (!s.ok()) return s;
     ++report_->logs;
     LogRead read = reader->ReadHeader();

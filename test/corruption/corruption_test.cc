@@ -45,6 +45,8 @@ constexpr uint64_t kSpareMemory = 64 << 20;
 constexpr int kMaxFailures = 20;
 constexpr unsigned kHangSeconds = 60;
 constexpr size_t kKeysOfABlock = 100;  // of 1 KiB, compressed perhaps; tables have more
+constexpr size_t kBlocksOfAChunk = 6;  // of 4 KiB, which an encrypted file loses
+constexpr char kSealed[] = "sealed";   // --layout: the default one in encrypted files
 
 struct Settings {
   uint64_t seed = 1;
@@ -99,7 +101,10 @@ class Worker {
       : settings_(settings), index_(index), board_(board), dir_(dir) {
     for (const std::string& layout : Layouts()) {
       if (!settings.layout.empty() && layout != settings.layout) continue;
-      for (bool closed : {true, false}) Add(layout, closed);
+      for (bool closed : {true, false}) Add(layout, closed, false);
+    }
+    if (Ours() && (settings.layout.empty() || settings.layout == kSealed)) {
+      for (bool closed : {true, false}) Add("default", closed, true);
     }
     Choose();
   }
@@ -139,9 +144,9 @@ class Worker {
     std::vector<Damage> damages;
   };
 
-  void Add(const std::string& layout, bool closed) {
+  void Add(const std::string& layout, bool closed, bool sealed) {
     const uint64_t seed = settings_.seed + specimens_.size();
-    specimens_.push_back(MakeSpecimen(layout, closed, seed));
+    specimens_.push_back(MakeSpecimen(layout, closed, sealed, seed));
     Random random(seed);
     plans_.push_back({specimens_.size() - 1, PlanDamage(specimens_.back().files, &random)});
   }
@@ -206,7 +211,8 @@ class Worker {
     }
     if (reaches_end) return std::nullopt;
     const std::string text = result.open.ToString();
-    if (!result.open.IsCorruption() || text.find(file + " at offset ") == std::string::npos) {
+    const std::string place = specimen.sealed ? file : file + " at offset ";
+    if (!result.open.IsCorruption() || text.find(place) == std::string::npos) {
       return "a flipped bit in the log is not reported as Corruption with its place: " + text;
     }
     return std::nullopt;
@@ -224,7 +230,7 @@ class Worker {
     snprintf(board_->workers[index_].text, sizeof(Board::Worker::text),
              "case %llu of seed %llu (%s, %s): %s", static_cast<unsigned long long>(number),
              static_cast<unsigned long long>(settings_.seed), specimen.layout.c_str(),
-             specimen.closed ? "closed" : "killed", damage.ToString(specimen.files).c_str());
+             specimen.sealed ? "sealed" : specimen.closed ? "closed" : "killed", damage.ToString(specimen.files).c_str());
     Files files = specimen.files;
     Apply(damage, &files);
     uint64_t size = 0;
@@ -233,7 +239,9 @@ class Worker {
     const FileClass damaged = ClassOf(specimen.files[damage.file].first);
     treatment.repair_exactly = damaged == FileClass::kManifest || damaged == FileClass::kCurrent;
     treatment.damaged = specimen.files[damage.file].first;
-    if (damaged == FileClass::kTable && damage.kind == Damage::Kind::kFlipBit) treatment.most_lost = kKeysOfABlock;
+    if (damaged == FileClass::kTable && damage.kind == Damage::Kind::kFlipBit) {
+      treatment.most_lost = kKeysOfABlock * (specimen.sealed ? kBlocksOfAChunk : 1);
+    }
     const uint64_t before = AllocatedBytes();
     ResetPeak();
     alarm(kHangSeconds);

@@ -2,6 +2,7 @@
 #include "corruption/laboratory.h"
 
 #include "support/history.h"
+#include "support/sealed_env.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -254,7 +255,11 @@ Laboratory::~Laboratory() = default;
 std::string Laboratory::NewPath() {
   // It keeps a journal of what was not synced: a new one now and then.
   constexpr uint64_t kPathsPerEnv = 16;
-  if (count_ % kPathsPerEnv == 0) env_.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+  if (count_ % kPathsPerEnv == 0) {
+    sealed_.reset();
+    env_.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+    sealed_ = SealedEnvOver(env_.get());
+  }
   return "/case" + std::to_string(++count_);
 }
 
@@ -268,7 +273,7 @@ std::optional<std::string> Laboratory::KeysOfFile(const Specimen& specimen, cons
   const std::string path = NewPath();
   PutFiles(env_.get(), path, files);
   Specimen::State found;
-  std::optional<std::string> wrong = RepairAt(env_.get(), path, specimen, false, &found);
+  std::optional<std::string> wrong = RepairAt(EnvOf(specimen), path, specimen, false, &found);
   RemoveAll(env_.get(), path);
   if (wrong) return "with " + file + " removed " + *wrong;
   at->second = Differences(found, specimen.states.back());
@@ -283,7 +288,7 @@ std::optional<std::string> Laboratory::Repair(const Specimen& specimen, const Fi
   const std::string path = NewPath();
   PutFiles(env_.get(), path, files);
   Specimen::State found;
-  wrong = RepairAt(env_.get(), path, specimen, treatment.compact, &found);
+  wrong = RepairAt(EnvOf(specimen), path, specimen, treatment.compact, &found);
   RemoveAll(env_.get(), path);
   if (wrong) return wrong;
   if (treatment.repair_exactly && found != specimen.states.back()) return "not everything is there";
@@ -299,7 +304,7 @@ Examination Laboratory::Examine(const Specimen& specimen, const Files& files,
                                 const Treatment& treatment) {
   const std::string path = NewPath();
   PutFiles(env_.get(), path, files);
-  Examination result = ExamineAt(env_.get(), path, specimen, treatment);
+  Examination result = ExamineAt(EnvOf(specimen), path, specimen, treatment);
   RemoveAll(env_.get(), path);
   const bool fails = result.verdict == Verdict::kOpenError || result.verdict == Verdict::kReadError;
   if (fails && treatment.repair && !result.wrong) {

@@ -60,8 +60,10 @@ class Laboratory {
   // and no others. Not empty: the error.
   std::optional<std::string> KeysOfFile(const Specimen& specimen, const std::string& file, const Keys** keys);
   std::string NewPath();
+  rocksdb::Env* EnvOf(const Specimen& specimen) { return specimen.sealed ? sealed_.get() : env_.get(); }
 
   std::unique_ptr<rocksdb::Env> env_;
+  std::unique_ptr<rocksdb::Env> sealed_;  // over env_
   uint64_t count_ = 0;
   std::map<std::pair<const Specimen*, std::string>, Keys> keys_of_files_;
 };

@@ -10,6 +10,7 @@
 #include "support/history.h"
 #include "support/layout.h"
 #include "support/random.h"
+#include "support/sealed_env.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -174,19 +175,21 @@ void Note(const std::vector<WriteItem>& items, Specimen* specimen,
 
 }  // namespace
 
-Specimen MakeSpecimen(const std::string& layout, bool closed, uint64_t seed) {
+Specimen MakeSpecimen(const std::string& layout, bool closed, bool sealed, uint64_t seed) {
   Specimen specimen;
   specimen.layout = layout;
   specimen.closed = closed;
+  specimen.sealed = sealed;
   specimen.ever.resize(kSpecimenFamilies);
   std::set<std::pair<int, std::string>> merged;
   const std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+  const std::unique_ptr<rocksdb::Env> over(sealed ? SealedEnvOver(env.get()) : nullptr);
   Random random(seed);
   Model model(Specs());
   model.CreateFamily(1);
   Opened opened;
   rocksdb::DBOptions options =
-      SpecimenOptions(env.get(), rocksdb::WALRecoveryMode::kPointInTimeRecovery);
+      SpecimenOptions(sealed ? over.get() : env.get(), rocksdb::WALRecoveryMode::kPointInTimeRecovery);
   options.create_if_missing = options.create_missing_column_families = true;
   OpenSpecimen(options, kPath, layout, false, &opened);
   Must(opened.status, "open");

@@ -21,6 +21,7 @@ struct Specimen {
   std::string layout;
   // Closed properly; else the files are those of a process that was killed.
   bool closed = true;
+  bool sealed = false;  // encrypted (support/sealed_env.h): `files` are what is stored
   Files files;
   std::vector<State> states;
   // Values that a key ever had, by family; not of keys that were merged.
@@ -32,7 +33,7 @@ struct Specimen {
 };
 
 // Fails the program when the database cannot be made.
-Specimen MakeSpecimen(const std::string& layout, bool closed, uint64_t seed);
+Specimen MakeSpecimen(const std::string& layout, bool closed, bool sealed, uint64_t seed);
 
 // What making and examining share.
 inline constexpr int kSpecimenFamilies = 2;

@@ -296,8 +296,7 @@ std::optional<std::string> CrashRun::Reopen() {
   const bool exists = disk_.env()->FileExists(std::string(kPath) + "/CURRENT").ok();
   if (Ours() && exists && random_.OneIn(3)) {
     Status s = OpenWithMode(rocksdb::WALRecoveryMode::kAbsoluteConsistency);
-    // Of a torn segment a sealed file shows nothing (docs/formats/sealed_file.md).
-    if (s.ok() && logs.newest_torn && !options_.sealed) return "kAbsoluteConsistency opened the torn " + logs.newest;
+    if (s.ok() && logs.newest_torn) return "kAbsoluteConsistency opened the torn " + logs.newest;
     if (s.ok()) return std::nullopt;
     if (!s.IsCorruption() || !logs.any) {
       return "kAbsoluteConsistency refuses whole logs: " + s.ToString();

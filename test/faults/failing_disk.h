@@ -35,6 +35,8 @@ class FailingDisk {
   // Power off and on, what was not synced is gone.
   void Cut();
 
+  // No call fails any more.
+  bool healthy() const { return nth_ == 0 || calls_.load() > last_; }
   uint64_t calls() const { return calls_.load(); }
   // Whether `fault` can befall call n of a life that was lived before, in which threads may have
   // taken other turns.

@@ -50,7 +50,7 @@ std::optional<std::string> RunCase(const Case& one, Totals* totals) {
   FailingDisk disk(one.sealed);
   Script script(one.preset, disk.env(), "/db");
   disk.Arm(one.call, one.fault, one.duration);
-  script.Live();
+  script.Live([&disk] { return disk.healthy(); });
   const std::string failed = disk.failed();
   disk.Mend();
   ++totals->runs;
@@ -80,7 +80,7 @@ std::vector<Case> CasesOf(compassdb::Preset preset, bool sealed) {
   const std::string name = Case{.preset = preset, .sealed = sealed}.Name();
   FailingDisk disk(sealed);
   Script script(preset, disk.env(), "/db");
-  script.Live();
+  script.Live([&disk] { return disk.healthy(); });
   if (!script.failures().empty()) {
     fprintf(stderr, "FAILED without a fault: %s: %s: %s\n", name.c_str(), script.failures()[0].call.c_str(),
             script.failures()[0].status.ToString().c_str());

@@ -82,7 +82,7 @@ int Main() {
       Script script(preset, rocksdb::Env::Default(), dir.path() + "/db");
       troubled = 0;
       trouble = kind;
-      script.Live();
+      script.Live([] { return true; });
       trouble = Trouble::kNone;
       const char* what = kind == Trouble::kHalf ? "short transfers" : "interruptions";
       printf("%-14s %llu %s\n", compassdb::PresetName(preset).c_str(), static_cast<unsigned long long>(troubled.load()), what);

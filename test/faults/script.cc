@@ -139,7 +139,18 @@ void Script::ReadSome() {
   Note("Iterate", it->status());
 }
 
-void Script::Live() {
+// Whatever failed: with a disk that works, and after DB::Resume, writes are taken.
+void Script::WriteAgain() {
+  if (db_ == nullptr) return;
+  const auto put = [this] { return db_->Put(rocksdb::WriteOptions(), handles_[1], "again", "x"); };
+  Status s = put();
+  if (s.ok()) return;
+  const Status resumed = db_->Resume();
+  s = put();
+  if (!s.ok() && !wrong_) wrong_ = "writes are refused with a disk that works: " + s.ToString() + ", Resume: " + resumed.ToString();
+}
+
+void Script::Live(const std::function<bool()>& healthy) {
   for (const bool create : {true, false}) {
     // An Open that fails once is tried again, as a program that is started again.
     if (!Open(create || !created_) && !Open(create || !created_)) return;
@@ -152,6 +163,7 @@ void Script::Live() {
     }
     ReadSome();
     WriteMany(5, 100);
+    if (healthy()) WriteAgain();
     Close();
   }
 }
@@ -194,6 +206,7 @@ std::optional<std::string> Script::Check(bool synced_only) {
       }
     }
   }
+  found[1].erase("again");
   for (int family = 0; family < 2; ++family) {
     if (found[family] == expected[family]) continue;
     for (const auto& [key, value] : expected[family]) {

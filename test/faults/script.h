@@ -5,6 +5,7 @@
 // Batches are numbered, and hold their number, so that what survived can be told. One thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,8 +24,8 @@ class Script {
   ~Script();
 
   // The database's life: it is opened twice and closed. Goes on after failures where it can, with
-  // DB::Resume if writes are refused.
-  void Live();
+  // DB::Resume if writes are refused, which must help where the disk is `healthy` again.
+  void Live(const std::function<bool()>& healthy);
   // Opens and compares, with nothing failing any more. `synced_only`: of what was acknowledged, only
   // what was synced must be there. Tells what is wrong, if anything.
   std::optional<std::string> Check(bool synced_only);
@@ -53,6 +54,7 @@ class Script {
   void AllSynced(bool ok);
   void Maintain();
   void ReadSome();
+  void WriteAgain();
 
   rocksdb::Options options_;
   rocksdb::Env* const env_;
