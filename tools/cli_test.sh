@@ -135,6 +135,13 @@ test_load_and_scan() {
   expect 0 "$(printf '%s\n' '{"key":"\u0000\u0001","value":"b"}')" sh -c \
     "printf '%s\n' '{\"key\":\"\\u0000\\u0001\",\"value\":\"b\"}' | '$compassdb' load -q --db j2 &&
      '$compassdb' scan --db j2 --format json"
+  # Values that are no strings are stored as they are spelt, however large or deep.
+  printf '%s\n' '{"key":"big","value":123456789012345678901234567890}' '{ "key": 5, "value": [1.10, -1, {"z":"\u0041", "a":null}, [], {}]}' \
+    '{"other":[{"key":"no"}],"value":"first","key":"twice","value":"second"}' | c load -q --db j3
+  expect 0 "$(printf '5\t[1.10,-1,{"z":"A","a":null},[],{}]\nbig\t123456789012345678901234567890\ntwice\tsecond')" c scan --db j3
+  python3 -c 'print("{\"key\":\"deep\",\"value\":" + "[" * 500000 + "]" * 500000 + "}")' | c load -q --db j3 || fail "deep JSON"
+  checks=$((checks + 1))
+  [ "$(c get --db j3 deep | wc -c)" = 1000001 ] || fail "deep JSON is stored otherwise"
   expect 0 "" c load -q --db nothing /dev/null
   expect 0 "" c scan --db nothing
 }
@@ -171,6 +178,11 @@ test_bad_input() {
   refuse 5 "bad.hex:2:" c load --db bad bad.hex
   printf '{"key":"a","value":"b"}\n{"key":"a"\n' >bad.json
   refuse 5 "bad.json:2:" c load --db bad bad.json
+  for line in '[]' '5' '"text"' '{"key":"a","value":"b"} x' '{"key":"a","value":"b"' '{"key":"a","value":[}' '{"key":"a","value":1' \
+    '{"key_hex":5,"value":""}' '{"key":"a","value_hex":"0"}' '{"key":{"key":"a","value":"b"}}'; do
+    echo "$line" >bad.json
+    refuse 5 "bad.json:1:" c load --db bad --format json bad.json
+  done
   printf '{"value":"b"}\n' >bad.json
   refuse 5 "bad.json:1:" c load --db bad bad.json
   printf 'a\\q\tb\n' >bad.tsv
@@ -294,6 +306,44 @@ test_full_output() {
   refuse 3 "standard output" sh -c "'$compassdb' get --db t k2 >/dev/full"
   checks=$((checks + 1))
   [ "$(c dump --db bin 2>/dev/null | head -n 1 | wc -l)" = 1 ] || fail "dump into head"
+}
+
+# Standard streams that are full or closed change no exit code but where output is lost, and
+# what should be written there goes into no file of the database.
+test_streams() {
+  checks=$((checks + 10))
+  local status command
+  for command in "get nosuch" "get --hex zz" "scan --format nosuch" "load --format tsv no/such/file" "verify" "dump"; do
+    # shellcheck disable=SC2086
+    c $command --db t >stdout 2>stderr
+    local want=$?
+    # shellcheck disable=SC2086
+    c $command --db t >stdout 2>/dev/full
+    status=$?
+    [ $status = $want ] || fail "$command: exit code $status instead of $want when standard error is full"
+    # shellcheck disable=SC2086
+    c $command --db t >stdout 2>&-
+    status=$?
+    [ $status = $want ] || fail "$command: exit code $status instead of $want when standard error is closed"
+  done
+  printf 'a\tb\n' | c load --db closed >&- 2>&- || fail "load without standard output and error"
+  expect 0 "$(printf 'a\tb')" c scan --db closed
+  grep -rl "loaded" closed && fail "a message was written into the database"
+  c repair --db closed >&- 2>&-
+  status=$?
+  [ $status = 3 ] || fail "repair without standard output: exit code $status"
+  expect 0 "" c verify --db closed
+  refuse 3 "standard output" sh -c "'$compassdb' get --db closed a >&-"
+  refuse 3 "standard output" sh -c "'$compassdb' repair --db closed >/dev/full"
+  refuse 3 "standard output" sh -c "'$compassdb' --help >/dev/full"
+  refuse 3 "standard output" sh -c "'$compassdb' help load >/dev/full"
+  refuse 3 "cannot read" c put --db closed k --value-file .
+  refuse 3 "cannot read" sh -c "'$compassdb' put --db closed k --value-file - <."
+  refuse 3 "read error" sh -c "'$compassdb' load --db closed <."
+  refuse 3 "read error" sh -c "'$compassdb' load --db closed <&-"
+  : >empty.value
+  expect 0 "" c put --db closed k --value-file empty.value
+  expect 0 "" c get --db closed k
 }
 
 # A flipped byte in the middle of the data: verify says so, with exit code 4.
@@ -478,7 +528,7 @@ test_import_odd_data() {
 }
 
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families \
-  maintenance tune_separation plan_tableless full_output corruption repair lock ldb import export import_odd_data; do
+  maintenance tune_separation plan_tableless full_output streams corruption repair lock ldb import export import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

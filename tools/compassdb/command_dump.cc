@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <map>
 
 #include "commands.h"
 #include "scanner.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 
@@ -19,7 +18,7 @@ void AddDump(CLI::App* app, Globals* globals) {
         all.format = *format;
         uint64_t count = 0;
         const int code = WriteRange("dump", *globals, all, database, &count);
-        if (code == kOk && !globals->quiet) fmt::print(stderr, "dumped {} records\n", count);
+        if (code == kOk && !globals->quiet) Tell("dumped {} records\n", count);
         return code;
       });
   static const std::map<std::string, OutputFormat> formats = {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-
 #include "codec.h"
 #include "commands.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 namespace {
@@ -17,10 +16,8 @@ int Get(const Globals& globals, std::string key, Database* database) {
   if (!s.ok()) return Fail("get", s);
   std::string out = globals.ValueHex() ? ToHex({value.data(), value.size()}) : value.ToString();
   out += '\n';
-  if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0) {
-    return Fail(kFailed, "get", "cannot write standard output");
-  }
-  return kOk;
+  WriteOutput(out);
+  return FinishOutput("get", kOk);
 }
 
 }  // namespace

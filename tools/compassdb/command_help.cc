@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include "commands.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 
@@ -13,14 +12,15 @@ void AddHelp(CLI::App* app, Globals* globals) {
     const auto found =
         app->get_subcommands([&](const CLI::App* c) { return c->get_name() == *topic; });
     if (topic->empty()) {
-      fmt::print("{}", app->help());
+      WriteOutput(app->help());
     } else if (*topic == "exit-codes") {
-      fmt::print("{}", ExitCodesText());
+      WriteOutput(ExitCodesText());
     } else if (!found.empty()) {
-      fmt::print("{}", found[0]->help());
+      WriteOutput(found[0]->help());
     } else {
       globals->exit_code = Fail(kUsage, "help: no such topic", *topic);
     }
+    globals->exit_code = FinishOutput("help", globals->exit_code);
   });
 }
 

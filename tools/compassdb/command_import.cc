@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "import_source.h"
 #include "progress.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 namespace {
@@ -150,7 +151,7 @@ class Import {
     std::string names;
     for (rocksdb::ColumnFamilyHandle* handle : handles_) names += " " + handle->GetName();
     progress_.Finish(records_, bytes_);
-    if (!globals_.quiet) fmt::print(stderr, "column families:{}\n", names);
+    if (!globals_.quiet) Tell("column families:{}\n", names);
     return kOk;
   }
 

@@ -50,7 +50,7 @@ class Loader {
     const rocksdb::Status s = WriteBatch();
     if (!s.ok()) return Fail("load", s);
     if (reader.error().empty()) return kOk;
-    return Fail(kBadInput, "load",
+    return Fail(reader.error_code(), "load",
                 fmt::format("{} ({} records before it were loaded)", reader.error(), records_));
   }
 

@@ -13,6 +13,7 @@
 
 #include "commands.h"
 #include "record_reader.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 namespace {
@@ -48,7 +49,7 @@ int ReadSamples(const std::vector<std::string>& names, compassdb::TablelessWorkl
     RecordReader reader(piped ? &std::cin : &file, piped ? "standard input" : name, Format::kAuto, false);
     Record record;
     while (reader.Next(&record)) ++counts[{record.key.size(), record.value.size()}];
-    if (!reader.error().empty()) return Fail(kBadInput, "plan-tableless", reader.error());
+    if (!reader.error().empty()) return Fail(reader.error_code(), "plan-tableless", reader.error());
   }
   if (counts.empty()) return Fail(kBadInput, "plan-tableless", "--sample: no records");
   uint64_t records = 0;
@@ -75,7 +76,7 @@ std::string Percent(double share) { return fmt::format("{:.3g} %", share * 100);
 void Print(const compassdb::TablelessWorkload& workload, const compassdb::TablelessPlan& plan) {
   const double pairs = static_cast<double>(workload.pairs);
   const auto line = [](const char* what, const std::string& text) {
-    fmt::print("{:<22}{}\n", what, text);
+    PrintOut("{:<22}{}\n", what, text);
   };
   line("pairs", fmt::format("{}, {} of keys and values, {} with the headers of records", workload.pairs,
                             Bytes(plan.user_bytes), Bytes(plan.record_bytes)));
@@ -120,7 +121,7 @@ void PrintJson(const compassdb::TablelessWorkload& workload, const compassdb::Ta
   out["physical_bytes"] = plan.physical_bytes;
   out["bytes_per_update"] = plan.bytes_per_update;
   out["used_bytes_per_update"] = plan.used_bytes_per_update;
-  fmt::print("{}\n", out.dump());
+  PrintOut("{}\n", out.dump());
 }
 
 // The share of the pairs that are larger than a page, with the 8 bytes of a record's header and the page's 16.
@@ -159,7 +160,7 @@ int Plan(const PlanFlags& flags) {
   if (!s.ok()) return Fail(kUsage, "plan-tableless", s.ToString());
   // Below that the tail of a normal distribution says nothing.
   if (const double share = ShareThatNoPageHolds(workload); share > 1e-6) {
-    fmt::print(stderr, "plan-tableless: warning: {} of the pairs are larger than a page of {} B and go to the overflow "
+    Tell("plan-tableless: warning: {} of the pairs are larger than a page of {} B and go to the overflow "
                        "store whatever the number of pages\n", Percent(share), plan.page_size);
   }
   if (flags.json) {
@@ -167,7 +168,7 @@ int Plan(const PlanFlags& flags) {
   } else {
     Print(workload, plan);
   }
-  return std::fflush(stdout) == 0 ? kOk : Fail(kFailed, "plan-tableless", "cannot write standard output");
+  return FinishOutput("plan-tableless", kOk);
 }
 
 // Which flags there must be and which cannot stand together.

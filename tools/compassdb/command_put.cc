@@ -3,7 +3,7 @@
 
 #include <fstream>
 #include <iostream>
-#include <iterator>
+#include <sstream>
 
 #include "commands.h"
 
@@ -40,8 +40,12 @@ int Prepare(const Globals& globals, bool has_value, PutFlags* flags) {
   std::ifstream file;
   if (flags->value_file != "-") file.open(flags->value_file, std::ios::binary);
   std::istream& in = flags->value_file == "-" ? std::cin : file;
-  flags->value.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  if (!in) return Fail(kFailed, "put: cannot read", flags->value_file);
+  std::ostringstream value;
+  // Of an empty file nothing can be inserted, which sets failbit in `value`.
+  if (!in || (in.peek() != std::istream::traits_type::eof() && !(value << in.rdbuf())) || in.bad()) {
+    return Fail(kFailed, "put: cannot read", flags->value_file);
+  }
+  flags->value = std::move(value).str();
   return kOk;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "commands.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 namespace {
@@ -42,13 +43,13 @@ int Repair(const Globals& globals) {
   compassdb::RepairReport report;
   const rocksdb::Status s = compassdb::RepairDB(globals.db, options, families, &unknown[0].options, &report);
   if (!globals.quiet) {
-    for (const std::string& line : report.log) fmt::print("{}\n", line);
+    for (const std::string& line : report.log) PrintOut("{}\n", line);
   }
   if (!s.ok()) return Fail("repair", s);
-  fmt::print("kept: {} tables as they were, {} written anew\n", report.kept_tables, report.rewritten_tables);
-  fmt::print("lost: {}\n", Lost(report));
-  for (const std::string& path : report.moved) fmt::print("moved: {}\n", path);
-  return kOk;
+  PrintOut("kept: {} tables as they were, {} written anew\n", report.kept_tables, report.rewritten_tables);
+  PrintOut("lost: {}\n", Lost(report));
+  for (const std::string& path : report.moved) PrintOut("moved: {}\n", path);
+  return FinishOutput("repair", kOk);
 }
 
 }  // namespace

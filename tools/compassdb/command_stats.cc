@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-
-#include "compassdb/index.h"
+#include <compassdb/index.h>
 
 #include "commands.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 namespace {
 
-bool Print(const std::string& text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-         (text.empty() || text.back() == '\n' || std::fputc('\n', stdout) != EOF);
+void Print(const std::string& text) {
+  WriteOutput(text);
+  if (!text.empty() && text.back() != '\n') WriteOutput("\n");
 }
 
 // Levels, tables, pieces, live share, index memory and amplification are
@@ -32,13 +31,10 @@ int Stats(const Globals& globals, bool json, const std::string& property, Databa
     if (!database->db()->GetProperty(family, name, &text)) {
       return Fail(kFailed, "stats: no such property", name);
     }
-    if (!json && property.empty() && !Print("Column family " + family->GetName())) break;
-    if (!Print(text)) break;
+    if (!json && property.empty()) Print("Column family " + family->GetName());
+    Print(text);
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return Fail(kFailed, "stats", "cannot write standard output");
-  }
-  return kOk;
+  return FinishOutput("stats", kOk);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "commands.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 namespace {
@@ -123,16 +124,16 @@ const Point* Choose(const std::vector<Point>& curve) {
 }
 
 void Print(const std::vector<Point>& curve, uint64_t data_mb) {
-  fmt::print("Updates per second, {} MB of pairs with keys of {} bytes\n\n", data_mb, kKeySize);
-  fmt::print("{:>6}  {:>6}  {:>12}  {:>12}  {:>6}\n", "pair", "value", "in tables", "kept apart", "gain");
+  PrintOut("Updates per second, {} MB of pairs with keys of {} bytes\n\n", data_mb, kKeySize);
+  PrintOut("{:>6}  {:>6}  {:>12}  {:>12}  {:>6}\n", "pair", "value", "in tables", "kept apart", "gain");
   for (const Point& p : curve) {
-    fmt::print("{:>6}  {:>6}  {:>12.0f}  {:>12.0f}  {:>6.2f}\n", p.pair, p.pair - kKeySize, p.together,
+    PrintOut("{:>6}  {:>6}  {:>12.0f}  {:>12.0f}  {:>6.2f}\n", p.pair, p.pair - kKeySize, p.together,
                p.apart, p.gain());
   }
   if (const Point* choice = Choose(curve)) {
-    fmt::print("\nmin_blob_size={}\n", choice->pair - kKeySize);
+    PrintOut("\nmin_blob_size={}\n", choice->pair - kKeySize);
   } else {
-    fmt::print("\nno size at which separation is faster: enable_blob_files=false\n");
+    PrintOut("\nno size at which separation is faster: enable_blob_files=false\n");
   }
 }
 
@@ -149,7 +150,7 @@ void PrintJson(const std::vector<Point>& curve, uint64_t data_mb) {
   const Point* choice = Choose(curve);
   out["min_blob_size"] = choice == nullptr ? nlohmann::ordered_json(nullptr)
                                            : nlohmann::ordered_json(choice->pair - kKeySize);
-  fmt::print("{}\n", out.dump());
+  PrintOut("{}\n", out.dump());
 }
 
 int Tune(const Globals& globals, const TuneFlags& flags) {
@@ -163,7 +164,7 @@ int Tune(const Globals& globals, const TuneFlags& flags) {
           Measure(globals.db, separate, pair, flags.data_mb, separate ? &point.apart : &point.together);
       if (!s.ok()) return Fail("tune-separation", s);
     }
-    if (!globals.quiet) fmt::print(stderr, "pairs of {} B: gain {:.2f}\n", pair, point.gain());
+    if (!globals.quiet) Tell("pairs of {} B: gain {:.2f}\n", pair, point.gain());
     curve.push_back(point);
   }
   if (flags.json) {
@@ -171,7 +172,7 @@ int Tune(const Globals& globals, const TuneFlags& flags) {
   } else {
     Print(curve, flags.data_mb);
   }
-  return kOk;
+  return FinishOutput("tune-separation", kOk);
 }
 
 }  // namespace

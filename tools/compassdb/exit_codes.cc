@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "streams.h"
+
 namespace compassdb_cli {
 
 const char* ExitCodesText() {
@@ -30,7 +32,7 @@ int Fail(int code, const std::string& what, const std::string& detail) {
     if (c == '\n' || c == '\r') c = ' ';
   }
   std::fflush(stdout);
-  fmt::print(stderr, "{}\n", line);
+  Tell("{}\n", line);
   return code;
 }
 

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "commands.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 namespace {
@@ -20,6 +21,7 @@ std::string PresetNames() {
 }
 
 int Main(int argc, char** argv) {
+  OpenStandardStreams();
   std::ios::sync_with_stdio(false);
   Globals globals;
   CLI::App app{"compassdb: work on a CompassDB database", "compassdb"};
@@ -48,10 +50,13 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);
+    const int code = app.exit(e);
+    return std::cout.flush() ? code : Fail(kFailed, "usage", "cannot write standard output");
   } catch (const CLI::ParseError& e) {
     std::string what = e.what();
     return Fail(kUsage, "usage", what + " (compassdb --help)");
+  } catch (const std::exception& e) {
+    return Fail(kFailed, "failed", e.what());  // no memory
   }
   return globals.exit_code;
 }

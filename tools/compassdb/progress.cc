@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "streams.h"
 
 namespace compassdb_cli {
 
@@ -26,14 +27,13 @@ void Progress::Update(uint64_t records, uint64_t bytes) {
   const auto now = Clock::now();
   if (now - shown_ < std::chrono::milliseconds(terminal_ ? 500 : 5000)) return;
   shown_ = now;
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r" : "", Line(records, bytes),
+  Tell("{}{}{}", terminal_ ? "\r" : "", Line(records, bytes),
              terminal_ ? "\033[K" : "\n");
-  std::fflush(stderr);
 }
 
 void Progress::Finish(uint64_t records, uint64_t bytes) {
   if (quiet_) return;
-  fmt::print(stderr, "{}{}\n", terminal_ ? "\r\033[K" : "", Line(records, bytes));
+  Tell("{}{}\n", terminal_ ? "\r\033[K" : "", Line(records, bytes));
 }
 
 }  // namespace compassdb_cli

@@ -3,11 +3,11 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 #include "codec.h"
+#include "json_record.h"
 
 namespace compassdb_cli {
 namespace {
@@ -18,16 +18,11 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// A member of a JSON record: NAME as text, or NAME_hex as hex.
-std::optional<std::string> Member(const nlohmann::json& object, const char* name) {
-  const auto plain = object.find(name);
-  if (plain != object.end()) {
-    return plain->is_string() ? plain->get<std::string>() : plain->dump();
-  }
-  const auto hex = object.find(std::string(name) + "_hex");
-  if (hex == object.end() || !hex->is_string()) return std::nullopt;
-  std::string text = hex->get<std::string>();
-  return FromHex(StartsWith(text, "0x") ? text : "0x" + text);
+// The bytes of a member, which may stand there as hex.
+std::optional<std::string> Bytes(const std::optional<JsonMember>& plain, const std::optional<JsonMember>& hex) {
+  if (plain) return plain->text;
+  if (!hex || !hex->is_string) return std::nullopt;
+  return FromHex(StartsWith(hex->text, "0x") ? hex->text : "0x" + hex->text);
 }
 
 }  // namespace
@@ -66,8 +61,10 @@ bool RecordReader::Next(Record* record) {
     if (StartsWith(line_, kTrailer)) continue;
     return ParseHex(record);
   }
-  if (error_.empty() && in_->bad())
+  if (error_.empty() && in_->bad()) {
     error_ = fmt::format("{}: read error after line {}", name_, line_number_);
+    error_code_ = kFailed;
+  }
   return false;
 }
 
@@ -86,9 +83,10 @@ bool RecordReader::ParseTsv(Record* record) {
 }
 
 bool RecordReader::ParseJson(Record* record) {
-  const nlohmann::json object = nlohmann::json::parse(line_, nullptr, false);
-  if (!object.is_object()) return Bad("not a JSON object");
-  std::optional<std::string> key = Member(object, "key"), value = Member(object, "value");
+  JsonRecord members;
+  if (!ParseJsonRecord(line_, &members)) return Bad("not a JSON object");
+  std::optional<std::string> key = Bytes(members.key, members.key_hex);
+  std::optional<std::string> value = Bytes(members.value, members.value_hex);
   if (!key) return Bad("no \"key\" (text) or \"key_hex\" (hex digits)");
   if (!value) return Bad("no \"value\" or \"value_hex\" (hex digits)");
   record->key = std::move(*key);

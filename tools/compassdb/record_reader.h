@@ -12,6 +12,8 @@
 #include <istream>
 #include <string>
 
+#include "exit_codes.h"
+
 namespace compassdb_cli {
 
 enum class Format { kAuto, kTsv, kJson, kHex };
@@ -33,6 +35,8 @@ class RecordReader {
   bool Next(Record* record);
 
   const std::string& error() const { return error_; }
+  // Of bad input, or of input that cannot be read.
+  ExitCode error_code() const { return error_code_; }
   Format format() const { return format_; }
   uint64_t bytes() const { return bytes_; }
 
@@ -51,6 +55,7 @@ class RecordReader {
   uint64_t line_number_ = 0;
   uint64_t bytes_ = 0;
   std::string error_;
+  ExitCode error_code_ = kBadInput;
 };
 
 }  // namespace compassdb_cli

@@ -42,6 +42,4 @@ bool RecordWriter::Write(std::string_view key, std::string_view value) {
   return std::fwrite(line_.data(), 1, line_.size(), stdout) == line_.size();
 }
 
-bool RecordWriter::Finish() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
-
 }  // namespace compassdb_cli

@@ -15,10 +15,8 @@ class RecordWriter {
   explicit RecordWriter(OutputFormat format, bool keys_only = false)
       : format_(format), keys_only_(keys_only) {}
 
-  // False when standard output cannot be written any more.
+  // False when standard output cannot be written any more: FinishOutput (streams.h) says so.
   bool Write(std::string_view key, std::string_view value);
-  // Ends the output. False if anything could not be written.
-  bool Finish();
 
   uint64_t count() const { return count_; }
 

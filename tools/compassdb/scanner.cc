@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "exit_codes.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 
@@ -107,8 +108,7 @@ int WriteRange(const std::string& command, const Globals& globals, const ScanFla
     return Fail(ExitCodeOf(it->status()), command + ": column family " + family->GetName(),
                 it->status().ToString());
   }
-  if (!writer.Finish() || !written) return Fail(kFailed, command, "cannot write standard output");
-  return kOk;
+  return FinishOutput(command, kOk);
 }
 
 }  // namespace compassdb_cli

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// One JSON object as a record: the members "key" and "value", or "key_hex" and "value_hex".
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace compassdb_cli {
+
+// A member as it stands in the object: a string's characters, or the compact text of another value, in which
+// numbers are spelt and members stand as they were.
+struct JsonMember {
+  std::string text;
+  bool is_string = false;
+};
+
+struct JsonRecord {
+  std::optional<JsonMember> key, value, key_hex, value_hex;
+};
+
+// False if `line` is not one JSON object. However deep it is nested, the stack does not grow.
+bool ParseJsonRecord(const std::string& line, JsonRecord* record);
+
+}  // namespace compassdb_cli
