@@ -506,6 +506,40 @@ test_export() {
   [ ! -e new ] || fail "a failed export left something behind: $(ls new)"
 }
 
+# An import or export that is cut off leaves nothing behind, either.
+test_interrupted_copies() {
+  local bin signal
+  bin=$(dirname "$compassdb")
+  [ -x "$bin/compassdb-rocksdb-reader" ] && [ -d back ] || { echo "no helpers: cut off copies are skipped"; return; }
+  # A helper that stops half way, and says so.
+  printf '#!/bin/sh\n"%s" "$1" | head -c 60000\n: >half\nexec sleep 60\n' "$bin/compassdb-rocksdb-reader" >slowreader
+  chmod +x slowreader
+  for signal in INT TERM HUP; do
+    python3 - "$signal" "$compassdb" --db new import back --reader ./slowreader <<'PY' || fail "import and SIG$signal"
+import os, signal, subprocess, sys, time
+if os.path.exists("half"): os.remove("half")
+number = getattr(signal, "SIG" + sys.argv[1])
+signal.signal(number, signal.SIG_DFL)
+child = subprocess.Popen(sys.argv[2:], stderr=subprocess.PIPE)
+while not (os.path.exists("half") and os.path.exists("new/CURRENT")): time.sleep(0.02)
+child.send_signal(number)
+said = child.stderr.read().decode()
+assert child.wait() == -number, child.returncode
+assert "interrupted by signal %d" % number in said, said
+assert not os.path.exists("new"), os.listdir("new")
+PY
+    checks=$((checks + 1))
+  done
+  # The source ends with an error in the middle of the stream.
+  rm -rf halfbad new
+  python3 -c 'import os
+for i in range(20000): print("key%06d\t%s" % (i, os.urandom(50).hex()))' | c load -q --db halfbad && c compact --db halfbad
+  printf '\377' | dd of="$(ls -S halfbad/*.ph | head -1)" bs=1 seek=1000000 conv=notrunc 2>dd.log
+  refuse 4 "halfbad" c export --db halfbad new
+  [ "$(wc -l <stderr)" = 1 ] || fail "a failed export says more than one line: $(cat stderr)"
+  [ ! -e new ] || fail "an export of a damaged database left something behind: $(ls new)"
+}
+
 # Data that is more than plain records: kept where it can be, refused by family
 # and option where it cannot.
 test_import_odd_data() {
@@ -528,7 +562,7 @@ test_import_odd_data() {
 }
 
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families \
-  maintenance tune_separation plan_tableless full_output streams corruption repair lock ldb import export import_odd_data; do
+  maintenance tune_separation plan_tableless full_output streams corruption repair lock ldb import export interrupted_copies import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

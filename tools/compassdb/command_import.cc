@@ -10,6 +10,7 @@
 #include "../import/protocol.h"
 #include "commands.h"
 #include "import_source.h"
+#include "interruption.h"
 #include "progress.h"
 #include "streams.h"
 
@@ -39,9 +40,11 @@ class Import {
       return Fail(kFailed, "import", globals_.db + " exists and is not an empty directory");
     }
     made_directory_ = !fs::exists(globals_.db, ec);
+    const Interruption interruption;
     int code = pipe_.Start(reader, source_) ? Copy() : Fail(kFailed, "import", pipe_.error());
     const Status closed = Close();
     if (code == kOk && !closed.ok()) code = Fail("import", closed);
+    if (code == kOk && Interruption::noted() != 0) code = Interrupted();
     if (code != kOk) RemoveDestination();
     return code;
   }
@@ -61,6 +64,10 @@ class Import {
       const int code = CopyFamily(std::string(name));
       if (code != kOk) return code;
     }
+  }
+
+  int Interrupted() {
+    return Fail(kFailed, "import", fmt::format("interrupted by signal {}", Interruption::noted()));
   }
 
   bool Expect(char wanted) {
@@ -132,6 +139,7 @@ class Import {
       if (s.ok() && batch_.GetDataSize() >= kImportBatchBytes) s = WriteBatch();
       if (!s.ok()) return Fail("import: column family " + name, s);
       progress_.Update(records_, bytes_);
+      if (Interruption::noted() != 0) return Interrupted();
     }
     return Fail(kFailed, "import", pipe_.error());
   }

@@ -76,11 +76,9 @@ bool ExportSink::Finish() {
 }
 
 ExportSink::~ExportSink() {
-  if (pid_ > 0) {
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
-  }
+  // By the end of the stream, not by a signal: the helper removes what it began.
   if (pipe_ != nullptr) std::fclose(pipe_);
+  if (pid_ > 0) waitpid(pid_, nullptr, 0);
 }
 
 }  // namespace compassdb_cli

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "../import/protocol.h"
+#include "interruption.h"
 
 extern char** environ;
 
@@ -52,6 +53,7 @@ bool ImportSource::Start(const std::string& reader, const std::string& directory
                          reader, std::strerror(failed));
     return false;
   }
+  Interruption::SetHelper(pid_);
   pipe_ = fdopen(fds[0], "rb");
   if (pipe_ != nullptr) std::setvbuf(pipe_, nullptr, _IOFBF, 1 << 20);
   return pipe_ != nullptr;
@@ -62,6 +64,7 @@ ImportSource::~ImportSource() {
   if (pid_ > 0) {
     kill(pid_, SIGTERM);  // no effect if it has ended by itself
     waitpid(pid_, nullptr, 0);
+    Interruption::SetHelper(0);
   }
 }
 
@@ -69,7 +72,12 @@ bool ImportSource::Read(char* buffer, uint64_t size) {
   if (std::fread(buffer, 1, size, pipe_) == size) return true;
   int status = 0;
   waitpid(pid_, &status, 0);
+  Interruption::SetHelper(0);
   pid_ = -1;
+  if (const int interrupted = Interruption::noted(); interrupted != 0) {
+    error_ = fmt::format("interrupted by signal {}", interrupted);
+    return false;
+  }
   error_ = WIFSIGNALED(status)
                ? fmt::format("the reader of RocksDB was ended by signal {}", WTERMSIG(status))
                : fmt::format("the reader of RocksDB ended too early, with exit code {}",

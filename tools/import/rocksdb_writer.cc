@@ -7,6 +7,8 @@
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
+#include <signal.h>
+
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -35,7 +37,8 @@ class Writer {
     }
     if (s.ok()) return 0;
     if (created_) rocksdb::DestroyDB(directory_, rocksdb::Options(), descriptors_);
-    std::fprintf(stderr, "compassdb: export: %s\n", s.ToString().c_str());
+    // Of a stream without an end the sender knows more, if it is still there.
+    if (!s.IsAborted()) std::fprintf(stderr, "compassdb: export: %s\n", s.ToString().c_str());
     return 1;
   }
 
@@ -151,5 +154,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: compassdb-rocksdb-writer DIR (run by `compassdb export`)\n");
     return 2;
   }
+  // Signals to the whole group end the sender, and by that the stream; then what was begun is removed.
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
   return Writer(argv[1]).Run();
 }
