@@ -13,6 +13,7 @@
 #include "rocksdb/version.h"
 #include "util/coding.h"
 #include "util/no_memory.h"
+#include "wal/wal_reader.h"
 
 namespace compassdb {
 
@@ -235,16 +236,38 @@ Status DbOpener::CheckDirectIo() {
   return s;
 }
 
-// Tables are only ever written once CURRENT is durable: without it they are a database that lost it,
+// OK for a log as an attempt to make a database leaves it: without a batch, or cut short within its header.
+Status DbOpener::CheckLogIsEmpty(uint64_t number) {
+  const DbConfig& config = db_->config_;
+  constexpr uint64_t kMoreThanHeader = 512;
+  std::unique_ptr<WalReader> log;
+  Slice batch;
+  uint64_t size = 0;
+  const std::string path = WalFileName(config.wal_dir, number);
+  Status s = config.fs->GetFileSize(path, &size);
+  if (s.ok()) s = WalReader::Open(config.fs, config.wal_dir, number, &log);
+  if (!s.ok()) return s;
+  const LogRead read = log->ReadBatch(&batch);
+  if (read == LogRead::kError && !log->status().IsCorruption()) return log->status();
+  if (read == LogRead::kEnd || (read == LogRead::kTornTail && size < kMoreThanHeader)) return Status::OK();
+  return Status::Corruption(CurrentFileName(request_.name), "is missing, but " + path +
+                                                                " is there: RepairDB can bring the database back");
+}
+
+// Tables and batches are only ever written once CURRENT is durable: without it they are a database that lost it,
 // and a new one in its place would delete them.
 Status DbOpener::CheckNothingIsThere() {
   FileSystem* const fs = db_->config_.fs;
+  uint64_t number = 0;
+  FileType type;
+  std::vector<std::string> names;
   for (const std::string& dir : db_->files_->dirs()->All()) {
-    std::vector<std::string> names;
     if (Status s = fs->GetChildren(dir, &names); !s.ok()) return s;
     for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
+      if (IsRocksDBTableName(name)) {
+        return Status::InvalidArgument(CurrentFileName(request_.name),
+                                       "is missing, but RocksDB's or LevelDB's " + JoinPath(dir, name) + " is there");
+      }
       if (!ParseFileName(name, &number, &type) || type != FileType::kPieceFile) continue;
       std::unique_ptr<SequentialFile> file;
       char start[8];
@@ -258,6 +281,11 @@ Status DbOpener::CheckNothingIsThere() {
                                       " is there: RepairDB can bring the database back");
       }
     }
+  }
+  if (Status s = fs->GetChildren(db_->config_.wal_dir, &names); !s.ok()) return s;
+  for (const std::string& name : names) {
+    if (!ParseFileName(name, &number, &type) || type != FileType::kWal) continue;
+    if (Status s = CheckLogIsEmpty(number); !s.ok()) return s;
   }
   return Status::OK();
 }

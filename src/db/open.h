@@ -67,6 +67,7 @@ class DbOpener {
   Status ReplayBatch(uint64_t wal_number, const Slice& record);
   Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
+  Status CheckLogIsEmpty(uint64_t number);
   Status CheckNothingIsThere();
   Status SyncLogs(const std::vector<uint64_t>& logs);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);

@@ -26,6 +26,28 @@ TEST_F(OpenTest, ALostCurrentIsNoReasonToBeginAnew) {
   EXPECT_EQ(Scan(), "");
 }
 
+// Nor where all that was written is in the log, wherever that is.
+TEST_F(OpenTest, ALostCurrentIsNoReasonToGiveUpTheLog) {
+  for (const char* wal_dir : {"", "/logs"}) {
+    options_.wal_dir = wal_dir;
+    OpenDb();
+    CloseDb();
+    ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+    OpenDb();  // nothing was written
+    ASSERT_TRUE(Put("a", "1").ok());
+    CloseDb();
+    ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find("RepairDB"), std::string::npos) << s.ToString();
+    ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+    OpenDb();
+    EXPECT_EQ(Scan(), "a=1");
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
 TEST_F(OpenTest, CreatesAndReopens) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
@@ -130,6 +152,7 @@ TEST_F(OpenTest, OtherComparatorIsRefused) {
 TEST_F(OpenTest, RocksDBDirectoryIsLeftAlone) {
   ASSERT_TRUE(fs_->CreateDir(name_).ok());
   SetFile(CurrentFileName(name_), "MANIFEST-000005\n");
+  SetFile(name_ + "/LOG", "RocksDB's\n");
   std::vector<std::string> before, after;
   ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
   Status s = TryOpen();
@@ -137,10 +160,26 @@ TEST_F(OpenTest, RocksDBDirectoryIsLeftAlone) {
   EXPECT_NE(s.ToString().find("compassdb import"), std::string::npos) << s.ToString();
   s = rocksdb::DestroyDB(name_, options_);
   EXPECT_FALSE(s.ok());
+  s = rocksdb::RepairDB(name_, options_);
+  EXPECT_NE(s.ToString().find("compassdb import"), std::string::npos) << s.ToString();
   ASSERT_TRUE(fs_->GetChildren(name_, &after).ok());
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
   EXPECT_EQ(before, after);
+}
+
+// Without its CURRENT as well: a new database would delete its log, and a repair take that for a damaged one of ours.
+TEST_F(OpenTest, RocksDBFilesWithoutCurrentAreLeftAlone) {
+  const std::vector<std::pair<std::string, std::string>> files = {{"MANIFEST-000005", std::string(100, 'm')},
+                                                                  {"000010.log", std::string(5000, 'l')},
+                                                                  {"000009.sst", std::string(100, 't')}};
+  for (size_t some = 2; some <= files.size(); ++some) {
+    ASSERT_TRUE(fs_->CreateDir(name_).ok());
+    for (size_t i = 0; i < some; ++i) SetFile(name_ + "/" + files[i].first, files[i].second);
+    EXPECT_FALSE(TryOpen().ok());
+    EXPECT_FALSE(rocksdb::RepairDB(name_, options_).ok());
+    for (size_t i = 0; i < some; ++i) EXPECT_EQ(ReadFile(name_ + "/" + files[i].first), files[i].second);
+  }
 }
 
 // What opening a database of many tables costs must not depend on their number beyond a stat each.

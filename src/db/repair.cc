@@ -13,6 +13,7 @@
 #include "options/sanitize.h"
 #include "store/salvage_report.h"
 #include "table/piece_salvage.h"
+#include "wal/wal_reader.h"
 
 namespace compassdb {
 
@@ -41,6 +42,9 @@ Status Repairer::Run() {
     return Status::Corruption(name_, "repair found no files");
   }
   if (!s.ok()) return s;
+  uint64_t current = 0;
+  s = Manifest::ReadCurrent(fs_, name_, &current);
+  if (s.IsInvalidArgument()) return s;  // another engine's database, whose LOG is not ours either
   std::unique_ptr<FileLock> lock;
   if (s = fs_->LockFile(LockFileName(name_), &lock); !s.ok()) return s;
   if (config_.info_log == nullptr) {
@@ -199,14 +203,20 @@ Status Repairer::StateOfLogs() {
   for (const auto& [dir, name] : Files()) {
     uint64_t number = 0;
     FileType type;
+    if (IsRocksDBTableName(name)) {
+      return Status::InvalidArgument(name_, "no manifest can be read, and " + JoinPath(dir, name) +
+                                                " is RocksDB's or LevelDB's: what they left is theirs to repair");
+    }
     if (!ParseFileName(name, &number, &type)) continue;
     if (type == FileType::kPieceFile) {
       return Status::Corruption(name_, "no manifest or mirror can be read, and nothing else says which parts "
                                        "of the compaction files are in use");
     }
-    logs = logs || type == FileType::kWal;
+    std::unique_ptr<WalReader> log;
+    logs = logs || (type == FileType::kWal && WalReader::Open(fs_, dir, number, &log).ok() &&
+                    log->ReadHeader() == LogRead::kRecord);
   }
-  if (!logs) return Status::Corruption(name_, "repair found no files");
+  if (!logs) return Status::Corruption(name_, "repair found no manifest, mirror or log that can be read");
   ReadFileToString(fs_, IdentityFileName(name_), &state_.db_id).PermitUncheckedError();
   state_.hash_seed = NewHashSeed();
   state_.families[0].name = rocksdb::kDefaultColumnFamilyName;
