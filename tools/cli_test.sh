@@ -204,6 +204,27 @@ test_column_families() {
   refuse 2 "--cf" c load --db f --create-cf data.tsv
 }
 
+# A crash may leave an OPTIONS file from before a family was made or dropped; one that is damaged is corruption.
+test_options_file() {
+  expect 0 "" c put --db o k 1
+  mkdir kept && cp o/OPTIONS-* kept
+  expect 0 "" c put --db o --cf late --create-cf k 2
+  rm o/OPTIONS-* && cp kept/OPTIONS-* o
+  expect 0 "2" c get --db o --cf late k
+  expect 0 "" c put --db o --cf late k 3
+  expect 0 "3" c get --db o --cf late k
+  sed -i 's/"late"/"gone"/' o/OPTIONS-*
+  expect 0 "3" c get --db o --cf late k
+  expect 0 "" c put --db o k 4
+  sed -i 's/^  compression=k/  compression=j/' o/OPTIONS-*
+  refuse 4 "OPTIONS-" c get --db o k
+  refuse 4 "OPTIONS-" c verify --db o
+  checks=$((checks + 1))
+  c repair --db o >stdout 2>stderr || fail "repair with a damaged OPTIONS file: $(cat stderr)"
+  expect 0 "4" c get --db o k
+  expect 0 "3" c get --db o --cf late k
+}
+
 test_maintenance() {
   expect 0 "" c compact --db t
   expect 0 "" c compact --db t --from k1 --to k2
@@ -561,7 +582,7 @@ test_import_odd_data() {
   expect 0 "$(printf 'b\t2\na\t1')" c scan --db reverse
 }
 
-for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families \
+for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families options_file \
   maintenance tune_separation plan_tableless full_output streams corruption repair lock ldb import export interrupted_copies import_odd_data; do
   "test_$t"
 done

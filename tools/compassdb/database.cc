@@ -5,6 +5,7 @@
 #include <rocksdb/options.h>
 #include <rocksdb/utilities/options_util.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -37,20 +38,29 @@ Status UsePreset(const Globals& globals, std::vector<ColumnFamilyDescriptor>* fa
 
 namespace {
 
-// Options and column families as the OPTIONS file has them; a database
-// without one still opens, with default options and the families it lists.
+// The column families that the database has, with options as the OPTIONS file has them. That is written behind the
+// manifest: a crash leaves it without the newest family, or with one that was dropped, and a family without options
+// there, or a database without an OPTIONS file, opens with default ones.
 Status StoredOptions(const std::string& path, rocksdb::DBOptions* db_options,
                      std::vector<ColumnFamilyDescriptor>* families) {
-  Status s = ReadOptionsFile(path, db_options, families);
-  if (s.ok()) return s;
-  if (!s.IsNotFound()) return s;
-  *db_options = rocksdb::DBOptions();
-  families->clear();
   std::vector<std::string> names;
-  s = rocksdb::DB::ListColumnFamilies(*db_options, path, &names);
-  for (const std::string& name : names)
-    families->emplace_back(name, rocksdb::ColumnFamilyOptions());
-  return s;
+  Status s = rocksdb::DB::ListColumnFamilies(*db_options, path, &names);
+  if (!s.ok()) return s;
+  std::vector<ColumnFamilyDescriptor> stored;
+  s = ReadOptionsFile(path, db_options, &stored);
+  if (s.IsNotFound()) {
+    *db_options = rocksdb::DBOptions();
+    stored.clear();
+  } else if (s.IsInvalidArgument()) {
+    return Status::Corruption(s.getState());  // only the engine writes the file
+  } else if (!s.ok()) {
+    return s;
+  }
+  for (const std::string& name : names) {
+    const auto known = std::find_if(stored.begin(), stored.end(), [&](const auto& family) { return family.name == name; });
+    families->push_back(known != stored.end() ? *known : ColumnFamilyDescriptor(name, rocksdb::ColumnFamilyOptions()));
+  }
+  return Status::OK();
 }
 
 }  // namespace
