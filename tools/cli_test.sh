@@ -190,6 +190,11 @@ test_bad_input() {
   printf 'what is this\n' >bad.txt
   refuse 5 "give --format" c load --db bad bad.txt
   refuse 3 "" c load --db bad .
+  # No room for the log: said once, and what was written before is there.
+  seq 1 200000 | sed 's/.*/key&\tvalue&/' >many.tsv
+  refuse 3 "large" sh -c "trap '' XFSZ; ulimit -f 4000; exec '$compassdb' load --db noroom many.tsv"
+  [ "$(grep -c '^compassdb: ' stderr)" = 1 ] || fail "a failed load says more than one line: $(cat stderr)"
+  expect 0 "value1" c get --db noroom key1
 }
 
 test_column_families() {

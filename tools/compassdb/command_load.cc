@@ -56,6 +56,7 @@ class Loader {
 
   // Makes the records durable, in tables.
   int Finish() {
+    if (write_failed_) return kFailed;  // which was said
     const rocksdb::Status s = database_->db()->Flush(rocksdb::FlushOptions(), family_);
     if (!s.ok()) return Fail("load", s);
     progress_.Finish(records_, bytes_);
@@ -68,6 +69,7 @@ class Loader {
     const rocksdb::Status s = database_->db()->Write(write_options_, &batch_);
     if (s.ok()) records_ += static_cast<uint64_t>(batch_.Count());
     batch_.Clear();
+    write_failed_ = !s.ok();
     return s;
   }
 
@@ -79,6 +81,7 @@ class Loader {
   Progress progress_;
   uint64_t records_ = 0;
   uint64_t bytes_ = 0;
+  bool write_failed_ = false;
 };
 
 int LoadFiles(const LoadFlags& flags, Loader* loader) {
