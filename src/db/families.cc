@@ -42,9 +42,14 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
   std::shared_ptr<HistoryLow> history;
   if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
   store_options.history = history;
-  *family = std::make_shared<ColumnFamily>(id, name, limited,
-                                           MakeStore(&store_context_, store_options),
-                                           config_.write_buffers);
+  auto* const made = new ColumnFamily(id, name, limited, MakeStore(&store_context_, store_options),
+                                      config_.write_buffers);
+  // Whoever lets go of a dropped one last, a reader or a job, frees its tables.
+  *family = std::shared_ptr<ColumnFamily>(made, [this](ColumnFamily* last) {
+    const bool dropped = last->dropped;
+    delete last;
+    if (dropped && !shutting_down_) SchedulePurge();
+  });
   (*family)->history = std::move(history);
   rocksdb::Logger* const log = config_.info_log.get();
   rocksdb::Header(log, "--------------- Options for column family [%s]:", name.c_str());

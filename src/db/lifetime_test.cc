@@ -83,8 +83,27 @@ TEST_F(LifetimeTest, BudgetStallSwitchesTheMemTableThatFillsTheBudget) {
   EXPECT_EQ(GetIn(1, Key(7)), std::string(10 << 10, 'v'));
 }
 
+class HeldFilesTest : public LifetimeTest {
+ protected:
+  uint64_t TableBytes() {
+    uint64_t sum = 0;
+    for (const std::string& name : FilesOf(FileType::kPieceFile)) {
+      uint64_t size = 0;
+      if (fs_->GetFileSize(JoinPath(name_, name), &size).ok()) sum += size;
+    }
+    return sum;
+  }
+  // Waits until there are at most so many.
+  void ExpectTableBytes(uint64_t most) {
+    for (int i = 0; i < 1000 && TableBytes() > most; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_LE(TableBytes(), most);
+  }
+};
+
 // Nothing else happens afterwards that would look for what is obsolete.
-TEST_F(LifetimeTest, FilesThatAnIteratorHeldGoWithIt) {
+TEST_F(HeldFilesTest, FilesThatAnIteratorHeldGoWithIt) {
   OpenDb();
   const auto fill = [&](char c) {
     for (int i = 0; i < 1000; ++i) ASSERT_TRUE(Put(Key(i), std::string(1000, c)).ok());
@@ -94,25 +113,39 @@ TEST_F(LifetimeTest, FilesThatAnIteratorHeldGoWithIt) {
     ASSERT_TRUE(db_->CompactRange(all, nullptr, nullptr).ok());
     ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
   };
-  const auto bytes = [&] {
-    uint64_t sum = 0;
-    for (const std::string& name : FilesOf(FileType::kPieceFile)) {
-      uint64_t size = 0;
-      if (fs_->GetFileSize(JoinPath(name_, name), &size).ok()) sum += size;
-    }
-    return sum;
-  };
   fill('a');
   std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
   it->SeekToFirst();
   fill('b');
-  const uint64_t held = bytes();
+  const uint64_t held = TableBytes();
   EXPECT_EQ(it->value().ToString(), std::string(1000, 'a'));
   it.reset();
-  for (int i = 0; i < 1000 && bytes() + 900000 > held; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ExpectTableBytes(held - 900000);
+}
+
+TEST_F(HeldFilesTest, FilesOfADroppedFamilyGoWithTheLastHold) {
+  OpenDb();
+  for (const bool iterates : {true, false}) {
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    ASSERT_TRUE(db_->CreateColumnFamily(options_, "dropped", &handle).ok());
+    for (int i = 0; i < 1000; ++i) {
+      ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handle, Key(i), std::string(1000, 'a')).ok());
+    }
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handle).ok());
+    std::unique_ptr<rocksdb::Iterator> it;
+    if (iterates) {
+      it.reset(db_->NewIterator(rocksdb::ReadOptions(), handle));
+      it->SeekToFirst();
+    }
+    ASSERT_TRUE(db_->DropColumnFamily(handle).ok());
+    delete handle;  // without DestroyColumnFamilyHandle, which RocksDB permits
+    if (iterates) {
+      EXPECT_GT(TableBytes(), 0u);
+      EXPECT_EQ(it->value().ToString(), std::string(1000, 'a'));
+      it.reset();
+    }
+    ExpectTableBytes(0);
   }
-  EXPECT_LE(bytes() + 900000, held);
 }
 
 TEST_F(LifetimeTest, FlushReturnsAfterItsListeners) {
