@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "beside.h"
 #include "codec.h"
 #include "commands.h"
 #include "progress.h"
@@ -66,7 +67,8 @@ class FamilyCheck {
     values_.clear();
   }
 
-  void Report(const rocksdb::Status& status, const std::string& where) {
+  void Report(const rocksdb::Status& found, const std::string& where) {
+    const rocksdb::Status status = AsSeenBeside(found);
     constexpr int kMostMessages = 20;
     if (++reported_ <= kMostMessages) {
       Fail(kCorrupt, "verify: column family " + family_->GetName(),

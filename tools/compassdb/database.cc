@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "beside.h"
 #include "codec.h"
 #include "exit_codes.h"
 
@@ -91,6 +92,7 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   if (globals.memory_mb > 0) options.memory_limit = globals.memory_mb << 20;
   auto database = std::unique_ptr<Database>(new Database());
   rocksdb::DB* db = nullptr;
+  if (mode == OpenMode::kRead) ReadsBeside(globals.db);
   Status s = mode == OpenMode::kRead
                  ? rocksdb::DB::OpenForReadOnly(options, globals.db, descriptors,
                                                 &database->families_, &db)

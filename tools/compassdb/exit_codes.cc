@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "beside.h"
 #include "streams.h"
 
 namespace compassdb_cli {
@@ -22,7 +23,7 @@ const char* ExitCodesText() {
 }
 
 int ExitCodeOf(const rocksdb::Status& status) {
-  if (status.IsCorruption()) return kCorrupt;
+  if (AsSeenBeside(status).IsCorruption()) return kCorrupt;
   return kFailed;
 }
 
@@ -37,7 +38,7 @@ int Fail(int code, const std::string& what, const std::string& detail) {
 }
 
 int Fail(const std::string& what, const rocksdb::Status& status) {
-  return Fail(ExitCodeOf(status), what, status.ToString());
+  return Fail(ExitCodeOf(status), what, AsSeenBeside(status).ToString());
 }
 
 }  // namespace compassdb_cli

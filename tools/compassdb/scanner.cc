@@ -105,8 +105,7 @@ int WriteRange(const std::string& command, const Globals& globals, const ScanFla
   }
   *count = writer.count();
   if (!it->status().ok()) {
-    return Fail(ExitCodeOf(it->status()), command + ": column family " + family->GetName(),
-                it->status().ToString());
+    return Fail(command + ": column family " + family->GetName(), it->status());
   }
   return FinishOutput(command, kOk);
 }

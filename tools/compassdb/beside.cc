@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beside.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace compassdb_cli {
+namespace {
+
+std::string read_database;  // empty: none
+bool was_locked = false;
+
+// Asks, and locks nothing: whoever wants to open the database is not in our way.
+bool IsLocked(const std::string& path) {
+  const int fd = open((std::filesystem::path(path) / "LOCK").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd == -1) return false;
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  close(fd);
+  return locked;
+}
+
+}  // namespace
+
+void ReadsBeside(const std::string& path) {
+  read_database = path;
+  was_locked = IsLocked(path);
+}
+
+rocksdb::Status AsSeenBeside(const rocksdb::Status& status) {
+  if (!status.IsCorruption() || read_database.empty()) return status;
+  was_locked = was_locked || IsLocked(read_database);
+  if (!was_locked) return status;
+  return rocksdb::Status::Busy(read_database + " is written by another process, which may have freed what was to be read",
+                               status.ToString());
+}
+
+}  // namespace compassdb_cli
