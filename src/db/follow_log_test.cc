@@ -123,6 +123,19 @@ TEST_F(FollowLogTest, ANewLogAsksForANewIterator) {
   EXPECT_EQ(From(1), "1:1 2:1");
 }
 
+TEST_F(FollowLogTest, WhenItsLogIsDeletedANewIteratorIsAskedFor) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  auto iterator = Follow(1);
+  EXPECT_EQ(Rest(iterator.get()), "1:1");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("b", "1").ok());
+  iterator->Next();
+  EXPECT_FALSE(iterator->Valid());
+  EXPECT_TRUE(iterator->status().IsTryAgain()) << iterator->status().ToString();
+  EXPECT_EQ(From(2), "2:1");
+}
+
 TEST_F(FollowLogTest, ArchivedLogsAreKeptAcrossOpens) {
   Archive();
   OpenDb();

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "batch/write_batch_internal.h"
+#include "env/missing.h"
 
 namespace compassdb {
 namespace {
@@ -46,6 +47,8 @@ class SequenceCounter final : public rocksdb::WriteBatch::Handler {
   }
   bool prepared_ = false;
 };
+
+Status NewTail() { return Status::TryAgain("Create a new iterator to fetch the new tail."); }
 
 }  // namespace
 
@@ -105,7 +108,10 @@ bool LogIterator::Read() {
     }
     // The last log may have grown since its last block was read.
     if (!fresh_) {
-      if (!OpenLog(index_, reader_->EndOffset())) return false;
+      if (!OpenLog(index_, reader_->EndOffset())) {
+        if (IsMissing(status_)) status_ = NewTail();
+        return false;
+      }
       fresh_ = true;
       continue;
     }
@@ -118,7 +124,7 @@ bool LogIterator::Read() {
 void LogIterator::AtEnd() {
   if (open_ended_ && source_.current_log() == logs_.back().number) return;  // that may be all
   if (!started_) return;  // nothing was logged from `since` on, or not here
-  status_ = Status::TryAgain("Create a new iterator to fetch the new tail.");
+  status_ = NewTail();
 }
 
 LogRead LogIterator::ReadFromLog() {

@@ -7,7 +7,8 @@
 // written: its end is looked at again by each Next(). Bytes that do not verify
 // end an older log (recovery went on elsewhere, which the sequences show) and
 // are Corruption in the last one. A log whose file a newer one has taken is gone
-// (PathNotFound), as one that was deleted.
+// (PathNotFound). When the last one is gone, which had been read to its end as
+// it was, a new iterator is asked for (TryAgain).
 //
 // Thread safety: one thread at a time, against everything the database does.
 // The database outlives the iterator.

@@ -92,6 +92,23 @@ void FollowLog(Transcript* t, const std::string& name, uint64_t ttl) {
 void FollowWithArchive(Transcript* t) { FollowLog(t, "db", 3600); }
 void FollowWithoutArchive(Transcript* t) { FollowLog(t, "db", 0); }
 
+void FollowDeletedLog(Transcript* t) {
+  auto db = OpenOrNote(t, "db", FreshOptions());
+  if (!db) return;
+  t->Code("put", PutTwo(db.get(), "1"));
+  std::unique_ptr<TransactionLogIterator> iterator;
+  t->Code("follow", db->GetUpdatesSince(1, &iterator));
+  WriteRest(t, "start", iterator.get());
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+  iterator->Next();
+  WriteRest(t, "deleted", iterator.get());
+  t->Code("put", PutTwo(db.get(), "2"));
+  iterator->Next();
+  WriteRest(t, "newer log", iterator.get());
+  t->Code("follow", db->GetUpdatesSince(3, &iterator));
+  WriteRest(t, "again", iterator.get());
+}
+
 void FollowTail(Transcript* t) {
   Options options = FreshOptions();
   options.WAL_size_limit_MB = 10;
@@ -509,7 +526,8 @@ void Repair(Transcript* t) {
 
 std::vector<Scenario> LogScenarios() {
   return {{"follow-archive", FollowWithArchive}, {"follow-plain", FollowWithoutArchive},
-          {"follow-tail", FollowTail},           {"ttl", TimeToLive},
+          {"follow-tail", FollowTail},           {"follow-deleted-log", FollowDeletedLog},
+          {"ttl", TimeToLive},
           {"ttl-filters", TimeToLiveFilters},    {"ttl-damage", TimeToLiveDamage},
           {"secondary", Secondary},              {"wal-filter", WalFilters},
           {"read-only", ReadOnly},               {"repair", Repair}};
