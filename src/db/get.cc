@@ -74,6 +74,7 @@ Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& fami
   GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
   if (read.is_entity != nullptr) ctx.KeepEntities();
+  ctx.IgnoreTombstones(options.ignore_range_deletions);
   Status s = SearchMemtables(options, state, read.key, &ctx);
   if (!s.ok()) return s;
   if (!ctx.done()) {

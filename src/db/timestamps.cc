@@ -98,6 +98,7 @@ Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
                          const ReadState& state, const PointRead& read) {
   GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
+  ctx.IgnoreTombstones(options.ignore_range_deletions);
   std::vector<InternalIteratorPtr> children;
   RangeTombstoneSet tombstones(family.user_comparator());
   tombstones.CountUpTo(*options.timestamp);
@@ -112,7 +113,9 @@ Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
   const size_t size = family.timestamp_size();
   // The newest tombstone over the key, at whatever time, and the record.
   Covering range;
-  if (const Covering* t = tombstones.Newest(BehindAllTimes(read.key, size), read.sequence)) range = *t;
+  if (!options.ignore_range_deletions) {
+    if (const Covering* t = tombstones.Newest(BehindAllTimes(read.key, size), read.sequence)) range = *t;
+  }
   std::string time;
   SequenceNumber sequence = 0;
   const LookupKey target(AppendTimestamp(read.key, *options.timestamp), read.sequence);

@@ -40,8 +40,10 @@ class GetContext {
   // A source tells of a range tombstone over the key before it feeds versions
   // that the tombstone may cover.
   void AddCoveringTombstone(SequenceNumber seq) {
-    if (seq > covering_) covering_ = seq;
+    if (seq > covering_ && !ignore_tombstones_) covering_ = seq;
   }
+  // ReadOptions::ignore_range_deletions: those that sources tell of do not count.
+  void IgnoreTombstones(bool ignore) { ignore_tombstones_ = ignore; }
   SequenceNumber covering_tombstone() const { return covering_; }
 
   // Takes a version. Returns true if older versions are still wanted. `pin`
@@ -91,6 +93,7 @@ class GetContext {
   State state_ = State::kSearching;
   bool keep_entities_ = false;
   bool found_entity_ = false;
+  bool ignore_tombstones_ = false;
   SequenceNumber covering_ = 0;
   SequenceNumber found_sequence_ = 0;
   rocksdb::Logger* logger_ = nullptr;

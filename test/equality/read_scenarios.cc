@@ -105,6 +105,34 @@ void IteratorEdges(Transcript* t) {
   walk("all", ReadOptions());
 }
 
+void IgnoredRanges(Transcript* t) {
+  auto db = OpenOrNote(t, "db", MergingOptions());
+  if (!db) return;
+  ReadOptions ignoring;
+  ignoring.ignore_range_deletions = true;
+  const auto read = [&](const std::string& what) {
+    for (const char* key : {"a", "b", "c", "d"}) {
+      std::string value;
+      const Status s = db->Get(ignoring, key, &value);
+      t->Value(what + " " + key, s, value);
+    }
+    std::vector<std::string> values;
+    for (const Status& s : db->MultiGet(ignoring, {"a", "b", "c", "d"}, &values)) t->Code("several", s);
+    t->Scan(what, db.get(), nullptr, ignoring);
+    t->Scan("all count", db.get());
+  };
+  for (const char* key : {"a", "b", "c"}) t->Code("put", db->Put(WriteOptions(), key, "old"));
+  t->Code("merge", db->Merge(WriteOptions(), "c", "more"));
+  const rocksdb::Snapshot* before = db->GetSnapshot();  // keeps what is covered
+  t->Code("range", db->DeleteRange(WriteOptions(), db->DefaultColumnFamily(), "b", "d"));
+  read("in the memtable");
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+  t->Code("put", db->Put(WriteOptions(), "d", "new"));
+  t->Code("delete", db->Delete(WriteOptions(), "a"));
+  read("in tables");
+  db->ReleaseSnapshot(before);
+}
+
 void IteratorLife(Transcript* t) {
   auto db = OpenOrNote(t, "db", FreshOptions());
   if (!db) return;
@@ -353,7 +381,7 @@ std::vector<Scenario> ReadScenarios() {
   return {{"get_forms", GetForms},           {"iterator_edges", IteratorEdges},
           {"iterator_life", IteratorLife},   {"prefixes", Prefixes},
           {"own_comparator", OwnComparator}, {"snapshots", Snapshots},
-          {"properties", Properties}};
+          {"properties", Properties},        {"ignored_ranges", IgnoredRanges}};
 }
 
 }  // namespace compassdb_test
