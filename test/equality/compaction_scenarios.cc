@@ -132,6 +132,32 @@ void FilterFactory(Transcript* t) {
   t->Line(factory->manual ? "manual" : "not manual");
 }
 
+class LevelFilter : public CompactionFilter {
+ public:
+  const char* Name() const override { return "Levels"; }
+  bool Filter(int level, const Slice&, const Slice&, std::string*, bool*) const override {
+    levels |= 1u << level;
+    return false;
+  }
+  mutable std::atomic<unsigned> levels = 0;
+};
+
+void FilterLevels(Transcript* t) {
+  LevelFilter filter;
+  Options options = FreshOptions();
+  options.compaction_filter = &filter;
+  options.disable_auto_compactions = true;
+  auto db = OpenOrNote(t, "db", options);
+  if (!db) return;
+  t->Code("put", db->Put(WriteOptions(), "a", "v"));
+  t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+  for (const char* what : {"from level 0", "within level 1"}) {
+    filter.levels = 0;
+    t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    t->Line(std::string(what) + ": " + std::to_string(filter.levels));
+  }
+}
+
 class Listener : public rocksdb::EventListener {
  public:
   void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo& info) override {
@@ -238,6 +264,7 @@ void ManualCompaction(Transcript* t) {
 std::vector<Scenario> CompactionScenarios() {
   return {{"filter", Filter},
           {"filter_factory", FilterFactory},
+          {"filter_levels", FilterLevels},
           {"listeners", Listeners},
           {"manual_compaction", ManualCompaction}};
 }

@@ -131,7 +131,7 @@ CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* coveri
   options.merge.op = in_.options->merge_operator.get();
   options.merge.statistics = in_.context->statistics;
   options.filter = filter_;
-  options.level = in_.output_level;
+  options.level = in_.input_level;
   options.history_low = history_low_;
   options.trim_to = trim_to_;
   options.values = resolver_.get();
