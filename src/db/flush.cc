@@ -82,7 +82,13 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
     return s;
   }
-  return options.wait ? WaitForFlush(targets, /*for_listeners=*/true) : Status::OK();
+  if (!options.wait) return Status::OK();
+  s = WaitForFlush(targets, /*for_listeners=*/true);
+  // As in RocksDB, who flushes beyond the allowed space is told, although the data is in tables.
+  if (s.ok() && errors_.writes_refused() && errors_.error().subcode() == Status::kSpaceLimit) {
+    s = errors_.error();
+  }
+  return s;
 }
 
 // Data that no log holds would be lost, so it is flushed unless told otherwise.

@@ -102,6 +102,20 @@ TEST_F(ObservationTest, TheSpaceOfFiles) {
   EXPECT_TRUE(Put("k", "v").ok());
 }
 
+TEST_F(ObservationTest, TheFlushBeyondTheAllowedSpaceSaysSo) {
+  std::shared_ptr<rocksdb::SstFileManager> manager(rocksdb::NewSstFileManager(env_.get()));
+  options_.sst_file_manager = manager;
+  OpenDb();
+  manager->SetMaxAllowedSpaceUsage(1);
+  ASSERT_TRUE(Put("k", "v").ok());
+  const Status s = db_->Flush(rocksdb::FlushOptions());
+  EXPECT_EQ(s.subcode(), Status::SubCode::kSpaceLimit) << s.ToString();
+  EXPECT_EQ(Get("k"), "v");
+  manager->SetMaxAllowedSpaceUsage(0);
+  ASSERT_TRUE(db_->Resume().ok());
+  EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+}
+
 TEST_F(ObservationTest, ObsoleteFilesWaitAsTrash) {
   std::shared_ptr<rocksdb::SstFileManager> manager(rocksdb::NewSstFileManager(
       env_.get(), nullptr, "", /*rate_bytes_per_sec=*/1, true, nullptr, /*max_trash_db_ratio=*/10));
