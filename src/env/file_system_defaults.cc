@@ -25,7 +25,8 @@ Status FileSystem::CreateFromString(const ConfigOptions& config, const std::stri
 }
 
 Status FileSystem::Load(const std::string& value, std::shared_ptr<FileSystem>* result) {
-  if (value.empty() || value == kDefaultName() || value == "posix") {
+  if (value.empty() || value == kDefaultName() || value == "posix" ||
+      value == "PosixFileSystem") {
     *result = Default();
     return Status::OK();
   }

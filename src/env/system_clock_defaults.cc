@@ -13,7 +13,7 @@ Status SystemClock::CreateFromString(const ConfigOptions& config, const std::str
                                      std::shared_ptr<SystemClock>* result) {
   Status s;
   if (compassdb::NewRegistered<SystemClock>(config, value, result, &s)) return s;
-  if (value.empty() || value == kDefaultName()) {
+  if (value.empty() || value == kDefaultName() || value == "PosixClock") {
     *result = Default();
     return Status::OK();
   }

@@ -23,11 +23,17 @@ ConfigOptions LegacyConfig(bool input_strings_escaped, bool ignore_unknown_optio
   return config;
 }
 
+// As in RocksDB one code for whatever is wrong with a text.
+Status AsInvalid(const Status& s) {
+  if (s.ok() || s.IsInvalidArgument()) return s;
+  return Status::InvalidArgument(s.getState() == nullptr ? "" : s.getState());
+}
+
 template <class S>
 Status FromMap(const ConfigOptions& config, const OptionTable<S>& table, const S& base,
                const OptionMap& map, S* result) {
   S options = base;
-  const Status s = compassdb::ParseOptions(config, table, map, &options);
+  const Status s = AsInvalid(compassdb::ParseOptions(config, table, map, &options));
   *result = s.ok() ? options : base;
   return s;
 }
@@ -174,7 +180,7 @@ Status GetOptionsFromString(const ConfigOptions& config, const Options& base,
     s = compassdb::ParseOptions(config, compassdb::FamilyOptionTable(), of_family, &family);
   }
   *new_options = s.ok() ? Options(db, family) : base;
-  return s;
+  return AsInvalid(s);
 }
 
 Status GetOptionsFromString(const Options& base, const std::string& text, Options* new_options) {

@@ -248,7 +248,10 @@ TEST(OptionStrings, Objects) {
   strict.ignore_unsupported_options = false;
   EXPECT_TRUE(rocksdb::GetColumnFamilyOptionsFromString(strict, ColumnFamilyOptions(),
                                                         "memtable_factory=foo", &o)
-                  .IsNotSupported());
+                  .IsInvalidArgument());
+  EXPECT_TRUE(rocksdb::GetOptionsFromString(strict, rocksdb::Options(), "table_factory=foo",
+                                            std::make_unique<rocksdb::Options>().get())
+                  .IsInvalidArgument());
 }
 
 TEST(OptionStrings, FilterPolicies) {
