@@ -151,6 +151,25 @@ void Listeners::CompactionBegin(const JobContext& job, const JobReport& inputs, 
   for (const auto& listener : listeners_) listener->OnCompactionBegin(job.db, info);
 }
 
+namespace {
+
+// Of the keys that a job wrote, as many bytes as RocksDB tells.
+void AddOutputRange(const JobContext& job, const std::vector<TphMeta>& outputs,
+                    rocksdb::CompactionJobStats* stats) {
+  const rocksdb::Comparator* const comparator = job.family->user_comparator();
+  const std::string* smallest = nullptr;
+  const std::string* largest = nullptr;
+  for (const TphMeta& table : outputs) {
+    if (smallest == nullptr || comparator->Compare(table.smallest, *smallest) < 0) smallest = &table.smallest;
+    if (largest == nullptr || comparator->Compare(table.largest, *largest) > 0) largest = &table.largest;
+  }
+  if (smallest == nullptr) return;
+  stats->smallest_output_key_prefix = smallest->substr(0, rocksdb::CompactionJobStats::kMaxPrefixLength);
+  stats->largest_output_key_prefix = largest->substr(0, rocksdb::CompactionJobStats::kMaxPrefixLength);
+}
+
+}  // namespace
+
 rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
                                           bool manual, const Status& status) {
   rocksdb::CompactionJobInfo info{};
@@ -192,6 +211,8 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   info.stats.num_input_files_at_output_level = static_cast<size_t>(
       std::count(report.input_file_levels.begin(), report.input_file_levels.end(), report.output_level));
   info.stats.is_manual_compaction = manual;
+  info.stats.is_full_compaction = report.full;
+  if (!moved) AddOutputRange(job, report.outputs, &info.stats);
   info.blob_compression_type = options.values.compression;
   info.blob_file_addition_infos = AddedValueFiles(report);
   return info;

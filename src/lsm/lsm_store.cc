@@ -72,6 +72,7 @@ class LsmTask : public CompactionTask {
     CompactionTask::ListInputs(report);
     report->reason = reason_;
     report->trivial_move = trivial_;
+    report->full = input_.full;
     for (const TableRef& t : input_.inputs) store_->ListFiles(t->meta(), input_.input_level, report);
     for (const TableRef& t : input_.bases) store_->ListFiles(t->meta(), input_.output_level, report);
   }

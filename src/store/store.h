@@ -261,6 +261,7 @@ struct JobReport {
   int output_level = 0;
   std::string reason;
   bool trivial_move = false;
+  bool full = false;  // all tables of the family take part
   uint64_t bytes_read = 0;       // data and index bytes read
   uint64_t bytes_written = 0;    // compaction file bytes
   uint64_t bytes_in_upper = 0;   // live delta bytes that came from the input level

@@ -181,7 +181,11 @@ class Told : public rocksdb::EventListener {
          " all described " +
          Show(described == info.input_files.size() + info.output_files.size()) + " this thread " +
          Show(info.thread_id == db->GetEnv()->GetThreadID()));
-    if (what == "compaction completed") compactions++;
+    if (what != "compaction completed") return;
+    compactions++;
+    if (quiet) return;
+    Note("full " + Show(info.stats.is_full_compaction) + " keys " +
+         info.stats.smallest_output_key_prefix + " to " + info.stats.largest_output_key_prefix);
   }
   void NotePart(const std::string& what, const rocksdb::SubcompactionJobInfo& info,
                 std::atomic<int>* count) {
