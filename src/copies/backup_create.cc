@@ -75,7 +75,7 @@ IOStatus BackupEngineImpl::CreateNewBackupWithMetadata(const rocksdb::CreateBack
   Creation creation;
   creation.options = &options;
   creation.db = db;
-  creation.id = known_.empty() ? 1 : known_.rbegin()->first + 1;
+  creation.id = std::max(newest_id_, known_.empty() ? 0 : known_.rbegin()->first) + 1;
   creation.meta.app_metadata = app_metadata;
   creation.meta.timestamp = static_cast<int64_t>(clock_->NowMicros() / 1000000);
   creation.control.limiter = backup_limiter_.get();
@@ -90,6 +90,7 @@ IOStatus BackupEngineImpl::CreateNewBackupWithMetadata(const rocksdb::CreateBack
     return status_to_io_status(std::move(s));
   }
   if (new_id != nullptr) *new_id = creation.id;
+  newest_id_ = creation.id;
   Backup& backup = known_[creation.id];
   backup.meta = std::move(creation.meta);
   return IOStatus::OK();

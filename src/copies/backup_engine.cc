@@ -79,7 +79,10 @@ Status BackupEngineImpl::Open() {
       Log("backup " + std::to_string(id) + ": " + backup.status.ToString());
     }
   }
-  if (!options_.destroy_old_data) return Status::OK();
+  if (!options_.destroy_old_data) {
+    if (!ids.empty()) newest_id_ = ids.front();
+    return Status::OK();
+  }
   std::unique_lock<std::shared_mutex> alone(mu_);
   for (BackupID id : ids) {
     if (Status s = Delete(id); !s.ok()) return s;

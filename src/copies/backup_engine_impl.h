@@ -112,6 +112,9 @@ class BackupEngineImpl final : public rocksdb::BackupEngine {
   mutable std::mutex env_mu_;  // a leaf lock
   mutable std::shared_mutex mu_;
   std::map<BackupID, Backup> known_;  // mu_
+  // Made by this engine, or there when it was opened: as in RocksDB no id is given twice, though
+  // its backup be deleted.
+  BackupID newest_id_ = 0;  // mu_
 };
 
 }  // namespace compassdb

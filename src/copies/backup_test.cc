@@ -281,6 +281,9 @@ TEST_F(BackupTest, DeletedBackupsLeaveNothingBehind) {
   EXPECT_EQ(Children("/backups/private"), std::vector<std::string>{"4"});
   ASSERT_TRUE(engine_->PurgeOldBackups(0).ok());
   EXPECT_TRUE(Children("/backups/shared_checksum").empty());
+  EXPECT_EQ(Backup(), 5u);
+  ASSERT_TRUE(engine_->PurgeOldBackups(0).ok());
+  OpenEngine();
   EXPECT_EQ(Backup(), 1u);
 }
 

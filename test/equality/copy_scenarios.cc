@@ -160,6 +160,17 @@ void Backups(Transcript* t) {
   t->Line(std::to_string(infos.size()));
   t->Code("latest", engine->GetLatestBackupInfo(&info));
   t->Line(std::to_string(info.backup_id));
+  t->Code("purge all", engine->PurgeOldBackups(0));
+  for (int n = 0; n < 2; ++n) {
+    rocksdb::BackupID id = 0;
+    t->Code("backup", engine->CreateNewBackup(rocksdb::CreateBackupOptions(), db.get(), &id));
+    t->Line(std::to_string(id));
+    t->Code("delete", engine->DeleteBackup(id));
+    if (n == 0) t->Code("backup", engine->CreateNewBackup(db.get()));
+    engine.reset();
+    t->Code("open", BackupEngine::Open(options, Env::Default(), &opened));
+    engine.reset(opened);
+  }
   engine->StopBackup();
   t->Code("stopped", engine->CreateNewBackup(db.get()));
   engine.reset();
