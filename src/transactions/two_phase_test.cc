@@ -261,6 +261,27 @@ TEST_F(TwoPhaseTest, ADroppedFamilyDoesNotHoldACommitUp) {
   EXPECT_EQ(db_->GetLatestSequenceNumber(), sequence);
 }
 
+TEST_F(TwoPhaseTest, AFamilyDroppedBetweenPrepareAndCommit) {
+  std::unique_ptr<Transaction> txn(transactions_->BeginTransaction(WriteOptions()));
+  ASSERT_TRUE(txn->SetName("x").ok());
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  ASSERT_TRUE(txn->Put(handles_[1], "gone", "1").ok());
+  ASSERT_TRUE(txn->Prepare().ok());
+  std::unique_ptr<Transaction> late(transactions_->BeginTransaction(WriteOptions()));
+  ASSERT_TRUE(late->Put("b", "1").ok());
+  ASSERT_TRUE(late->Put(handles_[1], "late", "1").ok());
+  ASSERT_TRUE(db_->DropColumnFamily(handles_[1]).ok());
+  EXPECT_TRUE(txn->Commit().ok());
+  EXPECT_TRUE(late->Commit().IsInvalidArgument());
+  EXPECT_EQ(Scan(), "a=1");
+  EXPECT_TRUE(Put("c", "1", /*sync=*/true).ok());
+  txn.reset();
+  late.reset();
+  families_ = {"default"};
+  CrashAndOpen();
+  EXPECT_EQ(Scan(), "a=1,c=1");
+}
+
 TEST_F(TwoPhaseTest, APlainDatabaseKeepsWhatIsPrepared) {
   Prepared("x", {"a=1"});
   CloseDb();
