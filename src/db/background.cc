@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background work: what is queued and started when, what a failure does, and
 // what is deleted afterwards.
+#include <chrono>
+
 #include "base/file_names.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
@@ -87,6 +89,15 @@ void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorRea
     background_changed_.SignalAll();
   }
   auto_resume_.Begin(told, reason);
+}
+
+void DBImpl::WaitAfterFailure() {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (!shutting_down_ && !errors_.background_stopped()) {
+    const auto left = until - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return;
+    background_changed_.WaitFor(std::chrono::ceil<std::chrono::microseconds>(left));
+  }
 }
 
 void DBImpl::PurgeObsolete(int job_id) {

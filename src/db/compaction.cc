@@ -8,6 +8,14 @@
 #include "util/thread_tracking.h"
 
 namespace compassdb {
+namespace {
+
+// For itself, not because it was called off.
+bool Failed(const Status& s) {
+  return !s.ok() && !s.IsShutdownInProgress() && !s.IsIncomplete() && !s.IsColumnFamilyDropped();
+}
+
+}  // namespace
 
 void DBImpl::BackgroundCompaction() {
   std::shared_ptr<ColumnFamily> family;
@@ -34,12 +42,13 @@ void DBImpl::BackgroundCompaction() {
       MaybeSchedule();  // perhaps there is work for another thread beside this
     }
   }
+  Status s;
   if (found) {
-    (task->silent() ? RunSilently(family, std::move(task))
-                    : RunCompaction(family, std::move(task), /*manual=*/false, &shutting_down_))
-        .PermitUncheckedError();
+    s = task->silent() ? RunSilently(family, std::move(task))
+                       : RunCompaction(family, std::move(task), /*manual=*/false, &shutting_down_);
   }
   MutexLock lock(&mu_);
+  if (Failed(s)) WaitAfterFailure();
   --background_.compactions_running;
   if (found) {
     --family->compactions_running;
@@ -119,7 +128,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
     family->counters.compact_write_bytes += report.bytes_written;
     family->counters.compact_micros += report.micros;
     ++family->counters.compactions;
-  } else if (s.IsShutdownInProgress() || s.IsIncomplete() || s.IsColumnFamilyDropped()) {
+  } else if (!Failed(s)) {
     Tick(statistics, rocksdb::COMPACTION_CANCELLED);
   } else {
     SetBackgroundError(s, failed);

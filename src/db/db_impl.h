@@ -433,6 +433,8 @@ class DBImpl final : public rocksdb::DB {
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
       EXCLUDES(mu_);
+  // After a job that failed: as in RocksDB it is not tried again for a second, where it may be at all.
+  void WaitAfterFailure() REQUIRES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
   // For listeners: the job after which it comes.
   void PurgeObsolete(int job_id = 0) EXCLUDES(mu_);

@@ -127,6 +127,7 @@ Status DBImpl::WaitForFlush(const FlushTargets& targets, bool for_listeners) {
 
 void DBImpl::BackgroundFlush() {
   std::vector<FlushUnit> units;
+  bool failed_for_itself = false;
   {
     MutexLock lock(&mu_);
     --background_.flushes_scheduled;
@@ -184,9 +185,8 @@ void DBImpl::BackgroundFlush() {
                                      units.front().family->name(), job_id);
       s = RunFlush(&units, &failed);
     }
-    if (!s.ok() && !s.IsColumnFamilyDropped() && !s.IsShutdownInProgress()) {
-      SetBackgroundError(s, failed);
-    }
+    failed_for_itself = !s.ok() && !s.IsColumnFamilyDropped() && !s.IsShutdownInProgress();
+    if (failed_for_itself) SetBackgroundError(s, failed);
     for (const FlushUnit& unit : units) {
       if (!s.ok()) break;
       event_log_.FilesCreated(unit.job, unit.report);
@@ -206,6 +206,7 @@ void DBImpl::BackgroundFlush() {
     NotifyStalls();
   }
   MutexLock lock(&mu_);
+  if (failed_for_itself) WaitAfterFailure();
   for (const FlushUnit& unit : units) {
     uint64_t& announced = unit.family->announced_count;
     announced = std::max(announced, unit.flushed_until);

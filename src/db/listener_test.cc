@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/listener.h"
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
@@ -77,9 +78,10 @@ class Recorder : public rocksdb::EventListener {
     const std::lock_guard<std::mutex> lock(mu);
     recoveries.push_back(info.new_bg_error);
   }
-  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, Status*) override {
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, Status* error) override {
     const std::lock_guard<std::mutex> lock(mu);
     errors.push_back(reason);
+    if (dismisses) *error = Status::OK();
   }
   void OnIOError(const rocksdb::IOErrorInfo& info) override {
     const std::lock_guard<std::mutex> lock(mu);
@@ -129,6 +131,7 @@ class Recorder : public rocksdb::EventListener {
   std::vector<rocksdb::SubcompactionJobInfo> parts;
   std::vector<Status> recoveries;
   std::vector<rocksdb::BackgroundErrorReason> errors;
+  bool dismisses = false;  // errors
   std::vector<std::pair<FileOperationType, std::string>> io_errors;
   std::vector<Operation> operations;
 
@@ -190,6 +193,24 @@ TEST_F(ListenerTest, EveryFileThatBeginsEnds) {
   EXPECT_EQ(end.table_properties.size(), 3u);
   EXPECT_EQ(end.table_properties.at(end.output_files[0])->num_entries, 150u);
   EXPECT_FALSE(told_->deleting_jobs.empty());
+}
+
+TEST_F(ListenerTest, AFlushWhoseErrorIsDismissedIsTriedAgainLater) {
+  told_->dismisses = true;
+  OpenDb();
+  Fill(0, 10);
+  fs_->FailAll(FaultOp::kSync, ".ph", Status::IOError("injected"));
+  rocksdb::FlushOptions flush;
+  flush.wait = false;
+  ASSERT_TRUE(db_->Flush(flush).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  {
+    const std::lock_guard<std::mutex> lock(told_->mu);
+    EXPECT_EQ(told_->errors.size(), 1u);
+  }
+  fs_->ClearFaults();
+  ASSERT_TRUE(Flush().ok());
+  EXPECT_TRUE(Put("k", "v").ok());
 }
 
 TEST_F(ListenerTest, FilesOfAFlushThatFailed) {
