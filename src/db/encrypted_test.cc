@@ -184,7 +184,9 @@ TEST_F(EncryptedDbTest, RepairOfSealedTables) {
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++n;
     EXPECT_TRUE(iterator->status().ok()) << iterator->status().ToString();
     EXPECT_TRUE(db_->VerifyChecksum().ok());
-    if (part > 1 && part < 7) EXPECT_GT(n, 2000) << part;
+    if (part > 1 && part < 7) {
+      EXPECT_GT(n, 2000) << part;
+    }
     iterator.reset();
     db_.reset();
   }

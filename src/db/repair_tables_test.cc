@@ -123,7 +123,7 @@ class RepairTablesTest : public DbTest, public testing::WithParamInterface<Layou
   }
   void Restore(const Files& files) {
     CloseDb();
-    for (const std::string dir : {name_, name_ + "/lost"}) {
+    for (const std::string& dir : {name_, name_ + "/lost"}) {
       std::vector<std::string> names;
       fs_->GetChildren(dir, &names).PermitUncheckedError();
       for (const std::string& name : names) {
@@ -149,7 +149,9 @@ TEST_P(RepairTablesTest, NothingIsWrong) {
   EXPECT_GT(report_.kept_tables, 1u);
   EXPECT_TRUE(report_.moved.empty());
   for (const auto& [name, data] : before) {
-    if (name.find(".ph") != std::string::npos) EXPECT_EQ(ReadFile(JoinPath(name_, name)), data) << name;
+    if (name.find(".ph") != std::string::npos) {
+      EXPECT_EQ(ReadFile(JoinPath(name_, name)), data) << name;
+    }
   }
   Check(0);
 }

@@ -111,6 +111,7 @@ IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const Fi
 
 IOStatus SegmentList::Extend(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
                              uint64_t stored_bytes) {
+  if (stored_bytes == known_bytes_) return IOStatus::OK();
   Window window(file);
   damaged_ = false;
   while (stored_end_ + kSegmentHeaderBytes <= stored_bytes) {
@@ -139,6 +140,7 @@ IOStatus SegmentList::Extend(const rocksdb::FSRandomAccessFile& file, const File
     break;
   }
   tail_ = stored_bytes - std::min(stored_bytes, stored_end_);
+  known_bytes_ = stored_bytes;
   return IOStatus::OK();
 }
 

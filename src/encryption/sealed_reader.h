@@ -43,6 +43,7 @@ class SegmentList {
   rocksdb::IOStatus FindNext(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
                              uint64_t stored_bytes, bool* found);
 
+  uint64_t known_bytes_ = 0;  // of the file, up to which it was looked at
   uint64_t tail_ = 0;
   bool damaged_ = false;
   std::vector<Segment> segments_;
