@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compactions: the store says what and does the work; here it is given a
 // thread and its edit is committed. Manual compactions run in the caller's thread.
+#include <algorithm>
+
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
 #include "db/job_listener.h"
@@ -89,6 +91,11 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   JobReport report;
   report.observer = listener.observer();
   task->ListInputs(&report);
+  if (!manual) {
+    Record(statistics, rocksdb::NUM_FILES_IN_SINGLE_COMPACTION,
+           static_cast<uint64_t>(std::count(report.input_file_levels.begin(),
+                                            report.input_file_levels.end(), report.input_level)));
+  }
   listener.SetInputs(report);
   listeners_.CompactionBegin(job, report, manual);
 
@@ -124,6 +131,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   if (s.ok()) {
     Tick(statistics, rocksdb::COMPACT_READ_BYTES, report.bytes_read);
     Tick(statistics, rocksdb::COMPACT_WRITE_BYTES, report.bytes_written);
+    CountMerged(statistics, report);
     family->counters.compact_read_bytes += report.bytes_read;
     family->counters.compact_write_bytes += report.bytes_written;
     family->counters.compact_micros += report.micros;

@@ -314,6 +314,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorR
     Tick(statistics, rocksdb::COMPACT_READ_BYTES, unit.report.bytes_read);
     Tick(statistics, rocksdb::COMPACT_WRITE_BYTES, compacted);
     Tick(statistics, rocksdb::FLUSH_WRITE_BYTES, flushed);
+    if (unit.report.output_level > 0) CountMerged(statistics, unit.report);
     unit.family->counters.flush_bytes += flushed;
     unit.family->counters.compact_write_bytes += compacted;
     unit.family->counters.compact_read_bytes += unit.report.bytes_read;

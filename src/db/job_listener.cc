@@ -75,8 +75,7 @@ void JobListener::PartEnds(int part, const JobReport& done, const Status& status
   if (!compaction()) return;
   rocksdb::SubcompactionJobInfo info = PartInfo(part);
   info.status = status;
-  info.stats.num_input_records = done.records_in;
-  info.stats.num_output_records = done.records_out;
+  AddRecords(done, &info.stats);
   info.stats.num_output_files = done.output_files.size();
   info.stats.total_output_bytes = done.bytes_written;
   listeners_->SubcompactionCompleted(info);

@@ -170,6 +170,23 @@ void AddOutputRange(const JobContext& job, const std::vector<TphMeta>& outputs,
 
 }  // namespace
 
+void AddRecords(const JobReport& report, rocksdb::CompactionJobStats* stats) {
+  stats->num_input_records = report.records_in;
+  stats->num_output_records = report.records_out;
+  const CompactionIteratorStats& merged = report.merged;
+  stats->num_records_replaced = merged.dropped_hidden + merged.dropped_range_deleted;
+  stats->total_input_raw_key_bytes = merged.raw_key_bytes_in;
+  stats->total_input_raw_value_bytes = merged.raw_value_bytes_in;
+  stats->num_input_deletion_records = merged.deletions_in;
+  stats->num_expired_deletion_records = merged.dropped_obsolete + report.range_deletions_dropped;
+  stats->num_single_del_fallthru = merged.single_deletes_alone;
+  stats->num_single_del_mismatch = merged.single_delete_mismatches;
+  stats->num_output_files_blob = report.value_files.size();
+  for (const JobReport::ValueFile& file : report.value_files) {
+    stats->total_output_bytes_blob += file.bytes;
+  }
+}
+
 rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
                                           bool manual, const Status& status) {
   rocksdb::CompactionJobInfo info{};
@@ -202,8 +219,8 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
       level < options.compression.size() ? options.compression[level] : rocksdb::kNoCompression;
   info.stats.Reset();
   info.stats.elapsed_micros = report.micros;
-  info.stats.num_input_records = report.records_in;
-  info.stats.num_output_records = report.records_out;
+  info.stats.cpu_micros = report.cpu_micros;
+  AddRecords(report, &info.stats);
   info.stats.num_input_files = report.input_files.size();
   info.stats.num_output_files = report.output_files.size();
   info.stats.total_input_bytes = report.bytes_read;

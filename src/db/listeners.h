@@ -21,6 +21,9 @@ struct JobContext {
   std::shared_ptr<ColumnFamily> family;
 };
 
+// What a job, or a part of one, did with records.
+void AddRecords(const JobReport& report, rocksdb::CompactionJobStats* stats);
+
 // What a compaction did, as listeners are told of it.
 rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
                                           bool manual, const Status& status);

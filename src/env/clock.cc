@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "env/clock.h"
 
+#include <time.h>
+
 #include <chrono>
 #include <thread>
 
@@ -30,6 +32,12 @@ class SystemClockImpl : public Clock {
 Clock* SystemClock() {
   static auto* clock = new SystemClockImpl;
   return clock;
+}
+
+uint64_t ThreadCpuNanos() {
+  timespec t;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0) return 0;
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec);
 }
 
 }  // namespace compassdb

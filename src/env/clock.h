@@ -16,4 +16,7 @@ class Clock {
 
 Clock* SystemClock();
 
+// CPU time that the calling thread has taken.
+uint64_t ThreadCpuNanos();
+
 }  // namespace compassdb

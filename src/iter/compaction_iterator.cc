@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <utility>
 
 #include "base/user_timestamp.h"
@@ -10,6 +11,51 @@
 namespace compassdb {
 
 using rocksdb::CompactionFilter;
+
+namespace {
+
+// Adds a scope's time to a sum, where the statistics want timers.
+class FilterTimer {
+ public:
+  FilterTimer(const rocksdb::Statistics* statistics, uint64_t* nanos)
+      : nanos_(statistics != nullptr && statistics->get_stats_level() > rocksdb::kExceptDetailedTimers
+                   ? nanos
+                   : nullptr) {
+    if (nanos_ != nullptr) start_ = std::chrono::steady_clock::now();
+  }
+  ~FilterTimer() {
+    if (nanos_ == nullptr) return;
+    const auto elapsed = std::chrono::steady_clock::now() - start_;
+    *nanos_ += static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count());
+  }
+  FilterTimer(const FilterTimer&) = delete;
+  FilterTimer& operator=(const FilterTimer&) = delete;
+
+ private:
+  uint64_t* const nanos_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace
+
+void CompactionIteratorStats::Add(const CompactionIteratorStats& other) {
+  records_in += other.records_in;
+  records_out += other.records_out;
+  deletions_in += other.deletions_in;
+  dropped_hidden += other.dropped_hidden;
+  dropped_obsolete += other.dropped_obsolete;
+  dropped_early += other.dropped_early;
+  dropped_range_deleted += other.dropped_range_deleted;
+  dropped_by_filter += other.dropped_by_filter;
+  single_delete_pairs += other.single_delete_pairs;
+  merged_operands += other.merged_operands;
+  single_delete_mismatches += other.single_delete_mismatches;
+  single_deletes_alone += other.single_deletes_alone;
+  raw_key_bytes_in += other.raw_key_bytes_in;
+  raw_value_bytes_in += other.raw_value_bytes_in;
+  filter_nanos += other.filter_nanos;
+}
 
 CompactionIterator::CompactionIterator(InternalIterator* input, CompactionIteratorOptions options)
     : input_(input),
@@ -101,11 +147,12 @@ bool CompactionIterator::ParseInput(ParsedInternalKey* version) {
 }
 
 void CompactionIterator::StepInput(Fate fate) {
-  if (fate != Fate::kWritten && options_.dropped_value &&
-      ExtractType(input_->key()) == kTypeBlobIndex) {
+  const ValueType type = ExtractType(input_->key());
+  if (fate != Fate::kWritten && options_.dropped_value && type == kTypeBlobIndex) {
     options_.dropped_value(ExtractUserKey(input_->key()), input_->value(), fate == Fate::kHidden);
   }
   ++stats_.records_in;
+  if (type == kTypeDeletion || type == kTypeSingleDeletion) ++stats_.deletions_in;
   stats_.raw_key_bytes_in += input_->key().size();
   stats_.raw_value_bytes_in += input_->value().size();
   input_->Next();
@@ -152,6 +199,7 @@ void CompactionIterator::StartKey(const Slice& user_key) {
 }
 
 void CompactionIterator::FinishKey() {
+  if (lone_single_delete_) ++stats_.single_deletes_alone;
   FlushPending(/*older_output_follows=*/false);
   in_key_ = false;
 }
@@ -265,7 +313,7 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
     case Decision::kPurge:
       ++stats_.dropped_by_filter;
       AddPending(version,
-                 {seq, decision == Decision::kRemove ? kTypeDeletion : kTypeSingleDeletion, false,
+                 {seq, decision == Decision::kRemove ? kTypeDeletion : kTypeSingleDeletion, true,
                   false, false});
       lone_single_delete_ = decision == Decision::kPurge;
       StepInput(Fate::kDropped);
@@ -296,8 +344,10 @@ CompactionIterator::Decision CompactionIterator::AskFilterOfValue(
   }
   filter_value_.clear();
   filter_skip_.clear();
-  const Decision by_key =
-      options_.filter->FilterBlobByKey(options_.level, user_key_, &filter_value_, &filter_skip_);
+  const Decision by_key = [&] {
+    const FilterTimer timer(options_.merge.statistics, &stats_.filter_nanos);
+    return options_.filter->FilterBlobByKey(options_.level, user_key_, &filter_value_, &filter_skip_);
+  }();
   if (by_key != Decision::kUndetermined) return CheckDecision(by_key);
   rocksdb::PinnableSlice value;
   if (!FetchSeparated(input_->value(), &value)) return Decision::kKeep;
@@ -309,8 +359,11 @@ CompactionIterator::Decision CompactionIterator::AskFilter(CompactionFilter::Val
                                                            const Slice& value) {
   filter_value_.clear();
   filter_skip_.clear();
-  const Decision decision = options_.filter->FilterV2(options_.level, user_key_, type, value,
-                                                      &filter_value_, &filter_skip_);
+  const Decision decision = [&] {
+    const FilterTimer timer(options_.merge.statistics, &stats_.filter_nanos);
+    return options_.filter->FilterV2(options_.level, user_key_, type, value, &filter_value_,
+                                     &filter_skip_);
+  }();
   return CheckDecision(decision);
 }
 
@@ -348,7 +401,8 @@ void CompactionIterator::FlushPending(bool older_output_follows) {
     const bool keep = p.for_conflicts || (older_output_follows && !p.for_outside_only) ||
                       MayExistOutside();
     if (!keep) {
-      if (p.from_input) ++stats_.dropped_obsolete;
+      if (p.counted) ++stats_.dropped_obsolete;
+      if (p.counted && !options_.bottommost) ++stats_.dropped_early;
       continue;
     }
     Record record;

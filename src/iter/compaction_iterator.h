@@ -69,15 +69,21 @@ struct CompactionIteratorOptions {
 struct CompactionIteratorStats {
   uint64_t records_in = 0;
   uint64_t records_out = 0;
+  uint64_t deletions_in = 0;           // single ones, too
   uint64_t dropped_hidden = 0;         // a newer version in the same stripe
-  uint64_t dropped_obsolete = 0;       // tombstones with nothing left to hide
+  uint64_t dropped_obsolete = 0;       // tombstones with nothing left to hide, the filter's, too
+  uint64_t dropped_early = 0;          // of these, not at the bottom
   uint64_t dropped_range_deleted = 0;  // covered by a range tombstone
   uint64_t dropped_by_filter = 0;
   uint64_t single_delete_pairs = 0;  // annihilated
   uint64_t merged_operands = 0;      // folded into values or other operands
   uint64_t single_delete_mismatches = 0;  // a SingleDelete met a Deletion
+  uint64_t single_deletes_alone = 0;      // met nothing
   uint64_t raw_key_bytes_in = 0;
   uint64_t raw_value_bytes_in = 0;
+  uint64_t filter_nanos = 0;  // where the statistics want timers
+
+  void Add(const CompactionIteratorStats& other);
 };
 
 class CompactionIterator {
@@ -109,7 +115,7 @@ class CompactionIterator {
   struct Pending {
     SequenceNumber sequence;
     ValueType type;
-    bool from_input;        // it is a tombstone of the input, not made here
+    bool counted;           // a tombstone of the input or the filter's, no stand-in made here
     bool for_outside_only;  // the stripes below need no hiding by it
     bool for_conflicts;     // kept in any case
     std::string timestamp = {};  // empty without timestamps

@@ -81,7 +81,7 @@ std::string ShownKey(const Slice& key, const Comparator* comparator) {
 //   times       keys have timestamps: KEY@TIME          low TIME   full_history_ts_low
 //   KEY N T [V] a record; T is P, D, S, M or E
 // The answer lists the surviving records; stale ones end in " stale".
-std::string Compact(const std::string& text) {
+std::string Compact(const std::string& text, CompactionIteratorStats* stats = nullptr) {
   CompactionIteratorOptions o;
   const Comparator* comparator = BytewiseComparator();
   std::set<std::string> outside, stale;
@@ -151,7 +151,24 @@ std::string Compact(const std::string& text) {
     out += it.stale() ? " stale\n" : "\n";
   }
   if (!it.status().ok()) out += it.status().ToString() + "\n";
+  if (stats != nullptr) stats->Add(it.stats());
   return out;
+}
+
+TEST(CompactionIterator, CountsWhyRecordsWereLeftOut) {
+  CompactionIteratorStats stats;
+  EXPECT_EQ(Compact("a 9 P x\na 7 P y\nb 6 D\nc 5 S\nd 4 S\nd 3 P v\n", &stats), "\na 9 P x\n");
+  EXPECT_EQ(stats.deletions_in, 3u);
+  EXPECT_EQ(stats.dropped_hidden, 2u);
+  EXPECT_EQ(stats.dropped_obsolete, 3u);
+  EXPECT_EQ(stats.dropped_early, 3u);  // the job is not at the bottom
+  EXPECT_EQ(stats.single_deletes_alone, 1u);
+  EXPECT_EQ(stats.single_delete_pairs, 1u);
+  // What the filter takes away is a deletion, too, until that is dropped.
+  EXPECT_EQ(Compact("filter\noutside a\na 9 P drop\nb 8 P drop\n", &stats), "\na 9 D\n");
+  EXPECT_EQ(stats.dropped_by_filter, 2u);
+  EXPECT_EQ(stats.dropped_obsolete, 4u);
+  EXPECT_EQ(stats.deletions_in, 3u);
 }
 
 TEST(CompactionIterator, ShadowedVersionsGoUnlessASnapshotSeparatesThem) {

@@ -22,6 +22,7 @@
 #include "env/clock.h"
 #include "env/file_system.h"
 #include "filter/table_filter.h"
+#include "iter/compaction_iterator.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "iter/range_tombstone_set.h"
@@ -268,7 +269,10 @@ struct JobReport {
   uint64_t records_in = 0;
   uint64_t records_out = 0;
   uint64_t records_dropped = 0;
+  CompactionIteratorStats merged;  // of jobs that merge
+  uint64_t range_deletions_dropped = 0;  // by them, since nothing is left below; one per part that meets it
   uint64_t micros = 0;
+  uint64_t cpu_micros = 0;  // of all threads of the job
   std::vector<uint64_t> input_files;   // physical
   std::vector<uint64_t> output_files;
   // Their names: a file may be gone before the report is told.
@@ -301,12 +305,19 @@ struct JobReport {
     output_bytes.push_back(bytes);
     bytes_written += bytes;
   }
+  void AddMerged(const CompactionIteratorStats& records) {
+    records_in += records.records_in;
+    records_out += records.records_out;
+    merged.Add(records);
+  }
   // What a part of the job did.
   void Add(const JobReport& part) {
     bytes_read += part.bytes_read;
     bytes_written += part.bytes_written;
     records_in += part.records_in;
     records_out += part.records_out;
+    merged.Add(part.merged);
+    range_deletions_dropped += part.range_deletions_dropped;
     outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
     output_files.insert(output_files.end(), part.output_files.begin(), part.output_files.end());
     output_paths.insert(output_paths.end(), part.output_paths.begin(), part.output_paths.end());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/user_timestamp.h"
+#include "table/stat_timer.h"
 
 namespace compassdb {
 
@@ -34,6 +35,13 @@ CompactionJob::CompactionJob(const CompactionJobInput& input,
              input.context->clock->NowMicros() / 1000000) {}
 
 Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
+  const uint64_t cpu = ThreadCpuNanos();
+  Status s = RunParts(edit, report);
+  report->cpu_micros += (ThreadCpuNanos() - cpu + other_cpu_nanos_) / 1000;
+  return s;
+}
+
+Status CompactionJob::RunParts(VersionEdit* edit, JobReport* report) {
   report_ = report;
   Status s;
   if (!in_.rewrite) {
@@ -42,13 +50,19 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
     }
     s = delta_.LoadTombstones();
     records_ = delta_.NewIterator(CompactionReads());
-    if (s.ok()) s = CutRegions();
+    if (s.ok()) {
+      const StatTimer timer(in_.context->statistics, rocksdb::SUBCOMPACTION_SETUP_TIME);
+      s = CutRegions();
+    }
   }
   if (!s.ok()) return s;
   for (size_t i = 0, n = Workers(); i < n; ++i) {
     workers_.push_back(std::make_unique<RegionMerge>(in_, delta_, snapshots_, cancel_));
   }
   told_.resize(workers_.size());
+  if (workers_.size() > 1 && in_.context->statistics != nullptr) {
+    in_.context->statistics->recordInHistogram(rocksdb::NUM_SUBCOMPACTIONS_SCHEDULED, workers_.size());
+  }
   s = in_.rewrite ? Rewrite() : (in_.hash_range ? RunHashRegions() : RunRegions());
   if (s.ok()) {
     s = Share(0, workers_.size(), [this](size_t, size_t i) {
@@ -108,7 +122,12 @@ Status CompactionJob::Share(size_t begin, size_t end,
     }
   };
   std::vector<std::thread> threads;
-  for (size_t worker = 1; worker < n; ++worker) threads.emplace_back(work, worker);
+  for (size_t worker = 1; worker < n; ++worker) {
+    threads.emplace_back([&, worker] {
+      work(worker);
+      other_cpu_nanos_ += ThreadCpuNanos();
+    });
+  }
   work(0);
   for (std::thread& thread : threads) thread.join();
   for (const Status& s : results) {

@@ -42,6 +42,7 @@ class CompactionJob {
   Status Run(VersionEdit* edit, JobReport* report);
 
  private:
+  Status RunParts(VersionEdit* edit, JobReport* report);
   Status CutRegions();
   Status CutByKeys();
   void CutRewritten(size_t first, size_t end, std::optional<std::string> lower,
@@ -78,6 +79,7 @@ class CompactionJob {
   std::vector<std::unique_ptr<RegionMerge>> workers_;
   std::vector<uint8_t> told_;  // per worker: the observer knows that it has begun, and not yet that it has ended
   JobReport* report_ = nullptr;
+  std::atomic<uint64_t> other_cpu_nanos_{0};  // of threads that Share began
 };
 
 }  // namespace compassdb

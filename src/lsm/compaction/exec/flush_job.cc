@@ -64,8 +64,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
     if ((++n & 0x3ff) == 0) file_.Throttle();
   }
   if (!it.status().ok()) return it.status();
-  report->records_in = it.stats().records_in;
-  report->records_out = it.stats().records_out;
+  report->AddMerged(it.stats());
   for (const RangeTombstone& t : *tombstones) {
     Status s = open();
     if (!s.ok()) return s;

@@ -118,8 +118,7 @@ Status RegionMerge::AddAll(CompactionIterator* records, int level, std::unique_p
     if (!s.ok()) return s;
   }
   if (!records->status().ok()) return records->status();
-  report_.records_in += records->stats().records_in;
-  report_.records_out += records->stats().records_out;
+  report_.AddMerged(records->stats());
   return Status::OK();
 }
 
@@ -168,7 +167,7 @@ Status RegionMerge::Pause(uint64_t records) {
 }
 
 Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base,
-                                     std::vector<RangeTombstone>* result) const {
+                                     std::vector<RangeTombstone>* result) {
   const auto add = [&](const std::vector<RangeTombstone>& tombstones) {
     for (RangeTombstone t : tombstones) {
       if (ClipTombstone(cmp_, region.lower, region.upper, &t) && !Trimmed(t)) {
@@ -187,7 +186,8 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
     add(of_base);
   }
   JoinTombstones(cmp_, result);
-  std::erase_if(*result, [&](const RangeTombstone& t) { return !TombstoneNeeded(region, t, base); });
+  report_.range_deletions_dropped += std::erase_if(
+      *result, [&](const RangeTombstone& t) { return !TombstoneNeeded(region, t, base); });
   return Status::OK();
 }
 
@@ -507,8 +507,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     }
   }
   if (!it.status().ok()) return it.status();
-  report_.records_in += it.stats().records_in;
-  report_.records_out += it.stats().records_out;
+  report_.AddMerged(it.stats());
   std::vector<RangeTombstone> rest = take(region.upper);
   if (builder == nullptr && !rest.empty()) s = NewPiece(in_.output_level, &builder);
   if (s.ok() && builder != nullptr) {

@@ -100,7 +100,7 @@ class RegionMerge {
 
   // Tombstones of the delta, and of the base's victims, clipped to the region.
   Status RegionTombstones(const Region& region, const BaseTable* base,
-                          std::vector<RangeTombstone>* result) const;
+                          std::vector<RangeTombstone>* result);
   bool Trimmed(const RangeTombstone& t) const;
   bool TombstoneNeeded(const Region& region, const RangeTombstone& t, const BaseTable* base) const;
   Status AddCovering(const Region& region, RangeTombstoneSet* set) const;
