@@ -7,6 +7,7 @@
 #include "env/aligned_reads.h"
 #include "env/env_test_util.h"
 #include "env/memory_file_system.h"
+#include "rocksdb/iostats_context.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -343,6 +344,46 @@ TEST_P(FileSystemTest, WriteFileAtomicallyReplaces) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FileSystemTest, testing::Values("posix", "memory"));
+
+TEST(PosixIoStatsTest, CountsBytesAndTimes) {
+  FileSystem* const fs = PosixFileSystem();
+  const std::string path = NewTestPath();
+  rocksdb::IOStatsContext& io = *rocksdb::get_iostats_context();
+  io.Reset();
+  rocksdb::SetPerfLevel(rocksdb::kEnableTimeAndCPUTimeExceptForMutex);
+  std::unique_ptr<WritableFile> file;
+  FileOptions options;
+  options.preallocate = 1 << 20;
+  ASSERT_TRUE(fs->NewWritableFile(path, options, &file).ok());
+  ASSERT_TRUE(file->Append(std::string(1000, 'x')).ok());
+  EXPECT_EQ(io.bytes_written, 0u);  // in the file's buffer
+  ASSERT_TRUE(file->Sync().ok());
+  ASSERT_TRUE(file->Close().ok());
+  EXPECT_EQ(io.bytes_written, 1000u);
+  for (const uint64_t nanos : {io.open_nanos, io.allocate_nanos, io.write_nanos, io.cpu_write_nanos, io.fsync_nanos}) {
+    EXPECT_GT(nanos, 0u);
+  }
+  std::unique_ptr<RandomAccessFile> reader;
+  ASSERT_TRUE(fs->NewRandomAccessFile(path, FileOptions(), &reader).ok());
+  char scratch[100];
+  Slice result;
+  ASSERT_TRUE(reader->Read(10, 100, &result, scratch).ok());
+  EXPECT_EQ(io.bytes_read, 100u);
+  EXPECT_GT(io.read_nanos, 0u);
+  EXPECT_GT(io.cpu_read_nanos, 0u);
+
+  rocksdb::SetPerfLevel(rocksdb::kEnableCount);
+  io.Reset();
+  ASSERT_TRUE(reader->Read(0, 50, &result, scratch).ok());
+  EXPECT_EQ(io.bytes_read, 50u);
+  EXPECT_EQ(io.read_nanos, 0u);
+  io.disable_iostats = true;
+  ASSERT_TRUE(reader->Read(0, 50, &result, scratch).ok());
+  EXPECT_EQ(io.bytes_read, 50u);
+  io.disable_iostats = false;
+  io.Reset();
+  ASSERT_TRUE(fs->DeleteFile(path).ok());
+}
 
 }  // namespace
 }  // namespace compassdb

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "env/io_stats.h"
 #include "env/posix_error.h"
 
 namespace compassdb {
@@ -31,6 +32,7 @@ Status NotAFile(const char* operation, const std::string& path, mode_t mode) {
 }  // namespace
 
 Status OpenRegularFile(const char* operation, const std::string& path, int flags, int* fd) {
+  const IoSpan span(&rocksdb::IOStatsContext::open_nanos);
   flags |= O_RDONLY | O_CLOEXEC;
   const int opened = RetryOnInterrupt([&] { return open(path.c_str(), flags | O_NONBLOCK); });
   const int error = errno;

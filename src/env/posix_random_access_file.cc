@@ -14,6 +14,7 @@
 
 #include "env/aligned_reads.h"
 #include "env/io_ring.h"
+#include "env/io_stats.h"
 #include "env/posix_error.h"
 #include "env/posix_files.h"
 #include "env/posix_open.h"
@@ -108,10 +109,12 @@ class PosixRandomAccessFile : public RandomAccessFile {
   // False: it is not all there, or long enough that a part in vain would cost more than the ring.
   bool ReadFromPageCache(ReadRequest* r) const {
     if (!tries_page_cache_.load(std::memory_order_relaxed) || r->length > kMaxTriedRead) return false;
+    const IoSpan span(&rocksdb::IOStatsContext::read_nanos, &rocksdb::IOStatsContext::cpu_read_nanos);
     struct iovec iov = {r->scratch, r->length};
     const ssize_t got = preadv2(fd_, &iov, 1, static_cast<off_t>(r->offset), RWF_NOWAIT);
     if (got < 0 && errno == EOPNOTSUPP) tries_page_cache_.store(false, std::memory_order_relaxed);
     if (got != static_cast<ssize_t>(r->length)) return false;
+    CountIo(&rocksdb::IOStatsContext::bytes_read, r->length);
     r->status = Status::OK();
     r->result = Slice(r->scratch, r->length);
     return true;
@@ -145,6 +148,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
         AlignedReads::Span& span = reads_.spans()[i];
         const RingTransfer& r = ring_reads_[i];
         span.got = r.done;
+        CountIo(&rocksdb::IOStatsContext::bytes_read, r.done);
         if (r.NotPerformed()) {
           size_t more = 0;
           span.status = file_->ReadFully(span.offset + span.got, span.length - span.got,
@@ -202,6 +206,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
 
   Status ReadFully(uint64_t offset, size_t n, char* dst, size_t* got) const {
     *got = 0;
+    const IoSpan span(&rocksdb::IOStatsContext::read_nanos, &rocksdb::IOStatsContext::cpu_read_nanos);
     while (*got < n) {
       const ssize_t r = RetryOnInterrupt([&] {
         return pread(fd_, dst + *got, n - *got, static_cast<off_t>(offset + *got));
@@ -209,6 +214,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
       if (r < 0) return ReadError("pread", offset, n, errno);
       if (r == 0) break;
       *got += static_cast<size_t>(r);
+      CountIo(&rocksdb::IOStatsContext::bytes_read, static_cast<uint64_t>(r));
       // A direct read that ends off the grid has met the end of the file.
       if (direct_ && (*got & (grid_ - 1)) != 0) break;
     }
@@ -244,12 +250,14 @@ class PosixSequentialFile : public SequentialFile {
   Status Read(size_t n, Slice* result, char* scratch) override {
     size_t got = 0;
     *result = Slice(scratch, 0);
+    const IoSpan span(&rocksdb::IOStatsContext::read_nanos, &rocksdb::IOStatsContext::cpu_read_nanos);
     while (got < n) {
       const ssize_t r = RetryOnInterrupt([&] { return read(fd_, scratch + got, n - got); });
       if (r < 0) return PosixError("read", path_, errno);
       if (r == 0) break;
       got += static_cast<size_t>(r);
     }
+    CountIo(&rocksdb::IOStatsContext::bytes_read, got);
     *result = Slice(scratch, got);
     return Status::OK();
   }

@@ -21,6 +21,7 @@
 #include <cstring>
 
 #include "env/file_observer.h"
+#include "env/io_stats.h"
 #include "env/posix_error.h"
 #include "env/posix_files.h"
 
@@ -100,6 +101,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   Status Sync() override {
     Status s = Flush();
     if (!s.ok()) return s;
+    const IoSpan span(&rocksdb::IOStatsContext::fsync_nanos);
     // fdatasync also makes the size durable, which is needed to read the data.
     if (RetryOnInterrupt([&] { return fdatasync(fd_); }) != 0) {
       return Fail("fdatasync", errno);
@@ -145,6 +147,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   void StartWriteBack() {
     const FileOperation::Begin begin;
     const uint64_t bytes = written_ - synced_hint_;
+    const IoSpan span(&rocksdb::IOStatsContext::range_sync_nanos);
     sync_file_range(fd_, static_cast<off_t>(synced_hint_), static_cast<off_t>(bytes),
                     SYNC_FILE_RANGE_WRITE);
     if (observer_ != nullptr) {
@@ -158,9 +161,11 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   Status WriteOut(const char* p, size_t n) {
     Preallocate(written_ + n);
     while (n > 0) {
+      const IoSpan span(&rocksdb::IOStatsContext::write_nanos, &rocksdb::IOStatsContext::cpu_write_nanos);
       const ssize_t r = RetryOnInterrupt(
           [&] { return pwrite(fd_, p, n, static_cast<off_t>(written_)); });
       if (r < 0) return Fail("append", errno);
+      CountIo(&rocksdb::IOStatsContext::bytes_written, static_cast<uint64_t>(r));
       p += r;
       n -= static_cast<size_t>(r);
       written_ += static_cast<uint64_t>(r);
@@ -206,6 +211,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   // A hint: a file system that cannot reserve is written without.
   void Preallocate(uint64_t end) {
     if (options_.preallocate == 0 || end <= allocated_) return;
+    const IoSpan span(&rocksdb::IOStatsContext::allocate_nanos);
     const uint64_t step = options_.preallocate;
     const uint64_t upto = (end + step - 1) / step * step;
     if (fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(allocated_),
@@ -237,7 +243,10 @@ Status OpenPosixWritableFile(const std::string& path, const FileOptions& options
                              std::unique_ptr<WritableFile>* file) {
   const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (old == OldContents::kCutOff ? O_TRUNC : 0) |
                     (options.direct ? O_DIRECT : 0);
-  const int fd = RetryOnInterrupt([&] { return open(path.c_str(), flags, 0644); });
+  const int fd = [&] {
+    const IoSpan span(&rocksdb::IOStatsContext::open_nanos);
+    return RetryOnInterrupt([&] { return open(path.c_str(), flags, 0644); });
+  }();
   if (fd < 0) {
     if (errno == EINVAL && options.direct) {
       return Status::NotSupported("While open a file for direct writing: " + path,

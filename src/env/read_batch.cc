@@ -5,6 +5,7 @@
 
 #include "env/file_system.h"
 #include "env/io_ring.h"
+#include "env/io_stats.h"
 
 namespace compassdb {
 
@@ -19,7 +20,10 @@ void ReadBatch::Submit() {
 
 void ReadBatch::Wait() {
   if (parts_.empty()) return;
-  if (ring_ != nullptr) ring_->Wait(&outstanding_);
+  if (ring_ != nullptr) {
+    const IoSpan span(&rocksdb::IOStatsContext::read_nanos, &rocksdb::IOStatsContext::cpu_read_nanos);
+    ring_->Wait(&outstanding_);
+  }
   for (const auto& part : std::exchange(parts_, {})) part->Finish();
   ring_.reset();
 }
