@@ -13,7 +13,9 @@
 #include "base/user_timestamp.h"
 #include "db/statistics_util.h"
 #include "db/tracing.h"
+#include "env/perf_cpu_span.h"
 #include "util/arena.h"
+#include "util/perf_span.h"
 #include "util/wide_column_codec.h"
 #include "value_store/value_ref.h"
 
@@ -55,19 +57,23 @@ class DBIter final : public rocksdb::Iterator {
     Tick(rocksdb::ITER_BYTES_READ, counts_.bytes);
     Tick(rocksdb::NUMBER_ITER_SKIP, counts_.skipped);
     Tick(rocksdb::NO_ITERATOR_DELETED, 1);
+    AskLevel();
+    TellPerfContext();
   }
 
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
-    const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
+    const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_seek_cpu_nanos);
     if (!CatchUp()) return;
     if (options_.lower_bound != nullptr) {
       Trace(*options_.lower_bound, /*for_prev=*/false);
       SeekForward(*options_.lower_bound, options_.lower_bound);
     } else {
       Begin(/*forward=*/true);
+      PerfSpan seeking(level_, &rocksdb::PerfContext::seek_internal_seek_time);
       source_.iter->SeekToFirst();
+      seeking.End();
       FindNextUserEntry(/*skipping=*/false);
     }
     if (valid_) TakePrefix(Bare(saved_key_));
@@ -75,9 +81,10 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void SeekToLast() override {
-    const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
+    const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_seek_cpu_nanos);
     if (RefuseBackward("SeekToLast")) return;
     Begin(/*forward=*/false);
+    PerfSpan seeking(level_, &rocksdb::PerfContext::seek_internal_seek_time);
     if (options_.upper_bound != nullptr) {
       Trace(*options_.upper_bound, /*for_prev=*/true);
       TakePrefix(*options_.upper_bound);  // as RocksDB: the bound is where the walk starts
@@ -85,6 +92,7 @@ class DBIter final : public rocksdb::Iterator {
     } else {
       source_.iter->SeekToLast();
     }
+    seeking.End();
     FindPrevUserEntry();
     if (valid_) TakePrefix(Bare(saved_key_));
     FinishSeek();
@@ -92,6 +100,7 @@ class DBIter final : public rocksdb::Iterator {
 
   void Seek(const Slice& target) override {
     const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
+    const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_seek_cpu_nanos);
     Trace(target, /*for_prev=*/false);
     if (!CatchUp()) return;
     const Slice* from = &target;
@@ -104,16 +113,19 @@ class DBIter final : public rocksdb::Iterator {
 
   void SeekForPrev(const Slice& target) override {
     const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
+    const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_seek_cpu_nanos);
     if (RefuseBackward("SeekForPrev")) return;
     Trace(target, /*for_prev=*/true);
     Begin(/*forward=*/false);
     TakePrefix(target);
     if (options_.prefix_seek != nullptr) StartPrefixSeek(target);
+    PerfSpan seeking(level_, &rocksdb::PerfContext::seek_internal_seek_time);
     if (options_.upper_bound != nullptr && CompareBare(target, *options_.upper_bound) >= 0) {
       source_.iter->SeekForPrev(BeforeAllOf(*options_.upper_bound));
     } else {
       source_.iter->SeekForPrev(BehindAllOf(target));
     }
+    seeking.End();
     FindPrevUserEntry();
     FinishSeek();
   }
@@ -121,48 +133,19 @@ class DBIter final : public rocksdb::Iterator {
   void Next() override {
     assert(valid_);
     if (!valid_) return;
-    ++counts_.next;
-    skipped_ = 0;
-    if (options_.outdated) tail_ = saved_key_;
-    if (!forward_) {
-      // Stand at the present key's first entry; all of it is skipped below.
-      forward_ = true;
-      source_.iter->Seek(BeforeSaved());
-    } else if (!merged_) {
-      source_.iter->Next();
-    }
-    merged_ = false;
-    FindNextUserEntry(/*skipping=*/true);
-    if (!valid_ && status_.ok() && options_.outdated && options_.outdated(source_) && CatchUp()) {
-      // Perhaps there is more by now.
-      saved_key_ = tail_;
-      source_.iter->Seek(BeforeAllOf(saved_key_));
-      FindNextUserEntry(/*skipping=*/true);
-    }
-    if (valid_) {
-      ++counts_.next_found;
-      counts_.bytes += key().size() + value().size();
-    }
+    if (AskLevel() >= rocksdb::kEnableTimeExceptForMutex) [[unlikely]] return TimedNext();
+    StepForward(/*timed=*/false);
+    if (tell_) [[unlikely]] TellPerfContext();
   }
 
   void Prev() override {
     assert(valid_);
     if (!valid_ || RefuseBackward("Prev")) return;
-    ++counts_.prev;
-    skipped_ = 0;
-    if (forward_) {
-      forward_ = false;
-      merged_ = false;
-      if (options_.prefix_seek != nullptr && options_.prefix_seek->automatic) {
-        options_.prefix_seek->Stop();
-      }
-      source_.iter->SeekForPrev(BeforeSaved());
+    {
+      const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_prev_cpu_nanos);
+      StepBackward();
     }
-    FindPrevUserEntry();
-    if (valid_) {
-      ++counts_.prev_found;
-      counts_.bytes += key().size() + value().size();
-    }
+    if (tell_ || level_ >= rocksdb::kEnableTimeExceptForMutex) TellPerfContext();
   }
 
   Slice key() const override {
@@ -214,6 +197,57 @@ class DBIter final : public rocksdb::Iterator {
   }
 
  private:
+  [[gnu::cold, gnu::noinline]] void TimedNext() {
+    const PerfCpuSpan cpu(level_, &rocksdb::PerfContext::iter_next_cpu_nanos);
+    StepForward(/*timed=*/true);
+    TellPerfContext();
+  }
+  [[gnu::always_inline]] void StepForward(bool timed) {
+    ++counts_.next;
+    skipped_ = 0;
+    if (options_.outdated) tail_ = saved_key_;
+    if (!forward_) {
+      // Stand at the present key's first entry; all of it is skipped below.
+      forward_ = true;
+      ++walked_.unpassed;
+      source_.iter->Seek(BeforeSaved());
+    } else if (!merged_) {
+      source_.iter->Next();
+    } else {
+      ++walked_.unpassed;
+    }
+    merged_ = false;
+    timed ? FindNextUserEntry(/*skipping=*/true) : FindNext(/*skipping=*/true);
+    if (!valid_ && status_.ok() && options_.outdated && options_.outdated(source_) && CatchUp()) {
+      // Perhaps there is more by now.
+      saved_key_ = tail_;
+      source_.iter->Seek(BeforeAllOf(saved_key_));
+      FindNextUserEntry(/*skipping=*/true);
+    }
+    if (valid_) {
+      ++counts_.next_found;
+      counts_.bytes += key().size() + value().size();
+    }
+  }
+
+  void StepBackward() {
+    ++counts_.prev;
+    skipped_ = 0;
+    if (forward_) {
+      forward_ = false;
+      merged_ = false;
+      if (options_.prefix_seek != nullptr && options_.prefix_seek->automatic) {
+        options_.prefix_seek->Stop();
+      }
+      source_.iter->SeekForPrev(BeforeSaved());
+    }
+    FindPrevUserEntry();
+    if (valid_) {
+      ++counts_.prev_found;
+      counts_.bytes += key().size() + value().size();
+    }
+  }
+
   // Of the ends of the range, too, if they are bounds: they are seeks then.
   void Trace(const Slice& target, bool for_prev) const {
     if (options_.tracing == nullptr || !options_.tracing->running()) return;
@@ -252,6 +286,34 @@ class DBIter final : public rocksdb::Iterator {
   struct Counts {
     uint64_t next = 0, next_found = 0, prev = 0, prev_found = 0, bytes = 0, skipped = 0;
   };
+  // For the thread's PerfContext, which is told of it at the end of a seek and of the iterator; in a walk where
+  // times are wanted, or where it met more than entries that are returned.
+  struct Walked {
+    uint64_t passed = 0;     // entries of keys that are done with, besides one for each Next
+    uint64_t unpassed = 0;   // a Next that passed none
+    uint64_t deletions = 0;  // and what range deletions hide
+    uint64_t recent = 0;     // entries that the snapshot does not see
+    uint64_t merged = 0;
+  };
+
+  rocksdb::PerfLevel AskLevel() { return level_ = CurrentPerfLevel(); }
+  void CountUnusual(uint64_t Walked::* counter) {
+    ++(walked_.*counter);
+    tell_ = true;
+  }
+  void TellPerfContext(uint64_t sought_bytes = 0) {
+    tell_ = false;
+    const Walked walked = std::exchange(walked_, Walked());
+    const uint64_t steps = counts_.next - std::exchange(told_steps_, counts_.next);
+    const uint64_t bytes = sought_bytes + counts_.bytes - std::exchange(told_bytes_, counts_.bytes);
+    if (level_ < rocksdb::kEnableCount) return;
+    rocksdb::PerfContext* const perf = CurrentPerfContext();
+    perf->iter_read_bytes += bytes;
+    perf->internal_key_skipped_count += walked.passed + steps - walked.unpassed;
+    perf->internal_delete_skipped_count += walked.deletions;
+    perf->internal_recent_skipped_count += walked.recent;
+    perf->internal_merge_count += walked.merged;
+  }
 
   // Of keys as they are stored. Versions of one key are equal, unless all are shown.
   int Compare(const Slice& a, const Slice& b) const {
@@ -337,11 +399,14 @@ class DBIter final : public rocksdb::Iterator {
       TakePrefix(*prefix_of);
       if (options_.prefix_seek != nullptr) StartPrefixSeek(from);
     }
+    PerfSpan seeking(level_, &rocksdb::PerfContext::seek_internal_seek_time);
     source_.iter->Seek(FirstVisible(from));
+    seeking.End();
     FindNextUserEntry(/*skipping=*/false);
   }
 
   void FinishSeek() {
+    TellPerfContext(valid_ ? key().size() + value().size() : 0);
     if (options_.statistics == nullptr) return;
     Tick(rocksdb::NUMBER_DB_SEEK, 1);
     if (valid_) {
@@ -459,7 +524,12 @@ class DBIter final : public rocksdb::Iterator {
   static constexpr uint64_t kLongWalk = 128;
   void LookAhead();
 
-  void FindNextUserEntry(bool skipping);
+  [[gnu::always_inline]] void FindNextUserEntry(bool skipping) {
+    if (level_ < rocksdb::kEnableTimeExceptForMutex) [[likely]] return FindNext(skipping);
+    const PerfSpan span(level_, &rocksdb::PerfContext::find_next_user_entry_time);
+    FindNext(skipping);
+  }
+  void FindNext(bool skipping);
   void SkipCovered();
   void MergeForward();
   void FindPrevUserEntry();
@@ -499,6 +569,11 @@ class DBIter final : public rocksdb::Iterator {
   std::vector<std::string> operands_;  // of the key being merged, newest first
   uint64_t skipped_ = 0;               // entries looked at in this call
   Counts counts_;
+  Walked walked_;
+  bool tell_ = false;          // of walked_, at the end of this step
+  uint64_t told_bytes_ = 0;    // of counts_.bytes
+  uint64_t told_steps_ = 0;    // of counts_.next
+  rocksdb::PerfLevel level_ = rocksdb::kDisable;  // when the present call began
   mutable rocksdb::WideColumns columns_;  // of an entity, or made by columns()
   Arena pinned_;  // under pin_data: every key that was returned
   Slice pinned_key_;
@@ -506,7 +581,7 @@ class DBIter final : public rocksdb::Iterator {
 
 // From the internal iterator's position on, finds the first user key with a
 // value. With `skipping`, entries up to and including saved_key_ do not count.
-void DBIter::FindNextUserEntry(bool skipping) {
+void DBIter::FindNext(bool skipping) {
   valid_ = entity_ = separated_ = false;
   uint64_t run = 0;      // entries of one user key skipped in a row
   uint64_t covered = 0;  // keys under range tombstones in a row
@@ -532,12 +607,15 @@ void DBIter::FindNextUserEntry(bool skipping) {
     if (skipping) {
       ++run;
       ++counts_.skipped;
+      ++walked_.passed;
     } else if (!Visible(ikey)) {
       ++run;
+      CountUnusual(&Walked::recent);
     } else if (Covered(ikey)) {
       skipping = true;
       run = 0;
       ++counts_.skipped;
+      CountUnusual(&Walked::deletions);
       // (Versions of newer times than the tombstone's may lie beneath it.)
       if (++covered > kCoveredRun && timestamp_size_ == 0) {
         covered = 0;
@@ -548,6 +626,7 @@ void DBIter::FindNextUserEntry(bool skipping) {
       skipping = true;
       run = covered = 0;
       ++counts_.skipped;
+      CountUnusual(&Walked::deletions);
     } else if (ikey.type == kTypeMerge) {
       MergeForward();
       return;
@@ -660,6 +739,7 @@ bool DBIter::MergeOperands(const Slice* base) {
     saved_value_.assign(base->data(), base->size());
     return true;
   }
+  Record(options_.statistics.get(), rocksdb::READ_NUM_MERGE_OPERANDS, operands_.size());
   Status s = FullMergeNewestFirst(options_.merge, saved_key_, base, operands_, &saved_value_);
   operands_.clear();
   if (s.ok()) return true;
@@ -687,6 +767,7 @@ void DBIter::MergeForward() {
     if (ikey.type == kTypeMerge && !Covered(ikey)) {
       operands_.push_back(iter->value().ToString());
       sequences.push_back(ikey.sequence);
+      CountUnusual(&Walked::merged);
       continue;
     }
     const bool covered = Covered(ikey);
@@ -762,7 +843,9 @@ bool DBIter::ResolveBackward(bool* found) {
     }
     if (!CountEntry()) return false;
     if (run >= options_.max_sequential_skip) return ResolveBySeek(found);
+    ++walked_.passed;
     if (Covered(ikey) || (!ShowsValue(ikey.type) && ikey.type != kTypeMerge)) {
+      CountUnusual(&Walked::deletions);
       base = kNothing;
       newest_first.clear();
       sequences.clear();
@@ -775,6 +858,7 @@ bool DBIter::ResolveBackward(bool* found) {
       reference = ikey.type == kTypeBlobIndex;
       SaveVersion(ikey);
     } else {
+      CountUnusual(&Walked::merged);
       newest_first.push_front(iter->value().ToString());
       sequences.push_front(ikey.sequence);
     }

@@ -5,6 +5,8 @@
 
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
+#include "env/perf_cpu_span.h"
+#include "util/perf_span.h"
 
 namespace compassdb {
 
@@ -71,19 +73,31 @@ Status DBImpl::SearchMemtables(const ReadOptions& options, const ReadState& stat
 Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& family,
                             const ReadState& state, const PointRead& read) {
   if (family.timestamp_size() != 0) [[unlikely]] return GetAtTime(options, family, state, read);
+  const rocksdb::PerfLevel level = CurrentPerfLevel();
+  const PerfCpuSpan cpu(level, &rocksdb::PerfContext::get_cpu_nanos);
   GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
   if (read.is_entity != nullptr) ctx.KeepEntities();
   ctx.IgnoreTombstones(options.ignore_range_deletions);
+  ctx.SetMergeSinks(nullptr, config_.options.statistics.get());
+  PerfParts parts(level);
+  parts.Begin(&rocksdb::PerfContext::get_from_memtable_time);
   Status s = SearchMemtables(options, state, read.key, &ctx);
   if (!s.ok()) return s;
   if (!ctx.done()) {
+    parts.Begin(&rocksdb::PerfContext::get_from_output_files_time);
     BlockReadOptions block = BlockOptions(options);
     block.prefix_extractor = family.settings.point_prefixes.load(std::memory_order_relaxed);
     s = state.view->Get(block, read.key, store_context_.hasher(read.key), &ctx);
     if (!s.ok()) return s;
   }
+  parts.Begin(&rocksdb::PerfContext::get_post_process_time);
   s = ctx.Finish();
+  if (level >= rocksdb::kEnableCount) {
+    rocksdb::PerfContext* const perf = CurrentPerfContext();
+    if (!state.immutables.empty() || !state.mem->empty()) ++perf->get_from_memtable_count;
+    if (s.ok() && read.value != nullptr) perf->get_read_bytes += read.value->size();
+  }
   if (read.is_entity != nullptr) *read.is_entity = ctx.found_entity();
   return s;
 }
@@ -110,10 +124,9 @@ Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
     s = get();
   }
   Tick(statistics, rocksdb::NUMBER_KEYS_READ);
-  if (s.ok()) {
-    Tick(statistics, rocksdb::BYTES_READ, read->value->size());
-    Record(statistics, rocksdb::BYTES_PER_READ, read->value->size());
-  }
+  // As RocksDB has it, what is not there counts among the sizes, with 0.
+  if (s.ok()) Tick(statistics, rocksdb::BYTES_READ, read->value->size());
+  Record(statistics, rocksdb::BYTES_PER_READ, s.ok() ? read->value->size() : 0);
   return s;
 }
 

@@ -6,6 +6,8 @@
 
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
 
 namespace compassdb {
 namespace {
@@ -306,7 +308,11 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
   }
   write_thread_.EndStall();
   NotifyStalls();
-  const uint64_t micros = (config_.clock->NowNanos() - start) / 1000;
+  const uint64_t nanos = config_.clock->NowNanos() - start;
+  const uint64_t micros = nanos / 1000;
+  if (rocksdb::GetPerfLevel() >= rocksdb::kEnableTimeExceptForMutex) {
+    rocksdb::get_perf_context()->write_delay_time += nanos;
+  }
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   written_.stall_micros.fetch_add(micros, std::memory_order_relaxed);
   Tick(statistics, rocksdb::STALL_MICROS, micros);

@@ -240,6 +240,7 @@ void DBImpl::MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const 
     GetContext& ctx = contexts.emplace_back(key, call->sequence, family.merge_operator(),
                                             &call->values[keys[k]]);
     ctx.IgnoreTombstones(call->options.ignore_range_deletions);
+    ctx.SetMergeSinks(nullptr, config_.options.statistics.get());
     Status& status = call->statuses[keys[k]];
     status = SearchMemtables(call->options, state, key, &ctx);
     if (!status.ok() || ctx.done()) continue;

@@ -7,6 +7,7 @@
 #include "db/statistics_util.h"
 #include "env/limited_bytes.h"
 #include "util/no_memory.h"
+#include "util/perf_span.h"
 
 namespace compassdb {
 namespace {
@@ -241,14 +242,20 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
   w.log_only = transaction.prepare;
   w.prepared_log = transaction.prepared_log;
   w.count = w.log_only ? 0 : WriteBatchInternal::Count(batch);
-  switch (write_thread_.Join(&w)) {
+  const rocksdb::PerfLevel level = CurrentPerfLevel();
+  PerfSpan waiting(level, &rocksdb::PerfContext::write_thread_wait_nanos);
+  const WriteThread::State joined = write_thread_.Join(&w);
+  waiting.End();
+  switch (joined) {
     case WriteThread::State::kLeader:
       Tick(statistics, rocksdb::WRITE_DONE_BY_SELF);
       w.status = WriteAsLeader(&w);
       if (transaction.logged_in != nullptr) *transaction.logged_in = w.log_number;
       return w.status;
-    case WriteThread::State::kInsert:
+    case WriteThread::State::kInsert: {
+      const PerfSpan inserting(level, &rocksdb::PerfContext::write_memtable_time);
       w.status = InsertBatch(w, /*concurrent=*/true);
+    }
       write_thread_.CompleteInsert(&w);
       break;
     default:
@@ -261,7 +268,11 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
 
 // Nothing may be thrown before the lead is handed over.
 Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
+  const rocksdb::PerfLevel level = CurrentPerfLevel();
+  PerfSpan scheduling(level, &rocksdb::PerfContext::write_scheduling_flushes_compactions_time);
   Status s = CatchOutOfMemory("Write", [&] { return PrepareWrite(*leader); });
+  scheduling.End();
+  PerfSpan before(level, &rocksdb::PerfContext::write_pre_and_post_process_time);
   if (s.IsMemoryLimit() && !errors_.writes_refused()) {
     // Some family's memtable may be switched in part.
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kMemTable);
@@ -290,12 +301,16 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
       next += w->count;
       bytes += w->bytes;
     }
+    before.End();
+    PerfSpan logging(level, &rocksdb::PerfContext::write_wal_time);
     if (!leader->disable_wal) {
       s = CatchOutOfMemory("Write", [&] { return LogGroup(group, leader->sync); });
     } else {
       unlogged_data_.store(true, std::memory_order_relaxed);
     }
+    logging.End();
     if (s.ok()) {
+      const PerfSpan inserting(level, &rocksdb::PerfContext::write_memtable_time);
       const Status inserted = CatchOutOfMemory("Write", [&] {
         KeepPreparedLogs(group);
         InsertGroup(group, &running);
@@ -320,6 +335,8 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
       if (!leader->disable_wal) count(&written_.with_wal, group.size());
     }
   }
+  before.End();
+  const PerfSpan afterwards(level, &rocksdb::PerfContext::write_pre_and_post_process_time);
   Status result = s;
   if (s.ok()) {
     for (const WriteThread::Writer* w : group) {

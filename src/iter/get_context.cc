@@ -141,6 +141,9 @@ void GetContext::AddBase(const Slice* base) {
     return;
   }
   if (value_ == nullptr) return;  // existence only
+  if (statistics_ != nullptr) {
+    statistics_->recordInHistogram(rocksdb::READ_NUM_MERGE_OPERANDS, operands_.size());
+  }
   std::string* result = value_->GetSelf();
   error_ = FullMergeNewestFirst(MergeEnv{merge_operator_, logger_, statistics_}, user_key_, base,
                                 operands_, result);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "util/perf_timer.h"
+
 namespace compassdb {
 
 namespace {
@@ -56,6 +58,7 @@ Status FullMerge(const MergeEnv& env, const Slice& key, const Slice* base,
   bool ok;
   {
     MergeTimer timer(env.statistics);
+    const PerfTimer perf(&rocksdb::PerfContext::merge_operator_time_nanos);
     ok = env.op->FullMergeV2(in, &out);
   }
   if (!ok) {
@@ -80,6 +83,7 @@ bool PartialMerge(const MergeEnv& env, const Slice& key, const std::deque<Slice>
   if (operands.size() == 1 && !env.op->AllowSingleOperand()) return false;
   result->clear();
   MergeTimer timer(env.statistics);
+  const PerfTimer perf(&rocksdb::PerfContext::merge_operator_time_nanos);
   return env.op->PartialMergeMulti(key, operands, result, env.logger);
 }
 

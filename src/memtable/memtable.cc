@@ -9,6 +9,7 @@
 #include "base/user_timestamp.h"
 #include "util/coding.h"
 #include "util/hash.h"
+#include "util/perf_span.h"
 
 namespace compassdb {
 
@@ -161,7 +162,14 @@ void MemTable::Get(const LookupKey& key, GetContext* ctx) const {
   if (num_range_deletes() != 0) {
     ctx->AddCoveringTombstone(CoveringTombstone(user_key, ctx->snapshot()));
   }
-  if (filter_ != nullptr && !filter_->MayContain(key.hash())) return;
+  if (filter_ != nullptr) {
+    const bool perhaps = filter_->MayContain(key.hash());
+    if (CurrentPerfLevel() >= rocksdb::kEnableCount) {
+      rocksdb::PerfContext* const perf = CurrentPerfContext();
+      ++(perhaps ? perf->bloom_memtable_hit_count : perf->bloom_memtable_miss_count);
+    }
+    if (!perhaps) return;
+  }
   List::Iterator it(&points_);
   for (it.Seek(key.internal_key()); it.Valid(); it.Next()) {
     const Slice found = EntryKey(it.entry());

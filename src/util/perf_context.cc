@@ -4,6 +4,24 @@
 #include <utility>
 
 #include "rocksdb/iostats_context.h"
+#include "util/perf_span.h"
+
+namespace compassdb {
+
+constinit thread_local rocksdb::PerfLevel perf_level_of_thread = rocksdb::kEnableCount;
+constinit thread_local rocksdb::PerfContext* perf_context_of_thread = nullptr;
+
+void PerfParts::Switch(Counter counter) {
+  const auto now = std::chrono::steady_clock::now();
+  if (counter_ != nullptr) {
+    const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(now - start_);
+    CurrentPerfContext()->*counter_ += static_cast<uint64_t>(elapsed.count());
+  }
+  counter_ = counter;
+  start_ = now;
+}
+
+}  // namespace compassdb
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -156,19 +174,18 @@ std::string WithoutLastSeparator(std::string text) {
   return text;
 }
 
-thread_local PerfLevel perf_level = PerfLevel::kEnableCount;
 thread_local PerfContext perf_context;
 thread_local IOStatsContext iostats_context;
 
 }  // namespace
 
 void SetPerfLevel(PerfLevel level) {
-  if (level > kUninitialized && level < kOutOfBounds) perf_level = level;
+  if (level > kUninitialized && level < kOutOfBounds) compassdb::perf_level_of_thread = level;
 }
 
-PerfLevel GetPerfLevel() { return perf_level; }
+PerfLevel GetPerfLevel() { return compassdb::CurrentPerfLevel(); }
 
-PerfContext* get_perf_context() { return &perf_context; }
+PerfContext* get_perf_context() { return compassdb::perf_context_of_thread = &perf_context; }
 
 IOStatsContext* get_iostats_context() { return &iostats_context; }
 
