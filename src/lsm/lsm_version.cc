@@ -11,6 +11,7 @@
 #include "lsm/level_iterator.h"
 #include "lsm/value_references.h"
 #include "table/key_order.h"
+#include "table/read_stats.h"
 
 namespace compassdb {
 
@@ -125,6 +126,9 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
       const Probe& probe = probes[i];
       s = probe.table->tph().Get(read, user_key, hash, probe.directory, ctx);
       if (!s.ok()) s = AnnotateWithTable(s, probe.level, probe.table->meta());
+      if (ctx->state() == GetContext::State::kFound) {
+        CountLevelHit(context_->options.statistics, probe.level);
+      }
     }
     count = 0;
     return s;

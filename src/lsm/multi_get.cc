@@ -12,6 +12,7 @@
 #include "lsm/lsm_version.h"
 #include "lsm/point_values.h"
 #include "table/block_set.h"
+#include "table/read_stats.h"
 
 namespace compassdb {
 
@@ -90,6 +91,9 @@ void LsmVersion::MultiGetSome(const BlockReadOptions& read, std::span<PointLooku
       const Tph::Begun begun =
           w.table->tph().BeginGet(read, l.user_key, l.hash, w.probe, l.ctx, &blocks);
       w.arrived = begun != Tph::Begun::kAbsent;
+      if (l.ctx->state() == GetContext::State::kFound) {
+        CountLevelHit(context_->options.statistics, LevelOfRun(run));
+      }
       if (w.arrived) --on_the_way;
     }
   }
@@ -129,6 +133,9 @@ Status LsmVersion::GetFromRun(const BlockReadOptions& read, size_t run,
     if (table == nullptr) continue;
     Status s = table->tph().Get(read, lookup.user_key, lookup.hash, lookup.ctx);
     if (!s.ok()) return AnnotateWithTable(s, LevelOfRun(run), table->meta());
+    if (lookup.ctx->state() == GetContext::State::kFound) {
+      CountLevelHit(context_->options.statistics, LevelOfRun(run));
+    }
   }
   return Status::OK();
 }

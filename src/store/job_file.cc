@@ -68,13 +68,15 @@ void JobFile::Throttle() {
 
 Status JobFile::Finish(VersionEdit* edit) {
   if (writer_ == nullptr) return Status::OK();
-  rocksdb::Statistics* const statistics = values_ ? context_->statistics : nullptr;
+  rocksdb::Statistics* const statistics = context_->statistics;
   Status s;
   {
-    const StatTimer timer(statistics, rocksdb::BLOB_DB_BLOB_FILE_SYNC_MICROS);
+    const StatTimer timer(statistics, values_ ? rocksdb::BLOB_DB_BLOB_FILE_SYNC_MICROS
+                                      : flush_ ? rocksdb::TABLE_SYNC_MICROS
+                                               : rocksdb::COMPACTION_OUTFILE_SYNC_MICROS);
     s = writer_->Finish();
   }
-  if (s.ok()) Tick(statistics, rocksdb::BLOB_DB_BLOB_FILE_SYNCED);
+  if (s.ok() && values_) Tick(statistics, rocksdb::BLOB_DB_BLOB_FILE_SYNCED);
   if (s.ok() && context_->files_ahead == nullptr) s = context_->fs->SyncDir(dir_);
   if (!s.ok()) return s;
   finished_ = true;

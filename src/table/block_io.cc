@@ -8,6 +8,7 @@
 #include "cache/sharded_cache.h"
 #include "rocksdb/memory_allocator.h"
 #include "table/read_stats.h"
+#include "table/stat_timer.h"
 #include "util/compression.h"
 #include "util/foreign_cast.h"
 
@@ -140,6 +141,7 @@ Status LoadedBlock::Decompress(const BlockPlace& place, const Slice& payload,
   if (loaded == nullptr) return Status::MemoryLimit("no memory for a data block");
   {
     PerfTimer timer(&rocksdb::PerfContext::block_decompress_time);
+    const StatNanos nanos(statistics, rocksdb::DECOMPRESSION_TIMES_NANOS);
     s = DecompressInto(type, payload, loaded->data(), size);
   }
   if (s.ok()) {
@@ -152,6 +154,7 @@ Status LoadedBlock::Decompress(const BlockPlace& place, const Slice& payload,
     return s;
   }
   Tick(statistics, rocksdb::NUMBER_BLOCK_DECOMPRESSED);
+  if (statistics != nullptr) statistics->recordInHistogram(rocksdb::BYTES_DECOMPRESSED, size);
   *out = loaded;
   return s;
 }
@@ -160,6 +163,7 @@ Status LoadedBlock::Decode(const BlockPlace& place, const Slice& stored, bool ve
                            const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                            LoadedBlock** out) {
   *out = nullptr;
+  if (verify_checksum) Tick(statistics, rocksdb::BLOCK_CHECKSUM_COMPUTE_COUNT);
   rocksdb::CompressionType type;
   Status s = Check(place, stored, verify_checksum, &type);
   if (!s.ok()) return s;
@@ -189,6 +193,7 @@ Status LoadedBlock::Read(const BlockPlace& place, bool verify_checksum,
   Status s;
   {
     PerfTimer timer(&rocksdb::PerfContext::block_read_time);
+    const StatTimer micros(statistics, rocksdb::SST_READ_MICROS);
     s = place.file->file()->Read(place.offset, place.length, &stored, loaded->data());
   }
   CountBlockRead(place.length);
@@ -203,6 +208,7 @@ Status LoadedBlock::Accept(const BlockPlace& place, const Slice& stored, bool ve
                            const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                            LoadedBlock* loaded, LoadedBlock** out) {
   *out = nullptr;
+  if (verify_checksum) Tick(statistics, rocksdb::BLOCK_CHECKSUM_COMPUTE_COUNT);
   rocksdb::CompressionType type = rocksdb::kNoCompression;
   Status s = Check(place, stored, verify_checksum, &type);
   if (s.ok()) {
@@ -357,6 +363,7 @@ Status BlockLoader::FromFile(const BlockPlace& place, const BlockReadOptions& re
   IoTimer timer(read.limits);
   Status s = timer.Begin();
   if (!s.ok()) return s;
+  const StatTimer micros(statistics_, BlockReadHistogram(read));
   LoadedBlock* loaded = nullptr;
   s = LoadedBlock::Read(place, read.verify_checksums, allocator(), statistics_, &loaded);
   if (!s.ok()) return s;

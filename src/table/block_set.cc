@@ -7,6 +7,7 @@
 #include "env/read_batch.h"
 #include "table/piece_reader.h"
 #include "table/read_stats.h"
+#include "table/stat_timer.h"
 
 namespace compassdb {
 
@@ -70,6 +71,7 @@ void BlockSet::Read(const BlockReadOptions& read, const std::vector<Entry*>& mis
   if (count == 0) return;
   {
     PerfTimer perf(&rocksdb::PerfContext::block_read_time);
+    const StatTimer micros(missing.front()->piece->loader().statistics(), rocksdb::SST_READ_MICROS);
     // Entries of one file stand together, by offset; so do their requests.
     ReadBatch batch;
     size_t next = 0;

@@ -8,6 +8,7 @@
 #include "table/piece_format.h"
 #include "table/read_stats.h"
 #include "table/separator_builder.h"
+#include "table/stat_timer.h"
 #include "util/compression.h"
 #include "util/string_util.h"
 
@@ -229,8 +230,16 @@ Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
   last_payload = scratch.size();
   footer.max_block_payload = std::max<uint64_t>(footer.max_block_payload, scratch.size());
   if (collectors != nullptr) collectors->AddBlock(scratch.size());
-  const auto type = SealBlock(options.compression, options.compression_level, file->file_id(),
-                              file->offset(), &scratch);
+  const uint64_t bytes = scratch.size();
+  const auto type = [&] {
+    const StatNanos nanos(options.compression != rocksdb::kNoCompression ? options.statistics : nullptr,
+                          rocksdb::COMPRESSION_TIMES_NANOS);
+    return SealBlock(options.compression, options.compression_level, file->file_id(),
+                     file->offset(), &scratch);
+  }();
+  if (type != rocksdb::kNoCompression && options.statistics != nullptr) {
+    options.statistics->recordInHistogram(rocksdb::BYTES_COMPRESSED, bytes);
+  }
   if (options.compression != rocksdb::kNoCompression) {
     Tick(options.statistics, type == rocksdb::kNoCompression ? rocksdb::NUMBER_BLOCK_NOT_COMPRESSED
                                                              : rocksdb::NUMBER_BLOCK_COMPRESSED);

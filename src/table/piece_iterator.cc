@@ -4,6 +4,7 @@
 
 #include "table/piece_reader.h"
 #include "table/read_stats.h"
+#include "table/stat_timer.h"
 
 namespace compassdb {
 
@@ -125,10 +126,12 @@ Status PieceIterator::LoadFromFile(uint32_t block) {
       return piece_->loader().FromFile(place, read_, &ref_);
     }
     CountBlockRead(Offset(window_.to) - Offset(window_.from));
+    const StatTimer micros(piece_->loader().statistics(), rocksdb::SST_READ_MICROS);
     PerfTimer perf(&rocksdb::PerfContext::block_read_time);
     s = ahead_.Read(file_->file(), Offset(window_.from), Offset(window_.to));
     if (!s.ok()) return s;
   }
+  const StatTimer micros(piece_->loader().statistics(), BlockReadHistogram(read_));
   Slice stored;
   s = ahead_.Get(place.offset, place.length, &stored);
   if (s.ok()) s = timer_.End();

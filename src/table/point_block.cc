@@ -2,6 +2,7 @@
 #include "table/point_block.h"
 
 #include "table/read_stats.h"
+#include "table/stat_timer.h"
 
 namespace compassdb {
 
@@ -17,13 +18,16 @@ Status PointBlock::Read(const BlockLoader& loader, const BlockPlace& place,
   const size_t alignment = file->ReadAlignment();
   char* const room = room_.Reserve(alignment, place.length + 2 * alignment);
   if (room == nullptr) return Status::MemoryLimit("no memory for a data block");
+  const StatTimer micros(loader.statistics(), BlockReadHistogram(read));
   Slice stored;
   Status s;
   {
+    const StatTimer of_file(loader.statistics(), rocksdb::SST_READ_MICROS);
     PerfTimer perf(&rocksdb::PerfContext::block_read_time);
     s = file->ReadWithin(place.offset, place.length, &stored, room);
   }
   CountBlockRead(place.length);
+  if (read.verify_checksums) Tick(loader.statistics(), rocksdb::BLOCK_CHECKSUM_COMPUTE_COUNT);
   rocksdb::CompressionType type = rocksdb::kNoCompression;
   if (s.ok()) s = LoadedBlock::Check(place, stored, read.verify_checksums, &type);
   if (!s.ok()) return s;

@@ -5,6 +5,8 @@
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "rocksdb/statistics.h"
+#include "table/read_options.h"
+#include "util/perf_span.h"
 #include "util/perf_timer.h"
 
 namespace compassdb {
@@ -15,7 +17,20 @@ inline void Tick(rocksdb::Statistics* statistics, uint32_t ticker, uint64_t coun
 
 // The thread's counters, or null where SetPerfLevel switched them off.
 inline rocksdb::PerfContext* PerfCounters() {
-  return rocksdb::GetPerfLevel() >= rocksdb::kEnableCount ? rocksdb::get_perf_context() : nullptr;
+  return CurrentPerfLevel() >= rocksdb::kEnableCount ? CurrentPerfContext() : nullptr;
+}
+
+// Where the time counts that getting a block from its file takes.
+inline uint32_t BlockReadHistogram(const BlockReadOptions& read) {
+  return read.whole_piece ? rocksdb::READ_BLOCK_COMPACTION_MICROS : rocksdb::READ_BLOCK_GET_MICROS;
+}
+
+// A point read found its key in a table of that level.
+inline void CountLevelHit(rocksdb::Statistics* statistics, int level) {
+  if (statistics == nullptr) return;
+  Tick(statistics, level == 0   ? rocksdb::GET_HIT_L0
+                   : level == 1 ? rocksdb::GET_HIT_L1
+                                : rocksdb::GET_HIT_L2_AND_UP);
 }
 
 // A read of a file for data blocks.

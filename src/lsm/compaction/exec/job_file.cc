@@ -89,6 +89,7 @@ PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& 
   PieceBuildOptions build;
   build.comparator = options.comparator;
   build.hasher = context.hasher;
+  build.statistics = context.statistics;
   build.block_size = options.block_size;
   build.block_size_deviation = options.block_size_deviation;
   build.data_order = options.data_order;
