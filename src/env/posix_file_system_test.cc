@@ -328,9 +328,13 @@ TEST_P(FileSystemTest, WhatIsNoFileIsNotOpened) {
       EXPECT_TRUE(s.IsIOError()) << name << ": " << s.ToString();
       EXPECT_NE(s.ToString().find(Path(name)), std::string::npos) << s.ToString();
     }
-    if (fs_ != &memory_) EXPECT_NE(first.ToString().find(name), std::string::npos) << first.ToString();
+    if (fs_ != &memory_) {
+      EXPECT_NE(first.ToString().find(name), std::string::npos) << first.ToString();
+    }
   }
-  if (fs_ != &memory_) ASSERT_TRUE(fs_->DeleteFile(Path("fifo")).ok());
+  if (fs_ != &memory_) {
+    ASSERT_TRUE(fs_->DeleteFile(Path("fifo")).ok());
+  }
   ASSERT_TRUE(fs_->DeleteDir(Path("directory")).ok());
 }
 
