@@ -91,7 +91,7 @@ TEST_F(EncryptedDbTest, SealedDatabaseNeedsItsKey) {
   ASSERT_TRUE(NewSealingProvider(std::string(32, 'x'), &provider).ok());
   std::unique_ptr<Env> first = std::move(env_);
   UseProvider(provider);
-  EXPECT_TRUE(Open().IsCorruption());
+  EXPECT_TRUE(Open().IsInvalidArgument());
   options_.env = base_.get();
   EXPECT_FALSE(Open().ok());
   options_.env = first.get();
