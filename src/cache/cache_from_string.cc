@@ -165,7 +165,8 @@ Status SecondaryCache::CreateFromString(const ConfigOptions& config_options, con
                                         std::shared_ptr<SecondaryCache>* result) {
   Status s;
   if (compassdb::NewRegistered<SecondaryCache>(config_options, id, result, &s)) return s;
-  return SecondaryFromString(config_options.ignore_unknown_options, id, result);
+  s = SecondaryFromString(config_options.ignore_unknown_options, id, result);
+  return s.IsNotSupported() ? compassdb::UnknownObject(config_options, "SecondaryCache", id) : s;
 }
 
 }  // namespace ROCKSDB_NAMESPACE

@@ -12,6 +12,7 @@
 #include "encryption/sealing_provider.h"
 #include "rocksdb/env_encryption.h"
 #include "util/coding.h"
+#include "util/registered.h"
 
 namespace rocksdb {
 
@@ -127,9 +128,16 @@ std::shared_ptr<BlockCipher> BlockCipher::NewROT13Cipher(size_t block_size) {
   return std::make_shared<Rot13Cipher>(block_size);
 }
 
-Status BlockCipher::CreateFromString(const ConfigOptions&, const std::string& value,
+Status BlockCipher::CreateFromString(const ConfigOptions& config, const std::string& value,
                                      std::shared_ptr<BlockCipher>* result) {
-  return CtrProvider::CreateCipher(value, result);
+  Status s;
+  if (compassdb::NewRegistered<BlockCipher>(config, value, result, &s)) return s;
+  if (value.empty() || value == "nullptr") {
+    result->reset();
+    return Status::OK();
+  }
+  s = CtrProvider::CreateCipher(value, result);
+  return s.IsNotFound() ? compassdb::UnknownObject(config, "BlockCipher", value) : s;
 }
 
 std::shared_ptr<EncryptionProvider> EncryptionProvider::NewCTRProvider(
@@ -137,16 +145,20 @@ std::shared_ptr<EncryptionProvider> EncryptionProvider::NewCTRProvider(
   return std::make_shared<CtrProvider>(cipher);
 }
 
-Status EncryptionProvider::CreateFromString(const ConfigOptions&, const std::string& value,
+Status EncryptionProvider::CreateFromString(const ConfigOptions& config, const std::string& value,
                                             std::shared_ptr<EncryptionProvider>* result) {
-  if (value == CtrProvider::kClassName()) {
+  Status s;
+  if (compassdb::NewRegistered<EncryptionProvider>(config, value, result, &s)) return s;
+  if (value.empty() || value == "nullptr") {
+    result->reset();
+  } else if (value == CtrProvider::kClassName()) {
     *result = std::make_shared<CtrProvider>(nullptr);
   } else if (value == std::string(CtrProvider::kClassName()) + "://test") {
     *result = NewCTRProvider(BlockCipher::NewROT13Cipher(32));
   } else if (value == compassdb::SealingProvider::kClassName()) {
     *result = std::make_shared<compassdb::SealingProvider>();
   } else {
-    return Status::NotFound("Could not find encryption provider", value);
+    return compassdb::UnknownObject(config, "EncryptionProvider", value);
   }
   return Status::OK();
 }

@@ -33,25 +33,19 @@ Env::Env(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemCloc
 Env::~Env() = default;
 
 Status Env::LoadEnv(const std::string& value, Env** result) {
-  if (value.empty() || value == kDefaultName() || value == "posix") {
-    *result = Default();
-    return Status::OK();
-  }
-  return Status::NotSupported("Could not load environment", value);
+  return CreateFromString(ConfigOptions(), value, result);
 }
 Status Env::LoadEnv(const std::string& value, Env** result, std::shared_ptr<Env>* guard) {
-  if (value == "mem" || value == "MemEnv") {
-    guard->reset(NewMemEnv(Default()));
-    *result = guard->get();
-    return Status::OK();
-  }
-  guard->reset();
-  return LoadEnv(value, result);
+  return CreateFromString(ConfigOptions(), value, result, guard);
 }
 Status Env::CreateFromString(const ConfigOptions& config, const std::string& value, Env** result) {
   Status s;
   if (compassdb::FindRegistered<Env>(config, value, result, &s)) return s;
-  return LoadEnv(value, result);
+  if (value.empty() || value == kDefaultName() || value == "posix") {
+    *result = Default();
+    return Status::OK();
+  }
+  return compassdb::UnknownObject(config, "Environment", value);
 }
 Status Env::CreateFromString(const ConfigOptions& config, const std::string& value, Env** result,
                              std::shared_ptr<Env>* guard) {
@@ -59,13 +53,20 @@ Status Env::CreateFromString(const ConfigOptions& config, const std::string& val
   Status s = compassdb::RegistryOf(config)->NewObject(value, result, &made);
   if (s.ok()) *guard = std::move(made);
   if (!s.IsNotSupported()) return s;
-  return LoadEnv(value, result, guard);
+  if (value == "mem" || value == "MemEnv") {
+    guard->reset(NewMemEnv(Default()));
+    *result = guard->get();
+    return Status::OK();
+  }
+  guard->reset();
+  return CreateFromString(config, value, result);
 }
 Status Env::CreateFromUri(const ConfigOptions& options, const std::string& env_uri,
                           const std::string& fs_uri, Env** result, std::shared_ptr<Env>* guard) {
   if (!env_uri.empty() && !fs_uri.empty()) {
     return Status::InvalidArgument("cannot specify both fs_uri and env_uri");
   }
+  *result = options.env;  // where the id is unknown, and that is ignored
   return CreateFromString(options, env_uri.empty() ? fs_uri : env_uri, result, guard);
 }
 

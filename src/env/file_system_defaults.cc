@@ -21,16 +21,20 @@ Status FileSystem::CreateFromString(const ConfigOptions& config, const std::stri
                                     std::shared_ptr<FileSystem>* result) {
   Status s;
   if (compassdb::NewRegistered<FileSystem>(config, value, result, &s)) return s;
-  return Load(value, result);
-}
-
-Status FileSystem::Load(const std::string& value, std::shared_ptr<FileSystem>* result) {
-  if (value.empty() || value == kDefaultName() || value == "posix" ||
+  if (value.empty() || value == "nullptr") {
+    result->reset();
+    return Status::OK();
+  }
+  if (value == kDefaultName() || value == "posix" ||
       value == "PosixFileSystem") {
     *result = Default();
     return Status::OK();
   }
-  return Status::NotSupported("Could not load file system", value);
+  return compassdb::UnknownObject(config, "FileSystem", value);
+}
+
+Status FileSystem::Load(const std::string& value, std::shared_ptr<FileSystem>* result) {
+  return CreateFromString(ConfigOptions(), value, result);
 }
 
 std::shared_ptr<FileSystem> FileSystem::Default() { return Env::Default()->GetFileSystem(); }

@@ -13,11 +13,15 @@ Status SystemClock::CreateFromString(const ConfigOptions& config, const std::str
                                      std::shared_ptr<SystemClock>* result) {
   Status s;
   if (compassdb::NewRegistered<SystemClock>(config, value, result, &s)) return s;
-  if (value.empty() || value == kDefaultName() || value == "PosixClock") {
+  if (value.empty() || value == "nullptr") {
+    result->reset();
+    return Status::OK();
+  }
+  if (value == kDefaultName() || value == "PosixClock") {
     *result = Default();
     return Status::OK();
   }
-  return Status::NotSupported("Could not load clock", value);
+  return compassdb::UnknownObject(config, "SystemClock", value);
 }
 
 SystemClockWrapper::SystemClockWrapper(const std::shared_ptr<SystemClock>& t) : target_(t) {}

@@ -90,7 +90,7 @@ void AddObjects(OptionTable<DBOptions>* t) {
     for (size_t i = 0; s.ok() && i < ids.size(); ++i) {
       std::shared_ptr<rocksdb::EventListener> listener;
       s = rocksdb::EventListener::CreateFromString(config, ids[i], &listener);
-      if (s.ok()) made.push_back(std::move(listener));
+      if (s.ok() && listener != nullptr) made.push_back(std::move(listener));
       if (s.IsNotSupported() && config.ignore_unsupported_options) s = Status::OK();
     }
     if (s.ok()) options->listeners = std::move(made);

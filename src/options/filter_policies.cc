@@ -165,7 +165,8 @@ Status FilterPolicy::CreateFromString(const ConfigOptions& config, const std::st
     return Status::OK();
   }
   if (compassdb::NewRegistered<const FilterPolicy>(config, id, result, &s)) return s;
-  return compassdb::MakePolicy(id, result);
+  s = compassdb::MakePolicy(id, result);
+  return s.IsNotSupported() ? compassdb::UnknownObject(config, "FilterPolicy", id) : s;
 }
 
 }  // namespace ROCKSDB_NAMESPACE

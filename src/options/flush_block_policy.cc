@@ -27,7 +27,7 @@ Status FlushBlockPolicyFactory::CreateFromString(const ConfigOptions& config,
     *result = std::make_shared<FlushBlockBySizePolicyFactory>();
     return Status::OK();
   }
-  return Status::NotSupported("Could not load FlushBlockPolicyFactory", value);
+  return compassdb::UnknownObject(config, "FlushBlockPolicyFactory", value);
 }
 
 }  // namespace rocksdb

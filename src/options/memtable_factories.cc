@@ -229,6 +229,7 @@ Status MemTableRepFactory::CreateFromString(const ConfigOptions& config_options,
   if (s.IsNotSupported()) {
     s = compassdb::MakeMemTableFactory(compassdb::WithLookahead(id, &map), &made);
   }
+  if (s.IsNotSupported()) return compassdb::UnknownObject(config_options, "MemTableRepFactory", id);
   if (s.ok()) s = made->ConfigureFromMap(config_options, map);
   if (s.ok()) *factory = std::move(made);
   return s;
@@ -239,7 +240,7 @@ Status MemTableRepFactory::CreateFromString(const ConfigOptions& config_options,
                                             std::shared_ptr<MemTableRepFactory>* factory) {
   std::unique_ptr<MemTableRepFactory> made;
   Status s = CreateFromString(config_options, value, &made);
-  if (s.ok()) *factory = std::move(made);
+  if (s.ok() && made != nullptr) *factory = std::move(made);
   return s;
 }
 

@@ -265,7 +265,8 @@ OptionInfo<S> Object(const char* name, std::shared_ptr<T> C::*member, unsigned f
       (options->*member).reset();
       return Status::OK();
     }
-    std::shared_ptr<T> object;
+    // An unknown name that is passed over leaves what there was.
+    std::shared_ptr<T> object = options->*member;
     const Status s = T::CreateFromString(config, value, &object);
     if (s.ok()) options->*member = std::move(object);
     return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;

@@ -140,6 +140,7 @@ Status ReadTableSection(const ConfigOptions& config, const Section& section,
   std::shared_ptr<rocksdb::TableFactory> factory;
   Status s = rocksdb::TableFactory::CreateFromString(config, id, &factory);
   if (s.IsNotSupported() && config.ignore_unsupported_options) return Status::OK();
+  if (s.ok() && factory == nullptr) return Status::OK();  // unknown, and passed over
   if (s.ok()) s = factory->ConfigureFromMap(config, section.options);
   if (s.ok()) family->options.table_factory = std::move(factory);
   return s;

@@ -167,7 +167,7 @@ Status EventListener::CreateFromString(const ConfigOptions& config, const std::s
   }
   Status s;
   if (compassdb::NewRegistered<EventListener>(config, value, result, &s)) return s;
-  return Status::NotSupported("Could not load EventListener", value);
+  return compassdb::UnknownObject(config, "EventListener", value);
 }
 
 Status WalFilter::CreateFromString(const ConfigOptions& config, const std::string& value,
@@ -178,7 +178,7 @@ Status WalFilter::CreateFromString(const ConfigOptions& config, const std::strin
   }
   Status s;
   if (compassdb::FindRegistered<WalFilter>(config, value, result, &s)) return s;
-  return Status::NotSupported("Could not load WalFilter", value);
+  return compassdb::UnknownObject(config, "WalFilter", value);
 }
 
 Status TablePropertiesCollectorFactory::CreateFromString(
@@ -192,7 +192,7 @@ Status TablePropertiesCollectorFactory::CreateFromString(
   if (compassdb::NewRegistered<TablePropertiesCollectorFactory>(config, value, result, &s)) {
     return s;
   }
-  return Status::NotSupported("Could not load TablePropertiesCollectorFactory", value);
+  return compassdb::UnknownObject(config, "TablePropertiesCollectorFactory", value);
 }
 
 }  // namespace rocksdb

@@ -101,7 +101,7 @@ Status SstPartitionerFactory::CreateFromString(const ConfigOptions& options,
     return s.ok() ? Customizable::ConfigureNewObject(options, result->get(), map) : s;
   }
   if (id != SstPartitionerFixedPrefixFactory::kClassName()) {
-    return Status::NotSupported("Could not load sst partitioner factory", id);
+    return compassdb::UnknownObject(options, "SstPartitionerFactory", id);
   }
   auto made = std::make_shared<compassdb::FixedPrefixFactory>(0);
   s = made->ConfigureFromMap(options, map);

@@ -372,10 +372,11 @@ Status ParseTableFactoryAlias(const ConfigOptions& config, const std::string& id
   } else if (config.mutable_options_only) {
     return Status::InvalidArgument("Option not changeable: table_factory");
   } else {
-    Status s = TableFactory::CreateFromString(config, id, &made);
+    const Status s = TableFactory::CreateFromString(config, id, &made);
     if (!s.ok()) {
       return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
     }
+    if (made == nullptr) return Status::OK();  // unknown, and passed over
   }
   Status s = made->ConfigureFromMap(config, map);
   if (s.IsNotFound()) return Status::InvalidArgument("table_factory", s.ToString());
@@ -445,7 +446,7 @@ Status TableFactory::CreateFromString(const ConfigOptions& config_options, const
   } else {
     made.reset(compassdb::MakeBuiltIn(name));
   }
-  if (made == nullptr) return Status::NotSupported("Could not load table factory", name);
+  if (made == nullptr) return compassdb::UnknownObject(config_options, "TableFactory", name);
   s = made->ConfigureFromMap(config_options, map);
   if (s.ok()) *factory = std::move(made);
   return s;

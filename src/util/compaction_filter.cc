@@ -22,23 +22,19 @@ class RemoveEmptyValueCompactionFilter : public CompactionFilter {
   }
 };
 
-Status Unknown(const ConfigOptions& config_options, const char* what, const std::string& name) {
-  if (name.empty() || name == "nullptr" || config_options.ignore_unsupported_options) {
-    return Status::OK();
-  }
-  return Status::NotSupported(what, name);
-}
-
 }  // namespace
 
 Status CompactionFilter::CreateFromString(const ConfigOptions& config_options,
                                           const std::string& name,
                                           const CompactionFilter** result) {
-  *result = nullptr;
   Status s;
   if (compassdb::FindRegistered<CompactionFilter>(config_options, name, result, &s)) return s;
+  if (name.empty() || name == "nullptr") {
+    *result = nullptr;
+    return Status::OK();
+  }
   if (name != RemoveEmptyValueCompactionFilter::kClassName()) {
-    return Unknown(config_options, "no compaction filter of this name", name);
+    return compassdb::UnknownObject(config_options, "CompactionFilter", name);
   }
   *result = new RemoveEmptyValueCompactionFilter();
   return Status::OK();
@@ -47,7 +43,6 @@ Status CompactionFilter::CreateFromString(const ConfigOptions& config_options,
 Status CompactionFilterFactory::CreateFromString(const ConfigOptions& config_options,
                                                  const std::string& name,
                                                  std::shared_ptr<CompactionFilterFactory>* result) {
-  result->reset();
   std::string id;
   compassdb::OptionMap options;
   Status s = compassdb::ParseObjectString(name, "", &id, &options);
@@ -55,7 +50,9 @@ Status CompactionFilterFactory::CreateFromString(const ConfigOptions& config_opt
   if (compassdb::NewRegistered<CompactionFilterFactory>(config_options, id, result, &s)) {
     return s.ok() ? Customizable::ConfigureNewObject(config_options, result->get(), options) : s;
   }
-  return Unknown(config_options, "no compaction filter factory of this name", name);
+  if (!id.empty()) return compassdb::UnknownObject(config_options, "CompactionFilterFactory", name);
+  result->reset();
+  return Status::OK();
 }
 
 }  // namespace ROCKSDB_NAMESPACE

@@ -178,8 +178,7 @@ Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string
       return Status::OK();
     }
   }
-  if (opts.ignore_unsupported_options) return Status::OK();
-  return Status::NotSupported("no comparator of this name", id);
+  return compassdb::UnknownObject(opts, "Comparator", id);
 }
 
 }  // namespace ROCKSDB_NAMESPACE

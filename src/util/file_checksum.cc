@@ -124,8 +124,7 @@ Status FileChecksumGenFactory::CreateFromString(const ConfigOptions& options,
     result->reset();
     return Status::OK();
   }
-  if (options.ignore_unsupported_options) return Status::OK();
-  return Status::NotSupported("no file checksum factory of this name", value);
+  return compassdb::UnknownObject(options, "FileChecksumGenFactory", value);
 }
 
 }  // namespace ROCKSDB_NAMESPACE

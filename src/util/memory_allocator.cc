@@ -27,17 +27,17 @@ class DefaultMemoryAllocator : public MemoryAllocator {
 
 Status MemoryAllocator::CreateFromString(const ConfigOptions& options, const std::string& value,
                                          std::shared_ptr<MemoryAllocator>* result) {
-  result->reset();
   Status s;
   if (compassdb::NewRegistered<MemoryAllocator>(options, value, result, &s)) return s;
   if (value == DefaultMemoryAllocator::kClassName()) {
     *result = std::make_shared<DefaultMemoryAllocator>();
     return Status::OK();
   }
-  if (value.empty() || value == "nullptr" || options.ignore_unsupported_options) {
-    return Status::OK();
+  if (!value.empty() && value != "nullptr") {
+    return compassdb::UnknownObject(options, "MemoryAllocator", value);
   }
-  return Status::NotSupported("no memory allocator of this name", value);
+  result->reset();
+  return Status::OK();
 }
 
 Status NewJemallocNodumpAllocator(JemallocAllocatorOptions& /*options*/,

@@ -14,6 +14,14 @@ inline std::shared_ptr<rocksdb::ObjectRegistry> RegistryOf(const rocksdb::Config
   return config.registry != nullptr ? config.registry : rocksdb::ObjectRegistry::Default();
 }
 
+// What CreateFromString answers to an id that nobody knows: with `ignore_unsupported_options`, the
+// default, OK, and the caller's object stays what it was.
+inline rocksdb::Status UnknownObject(const rocksdb::ConfigOptions& config, const char* kind,
+                                     const std::string& id) {
+  if (config.ignore_unsupported_options) return rocksdb::Status::OK();
+  return rocksdb::Status::NotSupported(std::string("Could not load ") + kind, id);
+}
+
 // False if no factory is registered for the id; otherwise *s is what came of it.
 template <typename T, typename Shared>
 bool NewRegistered(const rocksdb::ConfigOptions& config, const std::string& id,

@@ -106,8 +106,10 @@ const SliceTransform* NewNoopTransform() { return new NoopTransform(); }
 Status SliceTransform::CreateFromString(const ConfigOptions& config_options, const std::string& id,
                                         std::shared_ptr<const SliceTransform>* result) {
   const std::string name = compassdb::Trim(id);
-  result->reset();
-  if (name.empty() || name == "nullptr") return Status::OK();
+  if (name.empty() || name == "nullptr") {
+    result->reset();
+    return Status::OK();
+  }
   Status s;
   if (compassdb::NewRegistered<const SliceTransform>(config_options, name, result, &s)) return s;
   if (name == NoopTransform::kClassName()) {
@@ -124,8 +126,7 @@ Status SliceTransform::CreateFromString(const ConfigOptions& config_options, con
     result->reset(NewCappedPrefixTransform(*cap));
     return Status::OK();
   }
-  if (config_options.ignore_unsupported_options) return Status::OK();
-  return Status::NotSupported("no slice transform of this name", id);
+  return compassdb::UnknownObject(config_options, "SliceTransform", id);
 }
 
 std::string SliceTransform::AsString() const { return GetId(); }

@@ -167,9 +167,9 @@ Status Statistics::CreateFromString(const ConfigOptions& opts, const std::string
     *result = CreateDBStatistics();
     return Customizable::ConfigureNewObject(opts, result->get(), options);
   }
+  if (!id.empty()) return compassdb::UnknownObject(opts, "Statistics", value);
   result->reset();
-  if (id.empty() || opts.ignore_unsupported_options) return Status::OK();
-  return Status::NotSupported("no statistics of this name", value);
+  return Status::OK();
 }
 
 }  // namespace ROCKSDB_NAMESPACE

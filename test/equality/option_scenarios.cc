@@ -2,11 +2,25 @@
 // Options from strings and maps, and back.
 
 #include "equality/transcript.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/compaction_filter.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/env_encryption.h"
+#include "rocksdb/file_checksum.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/flush_block_policy.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/merge_operator.h"
+#include "rocksdb/secondary_cache.h"
 #include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_partitioner.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/system_clock.h"
 #include "rocksdb/table.h"
+#include "rocksdb/table_properties.h"
+#include "rocksdb/wal_filter.h"
 #include "rocksdb/utilities/options_util.h"
 #include "support/text.h"
 
@@ -379,6 +393,93 @@ void InvalidCombinations(Transcript* t) {
   if (s.ok()) delete db;
 }
 
+// What CreateFromString makes of a name that it does not know, and of what was there before.
+template <class T, class Pointer>
+void NoSuchObject(Transcript* t, const char* kind, const Pointer& present) {
+  for (bool ignored : {true, false}) {
+    ConfigOptions config;
+    config.ignore_unsupported_options = ignored;
+    for (const char* id : {"nope", "id=nope;x=1"}) {
+      Pointer object = present;
+      t->Code(std::string(kind) + " " + id, T::CreateFromString(config, id, &object));
+      t->Line(object == present ? "untouched" : "changed");
+    }
+  }
+}
+
+void NoSuchObjects(Transcript* t) {
+  using namespace rocksdb;
+  using std::shared_ptr;
+  const auto table = shared_ptr<TableFactory>(NewPlainTableFactory());
+  NoSuchObject<TableFactory>(t, "table", table);
+  NoSuchObject<TableFactory>(t, "no table", shared_ptr<TableFactory>());
+  NoSuchObject<MemTableRepFactory>(t, "memtable",
+                                   shared_ptr<MemTableRepFactory>(new VectorRepFactory));
+  NoSuchObject<Env>(t, "env", Env::Default());
+  NoSuchObject<FileSystem>(t, "files", FileSystem::Default());
+  NoSuchObject<SystemClock>(t, "clock", SystemClock::Default());
+  NoSuchObject<SstPartitionerFactory>(t, "partitioner", NewSstPartitionerFixedPrefixFactory(3));
+  NoSuchObject<SecondaryCache>(t, "cache", NewCompressedSecondaryCache(1 << 20));
+  NoSuchObject<TablePropertiesCollectorFactory>(t, "collector",
+                                                shared_ptr<TablePropertiesCollectorFactory>());
+  NoSuchObject<FilterPolicy>(t, "filter",
+                             shared_ptr<const FilterPolicy>(NewBloomFilterPolicy(10)));
+  NoSuchObject<EncryptionProvider>(t, "encryption", shared_ptr<EncryptionProvider>());
+  NoSuchObject<BlockCipher>(t, "cipher", shared_ptr<BlockCipher>());
+  NoSuchObject<FlushBlockPolicyFactory>(
+      t, "blocks", shared_ptr<FlushBlockPolicyFactory>(new FlushBlockBySizePolicyFactory));
+  NoSuchObject<EventListener>(t, "listener", shared_ptr<EventListener>());
+  NoSuchObject<WalFilter>(t, "wal filter", static_cast<WalFilter*>(nullptr));
+  NoSuchObject<FileChecksumGenFactory>(t, "checksum", GetFileChecksumGenCrc32cFactory());
+  NoSuchObject<Statistics>(t, "statistics", CreateDBStatistics());
+  NoSuchObject<SliceTransform>(t, "prefix",
+                               shared_ptr<const SliceTransform>(NewFixedPrefixTransform(3)));
+  NoSuchObject<Comparator>(t, "comparator", BytewiseComparator());
+  NoSuchObject<CompactionFilterFactory>(t, "filters", shared_ptr<CompactionFilterFactory>());
+  shared_ptr<MergeOperator> merge;
+  t->Code("merge", MergeOperator::CreateFromString(ConfigOptions(), "uint64add", &merge));
+  NoSuchObject<MergeOperator>(t, "merge", merge);
+  shared_ptr<Env> guard;
+  Env* env = nullptr;
+  t->Code("guarded env", Env::CreateFromString(ConfigOptions(), "nope", &env, &guard));
+  t->Line(env == nullptr ? "null" : "an env");
+  t->Code("env by uri", Env::CreateFromUri(ConfigOptions(), "nope", "", &env, &guard));
+  t->Line(env == Env::Default() ? "default" : "another");
+}
+
+// The parsers of options pass such names over, and keep what there was.
+void NoSuchObjectsInStrings(Transcript* t) {
+  ColumnFamilyOptions present;
+  present.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(3));
+  present.table_factory.reset(rocksdb::NewPlainTableFactory());
+  present.memtable_factory.reset(new rocksdb::VectorRepFactory);
+  present.sst_partitioner_factory = rocksdb::NewSstPartitionerFixedPrefixFactory(3);
+  for (bool ignored : {true, false}) {
+    ConfigOptions config;
+    config.ignore_unsupported_options = ignored;
+    for (const char* text :
+         {"table_factory=nope", "table_factory={id=nope;x=1}", "memtable_factory=nope",
+          "memtable_factory={id=nope;x=1}", "sst_partitioner_factory=nope", "comparator=nope",
+          "merge_operator=nope", "prefix_extractor=nope", "compaction_filter=nope",
+          "compaction_filter_factory=nope"}) {
+      ColumnFamilyOptions parsed;
+      const Status s =
+          rocksdb::GetColumnFamilyOptionsFromString(config, present, text, &parsed);
+      t->Code(text, s);
+      t->Line("  " + Fields(parsed) + " " + parsed.table_factory->Name() + " " +
+              (parsed.sst_partitioner_factory ? "partitioner" : "no partitioner"));
+    }
+    for (const char* text : {"env=nope", "env={id=nope;x=1}", "file_checksum_gen_factory=nope",
+                             "wal_filter=nope", "listeners=nope", "statistics=nope"}) {
+      DBOptions parsed;
+      const Status s = rocksdb::GetDBOptionsFromString(config, DBOptions(), text, &parsed);
+      if (ignored || std::string(text) != "listeners=nope") t->Code(text, s);
+      t->Line(std::string("  ") + (parsed.env == rocksdb::Env::Default() ? "default" : "another") +
+              " " + std::to_string(parsed.listeners.size()));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Scenario> OptionScenarios() {
@@ -387,6 +488,8 @@ std::vector<Scenario> OptionScenarios() {
           {"options_file", OptionsFile},
           {"recycled_logs", RecycledLogs},
           {"invalid_combinations", InvalidCombinations},
+          {"no_such_objects", NoSuchObjects},
+          {"no_such_objects_in_strings", NoSuchObjectsInStrings},
           {"options_compatibility", Compatibility},
           {"options_compatibility_of_families", CompatibilityOfFamilies}};
 }

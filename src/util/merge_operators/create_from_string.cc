@@ -13,26 +13,26 @@ Status MergeOperator::CreateFromString(const ConfigOptions& opts, const std::str
   const std::string present = *result != nullptr ? (*result)->GetId() : "";
   Status s = compassdb::ParseObjectString(id, present, &name, &options);
   if (!s.ok()) return s;
-  result->reset();
   if (compassdb::NewRegistered<MergeOperator>(opts, name, result, &s)) {
     return s.ok() ? Customizable::ConfigureNewObject(opts, result->get(), options) : s;
   }
+  std::shared_ptr<MergeOperator> found;
   // An older spelling of the same operator.
   if (name == "put_v1") name = "put";
   for (auto make : {&compassdb::NewPutOperator, &compassdb::NewUInt64AddOperator,
                     &compassdb::NewMaxOperator, &compassdb::NewBytesXorOperator,
                     &compassdb::NewSortListOperator}) {
     auto made = make();
-    if (made->IsInstanceOf(name)) *result = std::move(made);
+    if (made->IsInstanceOf(name)) found = std::move(made);
   }
   for (auto make : {&compassdb::NewStringAppendOperator, &compassdb::NewStringAppendPairsOperator}) {
     auto made = make(",");
-    if (made->IsInstanceOf(name)) *result = std::move(made);
+    if (made->IsInstanceOf(name)) found = std::move(made);
   }
-  if (*result == nullptr && !name.empty()) {
-    if (opts.ignore_unsupported_options) return Status::OK();
-    return Status::NotSupported("no merge operator of this name", id);
+  if (found == nullptr && !name.empty()) {
+    return compassdb::UnknownObject(opts, "MergeOperator", id);
   }
+  *result = std::move(found);
   return Customizable::ConfigureNewObject(opts, result->get(), options);
 }
 
