@@ -96,6 +96,68 @@ Status CheckFactories(const std::string& where, const DBOptions& db,
   return CheckRefused(BlockTableOptionTable(), *block, where + "table_factory.");
 }
 
+// What RocksDB refuses at Open, though not when it makes a family: combinations that its table format
+// cannot serve. They mean nothing here, but who sets them expects the refusal.
+Status CheckBlockTable(const std::string& where, const ColumnFamilyOptions& options) {
+  const auto* block = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  if (block == nullptr) return Status::OK();
+  using rocksdb::BlockBasedTableOptions;
+  const auto refused = [&](const char* option, const char* why) {
+    return Status::InvalidArgument(where + "table_factory." + option, why);
+  };
+  if (block->index_type == BlockBasedTableOptions::kHashSearch &&
+      options.prefix_extractor == nullptr) {
+    return refused("index_type",
+                   "Hash index is specified for block-based table, but prefix_extractor is not given");
+  }
+  if (block->pin_l0_filter_and_index_blocks_in_cache && block->no_block_cache) {
+    return refused("pin_l0_filter_and_index_blocks_in_cache", "is set, but no_block_cache is too");
+  }
+  if (block->format_version > 5) {
+    return refused("format_version", "Unsupported BlockBasedTable format_version");
+  }
+  if (block->block_align && options.compression != rocksdb::kNoCompression) {
+    return refused("block_align", "Enable block_align, but compression enabled");
+  }
+  if (block->block_align && (block->block_size & (block->block_size - 1)) != 0) {
+    return refused("block_align", "block size is not a power of 2");
+  }
+  if (block->data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash &&
+      !(block->data_block_hash_table_util_ratio > 0)) {
+    return refused("data_block_hash_table_util_ratio", "should be greater than 0");
+  }
+  return Status::OK();
+}
+
+// Not every memtable of RocksDB takes writes of several threads.
+Status CheckConcurrentWrites(const std::string& where, const DBOptions& db,
+                             const ColumnFamilyOptions& options) {
+  if (!db.allow_concurrent_memtable_write) return Status::OK();
+  const char* const kNotWith = "is not compatible with concurrent writes (allow_concurrent_memtable_write)";
+  if (options.inplace_update_support) {
+    return Status::InvalidArgument(where + "inplace_update_support", kNotWith);
+  }
+  if (options.memtable_factory != nullptr &&
+      !options.memtable_factory->IsInsertConcurrentlySupported()) {
+    return Status::InvalidArgument(where + "memtable_factory",
+                                   std::string(options.memtable_factory->Name()) + " " + kNotWith);
+  }
+  return Status::OK();
+}
+
+Status CheckBlobShares(const std::string& where, const ColumnFamilyOptions& options) {
+  if (!options.enable_blob_garbage_collection) return Status::OK();
+  for (const auto& [name, share] :
+       {std::pair("blob_garbage_collection_age_cutoff", options.blob_garbage_collection_age_cutoff),
+        std::pair("blob_garbage_collection_force_threshold",
+                  options.blob_garbage_collection_force_threshold)}) {
+    if (!(share >= 0 && share <= 1)) {
+      return Status::InvalidArgument(where + name, "must be between 0 and 1");
+    }
+  }
+  return Status::OK();
+}
+
 Status CheckPaths(const std::string& where, const std::vector<rocksdb::DbPath>& paths) {
   for (const rocksdb::DbPath& path : paths) {
     if (path.path.empty()) return Status::PathNotFound(where, "has a path without a name");
@@ -224,6 +286,15 @@ Status ValidateDbOptions(const DBOptions& options) {
     s = Status::InvalidArgument("DBOptions::unordered_write",
                                 "needs allow_concurrent_memtable_write");
   }
+  if (s.ok() && options.atomic_flush && options.enable_pipelined_write) {
+    s = Status::InvalidArgument("DBOptions::atomic_flush",
+                                "is incompatible with enable_pipelined_write");
+  }
+  if (s.ok() && options.use_direct_io_for_flush_and_compaction &&
+      options.writable_file_max_buffer_size == 0) {
+    s = Status::InvalidArgument("DBOptions::writable_file_max_buffer_size",
+                                "must not be 0 with use_direct_io_for_flush_and_compaction");
+  }
   if (s.ok() && options.allow_mmap_reads && options.use_direct_reads) {
     s = Status::NotSupported("DBOptions::use_direct_reads", "not together with allow_mmap_reads");
   }
@@ -254,13 +325,17 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
     return Status::InvalidArgument(where + "num_levels",
                                    "must be at least 3 with allow_ingest_behind, which keeps the last level");
   }
-  for (const auto& [name, share] :
-       {std::pair("blob_garbage_collection_age_cutoff", options.blob_garbage_collection_age_cutoff),
-        std::pair("blob_garbage_collection_force_threshold", options.blob_garbage_collection_force_threshold)}) {
-    const bool counts = options.enable_blob_files && options.enable_blob_garbage_collection;
-    if (counts && !(share >= 0 && share <= 1)) {
-      return Status::InvalidArgument(where + name, "must be between 0 and 1");
-    }
+  s = CheckBlobShares(where, options);
+  if (!s.ok()) return s;
+  if (options.compression_opts.zstd_max_train_bytes > 0 &&
+      options.compression_opts.max_dict_bytes == 0) {
+    return Status::InvalidArgument(where + "compression_opts.max_dict_bytes",
+                                   "should be nonzero with zstd_max_train_bytes");
+  }
+  if (const uint32_t bytes = options.memtable_protection_bytes_per_key;
+      bytes > 8 || (bytes & (bytes - 1)) != 0) {
+    return Status::NotSupported(where + "memtable_protection_bytes_per_key",
+                                "must be 0, 1, 2, 4 or 8");
   }
   if (options.enable_blob_files && options.comparator->timestamp_size() != 0) {
     return Status::NotSupported(where + "enable_blob_files", "not with user-defined timestamps");
@@ -273,12 +348,16 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   }
   s = CheckPaths(where + "cf_paths", options.cf_paths);
   if (s.ok()) s = CheckCompressions(where, options);
-  return s.ok() ? CheckFactories(where, db, options) : s;
+  if (s.ok()) s = CheckFactories(where, db, options);
+  return s.ok() ? CheckConcurrentWrites(where, db, options) : s;
 }
 
 Status ValidateOptions(const DBOptions& db, const std::vector<NamedFamilyOptions>& families) {
   Status s = ValidateDbOptions(db);
-  for (size_t i = 0; s.ok() && i < families.size(); ++i) s = ValidateFamilyOptions(db, families[i]);
+  for (size_t i = 0; s.ok() && i < families.size(); ++i) {
+    s = ValidateFamilyOptions(db, families[i]);
+    if (s.ok()) s = CheckBlockTable(WhereFamily(families[i].name), families[i].options);
+  }
   return s;
 }
 

@@ -167,7 +167,10 @@ TEST(Validate, MemtablesOfRocksDBAreServed) {
        {rocksdb::NewHashSkipListRepFactory(), rocksdb::NewHashLinkListRepFactory(),
         static_cast<rocksdb::MemTableRepFactory*>(new rocksdb::VectorRepFactory(7))}) {
     o.memtable_factory.reset(factory);
-    EXPECT_TRUE(Validate(DBOptions(), o).ok());
+    EXPECT_TRUE(Validate(DBOptions(), o).IsInvalidArgument());
+    DBOptions one_writer;
+    one_writer.allow_concurrent_memtable_write = false;
+    EXPECT_TRUE(Validate(one_writer, o).ok());
     EXPECT_EQ(HintWarnings(DBOptions(), {{"cf1", o}}).size(), 1u);
   }
 }

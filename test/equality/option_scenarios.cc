@@ -354,6 +354,105 @@ void CompatibilityOfFamilies(Transcript* t) {
                                                         DBOptions(), {}));
 }
 
+using BlockOptions = rocksdb::BlockBasedTableOptions;
+struct Combination {
+  const char* name;
+  std::function<void(Options*, BlockOptions*)> set;
+};
+
+// What RocksDB's tables, memtables and writers cannot do is refused at Open, some of it when a family
+// is made, too.
+const std::vector<Combination>& RefusedCombinations() {
+  const auto hashed = [](Options*, BlockOptions* b) { b->index_type = BlockOptions::kHashSearch; };
+  const auto vectors = [](Options* o, BlockOptions*) {
+    o->memtable_factory.reset(new rocksdb::VectorRepFactory);
+  };
+  static const std::vector<Combination> kAll = {
+      {"hash index", hashed},
+      {"hash index, prefix",
+       [hashed](Options* o, BlockOptions* b) {
+         hashed(o, b);
+         o->prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(3));
+       }},
+      {"format 0", [](Options*, BlockOptions* b) { b->format_version = 0; }},
+      {"format 5", [](Options*, BlockOptions* b) { b->format_version = 5; }},
+      {"format 6", [](Options*, BlockOptions* b) { b->format_version = 6; }},
+      {"format 99", [](Options*, BlockOptions* b) { b->format_version = 99; }},
+      {"pinned, no cache",
+       [](Options*, BlockOptions* b) {
+         b->pin_l0_filter_and_index_blocks_in_cache = b->no_block_cache = true;
+       }},
+      {"aligned", [](Options*, BlockOptions* b) { b->block_align = true; }},
+      {"aligned, compressed",
+       [](Options* o, BlockOptions* b) {
+         b->block_align = true;
+         o->compression = rocksdb::kLZ4Compression;
+       }},
+      {"aligned, compressed below",
+       [](Options* o, BlockOptions* b) {
+         b->block_align = true;
+         o->bottommost_compression = rocksdb::kLZ4Compression;
+       }},
+      {"aligned, 5000",
+       [](Options*, BlockOptions* b) {
+         b->block_align = true;
+         b->block_size = 5000;
+       }},
+      {"hash in blocks",
+       [](Options*, BlockOptions* b) {
+         b->data_block_index_type = BlockOptions::kDataBlockBinaryAndHash;
+         b->data_block_hash_table_util_ratio = -1;
+       }},
+      {"in place", [](Options* o, BlockOptions*) { o->inplace_update_support = true; }},
+      {"vector", vectors},
+      {"vector, one writer",
+       [vectors](Options* o, BlockOptions* b) {
+         vectors(o, b);
+         o->allow_concurrent_memtable_write = false;
+       }},
+      {"hash memtable",
+       [](Options* o, BlockOptions*) {
+         o->memtable_factory.reset(rocksdb::NewHashSkipListRepFactory());
+       }},
+      {"atomic, pipelined",
+       [](Options* o, BlockOptions*) { o->atomic_flush = o->enable_pipelined_write = true; }},
+      {"cutoff",
+       [](Options* o, BlockOptions*) {
+         o->enable_blob_garbage_collection = true;
+         o->blob_garbage_collection_age_cutoff = 1.5;
+       }},
+      {"cutoff without collection",
+       [](Options* o, BlockOptions*) { o->blob_garbage_collection_age_cutoff = 1.5; }},
+      {"trained without dictionary",
+       [](Options* o, BlockOptions*) { o->compression_opts.zstd_max_train_bytes = 100; }},
+      {"three bytes", [](Options* o, BlockOptions*) { o->memtable_protection_bytes_per_key = 3; }},
+      {"direct without buffer",
+       [](Options* o, BlockOptions*) {
+         o->use_direct_io_for_flush_and_compaction = true;
+         o->writable_file_max_buffer_size = 0;
+       }},
+  };
+  return kAll;
+}
+
+void CombinationsAtOpen(Transcript* t) {
+  auto db = OpenOrNote(t, "home", FreshOptions());
+  if (!db) return;
+  for (const Combination& combination : RefusedCombinations()) {
+    Options options = FreshOptions();
+    options.compression = rocksdb::kNoCompression;
+    BlockOptions block;
+    combination.set(&options, &block);
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(block));
+    rocksdb::DB* opened = nullptr;
+    t->Code(combination.name, rocksdb::DB::Open(options, t->Path("other"), &opened));
+    delete opened;
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    t->Code("as a family", db->CreateColumnFamily(options, combination.name, &family));
+    if (family != nullptr) db->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+  }
+}
+
 void InvalidCombinations(Transcript* t) {
   rocksdb::DB* db = nullptr;
   Options options = FreshOptions();
@@ -488,6 +587,7 @@ std::vector<Scenario> OptionScenarios() {
           {"options_file", OptionsFile},
           {"recycled_logs", RecycledLogs},
           {"invalid_combinations", InvalidCombinations},
+          {"combinations_at_open", CombinationsAtOpen},
           {"no_such_objects", NoSuchObjects},
           {"no_such_objects_in_strings", NoSuchObjectsInStrings},
           {"options_compatibility", Compatibility},
