@@ -7,6 +7,7 @@
 
 #include "env/composite_env.h"
 #include "env/env_adapter.h"
+#include "rocksdb/config_options.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/system_clock.h"
@@ -68,7 +69,12 @@ TEST(FileSystemApi, DefaultsAreOnesOfTheDefaultEnv) {
   std::shared_ptr<rocksdb::FileSystem> fs;
   ASSERT_TRUE(rocksdb::FileSystem::Load("posix", &fs).ok());
   EXPECT_EQ(fs, rocksdb::FileSystem::Default());
-  EXPECT_TRUE(rocksdb::FileSystem::Load("nowhere", &fs).IsNotSupported());
+  const auto present = fs;
+  EXPECT_TRUE(rocksdb::FileSystem::Load("nowhere", &fs).ok());
+  EXPECT_EQ(fs, present);
+  rocksdb::ConfigOptions strict;
+  strict.ignore_unsupported_options = false;
+  EXPECT_TRUE(rocksdb::FileSystem::CreateFromString(strict, "nowhere", &fs).IsNotSupported());
 }
 
 TEST(FileSystemApi, EnvsHaveFileSystems) {
