@@ -63,7 +63,6 @@ EnvOptions::EnvOptions(const DBOptions& options)
       writable_file_max_buffer_size(options.writable_file_max_buffer_size),
       rate_limiter(options.rate_limiter.get()) {}
 
-ConfigOptions::ConfigOptions() : registry(ObjectRegistry::NewInstance()) {}
 ConfigOptions::ConfigOptions(const DBOptions& options)
     : env(options.env), registry(ObjectRegistry::NewInstance()) {}
 
