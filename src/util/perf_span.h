@@ -15,10 +15,9 @@ namespace compassdb {
 
 // What GetPerfLevel() and get_perf_context() answer, without calls: every read asks, and every step of an
 // iterator.
-extern constinit thread_local rocksdb::PerfLevel perf_level_of_thread
-    __attribute__((tls_model("initial-exec")));
-extern constinit thread_local rocksdb::PerfContext* perf_context_of_thread
-    __attribute__((tls_model("initial-exec")));
+// (Not of the initial-exec model: who loads the library by dlopen has no room for that.)
+extern constinit thread_local rocksdb::PerfLevel perf_level_of_thread;
+extern constinit thread_local rocksdb::PerfContext* perf_context_of_thread;
 inline rocksdb::PerfLevel CurrentPerfLevel() { return perf_level_of_thread; }
 inline rocksdb::PerfContext* CurrentPerfContext() {
   rocksdb::PerfContext* const known = perf_context_of_thread;
