@@ -92,7 +92,8 @@ void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorRea
 }
 
 void DBImpl::WaitAfterFailure() {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  const auto until = std::chrono::steady_clock::now() +
+                     std::chrono::microseconds(config_.options.bgerror_resume_retry_interval);
   while (!shutting_down_ && !errors_.background_stopped()) {
     const auto left = until - std::chrono::steady_clock::now();
     if (left.count() <= 0) return;

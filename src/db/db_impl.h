@@ -433,7 +433,7 @@ class DBImpl final : public rocksdb::DB {
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
       EXCLUDES(mu_);
-  // After a job that failed: as in RocksDB it is not tried again for a second, where it may be at all.
+  // After a job that failed: it is not tried again before bgerror_resume_retry_interval (a second, as in RocksDB), where it may be at all.
   void WaitAfterFailure() REQUIRES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
   // For listeners: the job after which it comes.

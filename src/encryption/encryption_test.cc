@@ -90,6 +90,39 @@ TEST_F(EncryptionTest, SealedFilesOfAllSizesComeBack) {
   }
 }
 
+// Puts another file in a file's place as soon as it is open.
+class ReplacingEnv : public rocksdb::EnvWrapper {
+ public:
+  using rocksdb::EnvWrapper::EnvWrapper;
+  Status NewRandomAccessFile(const std::string& path, std::unique_ptr<rocksdb::RandomAccessFile>* file,
+                             const EnvOptions& options) override {
+    Status s = target()->NewRandomAccessFile(path, file, options);
+    if (s.ok() && !successor.empty()) s = RenameFile(successor, path);
+    successor.clear();
+    return s;
+  }
+  std::string successor;
+};
+
+TEST_F(EncryptionTest, AFileThatIsReplacedWhileItIsOpenedIsReadWhole) {
+  ReplacingEnv replacing(base_.get());
+  env_.reset(rocksdb::NewEncryptedEnv(&replacing, provider_));
+  for (const int bytes : {0, 1, 19, 3000, 5000, 70000}) {
+    Write({RandomText(5000, 3)});
+    ASSERT_TRUE(env_->RenameFile(kFile, "/e/first").ok());
+    Write({RandomText(bytes, 4)});
+    ASSERT_TRUE(env_->RenameFile(kFile, "/e/successor").ok());
+    ASSERT_TRUE(env_->RenameFile("/e/first", kFile).ok());
+    replacing.successor = "/e/successor";
+    std::string read;
+    const Status s = Sequential(&read);
+    EXPECT_TRUE(s.ok()) << bytes << s.ToString();
+    EXPECT_TRUE(read == RandomText(5000, 3)) << bytes;
+    ASSERT_TRUE(Sequential(&read).ok());
+    EXPECT_TRUE(read == RandomText(bytes, 4)) << bytes;
+  }
+}
+
 TEST_F(EncryptionTest, RandomReadsOfManySegments) {
   std::vector<std::string> parts;
   std::string text;

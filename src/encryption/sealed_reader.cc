@@ -166,10 +166,43 @@ IOStatus SealedReader::ReadHeader(uint64_t stored_bytes) {
   return s;
 }
 
+IOStatus SealedReader::FindEnd(uint64_t guess, uint64_t* end) const {
+  const auto reaches = [this](uint64_t size, bool* there) {
+    char byte;
+    Slice read;
+    *there = size == 0;
+    if (size == 0) return IOStatus::OK();
+    IOStatus s = file_->Read(size - 1, 1, IOOptions(), &read, &byte, nullptr);
+    *there = s.ok() && !read.empty();
+    return s;
+  };
+  // It has `least` bytes, and fewer than `over`. Mostly two reads say so.
+  uint64_t least = 0, over = guess + 1;
+  bool there = false;
+  IOStatus s = reaches(guess, &there);
+  (there ? least : over) = guess;
+  for (uint64_t step = 1; s.ok() && there; step *= 2) {
+    s = reaches(over, &there);
+    if (there) {
+      least = over;
+      over += step;
+    }
+  }
+  while (s.ok() && over - least > 1) {
+    const uint64_t middle = least + (over - least) / 2;
+    s = reaches(middle, &there);
+    (there ? least : over) = middle;
+  }
+  *end = least;
+  return s;
+}
+
 IOStatus SealedReader::Grow() {
   std::unique_lock lock(mu_);
-  uint64_t stored_bytes = 0;
-  IOStatus s = fs_->GetFileSize(path_, IOOptions(), &stored_bytes, nullptr);
+  uint64_t stored_bytes = list_.known_bytes();
+  IOStatus s;
+  if (stored_bytes == 0) s = fs_->GetFileSize(path_, IOOptions(), &stored_bytes, nullptr);
+  if (s.ok()) s = FindEnd(stored_bytes, &stored_bytes);
   if (s.ok() && !has_header_) s = ReadHeader(stored_bytes);
   if (s.ok() && has_header_) s = list_.Extend(*file_, seal_, stored_bytes);
   return s;

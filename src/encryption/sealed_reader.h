@@ -27,6 +27,8 @@ class SegmentList {
     unsigned char nonce[kSealNonceBytes] = {};
   };
 
+  uint64_t known_bytes() const { return known_bytes_; }
+
   // Goes on to the end of a file of `stored_bytes`.
   rocksdb::IOStatus Extend(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
                            uint64_t stored_bytes);
@@ -80,6 +82,8 @@ class SealedReader {
 
   rocksdb::IOStatus ReadHeader(uint64_t stored_bytes);
   rocksdb::IOStatus Grow();
+  // Where the file ends that is open, which lies near `guess`: its name may be another file's by now.
+  rocksdb::IOStatus FindEnd(uint64_t guess, uint64_t* end) const;
   // The part of a segment from `from` on, at most n bytes.
   rocksdb::IOStatus ReadSegment(const SegmentList::Segment& segment, uint64_t from, size_t n,
                                 char* target) const;

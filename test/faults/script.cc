@@ -28,6 +28,7 @@ std::string Value(size_t batch, size_t bytes) {
 Script::Script(compassdb::Preset preset, rocksdb::Env* env, std::string path)
     : options_(SmallOptions(preset)), env_(env), path_(std::move(path)) {
   options_.min_blob_size = std::min<uint64_t>(options_.min_blob_size, 64);
+  options_.bgerror_resume_retry_interval = 1000;
   options_.statistics = rocksdb::CreateDBStatistics();
 }
 
