@@ -86,7 +86,7 @@ def notes(report):
         f"(a tenth of them where scans), {s['threads']} threads, {s['background_threads']} background threads, "
         f"{s['cache_mb']} MiB for index, filters and blocks together, memtable {s['memtable_mb']} MiB, "
         f"compression {s['compression']}, {'O_DIRECT' if s['direct'] else 'page cache'}, "
-        f"WAL on, sync {'on' if s['sync'] else 'off'}, medians of {s['repeats']}",
+        f"WAL on where the step does not say otherwise, sync {'on' if s['sync'] else 'off'}, medians of {s['repeats']}",
         f"{m['cpu']}, {m['cores']} cores, {m['memory_bytes'] >> 30} GiB, Linux {m['kernel']}",
         "seconds and bytes of writing workloads include the flushes and compactions they caused; "
         "write and space amplification belong together; p99 is of the most frequent operation",

@@ -37,6 +37,7 @@ class BarrierTest : public DbTest, public ::testing::WithParamInterface<Preset> 
   void CountSyncs() {
     fs_->SetHook([this](FaultOp op, const std::string& path) {
       if (op == FaultOp::kDirSync) ++dir_syncs_;
+      if (op == FaultOp::kCreate && path.ends_with(".log")) ++logs_;
       if (op != FaultOp::kSync) return;
       if (path.ends_with(".ph")) {
         ++file_syncs_;
@@ -50,7 +51,7 @@ class BarrierTest : public DbTest, public ::testing::WithParamInterface<Preset> 
     });
   }
   const std::shared_ptr<JobCount> jobs_ = std::make_shared<JobCount>();
-  std::atomic<uint64_t> file_syncs_{0}, manifest_syncs_{0}, dir_syncs_{0}, other_syncs_{0};
+  std::atomic<uint64_t> file_syncs_{0}, manifest_syncs_{0}, dir_syncs_{0}, other_syncs_{0}, logs_{0};
   std::mutex files_mu_;
   std::set<std::string> files_;
 };
@@ -89,8 +90,34 @@ TEST_P(BarrierTest, TwoSyncsPerJob) {
   EXPECT_GE(file_syncs_, jobs_->compactions);
   EXPECT_EQ(file_syncs_, files_.size());  // each once
   EXPECT_EQ(other_syncs_, 0u);  // no log, since no write asked for it
-  EXPECT_LE(dir_syncs_, 5 + file_syncs_ / 16);
+  EXPECT_LE(dir_syncs_, 5 + file_syncs_ / 16 + logs_);
   ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+}
+
+// Else a log could be lost with its name, and the one that follows it not.
+TEST_P(BarrierTest, NamesOfLogsAreDurableBeforeTheFirstWriteIsAcknowledged) {
+  std::mutex mu;
+  std::set<std::string> fresh;
+  int made = 0;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    std::lock_guard<std::mutex> lock(mu);
+    if (op == FaultOp::kDirSync && path == name_) fresh.clear();
+    if (op == FaultOp::kCreate && path.ends_with(".log")) {
+      fresh.insert(path);
+      ++made;
+    }
+  });
+  OpenDb();
+  for (int i = 0; i < 60; ++i) {
+    if (i % 20 == 19) {
+      ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    }
+    ASSERT_TRUE(Put(Key(i), "v").ok());
+    std::lock_guard<std::mutex> lock(mu);
+    ASSERT_TRUE(fresh.empty()) << *fresh.begin();
+  }
+  fs_->SetHook(nullptr);
+  EXPECT_GE(made, 4);
 }
 
 // A table that a synced manifest names is there after a power cut, with no sync of the directory since.

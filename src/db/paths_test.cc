@@ -58,6 +58,26 @@ class PathsTest : public DbTest {
   }
 };
 
+// As a process leaves them that is killed before it syncs their parents.
+TEST_F(PathsTest, DirectoriesOfAKilledProcessAreMadeDurable) {
+  options_.db_paths = {DbPath("/more/fast", 1), DbPath("/more/slow", 1ull << 40)};
+  options_.wal_dir = "/logs";
+  for (const std::string& dir : {name_, options_.wal_dir, options_.db_paths[0].path, options_.db_paths[1].path}) {
+    ASSERT_TRUE(fs_->CreateDir(dir).ok());
+  }
+  OpenDb();
+  Fill(0, 2000);
+  Flush();
+  rocksdb::WriteOptions sync;
+  sync.sync = true;
+  ASSERT_TRUE(db_->Put(sync, "last", "v").ok());
+  const std::string all = Scan();
+  Crash();
+  options_.create_if_missing = false;
+  OpenDb();
+  EXPECT_TRUE(Scan() == all);
+}
+
 TEST_F(PathsTest, NewerDataIsInEarlierPaths) {
   options_.db_paths = {DbPath("/fast", 2 << 20), DbPath("/slow", 1ull << 40)};
   OpenDb();

@@ -63,11 +63,16 @@ Status WalSet::StartLocked(const WalHeader& header) {
   Log log;
   log.number = header.number;
   if (Status s = CreateLog(header, &log.writer); !s.ok()) return s;
+  // Before anything in it is acknowledged: synced or not, no log is followed by one that outlives its name.
+  if (Status s = fs_->SyncDir(dir_); !s.ok()) {
+    log.writer.reset();
+    fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
+    return s;
+  }
   log.bytes = log.writer->Size();
   log.unsynced = true;
   log.reusable = true;
   total_bytes_.fetch_add(log.bytes, std::memory_order_relaxed);
-  dir_unsynced_ = true;
   logs_.push_back(std::move(log));
   current_number_.store(header.number, std::memory_order_release);
   current_empty_.store(true, std::memory_order_release);
@@ -113,10 +118,6 @@ Status WalSet::Append(const Slice& record, bool sync) {
 }
 
 Status WalSet::SyncLogs(bool with_current) {
-  if (dir_unsynced_) {
-    if (Status s = fs_->SyncDir(dir_); !s.ok()) return s;
-    dir_unsynced_ = false;
-  }
   for (size_t i = 0; i < logs_.size(); ++i) {
     Log& log = logs_[i];
     const bool current = i + 1 == logs_.size();

@@ -3,9 +3,9 @@
 // may hold bytes not yet synced, and those that only wait to be deleted, or to
 // be written over by newer ones (DBOptions::recycle_log_file_num).
 //
+// The directory entry of a log is durable before anything is appended to it.
 // A synced write is durable together with all writes before it: Sync first
-// syncs the directory entry of a log that was begun (once), then what older
-// logs still owe, then the current log.
+// syncs what older logs still owe, then the current log.
 //
 // Thread safety: all methods; holds a lock of its own over its I/O, taken
 // after the front of the write queue and never with the database mutex held.
@@ -119,7 +119,6 @@ class WalSet {
   std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one
   std::deque<uint64_t> spares_ GUARDED_BY(mu_);     // to be written over, the oldest first
   std::vector<uint64_t> rejected_ GUARDED_BY(mu_);  // were spares; to be deleted
-  bool dir_unsynced_ GUARDED_BY(mu_) = false;
   Status error_ GUARDED_BY(mu_);  // of the current log
   mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held
   SyncedLog synced_ GUARDED_BY(synced_mu_);

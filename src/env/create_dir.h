@@ -7,7 +7,7 @@
 
 namespace compassdb {
 
-// With its parents; what is made here is durable. Fine if it exists.
+// With its parents, durably. Fine if it exists; then what failed before its entry was durable is made good.
 Status CreateDirDurably(FileSystem* fs, const std::string& dir);
 
 }  // namespace compassdb

@@ -379,7 +379,7 @@ bool HashedIterator::ReadWholePiece() {
     }
     if (!s.ok()) return Fail(std::move(s));
   }
-  buffer_ = std::string();
+  std::string().swap(buffer_);  // an assignment would keep its memory
   whole_ = std::move(whole);
   block_number_ = kNone;
   block_ref_.Reset();

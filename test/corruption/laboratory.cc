@@ -169,12 +169,9 @@ std::set<std::pair<int, std::string>> Differences(const Specimen::State& found, 
   return keys;
 }
 
-// Repairs, opens, and reads everything, with `compact` once more after a compaction.
-std::optional<std::string> RepairAt(rocksdb::Env* env, const std::string& path, const Specimen& specimen,
-                                    bool compact, Specimen::State* found) {
-  const rocksdb::DBOptions options = SpecimenOptions(env, rocksdb::WALRecoveryMode::kPointInTimeRecovery);
-  Status s = rocksdb::RepairDB(path, options, SpecimenFamilies(specimen.layout));
-  if (!s.ok()) return "it fails: " + s.ToString();
+// Opens, which must succeed, and reads everything, with `compact` once more after a compaction.
+std::optional<std::string> OpenAndRead(const rocksdb::DBOptions& options, const std::string& path, const Specimen& specimen,
+                                       bool compact, Specimen::State* found) {
   Opened opened;
   OpenSpecimen(options, path, specimen.layout, false, &opened);
   if (!opened.status.ok()) return "it does not open: " + opened.status.ToString();
@@ -184,13 +181,21 @@ std::optional<std::string> RepairAt(rocksdb::Env* env, const std::string& path, 
   for (auto* family : opened.handles) {
     rocksdb::CompactRangeOptions all;
     all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-    s = opened.db->CompactRange(all, family, nullptr, nullptr);
+    const Status s = opened.db->CompactRange(all, family, nullptr, nullptr);
     if (!s.ok()) return "it does not compact: " + s.ToString();
   }
   Specimen::State compacted;
   wrong = ReadAll(opened, specimen, &compacted);
   if (!wrong && compacted != *found) wrong = "a compaction changes what it shows";
   return wrong;
+}
+
+std::optional<std::string> RepairAt(rocksdb::Env* env, const std::string& path, const Specimen& specimen,
+                                    bool compact, Specimen::State* found) {
+  const rocksdb::DBOptions options = SpecimenOptions(env, rocksdb::WALRecoveryMode::kPointInTimeRecovery);
+  const Status s = rocksdb::RepairDB(path, options, SpecimenFamilies(specimen.layout));
+  if (!s.ok()) return "it fails: " + s.ToString();
+  return OpenAndRead(options, path, specimen, compact, found);
 }
 
 void PutFiles(rocksdb::Env* env, const std::string& path, const Files& files) {
@@ -282,14 +287,29 @@ std::optional<std::string> Laboratory::KeysOfFile(const Specimen& specimen, cons
 
 std::optional<std::string> Laboratory::Repair(const Specimen& specimen, const Files& files,
                                               const Treatment& treatment) {
-  const Keys* may_differ = nullptr;
-  std::optional<std::string> wrong = KeysOfFile(specimen, treatment.damaged, &may_differ);
-  if (wrong) return wrong;
   const std::string path = NewPath();
   PutFiles(env_.get(), path, files);
   Specimen::State found;
-  wrong = RepairAt(EnvOf(specimen), path, specimen, treatment.compact, &found);
+  std::optional<std::string> wrong = RepairAt(EnvOf(specimen), path, specimen, treatment.compact, &found);
   RemoveAll(env_.get(), path);
+  return wrong ? wrong : Compare(specimen, found, treatment);
+}
+
+std::optional<std::string> Laboratory::Skip(const Specimen& specimen, const Files& files, const Treatment& treatment) {
+  const std::string path = NewPath();
+  PutFiles(env_.get(), path, files);
+  Specimen::State found;
+  std::optional<std::string> wrong =
+      OpenAndRead(SpecimenOptions(EnvOf(specimen), rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords), path, specimen,
+                  treatment.compact, &found);
+  RemoveAll(env_.get(), path);
+  return wrong ? wrong : Compare(specimen, found, treatment);
+}
+
+std::optional<std::string> Laboratory::Compare(const Specimen& specimen, const Specimen::State& found,
+                                               const Treatment& treatment) {
+  const Keys* may_differ = nullptr;
+  std::optional<std::string> wrong = KeysOfFile(specimen, treatment.damaged, &may_differ);
   if (wrong) return wrong;
   if (treatment.repair_exactly && found != specimen.states.back()) return "not everything is there";
   const Keys different = Differences(found, specimen.states.back());
@@ -311,6 +331,11 @@ Examination Laboratory::Examine(const Specimen& specimen, const Files& files,
     result.wrong = Repair(specimen, files, treatment);
     if (result.wrong) result.wrong = "after repair (" + result.open.ToString() + "): " + *result.wrong;
     result.repaired = !result.wrong;
+  }
+  if (treatment.skip && !result.wrong) {
+    result.wrong = Skip(specimen, files, treatment);
+    if (result.wrong) result.wrong = "with kSkipAnyCorruptedRecords: " + *result.wrong;
+    result.skipped = !result.wrong;
   }
   return result;
 }

@@ -31,6 +31,8 @@ struct Treatment {
   // If it is refused, or reads give errors: a copy is repaired, and read.
   bool repair = false;
   bool repair_exactly = false;  // and must then have everything
+  // A log: opened with kSkipAnyCorruptedRecords as well, which is to lose no more than a repair may.
+  bool skip = false;
   std::string damaged = {};     // the file
   size_t most_lost = SIZE_MAX;  // keys that may be gone or old then
   rocksdb::WALRecoveryMode mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
@@ -41,6 +43,7 @@ struct Examination {
   rocksdb::Status open;              // of kOpenError
   std::optional<std::string> wrong;  // wrong data: must never happen
   bool repaired = false;
+  bool skipped = false;  // opened past the damage
 };
 
 // An environment in memory for the databases under examination. One thread.
@@ -54,8 +57,11 @@ class Laboratory {
 
  private:
   using Keys = std::set<std::pair<int, std::string>>;  // with their families
-  // Repairs a database of these files. Not empty: what is wrong with the outcome.
+  // Repairs a database of these files, or opens it past the damage to its log. Not empty: what is wrong with the outcome.
   std::optional<std::string> Repair(const Specimen& specimen, const Files& files, const Treatment& treatment);
+  std::optional<std::string> Skip(const Specimen& specimen, const Files& files, const Treatment& treatment);
+  // What must be there, of what was found in the end.
+  std::optional<std::string> Compare(const Specimen& specimen, const Specimen::State& found, const Treatment& treatment);
   // The keys that are gone or old once the file is gone and the rest is repaired: damage to it may cost these,
   // and no others. Not empty: the error.
   std::optional<std::string> KeysOfFile(const Specimen& specimen, const std::string& file, const Keys** keys);

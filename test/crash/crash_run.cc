@@ -259,7 +259,7 @@ std::optional<std::string> CrashRun::Life(uint64_t cut_at_change, uint64_t cut_a
   // The kernel keeps what a process that died had written.
   if (cut.kill) history_.PromiseAll();
   if (!wrong) wrong = Verify(cut);
-  if (wrong) *wrong += (cut.kill ? " (killed before: " : " (power cut before: ") + where + ")";
+  if (wrong) *wrong += (cut.kill ? " (killed before: " : " (power cut before: ") + where + ")" + disk_.Listing();
   return wrong;
 }
 

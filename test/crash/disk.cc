@@ -44,6 +44,8 @@ bool IsInfoLog(const std::string& path) {
   return path.compare(slash == std::string::npos ? 0 : slash + 1, 3, "LOG") == 0;
 }
 
+constexpr size_t kSealedHeader = 64;  // docs/formats/sealed_file.md
+
 bool IsWal(const std::string& path) {
   return path.size() > 4 && path.compare(path.size() - 4, 4, ".log") == 0;
 }
@@ -140,8 +142,11 @@ LogDamage Disk::Logs(const std::string& dir) {
     if (!fs_->memory()->FileExists(path).ok()) continue;
     const std::string bytes = ReadFile(path);
     const bool known = bytes.size() <= log.bytes.size();  // else appended to during the cut
-    const bool at_end = bytes.size() == log.bytes.size() || log.ends.count(bytes.size()) != 0;
-    const bool same = known && log.bytes.compare(0, bytes.size(), bytes) == 0;
+    // A sealed log with less than its header, or with zeros for it, is an empty one.
+    const bool empty = sealed_ != nullptr && bytes.size() <= kSealedHeader &&
+                       (bytes.size() < kSealedHeader || bytes.find_first_not_of('\0') == std::string::npos);
+    const bool at_end = empty || bytes.size() == log.bytes.size() || log.ends.count(bytes.size()) != 0;
+    const bool same = empty || (known && log.bytes.compare(0, bytes.size(), bytes) == 0);
     damage.newest = path;
     if (log.recycled) {
       damage.any |= bytes != log.bytes;
@@ -183,6 +188,14 @@ uint64_t Disk::Fingerprint() {
     all += path + ":" + std::to_string(bytes.size()) + ":" + std::to_string(zeros) + "\n";
   }
   return std::hash<std::string>()(all);
+}
+
+std::string Disk::Listing() {
+  std::vector<std::string> files;
+  Walk("/", &files);
+  std::string all;
+  for (const std::string& path : files) all += "\n  " + path + ": " + std::to_string(ReadFile(path).size()) + " bytes";
+  return all;
 }
 
 void Disk::Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed, const Cut& cut) {

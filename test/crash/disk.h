@@ -66,6 +66,8 @@ class Disk {
   // Of all files' names, sizes and numbers of zero pages. What is in the files is left out: random
   // ids make that different in every run.
   uint64_t Fingerprint();
+  // Names and sizes of all files, for whoever reads a failure.
+  std::string Listing();
   uint64_t changes() const { return changes_.load(); }
   uint64_t syncs() const { return syncs_.load(); }
   // From now on such syncs return OK and do nothing.
