@@ -26,6 +26,7 @@ bool DBImpl::FlushReady(const ColumnFamily& family) const {
 
 void DBImpl::MaybeSchedule() {
   if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;
+  AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
   if (!errors_.background_stopped()) {
     for (const auto& family : families_.All()) {
       if (!family->flush_queued && FlushReady(*family)) {
@@ -41,6 +42,19 @@ void DBImpl::MaybeSchedule() {
     }
   }
   StartQueued();
+}
+
+// Looks for work again when the oldest snapshot is gone that keeps tables from being rewritten.
+void DBImpl::AwaitSnapshots() {
+  SequenceNumber until;
+  do {
+    const SequenceNumber oldest = snapshots_.Oldest();
+    until = kMaxSequenceNumber;
+    for (const auto& family : families_.All()) {
+      if (family->dropped || family->settings.disable_auto_compactions) continue;
+      until = std::min(until, family->store()->KeptUntil(oldest));
+    }
+  } while (!snapshots_.AwaitOldest(until));
 }
 
 // Every queued family gets a job; a job that finds the queue empty just ends.

@@ -299,6 +299,11 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
     // Tables rewritten now are newer than this number, so the loop ends.
     if (request.created_before == 0) request.created_before = commits_.NewNumber();
     s = RunManual(family, request, options.canceled);
+  } else if (s.ok() && bottommost != Bottommost::kSkip && deepest > 0) {
+    request.input_level = request.output_level = deepest;
+    request.created_before = 0;
+    request.released = true;
+    s = RunManual(family, request, options.canceled);
   }
   if (s.ok() && options.change_level) {
     s = ChangeLevel(family, deepest, options.target_level);

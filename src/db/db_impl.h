@@ -428,6 +428,7 @@ class DBImpl final : public rocksdb::DB {
   // --- background.cc
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
   void MaybeSchedule() REQUIRES(mu_);
+  void AwaitSnapshots() REQUIRES(mu_);
   void StartQueued() REQUIRES(mu_);
   void StartHousekeeping() EXCLUDES(mu_);
   void BackgroundDone() REQUIRES(mu_);
@@ -480,6 +481,7 @@ class DBImpl final : public rocksdb::DB {
   Status CheckRead(const ReadOptions& options, const ColumnFamily& family) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
   HeldSequence IteratorSequence(const ReadOptions& options, const ColumnFamily& family);
+  void ReleaseHeldSequence(SequenceNumber sequence) EXCLUDES(mu_);
 
   // --- timestamps.cc
   Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family) const;

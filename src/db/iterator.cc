@@ -179,9 +179,15 @@ HeldSequence DBImpl::IteratorSequence(const ReadOptions& options, const ColumnFa
     at.sequence = snapshots_.HoldLast(last_sequence_);
   }
   at.hold = std::shared_ptr<void>(this, [sequence = at.sequence](void* db) {
-    static_cast<DBImpl*>(db)->snapshots_.ReleaseHold(sequence);
+    static_cast<DBImpl*>(db)->ReleaseHeldSequence(sequence);
   });
   return at;
+}
+
+void DBImpl::ReleaseHeldSequence(SequenceNumber sequence) {
+  if (!snapshots_.ReleaseHold(sequence)) return;
+  MutexLock lock(&mu_);
+  MaybeSchedule();
 }
 
 rocksdb::Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
@@ -257,10 +263,10 @@ const rocksdb::Snapshot* DBImpl::GetSnapshot() {
 
 void DBImpl::ReleaseSnapshot(const rocksdb::Snapshot* snapshot) {
   if (snapshot == nullptr) return;
-  snapshots_.Release(snapshot);
-  if (pinned_value_runs_.load(std::memory_order_relaxed) == 0) return;
+  const bool reached = snapshots_.Release(snapshot);
+  if (!reached && pinned_value_runs_.load(std::memory_order_relaxed) == 0) return;
   MutexLock lock(&mu_);
-  MaybeSchedule();  // what it held may be worth a collection
+  MaybeSchedule();  // what it held may be worth a rewrite, or a collection
 }
 
 }  // namespace compassdb

@@ -57,6 +57,7 @@ rocksdb::CompactionReason ReasonOf(const std::string& reason, bool manual, int i
   if (manual) return rocksdb::CompactionReason::kManualCompaction;
   if (reason == "ttl") return rocksdb::CompactionReason::kTtl;
   if (reason == "marked") return rocksdb::CompactionReason::kFilesMarkedForCompaction;
+  if (reason == "snapshots") return rocksdb::CompactionReason::kBottommostFiles;
   if (reason == "values") return rocksdb::CompactionReason::kForcedBlobGC;
   if (reason == "periodic") return rocksdb::CompactionReason::kPeriodicCompaction;
   return input_level == 0 ? rocksdb::CompactionReason::kLevelL0FilesNum
@@ -71,6 +72,7 @@ const char* CompactionReasonName(const JobReport& report, bool manual) {
     case Reason::kManualCompaction: return "ManualCompaction";
     case Reason::kTtl: return "Ttl";
     case Reason::kFilesMarkedForCompaction: return "FilesMarkedForCompaction";
+    case Reason::kBottommostFiles: return "BottommostFiles";
     case Reason::kForcedBlobGC: return "ForcedBlobGC";
     case Reason::kPeriodicCompaction: return "PeriodicCompaction";
     case Reason::kLevelL0FilesNum: return "LevelL0FilesNum";

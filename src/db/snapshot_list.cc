@@ -18,17 +18,42 @@ const SnapshotImpl* SnapshotList::New(const std::atomic<SequenceNumber>& last_se
   return snapshot;
 }
 
-void SnapshotList::Release(const rocksdb::Snapshot* snapshot) {
-  if (snapshot == nullptr) return;
+bool SnapshotList::Release(const rocksdb::Snapshot* snapshot) {
+  if (snapshot == nullptr) return false;
   MutexLock lock(&mu_);
   auto [it, end] = snapshots_.equal_range(snapshot->GetSequenceNumber());
   for (; it != end; ++it) {
     if (it->second == snapshot) {
       delete it->second;
       snapshots_.erase(it);
-      return;
+      return Reached();
     }
   }
+  return false;
+}
+
+SequenceNumber SnapshotList::OldestHeld() const {
+  SequenceNumber oldest = kMaxSequenceNumber;
+  if (!snapshots_.empty()) oldest = snapshots_.begin()->first;
+  if (!holds_.empty()) oldest = std::min(oldest, *holds_.begin());
+  return oldest;
+}
+
+bool SnapshotList::Reached() {
+  if (awaited_ == kMaxSequenceNumber || OldestHeld() < awaited_) return false;
+  awaited_ = kMaxSequenceNumber;
+  return true;
+}
+
+SequenceNumber SnapshotList::Oldest() const {
+  MutexLock lock(&mu_);
+  return OldestHeld();
+}
+
+bool SnapshotList::AwaitOldest(SequenceNumber sequence) {
+  MutexLock lock(&mu_);
+  awaited_ = sequence;
+  return !Reached();
 }
 
 std::vector<SequenceNumber> SnapshotList::Sequences() const {
@@ -55,9 +80,10 @@ void SnapshotList::Hold(SequenceNumber sequence) {
   holds_.insert(sequence);
 }
 
-void SnapshotList::ReleaseHold(SequenceNumber sequence) {
+bool SnapshotList::ReleaseHold(SequenceNumber sequence) {
   MutexLock lock(&mu_);
   holds_.erase(holds_.find(sequence));
+  return Reached();
 }
 
 size_t SnapshotList::count() const {

@@ -48,13 +48,20 @@ class SnapshotList {
   SnapshotList& operator=(const SnapshotList&) = delete;
 
   const SnapshotImpl* New(const std::atomic<SequenceNumber>& last_sequence, int64_t unix_time);
-  void Release(const rocksdb::Snapshot* snapshot);
+  // True if the oldest sequence has come to where AwaitOldest wants it, which it tells only once.
+  bool Release(const rocksdb::Snapshot* snapshot);
 
   // Keeps a sequence for an iterator as a snapshot would, though it is none that the application holds:
   // the last one, or one that is held by somebody now.
   SequenceNumber HoldLast(const std::atomic<SequenceNumber>& last_sequence);
   void Hold(SequenceNumber sequence);
-  void ReleaseHold(SequenceNumber sequence);
+  bool ReleaseHold(SequenceNumber sequence);  // as Release
+
+  // Of all that are held; kMaxSequenceNumber if there are none.
+  SequenceNumber Oldest() const;
+  // Says that somebody waits for the oldest to be `sequence` or more, which takes the place of what was said
+  // before. False if it is already, and nobody will be told; kMaxSequenceNumber: nobody waits.
+  bool AwaitOldest(SequenceNumber sequence);
 
   std::vector<SequenceNumber> Sequences() const;  // ascending, distinct; holds among them
   size_t count() const;
@@ -63,7 +70,11 @@ class SnapshotList {
   int64_t OldestTime() const;
 
  private:
+  SequenceNumber OldestHeld() const REQUIRES(mu_);
+  bool Reached() REQUIRES(mu_);
+
   mutable Mutex mu_;
+  SequenceNumber awaited_ GUARDED_BY(mu_) = kMaxSequenceNumber;
   std::multimap<SequenceNumber, const SnapshotImpl*> snapshots_ GUARDED_BY(mu_);
   std::multiset<SequenceNumber> holds_ GUARDED_BY(mu_);
 };

@@ -268,6 +268,7 @@ Status LsmStore::Open() {
       levels[level].push_back(std::move(table));
     }
     SortLevel(level, &levels[level]);
+    for (const TableRef& table : levels[level]) NoteKept(static_cast<int>(level), table);
   }
   context_->ledger->AddRecovered(std::move(extents));
   recovered_.clear();
@@ -412,6 +413,7 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
     const auto it = std::find(level.begin(), level.end(), table);
     if (table == nullptr || it == level.end()) continue;
     level.erase(it);
+    kept_.erase({table->meta().largest_seq, d.tph_id});
     removed.push_back(std::move(table));
   }
   std::unordered_set<const TableHandle*> old_tables, new_tables;
@@ -421,8 +423,11 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
     old_tables.insert(t.get());
     for (size_t i = 0; i < t->num_pieces(); ++i) old_pieces.emplace(t->piece(i), t.get());
   }
+  const SequenceNumber oldest_snapshot = OldestSnapshot();
   for (const auto& [level, table] : tables->tables) {
     new_tables.insert(table.get());
+    if (oldest_snapshot < table->meta().largest_seq) table->NoteSnapshot();
+    NoteKept(level, table);
     if (old_tables.count(table.get()) == 0) context_->ledger->Add(table->meta().directory);
     for (size_t i = 0; i < table->num_pieces(); ++i) {
       PieceHandle* const p = table->piece(i);
@@ -470,6 +475,18 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
     }
   }
   SetVersion(std::move(levels));
+}
+
+void LsmStore::NoteKept(int level, const TableRef& table) {
+  if (level == 0 || !table->kept_for_snapshots()) return;
+  const TphMeta& meta = table->meta();
+  if (!GivesBack(meta.DataBytes(), table->unseen_bytes(), current()->max_dead_percent)) return;
+  kept_.emplace(meta.largest_seq, meta.tph_id);
+}
+
+SequenceNumber LsmStore::KeptUntil(SequenceNumber oldest) const {
+  const auto next = kept_.upper_bound({oldest, UINT64_MAX});
+  return dropped_ || next == kept_.end() ? kMaxSequenceNumber : next->first;
 }
 
 void LsmStore::Snapshot(VersionEdit* edit) const {
@@ -535,6 +552,7 @@ PickerInput LsmStore::MakePickerInput() const {
   PickerInput input;
   input.now_seconds = context_->clock->NowMicros() / 1000000;
   const std::unordered_set<uint64_t> vacated = FilesToVacate();
+  const SequenceNumber oldest_snapshot = OldestSnapshot();
   for (const auto& level : version_->levels()) {
     auto& out = input.levels.emplace_back();
     out.reserve(level.size());
@@ -545,6 +563,9 @@ PickerInput LsmStore::MakePickerInput() const {
       out.back().scan_loss_run = t->scan_cost()->run();
       out.back().marked = t->marked_for_compaction();
       out.back().paths = t->paths();
+      if (t->kept_for_snapshots() && t->meta().largest_seq <= oldest_snapshot) {
+        out.back().released_bytes = t->unseen_bytes();
+      }
       out.back().sparse = !vacated.empty() && HasFileIn(t->meta(), vacated);
     }
   }
@@ -562,6 +583,7 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.level_multiplier_additional = options->level_multiplier_additional;
   c.target_table_bytes = options->target_table_bytes;
   c.max_compaction_bytes = options->max_compaction_bytes;
+  c.max_dead_percent = options->max_dead_percent;
   c.ttl_seconds = options->ttl_seconds;
   c.periodic_seconds = options->periodic_seconds;
   c.group_bytes = options->group_compaction_bytes;
@@ -678,6 +700,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
   range.created_before = request.created_before;
   range.tables = request.tables;
   range.path = request.path;
+  range.released = request.released;
   return MakeTask(compassdb::PickManual(MakePickerInput(), MakePickerConfig(), range, conflict),
                   true, nullptr, conflict);
 }

@@ -45,6 +45,7 @@ class LsmStore : public Store {
   void Snapshot(VersionEdit* edit) const override;
   std::unique_ptr<CompactionTask> PickCompaction() override;
   bool NeedsCompaction() const override;
+  SequenceNumber KeptUntil(SequenceNumber oldest) const override;
   std::unique_ptr<CompactionTask> PickValues(uint64_t* from, bool* conflict) override;
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                              bool* conflict) override;
@@ -108,6 +109,11 @@ class LsmStore : public Store {
   int DeepestFor(const TphMeta& range) const;
   void Unpin(uint64_t file_number) REQUIRES(handles_mu_);
   void SetVersion(std::vector<std::vector<TableRef>> levels);
+  SequenceNumber OldestSnapshot() const {
+    return context_->oldest_snapshot ? context_->oldest_snapshot() : kMaxSequenceNumber;
+  }
+  // The table comes to a level: notes it if it has enough of what snapshots keep.
+  void NoteKept(int level, const TableRef& table);
   // Null: the values have room enough (value_gc_task.cc).
   std::unique_ptr<CompactionTask> PickValueGc();
   std::unique_ptr<CompactionTask> NewValueGcTask(std::unique_ptr<ValueGcTask> task);
@@ -140,6 +146,9 @@ class LsmStore : public Store {
   };
   std::vector<Claim> claims_;
   bool dropped_ = false;
+  // The newest sequence and the id of the tables below level 0 that are to be rewritten when snapshots older
+  // than that are gone.
+  std::set<std::pair<SequenceNumber, uint64_t>> kept_;
 
   // Recovery only: tables by level and id.
   std::vector<std::map<uint64_t, TphMeta>> recovered_;

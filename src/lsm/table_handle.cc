@@ -17,6 +17,22 @@ double TableHandle::DeadShare(const TphMeta& meta, uint64_t live_bytes) {
   return static_cast<double>(bytes - live_bytes) / static_cast<double>(bytes);
 }
 
+// Without snapshots a job leaves one record of a key, and no piece of which nothing lives.
+TableHandle::Versions TableHandle::VersionBytes(const TphMeta& meta) {
+  Versions versions;
+  for (const TphPiece& p : meta.pieces) {
+    const PieceMeta& m = *p.meta;
+    const uint64_t live = LiveBytes(p), superseded = SupersededBytes(m);
+    // The superseded are spread over the piece as the living are.
+    const auto kept = m.data_bytes == 0 ? 0.0
+                                        : static_cast<double>(superseded) / static_cast<double>(m.data_bytes);
+    versions.dead += m.data_bytes - live + static_cast<uint64_t>(static_cast<double>(live) * kept);
+    const bool vanishes = p.live_keys == 0 && m.num_keys > 0 && m.num_range_tombstones == 0;
+    versions.kept = versions.kept || superseded > 0 || vanishes;
+  }
+  return versions;
+}
+
 TableHandle::~TableHandle() {
   if (!obsolete_.load(std::memory_order_relaxed)) return;
   const Extent directory = tph_->meta().directory;

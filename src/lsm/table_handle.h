@@ -37,6 +37,7 @@ class TableHandle {
   TableHandle(std::shared_ptr<Tph> tph, ExtentLedger* ledger, uint32_t paths = 0)
       : live_bytes_(tph->meta().LiveDataBytes()),
         dead_share_(DeadShare(tph->meta(), live_bytes_)),
+        versions_(VersionBytes(tph->meta())),
         has_range_tombstones_(tph->has_range_tombstones()),
         paths_(paths),
         tph_(std::move(tph)),
@@ -54,6 +55,14 @@ class TableHandle {
   uint64_t live_bytes() const { return live_bytes_; }
   // Of the data, what rewriting the table would drop.
   double dead_share() const { return dead_share_; }
+  // Data bytes that are dead once no snapshot is older than the table's newest record, and whether
+  // there is a sign that a snapshot keeps some of them: the rest is what is dead in any case.
+  uint64_t unseen_bytes() const { return versions_.dead; }
+  bool kept_for_snapshots() const {
+    return versions_.kept || written_under_snapshot_.load(std::memory_order_relaxed);
+  }
+  // A snapshot was held when it was written that is older than some of it.
+  void NoteSnapshot() { written_under_snapshot_.store(true, std::memory_order_relaxed); }
   bool has_range_tombstones() const { return has_range_tombstones_; }
   uint32_t paths() const { return paths_; }
   ScanCost* scan_cost() const { return &scan_cost_; }
@@ -66,7 +75,12 @@ class TableHandle {
   void MarkDirectoryObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
  private:
+  struct Versions {
+    uint64_t dead = 0;
+    bool kept = false;  // some of it is there for a snapshot, as the counts show
+  };
   static double DeadShare(const TphMeta& meta, uint64_t live_bytes);
+  static Versions VersionBytes(const TphMeta& meta);
   static bool WantsCompaction(const TphMeta& meta) {
     return std::any_of(meta.pieces.begin(), meta.pieces.end(),
                        [](const TphPiece& p) { return p.meta->wants_compaction; });
@@ -74,12 +88,14 @@ class TableHandle {
 
   const uint64_t live_bytes_;
   const double dead_share_;
+  const Versions versions_;
   const bool has_range_tombstones_;
   const uint32_t paths_;
   std::shared_ptr<Tph> tph_;
   ExtentLedger* const ledger_;
   std::atomic<bool> obsolete_{false};
   std::atomic<bool> marked_;
+  std::atomic<bool> written_under_snapshot_{false};
   alignas(64) mutable ScanCost scan_cost_;  // apart from what reads share
 };
 

@@ -69,6 +69,7 @@ struct StoreContext {
   std::function<void()> compaction_wanted;
   // Those that are held, ascending. Under any lock; null: there are none.
   std::function<std::vector<SequenceNumber>()> snapshots;
+  std::function<SequenceNumber()> oldest_snapshot;  // of them; kMaxSequenceNumber if there are none
   std::atomic<uint64_t>* pinned_value_runs = nullptr;  // ValueContext::pinned_runs
   // A file of pages that nobody needs any more; from any thread, under any lock.
   std::function<void(const std::string& path)> delete_later;
@@ -391,6 +392,8 @@ struct ManualCompaction {
   uint64_t created_before = 0;  // bottommost: only tables holding a piece with a smaller id; 0: all
   std::optional<size_t> path;   // of StoreOptions::paths, for the files; none: as usual
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
+  // Where a level is rewritten: only tables of which released snapshots have left enough to give back.
+  bool released = false;
 };
 
 class Store {
@@ -440,6 +443,9 @@ class Store {
   // The task's inputs are marked busy until Release.
   virtual std::unique_ptr<CompactionTask> PickCompaction() = 0;
   virtual bool NeedsCompaction() const = 0;
+  // [mutex] Where the oldest snapshot has to get for PickCompaction to have more than while it is
+  // `oldest`; kMaxSequenceNumber if there is nothing that snapshots keep.
+  virtual SequenceNumber KeptUntil(SequenceNumber oldest) const = 0;
   // [mutex] Tables overlapping the range go from input_level to output_level.
   // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
   // A group of separated values that has garbage or may have some, from place *from of all on, which is moved

@@ -13,6 +13,14 @@ uint64_t LiveBytes(const TphPiece& piece) {
                                static_cast<double>(m.num_keys));
 }
 
+uint64_t SupersededBytes(const PieceMeta& meta) {
+  const uint64_t needed = meta.num_keys + meta.num_merges;
+  if (meta.num_records <= needed) return 0;
+  return static_cast<uint64_t>(static_cast<double>(meta.data_bytes) *
+                               static_cast<double>(meta.num_records - needed) /
+                               static_cast<double>(meta.num_records));
+}
+
 uint64_t TphMeta::TotalBytes() const {
   uint64_t sum = directory.length;
   for (const TphPiece& p : pieces) sum += p.meta->extent.length;

@@ -56,6 +56,11 @@ struct TphPiece {
 // Live data bytes of one piece: its data scaled by the share of live keys.
 uint64_t LiveBytes(const TphPiece& piece);
 
+// Of the piece's data, about, what lies below a newer record of its key in the piece itself: there for
+// snapshots alone, since a job keeps one record of each stripe. Merge operands are not counted: what
+// they lie upon may be needed.
+uint64_t SupersededBytes(const PieceMeta& meta);
+
 // A table: pieces that together cover [smallest, largest], and the directory
 // over all their keys. Pieces are listed oldest first; the last is the head.
 struct TphMeta {

@@ -41,6 +41,7 @@ class TablelessStore final : public Store {
   void Snapshot(VersionEdit* edit) const override;
   std::unique_ptr<CompactionTask> PickCompaction() override;
   bool NeedsCompaction() const override;
+  SequenceNumber KeptUntil(SequenceNumber oldest) const override { return keys_->KeptUntil(oldest); }
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request, bool* conflict) override;
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest&) override { return nullptr; }
   std::unique_ptr<CompactionTask> PickIngest(IngestRequest, IngestPlace) override { return nullptr; }

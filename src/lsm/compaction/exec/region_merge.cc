@@ -229,7 +229,15 @@ Status RegionMerge::CoveredBytes(const Region& region, const Tph& base,
     return !t.timestamp.empty() || (!snapshots_.empty() && t.sequence > snapshots_.front()) ||
            !ClipTombstone(cmp_, region.lower, region.upper, &t);
   });
-  if (all.empty()) return Status::OK();
+  // Nor do those live that a snapshot kept and that is gone.
+  const auto superseded = [&](const PieceMeta& meta) {
+    return snapshots_.empty() || snapshots_.front() >= meta.largest_seq ? SupersededBytes(meta) : 0;
+  };
+  if (all.empty() && std::all_of(base.pieces().begin(), base.pieces().end(), [&](const auto& piece) {
+        return superseded(piece->meta()) == 0;
+      })) {
+    return Status::OK();
+  }
   std::sort(all.begin(), all.end(), [this](const RangeTombstone& a, const RangeTombstone& b) {
     return cmp_->Compare(a.start, b.start) < 0;
   });
@@ -249,7 +257,7 @@ Status RegionMerge::CoveredBytes(const Region& region, const Tph& base,
       bytes += end - begin;
       behind = end;
     }
-    covered->push_back(std::min(bytes, meta.data_bytes));
+    covered->push_back(std::min(bytes + superseded(meta), meta.data_bytes));
   }
   return Status::OK();
 }

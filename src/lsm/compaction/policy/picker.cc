@@ -293,6 +293,30 @@ CompactionPlan PickSparse(const PickerInput& input, const PickerConfig& config) 
   return CompactionPlan();
 }
 
+// What snapshots kept goes when they are released, where it is more than may be dead otherwise. Level 0
+// goes down soon.
+CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config) {
+  for (size_t level = 1; level < input.levels.size(); ++level) {
+    CompactionPlan plan;
+    plan.input_level = plan.output_level = static_cast<int>(level);
+    plan.rewrite = true;
+    plan.reason = kSnapshotsReason;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < input.levels[level].size(); ++i) {
+      const PickerTable& t = input.levels[level][i];
+      if (t.busy || t.released_bytes == 0 ||
+          !GivesBack(t.meta->DataBytes(), t.released_bytes, config.max_dead_percent)) {
+        continue;
+      }
+      if (!plan.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
+      bytes += t.live_bytes;
+      plan.inputs.push_back(i);
+    }
+    if (!plan.empty()) return plan;
+  }
+  return CompactionPlan();
+}
+
 // Tables whose oldest data passed its time are rewritten whole, at their level.
 CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
   uint64_t limit = config.ttl_seconds;
@@ -319,6 +343,11 @@ CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
 }
 
 }  // namespace
+
+bool GivesBack(uint64_t data_bytes, uint64_t released_bytes, uint32_t percent) {
+  const uint64_t stays = data_bytes - std::min(data_bytes, released_bytes);
+  return released_bytes > 0 && released_bytes > stays / 100 * percent;
+}
 
 bool ChooseBases(const PickerInput& input, const PickerConfig& config, CompactionPlan* plan) {
   Span span;
@@ -402,6 +431,7 @@ CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& conf
   if (plan.empty() && !config.one_level) plan = PickBySize(input, config);
   if (plan.empty()) plan = PickMarked(input, config);
   if (plan.empty()) plan = PickSparse(input, config);
+  if (plan.empty()) plan = PickReleased(input, config);
   if (plan.empty()) plan = PickByAge(input, config);
   if (plan.empty()) plan = PickByScans(input, config);
   if (!plan.empty()) plan.path = PathOfLevel(input, config, plan.output_level);
@@ -432,6 +462,9 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
     any = any || (inside && (old || !level0));
     if (!inside && !level0) continue;
     if (plan.rewrite && !old) continue;
+    if (range.released && !GivesBack(meta.DataBytes(), level[i].released_bytes, kLeastReleasedPercent)) {
+      continue;
+    }
     if (level[i].busy) {
       *conflict = true;
       return CompactionPlan();

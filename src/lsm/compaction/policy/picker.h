@@ -27,6 +27,8 @@ struct PickerTable {
   uint64_t scan_loss_run = 0;
   bool marked = false;  // somebody wants it compacted
   bool sparse = false;  // has something in a file that is to be vacated
+  // Data bytes that no snapshot sees any more, if snapshots had a part in their being there.
+  uint64_t released_bytes = 0;
   uint32_t paths = 0;  // PathBits of the family's paths that have files of it
 };
 
@@ -50,6 +52,7 @@ struct PickerConfig {
   uint64_t group_bytes = 64ull << 20;  // of victims of one job; 0: one victim
   bool rewrites = false;  // a merge rewrites the tables that it meets, whole
   VictimOrder victim_order = VictimOrder::kLeastOverlap;  // where merges rewrite
+  uint32_t max_dead_percent = 46;  // of live data
   uint64_t ttl_seconds = 0;
   uint64_t periodic_seconds = 0;
   bool one_level = false;  // all data lives on one level below 0
@@ -109,6 +112,7 @@ size_t PathOfLevel(const PickerInput& input, const PickerConfig& config, int lev
 bool SettlesOn(const PickerInput& input, const PickerConfig& config, const PickerTable& table,
                int level);
 
+inline constexpr const char* kSnapshotsReason = "snapshots";
 inline constexpr const char* kScansReason = "scans";
 inline constexpr const char* kMarkedReason = "marked";
 // What a job costs beside its bytes (two syncs, the manifest), in bytes.
@@ -139,7 +143,13 @@ struct ManualRange {
   uint64_t created_before = 0;
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
   std::optional<size_t> path;  // for the files; none: that of the output level
+  // Rewrites: only tables of which more than kLeastReleasedPercent is what snapshots kept.
+  bool released = false;
 };
+// Who asks for it pays for less than the background does.
+inline constexpr uint32_t kLeastReleasedPercent = 10;
+// Rewriting the table gives back more than so much of what stays, of what snapshots kept.
+bool GivesBack(uint64_t data_bytes, uint64_t released_bytes, uint32_t percent);
 // Sets *conflict if tables that it needs are busy.
 CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
                           const ManualRange& range, bool* conflict);
