@@ -41,6 +41,7 @@ class StoreHarness {
     context_.ledger = &ledger_;
     context_.hasher = KeyHasher(77);
     context_.new_number = [this] { return next_number_++; };
+    context_.oldest_snapshot = [this] { return snapshots_.empty() ? kMaxSequenceNumber : *snapshots_.begin(); };
     store_ = NewLsmStore(&context_, options_);
     EXPECT_TRUE(store_->Open().ok());
     NewMemTable();
