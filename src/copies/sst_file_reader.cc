@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/sst_file_reader.h"
 
+#include "db/column_family.h"
 #include "db/db_iter.h"
 #include "env/env_adapter.h"
 #include "manifest/table_file.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/snapshot.h"
+#include "util/compression.h"
 
 namespace rocksdb {
 
@@ -75,12 +77,17 @@ std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const
   props->raw_value_size = piece.raw_bytes;  // keys included: they are not told apart
   props->creation_time = piece.creation_time;
   props->file_creation_time = piece.creation_time;
+  rocksdb::CompressionType compression = kNoCompression;
+  if (rep_->file->piece().ReadCompression(&compression).ok()) {
+    props->compression_name = compassdb::CompressionTypeName(compression);
+  }
   compassdb::CollectedProperties collected;
   // Verified when the file was opened; a read that fails now leaves them out.
   if (rep_->file->piece().ReadCollected(&collected).ok()) {
     props->user_collected_properties = std::move(collected.properties);
     props->property_collectors_names = std::move(collected.collectors);
   }
+  compassdb::AddCollectedCounts(props.get());
   return props;
 }
 

@@ -210,6 +210,10 @@ class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {
   bool internal_ = false;
 };
 
+// Puts RocksDB's two counts among the collected properties (GetDeletedKeys, GetMergeOperands).
+void AddCollectedCounts(rocksdb::TableProperties* props);
+// Names and texts that follow from the family's options as they are now; tables do not keep them.
+void AddOptionNames(const ColumnFamily& family, rocksdb::TableProperties* props);
 // Adds a piece to what is told of tables (metadata.cc).
 void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
                         rocksdb::TableProperties* props);

@@ -51,18 +51,6 @@ size_t ImmutablesOf(ColumnFamily& family) {
   return state->immutables.size();
 }
 
-std::string CompressionOf(const JobContext& job, int level) {
-  const StoreOptions& options = job.family->store()->options();
-  const auto at = static_cast<size_t>(level);
-  switch (at < options.compression.size() ? options.compression[at] : rocksdb::kNoCompression) {
-    case rocksdb::kSnappyCompression: return "Snappy";
-    case rocksdb::kLZ4Compression: return "LZ4";
-    case rocksdb::kLZ4HCCompression: return "LZ4HC";
-    case rocksdb::kZSTD: return "ZSTD";
-    default: return "NoCompression";
-  }
-}
-
 // One pair after the other, inside of an object.
 class Fields {
  public:
@@ -276,7 +264,7 @@ void EventLog::FilesCreated(const JobContext& job, const JobReport& report) cons
         .Number("smallest_seqno", sequences.smallest)
         .Number("largest_seqno", sequences.largest)
         .Raw("table_properties",
-             PropertiesObject(PropertiesOfFile(job, report.outputs, number), number))
+             PropertiesObject(PropertiesOfOutput(job, report, number), number))
         .Write(log_);
   }
 }

@@ -74,7 +74,7 @@ TEST_F(FilterTest, MemoryIsCountedAndGoesWithThePolicy) {
   uint64_t bytes = 0;
   for (const auto& [name, properties] : tables) {
     bytes += properties->filter_size;
-    EXPECT_EQ(properties->filter_policy_name, "rocksdb.BuiltinBloomFilter") << name;
+    EXPECT_EQ(properties->filter_policy_name, "bloomfilter") << name;
   }
   EXPECT_GE(bytes, 4000u * 2);
   EXPECT_GT(IntProperty("rocksdb.estimate-table-readers-mem"), filters);

@@ -99,7 +99,7 @@ void JobListener::TellTable(const std::string& path, const JobReport& done, size
                             const Status& status) const {
   const bool written = at < done.output_files.size();
   const uint64_t number = written ? done.output_files[at] : 0;
-  rocksdb::TableFileCreationInfo info(written ? PropertiesOfFile(job_, done.outputs, number)
+  rocksdb::TableFileCreationInfo info(written ? PropertiesOfOutput(job_, done, number)
                                               : rocksdb::TableProperties());
   static_cast<rocksdb::TableFileCreationBriefInfo&>(info) = Table(path);
   info.file_size = written ? done.output_bytes[at] : 0;

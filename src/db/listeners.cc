@@ -5,8 +5,31 @@
 
 #include "rocksdb/env.h"
 #include "rocksdb/file_checksum.h"
+#include "util/compression.h"
 
 namespace compassdb {
+
+namespace {
+
+void AddJobNames(const JobContext& job, rocksdb::TableProperties* props) {
+  AddOptionNames(*job.family, props);
+  job.db->GetDbIdentity(props->db_id).PermitUncheckedError();
+}
+
+void AddOutputNames(const JobContext& job, const JobReport& report,
+                    rocksdb::TableProperties* props) {
+  AddJobNames(job, props);
+  props->compression_name = CompressionOf(job, report.output_level);
+  job.db->GetDbSessionId(props->db_session_id).PermitUncheckedError();
+}
+
+}  // namespace
+
+std::string CompressionOf(const JobContext& job, int level) {
+  const std::vector<rocksdb::CompressionType>& types = job.family->store()->options().compression;
+  const auto at = static_cast<size_t>(level);
+  return CompressionTypeName(at < types.size() ? types[at] : rocksdb::kNoCompression);
+}
 
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report) {
   rocksdb::TableProperties props;
@@ -14,6 +37,14 @@ rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& re
     for (const TphPiece& piece : tph.pieces) AddPieceProperties(*job.family, *piece.meta, &props);
     props.index_size += tph.directory.length;
   }
+  AddOutputNames(job, report, &props);
+  return props;
+}
+
+rocksdb::TableProperties PropertiesOfOutput(const JobContext& job, const JobReport& report,
+                                            uint64_t file_number) {
+  rocksdb::TableProperties props = PropertiesOfFile(job, report.outputs, file_number);
+  AddOutputNames(job, report, &props);
   return props;
 }
 
@@ -27,6 +58,7 @@ rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vect
     }
     if (tph.directory.file_number == file_number) props.index_size += tph.directory.length;
   }
+  AddJobNames(job, &props);
   return props;
 }
 
@@ -211,8 +243,11 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   }
   AddProperties(job, report.inputs, report.input_files, report.input_paths, &info.table_properties);
   if (!moved) {
-    AddProperties(job, report.outputs, report.output_files, report.output_paths,
-                  &info.table_properties);
+    for (size_t i = 0; i < report.output_files.size(); ++i) {
+      info.table_properties.emplace(report.output_paths[i],
+                                    std::make_shared<const rocksdb::TableProperties>(
+                                        PropertiesOfOutput(job, report, report.output_files[i])));
+    }
   }
   info.compaction_reason = ReasonOf(report.reason, manual, report.input_level);
   const StoreOptions& options = job.family->store()->options();

@@ -28,10 +28,15 @@ void AddRecords(const JobReport& report, rocksdb::CompactionJobStats* stats);
 rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
                                           bool manual, const Status& status);
 
+// What a job writes to the level is compressed with.
+std::string CompressionOf(const JobContext& job, int level);
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report);
 // What of the tables is in the file.
 rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vector<TphMeta>& tables,
                                           uint64_t file_number);
+// The same of what the job wrote: with how it is compressed, and in which session it was written.
+rocksdb::TableProperties PropertiesOfOutput(const JobContext& job, const JobReport& report,
+                                            uint64_t file_number);
 // Of a new file; of one without a checksum what RocksDB calls unknown.
 FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number);
 // "ManualCompaction" and the like, also as there.

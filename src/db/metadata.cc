@@ -7,10 +7,41 @@
 #include "base/file_names.h"
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
+#include "options/table_factories.h"
+#include "rocksdb/filter_policy.h"
 #include "rocksdb/table_properties.h"
 #include "table/piece.h"
+#include "util/coding.h"
+#include "util/compression.h"
 
 namespace compassdb {
+
+void AddCollectedCounts(rocksdb::TableProperties* props) {
+  for (const auto& [name, count] :
+       {std::pair(&rocksdb::TablePropertiesNames::kDeletedKeys, props->num_deletions),
+        std::pair(&rocksdb::TablePropertiesNames::kMergeOperands, props->num_merge_operands)}) {
+    std::string value;
+    PutVarint64(&value, count);
+    props->user_collected_properties[*name] = std::move(value);
+  }
+}
+
+void AddOptionNames(const ColumnFamily& family, rocksdb::TableProperties* props) {
+  const rocksdb::ColumnFamilyOptions options = family.options();
+  props->prefix_extractor_name =
+      options.prefix_extractor != nullptr ? options.prefix_extractor->AsString() : "nullptr";
+  const auto policy = TableSettingsOf(options.table_factory.get()).block.filter_policy;
+  props->filter_policy_name = policy != nullptr ? policy->Name() : "";
+  const rocksdb::CompressionOptions& c = options.compression_opts;
+  props->compression_options =
+      "window_bits=" + std::to_string(c.window_bits) + "; level=" + std::to_string(c.level) +
+      "; strategy=" + std::to_string(c.strategy) +
+      "; max_dict_bytes=" + std::to_string(c.max_dict_bytes) +
+      "; zstd_max_train_bytes=" + std::to_string(c.zstd_max_train_bytes) +
+      "; enabled=" + std::to_string(c.enabled) +
+      "; max_dict_buffer_bytes=" + std::to_string(c.max_dict_buffer_bytes) +
+      "; use_zstd_dict_trainer=" + std::to_string(c.use_zstd_dict_trainer) + "; ";
+}
 
 void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
                         rocksdb::TableProperties* props) {
@@ -36,14 +67,16 @@ void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
                                             collected.properties.end());
     props->readable_properties.insert(collected.readable.begin(), collected.readable.end());
   }
+  AddCollectedCounts(props);
 }
 
 Status ReadPieceProperties(const ColumnFamily& family, const Piece& piece,
                            rocksdb::TableProperties* props) {
   AddPieceProperties(family, piece.meta(), props);
+  AddOptionNames(family, props);
   CollectedProperties collected;
   if (Status s = piece.ReadCollected(&collected); !s.ok()) return s;
-  props->user_collected_properties = std::move(collected.properties);
+  props->user_collected_properties.merge(collected.properties);
   props->property_collectors_names = std::move(collected.collectors);
   return Status::OK();
 }
@@ -286,7 +319,10 @@ Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Ra
       properties->index_size = tph.directory.length;
     }
     properties->filter_size = piece.FilterBytes();
-    if (properties->filter_size > 0) properties->filter_policy_name = kFilterFormatName;
+    properties->db_id = db_id_;
+    rocksdb::CompressionType compression = rocksdb::kNoCompression;
+    if (Status s = piece.ReadCompression(&compression); !s.ok()) return s;
+    properties->compression_name = CompressionTypeName(compression);
     (*props)[files_->PathOf(piece.meta().extent.file_number) + "#" +
              std::to_string(piece.meta().piece_id)] = std::move(properties);
     return Status::OK();

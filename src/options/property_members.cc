@@ -151,6 +151,7 @@ std::string TableProperties::ToString(const std::string& prop_delim,
   add("merge operator name", name_of(merge_operator_name));
   add("property collectors names", name_of(property_collectors_names));
   add("SST file compression algo", name_of(compression_name));
+  add("SST file compression options", name_of(compression_options));
   add("creation time", std::to_string(creation_time));
   add("file creation time", std::to_string(file_creation_time));
   add("DB identity", name_of(db_id));

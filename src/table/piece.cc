@@ -288,6 +288,22 @@ Status Piece::ReadCollected(CollectedProperties* collected) const {
   return s;
 }
 
+Status Piece::ReadCompression(rocksdb::CompressionType* type) const {
+  *type = rocksdb::kNoCompression;
+  PieceRef reader;
+  Status s = Open({}, &reader);
+  if (!s.ok() || reader->num_blocks() == 0) return s;
+  std::shared_ptr<CompactionFile> holder;
+  const CompactionFile* file = nullptr;
+  s = reader->File(&holder, &file);
+  if (!s.ok()) return s;
+  const BlockPlace place = reader->PlaceOf(0, file);
+  std::string buffer(place.length, 0);
+  Slice stored;
+  s = file->file()->Read(place.offset, place.length, &stored, buffer.data());
+  return s.ok() ? LoadedBlock::Check(place, stored, /*verify_checksum=*/true, type) : s;
+}
+
 uint64_t Piece::ApproximateOffset(const Slice& user_key) const {
   PieceRef reader;
   if (!Open({}, &reader).ok()) return meta_.data_bytes / 2;

@@ -81,6 +81,8 @@ class Piece {
   Status ReadHashes(PieceHashes* hashes) const;
   // What the application's collectors said, from the file.
   Status ReadCollected(CollectedProperties* collected) const;
+  // How the first data block is compressed, from the file; kNoCompression if there is none.
+  Status ReadCompression(rocksdb::CompressionType* type) const;
   // Bytes of data blocks before user_key, about; half of all if the index cannot be read.
   uint64_t ApproximateOffset(const Slice& user_key) const;
   // Reads and checks every section and block; the Status names file and offset.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control over compactions, what is dropped by files, and the small utilities.
 
+#include <set>
+
 #include "equality/transcript.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/utilities/debug.h"
@@ -293,6 +297,67 @@ void Collectors(Transcript* t) {
   t->Line(rocksdb::NewCompactOnDeletionCollectorFactory(100, 20, 0.5)->ToString());
 }
 
+// Remembers what listeners are told of new tables.
+struct TableNames : public rocksdb::EventListener {
+  static std::string Of(const rocksdb::TableProperties& p) {
+    return p.compression_name + " [" + p.compression_options + "] " + p.prefix_extractor_name +
+           " [" + p.filter_policy_name + "]";
+  }
+  // Tables have them; RocksDB's listeners are not told.
+  static std::string Counts(const rocksdb::TableProperties& p) {
+    bool counted = false;
+    const uint64_t merges = rocksdb::GetMergeOperands(p.user_collected_properties, &counted);
+    return std::to_string(rocksdb::GetDeletedKeys(p.user_collected_properties)) + " deleted, " +
+           std::to_string(merges) + (counted ? " merges" : " merges, not counted");
+  }
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
+    names = Of(info.table_properties);
+    db_id = info.table_properties.db_id;
+    session = info.table_properties.db_session_id;
+  }
+  std::string names, db_id, session;
+};
+
+void TablePropertyNames(Transcript* t) {
+  for (int i = 0; i < 3; ++i) {
+    Options options = MergingOptions();
+    const rocksdb::CompressionType kTypes[] = {rocksdb::kNoCompression, rocksdb::kLZ4Compression,
+                                               rocksdb::kZSTD};
+    options.compression = kTypes[i];
+    options.compression_opts.level = i == 2 ? 3 : options.compression_opts.level;
+    rocksdb::BlockBasedTableOptions table;
+    if (i == 1) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    if (i == 2) table.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(10));
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    if (i > 0) options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(3));
+    const auto listener = std::make_shared<TableNames>();
+    options.listeners.push_back(listener);
+    auto db = OpenOrNote(t, "db" + std::to_string(i), options);
+    if (!db) return;
+    Fill(t, db.get(), 0, 50, std::string(200, 'a'));
+    // CompassDB tells how the first block is compressed: this one must gain by it.
+    db->Put(WriteOptions(), "other0", std::string(1000, 'a')).PermitUncheckedError();
+    db->Delete(WriteOptions(), "other1").PermitUncheckedError();
+    db->SingleDelete(WriteOptions(), "other2").PermitUncheckedError();
+    db->DeleteRange(WriteOptions(), db->DefaultColumnFamily(), "p", "q").PermitUncheckedError();
+    db->Merge(WriteOptions(), "other3", "operand").PermitUncheckedError();
+    t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+    std::string id, session;
+    t->Code("id", db->GetDbIdentity(id));
+    t->Code("session", db->GetDbSessionId(session));
+    t->Line("told: " + listener->names);
+    t->Line(std::to_string(listener->db_id == id) + " " +
+            std::to_string(listener->session == session));
+    rocksdb::TablePropertiesCollection tables;
+    t->Code("properties", db->GetPropertiesOfAllTables(&tables));
+    std::set<std::string> lines;
+    for (const auto& [file, properties] : tables) {
+      lines.insert(TableNames::Of(*properties) + " " + TableNames::Counts(*properties) + " " + std::to_string(properties->db_id == id));
+    }
+    for (const std::string& line : lines) t->Line(line);
+  }
+}
+
 }  // namespace
 
 std::vector<Scenario> ControlScenarios() {
@@ -300,7 +365,8 @@ std::vector<Scenario> ControlScenarios() {
           {"promote_level0", Promote},       {"change_level", ChangeLevel},
           {"compact_files", CompactByFiles}, {"key_versions", Versions},
           {"small_utilities", SmallUtilities},
-          {"tailing", Tailing},              {"properties_collectors", Collectors}};
+          {"tailing", Tailing},              {"properties_collectors", Collectors},
+          {"table_property_names", TablePropertyNames}};
 }
 
 }  // namespace compassdb_test
