@@ -120,6 +120,31 @@ TEST_P(BarrierTest, NamesOfLogsAreDurableBeforeTheFirstWriteIsAcknowledged) {
   EXPECT_GE(made, 4);
 }
 
+// The name of a log that could not be begun is gone before the next one is made.
+TEST_P(BarrierTest, ALogThatWasNotBegunDoesNotComeBack) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  fs_->FailAll(FaultOp::kDirSync, name_, Status::IOError("injected"));
+  EXPECT_FALSE(db_->Flush(rocksdb::FlushOptions()).ok());
+  fs_->ClearFaults();
+  bool synced = false;
+  int made = 0;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op == FaultOp::kDirSync && path == name_) synced = true;
+    if (op == FaultOp::kCreate && path.ends_with(".log")) {
+      EXPECT_TRUE(synced || made > 0) << path;
+      ++made;
+    }
+  });
+  if (!db_->Flush(rocksdb::FlushOptions()).ok()) {
+    ASSERT_TRUE(db_->Resume().ok());
+    ASSERT_TRUE(Put("b", "2").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  fs_->SetHook(nullptr);
+  EXPECT_GT(made, 0);
+}
+
 // A table that a synced manifest names is there after a power cut, with no sync of the directory since.
 TEST_P(BarrierTest, FilesMadeAheadSurviveAPowerCut) {
   OpenDb();

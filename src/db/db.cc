@@ -209,6 +209,10 @@ Status DestroyDB(const std::string& name, const Options& options,
   bool own_logs = true;
   if (!options.wal_dir.empty()) s = compassdb::IsWalDirOwn(fs, name, options.wal_dir, &own_logs);
   if (!s.ok()) return s;
+  // CURRENT first, durably: what is left of a destruction that fails is no database.
+  note(DestroyFilesIn(fs, name, {FileType::kCurrent}));
+  if (result.ok()) note(fs->SyncDir(name));
+  if (!result.ok()) return result;
   if (!own_logs) {
     note(DestroyArchive(fs, options.wal_dir));
     note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal}));
@@ -228,8 +232,6 @@ Status DestroyDB(const std::string& name, const Options& options,
   if (!options.db_log_dir.empty() && options.db_log_dir != name) {
     note(DestroyFilesIn(fs, options.db_log_dir, {FileType::kInfoLog}));
   }
-  // CURRENT first: what is left of a destruction that fails is no database.
-  note(DestroyFilesIn(fs, name, {FileType::kCurrent}));
   note(DestroyArchive(fs, name));
   note(DestroyFilesIn(fs, name,
                       {FileType::kWal, FileType::kPieceFile, FileType::kPageFile, FileType::kManifest,

@@ -99,7 +99,13 @@ Status DbOpener::SkipNumbersInUse() {
   std::vector<std::string> dirs = db_->files_->dirs()->All();
   dirs.push_back(request_.name);
   dirs.push_back(db_->config_.wal_dir);
+  std::set<std::string> seen;
   for (const std::string& dir : dirs) {
+    if (!seen.insert(dir).second) continue;
+    // What is not there must not come back in a power cut, under a number that is given out again for another directory.
+    if (!request_.read_only) {
+      if (Status s = db_->config_.fs->SyncDir(dir); !s.ok()) return s;
+    }
     std::vector<std::string> names;
     Status s = db_->config_.fs->GetChildren(dir, &names);
     // Of a reader's directories one that is not there may hold nothing.
@@ -154,9 +160,11 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   }
   std::unique_ptr<FileLock> lock;
   if (!request_.read_only) {
-    if (s = CreateDirDurably(fs, request_.name); !s.ok()) return s;
-    if (s = CreateDirDurably(fs, config.wal_dir); !s.ok()) return s;
-    for (const std::string& dir : TableDirsOf(config)) {
+    std::set<std::string> made;
+    std::vector<std::string> dirs = TableDirsOf(config);  // begins with that of the database
+    dirs.insert(dirs.begin() + 1, config.wal_dir);
+    for (const std::string& dir : dirs) {
+      if (!made.insert(dir).second) continue;
       if (s = CreateDirDurably(fs, dir); !s.ok()) return s;
     }
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;

@@ -78,6 +78,70 @@ TEST_F(PathsTest, DirectoriesOfAKilledProcessAreMadeDurable) {
   EXPECT_TRUE(Scan() == all);
 }
 
+TEST_F(PathsTest, DirectoriesWithFilesAreMadeDurable) {
+  ASSERT_TRUE(rocksdb::CreateLoggerFromOptions(name_, options_, &options_.info_log).ok());
+  OpenDb();
+  ASSERT_TRUE(Put("k", "v", /*sync=*/true).ok());
+  Crash();
+  options_.info_log.reset();
+  options_.create_if_missing = false;
+  OpenDb();
+  EXPECT_EQ(Get("k"), "v");
+}
+
+// As a job that was given up leaves them: their numbers are free again, but a power cut may bring them back.
+TEST_F(PathsTest, DeletedFilesDoNotComeBackUnderLiveNumbers) {
+  rocksdb::ColumnFamilyOptions a(options_), b(options_);
+  a.cf_paths = {DbPath("/q", 1ull << 40)};
+  b.cf_paths = {DbPath("/r", 1ull << 40)};
+  options_.create_missing_column_families = true;
+  const auto open = [&] {
+    CloseDb();
+    rocksdb::DB* db = nullptr;
+    const Status s = rocksdb::DB::Open(options_, name_, {{"default", options_}, {"a", a}, {"b", b}}, &handles_, &db);
+    db_.reset(db);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  };
+  open();
+  CloseDb();
+  for (uint64_t n = 1; n < 200; ++n) {
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_->NewWritableFile(PieceFileName("/q", n), FileOptions(), &file).ok());
+  }
+  ASSERT_TRUE(fs_->SyncDir("/q").ok());
+  for (uint64_t n = 1; n < 200; ++n) ASSERT_TRUE(fs_->DeleteFile(PieceFileName("/q", n)).ok());
+  open();
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[2], "k", "v").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[2]).ok());
+  Crash();
+  open();
+  std::string value;
+  ASSERT_TRUE(db_->Get(rocksdb::ReadOptions(), handles_[2], "k", &value).ok());
+  EXPECT_EQ(value, "v");
+}
+
+// Tables and logs that are gone, and a CURRENT that is not, would be a damaged database.
+TEST_F(PathsTest, DestroyedDatabasesDoNotComeBackInPart) {
+  options_.db_paths = {DbPath("/tables", 1ull << 40)};
+  options_.wal_dir = "/logs";
+  OpenDb();
+  Fill(0, 2000);
+  Flush();
+  CloseDb();
+  bool cut = false;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (cut || op != FaultOp::kDelete || !path.ends_with(".ph")) return;
+    cut = true;
+    fs_->PowerCut(1, CutMode::kDropUnsynced);
+  });
+  EXPECT_FALSE(rocksdb::DestroyDB(name_, options_).ok());
+  EXPECT_TRUE(cut);
+  fs_->SetHook(nullptr);
+  fs_->Restart();
+  EXPECT_FALSE(fs_->FileExists(CurrentFileName(name_)).ok());
+  EXPECT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+}
+
 TEST_F(PathsTest, NewerDataIsInEarlierPaths) {
   options_.db_paths = {DbPath("/fast", 2 << 20), DbPath("/slow", 1ull << 40)};
   OpenDb();

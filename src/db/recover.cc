@@ -308,6 +308,10 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
     if (!s.ok()) LogInfo(db_->config_.info_log.get(), "the logs are not kept: " + s.ToString());
   }
   if (!keep_logs) {
+    // What is logged anew is durable before the tables are: so must be what was written before it.
+    if (!prepared_.empty()) {
+      if (Status s = SyncLogs(logs); !s.ok()) return s;
+    }
     for (const auto& family : families) {
       if (family->mem->empty()) continue;
       if (Status s = FlushRecovered(family); !s.ok()) return s;

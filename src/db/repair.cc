@@ -364,8 +364,15 @@ Status Repairer::WriteManifest() {
   std::unique_ptr<Manifest> manifest;
   Status s = Manifest::Create(fs_, name_, number, edits, &manifest);
   if (s.ok()) s = manifest->Close();
+  std::set<std::string> changed;
   for (const auto& [dir, name] : unused) {
     if (s.ok()) s = MoveToLost(dir, name);
+    changed.insert(dir);
+  }
+  // Or the next open finds them where they were, and deletes them.
+  for (const std::string& dir : changed) {
+    if (s.ok()) s = fs_->SyncDir(JoinPath(dir, "lost"));
+    if (s.ok()) s = fs_->SyncDir(dir);
   }
   return s;
 }

@@ -55,18 +55,28 @@ Status WalSet::CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* wr
   }
   Status s = WalWriter::Create(fs_, dir_, options_.file, header, writer);
   // A log that nothing follows must not lie between others.
-  if (!s.ok()) fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
+  if (!s.ok()) DeleteUnbegun(header.number);
   return s;
 }
 
+void WalSet::DeleteUnbegun(uint64_t number) {
+  fs_->DeleteFile(WalFileName(dir_, number)).PermitUncheckedError();
+  leftover_ = true;
+}
+
 Status WalSet::StartLocked(const WalHeader& header) {
+  // One that could not be begun must not come back between others.
+  if (leftover_) {
+    if (Status s = fs_->SyncDir(dir_); !s.ok()) return s;
+    leftover_ = false;
+  }
   Log log;
   log.number = header.number;
   if (Status s = CreateLog(header, &log.writer); !s.ok()) return s;
   // Before anything in it is acknowledged: synced or not, no log is followed by one that outlives its name.
   if (Status s = fs_->SyncDir(dir_); !s.ok()) {
     log.writer.reset();
-    fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
+    DeleteUnbegun(header.number);
     return s;
   }
   log.bytes = log.writer->Size();

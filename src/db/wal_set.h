@@ -105,6 +105,7 @@ class WalSet {
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
   Status CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* writer) REQUIRES(mu_);
+  void DeleteUnbegun(uint64_t number) REQUIRES(mu_);
   void SetSynced(const SyncedLog& synced);
 
   FileSystem* const fs_;
@@ -119,6 +120,7 @@ class WalSet {
   std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one
   std::deque<uint64_t> spares_ GUARDED_BY(mu_);     // to be written over, the oldest first
   std::vector<uint64_t> rejected_ GUARDED_BY(mu_);  // were spares; to be deleted
+  bool leftover_ GUARDED_BY(mu_) = false;  // a log that was not begun was deleted, not yet durably
   Status error_ GUARDED_BY(mu_);  // of the current log
   mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held
   SyncedLog synced_ GUARDED_BY(synced_mu_);

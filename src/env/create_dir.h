@@ -7,7 +7,8 @@
 
 namespace compassdb {
 
-// With its parents, durably. Fine if it exists; then what failed before its entry was durable is made good.
+// With its parents, durably, also if it exists. Of directories of others that this process must not open it is left
+// to them.
 Status CreateDirDurably(FileSystem* fs, const std::string& dir);
 
 }  // namespace compassdb

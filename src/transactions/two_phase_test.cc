@@ -312,6 +312,37 @@ TEST_F(TwoPhaseTest, AFailedLogLeavesThePreparedOpen) {
   EXPECT_EQ(PreparedNames(), "x ");
 }
 
+// A killed process had written and prepared without a sync; the power goes when the next one has logged anew what was
+// prepared, and not committed its manifest yet.
+TEST_F(TwoPhaseTest, WhatIsLoggedAnewDoesNotOutliveEarlierWrites) {
+  ASSERT_TRUE(Put("earlier", "v").ok());
+  std::unique_ptr<Transaction> txn(transactions_->BeginTransaction(WriteOptions()));
+  ASSERT_TRUE(txn->SetName("x").ok());
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  ASSERT_TRUE(txn->Prepare().ok());
+  for (int op = 0; op < static_cast<int>(FaultOp::kNumOps); ++op) {
+    fs_->FailAll(static_cast<FaultOp>(op), "", Status::IOError("killed"));
+  }
+  txn.reset();
+  CloseDb();
+  fs_->ClearFaults();
+  bool cut = false;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (cut || op != FaultOp::kCreate || path.find("MANIFEST") == std::string::npos) return;
+    cut = true;
+    fs_->PowerCut(1, CutMode::kDropUnsynced);
+  });
+  EXPECT_FALSE(TryOpenTransactions().ok());
+  EXPECT_TRUE(cut);
+  fs_->SetHook(nullptr);
+  CloseDb();
+  fs_->Restart();
+  Open();
+  if (!PreparedNames().empty()) {
+    EXPECT_EQ(Get("earlier"), "v");
+  }
+}
+
 // A crash at any moment, seeds deciding what is lost: what was prepared and
 // synced is there, either prepared or committed as a whole.
 TEST_F(TwoPhaseTest, CrashesAtRandom) {

@@ -58,7 +58,11 @@ Disk::Disk(bool sealed)
 }
 
 void Disk::OnOperation(FaultOp op, const std::string& path) {
-  if (!IsChange(op) || IsInfoLog(path) || IsDown()) return;
+  if (!IsChange(op) || IsInfoLog(path)) return;
+  if (IsDown()) {
+    if (op == FaultOp::kWrite && IsWal(path)) NoteLateAppend(path);
+    return;
+  }
   if (op == FaultOp::kWrite && IsWal(path)) NoteAppend(path);
   if (IsWal(path)) NoteReuse(op, path);
   bool cut = ++changes_ == cut_at_change_;
@@ -90,6 +94,17 @@ void Disk::NoteAppend(const std::string& path) {
   if (logs_[path].recycled && !logs_[path].over) return;
   if (size == 0) logs_.erase(path);  // one that was lost may have had the same number
   logs_[path].ends.insert(size);
+}
+
+// By another thread while the process is being killed: the half of it may be written, of a log that was just made.
+void Disk::NoteLateAppend(const std::string& path) {
+  const std::string bytes = ReadFile(path);
+  std::lock_guard<std::mutex> lock(cut_mutex_);
+  const auto [log, made] = logs_.try_emplace(path);
+  if (!made) return;
+  log->second.ends.insert(bytes.size());
+  log->second.bytes = bytes;
+  log->second.over = true;
 }
 
 // A log is renamed only for another one to be written over it.

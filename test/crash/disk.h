@@ -87,6 +87,7 @@ class Disk {
   void OnOperation(compassdb::FaultOp op, const std::string& path);
   void Fail();
   void NoteAppend(const std::string& path);
+  void NoteLateAppend(const std::string& path);
   void NoteReuse(compassdb::FaultOp op, const std::string& path);
   void NoteLogs();
   std::string ReadFile(const std::string& path);
