@@ -150,7 +150,8 @@ LogDamage Disk::Logs(const std::string& dir) {
   std::lock_guard<std::mutex> lock(cut_mutex_);
   for (const auto& [path, log] : logs_) {  // by number: those have the same length
     const uint64_t number = strtoull(path.c_str() + path.rfind('/') + 1, nullptr, 10);
-    if (!log.over || number < first) continue;
+    // One that is not over was begun by another thread during the cut: of that nothing is known.
+    if (number < first) continue;
     damage.any |= damage.newest_torn;
     damage.newest_torn = false;
     // Lost with its name: those before it may have been given up for it.
