@@ -43,16 +43,23 @@ class Monitor {
   ~Monitor() {
     end_ = true;
     thread_.join();
+    CountSeconds(clients_ran_for_);
+    result_->done_by_second.resize(static_cast<size_t>(clients_ran_for_));
     if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
   }
-  void ClientsEnded() { clients_ended_ = true; }
+  // They all have, after so many seconds.
+  void ClientsEnded(double seconds) {
+    clients_ran_for_ = seconds;
+    clients_ended_ = true;
+  }
 
  private:
   void Loop() {
     const bool terminal = isatty(STDERR_FILENO);
     for (int tick = 1; !end_; ++tick) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      CountSecond();
+      // Waiting for the background is not among them.
+      if (!clients_ended_) CountSeconds(SecondsSince(start_));
       if (tick % 5 == 0) engine_->BalanceMemory();
       if (spec_.Writes()) {
         result_->peak_db_bytes = std::max(result_->peak_db_bytes, SpaceOf(flags_.db).allocated);
@@ -66,13 +73,14 @@ class Monitor {
     for (const auto& client : *clients_) done += client->done();
     return done;
   }
-  // Whole seconds of the clients' run only: waiting for the background is not among them.
-  void CountSecond() {
+  // The whole ones of those that have passed.
+  void CountSeconds(double passed) {
     std::vector<uint64_t>& seconds = result_->done_by_second;
     const uint64_t done = Done();
-    if (clients_ended_ || SecondsSince(start_) < static_cast<double>(seconds.size() + 1)) return;
-    seconds.push_back(done - counted_);
-    counted_ = done;
+    while (passed >= static_cast<double>(seconds.size() + 1)) {
+      seconds.push_back(done - counted_);
+      counted_ = done;
+    }
   }
   void WatchProperty() {
     const int64_t value = engine_->Property(flags_.while_property);
@@ -102,6 +110,7 @@ class Monitor {
   const Clock::time_point start_;
   uint64_t counted_ = 0;
   bool was_above_zero_ = false;
+  double clients_ran_for_ = 0;  // read when the thread has ended
   std::atomic<bool> clients_ended_{false};
   std::atomic<bool> end_{false};
   std::thread thread_;
@@ -201,7 +210,7 @@ Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
     const auto start = Clock::now();
     s = RunClients(flags, spec, clients, writer.get());
     result->foreground_seconds = SecondsSince(start);
-    monitor.ClientsEnded();
+    monitor.ClientsEnded(result->foreground_seconds);
     if (s.ok() && spec.Writes()) s = engine->WaitUntilIdle(true);
     result->seconds = SecondsSince(start);
   }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "db/info_log.h"
+#include "util/compression.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -175,7 +176,7 @@ void EventLog::FlushFinished(const JobContext& job) const {
   if (log_ == nullptr) return;
   Event(clock_, "flush_finished")
       .Job(job.job_id)
-      .Text("output_compression", CompressionOf(job, 0))
+      .Text("output_compression", CompressionTypeName(CompressionOf(job, 0)))
       .Numbers("lsm_state", TablesByLevel(*job.family))
       .Number("immutable_memtables", ImmutablesOf(*job.family))
       .Write(log_);
@@ -230,7 +231,7 @@ void EventLog::CompactionFinished(const JobContext& job, const JobReport& report
       .Number("num_output_records", report.records_out)
       .Number("num_single_delete_mismatches", report.merged.single_delete_mismatches)
       .Number("num_single_delete_fallthrough", report.merged.single_deletes_alone)
-      .Text("output_compression", CompressionOf(job, report.output_level))
+      .Text("output_compression", CompressionTypeName(CompressionOf(job, report.output_level)))
       .Numbers("lsm_state", TablesByLevel(*job.family))
       .Write(log_);
 }

@@ -18,17 +18,16 @@ void AddJobNames(const JobContext& job, rocksdb::TableProperties* props) {
 
 void AddOutputNames(const JobContext& job, const JobReport& report,
                     rocksdb::TableProperties* props) {
-  AddJobNames(job, props);
-  props->compression_name = CompressionOf(job, report.output_level);
+  props->compression_name = CompressionTypeName(CompressionOf(job, report.output_level));
   job.db->GetDbSessionId(props->db_session_id).PermitUncheckedError();
 }
 
 }  // namespace
 
-std::string CompressionOf(const JobContext& job, int level) {
+rocksdb::CompressionType CompressionOf(const JobContext& job, int level) {
   const std::vector<rocksdb::CompressionType>& types = job.family->store()->options().compression;
   const auto at = static_cast<size_t>(level);
-  return CompressionTypeName(at < types.size() ? types[at] : rocksdb::kNoCompression);
+  return at < types.size() ? types[at] : rocksdb::kNoCompression;
 }
 
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report) {
@@ -37,6 +36,7 @@ rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& re
     for (const TphPiece& piece : tph.pieces) AddPieceProperties(*job.family, *piece.meta, &props);
     props.index_size += tph.directory.length;
   }
+  AddJobNames(job, &props);
   AddOutputNames(job, report, &props);
   return props;
 }
@@ -154,13 +154,12 @@ rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reas
   return info;
 }
 
-void AddProperties(const JobContext& job, const std::vector<TphMeta>& tables,
-                   const std::vector<uint64_t>& files, const std::vector<std::string>& paths,
+// `of` tells the properties of a file.
+template <typename Of>
+void AddProperties(const std::vector<uint64_t>& files, const std::vector<std::string>& paths, const Of& of,
                    rocksdb::TablePropertiesCollection* all) {
-  if (tables.empty()) return;
   for (size_t i = 0; i < files.size(); ++i) {
-    all->emplace(paths[i], std::make_shared<const rocksdb::TableProperties>(
-                               PropertiesOfFile(job, tables, files[i])));
+    all->emplace(paths[i], std::make_shared<const rocksdb::TableProperties>(of(files[i])));
   }
 }
 
@@ -241,19 +240,18 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   for (uint64_t number : moved ? report.input_files : report.output_files) {
     info.output_file_infos.push_back({report.output_level, number, 0});
   }
-  AddProperties(job, report.inputs, report.input_files, report.input_paths, &info.table_properties);
-  if (!moved) {
-    for (size_t i = 0; i < report.output_files.size(); ++i) {
-      info.table_properties.emplace(report.output_paths[i],
-                                    std::make_shared<const rocksdb::TableProperties>(
-                                        PropertiesOfOutput(job, report, report.output_files[i])));
-    }
+  // Files of jobs without tables hold values alone.
+  if (!report.inputs.empty()) {
+    AddProperties(report.input_files, report.input_paths,
+                  [&](uint64_t file) { return PropertiesOfFile(job, report.inputs, file); }, &info.table_properties);
+  }
+  if (!moved && !report.outputs.empty()) {
+    AddProperties(report.output_files, report.output_paths,
+                  [&](uint64_t file) { return PropertiesOfOutput(job, report, file); }, &info.table_properties);
   }
   info.compaction_reason = ReasonOf(report.reason, manual, report.input_level);
   const StoreOptions& options = job.family->store()->options();
-  const size_t level = static_cast<size_t>(report.output_level);
-  info.compression =
-      level < options.compression.size() ? options.compression[level] : rocksdb::kNoCompression;
+  info.compression = CompressionOf(job, report.output_level);
   info.stats.Reset();
   info.stats.elapsed_micros = report.micros;
   info.stats.cpu_micros = report.cpu_micros;

@@ -29,7 +29,7 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
                                           bool manual, const Status& status);
 
 // What a job writes to the level is compressed with.
-std::string CompressionOf(const JobContext& job, int level);
+rocksdb::CompressionType CompressionOf(const JobContext& job, int level);
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report);
 // What of the tables is in the file.
 rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vector<TphMeta>& tables,

@@ -96,12 +96,10 @@ std::vector<std::string> DbOpener::TableDirsOf(const DbConfig& config) const {
 
 // Numbers are never used twice, also not those of files that a crash left.
 Status DbOpener::SkipNumbersInUse() {
-  std::vector<std::string> dirs = db_->files_->dirs()->All();
-  dirs.push_back(request_.name);
-  dirs.push_back(db_->config_.wal_dir);
-  std::set<std::string> seen;
+  const std::vector<std::string> tables = db_->files_->dirs()->All();
+  std::set<std::string> dirs(tables.begin(), tables.end());
+  dirs.insert({request_.name, db_->config_.wal_dir});
   for (const std::string& dir : dirs) {
-    if (!seen.insert(dir).second) continue;
     // What is not there must not come back in a power cut, under a number that is given out again for another directory.
     if (!request_.read_only) {
       if (Status s = db_->config_.fs->SyncDir(dir); !s.ok()) return s;
@@ -158,18 +156,16 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     if (request_.read_only) return Status::PathNotFound(request_.name, "there is no CompassDB database");
     return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
   }
+  const std::vector<std::string> tables = TableDirsOf(config);
   std::unique_ptr<FileLock> lock;
   if (!request_.read_only) {
-    std::set<std::string> made;
-    std::vector<std::string> dirs = TableDirsOf(config);  // begins with that of the database
-    dirs.insert(dirs.begin() + 1, config.wal_dir);
+    std::set<std::string> dirs(tables.begin(), tables.end());
+    dirs.insert(config.wal_dir);
     for (const std::string& dir : dirs) {
-      if (!made.insert(dir).second) continue;
       if (s = CreateDirDurably(fs, dir); !s.ok()) return s;
     }
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
   }
-  const std::vector<std::string> tables = TableDirsOf(config);
   std::unique_ptr<LinkDir> links;
   if (!request_.secondary_path.empty()) {
     if (s = CreateDirDurably(fs, request_.secondary_path); !s.ok()) return s;

@@ -53,30 +53,24 @@ Status WalSet::CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* wr
     compassdb::LogInfo(options_.info_log,
                        "cannot write over " + WalFileName(dir_, spare) + ": " + s.ToString());
   }
-  Status s = WalWriter::Create(fs_, dir_, options_.file, header, writer);
-  // A log that nothing follows must not lie between others.
-  if (!s.ok()) DeleteUnbegun(header.number);
-  return s;
-}
-
-void WalSet::DeleteUnbegun(uint64_t number) {
-  fs_->DeleteFile(WalFileName(dir_, number)).PermitUncheckedError();
-  leftover_ = true;
+  return WalWriter::Create(fs_, dir_, options_.file, header, writer);
 }
 
 Status WalSet::StartLocked(const WalHeader& header) {
-  // One that could not be begun must not come back between others.
   if (leftover_) {
     if (Status s = fs_->SyncDir(dir_); !s.ok()) return s;
     leftover_ = false;
   }
   Log log;
   log.number = header.number;
-  if (Status s = CreateLog(header, &log.writer); !s.ok()) return s;
+  Status s = CreateLog(header, &log.writer);
   // Before anything in it is acknowledged: synced or not, no log is followed by one that outlives its name.
-  if (Status s = fs_->SyncDir(dir_); !s.ok()) {
+  if (s.ok()) s = fs_->SyncDir(dir_);
+  if (!s.ok()) {
+    // A log that nothing follows must not lie between others, nor come back there in a power cut.
     log.writer.reset();
-    DeleteUnbegun(header.number);
+    fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
+    leftover_ = true;
     return s;
   }
   log.bytes = log.writer->Size();

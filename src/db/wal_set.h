@@ -105,7 +105,6 @@ class WalSet {
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
   Status CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* writer) REQUIRES(mu_);
-  void DeleteUnbegun(uint64_t number) REQUIRES(mu_);
   void SetSynced(const SyncedLog& synced);
 
   FileSystem* const fs_;

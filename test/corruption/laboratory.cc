@@ -285,31 +285,19 @@ std::optional<std::string> Laboratory::KeysOfFile(const Specimen& specimen, cons
   return wrong;
 }
 
-std::optional<std::string> Laboratory::Repair(const Specimen& specimen, const Files& files,
-                                              const Treatment& treatment) {
-  const std::string path = NewPath();
-  PutFiles(env_.get(), path, files);
-  Specimen::State found;
-  std::optional<std::string> wrong = RepairAt(EnvOf(specimen), path, specimen, treatment.compact, &found);
-  RemoveAll(env_.get(), path);
-  return wrong ? wrong : Compare(specimen, found, treatment);
-}
-
-std::optional<std::string> Laboratory::Skip(const Specimen& specimen, const Files& files, const Treatment& treatment) {
-  const std::string path = NewPath();
-  PutFiles(env_.get(), path, files);
-  Specimen::State found;
-  std::optional<std::string> wrong =
-      OpenAndRead(SpecimenOptions(EnvOf(specimen), rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords), path, specimen,
-                  treatment.compact, &found);
-  RemoveAll(env_.get(), path);
-  return wrong ? wrong : Compare(specimen, found, treatment);
-}
-
-std::optional<std::string> Laboratory::Compare(const Specimen& specimen, const Specimen::State& found,
-                                               const Treatment& treatment) {
+std::optional<std::string> Laboratory::Recover(const Specimen& specimen, const Files& files, const Treatment& treatment,
+                                               Way way) {
   const Keys* may_differ = nullptr;
   std::optional<std::string> wrong = KeysOfFile(specimen, treatment.damaged, &may_differ);
+  if (wrong) return wrong;
+  const std::string path = NewPath();
+  PutFiles(env_.get(), path, files);
+  Specimen::State found;
+  rocksdb::Env* const env = EnvOf(specimen);
+  wrong = way == Way::kRepair ? RepairAt(env, path, specimen, treatment.compact, &found)
+                              : OpenAndRead(SpecimenOptions(env, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords),
+                                            path, specimen, treatment.compact, &found);
+  RemoveAll(env_.get(), path);
   if (wrong) return wrong;
   if (treatment.repair_exactly && found != specimen.states.back()) return "not everything is there";
   const Keys different = Differences(found, specimen.states.back());
@@ -328,12 +316,12 @@ Examination Laboratory::Examine(const Specimen& specimen, const Files& files,
   RemoveAll(env_.get(), path);
   const bool fails = result.verdict == Verdict::kOpenError || result.verdict == Verdict::kReadError;
   if (fails && treatment.repair && !result.wrong) {
-    result.wrong = Repair(specimen, files, treatment);
+    result.wrong = Recover(specimen, files, treatment, Way::kRepair);
     if (result.wrong) result.wrong = "after repair (" + result.open.ToString() + "): " + *result.wrong;
     result.repaired = !result.wrong;
   }
   if (treatment.skip && !result.wrong) {
-    result.wrong = Skip(specimen, files, treatment);
+    result.wrong = Recover(specimen, files, treatment, Way::kSkip);
     if (result.wrong) result.wrong = "with kSkipAnyCorruptedRecords: " + *result.wrong;
     result.skipped = !result.wrong;
   }

@@ -57,11 +57,9 @@ class Laboratory {
 
  private:
   using Keys = std::set<std::pair<int, std::string>>;  // with their families
+  enum class Way { kRepair, kSkip };
   // Repairs a database of these files, or opens it past the damage to its log. Not empty: what is wrong with the outcome.
-  std::optional<std::string> Repair(const Specimen& specimen, const Files& files, const Treatment& treatment);
-  std::optional<std::string> Skip(const Specimen& specimen, const Files& files, const Treatment& treatment);
-  // What must be there, of what was found in the end.
-  std::optional<std::string> Compare(const Specimen& specimen, const Specimen::State& found, const Treatment& treatment);
+  std::optional<std::string> Recover(const Specimen& specimen, const Files& files, const Treatment& treatment, Way way);
   // The keys that are gone or old once the file is gone and the rest is repaired: damage to it may cost these,
   // and no others. Not empty: the error.
   std::optional<std::string> KeysOfFile(const Specimen& specimen, const std::string& file, const Keys** keys);

@@ -30,6 +30,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "compassdb/preset.h"
 #include "compassdb/table.h"
@@ -227,44 +228,42 @@ int InChild(const std::function<int()>& body) {
 
 int FewDescriptors(Preset preset) {
   TempDir dir("limits");
-  return InChild([&] {
-    for (int fd = 3; fd < 256; ++fd) close(fd);
-    const rlimit limit = {preset == Preset::kTableless ? rlim_t{64} : rlim_t{32}, 64};
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
-    rocksdb::Options options = BaseOptions(preset);
-    options.max_open_files = 10;
-    // Each section of pages has a file that is open up to three times.
-    if (preset == Preset::kTableless) options.table_factory->GetOptions<compassdb::PieceTableOptions>()->tableless_sections = 4;
-    options.write_buffer_size = 256 << 10;
-    options.target_file_size_base = 128 << 10;
-    options.max_bytes_for_level_base = 1 << 20;
-    std::unique_ptr<rocksdb::DB> db = Open(options, dir.path() + "/db");
-    REQUIRE(db != nullptr, "open");
-    constexpr uint64_t kWrites = 40000;
-    constexpr size_t kValue = 500;
-    size_t most = 0;
-    for (uint64_t i = 0; i < kWrites; ++i) {
-      const Status s = db->Put(rocksdb::WriteOptions(), Key(i), Value(i, kValue));
-      if (!s.ok()) PrintDescriptors();
-      REQUIRE(s.ok(), "%s", s.ToString().c_str());
-      if (i % 500 == 0) most = std::max(most, OpenDescriptors());
-    }
-    Status s = db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr);
+  for (int fd = 3; fd < 256; ++fd) close(fd);
+  const rlimit limit = {preset == Preset::kTableless ? rlim_t{64} : rlim_t{32}, 64};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+  rocksdb::Options options = BaseOptions(preset);
+  options.max_open_files = 10;
+  // Each section of pages has a file that is open up to three times.
+  if (preset == Preset::kTableless) options.table_factory->GetOptions<compassdb::PieceTableOptions>()->tableless_sections = 4;
+  options.write_buffer_size = 256 << 10;
+  options.target_file_size_base = 128 << 10;
+  options.max_bytes_for_level_base = 1 << 20;
+  std::unique_ptr<rocksdb::DB> db = Open(options, dir.path() + "/db");
+  REQUIRE(db != nullptr, "open");
+  constexpr uint64_t kWrites = 40000;
+  constexpr size_t kValue = 500;
+  size_t most = 0;
+  for (uint64_t i = 0; i < kWrites; ++i) {
+    const Status s = db->Put(rocksdb::WriteOptions(), Key(i), Value(i, kValue));
+    if (!s.ok()) PrintDescriptors();
     REQUIRE(s.ok(), "%s", s.ToString().c_str());
-    REQUIRE(FirstMissing(db.get(), kWrites, kValue) == kWrites, "reads");
-    most = std::max(most, OpenDescriptors());
-    db.reset();
-    db = Open(options, dir.path() + "/db");
-    REQUIRE(db != nullptr, "reopen");
-    REQUIRE(FirstMissing(db.get(), kWrites, kValue) == kWrites, "reads after reopening");
-    uint64_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(dir.path() + "/db")) {
-      files += entry.path().extension() == ".ph" ? 1 : 0;
-    }
-    printf("%zu descriptors at most, %llu table files\n", most, static_cast<unsigned long long>(files));
-    REQUIRE(most <= limit.rlim_cur, "%zu", most);
-    return 0;
-  });
+    if (i % 500 == 0) most = std::max(most, OpenDescriptors());
+  }
+  Status s = db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr);
+  REQUIRE(s.ok(), "%s", s.ToString().c_str());
+  REQUIRE(FirstMissing(db.get(), kWrites, kValue) == kWrites, "reads");
+  most = std::max(most, OpenDescriptors());
+  db.reset();
+  db = Open(options, dir.path() + "/db");
+  REQUIRE(db != nullptr, "reopen");
+  REQUIRE(FirstMissing(db.get(), kWrites, kValue) == kWrites, "reads after reopening");
+  uint64_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path() + "/db")) {
+    files += entry.path().extension() == ".ph" ? 1 : 0;
+  }
+  printf("%zu descriptors at most, %llu table files\n", most, static_cast<unsigned long long>(files));
+  REQUIRE(most <= limit.rlim_cur, "%zu", most);
+  return 0;
 }
 
 // --- Little memory ---
@@ -362,9 +361,14 @@ int Main(int argc, char** argv) {
     fprintf(stderr, "--part=disk, descriptors or memory\n");
     return 2;
   }
+  std::vector<Preset> presets = compassdb::AllPresets();
+  std::erase_if(presets, [&](Preset preset) { return !layout.empty() && layout != compassdb::PresetName(preset); });
+  if (presets.empty()) {
+    fprintf(stderr, "--layout=%s: there is none of that name\n", layout.c_str());
+    return 2;
+  }
   int code = 0;
-  for (const Preset preset : compassdb::AllPresets()) {
-    if (!layout.empty() && layout != compassdb::PresetName(preset)) continue;
+  for (const Preset preset : presets) {
     printf("%s: ", compassdb::PresetName(preset).c_str());
     fflush(stdout);
     // In a process of its own: the limits are a process's.
