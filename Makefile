@@ -106,7 +106,7 @@ soak: configure
 	@$(BUILD)/test/stress/soak --mb=$(SOAK_MB) --minutes=$(SOAK_MINUTES) --dir=$(SOAK_DIR) --layout=$(SOAK_LAYOUT)
 
 coverage:
-	@scripts/install-deps --coverage
+	@scripts/install-deps --sanitizers
 	@test/coverage/run --jobs $(JOBS)
 
 test-mutants: deps

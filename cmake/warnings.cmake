@@ -13,9 +13,8 @@ if(COMPASSDB_SANITIZE)
   target_link_options(compassdb_flags INTERFACE -fsanitize=${COMPASSDB_SANITIZE})
 endif()
 if(COMPASSDB_COVERAGE)
-  # Not optimised: a branch of the sources is a branch that is counted.
-  target_compile_options(compassdb_flags INTERFACE --coverage -O0 -fprofile-update=atomic)
-  target_link_options(compassdb_flags INTERFACE --coverage)
+  target_compile_options(compassdb_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping -O1)
+  target_link_options(compassdb_flags INTERFACE -fprofile-instr-generate)
 endif()
 
 # ccache and a fast linker, where they are installed.

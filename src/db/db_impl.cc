@@ -37,7 +37,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
       wals_(config_.fs, config_.wal_dir,
             WalSet::Options{WalFileOptions(config_.options), config_.options.manual_wal_flush,
                             config_.options.recycle_log_file_num, config_.info_log.get()},
-            config_.options.statistics.get()),
+            [this] { return commits_.NewNumber(); }, config_.options.statistics.get()),
       stalls_(config_.options.delayed_write_rate),
       archive_(config_.fs, config_.clock, config_.wal_dir, config_.options.WAL_ttl_seconds,
                config_.options.WAL_size_limit_MB << 20) {
@@ -57,7 +57,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.clock = config_.clock;
   store_context_.files = files_.get();
   store_context_.ledger = ledger_.get();
-  files_ahead_ = std::make_unique<FilesAhead>(config_.fs, [this] { return commits_.NewNumber(); });
+  files_ahead_ = std::make_unique<FilesAhead>(config_.fs, PieceFileName, [this] { return commits_.NewNumber(); });
   store_context_.files_ahead = files_ahead_.get();
   store_context_.statistics = options.statistics.get();
   store_context_.max_subcompactions = options.max_subcompactions;
@@ -143,7 +143,7 @@ Status DBImpl::Shutdown() {
       purges_over_ = true;
     }
     s = wals_.Close();
-    for (uint64_t number : wals_.TakeSpares()) {
+    for (uint64_t number : wals_.TakeUnused()) {
       // What is left is deleted at the next open.
       config_.fs->DeleteFile(WalFileName(config_.wal_dir, number)).PermitUncheckedError();
     }

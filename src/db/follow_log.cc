@@ -35,13 +35,18 @@ class WalFile final : public rocksdb::LogFile {
 
 }  // namespace
 
-// Without those that only wait to be written over.
+// Without those that only wait to be written over, or to be begun.
 Status DBImpl::ListLogs(std::vector<WalFileInfo>* logs) const {
   // First these: what becomes one later is an obsolete log like others, or gone.
   const std::vector<uint64_t> spares = wals_.Spares();
   Status s = ListWalFiles(config_.fs, config_.wal_dir, logs);
+  // Last these: what is one no longer is a log like others.
+  const std::vector<uint64_t> ahead = wals_.Ahead();
   std::erase_if(*logs, [&](const WalFileInfo& log) {
-    return std::find(spares.begin(), spares.end(), log.number) != spares.end();
+    const auto among = [&](const std::vector<uint64_t>& numbers) {
+      return std::find(numbers.begin(), numbers.end(), log.number) != numbers.end();
+    };
+    return among(spares) || among(ahead);
   });
   return s;
 }

@@ -150,14 +150,13 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
 
 Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
                                ReadStateGarbage* garbage) {
-  uint64_t number = wals_.current_number();
   if (!wals_.CurrentIsEmpty()) {
-    number = commits_.NewNumber();
     mu_.Unlock();
-    Status s = wals_.Start(number, reason == rocksdb::FlushReason::kErrorRecovery);
+    Status s = wals_.Start(reason == rocksdb::FlushReason::kErrorRecovery);
     mu_.Lock();
     if (!s.ok()) return s;
   }
+  const uint64_t number = wals_.current_number();
   if (!listeners_.empty()) TellSealed(families);
   for (const auto& family : families) {
     if (family->mem->empty() || family->dropped) continue;

@@ -357,23 +357,23 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   }
   WalHeader header;
   header.compression = db->config_.options.wal_compression;
-  header.number = db->commits_.NewNumber();
   header.predecessor = report.end_number;
   header.predecessor_bytes = report.end_offset;
   header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->last_sequence_.load();
   // A crash before the new manifest leaves this log beside the old identity.
   if (!new_identity_) header.db_id = db->db_id_;
   if (Status s = db->wals_.StartFirst(header); !s.ok()) return s;
+  const uint64_t number = db->wals_.current_number();
   if (Status s = RelogPrepared(); !s.ok()) return s;
   {
     ReadStateGarbage garbage;
     MutexLock lock(&db->mu_);
     for (const auto& family : db->families_.All()) {
-      if (family->mem->empty()) family->log_number = family->mem_log_number = header.number;
+      if (family->mem->empty()) family->log_number = family->mem_log_number = number;
       family->InstallReadState(garbage.list());
     }
     if (Status s = db->commits_.Rotate(); !s.ok()) return s;
-    uint64_t oldest = header.number;
+    uint64_t oldest = number;
     for (const auto& family : db->families_.All()) {
       oldest = std::min(oldest, family->OldestLogNeeded());
     }

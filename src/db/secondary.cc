@@ -214,13 +214,15 @@ Status Secondary::ReadLogs() {
   Status s = ListWals(db_->config_.fs, db_->config_.wal_dir, state_.min_log_number, &numbers);
   if (!s.ok()) return s;
   last_sequence_ = std::max(last_sequence_, state_.last_sequence);
+  std::set<uint64_t> empty;
   for (uint64_t number : numbers) {
     if (number < log_) continue;
-    bool entered = true;
-    if (number != log_) s = EnterLog(number, &entered);
-    if (s.ok() && entered) s = ReadLog();
+    Entry entry = Entry::kEntered;
+    if (number != log_) s = EnterLog(number, empty, &entry);
+    if (s.ok() && entry == Entry::kEntered) s = ReadLog();
     if (IsMissing(s)) return Status::TryAgain(WalFileName(db_->config_.wal_dir, number), "is gone");
-    if (!s.ok() || !entered) return s;
+    if (!s.ok() || entry == Entry::kNotYet) return s;
+    if (entry == Entry::kEmpty) empty.insert(number);
   }
   return Status::OK();
 }
@@ -237,17 +239,18 @@ Status Secondary::CheckSynced() const {
                               (log_ == synced.number ? "ends at " + std::to_string(log_offset_) : "is missing"));
 }
 
-// Not entered: it has nothing yet, or does not follow on what was read.
-Status Secondary::EnterLog(uint64_t number, bool* entered) {
-  *entered = false;
+Status Secondary::EnterLog(uint64_t number, const std::set<uint64_t>& empty, Entry* entry) {
+  *entry = Entry::kNotYet;
   std::unique_ptr<WalReader> reader;
   Status s = WalReader::Open(db_->config_.fs, db_->config_.wal_dir, number, &reader);
   if (!s.ok()) return s;
   const LogRead read = reader->ReadHeader();
+  if (read == LogRead::kEnd && reader->EndOffset() == 0) *entry = Entry::kEmpty;
   if (read == LogRead::kEnd || read == LogRead::kTornTail) return Status::OK();
   if (read != LogRead::kRecord) return reader->status();
   const WalHeader& header = reader->header();
   const bool continues = log_ >= state_.min_log_number && log_ != 0;
+  if (empty.count(header.predecessor) != 0) return Status::OK();  // begun since it was looked at
   if (header.predecessor >= state_.min_log_number && header.predecessor != 0 &&
       header.predecessor != log_) {
     return Status::TryAgain(reader->path(), "follows a log that is gone");
@@ -261,7 +264,7 @@ Status Secondary::EnterLog(uint64_t number, bool* entered) {
   }
   log_ = number;
   log_offset_ = reader->EndOffset();
-  *entered = true;
+  *entry = Entry::kEntered;
   return Status::OK();
 }
 

@@ -94,7 +94,12 @@ class Secondary {
   Status Prepare(std::vector<Change>* changes) REQUIRES(mu_);
   Status ReadLogs() REQUIRES(mu_);
   Status CheckSynced() const REQUIRES(mu_);
-  Status EnterLog(uint64_t number, bool* entered) REQUIRES(mu_);
+  enum class Entry {
+    kEntered,
+    kEmpty,   // it was not begun, perhaps
+    kNotYet,  // it has nothing yet, or does not follow on what was read
+  };
+  Status EnterLog(uint64_t number, const std::set<uint64_t>& empty, Entry* entry) REQUIRES(mu_);
   Status ReadLog() REQUIRES(mu_);
   Status ApplyBatch(const Slice& record) REQUIRES(mu_);
   void Install(std::vector<Change>* changes) REQUIRES(mu_);

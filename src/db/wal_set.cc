@@ -3,19 +3,19 @@
 
 #include <utility>
 
-#include "base/file_names.h"
 #include "db/info_log.h"
 #include "db/statistics_util.h"
 #include "util/no_memory.h"
 
 namespace compassdb {
 
-Status WalSet::StartFirst(const WalHeader& header) {
+Status WalSet::StartFirst(WalHeader header) {
   MutexLock lock(&mu_);
-  return StartLocked(header);
+  Status s = NextNumber(&header.number);
+  return s.ok() ? StartLocked(header) : s;
 }
 
-Status WalSet::Start(uint64_t number, bool give_up_failed) {
+Status WalSet::Start(bool give_up_failed) {
   MutexLock lock(&mu_);
   if (!error_.ok() && !give_up_failed) return error_;
   WalWriter* const current = logs_.back().writer.get();
@@ -27,8 +27,11 @@ Status WalSet::Start(uint64_t number, bool give_up_failed) {
       if (!give_up_failed) return s;
     }
   }
-  const Status started =
-      CatchOutOfMemory("a log", [&]() NO_THREAD_SAFETY_ANALYSIS { return StartLocked(current->SuccessorHeader(number)); });
+  const Status started = CatchOutOfMemory("a log", [&]() NO_THREAD_SAFETY_ANALYSIS {
+    uint64_t number;
+    Status s = NextNumber(&number);
+    return s.ok() ? StartLocked(current->SuccessorHeader(number)) : s;
+  });
   if (!started.ok()) return started;
   if (!error_.ok()) {
     for (size_t i = 0; i + 1 < logs_.size(); ++i) {
@@ -56,16 +59,23 @@ Status WalSet::CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* wr
   return WalWriter::Create(fs_, dir_, options_.file, header, writer);
 }
 
-Status WalSet::StartLocked(const WalHeader& header) {
+// Of a log whose name is durable, or will be when it is begun.
+Status WalSet::NextNumber(uint64_t* number) {
   if (leftover_) {
     if (Status s = fs_->SyncDir(dir_); !s.ok()) return s;
     leftover_ = false;
   }
+  if (options_.recycle == 0) return ahead_.Take(dir_, number);
+  *number = new_number_();
+  return Status::OK();
+}
+
+Status WalSet::StartLocked(const WalHeader& header) {
   Log log;
   log.number = header.number;
   Status s = CreateLog(header, &log.writer);
   // Before anything in it is acknowledged: synced or not, no log is followed by one that outlives its name.
-  if (s.ok()) s = fs_->SyncDir(dir_);
+  if (s.ok() && options_.recycle > 0) s = fs_->SyncDir(dir_);
   if (!s.ok()) {
     // A log that nothing follows must not lie between others, nor come back there in a power cut.
     log.writer.reset();
@@ -231,11 +241,12 @@ std::vector<uint64_t> WalSet::Spares() const {
   return {spares_.begin(), spares_.end()};
 }
 
-std::vector<uint64_t> WalSet::TakeSpares() {
+std::vector<uint64_t> WalSet::TakeUnused() {
   MutexLock lock(&mu_);
   std::vector<uint64_t> taken = std::exchange(rejected_, {});
   taken.insert(taken.end(), spares_.begin(), spares_.end());
   spares_.clear();
+  for (const uint64_t number : ahead_.Ready(dir_)) taken.push_back(number);
   return taken;
 }
 

@@ -3,7 +3,8 @@
 // may hold bytes not yet synced, and those that only wait to be deleted, or to
 // be written over by newer ones (DBOptions::recycle_log_file_num).
 //
-// The directory entry of a log is durable before anything is appended to it.
+// The directory entry of a log is durable before anything is appended to it: several logs are made
+// ahead, empty, with one sync of the directory (FilesAhead), or each has one when it is begun.
 // A synced write is durable together with all writes before it: Sync first
 // syncs what older logs still owe, then the current log.
 //
@@ -17,13 +18,16 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/file_names.h"
 #include "env/file_system.h"
 #include "rocksdb/env.h"
 #include "rocksdb/statistics.h"
+#include "table/files_ahead.h"
 #include "util/mutex.h"
 #include "wal/wal_writer.h"
 
@@ -37,16 +41,23 @@ class WalSet {
     size_t recycle = 0;         // DBOptions::recycle_log_file_num
     rocksdb::Logger* info_log = nullptr;
   };
-  WalSet(FileSystem* fs, std::string dir, const Options& options, rocksdb::Statistics* statistics)
-      : fs_(fs), dir_(std::move(dir)), options_(options), statistics_(statistics) {}
+  // `new_number` gives file numbers; thread safe.
+  WalSet(FileSystem* fs, std::string dir, const Options& options,
+         const std::function<uint64_t()>& new_number, rocksdb::Statistics* statistics)
+      : fs_(fs),
+        dir_(std::move(dir)),
+        options_(options),
+        statistics_(statistics),
+        new_number_(new_number),
+        ahead_(fs, WalFileName, new_number) {}
 
-  // The first log of this session; `header` names what recovery ended with.
-  Status StartFirst(const WalHeader& header);
-  // Starts log `number`; the current one gets no more records, unless this
+  // The first log of this session; `header` names what recovery ended with, and has no number yet.
+  Status StartFirst(WalHeader header);
+  // Starts the next log; the current one gets no more records, unless this
   // fails: then it stays current. After a failed append, flush or sync only
   // with `give_up_failed`, by a caller that makes durable in another way, before
   // the next write, what the logs so far hold: none of them is synced any more.
-  Status Start(uint64_t number, bool give_up_failed);
+  Status Start(bool give_up_failed);
   // No record since it was started.
   bool CurrentIsEmpty() const { return current_empty_.load(std::memory_order_acquire); }
   // A log found at recovery that is still needed: only to be deleted one day.
@@ -89,8 +100,10 @@ class WalSet {
   std::vector<uint64_t> TakeBelow(uint64_t number);
   // The obsolete logs whose files are kept, the oldest first. They are not among Logs().
   std::vector<uint64_t> Spares() const;
-  // The same, after Close: for deletion, too.
-  std::vector<uint64_t> TakeSpares();
+  // The logs to come, as far as they are made; empty files, not among Logs() either.
+  std::vector<uint64_t> Ahead() const { return ahead_.Ready(dir_); }
+  // Both, after Close: for deletion, too.
+  std::vector<uint64_t> TakeUnused();
 
  private:
   struct Log {
@@ -104,6 +117,7 @@ class WalSet {
   Status SyncLogs(bool with_current) REQUIRES(mu_);
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
+  Status NextNumber(uint64_t* number) REQUIRES(mu_);
   Status CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* writer) REQUIRES(mu_);
   void SetSynced(const SyncedLog& synced);
 
@@ -111,6 +125,8 @@ class WalSet {
   const std::string dir_;
   Options options_;
   rocksdb::Statistics* const statistics_;
+  const std::function<uint64_t()> new_number_;
+  FilesAhead ahead_;  // none if logs are recycled: each new name is a sync then, anyway
   std::atomic<uint64_t> current_number_{0};
   std::atomic<uint64_t> total_bytes_{0};
   std::atomic<uint64_t> bytes_appended_{0}, syncs_{0};

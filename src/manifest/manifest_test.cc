@@ -8,6 +8,7 @@
 #include "base/file_names.h"
 #include "base/number_limits.h"
 #include "env/fault_injection_file_system.h"
+#include "util/coding.h"
 #include "util/hash.h"
 
 namespace compassdb {
@@ -47,6 +48,17 @@ VersionEdit FullEdit(uint64_t n) {
   p.largest = "y";
   t.pieces.assign(3, {std::make_shared<const PieceMeta>(p), 8});
   e.added.push_back({3, t});
+  e.deleted_values.push_back(31);
+  ValueRunMeta values;
+  values.run_id = 32 + n;
+  values.extent = {5, 64, 900};
+  values.group = {2, 3};
+  values.num_values = 6;
+  values.num_notices = 4;
+  values.records_bytes = 500;
+  values.keys_bytes = 300;
+  values.places_bytes = 100;
+  e.added_values.push_back(values);
   e.page_geometry = PageGeometry{16, 8192};
   e.page_sections.push_back({3, 50 + n, 1000, 5000, 400000, 20, 1600, 7});
   e.deleted_page_runs.push_back(8);
@@ -107,6 +119,9 @@ TEST(VersionEditTest, NumbersThatNoDatabaseComesToAreCorruption) {
   EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].tph.largest_seq = kMaxKnownSequence + 1; }));
   EXPECT_TRUE(refused([&](VersionEdit* e) { piece(e, [&](PieceMeta* m) { m->piece_id = high; }); }));
   EXPECT_TRUE(refused([&](VersionEdit* e) { piece(e, [&](PieceMeta* m) { m->extent.file_number = high; }); }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { piece(e, [](PieceMeta* m) { m->largest_seq = kMaxKnownSequence + 1; }); }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_values[0].run_id = high; }));
+  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_values[0].extent.file_number = high; }));
   EXPECT_TRUE(refused([&](VersionEdit* e) { e->page_sections[0].file_number = high; }));
   EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_page_runs[0].run_id = high; }));
   EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_page_runs[0].extent.file_number = high; }));
@@ -119,6 +134,115 @@ TEST(VersionEditTest, EveryTruncationIsCorruption) {
     VersionEdit e;
     EXPECT_TRUE(e.DecodeFrom(Slice(bytes.data(), n)).IsCorruption()) << n;
   }
+}
+
+// A field whose own length is right, but which ends before its content, or behind it.
+TEST(VersionEditTest, TruncatedBodiesAreCorruption) {
+  const VersionEdit full = FullEdit(1);
+  std::vector<VersionEdit> single(4);
+  single[0].added = full.added;
+  single[1].added_values = full.added_values;
+  single[2].page_sections = full.page_sections;
+  single[3].added_page_runs = full.added_page_runs;
+  for (const VersionEdit& e : single) {
+    std::string bytes;
+    e.EncodeTo(&bytes);
+    Slice rest = bytes;
+    uint64_t tag = 0, number = 0;
+    Slice body;
+    ASSERT_TRUE(GetVarint64(&rest, &tag) && GetVarint64(&rest, &number) && GetLengthPrefixedSlice(&rest, &body));
+    ASSERT_EQ(rest.size(), 1u);  // the end
+    const auto decode = [&](const std::string& changed) {
+      std::string again;
+      PutVarint64(&again, tag);
+      PutVarint64(&again, number);
+      PutLengthPrefixedSlice(&again, changed);
+      again += rest.ToString();
+      return VersionEdit().DecodeFrom(again);
+    };
+    EXPECT_TRUE(decode(body.ToString()).ok());
+    for (size_t n = 0; n < body.size(); ++n) {
+      EXPECT_TRUE(decode(std::string(body.data(), n)).IsCorruption()) << tag << ": " << n;
+    }
+    EXPECT_TRUE(decode(body.ToString() + '\0').IsCorruption()) << tag;
+  }
+}
+
+TEST(VersionEditTest, ValuesThatCannotBeAreCorruption) {
+  const auto refused = [](const std::function<void(VersionEdit*)>& change) {
+    VersionEdit e = FullEdit(1);
+    change(&e);
+    std::string bytes;
+    e.EncodeTo(&bytes);
+    const Status s = VersionEdit().DecodeFrom(bytes);
+    return s.IsCorruption() && s.ToString().find("field ") != std::string::npos;
+  };
+  EXPECT_FALSE(refused([](VersionEdit* e) { e->added[0].level = 63; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].level = 64; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->deleted[0].level = 64; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].tph.directory.offset = UINT64_MAX; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].tph.search = {9, 8}; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].group = {8, 3}; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].group = {0, kMaxValueGroupBits + 1}; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].extent.offset = UINT64_MAX; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].records_bytes = 901; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].keys_bytes = 401; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].places_bytes = 101; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{0, 8192}; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{kMaxPageSections + 1, 8192}; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{16, kMinPageBytes / 2}; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{16, kMaxPageBytes * 2}; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{16, kMinPageBytes + 1}; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_sections[0].section = kMaxPageSections; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_sections[0].pages = 0; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_sections[0].pages = kMaxSectionPages + 1; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_page_runs[0].kind = static_cast<PageRunKind>(9); }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_page_runs[0].extent.offset = UINT64_MAX; }));
+  const auto field = [](uint64_t tag, uint64_t value) {
+    std::string bytes;
+    PutVarint64(&bytes, tag);
+    PutVarint64(&bytes, value);
+    PutVarint64(&bytes, 0);
+    return VersionEdit().DecodeFrom(bytes);
+  };
+  EXPECT_TRUE(field(5, UINT32_MAX).ok());
+  EXPECT_TRUE(field(5, uint64_t{UINT32_MAX} + 1).IsCorruption());  // the largest column family
+  EXPECT_TRUE(field(35, 1).ok());
+  EXPECT_TRUE(field(35, 2).IsCorruption());  // whether a key store is whole
+  EXPECT_NE(field(99, 1).ToString().find("unknown field: 99"), std::string::npos);
+}
+
+TEST(VersionEditTest, DescribesEveryField) {
+  VersionEdit e = FullEdit(1);
+  e.added_page_runs.push_back({3, PageRunKind::kJournal, {6, 32, 100}, 77, 5});
+  std::string text = e.DebugString();
+  for (const char* part :
+       {"family 5", "add 'family'", "comparator cmp", " log 9", "sequence 1001", "next 101", "file 21 F 00FE", "- L2 table 77",
+        "+ L3 table 13", " 99(8/10)", "- values 31", "+ values 33 group 2/3: 6 values, 4 notices, 900 bytes",
+        "pages of 8192 bytes in 16 sections", "section 3: file 51, 1000 pages, 5000 records, 20 of them overflow from run 7 on",
+        "- page run 8", "overflow run 10: 5 entries, 100 bytes in file 6", "journal 3: ", "folded up to 999", "lacks keys"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  }
+  EXPECT_EQ(text.find("drop"), std::string::npos);
+  VersionEdit drop;
+  drop.drop_column_family = true;
+  drop.keys_whole = true;
+  text = drop.DebugString();
+  EXPECT_EQ(text, "family 0 drop\n  the key store is whole");
+}
+
+TEST(VersionEditTest, RecordsOfSeveralEdits) {
+  std::string bytes;
+  EncodeEdits({FullEdit(1), FullEdit(2)}, &bytes);
+  std::vector<VersionEdit> edits;
+  ASSERT_TRUE(DecodeEdits(bytes, &edits).ok());
+  ASSERT_EQ(edits.size(), 2u);
+  EXPECT_EQ(*edits[1].next_number, 102u);
+  for (size_t n = 0; n < bytes.size(); ++n) EXPECT_TRUE(DecodeEdits(Slice(bytes.data(), n), &edits).IsCorruption()) << n;
+  EXPECT_NE(DecodeEdits(bytes + '\0', &edits).ToString().find("trailing bytes"), std::string::npos);
+  EXPECT_NE(DecodeEdits("\x7f", &edits).ToString().find("edit count"), std::string::npos);
+  bytes.back() = 9;  // within the last edit
+  EXPECT_TRUE(DecodeEdits(bytes, &edits).IsCorruption());
 }
 
 TEST(VersionEditTest, FlippedBitsNeverCrash) {

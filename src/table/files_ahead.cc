@@ -3,22 +3,26 @@
 
 #include <algorithm>
 
-#include "base/file_names.h"
-
 namespace compassdb {
 
 // Under the lock: who comes meanwhile would have to make files, too.
 Status FilesAhead::Take(const std::string& dir, uint64_t* number) {
   MutexLock lock(&mu_);
-  Ready& ready = ready_[dir];
-  if (ready.numbers.empty()) {
-    const size_t n = std::clamp<size_t>(2 * ready.made_at_once, 1, kMost);
-    if (Status s = MakeMore(dir, n, &ready.numbers); !s.ok()) return s;
-    ready.made_at_once = n;
+  Made& made = made_[dir];
+  if (made.numbers.empty()) {
+    const size_t n = std::clamp<size_t>(2 * made.at_once, 1, kMost);
+    if (Status s = MakeMore(dir, n, &made.numbers); !s.ok()) return s;
+    made.at_once = n;
   }
-  *number = ready.numbers.back();
-  ready.numbers.pop_back();
+  *number = made.numbers.back();
+  made.numbers.pop_back();
   return Status::OK();
+}
+
+std::vector<uint64_t> FilesAhead::Ready(const std::string& dir) const {
+  MutexLock lock(&mu_);
+  const auto it = made_.find(dir);
+  return it == made_.end() ? std::vector<uint64_t>() : it->second.numbers;
 }
 
 Status FilesAhead::MakeMore(const std::string& dir, size_t n, std::vector<uint64_t>* numbers) {
@@ -27,7 +31,7 @@ Status FilesAhead::MakeMore(const std::string& dir, size_t n, std::vector<uint64
   for (size_t i = 0; s.ok() && i < n; ++i) {
     const uint64_t number = new_number_();
     std::unique_ptr<WritableFile> file;
-    s = fs_->NewWritableFile(PieceFileName(dir, number), FileOptions(), &file);
+    s = fs_->NewWritableFile(name_of_(dir, number), FileOptions(), &file);
     if (!s.ok()) break;
     made.push_back(number);
     s = file->Close();
@@ -40,18 +44,18 @@ Status FilesAhead::MakeMore(const std::string& dir, size_t n, std::vector<uint64
   }
   for (const uint64_t number : made) {
     // What cannot be deleted is, at the next open.
-    fs_->DeleteFile(PieceFileName(dir, number)).PermitUncheckedError();
+    fs_->DeleteFile(name_of_(dir, number)).PermitUncheckedError();
   }
   return s;
 }
 
 void FilesAhead::DeleteAll() {
   MutexLock lock(&mu_);
-  for (auto& [dir, ready] : ready_) {
-    for (const uint64_t number : ready.numbers) {
-      fs_->DeleteFile(PieceFileName(dir, number)).PermitUncheckedError();
+  for (auto& [dir, made] : made_) {
+    for (const uint64_t number : made.numbers) {
+      fs_->DeleteFile(name_of_(dir, number)).PermitUncheckedError();
     }
-    ready.numbers.clear();
+    made.numbers.clear();
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compaction files that are made before a job wants them, empty, several with one sync of their
-// directory: so a job that writes one needs no barrier for the directory entry (BoLT 3.1).
+// Compaction files and logs that are made before they are wanted, empty, several with one sync of
+// their directory: so who writes one needs no barrier for the directory entry (BoLT 3.1).
 //
 // What is left over is deleted by DeleteAll, or after a crash by the next open, to which it is a
-// file that no manifest names.
+// file that no manifest names, or an empty log behind the last one.
 //
 // Thread safety: all methods.
 #pragma once
@@ -21,30 +21,34 @@ namespace compassdb {
 
 class FilesAhead {
  public:
+  using NameOf = std::string (*)(const std::string& dir, uint64_t number);
   // `new_number` gives file numbers; thread safe.
-  FilesAhead(FileSystem* fs, std::function<uint64_t()> new_number)
-      : fs_(fs), new_number_(std::move(new_number)) {}
+  FilesAhead(FileSystem* fs, NameOf name_of, std::function<uint64_t()> new_number)
+      : fs_(fs), name_of_(name_of), new_number_(std::move(new_number)) {}
 
   // A file that exists in `dir`, empty, and whose entry is durable: to be created again, which
-  // truncates it, and written. Each time that a directory has none left, twice as many are made,
-  // up to kMost.
+  // truncates it, and written. The numbers of a directory ascend. Each time that one has none left,
+  // twice as many are made, up to kMost.
   Status Take(const std::string& dir, uint64_t* number);
+  // Those of a directory that nobody took yet.
+  std::vector<uint64_t> Ready(const std::string& dir) const;
   // Those that nobody took.
   void DeleteAll();
 
   static constexpr size_t kMost = 16;
 
  private:
-  struct Ready {
+  struct Made {
     std::vector<uint64_t> numbers;  // the next one last
-    size_t made_at_once = 0;
+    size_t at_once = 0;
   };
   Status MakeMore(const std::string& dir, size_t n, std::vector<uint64_t>* numbers);
 
   FileSystem* const fs_;
+  const NameOf name_of_;
   const std::function<uint64_t()> new_number_;
-  Mutex mu_;
-  std::map<std::string, Ready> ready_ GUARDED_BY(mu_);
+  mutable Mutex mu_;
+  std::map<std::string, Made> made_ GUARDED_BY(mu_);
 };
 
 }  // namespace compassdb

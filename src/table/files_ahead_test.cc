@@ -33,7 +33,7 @@ class FilesAheadTest : public ::testing::Test {
 
   FaultInjectionFileSystem fs_;
   uint64_t last_ = 10;
-  FilesAhead files_{&fs_, [this] { return ++last_; }};
+  FilesAhead files_{&fs_, PieceFileName, [this] { return ++last_; }};
 };
 
 TEST_F(FilesAheadTest, FewSyncsForManyFiles) {
@@ -45,8 +45,14 @@ TEST_F(FilesAheadTest, FewSyncsForManyFiles) {
   }
   EXPECT_EQ(fs_.Count(FaultOp::kDirSync), 6u);  // 1, 2, 4, 8, 16, 16
   EXPECT_EQ(fs_.Count(FaultOp::kSync), 0u);
+  EXPECT_TRUE(files_.Ready("/other").empty());
   Take("/other");
   EXPECT_EQ(fs_.Count(FaultOp::kDirSync), 7u);
+  EXPECT_TRUE(files_.Ready("/other").empty());
+  EXPECT_TRUE(files_.Ready("/db").empty());
+  Take();
+  for (const uint64_t number : files_.Ready("/db")) EXPECT_EQ(taken.count(number), 0u);
+  EXPECT_EQ(files_.Ready("/db").size(), 15u);
 }
 
 // What a job writes into one and syncs is there after a power cut, with no further sync of the directory.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "base/file_names.h"
 #include "wal/wal_reader.h"
@@ -27,11 +28,12 @@ class Recovery {
       if (!Is(Mode::kSkipAnyCorruptedRecords)) return s;
     }
     for (size_t i = 0; i < numbers.size() && !report_->stopped_early; ++i) {
-      Status s = ReplayLog(numbers[i], i == 0 ? 0 : numbers[i - 1]);
-      if (!s.ok()) return s;
+      if (Status s = ReplayLog(numbers[i]); !s.ok()) return s;
+      if (empty_.count(numbers[i]) == 0) before_ = numbers[i];
     }
     // The last log is torn and nothing follows: that is where replay ended.
-    return damaged_ && !report_->stopped_early ? StopBehindPrevious(damage_) : Status::OK();
+    return damaged_ && !report_->stopped_early ? StopBehind(previous_number_, previous_end_, damage_)
+                                               : Status::OK();
   }
 
  private:
@@ -49,13 +51,12 @@ class Recovery {
     report_->stop_reason = reason;
   }
 
-  // At the end of what could be read of the log that was read last, unless that is less than was
-  // synced.
-  Status StopBehindPrevious(const std::string& reason) {
-    const auto previous = std::find(numbers_->begin(), numbers_->end(), previous_number_);
-    const auto index = static_cast<size_t>(previous - numbers_->begin());
-    Status s = CheckNothingSyncedIsLost(fs_, options_, *numbers_, index, previous_end_, reason);
-    if (s.ok()) Stop(previous_number_, previous_end_, reason);
+  // Where a log could be read no further, unless that is less than was synced.
+  Status StopBehind(uint64_t number, uint64_t end, const std::string& reason) {
+    const auto found = std::find(numbers_->begin(), numbers_->end(), number);
+    const auto index = static_cast<size_t>(found - numbers_->begin());
+    Status s = CheckNothingSyncedIsLost(fs_, options_, *numbers_, index, end, reason);
+    if (s.ok() && !report_->stopped_early) Stop(number, end, reason);
     return s;
   }
 
@@ -98,7 +99,7 @@ class Recovery {
     return s;
   }
 
-  Status ReplayLog(uint64_t number, uint64_t previous) {
+  Status ReplayLog(uint64_t number) {
     std::unique_ptr<WalReader> reader;
     Status s = WalReader::Open(fs_, options_.wal_dir, number, &reader);
     // An encrypted log whose own header is damaged is lost as a whole.
@@ -111,11 +112,14 @@ class Recovery {
     LogRead read = reader->ReadHeader();
     if (read == LogRead::kError) return reader->status();
     if (reader->has_header()) {
-      s = CheckHeader(*reader, previous);
+      s = CheckHeader(*reader);
       if (!s.ok() || report_->stopped_early) return s;
+    } else if (read == LogRead::kEnd && reader->EndOffset() == 0) {
+      empty_.insert(number);
+      return CheckEnd(reader->path(), number, 0);
     } else if (damaged_) {
       // No header shows that the log before this one was complete.
-      return StopBehindPrevious(damage_);
+      return StopBehind(previous_number_, previous_end_, damage_);
     }
     while (true) {
       Slice batch;
@@ -133,7 +137,7 @@ class Recovery {
           break;
         case LogRead::kEnd:
           EndLog(*reader, number);
-          return CheckEnd(reader->path(), number);
+          return CheckEnd(reader->path(), number, previous_end_);
         case LogRead::kTornTail:
         case LogRead::kCorruption:
           report_->problems.push_back(damage.ToString());
@@ -157,11 +161,9 @@ class Recovery {
   }
 
   // A log that ends after a whole record.
-  Status CheckEnd(const std::string& path, uint64_t number) {
-    if (options_.synced.number != number || previous_end_ >= options_.synced.bytes) {
-      return Status::OK();
-    }
-    Status s = Status::Corruption(path + " at offset " + std::to_string(previous_end_),
+  Status CheckEnd(const std::string& path, uint64_t number, uint64_t end) {
+    if (options_.synced.number != number || end >= options_.synced.bytes) return Status::OK();
+    Status s = Status::Corruption(path + " at offset " + std::to_string(end),
                                   "the log was synced up to offset " +
                                       std::to_string(options_.synced.bytes) + ", but ends there");
     report_->problems.push_back(s.ToString());
@@ -178,35 +180,46 @@ class Recovery {
     return Status::OK();
   }
 
-  // Something before the log `reader` is not there.
-  Status Missing(const WalReader& reader, const std::string& what, bool tolerable) {
+  // The log before the log `reader` is not there. A whole log does not vanish in a power cut: it, or
+  // the manifest's last commits, were lost in another way, and stopping would pass over that.
+  Status Missing(const WalReader& reader) {
+    const std::string what =
+        "follows log " + std::to_string(reader.header().predecessor) + ", which is missing";
     report_->problems.push_back(reader.path() + ": " + what);
-    if (Is(Mode::kSkipAnyCorruptedRecords)) return Status::OK();
-    // A whole log does not vanish in a power cut: it, or the manifest's last
-    // commits, were lost in another way, and stopping would pass over that.
-    if (StopsAtHoles() && tolerable) {
-      return StopBehindPrevious(damaged_ ? damage_ : reader.path() + ": " + what);
-    }
-    return Status::Corruption(reader.path(), what);
+    return Is(Mode::kSkipAnyCorruptedRecords) ? Status::OK()
+                                              : Status::Corruption(reader.path(), what);
   }
 
-  Status CheckHeader(const WalReader& reader, uint64_t previous) {
+  // The log before the log `reader` ends too early, at `end`.
+  Status Shorter(const WalReader& reader, uint64_t end) {
+    const WalHeader& header = reader.header();
+    const std::string what = "follows " + std::to_string(header.predecessor_bytes) +
+                             " bytes of log " + std::to_string(header.predecessor) +
+                             ", of which only " + std::to_string(end) + " can be read";
+    report_->problems.push_back(reader.path() + ": " + what);
+    if (Is(Mode::kSkipAnyCorruptedRecords)) return Status::OK();
+    if (!StopsAtHoles()) return Status::Corruption(reader.path(), what);
+    if (damaged_) {
+      Status s = StopBehind(previous_number_, previous_end_, damage_);
+      if (!s.ok() || previous_number_ == header.predecessor) return s;
+    }
+    return StopBehind(header.predecessor, end, reader.path() + ": " + what);
+  }
+
+  Status CheckHeader(const WalReader& reader) {
     const WalHeader& header = reader.header();
     if (!options_.db_id.empty() && !header.db_id.empty() && header.db_id != options_.db_id) {
       return Status::Corruption(reader.path(), "belongs to the database " + header.db_id +
                                                    ", not to " + options_.db_id);
     }
-    if (header.predecessor != previous && header.predecessor >= options_.min_number &&
+    if (empty_.count(header.predecessor) != 0) return Shorter(reader, 0);
+    if (header.predecessor != before_ && header.predecessor >= options_.min_number &&
         header.predecessor != 0) {
-      return Missing(reader, "follows log " + std::to_string(header.predecessor) +
-                                 ", which is missing", /*tolerable=*/false);
+      return Missing(reader);
     }
-    if (header.predecessor == previous && previous != 0 &&
+    if (header.predecessor == before_ && before_ != 0 &&
         previous_end_ < header.predecessor_bytes) {
-      return Missing(reader, "follows " + std::to_string(header.predecessor_bytes) +
-                                 " bytes of log " + std::to_string(previous) +
-                                 ", of which only " + std::to_string(previous_end_) +
-                                 " can be read", /*tolerable=*/true);
+      return Shorter(reader, previous_end_);
     }
     damaged_ = false;  // nothing that was ever followed is missing
     return Status::OK();
@@ -218,6 +231,9 @@ class Recovery {
   WalRecoveryReport* const report_;
   uint64_t previous_number_ = 0;
   uint64_t previous_end_ = 0;
+  uint64_t before_ = 0;  // the log before the one that is read
+  // They were never begun, or nothing of them lasted: links of the chain only if a later log names them.
+  std::set<uint64_t> empty_;
   // The previous log could not be read to its end, and holes end the replay.
   bool damaged_ = false;
   std::string damage_;

@@ -42,16 +42,18 @@ Status CheckNothingSyncedIsLost(FileSystem* fs, const WalRecoveryOptions& option
   if (Status s = ReadSynced(fs, options, numbers[index], &reader, &synced); !s.ok()) return s;
   if (synced > end) return Lost(path, end, synced, damage);
   uint64_t whole = 0;  // how long the log is if it is whole
+  uint64_t before = numbers[index];
   for (size_t i = index + 1; i < numbers.size(); ++i) {
     if (Status s = ReadSynced(fs, options, numbers[i], &reader, &synced); !s.ok()) return s;
     if (!reader->has_header()) {
+      if (synced == 0 && reader->EndOffset() == 0) continue;  // perhaps it never began
       if (synced == 0) return Status::OK();
       return Lost(reader->path(), 0, synced, "its header cannot be read");
     }
     const WalHeader& header = reader->header();
-    if (header.predecessor != numbers[i - 1]) return Status::OK();
+    if (header.predecessor != before) return Status::OK();
     uint64_t known = 0;
-    if (i == index + 1) {
+    if (before == numbers[index]) {
       whole = header.predecessor_bytes;
       known = header.predecessor_synced;
     } else if (header.predecessor_synced > 0) {
@@ -59,6 +61,7 @@ Status CheckNothingSyncedIsLost(FileSystem* fs, const WalRecoveryOptions& option
     }
     if (synced > 0) known = whole;
     if (known > end) return Lost(path, end, known, damage);
+    before = numbers[i];
   }
   return Status::OK();
 }

@@ -547,6 +547,69 @@ TEST_F(WalTest, MissingLogIsCorruption) {
   EXPECT_TRUE(Recover(Mode::kAbsoluteConsistency, {4, 5}, 4).status.ok());
 }
 
+// Logs that were made ahead and never begun change nothing, wherever they lie and whatever is damaged.
+TEST_F(WalTest, EmptyLogsThatNoneFollowsAreNoLinks) {
+  std::vector<uint64_t> begun = {10, 20, 30};
+  uint64_t sequence = 1;
+  std::unique_ptr<WalWriter> writer;
+  for (uint64_t number : begun) {
+    WalHeader header;
+    header.number = number;
+    std::unique_ptr<WalWriter> previous = std::move(writer);
+    if (previous != nullptr) header = previous->SuccessorHeader(number);
+    ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer).ok());
+    for (int i = 0; i < 6; ++i, ++sequence) {
+      ASSERT_TRUE(writer->AddBatch(Batch(sequence, 1, "payload")).ok());
+      if (i != 3 || number == 20) continue;
+      if (previous != nullptr) {
+        ASSERT_TRUE(previous->Close().ok());
+        previous.reset();
+      }
+      ASSERT_TRUE(writer->Sync().ok());
+    }
+  }
+  ASSERT_TRUE(writer->Close().ok());
+  for (uint64_t number : begun) originals_[number] = Read(number);
+  const std::vector<uint64_t> with_empty = {7, 10, 15, 16, 20, 25, 30, 31, 32};
+  for (uint64_t number : {7, 15, 16, 25, 31, 32}) Set(number, "");
+  int refused = 0, stopped = 0, whole = 0;
+  const auto compare = [&](const std::string& what) {
+    for (Mode mode : kModes) {
+      for (const SyncedLog& synced : {SyncedLog(), SyncedLog{20, originals_[20].size()}}) {
+        const Outcome plain = Recover(mode, begun, 3, synced);
+        const Outcome out = Recover(mode, with_empty, 3, synced);
+        ASSERT_EQ(out.status.ToString(), plain.status.ToString()) << what;
+        ASSERT_EQ(out.sequences, plain.sequences) << what;
+        ASSERT_EQ(out.report.problems, plain.report.problems) << what;
+        ASSERT_EQ(out.report.stopped_early, plain.report.stopped_early) << what;
+        ASSERT_EQ(out.report.stop_number, plain.report.stop_number) << what;
+        ASSERT_EQ(out.report.end_number, plain.report.end_number) << what;
+        ASSERT_EQ(out.report.end_offset, plain.report.end_offset) << what;
+        ++(!out.status.ok() ? refused : out.report.stopped_early ? stopped : whole);
+      }
+    }
+  };
+  compare("nothing is damaged");
+  EXPECT_EQ(refused + stopped, 0);
+  for (uint64_t number : begun) {
+    for (size_t size = 0; size < originals_[number].size(); ++size) {
+      Cut(number, size);
+      compare("log " + std::to_string(number) + " cut at " + std::to_string(size));
+      std::string flipped = originals_[number];
+      flipped[size] ^= 4;
+      Set(number, flipped);
+      compare("log " + std::to_string(number) + " flipped at " + std::to_string(size));
+    }
+    Set(number, originals_[number]);
+  }
+  Cut(10, 0);
+  Cut(20, 0);
+  compare("two are empty");
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(stopped, 100);
+  EXPECT_GT(whole, 100);
+}
+
 TEST_F(WalTest, EmptyLastLogIsHarmless) {
   WriteChain();
   Set(5, "");

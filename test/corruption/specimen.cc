@@ -155,10 +155,12 @@ Files ReadFiles(rocksdb::Env* env, const std::string& path) {
   return files;
 }
 
-std::string NewestLog(rocksdb::Env* env, uint64_t* size) {
+// Those that are made ahead are behind it: empty, but for an encrypted file's header.
+std::string NewestLog(rocksdb::Env* env, bool sealed, uint64_t* size) {
+  constexpr size_t kSealedHeader = 64;  // docs/formats/sealed_file.md
   std::string newest;
   for (const auto& [name, bytes] : ReadFiles(env, kPath)) {
-    if (ClassOf(name) != FileClass::kWal) continue;
+    if (ClassOf(name) != FileClass::kWal || bytes.size() <= (sealed ? kSealedHeader : 0)) continue;
     newest = name;
     *size = bytes.size();
   }
@@ -216,12 +218,12 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, bool sealed, uint6
   // State 0 belongs to counter value `number` as of here.
   specimen.states.push_back(StateOf(model));
   for (int i = 0; i < kLogBatches; i++) {
-    specimen.log = NewestLog(env.get(), &specimen.last_group);
+    specimen.log = NewestLog(env.get(), sealed, &specimen.last_group);
     write(4);
     specimen.states.push_back(StateOf(model));
   }
   if (closed) {
-    specimen.log = NewestLog(env.get(), &specimen.last_group);
+    specimen.log = NewestLog(env.get(), sealed, &specimen.last_group);
     opened.Close();
   }
   specimen.files = ReadFiles(env.get(), kPath);

@@ -144,6 +144,13 @@ void Disk::NoteLogs() {
   }
 }
 
+// With less than a header, zeros for it, or the one with which it was made ahead.
+bool Disk::IsEmptySealed(const std::string& path, const std::string& bytes) {
+  if (bytes.size() < kSealedHeader || bytes.find_first_not_of('\0') == std::string::npos) return true;
+  std::string plain;
+  return rocksdb::ReadFileToString(sealed_.get(), path, &plain).ok() && plain.empty();
+}
+
 LogDamage Disk::Logs(const std::string& dir) {
   LogDamage damage;
   const uint64_t first = FirstNeededLog(env(), dir);
@@ -158,9 +165,7 @@ LogDamage Disk::Logs(const std::string& dir) {
     if (!fs_->memory()->FileExists(path).ok()) continue;
     const std::string bytes = ReadFile(path);
     const bool known = bytes.size() <= log.bytes.size();  // else appended to during the cut
-    // A sealed log with less than its header, or with zeros for it, is an empty one.
-    const bool empty = sealed_ != nullptr && bytes.size() <= kSealedHeader &&
-                       (bytes.size() < kSealedHeader || bytes.find_first_not_of('\0') == std::string::npos);
+    const bool empty = sealed_ != nullptr && bytes.size() <= kSealedHeader && IsEmptySealed(path, bytes);
     const bool at_end = empty || bytes.size() == log.bytes.size() || log.ends.count(bytes.size()) != 0;
     const bool same = empty || (known && log.bytes.compare(0, bytes.size(), bytes) == 0);
     damage.newest = path;

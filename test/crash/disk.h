@@ -88,6 +88,7 @@ class Disk {
   void Fail();
   void NoteAppend(const std::string& path);
   void NoteLateAppend(const std::string& path);
+  bool IsEmptySealed(const std::string& path, const std::string& bytes);
   void NoteReuse(compassdb::FaultOp op, const std::string& path);
   void NoteLogs();
   std::string ReadFile(const std::string& path);
