@@ -48,6 +48,50 @@ TEST_F(OpenTest, ALostCurrentIsNoReasonToGiveUpTheLog) {
   }
 }
 
+TEST_F(OpenTest, FamiliesThatCannotBeOpened) {
+  const auto refused = [this](std::vector<rocksdb::ColumnFamilyDescriptor> families, const std::string& why) {
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* db = nullptr;
+    const Status s = rocksdb::DB::Open(options_, name_, families, &handles, &db);
+    EXPECT_TRUE(s.IsInvalidArgument()) << why << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find(why), std::string::npos) << s.ToString();
+    EXPECT_EQ(db, nullptr);
+    EXPECT_TRUE(handles.empty());
+    db = nullptr;
+    const Status read_only = rocksdb::DB::OpenForReadOnly(options_, name_, families, &handles, &db);
+    EXPECT_FALSE(read_only.ok()) << why;
+    EXPECT_EQ(db, nullptr);
+  };
+  rocksdb::ColumnFamilyOptions without_order = options_;
+  without_order.comparator = nullptr;
+  for (bool there : {false, true}) {
+    refused({{"default", options_}, {"a", options_}, {"a", options_}}, "column family listed twice: a");
+    refused({{"a", options_}}, "Default column family not specified");
+    refused({}, "Default column family not specified");
+    refused({{"default", options_}, {"a", without_order}}, "column family a: comparator is null");
+    options_.create_missing_column_families = false;
+    refused({{"default", options_}, {"a", options_}}, "Column family not found: a");
+    options_.create_missing_column_families = true;
+    if (there) break;
+    families_ = {"default", "b", "c"};
+    OpenDb();
+    CloseDb();
+    options_.create_missing_column_families = false;
+    const auto given_up = [this](const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
+      std::vector<rocksdb::ColumnFamilyHandle*> handles;
+      rocksdb::DB* db = nullptr;
+      return rocksdb::DB::Open(options_, name_, families, &handles, &db).ToString();
+    };
+    EXPECT_EQ(given_up({{"default", options_}}), "Invalid argument: Column families not opened: b, c");
+    EXPECT_EQ(given_up({{"default", options_}, {"c", options_}}), "Invalid argument: Column families not opened: b");
+    families_ = {"default"};
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_, {{"b", options_}, {"c", options_}}).ok());
+    families_ = {"default"};
+    OpenDb();
+    CloseDb();
+  }
+}
+
 TEST_F(OpenTest, CreatesAndReopens) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
