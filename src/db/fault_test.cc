@@ -205,6 +205,116 @@ TEST_F(FaultTest, AListenerMayForbidToResumeUnasked) {
   EXPECT_TRUE(Put("a", "1").ok());
 }
 
+class RecoveryEnds : public rocksdb::EventListener {
+ public:
+  void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
+    std::lock_guard<std::mutex> lock(mu_);
+    ended_ = info.new_bg_error;
+    ++count_;
+  }
+  // What the n-th recovery ended with; waits for it.
+  Status Await(int n) {
+    for (int i = 0; i < 10000; ++i) {
+      {
+        std::lock_guard<std::mutex> lock(mu_);
+        if (count_ >= n) return ended_;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return Status::TimedOut("no recovery has ended");
+  }
+
+ private:
+  std::mutex mu_;
+  Status ended_;
+  int count_ = 0;
+};
+
+TEST_F(FaultTest, AttemptsToResumeEndSomeTime) {
+  const auto ends = std::make_shared<RecoveryEnds>();
+  options_.listeners.push_back(ends);
+  options_.max_bgerror_resume_count = 3;
+  options_.bgerror_resume_retry_interval = 1000;
+  OpenDb();
+  fs_->FailAll(FaultOp::kCreate, ".log", Status::NoSpace("injected"));
+  fs_->FailAll(FaultOp::kWrite, ".log", Status::NoSpace("injected"));
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  const Status ended = ends->Await(1);
+  EXPECT_TRUE(ended.IsAborted()) << ended.ToString();
+  fs_->ClearFaults();
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  ASSERT_TRUE(db_->Resume().ok());
+  EXPECT_TRUE(Put("a", "1").ok());
+}
+
+// Nor are there any while the user has background work pause, or where the room cannot be told it is asked by trying.
+TEST_F(FaultTest, NothingResumesWhileWorkIsPaused) {
+  const auto ends = std::make_shared<RecoveryEnds>();
+  options_.listeners.push_back(ends);
+  options_.bgerror_resume_retry_interval = 1000;
+  OpenDb();
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::NoSpace("injected"));
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  }
+  fs_->FailAll(FaultOp::kStat, name_, Status::IOError("nobody knows"));
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(ends->Await(1).ok());
+  fs_->ClearFaults();
+  EXPECT_TRUE(Put("a", "1").ok());
+}
+
+// A compaction without room stops compactions, not writes, until there is some.
+TEST_F(FaultTest, AFullDiskInACompactionEndsBySelf) {
+  const auto ends = std::make_shared<RecoveryEnds>();
+  options_.listeners.push_back(ends);
+  options_.bgerror_resume_retry_interval = 1000;
+  OpenDb();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(Put("a", std::to_string(i)).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  fs_->FailAll(FaultOp::kWrite, ".ph", Status::NoSpace("injected"));
+  rocksdb::CompactRangeOptions force;
+  force.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  EXPECT_TRUE(db_->CompactRange(force, nullptr, nullptr).IsNoSpace());
+  EXPECT_TRUE(Put("b", "2").ok());
+  fs_->ClearFaults();
+  EXPECT_TRUE(ends->Await(1).ok());
+  EXPECT_TRUE(db_->CompactRange(force, nullptr, nullptr).ok());
+  EXPECT_EQ(Get("a") + Get("b"), "22");
+}
+
+TEST_F(FaultTest, ResumeOfWhatNeedsOrAllowsNone) {
+  OpenDb();
+  EXPECT_TRUE(db_->Resume().ok());  // there is no error
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(Put("a", std::to_string(i)).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  CloseDb();
+  rocksdb::DB* opened = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &opened).ok());
+  EXPECT_TRUE(opened->Resume().IsNotSupported());
+  delete opened;
+  // Damage does not go away.
+  for (const std::string& name : FilesOf(FileType::kPieceFile)) {
+    std::string data = ReadFile(JoinPath(name_, name));
+    for (size_t i = 32; i < data.size(); i += 7) data[i] ^= 0x55;
+    SetFile(JoinPath(name_, name), data);
+  }
+  OpenDb();
+  rocksdb::CompactRangeOptions force;
+  force.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  EXPECT_TRUE(db_->CompactRange(force, nullptr, nullptr).IsCorruption());
+  const Status s = db_->Resume();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_TRUE(Put("b", "2").IsCorruption());
+}
+
 TEST_F(FaultTest, NoAttemptsToResumeWhereNoneAreWanted) {
   options_.max_bgerror_resume_count = 0;
   options_.bgerror_resume_retry_interval = 1000;

@@ -4,9 +4,12 @@
 #include <thread>
 
 #include "base/file_names.h"
+#include "batch/write_batch_internal.h"
 #include "db/db_test_util.h"
 #include "db/wal_archive.h"
 #include "rocksdb/transaction_log.h"
+#include "util/coding.h"
+#include "wal/wal_writer.h"
 
 namespace compassdb {
 namespace {
@@ -217,6 +220,100 @@ TEST_F(FollowLogTest, WhatRecoveryLeftOutIsNotFollowed) {
   }
   EXPECT_EQ(From(1), expected);
   EXPECT_EQ(From(survived + 1), std::to_string(survived + 1) + ":1");
+}
+
+// An error is the iterator's, not the end, wherever it is met.
+TEST_F(FollowLogTest, ErrorsOfReadingAreTold) {
+  Archive();
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  std::unique_ptr<TransactionLogIterator> iterator;
+  int failed = 0;
+  for (uint64_t n = 1;; ++n) {
+    const uint64_t before = fs_->faults_injected();
+    fs_->FailNth(FaultOp::kOpen, n, ".log", Status::IOError("injected"));
+    const Status s = db_->GetUpdatesSince(1, &iterator);
+    std::string rest = s.ok() ? Rest(iterator.get()) : "!" + s.ToString();
+    const bool met = fs_->faults_injected() != before;
+    fs_->ClearFaults();
+    if (!met) {
+      EXPECT_EQ(rest, "1:1 2:1");
+      break;
+    }
+    EXPECT_NE(rest.find("injected"), std::string::npos) << n << ": " << rest;
+    ++failed;
+  }
+  EXPECT_GT(failed, 2);
+  // At the tail, when more was written.
+  iterator = Follow(2);
+  ASSERT_TRUE(iterator->Valid());
+  ASSERT_TRUE(Put("c", "3").ok());
+  fs_->FailAll(FaultOp::kOpen, ".log", Status::IOError("injected"));
+  iterator->Next();
+  EXPECT_FALSE(iterator->Valid());
+  EXPECT_TRUE(iterator->status().IsIOError()) << iterator->status().ToString();
+  fs_->ClearFaults();
+}
+
+TEST_F(FollowLogTest, ABatchThatIsNoneIsCorruption) {
+  Archive();
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  std::vector<WalFileInfo> files;
+  ASSERT_TRUE(ListWalFiles(fs_.get(), name_, &files).ok());
+  ASSERT_TRUE(files.front().archived);
+  WalHeader header;
+  header.number = files.front().number;
+  std::unique_ptr<WalWriter> writer;
+  ASSERT_TRUE(WalWriter::Create(fs_.get(), WalArchiveName(name_), FileOptions(), header, &writer).ok());
+  std::string batch;
+  PutFixed64(&batch, 1);
+  PutFixed32(&batch, 1);
+  ASSERT_TRUE(writer->AddBatch(batch + "\x63").ok());  // a record of a kind that is none
+  ASSERT_TRUE(writer->Close().ok());
+  const std::string rest = From(1);
+  EXPECT_NE(rest.find("!Corruption"), std::string::npos) << rest;
+  EXPECT_EQ(From(2), "2:1");
+}
+
+// How many sequences a commit takes its batch does not say: who wants one within it gets it whole.
+TEST_F(FollowLogTest, FromWithinACommit) {
+  Archive();
+  options_.allow_2pc = true;
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  rocksdb::WriteBatch section, commit, next;
+  ASSERT_TRUE(WriteBatchInternal::InsertNoop(&section).ok());
+  for (const char* key : {"b", "c", "d"}) ASSERT_TRUE(section.Put(key, "2").ok());
+  ASSERT_TRUE(WriteBatchInternal::MarkEndPrepare(&section, "xid").ok());
+  ASSERT_TRUE(WriteBatchInternal::MarkCommit(&commit, "xid").ok());
+  ASSERT_TRUE(next.Put("e", "3").ok());
+  WalHeader header;
+  header.number = 900;
+  std::unique_ptr<WalWriter> writer;
+  ASSERT_TRUE(WalWriter::Create(fs_.get(), name_, FileOptions(), header, &writer).ok());
+  for (const auto& [batch, sequence] : {std::pair(&section, 2), std::pair(&commit, 2), std::pair(&next, 5)}) {
+    WriteBatchInternal::SetSequence(batch, sequence);
+    ASSERT_TRUE(writer->AddBatch(WriteBatchInternal::Contents(batch)).ok());
+  }
+  ASSERT_TRUE(writer->Close().ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1,b=2,c=2,d=2,e=3");
+  for (const uint64_t since : {3, 4}) {
+    const auto iterator = Follow(since);
+    ASSERT_TRUE(iterator->Valid()) << since;
+    const rocksdb::BatchResult batch = iterator->GetBatch();
+    EXPECT_EQ(batch.sequence, 2u);
+    EXPECT_TRUE(batch.writeBatchPtr->HasCommit());
+    iterator->Next();
+    ASSERT_TRUE(iterator->Valid()) << iterator->status().ToString();
+    EXPECT_EQ(iterator->GetBatch().sequence, 5u);
+  }
 }
 
 TEST_F(FollowLogTest, DamageInTheLiveLogIsReported) {

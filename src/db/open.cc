@@ -70,18 +70,20 @@ Status DbOpener::CheckForLostCurrent(FileSystem* fs, const std::string& dir) {
 
 // Looks, but changes nothing: a directory that is not ours stays as it is.
 Status DbOpener::Locate(bool* exists) {
-  FileSystem* const fs = db_ == nullptr ? nullptr : db_->config_.fs;
+  FileSystem* const fs = db_->config_.fs;
   Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
   *exists = s.ok();
   if (s.ok() && request_.options.error_if_exists && !request_.read_only) {
     return Status::InvalidArgument(request_.name, "exists (error_if_exists is true)");
   }
-  if (!s.IsNotFound()) return s;
-  if (request_.read_only) return Status::PathNotFound(request_.name, "there is no database");
-  if (!request_.options.create_if_missing) {
-    return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
-  }
-  return Status::OK();
+  return s.IsNotFound() ? CheckMayCreate(fs) : s;
+}
+
+Status DbOpener::CheckMayCreate(FileSystem* fs) const {
+  if (!request_.read_only && request_.options.create_if_missing) return Status::OK();
+  if (Status s = CheckForLostCurrent(fs, request_.name); !s.ok()) return s;
+  if (request_.read_only) return Status::PathNotFound(request_.name, "there is no CompassDB database");
+  return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
 }
 
 // Of all families that are opened.
@@ -151,10 +153,8 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   // First without a trace, then with the lock held.
   Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
   if (!s.ok() && !s.IsNotFound()) return s;
-  if (s.IsNotFound() && (request_.read_only || !request_.options.create_if_missing)) {
-    if (s = CheckForLostCurrent(fs, request_.name); !s.ok()) return s;
-    if (request_.read_only) return Status::PathNotFound(request_.name, "there is no CompassDB database");
-    return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
+  if (s.IsNotFound()) {
+    if (s = CheckMayCreate(fs); !s.ok()) return s;
   }
   const std::vector<std::string> tables = TableDirsOf(config);
   std::unique_ptr<FileLock> lock;

@@ -43,6 +43,8 @@ class DbOpener {
   Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
   void OpenInfoLog(DbConfig* config);
   static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir);
+  // Of a database that is not there.
+  Status CheckMayCreate(FileSystem* fs) const;
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
   Status SkipNumbersInUse();
   Status CheckRequest();

@@ -4,6 +4,8 @@
 
 #include "base/file_names.h"
 #include "db/db_test_util.h"
+#include "db/timed_test_util.h"
+#include "util/comparator_u64ts.h"
 
 namespace compassdb {
 namespace {
@@ -214,6 +216,94 @@ TEST_F(RepairTest, Families) {
   OpenDb();
   EXPECT_EQ(GetIn(0, "k") + GetIn(1, "k"), "defaultone");
   EXPECT_EQ(FilesOf(FileType::kPieceFile, "/db/lost").size(), 1u);
+}
+
+// Whose order the logs have, when nothing else is left, is for the caller to say.
+TEST_F(RepairTest, WithoutAManifestTheOrderIsTheCallers) {
+  const rocksdb::Comparator* const reverse = rocksdb::ReverseBytewiseComparator();
+  options_.comparator = reverse;
+  rocksdb::ColumnFamilyOptions none = options_, bytewise = options_;
+  none.comparator = nullptr;
+  bytewise.comparator = rocksdb::BytewiseComparator();
+  for (int way = 0; way < 3; ++way) {
+    SCOPED_TRACE(way);
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1").ok());
+    ASSERT_TRUE(Put("b", "2").ok());
+    CloseDb();
+    for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
+      for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+    }
+    ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+    const Status s = way == 0   ? rocksdb::RepairDB(name_, options_, {{"default", options_}})
+                     : way == 1 ? rocksdb::RepairDB(name_, options_, {{"other", bytewise}}, options_)
+                                : rocksdb::RepairDB(name_, options_);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    OpenDb();
+    EXPECT_EQ(Scan(), "b=2,a=1");
+    CloseDb();
+    // Of a database that says so itself it is not.
+    for (const rocksdb::ColumnFamilyOptions& other : {none, bytewise}) {
+      const Status refused = rocksdb::RepairDB(name_, options_, {{"default", other}});
+      EXPECT_TRUE(refused.IsInvalidArgument()) << refused.ToString();
+      EXPECT_NE(refused.ToString().find("column family default: was written with the comparator " + std::string(reverse->Name())),
+                std::string::npos) << refused.ToString();
+    }
+    OpenDb();
+    EXPECT_EQ(Scan(), "b=2,a=1");
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(RepairTest, KeepsHowFarTimestampsWereGivenUp) {
+  options_.comparator = BytewiseComparatorWithU64Ts();
+  OpenDb();
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), "a", Time(9), "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(db_->IncreaseFullHistoryTsLow(handles_[0], Time(5)).ok());
+  CloseDb();
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+  OpenDb();
+  std::string low;
+  ASSERT_TRUE(db_->GetFullHistoryTsLow(handles_[0], &low).ok());
+  EXPECT_EQ(low, Time(5));
+}
+
+// At every call that repair makes of the file system an error once: it is told, and the next repair does all.
+TEST_F(RepairTest, ErrorsOfTheFileSystemAreTold) {
+  const std::vector<std::pair<FaultOp, const char*>> calls = {
+      {FaultOp::kList, ""}, {FaultOp::kRename, ""}, {FaultOp::kDirSync, ""}, {FaultOp::kCreateDir, ""},
+      {FaultOp::kSync, "MANIFEST"}, {FaultOp::kClose, "MANIFEST"}, {FaultOp::kWrite, "MANIFEST"}, {FaultOp::kCreate, "MANIFEST"},
+      {FaultOp::kOpen, "MANIFEST"}, {FaultOp::kRead, "MANIFEST"}, {FaultOp::kOpen, ".log"}, {FaultOp::kStat, "MANIFEST"}};
+  int told = 0;
+  for (const auto& [op, path] : calls) {
+    for (uint64_t n = 1;; ++n) {
+      SCOPED_TRACE(std::string(FaultOpName(op)) + " " + path + " " + std::to_string(n));
+      Fill();
+      Overwrite(JoinPath(name_, FilesOf(FileType::kManifest).back()), 60, 8);
+      ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+      const uint64_t before = fs_->faults_injected();
+      fs_->FailNth(op, n, path, Status::IOError("injected"));
+      const Status s = Repair();
+      const bool met = fs_->faults_injected() > before;
+      fs_->ClearFaults();
+      if (!s.ok()) {
+        EXPECT_TRUE(met) << s.ToString();
+        EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
+        ++told;
+        const Status again = Repair();
+        ASSERT_TRUE(again.ok()) << again.ToString();
+      }
+      OpenDb();
+      ASSERT_EQ(Scan(), all_);
+      CloseDb();
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+      if (!met) break;
+    }
+  }
+  EXPECT_GT(told, 20);
 }
 
 TEST_F(RepairTest, WhatIsNoDatabase) {

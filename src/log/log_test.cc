@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "env/fault_injection_file_system.h"
+#include "log/log_format.h"
 #include "log/log_reader.h"
 #include "log/log_writer.h"
 #include "util/coding.h"
@@ -71,6 +72,44 @@ class LogTest : public testing::Test {
     }
   }
   FaultInjectionFileSystem fs_;
+};
+
+// A fragment with a right checksum, whatever it says.
+void PutFragment(std::string* file, LogFragmentType type, const std::string& bytes) {
+  std::string covered;
+  PutFixed16(&covered, static_cast<uint16_t>(bytes.size()));
+  covered.push_back(static_cast<char>(type));
+  PutFixed32(&covered, static_cast<uint32_t>(kNumber));
+  covered += bytes;
+  PutFixed32(file, Checksum32(covered, LogChecksumContext(kNumber, file->size())));
+  *file += covered;
+}
+
+// A file that refuses reads that touch damaged bytes, as an encrypted one does.
+class RefusingFile final : public SequentialFile {
+ public:
+  RefusingFile(std::string data, size_t begin, size_t end) : data_(std::move(data)), begin_(begin), end_(end) {}
+  Status Read(size_t n, Slice* result, char* scratch) override {
+    n = std::min(n, data_.size() - at_);
+    if (at_ < fails_at_ && at_ + n > fails_at_) return Status::IOError("injected");
+    if (at_ < end_ && at_ + n > begin_) return Status::Corruption("damaged");
+    memcpy(scratch, data_.data() + at_, n);
+    *result = Slice(scratch, n);
+    at_ += n;
+    return Status::OK();
+  }
+  Status Skip(uint64_t n) override {
+    if (skips_fail_) return Status::IOError("cannot skip");
+    at_ = std::min(at_ + n, data_.size());
+    return Status::OK();
+  }
+  size_t fails_at_ = SIZE_MAX;
+  bool skips_fail_ = false;
+
+ private:
+  const std::string data_;
+  const size_t begin_, end_;
+  size_t at_ = 0;
 };
 
 std::vector<std::string> RandomRecords(uint64_t seed, size_t count, int max_log) {
@@ -265,6 +304,97 @@ TEST_F(LogTest, NothingIsWrittenAfterAFailure) {
     EXPECT_EQ(FileContents(), before);
     EXPECT_EQ(ReadAll().records[0], "good");
   }
+}
+
+// Bytes that verify, and yet make no record: they cost what they are, and no record behind them.
+TEST_F(LogTest, FragmentsThatDoNotFollowEachOther) {
+  const auto expect = [this](const std::string& file, const std::string& why, const std::vector<std::string>& records) {
+    SetFile(file);
+    const Outcome out = ReadAll();
+    EXPECT_EQ(out.records, records) << why;
+    EXPECT_EQ(out.corruptions, 1) << why;
+    EXPECT_NE(out.message.find(why), std::string::npos) << out.message;
+    EXPECT_EQ(out.end, LogRead::kEnd) << why;
+  };
+  std::string file;
+  PutFragment(&file, LogFragmentType::kFull, "a");
+  const std::string begun = file;
+  PutFragment(&file, LogFragmentType::kFirst, "b");
+  PutFragment(&file, LogFragmentType::kFull, "c");
+  expect(file, "a record has no end", {"a", "c"});
+  for (const LogFragmentType type : {LogFragmentType::kMiddle, LogFragmentType::kLast}) {
+    file = begun;
+    PutFragment(&file, type, "b");
+    PutFragment(&file, LogFragmentType::kFull, "c");
+    expect(file, "a record has no beginning", {"a", "c"});
+  }
+  for (const int type : {0, 5, 255}) {
+    file = begun;
+    PutFragment(&file, static_cast<LogFragmentType>(type), "b");
+    PutFragment(&file, LogFragmentType::kFull, "c");
+    expect(file, "unknown fragment type " + std::to_string(type), {"a", "c"});
+  }
+}
+
+TEST_F(LogTest, AFileThatRefusesDamagedBytesIsReadAroundThem) {
+  std::vector<std::string> records;
+  for (int i = 0; i < 900; ++i) records.push_back(std::to_string(i) + std::string(89, 'r'));
+  WriteAll(records);
+  const std::string data = FileContents();
+  ASSERT_GT(data.size(), 2 * kLogBlockSize);
+  const auto read = [&](std::unique_ptr<RefusingFile> file, LogRead* end, Status* status) {
+    LogReader reader(std::move(file), "/log", kNumber);
+    std::vector<std::string> found;
+    while (true) {
+      Slice record;
+      *end = reader.ReadRecord(&record);
+      if (*end == LogRead::kRecord) {
+        found.push_back(record.ToString());
+      } else if (*end != LogRead::kCorruption) {
+        *status = reader.status();
+        return found;
+      }
+    }
+  };
+  LogRead end;
+  Status status;
+  // One byte, the end of a block, a block and more, and longer than is looked at byte by byte.
+  for (const auto& [begin, stop] : std::vector<std::pair<size_t, size_t>>{
+           {500, 501}, {kLogBlockSize - 300, kLogBlockSize}, {kLogBlockSize, 2 * kLogBlockSize}, {1000, kLogBlockSize + 1000}}) {
+    const std::vector<std::string> found = read(std::make_unique<RefusingFile>(data, begin, stop), &end, &status);
+    EXPECT_EQ(end, LogRead::kEnd) << begin << status.ToString();
+    const size_t damaged = (stop - begin) / 100 + 3;
+    EXPECT_GE(found.size(), records.size() - damaged) << begin;
+    EXPECT_LT(found.size(), records.size()) << begin;
+    EXPECT_EQ(found.back(), records.back()) << begin;
+  }
+  auto file = std::make_unique<RefusingFile>(data, 500, 501);
+  file->fails_at_ = 600;
+  EXPECT_EQ(read(std::move(file), &end, &status).size(), 0u);
+  EXPECT_EQ(end, LogRead::kError);
+  EXPECT_TRUE(status.IsIOError()) << status.ToString();
+  file = std::make_unique<RefusingFile>(data, 500, 501);
+  file->skips_fail_ = true;
+  read(std::move(file), &end, &status);
+  EXPECT_EQ(end, LogRead::kError);
+  EXPECT_NE(status.ToString().find("cannot skip"), std::string::npos) << status.ToString();
+  file = std::make_unique<RefusingFile>(data, 0, 0);
+  file->skips_fail_ = true;
+  LogReader reader(std::move(file), "/log", kNumber);
+  EXPECT_TRUE(reader.SkipTo(2 * kLogBlockSize).IsIOError());
+}
+
+// The search for the next record meets an error: that is not the end of the log.
+TEST_F(LogTest, ReadErrorBehindDamageIsReported) {
+  WriteAll(RandomRecords(3, 2000, 9));
+  std::string data = FileContents();
+  ASSERT_GT(data.size(), kLogBlockSize);
+  for (size_t i = 100; i < kLogBlockSize; ++i) data[i] = 'x';
+  SetFile(data);
+  fs_.FailNth(FaultOp::kRead, 2, "/log", Status::IOError("injected"));
+  const Outcome out = ReadAll();
+  EXPECT_EQ(out.end, LogRead::kError);
+  EXPECT_NE(out.message.find("injected"), std::string::npos) << out.message;
 }
 
 TEST_F(LogTest, ReadErrorIsReportedAndNotTakenForTheEnd) {

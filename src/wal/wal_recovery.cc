@@ -114,7 +114,7 @@ class Recovery {
     if (reader->has_header()) {
       s = CheckHeader(*reader);
       if (!s.ok() || report_->stopped_early) return s;
-    } else if (read == LogRead::kEnd && reader->EndOffset() == 0) {
+    } else if (read == LogRead::kEnd) {
       empty_.insert(number);
       return CheckEnd(reader->path(), number, 0);
     } else if (damaged_) {

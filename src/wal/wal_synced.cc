@@ -46,8 +46,7 @@ Status CheckNothingSyncedIsLost(FileSystem* fs, const WalRecoveryOptions& option
   for (size_t i = index + 1; i < numbers.size(); ++i) {
     if (Status s = ReadSynced(fs, options, numbers[i], &reader, &synced); !s.ok()) return s;
     if (!reader->has_header()) {
-      if (synced == 0 && reader->EndOffset() == 0) continue;  // perhaps it never began
-      if (synced == 0) return Status::OK();
+      if (synced == 0) continue;  // perhaps it never began
       return Lost(reader->path(), 0, synced, "its header cannot be read");
     }
     const WalHeader& header = reader->header();

@@ -6,7 +6,9 @@
 #include "base/file_names.h"
 #include "base/format_version.h"
 #include "env/fault_injection_file_system.h"
+#include "log/log_writer.h"
 #include "util/coding.h"
+#include "util/compression.h"
 #include "util/random.h"
 #include "wal/wal_reader.h"
 #include "wal/wal_recovery.h"
@@ -185,6 +187,110 @@ TEST_F(WalTest, NewerVersionIsNotSupportedAndSaysSo) {
   EXPECT_NE(s.ToString().find("/wal/000003.log"), std::string::npos);
 }
 
+TEST_F(WalTest, HeadersOfUnknownCompressionAreNotSupported) {
+  for (const uint32_t compression : {uint32_t{0x3f}, uint32_t{0x100}, UINT32_MAX}) {
+    std::string record;
+    PutFixed64(&record, kWalFormat.magic);
+    PutVarint32(&record, 3);
+    for (uint64_t field : {9, 0, 0, 0}) PutVarint64(&record, field);
+    PutLengthPrefixedSlice(&record, "db-id");
+    PutVarint32(&record, compression);
+    PutVarint64(&record, 0);
+    WalHeader header;
+    const Status s = DecodeWalHeader("/wal/000009.log", record, &header);
+    EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+    EXPECT_NE(s.ToString().find("compressed with type " + std::to_string(compression)), std::string::npos) << s.ToString();
+  }
+}
+
+TEST_F(WalTest, AHeaderIsReadOnce) {
+  WriteChain();
+  std::unique_ptr<WalReader> reader;
+  ASSERT_TRUE(WalReader::Open(&fs_, "/wal", 3, &reader).ok());
+  EXPECT_EQ(reader->ReadHeader(), LogRead::kRecord);
+  EXPECT_EQ(reader->ReadHeader(), LogRead::kRecord);
+  Slice batch;
+  EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kRecord);
+  EXPECT_EQ(DecodeFixed64(batch.data()), 1u);
+  Set(3, "");
+  ASSERT_TRUE(WalReader::Open(&fs_, "/wal", 3, &reader).ok());
+  EXPECT_EQ(reader->ReadHeader(), LogRead::kEnd);
+  EXPECT_EQ(reader->ReadHeader(), LogRead::kEnd);
+  // Who has read it and comes back finds that it is another one.
+  Status s = WalReader::OpenAt(&fs_, "/wal", 3, 200, &reader);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("/wal/000003.log: has no header any more"), std::string::npos) << s.ToString();
+  Set(3, originals_[4]);  // of which nothing verifies here
+  s = WalReader::OpenAt(&fs_, "/wal", 3, 200, &reader);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+}
+
+TEST_F(WalTest, WhatIsTooShortForABatchIsNotWritten) {
+  WriteChain();
+  WalHeader header;
+  header.number = 9;
+  std::unique_ptr<WalWriter> writer;
+  ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer).ok());
+  const Status s = writer->AddBatch("short");
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(s.ToString().find("/wal/000009.log"), std::string::npos) << s.ToString();
+  EXPECT_TRUE(writer->AddBatch(Batch(1, 1, "x")).ok());
+}
+
+// An error in the second look, at what was synced, is no answer.
+TEST_F(WalTest, ReadErrorsWhileLookingForWhatWasSynced) {
+  WriteSyncedChain(/*seal=*/false);
+  Damage(3, 2);
+  const Outcome whole = Recover(Mode::kPointInTimeRecovery);
+  ASSERT_TRUE(whole.status.IsCorruption()) << whole.status.ToString();
+  for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) {
+    uint64_t n = 1;
+    for (;; ++n) {
+      const uint64_t before = fs_.faults_injected();
+      fs_.FailNth(op, n, "/wal/", Status::IOError("injected"));
+      const Outcome out = Recover(Mode::kPointInTimeRecovery);
+      const bool met = fs_.faults_injected() != before;
+      fs_.ClearFaults();
+      if (!met) break;
+      EXPECT_TRUE(out.status.IsIOError()) << n << ": " << out.status.ToString();
+    }
+    EXPECT_GT(n, 3u);
+  }
+}
+
+// What shows that an older log is whole: that the one behind it was synced when the next one began.
+TEST_F(WalTest, ALaterLogKnowsThatTheOneBeforeWasSynced) {
+  for (const bool synced : {false, true}) {
+    std::unique_ptr<WalWriter> writer;
+    uint64_t sequence = 1;
+    for (uint64_t number : {3, 4, 5}) {
+      WalHeader header;
+      header.number = number;
+      std::unique_ptr<WalWriter> previous = std::move(writer);
+      if (previous != nullptr) header = previous->SuccessorHeader(number);
+      ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer).ok());
+      ASSERT_TRUE(writer->AddBatch(Batch(sequence++, 1, "payload")).ok());
+      if (synced && number == 4) {
+        ASSERT_TRUE(writer->Sync().ok());
+      }
+    }
+    ASSERT_TRUE(writer->Close().ok());
+    for (uint64_t number : {3, 4, 5}) originals_[number] = Read(number);
+    Cut(3, originals_[3].size() - 1);
+    const Outcome out = Recover(Mode::kPointInTimeRecovery);
+    EXPECT_EQ(out.status.IsCorruption(), synced) << out.status.ToString();
+    EXPECT_EQ(out.report.stopped_early, !synced);
+    EXPECT_EQ(out.sequences.size(), 0u);
+    // Nothing is said of it by a log that follows another one.
+    WalHeader other;
+    other.number = 5;
+    other.predecessor = 2;
+    ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), other, &writer).ok());
+    ASSERT_TRUE(writer->Close().ok());
+    EXPECT_TRUE(Recover(Mode::kPointInTimeRecovery).report.stopped_early);
+  }
+}
+
 TEST_F(WalTest, CompressedRecordsComeBackOrAreDamage) {
   WalHeader header;
   header.number = 3;
@@ -251,6 +357,31 @@ TEST_F(WalTest, OlderLogsAreRead) {
     const Outcome out = Recover(Mode::kAbsoluteConsistency, {9});
     EXPECT_TRUE(out.status.ok()) << out.status.ToString();
     EXPECT_EQ(out.sequences, Range(1, 3));
+  }
+}
+
+// Of a compressed log of version 2: a record of nothing, of an unknown kind, and one that is compressed.
+TEST_F(WalTest, KindsOfRecordsOfOlderLogs) {
+  std::string header;
+  PutFixed64(&header, kWalFormat.magic);
+  PutVarint32(&header, 2);
+  for (uint64_t field : {9, 0, 0, 0}) PutVarint64(&header, field);
+  PutLengthPrefixedSlice(&header, "db-id");
+  PutVarint32(&header, rocksdb::kZSTD);
+  std::string compressed;
+  ASSERT_TRUE(Compress(rocksdb::kZSTD, kDefaultCompressionLevel, Batch(1, 1, std::string(500, 'x')), &compressed));
+  const std::string good = '\1' + compressed;
+  for (const std::string& bad : {std::string(), std::string("\2") + compressed, std::string("\xff")}) {
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_.NewWritableFile("/wal/000009.log", FileOptions(), &file).ok());
+    LogWriter log(std::move(file), "/wal/000009.log", 9);
+    for (const std::string& record : {header, bad, good}) ASSERT_TRUE(log.AddRecord(record).ok());
+    ASSERT_TRUE(log.Close().ok());
+    const Outcome out = Recover(Mode::kSkipAnyCorruptedRecords, {9});
+    EXPECT_TRUE(out.status.ok()) << out.status.ToString();
+    EXPECT_EQ(out.sequences, Range(1, 1));
+    ASSERT_EQ(out.report.problems.size(), 1u);
+    EXPECT_NE(out.report.problems[0].find("unknown compression"), std::string::npos) << out.report.problems[0];
   }
 }
 
@@ -605,6 +736,9 @@ TEST_F(WalTest, EmptyLogsThatNoneFollowsAreNoLinks) {
   Cut(10, 0);
   Cut(20, 0);
   compare("two are empty");
+  Cut(10, originals_[10].size() - 3);
+  compare("one is torn, and the next one empty");
+  EXPECT_EQ(Recover(Mode::kPointInTimeRecovery, begun, 0).report.stop_number, 10u);
   EXPECT_GT(refused, 100);
   EXPECT_GT(stopped, 100);
   EXPECT_GT(whole, 100);
