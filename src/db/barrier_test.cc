@@ -190,6 +190,38 @@ TEST_P(BarrierTest, ALogThatWasNotBegunDoesNotComeBack) {
   EXPECT_GT(made, 0);
 }
 
+// Nor does it harm if logs that were to be made ahead stay, or come back.
+TEST_P(BarrierTest, LogsThatCouldNotBeMadeAhead) {
+  for (const FaultOp op : {FaultOp::kDirSync, FaultOp::kCreate}) {
+    OpenDb();
+    for (int i = 0; i < 5; ++i) {  // past the first ones, which are made one by one
+      ASSERT_TRUE(Put(Key(i), "v").ok());
+      ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    }
+    ASSERT_TRUE(Put("a", "1", /*sync=*/true).ok());
+    fs_->FailAll(op, op == FaultOp::kCreate ? ".log" : name_, Status::NoSpace("injected"));
+    fs_->FailAll(FaultOp::kDelete, ".log", Status::IOError("injected"));
+    Status s;
+    for (int i = 0; i < 8 && s.ok(); ++i) {
+      s = Put(Key(i), "w");
+      if (s.ok()) s = db_->Flush(rocksdb::FlushOptions());
+    }
+    EXPECT_FALSE(s.ok());
+    fs_->ClearFaults();
+    if (!Put("b", "2", true).ok()) {
+      ASSERT_TRUE(db_->Resume().ok());
+      ASSERT_TRUE(Put("b", "2", true).ok());
+    }
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(Put("c", "3", true).ok());
+    Crash(CutMode::kRandom, op == FaultOp::kCreate ? 1 : 2);
+    OpenDb();
+    EXPECT_EQ(Get("a") + Get("b") + Get("c"), "123");
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
 // A table that a synced manifest names is there after a power cut, with no sync of the directory since.
 TEST_P(BarrierTest, FilesMadeAheadSurviveAPowerCut) {
   OpenDb();

@@ -143,7 +143,7 @@ Status DBImpl::Shutdown() {
       purges_over_ = true;
     }
     s = wals_.Close();
-    for (uint64_t number : wals_.TakeUnused()) {
+    for (uint64_t number : wals_.TakeSpares()) {
       // What is left is deleted at the next open.
       config_.fs->DeleteFile(WalFileName(config_.wal_dir, number)).PermitUncheckedError();
     }

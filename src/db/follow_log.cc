@@ -9,6 +9,7 @@
 #include "db/log_iterator.h"
 #include "db/statistics_util.h"
 #include "env/missing.h"
+#include "wal/wal_recovery.h"
 
 namespace compassdb {
 namespace {
@@ -35,19 +36,21 @@ class WalFile final : public rocksdb::LogFile {
 
 }  // namespace
 
-// Without those that only wait to be written over, or to be begun.
+// Without those that only wait to be written over, or to be begun (of a secondary: by its primary).
 Status DBImpl::ListLogs(std::vector<WalFileInfo>* logs) const {
   // First these: what becomes one later is an obsolete log like others, or gone.
   const std::vector<uint64_t> spares = wals_.Spares();
   Status s = ListWalFiles(config_.fs, config_.wal_dir, logs);
-  // Last these: what is one no longer is a log like others.
-  const std::vector<uint64_t> ahead = wals_.Ahead();
   std::erase_if(*logs, [&](const WalFileInfo& log) {
-    const auto among = [&](const std::vector<uint64_t>& numbers) {
-      return std::find(numbers.begin(), numbers.end(), log.number) != numbers.end();
-    };
-    return among(spares) || among(ahead);
+    return std::find(spares.begin(), spares.end(), log.number) != spares.end();
   });
+  std::vector<uint64_t> live, empty;
+  for (const WalFileInfo& log : *logs) {
+    if (!log.archived) live.push_back(log.number);
+  }
+  if (s.ok()) s = DropEmptyTail(config_.fs, config_.wal_dir, 0, &live, &empty);
+  const uint64_t last = live.empty() ? 0 : live.back();
+  std::erase_if(*logs, [last](const WalFileInfo& log) { return !log.archived && log.number > last; });
   return s;
 }
 

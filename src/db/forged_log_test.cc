@@ -6,6 +6,7 @@
 #include "db/db_test_util.h"
 #include "util/coding.h"
 #include "util/comparator_u64ts.h"
+#include "util/wide_column_codec.h"
 #include "wal/wal_writer.h"
 
 namespace compassdb {
@@ -89,7 +90,9 @@ TEST_F(ForgedLogTest, SectionsWithEveryKindOfRecord) {
   ASSERT_TRUE(section.SingleDelete("e").ok());
   ASSERT_TRUE(section.Merge("b", "+").ok());
   ASSERT_TRUE(section.DeleteRange("d", "dd").ok());
-  ASSERT_TRUE(section.PutEntity(nullptr, "f", {{"", "6"}, {"column", "7"}}).ok());
+  std::string entity;
+  ASSERT_TRUE(EncodeWideColumns({{"", "6"}, {"column", "7"}}, &entity).ok());
+  ASSERT_TRUE(WriteBatchInternal::PutEntity(&section, 0, "f", entity).ok());
   ASSERT_TRUE(WriteBatchInternal::MarkEndPrepare(&section, "xid").ok());
   WriteBatch commit, of_nothing, rollback;
   ASSERT_TRUE(WriteBatchInternal::MarkCommit(&commit, "xid").ok());
@@ -97,7 +100,7 @@ TEST_F(ForgedLogTest, SectionsWithEveryKindOfRecord) {
   ASSERT_TRUE(WriteBatchInternal::MarkRollback(&rollback, "xid").ok());
   Forge({Bytes(&section), Bytes(&of_nothing), Bytes(&commit)});
   OpenDb();
-  EXPECT_EQ(Scan(), "a=1,b=2+,f=6");
+  EXPECT_EQ(Scan(), "a=1,b=2,+,f=6");
   rocksdb::PinnableWideColumns columns;
   ASSERT_TRUE(db_->GetEntity(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), "f", &columns).ok());
   EXPECT_EQ(columns.columns().size(), 2u);

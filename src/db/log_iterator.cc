@@ -70,6 +70,7 @@ void LogIterator::SeekToStart() {
   }
   if (batch_ == nullptr) return;  // the end, or an error
   if (candidate != 0 && first_ > since_) {
+    last_ = 0;  // what was read ahead may be all that is published
     if (!OpenLog(candidate_log, candidate) || !Read()) return;
   }
   started_ = valid_ = true;

@@ -86,6 +86,7 @@ class DbOpener {
   bool flushed_ = false;  // some memtable was flushed during replay
   // Logs behind this one were left out of the replay: nobody may follow them.
   uint64_t last_replayed_log_ = UINT64_MAX;
+  std::vector<uint64_t> unused_logs_;  // empty, behind the last one
 };
 
 }  // namespace compassdb

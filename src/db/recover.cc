@@ -153,14 +153,17 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
         "exists",
         WalFileName(config.wal_dir, logs.front()));
   }
+  // A copy may have been made without its logs.
+  const SyncedLog synced = copied_ ? SyncedLog() : SyncedLog{state.synced_log.number, state.synced_log.bytes};
+  s = DropEmptyTail(config.fs, config.wal_dir, synced.number, &logs, &unused_logs_);
+  if (!s.ok()) return s;
   WalRecoveryOptions recovery;
   recovery.mode = request_.wal_recovery_mode.value_or(
       static_cast<WalRecoveryMode>(config.options.wal_recovery_mode));
   recovery.wal_dir = config.wal_dir;
   recovery.min_number = state.min_log_number;
   recovery.db_id = state.db_id;
-  // A copy may have been made without its logs.
-  if (!copied_) recovery.synced = {state.synced_log.number, state.synced_log.bytes};
+  recovery.synced = synced;
   recovery.filter = MakeWalFilter(state);
   job_ = db_->next_job_id_.fetch_add(1);
   if (!logs.empty()) db_->event_log_.RecoveryStarted(job_, logs);
@@ -294,6 +297,10 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
     MutexLock lock(&db_->mu_);
     for (const auto& family : families) family->InstallReadState(garbage.list());
     return Status::OK();
+  }
+  for (const uint64_t number : unused_logs_) {
+    // Where it stays, or comes back in a power cut, it is passed over.
+    db_->config_.fs->DeleteFile(WalFileName(db_->config_.wal_dir, number)).PermitUncheckedError();
   }
   // Logs that could not be read to their end must not be read again behind
   // newer ones, so what they gave is flushed whatever the option says; likewise

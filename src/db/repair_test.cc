@@ -261,13 +261,13 @@ TEST_F(RepairTest, KeepsHowFarTimestampsWereGivenUp) {
   OpenDb();
   ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), "a", Time(9), "1").ok());
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(db_->IncreaseFullHistoryTsLow(handles_[0], Time(5)).ok());
+  ASSERT_TRUE(db_->IncreaseFullHistoryTsLow(db_->DefaultColumnFamily(), Time(5)).ok());
   CloseDb();
   ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
   ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
   OpenDb();
   std::string low;
-  ASSERT_TRUE(db_->GetFullHistoryTsLow(handles_[0], &low).ok());
+  ASSERT_TRUE(db_->GetFullHistoryTsLow(db_->DefaultColumnFamily(), &low).ok());
   EXPECT_EQ(low, Time(5));
 }
 

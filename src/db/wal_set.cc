@@ -71,14 +71,15 @@ Status WalSet::NextNumber(uint64_t* number) {
 }
 
 Status WalSet::StartLocked(const WalHeader& header) {
-  Log log;
+  // Before there is a file: memory may run out.
+  Log& log = logs_.emplace_back();
   log.number = header.number;
   Status s = CreateLog(header, &log.writer);
   // Before anything in it is acknowledged: synced or not, no log is followed by one that outlives its name.
   if (s.ok() && options_.recycle > 0) s = fs_->SyncDir(dir_);
   if (!s.ok()) {
     // A log that nothing follows must not lie between others, nor come back there in a power cut.
-    log.writer.reset();
+    logs_.pop_back();
     fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
     leftover_ = true;
     return s;
@@ -87,7 +88,6 @@ Status WalSet::StartLocked(const WalHeader& header) {
   log.unsynced = true;
   log.reusable = true;
   total_bytes_.fetch_add(log.bytes, std::memory_order_relaxed);
-  logs_.push_back(std::move(log));
   current_number_.store(header.number, std::memory_order_release);
   current_empty_.store(true, std::memory_order_release);
   return Status::OK();
@@ -196,6 +196,7 @@ Status WalSet::SyncClosed() {
 
 Status WalSet::Close() {
   MutexLock lock(&mu_);
+  ahead_.DeleteAll();
   Status result = error_;
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
@@ -241,12 +242,11 @@ std::vector<uint64_t> WalSet::Spares() const {
   return {spares_.begin(), spares_.end()};
 }
 
-std::vector<uint64_t> WalSet::TakeUnused() {
+std::vector<uint64_t> WalSet::TakeSpares() {
   MutexLock lock(&mu_);
   std::vector<uint64_t> taken = std::exchange(rejected_, {});
   taken.insert(taken.end(), spares_.begin(), spares_.end());
   spares_.clear();
-  for (const uint64_t number : ahead_.Ready(dir_)) taken.push_back(number);
   return taken;
 }
 

@@ -100,10 +100,8 @@ class WalSet {
   std::vector<uint64_t> TakeBelow(uint64_t number);
   // The obsolete logs whose files are kept, the oldest first. They are not among Logs().
   std::vector<uint64_t> Spares() const;
-  // The logs to come, as far as they are made; empty files, not among Logs() either.
-  std::vector<uint64_t> Ahead() const { return ahead_.Ready(dir_); }
-  // Both, after Close: for deletion, too.
-  std::vector<uint64_t> TakeUnused();
+  // The same, after Close: for deletion, too.
+  std::vector<uint64_t> TakeSpares();
 
  private:
   struct Log {

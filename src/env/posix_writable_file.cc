@@ -241,8 +241,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
 
 Status OpenPosixWritableFile(const std::string& path, const FileOptions& options, OldContents old,
                              std::unique_ptr<WritableFile>* file) {
-  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (old == OldContents::kCutOff ? O_TRUNC : 0) |
-                    (options.direct ? O_DIRECT : 0);
+  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (options.direct ? O_DIRECT : 0);
   const int fd = [&] {
     const IoSpan span(&rocksdb::IOStatsContext::open_nanos);
     return RetryOnInterrupt([&] { return open(path.c_str(), flags, 0644); });
@@ -257,7 +256,12 @@ Status OpenPosixWritableFile(const std::string& path, const FileOptions& options
   auto result = std::make_unique<PosixWritableFile>(path, fd, options);
   struct stat st;
   if (fstat(fd, &st) != 0) return PosixError("fstat", path, errno);
-  const auto length = static_cast<uint64_t>(st.st_size);
+  auto length = static_cast<uint64_t>(st.st_size);
+  // Not by O_TRUNC: of a file that is cut, be it empty, ext4 writes all that comes at the close.
+  if (length > 0 && old == OldContents::kCutOff) {
+    if (RetryOnInterrupt([&] { return ftruncate(fd, 0); }) != 0) return PosixError("cut", path, errno);
+    length = 0;
+  }
   Status s = result->Start(old == OldContents::kWriteOver ? 0 : length, length);
   if (s.ok()) *file = std::move(result);
   return s;

@@ -11,6 +11,7 @@ Status FilesAhead::Take(const std::string& dir, uint64_t* number) {
   Made& made = made_[dir];
   if (made.numbers.empty()) {
     const size_t n = std::clamp<size_t>(2 * made.at_once, 1, kMost);
+    made.at_once = 0;  // where there is no room for many, there may be for one
     if (Status s = MakeMore(dir, n, &made.numbers); !s.ok()) return s;
     made.at_once = n;
   }
@@ -19,22 +20,15 @@ Status FilesAhead::Take(const std::string& dir, uint64_t* number) {
   return Status::OK();
 }
 
-std::vector<uint64_t> FilesAhead::Ready(const std::string& dir) const {
-  MutexLock lock(&mu_);
-  const auto it = made_.find(dir);
-  return it == made_.end() ? std::vector<uint64_t>() : it->second.numbers;
-}
-
 Status FilesAhead::MakeMore(const std::string& dir, size_t n, std::vector<uint64_t>* numbers) {
   std::vector<uint64_t> made;
   Status s;
   for (size_t i = 0; s.ok() && i < n; ++i) {
     const uint64_t number = new_number_();
     std::unique_ptr<WritableFile> file;
+    made.push_back(number);  // a file may be there although the call failed
     s = fs_->NewWritableFile(name_of_(dir, number), FileOptions(), &file);
-    if (!s.ok()) break;
-    made.push_back(number);
-    s = file->Close();
+    if (s.ok()) s = file->Close();
   }
   if (s.ok()) s = fs_->SyncDir(dir);
   if (s.ok()) {

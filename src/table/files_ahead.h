@@ -30,8 +30,6 @@ class FilesAhead {
   // truncates it, and written. The numbers of a directory ascend. Each time that one has none left,
   // twice as many are made, up to kMost.
   Status Take(const std::string& dir, uint64_t* number);
-  // Those of a directory that nobody took yet.
-  std::vector<uint64_t> Ready(const std::string& dir) const;
   // Those that nobody took.
   void DeleteAll();
 
@@ -47,7 +45,7 @@ class FilesAhead {
   FileSystem* const fs_;
   const NameOf name_of_;
   const std::function<uint64_t()> new_number_;
-  mutable Mutex mu_;
+  Mutex mu_;
   std::map<std::string, Made> made_ GUARDED_BY(mu_);
 };
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file_names.h"
+#include "env/missing.h"
 #include "wal/wal_reader.h"
 #include "wal/wal_synced.h"
 
@@ -212,15 +213,19 @@ class Recovery {
       return Status::Corruption(reader.path(), "belongs to the database " + header.db_id +
                                                    ", not to " + options_.db_id);
     }
-    if (empty_.count(header.predecessor) != 0) return Shorter(reader, 0);
-    if (header.predecessor != before_ && header.predecessor >= options_.min_number &&
-        header.predecessor != 0) {
+    const bool follows_empty = empty_.count(header.predecessor) != 0;
+    if (!follows_empty && header.predecessor != before_ &&
+        header.predecessor >= options_.min_number && header.predecessor != 0) {
       return Missing(reader);
     }
-    if (header.predecessor == before_ && before_ != 0 &&
-        previous_end_ < header.predecessor_bytes) {
-      return Shorter(reader, previous_end_);
+    const uint64_t end = follows_empty ? 0 : previous_end_;
+    if ((follows_empty || (header.predecessor == before_ && before_ != 0)) &&
+        end < header.predecessor_bytes) {
+      return Shorter(reader, end);
     }
+    // A log that failed is followed as far as it was synced, which may be nothing. That the one before it was whole
+    // nobody says then.
+    if (follows_empty && damaged_) return StopBehind(previous_number_, previous_end_, damage_);
     damaged_ = false;  // nothing that was ever followed is missing
     return Status::OK();
   }
@@ -247,6 +252,19 @@ Status RecoverWals(FileSystem* fs, const WalRecoveryOptions& options,
                    WalRecoveryReport* report) {
   *report = WalRecoveryReport();
   return Recovery(fs, options, callback, report).Run(numbers);
+}
+
+Status DropEmptyTail(FileSystem* fs, const std::string& wal_dir, uint64_t kept,
+                     std::vector<uint64_t>* numbers, std::vector<uint64_t>* dropped) {
+  while (!numbers->empty() && numbers->back() > kept) {
+    uint64_t bytes = 0;
+    Status s = fs->GetFileSize(WalFileName(wal_dir, numbers->back()), &bytes);
+    if (!s.ok() && !IsMissing(s)) return s;
+    if (s.ok() && bytes > 0) break;
+    if (s.ok()) dropped->push_back(numbers->back());
+    numbers->pop_back();
+  }
+  return Status::OK();
 }
 
 Status ListWals(FileSystem* fs, const std::string& wal_dir, uint64_t min_number,

@@ -12,6 +12,8 @@
 //  kSkipAnyCorrupted-   next record, or log    go on
 //    Records
 //
+// An empty log that no later one names is passed over: it was made ahead, and never begun.
+//
 // Where it says stop: Corruption instead if anything behind that place is known to have been
 // synced (wal_synced.h); RocksDB does not look. What is not known to have been synced may have
 // reached the disk in any order, so a hole in it is an end like any other: kTolerateCorrupted-
@@ -88,6 +90,12 @@ using WalRecordCallback = std::function<Status(uint64_t wal_number, const Slice&
 Status RecoverWals(FileSystem* fs, const WalRecoveryOptions& options,
                    const std::vector<uint64_t>& numbers, const WalRecordCallback& callback,
                    WalRecoveryReport* report);
+
+// Takes the logs from the end of `numbers` that are empty, and names them, or gone by now: they were made ahead and
+// are not begun (docs/formats/wal.md, "The chain"). Up to `kept` all stay. From the back, as a log that is not empty
+// shows that those before it are complete, whoever writes meanwhile.
+Status DropEmptyTail(FileSystem* fs, const std::string& wal_dir, uint64_t kept,
+                     std::vector<uint64_t>* numbers, std::vector<uint64_t>* dropped);
 
 // The numbers of the logs in a directory that are at least min_number, ascending.
 Status ListWals(FileSystem* fs, const std::string& wal_dir, uint64_t min_number,

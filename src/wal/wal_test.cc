@@ -744,6 +744,53 @@ TEST_F(WalTest, EmptyLogsThatNoneFollowsAreNoLinks) {
   EXPECT_GT(whole, 100);
 }
 
+// A log that failed before any of it was synced is followed from its beginning on: nothing of it is missing.
+TEST_F(WalTest, ALogOfWhichNothingIsAskedMayBeEmpty) {
+  std::unique_ptr<WalWriter> writer;
+  WalHeader header;
+  header.number = 3;
+  ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer).ok());
+  ASSERT_TRUE(writer->AddBatch(Batch(1, 1, "a")).ok());
+  ASSERT_TRUE(writer->Close().ok());
+  header = writer->SuccessorHeader(5);
+  header.predecessor = 4;
+  header.predecessor_bytes = header.predecessor_synced = 0;
+  ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer).ok());
+  ASSERT_TRUE(writer->AddBatch(Batch(2, 1, "b")).ok());
+  ASSERT_TRUE(writer->Sync().ok());
+  ASSERT_TRUE(writer->AddBatch(Batch(3, 1, "c")).ok());
+  ASSERT_TRUE(writer->Close().ok());
+  Set(4, "");
+  for (Mode mode : kModes) {
+    const Outcome out = Recover(mode, {3, 4, 5});
+    EXPECT_TRUE(out.status.ok()) << out.status.ToString();
+    EXPECT_EQ(out.sequences, Range(1, 3));
+    EXPECT_TRUE(out.report.problems.empty());
+  }
+  // But that the log before it is whole is not said by anybody.
+  const std::string whole = Read(3);
+  Set(3, whole.substr(0, whole.size() - 1));
+  const Outcome out = Recover(Mode::kPointInTimeRecovery, {3, 4, 5});
+  EXPECT_TRUE(out.sequences.empty());
+  EXPECT_TRUE(out.report.stopped_early);
+  EXPECT_EQ(out.report.stop_number, 3u);
+}
+
+TEST_F(WalTest, EmptyLogsAtTheEndAreDropped) {
+  WriteChain();
+  for (uint64_t number : {6, 7, 9}) Set(number, "");
+  Set(4, "");
+  std::vector<uint64_t> numbers = {3, 4, 5, 6, 7, 8, 9}, dropped;  // 8 is gone
+  ASSERT_TRUE(DropEmptyTail(&fs_, "/wal", 0, &numbers, &dropped).ok());
+  EXPECT_EQ(numbers, Range(3, 5));
+  EXPECT_EQ(dropped, (std::vector<uint64_t>{9, 7, 6}));
+  numbers = Range(3, 9);
+  ASSERT_TRUE(DropEmptyTail(&fs_, "/wal", 7, &numbers, &dropped).ok());
+  EXPECT_EQ(numbers, Range(3, 7));
+  fs_.FailAll(FaultOp::kStat, "/wal", Status::IOError("injected"));
+  EXPECT_TRUE(DropEmptyTail(&fs_, "/wal", 0, &numbers, &dropped).IsIOError());
+}
+
 TEST_F(WalTest, EmptyLastLogIsHarmless) {
   WriteChain();
   Set(5, "");

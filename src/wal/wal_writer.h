@@ -18,8 +18,8 @@ namespace compassdb {
 
 class WalWriter {
  public:
-  // Creates <wal_dir>/NNNNNN.log and writes its header (not yet durable: the
-  // first Sync makes it so, and SyncDir(wal_dir) its name).
+  // Creates <wal_dir>/NNNNNN.log, or begins the empty one that is there, and writes its header (not yet durable: the
+  // first Sync makes it so, and SyncDir(wal_dir) the name of a new one).
   static Status Create(FileSystem* fs, const std::string& wal_dir, const FileOptions& options,
                        const WalHeader& header, std::unique_ptr<WalWriter>* writer);
 
