@@ -48,7 +48,7 @@ Status DBImpl::ListLogs(std::vector<WalFileInfo>* logs) const {
   for (const WalFileInfo& log : *logs) {
     if (!log.archived) live.push_back(log.number);
   }
-  if (s.ok()) s = DropEmptyTail(config_.fs, config_.wal_dir, 0, &live, &empty);
+  DropEmptyTail(config_.fs, config_.wal_dir, 0, &live, &empty);
   const uint64_t last = live.empty() ? 0 : live.back();
   std::erase_if(*logs, [last](const WalFileInfo& log) { return !log.archived && log.number > last; });
   return s;

@@ -155,8 +155,7 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   }
   // A copy may have been made without its logs.
   const SyncedLog synced = copied_ ? SyncedLog() : SyncedLog{state.synced_log.number, state.synced_log.bytes};
-  s = DropEmptyTail(config.fs, config.wal_dir, synced.number, &logs, &unused_logs_);
-  if (!s.ok()) return s;
+  DropEmptyTail(config.fs, config.wal_dir, synced.number, &logs, &unused_logs_);
   WalRecoveryOptions recovery;
   recovery.mode = request_.wal_recovery_mode.value_or(
       static_cast<WalRecoveryMode>(config.options.wal_recovery_mode));

@@ -254,17 +254,17 @@ Status RecoverWals(FileSystem* fs, const WalRecoveryOptions& options,
   return Recovery(fs, options, callback, report).Run(numbers);
 }
 
-Status DropEmptyTail(FileSystem* fs, const std::string& wal_dir, uint64_t kept,
-                     std::vector<uint64_t>* numbers, std::vector<uint64_t>* dropped) {
+void DropEmptyTail(FileSystem* fs, const std::string& wal_dir, uint64_t kept,
+                   std::vector<uint64_t>* numbers, std::vector<uint64_t>* dropped) {
   while (!numbers->empty() && numbers->back() > kept) {
-    uint64_t bytes = 0;
-    Status s = fs->GetFileSize(WalFileName(wal_dir, numbers->back()), &bytes);
-    if (!s.ok() && !IsMissing(s)) return s;
-    if (s.ok() && bytes > 0) break;
-    if (s.ok()) dropped->push_back(numbers->back());
+    std::unique_ptr<WalReader> reader;
+    const Status s = WalReader::Open(fs, wal_dir, numbers->back(), &reader);
+    if (!IsMissing(s)) {
+      if (!s.ok() || reader->ReadHeader() != LogRead::kEnd) return;
+      dropped->push_back(numbers->back());
+    }
     numbers->pop_back();
   }
-  return Status::OK();
 }
 
 Status ListWals(FileSystem* fs, const std::string& wal_dir, uint64_t min_number,

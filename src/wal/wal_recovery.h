@@ -92,10 +92,10 @@ Status RecoverWals(FileSystem* fs, const WalRecoveryOptions& options,
                    WalRecoveryReport* report);
 
 // Takes the logs from the end of `numbers` that are empty, and names them, or gone by now: they were made ahead and
-// are not begun (docs/formats/wal.md, "The chain"). Up to `kept` all stay. From the back, as a log that is not empty
-// shows that those before it are complete, whoever writes meanwhile.
-Status DropEmptyTail(FileSystem* fs, const std::string& wal_dir, uint64_t kept,
-                     std::vector<uint64_t>* numbers, std::vector<uint64_t>* dropped);
+// are not begun (docs/formats/wal.md, "The chain"). Up to `kept` all stay, and one that cannot be read is not empty. From
+// the back, as a log that is not empty shows that those before it are complete, whoever writes meanwhile.
+void DropEmptyTail(FileSystem* fs, const std::string& wal_dir, uint64_t kept,
+                   std::vector<uint64_t>* numbers, std::vector<uint64_t>* dropped);
 
 // The numbers of the logs in a directory that are at least min_number, ascending.
 Status ListWals(FileSystem* fs, const std::string& wal_dir, uint64_t min_number,
