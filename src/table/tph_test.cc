@@ -444,7 +444,9 @@ class TphBeginTest : public TphTest {
     probe.FindSlot(hash);
     BlockSet blocks;
     const Tph::Begun begun = tph_->BeginGet(read, key, hash, probe, &ctx, &blocks);
-    if (begun == Tph::Begun::kFed) EXPECT_OK(ctx.Finish());
+    if (begun == Tph::Begun::kFed) {
+      EXPECT_OK(ctx.Finish());
+    }
     return begun;
   }
   void OpenWithoutDirectory(IndexMode mode = IndexMode::kResident) {
