@@ -113,9 +113,7 @@ bool HashedIterator::SameKeyFollows(bool* ok) const {
 
 bool HashedIterator::MoveToLastVersion() {
   bool ok;
-  while (SameKeyFollows(&ok)) {
-    if (!ReadRecord(record_index_ + 1)) return false;
-  }
+  while (SameKeyFollows(&ok)) ReadRecord(record_index_ + 1);
   return ok || Fail(piece_->DamagedBlock(block_number_, "malformed record"));
 }
 
@@ -221,7 +219,7 @@ void HashedIterator::Seek(const Slice& internal_key) {
       }
       return;
     }
-    if (!ReadRecord(record_index_ + 1)) return;
+    ReadRecord(record_index_ + 1);
   }
 }
 

@@ -45,7 +45,7 @@ class HashedIterator final : public InternalIterator {
   bool ReadRecord(uint32_t index);
   bool MoveTo(uint64_t position);  // the key's first (newest) record; Stop() behind the end
   bool MoveToLastVersion();
-  // The next record has the same key. False in *ok: error.
+  // The next record has the same key: it can be read. False in *ok: error.
   bool SameKeyFollows(bool* ok) const;
   // The number of the first key >= user_key.
   bool LowerBound(const Slice& user_key, uint64_t* position);
