@@ -183,7 +183,23 @@ TEST_F(ForgedPieceTest, AMalformedFilterIsRefused) {
   ExpectCorruption(TryOpenPiece(meta_), "the filter is malformed");
 }
 
-TEST_F(ForgedPieceTest, TheFootersVersionMustFitWhatItHas) {
+TEST_F(ForgedPieceTest, VersionsSayWhetherThereIsAHashList) {
+  FilterOptions filter;
+  filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(20000); };
+  build_.filter = &filter;
+  for (const bool list : {true, false}) {
+    build_.hash_list = list;
+    Build(NumberedRecords(10));
+    ASSERT_OK(TryOpenPiece(meta_));
+    EXPECT_EQ(TakeApart(meta_).footer.without_hashes(), !list);
+    std::string file = ReadFile(last_number_);
+    file[file.size() - 12] ^= 5 ^ 6;  // not under the checksum
+    WriteFile(last_number_, file);
+    ExpectCorruption(TryOpenPiece(meta_), "footer: the version is wrong about the hash list");
+  }
+}
+
+TEST_F(ForgedPieceTest, RecordsAreInAnOrderThatIsKnown) {
   Build(NumberedRecords(10));
   PieceParts parts = TakeApart(meta_);
   parts.footer.data_order = 3;

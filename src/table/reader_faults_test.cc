@@ -225,16 +225,16 @@ TEST_F(ReaderFaultsTest, BatchesOfBlocks) {
 
 class DirectoryFaultsTest : public ReaderFaultsTest {
  protected:
-  // A table of two pieces with one key in both, in files of their own.
+  // A table of two pieces with two keys in both, of which one has the same record, in files of their own.
   void BuildTable() {
     Build(NumberedRecords(3000));
     meta_of_.pieces.push_back({std::make_shared<const PieceMeta>(meta_), 0});
     PieceMeta newer;
     PieceHashes newer_hashes;
-    ASSERT_OK(BuildPiece({{NumberedKey(0), 5000, kTypeMerge, "m"}}, {{"a", "b", 5001}}, &newer, &newer_hashes));
+    ASSERT_OK(BuildPiece({{NumberedKey(0), 5000, kTypeMerge, "m"}, NumberedRecords(2)[1]}, {{"a", "b", 5001}}, &newer, &newer_hashes));
     meta_of_.pieces.push_back({std::make_shared<const PieceMeta>(newer), 0});
     std::vector<DirectoryEntry> entries;
-    for (size_t i = 0; i < hashes_.h1.size(); ++i) entries.push_back({hashes_.h1[i], hashes_.h2[i], i == 0 ? 1u : 0u});
+    for (size_t i = 0; i < hashes_.h1.size(); ++i) entries.push_back({hashes_.h1[i], hashes_.h2[i], i <= 1 ? 1u : 0u});
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.h1 < b.h1; });
     std::string bytes;
     ASSERT_TRUE(BuildDirectory(entries, 2, kBottomFingerprints, {.seed = 3}, &bytes));
@@ -283,7 +283,7 @@ TEST_F(DirectoryFaultsTest, ReadsInMemoryOfTheFilesOwn) {
   ASSERT_OK(ReadDirectory(files_.get(), meta_of_.directory, 555, &directory));
   EXPECT_EQ(directory->num_keys(), 3000u);
   EXPECT_EQ(directory->Lookup(build_.hasher(NumberedKey(0))).piece, 1u);
-  EXPECT_EQ(directory->Lookup(build_.hasher(NumberedKey(2))).piece, 0u);
+  EXPECT_EQ(directory->Lookup(build_.hasher(NumberedKey(4))).piece, 0u);
 }
 
 TEST_F(DirectoryFaultsTest, DirectoriesOfFilesThatBecameShorter) {
@@ -295,6 +295,24 @@ TEST_F(DirectoryFaultsTest, DirectoriesOfFilesThatBecameShorter) {
   std::unique_ptr<Directory> directory;
   EXPECT_EQ(ReadDirectory(files_.get(), meta_of_.directory, 555, &directory).ToString(),
             "Corruption: /db/000009.ph: directory at offset 36: the file ends within it");
+}
+
+TEST_F(DirectoryFaultsTest, HeadsLongerThanExpectedAndPages) {
+  BuildTable();
+  std::unique_ptr<const DirectoryHead> head;
+  ExpectEachFault(FaultOp::kRead, [&] {
+    UseFileSystem(&faulty_);
+    Status s = ReadDirectoryHead(files_.get(), meta_of_.directory, 555, /*keys=*/0, &head);  // takes two reads
+    std::unique_ptr<char[]> slots;
+    if (s.ok()) s = ReadDirectoryPage(files_.get(), meta_of_.directory, 555, *head, 1, &slots);
+    return s.ToString();
+  });
+  files_->Evict(9);
+  ASSERT_OK(fs_.DeleteFile(PathOf(9)));
+  std::unique_ptr<char[]> slots;
+  const std::string error = ReadDirectoryPage(files_.get(), meta_of_.directory, 555, *head, 1, &slots).ToString();
+  EXPECT_NE(error.find("No such file"), std::string::npos) << error;
+  EXPECT_EQ(slots, nullptr);
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ class ForgeTest : public TableTest {
     const std::string piece = ReadFile(meta.extent.file_number).substr(meta.extent.offset, meta.extent.length);
     EXPECT_OK(DecodeFooter(piece, meta.file_id, meta.extent.offset + piece.size(), piece.size(), "test", &parts.footer));
     const PieceFooter& footer = parts.footer;
+    EXPECT_EQ(footer.ExtentLength(), piece.size());
     parts.blocks = piece.substr(0, footer.data_bytes);
     parts.pages = piece.substr(footer.data_bytes, footer.order_bytes);
     for (size_t i = 0; i < kPieceSections; ++i) {
