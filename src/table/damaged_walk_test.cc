@@ -358,6 +358,38 @@ TEST_P(HashedWalkTest, ReadsLargePiecesInSeveralParts) {
   EXPECT_EQ(walked.records, 2500u);
 }
 
+TEST_P(HashedWalkTest, BlocksThatEndBeforeTheyBeginAreEmpty) {
+  Build(NumberedRecords(300));
+  auto piece = OpenPiece(meta_);
+  const auto blocks = static_cast<uint32_t>(meta_.num_blocks);
+  const uint32_t first = PlaceOf(0).block;
+  std::vector<uint64_t> offsets;
+  for (uint32_t b = 0; b <= blocks; ++b) offsets.push_back(piece->resident()->BlockOffset(b));
+  PieceParts parts = TakeApart(meta_);
+  Slice section = parts.section(PieceSection::kHashedIndex);
+  section.remove_prefix(2);
+  uint32_t page_length = 0;
+  BlockOffsets encoded;
+  ASSERT_TRUE(GetVarint32(&section, &page_length));
+  ASSERT_TRUE(BlockOffsets::Parse(&section, blocks, meta_.data_bytes, &encoded));
+  offsets[0] = offsets[blocks / 2];
+  std::string forged;
+  ASSERT_TRUE(HashedIndex::Encode(offsets, piece->resident()->hashed_index().widths(), page_length, section.ToString(), &forged));
+  parts.section(PieceSection::kHashedIndex) = forged;
+  PutTogether(std::move(parts), &meta_);
+  piece = OpenPiece(meta_);
+  ASSERT_EQ(piece->resident()->BlockOffset(0), offsets[0]);
+  ASSERT_EQ(piece->resident()->BlockLength(0), 0u);
+  for (const bool whole : {true, false}) {
+    BlockReadOptions read;
+    read.whole_piece = whole;
+    const Walked walked = Forward(*piece, read);
+    EXPECT_EQ(walked.records == 0, first == 0);
+    EXPECT_NE(walked.status.find("the reverse index names data block 0, which does not exist or is empty"), std::string::npos)
+        << walked.status;
+  }
+}
+
 TEST_P(HashedWalkTest, FilesThatAreGoneAreErrors) {
   for (const bool whole : {false, true}) {
     Build(NumberedRecords(1000));

@@ -364,7 +364,7 @@ bool HashedIterator::ReadWholePiece() {
     const uint64_t begin = index_.BlockOffset(b);
     uint32_t end = b + 1;
     while (end < index_.num_blocks() && index_.BlockOffset(end + 1) - begin <= kWholeChunk) ++end;
-    const size_t length = index_.BlockOffset(end) - begin;
+    const size_t length = std::max(index_.BlockOffset(end), begin) - begin;  // damaged offsets may go back
     if (buffer_.size() < length) buffer_.resize(length);
     Slice bytes;
     s = file->file()->Read(piece_->meta().extent.offset + begin, length, &bytes, buffer_.data());
