@@ -115,10 +115,7 @@ TEST_F(ForgedPieceTest, TheHashListMustKnowMergeOperands) {
 }
 
 TEST_F(ForgedPieceTest, AFilterThatLacksAKeyIsFoundByVerify) {
-  FilterOptions filter;
-  filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(20000); };
-  options_.filters = true;
-  build_.filter = &filter;
+  UseFilter(20000);
   Build({{"another", 1, kTypeValue, "v"}});
   const std::string other = TakeApart(meta_).section(PieceSection::kFilter);
   Build(NumberedRecords(100));
@@ -184,9 +181,7 @@ TEST_F(ForgedPieceTest, AMalformedFilterIsRefused) {
 }
 
 TEST_F(ForgedPieceTest, VersionsSayWhetherThereIsAHashList) {
-  FilterOptions filter;
-  filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(20000); };
-  build_.filter = &filter;
+  UseFilter(20000);
   for (const bool list : {true, false}) {
     build_.hash_list = list;
     Build(NumberedRecords(10));
@@ -396,10 +391,7 @@ TEST_P(ForgedHashedPieceTest, SeparatorsMustBeOfTheGroups) {
 }
 
 TEST_P(ForgedHashedPieceTest, AFilterThatLacksAKeyIsFoundByVerify) {
-  FilterOptions filter;
-  filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(20000); };
-  options_.filters = true;
-  build_.filter = &filter;
+  UseFilter(20000);
   Build({{"another", 1, kTypeValue, "v"}});
   const std::string other = TakeApart(meta_).section(PieceSection::kFilter);
   Build(NumberedRecords(100));

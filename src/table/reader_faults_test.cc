@@ -90,10 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Orders, EveryOrderFaultsTest,
                          });
 
 TEST_P(EveryOrderFaultsTest, OpeningAndVerifying) {
-  FilterOptions filter;
-  filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(500000); };  // more than the first read takes
-  options_.filters = true;
-  build_.filter = &filter;
+  UseFilter(500000);  // more than the first read takes
   Build(NumberedRecords(1100), {{"a", "b", 7}});
   UseFileSystem(&faulty_);
   for (const FaultOp op : {FaultOp::kRead, FaultOp::kOpen, FaultOp::kStat}) {

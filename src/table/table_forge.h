@@ -170,6 +170,14 @@ class ForgeTest : public TableTest {
     WritePayload(meta, range, std::move(edited));
   }
 
+  // Pieces built from now on have one, which is asked.
+  void UseFilter(int millibits_per_key) {
+    filter_.new_bits = [=](const FilterPlace&) { return NewBloomBuilder(millibits_per_key); };
+    build_.filter = &filter_;
+    options_.filters = true;
+  }
+
+  FilterOptions filter_;
   PieceMeta meta_;
   PieceHashes hashes_;
 };
