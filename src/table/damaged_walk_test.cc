@@ -3,6 +3,7 @@
 // be open.
 #include "env/read_batch.h"
 #include "table/block_set.h"
+#include "table/separator_builder.h"
 #include "table/table_forge.h"
 
 namespace compassdb {
@@ -141,6 +142,42 @@ TEST_F(WalkTest, SeeksBackwardStayOnTheRecordItself) {
     EXPECT_EQ(SeekForPrev(*piece, "c", 5), "c@5");
     EXPECT_EQ(SeekForPrev(*piece, "d", 5), "c@5");
   }
+}
+
+TEST_F(WalkTest, BlocksThatEndBeforeTheyBeginAreDamage) {
+  Build(NumberedRecords(300));
+  auto piece = OpenPiece(meta_);
+  const KeyOrder order(build_.comparator);
+  SeparatorBuilder separators(order);
+  const PieceReader& reader = *piece->resident();
+  const uint64_t second = reader.BlockOffset(2), third = reader.BlockOffset(3);
+  for (uint32_t b = 0; b < meta_.num_blocks; ++b) {
+    const auto records = BlockRecords(meta_, b);
+    // Block 1 is said to begin where block 3 does.
+    const uint64_t length = b == 0 ? third : b == 1 ? second - third : reader.BlockLength(b);
+    separators.Add(records.front().key, records.back().key, length);
+  }
+  PieceParts parts = TakeApart(meta_);
+  parts.section(PieceSection::kSeparators).clear();
+  ASSERT_TRUE(separators.Finish(&parts.section(PieceSection::kSeparators)));
+  const size_t before = RecordsBefore(2);
+  PutTogether(std::move(parts), &meta_);
+  piece = OpenPiece(meta_);
+  ASSERT_EQ(piece->resident()->BlockOffset(1), third);
+  ASSERT_EQ(piece->resident()->BlockLength(1), 0u);
+  const std::string error = "data block at offset " + std::to_string(meta_.extent.offset + third) +
+                            ", 0 bytes: the file ends within it";
+  for (const int kind : {0, 1, 2}) {
+    BlockReadOptions read;
+    read.readahead_bytes = kind == 1 ? 2000 : 0;
+    read.async_io = kind == 2;
+    const Walked walked = Backward(*piece, read);
+    EXPECT_EQ(walked.records, 300 - before);
+    EXPECT_NE(walked.status.find(error), std::string::npos) << walked.status;
+    EXPECT_EQ(Forward(*piece, read).records, 0u);
+    EXPECT_NE(Forward(*piece, read).status.find("checksum mismatch"), std::string::npos);
+  }
+  ExpectCorruption(piece->Verify(), "checksum mismatch");
 }
 
 TEST_F(WalkTest, TurnsWithinItsBound) {
