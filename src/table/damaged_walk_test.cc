@@ -258,6 +258,27 @@ TEST_F(WalkTest, FilesThatAreGoneAreErrors) {
   ExpectGone(At(*iter));
 }
 
+TEST_F(WalkTest, PreparedSeeksThatMayNotReadSaySo) {
+  options_.block_cache = rocksdb::NewLRUCache(1 << 20);
+  Build(NumberedRecords(100));
+  const auto piece = OpenPiece(meta_);
+  BlockReadOptions read;
+  read.cache_only = true;
+  const std::string target = IKey(NumberedKey(0), kMaxSequenceNumber);
+  const Slice key(target);
+  const auto seek = [&] {
+    auto iter = piece->NewIterator(read);
+    ReadBatch batch;
+    iter->PrepareSeek(&key, &batch);
+    batch.Wait();
+    iter->Seek(key);
+    return At(*iter);
+  };
+  EXPECT_EQ(seek(), "Result incomplete: data block is not in the block cache, and no file may be read");
+  EXPECT_EQ(Find(*piece, NumberedKey(0), 100), NumberedKey(0) + "@1");
+  EXPECT_EQ(seek(), NumberedKey(0) + "@1");
+}
+
 TEST_F(WalkTest, FootersThatChangeBehindAnOpenPieceAreNoticed) {
   Build(NumberedRecords(100));
   NewFileCache(100);
