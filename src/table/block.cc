@@ -186,7 +186,12 @@ bool Block::LowerBoundOfSuffix(const Comparator* comparator, const Slice& suffix
   while (low < high) {
     const uint32_t mid = low + (high - low) / 2;
     if (!Get(mid, &r)) return false;
-    int c = kBytewise ? CompareBytes(r.suffix, suffix) : comparator->Compare(r.suffix, suffix);
+    int c;
+    if constexpr (kBytewise) {
+      c = CompareBytes(r.suffix, suffix);
+    } else {
+      c = comparator->Compare(r.suffix, suffix);
+    }
     if (c == 0) c = TrailerOf(r) > trailer ? -1 : 1;
     if (c < 0) {
       low = mid + 1;

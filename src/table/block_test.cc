@@ -261,5 +261,78 @@ TEST(BlockTest, MalformedRecordIsCorruption) {
   EXPECT_TRUE(iter.status().IsCorruption());
 }
 
+TEST(BlockTest, EstimatesOfNoRecords) {
+  for (const bool share : {false, true}) {
+    BlockBuilder builder(share, false);
+    EXPECT_EQ(builder.EstimatedSize(), 16u);
+    // The first record's key is all prefix, if that is shared: the suffix takes no byte.
+    const size_t with = builder.EstimatedSizeWith("key", 5, "value");
+    EXPECT_EQ(with, 16u + 3 + 5 + 2 + 3);
+    builder.Add("key", 0, 5, kTypeValue, "value");
+    EXPECT_EQ(builder.EstimatedSize(), with);
+  }
+}
+
+TEST(BlockTest, HeadersAreChecked) {
+  Block block;
+  const auto parse = [&](const std::string& count_to_prefix, uint64_t sequence) {
+    std::string payload = count_to_prefix;
+    PutVarint64(&payload, sequence);
+    payload.append(2, '\0');  // an offset
+    return Block::Parse(payload, &block);
+  };
+  const std::string one("\1\0\0", 3);
+  EXPECT_TRUE(parse(one, kMaxSequenceNumber));
+  EXPECT_FALSE(parse(one, kMaxSequenceNumber + 1));
+  EXPECT_FALSE(parse(std::string("\0\0\0", 3), 1));   // no records
+  EXPECT_FALSE(parse(std::string("\1\4\0", 3), 1));   // unknown flags
+  EXPECT_FALSE(parse(std::string("\1\0\x7f", 3), 1));  // a prefix longer than all
+  EXPECT_FALSE(parse(std::string("\7\0\0", 3), 1));   // offsets of seven records
+  EXPECT_FALSE(parse(std::string("\7\2\0", 3), 1));   // their fingerprints
+  EXPECT_FALSE(Block::Parse(std::string("\1\0\0\xff", 4), &block));
+}
+
+TEST(BlockTest, SeeksInNoBlockFindNothing) {
+  BlockIter iter;
+  iter.Seek(IKey("k", 1));
+  EXPECT_FALSE(iter.Valid());
+  iter.SeekForPrev(IKey("k", 1));
+  EXPECT_FALSE(iter.Valid());
+  EXPECT_OK(iter.status());
+}
+
+TEST(BlockTest, SeekForPrevStaysOnTheRecordItself) {
+  const std::string payload = Build({{"a", 5, kTypeValue, "a5"}, {"a", 3, kTypeValue, "a3"}, {"c", 5, kTypeValue, "c5"}});
+  Block block;
+  ASSERT_TRUE(Block::Parse(payload, &block));
+  BlockIter iter(block, KeyOrder());
+  const auto at = [&](const std::string& key, SequenceNumber seq) {
+    iter.SeekForPrev(IKey(key, seq));
+    EXPECT_OK(iter.status());
+    return iter.Valid() ? iter.value().ToString() : "(none)";
+  };
+  EXPECT_EQ(at("a", 5), "a5");
+  EXPECT_EQ(at("a", 3), "a3");
+  EXPECT_EQ(at("a", 4), "a5");
+  EXPECT_EQ(at("a", 9), "(none)");
+  EXPECT_EQ(at("b", 5), "a3");  // c's record has the sequence, but not the key
+  EXPECT_EQ(at("c", 5), "c5");
+  EXPECT_EQ(at("d", 5), "c5");
+}
+
+TEST(BlockTest, SeekForPrevOnADamagedRecordIsCorruption) {
+  std::string payload = Build({{"k", 1, kTypeValue, "value"}});
+  payload.resize(payload.size() - 1);
+  Block block;
+  ASSERT_TRUE(Block::Parse(payload, &block));
+  BlockIter iter(block, KeyOrder());
+  iter.SeekForPrev(IKey("k", 1));
+  EXPECT_FALSE(iter.Valid());
+  EXPECT_EQ(iter.status().ToString(), "Corruption: data block: malformed record");
+  iter.Reset(block, KeyOrder());
+  iter.SeekForPrev("short");  // no internal key
+  EXPECT_TRUE(iter.status().IsCorruption());
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/directory.h"
 
+#include "table/paged_directory.h"
 #include "table/table_test_util.h"
 
 namespace compassdb {
@@ -256,6 +257,167 @@ TEST_F(DirectoryFileTest, PartsReadAlone) {
   }
   WriteFile(9, good.substr(0, good.size() - 1));
   EXPECT_TRUE(read(5000).IsCorruption());
+}
+
+// What the parts of a head may say of each other.
+TEST(DirectoryTest, HeadsMustAgreeWithThemselves) {
+  Random rnd(8);
+  const Model m = RandomModel(&rnd, 300, 3);
+  std::string whole;
+  Open(m, &whole);
+  uint64_t length = 0;
+  ASSERT_TRUE(DirectoryHead::Length(whole.data(), whole.size(), &length));
+  const std::string good = whole.substr(0, length);
+  const auto open = [](const std::string& bytes) {
+    std::unique_ptr<const DirectoryHead> head;
+    const Status s = DirectoryHead::Open(bytes, &head);
+    EXPECT_EQ(s.ok(), head != nullptr);
+    return s.ToString();
+  };
+  EXPECT_EQ(open(good), "OK");
+  EXPECT_EQ(open(good.substr(0, kDirectoryHeaderBytes - 1)), "Corruption: directory: shorter than its header");
+  EXPECT_EQ(open(good + "x"), "Corruption: directory: parts do not fill it");
+  const auto with32 = [&](size_t at, uint32_t v) {
+    std::string bad = good;
+    EncodeFixed32(bad.data() + at, v);
+    return open(bad);
+  };
+  const auto with64 = [&](size_t at, uint64_t v) {
+    std::string bad = good;
+    EncodeFixed64(bad.data() + at, v);
+    return open(bad);
+  };
+  EXPECT_EQ(with64(0, 1), "Corruption: directory: bad magic number");
+  EXPECT_EQ(with32(8, kDirectoryVersion + 1),
+            "Not implemented: directory: has format version 4, this release reads version 3");
+  EXPECT_EQ(with64(56, (uint64_t{1} << 48) + 1), "Corruption: directory: parts do not fill it");
+  EXPECT_EQ(with32(12, kMaxDirectoryPieces + 1), "Corruption: directory: too many pieces");
+  EXPECT_EQ(with32(48, kMaxSlotBits + 1), "Corruption: directory: slot layout does not fit the number of pieces");
+  EXPECT_EQ(with64(40, 1), "Corruption: directory: slot layout does not fit the number of pieces");
+  EXPECT_EQ(with64(64, 0), "Corruption: directory: bad page size");
+  EXPECT_EQ(with64(64, 12), "Corruption: directory: bad page size");
+  EXPECT_EQ(with64(64, uint64_t{1} << 40), "Corruption: directory: bad page size");
+  EXPECT_EQ(with64(24, 5), "Corruption: directory: slots do not fit the perfect hash function");
+  EXPECT_EQ(with64(16, 299), "Corruption: directory: bad key count");
+  // Keys, but slots that cannot hold any.
+  std::string bad = good;
+  EncodeFixed32(bad.data() + 12, 0);
+  EncodeFixed64(bad.data() + 40, 0);
+  EXPECT_EQ(open(bad), "Corruption: directory: bad key count");
+  EncodeFixed32(bad.data() + 12, 3);
+  EncodeFixed32(bad.data() + 48, 1);
+  EXPECT_EQ(open(bad), "Corruption: directory: bad key count");
+}
+
+TEST(DirectoryTest, SlotsOfNoPiecesTakeNoMemory) {
+  Model m;
+  std::string bytes;
+  const IndexMemory memory = Open(m, &bytes)->Memory();
+  EXPECT_EQ(memory.pieces, 0u);
+  EXPECT_EQ(memory.fingerprints, 0u);
+}
+
+TEST_F(DirectoryFileTest, ExtentsMustLieInTheFile) {
+  Random rnd(9);
+  Extent extent;
+  WriteAsFile(RandomModel(&rnd, 50, 2), &extent);
+  std::unique_ptr<Directory> d;
+  const auto error = [&](uint64_t offset, uint64_t length) {
+    return ReadDirectory(files_.get(), {9, offset, length}, 555, &d).ToString();
+  };
+  EXPECT_EQ(error(extent.offset, extent.length), "OK");
+  for (const auto& [offset, length] : std::vector<std::pair<uint64_t, uint64_t>>{
+           {extent.offset, kDirectoryHeaderBytes + 3}, {1 << 20, extent.length}, {UINT64_MAX, extent.length},
+           {extent.offset + 1, extent.length}, {extent.offset, UINT64_MAX}}) {
+    EXPECT_EQ(error(offset, length), "Corruption: /db/000009.ph: directory at offset " + std::to_string(offset) +
+                                         ": extent of " + std::to_string(length) + " bytes does not fit the file");
+  }
+}
+
+TEST_F(DirectoryFileTest, AnExtentLongerThanTheDirectoryIsRefused) {
+  Random rnd(9);
+  Extent extent;
+  WriteAsFile(RandomModel(&rnd, 50, 2), &extent);
+  WriteFile(9, ReadFile(9) + std::string(100, 'x'));
+  extent.length += 100;
+  std::unique_ptr<Directory> d;
+  std::unique_ptr<const DirectoryHead> head;
+  const std::string error = "Corruption: /db/000009.ph: directory at offset 36: parts do not fill it";
+  EXPECT_EQ(ReadDirectory(files_.get(), extent, 555, &d).ToString(), error);
+  EXPECT_EQ(ReadDirectoryHead(files_.get(), extent, 555, 50, &head).ToString(), error);
+}
+
+// Heads whose checksum is right say where they are, too.
+TEST_F(DirectoryFileTest, ForgedHeadsAreRefused) {
+  Random rnd(9);
+  const Model m = RandomModel(&rnd, 50, 2);
+  std::string good;
+  ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, {.seed = 7}, &good));
+  const auto error = [&](const std::string& bytes) {
+    std::unique_ptr<CompactionFileWriter> file;
+    EXPECT_OK(CompactionFileWriter::Create(&fs_, PathOf(9), 9, 555, FileOptions(), &file));
+    Extent extent;
+    Status s = WriteDirectory(file.get(), bytes, &extent);
+    if (!s.ok()) return s.ToString();
+    EXPECT_OK(file->Finish());
+    files_->Evict(9);
+    std::unique_ptr<Directory> d;
+    return ReadDirectory(files_.get(), extent, 555, &d).ToString();
+  };
+  EXPECT_EQ(error(good), "OK");
+  std::string bad = good;
+  EncodeFixed64(bad.data(), 1);
+  EXPECT_EQ(error(bad), "Corruption: /db/000009.ph: directory at offset 36: Corruption: directory: bad magic number");
+  bad = good;
+  EncodeFixed32(bad.data() + 8, 4);
+  EXPECT_EQ(error(bad), "Not implemented: /db/000009.ph: directory at offset 36: Not implemented: directory: "
+                        "has format version 4, this release reads version 3");
+  EXPECT_EQ(error("short"), "Invalid argument: not a directory");
+  bad = good;
+  EncodeFixed64(bad.data() + 56, 1 << 20);  // of the function: more than there is
+  EXPECT_EQ(error(bad), "Invalid argument: not a directory");
+}
+
+TEST_F(DirectoryFileTest, PagedDirectoriesReportDamageInHeadsAndPages) {
+  Random rnd(10);
+  const Model m = RandomModel(&rnd, 5000, 3);
+  TphMeta meta;
+  WriteAsFile(m, &meta.directory);
+  meta.directory_file_id = 555;
+  meta.num_keys = 5000;
+  meta.pieces.resize(3);
+  const std::string good = ReadFile(9);
+  const auto load = [&] { return PagedDirectory(Context(), meta).Load({}).ToString(); };
+  const auto lookup = [&](const DirectoryEntry& e) {
+    DirectoryHit hit;
+    const Status s = PagedDirectory(Context(), meta).Lookup({}, {e.h1, e.h2}, &hit);
+    if (s.ok()) {
+      EXPECT_EQ(hit.piece, e.piece);
+    }
+    return s.ToString();
+  };
+  EXPECT_EQ(load(), "OK");
+  EXPECT_EQ(lookup(m.entries[0]), "OK");
+  const std::string error = "Corruption: /db/000009.ph: directory at offset 36: checksum mismatch";
+  std::string bad = good;
+  bad[meta.directory.offset + 16] ^= 1;
+  WriteFile(9, bad);
+  EXPECT_EQ(load(), error);
+  EXPECT_EQ(lookup(m.entries[0]), error);
+  bad = good;
+  bad[good.size() - 20] ^= 1;  // in the last page
+  WriteFile(9, bad);
+  EXPECT_EQ(load(), error);
+  size_t refused = 0;
+  for (size_t i = 0; i < 100; ++i) refused += lookup(m.entries[i]) == error ? 1 : 0;
+  EXPECT_GT(refused, 5u);
+  EXPECT_LT(refused, 60u);
+  WriteFile(9, good);
+  meta.num_keys = 4999;
+  EXPECT_EQ(load(), "Corruption: table 0: the directory has 5000 keys, the manifest says 4999");
+  meta.num_keys = 5000;
+  meta.pieces.resize(4);
+  EXPECT_EQ(load(), "Corruption: table 0: the directory is of 3 pieces, the manifest names 4");
 }
 
 }  // namespace

@@ -113,9 +113,7 @@ bool HashedIterator::SameKeyFollows(bool* ok) const {
 
 bool HashedIterator::MoveToLastVersion() {
   bool ok;
-  while (SameKeyFollows(&ok)) {
-    if (!ReadRecord(record_index_ + 1)) return false;
-  }
+  while (SameKeyFollows(&ok)) ReadRecord(record_index_ + 1);
   return ok || Fail(piece_->DamagedBlock(block_number_, "malformed record"));
 }
 
@@ -221,7 +219,7 @@ void HashedIterator::Seek(const Slice& internal_key) {
       }
       return;
     }
-    if (!ReadRecord(record_index_ + 1)) return;
+    ReadRecord(record_index_ + 1);
   }
 }
 
@@ -366,7 +364,7 @@ bool HashedIterator::ReadWholePiece() {
     const uint64_t begin = index_.BlockOffset(b);
     uint32_t end = b + 1;
     while (end < index_.num_blocks() && index_.BlockOffset(end + 1) - begin <= kWholeChunk) ++end;
-    const size_t length = index_.BlockOffset(end) - begin;
+    const size_t length = std::max(index_.BlockOffset(end), begin) - begin;  // damaged offsets may go back
     if (buffer_.size() < length) buffer_.resize(length);
     Slice bytes;
     s = file->file()->Read(piece_->meta().extent.offset + begin, length, &bytes, buffer_.data());

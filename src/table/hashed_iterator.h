@@ -29,6 +29,10 @@ class HashedIterator final : public InternalIterator {
   Slice value() const override { return record_.value; }
   Status status() const override { return status_; }
 
+  // Of a walk over the whole piece, where it stands: the page's word on what tells the key from the one before.
+  bool has_differences() const { return page_.has_differences(); }
+  uint64_t difference() const { return page_.difference(static_cast<uint32_t>(position_ % OrderPage::kKeys)); }
+
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   enum class Direction { kForward, kBackward };
@@ -41,7 +45,7 @@ class HashedIterator final : public InternalIterator {
   bool ReadRecord(uint32_t index);
   bool MoveTo(uint64_t position);  // the key's first (newest) record; Stop() behind the end
   bool MoveToLastVersion();
-  // The next record has the same key. False in *ok: error.
+  // The next record has the same key: it can be read. False in *ok: error.
   bool SameKeyFollows(bool* ok) const;
   // The number of the first key >= user_key.
   bool LowerBound(const Slice& user_key, uint64_t* position);

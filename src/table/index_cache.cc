@@ -59,7 +59,7 @@ IndexCache::Pin IndexCache::Insert(const Key& key, void* value, rocksdb::Cache::
   rocksdb::Cache::Handle* handle = nullptr;
   const rocksdb::Status s =
       cache_->Insert(KeyInCache(key).slice(), value, charge, deleter, &handle, priority_);
-  if (!s.ok() || handle == nullptr) {
+  if (!s.ok()) {
     Tick(statistics_, rocksdb::BLOCK_CACHE_ADD_FAILURES);
     return Pin();
   }

@@ -28,12 +28,12 @@ void PieceIterator::Stop() {
 }
 
 bool PieceIterator::Load(uint32_t block) {
-  if (block >= piece_->num_blocks() || (block > end_block_ && !backward_)) {
+  if (block >= piece_->num_blocks() || block > end_block_) {
     Stop();
     return false;
   }
   StepTo(block);
-  bool cached = block == block_ && ref_;
+  bool cached = block == block_;
   if (!cached) {
     iter_.Clear();
     cached = block != missing_ &&
@@ -217,7 +217,7 @@ void PieceIterator::PrepareSeek(const Slice* internal_key, ReadBatch* batch) {
   if (!prepared_) PrefetchSeek(internal_key);
   const uint32_t block = start_;
   if (block >= piece_->num_blocks() || block > end_block_) return Stop();
-  if (block == block_ && ref_) return;
+  if (block == block_) return;
   Stop();
   if (piece_->loader().FromCache(piece_->meta().file_id, Offset(block), &ref_)) {
     block_ = block;
@@ -269,7 +269,7 @@ void PieceIterator::SkipForward() {
 
 void PieceIterator::SkipBackward() {
   CheckBlock();
-  while (status_.ok() && !iter_.Valid() && block_ != kNone) {
+  while (status_.ok() && !iter_.Valid()) {
     if (block_ == 0) return Stop();
     if (!Load(block_ - 1)) return;
     iter_.SeekToLast();
@@ -316,8 +316,7 @@ void PieceIterator::Find(const Slice& internal_key) {
   // Where a key goes on in the next block, a target behind all records of this
   // block is a version of that key: for a later key, LowerBound would have
   // named a later block.
-  while (status_.ok() && !iter_.Valid() && block_ != kNone &&
-         piece_->separators().KeyContinues(block_)) {
+  while (status_.ok() && !iter_.Valid() && piece_->separators().KeyContinues(block_)) {
     if (!Load(block_ + 1)) return;
     iter_.Seek(internal_key);
     CheckBlock();

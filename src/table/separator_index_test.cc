@@ -345,5 +345,35 @@ TEST(KeyNumberTest, Alphabets) {
   }
 }
 
+TEST_F(SeparatorTest, SectionsMustFitThePieceAndTheComparator) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 100; ++i) keys.push_back("key" + std::to_string(100 + i));
+  MakeBlocks(keys, 10);
+  Build();
+  const auto parse = [&](const Slice& bytes, uint64_t blocks, uint64_t data_bytes) {
+    SeparatorIndex index;
+    return SeparatorIndex::Parse(bytes, order_, blocks, data_bytes, "test", &index).ToString();
+  };
+  EXPECT_EQ(parse(bytes_, 10, data_bytes_), "OK");
+  const std::string header = "Corruption: test: separators: malformed header";
+  EXPECT_EQ(parse(Slice(bytes_.data(), kSeparatorHeaderBytes - 1), 10, data_bytes_), header);
+  EXPECT_EQ(parse(bytes_, UINT32_MAX, data_bytes_), header);
+  EXPECT_EQ(parse(bytes_, 10, uint64_t{1} << 47), header);
+  EXPECT_EQ(parse(bytes_, 1000, data_bytes_), "Corruption: test: separators: the parts do not fill the section");
+  EXPECT_EQ(parse(bytes_ + "x", 10, data_bytes_), "Corruption: test: separators: the parts do not fill the section");
+  std::string bad = bytes_;
+  bad[0] = 3;
+  EXPECT_EQ(parse(bad, 10, data_bytes_), "Corruption: test: separators: malformed numbering");
+  bad[0] = static_cast<char>(SeparatorKind::kDescending);
+  EXPECT_EQ(parse(bad, 10, data_bytes_), "Corruption: test: separators: not those of the comparator");
+  // Of other comparators each block has its string.
+  LengthFirstComparator length_first;
+  order_ = KeyOrder(&length_first);
+  MakeBlocks(keys, 10);
+  Build();
+  EXPECT_EQ(parse(bytes_, 10, data_bytes_), "OK");
+  EXPECT_EQ(parse(bytes_, 9, data_bytes_), "Corruption: test: separators: not those of the comparator");
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "table/block_set.h"
 #include "table/table_test_util.h"
 
 namespace compassdb {
@@ -337,6 +338,176 @@ TEST_F(TphTest, DamagedBlockIsAnErrorNotAbsence) {
   for (uint64_t i = 0; i < 100; ++i) {
     EXPECT_NE(Get(NumberedKey(i)).find("Corruption"), std::string::npos);
   }
+}
+
+TEST_F(TphTest, ATableOfNothingHasNoKeysAndVerifies) {
+  for (const bool filters : {false, true}) {
+    options_.filters = filters;
+    ASSERT_OK(Reopen({}));
+    EXPECT_OK(tph_->Verify());
+    EXPECT_EQ(tph_->resident_directory()->num_keys(), 0u);
+    EXPECT_EQ(Get("a"), "(absent)");
+    ASSERT_OK(Reopen({}));
+    EXPECT_EQ(tph_->resident_directory(), nullptr);
+    EXPECT_EQ(Get("a"), "(absent)");  // the directory is made when it is first asked
+  }
+}
+
+TEST_F(TphTest, VerifyFindsKeysOutsideOfTheTablesHashRange) {
+  AddPiece({{"a", 1, kTypeValue, "a1"}});
+  Open();
+  const uint32_t key = SearchKey(build_.hasher("a"));
+  meta_.search = {key, key};
+  ASSERT_OK(Reopen({OpenPiece(*meta_.pieces[0].meta)}));
+  EXPECT_OK(tph_->Verify());
+  meta_.search = {0, key - 1};
+  ASSERT_OK(Reopen({OpenPiece(*meta_.pieces[0].meta)}));
+  const Status s = tph_->Verify();
+  EXPECT_TRUE(s.IsCorruption());
+  EXPECT_NE(s.ToString().find("key 'a' is outside the table's range of hashes"), std::string::npos) << s.ToString();
+}
+
+TEST_F(TphTest, SlotsMayNameAnyPieceWithTheNewestRecordAndNoOther) {
+  AddPiece({{"a", 5, kTypeValue, "a5"}, {"b", 1, kTypeValue, "b1"}});
+  AddPiece({{"a", 5, kTypeValue, "a5"}});
+  tweak_ = [&](std::vector<DirectoryEntry>* entries) {
+    for (DirectoryEntry& e : *entries) e.piece = e.h1 == build_.hasher("a").h1 ? 1 : 0;
+  };
+  ASSERT_OK(TryOpen());
+  EXPECT_OK(tph_->Verify());
+  tweak_ = [](std::vector<DirectoryEntry>* entries) {
+    for (DirectoryEntry& e : *entries) e.piece = 1;
+  };
+  ASSERT_OK(TryOpen());
+  const Status s = tph_->Verify();
+  EXPECT_TRUE(s.IsCorruption());
+  EXPECT_NE(s.ToString().find("key 'b': its slot names piece 1, its newest record (sequence 1) is in piece 0"),
+            std::string::npos)
+      << s.ToString();
+}
+
+TEST_F(TphTest, ACopyOfARecordCountsOnce) {
+  AddPiece({{"k", 1, kTypeValue, "base"}, {"k", 5, kTypeMerge, "k5"}});
+  AddPiece({{"k", 5, kTypeMerge, "k5"}, {"k", 7, kTypeMerge, "k7"}});
+  Open();
+  EXPECT_EQ(Get("k"), "base,k5,k7");
+}
+
+TEST_F(TphTest, VersionsInADamagedBlockAreAnError) {
+  std::vector<TestRecord> records;
+  for (SequenceNumber seq = 1; seq <= 300; ++seq) records.push_back({"k", seq, kTypeMerge, "m" + std::to_string(seq)});
+  AddPiece(records);
+  Open();
+  const PieceMeta& meta = *meta_.pieces[0].meta;
+  std::string bytes = ReadFile(meta.extent.file_number);
+  bytes[meta.extent.offset + meta.data_bytes / 2] ^= 1;
+  WriteFile(meta.extent.file_number, bytes);
+  ASSERT_OK(Reopen({OpenPiece(meta)}));
+  EXPECT_NE(Get("k").find("checksum mismatch"), std::string::npos);
+  EXPECT_NE(Get("k").find("Corruption"), std::string::npos);
+}
+
+TEST_F(TphTest, CacheOnlyReadsSayWhatIsMissing) {
+  AddPiece({{"a", 1, kTypeValue, "a1"}});
+  AddPiece({{"a", 2, kTypeValue, "a2"}}, {{"b", "c", 3}});
+  meta_.num_keys = 1;  // and no directory
+  BlockReadOptions cached;
+  cached.cache_only = true;
+  const auto get = [&](const std::string& key) {
+    rocksdb::PinnableSlice value;
+    GetContext ctx(key, kMaxSequenceNumber, &merge_, &value);
+    return tph_->Get(cached, key, build_.hasher(key), &ctx).ToString();
+  };
+  const auto open = [&](IndexMode mode) {
+    std::vector<std::shared_ptr<Piece>> pieces;
+    for (const TphPiece& p : meta_.pieces) pieces.push_back(std::make_shared<Piece>(Context(), *p.meta, mode));
+    ASSERT_OK(Tph::Open(Context(), meta_, pieces, mode, &tph_));
+  };
+  const std::string no_index = "Result incomplete: index is not in memory, and no file may be read";
+  open(IndexMode::kResident);
+  EXPECT_EQ(get("a"), no_index);  // the tombstones
+  open(IndexMode::kPaged);
+  ASSERT_OK(tph_->Load());
+  EXPECT_EQ(get("a"), no_index);  // the newer piece
+  open(IndexMode::kResident);
+  ASSERT_OK(tph_->Load());
+  EXPECT_EQ(get("a"), "Result incomplete: data block is not in the block cache, and no file may be read");
+}
+
+class TphBeginTest : public TphTest {
+ protected:
+  Tph::Begun Begin(const std::string& key, const BlockReadOptions& read = {}) {
+    rocksdb::PinnableSlice value;
+    GetContext ctx(key, kMaxSequenceNumber, &merge_, &value);
+    const KeyHash hash = build_.hasher(key);
+    DirectoryProbe probe(tph_->resident_directory(), hash);
+    probe.FindSlot(hash);
+    BlockSet blocks;
+    const Tph::Begun begun = tph_->BeginGet(read, key, hash, probe, &ctx, &blocks);
+    if (begun == Tph::Begun::kFed) {
+      EXPECT_OK(ctx.Finish());
+    }
+    return begun;
+  }
+  void OpenWithoutDirectory(IndexMode mode = IndexMode::kResident) {
+    meta_.num_keys = 1;
+    std::vector<std::shared_ptr<Piece>> pieces;
+    for (const TphPiece& p : meta_.pieces) pieces.push_back(std::make_shared<Piece>(Context(), *p.meta, mode));
+    ASSERT_OK(Tph::Open(Context(), meta_, pieces, mode, &tph_));
+  }
+};
+
+TEST_F(TphBeginTest, WithADirectory) {
+  options_.block_cache = rocksdb::NewLRUCache(1 << 20);
+  AddPiece({{"a", 1, kTypeValue, "a1"}});
+  AddPiece({{"b", 2, kTypeValue, "b2"}}, {{"x", "z", 3}});
+  Open();
+  for (const auto& piece : tph_->pieces()) piece->EraseFromCache();
+  EXPECT_EQ(Begin("c"), Tph::Begun::kAbsent);
+  EXPECT_EQ(Begin("a"), Tph::Begun::kGoOn);
+  EXPECT_EQ(Get("a"), "a1");
+  EXPECT_EQ(Begin("a"), Tph::Begun::kFed);
+  // The tombstones are not there, and may not be read.
+  std::vector<std::shared_ptr<Piece>> pieces;
+  for (const TphPiece& p : meta_.pieces) pieces.push_back(OpenPiece(*p.meta));
+  ASSERT_OK(Tph::Open(Context(), meta_, pieces, IndexMode::kResident, &tph_));
+  BlockReadOptions cached;
+  cached.cache_only = true;
+  EXPECT_EQ(Begin("a", cached), Tph::Begun::kGoOn);
+  EXPECT_EQ(Begin("c"), Tph::Begun::kAbsent);
+}
+
+TEST_F(TphBeginTest, TheDirectoryIsNotThereAndMayNotBeRead) {
+  AddPiece({{"a", 1, kTypeValue, "a1"}});
+  Open();
+  ASSERT_OK(Tph::Open(Context(), meta_, {OpenPiece(*meta_.pieces[0].meta)}, IndexMode::kResident, &tph_));
+  BlockReadOptions cached;
+  cached.cache_only = true;
+  EXPECT_EQ(Begin("nowhere", cached), Tph::Begun::kGoOn);
+  EXPECT_EQ(Begin("nowhere"), Tph::Begun::kAbsent);
+}
+
+TEST_F(TphBeginTest, WithoutADirectoryOnePieceIsAskedAndSeveralAreNot) {
+  FilterOptions filter;
+  filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(20000); };
+  options_.filters = true;
+  options_.block_cache = rocksdb::NewLRUCache(1 << 20);
+  build_.filter = &filter;
+  AddPiece({{"a", 1, kTypeValue, "a1"}});
+  OpenWithoutDirectory();
+  EXPECT_EQ(Begin("c"), Tph::Begun::kAbsent);  // says the filter
+  EXPECT_EQ(Begin("a"), Tph::Begun::kGoOn);
+  EXPECT_EQ(Get("a"), "a1");
+  EXPECT_EQ(Begin("a"), Tph::Begun::kFed);
+  // The filter and the index cannot be asked.
+  OpenWithoutDirectory(IndexMode::kPaged);
+  BlockReadOptions cached;
+  cached.cache_only = true;
+  EXPECT_EQ(Begin("c", cached), Tph::Begun::kGoOn);
+  AddPiece({{"a", 2, kTypeValue, "a2"}});
+  OpenWithoutDirectory();
+  EXPECT_EQ(Begin("c"), Tph::Begun::kGoOn);
+  EXPECT_EQ(Get("a"), "a2");
 }
 
 }  // namespace

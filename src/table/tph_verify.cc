@@ -98,7 +98,7 @@ Status Tph::Verify() const {
       FoundRecord record;
       s = pieces_[hit.piece]->Find({}, walk.key(), kMaxSequenceNumber, &record);
       if (!s.ok()) return s;
-      if (record.found && record.newest && record.sequence == walk.sequence()) continue;
+      if (record.found && record.sequence == walk.sequence()) continue;
       return Status::Corruption(
           what, "key " + EscapeKey(walk.key()) + ": its slot names piece " +
                     std::to_string(hit.piece) + ", its newest record (sequence " +
