@@ -40,11 +40,13 @@ std::vector<bool> EveryBitOf(const std::string& name, const std::string& bytes) 
   return every;
 }
 
-// Another file of the same kind, or the file itself.
+// Another file of the same kind, or the file itself. Logs that are made ahead have nothing to take, or the header of an
+// encrypted file, which would make an empty log of another one that nobody can tell from such a log (docs/reliability.md).
 uint32_t Neighbour(const Files& files, uint32_t file) {
   for (uint32_t i = 0; i < files.size(); i++) {
     const uint32_t other = (file + 1 + i) % static_cast<uint32_t>(files.size());
-    if (ClassOf(files[other].first) == ClassOf(files[file].first)) return other;
+    constexpr size_t kSealedHeader = 64;
+    if (ClassOf(files[other].first) == ClassOf(files[file].first) && files[other].second.size() > kSealedHeader) return other;
   }
   return file;
 }
