@@ -294,5 +294,33 @@ TEST_F(FamiliesTest, OptionsFileThatCannotBeWrittenIsAnErrorOnDemand) {
   EXPECT_EQ(GetIn(1, "a"), "NOT_FOUND");
 }
 
+// An atomic flush takes the memtables of all families: one that is dropped meanwhile is not what was asked for.
+TEST_F(FamiliesTest, AFamilyThatIsDroppedDoesNotFailAnothersFlush) {
+  for (const bool atomic : {true, false}) {
+    SCOPED_TRACE(atomic);
+    options_.atomic_flush = atomic;
+    options_.create_missing_column_families = true;
+    families_ = {"default", "other"};
+    OpenDb();
+    ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[1], "k", "v").ok());
+    Status flushed;
+    std::thread flusher([&] { flushed = db_->Flush(rocksdb::FlushOptions(), handles_[atomic ? 0 : 1]); });
+    std::string sealed;
+    for (int i = 0; i < 10000 && sealed != "1"; ++i) {
+      ASSERT_TRUE(db_->GetProperty(handles_[1], "rocksdb.num-immutable-mem-table", &sealed));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(sealed, "1");
+    EXPECT_TRUE(db_->DropColumnFamily(handles_[1]).ok());
+    flusher.join();
+    EXPECT_EQ(flushed.IsColumnFamilyDropped(), !atomic) << flushed.ToString();
+    EXPECT_EQ(flushed.ok(), atomic) << flushed.ToString();
+    ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
 }  // namespace
 }  // namespace compassdb

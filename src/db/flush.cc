@@ -84,6 +84,12 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
   }
   if (!options.wait) return Status::OK();
   s = WaitForFlush(targets, /*for_listeners=*/true);
+  // Of several (an atomic flush takes all) one that is dropped meanwhile is no failure of the others.
+  if (s.ok() && families.size() == 1 && !targets.empty()) {
+    MutexLock lock(&mu_);
+    const auto& [family, sealed] = targets.front();
+    if (family->dropped && family->flushed_count < sealed) s = Status::ColumnFamilyDropped(family->name());
+  }
   // As in RocksDB, who flushes beyond the allowed space is told, although the data is in tables.
   if (s.ok() && errors_.writes_refused() && errors_.error().subcode() == Status::kSpaceLimit) {
     s = errors_.error();
@@ -113,10 +119,7 @@ Status DBImpl::WaitForFlush(const FlushTargets& targets, bool for_listeners) {
         background_changed_.Wait();  // its job goes on to tell the listeners
         continue;
       }
-      if (family->dropped) {
-        if (targets.size() == 1) return Status::ColumnFamilyDropped(family->name());
-        break;
-      }
+      if (family->dropped) break;
       if (shutting_down_) return Status::ShutdownInProgress("Flush");
       if (errors_.writes_refused()) return errors_.error();
       background_changed_.Wait();
