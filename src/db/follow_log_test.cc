@@ -275,6 +275,8 @@ TEST_F(FollowLogTest, ErrorsOfReadingAreTold) {
       EXPECT_EQ(rest, "1:1 2:1");
       break;
     }
+    // The first look at the logs, for empty ones at the end, may fail: then all are read.
+    if (rest == "1:1 2:1") continue;
     EXPECT_NE(rest.find("injected"), std::string::npos) << n << ": " << rest;
     ++failed;
   }
