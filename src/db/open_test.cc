@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "base/file_names.h"
+#include "batch/write_batch_internal.h"
 #include "db/db_test_util.h"
+#include "wal/wal_writer.h"
 
 namespace compassdb {
 namespace {
@@ -90,6 +94,124 @@ TEST_F(OpenTest, FamiliesThatCannotBeOpened) {
     OpenDb();
     CloseDb();
   }
+}
+
+// Each call that an opening makes fails once: the opening says so, or does without, and the next one finds everything.
+TEST_F(OpenTest, EveryCallFailsOnce) {
+  options_.create_missing_column_families = true;
+  options_.merge_operator = std::make_shared<AppendOperator>();
+  families_ = {"default", "other"};
+  int last = 0;
+  const auto fill = [&] {
+    OpenDb();
+    for (int i = 0; i <= last / 10; ++i) ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[0], Key(i), std::string(500, 'v')).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[0]).ok());
+    // More than the memtable that it is opened with holds.
+    for (int i = 0; i <= last; ++i) ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[0], Key(i), std::string(500, 'w')).ok());
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[1], "k", "v").ok());
+    CloseDb();
+    // And a transaction that is prepared.
+    rocksdb::WriteBatch section;
+    ASSERT_TRUE(WriteBatchInternal::InsertNoop(&section).ok());
+    ASSERT_TRUE(section.Put("prepared", "p").ok());
+    ASSERT_TRUE(WriteBatchInternal::MarkEndPrepare(&section, "xid").ok());
+    WriteBatchInternal::SetSequence(&section, 10000);
+    WalHeader header;
+    header.number = 900;
+    std::unique_ptr<WalWriter> writer;
+    ASSERT_TRUE(WalWriter::Create(fs_.get(), name_, FileOptions(), header, &writer).ok());
+    ASSERT_TRUE(writer->AddBatch(WriteBatchInternal::Contents(&section)).ok());
+    ASSERT_TRUE(writer->Close().ok());
+  };
+  int refused = 0, done_without = 0;
+  for (int setup = 0; setup < 4; ++setup) {
+    options_.write_buffer_size = setup == 0 ? 64 << 10 : 64 << 20;
+    last = setup == 0 ? 150 : 5;
+    options_.avoid_flush_during_recovery = setup == 1;
+    options_.WAL_ttl_seconds = setup == 2 ? 3600 : 0;
+    options_.allow_2pc = true;
+    for (const FaultOp op : {FaultOp::kOpen, FaultOp::kCreate, FaultOp::kRead, FaultOp::kWrite, FaultOp::kSync, FaultOp::kDirSync,
+                             FaultOp::kList, FaultOp::kRename, FaultOp::kCreateDir, FaultOp::kLock, FaultOp::kStat}) {
+      const bool looks = op == FaultOp::kRead || op == FaultOp::kStat || op == FaultOp::kRename || op == FaultOp::kLock;
+      if (looks && (setup == 1 || setup == 2)) continue;  // as in the others
+      for (uint64_t n = 1;; n += 1 + n / 6) {
+        SCOPED_TRACE(std::string(FaultOpName(op)) + " " + std::to_string(n) + " of setup " + std::to_string(setup));
+        const size_t buffer = std::exchange(options_.write_buffer_size, 64 << 20);
+        fill();
+        options_.write_buffer_size = buffer;
+        if (setup == 3) {
+          ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+        }
+        const uint64_t before = fs_->faults_injected();
+        fs_->FailNth(op, n, "/", Status::IOError("injected"));
+        Status s = TryOpen();
+        const bool met = fs_->faults_injected() != before;
+        CloseDb();
+        fs_->ClearFaults();
+        if (setup == 3) {
+          EXPECT_FALSE(s.ok());
+          EXPECT_TRUE(s.IsCorruption() || (met && s.ToString().find("injected") != std::string::npos)) << s.ToString();
+          ASSERT_TRUE(rocksdb::RepairDB(name_, options_, {{"default", options_}, {"other", options_}}).ok());
+        } else if (!s.ok()) {
+          EXPECT_TRUE(met) << s.ToString();
+          EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
+          ++refused;
+        } else if (met) {
+          ++done_without;
+        }
+        OpenDb();
+        EXPECT_EQ(GetIn(0, Key(0)), std::string(500, 'w'));
+        EXPECT_EQ(GetIn(0, Key(last)), std::string(500, 'w'));
+        EXPECT_EQ(GetIn(1, "k"), "v");
+        EXPECT_EQ(GetIn(0, "prepared"), "NOT_FOUND");
+        CloseDb();
+        ASSERT_TRUE(rocksdb::DestroyDB(name_, options_, {{"other", options_}}).ok());
+        if (!met || HasFailure()) break;
+      }
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_GT(done_without, 5);
+}
+
+TEST_F(OpenTest, ASecondaryWhoseDirectoryCannotBeMade) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  fs_->FailAll(FaultOp::kCreateDir, "/secondary", Status::IOError("injected"));
+  rocksdb::Options options = options_;
+  options.max_open_files = -1;
+  rocksdb::DB* opened = nullptr;
+  Status s = rocksdb::DB::OpenAsSecondary(options, name_, "/secondary", &opened);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  fs_->ClearFaults();
+  fs_->FailAll(FaultOp::kRead, "MANIFEST", Status::IOError("injected"));
+  s = rocksdb::DB::OpenAsSecondary(options, name_, "/secondary", &opened);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+}
+
+TEST_F(OpenTest, ReadOnlyWhereLogsAreNotWanted) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  rocksdb::DB* opened = nullptr;
+  const Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &opened, /*error_if_wal_file_exists=*/true);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find(".log"), std::string::npos) << s.ToString();
+}
+
+TEST_F(OpenTest, TheOrderOfEachFamilyIsChecked) {
+  options_.create_missing_column_families = true;
+  families_ = {"default", "other"};
+  OpenDb();
+  CloseDb();
+  rocksdb::ColumnFamilyOptions reverse = options_;
+  reverse.comparator = rocksdb::ReverseBytewiseComparator();
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  const Status s = rocksdb::DB::Open(options_, name_, {{"default", options_}, {"other", reverse}}, &handles, &db);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("of column family other"), std::string::npos) << s.ToString();
 }
 
 TEST_F(OpenTest, CreatesAndReopens) {
