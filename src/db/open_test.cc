@@ -200,6 +200,47 @@ TEST_F(OpenTest, ReadOnlyWhereLogsAreNotWanted) {
   EXPECT_NE(s.ToString().find(".log"), std::string::npos) << s.ToString();
 }
 
+// A log that is more than a memtable holds, few descriptors, and an option that is for others.
+TEST_F(OpenTest, ReadOnlyReplaysIntoOneMemtable) {
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), std::string(500, 'v')).ok());
+  CloseDb();
+  options_.write_buffer_size = 64 << 10;
+  options_.max_open_files = 20;
+  options_.error_if_exists = true;
+  rocksdb::DB* opened = nullptr;
+  const Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &opened);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  std::string value;
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(db->Get(rocksdb::ReadOptions(), Key(i), &value).ok());
+}
+
+// Whether a log holds anything must be known before a database is made beside it.
+TEST_F(OpenTest, ALogThatCannotBeReadIsNotTakenForEmpty) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  const std::string log = NewestLog();
+  for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
+    for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+  }
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  for (const FaultOp op : {FaultOp::kStat, FaultOp::kOpen, FaultOp::kRead}) {
+    fs_->FailAll(op, log, Status::IOError("injected"));
+    const Status s = TryOpen();
+    EXPECT_FALSE(s.ok());
+    EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
+    fs_->ClearFaults();
+  }
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  std::string data = ReadFile(log);
+  data[20] ^= 1;  // the header
+  SetFile(log, data);
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  EXPECT_GT(ReadFile(log).size(), 100u);
+}
+
 TEST_F(OpenTest, TheOrderOfEachFamilyIsChecked) {
   options_.create_missing_column_families = true;
   families_ = {"default", "other"};

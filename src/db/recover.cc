@@ -198,7 +198,7 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
              uint64_t number, const std::string& path, Slice* record, WalVerdict* verdict) {
     using Option = rocksdb::WalFilter::WalProcessingOption;
     WriteBatch batch;
-    if (Status s = WriteBatchInternal::SetContents(&batch, *record); !s.ok()) return s;
+    if (Status s = RecoverySink::Decode(*record, &batch); !s.ok()) return s;
     changed_batch->Clear();
     bool changed = false;
     switch (filter->LogRecordFound(number, path, batch, changed_batch.get(), &changed)) {

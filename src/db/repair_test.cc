@@ -306,6 +306,47 @@ TEST_F(RepairTest, ErrorsOfTheFileSystemAreTold) {
   EXPECT_GT(told, 20);
 }
 
+TEST_F(RepairTest, PathsThatAreNotThereAndFilesThatDoNotCount) {
+  Fill();
+  SetFile("/db/000999.dbtmp", "half of something");
+  options_.db_paths = {{name_, uint64_t{1} << 30}, {"/nowhere", uint64_t{1} << 30}};
+  ASSERT_TRUE(Repair().ok());
+  options_.db_paths.clear();
+  OpenDb();
+  EXPECT_EQ(Scan(), all_);
+  CloseDb();
+  // Logs are in one place only: without it they would all be given up.
+  options_.wal_dir = "/neither";
+  const Status s = Repair();
+  EXPECT_FALSE(s.ok());
+  options_.wal_dir.clear();
+  OpenDb();
+  EXPECT_EQ(Scan(), all_);
+}
+
+TEST_F(RepairTest, TheDefaultFamilyNeedNotBeGiven) {
+  families_ = {"default", "one"};
+  options_.create_missing_column_families = true;
+  OpenDb();
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[i], "k", families_[i]).ok());
+  CloseDb();
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_, {{"one", options_}}).ok());
+  OpenDb();
+  EXPECT_EQ(GetIn(0, "k") + GetIn(1, "k"), "defaultone");
+  CloseDb();
+  // Nor an order, where the usual one is meant.
+  for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
+    for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+  }
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  rocksdb::ColumnFamilyOptions none = options_;
+  none.comparator = nullptr;
+  for (const std::string& name : FilesOf(FileType::kPieceFile)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+  const Status s = rocksdb::RepairDB(name_, options_, {{"default", none}}, none);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+}
+
 TEST_F(RepairTest, WhatIsNoDatabase) {
   EXPECT_TRUE(Repair().IsCorruption());
   ASSERT_TRUE(fs_->CreateDir(name_).ok());
