@@ -206,7 +206,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (s.ok()) s = CheckDirectIo();
   if (s.ok() && !request_.read_only) s = CompleteStores();
   if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
-  if (s.ok()) s = MakeHandles(handles);
+  if (s.ok()) MakeHandles(handles);
   if (s.ok() && !request_.read_only) s = db_->PersistOptions();
   if (s.ok() && !request_.read_only) {
     db_->TrackAllFiles();
@@ -348,20 +348,16 @@ Status DbOpener::CreateMissingFamilies() {
   return Status::OK();
 }
 
-Status DbOpener::MakeHandles(std::vector<ColumnFamilyHandle*>* handles) {
-  for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-    std::shared_ptr<ColumnFamily> family = db_->families_.ByName(descriptor.name);
-    if (family == nullptr) {
-      return Status::InvalidArgument("Column family not found", descriptor.name);
-    }
-    if (handles != nullptr) {
-      handles->push_back(new ColumnFamilyHandleImpl(std::move(family), db_.get()));
+// All families are there by now.
+void DbOpener::MakeHandles(std::vector<ColumnFamilyHandle*>* handles) {
+  if (handles != nullptr) {
+    for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+      handles->push_back(new ColumnFamilyHandleImpl(db_->families_.ByName(descriptor.name), db_.get()));
     }
   }
   db_->default_handle_ =
       std::make_unique<ColumnFamilyHandleImpl>(db_->families_.ById(0), db_.get());
   db_->default_handle_->set_internal();
-  return Status::OK();
 }
 
 }  // namespace compassdb

@@ -55,7 +55,7 @@ class DbOpener {
   // Commits what the stores lack that their options ask for.
   Status CompleteStores();
   Status CreateMissingFamilies();
-  Status MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
+  void MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
   const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;
 
   // recover.cc
