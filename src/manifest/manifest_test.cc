@@ -90,17 +90,20 @@ TEST(VersionEditTest, RoundTrip) {
   EXPECT_FALSE(e.added[0].tph.hash_range);
 }
 
+// The full edit with a change is Corruption with this text.
+bool IsRefused(const std::function<void(VersionEdit*)>& change, const char* text) {
+  VersionEdit e = FullEdit(1);
+  change(&e);
+  std::string bytes;
+  e.EncodeTo(&bytes);
+  const Status s = VersionEdit().DecodeFrom(bytes);
+  return s.IsCorruption() && s.ToString().find(text) != std::string::npos;
+}
+
 // Counters that went on from them would wrap, and give names and sequences twice.
 TEST(VersionEditTest, NumbersThatNoDatabaseComesToAreCorruption) {
   const uint64_t high = kMaxKnownNumber + 1;
-  const auto refused = [](const std::function<void(VersionEdit*)>& change) {
-    VersionEdit e = FullEdit(1);
-    change(&e);
-    std::string bytes;
-    e.EncodeTo(&bytes);
-    const Status s = VersionEdit().DecodeFrom(bytes);
-    return s.IsCorruption() && s.ToString().find("out of range") != std::string::npos;
-  };
+  const auto refused = [](const std::function<void(VersionEdit*)>& change) { return IsRefused(change, "out of range"); };
   const auto piece = [](VersionEdit* e, const std::function<void(PieceMeta*)>& change) {
     PieceMeta meta = *e->added[0].tph.pieces[1].meta;
     change(&meta);
@@ -169,14 +172,7 @@ TEST(VersionEditTest, TruncatedBodiesAreCorruption) {
 }
 
 TEST(VersionEditTest, ValuesThatCannotBeAreCorruption) {
-  const auto refused = [](const std::function<void(VersionEdit*)>& change) {
-    VersionEdit e = FullEdit(1);
-    change(&e);
-    std::string bytes;
-    e.EncodeTo(&bytes);
-    const Status s = VersionEdit().DecodeFrom(bytes);
-    return s.IsCorruption() && s.ToString().find("field ") != std::string::npos;
-  };
+  const auto refused = [](const std::function<void(VersionEdit*)>& change) { return IsRefused(change, "field "); };
   EXPECT_FALSE(refused([](VersionEdit* e) { e->added[0].level = 63; }));
   EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].level = 64; }));
   EXPECT_TRUE(refused([](VersionEdit* e) { e->deleted[0].level = 64; }));

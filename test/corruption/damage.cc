@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "support/sealed_env.h"
+
 namespace compassdb_test {
 
 namespace {
@@ -45,8 +47,9 @@ std::vector<bool> EveryBitOf(const std::string& name, const std::string& bytes) 
 uint32_t Neighbour(const Files& files, uint32_t file) {
   for (uint32_t i = 0; i < files.size(); i++) {
     const uint32_t other = (file + 1 + i) % static_cast<uint32_t>(files.size());
-    constexpr size_t kSealedHeader = 64;
-    if (ClassOf(files[other].first) == ClassOf(files[file].first) && files[other].second.size() > kSealedHeader) return other;
+    const FileClass kind = ClassOf(files[other].first);
+    const bool made_ahead = kind == FileClass::kWal && files[other].second.size() <= kSealedHeader;
+    if (kind == ClassOf(files[file].first) && !made_ahead) return other;
   }
   return file;
 }

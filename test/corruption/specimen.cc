@@ -157,7 +157,6 @@ Files ReadFiles(rocksdb::Env* env, const std::string& path) {
 
 // Those that are made ahead are behind it: empty, but for an encrypted file's header.
 std::string NewestLog(rocksdb::Env* env, bool sealed, uint64_t* size) {
-  constexpr size_t kSealedHeader = 64;  // docs/formats/sealed_file.md
   std::string newest;
   for (const auto& [name, bytes] : ReadFiles(env, kPath)) {
     if (ClassOf(name) != FileClass::kWal || bytes.size() <= (sealed ? kSealedHeader : 0)) continue;

@@ -44,7 +44,6 @@ bool IsInfoLog(const std::string& path) {
   return path.compare(slash == std::string::npos ? 0 : slash + 1, 3, "LOG") == 0;
 }
 
-constexpr size_t kSealedHeader = 64;  // docs/formats/sealed_file.md
 
 bool IsWal(const std::string& path) {
   return path.size() > 4 && path.compare(path.size() - 4, 4, ".log") == 0;

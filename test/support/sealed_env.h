@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "rocksdb/env.h"
 
 namespace compassdb_test {
+
+// Of the header of a sealed file (docs/formats/sealed_file.md).
+inline constexpr size_t kSealedHeader = 64;
 
 // An Env in which files are sealed (compassdb/encryption.h) on those of `base`, which outlives it;
 // null where the library has none. One definition per library.
