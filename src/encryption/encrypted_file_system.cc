@@ -129,16 +129,12 @@ class SealedFileSystem final : public EncryptedFiles {
     IOStatus s = Buffered(path, options);
     std::unique_ptr<FSWritableFile> base;
     if (s.ok()) s = target()->NewWritableFile(path, options, &base, dbg);
-    char header[kSealFileHeaderBytes];
-    if (s.ok()) s = status_to_io_status(sealing_->CreateNewPrefix(path, header, sizeof(header)));
+    std::string header(kSealFileHeaderBytes, '\0');
+    if (s.ok()) s = status_to_io_status(sealing_->CreateNewPrefix(path, header.data(), header.size()));
     FileSeal seal;
-    const Slice bytes(header, sizeof(header));
-    if (s.ok()) s = status_to_io_status(sealing_->SealOf(path, bytes, &seal));
-    if (s.ok()) s = base->Append(bytes, IOOptions(), dbg);
-    // A file without a header that lasts could not be read, whatever of it lasts.
-    if (s.ok()) s = base->Sync(IOOptions(), dbg);
+    if (s.ok()) s = status_to_io_status(sealing_->SealOf(path, header, &seal));
     if (s.ok()) {
-      *result = std::make_unique<SealedWritableFile>(std::move(base), seal, options, 0);
+      *result = std::make_unique<SealedWritableFile>(std::move(base), seal, std::move(header), options, 0);
     }
     return s;
   }
@@ -161,7 +157,7 @@ class SealedFileSystem final : public EncryptedFiles {
     std::unique_ptr<FSWritableFile> base;
     if (s.ok()) s = target()->ReopenWritableFile(path, options, &base, dbg);
     if (s.ok()) {
-      *result = std::make_unique<SealedWritableFile>(std::move(base), reader->seal(), options,
+      *result = std::make_unique<SealedWritableFile>(std::move(base), reader->seal(), "", options,
                                                      reader->size());
     }
     return s;
@@ -214,7 +210,54 @@ class SealedFileSystem final : public EncryptedFiles {
   const std::shared_ptr<SealingProvider> sealing_;
 };
 
+// Writes a prefix before the first bytes; to who writes it, it is there from the beginning.
+class LatePrefixFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  LatePrefixFile(std::unique_ptr<FSWritableFile> base, std::string prefix)
+      : FSWritableFileOwnerWrapper(std::move(base)), prefix_(std::move(prefix)) {}
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    IOStatus s = WritePrefix(options, dbg);
+    return s.ok() ? FSWritableFileOwnerWrapper::Append(data, options, dbg) : s;
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo& info,
+                  IODebugContext* dbg) override {
+    IOStatus s = WritePrefix(options, dbg);
+    return s.ok() ? FSWritableFileOwnerWrapper::Append(data, options, info, dbg) : s;
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override {
+    IOStatus s = WritePrefix(options, dbg);
+    return s.ok() ? FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, dbg) : s;
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const rocksdb::DataVerificationInfo& info, IODebugContext* dbg) override {
+    IOStatus s = WritePrefix(options, dbg);
+    return s.ok() ? FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, info, dbg) : s;
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
+    if (size == GetFileSize(options, dbg)) return IOStatus::OK();
+    IOStatus s = WritePrefix(options, dbg);
+    return s.ok() ? FSWritableFileOwnerWrapper::Truncate(size, options, dbg) : s;
+  }
+  uint64_t GetFileSize(const IOOptions& options, IODebugContext* dbg) override {
+    return prefix_.size() + FSWritableFileOwnerWrapper::GetFileSize(options, dbg);
+  }
+
+ private:
+  IOStatus WritePrefix(const IOOptions& options, IODebugContext* dbg) {
+    if (prefix_.empty() || !failed_.ok()) return failed_;
+    failed_ = FSWritableFileOwnerWrapper::Append(prefix_, options, dbg);
+    if (failed_.ok()) prefix_.clear();
+    return failed_;
+  }
+
+  std::string prefix_;  // empty: it is written
+  IOStatus failed_;     // a part of it may be
+};
+
 // Files with a prefix, and a stream cipher over what follows it.
+//
+// As a sealed file's header, the prefix is written with the first bytes.
 class StreamFileSystem final : public EncryptedFiles {
  public:
   using EncryptedFiles::EncryptedFiles;
@@ -224,12 +267,15 @@ class StreamFileSystem final : public EncryptedFiles {
                              IODebugContext* dbg) override {
     IOStatus s = Unmapped(path, options);
     std::unique_ptr<Stream> stream;
-    if (s.ok()) s = StreamOf(path, options, &stream);
+    bool empty = false;
+    if (s.ok()) s = StreamOf(path, options, &stream, &empty);
     std::unique_ptr<FSSequentialFile> base;
     if (s.ok()) s = target()->NewSequentialFile(path, options, &base, dbg);
     if (s.ok() && stream != nullptr) s = base->Skip(provider_->GetPrefixLength());
     if (!s.ok()) return s;
-    if (stream == nullptr) {
+    if (empty) {
+      *result = std::make_unique<EmptyFile>();
+    } else if (stream == nullptr) {
       *result = std::move(base);
     } else {
       *result = std::make_unique<rocksdb::EncryptedSequentialFile>(
@@ -259,19 +305,15 @@ class StreamFileSystem final : public EncryptedFiles {
     IOStatus s = Unmapped(path, options);
     std::unique_ptr<FSWritableFile> base;
     if (s.ok()) s = target()->NewWritableFile(path, options, &base, dbg);
-    std::string prefix(provider_->GetPrefixLength(), '\0');
-    if (s.ok()) {
-      s = status_to_io_status(provider_->CreateNewPrefix(path, prefix.data(), prefix.size()));
-    }
-    if (s.ok() && !prefix.empty()) s = base->Append(prefix, IOOptions(), dbg);
+    const size_t length = provider_->GetPrefixLength();
+    std::string prefix(length, '\0');
+    if (s.ok()) s = status_to_io_status(provider_->CreateNewPrefix(path, prefix.data(), length));
     std::unique_ptr<Stream> stream;
     Slice bytes(prefix);
+    if (s.ok()) s = status_to_io_status(provider_->CreateCipherStream(path, options, bytes, &stream));
     if (s.ok()) {
-      s = status_to_io_status(provider_->CreateCipherStream(path, options, bytes, &stream));
-    }
-    if (s.ok()) {
-      *result = std::make_unique<rocksdb::EncryptedWritableFile>(std::move(base), std::move(stream),
-                                                                 prefix.size());
+      auto prefixed = std::make_unique<LatePrefixFile>(std::move(base), std::move(prefix));
+      *result = std::make_unique<rocksdb::EncryptedWritableFile>(std::move(prefixed), std::move(stream), length);
     }
     return s;
   }
@@ -308,11 +350,24 @@ class StreamFileSystem final : public EncryptedFiles {
   }
   IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
                     IODebugContext* dbg) override {
+    uint64_t now = 0;  // an empty file may have no prefix yet
+    IOStatus s = GetFileSize(path, options, &now, dbg);
+    if (!s.ok() || size == now) return s;
     return target()->Truncate(path, size + provider_->GetPrefixLength(), options, dbg);
   }
 
  private:
   using Stream = rocksdb::BlockAccessCipherStream;
+
+  // One that was empty when it was opened: what is written meanwhile is behind a prefix that was not there.
+  class EmptyFile final : public FSSequentialFile {
+   public:
+    IOStatus Read(size_t, const IOOptions&, Slice* result, char* scratch, IODebugContext*) override {
+      *result = Slice(scratch, 0);
+      return IOStatus::OK();
+    }
+    IOStatus Skip(uint64_t) override { return IOStatus::OK(); }
+  };
 
   IOStatus ReadPrefix(const std::string& path, std::string* prefix) {
     std::unique_ptr<FSSequentialFile> file;
@@ -330,10 +385,11 @@ class StreamFileSystem final : public EncryptedFiles {
     return s;
   }
   // Null for a file that is not encrypted: one without the provider's marker, or an empty one.
-  IOStatus StreamOf(const std::string& path, const FileOptions& options,
-                    std::unique_ptr<Stream>* stream) {
+  IOStatus StreamOf(const std::string& path, const FileOptions& options, std::unique_ptr<Stream>* stream,
+                    bool* empty = nullptr) {
     std::string prefix;
     IOStatus s = ReadPrefix(path, &prefix);
+    if (empty != nullptr) *empty = s.ok() && prefix.empty() && provider_->GetPrefixLength() > 0;
     if (!s.ok() || prefix.size() < provider_->GetPrefixLength()) return s;
     if (!Slice(prefix).starts_with(provider_->GetMarker())) return s;
     Slice bytes(prefix);

@@ -226,6 +226,58 @@ TEST_F(EncryptionTest, FilesThatLostTheirEndEndEarlier) {
   EXPECT_EQ(read, "firstsecond");
 }
 
+// Files are made ahead and begun later: who opened one in between reads on under the one header.
+TEST_F(EncryptionTest, AFileThatIsMadeAndBegunLaterHasOneHeader) {
+  Write({});
+  EXPECT_EQ(Stored(), "");
+  std::string read = "?";
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "");
+  std::unique_ptr<rocksdb::SequentialFile> reader;
+  ASSERT_TRUE(env_->NewSequentialFile(kFile, &reader, EnvOptions()).ok());
+  char scratch[20];
+  Slice bytes;
+  ASSERT_TRUE(reader->Read(20, &bytes, scratch).ok());
+  EXPECT_EQ(bytes, "");
+  std::unique_ptr<rocksdb::WritableFile> file;
+  ASSERT_TRUE(env_->NewWritableFile(kFile, &file, EnvOptions()).ok());
+  ASSERT_TRUE(file->Append("one ").ok());
+  EXPECT_EQ(Stored(), "");
+  ASSERT_TRUE(file->Flush().ok());
+  const std::string header = Stored().substr(0, kSealFileHeaderBytes);
+  ASSERT_TRUE(reader->Read(20, &bytes, scratch).ok());
+  EXPECT_EQ(bytes, "one ");
+  ASSERT_TRUE(file->Append("two").ok());
+  ASSERT_TRUE(file->Close().ok());
+  ASSERT_TRUE(reader->Read(20, &bytes, scratch).ok());
+  EXPECT_EQ(bytes, "two");
+  EXPECT_EQ(Stored().substr(0, kSealFileHeaderBytes), header);
+}
+
+// Of a segment that is being written, who reads around damage finds nothing, not the end of it.
+TEST_F(EncryptionTest, ATailThatIsCompletedMeanwhileStaysATail) {
+  Write({"first", "second"});
+  const std::string stored = Stored();
+  Store(stored.substr(0, stored.size() - 3));
+  std::unique_ptr<rocksdb::SequentialFile> reader;
+  ASSERT_TRUE(env_->NewSequentialFile(kFile, &reader, EnvOptions()).ok());
+  char scratch[20];
+  Slice bytes;
+  EXPECT_TRUE(reader->Read(20, &bytes, scratch).IsCorruption());
+  std::unique_ptr<rocksdb::WritableFile> file;
+  ASSERT_TRUE(base_->ReopenWritableFile(kFile, &file, EnvOptions()).ok());
+  ASSERT_TRUE(file->Append(stored.substr(stored.size() - 3)).ok());
+  ASSERT_TRUE(file->Close().ok());
+  ASSERT_TRUE(reader->Read(5, &bytes, scratch).ok());
+  EXPECT_EQ(bytes, "first");
+  EXPECT_TRUE(reader->Read(2, &bytes, scratch).IsCorruption());
+  ASSERT_TRUE(reader->Skip(1).ok());
+  EXPECT_TRUE(reader->Read(1, &bytes, scratch).IsCorruption());
+  std::string read;
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "firstsecond");
+}
+
 TEST_F(EncryptionTest, FilesAreGoneOnWith) {
   Write({"one ", "two "});
   const std::string stored = Stored();
@@ -414,6 +466,30 @@ TEST_F(EncryptionTest, StreamsOfAUsersCipher) {
   ASSERT_TRUE(file->Close().ok());
   ASSERT_TRUE(Sequential(&read).ok());
   EXPECT_EQ(read, a + b + "tail");
+  // Who opened a file before its first bytes takes none of them for plain.
+  Write({});
+  EXPECT_EQ(Stored(), "");
+  std::unique_ptr<rocksdb::SequentialFile> early;
+  ASSERT_TRUE(env_->NewSequentialFile(kFile, &early, EnvOptions()).ok());
+  Write({"begun"});
+  char scratch[20];
+  Slice bytes;
+  ASSERT_TRUE(early->Read(20, &bytes, scratch).ok());
+  EXPECT_EQ(bytes, "");
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "begun");
+  // Cut to nothing, and gone on with from nothing.
+  for (const bool begun : {true, false}) {
+    Write({begun ? "begun" : ""});
+    ASSERT_TRUE(env_->GetFileSystem()->Truncate(kFile, 0, rocksdb::IOOptions(), nullptr).ok());
+    ASSERT_TRUE(env_->ReopenWritableFile(kFile, &file, EnvOptions()).ok());
+    EXPECT_EQ(file->GetFileSize(), 0u);
+    ASSERT_TRUE(file->Append("tail").ok());
+    EXPECT_EQ(file->GetFileSize(), 4u);
+    ASSERT_TRUE(file->Close().ok());
+    ASSERT_TRUE(Sequential(&read).ok());
+    EXPECT_EQ(read, "tail");
+  }
 }
 
 }  // namespace

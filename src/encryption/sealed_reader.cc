@@ -248,11 +248,14 @@ IOStatus SealedReader::ReadSegment(const SegmentList::Segment& segment, uint64_t
 IOStatus SealedReader::Read(uint64_t offset, size_t n, Tail tail, Slice* result, char* scratch) {
   *result = Slice(scratch, 0);
   if (offset + n > size()) {
-    if (IOStatus s = Grow(); !s.ok()) return s;
+    if (!ended_) {
+      if (IOStatus s = Grow(); !s.ok()) return s;
+    }
     std::shared_lock lock(mu_);
     const uint64_t end = list_.plain_end();
     const bool beyond = list_.tail() > 0 && offset + n > end && offset < end + list_.tail();
     if (beyond && (list_.damaged() || tail == Tail::kIsCorruption)) {
+      if (tail == Tail::kIsCorruption) ended_ = true;
       return IOStatus::Corruption("no whole segment in " + path_, "at byte " + std::to_string(list_.stored_end()));
     }
   }

@@ -2,6 +2,7 @@
 // Reading a sealed file (docs/formats/sealed_file.md).
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -61,7 +62,9 @@ class SealedReader {
                                 const std::string& path, const rocksdb::FileOptions& options,
                                 std::unique_ptr<SealedReader>* reader);
 
-  // Whether bytes at the end that are no segment, as a crash leaves them, are the end or Corruption.
+  // Whether bytes at the end that are no segment, as a crash leaves them, are the end or Corruption. After
+  // that the file ends there for good: it may be a segment that is being written, and who reads around
+  // damage must not find a part of it.
   enum class Tail { kIsEnd, kIsCorruption };
   // Shorter only at the end of the file, which may have grown since it was opened. Corruption where
   // a seal is broken or a header damaged.
@@ -94,6 +97,7 @@ class SealedReader {
   std::unique_ptr<rocksdb::FSRandomAccessFile> file_;
   FileSeal seal_;
   bool has_header_ = false;
+  std::atomic<bool> ended_{false};  // by a tail that is Corruption
   std::shared_mutex mu_;  // for what follows
   SegmentList list_;
 };

@@ -30,6 +30,8 @@ IOStatus SealedWritableFile::Append(const Slice& data, const IOOptions& options,
 
 IOStatus SealedWritableFile::Seal(const IOOptions& options, IODebugContext* dbg) {
   if (!failed_.ok() || pending_.empty()) return failed_;
+  failed_ = WriteHeader(options, dbg);
+  if (!failed_.ok()) return failed_;
   std::string segment;
   failed_ = rocksdb::status_to_io_status(seal_.SealSegment(sealed_, pending_, &segment));
   if (failed_.ok()) failed_ = base_->Append(segment, options, dbg);
@@ -37,6 +39,15 @@ IOStatus SealedWritableFile::Seal(const IOOptions& options, IODebugContext* dbg)
   sealed_ += pending_.size();
   pending_.clear();
   return failed_;
+}
+
+// A file without a header that lasts could not be read, whatever of it lasts.
+IOStatus SealedWritableFile::WriteHeader(const IOOptions& options, IODebugContext* dbg) {
+  if (header_.empty()) return IOStatus::OK();
+  IOStatus s = base_->Append(header_, options, dbg);
+  if (s.ok()) s = base_->Sync(options, dbg);
+  if (s.ok()) header_.clear();
+  return s;
 }
 
 IOStatus SealedWritableFile::Truncate(uint64_t size, const IOOptions&, IODebugContext*) {

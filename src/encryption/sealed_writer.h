@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing a sealed file (docs/formats/sealed_file.md): what is appended between
-// two flushes becomes a segment, or several if it is long.
+// two flushes becomes a segment, or several if it is long. A file stays empty until then: its header is
+// written with its first segment, so that a file which was made and is begun later has one header ever.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -15,10 +16,11 @@ namespace compassdb {
 
 class SealedWritableFile final : public rocksdb::FSWritableFile {
  public:
-  // `base` ends where the header, and `size` plain bytes, are already written.
-  SealedWritableFile(std::unique_ptr<rocksdb::FSWritableFile> base, const FileSeal& seal,
+  // `base` is empty, and `header` the one to write; or ends where a header and `size` plain bytes are
+  // already written, and `header` is empty.
+  SealedWritableFile(std::unique_ptr<rocksdb::FSWritableFile> base, const FileSeal& seal, std::string header,
                      const rocksdb::FileOptions& options, uint64_t size)
-      : FSWritableFile(options), base_(std::move(base)), seal_(seal), sealed_(size) {}
+      : FSWritableFile(options), base_(std::move(base)), seal_(seal), header_(std::move(header)), sealed_(size) {}
   ~SealedWritableFile() override;
 
   using FSWritableFile::Append;
@@ -44,9 +46,11 @@ class SealedWritableFile final : public rocksdb::FSWritableFile {
 
  private:
   rocksdb::IOStatus Seal(const rocksdb::IOOptions& options, rocksdb::IODebugContext* dbg);
+  rocksdb::IOStatus WriteHeader(const rocksdb::IOOptions& options, rocksdb::IODebugContext* dbg);
 
   const std::unique_ptr<rocksdb::FSWritableFile> base_;
   const FileSeal seal_;
+  std::string header_;    // empty: it is written
   uint64_t sealed_;       // plain bytes in segments that were written
   std::string pending_;   // plain bytes of the next one
   bool closed_ = false;

@@ -50,6 +50,41 @@ TEST(EnvAdapter, MemEnvKeepsFilesToItself) {
   EXPECT_TRUE(env->UnlockFile(lock).ok());
 }
 
+// A file that is read in parts, of which the second fails: nothing of the first is lost.
+TEST(EnvAdapter, AnErrorBehindAShortReadKeepsWhatWasRead) {
+  class Parts final : public rocksdb::SequentialFile {
+   public:
+    Status Read(size_t, rocksdb::Slice* result, char* scratch) override {
+      if (++reads_ == 2) return Status::Corruption("half a segment");
+      *result = rocksdb::Slice(scratch, 3);
+      memcpy(scratch, reads_ == 1 ? "one" : "two", 3);
+      return Status::OK();
+    }
+    Status Skip(uint64_t) override { return Status::OK(); }
+
+   private:
+    int reads_ = 0;
+  };
+  class PartsEnv final : public rocksdb::EnvWrapper {
+   public:
+    using EnvWrapper::EnvWrapper;
+    Status NewSequentialFile(const std::string&, std::unique_ptr<rocksdb::SequentialFile>* file,
+                             const EnvOptions&) override {
+      *file = std::make_unique<Parts>();
+      return Status::OK();
+    }
+  };
+  PartsEnv env(Env::Default());
+  std::unique_ptr<SequentialFile> file;
+  ASSERT_TRUE(FileSystemOfEnv(&env)->NewSequentialFile("/f", &file).ok());
+  char scratch[100];
+  Slice bytes;
+  EXPECT_TRUE(file->Read(100, &bytes, scratch).IsCorruption());
+  EXPECT_EQ(bytes, "one");
+  ASSERT_TRUE(file->Read(3, &bytes, scratch).ok());
+  EXPECT_EQ(bytes, "two");
+}
+
 TEST(EnvAdapter, BackgroundJobsRunAndUnschedule) {
   Env* env = Env::Default();
   std::atomic<int> runs{0};

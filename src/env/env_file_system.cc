@@ -39,8 +39,8 @@ class AdapterSequentialFile : public SequentialFile {
       if (piece.empty()) break;
       MoveIntoScratch(&piece, scratch + got);
       got += piece.size();
+      *result = Slice(scratch, got);
     }
-    *result = Slice(scratch, got);
     return Status::OK();
   }
   Status Skip(uint64_t n) override { return Named(file_->Skip(n), "skip", path_); }

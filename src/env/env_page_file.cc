@@ -14,6 +14,7 @@ Status Named(const Status& s, const char* operation, const std::string& path) {
   const std::string where = "While " + std::string(operation) + ": " + path;
   if (s.IsNoSpace()) return Status::NoSpace(where, s.ToString());
   if (s.IsPathNotFound()) return Status::PathNotFound(where, s.ToString());
+  if (s.IsCorruption()) return Status::Corruption(where, s.ToString());
   return Status::IOError(where, s.ToString());
 }
 

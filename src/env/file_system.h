@@ -33,7 +33,8 @@ class SequentialFile {
  public:
   virtual ~SequentialFile() = default;
   // Reads up to n bytes; a result shorter than n means end of file. `result`
-  // points into `scratch` (n bytes).
+  // points into `scratch` (n bytes). With an error it is what was read before that, behind which the next
+  // read goes on.
   virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
   virtual Status Skip(uint64_t n) = 0;
 };

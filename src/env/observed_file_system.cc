@@ -46,7 +46,7 @@ class ObservedSequentialFile final : public SequentialFile {
     const FileOperation::Begin begin;
     Status s = file_->Read(n, result, scratch);
     const uint64_t offset = offset_;
-    if (s.ok()) offset_ += result->size();
+    offset_ += result->size();
     return teller_.TellRead(offset, n, *result, begin, std::move(s));
   }
   Status Skip(uint64_t n) override {

@@ -255,10 +255,10 @@ class PosixSequentialFile : public SequentialFile {
       const ssize_t r = RetryOnInterrupt([&] { return read(fd_, scratch + got, n - got); });
       if (r < 0) return PosixError("read", path_, errno);
       if (r == 0) break;
+      CountIo(&rocksdb::IOStatsContext::bytes_read, static_cast<uint64_t>(r));
       got += static_cast<size_t>(r);
+      *result = Slice(scratch, got);
     }
-    CountIo(&rocksdb::IOStatsContext::bytes_read, got);
-    *result = Slice(scratch, got);
     return Status::OK();
   }
 

@@ -29,18 +29,20 @@ Status LogReader::SkipTo(uint64_t offset) {
 
 // A file that checks itself, as encrypted ones do, refuses reads that touch damage. Its bytes count as
 // zeros here, in which no fragment verifies, so that what follows is found: to the byte, or the record
-// behind would be lost with it; of long damage, which would take long, in larger steps.
+// behind would be lost with it; of long damage, which would take long, in larger steps. *block is what was
+// read before the damage; then it is all.
 Status LogReader::ReadAroundDamage(Slice* block) {
   constexpr size_t kStep = 64, kExact = 8 << 10;
-  size_t got = 0, refused = 0;  // bytes, and how many of them in a row
+  size_t got = block->size(), refused = 0;  // bytes, and how many of them in a row
   size_t n = kStep;
   while (got < kLogBlockSize) {
     Slice part;
     char* const at = buffer_.data() + got;
     n = std::min(n, kLogBlockSize - got);
     Status s = file_->Read(n, &part, at);
-    if (s.IsCorruption() && n > 1) {
-      n /= 2;
+    if (s.IsCorruption() && (n > 1 || !part.empty())) {
+      n = std::max<size_t>(n / 2, 1);
+      got += part.size();
       continue;
     }
     if (s.IsCorruption()) {
@@ -65,7 +67,7 @@ Status LogReader::ReadAroundDamage(Slice* block) {
 bool LogReader::FillBlock() {
   if (eof_) return false;
   const uint64_t next = block_offset_ + block_.size();
-  Slice block;
+  Slice block(buffer_.data(), 0);
   Status s = file_->Read(kLogBlockSize, &block, buffer_.data());
   if (s.IsCorruption()) s = ReadAroundDamage(&block);
   if (!s.ok()) {
