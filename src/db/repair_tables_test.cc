@@ -200,6 +200,28 @@ TEST_P(RepairTablesTest, AVersionIsDamaged) {
   Check(0);
 }
 
+// Nor is it a later release's if the rest of the footer is other bytes, too.
+TEST_P(RepairTablesTest, AVersionAndTheRestOfTheFooterAreDamaged) {
+  Use(GetParam());
+  Fill();
+  const Files files = Save();
+  const std::string table = LargestTable();
+  const size_t magic = ReadFile(table).find("CmpsPie1");
+  for (const char version : {7, 70}) {
+    Restore(files);
+    std::string data = ReadFile(table);
+    for (size_t i = magic - 136; i < magic; ++i) data[i] = static_cast<char>(i * 13);
+    data.replace(magic - 4, 4, std::string{version, 0, 0, 0});
+    SetFile(table, data);
+    OpenDb();
+    EXPECT_TRUE(db_->VerifyChecksum().IsNotSupported());
+    const Status s = Repair();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(report_.lost_records, 0u);
+    Check(0);
+  }
+}
+
 // A file that is cut short: what stands before the cut is there.
 TEST_P(RepairTablesTest, ATableIsCutShort) {
   Use(GetParam());

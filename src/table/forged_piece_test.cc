@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces whose parts contradict each other though every checksum is right.
 #include "table/piece_reader.h"
+#include "table/piece_salvage.h"
 #include "table/table_forge.h"
 
 namespace compassdb {
@@ -24,6 +25,34 @@ TEST_F(ForgedPieceTest, WhatWasOnlyTakenApartVerifies) {
   PutTogether(TakeApart(meta_), &meta_);
   EXPECT_EQ(ReadFile(last_number_), good);
   EXPECT_OK(Verify());
+}
+
+// A later release's footer has other fields under the checksum that all versions have: it is not damage.
+TEST_F(ForgedPieceTest, AFooterOfALaterVersionIsToldFromDamage) {
+  Build(NumberedRecords(100));
+  const std::string good = ReadFile(last_number_);
+  const uint64_t end = meta_.extent.offset + meta_.extent.length;
+  for (const uint32_t version : {7u, 1000u}) {
+    for (const size_t fields : {64, 128, 136, 400, 1008}) {
+      std::string file = good;
+      const uint64_t place = end - 16 - fields;
+      for (size_t i = 0; i < fields; ++i) file[place + i] = static_cast<char>(i * 7);
+      std::string tail;
+      constexpr auto kFooter = static_cast<PieceSection>(100);
+      PutFixed32(&tail, Checksum32(Slice(file.data() + place, fields), SectionContext(kFooter, meta_.file_id, place)));
+      PutFixed32(&tail, version);
+      file.replace(end - 16, 8, tail);
+      bool damaged = true;
+      WriteFile(last_number_, file);
+      EXPECT_TRUE(TryOpenPiece(meta_).IsNotSupported());
+      ASSERT_OK(IsVersionDamaged(*Context(), meta_, &damaged));
+      EXPECT_FALSE(damaged) << version << " " << fields;
+      file[place + fields / 2] ^= 1;
+      WriteFile(last_number_, file);
+      ASSERT_OK(IsVersionDamaged(*Context(), meta_, &damaged));
+      EXPECT_TRUE(damaged) << version << " " << fields;
+    }
+  }
 }
 
 TEST_F(ForgedPieceTest, CountsMustBeThoseOfTheBlocks) {

@@ -105,6 +105,17 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t
   return Status::OK();
 }
 
+bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end) {
+  if (bytes.size() < kFooterTail) return false;
+  const char* const tail = bytes.data() + bytes.size() - kFooterTail;
+  const size_t most = std::min(bytes.size(), kMostFooterBytes) - kFooterTail;
+  for (size_t fields = 8; fields <= most; fields += 8) {
+    const uint64_t context = Context(file_id, end - kFooterTail - fields, kFooterKind);
+    if (DecodeFixed32(tail) == Checksum32(Slice(tail - fields, fields), context)) return true;
+  }
+  return false;
+}
+
 const char* SectionName(PieceSection section) {
   switch (section) {
     case PieceSection::kHashes:

@@ -79,6 +79,12 @@ std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t p
 Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
                     const std::string& what, PieceFooter* footer);
 
+// Of such bytes, whether some number of fields before the checksum hold under it, as in a footer of any
+// version, this release's or a later one's.
+bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end);
+// What a later release's footer may have at most.
+inline constexpr size_t kMostFooterBytes = 1024;
+
 // Of a section's checksum.
 uint64_t SectionContext(PieceSection section, uint64_t file_id, uint64_t place);
 // Appends the checksum to a section's bytes.

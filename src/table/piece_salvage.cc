@@ -218,11 +218,12 @@ Status IsVersionDamaged(const TableContext& context, const PieceMeta& meta, bool
   Status s = context.files->Get(meta.extent.file_number, &file);
   if (!s.ok()) return s;
   const uint64_t end = meta.extent.offset + meta.extent.length;
-  const uint64_t tail = std::min<uint64_t>(PieceFooter::kMostBytes, meta.extent.length);
+  const uint64_t tail = std::min<uint64_t>(kMostFooterBytes, meta.extent.length);
   std::string room(tail, 0);
   Slice bytes;
   s = file->file()->Read(end - tail, tail, &bytes, room.data());
   if (!s.ok() || bytes.size() != tail || tail < PieceFooter::kLeastBytes) return s;
+  *damaged = !IsSomeFooter(bytes, meta.file_id, end);
   std::string footer = bytes.ToString();
   for (uint32_t version = kPieceFormat.oldest; version <= kPieceFormat.current; ++version) {
     EncodeFixed32(footer.data() + footer.size() - 12, version);  // before the magic number

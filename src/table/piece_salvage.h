@@ -29,8 +29,8 @@ struct SalvagedPiece {
   bool tombstones_lost = false;
 };
 
-// Of a piece that says that it is of a newer format: whether its footer holds as one of a known format, so
-// that the version is what is damaged.
+// Of a piece that says that it is of a newer format: whether its footer holds as one of a known format, or
+// as none, so that the version is damaged.
 Status IsVersionDamaged(const TableContext& context, const PieceMeta& meta, bool* damaged);
 
 // Appends to *out. A newer format counts as damage. An error is one of reading, not of what is read.
