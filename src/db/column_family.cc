@@ -236,7 +236,11 @@ void ColumnFamilySet::Remove(uint32_t id) {
 }
 
 ColumnFamilyHandleImpl::~ColumnFamilyHandleImpl() {
-  if (!internal_ && db_ != nullptr) db_->NotifyHandleDeletion(this);
+  if (internal_ || db_ == nullptr) return;
+  db_->HandleGoes(this);
+  const bool dropped = family_->dropped;
+  family_.reset();
+  if (dropped) db_->HandleOfDroppedGone();
 }
 
 Status ColumnFamilyHandleImpl::GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) {

@@ -86,7 +86,9 @@ class DBImpl final : public rocksdb::DB {
   Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) override;
   Status DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) override;
   ColumnFamilyHandle* DefaultColumnFamily() const override { return default_handle_.get(); }
-  void NotifyHandleDeletion(ColumnFamilyHandle* handle);
+  void HandleGoes(ColumnFamilyHandle* handle);
+  // It may have been the last hold on the family's files.
+  void HandleOfDroppedGone() EXCLUDES(mu_);
 
   // Writes (write.cc).
   using DB::Put;

@@ -203,10 +203,14 @@ Status DBImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {
         "Cannot destroy the handle returned by DefaultColumnFamily()");
   }
   delete handle;
-  PurgeObsolete();  // of a dropped family, this may have been the last hold
   return Status::OK();
 }
 
-void DBImpl::NotifyHandleDeletion(ColumnFamilyHandle* handle) { listeners_.HandleDeletion(handle); }
+void DBImpl::HandleGoes(ColumnFamilyHandle* handle) { listeners_.HandleDeletion(handle); }
+
+void DBImpl::HandleOfDroppedGone() {
+  // By hand, since who deletes handles and then looks at the disk wants the room to be free.
+  if (!config_.options.avoid_unnecessary_blocking_io) PurgeObsolete();
+}
 
 }  // namespace compassdb

@@ -282,8 +282,9 @@ void AddInputOutput(OptionTable<DBOptions>* t) {
                                  "reads are of single blocks"));
   t->push_back(Scalar<DBOptions>(FIELD(writable_file_max_buffer_size), kMutable, kHint,
                                  "writers have a fixed buffer"));
-  t->push_back(Scalar<DBOptions>(FIELD(avoid_unnecessary_blocking_io), kFixed, kHint,
-                                 "files are deleted by background threads"));
+  t->push_back(Scalar<DBOptions>(FIELD(avoid_unnecessary_blocking_io), kFixed, kYes,
+                                 "else who deletes the last handle of a dropped family deletes its files; what "
+                                 "iterators held is always deleted by background threads"));
   t->push_back(Scalar<DBOptions>(FIELD(lowest_used_cache_tier), kFixed, kHint,
                                  "one tier of block cache"));
   t->push_back(StructOnly<DBOptions>(
