@@ -42,6 +42,8 @@ void DBImpl::BackgroundCompaction() {
       found = true;
       ++family->compactions_running;
       MaybeSchedule();  // perhaps there is work for another thread beside this
+    } else {
+      family.reset();
     }
   }
   Status s;
@@ -54,6 +56,7 @@ void DBImpl::BackgroundCompaction() {
   --background_.compactions_running;
   if (found) {
     --family->compactions_running;
+    family.reset();
     BackgroundDone();
   } else {
     // Not MaybeSchedule: it might find the same again, that nothing can be done about now.

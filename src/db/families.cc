@@ -183,6 +183,8 @@ Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
       };
       s = commits_.Commit(&items, garbage.list());
       if (!s.ok()) break;
+      std::erase(background_.flush_queue, family);
+      std::erase(background_.compaction_queue, family);
       wal_limit_ = WalLimit();
       UpdateStall(&stall_changes_);
       LogInfo(config_.info_log.get(), "dropped column family [" + family->name() + "]");

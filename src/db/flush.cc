@@ -214,6 +214,7 @@ void DBImpl::BackgroundFlush() {
     uint64_t& announced = unit.family->announced_count;
     announced = std::max(announced, unit.flushed_until);
   }
+  units.clear();  // who is told now may want to be a dropped family's last user
   --background_.flushes_running;
   BackgroundDone();
 }

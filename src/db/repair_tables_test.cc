@@ -9,6 +9,9 @@
 #include "db/db_test_util.h"
 #include "db/recovered_state.h"
 #include "manifest/manifest.h"
+#include "table/piece_format.h"
+#include "util/coding.h"
+#include "util/hash.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -220,6 +223,41 @@ TEST_P(RepairTablesTest, AVersionAndTheRestOfTheFooterAreDamaged) {
     EXPECT_EQ(report_.lost_records, 0u);
     Check(0);
   }
+}
+
+// One piece of a later release makes a table one, whatever its other pieces are.
+TEST_P(RepairTablesTest, APieceOfALaterReleaseIsRefused) {
+  Use(GetParam());
+  Fill();
+  OpenDb();
+  for (int i = 0; i < 10; ++i) Write(i * 50, "newest");
+  Flush();
+  Compact();
+  CloseDb();
+  const Files files = Save();
+  int forged = 0;
+  for (const std::string& name : FilesOf(FileType::kPieceFile)) {
+    std::string data = files.at(name);
+    const size_t magic = data.find("CmpsPie1");
+    if (magic == std::string::npos) continue;
+    Restore(files);
+    // A footer of 15 fields in bytes that were something else, under its checksum.
+    constexpr size_t kFields = 15 * 8;
+    const size_t place = magic - 8 - kFields;
+    for (size_t i = place; i < magic - 8; ++i) data[i] = static_cast<char>(i * 13);
+    const uint64_t context = SectionContext(static_cast<PieceSection>(100), DecodeFixed64(data.data() + 24), place);
+    std::string tail;
+    PutFixed32(&tail, Checksum32(Slice(data.data() + place, kFields), context));
+    PutFixed32(&tail, 7);
+    data.replace(magic - 8, 8, tail);
+    SetFile(JoinPath(name_, name), data);
+    const Files before = Save();
+    const Status s = Repair();
+    EXPECT_TRUE(s.IsNotSupported()) << name << " " << s.ToString();
+    EXPECT_EQ(Save(), before);
+    ++forged;
+  }
+  EXPECT_GT(forged, 0);
 }
 
 // A file that is cut short: what stands before the cut is there.

@@ -288,11 +288,14 @@ class StreamFileSystem final : public EncryptedFiles {
                                IODebugContext* dbg) override {
     IOStatus s = Unmapped(path, options);
     std::unique_ptr<Stream> stream;
-    if (s.ok()) s = StreamOf(path, options, &stream);
+    bool empty = false;
+    if (s.ok()) s = StreamOf(path, options, &stream, &empty);
     std::unique_ptr<FSRandomAccessFile> base;
     if (s.ok()) s = target()->NewRandomAccessFile(path, options, &base, dbg);
     if (!s.ok()) return s;
-    if (stream == nullptr) {
+    if (empty) {
+      *result = std::make_unique<EmptyRandomAccessFile>();
+    } else if (stream == nullptr) {
       *result = std::move(base);
     } else {
       *result = std::make_unique<rocksdb::EncryptedRandomAccessFile>(
@@ -309,7 +312,8 @@ class StreamFileSystem final : public EncryptedFiles {
     std::string prefix(length, '\0');
     if (s.ok()) s = status_to_io_status(provider_->CreateNewPrefix(path, prefix.data(), length));
     std::unique_ptr<Stream> stream;
-    Slice bytes(prefix);
+    const std::string copy = prefix;  // providers decrypt parts of what they get in place
+    Slice bytes(copy);
     if (s.ok()) s = status_to_io_status(provider_->CreateCipherStream(path, options, bytes, &stream));
     if (s.ok()) {
       auto prefixed = std::make_unique<LatePrefixFile>(std::move(base), std::move(prefix));
@@ -350,16 +354,21 @@ class StreamFileSystem final : public EncryptedFiles {
   }
   IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
                     IODebugContext* dbg) override {
-    uint64_t now = 0;  // an empty file may have no prefix yet
-    IOStatus s = GetFileSize(path, options, &now, dbg);
-    if (!s.ok() || size == now) return s;
-    return target()->Truncate(path, size + provider_->GetPrefixLength(), options, dbg);
+    uint64_t stored = 0;
+    IOStatus s = target()->GetFileSize(path, options, &stored, dbg);
+    if (!s.ok()) return s;
+    if (stored >= provider_->GetPrefixLength()) {
+      return target()->Truncate(path, size + provider_->GetPrefixLength(), options, dbg);
+    }
+    // Nothing, or a part of a prefix, was written.
+    if (size > 0) return IOStatus::NotSupported("an encrypted file is not made longer by a cut", path);
+    return target()->Truncate(path, 0, options, dbg);
   }
 
  private:
   using Stream = rocksdb::BlockAccessCipherStream;
 
-  // One that was empty when it was opened: what is written meanwhile is behind a prefix that was not there.
+  // Files that were empty when they were opened: what is written meanwhile is behind a prefix that was not there.
   class EmptyFile final : public FSSequentialFile {
    public:
     IOStatus Read(size_t, const IOOptions&, Slice* result, char* scratch, IODebugContext*) override {
@@ -367,6 +376,13 @@ class StreamFileSystem final : public EncryptedFiles {
       return IOStatus::OK();
     }
     IOStatus Skip(uint64_t) override { return IOStatus::OK(); }
+  };
+  class EmptyRandomAccessFile final : public FSRandomAccessFile {
+   public:
+    IOStatus Read(uint64_t, size_t, const IOOptions&, Slice* result, char* scratch, IODebugContext*) const override {
+      *result = Slice(scratch, 0);
+      return IOStatus::OK();
+    }
   };
 
   IOStatus ReadPrefix(const std::string& path, std::string* prefix) {

@@ -471,13 +471,21 @@ TEST_F(EncryptionTest, StreamsOfAUsersCipher) {
   EXPECT_EQ(Stored(), "");
   std::unique_ptr<rocksdb::SequentialFile> early;
   ASSERT_TRUE(env_->NewSequentialFile(kFile, &early, EnvOptions()).ok());
+  std::unique_ptr<rocksdb::RandomAccessFile> early_random;
+  ASSERT_TRUE(env_->NewRandomAccessFile(kFile, &early_random, EnvOptions()).ok());
   Write({"begun"});
   char scratch[20];
   Slice bytes;
   ASSERT_TRUE(early->Read(20, &bytes, scratch).ok());
   EXPECT_EQ(bytes, "");
+  ASSERT_TRUE(early_random->Read(0, 20, &bytes, scratch).ok());
+  EXPECT_EQ(bytes, "");
   ASSERT_TRUE(Sequential(&read).ok());
   EXPECT_EQ(read, "begun");
+  Store("a part of a prefix");
+  EXPECT_TRUE(env_->GetFileSystem()->Truncate(kFile, 1, rocksdb::IOOptions(), nullptr).IsNotSupported());
+  ASSERT_TRUE(env_->GetFileSystem()->Truncate(kFile, 0, rocksdb::IOOptions(), nullptr).ok());
+  EXPECT_EQ(Stored(), "");
   // Cut to nothing, and gone on with from nothing.
   for (const bool begun : {true, false}) {
     Write({begun ? "begun" : ""});
@@ -490,6 +498,45 @@ TEST_F(EncryptionTest, StreamsOfAUsersCipher) {
     ASSERT_TRUE(Sequential(&read).ok());
     EXPECT_EQ(read, "tail");
   }
+}
+
+// Keeps a part of each prefix encrypted, and decrypts it in place, as providers may.
+class SecretPrefixProvider final : public rocksdb::EncryptionProvider {
+ public:
+  SecretPrefixProvider() : streams_(rocksdb::EncryptionProvider::NewCTRProvider(rocksdb::BlockCipher::NewROT13Cipher(32))) {}
+  const char* Name() const override { return "SecretPrefix"; }
+  size_t GetPrefixLength() const override { return streams_->GetPrefixLength(); }
+  Status CreateNewPrefix(const std::string& path, char* prefix, size_t length) const override {
+    Status s = streams_->CreateNewPrefix(path, prefix, length);
+    memcpy(prefix + 1000, kSecret, sizeof(kSecret));
+    Turn(prefix + 1000);
+    return s;
+  }
+  Status AddCipher(const std::string&, const char*, size_t, bool) override { return Status::NotSupported(); }
+  Status CreateCipherStream(const std::string& path, const EnvOptions& options, Slice& prefix,
+                            std::unique_ptr<rocksdb::BlockAccessCipherStream>* result) override {
+    char* const secret = const_cast<char*>(prefix.data()) + 1000;
+    Turn(secret);
+    if (memcmp(secret, kSecret, sizeof(kSecret)) != 0) return Status::Corruption(path, "the secret is another");
+    return streams_->CreateCipherStream(path, options, prefix, result);
+  }
+  static constexpr char kSecret[] = "the key of the file";
+
+ private:
+  static void Turn(char* secret) {
+    for (size_t i = 0; i < sizeof(kSecret); ++i) secret[i] ^= 0x55;
+  }
+  const std::shared_ptr<rocksdb::EncryptionProvider> streams_;
+};
+
+TEST_F(EncryptionTest, ProvidersMayDecryptPrefixesInPlace) {
+  provider_ = std::make_shared<SecretPrefixProvider>();
+  env_.reset(rocksdb::NewEncryptedEnv(base_.get(), provider_));
+  Write({"text"});
+  EXPECT_EQ(Stored().find(SecretPrefixProvider::kSecret), std::string::npos);
+  std::string read;
+  ASSERT_TRUE(Sequential(&read).ok());
+  EXPECT_EQ(read, "text");
 }
 
 }  // namespace

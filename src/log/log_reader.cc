@@ -33,6 +33,7 @@ Status LogReader::SkipTo(uint64_t offset) {
 // read before the damage; then it is all.
 Status LogReader::ReadAroundDamage(Slice* block) {
   constexpr size_t kStep = 64, kExact = 8 << 10;
+  constexpr uint64_t kMostRefused = 16 << 20;  // or a file that refuses reads behind its end, too, would have none
   size_t got = block->size(), refused = 0;  // bytes, and how many of them in a row
   size_t n = kStep;
   while (got < kLogBlockSize) {
@@ -43,6 +44,7 @@ Status LogReader::ReadAroundDamage(Slice* block) {
     if (s.IsCorruption() && (n > 1 || !part.empty())) {
       n = std::max<size_t>(n / 2, 1);
       got += part.size();
+      if (!part.empty()) refused_in_a_row_ = 0;
       continue;
     }
     if (s.IsCorruption()) {
@@ -50,10 +52,15 @@ Status LogReader::ReadAroundDamage(Slice* block) {
       s = file_->Skip(skipped);
       memset(at, 0, skipped);
       refused += skipped;
+      refused_in_a_row_ += skipped;
+      if (s.ok() && refused_in_a_row_ > kMostRefused) {
+        return Status::Corruption(path_, "refuses to be read over " + std::to_string(kMostRefused) + " bytes");
+      }
       part = Slice(at, skipped);
     } else {
       if (part.data() != at) memmove(at, part.data(), part.size());
       refused = 0;
+      refused_in_a_row_ = 0;
     }
     if (!s.ok()) return s;
     got += part.size();

@@ -95,6 +95,7 @@ class LogReader {
   uint64_t record_offset_ = 0;
   uint64_t end_offset_ = 0;
   uint64_t dropped_ = 0;
+  uint64_t refused_in_a_row_ = 0;  // bytes that the file itself holds for damaged
   Leftovers leftovers_ = Leftovers::kNone;
   bool search_ = true;
   bool met_bad_bytes_ = false;

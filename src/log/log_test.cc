@@ -390,6 +390,23 @@ TEST_F(LogTest, AFileThatRefusesDamagedBytesIsReadAroundThem) {
   EXPECT_TRUE(reader.SkipTo(2 * kLogBlockSize).IsIOError());
 }
 
+// As a file that cannot be decrypted may: it has no end that reads tell.
+TEST_F(LogTest, AFileThatRefusesAllReadsEnds) {
+  class Refusing final : public SequentialFile {
+   public:
+    Status Read(size_t, Slice* result, char* scratch) override {
+      *result = Slice(scratch, 0);
+      return Status::Corruption("damaged");
+    }
+    Status Skip(uint64_t) override { return Status::OK(); }
+  };
+  LogReader reader(std::make_unique<Refusing>(), "/log", kNumber);
+  Slice record;
+  EXPECT_EQ(reader.ReadRecord(&record), LogRead::kError);
+  EXPECT_TRUE(reader.status().IsCorruption());
+  EXPECT_NE(reader.status().ToString().find("/log: refuses to be read"), std::string::npos) << reader.status().ToString();
+}
+
 // The search for the next record meets an error: that is not the end of the log.
 TEST_F(LogTest, ReadErrorBehindDamageIsReported) {
   WriteAll(RandomRecords(3, 2000, 9));

@@ -39,11 +39,10 @@ class LsmStore::Salvager {
     *why = store_->OpenTable(added.tph, added.level, &pieces, table);
     if (why->ok()) *why = (*table)->tph().Load();
     if (why->ok()) *why = (*table)->tph().Verify();
-    bool newer = why->IsNotSupported();
+    bool newer = false;
     for (const TphPiece& piece : added.tph.pieces) {
-      bool damaged = false;
-      if (newer && !IsVersionDamaged(*store_->table_context_, *piece.meta, &damaged).ok()) break;
-      newer = newer && !damaged;
+      if (!why->IsNotSupported() || newer) break;
+      if (!IsOfNewerVersion(*store_->table_context_, *piece.meta, &newer).ok()) newer = true;  // who knows
     }
     return why->ok() || IsDamage(*why) || (why->IsNotSupported() && !newer) ? Status::OK() : *why;
   }

@@ -73,7 +73,7 @@ struct PieceFooter {
 
 // `place` is the absolute offset in the file of what is encoded.
 std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t place);
-// `bytes` are the last ones of the extent, kMostBytes or all of it, and `end` is the absolute offset
+// `bytes` are the last ones of the extent, at least kMostBytes or all of it, and `end` is the absolute offset
 // behind them. Checks magic, version, checksum, and that the parts fill extent_length
 // exactly. `what` names the piece in messages.
 Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,

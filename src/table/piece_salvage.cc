@@ -212,8 +212,8 @@ Status OpenInSpiteOfDamage(FileCache* files, uint64_t number, uint64_t file_id, 
   return IsDamage(s) ? Status::OK() : s;
 }
 
-Status IsVersionDamaged(const TableContext& context, const PieceMeta& meta, bool* damaged) {
-  *damaged = false;
+Status IsOfNewerVersion(const TableContext& context, const PieceMeta& meta, bool* newer) {
+  *newer = false;
   std::shared_ptr<CompactionFile> file;
   Status s = context.files->Get(meta.extent.file_number, &file);
   if (!s.ok()) return s;
@@ -223,12 +223,13 @@ Status IsVersionDamaged(const TableContext& context, const PieceMeta& meta, bool
   Slice bytes;
   s = file->file()->Read(end - tail, tail, &bytes, room.data());
   if (!s.ok() || bytes.size() != tail || tail < PieceFooter::kLeastBytes) return s;
-  *damaged = !IsSomeFooter(bytes, meta.file_id, end);
   std::string footer = bytes.ToString();
-  for (uint32_t version = kPieceFormat.oldest; version <= kPieceFormat.current; ++version) {
+  PieceFooter decoded;
+  *newer = DecodeFooter(footer, meta.file_id, end, meta.extent.length, "footer", &decoded).IsNotSupported() &&
+           IsSomeFooter(footer, meta.file_id, end);
+  for (uint32_t version = kPieceFormat.oldest; *newer && version <= kPieceFormat.current; ++version) {
     EncodeFixed32(footer.data() + footer.size() - 12, version);  // before the magic number
-    PieceFooter decoded;
-    if (DecodeFooter(footer, meta.file_id, end, meta.extent.length, "footer", &decoded).ok()) *damaged = true;
+    *newer = !DecodeFooter(footer, meta.file_id, end, meta.extent.length, "footer", &decoded).ok();
   }
   return s;
 }

@@ -29,9 +29,9 @@ struct SalvagedPiece {
   bool tombstones_lost = false;
 };
 
-// Of a piece that says that it is of a newer format: whether its footer holds as one of a known format, or
-// as none, so that the version is damaged.
-Status IsVersionDamaged(const TableContext& context, const PieceMeta& meta, bool* damaged);
+// Whether the piece is of a newer format: it says so, and its footer holds, but as one of no known format. Else the
+// version is damaged.
+Status IsOfNewerVersion(const TableContext& context, const PieceMeta& meta, bool* newer);
 
 // Appends to *out. A newer format counts as damage. An error is one of reading, not of what is read.
 Status SalvagePiece(const TableContext& context, const PieceMeta& meta, SalvagedPiece* out);
