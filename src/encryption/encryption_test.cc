@@ -10,6 +10,8 @@
 #include "encryption/seal.h"
 #include "env/env_adapter.h"
 #include "rocksdb/env_encryption.h"
+#include "util/coding.h"
+#include "util/crc32c.h"
 
 namespace compassdb {
 namespace {
@@ -278,6 +280,24 @@ TEST_F(EncryptionTest, ATailThatIsCompletedMeanwhileStaysATail) {
   EXPECT_EQ(read, "firstsecond");
 }
 
+// Whoever has no key can write headers of segments, behind damage. It must not take the square of the file's size to try
+// them all: of 50,000 these would be hours.
+TEST_F(EncryptionTest, ForgedHeadersAreNotTriedForEver) {
+  Write({"first", "second"});
+  std::string forged = Stored();
+  forged[kSealFileHeaderBytes] ^= 1;
+  for (uint32_t i = 0; i < 50000; ++i) {
+    std::string header;
+    PutFixed32(&header, 1 + i % 40);
+    header += RandomText(kSealNonceBytes, i);
+    PutFixed32(&header, Crc32c(header.data(), header.size()));
+    forged += header;
+  }
+  Store(forged);
+  std::string read;
+  EXPECT_TRUE(Sequential(&read).IsCorruption());
+}
+
 TEST_F(EncryptionTest, FilesAreGoneOnWith) {
   Write({"one ", "two "});
   const std::string stored = Stored();
@@ -300,6 +320,24 @@ TEST_F(EncryptionTest, FilesAreGoneOnWith) {
   EXPECT_EQ(grown, "one two three");
   ASSERT_TRUE(env_->ReopenWritableFile("/e/new", &file, EnvOptions()).ok());
   ASSERT_TRUE(file->Close().ok());
+}
+
+// A part of a segment gives way to a whole one of just its length: readers that knew the one see the other.
+TEST_F(EncryptionTest, ATailGivesWayToASegmentOfItsLength) {
+  Write({"one ", RandomText(100, 1)});
+  Store(Stored().substr(0, kSealFileHeaderBytes + StoredSegmentBytes(4) + StoredSegmentBytes(4)));
+  std::unique_ptr<rocksdb::RandomAccessFile> reader;
+  ASSERT_TRUE(env_->NewRandomAccessFile(kFile, &reader, EnvOptions()).ok());
+  char scratch[20];
+  Slice read;
+  ASSERT_TRUE(reader->Read(0, 20, &read, scratch).ok());
+  EXPECT_EQ(read, "one ");
+  std::unique_ptr<rocksdb::WritableFile> file;
+  ASSERT_TRUE(env_->ReopenWritableFile(kFile, &file, EnvOptions()).ok());
+  ASSERT_TRUE(file->Append("more").ok());
+  ASSERT_TRUE(file->Close().ok());
+  ASSERT_TRUE(reader->Read(0, 20, &read, scratch).ok());
+  EXPECT_EQ(read, "one more");
 }
 
 // Logs must be able to read on behind damage, to know whether it was synced.

@@ -15,7 +15,8 @@ namespace compassdb {
 
 // Where a sealed file's segments lie: found by walking from header to header, one read for each
 // large segment, one for many small ones. Where a header is not one, the next segment is searched for
-// whose seal holds at a place that fits: the bytes between are lost. What remains at the end is what a
+// whose seal holds at a place that fits: the bytes between are lost. (In a hostile file, full of headers that are
+// none, it is given up at some point.) What remains at the end is what a
 // crash leaves, if it is zeros or part of a segment, else damage.
 //
 // Thread safety: none.
@@ -49,6 +50,7 @@ class SegmentList {
   uint64_t known_bytes_ = 0;  // of the file, up to which it was looked at
   uint64_t tail_ = 0;
   bool damaged_ = false;
+  uint64_t guesses_ = 0;  // places that were tried for segments behind lost ones
   std::vector<Segment> segments_;
   uint64_t plain_end_ = 0;
   uint64_t stored_end_ = kSealFileHeaderBytes;

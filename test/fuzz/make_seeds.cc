@@ -25,6 +25,7 @@
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
 #include "support/flags.h"
+#include "support/sealed_env.h"
 #include "tableless/overflow_run.h"
 #include "tableless/page_format.h"
 #include "tableless/page_journal.h"
@@ -153,6 +154,22 @@ void LogSeeds(const Seeds& seeds) {
     seeds.Write("wal", compression == rocksdb::kNoCompression ? "plain" : "compressed", PackFiles(logs));
   }
   RecycledLogSeed(seeds, batch);
+}
+
+void SealedSeeds(const Seeds& seeds) {
+  const auto fs = std::make_shared<MemoryFileSystem>();
+  const std::unique_ptr<rocksdb::Env> base = NewEnvForFileSystem(fs), env = SealedEnvOver(base.get());
+  std::unique_ptr<rocksdb::WritableFile> file;
+  Must(env->NewWritableFile("/file", &file, rocksdb::EnvOptions()));
+  for (const size_t n : {1, 100, 4096, 5000, 3}) {
+    Must(file->Append(std::string(n, 's')));
+    Must(file->Flush());
+  }
+  Must(file->Close());
+  std::string bytes;
+  Must(ReadFileToString(fs.get(), "/file", &bytes));
+  seeds.Write("sealed_file", "segments", bytes);
+  seeds.Write("sealed_file", "one", Slice(bytes.data(), kSealedHeader + 20 + 1 + 16));
 }
 
 void SmallSeeds(const Seeds& seeds) {
@@ -425,6 +442,7 @@ int Main(int argc, char** argv) {
   }
   const Seeds seeds(corpus);
   LogSeeds(seeds);
+  SealedSeeds(seeds);
   SmallSeeds(seeds);
   PageSeeds(seeds);
   TableFileSeed(seeds);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encrypted files. The seals hold or do not: no mutation gets past them, but all of what says where they are.
+#include "env/env_adapter.h"
+#include "env/memory_file_system.h"
+#include "fuzz/archive.h"
+#include "fuzz/fuzz_target.h"
+#include "support/sealed_env.h"
+
+namespace compassdb_test {
+namespace {
+
+using namespace compassdb;
+
+FUZZ_TARGET(sealed_file, 1 << 20) {
+  auto stored = std::make_shared<MemoryFileSystem>();
+  WriteFile(stored.get(), "/file", input);
+  const std::unique_ptr<rocksdb::Env> base = NewEnvForFileSystem(stored), env = SealedEnvOver(base.get());
+  const std::shared_ptr<FileSystem> fs = FileSystemOfEnv(env.get());
+  uint64_t size = 0;
+  Status s = fs->GetFileSize("/file", &size);
+  FUZZ_CHECK(!s.ok() || size <= input.size());
+  std::unique_ptr<SequentialFile> file;
+  std::string room(1000, '\0');
+  Slice part;
+  uint64_t read = 0;
+  s = fs->NewSequentialFile("/file", &file);
+  if (!s.ok()) return;
+  while ((s = file->Read(room.size(), &part, room.data())).ok() && !part.empty()) read += part.size();
+  FUZZ_CHECK(read <= input.size());
+  if (s.ok() && read == size && read > 0) AcceptFuzzInput();
+  std::unique_ptr<RandomAccessFile> random;
+  FUZZ_CHECK(fs->NewRandomAccessFile("/file", FileOptions(), &random).ok());
+  for (uint64_t at = 0; at < input.size(); at += 777) {
+    s = random->Read(at, room.size(), &part, room.data());
+    FUZZ_CHECK(!s.ok() || part.size() <= room.size());
+  }
+  // Gone on with, what can be read stays.
+  std::unique_ptr<WritableFile> writable;
+  if (!fs->ReopenWritableFile("/file", FileOptions(), &writable).ok()) return;
+  FUZZ_CHECK(writable->Append("more").ok() && writable->Close().ok());
+  FUZZ_CHECK(fs->GetFileSize("/file", &size).ok() && size >= 4);
+  FUZZ_CHECK(random->Read(size - 4, 4, &part, room.data()).ok() && part == "more");
+}
+
+}  // namespace
+}  // namespace compassdb_test
