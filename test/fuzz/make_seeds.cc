@@ -12,6 +12,7 @@
 #include "compassdb/preset.h"
 #include "compassdb/table.h"
 #include "copies/backup_meta.h"
+#include "db/trace_format.h"
 #include "env/env_adapter.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
@@ -170,6 +171,29 @@ void SealedSeeds(const Seeds& seeds) {
   Must(ReadFileToString(fs.get(), "/file", &bytes));
   seeds.Write("sealed_file", "segments", bytes);
   seeds.Write("sealed_file", "one", Slice(bytes.data(), kSealedHeader + 20 + 1 + 16));
+}
+
+void TraceSeed(const Seeds& seeds) {
+  std::string trace, payload;
+  const auto add = [&](rocksdb::TraceType type) {
+    EncodeTraceRecord(1000 + trace.size(), type, payload, &trace);
+    payload.clear();
+  };
+  payload = TraceHeader();
+  add(rocksdb::kTraceBegin);
+  EncodeTracedWrite(SomeBatch().Data(), &payload);
+  add(rocksdb::kTraceWrite);
+  EncodeTracedGet(1, "key", &payload);
+  add(rocksdb::kTraceGet);
+  EncodeTracedSeek(0, "key", "a", "z", &payload);
+  add(rocksdb::kTraceIteratorSeek);
+  EncodeTracedSeek(0, "key", "", "z", &payload);
+  add(rocksdb::kTraceIteratorSeekForPrev);
+  const Slice keys[] = {"one", "two", ""};
+  EncodeTracedMultiGet({0, 1, 0}, 3, keys, &payload);
+  add(rocksdb::kTraceMultiGet);
+  add(rocksdb::kTraceEnd);
+  seeds.Write("trace", "all-kinds", trace);
 }
 
 void SmallSeeds(const Seeds& seeds) {
@@ -443,6 +467,7 @@ int Main(int argc, char** argv) {
   const Seeds seeds(corpus);
   LogSeeds(seeds);
   SealedSeeds(seeds);
+  TraceSeed(seeds);
   SmallSeeds(seeds);
   PageSeeds(seeds);
   TableFileSeed(seeds);
