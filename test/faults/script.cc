@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "rocksdb/statistics.h"
+#include "rocksdb/transaction_log.h"
 #include "rocksdb/write_batch.h"
 #include "support/small_options.h"
 
@@ -26,7 +27,7 @@ std::string Value(size_t batch, size_t bytes) {
 }  // namespace
 
 Script::Script(compassdb::Preset preset, rocksdb::Env* env, std::string path)
-    : options_(SmallOptions(preset)), env_(env), path_(std::move(path)) {
+    : preset_(preset), options_(SmallOptions(preset)), env_(env), path_(std::move(path)) {
   options_.min_blob_size = std::min<uint64_t>(options_.min_blob_size, 64);
   options_.bgerror_resume_retry_interval = 1000;
   options_.statistics = rocksdb::CreateDBStatistics();
@@ -43,16 +44,21 @@ bool Script::Note(const char* call, const Status& s) {
   return s.ok();
 }
 
-bool Script::Open(bool create) {
+rocksdb::Options Script::Options() const {
   rocksdb::Options options = options_;
   options.env = env_;
-  options.create_if_missing = create;
-  options.create_missing_column_families = create;
   options.write_buffer_size = 16 << 10;
   options.max_bgerror_resume_count = 0;  // the script resumes itself
   options.max_manifest_file_size = 1500;
   options.recycle_log_file_num = 0;
   options.info_log_level = rocksdb::FATAL_LEVEL;
+  return options;
+}
+
+bool Script::Open(bool create) {
+  rocksdb::Options options = Options();
+  options.create_if_missing = create;
+  options.create_missing_column_families = create;
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options}, {"two", options}};
   rocksdb::DB* db = nullptr;
   if (!Note("Open", rocksdb::DB::Open(options, path_, families, &handles_, &db))) {
@@ -140,6 +146,66 @@ void Script::ReadSome() {
   Note("Iterate", it->status());
 }
 
+// By all ways that readers have.
+void Script::ReadAll(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 23; ++i) names.push_back(Key(i));
+  const std::vector<rocksdb::Slice> keys(names.begin(), names.end());
+  for (auto* handle : handles) {
+    std::vector<std::string> values;
+    const std::vector<rocksdb::ColumnFamilyHandle*> all(keys.size(), handle);
+    for (const Status& s : db->MultiGet(rocksdb::ReadOptions(), all, keys, &values)) {
+      if (!s.IsNotFound()) Note("MultiGet", s);
+    }
+    std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(rocksdb::ReadOptions(), handle));
+    for (it->SeekToLast(); it->Valid(); it->Prev()) {
+    }
+    Note("Iterate backward", it->status());
+    it->Seek(Key(11));
+    Note("Seek", it->status());
+    it->SeekForPrev(Key(7) + "x");
+    Note("SeekForPrev", it->status());
+  }
+}
+
+// The newest batch, as a replica reads it.
+void Script::Follow() {
+  if (db_ == nullptr || batches_.empty() || !batches_.back().acknowledged) return;
+  std::unique_ptr<rocksdb::TransactionLogIterator> it;
+  if (!Note("GetUpdatesSince", db_->GetUpdatesSince(db_->GetLatestSequenceNumber(), &it))) return;
+  if (!it->Valid()) {
+    Note("GetUpdatesSince", it->status());
+    if (it->status().ok() && !wrong_) wrong_ = "the log does not show the newest batch";
+    return;
+  }
+  if (it->GetBatch().writeBatchPtr->Count() != 3 && !wrong_) wrong_ = "the log shows another batch than the newest";
+}
+
+void Script::LookFromOutside(As as) {
+  rocksdb::Options options = Options();
+  options.max_open_files = -1;
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options}, {"two", options}};
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* opened = nullptr;
+  const Status s = as == As::kReader ? rocksdb::DB::OpenForReadOnly(options, path_, families, &handles, &opened)
+                                     : rocksdb::DB::OpenAsSecondary(options, path_, "/secondary", families, &handles, &opened);
+  if (!Note(as == As::kReader ? "OpenForReadOnly" : "OpenAsSecondary", s)) return;
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  ReadAll(db.get(), handles);
+  if (as == As::kSecondary) {
+    WriteMany(3, 100);
+    Note("TryCatchUpWithPrimary", db->TryCatchUpWithPrimary());
+    ReadAll(db.get(), handles);
+  }
+  for (auto* handle : handles) Note("DestroyColumnFamilyHandle", db->DestroyColumnFamilyHandle(handle));
+}
+
+void Script::Repair() {
+  const rocksdb::Options options = Options();
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options}, {"two", options}};
+  Note("RepairDB", rocksdb::RepairDB(path_, options, families));
+}
+
 // Whatever failed: with a disk that works, and after DB::Resume, writes are taken.
 void Script::WriteAgain() {
   if (db_ == nullptr) return;
@@ -164,9 +230,17 @@ void Script::Live(const std::function<bool()>& healthy) {
     }
     ReadSome();
     WriteMany(5, 100);
+    if (db_ != nullptr && !create) {
+      Follow();
+      ReadAll(db_.get(), handles_);
+      Note("VerifyChecksum", db_->VerifyChecksum());
+      if (preset_ != compassdb::Preset::kTableless) LookFromOutside(As::kSecondary);  // which follows logs only
+    }
     if (healthy()) WriteAgain();
     Close();
   }
+  LookFromOutside(As::kReader);
+  Repair();
 }
 
 std::optional<std::string> Script::Check(bool synced_only) {

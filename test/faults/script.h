@@ -23,8 +23,8 @@ class Script {
   Script(compassdb::Preset preset, rocksdb::Env* env, std::string path);
   ~Script();
 
-  // The database's life: it is opened twice and closed. Goes on after failures where it can, with
-  // DB::Resume if writes are refused, which must help where the disk is `healthy` again.
+  // The database's life: it is opened twice and closed, looked at by a reader and a secondary, and repaired. Goes on
+  // after failures where it can, with DB::Resume if writes are refused, which must help where the disk is `healthy` again.
   void Live(const std::function<bool()>& healthy);
   // Opens and compares, with nothing failing any more. `synced_only`: of what was acknowledged, only
   // what was synced must be there. Tells what is wrong, if anything.
@@ -47,6 +47,8 @@ class Script {
     std::map<std::string, std::optional<std::string>> first, second;  // by family; null: deleted
   };
   bool Note(const char* call, const rocksdb::Status& s);
+  enum class As { kReader, kSecondary };
+  rocksdb::Options Options() const;
   bool Open(bool create);
   void Close();
   void Write(int key, size_t value_bytes, bool sync, bool remove = false);
@@ -54,8 +56,13 @@ class Script {
   void AllSynced(bool ok);
   void Maintain();
   void ReadSome();
+  void ReadAll(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
+  void Follow();
+  void LookFromOutside(As as);
+  void Repair();
   void WriteAgain();
 
+  const compassdb::Preset preset_;
   rocksdb::Options options_;
   rocksdb::Env* const env_;
   const std::string path_;
