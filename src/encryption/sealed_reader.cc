@@ -120,7 +120,11 @@ IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const Fi
 
 IOStatus SegmentList::Extend(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
                              uint64_t stored_bytes) {
-  if (stored_bytes == known_bytes_ && tail_ == 0) return IOStatus::OK();  // a tail may be another one by now
+  if (stored_bytes == known_bytes_) {
+    bool same = true;  // in place of a part of a segment a whole one of its length may be by now
+    IOStatus s = HasTail(file, &same);
+    if (!s.ok() || same) return s;
+  }
   Window window(file);
   damaged_ = false;
   while (stored_end_ + kSegmentHeaderBytes <= stored_bytes) {
@@ -150,7 +154,25 @@ IOStatus SegmentList::Extend(const rocksdb::FSRandomAccessFile& file, const File
   }
   tail_ = stored_bytes - std::min(stored_bytes, stored_end_);
   known_bytes_ = stored_bytes;
-  return IOStatus::OK();
+  tail_header_.clear();
+  return ReadTailHeader(file, &tail_header_);
+}
+
+IOStatus SegmentList::ReadTailHeader(const rocksdb::FSRandomAccessFile& file, std::string* header) const {
+  char scratch[kSegmentHeaderBytes];
+  Slice bytes;
+  const size_t n = std::min<uint64_t>(tail_, kSegmentHeaderBytes);
+  if (n == 0) return IOStatus::OK();
+  IOStatus s = file.Read(stored_end_, n, IOOptions(), &bytes, scratch, nullptr);
+  if (s.ok()) *header = bytes.ToString();
+  return s;
+}
+
+IOStatus SegmentList::HasTail(const rocksdb::FSRandomAccessFile& file, bool* same) const {
+  std::string header;
+  IOStatus s = ReadTailHeader(file, &header);
+  *same = header == tail_header_;
+  return s;
 }
 
 IOStatus SealedReader::Open(rocksdb::FileSystem* fs, std::shared_ptr<SealingProvider> provider,

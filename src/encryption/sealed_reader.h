@@ -47,8 +47,14 @@ class SegmentList {
   rocksdb::IOStatus FindNext(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
                              uint64_t stored_bytes, bool* found);
 
+  // Nothing if there is no tail.
+  rocksdb::IOStatus ReadTailHeader(const rocksdb::FSRandomAccessFile& file, std::string* header) const;
+  // Whether the tail is as it was.
+  rocksdb::IOStatus HasTail(const rocksdb::FSRandomAccessFile& file, bool* same) const;
+
   uint64_t known_bytes_ = 0;  // of the file, up to which it was looked at
   uint64_t tail_ = 0;
+  std::string tail_header_;  // the first of those bytes
   bool damaged_ = false;
   uint64_t guesses_ = 0;  // places that were tried for segments behind lost ones
   std::vector<Segment> segments_;
