@@ -1,8 +1,8 @@
-# compassdb_module(NAME DEPS folder... GENERATED file...): src/NAME/**.cc and what is generated as a
-# static library compassdb_NAME, and src/NAME/**_test.cc as one gtest program NAME_test.
+# compassdb_module(NAME DEPS folder... TEST_DEPS folder... GENERATED file...): src/NAME/**.cc and what is generated as a
+# static library compassdb_NAME, and src/NAME/**_test.cc as one gtest program NAME_test, which may use TEST_DEPS as well.
 set_property(GLOBAL PROPERTY COMPASSDB_MODULES "")
 function(compassdb_module name)
-  cmake_parse_arguments(ARG "" "" "DEPS;GENERATED" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;TEST_DEPS;GENERATED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
@@ -24,6 +24,9 @@ function(compassdb_module name)
     enable_testing()
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE ${target} GTest::gtest GTest::gtest_main)
+    foreach(dep ${ARG_TEST_DEPS})
+      target_link_libraries(${name}_test PRIVATE compassdb_${dep})
+    endforeach()
     if(name STREQUAL "db" AND COMPASSDB_SANITIZE)
       # By far the longest there: a core each.
       foreach(shard 0 1)

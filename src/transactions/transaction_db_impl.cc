@@ -336,6 +336,16 @@ Status TransactionDBImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDes
   return s;
 }
 
+Status TransactionDBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options,
+                                                       const std::string& name,
+                                                       const rocksdb::ImportColumnFamilyOptions& import,
+                                                       const rocksdb::ExportImportFilesMetaData& exported,
+                                                       ColumnFamilyHandle** handle) {
+  Status s = db_->CreateColumnFamilyWithImport(options, name, import, exported, handle);
+  if (s.ok()) locks_.AddFamily((*handle)->GetID());
+  return s;
+}
+
 Status TransactionDBImpl::DropColumnFamily(ColumnFamilyHandle* handle) {
   Status s = db_->DropColumnFamily(handle);
   if (s.ok()) locks_.RemoveFamily(handle->GetID());

@@ -72,6 +72,11 @@ class TransactionDBImpl final : public rocksdb::TransactionDB {
                               std::vector<ColumnFamilyHandle*>* handles) override;
   Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
                               std::vector<ColumnFamilyHandle*>* handles) override;
+  using TransactionDB::CreateColumnFamilyWithImport;
+  Status CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                                      const rocksdb::ImportColumnFamilyOptions& import,
+                                      const rocksdb::ExportImportFilesMetaData& exported,
+                                      ColumnFamilyHandle** handle) override;
   Status DropColumnFamily(ColumnFamilyHandle* handle) override;
   Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) override;
 

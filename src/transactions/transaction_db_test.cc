@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/transaction_db.h"
 
+#include "rocksdb/utilities/checkpoint.h"
+
 #include "transactions/transaction_test_util.h"
 
 namespace compassdb {
@@ -61,6 +63,28 @@ TEST_F(TransactionTest, KeysAreLockedUntilTheEnd) {
   ASSERT_TRUE(two->Rollback().ok());
   EXPECT_TRUE(Put("k", "outside").ok());
   EXPECT_EQ(Get("k"), "outside");
+}
+
+// RocksDB 7.8.3 knows no locks of such a family.
+TEST_F(TransactionTest, AnImportedFamilyHasLocks) {
+  ASSERT_TRUE(Put("k", "v").ok());
+  rocksdb::Checkpoint* made = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  rocksdb::ExportImportFilesMetaData* files = nullptr;
+  ASSERT_TRUE(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/exported", &files).ok());
+  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> exported(files);
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamilyWithImport(options_, "imported", rocksdb::ImportColumnFamilyOptions(), *exported, &family).ok());
+  handles_.push_back(family);
+  auto one = Begin();
+  ASSERT_TRUE(one->Put(family, "k", "1").ok());
+  EXPECT_TRUE(Begin()->Put(family, "k", "2").IsTimedOut());
+  ASSERT_TRUE(one->Commit().ok());
+  EXPECT_TRUE(db_->Put(WriteOptions(), family, "l", "2").ok());
+  std::string value;
+  EXPECT_TRUE(db_->Get(ReadOptions(), family, "k", &value).ok());
+  EXPECT_EQ(value, "1");
 }
 
 TEST_F(TransactionTest, StatesAndTheirRefusals) {

@@ -146,6 +146,17 @@ Status DbWithTtlImpl::CreateColumnFamilies(
   return Status::OK();
 }
 
+Status DbWithTtlImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options,
+                                                   const std::string& name,
+                                                   const rocksdb::ImportColumnFamilyOptions& import,
+                                                   const rocksdb::ExportImportFilesMetaData& exported,
+                                                   ColumnFamilyHandle** handle) {
+  rocksdb::ColumnFamilyOptions wrapped = options;
+  MutexLock lock(&mu_);
+  WrapOptions(0, env_, &wrapped, &filters_);
+  return db_->CreateColumnFamilyWithImport(wrapped, name, import, exported, handle);
+}
+
 void DbWithTtlImpl::SetTtl(ColumnFamilyHandle* family, int32_t ttl) {
   const rocksdb::Options options = GetOptions(family);
   auto* factory = ForeignCast<TtlCompactionFilterFactory*>(options.compaction_filter_factory.get());

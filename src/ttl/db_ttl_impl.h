@@ -42,6 +42,13 @@ class DbWithTtlImpl final : public rocksdb::DBWithTTL {
   rocksdb::Status CreateColumnFamilies(
       const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
       std::vector<rocksdb::ColumnFamilyHandle*>* handles) override;
+  // Of what a DBWithTTL exported.
+  using DBWithTTL::CreateColumnFamilyWithImport;
+  rocksdb::Status CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options,
+                                               const std::string& name,
+                                               const rocksdb::ImportColumnFamilyOptions& import,
+                                               const rocksdb::ExportImportFilesMetaData& exported,
+                                               rocksdb::ColumnFamilyHandle** handle) override;
   void SetTtl(int32_t ttl) override { SetTtl(DefaultColumnFamily(), ttl); }
   void SetTtl(rocksdb::ColumnFamilyHandle* family, int32_t ttl) override;
 

@@ -10,6 +10,7 @@
 #include "env/memory_file_system.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/merge_operator.h"
+#include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/utilities/db_ttl.h"
 #include "ttl/ttl_value.h"
 
@@ -321,6 +322,34 @@ TEST_F(TtlTest, ColumnFamiliesHaveTheirOwn) {
   ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), handles[2], nullptr, nullptr).ok());
   db_->SetTtl(handles[2], 20);
   for (ColumnFamilyHandle* handle : handles) ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+}
+
+TEST_F(TtlTest, AnImportedFamilyKeepsItsTimes) {
+  Open(100);
+  ASSERT_TRUE(db_->Merge(WriteOptions(), "k", "a").ok());
+  ASSERT_TRUE(db_->Put(WriteOptions(), "old", "x").ok());
+  rocksdb::Checkpoint* made = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  rocksdb::ExportImportFilesMetaData* files = nullptr;
+  ASSERT_TRUE(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/exported", &files).ok());
+  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> exported(files);
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamilyWithImport(options_, "imported", rocksdb::ImportColumnFamilyOptions(), *exported, &family).ok());
+  ASSERT_TRUE(db_->Merge(WriteOptions(), family, "k", "b").ok());
+  std::string value;
+  EXPECT_TRUE(db_->Get(ReadOptions(), family, "k", &value).ok());
+  EXPECT_EQ(value, "a,b");
+  EXPECT_TRUE(db_->Get(ReadOptions(), family, "old", &value).ok());
+  EXPECT_EQ(value, "x");
+  // It may be given a time to live.
+  env_.now += 1000;
+  db_->SetTtl(family, 100);
+  rocksdb::CompactRangeOptions compact;
+  compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db_->CompactRange(compact, family, nullptr, nullptr).ok());
+  EXPECT_TRUE(db_->Get(ReadOptions(), family, "old", &value).IsNotFound());
+  EXPECT_TRUE(db_->DestroyColumnFamilyHandle(family).ok());
 }
 
 TEST_F(TtlTest, ReadOnly) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "stress/stress_db.h"
 #include "support/random.h"
 
 namespace compassdb_test {
@@ -26,9 +27,11 @@ struct EngineLimits {
   bool multi_get_of_many;              // of hundreds of keys with merges gives operands for values
   bool separated_values;               // with merges, MultiGet gives operands for values
   bool secondaries;                    // not tried
+  bool imports;                        // show older versions now and then
+  bool times_kept;                     // compactions set those to zero that are before IncreaseFullHistoryTsLow's
   bool optimistic_always_knows;        // a commit never answers TryAgain
-  bool sealed;                         // has encryption of that kind
+  std::vector<Flavour> flavours;       // kUsual first; no encryption of that kind, and MultiGet of a DBWithTTL gives times for values
 };
-EngineLimits Limits();
+const EngineLimits& Limits();
 
 }  // namespace compassdb_test

@@ -13,9 +13,11 @@ OptionChanges RandomEngineOptions(Random* random) {
   return {{"table_factory", "{" + std::string(random->Pick(kTable)) + "}"}};
 }
 
-EngineLimits Limits() {
-  return {.atomic_flush = true, .single_delete_in_locked_batch = true, .two_phase_unasked = true, .multi_get_of_many = true,
-          .separated_values = true, .secondaries = true, .optimistic_always_knows = true, .sealed = true};
+const EngineLimits& Limits() {
+  static const EngineLimits kLimits = {.atomic_flush = true, .single_delete_in_locked_batch = true, .two_phase_unasked = true,
+          .multi_get_of_many = true, .separated_values = true, .secondaries = true, .imports = true, .times_kept = true,
+          .optimistic_always_knows = true, .flavours = {Flavour::kUsual, Flavour::kSealed, Flavour::kExpiring}};
+  return kLimits;
 }
 
 }  // namespace compassdb_test

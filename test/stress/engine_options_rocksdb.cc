@@ -7,9 +7,11 @@ OptionChanges RandomEngineOptions(Random* random) {
   return {{"max_successive_merges", std::to_string(random->Uniform(4))}};
 }
 
-EngineLimits Limits() {
-  return {.atomic_flush = false, .single_delete_in_locked_batch = false, .two_phase_unasked = false, .multi_get_of_many = false,
-          .separated_values = false, .secondaries = false, .optimistic_always_knows = false, .sealed = false};
+const EngineLimits& Limits() {
+  static const EngineLimits kLimits = {.atomic_flush = false, .single_delete_in_locked_batch = false, .two_phase_unasked = false,
+          .multi_get_of_many = false, .separated_values = false, .secondaries = false, .imports = false,
+          .times_kept = false, .optimistic_always_knows = false, .flavours = {Flavour::kUsual}};
+  return kLimits;
 }
 
 }  // namespace compassdb_test

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stress/stress_db.h"
 
+#include "rocksdb/comparator.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/utilities/checkpoint.h"
+#include "rocksdb/utilities/db_ttl.h"
 #include "stress/engine_options.h"
 #include "support/layout.h"
 #include "support/random.h"
@@ -17,9 +21,28 @@ namespace {
 // Or each memtable would be flushed for the logs and the memory of the others.
 constexpr uint64_t kScale = 32;
 
+constexpr int kSecondsToLive = 10 * 24 * 3600;
+
 std::string OwnName(int thread) { return "own" + std::to_string(thread); }
 
+std::string TimedName(int thread) { return "timed" + std::to_string(thread); }
+
+const rocksdb::Comparator* TimedComparator() {
+  const rocksdb::Comparator* comparator = nullptr;
+  rocksdb::Comparator::CreateFromString(rocksdb::ConfigOptions(), "leveldb.BytewiseComparator.u64ts", &comparator)
+      .PermitUncheckedError();
+  return comparator;
+}
+
 }  // namespace
+
+const char* NameOf(Flavour flavour) {
+  switch (flavour) {
+    case Flavour::kSealed: return "sealed";
+    case Flavour::kExpiring: return "expiring";
+    default: return "usual";
+  }
+}
 
 std::vector<FamilySpec> StressFamilies(int thread) {
   static const FamilySpec kOwn[] = {{.merge = MergeKind::kAppend},
@@ -32,10 +55,11 @@ std::vector<FamilySpec> StressFamilies(int thread) {
           kOwn[thread % 3]};
 }
 
-StressDb::StressDb(std::string path, std::string layout, bool sealed, int threads)
+StressDb::StressDb(std::string path, std::string layout, Flavour flavour, int threads)
     : path_(std::move(path)),
       layout_(std::move(layout)),
-      sealed_(sealed ? SealedEnvOver(rocksdb::Env::Default()) : nullptr),
+      flavour_(flavour),
+      sealed_(flavour == Flavour::kSealed ? SealedEnvOver(rocksdb::Env::Default()) : nullptr),
       threads_(threads) {}
 
 rocksdb::ColumnFamilyOptions StressDb::FamilyOptions(int slot, int thread, uint64_t family_seed) const {
@@ -43,6 +67,17 @@ rocksdb::ColumnFamilyOptions StressDb::FamilyOptions(int slot, int thread, uint6
   rocksdb::ColumnFamilyOptions options = TunedFamilyOptions(tuning, StressFamilies(thread)[slot], slot);
   options.write_buffer_size *= 2;
   ApplyLayout(layout_, &options);
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions StressDb::TimedOptions(int thread) const {
+  // None of these has a place for timestamps.
+  const bool bare = layout_ == "tableless" || layout_ == "hash-range" || FamilyOptions(kOwnFamily, thread, seed_).enable_blob_files;
+  rocksdb::ColumnFamilyOptions options = FamilyOptions(kOwnFamily, thread, seed_);
+  if (bare) options = rocksdb::ColumnFamilyOptions();
+  options.comparator = TimedComparator();
+  options.merge_operator = nullptr;
+  options.prefix_extractor = nullptr;
   return options;
 }
 
@@ -76,23 +111,41 @@ Status StressDb::Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families
     if (std::find(names.begin(), names.end(), OwnName(thread)) == names.end()) continue;
     families->emplace_back(OwnName(thread), FamilyOptions(kOwnFamily, thread, seed_ + thread));
   }
+  for (int thread = 0; thread < threads_ && flavour_ != Flavour::kExpiring; thread++) {
+    if (only < 0 || thread == only) families->emplace_back(TimedName(thread), TimedOptions(thread));
+  }
   return Status::OK();
 }
 
 void StressDb::Adopt(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& handles) {
   db_.reset(db);
-  handles_.assign(kSharedFamilies + threads_, nullptr);
+  handles_.assign(kSharedFamilies + 2 * threads_, nullptr);
   for (size_t i = 0; i < handles.size(); i++) {
     size_t place = i;
     for (int thread = 0; thread < threads_; thread++) {
       if (handles[i]->GetName() == OwnName(thread)) place = kSharedFamilies + thread;
+      if (handles[i]->GetName() == TimedName(thread)) place = kSharedFamilies + threads_ + thread;
     }
     handles_[place] = handles[i];
   }
 }
 
+Status StressDb::OpenExpiring(bool read_only) {
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  Status s = Describe(&families);
+  if (!s.ok()) return s;
+  kind_ = Kind::kPlain;
+  std::vector<ColumnFamilyHandle*> handles;
+  rocksdb::DBWithTTL* db = nullptr;
+  const std::vector<int32_t> seconds(families.size(), kSecondsToLive);
+  s = rocksdb::DBWithTTL::Open(DbOptions(), path_, families, &handles, &db, seconds, read_only);
+  if (s.ok()) Adopt(db, handles);
+  return s;
+}
+
 Status StressDb::Open(uint64_t seed) {
   seed_ = seed;
+  if (flavour_ == Flavour::kExpiring) return OpenExpiring(/*read_only=*/false);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   Status s = Describe(&families);
   if (!s.ok()) return s;
@@ -116,6 +169,7 @@ Status StressDb::Open(uint64_t seed) {
 
 Status StressDb::OpenReadOnly(uint64_t seed) {
   seed_ = seed;
+  if (flavour_ == Flavour::kExpiring) return OpenExpiring(/*read_only=*/true);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   Status s = Describe(&families);
   if (!s.ok()) return s;
@@ -159,8 +213,32 @@ std::vector<ColumnFamilyHandle*> StressDb::Handles(int thread) const {
   return handles;
 }
 
+ColumnFamilyHandle* StressDb::TimedFamily(int thread) const { return handles_[kSharedFamilies + threads_ + thread]; }
+
 Status StressDb::CreateOwn(int thread, uint64_t seed) {
-  return db_->CreateColumnFamily(FamilyOptions(kOwnFamily, thread, seed), OwnName(thread), &handles_[kSharedFamilies + thread]);
+  const rocksdb::ColumnFamilyOptions options = FamilyOptions(kOwnFamily, thread, seed);
+  ColumnFamilyHandle** handle = &handles_[kSharedFamilies + thread];
+  if (flavour_ != Flavour::kExpiring) return db_->CreateColumnFamily(options, OwnName(thread), handle);
+  return static_cast<rocksdb::DBWithTTL*>(db_.get())->CreateColumnFamilyWithTtl(options, OwnName(thread), handle, kSecondsToLive);
+}
+
+Status StressDb::MoveOwn(int thread, uint64_t seed, const std::string& directory, bool move_files) {
+  rocksdb::Checkpoint* made = nullptr;
+  Status s = rocksdb::Checkpoint::Create(db_.get(), &made);
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  rocksdb::ExportImportFilesMetaData* files = nullptr;
+  if (s.ok()) s = checkpoint->ExportColumnFamily(handles_[kSharedFamilies + thread], directory, &files);
+  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> exported(files);
+  // Without files there is nothing to import.
+  if (!s.ok() || exported->files.empty()) return s;
+  s = DropOwn(thread);
+  rocksdb::ImportColumnFamilyOptions import;
+  import.move_files = move_files;
+  if (s.ok()) {
+    s = db_->CreateColumnFamilyWithImport(FamilyOptions(kOwnFamily, thread, seed), OwnName(thread), import, *exported,
+                                          &handles_[kSharedFamilies + thread]);
+  }
+  return s;
 }
 
 Status StressDb::DropOwn(int thread) {

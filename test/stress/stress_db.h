@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The database that the threads of a stress test share, and copies of it.
 //
-// Families: kSharedFamilies that always exist, and one of each thread, which alone creates, uses and drops
-// it. Thread safety: Open and Close while no thread runs; a thread's own family is that thread's.
+// Families: kSharedFamilies that always exist, one of each thread, which alone creates, uses, moves and drops
+// it, and one of each with timestamps, which always exists. Thread safety: Open and Close while no thread
+// runs; a thread's families are that thread's.
 #pragma once
 
 #include <memory>
@@ -22,6 +23,14 @@ constexpr int kFilteredFamily = 3;  // takes no merges and no entities
 constexpr int kOwnFamily = 4;       // as a thread sees it
 static_assert(kOwnFamily < kMaxFamilies);
 
+// What a database is besides its layout.
+enum class Flavour {
+  kUsual,
+  kSealed,    // its files are encrypted (support/sealed_env.h)
+  kExpiring,  // a DBWithTTL, of values that live longer than the test
+};
+const char* NameOf(Flavour flavour);
+
 // What a thread works on: the shared families, then its own.
 std::vector<FamilySpec> StressFamilies(int thread);
 
@@ -29,13 +38,12 @@ class StressDb {
  public:
   enum class Kind { kPlain, kLocking, kOptimistic };
 
-  // Sealed: its files are encrypted (support/sealed_env.h).
-  StressDb(std::string path, std::string layout, bool sealed, int threads);
+  StressDb(std::string path, std::string layout, Flavour flavour, int threads);
   ~StressDb() { Close(); }
   StressDb(const StressDb&) = delete;
   StressDb& operator=(const StressDb&) = delete;
 
-  // With options from the seed, in one of the three kinds.
+  // With options from the seed, in one of the three kinds; kPlain where values expire.
   rocksdb::Status Open(uint64_t seed);
   // As kPlain, without what Open does to begin with.
   rocksdb::Status OpenReadOnly(uint64_t seed);
@@ -50,36 +58,46 @@ class StressDb {
   bool secondary() const { return secondary_; }
   const std::string& path() const { return path_; }
   const std::string& layout() const { return layout_; }
-  bool sealed() const { return sealed_ != nullptr; }
-  rocksdb::Env* env() const { return sealed() ? sealed_.get() : rocksdb::Env::Default(); }
+  Flavour flavour() const { return flavour_; }
+  rocksdb::Env* env() const { return sealed_ != nullptr ? sealed_.get() : rocksdb::Env::Default(); }
   int threads() const { return threads_; }
 
   // By slot as the thread sees it; the own one null where it does not exist.
   std::vector<rocksdb::ColumnFamilyHandle*> Handles(int thread) const;
   rocksdb::Status CreateOwn(int thread, uint64_t seed);
   rocksdb::Status DropOwn(int thread);
+  // Exports the own family, drops it, and makes it anew of what was exported.
+  rocksdb::Status MoveOwn(int thread, uint64_t seed, const std::string& directory, bool move_files);
+  // Null where values expire.
+  rocksdb::ColumnFamilyHandle* TimedFamily(int thread) const;
   // As they may be while the database is open; others by another seed.
   rocksdb::ColumnFamilyOptions FamilyOptions(int slot, int thread, uint64_t family_seed) const;
-  // What the layout does not have.
-  bool HasIngestion() const { return layout_ != "tableless"; }
-  bool HasSecondaries() const { return layout_ != "tableless"; }
+  // What the layout does not have; of values that expire the form, which files from outside lack, is the database's own.
+  bool HasIngestion() const { return layout_ != "tableless" && flavour_ != Flavour::kExpiring; }
+  bool HasSecondaries() const { return layout_ != "tableless" && flavour_ != Flavour::kExpiring; }
   bool HasSeparatedValues() const { return layout_ != "tableless"; }
+  bool HasImports() const { return layout_ != "tableless"; }
+  bool HasTtl() const { return layout_ != "tableless"; }
+  bool HasEntities() const { return flavour_ != Flavour::kExpiring; }
 
  private:
-  // `only`: own families of that thread alone; -1: of all.
+  // `only`: families of that thread alone besides the shared ones; -1: of all.
   rocksdb::Status Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families, int only = -1) const;
+  rocksdb::ColumnFamilyOptions TimedOptions(int thread) const;
+  rocksdb::Status OpenExpiring(bool read_only);
   rocksdb::DBOptions DbOptions() const;
   void Adopt(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
   const std::string path_;
   const std::string layout_;
+  const Flavour flavour_;
   const std::unique_ptr<rocksdb::Env> sealed_;
   const int threads_;
   uint64_t seed_ = 0;
   Kind kind_ = Kind::kPlain;
   bool secondary_ = false;
   std::unique_ptr<rocksdb::DB> db_;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // the shared ones, then by thread
+  std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // the shared ones, own ones by thread, timed ones by thread
 };
 
 }  // namespace compassdb_test

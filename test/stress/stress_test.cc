@@ -4,15 +4,17 @@
 // what they do together must add up. The database is closed and opened again with other options, as a DB, a
 // TransactionDB or an OptimisticTransactionDB, and compared before and after.
 //
-//   stress_test --ops=3000000 --threads=4 --seed=1 [--layout=NAME [--sealed]] [--reopen=30000]
+//   stress_test --ops=3000000 --threads=4 --seed=1 [--layout=NAME [--flavour=sealed|expiring]] [--reopen=30000]
 //   stress_test --minutes=20         (the same over and over, with the next seed each time)
 //   stress_test --ops=20000 --lose-one-in=200    (a canary: the database does not get some of the
 //                                                 writes; must be noticed)
 //
-// Operations are shared out to a database of each layout (support/layout.h), one more of encrypted files, and between its threads;
+// Operations are shared out to a database of each layout (support/layout.h), one more of encrypted files and one whose values
+// expire, and between its threads;
 // --reopen is their number between two openings. What a thread does follows from the seed and from
 // which transactions meet; who comes first does not.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -30,7 +32,7 @@ namespace {
 
 struct Plan {
   std::string layout;
-  bool sealed = false;  // encrypted files
+  Flavour flavour = Flavour::kUsual;
   uint64_t ops = 0;     // of all threads
   uint64_t reopen = 0;  // operations between openings
   int threads = 0;
@@ -39,7 +41,7 @@ struct Plan {
 class LayoutRun {
  public:
   LayoutRun(const Plan& plan, Settings* settings)
-      : plan_(plan), settings_(settings), random_(settings->seed), db_(settings->directory + "/db", plan.layout, plan.sealed, plan.threads) {
+      : plan_(plan), settings_(settings), random_(settings->seed), db_(settings->directory + "/db", plan.layout, plan.flavour, plan.threads) {
     for (int thread = 0; thread < plan.threads; thread++) {
       workers_.push_back(std::make_unique<Worker>(thread, &db_, &bank_, settings));
     }
@@ -117,17 +119,19 @@ class LayoutRun {
 
 bool RunLayout(const Plan& plan, uint64_t seed, uint64_t lose_one_in) {
   TempDir dir("stress-" + plan.layout);
+  const bool usual = plan.flavour == Flavour::kUsual;
+  const std::string flavour = NameOf(plan.flavour);
   Settings settings;
   settings.seed = seed;
   settings.lose_one_in = lose_one_in;
   settings.directory = dir.path();
-  settings.repeat = "stress_test --layout=" + plan.layout + (plan.sealed ? " --sealed" : "") + " --seed=" + std::to_string(seed) + " --ops=" +
+  settings.repeat = "stress_test --layout=" + plan.layout + (usual ? "" : " --flavour=" + flavour) + " --seed=" + std::to_string(seed) + " --ops=" +
                     std::to_string(plan.ops) + " --threads=" + std::to_string(plan.threads) + " --reopen=" + std::to_string(plan.reopen);
   LayoutRun run(plan, &settings);
   const bool good = run.Run();
   if (!good) dir.Keep();
   if (good) {
-    printf("%s%s: %llu operations of %d threads, seed %llu, %llu conflicts: equal\n", plan.layout.c_str(), plan.sealed ? ", sealed" : "",
+    printf("%s%s: %llu operations of %d threads, seed %llu, %llu conflicts: equal\n", plan.layout.c_str(), usual ? "" : (", " + flavour).c_str(),
            static_cast<unsigned long long>(plan.ops), plan.threads, static_cast<unsigned long long>(seed),
            static_cast<unsigned long long>(run.conflicts()));
   }
@@ -145,24 +149,30 @@ int Main(int argc, char** argv) {
   const uint64_t lose_one_in = flags.Number("lose-one-in", 0);
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(flags.Number("minutes", 0));
   const std::string only = flags.String("layout", "");
-  const bool sealed = flags.Bool("sealed");
+  const std::string flavour = flags.String("flavour", NameOf(Flavour::kUsual));
   flags.RejectUnknown();
   if (plan.threads < 1 || plan.threads > 'y' - 'a') {
     fprintf(stderr, "bad flag: --threads=%d\n", plan.threads);
     return 2;
   }
-  std::vector<std::pair<std::string, bool>> layouts;
+  const std::vector<Flavour> flavours = Limits().flavours;
+  const auto chosen = std::find_if(flavours.begin(), flavours.end(), [&](Flavour each) { return flavour == NameOf(each); });
+  if (chosen == flavours.end()) {
+    fprintf(stderr, "bad flag: --flavour=%s\n", flavour.c_str());
+    return 2;
+  }
+  std::vector<std::pair<std::string, Flavour>> layouts;
   if (only.empty()) {
-    for (const std::string& layout : Layouts()) layouts.emplace_back(layout, false);
-    if (Limits().sealed) layouts.emplace_back("tuned", true);
+    for (const std::string& layout : Layouts()) layouts.emplace_back(layout, Flavour::kUsual);
+    for (size_t i = 1; i < flavours.size(); i++) layouts.emplace_back("tuned", flavours[i]);
   } else {
-    layouts.emplace_back(only, sealed);
+    layouts.emplace_back(only, *chosen);
   }
   plan.ops = ops / layouts.size();
   do {
-    for (const auto& [layout, encrypted] : layouts) {
+    for (const auto& [layout, each] : layouts) {
       plan.layout = layout;
-      plan.sealed = encrypted;
+      plan.flavour = each;
       if (!RunLayout(plan, seed, lose_one_in)) return 1;
     }
     ++seed;

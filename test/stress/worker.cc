@@ -46,7 +46,8 @@ Worker::Worker(int number, StressDb* db, Bank* bank, Settings* settings)
     : number_(number), db_(db), bank_(bank), settings_(settings), prefix_(1, static_cast<char>('a' + number)),
       random_(settings->seed * 1000 + number), profile_(StressProfile(number)),
       generator_(profile_, settings->seed * 1000 + 500 + number), model_(profile_.families),
-      executor_(ConfigFor(profile_)), entities_(number, random_.Next()) {
+      executor_(ConfigFor(profile_)), entities_(number, random_.Next()),
+      times_(number, random_.Next()) {
   for (int family = 1; family < kSharedFamilies; family++) model_.model().CreateFamily(family);
 }
 
@@ -106,11 +107,17 @@ bool Worker::Step() {
   if (roll < 2) return random_.OneIn(2) ? Maintain() : Generated();
   if (roll < 27) return Transact();
   if (roll < 42) return BankOperation();
-  if (roll < 66) {
+  if (roll < 66 && db_->HasEntities()) {
     std::string done;
     const std::string wrong = entities_.Step(*db_, &done);
     Begin("entities: " + done);
     return wrong.empty() || Fail("entities: " + done, "what was written", wrong);
+  }
+  if (roll < 90 && db_->TimedFamily(number_) != nullptr) {
+    std::string done;
+    const std::string wrong = times_.Step(*db_, &done);
+    Begin("timestamps: " + done);
+    return wrong.empty() || Fail("timestamps: " + done, "what was written", wrong);
   }
   return Generated();
 }
@@ -211,7 +218,9 @@ bool Worker::Verify(const StressDb& db, const char* when) {
     const std::string wrong = entities_.Compare(db, slot);
     if (!wrong.empty()) return Fail(std::string(when) + ", entities of family " + std::to_string(slot), "what was written", wrong);
   }
-  return true;
+  if (db.TimedFamily(number_) == nullptr) return true;
+  const std::string wrong = times_.Compare(db);
+  return wrong.empty() || Fail(std::string(when) + ", timestamps", "what was written", wrong);
 }
 
 }  // namespace compassdb_test

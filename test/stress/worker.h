@@ -14,6 +14,7 @@
 #include "stress/bank.h"
 #include "stress/entities.h"
 #include "stress/stress_db.h"
+#include "stress/times.h"
 #include "support/db_executor.h"
 #include "support/generator.h"
 #include "support/model_executor.h"
@@ -74,6 +75,7 @@ class Worker {
   bool TakeBackup();
   bool Follow();
   bool Hold();
+  bool MoveOwnFamily();
   bool VerifyCopy(const std::string& path, const char* when);
 
   bool Begin(const std::string& what);  // an operation; for the report
@@ -93,6 +95,7 @@ class Worker {
   ModelExecutor model_;
   DbExecutor executor_;
   Entities entities_;
+  Times times_;
   uint64_t done_ = 0;
   uint64_t writes_ = 0;
   bool may_not_compact_ = false;  // disable_auto_compactions was set

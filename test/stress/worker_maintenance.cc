@@ -25,6 +25,7 @@ bool Worker::Maintain() {
   if (roll < 80) return ChangeDbOptions();
   if (roll < 85) return FlushAll();
   if (roll < 88) return Hold();
+  if (roll < 91) return MoveOwnFamily();
   if (roll < 95) return Look();
   if (roll < 97) return TakeCheckpoint();
   return roll < 98 ? TakeBackup() : Follow();
@@ -87,7 +88,7 @@ bool Worker::CompactSomeFiles() {
   const Status s = db_->db()->CompactFiles(rocksdb::CompactionOptions(), handle, names, target);
   // Meanwhile they may be gone, or in other hands.
   if (s.IsInvalidArgument() || s.IsAborted() || s.IsIncomplete()) return true;
-  if (s.IsNotSupported() && !db_->HasIngestion()) return true;
+  if (s.IsNotSupported() && db_->layout() == "tableless") return true;
   return Ok("CompactFiles", s);
 }
 
@@ -101,7 +102,7 @@ bool Worker::ChangeFamilyOptions() {
   // Options of one engine's tables are known to its own table factory alone, and pages have no age.
   const std::string table = db_->db()->GetOptions(db_->Handles(number_)[family]).table_factory->Name();
   if (changes.count("table_factory") != 0 && table == "BlockBasedTable") return true;
-  if (changes.count("ttl") != 0 && !db_->HasIngestion()) return true;
+  if (changes.count("ttl") != 0 && !db_->HasTtl()) return true;
   std::string text = "SetOptions of family " + std::to_string(may_not_compact_ ? 0 : family);
   for (const auto& [name, value] : changes) text += " " + name + "=" + value;
   Begin(text);
@@ -145,7 +146,7 @@ bool Worker::Look() {
 }
 
 bool Worker::VerifyCopy(const std::string& path, const char* when) {
-  StressDb copy(path, db_->layout(), db_->sealed(), db_->threads());
+  StressDb copy(path, db_->layout(), db_->flavour(), db_->threads());
   const uint64_t seed = random_.Next();
   if (!Ok(std::string("opening the ") + when, random_.OneIn(3) ? copy.Open(seed) : copy.OpenReadOnly(seed))) return false;
   const std::string wrong = bank_->CheckSum(copy, random_.OneIn(2));
@@ -190,7 +191,7 @@ bool Worker::Follow() {
   if (!db_->HasSecondaries() || !Limits().secondaries) return Generated();
   Begin("secondary");
   const std::string path = FilePath("secondary");
-  StressDb second(db_->path(), db_->layout(), db_->sealed(), db_->threads());
+  StressDb second(db_->path(), db_->layout(), db_->flavour(), db_->threads());
   Status s = second.OpenSecondary(path, random_.Next(), number_);
   const rocksdb::ColumnFamilyHandle* const own = db_->Handles(number_)[kOwnFamily];
   for (int round = 0; s.ok() && round < 3; round++) {
@@ -210,6 +211,19 @@ bool Worker::Follow() {
   // The primary may have replaced its files too often meanwhile.
   if (!s.ok() && !s.IsTryAgain()) return Ok("secondary", s);
   if (!Ok("closing the secondary", second.Close())) return false;
+  fs::remove_all(path, ignored);
+  return true;
+}
+
+// The family has another number afterwards, and all that it had.
+bool Worker::MoveOwnFamily() {
+  if (!db_->HasImports() || !Limits().imports || !model_.model().HasFamily(kOwnFamily) || generator_.HasIterators(kOwnFamily)) return Generated();
+  Begin("own family exported and imported");
+  const std::string path = FilePath("exported");
+  const Status s = db_->MoveOwn(number_, random_.Next(), path, random_.OneIn(2));
+  executor_.SetHandle(kOwnFamily, db_->Handles(number_)[kOwnFamily]);
+  if (!Ok("export and import", s) || !VerifyFamily(*db_, kOwnFamily, "imported")) return false;
+  std::error_code ignored;
   fs::remove_all(path, ignored);
   return true;
 }

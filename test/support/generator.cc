@@ -320,6 +320,13 @@ Op Generator::ChangeFamily() {
   return op;
 }
 
+bool Generator::HasIterators(int family) const {
+  for (const IteratorState& it : iterators_) {
+    if (it.open && it.family == family) return true;
+  }
+  return false;
+}
+
 void Generator::ForgetReaders() {
   for (bool& taken : snapshots_) taken = false;
   for (IteratorState& it : iterators_) it.open = false;

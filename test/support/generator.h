@@ -29,6 +29,8 @@ class Generator {
   std::string Value(int family);
   std::string MergeOperand(int family);
   bool Less(int family, const std::string& a, const std::string& b) const;
+  // Whether iterators of the family are open.
+  bool HasIterators(int family) const;
   // Snapshots and iterators are gone: the database was closed.
   void ForgetReaders();
 
