@@ -71,13 +71,15 @@ rocksdb::ColumnFamilyOptions StressDb::FamilyOptions(int slot, int thread, uint6
 }
 
 rocksdb::ColumnFamilyOptions StressDb::TimedOptions(int thread) const {
-  // None of these has a place for timestamps.
-  const bool bare = layout_ == "tableless" || layout_ == "hash-range" || FamilyOptions(kOwnFamily, thread, seed_).enable_blob_files;
   rocksdb::ColumnFamilyOptions options = FamilyOptions(kOwnFamily, thread, seed_);
-  if (bare) options = rocksdb::ColumnFamilyOptions();
   options.comparator = TimedComparator();
   options.merge_operator = nullptr;
   options.prefix_extractor = nullptr;
+  options.enable_blob_files = false;
+  // Hashed tables and pages have no place for timestamps.
+  if (!options.table_factory->ValidateOptions(rocksdb::DBOptions(), options).ok()) {
+    options.table_factory = rocksdb::ColumnFamilyOptions().table_factory;
+  }
   return options;
 }
 
