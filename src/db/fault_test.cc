@@ -135,6 +135,34 @@ TEST_F(FaultTest, BufferedLogThatCannotBeEndedStopsWrites) {
   }
 }
 
+TEST_F(FaultTest, BufferedLogThatCannotBeWritten) {
+  options_.manual_wal_flush = true;
+  const auto copy = [this] {
+    rocksdb::LiveFilesStorageInfoOptions options;
+    options.wal_size_for_flush = UINT64_MAX;
+    std::vector<rocksdb::LiveFileStorageInfo> files;
+    return db_->GetLiveFilesStorageInfo(options, &files);
+  };
+  const auto write = [this] { return db_->FlushWAL(/*sync=*/false); };
+  for (const std::function<Status()>& flush : {std::function<Status()>(copy), std::function<Status()>(write)}) {
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1").ok());
+    fs_->FailNth(FaultOp::kFlush, 1, ".log", Status::IOError("injected"));
+    for (int i = 0; i < 2; ++i) {
+      const Status s = flush();
+      EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
+    }
+    EXPECT_FALSE(Put("b", "2").ok());
+    fs_->ClearFaults();
+    ASSERT_TRUE(db_->Resume().ok());
+    EXPECT_TRUE(flush().ok());
+    EXPECT_TRUE(Put("b", "2").ok());
+    EXPECT_EQ(Get("a") + Get("b"), "12");
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
 TEST_F(FaultTest, ManifestReplacedButCurrentNotDurable) {
   options_.max_manifest_file_size = 1;  // every commit starts a new one
   for (uint64_t n = 1; n <= 6; ++n) {

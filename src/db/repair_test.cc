@@ -324,6 +324,35 @@ TEST_F(RepairTest, PathsThatAreNotThereAndFilesThatDoNotCount) {
   EXPECT_EQ(Scan(), all_);
 }
 
+// Nothing is changed, and what is wrong is named.
+TEST_F(RepairTest, OptionsThatAreRefused) {
+  Fill();
+  std::map<std::string, std::string> before;
+  const auto files = [this] {
+    std::map<std::string, std::string> all;
+    for (FileType type : {FileType::kManifest, FileType::kWal, FileType::kPieceFile, FileType::kCurrent}) {
+      for (const std::string& name : FilesOf(type)) all[name] = ReadFile(JoinPath(name_, name));
+    }
+    return all;
+  };
+  before = files();
+  rocksdb::Options other = options_;
+  other.wal_dir = "/other";
+  ASSERT_TRUE(fs_->CreateDir("/other").ok());
+  SetFile("/other/CURRENT", "MANIFEST-000001\n");
+  Status s = rocksdb::RepairDB(name_, other);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("wal_dir /other"), std::string::npos) << s.ToString();
+  other = options_;
+  other.compression = static_cast<rocksdb::CompressionType>(0x33);
+  s = rocksdb::RepairDB(name_, other);
+  EXPECT_FALSE(s.ok());
+  EXPECT_NE(s.ToString().find("compression"), std::string::npos) << s.ToString();
+  EXPECT_EQ(files(), before);
+  OpenDb();
+  EXPECT_EQ(Scan(), all_);
+}
+
 TEST_F(RepairTest, TheDefaultFamilyNeedNotBeGiven) {
   families_ = {"default", "one"};
   options_.create_missing_column_families = true;

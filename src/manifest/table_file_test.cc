@@ -3,30 +3,41 @@
 
 #include <gtest/gtest.h>
 
-#include "env/memory_file_system.h"
+#include "env/fault_injection_file_system.h"
 
 namespace compassdb {
 namespace {
 
+// The order of bytes under another name.
+class Bytes : public rocksdb::Comparator {
+ public:
+  const char* Name() const override { return "Bytes"; }
+  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
 class TableFileTest : public ::testing::Test {
  protected:
-  void Write() {
+  void Write() { ASSERT_TRUE(TryWrite({"a", "b", 9}).ok()); }
+  Status TryWrite(const RangeTombstone& tombstone) {
     PieceBuildOptions options;
     options.comparator = rocksdb::BytewiseComparator();
     std::unique_ptr<TableFileWriter> writer;
-    ASSERT_TRUE(TableFileWriter::Create(&fs_, "/t.sst", options, &writer).ok());
-    for (int i = 100; i < 200; ++i) {
+    Status s = TableFileWriter::Create(&fs_, "/t.sst", options, &writer);
+    for (int i = 100; i < 200 && s.ok(); ++i) {
       std::string key;
       AppendInternalKey(&key, "key" + std::to_string(i), 7, kTypeValue);
-      ASSERT_TRUE(writer->Add(key, "value" + std::to_string(i)).ok());
+      s = writer->Add(key, "value" + std::to_string(i));
     }
-    writer->AddRangeTombstone({"a", "b", 9});
+    if (!s.ok()) return s;
+    writer->AddRangeTombstone(tombstone);
     TableFileInfo info;
     info.comparator = rocksdb::BytewiseComparator()->Name();
     info.for_family = true;
     info.column_family = 3;
     info.column_family_name = "three";
-    ASSERT_TRUE(writer->Finish(1234, &info).ok());
+    return writer->Finish(1234, &info);
   }
   Status Open(std::unique_ptr<TableFile>* file) {
     return TableFile::Open(&fs_, "/t.sst", rocksdb::BytewiseComparator(), file);
@@ -37,7 +48,20 @@ class TableFileTest : public ::testing::Test {
     ASSERT_TRUE(file->Append(data).ok());
     ASSERT_TRUE(file->Close().ok());
   }
-  MemoryFileSystem fs_;
+  // Each call of the kind fails once.
+  int ErrorsTold(FaultOp op, const std::function<Status()>& run) {
+    for (int n = 1;; ++n) {
+      const uint64_t before = fs_.faults_injected();
+      fs_.FailNth(op, n, "", Status::IOError("injected"));
+      const Status s = run();
+      const bool met = fs_.faults_injected() != before;
+      fs_.ClearFaults();
+      EXPECT_EQ(met, !s.ok()) << FaultOpName(op) << " " << n << ": " << s.ToString();
+      if (!met) return n - 1;
+      EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
+    }
+  }
+  FaultInjectionFileSystem fs_;
 };
 
 TEST_F(TableFileTest, RoundTrip) {
@@ -90,21 +114,39 @@ TEST_F(TableFileTest, FlippedBitIsFound) {
   }
 }
 
+TEST_F(TableFileTest, EachCallFailsOnce) {
+  const auto write = [this] { return TryWrite({"a", "b", 9}); };
+  for (const FaultOp op : {FaultOp::kCreate, FaultOp::kWrite, FaultOp::kSync}) EXPECT_GT(ErrorsTold(op, write), 0) << FaultOpName(op);
+  Write();
+  const Bytes other;
+  for (const rocksdb::Comparator* comparator : {rocksdb::BytewiseComparator(), static_cast<const rocksdb::Comparator*>(&other)}) {
+    const auto open = [this, comparator] {
+      std::unique_ptr<TableFile> file;
+      return TableFile::Open(&fs_, "/t.sst", comparator, &file);
+    };
+    for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) EXPECT_GT(ErrorsTold(op, open), 0) << FaultOpName(op);
+  }
+}
+
+TEST_F(TableFileTest, TombstonesBesideTheRecords) {
+  for (const auto& [tombstone, smallest, largest] :
+       {std::tuple(RangeTombstone{"a", "z", 9}, "a", "z"), std::tuple(RangeTombstone{"key5", "z", 9}, "key100", "z"),
+        std::tuple(RangeTombstone{"key11", "key12", 9}, "key100", "key199")}) {
+    ASSERT_TRUE(TryWrite(tombstone).ok());
+    std::unique_ptr<TableFile> file;
+    ASSERT_TRUE(Open(&file).ok());
+    EXPECT_EQ(file->info().table.smallest, smallest);
+    EXPECT_EQ(file->info().table.largest, largest);
+    EXPECT_EQ(file->info().table.largest_exclusive, largest == std::string("z"));
+  }
+}
+
 TEST_F(TableFileTest, OtherComparator) {
   Write();
   std::unique_ptr<TableFile> file;
   EXPECT_TRUE(TableFile::Open(&fs_, "/t.sst", rocksdb::ReverseBytewiseComparator(), &file)
                   .IsInvalidArgument());
 }
-
-// The order of bytes under another name.
-class Bytes : public rocksdb::Comparator {
- public:
-  const char* Name() const override { return "Bytes"; }
-  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
-  void FindShortestSeparator(std::string*, const Slice&) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-};
 
 TEST_F(TableFileTest, OtherComparatorOfTheSameOrder) {
   Write();
