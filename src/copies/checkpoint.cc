@@ -107,6 +107,7 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
     if (s = RemoveDir(fs_.get(), *staging); !s.ok()) return s;
     const std::string parent = ParentOf(*staging);
     if (s = fs_->FileExists(parent); !s.ok()) {
+      if (!IsMissing(s)) return s;
       return Status::PathNotFound("While mkdir: " + *staging, "there is no " + parent);
     }
     return fs_->CreateDir(*staging);

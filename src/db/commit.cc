@@ -66,6 +66,8 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     manifest_number_.store(number, std::memory_order_release);
     manifest_bytes_.store(manifest_->size(), std::memory_order_release);
     in_doubt_.store(false, std::memory_order_release);
+  } else {
+    why_in_doubt_ = s;
   }
   return s;
 }
@@ -108,6 +110,7 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
     items->front().edit.min_log_number = edits.front().min_log_number;
     if (!s.ok()) {
       // The record may or may not be on disk: only a new manifest settles it.
+      why_in_doubt_ = s;
       in_doubt_.store(true, std::memory_order_release);
       WriteNewManifest().PermitUncheckedError();
     }

@@ -66,6 +66,8 @@ class CommitQueue {
   // True while the manifest on disk may name more than the state in memory, or CURRENT another manifest:
   // a record or a new manifest failed, and nothing has replaced it. Nothing is deleted then, nothing appended.
   bool in_doubt() const { return in_doubt_.load(std::memory_order_acquire); }
+  // With the database mutex: what failed.
+  const Status& why_in_doubt() const { return why_in_doubt_; }
   // With the database mutex held, the two agree with what is installed.
   uint64_t manifest_number() const { return manifest_number_.load(std::memory_order_acquire); }
   uint64_t manifest_bytes() const { return manifest_bytes_.load(std::memory_order_acquire); }
@@ -85,6 +87,7 @@ class CommitQueue {
   CondVar turn_;
   bool busy_ = false;  // mutex
   std::vector<uint64_t> obsolete_manifests_;  // mutex
+  Status why_in_doubt_;                       // mutex
   std::unique_ptr<Manifest> manifest_;  // of whoever has the turn
   std::atomic<uint64_t> next_number_{1};
   std::atomic<uint64_t> manifest_number_{0};

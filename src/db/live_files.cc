@@ -28,7 +28,7 @@ Status DBImpl::CaptureLiveState(LiveState* state) {
   }
   if (commits_.in_doubt()) {
     return Status::IOError(ManifestFileName(config_.name, commits_.manifest_number()),
-                           "its last commit failed");
+                           "its last commit failed: " + commits_.why_in_doubt().ToString());
   }
   state->manifest = commits_.manifest_number();
   state->manifest_bytes = commits_.manifest_bytes();

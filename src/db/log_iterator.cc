@@ -139,7 +139,8 @@ LogRead LogIterator::ReadFromLog() {
       status_ = Parse(record);
       return status_.ok() ? LogRead::kRecord : LogRead::kError;
     case LogRead::kCorruption:
-      if (!newest) return LogRead::kEnd;
+      // Its block may be older than what it was compared with.
+      if (!newest || !fresh_) return LogRead::kEnd;
       status_ = reader_->status();
       return LogRead::kError;
     case LogRead::kError:

@@ -339,6 +339,32 @@ TEST_F(RecycledLogsTest, SecondariesFollow) {
   EXPECT_GT(reused_, 30);
 }
 
+// A block is read before its end is written, the next one after.
+TEST_F(RecycledLogsTest, SecondariesReadWhileTheLogIsWritten) {
+  OpenDb();
+  for (int round = 0; round < 4; ++round) Round(round, 2000);
+  rocksdb::Options options = options_;
+  options.max_open_files = -1;
+  rocksdb::DB* db = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenAsSecondary(options, name_, "/second", &db).ok());
+  second_.reset(db);
+  for (int i = 0; i < 50; ++i) {
+    const std::string value(1000, static_cast<char>('a' + i % 26));
+    int reads = 0, writes = 0;
+    fs_->SetHook([&](FaultOp op, const std::string& path) {
+      if (op != FaultOp::kRead || !path.ends_with(".log") || ++reads % 2 != 0 || writes == 5) return;
+      for (; writes < 5; ++writes) ASSERT_TRUE(Put(Key(writes), value).ok());
+    });
+    const Status s = second_->TryCatchUpWithPrimary();
+    fs_->SetHook(nullptr);
+    ASSERT_TRUE(s.ok()) << i << ": " << s.ToString();
+    ASSERT_TRUE(second_->TryCatchUpWithPrimary().ok());
+    std::string found;
+    ASSERT_TRUE(second_->Get(rocksdb::ReadOptions(), Key(4), &found).ok());
+    ASSERT_TRUE(writes == 0 || found == value) << i;
+  }
+}
+
 TEST_F(RecycledLogsTest, ReadersOfTheDirectory) {
   OpenDb();
   for (int round = 0; round < 5; ++round) Round(round);

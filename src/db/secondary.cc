@@ -17,6 +17,9 @@ namespace {
 
 // Rounds that found a file gone, before the primary counts as too fast (or its files as lost).
 constexpr int kMaxRounds = 100;
+// Of what seems damaged. Where a log is written over an older one, bytes may be read before they are written,
+// and those behind them afterwards.
+constexpr int kReadsOfDamage = 3;
 constexpr char kLinkDirPrefix[] = "files-";
 
 }  // namespace
@@ -354,6 +357,7 @@ Status Secondary::Open(RecoveredState* state) {
 Status Secondary::CatchUp() {
   MutexLock lock(&mu_);
   Status s;
+  int damaged = 0;
   std::pair<uint64_t, uint64_t> before;  // the manifest when something synced was missing
   for (int round = 0; round < kMaxRounds; ++round) {
     std::vector<Change> changes;
@@ -371,6 +375,7 @@ Status Secondary::CatchUp() {
       GiveFilesBack();
       return Status::OK();
     }
+    if (s.IsCorruption() && ++damaged < kReadsOfDamage) continue;
     // A log that was needed is gone: the manifest says why.
     if (!s.IsTryAgain()) return s;
   }

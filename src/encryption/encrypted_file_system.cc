@@ -312,7 +312,7 @@ class StreamFileSystem final : public EncryptedFiles {
     std::string prefix(length, '\0');
     if (s.ok()) s = status_to_io_status(provider_->CreateNewPrefix(path, prefix.data(), length));
     std::unique_ptr<Stream> stream;
-    const std::string copy = prefix;  // providers decrypt parts of what they get in place
+    std::string copy = prefix;  // providers decrypt parts of what they get in place
     Slice bytes(copy);
     if (s.ok()) s = status_to_io_status(provider_->CreateCipherStream(path, options, bytes, &stream));
     if (s.ok()) {

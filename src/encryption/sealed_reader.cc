@@ -84,7 +84,8 @@ IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const Fi
   Window window(file);
   // Whoever forges headers, which needs no key, has them tried in time that grows with the file, not with its square:
   // segments that are there need a guess for every fourth lost byte.
-  const uint64_t most = stored_bytes / 2;
+  constexpr uint64_t kMostGuesses = 4 << 20;  // seconds
+  const uint64_t most = std::min(stored_bytes / 2, kMostGuesses);
   uint64_t guesses = most - std::min(guesses_, most);
   for (uint64_t at = stored_end_ + 1; at + kSegmentHeaderBytes < stored_bytes; ++at) {
     Slice header;

@@ -29,11 +29,12 @@ Status LogReader::SkipTo(uint64_t offset) {
 
 // A file that checks itself, as encrypted ones do, refuses reads that touch damage. Its bytes count as
 // zeros here, in which no fragment verifies, so that what follows is found: to the byte, or the record
-// behind would be lost with it; of long damage, which would take long, in larger steps. *block is what was
+// behind would be lost with it; of long damage, which would take long, in steps that grow with it. *block is what was
 // read before the damage; then it is all.
 Status LogReader::ReadAroundDamage(Slice* block) {
   constexpr size_t kStep = 64, kExact = 8 << 10;
-  constexpr uint64_t kMostRefused = 16 << 20;  // or a file that refuses reads behind its end, too, would have none
+  // No log is as long: or a file that refuses reads behind its end, too, would have none.
+  constexpr uint64_t kMostRefused = uint64_t{16} << 30;
   size_t got = block->size(), refused = 0;  // bytes, and how many of them in a row
   size_t n = kStep;
   while (got < kLogBlockSize) {
@@ -48,7 +49,8 @@ Status LogReader::ReadAroundDamage(Slice* block) {
       continue;
     }
     if (s.IsCorruption()) {
-      const size_t skipped = std::min(refused < kExact ? 1 : kStep, kLogBlockSize - got);
+      const uint64_t step = refused < kExact ? 1 : std::max<uint64_t>(kStep, refused_in_a_row_ >> 12);
+      const size_t skipped = std::min<uint64_t>(step, kLogBlockSize - got);
       s = file_->Skip(skipped);
       memset(at, 0, skipped);
       refused += skipped;

@@ -42,7 +42,8 @@ class LsmStore::Salvager {
     bool newer = false;
     for (const TphPiece& piece : added.tph.pieces) {
       if (!why->IsNotSupported() || newer) break;
-      if (!IsOfNewerVersion(*store_->table_context_, *piece.meta, &newer).ok()) newer = true;  // who knows
+      const Status s = IsOfNewerVersion(*store_->table_context_, *piece.meta, &newer);
+      if (!s.ok() && !IsDamage(s)) newer = true;  // who knows
     }
     return why->ok() || IsDamage(*why) || (why->IsNotSupported() && !newer) ? Status::OK() : *why;
   }

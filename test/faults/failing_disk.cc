@@ -54,6 +54,11 @@ FailingDisk::~FailingDisk() { fs_->SetHook(nullptr); }
 
 void FailingDisk::Arm(uint64_t n, Fault fault, Duration duration) {
   constexpr uint64_t kWhile = 12;  // as many as a new manifest takes
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    ops_.clear();
+    calls_ = 0;
+  }
   nth_ = n;
   fault_ = fault;
   last_ = duration == Duration::kOnce ? n : duration == Duration::kForAWhile ? n + kWhile : UINT64_MAX;

@@ -28,7 +28,7 @@ class FailingDisk {
   ~FailingDisk();
   rocksdb::Env* env() { return sealed_ != nullptr ? sealed_.get() : env_.get(); }
 
-  // Call number `n` (from 1) fails, alone, with the next few, or with all behind it. A sync that fails
+  // Call number `n` (from 1, counted from now) fails, alone, with the next few, or with all behind it. A sync that fails
   // drops what it should have made durable, as kernels do. 0: none, only counts.
   void Arm(uint64_t n, Fault fault, Duration duration);
   void Mend();
@@ -37,6 +37,7 @@ class FailingDisk {
 
   // No call fails any more.
   bool healthy() const { return nth_ == 0 || calls_.load() > last_; }
+  // Since then.
   uint64_t calls() const { return calls_.load(); }
   // Whether `fault` can befall call n of a life that was lived before, in which threads may have
   // taken other turns.

@@ -33,16 +33,14 @@ Script::Script(compassdb::Preset preset, rocksdb::Env* env, std::string path)
   options_.statistics = rocksdb::CreateDBStatistics();
 }
 
-uint64_t Script::values_moved() const {
-  return options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED);
+std::unique_ptr<Scenario> MakeScript(compassdb::Preset preset, rocksdb::Env* env) { return std::make_unique<Script>(preset, env, "/db"); }
+
+std::optional<std::string> Script::Idle() const {
+  if (preset_ != compassdb::Preset::kHashKv || options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED) != 0) return std::nullopt;
+  return "no collection moved a value";
 }
 
 Script::~Script() { Close(); }
-
-bool Script::Note(const char* call, const Status& s) {
-  if (!s.ok()) failures_.push_back({call, s});
-  return s.ok();
-}
 
 rocksdb::Options Script::Options() const {
   rocksdb::Options options = options_;

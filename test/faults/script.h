@@ -13,32 +13,23 @@
 #include <vector>
 
 #include "compassdb/preset.h"
+#include "faults/scenario.h"
 #include "rocksdb/db.h"
 
 namespace compassdb_test {
 
-class Script {
+class Script : public Scenario {
  public:
   // `env` outlives it.
   Script(compassdb::Preset preset, rocksdb::Env* env, std::string path);
-  ~Script();
+  ~Script() override;
 
   // The database's life: it is opened twice and closed, looked at by a reader and a secondary, and repaired. Goes on
   // after failures where it can, with DB::Resume if writes are refused, which must help where the disk is `healthy` again.
-  void Live(const std::function<bool()>& healthy);
-  // Opens and compares, with nothing failing any more. `synced_only`: of what was acknowledged, only
-  // what was synced must be there. Tells what is wrong, if anything.
-  std::optional<std::string> Check(bool synced_only);
-
-  struct Failure {
-    std::string call;
-    rocksdb::Status status;
-  };
-  // Every call that failed, in order.
-  const std::vector<Failure>& failures() const { return failures_; }
-  int resumed() const { return resumed_; }
-  // Separated values that collections moved.
-  uint64_t values_moved() const;
+  void Live(const std::function<bool()>& healthy) override;
+  std::optional<std::string> Check(bool synced_only) override;
+  int resumed() const override { return resumed_; }
+  std::optional<std::string> Idle() const override;
 
  private:
   struct Batch {
@@ -46,7 +37,6 @@ class Script {
     bool synced = false;  // by itself or by a later call
     std::map<std::string, std::optional<std::string>> first, second;  // by family; null: deleted
   };
-  bool Note(const char* call, const rocksdb::Status& s);
   enum class As { kReader, kSecondary };
   rocksdb::Options Options() const;
   bool Open(bool create);
@@ -70,7 +60,6 @@ class Script {
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
   bool created_ = false;  // an open that creates succeeded
   std::vector<Batch> batches_;
-  std::vector<Failure> failures_;
   std::optional<std::string> wrong_;  // a read during the life
   int resumed_ = 0;
 };

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to a database while calls fail, and what must be there afterwards whatever failed.
+//
+// Thread safety: none; one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compassdb/preset.h"
+#include "rocksdb/env.h"
+#include "rocksdb/status.h"
+
+namespace compassdb_test {
+
+class Scenario {
+ public:
+  virtual ~Scenario() = default;
+
+  // Before any call fails.
+  virtual void Prepare() {}
+  // What the faults befall. Goes on after failures where it can. `healthy`: no call fails any more.
+  virtual void Live(const std::function<bool()>& healthy) = 0;
+  // Opens and compares, with nothing failing any more. `synced_only`: of what was acknowledged, only
+  // what was synced must be there. Tells what is wrong, if anything.
+  virtual std::optional<std::string> Check(bool synced_only) = 0;
+  virtual int resumed() const { return 0; }
+  // After a life without faults, and its check: what should have happened and did not.
+  virtual std::optional<std::string> Idle() const { return std::nullopt; }
+
+  struct Failure {
+    std::string call;
+    rocksdb::Status status;
+  };
+  // Every call of Live that failed, in order.
+  const std::vector<Failure>& failures() const { return failures_; }
+
+ protected:
+  bool Note(const char* call, const rocksdb::Status& s) {
+    if (!s.ok()) failures_.push_back({call, s});
+    return s.ok();
+  }
+  std::vector<Failure> failures_;
+};
+
+// `env` outlives it.
+using MakeScenario = std::unique_ptr<Scenario> (*)(compassdb::Preset preset, rocksdb::Env* env);
+std::unique_ptr<Scenario> MakeScript(compassdb::Preset preset, rocksdb::Env* env);    // script.h
+std::unique_ptr<Scenario> MakeWorkshop(compassdb::Preset preset, rocksdb::Env* env);  // workshop.cc
+
+}  // namespace compassdb_test
