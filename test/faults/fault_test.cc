@@ -5,7 +5,7 @@
 //
 //   fault_test --runs=1500 --seed=1          (so many of all, spread evenly)
 //   fault_test --runs=0                      (every call, fault and preset, of both scenarios)
-//   fault_test --layout=hash-kv --runs=0     (those of one preset)
+//   fault_test --layout=hash-kv --runs=0     (those of one preset; with --unsealed those without encrypted files)
 //   fault_test --layout=hash-kv --call=217 --fault=0 --duration=2   (one of them again)
 
 #include <cstdio>
@@ -108,12 +108,12 @@ std::vector<Case> CasesOf(const Case& like) {
   return cases;
 }
 
-std::vector<Case> Plan(const std::string& layout, uint64_t runs, uint64_t seed) {
+std::vector<Case> Plan(const std::string& layout, bool unsealed, uint64_t runs, uint64_t seed) {
   std::vector<Case> all;
   for (const compassdb::Preset preset : compassdb::AllPresets()) {
     if (!layout.empty() && layout != compassdb::PresetName(preset)) continue;
     for (const bool sealed : {false, true}) {
-      if (sealed && preset == compassdb::Preset::kTableless) continue;  // writes in place
+      if (sealed && (unsealed || preset == compassdb::Preset::kTableless)) continue;  // which writes in place
       for (const bool workshop : {false, true}) {
         const std::vector<Case> cases = CasesOf({.workshop = workshop, .preset = preset, .sealed = sealed});
         all.insert(all.end(), cases.begin(), cases.end());
@@ -143,6 +143,7 @@ int Main(int argc, char** argv) {
   const uint64_t duration = flags.Number("duration", 0);
   const bool sealed = flags.Bool("sealed");
   const bool workshop = flags.Bool("workshop");
+  const bool unsealed = flags.Bool("unsealed");
   flags.RejectUnknown();
   std::vector<Case> plan;
   if (call != 0) {
@@ -150,7 +151,7 @@ int Main(int argc, char** argv) {
       if (compassdb::PresetName(known) == layout) plan.push_back({workshop, known, sealed, call, static_cast<Fault>(fault), static_cast<Duration>(duration)});
     }
   } else {
-    plan = Plan(layout, runs, seed);
+    plan = Plan(layout, unsealed, runs, seed);
   }
   Totals totals;
   for (const Case& one : plan) {
