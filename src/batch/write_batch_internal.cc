@@ -194,6 +194,13 @@ Status WriteBatchInternal::CheckSupported(const WriteBatch* batch) {
   return Status::OK();
 }
 
+Status WriteBatchInternal::CheckSizes(uint64_t key_bytes, uint64_t value_bytes) {
+  constexpr uint64_t kMost = kMaxSliceBytes - (1 << 20);
+  if (key_bytes <= kMost && value_bytes <= kMost - key_bytes) [[likely]] return Status::OK();
+  return Status::InvalidArgument("a key of " + std::to_string(key_bytes) + " bytes and a value of " + std::to_string(value_bytes),
+                                 "are too large together: " + std::to_string(kMost) + " bytes are the most");
+}
+
 Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
                                      uint32_t column_family, const SliceParts& key,
                                      const SliceParts* value, const char* second_name) {
@@ -203,6 +210,7 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType tag, ValueType
   if (value != nullptr && TotalBytes(*value) > kMaxSliceBytes) {
     return Status::InvalidArgument(std::string(second_name) + " is too large");
   }
+  if (s = CheckSizes(TotalBytes(key), value == nullptr ? 0 : TotalBytes(*value)); !s.ok()) return s;
   const uint32_t count = Count(batch);
   if (count == std::numeric_limits<uint32_t>::max()) {
     return Status::InvalidArgument("too many records in one WriteBatch");

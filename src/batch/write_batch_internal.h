@@ -99,6 +99,10 @@ class WriteBatchInternal {
   static Status MarkCommitWithTimestamp(WriteBatch* batch, const Slice& xid, const Slice& timestamp);
   static Status MarkRollback(WriteBatch* batch, const Slice& xid);
 
+  // InvalidArgument for a record that no piece takes: key and value (or the end of a range) share 32 bits there,
+  // less room for what is added to them on their way.
+  static Status CheckSizes(uint64_t key_bytes, uint64_t value_bytes);
+
  private:
   friend class rocksdb::WriteBatch;
 

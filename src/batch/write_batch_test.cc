@@ -105,6 +105,20 @@ TEST(WriteBatch, EveryKindOfRecordReadsBack) {
   EXPECT_FALSE(b.HasCommit() || b.HasPutEntity() || b.HasBeginPrepare());
 }
 
+// Larger ones would be logged, and could never be flushed.
+TEST(WriteBatch, ARecordFitsIntoAPiece) {
+  const uint64_t most = UINT32_MAX - (1 << 20);
+  for (const auto& [key, value] : {std::pair(uint64_t{0}, most), std::pair(most, uint64_t{0}), std::pair(most / 2, most / 2)}) {
+    EXPECT_TRUE(WriteBatchInternal::CheckSizes(key, value).ok()) << key << " " << value;
+  }
+  for (const auto& [key, value] : {std::pair(uint64_t{1}, most), std::pair(most, uint64_t{1}), std::pair(uint64_t{10}, uint64_t{UINT32_MAX}),
+                                   std::pair(uint64_t{UINT32_MAX}, uint64_t{0}), std::pair(UINT64_MAX, UINT64_MAX)}) {
+    const Status s = WriteBatchInternal::CheckSizes(key, value);
+    EXPECT_TRUE(s.IsInvalidArgument()) << key << " " << value;
+    EXPECT_NE(s.ToString().find("a key of " + std::to_string(key) + " bytes"), std::string::npos) << s.ToString();
+  }
+}
+
 TEST(WriteBatch, PartsAreJoined) {
   WriteBatch b;
   const Slice key[] = {"k", "e", "y"};

@@ -577,6 +577,8 @@ class DBImpl final : public rocksdb::DB {
   int wal_locks_ GUARDED_BY(mu_) = 0;
   std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
+  // What recovery found, if records were behind it; written while the database is opened.
+  std::string wal_damage_;
   Mutex purge_mu_;
   WalArchive archive_ GUARDED_BY(purge_mu_);
   bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more

@@ -73,6 +73,7 @@ class DbOpener {
   Status CheckNothingIsThere();
   Status SyncLogs(const std::vector<uint64_t>& logs);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
+  void TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
   Status StartWriting(const WalRecoveryReport& report);
   void DeleteLeftovers();
 

@@ -408,6 +408,8 @@ bool PropertyReader::Text(const std::string& name, std::string* value) {
              static_cast<unsigned long long>(values.dead_bytes),
              static_cast<double>(values.total_bytes) / static_cast<double>(live));
     *value = text;
+  } else if (name == "compassdb.wal-damage") {
+    *value = db_->wal_damage_;
   } else if (name == "compassdb.stats") {
     *value = CompassStats();
   } else if (name == "compassdb.stats-json") {

@@ -178,6 +178,7 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   LogInfo(config.info_log.get(), "replayed " + std::to_string(report.records) + " records of " +
                                      std::to_string(report.logs) + " logs, dropped " +
                                      std::to_string(report.dropped_bytes) + " bytes");
+  TellOfDamage(report, logs);
   if (report.stopped_early) last_replayed_log_ = report.stop_number;
   s = FinishRecovery(report, logs);
   if (s.ok() && !logs.empty()) db_->event_log_.RecoveryFinished(job_);
@@ -279,6 +280,25 @@ Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
     s = SyncFile(config.fs, WalFileName(config.wal_dir, logs[i]));
   }
   return s;
+}
+
+// What is behind damage, and was not replayed, goes with its log.
+void DbOpener::TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
+  if (!report.records_behind) return;
+  std::string& text = db_->wal_damage_;
+  for (const std::string& problem : report.problems) text += problem + "\n";
+  const uint64_t number = report.stopped_early ? report.stop_number : report.end_number;
+  const uint64_t offset = report.stopped_early ? report.stop_offset : report.end_offset;
+  uint64_t behind = 0;
+  for (const uint64_t log : logs) {
+    uint64_t size = 0;
+    if (log < number || !db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, log), &size).ok()) continue;
+    behind += log == number ? size - std::min(size, offset) : size;
+  }
+  const std::string what = std::to_string(behind) + " bytes from " + WalFileName(db_->config_.wal_dir, number) + " at offset " +
+                           std::to_string(offset) + " on are not replayed";
+  if (behind > 0) text += what + "\n";
+  LogInfo(db_->config_.info_log.get(), "write-ahead log: " + what);
 }
 
 Status DbOpener::FinishRecovery(const WalRecoveryReport& report,

@@ -171,6 +171,31 @@ TEST_F(RecoveryTest, ModesDisagreeOnDamageInTheMiddle) {
   }
 }
 
+// Of a killed process, above what was synced: the database opens, and tells what it does not replay.
+TEST_F(RecoveryTest, DamageInTheMiddleIsTold) {
+  OpenDb();
+  std::string damage = "none";
+  ASSERT_TRUE(db_->GetProperty("compassdb.wal-damage", &damage));
+  EXPECT_EQ(damage, "");
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put("k" + std::to_string(i), std::string(1000, 'x')).ok());
+  Crash(CutMode::kKeepUnsynced);
+  const std::string path = JoinPath(name_, FilesOf(FileType::kWal).back());
+  std::string log = ReadFile(path);
+  log[20000] ^= 1;
+  SetFile(path, log);
+  OpenDb();
+  EXPECT_EQ(Get("k99"), "NOT_FOUND");
+  ASSERT_TRUE(db_->GetProperty("compassdb.wal-damage", &damage));
+  EXPECT_NE(damage.find(path + " at offset "), std::string::npos) << damage;
+  uint64_t behind = 0;
+  for (size_t at = 0; at < damage.size(); at = damage.find('\n', at) + 1) behind = std::stoull("0" + damage.substr(at));
+  EXPECT_GT(behind, 80000u) << damage;
+  CloseDb();
+  OpenDb();
+  ASSERT_TRUE(db_->GetProperty("compassdb.wal-damage", &damage));
+  EXPECT_EQ(damage, "");
+}
+
 TEST_F(RecoveryTest, TornTailIsCut) {
   OpenDb();
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(Put(Key(i), std::string(200, 'v'), true).ok());

@@ -56,6 +56,7 @@ class BatchChecker final : public BatchSink {
 
   Status Add(uint32_t id, SequenceNumber, ValueType type, const Slice& key,
              const Slice& value) override {
+    if (Status s = WriteBatchInternal::CheckSizes(key.size(), value.size()); !s.ok()) return s;
     if (family_ == nullptr || id != id_) {
       family_ = families_->ById(id);
       id_ = id;

@@ -444,6 +444,24 @@ TEST_F(EncryptionTest, KeysByCallback) {
   EXPECT_TRUE(NewSealingProvider(KeyCallback(), &provider_).IsInvalidArgument());
 }
 
+// What a callback answers is of keys, not of files: RepairDB must not take it for a lost or a damaged one.
+TEST_F(EncryptionTest, AMissingKeyIsNoMissingFile) {
+  Write({"text"});
+  for (const Status& answer : {Status::NotFound("here"), Status::PathNotFound("here"), Status::Corruption("here"), Status::IOError("here"),
+                               Status::TryAgain("here")}) {
+    ASSERT_TRUE(NewSealingProvider([&](uint64_t, std::string*) { return answer; }, &provider_).ok());
+    env_.reset(rocksdb::NewEncryptedEnv(base_.get(), provider_));
+    std::string read;
+    const Status s = Sequential(&read);
+    EXPECT_EQ(s.code(), answer.IsIOError() && !answer.IsPathNotFound() ? Status::kIOError
+                        : answer.IsTryAgain()                          ? Status::kTryAgain
+                                                                       : Status::kInvalidArgument) << s.ToString();
+    EXPECT_FALSE(s.IsPathNotFound()) << s.ToString();
+    EXPECT_NE(s.ToString().find(kFile), std::string::npos) << s.ToString();
+    EXPECT_NE(s.ToString().find("here"), std::string::npos) << s.ToString();
+  }
+}
+
 TEST_F(EncryptionTest, PlainFilesAreNotTakenForSealedOnes) {
   Store(std::string(1000, 'p'));
   std::string read;

@@ -20,6 +20,13 @@ constexpr uint32_t kVersion = 2;
 // The header: magic, version, chunk bytes, key id, file id, zeros.
 constexpr size_t kVersionAt = 8, kChunkAt = 12, kKeyIdAt = 16, kFileIdAt = 24, kChecksumAt = 60;
 
+// Why there is no key, which says nothing of the file: it is there, and not damaged.
+Status NoKey(const Status& why, const std::string& path, uint64_t id) {
+  const std::string what = "the key callback, asked for key " + std::to_string(id) + " for " + path;
+  if (why.IsNotFound() || why.IsPathNotFound() || why.IsCorruption()) return Status::InvalidArgument(what, why.ToString());
+  return Status(why.code(), why.subcode(), why.severity(), what + ": " + (why.getState() == nullptr ? "" : why.getState()));
+}
+
 }  // namespace
 
 Status SealingProvider::CreateNewPrefix(const std::string& path, char* prefix,
@@ -52,7 +59,7 @@ Status SealingProvider::CreateNewPrefix(const std::string& path, char* prefix,
 Status SealingProvider::Ask(const std::string& path, uint64_t id, SealKey* key) const {
   std::string bytes;
   Status s = ask_(id, &bytes);
-  if (!s.ok()) return s;
+  if (!s.ok()) return NoKey(s, path, id);
   if (bytes.size() != kSealKeyBytes) {
     return Status::InvalidArgument("the key callback gave a key of " + std::to_string(bytes.size()) +
                                        " bytes, not " + std::to_string(kSealKeyBytes), path);

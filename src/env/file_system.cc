@@ -46,13 +46,13 @@ Status CheckPageWrite(const std::string& path, const FileOptions& options, uint6
       "not whole pages of " + std::to_string(kPageWriteAlignment) + " bytes, and the file is direct");
 }
 
-Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* data) {
+Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* data, uint64_t most) {
   data->clear();
   std::unique_ptr<SequentialFile> file;
   Status s = fs->NewSequentialFile(path, &file);
   if (!s.ok()) return s;
   uint64_t size = 0;
-  if (fs->GetFileSize(path, &size).ok()) data->reserve(size);
+  if (fs->GetFileSize(path, &size).ok()) data->reserve(std::min(size, most));
   constexpr size_t kChunk = 64 << 10;
   std::string chunk(kChunk, '\0');
   while (true) {
@@ -61,6 +61,10 @@ Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* da
     if (!s.ok()) {
       data->clear();
       return s;
+    }
+    if (fragment.size() > most - data->size()) {
+      data->clear();
+      return Status::Corruption(path, "is larger than " + std::to_string(most) + " bytes");
     }
     data->append(fragment.data(), fragment.size());
     if (fragment.size() < kChunk) return Status::OK();

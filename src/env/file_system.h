@@ -175,7 +175,8 @@ Status CheckPageWrite(const std::string& path, const FileOptions& options, uint6
 FileSystem* PosixFileSystem();
 
 // Whole-file helpers built on the calls above.
-Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* data);
+// Corruption if it has more than `most` bytes.
+Status ReadFileToString(FileSystem* fs, const std::string& path, std::string* data, uint64_t most = UINT64_MAX);
 // Writes a temporary file, syncs it, renames it over `path` and syncs the directory.
 Status WriteFileAtomically(FileSystem* fs, const std::string& path, const Slice& data);
 

@@ -33,8 +33,8 @@ Status LogReader::SkipTo(uint64_t offset) {
 // read before the damage; then it is all.
 Status LogReader::ReadAroundDamage(Slice* block) {
   constexpr size_t kStep = 64, kExact = 8 << 10;
-  // No log is as long: or a file that refuses reads behind its end, too, would have none.
-  constexpr uint64_t kMostRefused = uint64_t{16} << 30;
+  // More than is ever unsynced: or a file that refuses reads behind its end, too, would have none.
+  constexpr uint64_t kMostRefused = 1 << 30;
   size_t got = block->size(), refused = 0;  // bytes, and how many of them in a row
   size_t n = kStep;
   while (got < kLogBlockSize) {
@@ -49,7 +49,7 @@ Status LogReader::ReadAroundDamage(Slice* block) {
       continue;
     }
     if (s.IsCorruption()) {
-      const uint64_t step = refused < kExact ? 1 : std::max<uint64_t>(kStep, refused_in_a_row_ >> 12);
+      const uint64_t step = refused_in_a_row_ < kExact ? 1 : std::max<uint64_t>(kStep, refused_in_a_row_ >> 12);
       const size_t skipped = std::min<uint64_t>(step, kLogBlockSize - got);
       s = file_->Skip(skipped);
       memset(at, 0, skipped);

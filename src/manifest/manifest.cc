@@ -86,7 +86,8 @@ std::string Manifest::CurrentContents(uint64_t number) {
 Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* number) {
   const std::string path = CurrentFileName(dir);
   std::string data;
-  Status s = ReadFileToString(fs, path, &data);
+  constexpr uint64_t kMostBytes = 4 << 10;
+  Status s = ReadFileToString(fs, path, &data, kMostBytes);
   if (IsMissing(s)) return Status::NotFound(path, "there is no such file");
   if (!s.ok()) return s;
   const size_t line = data.find('\n');

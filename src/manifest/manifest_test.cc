@@ -403,6 +403,14 @@ TEST_F(ManifestTest, AMirrorThatCannotBeWrittenIsDoneWithout) {
   }
 }
 
+TEST_F(ManifestTest, ALargeCurrentIsNotReadWhole) {
+  Overwrite("/db/CURRENT", std::string(100000, 'x'));
+  uint64_t number = 0;
+  const Status s = Manifest::ReadCurrent(&fs_, "/db", &number);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("/db/CURRENT: is larger than 4096 bytes"), std::string::npos) << s.ToString();
+}
+
 TEST_F(ManifestTest, DamagedCurrentIsCorruption) {
   std::string data;
   ASSERT_TRUE(ReadFileToString(&fs_, "/db/CURRENT", &data).ok());

@@ -23,8 +23,12 @@ ConfigOptions ConfigOf(Env* env, bool ignore_unknown_options) {
 Status ReadStoredOptions(const ConfigOptions& config, const std::string& path, DBOptions* db,
                          std::vector<NamedFamilyOptions>* families,
                          compassdb::ObjectTexts* objects = nullptr) {
+  constexpr uint64_t kMostBytes = 256 << 20;
+  uint64_t size = 0;
+  Status s = config.env->GetFileSize(path, &size);
+  if (s.ok() && size > kMostBytes) s = Status::InvalidArgument(path, "is larger than " + std::to_string(kMostBytes) + " bytes");
   std::string text;
-  Status s = ReadFileToString(config.env, path, &text);
+  if (s.ok()) s = ReadFileToString(config.env, path, &text);
   if (s.ok()) s = compassdb::ParseOptionsFile(config, path, text, db, families);
   if (s.ok() && objects != nullptr) s = compassdb::StoredObjects(path, text, objects);
   if (s.ok()) db->env = config.env;

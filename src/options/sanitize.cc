@@ -321,6 +321,10 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   if (options.compaction_filter != nullptr && !options.compaction_filter->IgnoreSnapshots()) {
     return Status::NotSupported(where + "compaction_filter", "IgnoreSnapshots() must be true");
   }
+  constexpr int kMostLevels = 1000;
+  if (options.num_levels > kMostLevels) {
+    return Status::InvalidArgument(where + "num_levels", "is over " + std::to_string(kMostLevels));
+  }
   if (db.allow_ingest_behind && options.num_levels < 3) {
     return Status::InvalidArgument(where + "num_levels",
                                    "must be at least 3 with allow_ingest_behind, which keeps the last level");

@@ -116,6 +116,11 @@ TEST(Validate, RefusalsNameOptionAndFamily) {
   ColumnFamilyOptions two_levels;
   two_levels.num_levels = 2;
   EXPECT_NE(Validate(db, two_levels).ToString().find("allow_ingest_behind"), std::string::npos);
+  ColumnFamilyOptions many_levels;
+  many_levels.num_levels = 1000;
+  EXPECT_TRUE(Validate(DBOptions(), many_levels).ok());
+  many_levels.num_levels = 2000000;
+  EXPECT_NE(Validate(DBOptions(), many_levels).ToString().find("num_levels: is over 1000"), std::string::npos);
   DBOptions manager;
   manager.sst_file_manager.reset(rocksdb::NewSstFileManager(rocksdb::Env::Default()));
   EXPECT_TRUE(Validate(manager, ColumnFamilyOptions()).ok());

@@ -46,6 +46,7 @@ class Recovery {
   }
 
   void Stop(uint64_t number, uint64_t offset, const std::string& reason) {
+    report_->records_behind = true;
     report_->stopped_early = true;
     report_->stop_number = number;
     report_->stop_offset = offset;
@@ -142,6 +143,7 @@ class Recovery {
         case LogRead::kTornTail:
         case LogRead::kCorruption:
           report_->problems.push_back(damage.ToString());
+          report_->records_behind |= read == LogRead::kCorruption;
           if (!Is(Mode::kSkipAnyCorruptedRecords) || read == LogRead::kTornTail) {
             return Damaged(*reader, number, damage);
           }

@@ -14,7 +14,7 @@ bool was_locked = false;
 
 // Asks, and locks nothing: whoever wants to open the database is not in our way.
 bool IsLocked(const std::string& path) {
-  const int fd = open((std::filesystem::path(path) / "LOCK").c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open((std::filesystem::path(path) / "LOCK").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd == -1) return false;
   struct flock lock = {};
   lock.l_type = F_WRLCK;

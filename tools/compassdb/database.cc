@@ -99,6 +99,11 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
                  : rocksdb::DB::Open(options, globals.db, descriptors, &database->families_, &db);
   if (!s.ok()) return Fail(command, s);
   database->db_.reset(db);
+  std::string damage;
+  if (db->GetProperty("compassdb.wal-damage", &damage) && !damage.empty()) {
+    while (damage.back() == '\n') damage.pop_back();
+    fprintf(stderr, "%s: the write-ahead log is damaged, above what is known to have been synced:\n%s\n", command.c_str(), damage.c_str());
+  }
   *result = std::move(database);
   return kOk;
 }
