@@ -598,8 +598,23 @@ test_import_odd_data() {
   expect 0 "$(printf 'b\t2\na\t1')" c scan --db reverse
 }
 
+test_encrypted() {
+  printf '%064d\n' 7 >key; printf '%064d' 8 >newer; printf 'short' >no-key
+  expect 0 "" c put --db sealed --key-file key a secret-text
+  expect 0 "secret-text" c get --db sealed --key-file key a
+  grep -rq secret-text sealed && fail "an encrypted database holds plain text"
+  refuse 3 "key that was not added" c get --db sealed --key-file newer a
+  refuse 2 "no-key.*holds no key" c get --db sealed --key-file no-key a
+  expect 0 "" c put --db sealed --key-file newer --key-file key b 2
+  expect 0 "$(printf 'a\tsecret-text\nb\t2')" c scan --db sealed --key-file newer --key-file key
+  c verify -q --db sealed --key-file newer --key-file key || fail "verify with keys"
+  rm sealed/CURRENT
+  c repair -q --db sealed --key-file newer --key-file key >/dev/null 2>stderr || fail "repair with keys: $(cat stderr)"
+  expect 0 "2" c get --db sealed --key-file newer --key-file key b
+}
+
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families options_file \
-  maintenance tune_separation plan_tableless full_output streams corruption repair lock ldb import export interrupted_copies import_odd_data; do
+  maintenance tune_separation plan_tableless full_output streams corruption repair encrypted lock ldb import export interrupted_copies import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

@@ -98,6 +98,7 @@ class Import {
       descriptors_.emplace_back(std::string(name), options);
     }
     rocksdb::DBOptions options;
+    options.env = globals_.Env();
     options.create_if_missing = true;
     options.create_missing_column_families = true;
     options.error_if_exists = true;

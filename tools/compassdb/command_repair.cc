@@ -27,9 +27,10 @@ std::string Lost(const compassdb::RepairReport& report) {
 int Repair(const Globals& globals) {
   rocksdb::DBOptions options;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  const rocksdb::Status stored = ReadOptionsFile(globals.db, &options, &families);
+  const rocksdb::Status stored = ReadOptionsFile(globals, &options, &families);
   if (!stored.ok()) {
     options = rocksdb::DBOptions();
+    options.env = globals.Env();
     families.clear();
     if (!stored.IsNotFound() && !stored.IsPathNotFound()) {
       Fail(kFailed, "repair: goes on with default options", stored.ToString());

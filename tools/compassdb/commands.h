@@ -10,6 +10,7 @@
 
 #include "database.h"
 #include "exit_codes.h"
+#include "keys.h"
 
 namespace compassdb_cli {
 
@@ -35,7 +36,11 @@ inline CLI::App* AddCommand(CLI::App* app, Globals* globals, const std::string& 
   CLI::App* command = app->add_subcommand(name, text);
   command->fallthrough();
   command->callback([globals, name, run] {
-    globals->exit_code = globals->db.empty() ? Fail(kUsage, name, "--db DIR is required") : run();
+    rocksdb::Status s;
+    if (!globals->key_files.empty()) s = EnvWithKeys(globals->key_files, &globals->encrypted);
+    globals->exit_code = globals->db.empty() ? Fail(kUsage, name, "--db DIR is required")
+                         : !s.ok()           ? Fail(kUsage, name + ": --key-file", s.ToString())
+                                             : run();
   });
   return command;
 }

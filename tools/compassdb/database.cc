@@ -18,11 +18,12 @@ namespace compassdb_cli {
 using rocksdb::ColumnFamilyDescriptor;
 using rocksdb::Status;
 
-Status ReadOptionsFile(const std::string& path, rocksdb::DBOptions* db_options,
+Status ReadOptionsFile(const Globals& globals, rocksdb::DBOptions* db_options,
                        std::vector<ColumnFamilyDescriptor>* families) {
   rocksdb::ConfigOptions config;
+  config.env = globals.Env();
   config.ignore_unknown_options = true;
-  return rocksdb::LoadLatestOptions(config, path, db_options, families);
+  return rocksdb::LoadLatestOptions(config, globals.db, db_options, families);
 }
 
 Status UsePreset(const Globals& globals, std::vector<ColumnFamilyDescriptor>* families) {
@@ -42,15 +43,16 @@ namespace {
 // The column families that the database has, with options as the OPTIONS file has them. That is written behind the
 // manifest: a crash leaves it without the newest family, or with one that was dropped, and a family without options
 // there, or a database without an OPTIONS file, opens with default ones.
-Status StoredOptions(const std::string& path, rocksdb::DBOptions* db_options,
+Status StoredOptions(const Globals& globals, rocksdb::DBOptions* db_options,
                      std::vector<ColumnFamilyDescriptor>* families) {
   std::vector<std::string> names;
-  Status s = rocksdb::DB::ListColumnFamilies(*db_options, path, &names);
+  Status s = rocksdb::DB::ListColumnFamilies(*db_options, globals.db, &names);
   if (!s.ok()) return s;
   std::vector<ColumnFamilyDescriptor> stored;
-  s = ReadOptionsFile(path, db_options, &stored);
+  s = ReadOptionsFile(globals, db_options, &stored);
   if (s.IsNotFound()) {
     *db_options = rocksdb::DBOptions();
+    db_options->env = globals.Env();
     stored.clear();
   } else if (s.IsInvalidArgument()) {
     return Status::Corruption(s.getState());  // only the engine writes the file
@@ -71,9 +73,10 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   std::error_code ec;
   const bool exists = std::filesystem::exists(std::filesystem::path(globals.db) / "CURRENT", ec);
   rocksdb::DBOptions options;
+  options.env = globals.Env();
   std::vector<ColumnFamilyDescriptor> descriptors;
   if (exists) {
-    Status s = StoredOptions(globals.db, &options, &descriptors);
+    Status s = StoredOptions(globals, &options, &descriptors);
     if (!s.ok()) return Fail(command, s);
   } else if (mode == OpenMode::kCreate) {
     descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
@@ -102,7 +105,7 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   std::string damage;
   if (db->GetProperty("compassdb.wal-damage", &damage) && !damage.empty()) {
     while (damage.back() == '\n') damage.pop_back();
-    fprintf(stderr, "%s: the write-ahead log is damaged, above what is known to have been synced:\n%s\n", command.c_str(), damage.c_str());
+    fprintf(stderr, "compassdb: %s: the write-ahead log is damaged, above what is known to have been synced:\n%s\n", command.c_str(), damage.c_str());
   }
   *result = std::move(database);
   return kOk;

@@ -14,11 +14,14 @@ struct Globals {
   std::string db;
   std::string cf;  // empty: "default", or all families where a command says so
   std::string preset;  // to be applied to these families; empty: none
+  std::vector<std::string> key_files;  // of encrypted files; the first one's key writes
+  std::shared_ptr<rocksdb::Env> encrypted;  // with their keys, if there are any
   uint64_t memory_mb = 0;  // cap of memtables, blocks and index; 0: as the database has it
   bool hex = false, key_hex = false, value_hex = false;
   bool quiet = false;
   int exit_code = 0;
 
+  rocksdb::Env* Env() const { return encrypted != nullptr ? encrypted.get() : rocksdb::Env::Default(); }
   bool KeyHex() const { return hex || key_hex; }
   bool ValueHex() const { return hex || value_hex; }
 };
@@ -55,8 +58,8 @@ class Database {
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };
 
-// The options and families of the newest OPTIONS file of a database.
-rocksdb::Status ReadOptionsFile(const std::string& path, rocksdb::DBOptions* db_options,
+// The options, with the Env, and families of the newest OPTIONS file of a database.
+rocksdb::Status ReadOptionsFile(const Globals& globals, rocksdb::DBOptions* db_options,
                                 std::vector<rocksdb::ColumnFamilyDescriptor>* families);
 // Sets the families' options to those of --preset: of the family that --cf names, else of all.
 rocksdb::Status UsePreset(const Globals& globals, std::vector<rocksdb::ColumnFamilyDescriptor>* families);

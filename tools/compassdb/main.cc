@@ -35,6 +35,9 @@ int Main(int argc, char** argv) {
   app.add_option("--preset", globals.preset,
                  "commands that write: the family's (without --cf: all families') options from now on: " +
                      PresetNames());
+  app.add_option("--key-file", globals.key_files,
+                 "key of encrypted files (32 bytes, or 64 hex digits); more than once: the first one writes")
+      ->allow_extra_args(false);
   app.add_option("--memory-mb", globals.memory_mb,
                  "cap of memtables, cached blocks and index together (DBOptions::memory_limit)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
