@@ -83,8 +83,9 @@ Status Repairer::CheckReadable() {
     if (IsMissing(s) && dir != config_.wal_dir) continue;
     if (!s.ok()) return s;
   }
-  std::vector<std::pair<std::string, std::string>> directories;
-  for (const auto& [dir, name] : Files()) {
+  std::vector<std::pair<std::string, std::string>> directories, files;
+  if (Status s = Files(&files); !s.ok()) return s;
+  for (const auto& [dir, name] : files) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type == FileType::kInfoLog || type == FileType::kLock ||
@@ -108,8 +109,9 @@ Status Repairer::CheckReadable() {
 }
 
 void Repairer::RemoveNewFiles() const {
-  if (!files_before_) return;
-  for (const auto& [dir, name] : Files()) {
+  std::vector<std::pair<std::string, std::string>> files;
+  if (!files_before_ || !Files(&files).ok()) return;
+  for (const auto& [dir, name] : files) {
     uint64_t number = 0;
     FileType type;
     if (ParseFileName(name, &number, &type) && files_before_->count({dir, name}) == 0 &&
@@ -178,11 +180,11 @@ std::set<std::string> Repairer::Dirs() const {
 }
 
 // With their directories.
-std::vector<std::pair<std::string, std::string>> Repairer::Files() const {
-  std::vector<std::pair<std::string, std::string>> files;
+Status Repairer::Files(std::vector<std::pair<std::string, std::string>>* files) const {
   for (const std::string& dir : Dirs()) {
     std::vector<std::string> names;
-    fs_->GetChildren(dir, &names).PermitUncheckedError();  // one that is not there has none
+    const Status s = fs_->GetChildren(dir, &names);
+    if (!s.ok() && !IsMissing(s)) return s;  // what cannot be listed is not empty
     for (const std::string& name : names) {
       uint64_t number = 0, bytes = 1;
       FileType type;
@@ -191,16 +193,18 @@ std::vector<std::pair<std::string, std::string>> Repairer::Files() const {
         fs_->GetFileSize(JoinPath(dir, name), &bytes).PermitUncheckedError();
         if (bytes == 0) continue;  // made ahead of a job; the next open deletes it
       }
-      files.emplace_back(dir, name);
+      files->emplace_back(dir, name);
     }
   }
-  return files;
+  return Status::OK();
 }
 
 // No manifest: an empty database of the same identity, before whose logs nothing was written.
 Status Repairer::StateOfLogs() {
   bool logs = false;
-  for (const auto& [dir, name] : Files()) {
+  std::vector<std::pair<std::string, std::string>> files;
+  if (Status s = Files(&files); !s.ok()) return s;
+  for (const auto& [dir, name] : files) {
     uint64_t number = 0;
     FileType type;
     if (IsRocksDBTableName(name)) {
@@ -260,9 +264,9 @@ Status Repairer::ChooseFamilies() {
 }
 
 // Above the manifest's numbers and those of all files.
-uint64_t Repairer::NumberBehindAll() const {
+uint64_t Repairer::NumberBehindAll(const std::vector<std::pair<std::string, std::string>>& files) const {
   uint64_t next = std::max(state_.next_number, manifest_ + 1);
-  for (const auto& [dir, name] : Files()) next = std::max(next, NumberBehind(name));
+  for (const auto& [dir, name] : files) next = std::max(next, NumberBehind(name));
   return next;
 }
 
@@ -271,8 +275,9 @@ Status Repairer::CheckTables() {
   DBImpl db(std::move(config), /*read_only=*/true);
   db.store_context_.hasher = KeyHasher(state_.hash_seed);
   db.store_context_.log_info = [this](const std::string& line) { Log(line); };
-  db.commits_.RaiseNextNumber(NumberBehindAll());
-  const auto files = Files();
+  std::vector<std::pair<std::string, std::string>> files;
+  if (Status s = Files(&files); !s.ok()) return s;
+  db.commits_.RaiseNextNumber(NumberBehindAll(files));
   files_before_.emplace(files.begin(), files.end());
   SalvageReport found;
   for (auto& [id, family] : state_.families) {
@@ -331,9 +336,10 @@ Status Repairer::WriteManifest() {
     for (const auto& [section, meta] : family.page_sections) needed.insert(meta.file_number);
     state_.max_column_family = std::max(state_.max_column_family, id);
   }
-  state_.next_number = NumberBehindAll();
-  std::vector<std::pair<std::string, std::string>> unused;
-  for (const auto& [dir, name] : Files()) {
+  std::vector<std::pair<std::string, std::string>> files, unused;
+  if (Status s = Files(&files); !s.ok()) return s;
+  state_.next_number = NumberBehindAll(files);
+  for (const auto& [dir, name] : files) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type == FileType::kInfoLog) continue;

@@ -50,7 +50,7 @@ class Repairer {
 
  private:
   std::set<std::string> Dirs() const;
-  std::vector<std::pair<std::string, std::string>> Files() const;
+  Status Files(std::vector<std::pair<std::string, std::string>>* files) const;
   // The files without which nothing can be begun.
   Status CheckReadable();
   Status ReadThrough(const std::string& path) const;
@@ -58,7 +58,7 @@ class Repairer {
   Status StateOfLogs();
   Status ChooseFamilies();
   Status CheckTables();
-  uint64_t NumberBehindAll() const;
+  uint64_t NumberBehindAll(const std::vector<std::pair<std::string, std::string>>& files) const;
   // What this repair has written, which nothing names yet.
   void RemoveNewFiles() const;
   Status WriteManifest();

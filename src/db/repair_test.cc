@@ -324,6 +324,30 @@ TEST_F(RepairTest, PathsThatAreNotThereAndFilesThatDoNotCount) {
   EXPECT_EQ(Scan(), all_);
 }
 
+// Once all files were deleted that a list had not shown, which had failed, as if the repair had made them.
+TEST_F(RepairTest, AfterTwoErrorsNothingIsGone) {
+  for (uint64_t first = 1;; ++first) {
+    Fill();
+    ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+    uint64_t calls = 0;
+    fs_->SetHook([&](FaultOp op, const std::string& path) {
+      if (op != FaultOp::kList && op != FaultOp::kStat && op != FaultOp::kOpen) return;
+      ++calls;
+      if (calls == first || calls == first + 1) fs_->FailNth(op, 1, path, Status::IOError("injected"));
+    });
+    const Status s = Repair();
+    fs_->SetHook(nullptr);
+    fs_->ClearFaults();
+    const Status again = Repair();
+    ASSERT_TRUE(again.ok()) << first << ": " << again.ToString();
+    OpenDb();
+    ASSERT_EQ(Scan(), all_) << first << ": " << s.ToString();
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    if (calls < first) break;
+  }
+}
+
 // Nothing is changed, and what is wrong is named.
 TEST_F(RepairTest, OptionsThatAreRefused) {
   Fill();
