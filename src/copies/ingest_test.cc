@@ -6,6 +6,7 @@
 
 #include "base/file_names.h"
 #include "db/db_test_util.h"
+#include "db/export_test_util.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
@@ -167,12 +168,8 @@ TEST_F(IngestTest, ChecksumsOfWholeFiles) {
   EXPECT_EQ(Get("k"), "v");
   // What they became is the database's own.
   EXPECT_TRUE(db_->VerifyFileChecksums(rocksdb::ReadOptions()).ok());
-  rocksdb::Checkpoint* opened = nullptr;
-  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &opened).ok());
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(opened);
-  rocksdb::ExportImportFilesMetaData* exported = nullptr;
-  ASSERT_TRUE(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/ex", &exported).ok());
-  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> metadata(exported);
+  const auto metadata = ExportDefaultFamily(db_.get(), "/ex");
+  ASSERT_NE(metadata, nullptr);
   ASSERT_EQ(metadata->files.size(), 1u);
   const rocksdb::LiveFileMetaData& file = metadata->files[0];
   EXPECT_EQ(file.file_checksum, computed(file.db_path + file.name));

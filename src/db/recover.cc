@@ -284,7 +284,7 @@ Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
 
 // What is behind damage, and was not replayed, goes with its log.
 void DbOpener::TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
-  if (!report.records_behind) return;
+  if (report.problems.empty() || !(report.records_behind || report.stopped_early)) return;
   std::string& text = db_->wal_damage_;
   for (const std::string& problem : report.problems) text += problem + "\n";
   const uint64_t number = report.stopped_early ? report.stop_number : report.end_number;

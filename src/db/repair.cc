@@ -83,7 +83,7 @@ Status Repairer::CheckReadable() {
     if (IsMissing(s) && dir != config_.wal_dir) continue;
     if (!s.ok()) return s;
   }
-  std::vector<std::pair<std::string, std::string>> directories, files;
+  FileList directories, files;
   if (Status s = Files(&files); !s.ok()) return s;
   for (const auto& [dir, name] : files) {
     uint64_t number = 0;
@@ -109,7 +109,7 @@ Status Repairer::CheckReadable() {
 }
 
 void Repairer::RemoveNewFiles() const {
-  std::vector<std::pair<std::string, std::string>> files;
+  FileList files;
   if (!files_before_ || !Files(&files).ok()) return;
   for (const auto& [dir, name] : files) {
     uint64_t number = 0;
@@ -180,7 +180,7 @@ std::set<std::string> Repairer::Dirs() const {
 }
 
 // With their directories.
-Status Repairer::Files(std::vector<std::pair<std::string, std::string>>* files) const {
+Status Repairer::Files(FileList* files) const {
   for (const std::string& dir : Dirs()) {
     std::vector<std::string> names;
     const Status s = fs_->GetChildren(dir, &names);
@@ -202,7 +202,7 @@ Status Repairer::Files(std::vector<std::pair<std::string, std::string>>* files) 
 // No manifest: an empty database of the same identity, before whose logs nothing was written.
 Status Repairer::StateOfLogs() {
   bool logs = false;
-  std::vector<std::pair<std::string, std::string>> files;
+  FileList files;
   if (Status s = Files(&files); !s.ok()) return s;
   for (const auto& [dir, name] : files) {
     uint64_t number = 0;
@@ -264,7 +264,7 @@ Status Repairer::ChooseFamilies() {
 }
 
 // Above the manifest's numbers and those of all files.
-uint64_t Repairer::NumberBehindAll(const std::vector<std::pair<std::string, std::string>>& files) const {
+uint64_t Repairer::NumberBehindAll(const FileList& files) const {
   uint64_t next = std::max(state_.next_number, manifest_ + 1);
   for (const auto& [dir, name] : files) next = std::max(next, NumberBehind(name));
   return next;
@@ -275,7 +275,7 @@ Status Repairer::CheckTables() {
   DBImpl db(std::move(config), /*read_only=*/true);
   db.store_context_.hasher = KeyHasher(state_.hash_seed);
   db.store_context_.log_info = [this](const std::string& line) { Log(line); };
-  std::vector<std::pair<std::string, std::string>> files;
+  FileList files;
   if (Status s = Files(&files); !s.ok()) return s;
   db.commits_.RaiseNextNumber(NumberBehindAll(files));
   files_before_.emplace(files.begin(), files.end());
@@ -336,7 +336,7 @@ Status Repairer::WriteManifest() {
     for (const auto& [section, meta] : family.page_sections) needed.insert(meta.file_number);
     state_.max_column_family = std::max(state_.max_column_family, id);
   }
-  std::vector<std::pair<std::string, std::string>> files, unused;
+  FileList files, unused;
   if (Status s = Files(&files); !s.ok()) return s;
   state_.next_number = NumberBehindAll(files);
   for (const auto& [dir, name] : files) {

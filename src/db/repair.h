@@ -49,8 +49,10 @@ class Repairer {
   Status Run();
 
  private:
+  using FileList = std::vector<std::pair<std::string, std::string>>;  // directory and name
+
   std::set<std::string> Dirs() const;
-  Status Files(std::vector<std::pair<std::string, std::string>>* files) const;
+  Status Files(FileList* files) const;
   // The files without which nothing can be begun.
   Status CheckReadable();
   Status ReadThrough(const std::string& path) const;
@@ -58,7 +60,7 @@ class Repairer {
   Status StateOfLogs();
   Status ChooseFamilies();
   Status CheckTables();
-  uint64_t NumberBehindAll(const std::vector<std::pair<std::string, std::string>>& files) const;
+  uint64_t NumberBehindAll(const FileList& files) const;
   // What this repair has written, which nothing names yet.
   void RemoveNewFiles() const;
   Status WriteManifest();

@@ -351,7 +351,6 @@ TEST_F(RepairTest, AfterTwoErrorsNothingIsGone) {
 // Nothing is changed, and what is wrong is named.
 TEST_F(RepairTest, OptionsThatAreRefused) {
   Fill();
-  std::map<std::string, std::string> before;
   const auto files = [this] {
     std::map<std::string, std::string> all;
     for (FileType type : {FileType::kManifest, FileType::kWal, FileType::kPieceFile, FileType::kCurrent}) {
@@ -359,7 +358,7 @@ TEST_F(RepairTest, OptionsThatAreRefused) {
     }
     return all;
   };
-  before = files();
+  const auto before = files();
   rocksdb::Options other = options_;
   other.wal_dir = "/other";
   ASSERT_TRUE(fs_->CreateDir("/other").ok());

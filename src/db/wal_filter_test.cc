@@ -84,6 +84,9 @@ TEST_F(WalFilterTest, StopsForGood) {
   filter_.answers[2] = Option::kStopReplay;
   EXPECT_EQ(Recovered(), "k0 k1 ");
   EXPECT_EQ(filter_.seen, 3u);
+  std::string damage = "none";
+  ASSERT_TRUE(db_->GetProperty("compassdb.wal-damage", &damage));
+  EXPECT_EQ(damage, "");
 }
 
 TEST_F(WalFilterTest, CorruptionFollowsTheRecoveryMode) {

@@ -19,10 +19,6 @@ using rocksdb::status_to_io_status;
 
 constexpr size_t kWindowBytes = 64 << 10;  // for headers of small segments
 
-}  // namespace
-
-namespace {
-
 // OK with *segment's length and nonce if that is what the header says.
 bool ParseHeader(const char* header, SegmentList::Segment* segment) {
   segment->bytes = DecodeFixed32(header);
@@ -55,15 +51,15 @@ class Window {
 
 // Where in the plain file the segment begins that `stored` shows, `gap` stored bytes behind plain byte
 // `end`: no two places have the same seal. False if there is none. Lost were segments of at least a byte,
-// each with a header and a tag for each chunk. Takes each place that it tries from *guesses, and none beyond.
+// each with a header and a tag for each chunk. Counts the places that it tries in *guesses, up to `most`.
 bool FindPlace(const FileSeal& seal, const SegmentList::Segment& segment, const Slice& chunk, uint64_t end,
-               uint64_t gap, uint64_t* guesses, uint64_t* place) {
+               uint64_t gap, uint64_t most, uint64_t* guesses, uint64_t* place) {
   char plain[kSealChunkBytes];
   constexpr uint64_t kLeast = kSegmentHeaderBytes + kSealTagBytes;
   if (gap <= kLeast) return false;
   // Headers and tags are multiples of four.
-  for (uint64_t lost = gap - kLeast; lost > 0 && *guesses > 0; lost -= std::min<uint64_t>(lost, 4)) {
-    --*guesses;
+  for (uint64_t lost = gap - kLeast; lost > 0 && *guesses < most; lost -= std::min<uint64_t>(lost, 4)) {
+    ++*guesses;
     *place = end + lost;
     if (seal.OpenChunk(segment.nonce, *place, static_cast<uint32_t>(segment.bytes), 0, chunk, plain).ok()) return true;
   }
@@ -86,7 +82,6 @@ IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const Fi
   // segments that are there need a guess for every fourth lost byte.
   constexpr uint64_t kMostGuesses = 4 << 20;  // seconds
   const uint64_t most = std::min(stored_bytes / 2, kMostGuesses);
-  uint64_t guesses = most - std::min(guesses_, most);
   for (uint64_t at = stored_end_ + 1; at + kSegmentHeaderBytes < stored_bytes; ++at) {
     Slice header;
     IOStatus s = window.Get(at, kSegmentHeaderBytes, kWindowBytes, &header);
@@ -100,11 +95,10 @@ IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const Fi
     char scratch[kSealChunkBytes + kSealTagBytes];
     s = file.Read(at + kSegmentHeaderBytes, first, IOOptions(), &chunk, scratch, nullptr);
     if (!s.ok()) return s;
-    const uint64_t before = guesses;
-    const bool fits =
-        chunk.size() == first && FindPlace(seal, segment, chunk, plain_end_, at - stored_end_, &guesses, &segment.plain);
-    guesses_ += before - guesses;
-    if (!fits) continue;
+    if (chunk.size() != first ||
+        !FindPlace(seal, segment, chunk, plain_end_, at - stored_end_, most, &guesses_, &segment.plain)) {
+      continue;
+    }
     Segment lost;
     lost.lost = true;
     lost.plain = plain_end_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/transaction_db.h"
 
-#include "rocksdb/utilities/checkpoint.h"
+#include "db/export_test_util.h"
 
 #include "transactions/transaction_test_util.h"
 
@@ -68,12 +68,8 @@ TEST_F(TransactionTest, KeysAreLockedUntilTheEnd) {
 // RocksDB 7.8.3 knows no locks of such a family.
 TEST_F(TransactionTest, AnImportedFamilyHasLocks) {
   ASSERT_TRUE(Put("k", "v").ok());
-  rocksdb::Checkpoint* made = nullptr;
-  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  rocksdb::ExportImportFilesMetaData* files = nullptr;
-  ASSERT_TRUE(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/exported", &files).ok());
-  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> exported(files);
+  const auto exported = ExportDefaultFamily(db_.get(), "/exported");
+  ASSERT_NE(exported, nullptr);
   rocksdb::ColumnFamilyHandle* family = nullptr;
   ASSERT_TRUE(db_->CreateColumnFamilyWithImport(options_, "imported", rocksdb::ImportColumnFamilyOptions(), *exported, &family).ok());
   handles_.push_back(family);

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "compassdb/table.h"
+#include "db/export_test_util.h"
 #include "env/env_adapter.h"
 #include "env/memory_file_system.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/merge_operator.h"
-#include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/utilities/db_ttl.h"
 #include "ttl/ttl_value.h"
 
@@ -328,12 +328,8 @@ TEST_F(TtlTest, AnImportedFamilyKeepsItsTimes) {
   Open(100);
   ASSERT_TRUE(db_->Merge(WriteOptions(), "k", "a").ok());
   ASSERT_TRUE(db_->Put(WriteOptions(), "old", "x").ok());
-  rocksdb::Checkpoint* made = nullptr;
-  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  rocksdb::ExportImportFilesMetaData* files = nullptr;
-  ASSERT_TRUE(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), "/exported", &files).ok());
-  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> exported(files);
+  const auto exported = ExportDefaultFamily(db_.get(), "/exported");
+  ASSERT_NE(exported, nullptr);
   ColumnFamilyHandle* family = nullptr;
   ASSERT_TRUE(db_->CreateColumnFamilyWithImport(options_, "imported", rocksdb::ImportColumnFamilyOptions(), *exported, &family).ok());
   ASSERT_TRUE(db_->Merge(WriteOptions(), family, "k", "b").ok());

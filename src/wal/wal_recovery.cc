@@ -46,7 +46,6 @@ class Recovery {
   }
 
   void Stop(uint64_t number, uint64_t offset, const std::string& reason) {
-    report_->records_behind = true;
     report_->stopped_early = true;
     report_->stop_number = number;
     report_->stop_offset = offset;

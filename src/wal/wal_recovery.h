@@ -71,7 +71,7 @@ struct WalRecoveryReport {
   uint64_t records = 0;
   uint64_t bytes = 0;          // of the records replayed
   uint64_t dropped_bytes = 0;  // of damaged records passed over or stopped at
-  bool records_behind = false;  // damage had records behind it, or was in a log that others follow
+  bool records_behind = false;  // damage had records behind it, in its own log
   bool stopped_early = false;  // point in time: something after it was not replayed
   uint64_t stop_number = 0;    // the log and the offset in it where replay stopped
   uint64_t stop_offset = 0;

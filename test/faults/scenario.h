@@ -47,7 +47,6 @@ class Scenario {
 };
 
 // `env` outlives it.
-using MakeScenario = std::unique_ptr<Scenario> (*)(compassdb::Preset preset, rocksdb::Env* env);
 std::unique_ptr<Scenario> MakeScript(compassdb::Preset preset, rocksdb::Env* env);    // script.h
 std::unique_ptr<Scenario> MakeWorkshop(compassdb::Preset preset, rocksdb::Env* env);  // workshop.cc
 

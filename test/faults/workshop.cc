@@ -2,7 +2,6 @@
 // What is done to a database now and then: it is repaired, given a table file, copied, and one of its families is
 // exported and imported.
 #include <map>
-#include <set>
 
 #include "faults/scenario.h"
 #include "rocksdb/db.h"

@@ -107,19 +107,17 @@ bool Worker::Step() {
   if (roll < 2) return random_.OneIn(2) ? Maintain() : Generated();
   if (roll < 27) return Transact();
   if (roll < 42) return BankOperation();
-  if (roll < 66 && db_->HasEntities()) {
-    std::string done;
-    const std::string wrong = entities_.Step(*db_, &done);
-    Begin("entities: " + done);
-    return wrong.empty() || Fail("entities: " + done, "what was written", wrong);
-  }
-  if (roll < 90 && db_->TimedFamily(number_) != nullptr) {
-    std::string done;
-    const std::string wrong = times_.Step(*db_, &done);
-    Begin("timestamps: " + done);
-    return wrong.empty() || Fail("timestamps: " + done, "what was written", wrong);
-  }
+  if (roll < 66 && db_->HasEntities()) return StepOf(&entities_, "entities: ");
+  if (roll < 90 && db_->TimedFamily(number_) != nullptr) return StepOf(&times_, "timestamps: ");
   return Generated();
+}
+
+template <typename Part>
+bool Worker::StepOf(Part* part, const std::string& what) {
+  std::string done;
+  const std::string wrong = part->Step(*db_, &done);
+  Begin(what + done);
+  return wrong.empty() || Fail(what + done, "what was written", wrong);
 }
 
 bool Worker::Generated() {

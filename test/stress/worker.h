@@ -45,6 +45,9 @@ class Worker {
 
  private:
   bool Step();
+  // Of its entities, or its times.
+  template <typename Part>
+  bool StepOf(Part* part, const std::string& what);
   bool Generated();
   bool ChangeFamily(const Op& op);
   bool BankOperation();

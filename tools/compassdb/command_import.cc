@@ -97,8 +97,7 @@ class Import {
       }
       descriptors_.emplace_back(std::string(name), options);
     }
-    rocksdb::DBOptions options;
-    options.env = globals_.Env();
+    rocksdb::DBOptions options = globals_.DbOptions();
     options.create_if_missing = true;
     options.create_missing_column_families = true;
     options.error_if_exists = true;

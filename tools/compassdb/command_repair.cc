@@ -29,8 +29,7 @@ int Repair(const Globals& globals) {
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   const rocksdb::Status stored = ReadOptionsFile(globals, &options, &families);
   if (!stored.ok()) {
-    options = rocksdb::DBOptions();
-    options.env = globals.Env();
+    options = globals.DbOptions();
     families.clear();
     if (!stored.IsNotFound() && !stored.IsPathNotFound()) {
       Fail(kFailed, "repair: goes on with default options", stored.ToString());

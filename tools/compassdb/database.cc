@@ -21,7 +21,7 @@ using rocksdb::Status;
 Status ReadOptionsFile(const Globals& globals, rocksdb::DBOptions* db_options,
                        std::vector<ColumnFamilyDescriptor>* families) {
   rocksdb::ConfigOptions config;
-  config.env = globals.Env();
+  config.env = globals.DbOptions().env;
   config.ignore_unknown_options = true;
   return rocksdb::LoadLatestOptions(config, globals.db, db_options, families);
 }
@@ -51,8 +51,7 @@ Status StoredOptions(const Globals& globals, rocksdb::DBOptions* db_options,
   std::vector<ColumnFamilyDescriptor> stored;
   s = ReadOptionsFile(globals, db_options, &stored);
   if (s.IsNotFound()) {
-    *db_options = rocksdb::DBOptions();
-    db_options->env = globals.Env();
+    *db_options = globals.DbOptions();
     stored.clear();
   } else if (s.IsInvalidArgument()) {
     return Status::Corruption(s.getState());  // only the engine writes the file
@@ -72,8 +71,7 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
                    std::unique_ptr<Database>* result) {
   std::error_code ec;
   const bool exists = std::filesystem::exists(std::filesystem::path(globals.db) / "CURRENT", ec);
-  rocksdb::DBOptions options;
-  options.env = globals.Env();
+  rocksdb::DBOptions options = globals.DbOptions();
   std::vector<ColumnFamilyDescriptor> descriptors;
   if (exists) {
     Status s = StoredOptions(globals, &options, &descriptors);

@@ -21,7 +21,12 @@ struct Globals {
   bool quiet = false;
   int exit_code = 0;
 
-  rocksdb::Env* Env() const { return encrypted != nullptr ? encrypted.get() : rocksdb::Env::Default(); }
+  // The defaults, and the Env that the keys ask for.
+  rocksdb::DBOptions DbOptions() const {
+    rocksdb::DBOptions options;
+    if (encrypted != nullptr) options.env = encrypted.get();
+    return options;
+  }
   bool KeyHex() const { return hex || key_hex; }
   bool ValueHex() const { return hex || value_hex; }
 };
