@@ -20,8 +20,12 @@ endif()
 # ccache and a fast linker, where they are installed.
 find_program(COMPASSDB_CCACHE ccache)
 if(COMPASSDB_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${COMPASSDB_CCACHE})
-  set(CMAKE_C_COMPILER_LAUNCHER ${COMPASSDB_CCACHE})
+  # Paths below the checkout are taken as relative ones, so that every checkout, a copy of the tree
+  # with a seeded defect too, has its objects from the one cache. Sloppiness: what precompiled headers need (no file
+  # defines macros before them, or uses the time).
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=true
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${COMPASSDB_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 find_program(COMPASSDB_MOLD mold)
 if(COMPASSDB_MOLD)

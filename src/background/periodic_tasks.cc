@@ -2,6 +2,7 @@
 #include "background/periodic_tasks.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace compassdb {
@@ -17,7 +18,11 @@ uint64_t PeriodicTasks::Add(std::chrono::microseconds period, std::function<void
   const uint64_t id = ++last_id_;
   tasks_[id] = {period, std::move(task), std::chrono::steady_clock::now() + period};
   changed_.SignalAll();
-  if (!thread_.joinable()) thread_ = std::thread([this, epoch = epoch_] { Loop(epoch); });
+  try {
+    if (!thread_.joinable()) thread_ = std::thread([this, epoch = epoch_] { Loop(epoch); });
+  } catch (const std::system_error&) {
+    // No more threads to be had: the next task that is added tries again.
+  }
   return id;
 }
 

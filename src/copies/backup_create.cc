@@ -59,6 +59,8 @@ Status CompareChecksum(const rocksdb::LiveFileStorageInfo& file, const CopyResul
                                               Slice(file.file_checksum).ToString(/*hex=*/true));
 }
 
+constexpr size_t kMaxAppMetadata = 1 << 20;  // as in RocksDB
+
 std::string Hex(uint64_t value) {
   char text[17];
   snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
@@ -71,6 +73,7 @@ IOStatus BackupEngineImpl::CreateNewBackupWithMetadata(const rocksdb::CreateBack
                                                        rocksdb::DB* db,
                                                        const std::string& app_metadata,
                                                        BackupID* new_id) {
+  if (app_metadata.size() > kMaxAppMetadata) return IOStatus::InvalidArgument("App metadata too large");
   std::unique_lock<std::shared_mutex> alone(mu_);
   Creation creation;
   creation.options = &options;

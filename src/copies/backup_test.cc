@@ -214,6 +214,7 @@ TEST_F(BackupTest, InfoAndMetadata) {
   EXPECT_TRUE(engine_->VerifyBackup(1).IsNotFound());
   EXPECT_TRUE(engine_->DeleteBackup(1).IsNotFound());
   Fill(0, 100, "a");
+  EXPECT_TRUE(engine_->CreateNewBackupWithMetadata(db_.get(), std::string((1 << 20) + 1, 'x'), true).IsInvalidArgument());
   const std::string metadata("new\n\0line", 9);
   ASSERT_TRUE(engine_->CreateNewBackupWithMetadata(db_.get(), metadata, true).ok());
   for (int pass = 0; pass < 2; ++pass) {

@@ -56,6 +56,7 @@ Iterator* SstFileReader::NewIterator(const ReadOptions& read) {
 }
 
 std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const {
+  if (rep_->file == nullptr) return nullptr;
   const compassdb::TableFileInfo& info = rep_->file->info();
   auto props = std::make_shared<TableProperties>();
   props->comparator_name = info.comparator;

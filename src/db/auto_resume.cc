@@ -15,7 +15,7 @@ constexpr uint64_t kLeastFreeBytes = 256 << 10;
 constexpr uint64_t kLeastMicros = 1000;
 
 bool GoesAway(const Status& error) {
-  return error.IsNoSpace() && error.severity() < Status::kFatalError;
+  return (error.IsNoSpace() || error.IsMemoryLimit()) && error.severity() < Status::kFatalError;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After a full disk: tries DB::Resume by itself until there is space again
+// After a full disk, or memory: tries DB::Resume by itself until there is space again
 // (max_bgerror_resume_count times, every bgerror_resume_retry_interval), by a thread that lives as
 // long as it tries.
 //

@@ -7,6 +7,7 @@
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
 #include "options/sst_file_manager.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -21,7 +22,7 @@ bool DBImpl::FlushReady(const ColumnFamily& family) const {
   }
   uint64_t bytes = 0;
   for (const ImmutableMemTable& immutable : family.immutables) bytes += immutable.mem->separated_size();
-  return !family.store()->AwaitsCollection(bytes);
+  return !UnlessOutOfMemory(false, [&] { return family.store()->AwaitsCollection(bytes); });
 }
 
 void DBImpl::MaybeSchedule() {
@@ -35,7 +36,8 @@ void DBImpl::MaybeSchedule() {
       }
       if (!family->compaction_queued && !family->dropped &&
           background_.exclusive_manual == 0 && !errors_.compactions_stopped() &&
-          !family->settings.disable_auto_compactions && family->store()->NeedsCompaction()) {
+          !family->settings.disable_auto_compactions &&
+          UnlessOutOfMemory(false, [&] { return family->store()->NeedsCompaction(); })) {
         family->compaction_queued = true;
         background_.compaction_queue.push_back(family);
       }

@@ -38,13 +38,19 @@ void CommitQueue::EndTurn() {
 }
 
 Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
+  if (half_installed_) return why_in_doubt_;
   const uint64_t number = NewNumber();
-  std::vector<VersionEdit> state = snapshot();
-  state.front().next_number = next_number();
-  stamp(&state);
+  std::vector<VersionEdit> state;
+  Status s = CatchOutOfMemory("a manifest", [&] {
+    state = snapshot();
+    state.front().next_number = next_number();
+    stamp(&state);
+    return Status::OK();
+  });
+  if (!s.ok()) return s;
   mu_->Unlock();
   std::unique_ptr<Manifest> fresh;
-  Status s = CatchOutOfMemory("a manifest", [&] { return Manifest::Create(fs_, dir_, number, state, &fresh); });
+  s = CatchOutOfMemory("a manifest", [&] { return Manifest::Create(fs_, dir_, number, state, &fresh); });
   if (s.ok()) {
     if (manifest_ != nullptr) {
       // The old one is history; a failure to close it harms nobody.
@@ -94,14 +100,19 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
     // A full manifest that cannot be replaced still takes records.
     if (!s.ok() && manifest_ != nullptr && !in_doubt()) s = Status::OK();
   }
+  std::vector<VersionEdit> edits;
   if (s.ok()) {
-    std::vector<VersionEdit> edits;
-    for (CommitItem& item : *items) {
-      if (item.finalize) item.finalize(&item.edit);
-      edits.push_back(item.edit);
-    }
-    edits.front().next_number = next_number();
-    stamp(&edits);
+    s = CatchOutOfMemory("a commit", [&] {
+      for (CommitItem& item : *items) {
+        if (item.finalize) item.finalize(&item.edit);
+        edits.push_back(item.edit);
+      }
+      edits.front().next_number = next_number();
+      stamp(&edits);
+      return Status::OK();
+    });
+  }
+  if (s.ok()) {
     mu_->Unlock();
     s = manifest_->Append(edits);
     mu_->Lock();
@@ -116,19 +127,30 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
     }
   }
   if (s.ok()) {
-    for (CommitItem& item : *items) {
-      if (item.edit.min_log_number) set_min_log_number(*item.edit.min_log_number);
-      if (item.family != nullptr) {
-        if (item.edit.log_number) item.family->log_number = *item.edit.log_number;
-        if (item.prepared != nullptr) {
-          item.family->store()->Install(item.edit, std::move(item.prepared));
-        }
-      }
-      if (item.installed) item.installed();
-      if (item.family != nullptr) item.family->InstallReadState(garbage);
+    s = CatchOutOfMemory("a commit", [&]() NO_THREAD_SAFETY_ANALYSIS { return Install(items, garbage); });
+    if (!s.ok()) {
+      why_in_doubt_ = s = Status(s, Status::kFatalError);
+      half_installed_ = true;
+      in_doubt_.store(true, std::memory_order_release);
     }
   }
   return s;
+}
+
+Status CommitQueue::Install(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage)
+    NO_THREAD_SAFETY_ANALYSIS {
+  for (CommitItem& item : *items) {
+    if (item.edit.min_log_number) set_min_log_number(*item.edit.min_log_number);
+    if (item.family != nullptr) {
+      if (item.edit.log_number) item.family->log_number = *item.edit.log_number;
+      if (item.prepared != nullptr) {
+        item.family->store()->Install(item.edit, std::move(item.prepared));
+      }
+    }
+    if (item.installed) item.installed();
+    if (item.family != nullptr) item.family->InstallReadState(garbage);
+  }
+  return Status::OK();
 }
 
 Status CommitQueue::Close() {

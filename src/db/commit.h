@@ -50,7 +50,8 @@ class CommitQueue {
   void RaiseNextNumber(uint64_t at_least);
 
   // Writes the items as one manifest record, then installs them. On failure
-  // nothing is installed. ColumnFamilyDropped if an item's family is gone.
+  // nothing is installed. ColumnFamilyDropped if an item's family is gone. A fatal MemoryLimit if there is no memory to
+  // install what is durable: nothing can be committed until the database is opened again.
   Status Commit(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage);
   // Starts a new manifest from the current state.
   Status Rotate();
@@ -79,6 +80,7 @@ class CommitQueue {
   void AwaitTurn();
   void EndTurn();
   Status WriteNewManifest();
+  Status Install(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage);
 
   FileSystem* const fs_;
   const std::string dir_;
@@ -88,6 +90,8 @@ class CommitQueue {
   bool busy_ = false;  // mutex
   std::vector<uint64_t> obsolete_manifests_;  // mutex
   Status why_in_doubt_;                       // mutex
+  // Mutex. The manifest on disk is right and the state in memory is not: in doubt for good.
+  bool half_installed_ = false;
   std::unique_ptr<Manifest> manifest_;  // of whoever has the turn
   std::atomic<uint64_t> next_number_{1};
   std::atomic<uint64_t> manifest_number_{0};

@@ -6,6 +6,7 @@
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
 #include "db/job_listener.h"
+#include "db/run_task.h"
 #include "db/statistics_util.h"
 #include "util/thread_tracking.h"
 
@@ -36,7 +37,7 @@ void DBImpl::BackgroundCompaction() {
           family->settings.disable_auto_compactions) {
         continue;
       }
-      task = family->store()->PickCompaction();
+      task = UnlessOutOfMemory(std::unique_ptr<CompactionTask>(), [&] { return family->store()->PickCompaction(); });
     }
     if (task != nullptr) {
       found = true;
@@ -69,7 +70,7 @@ Status DBImpl::RunSilently(const std::shared_ptr<ColumnFamily>& family,
                            std::unique_ptr<CompactionTask> task) {
   VersionEdit none;
   JobReport report;
-  const Status s = task->Run(snapshots_.Sequences(), &shutting_down_, &none, &report);
+  const Status s = RunTask(task.get(), snapshots_.Sequences(), &shutting_down_, &none, &report);
   {
     MutexLock lock(&mu_);
     family->store()->Release(task.get());
@@ -110,12 +111,12 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   Status s;
   {
     StopWatch watch(config_.clock, statistics, rocksdb::COMPACTION_TIME);
-    s = task->Run(snapshots_.Sequences(), cancel, &item.edit, &report);
+    s = RunTask(task.get(), snapshots_.Sequences(), cancel, &item.edit, &report);
   }
   report.checksums = item.edit.file_checksums;
   listener.JobEnded(report, s);
   auto failed = rocksdb::BackgroundErrorReason::kCompaction;
-  if (s.ok()) s = family->store()->Prepare(item.edit, &item.prepared);
+  if (s.ok()) s = PrepareItem(&item);
   {
     ReadStateGarbage garbage;
     MutexLock lock(&mu_);
@@ -283,7 +284,8 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   // Tables that this call writes need not be rewritten by it once more.
   request.created_before = commits_.NewNumber();
   const int last = family->store()->options().last_job_level();
-  const int deepest = std::min(std::max(DeepestLevel(*family, begin, end), std::min(1, last)), last);
+  const int occupied = DeepestLevel(*family, begin, end);
+  const int deepest = std::min(std::max(occupied, std::min(1, last)), last);
   Status s;
   for (int level = 0; s.ok() && level < deepest; ++level) {
     request.input_level = level;
@@ -298,7 +300,8 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   if (s.ok() && (bottommost == Bottommost::kForce || bottommost == Bottommost::kForceOptimized ||
                  (bottommost == Bottommost::kIfHaveCompactionFilter && filtered))) {
     request.input_level = request.output_level = deepest;
-    if (bottommost == Bottommost::kForce) request.created_before = 0;
+    // What comes from level 0 into a level that was empty is written once, as in RocksDB.
+    if (bottommost == Bottommost::kForce && occupied == deepest) request.created_before = 0;
     // Tables rewritten now are newer than this number, so the loop ends.
     if (request.created_before == 0) request.created_before = commits_.NewNumber();
     s = RunManual(family, request, options.canceled);

@@ -8,6 +8,7 @@
 #include "base/file_names.h"
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
+#include "db/run_task.h"
 #include "store/level_bytes.h"
 
 namespace compassdb {
@@ -125,8 +126,8 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
   }
   if (task == nullptr) return Status::OK();
   JobReport report;
-  Status s = task->Run({}, &shutting_down_, &item.edit, &report);
-  if (s.ok()) s = family->store()->Prepare(item.edit, &item.prepared);
+  Status s = RunTask(task.get(), {}, &shutting_down_, &item.edit, &report);
+  if (s.ok()) s = PrepareItem(&item);
   {
     ReadStateGarbage garbage;
     MutexLock lock(&mu_);

@@ -3,6 +3,7 @@
 
 #include "compassdb/table.h"
 #include "db/db_test_util.h"
+#include "rocksdb/compaction_filter.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
 #include "rocksdb/listener.h"
@@ -304,6 +305,72 @@ TEST_F(CompactionRequestsTest, RangeDeletedRecordsGiveTheirSpaceBack) {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
+}
+
+// Removes values that begin with "gone", and remembers what it was asked, and for which reasons.
+class AskedFilters : public rocksdb::CompactionFilterFactory {
+ public:
+  class Filter : public rocksdb::CompactionFilter {
+   public:
+    explicit Filter(AskedFilters* owner) : owner_(owner) {}
+    const char* Name() const override { return "AskedFilter"; }
+    Decision FilterV2(int, const Slice&, ValueType, const Slice& value, std::string*, std::string*) const override {
+      owner_->values.push_back(value.ToString());
+      return value.starts_with("gone") ? Decision::kRemove : Decision::kKeep;
+    }
+
+   private:
+    AskedFilters* const owner_;
+  };
+  const char* Name() const override { return "AskedFilters"; }
+  bool ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const override {
+    reasons.push_back(reason);
+    return reason == wanted;
+  }
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(const rocksdb::CompactionFilter::Context& context) override {
+    EXPECT_EQ(context.reason, wanted);
+    return std::make_unique<Filter>(this);
+  }
+  rocksdb::TableFileCreationReason wanted = rocksdb::TableFileCreationReason::kCompaction;
+  mutable std::vector<rocksdb::TableFileCreationReason> reasons;
+  std::vector<std::string> values;
+};
+
+TEST_F(CompactionRequestsTest, WhatRecoveryFlushesIsFilteredForThatReason) {
+  using Reason = rocksdb::TableFileCreationReason;
+  auto filters = std::make_shared<AskedFilters>();
+  for (const Reason wanted : {Reason::kFlush, Reason::kRecovery}) {
+    options_.compaction_filter_factory = nullptr;
+    OpenDb();
+    ASSERT_TRUE(Put("a", "gone").ok());
+    CloseDb();
+    filters->wanted = wanted;
+    filters->reasons.clear();
+    options_.compaction_filter_factory = filters;
+    options_.avoid_flush_during_recovery = false;
+    OpenDb();
+    EXPECT_EQ(filters->reasons, std::vector<Reason>{Reason::kRecovery});
+    EXPECT_EQ(Get("a"), wanted == Reason::kRecovery ? "NOT_FOUND" : "gone");
+    CloseDb();
+  }
+}
+
+// What a forced compaction brings down from level 0 it does not rewrite once more.
+TEST_F(CompactionRequestsTest, ForcedCompactionsAskOnce) {
+  auto filters = std::make_shared<AskedFilters>();
+  options_.compaction_filter_factory = filters;
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  for (const char* value : {"first", "second"}) {
+    ASSERT_TRUE(Put(value, value).ok());
+    Flush();
+  }
+  ASSERT_EQ(TablesAt(0), 2);
+  Compact(/*force=*/true);
+  EXPECT_EQ(filters->values, (std::vector<std::string>{"first", "second"}));
+  filters->values.clear();
+  Compact(/*force=*/true);
+  EXPECT_EQ(filters->values, (std::vector<std::string>{"first", "second"}));
 }
 
 }  // namespace

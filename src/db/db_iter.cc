@@ -44,6 +44,7 @@ class DBIter final : public rocksdb::Iterator {
       : options_(std::move(options)),
         bytewise_(options_.comparator == rocksdb::BytewiseComparator()),
         timestamp_size_(options_.comparator->timestamp_size()),
+        bytes_may_differ_(timestamp_size_ == 0 && options_.comparator->CanKeysWithDifferentByteContentsBeEqual()),
         history_(!options_.start_timestamp.empty()),
         source_(std::move(source)) {
     if (timestamp_size_ != 0) source_.tombstones.CountUpTo(options_.timestamp);
@@ -449,6 +450,10 @@ class DBIter final : public rocksdb::Iterator {
     ++skipped_;
     return true;
   }
+  // What lies under a range tombstone is jumped over: RocksDB's iterators never see it.
+  void UncountEntry() {
+    --skipped_;
+  }
 
   bool Parse(ParsedInternalKey* ikey) {
     if (ParseInternalKey(source_.iter->key(), ikey) && IsPointType(ikey->type) &&
@@ -542,6 +547,7 @@ class DBIter final : public rocksdb::Iterator {
   const DBIterOptions options_;
   const bool bytewise_;
   const size_t timestamp_size_;
+  const bool bytes_may_differ_;  // of keys that the comparator calls equal
   const bool history_;  // all versions are shown
   DBIterSource source_;
   Status status_;
@@ -586,6 +592,7 @@ void DBIter::FindNext(bool skipping) {
   uint64_t run = 0;      // entries of one user key skipped in a row
   uint64_t covered = 0;  // keys under range tombstones in a row
   int reseeks = 0;       // for one user key
+  bool hidden = false;   // that key lies under a range tombstone
   InternalIterator* const iter = source_.iter.get();
   bool have_saved = skipping;
   while (iter->Valid()) {
@@ -600,11 +607,14 @@ void DBIter::FindNext(bool skipping) {
     if (!old_key) {
       SaveKey(ikey.user_key);
       have_saved = true;
-      skipping = false;
+      skipping = hidden = false;
       run = 0;
       reseeks = 0;
+    } else if (bytes_may_differ_ && !skipping && Visible(ikey)) {
+      SaveKey(ikey.user_key);  // a newer version of other bytes is not this reader's
     }
     if (skipping) {
+      if (hidden) UncountEntry();
       ++run;
       ++counts_.skipped;
       ++walked_.passed;
@@ -612,7 +622,8 @@ void DBIter::FindNext(bool skipping) {
       ++run;
       CountUnusual(&Walked::recent);
     } else if (Covered(ikey)) {
-      skipping = true;
+      UncountEntry();
+      skipping = hidden = true;
       run = 0;
       ++counts_.skipped;
       CountUnusual(&Walked::deletions);
@@ -844,7 +855,9 @@ bool DBIter::ResolveBackward(bool* found) {
     if (!CountEntry()) return false;
     if (run >= options_.max_sequential_skip) return ResolveBySeek(found);
     ++walked_.passed;
-    if (Covered(ikey) || (!ShowsValue(ikey.type) && ikey.type != kTypeMerge)) {
+    const bool covered = Covered(ikey);
+    if (covered) UncountEntry();
+    if (covered || (!ShowsValue(ikey.type) && ikey.type != kTypeMerge)) {
       CountUnusual(&Walked::deletions);
       base = kNothing;
       newest_first.clear();

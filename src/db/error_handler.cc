@@ -7,11 +7,12 @@ using Reason = rocksdb::BackgroundErrorReason;
 
 Status::Severity ErrorHandler::SeverityOf(const Status& error, Reason reason) {
   if (error.ok()) return Status::kNoError;
+  if (error.severity() >= Status::kFatalError) return error.severity();
   if (error.IsCorruption()) return Status::kUnrecoverableError;
   if (reason == Reason::kMemTable) return Status::kFatalError;
-  // A full disk under a compaction hurts nobody who writes: they are stalled
+  // A full disk, or memory, under a compaction hurts nobody who writes: they are stalled
   // by level 0 soon enough if nothing is freed.
-  if (reason == Reason::kCompaction && error.IsNoSpace()) return Status::kSoftError;
+  if (reason == Reason::kCompaction && (error.IsNoSpace() || error.IsMemoryLimit())) return Status::kSoftError;
   return Status::kHardError;
 }
 

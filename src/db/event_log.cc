@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 
 #include "db/info_log.h"
 #include "util/compression.h"
@@ -141,155 +142,174 @@ Sequences SequencesIn(const std::vector<TphMeta>& tables, uint64_t file_number) 
 
 }  // namespace
 
-void EventLog::RecoveryStarted(int job_id, const std::vector<uint64_t>& logs) const {
+// A line that there is no memory for is left out: what it would tell of goes on.
+template <typename F>
+void EventLog::Tell(const F& f) const {
   if (log_ == nullptr) return;
-  Event(clock_, "recovery_started").Job(job_id).Numbers("wal_files", logs).Write(log_);
+  try {
+    f();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void EventLog::RecoveryStarted(int job_id, const std::vector<uint64_t>& logs) const {
+  Tell([&] {
+    Event(clock_, "recovery_started").Job(job_id).Numbers("wal_files", logs).Write(log_);
+  });
 }
 
 void EventLog::RecoveryFinished(int job_id) const {
-  if (log_ == nullptr) return;
-  Event(clock_, "recovery_finished").Job(job_id).Write(log_);
+  Tell([&] {
+    Event(clock_, "recovery_finished").Job(job_id).Write(log_);
+  });
 }
 
 void EventLog::FlushStarted(const JobContext& job, rocksdb::FlushReason reason,
                             const std::vector<std::shared_ptr<MemTable>>& memtables) const {
-  if (log_ == nullptr) return;
-  uint64_t entries = 0, deletes = 0, bytes = 0, memory = 0;
-  for (const auto& memtable : memtables) {
-    entries += memtable->num_entries();
-    deletes += memtable->num_deletes();
-    bytes += memtable->data_size();
-    memory += memtable->ApproximateMemoryUsage();
-  }
-  Event(clock_, "flush_started")
-      .Job(job.job_id)
-      .Number("num_memtables", memtables.size())
-      .Number("num_entries", entries)
-      .Number("num_deletes", deletes)
-      .Number("total_data_size", bytes)
-      .Number("memory_usage", memory)
-      .Text("flush_reason", FlushReasonName(reason))
-      .Write(log_);
+  Tell([&] {
+    uint64_t entries = 0, deletes = 0, bytes = 0, memory = 0;
+    for (const auto& memtable : memtables) {
+      entries += memtable->num_entries();
+      deletes += memtable->num_deletes();
+      bytes += memtable->data_size();
+      memory += memtable->ApproximateMemoryUsage();
+    }
+    Event(clock_, "flush_started")
+        .Job(job.job_id)
+        .Number("num_memtables", memtables.size())
+        .Number("num_entries", entries)
+        .Number("num_deletes", deletes)
+        .Number("total_data_size", bytes)
+        .Number("memory_usage", memory)
+        .Text("flush_reason", FlushReasonName(reason))
+        .Write(log_);
+  });
 }
 
 void EventLog::FlushFinished(const JobContext& job) const {
-  if (log_ == nullptr) return;
-  Event(clock_, "flush_finished")
-      .Job(job.job_id)
-      .Text("output_compression", CompressionTypeName(CompressionOf(job, 0)))
-      .Numbers("lsm_state", TablesByLevel(*job.family))
-      .Number("immutable_memtables", ImmutablesOf(*job.family))
-      .Write(log_);
+  Tell([&] {
+    Event(clock_, "flush_finished")
+        .Job(job.job_id)
+        .Text("output_compression", CompressionTypeName(CompressionOf(job, 0)))
+        .Numbers("lsm_state", TablesByLevel(*job.family))
+        .Number("immutable_memtables", ImmutablesOf(*job.family))
+        .Write(log_);
+  });
 }
 
 void EventLog::CompactionStarted(const JobContext& job, const CompactionTask& task, bool manual,
                                  const std::vector<SequenceNumber>& snapshots) const {
-  if (log_ == nullptr) return;
-  Unheard unheard;
-  JobReport inputs;  // holds tables, and is gone before the job begins
-  inputs.observer = &unheard;
-  task.ListInputs(&inputs);
-  if (inputs.trivial_move) return;
-  Event event(clock_, "compaction_started");
-  event.Job(job.job_id).Text("compaction_reason", CompactionReasonName(inputs, manual));
-  std::map<int, std::vector<uint64_t>> files;
-  for (size_t i = 0; i < inputs.input_files.size(); ++i) {
-    files[inputs.input_file_levels[i]].push_back(inputs.input_files[i]);
-  }
-  for (const auto& [level, numbers] : files) {
-    event.Numbers(("files_L" + std::to_string(level)).c_str(), numbers);
-  }
-  uint64_t bytes = 0;
-  for (const TphMeta& table : inputs.inputs) bytes += table.LiveDataBytes();
-  event.Number("input_data_size", bytes)
-      .Signed("oldest_snapshot_seqno",
-              snapshots.empty() ? -1 : static_cast<int64_t>(snapshots.front()))
-      .Write(log_);
+  Tell([&] {
+    Unheard unheard;
+    JobReport inputs;  // holds tables, and is gone before the job begins
+    inputs.observer = &unheard;
+    task.ListInputs(&inputs);
+    if (inputs.trivial_move) return;
+    Event event(clock_, "compaction_started");
+    event.Job(job.job_id).Text("compaction_reason", CompactionReasonName(inputs, manual));
+    std::map<int, std::vector<uint64_t>> files;
+    for (size_t i = 0; i < inputs.input_files.size(); ++i) {
+      files[inputs.input_file_levels[i]].push_back(inputs.input_files[i]);
+    }
+    for (const auto& [level, numbers] : files) {
+      event.Numbers(("files_L" + std::to_string(level)).c_str(), numbers);
+    }
+    uint64_t bytes = 0;
+    for (const TphMeta& table : inputs.inputs) bytes += table.LiveDataBytes();
+    event.Number("input_data_size", bytes)
+        .Signed("oldest_snapshot_seqno",
+                snapshots.empty() ? -1 : static_cast<int64_t>(snapshots.front()))
+        .Write(log_);
+  });
 }
 
 void EventLog::CompactionFinished(const JobContext& job, const JobReport& report) const {
-  if (log_ == nullptr) return;
-  if (report.trivial_move) {
-    uint64_t bytes = 0;
-    for (const TphMeta& table : report.outputs) bytes += table.LiveDataBytes();
-    Event(clock_, "trivial_move")
+  Tell([&] {
+    if (report.trivial_move) {
+      uint64_t bytes = 0;
+      for (const TphMeta& table : report.outputs) bytes += table.LiveDataBytes();
+      Event(clock_, "trivial_move")
+          .Job(job.job_id)
+          .Signed("destination_level", report.output_level)
+          .Number("files", report.outputs.size())
+          .Number("total_files_size", bytes)
+          .Write(log_);
+      return;
+    }
+    Event(clock_, "compaction_finished")
         .Job(job.job_id)
-        .Signed("destination_level", report.output_level)
-        .Number("files", report.outputs.size())
-        .Number("total_files_size", bytes)
+        .Number("compaction_time_micros", report.micros)
+        .Number("compaction_time_cpu_micros", report.cpu_micros)
+        .Signed("output_level", report.output_level)
+        .Number("num_output_files", report.output_files.size())
+        .Number("total_output_size", report.bytes_written)
+        .Number("num_input_records", report.records_in)
+        .Number("num_output_records", report.records_out)
+        .Number("num_single_delete_mismatches", report.merged.single_delete_mismatches)
+        .Number("num_single_delete_fallthrough", report.merged.single_deletes_alone)
+        .Text("output_compression", CompressionTypeName(CompressionOf(job, report.output_level)))
+        .Numbers("lsm_state", TablesByLevel(*job.family))
         .Write(log_);
-    return;
-  }
-  Event(clock_, "compaction_finished")
-      .Job(job.job_id)
-      .Number("compaction_time_micros", report.micros)
-      .Number("compaction_time_cpu_micros", report.cpu_micros)
-      .Signed("output_level", report.output_level)
-      .Number("num_output_files", report.output_files.size())
-      .Number("total_output_size", report.bytes_written)
-      .Number("num_input_records", report.records_in)
-      .Number("num_output_records", report.records_out)
-      .Number("num_single_delete_mismatches", report.merged.single_delete_mismatches)
-      .Number("num_single_delete_fallthrough", report.merged.single_deletes_alone)
-      .Text("output_compression", CompressionTypeName(CompressionOf(job, report.output_level)))
-      .Numbers("lsm_state", TablesByLevel(*job.family))
-      .Write(log_);
+  });
 }
 
 void EventLog::FilesCreated(const JobContext& job, const JobReport& report) const {
-  if (log_ == nullptr) return;
-  for (const JobReport::ValueFile& file : report.value_files) {
-    const FileChecksum checksum = KnownChecksum(report, file.number);
-    Event(clock_, "blob_file_creation")
-        .Text("cf_name", job.family->name())
-        .Job(job.job_id)
-        .Number("file_number", file.number)
-        .Number("total_blob_count", file.values)
-        .Number("total_blob_bytes", file.bytes)
-        .Text("file_checksum", Slice(checksum.checksum).ToString(/*hex=*/true))
-        .Text("file_checksum_func_name", checksum.function)
-        .Text("status", "OK")
-        .Write(log_);
-  }
-  for (size_t i = 0; i < report.output_files.size(); ++i) {
-    const uint64_t number = report.output_files[i];
-    const FileChecksum checksum = KnownChecksum(report, number);
-    const Sequences sequences = SequencesIn(report.outputs, number);
-    Event(clock_, "table_file_creation")
-        .Text("cf_name", job.family->name())
-        .Job(job.job_id)
-        .Number("file_number", number)
-        .Number("file_size", report.output_bytes[i])
-        .Text("file_checksum", Slice(checksum.checksum).ToString(/*hex=*/true))
-        .Text("file_checksum_func_name", checksum.function)
-        .Number("smallest_seqno", sequences.smallest)
-        .Number("largest_seqno", sequences.largest)
-        .Raw("table_properties",
-             PropertiesObject(PropertiesOfOutput(job, report, number), number))
-        .Write(log_);
-  }
+  Tell([&] {
+    for (const JobReport::ValueFile& file : report.value_files) {
+      const FileChecksum checksum = KnownChecksum(report, file.number);
+      Event(clock_, "blob_file_creation")
+          .Text("cf_name", job.family->name())
+          .Job(job.job_id)
+          .Number("file_number", file.number)
+          .Number("total_blob_count", file.values)
+          .Number("total_blob_bytes", file.bytes)
+          .Text("file_checksum", Slice(checksum.checksum).ToString(/*hex=*/true))
+          .Text("file_checksum_func_name", checksum.function)
+          .Text("status", "OK")
+          .Write(log_);
+    }
+    for (size_t i = 0; i < report.output_files.size(); ++i) {
+      const uint64_t number = report.output_files[i];
+      const FileChecksum checksum = KnownChecksum(report, number);
+      const Sequences sequences = SequencesIn(report.outputs, number);
+      Event(clock_, "table_file_creation")
+          .Text("cf_name", job.family->name())
+          .Job(job.job_id)
+          .Number("file_number", number)
+          .Number("file_size", report.output_bytes[i])
+          .Text("file_checksum", Slice(checksum.checksum).ToString(/*hex=*/true))
+          .Text("file_checksum_func_name", checksum.function)
+          .Number("smallest_seqno", sequences.smallest)
+          .Number("largest_seqno", sequences.largest)
+          .Raw("table_properties",
+               PropertiesObject(PropertiesOfOutput(job, report, number), number))
+          .Write(log_);
+    }
+  });
 }
 
 void EventLog::FileDeleted(int job_id, uint64_t file_number, bool values) const {
-  if (log_ == nullptr) return;
-  Event(clock_, values ? "blob_file_deletion" : "table_file_deletion")
-      .Job(job_id)
-      .Number("file_number", file_number)
-      .Write(log_);
+  Tell([&] {
+    Event(clock_, values ? "blob_file_deletion" : "table_file_deletion")
+        .Job(job_id)
+        .Number("file_number", file_number)
+        .Write(log_);
+  });
 }
 
 void EventLog::Ingested(const JobContext& job, const JobReport& report) const {
-  if (log_ == nullptr) return;
-  std::string files;  // as RocksDB has it, a list of names and values in turn
-  for (const std::string& path : report.output_paths) {
-    files += (files.empty() ? "" : ", ") + std::string("\"file\", ") + JsonString(path) +
-             ", \"level\", " + std::to_string(report.output_level);
-  }
-  Event(clock_, "ingest_finished")
-      .NoJob()
-      .Raw("files_ingested", "[" + files + "]")
-      .Numbers("lsm_state", TablesByLevel(*job.family))
-      .Write(log_);
+  Tell([&] {
+    std::string files;  // as RocksDB has it, a list of names and values in turn
+    for (const std::string& path : report.output_paths) {
+      files += (files.empty() ? "" : ", ") + std::string("\"file\", ") + JsonString(path) +
+               ", \"level\", " + std::to_string(report.output_level);
+    }
+    Event(clock_, "ingest_finished")
+        .NoJob()
+        .Raw("files_ingested", "[" + files + "]")
+        .Numbers("lsm_state", TablesByLevel(*job.family))
+        .Write(log_);
+  });
 }
 
 }  // namespace compassdb

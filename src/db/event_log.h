@@ -31,6 +31,9 @@ class EventLog {
   void Ingested(const JobContext& job, const JobReport& report) const;
 
  private:
+  template <typename F>
+  void Tell(const F& f) const;
+
   rocksdb::Logger* const log_;
   Clock* const clock_;
 };

@@ -6,6 +6,7 @@
 
 #include "db/db_impl.h"
 #include "db/job_listener.h"
+#include "db/run_task.h"
 #include "db/statistics_util.h"
 #include "util/thread_tracking.h"
 
@@ -14,9 +15,8 @@ namespace compassdb {
 struct DBImpl::FlushUnit {
   std::shared_ptr<ColumnFamily> family;
   FlushRequest request;
-  VersionEdit edit;
+  CommitItem item;
   JobReport report;
-  std::unique_ptr<Store::Prepared> prepared;
   std::unique_ptr<CompactionTask> merge;  // the store's own way, if it has one
   rocksdb::FlushReason reason = rocksdb::FlushReason::kOthers;
   JobContext job;
@@ -155,7 +155,7 @@ void DBImpl::BackgroundFlush() {
     }
     for (const auto& family : picked) {
       FlushUnit unit;
-      unit.family = family;
+      unit.family = unit.item.family = family;
       unit.reason = family->flush_reason;
       unit.request.memtables = family->PickFlush();
       unit.request.view = family->store()->view();
@@ -164,7 +164,8 @@ void DBImpl::BackgroundFlush() {
         return HurryMerge(f, done, rest_bytes);
       };
       if (!family->settings.disable_auto_compactions) {
-        unit.merge = family->store()->PickFlush(unit.request);
+        unit.merge = UnlessOutOfMemory(std::unique_ptr<CompactionTask>(),
+                                       [&] { return family->store()->PickFlush(unit.request); });
       }
       family->pace.MergeBegun(config_.clock->NowNanos());
       units.push_back(std::move(unit));
@@ -236,18 +237,17 @@ Status DBImpl::WriteFlush(FlushUnit* unit) {
   unit->report.observer = unit->listener->observer();
   Store* const store = unit->family->store();
   if (unit->merge != nullptr) {
-    Status s = unit->merge->Run(unit->request.snapshots, &shutting_down_, &unit->edit,
-                                &unit->report);
+    Status s = RunTask(unit->merge.get(), unit->request.snapshots, &shutting_down_, &unit->item.edit, &unit->report);
     if (s.ok() || s.IsShutdownInProgress()) return s;
     // What is broken below must not keep new data from the disk.
     LogInfo(config_.info_log.get(), "[" + unit->family->name() + "] memtables are written to level 0: " +
                                         s.ToString());
     unit->listener->JobEnded(unit->report, s);
-    unit->edit = VersionEdit();
+    unit->item.edit = VersionEdit();
     unit->report = JobReport();
     unit->report.observer = unit->listener->observer();
   }
-  return store->Flush(unit->request, &unit->edit, &unit->report);
+  return CatchOutOfMemory("a flush", [&] { return store->Flush(unit->request, &unit->item.edit, &unit->report); });
 }
 
 Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorReason* reason) {
@@ -259,9 +259,9 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorR
     if (!s.ok()) break;
     StopWatch watch(config_.clock, statistics, rocksdb::FLUSH_TIME);
     s = WriteFlush(&unit);
-    unit.report.checksums = unit.edit.file_checksums;
+    unit.report.checksums = unit.item.edit.file_checksums;
     unit.listener->JobEnded(unit.report, s);
-    if (s.ok()) s = unit.family->store()->Prepare(unit.edit, &unit.prepared);
+    if (s.ok()) s = PrepareItem(&unit.item);
     unit.request.view.reset();  // it pins what the commit replaces, which the next purge is to free
   }
   // Another family's part of a batch must not be lost when this one's is durable.
@@ -277,11 +277,8 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorR
   std::vector<CommitItem> items;
   for (FlushUnit& unit : *units) {
     if (!s.ok()) break;
-    CommitItem item;
-    item.family = unit.family;
-    item.edit = std::move(unit.edit);
+    CommitItem item = std::move(unit.item);
     item.edit.column_family = unit.family->id();
-    item.prepared = std::move(unit.prepared);
     const size_t n = unit.request.memtables.size();
     ColumnFamily* family = unit.family.get();
     item.finalize = [family, n](VersionEdit* edit) {

@@ -10,6 +10,7 @@
 
 #include "db/db_impl.h"
 #include "db/job_listener.h"
+#include "db/run_task.h"
 #include "db/whole_file_checksum.h"
 #include "iter/merging_iterator.h"
 #include "manifest/table_file.h"
@@ -341,18 +342,17 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
           "Files cannot be ingested to Lmax. Please make sure key range of Lmax and ongoing "
           "compaction's output to Lmax does not overlap with files to ingest.");
     } else {
+      ingestion.item.family = ingestion.family;
       ingestion.job_id = next_job_id_.fetch_add(1);
       JobListener listener(&listeners_, {this, config_.name, ingestion.job_id, ingestion.family},
                            JobListener::Kind::kIngestion);
       ingestion.report.observer = listener.observer();
-      s = ingestion.task->Run({}, &shutting_down_, &ingestion.item.edit, &ingestion.report);
+      s = RunTask(ingestion.task.get(), {}, &shutting_down_, &ingestion.item.edit, &ingestion.report);
       ingestion.report.observer = nullptr;
       ingestion.report.checksums = ingestion.item.edit.file_checksums;
       listener.JobEnded(ingestion.report, s);
     }
-    if (s.ok()) {
-      s = ingestion.family->store()->Prepare(ingestion.item.edit, &ingestion.item.prepared);
-    }
+    if (s.ok()) s = PrepareItem(&ingestion.item);
     if (!s.ok()) break;
     LogInfo(config_.info_log.get(), "[" + ingestion.family->name() + "] " +
                                         ingestion.task->Describe() + ": " +
@@ -364,7 +364,6 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
   if (s.ok()) {
     std::vector<CommitItem> items;
     for (Ingestion& ingestion : *ingestions) {
-      ingestion.item.family = ingestion.family;
       ingestion.item.edit.column_family = ingestion.family->id();
       items.push_back(std::move(ingestion.item));
     }

@@ -171,8 +171,6 @@ TEST_F(MemoryLimitTest, ContradictionsAreRefused) {
     EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
     EXPECT_NE(s.ToString().find(word), std::string::npos) << s.ToString();
   };
-  options_.memory_limit = 100;
-  refused("128 KB");
   options_.memory_limit = 16 << 20;
   options_.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(1 << 20);
   refused("write_buffer_manager");

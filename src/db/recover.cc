@@ -253,6 +253,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   family->mem->MarkImmutable();
   FlushRequest request;
   request.memtables.push_back(family->mem);
+  request.recovery = true;
   VersionEdit edit;
   const JobContext job{db_.get(), db_->config_.name, job_, family};
   JobListener listener(&db_->listeners_, job, JobListener::Kind::kRecovery);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <system_error>
 #include <thread>
 
 #include "db/trace_format.h"
@@ -187,13 +188,17 @@ class Queue {
 Status ReplayerImpl::ReplayTogether(size_t n, double fast_forward, const Callback& callback) {
   Queue queue(64 * n);
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < n; ++i) {
-    threads.emplace_back([&] {
-      RawTraceRecord raw;
-      while (queue.Take(&raw)) {
-        if (Status s = Run(raw, callback); !s.ok()) queue.Failed(raw.micros, s);
-      }
-    });
+  try {
+    while (threads.size() < n) {
+      threads.emplace_back([&] {
+        RawTraceRecord raw;
+        while (queue.Take(&raw)) {
+          if (Status s = Run(raw, callback); !s.ok()) queue.Failed(raw.micros, s);
+        }
+      });
+    }
+  } catch (const std::system_error& e) {
+    if (threads.empty()) return Status::Aborted("no thread to replay a trace", e.what());
   }
   const Pace pace(began_, fast_forward);
   Status s;

@@ -66,12 +66,12 @@ std::string PropertyReader::CompassStats() {
   const IndexMemory index = view_->Index();
   Print(&out,
         "Index memory: %s for %llu keys, %.2f bits per key (perfect hash %.2f, fingerprints %.2f, "
-        "pieces %.2f, separators %.2f, block offsets %.2f, filters %.2f, other %.2f)\n",
+        "pieces %.2f, separators %.2f, block offsets %.2f, filters %.2f, separated values %.2f, other %.2f)\n",
         HumanBytes(index.total()).c_str(), Ull{t.keys}, BitsPerKey(index.total(), t.keys),
         BitsPerKey(index.perfect_hash, t.keys), BitsPerKey(index.fingerprints, t.keys),
         BitsPerKey(index.pieces, t.keys), BitsPerKey(index.separators, t.keys),
         BitsPerKey(index.block_offsets, t.keys), BitsPerKey(index.filters, t.keys),
-        BitsPerKey(index.other, t.keys));
+        BitsPerKey(index.values, t.keys), BitsPerKey(index.other, t.keys));
   const ValueStats values = view_->Values();
   if (values.runs > 0) {
     Print(&out, "Separated values: %llu in %llu segments of %llu files, %s, of it garbage about %s; places in memory %s\n",
@@ -138,9 +138,19 @@ std::string PropertyReader::CompassStatsJson() {
   const ValueStats values = view_->Values();
   Print(&out,
         "\"values\":{\"count\":%llu,\"segments\":%llu,\"files\":%llu,\"bytes\":%llu,"
-        "\"garbage_bytes\":%llu},",
+        "\"garbage_bytes\":%llu,\"pinned_bytes\":%llu,\"bound_bytes\":%llu,\"groups\":%llu},",
         Ull{values.values}, Ull{values.runs}, Ull{values.files}, Ull{values.total_bytes},
-        Ull{values.dead_bytes});
+        Ull{values.dead_bytes}, Ull{values.pinned_bytes}, Ull{value_bound_}, Ull{values.groups});
+  const PageStats pages = view_->Pages();
+  if (pages.pages > 0) {
+    Print(&out,
+          "\"pages\":{\"count\":%llu,\"page_bytes\":%llu,\"records\":%llu,\"bytes\":%llu,\"stored_bytes\":%llu,"
+          "\"overflow_records\":%llu,\"overflow_bytes\":%llu,\"overflow_index_bytes\":%llu,\"pending\":%llu,"
+          "\"sections_rehashing\":%llu},",
+          Ull{pages.pages}, Ull{pages.page_bytes}, Ull{pages.records}, Ull{pages.bytes}, Ull{pages.stored_bytes},
+          Ull{pages.overflow_records}, Ull{pages.overflow_bytes}, Ull{pages.overflow_index_bytes},
+          Ull{pages.pending_pages}, Ull{rehashing_});
+  }
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
   Print(&out,

@@ -358,6 +358,8 @@ TEST_F(TablelessTest, PropertiesTellOfPages) {
       ASSERT_TRUE(db_->GetProperty(name, &text));
       EXPECT_NE(text.find(" full with 1000 records"), std::string::npos) << text;
     }
+    ASSERT_TRUE(db_->GetProperty("compassdb.stats-json", &text));
+    EXPECT_NE(text.find("\"records\":1000,"), std::string::npos) << text;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "compassdb/index.h"
 #include "compassdb/table.h"
 #include "db/model_test_util.h"
 #include "rocksdb/cache.h"
@@ -143,6 +144,68 @@ TEST_F(ValueStoreTest, WithoutCollectionEverythingStays) {
   EXPECT_GT(ValueBytes(), 6u * 500 * 500);
 }
 
+// As RocksDB's files do.
+TEST_F(ValueStoreTest, WithoutCollectionWhatIsAllDeadGoes) {
+  options_.enable_blob_garbage_collection = false;
+  OpenDb();
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  EXPECT_GT(ValueBytes(), 5000u * 500);
+  // A few are left, in some groups.
+  for (int i = 0; i < 5000; ++i) {
+    if (i % 1000 != 7) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  }
+  Flush();
+  Compact(/*force=*/true);
+  Settle();
+  EXPECT_LT(ValueBytes(), 5000u * 500 / 8);
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(Get(Key(i)), i % 1000 == 7 ? Value(i) : "NOT_FOUND") << i;
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  Flush();
+  Compact(/*force=*/true);
+  Settle();
+  EXPECT_EQ(ValueBytes(), 0u);
+}
+
+// A family that has values writes notices for them with every flush, also when it no longer separates any.
+TEST_F(ValueStoreTest, SegmentsDoNotGrowInNumber) {
+  piece_.value_group_bytes = 1 << 20;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 4000; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  options_.enable_blob_files = false;
+  options_.enable_blob_garbage_collection = false;
+  OpenDb();
+  // Half of them become small, again and again; the others live.
+  for (int round = 0; round < 200; ++round) {
+    for (int i = 0; i < 2000; i += 5) ASSERT_TRUE(Put(Key(i), "r" + std::to_string(round)).ok());
+    Flush();
+  }
+  Settle();
+  std::string stats;
+  ASSERT_TRUE(db_->GetProperty("compassdb.stats-json", &stats));
+  const size_t at = stats.find("\"segments\":");
+  ASSERT_NE(at, std::string::npos) << stats;
+  EXPECT_LT(std::stoul(stats.substr(at + 11)), 64u * 140) << stats;
+  for (int i = 0; i < 4000; ++i) ASSERT_EQ(Get(Key(i)), i < 2000 && i % 5 == 0 ? "r199" : Value(i)) << i;
+  OpenDb();
+  for (int i = 0; i < 4000; ++i) ASSERT_EQ(Get(Key(i)), i < 2000 && i % 5 == 0 ? "r199" : Value(i)) << i;
+  EXPECT_TRUE(db_->VerifyChecksum().ok());
+}
+
+TEST_F(ValueStoreTest, LoadIndexLoadsTheirPlaces) {
+  OpenDb();
+  for (int i = 0; i < 3000; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  OpenDb();
+  ASSERT_TRUE(LoadIndex(db_.get(), db_->DefaultColumnFamily()).ok());
+  const uint64_t loaded = IntProperty("compassdb.index-memory-values");
+  EXPECT_GT(loaded, 3000u);
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(Get(Key(i)), Value(i)) << i;
+  EXPECT_EQ(IntProperty("compassdb.index-memory-values"), loaded);
+}
+
 // Everything that may end a value's life, one after the other: afterwards next to nothing is left.
 class EndOfLifeTest : public ValueStoreTest, public ::testing::WithParamInterface<int> {};
 
@@ -255,6 +318,7 @@ TEST_F(ValueStoreTest, TwoVersionsOfOneFlushLeaveNothingBehind) {
 
 TEST_F(ValueStoreTest, GarbageWithinTheReserveIsCollectedInIdleTime) {
   piece_.value_reserve_percent = 80;
+  piece_.value_group_bytes = 1 << 20;
   UsePieces();
   options_.write_buffer_size = 256 << 10;
   OpenDb();

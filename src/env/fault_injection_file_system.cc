@@ -2,6 +2,7 @@
 #include "env/fault_injection_file_system.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "env/read_batch.h"
 
@@ -17,6 +18,20 @@ const char* FaultOpName(FaultOp op) {
 
 namespace {
 
+// `result` lies in `scratch`, or in memory that is not ours.
+void Damage(ReadDamage damage, Slice* result, char* scratch) {
+  if (damage == ReadDamage::kNone || result->empty()) return;
+  if (damage == ReadDamage::kHalf) {
+    result->remove_suffix(result->size() - result->size() / 2);
+    return;
+  }
+  if (result->data() < scratch || result->data() >= scratch + result->size()) {
+    memcpy(scratch, result->data(), result->size());
+    *result = Slice(scratch, result->size());
+  }
+  scratch[static_cast<size_t>(result->data() - scratch) + result->size() / 2] ^= 4;
+}
+
 class FaultSequentialFile : public SequentialFile {
  public:
   FaultSequentialFile(FaultInjectionFileSystem* fs, std::string path,
@@ -24,8 +39,11 @@ class FaultSequentialFile : public SequentialFile {
       : fs_(fs), path_(std::move(path)), file_(std::move(file)) {}
   Status Read(size_t n, Slice* result, char* scratch) override {
     *result = Slice(scratch, 0);
-    Status s = fs_->Before(FaultOp::kRead, path_);
-    return s.ok() ? file_->Read(n, result, scratch) : s;
+    ReadDamage damage = ReadDamage::kNone;
+    Status s = fs_->BeforeRead(path_, &damage);
+    if (s.ok()) s = file_->Read(n, result, scratch);
+    Damage(damage, result, scratch);
+    return s;
   }
   Status Skip(uint64_t n) override { return file_->Skip(n); }
 
@@ -43,8 +61,11 @@ class FaultReads : public File {
       : fs_(fs), path_(std::move(path)), file_(std::move(file)) {}
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     *result = Slice(scratch, 0);
-    Status s = fs_->Before(FaultOp::kRead, path_);
-    return s.ok() ? file_->Read(offset, n, result, scratch) : s;
+    ReadDamage damage = ReadDamage::kNone;
+    Status s = fs_->BeforeRead(path_, &damage);
+    if (s.ok()) s = file_->Read(offset, n, result, scratch);
+    Damage(damage, result, scratch);
+    return s;
   }
   void MultiRead(ReadRequest* requests, size_t n) const override {
     ReadBatch batch;
@@ -55,9 +76,15 @@ class FaultReads : public File {
   void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
     size_t run = 0;
     for (size_t i = 0; i < n; ++i) {
-      requests[i].result = Slice(requests[i].scratch, 0);
-      requests[i].status = fs_->Before(FaultOp::kRead, path_);
-      if (requests[i].status.ok()) continue;
+      ReadRequest& request = requests[i];
+      request.result = Slice(request.scratch, 0);
+      ReadDamage damage = ReadDamage::kNone;
+      request.status = fs_->BeforeRead(path_, &damage);
+      if (request.status.ok() && damage == ReadDamage::kNone) continue;
+      if (request.status.ok()) {
+        request.status = file_->Read(request.offset, request.length, &request.result, request.scratch);
+        Damage(damage, &request.result, request.scratch);
+      }
       if (i > run) file_->AddReads(requests + run, i - run, batch);
       run = i + 1;
     }
@@ -181,6 +208,10 @@ void FaultInjectionFileSystem::FailOneIn(FaultOp op, uint64_t n, const std::stri
                                          const Status& status, uint64_t seed) {
   AddRule({op, substring, status, 0, std::max<uint64_t>(n, 1), Random(seed)});
 }
+void FaultInjectionFileSystem::DamageNthRead(uint64_t n, const std::string& substring,
+                                             ReadDamage damage) {
+  AddRule({FaultOp::kRead, substring, Status::OK(), std::max<uint64_t>(n, 1), 0, Random(0), damage});
+}
 void FaultInjectionFileSystem::IgnoreSync(const std::string& substring) {
   MutexLock l(&mu_);
   ignored_.push_back(substring);
@@ -211,6 +242,16 @@ bool FaultInjectionFileSystem::IsDown() const { return memory_ != nullptr && mem
 
 Status FaultInjectionFileSystem::Before(FaultOp op, const std::string& path,
                                         const std::string& other) {
+  ReadDamage none = ReadDamage::kNone;
+  return Apply(op, path, other, &none);
+}
+
+Status FaultInjectionFileSystem::BeforeRead(const std::string& path, ReadDamage* damage) {
+  return Apply(FaultOp::kRead, path, "", damage);
+}
+
+Status FaultInjectionFileSystem::Apply(FaultOp op, const std::string& path, const std::string& other,
+                                       ReadDamage* damage) {
   counts_[static_cast<size_t>(op)].fetch_add(1, std::memory_order_relaxed);
   if (!active_.load(std::memory_order_acquire)) return Status::OK();
   std::shared_ptr<Hook> hook;
@@ -230,7 +271,8 @@ Status FaultInjectionFileSystem::Before(FaultOp op, const std::string& path,
     const bool fails =
         rule.one_in == 0 ? --rule.countdown == 0 : rule.random.OneIn(rule.one_in);
     if (!fails) continue;
-    const Status status = WithPlace(rule.status, op, path);
+    const Status status = rule.status.ok() ? rule.status : WithPlace(rule.status, op, path);
+    *damage = rule.damage;
     if (rule.one_in == 0) rules_.erase(rules_.begin() + static_cast<ptrdiff_t>(i));
     injected_.fetch_add(1, std::memory_order_relaxed);
     return status;

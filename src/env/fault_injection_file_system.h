@@ -3,6 +3,7 @@
 // (its own MemoryFileSystem unless told otherwise) and adds:
 //
 //  * rules: the n-th call of a kind on matching paths fails, or every one;
+//  * reads that say nothing of it and return other bytes than those of the file, or too few;
 //  * counters of calls per kind;
 //  * a hook called before each operation, from which a test may cut the power;
 //  * ignored syncs: they return OK and do nothing. A crash test that does not notice
@@ -58,6 +59,9 @@ enum class FaultOp {
 };
 const char* FaultOpName(FaultOp op);
 
+// What becomes of a read that does not fail.
+enum class ReadDamage { kNone, kFlippedBit, kHalf };
+
 class FaultInjectionFileSystem : public FileSystem {
  public:
   FaultInjectionFileSystem();                                        // over memory
@@ -72,6 +76,8 @@ class FaultInjectionFileSystem : public FileSystem {
   // About one in `n` such calls fails, chosen by the seed.
   void FailOneIn(FaultOp op, uint64_t n, const std::string& substring, const Status& status,
                  uint64_t seed);
+  // The n-th such read returns OK, with the damage.
+  void DamageNthRead(uint64_t n, const std::string& substring, ReadDamage damage);
   // Syncs (of files and directories) whose path contains `substring` do nothing.
   void IgnoreSync(const std::string& substring);
   void ClearFaults();  // rules and ignored syncs
@@ -93,6 +99,7 @@ class FaultInjectionFileSystem : public FileSystem {
 
   // For the wrapped files: counts, calls the hook, applies the rules.
   Status Before(FaultOp op, const std::string& path, const std::string& other = "");
+  Status BeforeRead(const std::string& path, ReadDamage* damage);
   bool IsSyncIgnored(const std::string& path);
 
   const char* Name() const override { return "FaultInjection"; }
@@ -135,7 +142,9 @@ class FaultInjectionFileSystem : public FileSystem {
     uint64_t countdown;  // fails when it reaches 0; then the rule is spent
     uint64_t one_in;     // 0: by countdown; 1: always; else at random
     Random random;
+    ReadDamage damage = ReadDamage::kNone;
   };
+  Status Apply(FaultOp op, const std::string& path, const std::string& other, ReadDamage* damage);
   void AddRule(Rule rule);
 
   std::unique_ptr<MemoryFileSystem> owned_;

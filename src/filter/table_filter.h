@@ -23,6 +23,7 @@ struct FilterPlace {
   // Of memtables alone, whichever level they go to; or of one table of level 0 that meets no other: RocksDB
   // would have moved it down as it is.
   bool flush = false;
+  bool recovery = false;  // a flush of what the log gave back
 };
 
 // Of a family.

@@ -665,11 +665,16 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   }
   auto task = std::make_unique<LsmTask>(this, options, std::move(input), plan.trivial_move,
                                         plan.reason);
-  for (uint64_t id : task->BusyTables()) busy_.insert(id);
-  for (TphMeta& range : ranges) {
-    claims_.push_back({task.get(), plan.output_level, std::move(range)});
+  try {
+    for (uint64_t id : task->BusyTables()) busy_.insert(id);
+    for (TphMeta& range : ranges) {
+      claims_.push_back({task.get(), plan.output_level, std::move(range)});
+    }
+    if (!plan.trivial_move && options->values.enabled) NoteLateJob(task.get());
+  } catch (const std::bad_alloc&) {
+    Release(task.get());  // or the tables would be busy for good
+    throw;
   }
-  if (!plan.trivial_move && options->values.enabled) NoteLateJob(task.get());
   return task;
 }
 

@@ -79,6 +79,8 @@ class LsmStore : public Store {
   class IngestTask;
   class EditTask;
   class ValueGcTask;
+  // kMerge: small runs alone. kForced: whatever it is worth, but where there is nothing to gain.
+  enum class ValueGcKind { kCollect, kCount, kMerge, kForced };
   class Salvager;
   struct PreparedTables : Prepared {
     std::vector<std::pair<int, TableRef>> tables;
@@ -116,7 +118,9 @@ class LsmStore : public Store {
   void NoteKept(int level, const TableRef& table);
   // Null: the values have room enough (value_gc_task.cc).
   std::unique_ptr<CompactionTask> PickValueGc();
-  std::unique_ptr<CompactionTask> NewValueGcTask(std::unique_ptr<ValueGcTask> task);
+  // Of a group that is marked as busy.
+  std::unique_ptr<CompactionTask> NewValueGcTask(const ValueGroup& group, ValueGcKind kind,
+                                                 std::unordered_set<uint64_t> vacated);
   // A late job (ValueStore), until Release.
   void NoteLateJob(const CompactionTask* task);
 

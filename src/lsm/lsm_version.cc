@@ -250,6 +250,9 @@ Status LsmVersion::LoadIndex() const {
       if (!s.ok()) return s;
     }
   }
+  for (const ValueRunRef& run : values_->runs()) {
+    if (Status s = run->Load(); !s.ok()) return s;
+  }
   return Status::OK();
 }
 

@@ -9,9 +9,7 @@ namespace compassdb {
 
 class LsmStore::ValueGcTask final : public CompactionTask {
  public:
-  // kForced: whatever it is worth, but where there is nothing to gain.
-  enum class Kind { kCollect, kCount, kForced };
-  ValueGcTask(LsmStore* store, const ValueGroup& group, Kind kind,
+  ValueGcTask(LsmStore* store, const ValueGroup& group, ValueGcKind kind,
               std::unordered_set<uint64_t> vacated)
       : store_(store),
         options_(store->current()),
@@ -25,10 +23,11 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     for (const ValueVersion::Group& g : version_->values().Groups()) {
       if (g.group == group_) believed_dead_ = g.dead_bytes;
     }
-    if (kind == Kind::kForced) believed_dead_ = 2;
+    if (kind == ValueGcKind::kForced) believed_dead_ = 2;
+    if (kind == ValueGcKind::kMerge) believed_dead_ = 0;
   }
 
-  bool silent() const override { return kind_ == Kind::kCount; }
+  bool silent() const override { return kind_ == ValueGcKind::kCount; }
   int input_level() const override { return store_->options_.num_levels - 1; }
   int output_level() const override { return input_level(); }
   std::string Describe() const override {
@@ -53,13 +52,14 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     ValueGcJob job;
     job.group = group_;
     job.inputs = inputs_;
-    job.count = kind_ == Kind::kCount;
+    job.count = kind_ == ValueGcKind::kCount;
+    job.merge = kind_ == ValueGcKind::kMerge;
     job.believed_dead = believed_dead_;
     job.snapshots = snapshots;
     job.retain_above = retain_above_;
     job.vacated = vacated_;
     job.statistics = store_->context_->statistics;
-    if (options_->values.hot_cold && kind_ != Kind::kForced) job.updates = version_->values().updates();
+    if (options_->values.hot_cold && kind_ != ValueGcKind::kForced) job.updates = version_->values().updates();
     job.group_bits = group_bits_;
     job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
     if (last_path > 0) {
@@ -115,7 +115,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const std::shared_ptr<const LsmVersion> version_;
   const ValueGroup group_;
   const std::vector<ValueRunRef> inputs_;
-  const Kind kind_;
+  const ValueGcKind kind_;
   const std::unordered_set<uint64_t> vacated_;  // files
   const SequenceNumber retain_above_;
   const uint32_t group_bits_;
@@ -152,10 +152,14 @@ std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
   std::unordered_set<uint64_t> vacated;
-  auto kind = ValueGcTask::Kind::kCollect;
-  if (!group && current()->values.collect) {
+  auto kind = ValueGcKind::kCollect;
+  if (!group) {
     group = values_.PickGroupToCount();
-    if (group) kind = ValueGcTask::Kind::kCount;
+    if (group) kind = ValueGcKind::kCount;
+  }
+  if (!group) {
+    group = values_.PickGroupToMerge();
+    if (group) kind = ValueGcKind::kMerge;
   }
   if (!group) {
     vacated = ValueFilesToVacate();
@@ -163,12 +167,19 @@ std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
     if (!group) return nullptr;
     values_.MarkBusy(*group);
   }
-  return NewValueGcTask(std::make_unique<ValueGcTask>(this, *group, kind, std::move(vacated)));
+  return NewValueGcTask(*group, kind, std::move(vacated));
 }
 
-std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(std::unique_ptr<ValueGcTask> task) {
-  collecting_.emplace(task.get(), Collecting{task->group(), [task = task.get()] { task->TellStore(); }});
-  return task;
+std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(const ValueGroup& group, ValueGcKind kind,
+                                                         std::unordered_set<uint64_t> vacated) {
+  try {
+    auto task = std::make_unique<ValueGcTask>(this, group, kind, std::move(vacated));
+    collecting_.emplace(task.get(), Collecting{group, [task = task.get()] { task->TellStore(); }});
+    return task;
+  } catch (const std::bad_alloc&) {
+    values_.Release(group);  // or it would be busy for good
+    throw;
+  }
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickValues(uint64_t* from, bool* conflict) {
@@ -176,8 +187,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickValues(uint64_t* from, bool* confl
   if (dropped_) return nullptr;
   const std::optional<ValueGroup> group = values_.PickFrom(from, conflict);
   if (!group) return nullptr;
-  return NewValueGcTask(
-      std::make_unique<ValueGcTask>(this, *group, ValueGcTask::Kind::kForced, std::unordered_set<uint64_t>()));
+  return NewValueGcTask(*group, ValueGcKind::kForced, {});
 }
 
 }  // namespace compassdb

@@ -198,7 +198,7 @@ Status Manifest::Append(const std::vector<VersionEdit>& edits) {
   if (s.ok()) s = log_->Sync();
   size_ = log_->Size();
   if (s.ok() && mirror_ != nullptr) {
-    Status mirrored = mirror_->AddRecord(record);
+    Status mirrored = CatchOutOfMemory("the manifest's mirror", [&] { return mirror_->AddRecord(record); });
     if (mirrored.ok()) mirrored = mirror_->Flush();
     if (!mirrored.ok()) mirror_.reset();
   }

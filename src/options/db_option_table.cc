@@ -171,7 +171,7 @@ void AddBackground(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(delayed_write_rate), kMutable, kYes,
                                  "bytes per second while writes are slowed down"));
   t->push_back(Scalar<DBOptions>(FIELD(max_bgerror_resume_count), kFixed, kYes,
-                                 "attempts to go on by itself after a full disk; other errors need DB::Resume"));
+                                 "attempts to go on by itself after a full disk, or memory; other errors need DB::Resume"));
   t->push_back(Scalar<DBOptions>(FIELD(bgerror_resume_retry_interval), kFixed, kYes,
                                  "between those attempts"));
 }

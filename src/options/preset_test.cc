@@ -42,6 +42,24 @@ TEST(PresetTest, GoesWithAMemoryLimit) {
   }
 }
 
+// What is kept apart by then keeps its bound.
+TEST(PresetTest, OthersTakeBackWhatHashKvSet) {
+  for (Preset preset : AllPresets()) {
+    rocksdb::ColumnFamilyOptions options;
+    ASSERT_TRUE(ApplyPreset(Preset::kHashKv, &options).ok());
+    ASSERT_TRUE(ApplyPreset(preset, &options).ok());
+    EXPECT_EQ(options.enable_blob_files, preset == Preset::kHashKv) << PresetName(preset);
+    EXPECT_TRUE(options.enable_blob_garbage_collection);
+    // What the user has chosen stays.
+    options = {};
+    options.enable_blob_files = true;
+    options.min_blob_size = 1000;
+    ASSERT_TRUE(ApplyPreset(preset, &options).ok());
+    EXPECT_TRUE(options.enable_blob_files);
+    EXPECT_EQ(options.min_blob_size, preset == Preset::kHashKv ? 192u : 1000u);
+  }
+}
+
 TEST(PresetTest, EachReachesTheStore) {
   EXPECT_FALSE(Projected(Preset::kDefault).one_level);
   EXPECT_EQ(Projected(Preset::kDefault).max_pieces, 16u);

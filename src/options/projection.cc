@@ -87,8 +87,9 @@ FilterOptions ProjectFilter(const ColumnFamilyOptions& options,
     context.column_family_name = name;
     context.level_at_creation = place.level;
     context.is_bottommost = place.bottommost;
-    context.reason = place.flush ? rocksdb::TableFileCreationReason::kFlush
-                                 : rocksdb::TableFileCreationReason::kCompaction;
+    context.reason = place.recovery ? rocksdb::TableFileCreationReason::kRecovery
+                     : place.flush  ? rocksdb::TableFileCreationReason::kFlush
+                                    : rocksdb::TableFileCreationReason::kCompaction;
     return std::unique_ptr<rocksdb::FilterBitsBuilder>(
         block.filter_policy->GetBuilderWithContext(context));
   };

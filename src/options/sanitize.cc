@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "env/descriptor_limit.h"
 #include "options/option_tables.h"
 #include "options/sst_file_manager.h"
 #include "options/table_factories.h"
@@ -165,9 +166,11 @@ Status CheckPaths(const std::string& where, const std::vector<rocksdb::DbPath>& 
   return Status::OK();
 }
 
+// Below it memtables and shards of the cache hold nothing.
+constexpr uint64_t kLeastMemoryLimit = 128 << 10;
+
 Status CheckMemoryLimit(const DBOptions& options) {
   const char* const name = "DBOptions::memory_limit";
-  if (options.memory_limit < (128 << 10)) return Status::InvalidArgument(name, "is below 128 KB");
   if (options.write_buffer_manager != nullptr) {
     return Status::InvalidArgument(
         name, "not together with a write_buffer_manager, which it would not cover");
@@ -185,7 +188,10 @@ DBOptions SanitizeDbOptions(const DBOptions& given) {
   DBOptions options = given;
   if (options.env == nullptr) options.env = rocksdb::Env::Default();
   // 20 is what RocksDB keeps for other uses; -1 stands for no limit.
-  if (options.max_open_files != -1) options.max_open_files = std::max(options.max_open_files, 20);
+  if (options.max_open_files != -1) {
+    options.max_open_files = std::max(std::min(options.max_open_files, DescriptorLimit()), 20);
+  }
+  if (options.memory_limit > 0) options.memory_limit = std::max<uint64_t>(options.memory_limit, kLeastMemoryLimit);
   if (options.delayed_write_rate == 0) {
     const int64_t limit =
         options.rate_limiter != nullptr ? options.rate_limiter->GetBytesPerSecond() : 0;

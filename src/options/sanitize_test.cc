@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
+#include "env/descriptor_limit.h"
 #include "options/compatibility_doc.h"
 #include "options/projection.h"
 #include "options/table_factories.h"
@@ -56,6 +58,13 @@ TEST(Sanitize, DatabaseOptions) {
   DBOptions o;
   o.max_open_files = 1;
   EXPECT_EQ(SanitizeDbOptions(o).max_open_files, 20);
+  o.max_open_files = INT_MAX;
+  EXPECT_EQ(SanitizeDbOptions(o).max_open_files, DescriptorLimit());
+  EXPECT_EQ(SanitizeDbOptions(o).memory_limit, 0u);
+  o.memory_limit = 1000;
+  EXPECT_EQ(SanitizeDbOptions(o).memory_limit, 128u << 10);
+  o.memory_limit = 1 << 20;
+  EXPECT_EQ(SanitizeDbOptions(o).memory_limit, 1u << 20);
   EXPECT_EQ(SanitizeDbOptions(o).delayed_write_rate, 16777216u);
   EXPECT_EQ(SanitizeDbOptions(DBOptions()).max_open_files, -1);
 }

@@ -179,7 +179,7 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("value_hot_cold", &P::value_hot_cold, kMutable, kYes,
                 "values that are updated often have segments of their own"),
       Scalar<P>("value_group_bytes", &P::value_group_bytes, kMutable, kYes,
-                "of a segment group, about; there are 64 to 512"),
+                "of a segment group, about; there are 64 to 512, 16 with small memtables"),
       Scalar<P>("store", &P::store, kFixed, kYes, "lsm or tableless: what keeps the data"),
       Scalar<P>("tableless_sections", &P::tableless_sections, kFixed, kYes,
                 "1 to 1024 files of pages; of a new store"),

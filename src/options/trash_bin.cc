@@ -2,6 +2,7 @@
 #include "options/trash_bin.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/file_names.h"
 #include "env/missing.h"
@@ -42,7 +43,11 @@ void TrashBin::Add(std::shared_ptr<FileSystem> fs, const std::string& path, uint
   if (closing_ || !paths_.insert(path).second) return;
   bytes_ += bytes;
   items_.push_back({std::move(fs), path, bytes});
-  if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
+  try {
+    if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error&) {
+    // No more threads to be had: the next one that is added tries again.
+  }
   changed_.SignalAll();
 }
 

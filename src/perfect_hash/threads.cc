@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -12,18 +12,27 @@ namespace compassdb::perfect_hash {
 ParallelFor RunOnThreads(unsigned threads) {
   return [threads](size_t tasks, const std::function<void(size_t)>& task) {
     std::atomic<size_t> next = 0;
+    std::atomic<bool> failed = false;
+    std::exception_ptr failure;  // the first one's, thrown to the caller when all threads have ended
     const auto work = [&] {
-      for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) task(i);
+      try {
+        for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) task(i);
+      } catch (...) {
+        next = tasks;
+        if (!failed.exchange(true)) failure = std::current_exception();
+      }
     };
     const size_t wanted = std::min<size_t>(threads, tasks);
     std::vector<std::thread> others;
     others.reserve(wanted);
     try {
       while (others.size() + 1 < wanted) others.emplace_back(work);
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
+      // No more threads to be had, or no memory for one: those there are do it.
     }
     work();
     for (std::thread& thread : others) thread.join();
+    if (failure != nullptr) std::rethrow_exception(failure);
   };
 }
 

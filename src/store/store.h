@@ -337,6 +337,7 @@ struct FlushRequest {
   std::function<bool(double, uint64_t)> hurry;
   // The store's, when the flush began. May be null if no values are separated.
   std::shared_ptr<const StoreView> view = {};
+  bool recovery = false;  // what the log gave back
 };
 
 // A picked unit of background work: pure data plus what is needed to run it.

@@ -71,9 +71,9 @@ Status CompactionFileWriter::Finish() {
   return s.ok() ? closed : s;
 }
 
-Status CompactionFile::OpenDamaged(FileSystem* fs, const std::string& path, uint64_t file_number,
-                                   uint64_t file_id, const FileOptions& options,
-                                   std::shared_ptr<CompactionFile>* out) {
+Status CompactionFile::OpenUnchecked(FileSystem* fs, const std::string& path, uint64_t file_number,
+                                     uint64_t file_id, const FileOptions& options,
+                                     std::shared_ptr<CompactionFile>* out) {
   out->reset();
   std::shared_ptr<CompactionFile> file(new CompactionFile);
   file->path_ = path;

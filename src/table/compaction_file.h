@@ -52,10 +52,10 @@ class CompactionFile {
   // Checks the header: magic, format version, number.
   static Status Open(FileSystem* fs, const std::string& path, uint64_t file_number,
                      const FileOptions& options, std::shared_ptr<CompactionFile>* out);
-  // For repair: believes the caller what the header is to say, and does not look at it.
-  static Status OpenDamaged(FileSystem* fs, const std::string& path, uint64_t file_number,
-                            uint64_t file_id, const FileOptions& options,
-                            std::shared_ptr<CompactionFile>* out);
+  // For repair, and for files without a header (sections of pages): does not look at it.
+  static Status OpenUnchecked(FileSystem* fs, const std::string& path, uint64_t file_number,
+                              uint64_t file_id, const FileOptions& options,
+                              std::shared_ptr<CompactionFile>* out);
   const RandomAccessFile* file() const { return file_.get(); }
   uint64_t file_number() const { return file_number_; }
   uint64_t file_id() const { return file_id_; }

@@ -499,9 +499,9 @@ TEST_F(WalkTest, FinishedFilesTakeNoMore) {
   EXPECT_EQ(file->Append("y").ToString(), "Invalid argument: /db/000007.ph: compaction file is finished");
   EXPECT_EQ(file->Finish().ToString(), "Invalid argument: /db/000007.ph: compaction file is finished");
   std::shared_ptr<CompactionFile> opened;
-  EXPECT_OK(CompactionFile::OpenDamaged(&fs_, PathOf(7), 7, 1, FileOptions(), &opened));
+  EXPECT_OK(CompactionFile::OpenUnchecked(&fs_, PathOf(7), 7, 1, FileOptions(), &opened));
   EXPECT_EQ(opened->size(), 37u);
-  EXPECT_NE(CompactionFile::OpenDamaged(&fs_, PathOf(8), 8, 1, FileOptions(), &opened).ToString().find("No such file"),
+  EXPECT_NE(CompactionFile::OpenUnchecked(&fs_, PathOf(8), 8, 1, FileOptions(), &opened).ToString().find("No such file"),
             std::string::npos);
   EXPECT_EQ(opened, nullptr);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open compaction files, by number. Thread safe.
+// Open compaction files and sections of pages, by number. Thread safe.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -21,6 +22,9 @@ class FileCache {
   // in use beyond that stay open until they are released.
   FileCache(FileSystem* fs, std::string dir, const FileOptions& options, size_t max_open);
   Status Get(uint64_t file_number, std::shared_ptr<CompactionFile>* file);
+  // The same of a file that `open` opens, if it is not open.
+  using Opener = std::function<Status(std::shared_ptr<CompactionFile>*)>;
+  Status Get(uint64_t file_number, const Opener& open, std::shared_ptr<CompactionFile>* file);
   // A file that is open already, whatever its name.
   void Insert(std::shared_ptr<CompactionFile> file);
   void Evict(uint64_t file_number);  // before the file is deleted
@@ -45,13 +49,15 @@ class FileCache {
   const FileOptions options_;
   std::atomic<size_t> max_open_;
   std::atomic<size_t> open_{0};  // files_.size()
+  using Entries = std::list<std::shared_ptr<CompactionFile>>;
+  // Keeps the one in `added`, unless there is a file of its number; that which is kept.
+  const std::shared_ptr<CompactionFile>& Keep(Entries* added) REQUIRES(mu_);
+  // Moves what is too much to `closed`, to be closed without the lock. Never allocates.
+  void Limit(Entries* closed) REQUIRES(mu_);
+
   Mutex mu_;
-  std::list<uint64_t> lru_ GUARDED_BY(mu_);  // newest first
-  struct Entry {
-    std::shared_ptr<CompactionFile> file;
-    std::list<uint64_t>::iterator position;
-  };
-  std::unordered_map<uint64_t, Entry> files_ GUARDED_BY(mu_);
+  Entries lru_ GUARDED_BY(mu_);  // newest first
+  std::unordered_map<uint64_t, Entries::iterator> files_ GUARDED_BY(mu_);
 };
 
 }  // namespace compassdb

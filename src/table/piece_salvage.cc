@@ -205,7 +205,7 @@ Status OpenInSpiteOfDamage(FileCache* files, uint64_t number, uint64_t file_id, 
   std::shared_ptr<CompactionFile> file;
   Status s = files->Get(number, &file);
   if (s.IsCorruption()) {
-    s = CompactionFile::OpenDamaged(files->fs(), files->PathOf(number), number, file_id, files->options(), &file);
+    s = CompactionFile::OpenUnchecked(files->fs(), files->PathOf(number), number, file_id, files->options(), &file);
     if (s.ok()) files->Insert(std::move(file));
   }
   *found = s.ok();

@@ -30,7 +30,8 @@ class SectionApply {
 
   // What is damaged stays in its journal.
   Status Run(const std::set<uint64_t>& keys) {
-    Status s = section_.file->Writer(context_->write_options, &writer_);
+    Status s = context_->fs->NewPageFile(section_.file->path(), context_->write_options, /*create=*/false,
+                                        &writer_);
     for (auto it = keys.begin(); s.ok() && it != keys.end();) {
       if (cancel_ != nullptr && cancel_->load()) return Status::ShutdownInProgress("pages");
       std::vector<uint64_t> some;
@@ -43,7 +44,8 @@ class SectionApply {
       }
     }
     if (s.ok()) s = Flush();
-    return s.ok() ? writer_->Sync() : s;
+    if (s.ok()) s = writer_->Sync();
+    return s.ok() ? writer_->Close() : s;
   }
 
  private:
@@ -92,7 +94,7 @@ class SectionApply {
   const std::atomic<bool>* const cancel_;
   PageCache* const cache_;
   PageBatch batch_;
-  PageFile* writer_ = nullptr;
+  std::unique_ptr<PageFile> writer_;
   AlignedBuffer buffer_;
   size_t used_ = 0;
   std::vector<WriteRequest> requests_;

@@ -18,8 +18,15 @@ constexpr size_t kNoRequest = SIZE_MAX;
 
 }  // namespace
 
-void PageBatch::AddRequest(const RandomAccessFile* file, uint64_t offset, size_t length) {
-  files_.push_back(file);
+Status PageBatch::Source::Open(std::shared_ptr<CompactionFile>* hold, const RandomAccessFile** file) const {
+  if (section != nullptr) return section->Reader(hold, file);
+  Status s = journal->run()->OpenFile(hold);
+  if (s.ok()) *file = (*hold)->file();
+  return s;
+}
+
+void PageBatch::AddRequest(const Source& source, uint64_t offset, size_t length) {
+  sources_.push_back(source);
   ReadRequest& request = requests_.emplace_back();
   request.offset = offset;
   request.length = length;
@@ -39,13 +46,9 @@ void PageBatch::PlanJournaled(Page* page) {
   Run* run = RunOf(page->journal);
   if (run == nullptr || place.offset < run->last || place.offset - run->last > kGapBytes ||
       end - run->first > std::max<uint64_t>(kSpanBytes, place.size)) {
-    std::shared_ptr<CompactionFile> file;
-    page->status = of.OpenFile(&file);
-    if (!page->status.ok()) return;
     if (run == nullptr) run = &runs_.emplace_back();
     *run = {page->journal, requests_.size(), place.offset, 0};
-    AddRequest(file->file(), of.meta().extent.offset + place.offset, 0);
-    journal_files_.push_back(std::move(file));
+    AddRequest({nullptr, page->journal}, of.meta().extent.offset + place.offset, 0);
   }
   run->last = end;
   page->request = run->request;
@@ -69,7 +72,7 @@ void PageBatch::PlanInPlace(Page* page) {
       (page->key - run->first + 1) * page_bytes > std::max(kSpanBytes, page_bytes)) {
     if (run == nullptr) run = &runs_.emplace_back();
     *run = {nullptr, requests_.size(), page->key, 0};
-    AddRequest(section.file->reader(), number * page_bytes, 0);
+    AddRequest({section.file.get(), nullptr}, number * page_bytes, 0);
   }
   run->last = page->key;
   page->request = run->request;
@@ -90,35 +93,43 @@ void PageBatch::Plan() {
   }
 }
 
-// Whole pages come first, so that they begin at multiples of the alignment.
-void PageBatch::AddRequests(ReadBatch* batch) {
+// The requests [begin, end), side by side, into `room`.
+void PageBatch::ReadSome(size_t begin, size_t end, AlignedBuffer* room) {
   const uint64_t page_bytes = view_->parts().geometry.page_bytes;
+  std::vector<std::shared_ptr<CompactionFile>> holds(end - begin);
+  std::vector<const RandomAccessFile*> files(end - begin);
   size_t alignment = 1, total = 0;
-  for (size_t i = 0; i < requests_.size(); ++i) {
-    alignment = std::max(alignment, files_[i]->ReadAlignment());
+  for (size_t i = begin; i < end; ++i) {
+    requests_[i].status = sources_[i].Open(&holds[i - begin], &files[i - begin]);
+    if (!requests_[i].status.ok()) continue;
+    alignment = std::max(alignment, files[i - begin]->ReadAlignment());
     total += requests_[i].length;
-    bytes_read_ += requests_[i].length;
   }
-  char* at = room_.Reserve(alignment, total);
-  if (at == nullptr) {
-    for (Page& page : pages_) {
-      if (page.request == kNoRequest) continue;
-      page.status = Status::MemoryLimit("no memory for pages", std::to_string(total) + " bytes");
-      page.request = kNoRequest;
-    }
-    return;
-  }
+  bytes_read_ += total;
+  char* at = total == 0 ? nullptr : room->Reserve(alignment, total);
+  // Whole pages come first, so that they begin at multiples of the alignment.
   for (const bool whole : {true, false}) {
-    for (ReadRequest& request : requests_) {
-      if ((request.length % page_bytes == 0) != whole) continue;
+    for (size_t i = begin; i < end; ++i) {
+      ReadRequest& request = requests_[i];
+      if (!request.status.ok() || (request.length % page_bytes == 0) != whole) continue;
+      if (at == nullptr) {
+        request.status = Status::MemoryLimit("no memory for pages", std::to_string(total) + " bytes");
+        continue;
+      }
       request.scratch = at;
       at += request.length;
     }
   }
-  for (size_t begin = 0, end = 0; begin < requests_.size(); begin = end) {
-    while (end < requests_.size() && files_[end] == files_[begin]) ++end;
-    files_[begin]->AddReads(&requests_[begin], end - begin, batch);
+  ReadBatch batch;
+  for (size_t i = begin; i < end;) {
+    size_t next = i + 1;
+    if (requests_[i].status.ok()) {
+      while (next < end && requests_[next].status.ok() && files[next - begin] == files[i - begin]) ++next;
+      files[i - begin]->AddReads(&requests_[i], next - i, &batch);
+    }
+    i = next;
   }
+  batch.Wait();
 }
 
 void PageBatch::Check(Page* page, bool keep) {
@@ -145,14 +156,18 @@ void PageBatch::Check(Page* page, bool keep) {
 void PageBatch::Read(std::vector<uint64_t> page_keys, bool keep) {
   pages_ = std::vector<Page>(page_keys.size());
   requests_.clear();
-  files_.clear();
-  journal_files_.clear();
+  sources_.clear();
   bytes_read_ = pages_read_ = 0;
   for (size_t i = 0; i < pages_.size(); ++i) pages_[i].key = page_keys[i];
   Plan();
-  ReadBatch batch;
-  if (!requests_.empty()) AddRequests(&batch);
-  batch.Wait();
+  const std::vector<SectionRef>& sections = view_->parts().sections;
+  const bool scarce = !sections.empty() && sections.front()->file->files().scarce();
+  for (size_t begin = 0, end = 0, room = 0; begin < requests_.size(); begin = end, ++room) {
+    end = scarce ? begin + 1 : requests_.size();
+    while (end < requests_.size() && sources_[end] == sources_[begin]) ++end;
+    if (room == rooms_.size()) rooms_.emplace_back();
+    ReadSome(begin, end, &rooms_[room]);
+  }
   for (Page& page : pages_) Check(&page, keep);
 }
 

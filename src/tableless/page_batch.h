@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of one view that are read together, over all sections: from memory, from journals, and what is left by
-// reads that go on side by side.
+// reads that go on side by side; while descriptors are scarce, of one file after the other.
 //
 // Thread safety: one thread at a time.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -56,21 +57,27 @@ class PageBatch {
     size_t request = 0;
     uint64_t first = 0, last = 0;  // keys; in a journal, the offsets where it begins and ends
   };
-  void AddRequest(const RandomAccessFile* file, uint64_t offset, size_t length);
+  // The file of a request: the one that is not null says.
+  struct Source {
+    const SectionFile* section = nullptr;
+    const PageJournal* journal = nullptr;
+    Status Open(std::shared_ptr<CompactionFile>* hold, const RandomAccessFile** file) const;
+    bool operator==(const Source&) const = default;
+  };
+  void AddRequest(const Source& source, uint64_t offset, size_t length);
   void Plan();
   Run* RunOf(const PageJournal* journal);  // null: there is none yet
   void PlanJournaled(Page* page);
   void PlanInPlace(Page* page);
-  void AddRequests(ReadBatch* batch);
+  void ReadSome(size_t begin, size_t end, AlignedBuffer* room);
   void Check(Page* page, bool keep);
 
   const TablelessView* const view_;
   std::vector<Page> pages_;
   std::vector<ReadRequest> requests_;
   std::vector<Run> runs_;
-  std::vector<const RandomAccessFile*> files_;  // of the requests
-  std::vector<std::shared_ptr<CompactionFile>> journal_files_;  // to keep them open
-  AlignedBuffer room_;
+  std::vector<Source> sources_;      // of the requests
+  std::deque<AlignedBuffer> rooms_;  // the second and later ones only while descriptors are scarce
   uint64_t bytes_read_ = 0;
   size_t pages_read_ = 0;
 };

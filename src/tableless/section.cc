@@ -8,11 +8,8 @@
 namespace compassdb {
 
 SectionFile::~SectionFile() {
-  reader_.reset();
-  {
-    MutexLock lock(&mu_);
-    writer_.reset();
-  }
+  kept_.reset();
+  files_->Evict(number_);
   if (obsolete_.load(std::memory_order_relaxed)) release_(path_);
 }
 
@@ -39,25 +36,29 @@ Status SectionFile::Create(FileSystem* fs, const std::string& path, uint64_t num
   return s;
 }
 
-Status SectionFile::Open(const FileOptions& options, uint64_t bytes) {
-  uint64_t size = 0;
-  Status s = fs_->NewRandomAccessFile(path_, options, &reader_);
-  if (s.ok()) s = fs_->GetFileSize(path_, &size);
-  if (s.ok() && size != bytes) {
-    return Status::Corruption(path_, "has " + std::to_string(size) + " bytes, the manifest says " +
+Status SectionFile::Open(uint64_t bytes) {
+  std::shared_ptr<CompactionFile> file;
+  const RandomAccessFile* reader = nullptr;
+  Status s = Reader(&file, &reader);
+  if (s.ok() && file->size() != bytes) {
+    return Status::Corruption(path_, "has " + std::to_string(file->size()) + " bytes, the manifest says " +
                                          std::to_string(bytes));
   }
+  if (s.ok() && files_->unlimited()) kept_ = std::move(file);
   return s;
 }
 
-Status SectionFile::Writer(const FileOptions& options, PageFile** writer) {
-  MutexLock lock(&mu_);
-  if (writer_ == nullptr) {
-    Status s = fs_->NewPageFile(path_, options, /*create=*/false, &writer_);
-    if (!s.ok()) return s;
+Status SectionFile::Reader(std::shared_ptr<CompactionFile>* hold, const RandomAccessFile** reader) const {
+  if (kept_ != nullptr) {
+    *reader = kept_->file();
+    return Status::OK();
   }
-  *writer = writer_.get();
-  return Status::OK();
+  const auto open = [this](std::shared_ptr<CompactionFile>* opened) {
+    return CompactionFile::OpenUnchecked(files_->fs(), path_, number_, /*file_id=*/0, files_->options(), opened);
+  };
+  Status s = files_->Get(number_, open, hold);
+  if (s.ok()) *reader = (*hold)->file();
+  return s.IsNotFound() ? Status::IOError(path_, s.ToString()) : s;
 }
 
 }  // namespace compassdb

@@ -2,25 +2,27 @@
 // A section: one file of pages and the overflow records of its keys.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "env/file_system.h"
 #include "manifest/page_store_meta.h"
+#include "table/file_cache.h"
 #include "tableless/overflow_index.h"
 #include "tableless/page_hash.h"
-#include "util/mutex.h"
 
 namespace compassdb {
 
-// The open file. Thread safe: pages are read by everyone, written by one job at a time.
+// The file. It is open, for reading, while the cache of files has it, and always where that has no
+// limit. Thread safe: pages are read by everyone, written by one job at a time.
 class SectionFile {
  public:
   // `release` takes the path of a file that nobody needs any more, from whichever thread.
-  SectionFile(FileSystem* fs, std::string path, uint64_t number,
+  SectionFile(FileCache* files, std::string path, uint64_t number,
               std::function<void(const std::string&)> release)
-      : fs_(fs), path_(std::move(path)), number_(number), release_(std::move(release)) {}
+      : files_(files), path_(std::move(path)), number_(number), release_(std::move(release)) {}
   ~SectionFile();
   SectionFile(const SectionFile&) = delete;
   SectionFile& operator=(const SectionFile&) = delete;
@@ -28,25 +30,23 @@ class SectionFile {
   // Makes a file of empty pages, durably but for its directory entry.
   static Status Create(FileSystem* fs, const std::string& path, uint64_t number, uint64_t pages,
                        uint32_t page_bytes, const FileOptions& options);
-  // For reading. Corruption if the file has not so many bytes.
-  Status Open(const FileOptions& options, uint64_t bytes);
+  // Corruption if the file has not so many bytes.
+  Status Open(uint64_t bytes);
 
-  const RandomAccessFile* reader() const { return reader_.get(); }
-  // Opened by the first who writes.
-  Status Writer(const FileOptions& options, PageFile** writer);
+  // `hold` keeps `*reader` open. Never NotFound, which to those who look for keys means something else.
+  Status Reader(std::shared_ptr<CompactionFile>* hold, const RandomAccessFile** reader) const;
+  const FileCache& files() const { return *files_; }
   const std::string& path() const { return path_; }
   uint64_t number() const { return number_; }
   void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
  private:
-  FileSystem* const fs_;
+  FileCache* const files_;
   const std::string path_;
   const uint64_t number_;
   const std::function<void(const std::string&)> release_;
-  std::unique_ptr<RandomAccessFile> reader_;
+  std::shared_ptr<CompactionFile> kept_;  // null where descriptors are limited
   std::atomic<bool> obsolete_{false};
-  Mutex mu_;
-  std::unique_ptr<PageFile> writer_ GUARDED_BY(mu_);
 };
 
 // Immutable: a change makes another one.

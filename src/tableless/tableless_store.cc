@@ -10,6 +10,7 @@
 #include "tableless/page_resolver.h"
 #include "tableless/page_salvage.h"
 #include "tableless/tableless_store_impl.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -119,13 +120,13 @@ std::string TablelessStore::FindSectionPath(uint64_t number) const {
 
 std::shared_ptr<SectionFile> TablelessStore::MakeSectionFile(const std::string& path,
                                                              uint64_t number) const {
-  return std::make_shared<SectionFile>(context_->fs, path, number, context_->delete_later);
+  return std::make_shared<SectionFile>(context_->files, path, number, context_->delete_later);
 }
 
 Status TablelessStore::OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
                                    std::shared_ptr<SectionFile>* file) const {
   *file = MakeSectionFile(FindSectionPath(meta.file_number), meta.file_number);
-  return (*file)->Open(ReadFileOptions(), meta.pages * geometry.page_bytes);
+  return (*file)->Open(meta.pages * geometry.page_bytes);
 }
 
 Status TablelessStore::Open() {
@@ -217,7 +218,7 @@ Status TablelessStore::MakeSections(const FlushRequest& request, TablelessView::
     section->file = MakeSectionFile(path, section->meta.file_number);
     s = SectionFile::Create(context_->fs, path, section->meta.file_number, pages,
                             options.page_bytes, context_->write_options);
-    if (s.ok()) s = section->file->Open(ReadFileOptions(), pages * options.page_bytes);
+    if (s.ok()) s = section->file->Open(pages * options.page_bytes);
     parts->sections.push_back(std::move(section));
   }
   if (s.ok()) s = context_->fs->SyncDir(ParentOf(parts->sections.front()->file->path()));
@@ -245,6 +246,13 @@ Status TablelessStore::FlushKeys(std::shared_ptr<MemTable> keys,
 
 Status TablelessStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
   AwaitTurn();
+  Status s = CatchOutOfMemory("a flush", [&] { return FlushPages(request, edit, report); });
+  if (!s.ok()) EndTurn();
+  return s;
+}
+
+// With the turn.
+Status TablelessStore::FlushPages(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
   const uint64_t start = context_->clock->NowNanos();
   const std::shared_ptr<const StoreOptions> options = current_options();
   std::shared_ptr<const TablelessView> view = current();
@@ -272,7 +280,6 @@ Status TablelessStore::Flush(const FlushRequest& request, VersionEdit* edit, Job
     if (first) {
       for (const SectionRef& section : view->parts().sections) section->file->MarkObsolete();
     }
-    EndTurn();
     return s;
   }
   report->bytes_written += file.bytes();

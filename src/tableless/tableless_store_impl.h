@@ -83,7 +83,6 @@ class TablelessStore final : public Store {
   void EndTurn();
   std::string NewSectionPath(uint64_t number) const;
   std::shared_ptr<SectionFile> MakeSectionFile(const std::string& path, uint64_t number) const;
-  FileOptions ReadFileOptions() const { return context_->files->options(); }
   // Pages of the section that changed since its rehash began, in its old geometry. With the turn.
   std::vector<uint64_t> TakeDirty(uint32_t section);
   // The file stays pinned until the edit that names it is installed.
@@ -93,6 +92,7 @@ class TablelessStore final : public Store {
   struct PreparedPages;
 
   Status CheckKeys(const VersionEdit& recovered, bool* whole);
+  Status FlushPages(const FlushRequest& request, VersionEdit* edit, JobReport* report);
   Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
   Status OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
                      std::shared_ptr<SectionFile>* file) const;

@@ -64,10 +64,14 @@ Status TablelessView::ReadOnce(uint32_t section, uint64_t page, PageRoom* room,
     status = journal->Read(place, &room->image, &image);
   } else {
     const uint32_t bytes = parts_.geometry.page_bytes;
-    const size_t alignment = s.file->reader()->ReadAlignment();
+    std::shared_ptr<CompactionFile> hold;
+    const RandomAccessFile* file = nullptr;
+    status = s.file->Reader(&hold, &file);
+    if (!status.ok()) return status;
+    const size_t alignment = file->ReadAlignment();
     char* const to = room->page.Reserve(alignment, bytes + 2 * alignment);
     if (to == nullptr) return Status::MemoryLimit("no memory for a page", s.file->path());
-    status = s.file->reader()->ReadWithin(page * bytes, bytes, &image, to);
+    status = file->ReadWithin(page * bytes, bytes, &image, to);
   }
   if (!status.ok()) return status;
   CountPageRead(1, image.size());

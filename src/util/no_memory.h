@@ -26,4 +26,14 @@ rocksdb::Status CatchOutOfMemory(const char* what, const F& f) {
   }
 }
 
+// The same for an answer that something can be done without.
+template <typename T, typename F>
+T UnlessOutOfMemory(T otherwise, const F& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return otherwise;
+  }
+}
+
 }  // namespace compassdb

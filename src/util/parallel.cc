@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 #include "util/mutex.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -18,19 +19,20 @@ Status RunInParallel(const std::vector<std::function<Status()>>& tasks, int thre
   const auto work = [&] {
     if (start) start();
     for (size_t i = next++; i < tasks.size(); i = next++) {
-      Status s = tasks[i]();
+      Status s = CatchOutOfMemory("a part of a job", tasks[i]);
       if (s.ok()) continue;
       next = tasks.size();
       MutexLock lock(&mu);
       if (first.ok()) first = s;
     }
   };
-  std::vector<std::thread> running;
   const size_t wanted = std::min(tasks.size(), static_cast<size_t>(std::max(1, threads)));
+  std::vector<std::thread> running;
+  running.reserve(wanted);
   try {
     while (running.size() < wanted) running.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had: those there are do it.
+  } catch (const std::exception&) {
+    // No more threads to be had, or no memory for one: those there are do it.
   }
   if (running.empty()) work();
   for (std::thread& thread : running) thread.join();

@@ -222,7 +222,7 @@ class Collection {
   }
 
   // Runs without garbage stay. With hot and cold apart, those too that would cost more to copy than they are
-  // worth; where files are vacated, those in other files.
+  // worth; where files are vacated, those in other files; where runs are merged, the large ones.
   void ChooseStaying() {
     uint64_t bytes = 0;
     std::vector<size_t> order;
@@ -236,11 +236,14 @@ class Collection {
       // Runs of wider groups are divided. What one says of snapshots can not be taken back by another, which
       // has a range of its own: nobody could tell any more which of the two still counts.
       const ValueRunMeta& meta = job_.inputs[i]->meta();
-      input.stays = (job_.updates != nullptr || !job_.vacated.empty() || input.dead_bytes == 0) && !input.values.empty() &&
-                    meta.group.bits == job_.group_bits && meta.pinned_hint == 0 &&
-                    job_.vacated.count(meta.extent.file_number) == 0;
+      const bool may = job_.merge ? !IsSmallRun(meta)
+                                  : (job_.updates != nullptr || !job_.vacated.empty() || input.dead_bytes == 0) &&
+                                        meta.group.bits == job_.group_bits &&
+                                        job_.vacated.count(meta.extent.file_number) == 0;
+      input.stays = may && !input.values.empty() && meta.pinned_hint == 0;
       if (input.stays) order.push_back(i);
     }
+    if (job_.merge) return;
     const auto worth = [this](size_t i) {
       return static_cast<double>(inputs_[i].dead_bytes) / static_cast<double>(inputs_[i].live_bytes + 1);
     };

@@ -29,6 +29,7 @@ struct ValueGcJob {
   const UpdateCounts* updates = nullptr;  // not null: hot and cold values apart
   // Files that are to be given up: not empty, other runs stay as they are.
   std::unordered_set<uint64_t> vacated;
+  bool merge = false;  // small runs become one, others stay as they are
   bool count = false;  // nothing is moved
   uint64_t believed_dead = 0;  // if there is less than half of that, nothing is moved
   uint32_t group_bits = 0;  // of the output

@@ -9,6 +9,9 @@ namespace {
 
 // A group with less garbage than this share is not worth its copy.
 constexpr double kLeastDeadShare = 0.02;
+// Without collections RocksDB's files go when nothing in them lives. Groups are by hash, so that one value that stays
+// would keep all that its group ever had; but what is copied is this part of what comes back, at most.
+constexpr uint64_t kRemains = 16;
 
 double DeadShare(const ValueVersion::Group& g) {
   return g.bytes == 0 ? 0 : static_cast<double>(g.dead_bytes) / static_cast<double>(g.bytes);
@@ -48,29 +51,43 @@ bool Busy(const ValueGcInput& input, const ValueGroup& group) {
                      [&](const ValueGroup& b) { return b.Overlaps(group); });
 }
 
+// The first of those that have the most of something, and more than `least`, and are not busy.
+std::optional<ValueGroup> WithMost(const ValueGcInput& input, uint64_t ValueVersion::Group::*what, uint64_t least) {
+  std::optional<ValueGroup> most;
+  for (const ValueVersion::Group& g : input.groups) {
+    if (g.*what <= least || Busy(input, g.group)) continue;
+    least = g.*what;
+    most = g.group;
+  }
+  return most;
+}
+
 }  // namespace
 
+std::optional<ValueGroup> PickGroupToMerge(const ValueGcInput& input) {
+  return WithMost(input, &ValueVersion::Group::small_runs, kMaxSmallRuns);
+}
+
 std::optional<ValueGroup> PickGroupToCount(const ValueGcInput& input) {
-  const ValueVersion::Group* most = nullptr;
-  for (const ValueVersion::Group& g : input.groups) {
-    if (g.events > (most == nullptr ? 0 : most->events) && !Busy(input, g.group)) most = &g;
-  }
-  if (most == nullptr) return std::nullopt;
-  return most->group;
+  return WithMost(input, &ValueVersion::Group::events, 0);
 }
 
 std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,
                                          Random* random) {
-  if (!options.collect) return std::nullopt;
   const ValueLoad load(input.groups);
+  const auto gains = [&](const ValueVersion::Group& g) {
+    if (g.dead_bytes == 0 || Busy(input, g.group)) return false;
+    return options.collect ? DeadShare(g) >= kLeastDeadShare : g.bytes - g.dead_bytes <= g.dead_bytes / kRemains;
+  };
   std::vector<const ValueVersion::Group*> candidates;
   for (const ValueVersion::Group& g : input.groups) {
-    if (!Busy(input, g.group) && g.dead_bytes > 0 && DeadShare(g) >= kLeastDeadShare) candidates.push_back(&g);
+    if (gains(g)) candidates.push_back(&g);
   }
   if (candidates.empty()) return std::nullopt;
   const auto by_garbage = [](const ValueVersion::Group* a, const ValueVersion::Group* b) {
     return a->dead_bytes > b->dead_bytes;
   };
+  if (!options.collect) return (*std::min_element(candidates.begin(), candidates.end(), by_garbage))->group;
   // Copies that are under way, the next, and the next flush must fit under the bound, too.
   const uint64_t room = load.copy_bytes * (input.busy.size() + 2) + options.flush_bytes;
   if (load.bytes + std::min(room, load.dead_bytes / 2) <= load.Bound(options)) {

@@ -31,9 +31,15 @@ struct ValueLoad {
 // Garbage below this is nobody's concern: less where groups are small, as tests have them.
 uint64_t ToleratedGarbage(const ValueOptions& options);
 
-// None if there is room enough, or nothing to gain.
+// None if there is room enough, or nothing to gain. Without ValueOptions::collect a group goes when next to nothing of it lives.
 std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,
                                          Random* random);
+
+// A run is an object in memory, and a place to look for values: more small ones in a group become one, whatever they
+// hold. (Of notices alone, say, which a family writes for as long as it has any separated value.)
+inline constexpr uint64_t kMaxSmallRuns = 128;
+// The group with the most of them; none if there are no more than that.
+std::optional<ValueGroup> PickGroupToMerge(const ValueGcInput& input);
 
 // The one of which least is known: where most records may have ended values. None if all is known.
 std::optional<ValueGroup> PickGroupToCount(const ValueGcInput& input);

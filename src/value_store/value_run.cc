@@ -33,6 +33,12 @@ struct ValueRun::Places {
   }
 };
 
+struct ValueRun::HeldPlaces {
+  const Places* places = nullptr;
+  IndexCache::Pin pin;
+  std::unique_ptr<Places> own;  // for which the cache has no room
+};
+
 ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMeta& meta)
     : context_(std::move(context)),
       meta_(meta),
@@ -149,41 +155,51 @@ Status ValueRun::LoadPlaces(std::unique_ptr<Places>* out) const {
   return s;
 }
 
+Status ValueRun::Hold(bool cache_only, HeldPlaces* held) const {
+  held->places = places_.load(std::memory_order_acquire);
+  if (held->places == nullptr && context_->paged) {
+    held->pin = context_->tables->index_cache.Lookup(cache_key_);
+    held->places = static_cast<const Places*>(held->pin.value());
+  }
+  if (held->places != nullptr) return Status::OK();
+  if (cache_only) return IndexNotInMemory();
+  std::unique_ptr<Places>& own = held->own;
+  if (context_->paged) {
+    Status s = LoadPlaces(&own);
+    if (!s.ok()) return s;
+    held->places = own.get();
+    const IndexMemory memory = own->memory();
+    held->pin = context_->tables->index_cache.Insert(
+        cache_key_, own.get(),
+        [](const Slice&, void* value) { delete static_cast<Places*>(value); },
+        memory.values + IndexCache::kEntryBytes);
+    if (held->pin.value() != nullptr) static_cast<void>(own.release());
+    context_->tables->index_cache.CountRead(cache_key_);
+    return s;
+  }
+  MutexLock lock(&load_mu_);
+  held->places = places_.load(std::memory_order_acquire);
+  if (held->places != nullptr) return Status::OK();
+  Status s = LoadPlaces(&own);
+  if (!s.ok()) return s;
+  context_->tables->index_usage.Add(own->memory());
+  held->places = own.release();
+  places_.store(held->places, std::memory_order_release);
+  return s;
+}
+
+Status ValueRun::Load() const {
+  if (meta_.num_values == 0) return Status::OK();
+  HeldPlaces held;
+  return Hold(/*cache_only=*/false, &held);
+}
+
 Status ValueRun::Find(uint64_t number, bool cache_only, bool* found, Place* place) const {
   *found = false;
   if (!MayHold(number)) return Status::OK();
-  const Places* places = places_.load(std::memory_order_acquire);
-  IndexCache::Pin pin;
-  std::unique_ptr<Places> own;
-  if (places == nullptr && context_->paged) {
-    pin = context_->tables->index_cache.Lookup(cache_key_);
-    places = static_cast<const Places*>(pin.value());
-  }
-  if (places == nullptr) {
-    if (cache_only) return IndexNotInMemory();
-    if (context_->paged) {
-      Status s = LoadPlaces(&own);
-      if (!s.ok()) return s;
-      places = own.get();
-      const IndexMemory memory = own->memory();
-      pin = context_->tables->index_cache.Insert(
-          cache_key_, own.get(),
-          [](const Slice&, void* value) { delete static_cast<Places*>(value); },
-          memory.values + IndexCache::kEntryBytes);
-      if (pin.value() != nullptr) static_cast<void>(own.release());
-      context_->tables->index_cache.CountRead(cache_key_);
-    } else {
-      MutexLock lock(&load_mu_);
-      places = places_.load(std::memory_order_acquire);
-      if (places == nullptr) {
-        Status s = LoadPlaces(&own);
-        if (!s.ok()) return s;
-        context_->tables->index_usage.Add(own->memory());
-        places = own.release();
-        places_.store(places, std::memory_order_release);
-      }
-    }
-  }
+  HeldPlaces held;
+  if (Status s = Hold(cache_only, &held); !s.ok()) return s;
+  const Places* const places = held.places;
   // The last sample at or before the number.
   uint32_t low = 0, high = places->samples;
   while (high - low > 1) {

@@ -64,6 +64,8 @@ class ValueRun {
     uint32_t offset = 0;  // in the run
     uint32_t size = 0;
   };
+  // Loads where its values lie, as their first use would.
+  Status Load() const;
   // *found: whether the value is here. Incomplete if it is not in memory and `cache_only`.
   Status Find(uint64_t number, bool cache_only, bool* found, Place* place) const;
   // The whole record, checked. It lies in *room or where the file system has it.
@@ -96,6 +98,8 @@ class ValueRun {
 
  private:
   struct Places;
+  struct HeldPlaces;  // while it lives, they stay
+  Status Hold(bool cache_only, HeldPlaces* held) const;
   Status LoadPlaces(std::unique_ptr<Places>* places) const;
   Status Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const;
   Status ReadSection(uint64_t offset, uint64_t n, const char* what, std::string* room,

@@ -517,6 +517,33 @@ TEST(ValueGcPolicyTest, CountsWhereMostMayHaveEnded) {
   EXPECT_EQ(PickGroupToCount(input)->prefix, 5u);
 }
 
+TEST(ValueGcPolicyTest, WithoutCollectionsAGroupGoesWhenNextToNothingLives) {
+  ValueOptions options;
+  options.collect = false;
+  Random rnd(1);
+  ValueGcInput input;
+  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 9 << 20, 1000});
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  input.groups[8].dead_bytes = input.groups[8].bytes;
+  ASSERT_TRUE(PickValueGroup(input, options, &rnd));
+  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 8u);
+  input.groups[8].dead_bytes -= 1 << 20;
+  input.groups[8].pinned_bytes = 1 << 20;  // which snapshots see
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+}
+
+TEST(ValueGcPolicyTest, ManySmallRunsBecomeOne) {
+  ValueGcInput input;
+  for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 0, 1000});
+  for (auto& g : input.groups) g.small_runs = kMaxSmallRuns;
+  EXPECT_FALSE(PickGroupToMerge(input));
+  input.groups[5].small_runs += 1;
+  input.groups[6].small_runs += 7;
+  EXPECT_EQ(PickGroupToMerge(input)->prefix, 6u);
+  input.busy.push_back({6, 6});
+  EXPECT_EQ(PickGroupToMerge(input)->prefix, 5u);
+}
+
 TEST(ValueGcPolicyTest, TheThresholdForcesACollectionWithinTheReserve) {
   ValueOptions options;
   Random rnd(1);

@@ -9,9 +9,11 @@ namespace compassdb {
 
 namespace {
 
-// At least 64 groups, so that the copy of one is small beside the store; no more than
-// that a memtable's share of each is worth a write.
+// At least 64 groups, so that the copy of one is small beside the store; where memtables are so small that
+// a group's share of one is not worth a write, 16.
 constexpr uint32_t kMinGroupBits = 6;
+constexpr uint32_t kFewestGroupBits = 4;
+constexpr uint64_t kWorthAWrite = 16 << 10;
 constexpr uint32_t kMaxGroupBits = 9;
 static_assert(kMaxGroupBits <= kMaxValueGroupBits);
 // Nothing was written for so long: there is time for collections.
@@ -132,6 +134,13 @@ std::optional<ValueGroup> ValueStore::PickGroupToCount() {
   return picked;
 }
 
+std::optional<ValueGroup> ValueStore::PickGroupToMerge() {
+  if (version_->most_small_runs() <= kMaxSmallRuns) return std::nullopt;
+  const std::optional<ValueGroup> picked = compassdb::PickGroupToMerge({version_->Groups(), busy_});
+  if (picked) busy_.push_back(*picked);
+  return picked;
+}
+
 std::optional<ValueGroup> ValueStore::PickFrom(uint64_t* from, bool* wait) {
   *wait = false;
   for (const ValueVersion::Group& g : version_->Groups()) {
@@ -170,7 +179,11 @@ void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
 }
 
 bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {
-  if (counts_due_ > 0 && compassdb::PickGroupToCount({version_->Groups(), busy_})) return options.collect;
+  const bool many = version_->most_small_runs() > kMaxSmallRuns;
+  if (many || counts_due_ > 0) {
+    const ValueGcInput input{version_->Groups(), busy_};
+    if ((counts_due_ > 0 && compassdb::PickGroupToCount(input)) || (many && compassdb::PickGroupToMerge(input))) return true;
+  }
   if (version_->superseded_bytes() == 0) return false;
   Random random(1);
   return Choose(version_->Groups(), options, now_seconds, &random).has_value();
@@ -221,7 +234,8 @@ uint32_t ValueGroupBits(const ValueVersion& version, const ValueOptions& options
   const uint64_t live = version.total_bytes() - version.superseded_bytes();
   const uint64_t groups = live / std::max<uint64_t>(options.group_bytes, 1);
   const auto bits = static_cast<uint32_t>(std::bit_width(groups));
-  return std::clamp(bits, kMinGroupBits, kMaxGroupBits);
+  const auto worth = static_cast<uint32_t>(std::bit_width(options.flush_bytes / kWorthAWrite));
+  return std::clamp(bits, std::clamp(worth, kFewestGroupBits, kMinGroupBits), kMaxGroupBits);
 }
 
 }  // namespace compassdb

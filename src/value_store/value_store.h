@@ -51,6 +51,8 @@ class ValueStore {
   // [mutex] Of which it is to be counted what garbage it has, marked busy likewise. After each flush a few are
   // looked at; where the estimates were wrong, the others are, too.
   std::optional<ValueGroup> PickGroupToCount();
+  // [mutex] Whose small runs are to become one, marked busy likewise.
+  std::optional<ValueGroup> PickGroupToMerge();
   // [mutex] The first group from *from on, of 2^kMaxValueGroupBits, in which there may be garbage, marked busy;
   // *from is then behind it. None, and *wait, if it is busy.
   std::optional<ValueGroup> PickFrom(uint64_t* from, bool* wait);

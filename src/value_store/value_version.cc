@@ -35,7 +35,10 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
     std::sort(group.begin(), group.end(),
               [](const Holder& a, const Holder& b) { return a.min_number < b.min_number; });
   }
-  for (const Group& group : Groups()) superseded_bytes_ += group.dead_bytes + group.pinned_bytes;
+  for (const Group& group : Groups()) {
+    superseded_bytes_ += group.dead_bytes + group.pinned_bytes;
+    most_small_runs_ = std::max(most_small_runs_, group.small_runs);
+  }
 }
 
 Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
@@ -259,6 +262,7 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     hint.dead += known.dead;
     if (known.pinned != 0) (held(known) ? hint.pinned : hint.dead) += known.pinned;
     group.events += run->events();
+    group.small_runs += IsSmallRun(meta) ? 1 : 0;
     group.newest = std::max(group.newest, meta.creation_time);
   }
   const auto within = [](int64_t hint, uint64_t limit) {

@@ -28,6 +28,9 @@ struct ValueRequest {
   Status status;
 };
 
+// What it costs in memory counts beside what it holds.
+inline bool IsSmallRun(const ValueRunMeta& run) { return run.extent.length < (32 << 10); }
+
 class ValueVersion {
  public:
   // `runs` in ascending order of their ids.
@@ -61,6 +64,7 @@ class ValueVersion {
     uint64_t newest = 0;      // creation time of the newest run, seconds since 1970
     uint64_t pinned_bytes = 0;  // about; of `bytes`, what only snapshots see that are held now
     uint64_t events = 0;  // records that may have ended values, which nobody looked up
+    uint64_t small_runs = 0;
   };
   std::vector<Group> Groups() const;
   std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
@@ -68,6 +72,7 @@ class ValueVersion {
   uint64_t total_bytes() const { return total_bytes_; }
   // Garbage, about, with what snapshots may still see of it.
   uint64_t superseded_bytes() const { return superseded_bytes_; }
+  uint64_t most_small_runs() const { return most_small_runs_; }  // of one group
   // What a notice is taken to end, in bytes, and what a count found that `notices` of them ended.
   uint64_t NoticeWorth() const;
   void LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) const;
@@ -97,6 +102,7 @@ class ValueVersion {
   uint64_t total_bytes_ = 0;
   uint64_t total_values_ = 0;
   uint64_t superseded_bytes_ = 0;
+  uint64_t most_small_runs_ = 0;
 };
 
 // Values that are read together, while their reader does other things.

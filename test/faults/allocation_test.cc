@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each allocation of an Open (with recovery) and of a write fails once: the call gives an error instead of an
-// exception, nothing that was acknowledged is lost, and the database opens again.
+// exception, nothing that was acknowledged is lost, and the database opens again. So does each of the larger ones of
+// flushes and compactions in the background: writes go on by themselves after it.
 //
 //   allocation_test --stride=7     (every 7th allocation; 1: all)
 //   allocation_test --call=open --number=123
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <thread>
 
 #include "env/env_adapter.h"
 #include "env/memory_file_system.h"
@@ -24,9 +28,21 @@ namespace {
 thread_local long countdown = 0;
 thread_local bool failed = false;
 
+// The thread of the test itself.
+thread_local bool client = false;
+// Of all other threads: the allocation of so many bytes or more that fails, counted down; 0 or less: none. Where a
+// machine has no memory left it is blocks and buffers that it refuses, not nodes of a map.
+constexpr size_t kLarge = 2048;
+std::atomic<long> others_countdown = 0;
+std::atomic<bool> others_failed = false;
+
 void* Take(size_t n, size_t alignment) {
   if (countdown > 0 && --countdown == 0) {
     failed = true;
+    throw std::bad_alloc();
+  }
+  if (n >= kLarge && !client && others_countdown.load(std::memory_order_relaxed) > 0 && others_countdown.fetch_sub(1) == 1) {
+    others_failed = true;
     throw std::bad_alloc();
   }
   void* p = alignment == 0 ? malloc(n) : aligned_alloc(alignment, (n + alignment - 1) / alignment * alignment);
@@ -40,6 +56,9 @@ void* operator new(size_t n) { return Take(n, 0); }
 void* operator new[](size_t n) { return Take(n, 0); }
 void* operator new(size_t n, std::align_val_t a) { return Take(n, static_cast<size_t>(a)); }
 void* operator new[](size_t n, std::align_val_t a) { return Take(n, static_cast<size_t>(a)); }
+// (std::stable_sort asks so, and makes do without.)
+void* operator new(size_t n, const std::nothrow_t&) noexcept { return malloc(n); }
+void* operator new[](size_t n, const std::nothrow_t&) noexcept { return malloc(n); }
 void operator delete(void* p) noexcept { free(p); }
 void operator delete[](void* p) noexcept { free(p); }
 void operator delete(void* p, size_t) noexcept { free(p); }
@@ -62,6 +81,7 @@ class Subject {
     options_.info_log_level = rocksdb::FATAL_LEVEL;
     options_.keep_log_file_num = 2;  // else there would be ever more to list
     options_.write_buffer_size = 8 << 10;
+    options_.bgerror_resume_retry_interval = 1000;  // microseconds
   }
   // Allocation `n` of the open fails, if there are so many.
   Status Open(long n) {
@@ -99,6 +119,23 @@ class Subject {
       if (!db_->Get(rocksdb::ReadOptions(), Key(i), &value).ok() || value != Value(i)) return i;
     }
     return n;
+  }
+  // The same value until it is taken, or for half a minute; only a fatal error needs a new opening.
+  bool WriteInTheEnd(int i) {
+    for (int tries = 0; tries < 30000; ++tries) {
+      const Status s = Write(i, 0);
+      if (s.ok()) return true;
+      if (s.severity() == Status::kFatalError) {
+        Close();
+        if (!Open(0).ok()) return false;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+  Status Settle() {
+    Status s = db_->Flush(rocksdb::FlushOptions());
+    return s.ok() ? db_->WaitForCompact(rocksdb::WaitForCompactOptions()) : s;
   }
   void Close() { db_.reset(); }
   bool thrown() const { return thrown_; }
@@ -188,9 +225,40 @@ bool Writes(compassdb::Preset preset, long stride, long only, long* runs) {
   return true;
 }
 
+bool Jobs(compassdb::Preset preset, long stride, long only, long* runs) {
+  constexpr int kWritten = 150;
+  bool last = false;
+  for (long n = only > 0 ? only : 1; !last; n += stride, ++*runs) {
+    Subject subject(preset);
+    if (!subject.Open(0).ok()) return false;
+    others_failed = false;
+    others_countdown = n;
+    for (int i = 0; i < kWritten; ++i) {
+      if (!subject.WriteInTheEnd(i)) return Fail(preset, "job", n, "writes do not go on");
+    }
+    subject.Settle().PermitUncheckedError();  // it may be what fails
+    last = !others_failed;
+    others_countdown = 0;
+    if (!subject.WriteInTheEnd(0)) return Fail(preset, "job", n, "writes do not go on after flushing");
+    int missing = subject.FirstMissing(kWritten);
+    if (missing != kWritten) return Fail(preset, "job", n, "write " + std::to_string(missing) + " cannot be read");
+    subject.Close();
+    if (const Status again = subject.Open(0); !again.ok()) return Fail(preset, "job", n, "does not open any more: " + again.ToString());
+    missing = subject.FirstMissing(kWritten);
+    if (missing != kWritten) return Fail(preset, "job", n, "write " + std::to_string(missing) + " is lost");
+    if (only > 0) break;
+  }
+  return true;
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
+  client = true;
+  std::set_terminate([] {
+    fprintf(stderr, "FAILED: an exception of a thread (%ld left to fail)\n", others_countdown.load());
+    abort();
+  });
   Flags flags(argc, argv);
   const long stride = static_cast<long>(flags.Number("stride", 7));
   const std::string call = flags.String("call", "");
@@ -200,10 +268,11 @@ int Main(int argc, char** argv) {
   bool good = true;
   for (const compassdb::Preset preset : compassdb::AllPresets()) {
     if (!only.empty() && only != compassdb::PresetName(preset)) continue;
-    long opens = 0, writes = 0;
+    long opens = 0, writes = 0, jobs = 0;
     if (call.empty() || call == "open") good &= Opens(preset, stride, number, &opens);
     if (call.empty() || call == "write") good &= Writes(preset, 1 + stride / 10, number, &writes);
-    printf("%-14s %ld opens, %ld writes\n", compassdb::PresetName(preset).c_str(), opens, writes);
+    if (call.empty() || call == "job") good &= Jobs(preset, stride, number, &jobs);
+    printf("%-14s %ld opens, %ld writes, %ld jobs\n", compassdb::PresetName(preset).c_str(), opens, writes, jobs);
     fflush(stdout);
   }
   return good ? 0 : 1;

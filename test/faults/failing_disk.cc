@@ -27,6 +27,9 @@ bool Befalls(FaultOp op, Fault fault) {
     case Fault::kTooManyFiles:
       return op == FaultOp::kCreate || op == FaultOp::kOpen || op == FaultOp::kDirSync || op == FaultOp::kList ||
              op == FaultOp::kLock || op == FaultOp::kPunch;
+    case Fault::kFlippedBit:
+    case Fault::kHalfRead:
+      return op == FaultOp::kRead;
     default:
       return true;
   }
@@ -35,7 +38,7 @@ bool Befalls(FaultOp op, Fault fault) {
 }  // namespace
 
 const char* FaultName(Fault fault) {
-  static constexpr const char* kNames[] = {"EIO", "ENOSPC", "EMFILE"};
+  static constexpr const char* kNames[] = {"EIO", "ENOSPC", "EMFILE", "flipped bit", "half a read"};
   return kNames[static_cast<int>(fault)];
 }
 
@@ -61,7 +64,8 @@ void FailingDisk::Arm(uint64_t n, Fault fault, Duration duration) {
   }
   nth_ = n;
   fault_ = fault;
-  last_ = duration == Duration::kOnce ? n : duration == Duration::kForAWhile ? n + kWhile : UINT64_MAX;
+  once_ = duration == Duration::kOnce;
+  last_ = duration == Duration::kForAWhile ? n + kWhile : UINT64_MAX;
 }
 void FailingDisk::Mend() {
   nth_ = 0;
@@ -84,13 +88,14 @@ bool FailingDisk::CanFail(uint64_t n, Fault fault) const {
 void FailingDisk::OnCall(FaultOp op, const std::string& path) {
   // The info log's fate is nobody's business.
   if (path.size() >= 4 && path.compare(path.size() - 4, 4, "/LOG") == 0) return;
-  uint64_t n = 0;
+  bool fails = false;
   {
     const std::lock_guard<std::mutex> lock(mu_);
     ops_.push_back(op);
-    n = ++calls_;
+    const uint64_t n = ++calls_;
+    fails = nth_ != 0 && Befalls(op, fault_) && n >= nth_ && n <= last_;
+    if (fails && once_) last_ = n;
   }
-  const bool fails = nth_ != 0 && Befalls(op, fault_) && n >= nth_ && n <= last_;
   if (fails) Fail(op, path);
   if (op != FaultOp::kSync && op != FaultOp::kCreate) return;
   uint64_t size = 0;
@@ -111,7 +116,12 @@ void FailingDisk::Fail(FaultOp op, const std::string& path) {
     const std::lock_guard<std::mutex> lock(mu_);
     if (failed_.empty()) failed_ = std::string(compassdb::FaultOpName(op)) + " " + path;
   }
-  fs_->FailNth(op, 1, path, StatusOf(fault_));  // this very call
+  // This very call.
+  if (IsLie(fault_)) {
+    fs_->DamageNthRead(1, path, fault_ == Fault::kHalfRead ? compassdb::ReadDamage::kHalf : compassdb::ReadDamage::kFlippedBit);
+  } else {
+    fs_->FailNth(op, 1, path, StatusOf(fault_));
+  }
 }
 
 }  // namespace compassdb_test

@@ -16,7 +16,10 @@
 
 namespace compassdb_test {
 
-enum class Fault { kIoError, kNoSpace, kTooManyFiles };
+enum class Fault { kIoError, kNoSpace, kTooManyFiles, kFlippedBit, kHalfRead };
+inline constexpr Fault kFaults[] = {Fault::kIoError, Fault::kNoSpace, Fault::kTooManyFiles, Fault::kFlippedBit, Fault::kHalfRead};
+// A read that says nothing of it, and returns a wrong bit, or half of what is there.
+inline bool IsLie(Fault fault) { return fault == Fault::kFlippedBit || fault == Fault::kHalfRead; }
 const char* FaultName(Fault fault);
 enum class Duration { kOnce, kForAWhile, kForGood };
 const char* DurationName(Duration duration);
@@ -28,8 +31,8 @@ class FailingDisk {
   ~FailingDisk();
   rocksdb::Env* env() { return sealed_ != nullptr ? sealed_.get() : env_.get(); }
 
-  // Call number `n` (from 1, counted from now) fails, alone, with the next few, or with all behind it. A sync that fails
-  // drops what it should have made durable, as kernels do. 0: none, only counts.
+  // From call number `n` on (from 1, counted from now), what the fault can befall fails: the first such call alone, those
+  // among the next few, or all. A sync that fails drops what it should have made durable, as kernels do. 0: none, only counts.
   void Arm(uint64_t n, Fault fault, Duration duration);
   void Mend();
   // Power off and on, what was not synced is gone.
@@ -57,7 +60,8 @@ class FailingDisk {
   std::atomic<bool> dropped_{false};
   uint64_t nth_ = 0;
   Fault fault_ = Fault::kIoError;
-  uint64_t last_ = 0;  // call that fails
+  bool once_ = false;
+  std::atomic<uint64_t> last_{0};  // call that fails
   mutable std::mutex mu_;
   std::string failed_;
   std::vector<compassdb::FaultOp> ops_;  // of all calls

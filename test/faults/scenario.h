@@ -20,7 +20,9 @@ class Scenario {
  public:
   virtual ~Scenario() = default;
 
-  // Before any call fails.
+  // Before any call fails. Reads may lie (failing_disk.h): nothing is repaired, which believes what
+  // it reads, and a job that read damage may leave the database to be reopened, as RocksDB's do.
+  void ExpectLies() { lies_ = true; }
   virtual void Prepare() {}
   // What the faults befall. Goes on after failures where it can. `healthy`: no call fails any more.
   virtual void Live(const std::function<bool()>& healthy) = 0;
@@ -44,6 +46,7 @@ class Scenario {
     return s.ok();
   }
   std::vector<Failure> failures_;
+  bool lies_ = false;
 };
 
 // `env` outlives it.

@@ -4,8 +4,7 @@
 //
 //   limits_test --part=disk           a file system of 64 MiB is filled, then freed: writes go on by
 //                                     themselves within 10 s, nothing acknowledged is lost
-//   limits_test --part=descriptors    32 descriptors in all; 64 with the table-less store, whose tasks hold the files
-//                                     that they read together
+//   limits_test --part=descriptors    32 descriptors in all
 //   limits_test --part=memory [--mb=1024]   a memory cgroup of 64 MiB, and so much data
 //
 // Each with every layout, or --layout=NAME.
@@ -229,12 +228,10 @@ int InChild(const std::function<int()>& body) {
 int FewDescriptors(Preset preset) {
   TempDir dir("limits");
   for (int fd = 3; fd < 256; ++fd) close(fd);
-  const rlimit limit = {preset == Preset::kTableless ? rlim_t{64} : rlim_t{32}, 64};
+  const rlimit limit = {32, 64};
   REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
   rocksdb::Options options = BaseOptions(preset);
   options.max_open_files = 10;
-  // Each section of pages has a file that is open up to three times.
-  if (preset == Preset::kTableless) options.table_factory->GetOptions<compassdb::PieceTableOptions>()->tableless_sections = 4;
   options.write_buffer_size = 256 << 10;
   options.target_file_size_base = 128 << 10;
   options.max_bytes_for_level_base = 1 << 20;

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "commands.h"
+#include "interruption.h"
 #include "streams.h"
 
 namespace compassdb_cli {
@@ -22,6 +23,8 @@ using rocksdb::Status;
 
 constexpr size_t kKeySize = 24;
 constexpr int kPhases = 3;
+// With less, memtables are so small that every collection is for a few values.
+constexpr uint64_t kTellingDataMb = 64;
 
 struct TuneFlags {
   uint64_t data_mb = 256;
@@ -87,6 +90,7 @@ Status Measure(const std::string& dir, bool separate, uint64_t pair, uint64_t da
   const Zipf zipf(records);
   std::string value(pair - kKeySize, ' ');
   const auto put = [&](uint64_t rank) {
+    if (Interruption::noted() != 0) return Status::Aborted(fmt::format("interrupted by signal {}", Interruption::noted()));
     // Bytes that do not repeat from one value to the next.
     for (size_t i = 0; i + 8 <= value.size(); i += 64) {
       const uint64_t word = random();
@@ -157,6 +161,10 @@ int Tune(const Globals& globals, const TuneFlags& flags) {
   std::vector<uint64_t> sizes = flags.sizes;
   std::sort(sizes.begin(), sizes.end());
   std::vector<Point> curve;
+  if (flags.data_mb < kTellingDataMb && !globals.quiet) {
+    Tell("less than {} MB: it is syncs of small collections that are measured\n", kTellingDataMb);
+  }
+  const Interruption interruption;  // the database that is measured goes first
   for (const uint64_t pair : sizes) {
     Point point{pair, 0, 0};
     for (const bool separate : {false, true}) {

@@ -90,6 +90,7 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   }
   if (Status s = UsePreset(globals, &descriptors); !s.ok()) return Fail(kUsage, command, s.ToString());
   options.create_if_missing = mode == OpenMode::kCreate;
+  options.error_if_exists = false;  // that was for the program which made it
   if (globals.memory_mb > 0) options.memory_limit = globals.memory_mb << 20;
   auto database = std::unique_ptr<Database>(new Database());
   rocksdb::DB* db = nullptr;

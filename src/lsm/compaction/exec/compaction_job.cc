@@ -2,11 +2,13 @@
 #include "lsm/compaction/exec/compaction_job.h"
 
 #include <algorithm>
+#include <exception>
 #include <thread>
 #include <utility>
 
 #include "base/user_timestamp.h"
 #include "table/stat_timer.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -36,18 +38,20 @@ CompactionJob::CompactionJob(const CompactionJobInput& input,
 
 Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
   const uint64_t cpu = ThreadCpuNanos();
-  Status s = RunParts(edit, report);
+  Status s = CatchOutOfMemory("a compaction", [&] { return RunParts(report); });
+  if (s.ok()) s = CatchOutOfMemory("a compaction", [&] { return Gather(edit, report); });
+  for (size_t i = 0; !s.ok() && i < workers_.size(); ++i) {
+    TellEnd(i, s);
+    workers_[i]->Abandon();
+  }
   report->cpu_micros += (ThreadCpuNanos() - cpu + other_cpu_nanos_) / 1000;
   return s;
 }
 
-Status CompactionJob::RunParts(VersionEdit* edit, JobReport* report) {
+Status CompactionJob::RunParts(JobReport* report) {
   report_ = report;
   Status s;
   if (!in_.rewrite) {
-    for (const TableRef& t : in_.inputs) {
-      edit->deleted.push_back({in_.input_level, t->meta().tph_id});
-    }
     s = delta_.LoadTombstones();
     records_ = delta_.NewIterator(CompactionReads());
     if (s.ok()) {
@@ -57,9 +61,9 @@ Status CompactionJob::RunParts(VersionEdit* edit, JobReport* report) {
   }
   if (!s.ok()) return s;
   for (size_t i = 0, n = Workers(); i < n; ++i) {
+    told_.push_back(0);
     workers_.push_back(std::make_unique<RegionMerge>(in_, delta_, snapshots_, cancel_));
   }
-  told_.resize(workers_.size());
   if (workers_.size() > 1 && in_.context->statistics != nullptr) {
     in_.context->statistics->recordInHistogram(rocksdb::NUM_SUBCOMPACTIONS_SCHEDULED, workers_.size());
   }
@@ -71,13 +75,15 @@ Status CompactionJob::RunParts(VersionEdit* edit, JobReport* report) {
       return finished;
     });
   }
-  for (size_t i = 0; i < workers_.size(); ++i) {
-    RegionMerge* const worker = workers_[i].get();
-    if (!s.ok()) {
-      TellEnd(i, s);
-      worker->Abandon();
-      continue;
-    }
+  return s;
+}
+
+// What the workers made, as one.
+Status CompactionJob::Gather(VersionEdit* edit, JobReport* report) const {
+  for (const TableRef& t : in_.inputs) {
+    if (!in_.rewrite) edit->deleted.push_back({in_.input_level, t->meta().tph_id});
+  }
+  for (const std::unique_ptr<RegionMerge>& worker : workers_) {
     const VersionEdit& done = worker->edit();
     edit->deleted.insert(edit->deleted.end(), done.deleted.begin(), done.deleted.end());
     edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
@@ -87,7 +93,7 @@ Status CompactionJob::RunParts(VersionEdit* edit, JobReport* report) {
                                 done.file_checksums.end());
     report->Add(worker->report());
   }
-  return s;
+  return Status::OK();
 }
 
 void CompactionJob::TellBegin(size_t worker) {
@@ -112,22 +118,32 @@ Status CompactionJob::Share(size_t begin, size_t end,
                             const std::function<Status(size_t, size_t)>& f) {
   if (begin == end) return Status::OK();
   const size_t n = std::min(workers_.size(), end - begin);
-  std::atomic<size_t> next{begin + n};
+  std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
   std::vector<Status> results(n);
   const auto work = [&](size_t worker) {
     for (size_t i = begin + worker; i < end && !failed; i = next.fetch_add(1)) {
-      results[worker] = f(worker, i);
+      results[worker] = CatchOutOfMemory("a compaction", [&] { return f(worker, i); });
       if (!results[worker].ok()) failed = true;
     }
   };
+  std::atomic<bool> counted{false};  // it is known how many threads there are
   std::vector<std::thread> threads;
-  for (size_t worker = 1; worker < n; ++worker) {
-    threads.emplace_back([&, worker] {
-      work(worker);
-      other_cpu_nanos_ += ThreadCpuNanos();
-    });
+  threads.reserve(n);
+  try {
+    for (size_t worker = 1; worker < n; ++worker) {
+      threads.emplace_back([&, worker] {
+        counted.wait(false);
+        work(worker);
+        other_cpu_nanos_ += ThreadCpuNanos();
+      });
+    }
+  } catch (const std::exception&) {
+    // No more threads to be had, or no memory for one: those there are do it.
   }
+  next = begin + 1 + threads.size();
+  counted = true;
+  counted.notify_all();
   work(0);
   for (std::thread& thread : threads) thread.join();
   for (const Status& s : results) {

@@ -42,7 +42,8 @@ class CompactionJob {
   Status Run(VersionEdit* edit, JobReport* report);
 
  private:
-  Status RunParts(VersionEdit* edit, JobReport* report);
+  Status RunParts(JobReport* report);
+  Status Gather(VersionEdit* edit, JobReport* report) const;
   Status CutRegions();
   Status CutByKeys();
   void CutRewritten(size_t first, size_t end, std::optional<std::string> lower,

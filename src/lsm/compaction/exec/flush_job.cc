@@ -3,6 +3,7 @@
 
 #include "iter/compaction_iterator.h"
 #include "iter/merging_iterator.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -29,7 +30,8 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
     context.is_full_compaction = false;
     context.is_manual_compaction = false;
     context.column_family_id = options_->column_family_id;
-    context.reason = rocksdb::TableFileCreationReason::kFlush;
+    context.reason = request.recovery ? rocksdb::TableFileCreationReason::kRecovery
+                                      : rocksdb::TableFileCreationReason::kFlush;
     if (options_->compaction_filter_factory->ShouldFilterTableFileCreation(context.reason)) {
       filter = options_->compaction_filter_factory->CreateCompactionFilter(context);
     }
@@ -45,7 +47,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
   options.may_exist_outside = [](const Slice&) { return true; };
   CompactionIterator it(merged.get(), std::move(options));
 
-  const PieceBuildOptions build = PieceOptions(*context_, *options_, {.level = 0, .flush = true});
+  const PieceBuildOptions build = PieceOptions(*context_, *options_, {.level = 0, .flush = true, .recovery = request.recovery});
   CompactionFileWriter* writer = nullptr;
   std::unique_ptr<PieceBuilder> builder;
   const auto open = [&]() {
@@ -77,6 +79,15 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
 }
 
 Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
+  Status s = CatchOutOfMemory("a flush", [&] { return WriteTable(request, edit, report); });
+  if (!s.ok()) {
+    values_.Abandon();
+    file_.Abandon();
+  }
+  return s;
+}
+
+Status FlushJob::WriteTable(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
   const uint64_t start = context_->clock->NowNanos();
   PieceMeta piece;
   PieceHashes hashes;
@@ -88,10 +99,7 @@ Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* 
                          &file_, &meta);
   if (s.ok()) s = values_.Finish(edit);
   if (s.ok()) s = file_.Finish(edit);
-  if (!s.ok()) {
-    values_.Abandon();
-    return s;
-  }
+  if (!s.ok()) return s;
   ReportValueFile(values_.file(), *edit, report);
   report->AddFile(file_.number(), file_.path(), file_.bytes());
   report->outputs.push_back(meta);

@@ -22,6 +22,7 @@ class FlushJob {
   Status Run(const FlushRequest& request, VersionEdit* edit, JobReport* report);
 
  private:
+  Status WriteTable(const FlushRequest& request, VersionEdit* edit, JobReport* report);
   Status WritePiece(const FlushRequest& request, PieceMeta* piece, PieceHashes* hashes,
                     std::vector<RangeTombstone>* tombstones, JobReport* report);
 
