@@ -8,6 +8,7 @@
 
 #include "base/file_names.h"
 #include "db/file_listeners.h"
+#include "env/descriptor_limit.h"
 #include "env/env_adapter.h"
 #include "options/projection.h"
 #include "rocksdb/cache.h"
@@ -163,9 +164,12 @@ FileOptions PieceWriteOptions(const rocksdb::DBOptions& options) {
 size_t MaxOpenFiles(const rocksdb::DBOptions& options) {
   // Logs, the manifest, the lock, and what is being written.
   constexpr int kOtherFiles = 10;
-  return options.max_open_files < 0
-             ? 0
-             : static_cast<size_t>(std::max(kOtherFiles, options.max_open_files - kOtherFiles));
+  // Of the process's few: those, twice where three jobs run at a time, their rings, and the program's own.
+  constexpr int kOtherDescriptors = 24;
+  constexpr int kFewest = 4;
+  if (options.max_open_files < 0) return 0;
+  const int wanted = std::max(kOtherFiles, options.max_open_files - kOtherFiles);
+  return static_cast<size_t>(std::min(wanted, std::max(kFewest, DescriptorLimit() - kOtherDescriptors)));
 }
 
 FileOptions PieceReadOptions(const rocksdb::DBOptions& options) {

@@ -14,6 +14,7 @@ Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* fil
 }
 
 Status FileCache::Get(uint64_t file_number, const Opener& open, std::shared_ptr<CompactionFile>* file) {
+  Entries closed;
   {
     MutexLock lock(&mu_);
     auto it = files_.find(file_number);
@@ -22,16 +23,18 @@ Status FileCache::Get(uint64_t file_number, const Opener& open, std::shared_ptr<
       *file = *it->second;
       return Status::OK();
     }
+    Limit(/*more=*/1, &closed);
   }
+  closed.clear();
   // Opened without the lock: two threads may open one file, the first to
   // return here wins and the other's descriptor is closed.
   std::shared_ptr<CompactionFile> opened;
   Status s = open(&opened);
   if (!s.ok()) return s;
-  Entries added{std::move(opened)}, closed;  // outside of the lock
+  Entries added{std::move(opened)};
   MutexLock lock(&mu_);
   *file = Keep(&added);
-  Limit(&closed);
+  Limit(/*more=*/0, &closed);  // closed without the lock
   return Status::OK();
 }
 
@@ -39,7 +42,7 @@ void FileCache::SetMaxOpen(size_t max_open) {
   Entries closed;  // outside of the lock
   MutexLock lock(&mu_);
   max_open_ = max_open;
-  Limit(&closed);
+  Limit(/*more=*/0, &closed);
 }
 
 void FileCache::Insert(std::shared_ptr<CompactionFile> file) {
@@ -66,8 +69,8 @@ const std::shared_ptr<CompactionFile>& FileCache::Keep(Entries* added) {
   return *it->second;
 }
 
-void FileCache::Limit(Entries* closed) {
-  while (!unlimited() && files_.size() > max_open_) {
+void FileCache::Limit(size_t more, Entries* closed) {
+  while (!unlimited() && !lru_.empty() && files_.size() + more > max_open_) {
     files_.erase(lru_.back()->file_number());
     closed->splice(closed->begin(), lru_, std::prev(lru_.end()));
   }

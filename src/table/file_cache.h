@@ -52,8 +52,8 @@ class FileCache {
   using Entries = std::list<std::shared_ptr<CompactionFile>>;
   // Keeps the one in `added`, unless there is a file of its number; that which is kept.
   const std::shared_ptr<CompactionFile>& Keep(Entries* added) REQUIRES(mu_);
-  // Moves what is too much to `closed`, to be closed without the lock. Never allocates.
-  void Limit(Entries* closed) REQUIRES(mu_);
+  // Moves what is too much, where so many more are to come, to `closed`, to be closed without the lock. Never allocates.
+  void Limit(size_t more, Entries* closed) REQUIRES(mu_);
 
   Mutex mu_;
   Entries lru_ GUARDED_BY(mu_);  // newest first

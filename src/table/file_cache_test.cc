@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/file_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "base/file_names.h"
+#include "env/fault_injection_file_system.h"
+
+namespace compassdb {
+namespace {
+
+class FileCacheTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(fs_.CreateDir("/db").ok());
+    for (uint64_t number = 1; number <= 4; ++number) {
+      std::unique_ptr<CompactionFileWriter> writer;
+      ASSERT_TRUE(CompactionFileWriter::Create(&fs_, Path(number), number, /*file_id=*/number, FileOptions(), &writer).ok());
+      ASSERT_TRUE(writer->Finish().ok());
+    }
+    fs_.SetHook([this](FaultOp op, const std::string&) {
+      if (op != FaultOp::kOpen) return;
+      ++opens_;
+      most_ = std::max(most_, Open() + 1);
+    });
+  }
+  static std::string Path(uint64_t number) { return PieceFileName("/db", number); }
+  std::shared_ptr<CompactionFile> Get(FileCache* files, uint64_t number) {
+    std::shared_ptr<CompactionFile> file;
+    const Status s = files->Get(number, &file);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(file == nullptr ? 0 : file->file_number(), number);
+    seen_.push_back(file);
+    return file;
+  }
+  int Open() const {
+    std::set<const CompactionFile*> open;
+    for (const auto& file : seen_) {
+      if (const auto held = file.lock()) open.insert(held.get());
+    }
+    return static_cast<int>(open.size());
+  }
+
+  FaultInjectionFileSystem fs_;
+  std::vector<std::weak_ptr<CompactionFile>> seen_;
+  int opens_ = 0, most_ = 0;
+};
+
+TEST_F(FileCacheTest, TheLeastRecentlyUsedIsClosedBeforeAnotherIsOpened) {
+  FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/2);
+  for (const uint64_t number : {1, 2, 1, 3}) Get(&files, number);
+  EXPECT_EQ(opens_, 3);
+  Get(&files, 1);
+  EXPECT_EQ(opens_, 3);  // 2 went
+  Get(&files, 2);
+  Get(&files, 4);
+  EXPECT_EQ(opens_, 5);
+  EXPECT_EQ(most_, 2);
+}
+
+TEST_F(FileCacheTest, WhatIsInUseStaysOpen) {
+  FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/1);
+  const std::shared_ptr<CompactionFile> held = Get(&files, 1);
+  Get(&files, 2);
+  EXPECT_EQ(Open(), 2);
+  Get(&files, 1);  // a second time: the cache no longer knows it
+  EXPECT_EQ(opens_, 3);
+}
+
+TEST_F(FileCacheTest, LimitsMayChange) {
+  FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/0);
+  EXPECT_TRUE(files.unlimited());
+  for (const uint64_t number : {1, 2, 3, 4}) Get(&files, number);
+  EXPECT_FALSE(files.scarce());
+  files.SetMaxOpen(3);
+  EXPECT_EQ(Open(), 3);
+  EXPECT_TRUE(files.scarce());
+  files.Evict(4);
+  EXPECT_EQ(Open(), 2);
+  for (const uint64_t number : {2, 3}) Get(&files, number);
+  EXPECT_EQ(opens_, 4);
+}
+
+TEST_F(FileCacheTest, WhatCannotBeOpenedIsNotKept) {
+  FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/2);
+  fs_.FailNth(FaultOp::kOpen, 1, ".ph", Status::IOError("injected"));
+  std::shared_ptr<CompactionFile> file;
+  EXPECT_TRUE(files.Get(1, &file).IsIOError());
+  EXPECT_EQ(file, nullptr);
+  Get(&files, 1);
+  EXPECT_TRUE(files.Get(9, &file).IsPathNotFound());
+}
+
+}  // namespace
+}  // namespace compassdb
