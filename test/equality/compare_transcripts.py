@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import test_dir
+
 PROFILES = ["mixed", "simple", "snapshots", "merges", "ranges", "iterators", "families",
             "reopens", "filters", "wide"]
 
@@ -82,10 +85,7 @@ def main():
 
     profiles = PROFILES if args.profiles == "all" else [p for p in args.profiles.split(",") if p]
     drivers = [args.driver_a, args.driver_b]
-    base = os.environ.get("COMPASSDB_TEST_DIR")
-    if base is None and os.access("/dev/shm", os.W_OK):
-        base = "/dev/shm"
-    root = tempfile.mkdtemp(prefix="compassdb-equality-", dir=base)
+    root = tempfile.mkdtemp(prefix="compassdb-equality-", dir=test_dir.base())
     directory = os.path.join(root, "run")
     runs = failures = 0
     try:

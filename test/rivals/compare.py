@@ -23,6 +23,9 @@ from collections import Counter
 
 import disk
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import test_dir
+
 BATCHES = 300
 KEYS, SHARED = 211, 5
 TIMEOUT = 60
@@ -293,8 +296,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     args = p.parse_args()
     print(f"seed {args.seed}")
-    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="compassdb-rivals-", dir=base) as scratch:
+    with tempfile.TemporaryDirectory(prefix="compassdb-rivals-", dir=test_dir.base()) as scratch:
         engines = [Engine(name, args.bin, scratch) for name in args.engines.split(",")]
         found = compare(engines, args, scratch)
     ours = [(test, what, n) for test, engine, what, n in found if engine == "compassdb" and what not in ALLOWED]

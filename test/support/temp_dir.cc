@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/temp_dir.h"
 
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 
@@ -11,9 +13,14 @@ namespace compassdb_test {
 namespace fs = std::filesystem;
 
 namespace {
+// Containers often have little of it.
+bool HasRoom(const char* path) {
+  struct statvfs disk;
+  return access(path, W_OK) == 0 && statvfs(path, &disk) == 0 && uint64_t{disk.f_bavail} * disk.f_frsize >= uint64_t{1} << 30;
+}
 fs::path Root(bool on_disk) {
   if (const char* given = getenv("COMPASSDB_TEST_DIR")) return given;
-  if (!on_disk && access("/dev/shm", W_OK) == 0) return "/dev/shm";
+  if (!on_disk && HasRoom("/dev/shm")) return "/dev/shm";
   return fs::temp_directory_path();
 }
 }  // namespace

@@ -6,7 +6,7 @@
 namespace compassdb_test {
 
 // A directory of its own under $COMPASSDB_TEST_DIR, else /dev/shm (tests that
-// simulate durability do not need a disk), else the system's. Removed at the
+// simulate durability do not need a disk) if it has a GiB free, else the system's. Removed at the
 // end unless Keep() was called; $COMPASSDB_TEST_KEEP=1 or 0 overrides both.
 class TempDir {
  public:
