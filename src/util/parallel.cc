@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <thread>
 
+#include "util/helper_threads.h"
 #include "util/mutex.h"
 #include "util/no_memory.h"
 
@@ -27,15 +26,9 @@ Status RunInParallel(const std::vector<std::function<Status()>>& tasks, int thre
     }
   };
   const size_t wanted = std::min(tasks.size(), static_cast<size_t>(std::max(1, threads)));
-  std::vector<std::thread> running;
-  running.reserve(wanted);
-  try {
-    while (running.size() < wanted) running.emplace_back(work);
-  } catch (const std::exception&) {
-    // No more threads to be had, or no memory for one: those there are do it.
-  }
-  if (running.empty()) work();
-  for (std::thread& thread : running) thread.join();
+  HelperThreads running(wanted, [&](size_t) { work(); });
+  if (running.count() == 0) work();
+  running.Join();
   return first;
 }
 

@@ -244,10 +244,10 @@ void Expiry(Transcript* t) {
   auto db = OpenLocking(t, "db");
   if (!db) return;
   TransactionOptions options;
-  options.expiration = 2;
+  options.expiration = 200;  // milliseconds: a busy machine must not reach it before the put
   auto txn = Begin(db.get(), options);
   Note(t, "put", txn->Put("k", "mine"));
-  db->GetEnv()->SleepForMicroseconds(4000);
+  db->GetEnv()->SleepForMicroseconds(400000);
   Note(t, "another takes it", db->Put(WriteOptions(), "k", "theirs"));
   Note(t, "commit", txn->Commit());
   Note(t, "rollback", txn->Rollback());

@@ -2,12 +2,11 @@
 #include "lsm/compaction/exec/compaction_job.h"
 
 #include <algorithm>
-#include <exception>
-#include <thread>
 #include <utility>
 
 #include "base/user_timestamp.h"
 #include "table/stat_timer.h"
+#include "util/helper_threads.h"
 #include "util/no_memory.h"
 
 namespace compassdb {
@@ -128,24 +127,16 @@ Status CompactionJob::Share(size_t begin, size_t end,
     }
   };
   std::atomic<bool> counted{false};  // it is known how many threads there are
-  std::vector<std::thread> threads;
-  threads.reserve(n);
-  try {
-    for (size_t worker = 1; worker < n; ++worker) {
-      threads.emplace_back([&, worker] {
-        counted.wait(false);
-        work(worker);
-        other_cpu_nanos_ += ThreadCpuNanos();
-      });
-    }
-  } catch (const std::exception&) {
-    // No more threads to be had, or no memory for one: those there are do it.
-  }
-  next = begin + 1 + threads.size();
+  HelperThreads threads(n - 1, [&](size_t i) {
+    counted.wait(false);
+    work(i + 1);
+    other_cpu_nanos_ += ThreadCpuNanos();
+  });
+  next = begin + 1 + threads.count();
   counted = true;
   counted.notify_all();
   work(0);
-  for (std::thread& thread : threads) thread.join();
+  threads.Join();
   for (const Status& s : results) {
     if (!s.ok()) return s;
   }

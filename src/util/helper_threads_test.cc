@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/helper_threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace compassdb {
+namespace {
+
+TEST(HelperThreadsTest, EachHasItsNumber) {
+  std::vector<std::atomic<int>> calls(4);
+  HelperThreads helpers(calls.size(), [&](size_t i) { ++calls[i]; });
+  EXPECT_EQ(helpers.count(), calls.size());
+  helpers.Join();
+  for (const auto& n : calls) EXPECT_EQ(n, 1);
+  helpers.Join();  // nothing more to wait for
+}
+
+TEST(HelperThreadsTest, TheyWorkBesideTheirMaker) {
+  std::atomic<bool> go{false};
+  std::atomic<int> gone{0};
+  {
+    HelperThreads helpers(2, [&](size_t) {
+      go.wait(false);
+      ++gone;
+    });
+    EXPECT_EQ(gone, 0);
+    go = true;
+    go.notify_all();
+  }
+  EXPECT_EQ(gone, 2);
+}
+
+TEST(HelperThreadsTest, NoneAreWanted) {
+  const HelperThreads helpers(0, [](size_t) { ADD_FAILURE(); });
+  EXPECT_EQ(helpers.count(), 0u);
+}
+
+}  // namespace
+}  // namespace compassdb
