@@ -7,6 +7,7 @@
 
 #include "compassdb/index.h"
 #include "db/db_test_util.h"
+#include "env/env_test_util.h"
 #include "rocksdb/table.h"
 #include "util/random.h"
 
@@ -26,10 +27,7 @@ class IndexMemoryTest : public DbTest {
   IndexMemoryTest() {
     // Not in memory: the heap is measured.
     options_.env = rocksdb::Env::Default();
-    dir_ = ::testing::TempDir() + "index_memory_" +
-           ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    EXPECT_TRUE(rocksdb::DestroyDB(dir_ + "/db", options_).ok());
-    EXPECT_TRUE(rocksdb::DestroyDB(dir_ + "/empty", options_).ok());
+    dir_ = NewTestPath();
     EXPECT_TRUE(options_.env->CreateDirIfMissing(dir_).ok());
     // Tables of a real size: what a table and its file cost beside the index is no index memory.
     options_.write_buffer_size = 4 << 20;

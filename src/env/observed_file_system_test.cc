@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "env/env_test_util.h"
 #include "env/memory_file_system.h"
 #include "env/read_batch.h"
 
@@ -124,7 +125,7 @@ TEST_F(ObservedFileSystemTest, OtherFilesAreNotTold) {
 
 // The operating system's files begin write-back by themselves.
 TEST_F(ObservedFileSystemTest, TellsOfWriteBack) {
-  const std::string path = ::testing::TempDir() + "compassdb_write_back.told";
+  const std::string path = NewTestPath() + ".told";
   const auto fs = Observe(std::shared_ptr<FileSystem>(PosixFileSystem(), [](FileSystem*) {}));
   FileOptions options;
   options.bytes_per_sync = 100000;

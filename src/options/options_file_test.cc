@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file_names.h"
+#include "env/env_test_util.h"
 #include "env/memory_file_system.h"
 #include "options/table_factories.h"
 #include "rocksdb/cache.h"
@@ -128,7 +129,7 @@ class OptionsUtilTest : public testing::Test {
     }
     PosixFileSystem()->DeleteDir(dir_).PermitUncheckedError();
   }
-  const std::string dir_ = testing::TempDir() + "/compassdb_options_util";
+  const std::string dir_ = NewTestPath();
 };
 
 TEST_F(OptionsUtilTest, LoadsTheLatest) {
