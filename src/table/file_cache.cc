@@ -70,7 +70,7 @@ const std::shared_ptr<CompactionFile>& FileCache::Keep(Entries* added) {
 }
 
 void FileCache::Limit(size_t more, Entries* closed) {
-  while (!unlimited() && !lru_.empty() && files_.size() + more > max_open_) {
+  while (!unlimited() && files_.size() + more > max_open_) {
     files_.erase(lru_.back()->file_number());
     closed->splice(closed->begin(), lru_, std::prev(lru_.end()));
   }
