@@ -3,6 +3,7 @@
 // the primary does to its files meanwhile.
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "base/file_names.h"
@@ -173,6 +174,54 @@ TEST_F(SecondaryTest, WithoutLinksAHoleIsNeverAWrongAnswer) {
   CatchUp();
   EXPECT_EQ(ScanSecond(), Scan());
   EXPECT_GE(fs_->Count(FaultOp::kPunch), holes);
+}
+
+// Calls back where it is asked for its name, as an opening does between taking the files and reading them.
+class AskedForItsName : public rocksdb::Comparator {
+ public:
+  const char* Name() const override {
+    if (asked) asked();
+    return base_->Name();
+  }
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override { return base_->Compare(a, b); }
+  void FindShortestSeparator(std::string* start, const rocksdb::Slice& limit) const override {
+    base_->FindShortestSeparator(start, limit);
+  }
+  void FindShortSuccessor(std::string* key) const override { base_->FindShortSuccessor(key); }
+  std::function<void()> asked;
+
+ private:
+  const rocksdb::Comparator* const base_ = rocksdb::BytewiseComparator();
+};
+
+TEST_F(SecondaryTest, WithoutLinksFilesMayGoWhileItOpens) {
+  AskedForItsName comparator;
+  options_.comparator = &comparator;
+  OpenDb();
+  Overwrite(0, 400);
+  Compact();
+  fs_->FailAll(FaultOp::kLink, "/second", Status::IOError("another file system"));
+  const std::thread::id me = std::this_thread::get_id();
+  std::string taken, gone;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    const bool table = path.rfind(name_ + "/", 0) == 0 && path.find(".ph") != std::string::npos;
+    if (std::this_thread::get_id() == me && op == FaultOp::kOpen && table) taken = path;
+  });
+  comparator.asked = [&] {
+    if (std::this_thread::get_id() != me || taken.empty() || !gone.empty()) return;
+    gone = taken;
+    Overwrite(1, 400);
+    Compact(/*force=*/true);
+    for (int i = 0; i < 2000 && fs_->FileExists(gone).ok(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_FALSE(fs_->FileExists(gone).ok()) << gone;
+  };
+  Follow();
+  fs_->SetHook(nullptr);
+  comparator.asked = nullptr;
+  EXPECT_FALSE(gone.empty());
+  EXPECT_EQ(ScanSecond(), Scan());
+  second_.reset();
+  CloseDb();
 }
 
 TEST_F(SecondaryTest, ThePrimaryMayComeAndGo) {

@@ -233,7 +233,13 @@ Status LsmStore::CheckFiles() const {
   for (const auto& [number, end] : ends) {
     const std::string path = context_->files->PathOf(number);
     uint64_t size = 0;
-    Status s = context_->fs->GetFileSize(path, &size);
+    Status s;
+    // A file that a secondary holds open may have no name any more.
+    if (const std::shared_ptr<CompactionFile> open = context_->files->IfOpen(number)) {
+      size = open->size();
+    } else {
+      s = context_->fs->GetFileSize(path, &size);
+    }
     if (!s.ok()) return context_->files->dirs()->Explain(s, number);
     if (size < end) {
       std::unique_ptr<SequentialFile> file;  // what is no file has a size, too

@@ -38,6 +38,12 @@ Status FileCache::Get(uint64_t file_number, const Opener& open, std::shared_ptr<
   return Status::OK();
 }
 
+std::shared_ptr<CompactionFile> FileCache::IfOpen(uint64_t file_number) {
+  MutexLock lock(&mu_);
+  const auto it = files_.find(file_number);
+  return it == files_.end() ? nullptr : *it->second;
+}
+
 void FileCache::SetMaxOpen(size_t max_open) {
   Entries closed;  // outside of the lock
   MutexLock lock(&mu_);

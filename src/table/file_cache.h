@@ -25,6 +25,8 @@ class FileCache {
   // The same of a file that `open` opens, if it is not open.
   using Opener = std::function<Status(std::shared_ptr<CompactionFile>*)>;
   Status Get(uint64_t file_number, const Opener& open, std::shared_ptr<CompactionFile>* file);
+  // Null where it is not open.
+  std::shared_ptr<CompactionFile> IfOpen(uint64_t file_number);
   // A file that is open already, whatever its name.
   void Insert(std::shared_ptr<CompactionFile> file);
   void Evict(uint64_t file_number);  // before the file is deleted

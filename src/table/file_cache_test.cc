@@ -85,6 +85,17 @@ TEST_F(FileCacheTest, LimitsMayChange) {
   EXPECT_EQ(opens_, 4);
 }
 
+TEST_F(FileCacheTest, KnowsWhatIsOpen) {
+  FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/0);
+  EXPECT_EQ(files.IfOpen(1), nullptr);
+  Get(&files, 1);
+  ASSERT_NE(files.IfOpen(1), nullptr);
+  EXPECT_EQ(files.IfOpen(1)->file_number(), 1u);
+  EXPECT_EQ(opens_, 1);
+  files.Evict(1);
+  EXPECT_EQ(files.IfOpen(1), nullptr);
+}
+
 TEST_F(FileCacheTest, WhatCannotBeOpenedIsNotKept) {
   FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/2);
   fs_.FailNth(FaultOp::kOpen, 1, ".ph", Status::IOError("injected"));

@@ -75,6 +75,9 @@ void Disk::OnOperation(FaultOp op, const std::string& path) {
 }
 
 void Disk::Fail() {
+  // The life may end just as another thread meets the cut: logs are noted once, with the disk still there.
+  std::lock_guard<std::mutex> lock(fail_mutex_);
+  if (IsDown()) return;
   NoteLogs();
   if (!cut_.kill) {
     fs_->PowerCut(seed_, cut_.mode);
@@ -243,9 +246,7 @@ void Disk::MakeDirectory(const std::string& path) {
   if (!s.ok()) abort();
 }
 
-void Disk::CutNow() {
-  if (!IsDown()) Fail();
-}
+void Disk::CutNow() { Fail(); }
 
 bool Disk::IsDown() const { return killed_ || fs_->IsDown(); }
 

@@ -108,6 +108,7 @@ class Disk {
   std::map<std::string, Log> logs_;  // cut_mutex_
   std::thread::id renamed_by_;  // the thread whose last operation on a log was to rename one
   mutable std::mutex cut_mutex_;
+  std::mutex fail_mutex_;  // before cut_mutex_
   std::string cut_at_;
 };
 
