@@ -233,6 +233,18 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(len(calls), 18 + 5)
         self.assertEqual(len(self.report()["results"]), 23)
 
+    def test_measured_suite_with_some_of_its_engines(self):
+        out = self.compare("--suite", "cached", "--only", "readrandom", "--engines", "compassdb,rocksdb", "-n", "1", "--seconds", "1")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        calls = [c.split()[0] for c in (self.dir / "work" / "calls").read_text().splitlines()]
+        self.assertEqual(set(calls), {"compassdb", "rocksdb"})
+        text = (self.dir / "out.md").read_text()
+        self.assertIn("≥ 3× RocksDB tuned", text)
+        self.assertNotIn("LMDB", text)
+        out = self.compare("--suite", "cached", "--engines", "nosuch")
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("--engines: nosuch is not in this suite", out.stderr)
+
     def test_release_build_is_preferred(self):
         self.fake("rocksdb-release", 6, "/x/kvbench-rocksdb-release", False)
         for flags, value in ((), "0.5"), (("--rocksdb", "debian"), "3"):

@@ -81,7 +81,7 @@ def parse(argv):
     p.add_argument(
         "--engines",
         type=lambda v: v.split(","),
-        help="instead of --peer: " + ", ".join(runner.ENGINES),
+        help="instead of --peer: " + ", ".join(runner.ENGINES) + "; of a measured suite: these of its engines alone",
     )
     p.add_argument("--budget", type=positive, help="seconds; no further step begins after them")
     p.add_argument(

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from . import bolt, figures, figures_report, hashkv, kallax, lines, measure, paper, summary
+from .plan import Either
 from .runner import RunError
 
 SUITES = {**figures.SUITES, **paper.SUITES, **bolt.SUITES, **hashkv.SUITES, **kallax.SUITES}
@@ -15,8 +16,27 @@ GROUP_FIELDS = ("name", "title", "records", "value_size", "value_sizes", "key_si
 
 
 def groups_of(args):
-    size = figures.Size(args)
-    return SUITES[args.suite](size)
+    groups = SUITES[args.suite](figures.Size(args))
+    return only_engines(groups, args.engines) if args.engines else groups
+
+
+def only_engines(groups, chosen):
+    """The groups without other engines, and without the targets that need those."""
+    known = {e for g in groups for e in g.engines}
+    unknown = [e for e in chosen if e not in known]
+    if unknown:
+        raise RunError(f"--engines: {unknown[0]} is not in this suite, which has {', '.join(sorted(known))}")
+
+    def measurable(target):
+        parts = target.targets if isinstance(target, Either) else [target]
+        return all(t.engine in chosen and t.against in (None, *chosen) for t in parts)
+
+    for group in groups:
+        group.engines = [e for e in group.engines if e in chosen]
+        for step in group.steps:
+            step.engines = step.engines and [e for e in step.engines if e in chosen]
+            step.targets = [t for t in step.targets if measurable(t)]
+    return [g for g in groups if g.engines]
 
 
 def settings_of(args):

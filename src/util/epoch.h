@@ -68,6 +68,8 @@ class RetireList {
   RetireList(const RetireList&) = delete;
   RetireList& operator=(const RetireList&) = delete;
 
+  // Memory for the next Add, which then needs none.
+  void Reserve() { objects_.reserve(objects_.size() + 1); }
   // `object` has been unlinked; free(object) is due once its readers are gone.
   void Add(void* object, FreeFn free, size_t bytes);
   // Objects and bytes that wait.

@@ -7,41 +7,55 @@
 
 namespace compassdb {
 
+UpdateCounts::~UpdateCounts() { delete current_.load(); }
+
+std::unique_ptr<UpdateCounts::Table> UpdateCounts::Grown(const Table* old, uint64_t slots) const {
+  auto table = std::make_unique<Table>(static_cast<uint32_t>(std::countr_zero(slots)));
+  if (old == nullptr) return table;
+  const uint32_t shift = table->bits - old->bits;
+  for (size_t i = 0; i < table->counts.size(); ++i) {
+    table->counts[i] = old->counts[i >> shift].load(std::memory_order_relaxed);
+  }
+  table->updates = old->updates.load(std::memory_order_relaxed);
+  table->hot_from = old->hot_from.load(std::memory_order_relaxed);
+  return table;
+}
+
 void UpdateCounts::Reserve(uint64_t keys) {
   const uint64_t wanted = std::bit_floor(std::clamp(keys, kMinSlots, kMaxSlots));
-  const Table* const now = current_.load(std::memory_order_acquire);
-  if (now != nullptr && now->counts.size() >= wanted) return;
+  std::vector<RetireList::Object> due;
   MutexLock lock(&mu_);
-  const Table* const old = tables_.empty() ? nullptr : tables_.back().get();
-  if (old != nullptr && old->counts.size() >= wanted) return;
-  auto table = std::make_unique<Table>(static_cast<uint32_t>(std::countr_zero(wanted)));
-  if (old != nullptr) {
-    const uint32_t shift = table->bits - old->bits;
-    for (size_t i = 0; i < table->counts.size(); ++i) {
-      table->counts[i] = old->counts[i >> shift].load(std::memory_order_relaxed);
-    }
-    table->updates = old->updates.load(std::memory_order_relaxed);
-    table->hot_from = old->hot_from.load(std::memory_order_relaxed);
+  Table* const old = current_.load();
+  if (old == nullptr || old->counts.size() < wanted) {
+    std::unique_ptr<Table> grown = Grown(old, wanted);
+    retired_.Reserve();
+    current_.store(grown.release());
+    if (old != nullptr) retired_.Add(old, [](void* table) { delete static_cast<Table*>(table); }, old->counts.size());
   }
-  current_.store(table.get(), std::memory_order_release);
-  tables_.push_back(std::move(table));
+  if (retired_.count() == 0) return;
+  retired_.Collect(&due);
+  RetireList::Free(due);
 }
 
 void UpdateCounts::Add(uint64_t h1) {
-  Table* const table = current_.load(std::memory_order_acquire);
-  if (table == nullptr) return;
-  std::atomic<uint8_t>& count = table->counts[h1 >> (64 - table->bits)];
-  // Two at once may count as one.
-  const uint8_t before = count.load(std::memory_order_relaxed);
-  if (before < UINT8_MAX) count.store(before + 1, std::memory_order_relaxed);
-  if (table->updates.fetch_add(1, std::memory_order_relaxed) + 1 >= table->counts.size()) {
-    Halve(table);
+  Table* full = nullptr;
+  {
+    const EpochGuard guard;
+    Table* const table = current_.load();
+    if (table == nullptr) return;
+    std::atomic<uint8_t>& count = table->counts[h1 >> (64 - table->bits)];
+    // Two at once may count as one.
+    const uint8_t before = count.load(std::memory_order_relaxed);
+    if (before < UINT8_MAX) count.store(before + 1, std::memory_order_relaxed);
+    if (table->updates.fetch_add(1, std::memory_order_relaxed) + 1 >= table->counts.size()) full = table;
   }
+  if (full != nullptr) Halve(full);
 }
 
+// Unless that was done, or the table replaced, in between.
 void UpdateCounts::Halve(Table* table) {
   MutexLock lock(&mu_);
-  if (table->updates.load(std::memory_order_relaxed) < table->counts.size()) return;  // just done
+  if (table != current_.load() || table->updates.load(std::memory_order_relaxed) < table->counts.size()) return;
   table->updates.store(0, std::memory_order_relaxed);
   std::array<uint64_t, 256> slots{};
   for (std::atomic<uint8_t>& count : table->counts) {
@@ -59,16 +73,16 @@ void UpdateCounts::Halve(Table* table) {
 }
 
 bool UpdateCounts::Hot(uint64_t h1) const {
-  const Table* const table = current_.load(std::memory_order_acquire);
+  const EpochGuard guard;
+  const Table* const table = current_.load();
   return table != nullptr && table->counts[h1 >> (64 - table->bits)].load(std::memory_order_relaxed) >=
                                  table->hot_from.load(std::memory_order_relaxed);
 }
 
 size_t UpdateCounts::MemoryBytes() const {
   MutexLock lock(&mu_);
-  size_t bytes = 0;
-  for (const auto& table : tables_) bytes += table->counts.size();
-  return bytes;
+  const Table* const table = current_.load();
+  return (table == nullptr ? 0 : table->counts.size()) + retired_.bytes();
 }
 
 }  // namespace compassdb

@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "util/epoch.h"
 #include "util/mutex.h"
 
 namespace compassdb {
@@ -23,6 +24,9 @@ namespace compassdb {
 class UpdateCounts {
  public:
   UpdateCounts() = default;
+  ~UpdateCounts();
+  UpdateCounts(const UpdateCounts&) = delete;
+  UpdateCounts& operator=(const UpdateCounts&) = delete;
 
   // Makes room for about so many keys. Counts stay.
   void Reserve(uint64_t keys);
@@ -45,9 +49,11 @@ class UpdateCounts {
   };
   void Halve(Table* table);
 
-  std::atomic<Table*> current_{nullptr};
-  mutable Mutex mu_;
-  std::vector<std::unique_ptr<Table>> tables_ GUARDED_BY(mu_);  // the last is current; others may be in use
+  std::unique_ptr<Table> Grown(const Table* old, uint64_t slots) const;
+
+  std::atomic<Table*> current_{nullptr};  // owned; readers look at it under an EpochGuard
+  mutable Mutex mu_;                      // for who changes it
+  RetireList retired_ GUARDED_BY(mu_);
 };
 
 }  // namespace compassdb

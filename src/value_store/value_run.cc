@@ -16,27 +16,18 @@ namespace {
 constexpr uint64_t kReadGap = 16 << 10;
 constexpr uint64_t kReadSpan = 1 << 20;
 
+IndexMemory MemoryOf(const PlaceIndex& places) {
+  IndexMemory memory;
+  memory.values = places.MemoryBytes();
+  return memory;
+}
+
 }  // namespace
 
-// The places section as it is stored, checked once.
-struct ValueRun::Places {
-  std::string bytes;
-  uint32_t values = 0;
-  uint32_t samples = 0;
-  const char* sample(uint32_t i) const { return bytes.data() + 8 + size_t{i} * kPlaceSampleBytes; }
-  const char* stream() const { return sample(samples); }
-  const char* limit() const { return bytes.data() + bytes.size(); }
-  IndexMemory memory() const {
-    IndexMemory m;
-    m.values = HeapBytes(bytes) + HeapBytes(sizeof(*this));
-    return m;
-  }
-};
-
 struct ValueRun::HeldPlaces {
-  const Places* places = nullptr;
+  const PlaceIndex* places = nullptr;
   IndexCache::Pin pin;
-  std::unique_ptr<Places> own;  // for which the cache has no room
+  std::unique_ptr<PlaceIndex> own;  // for which the cache has no room
 };
 
 ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMeta& meta)
@@ -48,12 +39,12 @@ ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMe
 }
 
 ValueHints ValueRun::hints() const {
-  MutexLock lock(&hints_mu_);
+  MutexLock lock(&context_->hints_mu);
   return hints_;
 }
 
 void ValueRun::SetHints(const ValueHints& hints) {
-  MutexLock lock(&hints_mu_);
+  MutexLock lock(&context_->hints_mu);
   if (context_->pinned_runs != nullptr) {
     if (hints_.pinned != 0) --*context_->pinned_runs;
     if (hints.pinned != 0) ++*context_->pinned_runs;
@@ -67,8 +58,8 @@ void ValueRun::ResetHints() {
 
 ValueRun::~ValueRun() {
   SetHints({});
-  if (const Places* places = places_.load(std::memory_order_acquire)) {
-    context_->tables->index_usage.Subtract(places->memory());
+  if (const PlaceIndex* places = places_.load(std::memory_order_acquire)) {
+    context_->tables->index_usage.Subtract(MemoryOf(*places));
     delete places;
   }
   if (!obsolete_.load(std::memory_order_relaxed)) return;
@@ -134,55 +125,43 @@ Status ValueRun::ReadSection(uint64_t offset, uint64_t n, const char* what, std:
   return s;
 }
 
-Status ValueRun::LoadPlaces(std::unique_ptr<Places>* out) const {
-  auto places = std::make_unique<Places>();
+Status ValueRun::LoadPlaces(std::unique_ptr<PlaceIndex>* out) const {
+  std::string room;
   Slice bytes;
-  Status s = ReadSection(meta_.records_bytes + meta_.keys_bytes, meta_.places_bytes, "places",
-                         &places->bytes, &bytes);
+  Status s = ReadSection(meta_.records_bytes + meta_.keys_bytes, meta_.places_bytes, "places", &room, &bytes);
   if (!s.ok()) return s;
-  places->bytes.resize(bytes.size());
-  places->bytes.shrink_to_fit();
-  const Slice b = places->bytes;
-  if (b.size() < 8) return Corruption("places: too short");
-  places->values = DecodeFixed32(b.data());
-  places->samples = DecodeFixed32(b.data() + 4);
-  const uint64_t samples = (uint64_t{places->values} + kPlacesPerSample - 1) / kPlacesPerSample;
-  if (places->values != meta_.num_values || places->samples != samples ||
-      samples * kPlaceSampleBytes > b.size() - 8) {
-    return Corruption("places: malformed");
-  }
-  *out = std::move(places);
-  return s;
+  *out = PlaceIndex::Make(bytes, meta_.num_values, meta_.records_bytes);
+  return *out == nullptr ? Corruption("places: malformed") : s;
 }
 
 Status ValueRun::Hold(bool cache_only, HeldPlaces* held) const {
   held->places = places_.load(std::memory_order_acquire);
   if (held->places == nullptr && context_->paged) {
     held->pin = context_->tables->index_cache.Lookup(cache_key_);
-    held->places = static_cast<const Places*>(held->pin.value());
+    held->places = static_cast<const PlaceIndex*>(held->pin.value());
   }
   if (held->places != nullptr) return Status::OK();
   if (cache_only) return IndexNotInMemory();
-  std::unique_ptr<Places>& own = held->own;
+  std::unique_ptr<PlaceIndex>& own = held->own;
   if (context_->paged) {
     Status s = LoadPlaces(&own);
     if (!s.ok()) return s;
     held->places = own.get();
-    const IndexMemory memory = own->memory();
+    const size_t bytes = own->MemoryBytes();
     held->pin = context_->tables->index_cache.Insert(
         cache_key_, own.get(),
-        [](const Slice&, void* value) { delete static_cast<Places*>(value); },
-        memory.values + IndexCache::kEntryBytes);
+        [](const Slice&, void* value) { delete static_cast<PlaceIndex*>(value); },
+        bytes + IndexCache::kEntryBytes);
     if (held->pin.value() != nullptr) static_cast<void>(own.release());
     context_->tables->index_cache.CountRead(cache_key_);
     return s;
   }
-  MutexLock lock(&load_mu_);
+  MutexLock lock(&context_->load_mu[meta_.run_id % context_->load_mu.size()]);
   held->places = places_.load(std::memory_order_acquire);
   if (held->places != nullptr) return Status::OK();
   Status s = LoadPlaces(&own);
   if (!s.ok()) return s;
-  context_->tables->index_usage.Add(own->memory());
+  context_->tables->index_usage.Add(MemoryOf(*own));
   held->places = own.release();
   places_.store(held->places, std::memory_order_release);
   return s;
@@ -199,40 +178,7 @@ Status ValueRun::Find(uint64_t number, bool cache_only, bool* found, Place* plac
   if (!MayHold(number)) return Status::OK();
   HeldPlaces held;
   if (Status s = Hold(cache_only, &held); !s.ok()) return s;
-  const Places* const places = held.places;
-  // The last sample at or before the number.
-  uint32_t low = 0, high = places->samples;
-  while (high - low > 1) {
-    const uint32_t middle = low + (high - low) / 2;
-    (DecodeFixed64(places->sample(middle)) <= number ? low : high) = middle;
-  }
-  if (places->samples == 0) return Status::OK();
-  const char* const sample = places->sample(low);
-  uint64_t at = DecodeFixed64(sample);
-  uint64_t offset = DecodeFixed32(sample + 8);
-  const uint32_t position = DecodeFixed32(sample + 12);
-  if (position > static_cast<size_t>(places->limit() - places->stream())) {
-    return Corruption("places: malformed");
-  }
-  const char* p = places->stream() + position;
-  const uint32_t n = std::min(kPlacesPerSample, places->values - low * kPlacesPerSample);
-  for (uint32_t i = 0; i < n && at <= number; ++i) {
-    uint64_t delta = 0;
-    uint32_t size = 0;
-    if (i > 0) {
-      p = GetVarint64Ptr(p, places->limit(), &delta);
-      if (p == nullptr) return Corruption("places: malformed");
-      at += delta;
-    }
-    p = GetVarint32Ptr(p, places->limit(), &size);
-    if (p == nullptr || offset + size > meta_.records_bytes) return Corruption("places: malformed");
-    if (at == number) {
-      *found = true;
-      *place = {static_cast<uint32_t>(offset), size};
-      return Status::OK();
-    }
-    offset += size;
-  }
+  *found = held.places->Find(number, place);
   return Status::OK();
 }
 
@@ -342,7 +288,7 @@ Status ValueRun::Verify() const {
       DecodeFixed64(footer.data() + 16) != meta_.places_bytes) {
     return Corruption("footer: not what the manifest says");
   }
-  std::unique_ptr<Places> places;
+  std::unique_ptr<PlaceIndex> places;
   s = LoadPlaces(&places);
   if (!s.ok()) return s;
   return ReadRecords(values, [&](const ValueEntry& entry, const Slice& record) {

@@ -6,6 +6,7 @@
 // marked obsolete.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 #include "table/read_options.h"
 #include "table/table_context.h"
 #include "util/mutex.h"
+#include "value_store/place_index.h"
 #include "value_store/update_counts.h"
 #include "value_store/value_writer.h"
 
@@ -39,6 +41,9 @@ struct ValueContext {
   // Bytes of values that a notice ended, on average of those that were counted of late.
   static constexpr uint64_t kUnknown = UINT64_MAX;
   mutable std::atomic<uint64_t> notice_worth{kUnknown};
+  // Not in each run: there may be one for every few dozen values. A run's places are loaded under one of load_mu.
+  mutable std::array<Mutex, 16> load_mu;
+  mutable Mutex hints_mu;
 };
 
 // ValueRunMeta's hints, as far as they are known by now.
@@ -60,10 +65,7 @@ class ValueRun {
   bool MayHold(uint64_t number) const {
     return meta_.num_values > 0 && number >= meta_.min_number && number <= meta_.max_number;
   }
-  struct Place {
-    uint32_t offset = 0;  // in the run
-    uint32_t size = 0;
-  };
+  using Place = ValuePlace;
   // Loads where its values lie, as their first use would.
   Status Load() const;
   // *found: whether the value is here. Incomplete if it is not in memory and `cache_only`.
@@ -97,10 +99,9 @@ class ValueRun {
   void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
  private:
-  struct Places;
   struct HeldPlaces;  // while it lives, they stay
   Status Hold(bool cache_only, HeldPlaces* held) const;
-  Status LoadPlaces(std::unique_ptr<Places>* places) const;
+  Status LoadPlaces(std::unique_ptr<PlaceIndex>* places) const;
   Status Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const;
   Status ReadSection(uint64_t offset, uint64_t n, const char* what, std::string* room,
                      Slice* bytes) const;
@@ -110,12 +111,10 @@ class ValueRun {
   const std::shared_ptr<const ValueContext> context_;
   const ValueRunMeta meta_;
   const IndexCache::Key cache_key_;
-  mutable Mutex load_mu_;
-  mutable std::atomic<const Places*> places_{nullptr};  // owned; null: not loaded, or paged
+  mutable std::atomic<const PlaceIndex*> places_{nullptr};  // owned; null: not loaded, or paged
   std::atomic<bool> obsolete_{false};
   std::atomic<bool> counted_;
-  mutable Mutex hints_mu_;
-  ValueHints hints_ GUARDED_BY(hints_mu_);
+  ValueHints hints_ GUARDED_BY(context_->hints_mu);
 };
 
 using ValueRunRef = std::shared_ptr<ValueRun>;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the values of a run lie, in memory: made of the run's places section (value_format.h), which is checked once.
+// Numbers are kept as differences, sizes as what they are above the least of them in as many bits as that takes: none
+// where all are alike. About 1.5 bytes per value then, where values were written one after the other.
+//
+// Thread safety: immutable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "rocksdb/slice.h"
+
+namespace compassdb {
+
+// Of a record, in its run.
+struct ValuePlace {
+  uint32_t offset = 0;
+  uint32_t size = 0;
+};
+
+class PlaceIndex {
+ public:
+  // `section` is without its checksum. Null where it is malformed: it lists other than `values`
+  // records, their numbers do not ascend, or they take more than `records_bytes`.
+  static std::unique_ptr<PlaceIndex> Make(const rocksdb::Slice& section, uint64_t values, uint64_t records_bytes);
+  bool Find(uint64_t number, ValuePlace* place) const;
+  size_t MemoryBytes() const;
+
+ private:
+  PlaceIndex() = default;
+  const char* sample(uint32_t i) const;
+  uint32_t Above(uint32_t value) const;  // its size, above the least; size_bits_ > 0
+
+  // Samples (number:u64 offset:u32 position:u32, of every 64th value), sizes in bits, a spare word, differences.
+  std::unique_ptr<char[]> data_;
+  uint32_t bytes_ = 0;
+  uint32_t values_ = 0;
+  uint32_t least_size_ = 0;
+  uint32_t differences_ = 0;  // where they begin
+  uint8_t size_bits_ = 0;
+};
+
+}  // namespace compassdb
