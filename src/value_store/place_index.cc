@@ -97,13 +97,16 @@ std::unique_ptr<PlaceIndex> PlaceIndex::Make(const rocksdb::Slice& section, uint
   index->least_size_ = *least;
   index->size_bits_ = static_cast<uint8_t>(std::bit_width(*most - *least));
   const size_t size_bytes = index->size_bits_ == 0 ? 0 : (values * index->size_bits_ + 7) / 8 + sizeof(uint64_t);
+  const size_t bytes = samples.size() + size_bytes + differences.size();
+  if (bytes > UINT32_MAX) return nullptr;
   index->differences_ = static_cast<uint32_t>(samples.size() + size_bytes);
-  index->bytes_ = static_cast<uint32_t>(index->differences_ + differences.size());
+  index->bytes_ = static_cast<uint32_t>(bytes);
   index->data_ = std::make_unique<char[]>(index->bytes_);
   memcpy(index->data_.get(), samples.data(), samples.size());
   memcpy(index->data_.get() + index->differences_, differences.data(), differences.size());
+  if (index->size_bits_ == 0) return index;
   char* const packed = index->data_.get() + samples.size();
-  for (size_t i = 0; i < sizes.size() && index->size_bits_ > 0; ++i) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
     const size_t bit = i * index->size_bits_;
     const uint64_t word = DecodeFixed64(packed + bit / 8) | uint64_t{sizes[i] - *least} << bit % 8;
     EncodeFixed64(packed + bit / 8, word);

@@ -23,7 +23,7 @@ struct ValuePlace {
 class PlaceIndex {
  public:
   // `section` is without its checksum. Null where it is malformed: it lists other than `values`
-  // records, their numbers do not ascend, or they take more than `records_bytes`.
+  // records, their numbers do not ascend, they take more than `records_bytes`, or it would take 4 GiB.
   static std::unique_ptr<PlaceIndex> Make(const rocksdb::Slice& section, uint64_t values, uint64_t records_bytes);
   bool Find(uint64_t number, ValuePlace* place) const;
   size_t MemoryBytes() const;

@@ -9,7 +9,7 @@ namespace compassdb {
 
 UpdateCounts::~UpdateCounts() { delete current_.load(); }
 
-std::unique_ptr<UpdateCounts::Table> UpdateCounts::Grown(const Table* old, uint64_t slots) const {
+std::unique_ptr<UpdateCounts::Table> UpdateCounts::Grown(const Table* old, uint64_t slots) {
   auto table = std::make_unique<Table>(static_cast<uint32_t>(std::countr_zero(slots)));
   if (old == nullptr) return table;
   const uint32_t shift = table->bits - old->bits;
@@ -32,7 +32,6 @@ void UpdateCounts::Reserve(uint64_t keys) {
     current_.store(grown.release());
     if (old != nullptr) retired_.Add(old, [](void* table) { delete static_cast<Table*>(table); }, old->counts.size());
   }
-  if (retired_.count() == 0) return;
   retired_.Collect(&due);
   RetireList::Free(due);
 }

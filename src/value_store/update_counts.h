@@ -48,8 +48,7 @@ class UpdateCounts {
     std::atomic<uint32_t> hot_from{2};
   };
   void Halve(Table* table);
-
-  std::unique_ptr<Table> Grown(const Table* old, uint64_t slots) const;
+  static std::unique_ptr<Table> Grown(const Table* old, uint64_t slots);
 
   std::atomic<Table*> current_{nullptr};  // owned; readers look at it under an EpochGuard
   mutable Mutex mu_;                      // for who changes it

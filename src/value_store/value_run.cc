@@ -88,7 +88,7 @@ Status ValueRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
   return s;
 }
 
-Status ValueRun::CheckRead(const Place& place, bool verify_checksum, const Slice& record) const {
+Status ValueRun::CheckRead(const ValuePlace& place, bool verify_checksum, const Slice& record) const {
   if (record.size() != place.size) return Corruption("the file ends within it");
   return verify_checksum ? CheckRecord(place, record) : Status::OK();
 }
@@ -173,7 +173,7 @@ Status ValueRun::Load() const {
   return Hold(/*cache_only=*/false, &held);
 }
 
-Status ValueRun::Find(uint64_t number, bool cache_only, bool* found, Place* place) const {
+Status ValueRun::Find(uint64_t number, bool cache_only, bool* found, ValuePlace* place) const {
   *found = false;
   if (!MayHold(number)) return Status::OK();
   HeldPlaces held;
@@ -182,7 +182,7 @@ Status ValueRun::Find(uint64_t number, bool cache_only, bool* found, Place* plac
   return Status::OK();
 }
 
-Status ValueRun::CheckRecord(const Place& place, const Slice& record) const {
+Status ValueRun::CheckRecord(const ValuePlace& place, const Slice& record) const {
   const PerfTimer timer(&rocksdb::PerfContext::blob_checksum_time);
   if (record.size() < kMinRecordBytes) return Corruption("record: too short");
   const Slice covered(record.data() + kRecordChecksumBytes, record.size() - kRecordChecksumBytes);
@@ -193,7 +193,7 @@ Status ValueRun::CheckRecord(const Place& place, const Slice& record) const {
   return Status::OK();
 }
 
-Status ValueRun::ReadRecord(const Place& place, bool verify_checksum, std::string* room,
+Status ValueRun::ReadRecord(const ValuePlace& place, bool verify_checksum, std::string* room,
                             Slice* record) const {
   Status s;
   {
@@ -296,10 +296,8 @@ Status ValueRun::Verify() const {
     if (!ParseValueRecord(record, &parsed) || parsed.number != entry.number) {
       return Corruption("record at " + std::to_string(entry.offset) + ": not the value listed there");
     }
-    bool found = false;
-    Place place;
-    Status found_status = Find(entry.number, /*cache_only=*/false, &found, &place);
-    if (!found_status.ok()) return found_status;
+    ValuePlace place;
+    const bool found = MayHold(entry.number) && places->Find(entry.number, &place);
     if (!found || place.offset != entry.offset || place.size != entry.size) {
       return Corruption("places and keys differ for value " + std::to_string(entry.number));
     }

@@ -65,16 +65,15 @@ class ValueRun {
   bool MayHold(uint64_t number) const {
     return meta_.num_values > 0 && number >= meta_.min_number && number <= meta_.max_number;
   }
-  using Place = ValuePlace;
   // Loads where its values lie, as their first use would.
   Status Load() const;
   // *found: whether the value is here. Incomplete if it is not in memory and `cache_only`.
-  Status Find(uint64_t number, bool cache_only, bool* found, Place* place) const;
+  Status Find(uint64_t number, bool cache_only, bool* found, ValuePlace* place) const;
   // The whole record, checked. It lies in *room or where the file system has it.
-  Status ReadRecord(const Place& place, bool verify_checksum, std::string* room, Slice* record) const;
+  Status ReadRecord(const ValuePlace& place, bool verify_checksum, std::string* room, Slice* record) const;
   // For reads of the caller's: the file, and whether what was read is the whole record.
   Status OpenFile(std::shared_ptr<CompactionFile>* file) const;
-  Status CheckRead(const Place& place, bool verify_checksum, const Slice& record) const;
+  Status CheckRead(const ValuePlace& place, bool verify_checksum, const Slice& record) const;
   // The key table.
   Status ReadKeys(std::vector<ValueEntry>* values, std::vector<ValueNotice>* notices,
                   std::vector<ValueDeath>* deaths) const;
@@ -105,7 +104,7 @@ class ValueRun {
   Status Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const;
   Status ReadSection(uint64_t offset, uint64_t n, const char* what, std::string* room,
                      Slice* bytes) const;
-  Status CheckRecord(const Place& place, const Slice& record) const;
+  Status CheckRecord(const ValuePlace& place, const Slice& record) const;
   Status Corruption(const std::string& what) const;
 
   const std::shared_ptr<const ValueContext> context_;

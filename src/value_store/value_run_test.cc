@@ -101,7 +101,7 @@ TEST_F(ValueRunTest, AnExtentThatDoesNotFitItsFileIsCorruption) {
   std::vector<ValueDeath> d;
   EXPECT_TRUE(run.ReadKeys(&v, &n, &d).IsCorruption());
   bool found = false;
-  ValueRun::Place place;
+  ValuePlace place;
   EXPECT_TRUE(run.Find(meta.min_number, false, &found, &place).IsCorruption());
   EXPECT_TRUE(run.Verify().IsCorruption());
 }

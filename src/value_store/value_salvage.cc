@@ -23,7 +23,7 @@ Status ValueSalvage::LoadPlaces() {
   return Status::OK();
 }
 
-Status ValueSalvage::Read(const ValueRun& run, const ValueRun::Place& place, const Slice& user_key,
+Status ValueSalvage::Read(const ValueRun& run, const ValuePlace& place, const Slice& user_key,
                           uint64_t number, uint32_t size, bool* found, std::string* value) {
   std::string room;
   Slice record;
@@ -53,7 +53,7 @@ Status ValueSalvage::Find(const Slice& user_key, const KeyHash& hash, const Slic
   }
   if (s = LoadPlaces(); !s.ok()) return s;
   for (size_t i = 0; i < bad_.size(); ++i) {
-    ValueRun::Place place;
+    ValuePlace place;
     const auto it = places_[i].find(parsed.number);
     if (it != places_[i].end()) {
       place = it->second;

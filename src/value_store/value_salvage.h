@@ -28,10 +28,10 @@ class ValueSalvage {
   Status Find(const Slice& user_key, const KeyHash& hash, const Slice& ref, Fate* fate, std::string* value);
 
  private:
-  using Places = std::unordered_map<uint64_t, ValueRun::Place>;  // by number
+  using Places = std::unordered_map<uint64_t, ValuePlace>;  // by number
   Status LoadPlaces();
   // *found: what the run has there is that value.
-  static Status Read(const ValueRun& run, const ValueRun::Place& place, const Slice& user_key, uint64_t number,
+  static Status Read(const ValueRun& run, const ValuePlace& place, const Slice& user_key, uint64_t number,
                      uint32_t size, bool* found, std::string* value);
 
   const ValueVersion* const good_;

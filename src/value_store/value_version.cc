@@ -42,7 +42,7 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
 }
 
 Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
-                            const ValueRun** run, ValueRun::Place* place) const {
+                            const ValueRun** run, ValuePlace* place) const {
   if (!by_group_.empty()) {
     const auto& group = by_group_[bits_ == 0 ? 0 : hash.h1 >> (64 - bits_)];
     auto at = std::upper_bound(
@@ -65,7 +65,7 @@ Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, u
 
 Status ValueVersion::Has(const KeyHash& hash, uint64_t number, bool* found) const {
   const ValueRun* run = nullptr;
-  ValueRun::Place place;
+  ValuePlace place;
   Status s = Locate({}, hash, number, &run, &place);
   *found = s.ok();
   return s.IsNotFound() ? Status::OK() : s;
@@ -88,7 +88,7 @@ Status ValueVersion::Read(const BlockReadOptions& read, const Slice& user_key, c
   if (!s.ok()) return s;
   if (context_->cache != nullptr && FindCachedValue(*context_, parsed.number, value)) return s;
   const ValueRun* run = nullptr;
-  ValueRun::Place place;
+  ValuePlace place;
   s = Locate(read, hash, parsed.number, &run, &place);
   if (!s.ok()) return s;
   IoTimer timer(read.limits);
@@ -182,7 +182,7 @@ void ValueReads::Drop() {
 }
 
 Status ValueVersion::Accept(bool fill_cache, const ValueRun& run,
-                            const ValueRun::Place& place, const Slice& user_key,
+                            const ValuePlace& place, const Slice& user_key,
                             const ValueRef& ref, rocksdb::PinnableSlice* value) const {
   std::string* const room = value->GetSelf();
   Tick(context_->tables->options.statistics, rocksdb::BLOB_DB_BLOB_FILE_BYTES_READ, place.size);

@@ -83,9 +83,9 @@ class ValueVersion {
   friend class ValueReads;
   // NotFound if the value is in no run.
   Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
-                const ValueRun** run, ValueRun::Place* place) const;
+                const ValueRun** run, ValuePlace* place) const;
   // Makes the value of a record that was read into the value's own memory.
-  Status Accept(bool fill_cache, const ValueRun& run, const ValueRun::Place& place,
+  Status Accept(bool fill_cache, const ValueRun& run, const ValuePlace& place,
                 const Slice& user_key, const ValueRef& ref, rocksdb::PinnableSlice* value) const;
 
   const std::shared_ptr<const ValueContext> context_;
@@ -125,7 +125,7 @@ class ValueReads {
     ValueRequest* request;
     ValueRef ref;
     const ValueRun* run;
-    ValueRun::Place place;
+    ValuePlace place;
     std::shared_ptr<CompactionFile> file;
   };
   const ValueVersion* version_ = nullptr;

@@ -71,12 +71,12 @@ void Disk::OnOperation(FaultOp op, const std::string& path) {
     std::lock_guard<std::mutex> lock(cut_mutex_);
     cut_at_ = std::string(compassdb::FaultOpName(op)) + " " + path;
   }
-  Fail();
+  CutNow();
 }
 
-void Disk::Fail() {
+void Disk::CutNow() {
   // The life may end just as another thread meets the cut: logs are noted once, with the disk still there.
-  std::lock_guard<std::mutex> lock(fail_mutex_);
+  std::lock_guard<std::mutex> lock(down_mutex_);
   if (IsDown()) return;
   NoteLogs();
   if (!cut_.kill) {
@@ -245,8 +245,6 @@ void Disk::MakeDirectory(const std::string& path) {
   if (s.ok()) s = fs_->SyncDir("/");
   if (!s.ok()) abort();
 }
-
-void Disk::CutNow() { Fail(); }
 
 bool Disk::IsDown() const { return killed_ || fs_->IsDown(); }
 

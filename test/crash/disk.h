@@ -85,7 +85,6 @@ class Disk {
     bool recycled = false;  // written over an older one, whose bytes stand behind its own
   };
   void OnOperation(compassdb::FaultOp op, const std::string& path);
-  void Fail();
   void NoteAppend(const std::string& path);
   void NoteLateAppend(const std::string& path);
   bool IsEmptySealed(const std::string& path, const std::string& bytes);
@@ -108,7 +107,7 @@ class Disk {
   std::map<std::string, Log> logs_;  // cut_mutex_
   std::thread::id renamed_by_;  // the thread whose last operation on a log was to rename one
   mutable std::mutex cut_mutex_;
-  std::mutex fail_mutex_;  // before cut_mutex_
+  std::mutex down_mutex_;  // before cut_mutex_
   std::string cut_at_;
 };
 

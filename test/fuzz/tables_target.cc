@@ -84,7 +84,7 @@ bool UseRun(const std::shared_ptr<const ValueContext>& context, const ValueRunMe
   }
   for (uint64_t i = 0; i < 64; ++i) {
     bool found = false;
-    ValueRun::Place place;
+    ValuePlace place;
     if (!run.Find(meta.min_number + i, false, &found, &place).ok() || !found) continue;
     std::string room;
     Slice record;
