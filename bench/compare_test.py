@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -58,10 +59,29 @@ ONE = {
     "longest_delay_ms": 50.0,
     "open_seconds": 0.1,
     "db_bytes": 5000,
+    "properties": {
+        "compassdb.value-group-least": 100,
+        "compassdb.value-group-most": 110,
+        "compassdb.value-bytes": 95,
+        "compassdb.value-bytes-bound": 100,
+    },
     "engine_version": "7.8.3",
     "engine_library": "/x",
     "engine_assertions": False,
 }
+
+
+# Of a database: a flush of 1.5 s, a collection of 2 s that took 0.25 s more to commit, a merge of 1 s, and one that never
+# ended.
+LOG = """2026/11/25-14:04:13.558844 f13b DB Session ID: X
+2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 1000000, "job": 2, "event": "flush_started"}
+2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 1100000, "job": 3, "event": "compaction_started", "compaction_reason": "ForcedBlobGC"}
+2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 2500000, "job": 2, "event": "flush_finished"}
+2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 3350000, "job": 3, "event": "compaction_finished", "compaction_time_micros": 2000000}
+2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 4000000, "job": 4, "event": "compaction_started", "compaction_reason": "LevelL0FilesNum"}
+2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 5000000, "job": 4, "event": "compaction_finished", "compaction_time_micros": 1000000}
+2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 6000000, "job": 5, "event": "compaction_started", "compaction_reason": "ForcedBlobGC"}
+"""
 
 
 def measured_suites():
@@ -245,6 +265,84 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(out.returncode, 1)
         self.assertIn("--engines: nosuch is not in this suite", out.stderr)
 
+    def calls(self):
+        """[(engine, workload, arguments)] of the programs that were run."""
+        calls = [c.split() for c in (self.dir / "work" / "calls").read_text().splitlines()]
+        return [(c[0], c[c.index("--workload") + 1], c[1:]) for c in calls]
+
+    def test_aged_stores_are_measured_one_after_the_other(self):
+        engines = ("--engines", "compassdb-hash-kv,rocksdb-blob")
+        out = self.compare("--suite", "hashkv", *engines, "--only", "YCSB C", "-n", "2", "--seconds", "1")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        steps = ["load", "overwrite", "overwrite", "overwrite", "c"]
+        self.assertEqual([c[1] for c in self.calls()], 4 * steps)
+        turns = [engine for engine, workload, _ in self.calls() if workload == "load"]
+        self.assertEqual(turns, ["compassdb", "rocksdb", "rocksdb", "compassdb"])
+        self.assertEqual([engine for engine, _, _ in self.calls()], [engine for engine in turns for _ in steps])
+        self.assertIn("each alone with the page cache", (self.dir / "out.md").read_text())
+
+    def test_databases_that_are_kept_leave_the_page_cache(self):
+        from comparelib import measure
+
+        (self.dir / "db" / "sub").mkdir(parents=True)
+        for name in ("a", "sub/b"):
+            (self.dir / "db" / name).write_bytes(b"x")
+        left = []
+        self.addCleanup(setattr, measure.os, "posix_fadvise", os.posix_fadvise)
+        measure.os.posix_fadvise = lambda fd, *which: left.append((os.readlink(f"/proc/self/fd/{fd}"), which))
+        measure.leave_page_cache(self.dir / "db")
+        whole = (0, 0, os.POSIX_FADV_DONTNEED)
+        self.assertEqual(sorted(left), [(str(self.dir / "db" / name), whole) for name in ("a", "sub/b")])
+
+    def test_write_cache_of_experiment_15(self):
+        out = self.compare("--suite", "hashkv-15", "--only", "write-cache.*update 3", "-n", "1", "--memtable-mb", "64")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        given = {arguments[arguments.index("--options-string") + 1] for _, _, arguments in self.calls()}
+        groups = "table_factory={value_group_bytes=67108864;value_reserve_percent="
+        self.assertEqual(
+            given,
+            {f"write_buffer_size={mb << 20};{groups}{percent}}}" for mb in (4, 8, 16, 32, 64) for percent in (20, 30, 50)},
+        )
+
+    def test_seconds_of_jobs(self):
+        from comparelib import jobs, runner
+
+        with self.assertRaisesRegex(runner.RunError, "LOG is missing"):
+            jobs.seconds_in(self.dir)
+        (self.dir / "LOG").write_text(LOG)
+        self.assertEqual(jobs.seconds_in(self.dir), {"flush": 1.5, "collect": 2, "merge": 1, "commit": 0.25})
+        (self.dir / "LOG").write_text("EVENT_LOG_v1 {\"time_mic")
+        with self.assertRaisesRegex(runner.RunError, "not an event"):
+            jobs.seconds_in(self.dir)
+
+    def test_bars(self):
+        from comparelib import bars
+
+        drawn = bars.Bars("x", "a < b", {"one": {"A": 50.0, "B": 100.0}, "none": {}, "two": {"B": 25.0}}).svg()
+        tree = xml.etree.ElementTree.fromstring(drawn)
+        space = "{http://www.w3.org/2000/svg}"
+        heights = {}
+        for bar in tree.iter(f"{space}rect"):
+            for title in bar.iter(f"{space}title"):
+                heights[title.text] = float(bar.get("height"))
+        self.assertEqual(set(heights), {"A: 50", "B: 100", "B: 25"})
+        self.assertAlmostEqual(heights["B: 100"] / heights["A: 50"], 2, 1)
+        self.assertAlmostEqual(heights["B: 100"] / heights["B: 25"], 4, 1)
+        texts = [text.text for text in tree.iter(f"{space}text")]
+        self.assertIn("two", texts)
+        self.assertNotIn("none", texts)
+        self.assertTrue(bars.Bars("x", "nothing measured", {"one": {}}).empty)
+
+    def test_reports_of_bolt_and_hashkv_have_plots(self):
+        figures = COMPARE.parent.parent / "docs" / "figures"
+        reports = [*figures.glob("bolt*.md"), *figures.glob("hashkv*.md")]
+        self.assertGreaterEqual(len(reports), 19)
+        for report in reports:
+            drawn = re.findall(r"!\[.*\]\((.*)\)", report.read_text(encoding="utf-8"))
+            self.assertTrue(drawn, report.name)
+            for plot in drawn:
+                self.assertTrue((figures / plot).is_file(), f"{report.name}: {plot}")
+
     def test_release_build_is_preferred(self):
         self.fake("rocksdb-release", 6, "/x/kvbench-rocksdb-release", False)
         for flags, value in ((), "0.5"), (("--rocksdb", "debian"), "3"):
@@ -257,11 +355,15 @@ class CompareTest(unittest.TestCase):
 
     def test_every_measured_suite_with_all_its_steps(self):
         sys.path.insert(0, str(COMPARE.parent))
-        from comparelib import cli, device, measure, physical
+        from comparelib import bolt, cli, device, hashkv, measure, physical
 
         steady, tableless = [], []
 
         def result(cmd, out):
+            database = cmd[cmd.index("--db") + 1]
+            if "hashkv-2-" in database:
+                os.makedirs(database, exist_ok=True)
+                (Path(database) / "LOG").write_text(LOG)
             if "--rate" in cmd:
                 steady.append(cmd[cmd.index("--rate") + 1])
             if "tableless" in cmd:
@@ -297,9 +399,31 @@ class CompareTest(unittest.TestCase):
         for plot in ("bolt-fsyncs", "bolt-load", "bolt-latency", "bolt-11-fsyncs", "bolt-11-load"):
             tree = xml.etree.ElementTree.parse(self.dir / f"{plot}.svg")
             self.assertIn("CompassDB, bolt-sorted", "".join(tree.getroot().itertext()))
-        bolt = [line for line in text.getvalue().splitlines() if line.startswith("bolt-load-")]
-        self.assertEqual(sum("reached" in line for line in bolt), 5)
-        self.assertEqual(sum("not reached" in line for line in bolt), 2)  # as many syncs as the others
+        for suite in [*bolt.SUITES, *hashkv.SUITES]:
+            drawn = re.findall(r"!\[.*\]\((.*)\)", (self.dir / f"{suite}.md").read_text())
+            self.assertTrue(drawn, suite)
+            for plot in drawn:
+                xml.etree.ElementTree.parse(self.dir / plot)
+        for plot, words in (
+            ("hashkv-aged", ["RocksDB, blob files", "YCSB F"]),
+            ("hashkv-2-breakdown", ["collecting", "90 %"]),
+            ("hashkv-7-ops", ["1:2 of 1000 B", "all values apart"]),
+            ("hashkv-9-written", ["hash-kv, random", "update 3"]),
+            ("hashkv-13-scans", ["hash-kv, one level", "bytes per pair"]),
+            ("hashkv-15-write-cache-ops", ["hash-kv, 20 % reserved", "hash-kv, 50 % reserved"]),
+            ("bolt-12-ops", ["+STL", "YCSB C"]),
+        ):
+            drawn = "".join(xml.etree.ElementTree.parse(self.dir / f"{plot}.svg").getroot().itertext())
+            for word in words:
+                self.assertIn(word, drawn, plot)
+        # LOG's seconds by 300 operations.
+        self.assertIn("| 5000.00 | 6666.67 | 3333.33 | 833.33 |", (self.dir / "hashkv-2.md").read_text())
+        loads = [line for line in text.getvalue().splitlines() if line.startswith("bolt-load-")]
+        self.assertEqual(sum("reached" in line for line in loads), 5)
+        self.assertEqual(sum("not reached" in line for line in loads), 2)  # as many syncs as the others
+        # A rival's limit is told, and is no figure to reach.
+        limit = [line for line in text.getvalue().splitlines() if "at its peak of RocksDB, blob files" in line]
+        self.assertEqual([line.split()[-2:] for line in limit], [["beyond", "it"]])
         self.kallax_figures(text.getvalue().splitlines(), tableless)
         rows = [line.split() for line in text.getvalue().splitlines() if line.startswith("stalls ")]
         self.assertEqual([r[-5:] for r in rows], [["50", "≤", "100", "ms", "reached"]])

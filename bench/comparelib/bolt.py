@@ -3,13 +3,11 @@
 file) against LevelDB and RocksDB, all through the page cache, since LevelDB knows nothing else. Keys of 23
 bytes, four clients (4.1)."""
 
-from .paper import median_of, named, series
-from .plan import NAMES, Group, Step, Target
+from .plan import Group, Step, Target
 
 BOLT, ROCKSDB, LEVELDB = "compassdb-bolt", "rocksdb", "leveldb"
 KEY, VALUE, CLIENTS = 23, 1000, 4
 GROUP_MB = (2, 4, 8, 16, 32, 64, 128)
-PERCENTILES = (("p50", 2), ("p95", 20), ("p99", 100), ("p999", 1000))
 
 
 def options(*parts):
@@ -166,47 +164,3 @@ SUITES = {
     "bolt-15c": small_records,
     "bolt-433": small_table_cache,
 }
-
-
-def latencies(group, results):
-    """Figure 14a: {engine: [(1 in so many operations, µs)]}"""
-    curves = {}
-    for engine in group.engines:
-        points = [
-            (one_in, median_of(results, group, "load", engine, f"{name}_us"))
-            for name, one_in in PERCENTILES
-        ]
-        points = [(x, y) for x, y in points if y is not None]
-        if points:
-            curves[NAMES[engine]] = points
-    return curves
-
-
-def plots(suite, groups, results):
-    """As paper.plots."""
-    if suite == "bolt":
-        engines = groups[0].engines
-
-        def by_size(metric):
-            return named(series(groups, results, "load", metric, lambda g: g.records, engines))
-
-        return [
-            ("fsyncs", "Syncs per GB loaded", "records of 1 KB", by_size("fsyncs_per_gb")),
-            ("load", "Loading, records per second", "records of 1 KB", by_size("ops")),
-            (
-                "latency",
-                "Figure 14a: insert latency, µs, of the slowest one in so many",
-                "one in",
-                latencies(groups[-1], results),
-            ),
-        ]
-    if suite == "bolt-11":
-
-        def by_group(metric):
-            return named(series(groups, results, "load", metric, lambda g: g.budget, [BOLT]))
-
-        return [
-            ("fsyncs", "Figure 11: syncs per GB loaded", "MB of tables per compaction", by_group("fsyncs_per_gb")),
-            ("load", "Figure 11: records per second", "MB of tables per compaction", by_group("ops")),
-        ]
-    return []

@@ -20,6 +20,10 @@ COLUMNS = [
     ("tables alone", "write_amp_tables", "{:.2f}"),
     ("compactions read", "read_amp_tables", "{:.2f}"),
     ("compaction s", "compaction_seconds", "{:.1f}"),
+    ("flushing µs/op", "flush_us", "{:.2f}"),
+    ("collecting µs/op", "collect_us", "{:.2f}"),
+    ("merging µs/op", "merge_us", "{:.2f}"),
+    ("committing µs/op", "commit_us", "{:.2f}"),
     ("space amp.", "space_amp", "{:.2f}"),
     ("at its peak", "peak_space_amp", "{:.2f}"),
     ("compressed", "physical_amp", "{:.3f}"),
@@ -91,7 +95,7 @@ def figure_rows(groups, results):
                         WORDS.get(first.metric, first.metric) + whose,
                         " or ".join(shown(v) for _, v in values),
                         " or ".join(t.text() for t, _ in values),
-                        "reached" if met else "**not reached**",
+                        first.verdicts[0 if met else 1],
                     ]
                 )
     return rows
@@ -135,6 +139,7 @@ def notes(report):
             f"{group['name']}: {group['records']:,} records of {group['key_size']}+{group['value_size']} B, "
             f"{group['threads']} client threads unless the step says otherwise, memtable {group['memtable_mb']} MiB, "
             f"{report['settings']['background_threads']} background threads, `{' '.join(group['flags'])}`"
+            + ("; one engine after the other, each alone with the page cache" if group.get("one_by_one") else "")
         )
     lines.append(f"{m['cpu']}, {m['cores']} cores, {m['memory_bytes'] >> 30} GiB, Linux {m['kernel']}")
     lines.append(

@@ -75,13 +75,20 @@ def plot(title, x_label, curves, linear=False):
 
 
 def write_all(plots, out):
-    """Writes OUT-SUFFIX.svg for each plot that has points; [(title, path)]. A fifth member of a plot: linear."""
+    """Writes OUT-SUFFIX.svg for each plot that has points; [(title, path)]. A plot of curves is (suffix, title,
+    label of x, curves) and, as a fifth member, linear; others draw themselves (bars.Bars)."""
     written = []
-    for suffix, title, x_label, curves, *linear in plots:
-        if not curves:
+    for item in plots:
+        if isinstance(item, tuple):
+            suffix, title, x_label, curves, *linear = item
+            text = plot(title, x_label, curves, *linear) if curves else None
+        else:
+            suffix, title = item.suffix, item.title
+            text = None if item.empty else item.svg()
+        if text is None:
             continue
         path = f"{out}-{suffix}.svg"
         with open(path, "w", encoding="utf-8") as f:
-            f.write(plot(title, x_label, curves, *linear))
+            f.write(text)
         written.append((title, path))
     return written

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from . import device, hashkv, kallax, physical, runner
+from . import device, hashkv, jobs, kallax, physical, runner
 from .runner import RunError, say
 
 ENGINES = {
@@ -54,6 +54,18 @@ def call(cmd, out):
         raise RunError(f"exit code {done.returncode} of: {' '.join(cmd)}")
     with open(out, encoding="utf-8") as f:
         return json.loads(f.readline())
+
+
+def leave_page_cache(path):
+    """Writes the files below `path` back and takes them out of the page cache."""
+    for directory, _, names in os.walk(path):
+        for name in names:
+            fd = os.open(os.path.join(directory, name), os.O_RDONLY)
+            try:
+                os.fdatasync(fd)
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(fd)
 
 
 class Measurement:
@@ -121,6 +133,8 @@ class Measurement:
         result["device_stall_ms"] = stall
         if step.physical:
             result["physical_bytes"] = physical.of(self.database(group, engine, repeat)).physical
+        if step.jobs:
+            result["job_seconds"] = jobs.seconds_in(self.database(group, engine, repeat))
         before = [r for r in self.of(group, engine=engine) if not group.refill or r["repeat"] == repeat]
         written = [r.get("device_bytes_written") or 0 for r in before]
         result["device_bytes_so_far"] = sum(written) + result["device_bytes_written"]
@@ -154,13 +168,16 @@ class Measurement:
     def done(self, group, step, engine, repeat):
         return any(r["repeat"] == repeat for r in self.of(group, step.label, engine))
 
-    def run_step(self, group, step, repeat, turn):
+    def order(self, group, step, turn):
+        """Who goes first changes; the device needs an engine's figures first."""
         engines = step.engines or [e for e in group.engines if e != "device"]
-        # Who goes first changes; the device needs an engine's figures first.
         order = engines if turn % 2 == 0 else engines[::-1]
-        for engine in sorted(order, key=lambda e: e == "device"):
+        return sorted(order, key=lambda e: e == "device")
+
+    def run_step(self, group, step, repeat, turn, only=None):
+        for engine in self.order(group, step, turn):
             once = engine == "rocksdb-defaults" and repeat > 0  # far off: one repeat says it
-            if not once and not self.done(group, step, engine, repeat):
+            if only in (None, engine) and not once and not self.done(group, step, engine, repeat):
                 self.run_one(group, step, engine, repeat)
 
     def wanted(self, group, step):
@@ -171,24 +188,32 @@ class Measurement:
         steps = [s for s in group.steps if self.wanted(group, s)]
         if not any(re.search(self.args.only, f"{group.name}: {s.label}") for s in steps):
             return
-        repeats = self.args.repeats
-        if group.refill:
-            for repeat in range(repeats):
-                for turn, step in enumerate(steps):
-                    self.run_step(group, step, repeat, repeat + turn)
-                self.remove(group, repeat)
-            return
-        for turn, step in enumerate(steps):
-            times = 1 if step.fills or step.share is not None else step.repeats or repeats
-            for repeat in range(times):
-                self.run_step(group, step, repeat, repeat + turn)
-        self.remove(group, 0)
+        for repeat in range(self.args.repeats if group.refill else 1):
+            if group.one_by_one:
+                for engine in group.engines if repeat % 2 == 0 else group.engines[::-1]:
+                    self.run_steps(group, steps, repeat, engine)
+                    self.leave(group, repeat, [engine])
+            else:
+                self.run_steps(group, steps, repeat)
+                self.leave(group, repeat, group.engines)
 
-    def remove(self, group, repeat):
-        if self.args.keep:
-            return
-        for engine in group.engines:
+    def run_steps(self, group, steps, repeat, engine=None):
+        """One repeat of a group that is filled anew each time, or all of one that is not; of all engines or one."""
+        for turn, step in enumerate(steps):
+            if group.refill:
+                self.run_step(group, step, repeat, repeat + turn, engine)
+                continue
+            times = 1 if step.fills or step.share is not None else step.repeats or self.args.repeats
+            for again in range(times):
+                self.run_step(group, step, again, again + turn, engine)
+
+    def leave(self, group, repeat, engines):
+        """Nothing of these databases is in the way of what comes next, on disk (without --keep) or in memory."""
+        for engine in engines:
             path = self.database(group, engine, repeat)
+            if self.args.keep:
+                leave_page_cache(path)
+                continue
             shutil.rmtree(path, ignore_errors=True)
             if os.path.exists(path + ".kvbench"):
                 os.remove(path + ".kvbench")

@@ -7,12 +7,13 @@ import shlex
 from dataclasses import asdict
 from pathlib import Path
 
-from . import bolt, figures, figures_report, hashkv, kallax, lines, measure, paper, summary
+from . import bolt, bolt_plots, figures, figures_report, hashkv, hashkv_plots, kallax, lines, measure, paper, summary
 from .plan import Either
 from .runner import RunError
 
 SUITES = {**figures.SUITES, **paper.SUITES, **bolt.SUITES, **hashkv.SUITES, **kallax.SUITES}
-GROUP_FIELDS = ("name", "title", "records", "value_size", "value_sizes", "key_size", "threads", "memtable_mb", "flags", "extra")
+GROUP_FIELDS = ("name", "title", "records", "value_size", "value_sizes", "key_size", "threads", "memtable_mb", "flags")
+GROUP_FIELDS += ("one_by_one", "extra")
 
 
 def groups_of(args):
@@ -77,7 +78,8 @@ def run(args, argv):
         measurement.run_group(group)
     save()
     text, marked = figures_report.render(report, groups)
-    source = next((m for m in (bolt, hashkv, kallax) if args.suite in m.SUITES), paper)
+    drawn = ((bolt, bolt_plots), (hashkv, hashkv_plots), (kallax, kallax))
+    source = next((plots for suites, plots in drawn if args.suite in suites.SUITES), paper)
     plots = lines.write_all(source.plots(args.suite, groups, report["results"]), args.out)
     marked += "".join(f"\n![{title}]({os.path.basename(path)})\n" for title, path in plots)
     Path(f"{args.out}.md").write_text(marked, encoding="utf-8")

@@ -19,6 +19,7 @@ class Target:
     engine: str = "compassdb"
     unit: str = ""
     base: str = None  # the rival's figure is that of this step of the group; None: of the same
+    verdicts: tuple = ("reached", "**not reached**")  # other words where it is a rival's limit, not a goal
 
     def text(self):
         sense = {">=": "≥", "<=": "≤"}[self.sense]
@@ -48,6 +49,7 @@ class Step:
     repeats: int = None
     share: float = None  # of the records, instead of an amount of time
     physical: bool = False  # what the database takes on a compressing drive is measured after it
+    jobs: bool = False  # what flushes and collections took is read from the database's LOG after it
     rate_of: tuple = None  # (label, share): steady, at that share of the faster engine's rate there
 
     @property
@@ -69,6 +71,9 @@ class Group:
     key_size: int = 20
     # True: all steps anew for each repeat; False: one fill, each later step repeated.
     refill: bool = False
+    # True: all steps of one engine, then those of the next, each time in the other order: the page cache has the
+    # files of one engine at a time. False: by turns at every step.
+    one_by_one: bool = False
     seconds: float = None  # of a timed step; None: as the command line says
     extra: dict = field(default_factory=dict)  # engine -> flags of its own
     value_sizes: str = None  # as kvbench takes them, where they differ; value_size is their mean then
@@ -87,6 +92,8 @@ NAMES = {
     "compassdb-hash-kv-greedy-random": "hash-kv, greedy-random",
     "compassdb-hash-kv-random": "hash-kv, random",
     "compassdb-hash-kv-all": "hash-kv, all values apart",
+    "compassdb-hash-kv-20": "hash-kv, 20 % reserved",
+    "compassdb-hash-kv-50": "hash-kv, 50 % reserved",
     "compassdb-hash-kv-one-level": "hash-kv, one level",
     "compassdb-hash-kv-hash-range": "hash-kv, hash range",
     "compassdb-hash-kv-filters": "hash-kv, sorted tables with filters",
@@ -155,6 +162,16 @@ def value_utilization(result):
     return 100 * total / bound if bound and total is not None else None
 
 
+def per_operation(kind):
+    """Microseconds of background jobs of a kind (jobs.KINDS) per operation."""
+
+    def value(result):
+        seconds = result.get("job_seconds", {}).get(kind)
+        return None if seconds is None or not result["operations"] else seconds * 1e6 / result["operations"]
+
+    return value
+
+
 # name -> value of one result; None: has no meaning there
 METRICS = {
     "ops": lambda r: r["ops_per_second"],
@@ -175,6 +192,10 @@ METRICS = {
     "table_bytes": lambda r: r.get("table_bytes_written"),
     "table_bytes_read": lambda r: r.get("table_bytes_read"),
     "compaction_seconds": lambda r: r.get("compaction_seconds"),
+    "flush_us": per_operation("flush"),
+    "collect_us": per_operation("collect"),
+    "merge_us": per_operation("merge"),
+    "commit_us": per_operation("commit"),
     "write_amp": lambda r: r.get("write_amplification"),
     "write_amp_with_log": lambda r: ratio(r, "dirtied_bytes", "user_bytes_written"),
     "write_amp_tables": lambda r: ratio(r, "table_bytes_written", "user_bytes_written"),
