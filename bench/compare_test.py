@@ -59,6 +59,7 @@ ONE = {
     "longest_delay_ms": 50.0,
     "open_seconds": 0.1,
     "db_bytes": 5000,
+    "peak_db_bytes": 2000,
     "properties": {
         "compassdb.value-group-least": 100,
         "compassdb.value-group-most": 110,

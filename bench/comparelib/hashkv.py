@@ -52,19 +52,22 @@ def pieces(**settings):
 
 
 def blob_files(size, collect):
-    """RocksDB's way. Collection is tuned to the space that the reserve of 30 % allows. A file is deleted when none of its
-    values is referenced any more, so that a collection needs as much space again as it moves before it frees any: with a
-    cutoff of 1.0 every compaction moves all that it meets, and the store is twice its size at its peak. So each moves the
-    values of the oldest fifth; it is forced where a fifth of the oldest files is garbage, and files are small, so that the
-    fifth is one."""
+    """RocksDB's way. Collection is tuned to the space that the reserve of 30 % allows, as near as it comes (docs/performance.md,
+    "Separated values"). A file goes when none of its values is referenced any more, so that a compaction needs as much space
+    again as it moves before any is freed, and with a cutoff of 1.0 it moves all that it meets: it moves those of the oldest
+    quarter, forced where a twentieth of the oldest files is garbage, and files are small. Only the oldest count, and writers
+    wait for compactions by the number of tables on level 0 alone: fewer of them may be there than by default."""
     file_bytes = (size.memtable << 20) // (4 if collect else 1)
     parts = ["enable_blob_files=true", "min_blob_size=192", f"blob_file_size={file_bytes}"]
     if collect:
         parts += [
             "enable_blob_garbage_collection=true",
-            "blob_garbage_collection_age_cutoff=0.2",
-            "blob_garbage_collection_force_threshold=0.2",
+            "blob_garbage_collection_age_cutoff=0.25",
+            "blob_garbage_collection_force_threshold=0.05",
             "blob_compaction_readahead_size=2097152",
+            "level0_file_num_compaction_trigger=2",
+            "level0_slowdown_writes_trigger=4",
+            "level0_stop_writes_trigger=6",
         ]
     return options(*parts)
 
