@@ -72,17 +72,23 @@ ONE = {
 }
 
 
-# Of a database: a flush of 1.5 s, a collection of 2 s that took 0.25 s more to commit, a merge of 1 s, and one that never
-# ended.
-LOG = """2026/11/25-14:04:13.558844 f13b DB Session ID: X
-2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 1000000, "job": 2, "event": "flush_started"}
-2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 1100000, "job": 3, "event": "compaction_started", "compaction_reason": "ForcedBlobGC"}
-2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 2500000, "job": 2, "event": "flush_finished"}
-2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 3350000, "job": 3, "event": "compaction_finished", "compaction_time_micros": 2000000}
-2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 4000000, "job": 4, "event": "compaction_started", "compaction_reason": "LevelL0FilesNum"}
-2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 5000000, "job": 4, "event": "compaction_finished", "compaction_time_micros": 1000000}
-2026/11/25-14:04:13.6 f0a7 EVENT_LOG_v1 {"time_micros": 6000000, "job": 5, "event": "compaction_started", "compaction_reason": "ForcedBlobGC"}
-"""
+def event(micros, job, name, **more):
+    """A line of a database's LOG."""
+    fields = {"time_micros": micros, "job": job, "event": name, **more}
+    return f"2026/11/25-14:04:13.558844 f13b EVENT_LOG_v1 {json.dumps(fields)}\n"
+
+
+# A flush of 1.5 s, a collection of 2 s that took 0.25 s more to commit, a merge of 1 s, and one that never ended.
+LOG = (
+    "2026/11/25-14:04:13.558844 f13b DB Session ID: X\n"
+    + event(1_000_000, 2, "flush_started")
+    + event(1_100_000, 3, "compaction_started", compaction_reason="ForcedBlobGC")
+    + event(2_500_000, 2, "flush_finished")
+    + event(3_350_000, 3, "compaction_finished", compaction_time_micros=2_000_000)
+    + event(4_000_000, 4, "compaction_started", compaction_reason="LevelL0FilesNum")
+    + event(5_000_000, 4, "compaction_finished", compaction_time_micros=1_000_000)
+    + event(6_000_000, 5, "compaction_started", compaction_reason="ForcedBlobGC")
+)
 
 
 def measured_suites():
@@ -299,11 +305,12 @@ class CompareTest(unittest.TestCase):
         out = self.compare("--suite", "hashkv-15", "--only", "write-cache.*update 3", "-n", "1", "--memtable-mb", "64")
         self.assertEqual(out.returncode, 0, out.stderr)
         given = {arguments[arguments.index("--options-string") + 1] for _, _, arguments in self.calls()}
-        groups = "table_factory={value_group_bytes=67108864;value_reserve_percent="
-        self.assertEqual(
-            given,
-            {f"write_buffer_size={mb << 20};{groups}{percent}}}" for mb in (4, 8, 16, 32, 64) for percent in (20, 30, 50)},
-        )
+        wanted = set()
+        for mb in (4, 8, 16, 32, 64):
+            for percent in (20, 30, 50):
+                groups = f"table_factory={{value_group_bytes=67108864;value_reserve_percent={percent}}}"
+                wanted.add(f"write_buffer_size={mb << 20};{groups}")
+        self.assertEqual(given, wanted)
 
     def test_seconds_of_jobs(self):
         from comparelib import jobs, runner
@@ -343,6 +350,31 @@ class CompareTest(unittest.TestCase):
             self.assertTrue(drawn, report.name)
             for plot in drawn:
                 self.assertTrue((figures / plot).is_file(), f"{report.name}: {plot}")
+
+    def test_overview_of_performance_agrees_with_the_reports(self):
+        docs = COMPARE.parent.parent / "docs"
+        text = (docs / "performance.md").read_text(encoding="utf-8")
+        table = text[text.index("| scenario | report |") :].split("\n\n")[0].splitlines()[2:]
+        listed = set()
+        for row in table:
+            cells = row.split(" | ")
+            names = re.findall(r"\(figures/([^)]*)\.md\)", cells[1])
+            listed |= set(names)
+            counts = []
+            for name in names:
+                report = (docs / "figures" / f"{name}.md").read_text(encoding="utf-8")
+                reached, missed = report.count("| reached |"), report.count("| **not reached** |")
+                if reached + missed > 0:
+                    counts.append(f"{reached} of {reached + missed}")
+            if names:
+                self.assertEqual(re.findall(r"\d+ of \d+", cells[2]), counts, row)
+        self.assertEqual(sorted(listed), sorted(report.stem for report in (docs / "figures").glob("*.md")))
+        sys.path.insert(0, str(COMPARE.parent))
+        from comparelib import bolt, hashkv
+
+        passages = text[text.index("## Syncs of a load") :]
+        for suite in [*bolt.SUITES, *hashkv.SUITES]:
+            self.assertIn(f"(figures/{suite}.md)", passages)
 
     def test_release_build_is_preferred(self):
         self.fake("rocksdb-release", 6, "/x/kvbench-rocksdb-release", False)

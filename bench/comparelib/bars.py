@@ -45,7 +45,8 @@ class Bars:
         for i in range(round(top / step) + 1):
             y = at_y(i * step)
             body.append(f'<path d="M{LEFT} {y:.1f} H{WIDTH - RIGHT}" stroke="#e5e7eb"/>')
-            body.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{short(round(i * step, 9))}</text>')
+            tick = short(round(i * step, 9))
+            body.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick}</text>')
         legend, row = 10, 34
         for i, name in enumerate(names):
             if legend + 17 + CHARACTER * len(name) > WIDTH:
@@ -57,9 +58,8 @@ class Bars:
         width = column * (1 - BETWEEN) / len(names)
         for c, (label, bars) in enumerate(columns.items()):
             left = LEFT + c * column
-            body.append(
-                f'<text x="{left + column / 2:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{escape(label)}</text>'
-            )
+            middle = f'x="{left + column / 2:.1f}" text-anchor="middle"'
+            body.append(f'<text {middle} y="{HEIGHT - BOTTOM + 18}">{escape(label)}</text>')
             for i, name in enumerate(names):
                 if name not in bars:
                     continue
@@ -69,12 +69,10 @@ class Bars:
                     f'fill="{COLOURS[i % len(COLOURS)]}"><title>{escape(name)}: {text}</title></rect>'
                 )
                 if 5.5 * len(text) <= width:
-                    body.append(
-                        f'<text x="{x + width / 2:.1f}" y="{y - 3:.1f}" class="value" text-anchor="middle">{text}</text>'
-                    )
-        style = (
-            "text{font:12px system-ui,sans-serif;fill:#111827}.head{font-size:15px;font-weight:600}.value{font-size:9px}"
-        )
+                    middle = f'x="{x + width / 2:.1f}" text-anchor="middle"'
+                    body.append(f'<text {middle} y="{y - 3:.1f}" class="value">{text}</text>')
+        style = "text{font:12px system-ui,sans-serif;fill:#111827}.head{font-size:15px;font-weight:600}"
+        style += ".value{font-size:9px}"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
             f'viewBox="0 0 {WIDTH} {HEIGHT}"><style>{style}</style>'

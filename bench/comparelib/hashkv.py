@@ -52,11 +52,12 @@ def pieces(**settings):
 
 
 def blob_files(size, collect):
-    """RocksDB's way. Collection is tuned to the space that the reserve of 30 % allows, as near as it comes (docs/performance.md,
-    "Separated values"). A file goes when none of its values is referenced any more, so that a compaction needs as much space
-    again as it moves before any is freed, and with a cutoff of 1.0 it moves all that it meets: it moves those of the oldest
-    quarter, forced where a twentieth of the oldest files is garbage, and files are small. Only the oldest count, and writers
-    wait for compactions by the number of tables on level 0 alone: fewer of them may be there than by default."""
+    """RocksDB's way. Collection is tuned to the space that the reserve of 30 % allows, as near as it comes
+    (docs/performance.md, "Separated values"). A file goes when none of its values is referenced any more, so that a
+    compaction needs as much space again as it moves before any is freed, and with a cutoff of 1.0 it moves all that it
+    meets: it moves those of the oldest quarter, forced where a twentieth of the oldest files is garbage, and files are
+    small. Only the oldest count, and writers wait for compactions by the number of tables on level 0 alone: fewer of
+    them may be there than by default."""
     file_bytes = (size.memtable << 20) // (4 if collect else 1)
     parts = ["enable_blob_files=true", "min_blob_size=192", f"blob_file_size={file_bytes}"]
     if collect:

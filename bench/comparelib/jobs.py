@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the background did in a run, from the events in the LOG that its database has: the seconds of each kind of job.
+"""What the background did in a run, from the events in its database's LOG: the seconds of each kind of job.
 
 flush    memtables to values and tables, with what merges into the level below in the same job, and its manifest edit
 collect  values of a segment group that are read and written again
 merge    tables that are merged
-commit   from the beginning to the end of collections and merges, but for those two: the manifest edit, and waiting for others'"""
+commit   of collections and merges, what is in neither: the manifest edit, and waiting for those of others"""
 
 import json
 import os
