@@ -32,7 +32,8 @@ struct LiveFileStorageInfo : public FileStorageInfo {
   // What to write instead of copying, if not empty.
   std::string replacement_contents;
 
-  // Copy the first `size` bytes only.
+  // Copy the first `size` bytes only, and do not link: the file may grow or be
+  // written in place behind the copy.
   bool trim_to_size = false;
 };
 

@@ -97,6 +97,41 @@ TEST_F(TablelessCopiesTest, BackupsAreOnTheirOwn) {
   CheckModelAt("/again");
 }
 
+// As applications of RocksDB copy: what has a fixed content is written, what is not to be cut is linked, and the
+// rest is copied.
+TEST_F(TablelessCopiesTest, FilesThatMayBeLinkedDoNotChange) {
+  Fill();
+  ASSERT_TRUE(db_->DisableFileDeletions().ok());
+  std::vector<rocksdb::LiveFileStorageInfo> files;
+  Status s = db_->GetLiveFilesStorageInfo({}, &files);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  ASSERT_TRUE(fs_->CreateDir("/copy").ok());
+  int in_place = 0;
+  for (const rocksdb::LiveFileStorageInfo& file : files) {
+    const std::string from = file.directory + "/" + file.relative_filename;
+    const std::string to = "/copy/" + file.relative_filename;
+    in_place += file.file_type == rocksdb::kBlobFile ? 1 : 0;
+    if (file.replacement_contents.empty() && !file.trim_to_size) {
+      ASSERT_TRUE(fs_->LinkFile(from, to).ok()) << from;
+      continue;
+    }
+    std::string contents = file.replacement_contents;
+    if (contents.empty()) {
+      ASSERT_TRUE(ReadFileToString(fs_.get(), from, &contents).ok()) << from;
+      ASSERT_GE(contents.size(), file.size) << from;
+      contents.resize(file.size);
+    }
+    std::unique_ptr<WritableFile> out;
+    ASSERT_TRUE(fs_->NewWritableFile(to, FileOptions(), &out).ok()) << to;
+    ASSERT_TRUE(out->Append(contents).ok());
+    ASSERT_TRUE(out->Close().ok());
+  }
+  EXPECT_EQ(in_place, 4);
+  ASSERT_TRUE(db_->EnableFileDeletions(/*force=*/false).ok());
+  RewriteEverything();
+  CheckModelAt("/copy");
+}
+
 // The export is a table file: it goes into families of tables.
 TEST_F(TablelessCopiesTest, ExportsAreTableFiles) {
   Fill();

@@ -134,13 +134,13 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
     add(path, number, rocksdb::kTableFile, size);
   }
-  // Of the type that is copied.
+  // Of a type that Checkpoint does not link; others that copy go by trim_to_size alone.
   for (const std::string& path : state.pages) {
     uint64_t size = 0, number = 0;
     FileType type;
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
     ParseFileName(path.substr(path.rfind('/') + 1), &number, &type);
-    add(path, number, rocksdb::kBlobFile, size);
+    add(path, number, rocksdb::kBlobFile, size)->trim_to_size = true;
   }
   add(ManifestFileName(config_.name, state.manifest), state.manifest, rocksdb::kDescriptorFile,
       state.manifest_bytes)
