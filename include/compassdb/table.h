@@ -157,15 +157,15 @@ struct PieceTableOptions {
   uint32_t tableless_sections = 16;
   uint32_t tableless_page_bytes = 4096;
 
-  // Pages of all sections together. 0: as many as the data asks for, by rehashes; else rehashes lead to
-  // this number. Dynamically changeable.
+  // Pages of all sections together, at most 2^36. 0: as many as the data asks for, by rehashes; else
+  // rehashes lead to this number. Dynamically changeable.
   uint64_t tableless_pages = 0;
 
   // How full pages are after a rehash, in percent, at most; sections that grow by themselves at least double. 5
   // to 95. Dynamically changeable.
   uint32_t tableless_fill_percent = 50;
-  // A section gets more pages once so many percent of its bytes are in the overflow store, and fewer
-  // once its pages are less full than that. Dynamically changeable.
+  // A section gets more pages once more than so many percent of its bytes are in the overflow store, and
+  // fewer once its pages are less full than that. 0 to 100 each. Dynamically changeable.
   uint32_t tableless_max_overflow_percent = 3;
   uint32_t tableless_min_fill_percent = 15;
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <tuple>
 
 #include "env/descriptor_limit.h"
 #include "options/compatibility_doc.h"
@@ -172,6 +173,40 @@ TEST(Validate, PieceLimits) {
     piece.perfect_hash_threads = threads;
     o.table_factory.reset(NewPieceTableFactory(piece));
     EXPECT_NE(Validate(DBOptions(), o).ToString().find("perfect_hash_threads"), std::string::npos);
+  }
+}
+
+// At Open and by SetOptions.
+TEST(Validate, PageLimits) {
+  const std::tuple<const char*, uint64_t, uint64_t> limits[] = {
+      {"tableless_pages", uint64_t{1} << 36, UINT64_MAX},
+      {"tableless_pages", 0, (uint64_t{1} << 36) + 1},
+      {"tableless_fill_percent", 95, 96},
+      {"tableless_max_overflow_percent", 100, 101},
+      {"tableless_max_overflow_percent", 0, 1000},
+      {"tableless_min_fill_percent", 100, 500}};
+  for (const auto& [name, good, bad] : limits) {
+    ColumnFamilyOptions o;
+    o.table_factory.reset(NewPieceTableFactory());
+    const auto change = [&](uint64_t value) {
+      const std::string text = std::string("{") + name + "=" + std::to_string(value) + "}";
+      return ApplyMutableFamilyOptions("f", DBOptions(), {{"table_factory", text}}, &o);
+    };
+    Status s = change(good);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    s = change(bad);
+    EXPECT_TRUE(s.IsInvalidArgument()) << name << "=" << bad << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString();
+    const std::string text = std::string(name) + "=" + std::to_string(bad);
+    std::shared_ptr<rocksdb::TableFactory> made;
+    s = rocksdb::TableFactory::CreateFromString(rocksdb::ConfigOptions(), "CompassTable", &made);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    s = made->ConfigureFromString(rocksdb::ConfigOptions(), text);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    o.table_factory = made;
+    s = Validate(DBOptions(), o);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString();
   }
 }
 

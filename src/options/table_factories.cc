@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/table_factories.h"
 
+#include "manifest/page_store_meta.h"
 #include "options/option_tables.h"
 #include "rocksdb/cache.h"
 #include "table/key_order.h"
@@ -196,7 +197,11 @@ class PieceTableFactory : public BlockBasedTableFactory {
       s = Status::InvalidArgument("tableless_page_bytes must be a multiple of 4096",
                                   std::to_string(piece_.tableless_page_bytes));
     }
+    // What one section may have: more than can be told apart, and sums with it stay far from overflowing.
+    if (s.ok()) s = between("tableless_pages", piece_.tableless_pages, 0, kMaxSectionPages);
     if (s.ok()) s = between("tableless_fill_percent", piece_.tableless_fill_percent, 5, 95);
+    if (s.ok()) s = between("tableless_max_overflow_percent", piece_.tableless_max_overflow_percent, 0, 100);
+    if (s.ok()) s = between("tableless_min_fill_percent", piece_.tableless_min_fill_percent, 0, 100);
     if (s.ok()) s = between("tableless_rehash_threads", piece_.tableless_rehash_threads, 1, 64);
     if (s.ok()) s = between("tableless_rehash_batch", piece_.tableless_rehash_batch, 1, 65536);
     if (s.ok()) s = between("tableless_write_threads", piece_.tableless_write_threads, 1, 64);
