@@ -291,6 +291,13 @@ PY
     [ "$(c plan-tableless --pairs 9000 $known --fill 0.9 --json)" != "$(c plan-tableless --pairs 9000 $known --json)" ] || fail "--fill"
     c plan-tableless --pairs 9000 $known --value-sigma 30 --max-overflow-ratio 0.1 >/dev/null || fail "plan-tableless --value-sigma"
 
+    # As large as the store's pages may be; and without the key store.
+    c plan-tableless --pairs 9000000 $known --page-size 1048576 >plan.txt || fail "plan-tableless --page-size 1048576"
+    grep -q "^pages  *[0-9]* of 1048576 B" plan.txt || fail "plan-tableless of large pages: $(cat plan.txt)"
+    c plan-tableless --pairs 9000 $known --key-store false --json | grep -q '"key_store":false,"key_store_bytes":0.0,"key_store_memory":0.0' || fail "plan-tableless --key-store false"
+    c plan-tableless --pairs 9000 $known --json | grep -q '"key_store":true,"key_store_bytes":189' || fail "plan-tableless with key store"
+    checks=$((checks + 3))
+
     # Pairs that no page holds.
     c plan-tableless --pairs 9000 --key-size 16 --value-size 9000 2>&1 >/dev/null | grep -q "warning: 100 %" || fail "plan-tableless does not warn"
     c plan-tableless --pairs 9000 --key-size 16 --value-uniform 1:8112 2>&1 >/dev/null | grep -q "warning: 50 %" || fail "plan-tableless does not warn of half"
@@ -316,6 +323,8 @@ PY
     refuse 2 "value_low: 3 is above" c plan-tableless --pairs 10 --key-size 1 --value-uniform 3:2
     refuse 2 "value_sigma" c plan-tableless --pairs 10 $known --value-sigma 300
     refuse 2 "page_size: 5000" c plan-tableless --pairs 10 $known --page-size 5000
+    refuse 2 "page_size: 1052672" c plan-tableless --pairs 10 $known --page-size 1052672
+    refuse 2 "key-store" c plan-tableless --pairs 10 $known --key-store perhaps
     refuse 2 "excludes" c plan-tableless --pairs 10 $known --pages 3 --fill 0.5
     refuse 2 "at least 25" c plan-tableless --pairs 1000 $known --pages 24
     refuse 2 "fill: 1.5" c plan-tableless --pairs 10 $known --fill 1.5

@@ -35,7 +35,10 @@ struct TablelessWorkload {
   };
   std::vector<Sizes> sample;  // not empty: pairs as they were counted; key and value sizes above are 0
 
-  uint64_t page_size = 4096;  // a multiple of 4096, at most 128 KiB
+  uint64_t page_size = 4096;  // a multiple of 4096, at most 1 MiB
+
+  // As the option tableless_key_store: false leaves out what the key store costs.
+  bool key_store = true;
 
   // How many pages: at most one of these. None: fill = 0.5.
   uint64_t pages = 0;
@@ -61,7 +64,7 @@ struct TablelessPlan {
   double overflow_bytes = 0;        // and their bytes
   double overflow_index_memory = 0;
 
-  double key_store_bytes = 0;
+  double key_store_bytes = 0;  // 0 without one
   double key_store_memory = 0;
 
   double logical_bytes = 0;   // pages, overflow store and key store, zeros included

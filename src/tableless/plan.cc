@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compassdb/tableless_plan.h"
+#include "manifest/page_store_meta.h"
 #include "tableless/overflow_index.h"
 #include "tableless/page_load.h"
 #include "tableless/record_spill.h"
@@ -17,7 +18,6 @@ using rocksdb::Status;
 
 constexpr uint64_t kMaxPairs = 1'000'000'000'000'000;
 constexpr uint64_t kMaxPairBytes = uint64_t{1} << 32;
-constexpr uint64_t kMaxPageSize = 128 * 1024;
 constexpr double kDefaultFill = 0.5;
 constexpr double kMaxFill = 4;
 
@@ -71,8 +71,8 @@ Status CheckSizes(const TablelessWorkload& w) {
 }
 
 Status CheckPages(const TablelessWorkload& w) {
-  if (w.page_size < 4096 || w.page_size % 4096 != 0 || w.page_size > kMaxPageSize) {
-    return Bad("page_size: " + std::to_string(w.page_size) + " is no multiple of 4096 up to 128 KiB");
+  if (w.page_size < kMinPageBytes || w.page_size % kMinPageBytes != 0 || w.page_size > kMaxPageBytes) {
+    return Bad("page_size: " + std::to_string(w.page_size) + " is no multiple of 4096 up to 1 MiB");
   }
   if ((w.pages > 0) + (w.fill != 0) + (w.max_overflow_probability != 0) + (w.max_overflow_ratio != 0) > 1) {
     return Bad("pages, fill, max_overflow_probability, max_overflow_ratio: more than one is set");
@@ -177,7 +177,7 @@ Status PlanTableless(const TablelessWorkload& workload, TablelessPlan* plan) {
   result.overflow_records = spill.records * pages;
   result.overflow_bytes = spill.bytes * pages;
   result.overflow_index_memory = result.overflow_records * kOverflowIndexBytes;
-  result.key_store_bytes = pairs * (MeanKey(workload) + kKeyStoreOverhead);
+  if (workload.key_store) result.key_store_bytes = pairs * (MeanKey(workload) + kKeyStoreOverhead);
   result.key_store_memory = result.key_store_bytes / kKeyStoreBlock * kKeyStoreMemoryPerBlock;
 
   result.logical_bytes = pages * page_size + result.overflow_bytes + result.key_store_bytes;

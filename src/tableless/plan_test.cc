@@ -58,6 +58,33 @@ TEST(PlanTablelessTest, EachFigure) {
   EXPECT_NEAR(plan.used_bytes_per_update, 2 * (16 + 408 * kept_with_one_more), 1e-4);
 }
 
+// Of every size that the store takes; the number of pairs to a page grows with it.
+TEST(PlanTablelessTest, LargePages) {
+  TablelessWorkload w = TenToAPage();
+  w.pairs = 10'000'000;
+  for (uint64_t page_size = 4096; page_size <= 1 << 20; page_size *= 2) {
+    w.page_size = page_size;
+    const TablelessPlan plan = PlanOf(w);
+    EXPECT_EQ(plan.page_size, page_size);
+    EXPECT_LE(plan.fill_factor, 0.5);
+    EXPECT_NEAR(plan.fill_factor, 0.5, 0.01);
+    if (page_size > 4096) EXPECT_LT(plan.overflow_probability, 0.01);
+  }
+}
+
+TEST(PlanTablelessTest, WithoutKeyStore) {
+  TablelessWorkload w = TenToAPage();
+  const TablelessPlan with = PlanOf(w);
+  w.key_store = false;
+  const TablelessPlan without = PlanOf(w);
+  EXPECT_EQ(without.key_store_bytes, 0);
+  EXPECT_EQ(without.key_store_memory, 0);
+  EXPECT_EQ(without.pages, with.pages);
+  EXPECT_EQ(without.overflow_records, with.overflow_records);
+  EXPECT_NEAR(with.used_bytes - without.used_bytes, 21e9, 1);
+  EXPECT_NEAR(with.logical_bytes - without.logical_bytes, 21e9, 1);
+}
+
 TEST(PlanTablelessTest, HalfFullUnlessTold) {
   const TablelessPlan plan = PlanOf(TenToAPage());
   EXPECT_EQ(plan.pages, 200'000'000u);
@@ -97,7 +124,7 @@ TEST(PlanTablelessTest, LargerPagesOverflowLess) {
   TablelessWorkload w = TenToAPage();
   w.fill = 0.7;
   double last = 1;
-  for (uint64_t page_size : {4096, 8192, 32768, 131072}) {
+  for (uint64_t page_size : {4096, 8192, 32768, 131072, 1 << 20}) {
     w.page_size = page_size;
     const TablelessPlan plan = PlanOf(w);
     EXPECT_LT(plan.overflow_probability, last);
@@ -117,7 +144,7 @@ TEST(PlanTablelessTest, RefusesWhatMakesNoSense) {
       {"pairs: 2000000000000000", [](W* w) { w->pairs = 2'000'000'000'000'000; }},
       {"page_size: 5000", [](W* w) { w->page_size = 5000; }},
       {"page_size: 0", [](W* w) { w->page_size = 0; }},
-      {"page_size: 135168", [](W* w) { w->page_size = 132 << 10; }},
+      {"page_size: 1052672", [](W* w) { w->page_size = 1028 << 10; }},
       {"value_sigma: 200 is", [](W* w) { w->value_sigma = 200; }},
       {"value_sigma: -1 is", [](W* w) { w->value_sigma = -1; }},
       {"value_sigma: nan", [](W* w) { w->value_sigma = std::nan(""); }},
@@ -158,7 +185,7 @@ TEST(PlanTablelessTest, Extremes) {
   w.pages = w.pairs;
   EXPECT_NEAR(PlanOf(w).fill_factor, 9.0 / 4080, 1e-12);
   w.pages = 0;
-  w.page_size = 128 << 10;
+  w.page_size = 1 << 20;
   EXPECT_NEAR(PlanOf(w).fill_factor, 0.5, 1e-9);
   w.pairs = 1;
   const TablelessPlan one = PlanOf(w);

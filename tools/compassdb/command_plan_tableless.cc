@@ -87,7 +87,7 @@ void Print(const compassdb::TablelessWorkload& workload, const compassdb::Tablel
   line("overflow ratio", Percent(plan.overflow_ratio) + " of the bytes, if records could be cut");
   line("overflow store", fmt::format("{:.0f} records ({}), {}", plan.overflow_records,
                                      Percent(plan.overflow_records / pairs), Bytes(plan.overflow_bytes)));
-  line("key store", Bytes(plan.key_store_bytes));
+  line("key store", workload.key_store ? Bytes(plan.key_store_bytes) : "none: no iterators");
   line("index memory", fmt::format("{}, {:.3g} B per pair: overflow store {}, key store {}",
                                    Bytes(plan.overflow_index_memory + plan.key_store_memory),
                                    (plan.overflow_index_memory + plan.key_store_memory) / pairs,
@@ -113,6 +113,7 @@ void PrintJson(const compassdb::TablelessWorkload& workload, const compassdb::Ta
   out["overflow_records"] = plan.overflow_records;
   out["overflow_bytes"] = plan.overflow_bytes;
   out["overflow_index_memory"] = plan.overflow_index_memory;
+  out["key_store"] = workload.key_store;
   out["key_store_bytes"] = plan.key_store_bytes;
   out["key_store_memory"] = plan.key_store_memory;
   out["logical_bytes"] = plan.logical_bytes;
@@ -211,7 +212,7 @@ void AddPlanTableless(CLI::App* app, Globals* globals) {
                                      "reads them; -: standard input)");
   uniform->excludes(value_size)->excludes(sigma);
   sample->excludes(key_size)->excludes(value_size)->excludes(sigma)->excludes(uniform);
-  command->add_option("--page-size", workload->page_size, "bytes, a multiple of 4096")->capture_default_str();
+  command->add_option("--page-size", workload->page_size, "bytes, a multiple of 4096 up to 1 MiB")->capture_default_str();
   auto* pages = command->add_option("--pages", workload->pages, "so many pages")
                     ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000'000'000}));
   auto* fill = command->add_option("--fill", workload->fill, "pages filled to at most this (default: 0.5)")
@@ -225,6 +226,9 @@ void AddPlanTableless(CLI::App* app, Globals* globals) {
   fill->excludes(pages);
   probability->excludes(pages)->excludes(fill);
   ratio->excludes(pages)->excludes(fill)->excludes(probability);
+  command->add_option("--key-store", workload->key_store,
+                      "keys are kept in sorted tables, too (the option tableless_key_store); false: without")
+      ->capture_default_str();
   command->add_option("--compression-ratio", workload->compression_ratio,
                       "what the device makes of the data, zeros left aside")
       ->capture_default_str();
