@@ -10,6 +10,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
+#include "rocksdb/statistics.h"
 #include "tableless/overflow_run.h"
 #include "util/random.h"
 
@@ -119,6 +120,95 @@ TEST_F(TablelessTest, EveryHitIsOneRead) {
   }
   EXPECT_LE(alone, 1000u);
   EXPECT_LE(together, overflowed + 64);
+}
+
+// Pages count as data blocks do, with statistics and in the thread's counters; overflow records likewise, but they
+// are never cached.
+TEST_F(TablelessTest, ReadsCount) {
+  piece_.tableless_pages = 64;
+  piece_.tableless_max_overflow_percent = 100;
+  options_.statistics = rocksdb::CreateDBStatistics();
+  options_.statistics->set_stats_level(rocksdb::kAll);
+  UsePieces();
+  OpenDb();
+  constexpr uint64_t kKeys = 600;
+  for (uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 400)).ok());
+  Flush();
+  Compact();
+  std::string property;
+  ASSERT_TRUE(db_->GetProperty("compassdb.tableless-overflow-records", &property));
+  const uint64_t overflowed = std::stoull(property);
+  ASSERT_GT(overflowed, 20u);
+  rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+  const auto begin = [&](rocksdb::PerfLevel level) {
+    ASSERT_TRUE(options_.statistics->Reset().ok());
+    rocksdb::SetPerfLevel(level);
+    perf.Reset();
+  };
+  const auto ticker = [&](uint32_t name) { return options_.statistics->getTickerCount(name); };
+  const auto times = [&](uint32_t name) {
+    rocksdb::HistogramData data;
+    options_.statistics->histogramData(name, &data);
+    return data.count;
+  };
+  std::vector<std::string> keys, values;
+  for (uint64_t i = 0; i < kKeys; ++i) keys.push_back(Key(i));
+
+  // Every page comes once from its file, then from memory.
+  begin(rocksdb::kEnableTime);
+  for (uint64_t i = 0; i < kKeys; ++i) ASSERT_EQ(Get(keys[i]), Value(i, 400));
+  const uint64_t pages = ticker(rocksdb::BLOCK_CACHE_MISS);
+  EXPECT_GT(pages, 32u);
+  EXPECT_LE(pages, 64u);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_DATA_MISS), pages);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_ADD), pages);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_DATA_ADD), pages);
+  EXPECT_GT(ticker(rocksdb::BLOCK_CACHE_BYTES_WRITE), (kKeys - overflowed) * 400);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_DATA_BYTES_INSERT), ticker(rocksdb::BLOCK_CACHE_BYTES_WRITE));
+  const uint64_t hits = kKeys - overflowed - pages;
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_HIT), hits);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_DATA_HIT), hits);
+  EXPECT_GT(ticker(rocksdb::BLOCK_CACHE_BYTES_READ), hits * 400);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CHECKSUM_COMPUTE_COUNT), pages + overflowed);
+  EXPECT_EQ(times(rocksdb::SST_READ_MICROS), pages + overflowed);
+  EXPECT_EQ(times(rocksdb::READ_BLOCK_GET_MICROS), pages + overflowed);
+  EXPECT_EQ(ticker(rocksdb::MEMTABLE_MISS), kKeys);
+  EXPECT_EQ(ticker(rocksdb::GET_HIT_L0) + ticker(rocksdb::GET_HIT_L1) + ticker(rocksdb::GET_HIT_L2_AND_UP), 0u);
+  EXPECT_EQ(perf.block_cache_hit_count, hits);
+  EXPECT_EQ(perf.block_read_count, pages + overflowed);
+  EXPECT_GT(perf.block_read_byte, pages * 4096 + overflowed * 400);
+  EXPECT_GT(perf.block_read_time, 0u);
+  EXPECT_GT(perf.block_checksum_time, 0u);
+
+  // Together, a page once for all keys of it that are looked for at a time.
+  begin(rocksdb::kEnableCount);
+  for (const Status& s : db_->MultiGet({}, {keys.begin(), keys.end()}, &values)) ASSERT_TRUE(s.ok()) << s.ToString();
+  const uint64_t together = ticker(rocksdb::BLOCK_CACHE_HIT);
+  EXPECT_GE(together, pages);
+  EXPECT_LT(together, kKeys - overflowed);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_MISS), 0u);
+  EXPECT_EQ(perf.block_cache_hit_count, together);
+  EXPECT_EQ(perf.block_read_count, overflowed);
+  EXPECT_GT(times(rocksdb::SST_READ_MICROS), 0u);
+  EXPECT_LT(times(rocksdb::SST_READ_MICROS), overflowed);
+  EXPECT_EQ(perf.block_read_time, 0u);
+
+  // Without the cache.
+  OpenDb();
+  begin(rocksdb::kEnableTime);
+  rocksdb::ReadOptions aside;
+  aside.fill_cache = false;
+  for (const Status& s : db_->MultiGet(aside, {keys.begin(), keys.end()}, &values)) ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_MISS), together);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CACHE_ADD), 0u);
+  EXPECT_EQ(perf.block_read_count, together + overflowed);
+  EXPECT_EQ(ticker(rocksdb::BLOCK_CHECKSUM_COMPUTE_COUNT), together + overflowed);
+  EXPECT_GT(perf.block_read_time, 0u);
+  EXPECT_GT(perf.block_checksum_time, 0u);
+  begin(rocksdb::kDisable);
+  for (uint64_t i = 0; i < kKeys; ++i) ASSERT_EQ(Get(keys[i]), Value(i, 400));
+  EXPECT_EQ(perf.ToString(/*exclude_zero_counters=*/true), "");
+  rocksdb::SetPerfLevel(rocksdb::kEnableCount);
 }
 
 // More overflow records than are read together.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "env/read_batch.h"
+#include "tableless/page_reads.h"
 
 namespace compassdb {
 
@@ -46,7 +47,8 @@ void OverflowBatch::Read() {
     wanted.status = wanted.run->Request(wanted.at.place, room, &requests[i], &wanted.file);
     room += wanted.at.place.size;
   }
-  {
+  if (total != 0) {
+    const PageReadTimer timer(statistics_);
     ReadBatch batch;
     for (size_t begin = 0; begin < wanted_.size();) {
       size_t end = begin;
@@ -65,6 +67,7 @@ void OverflowBatch::Read() {
     ++records_read_;
     bytes_read_ += wanted.at.place.size;
   }
+  CountPagesRead(statistics_, records_read_, bytes_read_);
   std::sort(wanted_.begin(), wanted_.end(),
             [](const Wanted& a, const Wanted& b) { return a.at.hash < b.at.hash; });
 }

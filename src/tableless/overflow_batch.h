@@ -16,6 +16,9 @@ class OverflowBatch {
  public:
   static constexpr size_t kMaxBytes = 8 << 20;
 
+  // Reads count in `statistics`, which may be null.
+  explicit OverflowBatch(rocksdb::Statistics* statistics = nullptr) : statistics_(statistics) {}
+
   // Whatever the index has for this hash is read by the next Read; false if it has nothing.
   bool Add(const OverflowIndex& index, const KeyHash& hash);
   // Reads what was added, but for what would take more than kMaxBytes in all.
@@ -26,7 +29,6 @@ class OverflowBatch {
               OverflowEntryNames::value_type* name = nullptr) const;
   void Clear();
 
-  size_t records_read() const { return records_read_; }
   uint64_t bytes_read() const { return bytes_read_; }
 
  private:
@@ -38,6 +40,7 @@ class OverflowBatch {
     PageRecord record;
   };
 
+  rocksdb::Statistics* const statistics_;
   std::vector<Wanted> wanted_;  // by hash, once read
   AlignedBuffer room_;
   size_t records_read_ = 0;

@@ -42,10 +42,11 @@ uint64_t OverflowIndex::BytesOfLarger(uint64_t bytes) const {
   return sum;
 }
 
-Status OverflowIndex::Read(const Entry& entry, std::string* room, OverflowEntry* record) const {
+Status OverflowIndex::Read(const Entry& entry, std::string* room, OverflowEntry* record,
+                           rocksdb::Statistics* statistics) const {
   const OverflowRun* run = nullptr;
   Status s = FindRun(entry, &run);
-  return s.ok() ? run->Read(entry.place, room, record) : s;
+  return s.ok() ? run->Read(entry.place, room, record, statistics) : s;
 }
 
 std::span<const OverflowIndex::Entry> OverflowIndex::EntriesOf(const KeyHash& hash) const {
@@ -55,11 +56,11 @@ std::span<const OverflowIndex::Entry> OverflowIndex::EntriesOf(const KeyHash& ha
   return {begin, end};
 }
 
-Status OverflowIndex::Find(const Slice& user_key, const KeyHash& hash, std::string* room,
-                           PageRecord* record) const {
+Status OverflowIndex::Find(const Slice& user_key, const KeyHash& hash, std::string* room, PageRecord* record,
+                           rocksdb::Statistics* statistics) const {
   for (const Entry& e : EntriesOf(hash)) {
     OverflowEntry entry;
-    Status s = Read(e, room, &entry);
+    Status s = Read(e, room, &entry, statistics);
     if (!s.ok()) return s;
     if (entry.record.user_key != user_key) continue;  // another key of this hash
     *record = entry.record;

@@ -27,9 +27,10 @@ class OverflowIndex {
   OverflowIndex(std::vector<Entry> entries, std::vector<OverflowRunRef> runs);
 
   // The record of the key; *room holds what it points to. NotFound if there is none.
-  Status Find(const Slice& user_key, const KeyHash& hash, std::string* room,
-              PageRecord* record) const;
-  Status Read(const Entry& entry, std::string* room, OverflowEntry* record) const;
+  Status Find(const Slice& user_key, const KeyHash& hash, std::string* room, PageRecord* record,
+              rocksdb::Statistics* statistics = nullptr) const;
+  Status Read(const Entry& entry, std::string* room, OverflowEntry* record,
+              rocksdb::Statistics* statistics = nullptr) const;
   // Those of all keys of this hash: of one, but for collisions. Reads nothing.
   std::span<const Entry> EntriesOf(const KeyHash& hash) const;
   Status FindRun(const Entry& entry, const OverflowRun** run) const;

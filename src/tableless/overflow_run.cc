@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "tableless/page_reads.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 #include "util/hash.h"
@@ -80,8 +81,11 @@ Status OverflowRun::Parse(uint64_t offset, const Slice& bytes, OverflowEntry* en
     return run_.Corruption(offset, "overflow entry of another size");
   }
   Slice payload(bytes.data() + kOverflowEntryHeader, size);
-  if (!ChecksumHolds(DecodeFixed32(bytes.data()), EntryChecksum(meta().file_id, offset, payload))) {
-    return run_.Corruption(offset, "overflow entry checksum mismatch");
+  {
+    PerfTimer timer(&rocksdb::PerfContext::block_checksum_time);
+    if (!ChecksumHolds(DecodeFixed32(bytes.data()), EntryChecksum(meta().file_id, offset, payload))) {
+      return run_.Corruption(offset, "overflow entry checksum mismatch");
+    }
   }
   const auto kind = payload.empty() ? uint8_t{0xff} : static_cast<uint8_t>(payload[0]);
   if (!payload.empty()) payload.remove_prefix(1);
@@ -99,10 +103,17 @@ Status OverflowRun::Parse(uint64_t offset, const Slice& bytes, OverflowEntry* en
   return Status::OK();
 }
 
-Status OverflowRun::Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry) const {
+Status OverflowRun::Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry,
+                         rocksdb::Statistics* statistics) const {
   Slice bytes;
-  Status s = run_.Read(place.offset, place.size, room, &bytes);
-  return s.ok() ? Parse(place.offset, bytes, entry) : s;
+  Status s;
+  {
+    const PageReadTimer timer(statistics);
+    s = run_.Read(place.offset, place.size, room, &bytes);
+  }
+  if (!s.ok()) return s;
+  CountPagesRead(statistics, 1, place.size);
+  return Parse(place.offset, bytes, entry);
 }
 
 Status OverflowRun::Request(const OverflowPlace& place, char* room, ReadRequest* request,

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 
+#include "rocksdb/statistics.h"
 #include "tableless/page_format.h"
 #include "tableless/page_run.h"
 
@@ -72,7 +73,8 @@ class OverflowRun {
   Status Scan(const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f,
               const std::function<void(const Status&)>& damaged = nullptr) const;
   // *entry points into `room`.
-  Status Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry) const;
+  Status Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry,
+              rocksdb::Statistics* statistics = nullptr) const;
   // The same in two parts: the request of `file` that is to be made, into place.size bytes; and what came of it.
   Status Request(const OverflowPlace& place, char* room, ReadRequest* request,
                  std::shared_ptr<CompactionFile>* file) const;

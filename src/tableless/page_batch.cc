@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "env/read_batch.h"
+#include "tableless/page_reads.h"
 
 namespace compassdb {
 
@@ -120,6 +121,7 @@ void PageBatch::ReadSome(size_t begin, size_t end, AlignedBuffer* room) {
       at += request.length;
     }
   }
+  const PageReadTimer timer(view_->statistics());
   ReadBatch batch;
   for (size_t i = begin; i < end;) {
     size_t next = i + 1;
@@ -169,6 +171,7 @@ void PageBatch::Read(std::vector<uint64_t> page_keys, bool keep) {
     ReadSome(begin, end, &rooms_[room]);
   }
   for (Page& page : pages_) Check(&page, keep);
+  CountPagesRead(view_->statistics(), pages_read_, bytes_read_);
 }
 
 }  // namespace compassdb

@@ -36,7 +36,6 @@ class PageBatch {
   }
   // By the last Read, of what was not in memory.
   uint64_t bytes_read() const { return bytes_read_; }
-  size_t pages_read() const { return pages_read_; }
 
  private:
   struct Page {

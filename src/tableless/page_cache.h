@@ -15,6 +15,7 @@
 
 #include "rocksdb/cache.h"
 #include "rocksdb/slice.h"
+#include "rocksdb/statistics.h"
 #include "util/mutex.h"
 
 namespace compassdb {
@@ -23,8 +24,9 @@ using rocksdb::Slice;
 
 class PageCache {
  public:
-  // `cache` may be null: nothing is kept.
-  explicit PageCache(std::shared_ptr<rocksdb::Cache> cache);
+  // `cache` may be null: nothing is kept. Hits, misses and what is added count in `statistics` (which may be null,
+  // else outlives this) as those of data blocks do.
+  explicit PageCache(std::shared_ptr<rocksdb::Cache> cache, rocksdb::Statistics* statistics = nullptr);
 
   // The page's records, held until the destructor; `found` tells whether they are there.
   class Hold {
@@ -59,6 +61,7 @@ class PageCache {
 
   static constexpr size_t kStripes = 256;
   const std::shared_ptr<rocksdb::Cache> cache_;
+  rocksdb::Statistics* const statistics_;
   const uint64_t space_;
   mutable std::array<Stripe, kStripes> stripes_;
 };

@@ -102,7 +102,8 @@ class PageFlush::SectionJob {
         journal_(journal),
         out_(out),
         edit_(section, flush->view_->parts().geometry.page_bytes),
-        batch_(flush->view_.get()) {}
+        batch_(flush->view_.get()),
+        overflowed_(flush->view_->statistics()) {}
 
   Status Run() {
     Status s;

@@ -4,6 +4,7 @@
 #include "util/coding.h"
 #include "util/crc32c.h"
 #include "util/hash.h"
+#include "util/perf_timer.h"
 
 namespace compassdb {
 
@@ -47,6 +48,7 @@ void PageBuilder::Finish(uint64_t file_number, uint64_t page, SequenceNumber fol
 
 Status CheckPage(const Slice& image, uint64_t file_number, uint64_t page, Slice* records) {
   if (image.size() < kPageHeaderBytes) return Status::Corruption("page is cut short");
+  PerfTimer timer(&rocksdb::PerfContext::block_checksum_time);
   const uint32_t used = DecodeFixed32(image.data() + 4);
   if (used < kPageHeaderBytes || used > image.size() ||
       !ChecksumHolds(DecodeFixed32(image.data()), PageChecksum(image.data(), used, file_number, page))) {

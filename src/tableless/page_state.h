@@ -16,8 +16,11 @@ class TablelessView;
 // Thread safe. Lock order: mu_ is a leaf.
 class PageState {
  public:
-  PageState(std::shared_ptr<rocksdb::Cache> cache, std::shared_ptr<const rocksdb::MergeOperator> merge_operator)
-      : cache_(std::move(cache)), merge_operator_(std::move(merge_operator)) {}
+  // `statistics` may be null, else it outlives this.
+  PageState(std::shared_ptr<rocksdb::Cache> cache, std::shared_ptr<const rocksdb::MergeOperator> merge_operator,
+            rocksdb::Statistics* statistics)
+      : statistics_(statistics), cache_(std::move(cache), statistics), merge_operator_(std::move(merge_operator)) {}
+  rocksdb::Statistics* statistics() const { return statistics_; }
   PageCache* cache() { return &cache_; }
   const rocksdb::MergeOperator* merge_operator() const { return merge_operator_.get(); }
 
@@ -42,6 +45,7 @@ class PageState {
   uint64_t number() const { return number_.load(std::memory_order_acquire); }
 
  private:
+  rocksdb::Statistics* const statistics_;
   PageCache cache_;
   const std::shared_ptr<const rocksdb::MergeOperator> merge_operator_;
   std::atomic<SequenceNumber> folded_{0};

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include "rocksdb/perf_context.h"
-#include "rocksdb/perf_level.h"
 #include "table/io_limits.h"
 #include "tableless/overflow_batch.h"
 #include "tableless/page_batch.h"
+#include "tableless/page_reads.h"
 #include "tableless/page_resolver.h"
 #include "tableless/unfolded.h"
 #include "util/wide_column_codec.h"
@@ -20,12 +19,6 @@ namespace {
 constexpr int kTries = 64;
 // That are read together.
 constexpr size_t kBatchPages = 256;
-
-void CountPageRead(uint64_t pages, size_t bytes) {
-  if (rocksdb::GetPerfLevel() < rocksdb::kEnableCount) return;
-  rocksdb::get_perf_context()->block_read_count += pages;
-  rocksdb::get_perf_context()->block_read_byte += bytes;
-}
 
 }  // namespace
 
@@ -61,6 +54,7 @@ Status TablelessView::ReadOnce(uint32_t section, uint64_t page, PageRoom* room,
   Slice image;
   Status status;
   if (FindInJournals(section, page, &journal, &place)) {
+    const PageReadTimer timer(statistics());
     status = journal->Read(place, &room->image, &image);
   } else {
     const uint32_t bytes = parts_.geometry.page_bytes;
@@ -71,10 +65,11 @@ Status TablelessView::ReadOnce(uint32_t section, uint64_t page, PageRoom* room,
     const size_t alignment = file->ReadAlignment();
     char* const to = room->page.Reserve(alignment, bytes + 2 * alignment);
     if (to == nullptr) return Status::MemoryLimit("no memory for a page", s.file->path());
+    const PageReadTimer timer(statistics());
     status = file->ReadWithin(page * bytes, bytes, &image, to);
   }
   if (!status.ok()) return status;
-  CountPageRead(1, image.size());
+  CountPagesRead(statistics(), 1, image.size());
   return Annotate(CheckPage(image, s.meta.file_number, page, records), section, page, journal, place);
 }
 
@@ -113,6 +108,7 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
   } else {
     if (read.cache_only) return Status::Incomplete("the page is not in memory");
     IoTimer timer(read.limits);
+    const StatTimer micros(statistics(), BlockReadHistogram(read));
     const uint64_t number = cache->Number(page);
     Status s = timer.Begin();
     if (s.ok()) s = ReadPage(section, page, &result->room, &records);
@@ -140,11 +136,11 @@ Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key
   if (!section.overflow->EntriesOf(hash).empty()) {
     if (read.cache_only) return Status::Incomplete("the key may be in the overflow store");
     IoTimer timer(read.limits);
+    const StatTimer micros(statistics(), BlockReadHistogram(read));
     Status s = timer.Begin();
-    if (s.ok()) s = section.overflow->Find(user_key, hash, &result->room.image, &result->record);
+    if (s.ok()) s = section.overflow->Find(user_key, hash, &result->room.image, &result->record, statistics());
     if (s.ok()) s = timer.End();
     if (!s.IsNotFound()) {  // NotFound: another key of this hash
-      if (s.ok()) CountPageRead(1, result->record.value.size());
       result->found = s.ok();
       return s;
     }
@@ -247,7 +243,7 @@ void TablelessView::FindTogether(const BlockReadOptions& read, std::span<const W
   };
   std::vector<Place> places;
   std::vector<size_t> overflowed;
-  OverflowBatch overflow;
+  OverflowBatch overflow(statistics());
   for (size_t i = 0; i < wanted.size(); ++i) {
     const MasterHash master = MasterHashOf(wanted[i].hash, parts_.geometry.sections);
     const Section& section = *parts_.sections[master.section];
@@ -258,7 +254,6 @@ void TablelessView::FindTogether(const BlockReadOptions& read, std::span<const W
     }
   }
   overflow.Read();
-  CountPageRead(overflow.records_read(), overflow.bytes_read());
   for (const size_t i : overflowed) {
     PageRecord record;
     const Status s = overflow.Find(wanted[i].user_key, wanted[i].hash, &record);
@@ -277,7 +272,6 @@ void TablelessView::FindTogether(const BlockReadOptions& read, std::span<const W
       keys.push_back(places[end].page_key);
     }
     batch.Read(std::move(keys), read.fill_cache);
-    CountPageRead(batch.pages_read(), batch.bytes_read());
     for (size_t at = 0; begin < end; ++begin) {
       while (batch.key(at) != places[begin].page_key) ++at;
       PageRecord record;

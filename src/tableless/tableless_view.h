@@ -94,6 +94,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   bool FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
                       PageJournal::Place* place) const;
   PageCache* cache() const { return state_->cache(); }
+  rocksdb::Statistics* statistics() const { return state_->statistics(); }
   const rocksdb::MergeOperator* merge_operator() const { return state_->merge_operator(); }
   // An error of a page, with the file and place where the page was read: of the section or, if there is one,
   // the journal.
