@@ -14,6 +14,7 @@ Rules:
   length      files of at most 1,500 lines, but for rocksdb/c.h, which users expect in one piece
   function    functions of at most 100 lines (by a heuristic on braces)
   spdx        the licence line on top
+  link        relative links and images in Markdown lead to a file or folder of the tree, and to a heading of it
   test-scope  tests see the public API; tests of crashes and faults also env/ and util/ (those of crashes read
               manifests, too), fuzz targets all
 """
@@ -22,6 +23,7 @@ import os
 import re
 import sys
 import tempfile
+import urllib.parse
 
 LAYERS = {
     "util": 0, "perfect_hash": 0,
@@ -56,6 +58,7 @@ TEST_MAY_SEE = {"crash": ("env/", "util/", "manifest/manifest.h", "crash/", "sup
 UNRESTRICTED_TESTS = {"rules", "api", "fixtures", "fuzz"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 SOURCE_SUFFIXES = (".h", ".cc", ".c", ".cpp")
 SPDX_SUFFIXES = SOURCE_SUFFIXES + (".py",)
 
@@ -70,6 +73,27 @@ def includes_of(lines):
         match = INCLUDE.match(line)
         if match:
             yield number, match.group(1) == "<", match.group(2)
+
+
+def prose_of(lines):
+    """Markdown's lines with their numbers, without code."""
+    fenced = False
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, re.sub(r"`[^`]*`", "", line)
+
+
+def anchors_of(lines):
+    """Of a Markdown file's headings, as GitHub makes them."""
+    fenced = False
+    for line in lines:
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        heading = re.match(r"#+\s+(.*)", line)
+        if heading and not fenced:
+            yield re.sub(r"[^\w\- ]", "", heading.group(1).strip().lower()).replace(" ", "-")
 
 
 def strip_code(lines):
@@ -143,6 +167,25 @@ class Checker:
             self.check_public(path, read_lines(path))
         for path in self.files("test", SOURCE_SUFFIXES):
             self.check_test(path, read_lines(path))
+        for folder in ("docs", "test", "tools", "bench", "scripts", "fuzz", "examples", "packaging"):
+            for path in self.files(folder, (".md",)):
+                self.check_links(path, read_lines(path))
+        for name in sorted(os.listdir(self.root)):
+            if name.endswith(".md"):
+                path = os.path.join(self.root, name)
+                self.check_links(path, read_lines(path))
+
+    def check_links(self, path, lines):
+        for number, line in prose_of(lines):
+            for link in LINK.findall(line):
+                if re.match(r"[a-z+]+:", link):
+                    continue
+                name, _, anchor = urllib.parse.unquote(link).partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+                if not os.path.exists(target):
+                    self.report("link", path, number, "%s: there is no such file" % link)
+                elif anchor and target.endswith(".md") and anchor not in anchors_of(read_lines(target)):
+                    self.report("link", path, number, "%s: there is no such heading" % link)
 
     def check_any(self, path, lines):
         if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
@@ -231,6 +274,10 @@ BAD_SAMPLES = [
     ("spdx", "test/tool.py", "#!/usr/bin/env python3\n"),
     ("test-scope", "test/model/a.cc", SPDX + '#include "db/db_impl.h"\n'),
     ("test-scope", "test/crash/a.cc", SPDX + '#include "lsm/version.h"\n'),
+    ("link", "docs/a.md", "[b](b.md)\n"),
+    ("link", "docs/figures/a.md", "![a plot](fig.svg)\n"),
+    ("link", "docs/a.md", "# One\n\nSee [two](#two).\n"),
+    ("link", "README.md", "[text](docs/a.md) and [more](README.md)\n"),
 ]
 GOOD_SAMPLES = [
     ("src/db/a.cc", SPDX + '#include "lsm/version.h"\n#include "options/o.h"\n'
@@ -243,13 +290,14 @@ GOOD_SAMPLES = [
     ("src/db/a.cc", SPDX + "enum class E {\n" + "  kA,\n" * 200 + "};\n"),
     ("include/rocksdb/a.h", SPDX + '#include "rocksdb/slice.h"\n#include <string>\n'),
     ("test/crash/a.cc", SPDX + '#include "env/file_system.h"\n#include "support/random.h"\n'),
+    ("docs/a.md", "# One `b`: c/d\n\n[one](a.md#one-b-cd), [all](../docs/), [far](https://x.y/z.md), `[code](no.md)`\n"),
 ]
 
 
 def check_sample(name, contents):
     with tempfile.TemporaryDirectory() as root:
         path = os.path.join(root, name)
-        os.makedirs(os.path.dirname(path))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as sample:
             sample.write(contents)
         return {rule for rule, _ in check(root)}
