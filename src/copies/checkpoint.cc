@@ -12,7 +12,6 @@
 #include "db/db_impl.h"
 #include "env/env_adapter.h"
 #include "env/missing.h"
-#include "env/sync_file.h"
 #include "util/foreign_cast.h"
 
 namespace compassdb {
@@ -44,8 +43,7 @@ Status FillDir(rocksdb::DB* db, FileSystem* fs, const std::string& dir, uint64_t
       }
       // Written in place, so never linked; where the file system can, blocks are shared until one is written.
       if (file.file_type == rocksdb::kBlobFile) {
-        Status cloned = fs->CloneFile(PathOf(file), to);
-        if (cloned.ok()) cloned = SyncFile(fs, to);
+        Status cloned = CloneWholeFile(SourceOf(fs, file), fs, to, /*sync=*/true);
         if (cloned.ok()) continue;
         if (!cloned.IsNotSupported()) return cloned;
       }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "env/limited_bytes.h"
+#include "env/sync_file.h"
 #include "util/crc32c.h"
 
 namespace compassdb {
@@ -119,6 +120,24 @@ Status CopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to
   for (const auto& [offset, length] : result->zeros) {
     // Only to save space: zeros they stay, and some file systems have no holes.
     to_fs->PunchHole(to, offset, length).PermitUncheckedError();
+  }
+  return s;
+}
+
+Status CloneWholeFile(const CopySource& from, FileSystem* to_fs, const std::string& to, bool sync) {
+  if (from.contents || from.fs != to_fs) return Status::NotSupported(to, "is no clone of a file of its file system");
+  Status s = to_fs->CloneFile(from.path, to);
+  return s.ok() && sync ? SyncFile(to_fs, to) : s;
+}
+
+Status CloneOrCopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to,
+                       const CopyControl& control, CopyResult* result) {
+  Status s = CloneWholeFile(from, to_fs, to, control.sync);
+  if (s.IsNotSupported()) return CopyFile(from, to_fs, to, control, result);
+  if (s.ok()) s = ChecksumFile(to_fs, to, control, result);
+  if (s.ok() && from.size && result->size != *from.size) {
+    return Status::Corruption(from.path, "has " + std::to_string(result->size) + " bytes, expected " +
+                                             std::to_string(*from.size));
   }
   return s;
 }

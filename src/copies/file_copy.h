@@ -45,6 +45,15 @@ struct CopyResult {
 Status CopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to,
                 const CopyControl& control, CopyResult* result);
 
+// Makes `to`, which is not there yet, share the file's blocks until one of both is written; synced if wanted. Of
+// whole files within one file system that can; NotSupported where not, and then nothing is there. The directory
+// is the caller's to sync.
+Status CloneWholeFile(const CopySource& from, FileSystem* to_fs, const std::string& to, bool sync);
+
+// The same where it can be done, else CopyFile. A clone is read through for *result, but for its zeros.
+Status CloneOrCopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to,
+                       const CopyControl& control, CopyResult* result);
+
 // Reads the file through.
 Status ChecksumFile(FileSystem* fs, const std::string& path, const CopyControl& control,
                     CopyResult* result);

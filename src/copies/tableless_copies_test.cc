@@ -132,6 +132,39 @@ TEST_F(TablelessCopiesTest, FilesThatMayBeLinkedDoNotChange) {
   CheckModelAt("/copy");
 }
 
+// Where blocks can be shared, and where not.
+TEST_F(TablelessCopiesTest, BackupsCloneWhatIsWrittenInPlace) {
+  Fill();
+  rocksdb::BackupEngine* made = nullptr;
+  Status s = rocksdb::BackupEngine::Open(rocksdb::BackupEngineOptions("/backup", env_.get()), env_.get(), &made);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::BackupEngine> engine(made);
+  fs_->ResetCounts();
+  s = engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/true);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(fs_->Count(FaultOp::kClone), 4u);
+  fs_->FailAll(FaultOp::kClone, "/backup/", Status::NotSupported("blocks are not shared here"));
+  s = engine->CreateNewBackup(db_.get());
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(fs_->Count(FaultOp::kClone), 8u);
+  fs_->ClearFaults();
+  // Another error counts, and leaves nothing.
+  fs_->FailAll(FaultOp::kClone, "/backup/", Status::IOError("injected"));
+  s = engine->CreateNewBackup(db_.get());
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  fs_->ClearFaults();
+  RewriteEverything();
+  // Durable, too.
+  Crash();
+  for (const auto& [id, dir] : {std::pair(1, "/first"), std::pair(2, "/second")}) {
+    s = engine->VerifyBackup(id, /*verify_with_checksum=*/true);
+    EXPECT_TRUE(s.ok()) << id << ": " << s.ToString();
+    s = engine->RestoreDBFromBackup(id, dir, dir);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    CheckModelAt(dir);
+  }
+}
+
 // The export is a table file: it goes into families of tables.
 TEST_F(TablelessCopiesTest, ExportsAreTableFiles) {
   Fill();
