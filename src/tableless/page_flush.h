@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memtables go into pages (KallaxDB 3.2, background data migration): their records are sorted by page, the
-// pages read, changed, and written to a journal. In place they come later (journal_apply.h).
+// pages read, changed, and written to a journal. In place they come later (journal_apply.cc).
 //
 // A record that does not fit goes to the overflow store. Only records of the memtables do: what the
 // page holds besides stays, so that readers of older views, who find the memtables' keys there, miss
