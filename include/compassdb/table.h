@@ -176,7 +176,8 @@ struct PieceTableOptions {
   // Sections rehashed at a time, 1 to 64, and old pages that are read at a time. Dynamically changeable.
   uint32_t tableless_rehash_threads = 1;
   uint32_t tableless_rehash_batch = 16;
-  // Threads that share the sections of a flush, and of writing in place, 1 to 64. Dynamically changeable.
+  // Threads that share the sections of a flush, and of writing in place, 1 to 64; they come on top of
+  // max_background_jobs while the job runs. Dynamically changeable.
   uint32_t tableless_write_threads = 2;
 };
 

@@ -200,7 +200,7 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("tableless_rehash_batch", &P::tableless_rehash_batch, kMutable, kYes,
                 "old pages read at a time"),
       Scalar<P>("tableless_write_threads", &P::tableless_write_threads, kMutable, kYes,
-                "that share the sections of a flush")};
+                "1 to 64, that share the sections of a flush")};
   return *table;
 }
 
