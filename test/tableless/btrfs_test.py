@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """btrfs_test.py [--preset NAME] [--records N] CHECK: the table-less store on btrfs with compress-force=zstd, on a
 loop device, with pages of 4, 32 and 128 KiB. CHECK (compressed_fs_check) fills a database, checks it, takes a
-checkpoint, rewrites everything and checks both; compsize says what it takes on the disk. Exit code 77, and a line
-that says why, where the machine does not allow it: it takes root, loop devices, btrfs and its tools.
+checkpoint, rewrites everything and checks both, makes a backup and restores it; compsize says what it takes on the
+disk. Exit code 77, and a line that says why, where the machine does not allow it: it takes root, loop devices, btrfs and its tools.
 
 Everything happens in a mount namespace of its own: what is mounted goes with the process, however it ends. The
 image lies in $COMPASSDB_TEST_DIR or the system's directory for temporary files."""
@@ -124,8 +124,9 @@ def report(what, figures, user_bytes):
 
 def life(run, args, place, options):
     """One database, from filling to rewriting."""
-    db, copy = place / "db", place / "checkpoint"
-    command = [args.check, f"--db={db}", f"--checkpoint={copy}", f"--preset={args.preset}", f"--records={args.records}"]
+    db, copy, backup = place / "db", place / "checkpoint", place / "backup"
+    command = [args.check, f"--db={db}", f"--checkpoint={copy}", f"--backup={backup}"]
+    command += [f"--preset={args.preset}", f"--records={args.records}"]
     command += [f"--options={options}"] if options else []
     user_bytes = args.records * USER_BYTES
     run(*command, "--phase=fill")
@@ -136,12 +137,19 @@ def life(run, args, place, options):
     report("with a checkpoint", shared, user_bytes)
     run(*command, "--phase=rewrite")
     report("rewritten, with the checkpoint", space(run, db, copy), user_bytes)
+    rewritten = space(run, db)
+    run(*command, "--phase=backup")
+    backed_up = space(run, db, backup)
+    report("rewritten, with a backup", backed_up, user_bytes)
+    run(*command, "--phase=restore")
+    if args.preset == "tableless" and backed_up[0] > 1.25 * rewritten[0]:
+        raise Failure(f"the backup does not share pages: {rewritten[0]} bytes on the disk became {backed_up[0]}")
     if filled[0] >= 0.8 * filled[1]:
         raise Failure(f"nothing was compressed: {filled[0]} of {filled[1]} bytes")
     if shared[0] > 1.25 * filled[0]:
         raise Failure(f"the checkpoint does not share its files: {filled[0]} bytes on the disk became {shared[0]}")
-    shutil.rmtree(db)
-    shutil.rmtree(copy)
+    for directory in (db, copy, backup):
+        shutil.rmtree(directory)
 
 
 def test(run, args, directory):

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // One phase of a database's life on a file system that compresses; btrfs_test.py runs them one after the other.
 //
-//   compressed_fs_check --db=DIR --phase=fill|checkpoint|rewrite [--checkpoint=DIR] [--preset=NAME]
-//                       [--options=TEXT] [--records=N]
+//   compressed_fs_check --db=DIR --phase=fill|checkpoint|rewrite|backup|restore [--checkpoint=DIR] [--backup=DIR]
+//                       [--preset=NAME] [--options=TEXT] [--records=N]
 //
 // fill: makes the database, closes it, opens it again and checks it. checkpoint: makes and checks one.
 // rewrite: overwrites every record or deletes it, and checks the database, opened again, and the checkpoint,
-// which must be as it was. Exit code 1 and one line for the first thing that is wrong.
+// which must be as it was. backup, after that: makes a backup. restore: restores it over the checkpoint, and checks
+// that. Exit code 1 and one line for the first thing that is wrong.
 #include <compassdb/preset.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
+#include <rocksdb/utilities/backup_engine.h>
 #include <rocksdb/utilities/checkpoint.h>
 
 #include <chrono>
@@ -32,7 +34,7 @@ constexpr uint64_t kDeleteOneIn = 7;
 constexpr auto kLongestSettling = std::chrono::seconds(120);
 
 struct Settings {
-  std::string db, checkpoint, preset, options;
+  std::string db, checkpoint, backup, preset, options;
   uint64_t records = 0;
 };
 
@@ -158,6 +160,30 @@ Status MakeCheckpoint(const Settings& settings) {
   return s.ok() ? db->Close() : s;
 }
 
+Status OpenBackups(const Settings& settings, std::unique_ptr<rocksdb::BackupEngine>* engine) {
+  rocksdb::BackupEngine* opened = nullptr;
+  Status s = rocksdb::BackupEngine::Open(rocksdb::BackupEngineOptions(settings.backup), rocksdb::Env::Default(), &opened);
+  engine->reset(opened);
+  return s;
+}
+
+Status MakeBackup(const Settings& settings) {
+  std::unique_ptr<rocksdb::DB> db;
+  std::unique_ptr<rocksdb::BackupEngine> engine;
+  Status s = Open(settings, settings.db, false, &db);
+  if (s.ok()) s = OpenBackups(settings, &engine);
+  if (s.ok()) s = engine->CreateNewBackup(db.get());
+  if (s.ok()) s = engine->VerifyBackup(1, /*verify_with_checksum=*/true);
+  return s.ok() ? db->Close() : s;
+}
+
+Status Restore(const Settings& settings) {
+  std::unique_ptr<rocksdb::BackupEngine> engine;
+  Status s = OpenBackups(settings, &engine);
+  if (s.ok()) s = engine->RestoreDBFromLatestBackup(settings.checkpoint, settings.checkpoint);
+  return s.ok() ? Check(settings, settings.checkpoint, 1) : s;
+}
+
 Status Run(const Settings& settings, const std::string& phase) {
   Status s;
   if (phase == "fill") {
@@ -170,8 +196,12 @@ Status Run(const Settings& settings, const std::string& phase) {
     s = WriteRound(settings, 1);
     if (s.ok()) s = Check(settings, settings.db, 1);
     if (s.ok()) s = Check(settings, settings.checkpoint, 0);
+  } else if (phase == "backup") {
+    s = MakeBackup(settings);
+  } else if (phase == "restore") {
+    s = Restore(settings);
   } else {
-    s = Status::InvalidArgument("--phase is fill, checkpoint or rewrite, not", phase);
+    s = Status::InvalidArgument("--phase is fill, checkpoint, rewrite, backup or restore, not", phase);
   }
   return s;
 }
@@ -184,6 +214,7 @@ int main(int argc, char** argv) {
   Flags flags(argc, argv);
   const Settings settings = {.db = flags.String("db", ""),
                              .checkpoint = flags.String("checkpoint", ""),
+                             .backup = flags.String("backup", ""),
                              .preset = flags.String("preset", "tableless"),
                              .options = flags.String("options", ""),
                              .records = flags.Number("records", 100'000)};
