@@ -288,6 +288,9 @@ assert near("physical_bytes", plan["used_bytes"] / 2) and plan["bytes_per_update
 PY
     c plan-tableless --pairs 1000000000 $known --max-overflow 0.0137 >plan.txt || fail "plan-tableless --max-overflow"
     grep -q "^pages that overflow  *1.37 %" plan.txt || fail "plan-tableless does not keep its bound: $(cat plan.txt)"
+    c plan-tableless --pairs 12000 --key-size 16 --value-size 800 >plan.txt || fail "plan-tableless without a number of pages"
+    grep -q "^overflow ratio  *1.5. % of the bytes" plan.txt && grep -q "^before they grow  *6480 pages" plan.txt ||
+      fail "plan-tableless does not size as the store does: $(cat plan.txt)"
     [ "$(c plan-tableless --pairs 9000 $known --fill 0.9 --json)" != "$(c plan-tableless --pairs 9000 $known --json)" ] || fail "--fill"
     c plan-tableless --pairs 9000 $known --value-sigma 30 --max-overflow-ratio 0.1 >/dev/null || fail "plan-tableless --value-sigma"
 

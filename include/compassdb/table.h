@@ -161,11 +161,13 @@ struct PieceTableOptions {
   // rehashes lead to this number. Dynamically changeable.
   uint64_t tableless_pages = 0;
 
-  // How full pages are after a rehash, in percent, at most; sections that grow by themselves at least double. 5
-  // to 95. Dynamically changeable.
+  // How full pages are after a rehash, in percent, at most: less where that is expected to leave more than half
+  // of tableless_max_overflow_percent in the overflow store (docs/design.md, "Table-less store: sizing"). 5 to
+  // 95. Dynamically changeable.
   uint32_t tableless_fill_percent = 50;
-  // A section gets more pages once more than so many percent of its bytes are in the overflow store, and
-  // fewer once its pages are less full than that. 0 to 100 each. Dynamically changeable.
+  // A section gets more pages, by a quarter at least, once so many percent of its bytes are in the overflow
+  // store, and fewer once its pages are less full than that. Growth leaves them no emptier than a third above
+  // tableless_min_fill_percent. 0 to 100 each. Dynamically changeable.
   uint32_t tableless_max_overflow_percent = 3;
   uint32_t tableless_min_fill_percent = 15;
 

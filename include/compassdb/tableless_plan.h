@@ -40,11 +40,12 @@ struct TablelessWorkload {
   // As the option tableless_key_store: false leaves out what the key store costs.
   bool key_store = true;
 
-  // How many pages: at most one of these. None: fill = 0.5.
+  // How many pages: at most one of these. None: as many as a store with the default options of its 16 sections
+  // and tableless_fill_percent, tableless_max_overflow_percent and tableless_min_fill_percent makes of them.
   uint64_t pages = 0;
   double fill = 0;                      // pages filled to at most this, in (0, 1]
   double max_overflow_probability = 0;  // at most this share of pages overflows, in (0, 1)
-  double max_overflow_ratio = 0;        // at most this share of bytes is spilled, in (0, 1)
+  double max_overflow_ratio = 0;        // overflow_ratio below is at most this, in (0, 1)
 
   // What the device's compression makes of the data, zeros left aside: bytes before by bytes after.
   double compression_ratio = 1;
@@ -52,16 +53,22 @@ struct TablelessWorkload {
 
 // Bytes and records are expectations.
 struct TablelessPlan {
+  // After the sections' last growth, which left them room. A store that is being filled has fewer, but not less
+  // than pages_before_growth (the same number where the workload chose it): below that its sections grow.
   uint64_t pages = 0;
+  uint64_t pages_before_growth = 0;
   uint64_t page_size = 0;
   double user_bytes = 0;     // keys and values
   double record_bytes = 0;   // the same with the headers of records
 
-  double fill_factor = 0;           // record_bytes by usable bytes of all pages, spilled ones included
+  // Of the pairs that a page can hold. Larger ones are in the overflow store whatever the number of pages.
+  double fill_factor = 0;           // their bytes, spilled ones included, by usable bytes of all pages
   double overflow_probability = 0;  // that a page overflows
-  double overflow_ratio = 0;        // bytes above what pages hold, by record_bytes: the paper's figure
-  double overflow_records = 0;      // records that the overflow store has
-  double overflow_bytes = 0;        // and their bytes
+  double overflow_ratio = 0;        // the share of their bytes that the overflow store has: what makes a section grow
+  double cut_overflow_ratio = 0;    // the same if pairs could be cut at the end of a page: the paper's figure
+
+  double overflow_records = 0;  // records that the overflow store has
+  double overflow_bytes = 0;    // and their bytes
   double overflow_index_memory = 0;
 
   double key_store_bytes = 0;  // 0 without one

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas that size a table-less store (KallaxDB 3.3) against the store itself.
 #include <cmath>
+#include <thread>
 
+#include "base/file_names.h"
 #include "compassdb/table.h"
 #include "compassdb/tableless_plan.h"
 #include "db/db_test_util.h"
@@ -57,6 +59,59 @@ class TablelessPlanTest : public DbTest {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
+  // Fills a store that has the default options but for small memtables, so that its sections grow again and again,
+  // and compares with what is planned for it. Expects pages between those of a growth and those before the next.
+  void CheckDefault(int pairs, const std::function<size_t(Random*)>& size) {
+    PieceTableOptions piece;
+    piece.store = StoreKind::kTableless;
+    options_.table_factory.reset(NewPieceTableFactory(piece));
+    options_.write_buffer_size = 512 << 10;
+    OpenDb();
+    Random random(23);
+    TablelessWorkload workload;
+    workload.pairs = pairs;
+    for (int i = 0; i < pairs; ++i) {
+      char key[kKeySize + 1];
+      snprintf(key, sizeof(key), "%016d", i);
+      const std::string value(size(&random), 'v');
+      ASSERT_TRUE(Put(key, value).ok());
+      workload.sample.push_back({kKeySize, value.size(), 1});
+    }
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+    for (int i = 0; i < 1500 && Property("rehashing") + Property("pending-pages") != 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ASSERT_EQ(Property("rehashing"), 0u);
+    TablelessPlan plan, low, now;
+    ASSERT_TRUE(PlanTableless(workload, &plan).ok());
+    workload.pages = plan.pages_before_growth;
+    ASSERT_TRUE(PlanTableless(workload, &low).ok());
+    workload.pages = Property("pages");
+    ASSERT_TRUE(PlanTableless(workload, &now).ok());
+    const auto pages = static_cast<double>(workload.pages);
+    const auto bytes = static_cast<double>(Property("bytes"));
+    const auto overflow = static_cast<double>(Property("overflow-bytes"));
+    // A section grows a little before or after the others: its overflow is of a few dozen records.
+    EXPECT_LE(pages, 1.05 * static_cast<double>(plan.pages));
+    EXPECT_GE(pages, 0.93 * static_cast<double>(plan.pages_before_growth));
+    const double fill = bytes / (pages * (4096 - 16));
+    EXPECT_GE(fill, plan.fill_factor / 1.05);
+    EXPECT_LE(fill, low.fill_factor / 0.93);
+    // As planned for so many pages where all sections have as many; more where some have grown and others have not.
+    EXPECT_GE(overflow, 0.85 * now.overflow_bytes - 20 * bytes / pairs);
+    EXPECT_LE(overflow / bytes, low.overflow_ratio * 1.1);
+    EXPECT_NEAR(bytes, now.record_bytes, 0.03 * now.record_bytes);
+    uint64_t in_files = 0;
+    for (const std::string& name : FilesOf(FileType::kPageFile)) {
+      uint64_t length = 0;
+      ASSERT_TRUE(fs_->GetFileSize(JoinPath(name_, name), &length).ok());
+      in_files += length;
+    }
+    EXPECT_EQ(in_files, workload.pages * 4096);
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
   uint64_t Property(const std::string& name) {
     std::string value;
     EXPECT_TRUE(db_->GetProperty("compassdb.tableless-" + name, &value)) << name;
@@ -82,6 +137,21 @@ TEST_F(TablelessPlanTest, SizesByOtherLaws) {
 TEST_F(TablelessPlanTest, InSeveralFlushes) {
   Check(kPairs / 6, 4096, [](Random*) { return size_t{400}; }, 6);
   Check(kPairs / 5, 4096, [](Random* r) { return 100 + r->Next() % 601; }, 6);
+}
+
+TEST_F(TablelessPlanTest, TheDefaultStore) {
+  for (const size_t size : {100, 400, 800, 1400}) {
+    SCOPED_TRACE(size);
+    CheckDefault(size == 100 ? 80000 : 12000, [size](Random*) { return size; });
+  }
+}
+
+TEST_F(TablelessPlanTest, TheDefaultStoreOfMixedSizes) {
+  CheckDefault(25000, [](Random* r) {
+    const uint32_t kind = r->Next() % 10;
+    return kind < 6 ? size_t{100} : kind < 9 ? size_t{400} : size_t{1400};
+  });
+  CheckDefault(15000, [](Random* r) { return 50 + r->Next() % 1001; });
 }
 
 }  // namespace

@@ -117,25 +117,27 @@ uint64_t PageOverflow::PagesForFill(uint64_t pairs, double fill) const {
 }
 
 std::optional<uint64_t> PageOverflow::PagesForProbability(uint64_t pairs, double bound) {
-  return FewestPages(pairs, bound, &PageLoad::overflow_probability);
+  return FewestPages(pairs, PagesForFill(pairs, 1),
+                     [&](const PairsPerPage& load) { return Load(load).overflow_probability <= bound; });
 }
 
 std::optional<uint64_t> PageOverflow::PagesForRatio(uint64_t pairs, double bound) {
-  return FewestPages(pairs, bound, &PageLoad::overflow_ratio);
+  return FewestPages(pairs, PagesForFill(pairs, 1),
+                     [&](const PairsPerPage& load) { return Load(load).overflow_ratio <= bound; });
 }
 
-// Both fall as pages are added.
-std::optional<uint64_t> PageOverflow::FewestPages(uint64_t pairs, double bound, double PageLoad::*what) {
-  const auto within = [&](uint64_t pages) { return Load(PairsPerPage(pairs, pages)).*what <= bound; };
-  uint64_t enough = PagesForFill(pairs, 1);
+std::optional<uint64_t> FewestPages(uint64_t pairs, uint64_t about,
+                                    const std::function<bool(const PairsPerPage&)>& within) {
+  const auto enough_are = [&](uint64_t pages) { return within(PairsPerPage(pairs, pages)); };
+  uint64_t enough = about;
   uint64_t too_few = enough;
-  if (within(enough)) {
-    while (too_few > 0 && within(too_few)) {
+  if (enough_are(enough)) {
+    while (too_few > 0 && enough_are(too_few)) {
       enough = too_few;
       too_few /= 2;
     }
   } else {
-    while (!within(enough)) {
+    while (!enough_are(enough)) {
       if (enough / kMaxPagesPerPair >= pairs) return std::nullopt;
       too_few = enough;
       enough *= 2;
@@ -143,7 +145,7 @@ std::optional<uint64_t> PageOverflow::FewestPages(uint64_t pairs, double bound, 
   }
   while (enough - too_few > 1) {
     const uint64_t middle = too_few + (enough - too_few) / 2;
-    (within(middle) ? enough : too_few) = middle;
+    (enough_are(middle) ? enough : too_few) = middle;
   }
   return enough;
 }

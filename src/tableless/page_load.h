@@ -53,6 +53,11 @@ class PairsPerPage {
   std::vector<double> probability_;
 };
 
+// The fewest pages with which `within` is true, which it stays with more; `about` is where the search begins.
+// None if 64 pages per pair are too few.
+std::optional<uint64_t> FewestPages(uint64_t pairs, uint64_t about,
+                                    const std::function<bool(const PairsPerPage&)>& within);
+
 struct PageLoad {
   double overflow_probability = 0;  // that a page overflows (eq. 2)
   double overflow_bytes = 0;        // spilled per page, on average (eq. 2)
@@ -83,7 +88,6 @@ class PageOverflow {
   uint64_t PagesForFill(uint64_t pairs, double fill) const;
 
  private:
-  std::optional<uint64_t> FewestPages(uint64_t pairs, double bound, double PageLoad::*what);
   Page NormalAt(double pairs) const;
   void AddPair();
 

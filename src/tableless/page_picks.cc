@@ -9,35 +9,22 @@ namespace compassdb {
 
 namespace {
 
-constexpr uint64_t kLeastPages = 16;
 constexpr size_t kMostOverflowRuns = 64;
 constexpr uint64_t kLeastLooseBytes = 1 << 20;
 
 }  // namespace
 
-uint64_t TablelessStore::WantedPages(const Section& section) const {
+// A number by hand comes first.
+bool TablelessStore::WantsRehash(const Section& section, PageTarget* target) const {
   const PageOptions options = current_options()->pages;
-  const PageSectionMeta& m = section.meta;
   const PageGeometry geometry = current()->parts().geometry;
+  *target = PageTarget();
   if (options.pages != 0) {
-    const uint64_t wanted =
-        NormalPages(std::max<uint64_t>(1, (options.pages + geometry.sections - 1) / geometry.sections));
-    return wanted == m.pages ? 0 : wanted;
+    target->pages = NormalPages(std::max<uint64_t>(1, (options.pages + geometry.sections - 1) / geometry.sections));
+    return target->pages != section.meta.pages;
   }
-  // A record that no page can hold asks for no more of them.
-  const uint64_t bytes = m.bytes - std::min(m.bytes, section.large_bytes);
-  const uint64_t overflow = m.overflow_bytes - std::min(m.overflow_bytes, section.large_bytes);
-  const uint64_t filled = std::max(kLeastPages, bytes * 100 / options.fill_percent / geometry.page_bytes + 1);
-  const uint64_t room = m.pages * geometry.page_bytes;
-  // Large records overflow however many pages there are: twice as many must not be nearly empty ones.
-  const bool worth_it = bytes * 100 > 2 * room * options.min_fill_percent;
-  if (worth_it && overflow * 100 > bytes * options.max_overflow_percent) {
-    return NormalPages(std::max(2 * m.pages, filled));
-  }
-  if (m.pages > 4 * kLeastPages && bytes * 100 < room * options.min_fill_percent && filled < m.pages) {
-    return NormalPages(filled);
-  }
-  return 0;
+  target->resize = ResizeOf(SizingRule(options), section.Load(geometry));
+  return target->resize != Resize::kNone;
 }
 
 bool TablelessStore::OverflowIsLoose(const TablelessView& view) const {
@@ -55,7 +42,8 @@ uint64_t TablelessStore::Rehashing() const {
   const auto& sections = now->parts().sections;
   uint64_t n = 0;
   for (uint32_t i = 0; i < sections.size(); ++i) {
-    if (rehashing_.count(i) != 0 || WantedPages(*sections[i]) != 0) ++n;
+    PageTarget target;
+    if (rehashing_.count(i) != 0 || WantsRehash(*sections[i], &target)) ++n;
   }
   return n;
 }
@@ -67,7 +55,8 @@ bool TablelessStore::NeedsCompaction() const {
   if (!parts.journals.empty() && !applying_ && context_->ledger->deletions_enabled()) return true;
   if (rehashing_.size() < current_options()->pages.rehash_threads) {
     for (uint32_t i = 0; i < parts.sections.size(); ++i) {
-      if (rehashing_.count(i) == 0 && WantedPages(*parts.sections[i]) != 0) return true;
+      PageTarget target;
+      if (rehashing_.count(i) == 0 && WantsRehash(*parts.sections[i], &target)) return true;
     }
   }
   return (!rewriting_overflow_ && OverflowIsLoose(*now)) || keys_->NeedsCompaction();
@@ -84,14 +73,14 @@ std::unique_ptr<CompactionTask> TablelessStore::PickApply() {
   return task;
 }
 
-std::unique_ptr<CompactionTask> TablelessStore::StartRehash(uint32_t section, uint64_t pages,
+std::unique_ptr<CompactionTask> TablelessStore::StartRehash(uint32_t section, const PageTarget& target,
                                                             bool filter) {
   rehashing_.insert(section);
   {
     MutexLock lock(&turn_mu_);
     dirty_[section].clear();
   }
-  auto task = std::make_unique<RehashTask>(this, current(), section, pages, filter);
+  auto task = std::make_unique<RehashTask>(this, current(), section, target, filter);
   own_tasks_.insert(task.get());
   return task;
 }
@@ -101,8 +90,8 @@ std::unique_ptr<CompactionTask> TablelessStore::PickRehash() {
   const auto now = current();
   for (uint32_t i = 0; i < now->parts().sections.size(); ++i) {
     if (rehashing_.count(i) != 0) continue;
-    const uint64_t pages = WantedPages(*now->parts().sections[i]);
-    if (pages != 0) return StartRehash(i, pages, /*filter=*/false);
+    PageTarget target;
+    if (WantsRehash(*now->parts().sections[i], &target)) return StartRehash(i, target, /*filter=*/false);
   }
   return nullptr;
 }
@@ -139,7 +128,7 @@ std::unique_ptr<CompactionTask> TablelessStore::PickManual(const ManualCompactio
          ++i) {
       const PageSectionMeta& m = now->parts().sections[i]->meta;
       if (m.file_number >= request.created_before || m.records == 0) continue;
-      if (rehashing_.count(i) == 0) return StartRehash(i, m.pages, /*filter=*/true);
+      if (rehashing_.count(i) == 0) return StartRehash(i, {m.pages, Resize::kNone}, /*filter=*/true);
       *conflict = true;
       return nullptr;
     }

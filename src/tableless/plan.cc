@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "manifest/page_store_meta.h"
 #include "tableless/overflow_index.h"
 #include "tableless/page_load.h"
+#include "tableless/page_sizing.h"
 #include "tableless/record_spill.h"
 
 namespace compassdb {
@@ -18,7 +20,6 @@ using rocksdb::Status;
 
 constexpr uint64_t kMaxPairs = 1'000'000'000'000'000;
 constexpr uint64_t kMaxPairBytes = uint64_t{1} << 32;
-constexpr double kDefaultFill = 0.5;
 constexpr double kMaxFill = 4;
 
 constexpr double kOverflowIndexBytes = sizeof(OverflowIndex::Entry);  // memory per record
@@ -125,27 +126,86 @@ double MeanKey(const TablelessWorkload& w) {
   return bytes / count;
 }
 
-Status ChoosePages(const TablelessWorkload& w, PageOverflow* overflow, uint64_t* pages) {
+// Pairs that a page can hold, and those that go to the overflow store whatever the number of pages.
+struct Held {
+  uint64_t pairs = 0;
+  double share = 0;  // of all
+  SizeDistribution sizes = SizeDistribution::Constant(1);
+};
+
+Held HeldByPages(const SizeDistribution& sizes, uint64_t pairs, uint64_t usable) {
+  constexpr double kAll = 1 - 1e-9;
+  std::vector<SizeDistribution::Share> shares = sizes.Shares(usable);
+  Held held;
+  for (const SizeDistribution::Share& share : shares) held.share += share.weight;
+  if (held.share >= kAll) return {pairs, 1, sizes};
+  held.pairs = static_cast<uint64_t>(std::llround(held.share * static_cast<double>(pairs)));
+  if (held.pairs > 0) held.sizes = SizeDistribution::Histogram(std::move(shares));
+  return held;
+}
+
+// As a store with the default options does it: each section for itself.
+void ChooseAsStore(const Held& held, uint64_t usable, TablelessPlan* plan) {
+  const PageOptions options;
+  const SizingRule rule(options);
+  const auto bytes = static_cast<uint64_t>(static_cast<double>(held.pairs) * held.sizes.mean() / options.sections);
+  plan->pages = options.sections * SizedPages(rule, held.sizes, bytes, usable);
+  plan->pages_before_growth = options.sections * PagesBeforeGrowth(rule, held.sizes, bytes, usable);
+}
+
+Status ChoosePages(const TablelessWorkload& w, const Held& held, uint64_t usable, TablelessPlan* plan) {
+  PageOverflow overflow(held.sizes, usable);
   if (w.pages > 0) {
-    const uint64_t least = overflow->PagesForFill(w.pairs, kMaxFill);
-    *pages = w.pages;
-    if (w.pages >= least) return Status::OK();
-    return Bad("pages: " + std::to_string(w.pages) + " would be filled more than four times; at least " +
-               std::to_string(least));
+    const uint64_t least = overflow.PagesForFill(held.pairs, kMaxFill);
+    if (w.pages < least) {
+      return Bad("pages: " + std::to_string(w.pages) + " would be filled more than four times; at least " +
+                 std::to_string(least));
+    }
+    plan->pages = w.pages;
+  } else if (w.fill > 0) {
+    plan->pages = overflow.PagesForFill(held.pairs, w.fill);
+  } else if (w.max_overflow_probability > 0 || w.max_overflow_ratio > 0) {
+    const bool by_ratio = w.max_overflow_ratio > 0;
+    std::optional<uint64_t> found;
+    if (held.pairs > 0 && by_ratio) {
+      found = RecordSpill(held.sizes, usable).PagesForRatio(held.pairs, w.max_overflow_ratio);
+    } else if (held.pairs > 0) {
+      found = overflow.PagesForProbability(held.pairs, w.max_overflow_probability);
+    }
+    if (!found) {
+      return Bad(std::string(by_ratio ? "max_overflow_ratio" : "max_overflow_probability") +
+                 ": not kept even with 64 pages per pair; pairs are large for page_size");
+    }
+    plan->pages = *found;
+  } else {
+    ChooseAsStore(held, usable, plan);
+    return Status::OK();
   }
-  const auto bad_bound = [](const char* name) {
-    return Bad(std::string(name) + ": not kept even with 64 pages per pair; pairs are large for page_size");
-  };
-  std::optional<uint64_t> found;
-  if (w.max_overflow_probability > 0) {
-    found = overflow->PagesForProbability(w.pairs, w.max_overflow_probability);
-    if (!found) return bad_bound("max_overflow_probability");
-  } else if (w.max_overflow_ratio > 0) {
-    found = overflow->PagesForRatio(w.pairs, w.max_overflow_ratio);
-    if (!found) return bad_bound("max_overflow_ratio");
-  }
-  *pages = found ? *found : overflow->PagesForFill(w.pairs, w.fill > 0 ? w.fill : kDefaultFill);
+  plan->pages_before_growth = plan->pages;
   return Status::OK();
+}
+
+// What the formulas say of the pairs that pages can hold.
+void AddLoad(const Held& held, uint64_t usable, TablelessPlan* plan) {
+  plan->used_bytes_per_update = kWritesPerUpdate * static_cast<double>(kPageOverhead);
+  if (held.pairs == 0) return;
+  const PairsPerPage pairs_per_page(held.pairs, plan->pages);
+  const PageLoad load = PageOverflow(held.sizes, usable).Load(pairs_per_page);
+  RecordSpill record_spill(held.sizes, usable);
+  const RecordSpill::Spill spill = record_spill.Load(pairs_per_page);
+  const auto pages = static_cast<double>(plan->pages);
+  plan->fill_factor = load.fill_factor;
+  plan->overflow_probability = load.overflow_probability;
+  plan->cut_overflow_ratio = load.overflow_ratio;
+  plan->overflow_ratio = record_spill.Ratio(pairs_per_page);
+  plan->overflow_records = spill.records * pages;
+  plan->overflow_bytes = spill.bytes * pages;
+  // The page of a key is fuller than the average page: the more pairs a page has, the more often it is met.
+  const double met = pairs_per_page.Average([&](uint64_t m) {
+    const double count = static_cast<double>(m);
+    return count * (count * held.sizes.mean() - record_spill.At(m).bytes);
+  });
+  plan->used_bytes_per_update += kWritesPerUpdate * met / pairs_per_page.mean();
 }
 
 }  // namespace
@@ -155,27 +215,21 @@ Status PlanTableless(const TablelessWorkload& workload, TablelessPlan* plan) {
   if (!s.ok()) return s;
   const uint64_t usable = workload.page_size - kPageOverhead;
   const SizeDistribution sizes = EncodedSizes(workload);
-  PageOverflow overflow(sizes, usable);
+  const Held held = HeldByPages(sizes, workload.pairs, usable);
   TablelessPlan result;
-  s = ChoosePages(workload, &overflow, &result.pages);
+  s = ChoosePages(workload, held, usable, &result);
   if (!s.ok()) return s;
 
-  const PairsPerPage pairs_per_page(workload.pairs, result.pages);
-  const PageLoad load = overflow.Load(pairs_per_page);
-  RecordSpill record_spill(sizes, usable);
-  const RecordSpill::Spill spill = record_spill.Load(pairs_per_page);
+  AddLoad(held, usable, &result);
   const double pairs = static_cast<double>(workload.pairs);
   const double pages = static_cast<double>(result.pages);
   result.page_size = workload.page_size;
   const double page_size = static_cast<double>(workload.page_size);
   result.record_bytes = pairs * sizes.mean();
   result.user_bytes = result.record_bytes - pairs * static_cast<double>(kRecordOverhead);
-
-  result.fill_factor = load.fill_factor;
-  result.overflow_probability = load.overflow_probability;
-  result.overflow_ratio = load.overflow_ratio;
-  result.overflow_records = spill.records * pages;
-  result.overflow_bytes = spill.bytes * pages;
+  const double large = pairs * (1 - held.share);
+  result.overflow_records += large;
+  if (held.share < 1) result.overflow_bytes += result.record_bytes - pairs * held.share * held.sizes.mean();
   result.overflow_index_memory = result.overflow_records * kOverflowIndexBytes;
   if (workload.key_store) result.key_store_bytes = pairs * (MeanKey(workload) + kKeyStoreOverhead);
   result.key_store_memory = result.key_store_bytes / kKeyStoreBlock * kKeyStoreMemoryPerBlock;
@@ -185,13 +239,6 @@ Status PlanTableless(const TablelessWorkload& workload, TablelessPlan* plan) {
   result.used_bytes = headers + result.record_bytes + result.key_store_bytes;
   result.physical_bytes = result.used_bytes / workload.compression_ratio;
   result.bytes_per_update = kWritesPerUpdate * page_size;
-  // The page of a key is fuller than the average page: the more pairs a page has, the more often it is met.
-  const double met = pairs_per_page.Average([&](uint64_t m) {
-    const double count = static_cast<double>(m);
-    return count * (count * sizes.mean() - record_spill.At(m).bytes);
-  });
-  result.used_bytes_per_update =
-      kWritesPerUpdate * (met / pairs_per_page.mean() + static_cast<double>(kPageOverhead));
   *plan = result;
   return Status::OK();
 }

@@ -46,6 +46,8 @@ TEST(PlanTablelessTest, EachFigure) {
   EXPECT_NEAR(plan.fill_factor, 0.5, 1e-12);
   EXPECT_NEAR(plan.overflow_probability, probability, 1e-8);
   EXPECT_NEAR(plan.overflow_ratio, spilled / 5, 1e-8);
+  EXPECT_NEAR(plan.cut_overflow_ratio, spilled / 5, 1e-8);  // ten fill a page
+  EXPECT_EQ(plan.pages_before_growth, plan.pages);
   EXPECT_NEAR(plan.overflow_records, spilled * 2e8, 10);
   EXPECT_NEAR(plan.overflow_bytes, spilled * 2e8 * 408, 4080);
   EXPECT_NEAR(plan.overflow_index_memory, plan.overflow_records * 24, 1);
@@ -85,9 +87,19 @@ TEST(PlanTablelessTest, WithoutKeyStore) {
   EXPECT_NEAR(with.logical_bytes - without.logical_bytes, 21e9, 1);
 }
 
-TEST(PlanTablelessTest, HalfFullUnlessTold) {
+TEST(PlanTablelessTest, AsTheStoreSizesUnlessTold) {
   const TablelessPlan plan = PlanOf(TenToAPage());
-  EXPECT_EQ(plan.pages, 200'000'000u);
+  EXPECT_EQ(plan.pages, 200'000'000u);  // half full, which is few enough to spill little
+  EXPECT_LT(plan.pages_before_growth, 150'000'000u);
+  TablelessWorkload full = TenToAPage();
+  full.pages = plan.pages_before_growth;
+  EXPECT_NEAR(PlanOf(full).overflow_ratio, 0.03, 1e-4);  // what makes them grow
+  TablelessWorkload large = TenToAPage();
+  large.value_size = 800;
+  const TablelessPlan of_large = PlanOf(large);
+  EXPECT_NEAR(of_large.overflow_ratio, 0.015, 1e-4);
+  EXPECT_GT(of_large.overflow_ratio, of_large.cut_overflow_ratio * 1.2);  // whole records, not cut ones
+  EXPECT_LT(of_large.fill_factor, 0.4);
   TablelessWorkload w = TenToAPage();
   w.fill = 0.8;
   EXPECT_EQ(PlanOf(w).pages, 125'000'000u);
@@ -97,6 +109,30 @@ TEST(PlanTablelessTest, HalfFullUnlessTold) {
   w.max_overflow_probability = 0;
   w.max_overflow_ratio = plan.overflow_ratio;
   EXPECT_NEAR(static_cast<double>(PlanOf(w).pages), 2e8, 10);
+  w.value_size = 800;
+  w.max_overflow_ratio = 0.02;
+  EXPECT_NEAR(PlanOf(w).overflow_ratio, 0.02, 1e-6);
+}
+
+// They go to the overflow store and ask for no pages.
+TEST(PlanTablelessTest, PairsThatNoPageHolds) {
+  TablelessWorkload w;
+  w.pairs = 1'000'000;
+  w.sample = {{16, 400, 9}, {16, 50000, 1}};
+  const TablelessPlan plan = PlanOf(w);
+  TablelessWorkload small;
+  small.pairs = 900'000;
+  small.key_size = 16;
+  small.value_size = 400;
+  const TablelessPlan of_small = PlanOf(small);
+  EXPECT_EQ(plan.pages, of_small.pages);
+  EXPECT_NEAR(plan.fill_factor, of_small.fill_factor, 1e-9);
+  EXPECT_NEAR(plan.overflow_ratio, of_small.overflow_ratio, 1e-9);
+  EXPECT_NEAR(plan.overflow_records, of_small.overflow_records + 1e5, 1);
+  EXPECT_NEAR(plan.overflow_bytes, of_small.overflow_bytes + 1e5 * 50024, 1e4);
+  small.value_size = 50000;
+  EXPECT_EQ(PlanOf(small).pages, 256u);
+  EXPECT_EQ(PlanOf(small).overflow_records, 900'000);
 }
 
 // The same sizes, said in several ways.
@@ -189,7 +225,7 @@ TEST(PlanTablelessTest, Extremes) {
   EXPECT_NEAR(PlanOf(w).fill_factor, 0.5, 1e-9);
   w.pairs = 1;
   const TablelessPlan one = PlanOf(w);
-  EXPECT_EQ(one.pages, 1u);
+  EXPECT_EQ(one.pages, 256u);  // 16 in each section
   EXPECT_EQ(one.overflow_records, 0);
 }
 

@@ -6,14 +6,14 @@
 
 namespace compassdb {
 
-RecordSpill::RecordSpill(const SizeDistribution& sizes, uint64_t usable)
+RecordSpill::RecordSpill(const SizeDistribution& sizes, uint64_t usable, double max_work)
     : sizes_(sizes),
       usable_(static_cast<double>(usable)),
       spills_(1),
       filled_(0),
       next_(0) {
   if (sizes.constant()) return;
-  lattice_.emplace(sizes, usable);
+  lattice_.emplace(sizes, usable, max_work);
   next_ = filled_ = CellProbabilities(lattice_->cells);
   filled_.at[0] = 1;
   filled_.end = 1;
@@ -60,6 +60,12 @@ RecordSpill::Spill RecordSpill::Load(const PairsPerPage& pairs_per_page) {
   spill.records = pairs_per_page.Average([&](uint64_t m) { return At(m).records; });
   spill.bytes = pairs_per_page.Average([&](uint64_t m) { return At(m).bytes; });
   return spill;
+}
+
+std::optional<uint64_t> RecordSpill::PagesForRatio(uint64_t pairs, double bound) {
+  const double full = std::ceil(static_cast<double>(pairs) * sizes_.mean() / usable_);
+  return FewestPages(pairs, static_cast<uint64_t>(full),
+                     [&](const PairsPerPage& load) { return Ratio(load) <= bound; });
 }
 
 }  // namespace compassdb

@@ -16,8 +16,8 @@ namespace compassdb {
 
 class RecordSpill {
  public:
-  // `usable`: bytes that a page has for records, at least 1.
-  RecordSpill(const SizeDistribution& sizes, uint64_t usable);
+  // `usable`: bytes that a page has for records, at least 1; `max_work` as in size_lattice.h.
+  RecordSpill(const SizeDistribution& sizes, uint64_t usable, double max_work = SizeLattice::kMaxWork);
 
   // Records and bytes that are spilled from a page, on average.
   struct Spill {
@@ -27,6 +27,13 @@ class RecordSpill {
   // Of a page that `pairs` pairs came to. Time grows with that number.
   Spill At(uint64_t pairs);
   Spill Load(const PairsPerPage& pairs_per_page);
+  // Spilled bytes by the bytes of all records.
+  double Ratio(const PairsPerPage& pairs_per_page) {
+    return Load(pairs_per_page).bytes / (pairs_per_page.mean() * sizes_.mean());
+  }
+
+  // The fewest pages that keep the ratio at or below a bound in (0, 1). None if 64 pages per pair do not.
+  std::optional<uint64_t> PagesForRatio(uint64_t pairs, double bound);
 
  private:
   void AddPair();

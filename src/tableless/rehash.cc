@@ -12,6 +12,7 @@
 #include "tableless/key_fold.h"
 #include "tableless/page_batch.h"
 #include "tableless/page_edit.h"
+#include "tableless/size_sample.h"
 #include "tableless/tableless_tasks.h"
 
 namespace compassdb {
@@ -317,6 +318,24 @@ class SectionRehash {
   std::map<uint64_t, std::vector<std::string>> gone_;  // what the filter took, likewise
 };
 
+Status RehashTask::ChoosePages(uint64_t* pages, JobReport* report) const {
+  *pages = target_.pages;
+  if (*pages != 0) return Status::OK();
+  const StoreContext* const context = store_->context();
+  const PageOptions options = store_->current_options()->pages;
+  const Section& old = *view_->parts().sections[section];
+  SizeDistribution sizes = SizeDistribution::Constant(1);
+  Status s = SampleSizes(*view_, section, options.rehash_batch, &sizes, &report->bytes_read);
+  if (!s.ok()) return s;
+  const SectionLoad load = old.Load(view_->parts().geometry);
+  *pages = NormalPages(std::min(kMaxSectionPages, ResizedPages(SizingRule(options), target_.resize, load, sizes)));
+  if (context->log_info) {
+    context->log_info("[" + store_->options().column_family_name + "] section " + std::to_string(section) + ": " +
+                      std::to_string(*pages) + " pages for " + std::to_string(load.bytes) + " bytes");
+  }
+  return s;
+}
+
 Status RehashTask::Run(const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel,
                        VersionEdit* edit, JobReport* report) {
   const StoreContext* const context = store_->context();
@@ -327,11 +346,14 @@ Status RehashTask::Run(const std::vector<SequenceNumber>& snapshots, const std::
   const PageGeometry geometry = view_->parts().geometry;
   std::unique_ptr<rocksdb::CompactionFilter> owned;
   const rocksdb::CompactionFilter* const filter = PageFilter(store_->options(), filter_, &owned);
-  SectionRehash rehash(store_, section, pages_, geometry.page_bytes, filter);
+  uint64_t pages = 0;
+  Status s = ChoosePages(&pages, report);
+  if (!s.ok()) return s;
+  SectionRehash rehash(store_, section, pages, geometry.page_bytes, filter);
   OldPages first(view_, section, options->pages.rehash_batch);
-  Status s = rehash.WriteAll(&first, cancel);
-  report->bytes_read = first.bytes_read();
-  report->bytes_written = pages_ * geometry.page_bytes;
+  s = rehash.WriteAll(&first, cancel);
+  report->bytes_read += first.bytes_read();
+  report->bytes_written = pages * geometry.page_bytes;
   JobFile file(context, options.get(), 0, /*flush=*/false, /*observer=*/nullptr);
   if (s.ok()) {
     store_->AwaitTurn();

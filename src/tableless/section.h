@@ -2,6 +2,7 @@
 // A section: one file of pages and the overflow records of its keys.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -11,7 +12,9 @@
 #include "manifest/page_store_meta.h"
 #include "table/file_cache.h"
 #include "tableless/overflow_index.h"
+#include "tableless/page_format.h"
 #include "tableless/page_hash.h"
+#include "tableless/page_sizing.h"
 
 namespace compassdb {
 
@@ -57,6 +60,11 @@ struct Section {
   OverflowIndexRef overflow;
   uint64_t large_bytes = 0;  // of records that no page can hold, about
 
+  // Of what pages can hold.
+  SectionLoad Load(const PageGeometry& geometry) const {
+    return {meta.pages, geometry.page_bytes - kPageHeaderBytes, meta.bytes - std::min(meta.bytes, large_bytes),
+            meta.overflow_bytes - std::min(meta.overflow_bytes, large_bytes)};
+  }
   uint64_t PageOf(const MasterHash& hash) const { return hash.value / divisor; }
 };
 

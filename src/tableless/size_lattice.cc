@@ -8,7 +8,6 @@ namespace compassdb {
 
 namespace {
 
-constexpr double kMaxWork = 1e9;  // multiplications
 constexpr double kImpossible = 1e-25;
 
 // Multiplications for all sums that matter, in cells of `unit` bytes.
@@ -33,12 +32,12 @@ void CellProbabilities::Trim() {
   while (begin < end && at[end - 1] < kImpossible) at[--end] = 0;
 }
 
-SizeLattice::SizeLattice(const SizeDistribution& sizes, uint64_t usable) {
+SizeLattice::SizeLattice(const SizeDistribution& sizes, uint64_t usable, double max_work) {
   const std::vector<SizeDistribution::Share> shares = sizes.Shares(usable);
   const double page = static_cast<double>(usable);
   double coarse = 1;
   if (!shares.empty()) {
-    while (coarse * 2 <= sizes.mean() / 4 && Work(coarse, page, sizes, shares) > kMaxWork) coarse *= 2;
+    while (coarse * 2 <= sizes.mean() / 4 && Work(coarse, page, sizes, shares) > max_work) coarse *= 2;
   }
   cells = static_cast<uint32_t>(std::ceil(page / coarse));
   unit = page / cells;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of pairs on a lattice of the bytes of a page, for sums of them by convolution.
 //
-// One cell is one byte, and the sums are exact, wherever that costs less than about a second. Large pages of
-// many different sizes get cells of several bytes, at most a quarter of the mean size: a size between two
-// cells is shared out between them so that its mean stays. A pair adds its mean square to the variance of a
-// page's bytes (Poisson's law), and the sharing at most a quarter of a squared cell, 2 % of that.
+// One cell is one byte, and the sums are exact, wherever that costs no more than a bound, by default about a
+// second. Large pages of many different sizes get cells of several bytes, at most a quarter of the mean size:
+// a size between two cells is shared out between them so that its mean stays. A pair adds its mean square to
+// the variance of a page's bytes (Poisson's law), and the sharing at most a quarter of a squared cell, 2 % of
+// that.
 #pragma once
 
 #include <vector>
@@ -31,7 +32,10 @@ struct SizeLattice {
     double weight;
   };
 
-  SizeLattice(const SizeDistribution& sizes, uint64_t usable);
+  static constexpr double kMaxWork = 1e9;  // multiplications
+
+  // `max_work`: for all sums that matter, about.
+  SizeLattice(const SizeDistribution& sizes, uint64_t usable, double max_work = kMaxWork);
 
   uint32_t cells;           // of a page
   double unit;              // bytes per cell

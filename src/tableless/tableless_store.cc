@@ -16,13 +16,29 @@ namespace compassdb {
 
 namespace {
 
-// Of a new store without `pages`, per section: grown by rehashes.
-constexpr uint64_t kFirstPages = 16;
 // Of markers per run of a key store that is made anew.
 constexpr uint64_t kMarkerBytes = 64 << 20;
 
-uint64_t PagesPerSection(uint64_t pages, uint32_t sections) {
-  return NormalPages(std::clamp<uint64_t>((pages + sections - 1) / sections, 1, kMaxSectionPages));
+// Of a new store, per section: for what is flushed. Rehashes follow what comes later.
+uint64_t FirstPages(const FlushRequest& request, const PageOptions& options) {
+  if (options.pages != 0) return (options.pages + options.sections - 1) / options.sections;
+  const uint64_t usable = options.page_bytes - kPageHeaderBytes;
+  std::map<uint64_t, uint64_t> counts;
+  uint64_t bytes = 0;
+  for (const auto& memtable : request.memtables) {
+    const InternalIteratorPtr it = memtable->NewIterator();
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      const size_t size = EncodedSize({ExtractUserKey(it->key()), it->value(), ExtractSequence(it->key())});
+      if (size > usable) continue;
+      ++counts[size];
+      bytes += size;
+    }
+  }
+  std::vector<SizeDistribution::Share> shares;
+  for (const auto& [size, count] : counts) shares.push_back({size, static_cast<double>(count)});
+  if (shares.empty()) return kLeastSectionPages;
+  return SizedPages(SizingRule(options), SizeDistribution::Histogram(std::move(shares)), bytes / options.sections,
+                    usable);
 }
 
 }  // namespace
@@ -191,20 +207,7 @@ Status TablelessStore::MakeSections(const FlushRequest& request, TablelessView::
                                     VersionEdit* edit) {
   const PageOptions options = current_options()->pages;
   parts->geometry = {options.sections, options.page_bytes};
-  uint64_t bytes = 0;  // of what pages can hold
-  for (const auto& memtable : request.memtables) {
-    const InternalIteratorPtr it = memtable->NewIterator();
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      const uint64_t record = it->key().size() + it->value().size();
-      if (record + kPageHeaderBytes <= options.page_bytes) bytes += record;
-    }
-  }
-  uint64_t wanted = options.pages;
-  if (wanted == 0) {
-    wanted = std::max<uint64_t>(kFirstPages * options.sections,
-                                bytes * 100 / options.fill_percent / options.page_bytes);
-  }
-  const uint64_t pages = PagesPerSection(wanted, options.sections);
+  const uint64_t pages = NormalPages(std::clamp<uint64_t>(FirstPages(request, options), 1, kMaxSectionPages));
   edit->page_geometry = parts->geometry;
   Status s;
   for (uint32_t i = 0; s.ok() && i < options.sections; ++i) {

@@ -16,9 +16,16 @@
 #include <vector>
 
 #include "store/job_file.h"
+#include "tableless/page_sizing.h"
 #include "tableless/tableless_view.h"
 
 namespace compassdb {
+
+// What a rehash makes of a section's pages: so many, or what the rule says once the records' sizes are known.
+struct PageTarget {
+  uint64_t pages = 0;
+  Resize resize = Resize::kNone;  // counts where `pages` is 0
+};
 
 class TablelessStore final : public Store {
  public:
@@ -97,11 +104,11 @@ class TablelessStore final : public Store {
   Status OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
                      std::shared_ptr<SectionFile>* file) const;
   std::string FindSectionPath(uint64_t number) const;
-  // How many pages the section should have; 0: as it has.
-  uint64_t WantedPages(const Section& section) const;
+  // Whether the section should have another number of pages, and what that is to be.
+  bool WantsRehash(const Section& section, PageTarget* target) const;
   std::unique_ptr<CompactionTask> PickApply();
   std::unique_ptr<CompactionTask> PickRehash();
-  std::unique_ptr<CompactionTask> StartRehash(uint32_t section, uint64_t pages, bool filter);
+  std::unique_ptr<CompactionTask> StartRehash(uint32_t section, const PageTarget& target, bool filter);
   bool OverflowIsLoose(const TablelessView& view) const;
 
   const StoreContext* const context_;

@@ -44,24 +44,28 @@ class ApplyTask final : public PageTask {
 class RehashTask final : public PageTask {
  public:
   RehashTask(TablelessStore* store, std::shared_ptr<const TablelessView> view, uint32_t section,
-             uint64_t pages, bool filter)
+             const PageTarget& target, bool filter)
       : PageTask(Kind::kRehash, store, std::move(view)),
         section(section),
-        pages_(pages),
+        target_(target),
         filter_(filter) {}
   Status Run(const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel,
              VersionEdit* edit, JobReport* report) override;
   std::string Describe() const override {
     return "section " + std::to_string(section) + " rehashed from " +
            std::to_string(view_->parts().sections[section]->meta.pages) + " to " +
-           std::to_string(pages_) + " pages";
+           (target_.pages != 0 ? std::to_string(target_.pages)
+                               : std::string(target_.resize == Resize::kGrow ? "more" : "fewer")) +
+           " pages";
   }
   const uint32_t section;
 
  private:
   Status Conclude(const std::vector<SequenceNumber>& snapshots, SectionRehash* rehash, JobFile* file,
                   VersionEdit* edit, JobReport* report);
-  const uint64_t pages_;
+  // How many there are to be; reads a sample of the section if its records' sizes decide.
+  Status ChoosePages(uint64_t* pages, JobReport* report) const;
+  const PageTarget target_;
   const bool filter_;  // a pass for the compaction filter: it is a manual one
 };
 

@@ -82,9 +82,13 @@ void Print(const compassdb::TablelessWorkload& workload, const compassdb::Tablel
                             Bytes(plan.user_bytes), Bytes(plan.record_bytes)));
   line("pages", fmt::format("{} of {} B, {:.3g} pairs each", plan.pages, plan.page_size,
                             pairs / static_cast<double>(plan.pages)));
+  if (plan.pages_before_growth < plan.pages) {
+    line("before they grow", fmt::format("{} pages: a store that is being filled is in between", plan.pages_before_growth));
+  }
   line("fill factor", Percent(plan.fill_factor));
   line("pages that overflow", Percent(plan.overflow_probability));
-  line("overflow ratio", Percent(plan.overflow_ratio) + " of the bytes, if records could be cut");
+  line("overflow ratio", fmt::format("{} of the bytes, {} if records could be cut", Percent(plan.overflow_ratio),
+                                     Percent(plan.cut_overflow_ratio)));
   line("overflow store", fmt::format("{:.0f} records ({}), {}", plan.overflow_records,
                                      Percent(plan.overflow_records / pairs), Bytes(plan.overflow_bytes)));
   line("key store", workload.key_store ? Bytes(plan.key_store_bytes) : "none: no iterators");
@@ -106,10 +110,12 @@ void PrintJson(const compassdb::TablelessWorkload& workload, const compassdb::Ta
   out["user_bytes"] = plan.user_bytes;
   out["record_bytes"] = plan.record_bytes;
   out["pages"] = plan.pages;
+  out["pages_before_growth"] = plan.pages_before_growth;
   out["page_size"] = plan.page_size;
   out["fill_factor"] = plan.fill_factor;
   out["overflow_probability"] = plan.overflow_probability;
   out["overflow_ratio"] = plan.overflow_ratio;
+  out["cut_overflow_ratio"] = plan.cut_overflow_ratio;
   out["overflow_records"] = plan.overflow_records;
   out["overflow_bytes"] = plan.overflow_bytes;
   out["overflow_index_memory"] = plan.overflow_index_memory;
@@ -215,13 +221,13 @@ void AddPlanTableless(CLI::App* app, Globals* globals) {
   command->add_option("--page-size", workload->page_size, "bytes, a multiple of 4096 up to 1 MiB")->capture_default_str();
   auto* pages = command->add_option("--pages", workload->pages, "so many pages")
                     ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000'000'000}));
-  auto* fill = command->add_option("--fill", workload->fill, "pages filled to at most this (default: 0.5)")
+  auto* fill = command->add_option("--fill", workload->fill, "pages filled to at most this")
                    ->check(CLI::PositiveNumber);
   auto* probability = command->add_option("--max-overflow", workload->max_overflow_probability,
                                           "at most this share of pages overflows")
                           ->check(CLI::PositiveNumber);
   auto* ratio = command->add_option("--max-overflow-ratio", workload->max_overflow_ratio,
-                                    "at most this share of bytes is above what pages hold")
+                                    "at most this share of the bytes is in the overflow store")
                     ->check(CLI::PositiveNumber);
   fill->excludes(pages);
   probability->excludes(pages)->excludes(fill);
