@@ -1,99 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules that keep a table-less family right (docs/design.md, "Table-less store: the rules"), each with tests
 // named after it. Those that are missing here have theirs where the list says.
-#include <atomic>
-#include <map>
-#include <thread>
-
-#include "compassdb/table.h"
-#include "db/db_test_util.h"
-#include "tableless/page_format.h"
+#include "db/tableless_test_util.h"
 #include "tableless/page_hash.h"
 
 namespace compassdb {
 namespace {
 
-class TablelessRulesTest : public DbTest {
- protected:
-  static constexpr uint64_t kPageBytes = 4096;
-
-  TablelessRulesTest() {
-    piece_.store = StoreKind::kTableless;
-    piece_.tableless_sections = 4;
-    options_.merge_operator = std::make_shared<AppendOperator>();
-    UsePieces();
-  }
-  void UsePieces() { options_.table_factory.reset(NewPieceTableFactory(piece_)); }
-  static std::string Value(int i, size_t size) {
-    std::string value = std::to_string(i) + ":";
-    while (value.size() < size) value += static_cast<char>('a' + (i + value.size()) % 26);
-    return value;
-  }
-  void Settle() {
-    Compact();
-    for (int i = 0; i < 500; ++i) {
-      if (IntProperty("compassdb.tableless-rehashing") + IntProperty("compassdb.tableless-pending-pages") == 0) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    FAIL() << "it does not settle";
-  }
-  std::vector<std::string> Sections() {
-    std::vector<std::string> paths;
-    for (const std::string& name : FilesOf(FileType::kPageFile)) paths.push_back(JoinPath(name_, name));
-    return paths;
-  }
-  struct Place {
-    std::string section;
-    uint64_t page;
-  };
-  // Where each key lies in the files, by checked pages that end in zeros.
-  std::map<std::string, Place> Places() {
-    std::map<std::string, Place> places;
-    for (const std::string& path : Sections()) {
-      uint64_t number = 0;
-      FileType type;
-      EXPECT_TRUE(ParseFileName(path.substr(path.rfind('/') + 1), &number, &type));
-      const std::string data = ReadFile(path);
-      EXPECT_EQ(data.size() % kPageBytes, 0u);
-      for (uint64_t page = 0; page < data.size() / kPageBytes; ++page) {
-        const Slice image(data.data() + page * kPageBytes, kPageBytes);
-        Slice records;
-        const Status s = CheckPage(image, number, page, &records);
-        EXPECT_TRUE(s.ok()) << path << " " << page << ": " << s.ToString();
-        const size_t used = kPageHeaderBytes + records.size();
-        EXPECT_EQ(image.ToString().substr(used), std::string(kPageBytes - used, '\0')) << path << " " << page;
-        std::vector<PageRecord> list;
-        EXPECT_TRUE(ListPageRecords(records, &list).ok());
-        for (const PageRecord& record : list) {
-          EXPECT_TRUE(places.emplace(record.user_key.ToString(), Place{path, page}).second) << record.user_key.ToString();
-        }
-      }
-    }
-    return places;
-  }
-  uint64_t Overflowing() { return IntProperty("compassdb.tableless-overflow-records"); }
-  // The power goes before the n-th such call from now on, and what was not synced goes with it.
-  void CutBefore(FaultOp op, const std::string& part, int n) {
-    left_.store(n);
-    fs_->SetHook([this, op, part](FaultOp what, const std::string& path) {
-      if (what != op || path.find(part) == std::string::npos || left_.fetch_sub(1) != 1) return;
-      cut_at_ = path;
-      fs_->PowerCut(7, CutMode::kDropUnsynced);
-    });
-  }
-  // False if the power did not go.
-  bool Reopen() {
-    fs_->SetHook(nullptr);
-    const bool cut = fs_->IsDown();
-    CloseDb();
-    fs_->Restart();
-    OpenDb();
-    return cut;
-  }
-  PieceTableOptions piece_;
-  std::atomic<int> left_{0};
-  std::string cut_at_;
-};
+class TablelessRulesTest : public TablelessDbTest {};
 
 // Whatever a page held before: records that went and values that became shorter leave nothing behind.
 TEST_F(TablelessRulesTest, Rule1PagesArePaddedWithZeros) {
@@ -200,6 +114,93 @@ TEST_F(TablelessRulesTest, Rule5PagesAreWrittenBehindADurableJournal) {
   for (int i = 0; i < 400; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 1, 100));
   Settle();
   EXPECT_EQ(Places().size(), 400u);
+}
+
+// Flips a bit of every page, where it lies. True if all had records.
+bool DamageAllPages(FileSystem* fs, const std::vector<std::string>& sections, uint64_t page_bytes) {
+  bool all = true;
+  for (const std::string& path : sections) {
+    std::string data;
+    std::unique_ptr<PageFile> file;
+    EXPECT_TRUE(ReadFileToString(fs, path, &data).ok());
+    EXPECT_TRUE(fs->NewPageFile(path, FileOptions(), /*create=*/false, &file).ok());
+    for (uint64_t at = 0; at < data.size(); at += page_bytes) {
+      all = all && data[at + kPageHeaderBytes] != '\0';
+      data[at + kPageHeaderBytes + 3] ^= 1;
+      EXPECT_TRUE(file->Write(at, Slice(data.data() + at, page_bytes)).ok());
+    }
+    EXPECT_TRUE(file->Sync().ok());
+    EXPECT_TRUE(file->Close().ok());
+  }
+  return all;
+}
+
+// Without any crash: as long as the journal waits, it counts, and then it mends the pages.
+TEST_F(TablelessRulesTest, Rule5AWaitingJournalMendsDamagedPages) {
+  piece_.tableless_pages = 64;
+  UsePieces();
+  OpenDb();
+  const auto check = [this](int add, const std::string& when) {
+    SCOPED_TRACE(when);
+    std::string all;
+    for (int i = 0; i < 2000; ++i) {
+      ASSERT_EQ(Get(Key(i)), Value(i + add, 60)) << i;
+      all += (i == 0 ? "" : ",") + Key(i) + "=" + Value(i + add, 60);
+    }
+    EXPECT_EQ(Scan(), all);
+    const Status s = db_->VerifyChecksum();
+    EXPECT_TRUE(s.ok()) << s.ToString();
+  };
+  const auto write = [this](int add) {
+    for (int i = 0; i < 2000; ++i) ASSERT_TRUE(Put(Key(i), Value(i + add, 60)).ok());
+    Flush();
+  };
+  write(0);
+  Settle();
+  for (const bool reopened : {false, true}) {
+    ASSERT_TRUE(db_->DisableFileDeletions().ok());  // nor is anything written in place
+    write(1);
+    ASSERT_GE(IntProperty("compassdb.tableless-pending-pages"), 60u);
+    ASSERT_TRUE(DamageAllPages(fs_.get(), Sections(), kPageBytes));
+    check(1, "at once");
+    write(2);
+    check(2, "written again");
+    if (reopened) {
+      OpenDb();
+      check(2, "reopened");
+    } else {
+      ASSERT_TRUE(db_->EnableFileDeletions(/*force=*/true).ok());
+    }
+    Settle();
+    EXPECT_EQ(Places().size(), 2000u);
+    check(2, "in place");
+    OpenDb();
+    check(2, "reopened afterwards");
+  }
+}
+
+TEST_F(TablelessRulesTest, Rule11ADamagedPageWithoutAJournalIsNamed) {
+  piece_.tableless_pages = 64;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 2000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 60)).ok());
+  Settle();
+  const std::map<std::string, Place> places = Places();
+  ASSERT_EQ(places.size(), 2000u);
+  OpenDb();  // nothing is in memory
+  ASSERT_TRUE(DamageAllPages(fs_.get(), Sections(), kPageBytes));
+  for (const auto& [key, place] : places) {
+    std::string value;
+    const Status s = db_->Get({}, key, &value);
+    ASSERT_TRUE(s.IsCorruption()) << s.ToString();
+    const std::string name = place.section + ": page " + std::to_string(place.page) + " at offset ";
+    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString() << " for " << name;
+  }
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}));
+  it->SeekToFirst();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_TRUE(it->status().IsCorruption()) << it->status().ToString();
+  EXPECT_TRUE(db_->VerifyChecksum().IsCorruption());
 }
 
 // The log goes when nothing of it is needed: at that moment all else is durable.

@@ -58,9 +58,13 @@ rocksdb::ColumnFamilyOptions CrashRun::FamilyOptions(int slot) const {
       TunedFamilyOptions(tuning_, profile_.families[slot], slot);
   ApplyLayout(options_.layout, &options);
   if (options_.layout == "tableless") {
-    // Another number of pages in each life: from few, that overflow, every section is rehashed.
+    // Another number of pages in each life: from few, that overflow, every section is rehashed. Pages of three
+    // sizes: the disk tears the larger ones within.
     static constexpr const char* kPages[] = {"2", "40", "0", "9"};
-    const std::string pages = std::string("table_factory={tableless_pages=") + kPages[(tuning_.seed >> 1) % 4] + "}";
+    static constexpr const char* kPageBytes[] = {"4096", "8192", "32768"};
+    const std::string pages = std::string("table_factory={tableless_pages=") + kPages[(tuning_.seed >> 1) % 4] +
+                              ";tableless_page_bytes=" + kPageBytes[(options_.seed >> 16) % 3] +
+                              ";tableless_key_store=" + (working_ && Keyless() ? "false" : "true") + "}";
     const rocksdb::ColumnFamilyOptions base = options;
     if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, pages, &options).ok()) abort();
   }
@@ -75,6 +79,8 @@ Status CrashRun::Open() {
   }
   return OpenWithMode(Mode::kPointInTimeRecovery);
 }
+
+bool CrashRun::Keyless() const { return options_.layout == "tableless" && (tuning_.seed >> 3) % 3 == 0; }
 
 bool CrashRun::Recycles() const { return Ours() && (options_.seed >> 8) % 2 == 1; }
 
@@ -243,6 +249,7 @@ std::optional<std::string> CrashRun::Life(uint64_t cut_at_change, uint64_t cut_a
                                           const Cut& cut) {
   tuning_.seed = random_.Next() | 1;
   disk_.Arm(cut_at_change, cut_at_sync, random_.Next(), cut);
+  working_ = true;
   Status s = OpenForWork();
   std::optional<std::string> wrong;
   if (s.ok()) {
@@ -256,6 +263,7 @@ std::optional<std::string> CrashRun::Life(uint64_t cut_at_change, uint64_t cut_a
   syncs_ = disk_.syncs();
   std::string where = disk_.cut_at();
   Close();
+  working_ = false;
   // The kernel keeps what a process that died had written.
   if (cut.kill) history_.PromiseAll();
   if (!wrong) wrong = Verify(cut);

@@ -27,6 +27,7 @@ namespace compassdb_test {
 //  - what was found is durable: another cut right after the opening does not lose it.
 // Every second database has its tables in two directories, every third its logs in one of their own,
 // and every second of ours writes logs over older ones: while it works, in the recovery mode that allows it.
+// Pages of table-less families have 4, 8 or 32 KiB, and one life in three keeps none of their keys apart.
 // Everything but thread timing follows from the seed. Thread safety: none.
 class CrashRun {
  public:
@@ -62,6 +63,8 @@ class CrashRun {
   rocksdb::Status Open();
   rocksdb::Status OpenWithMode(rocksdb::WALRecoveryMode mode);
   bool Recycles() const;
+  // Of table-less families in this life, while it works: no keys apart. The recovery makes them anew, to read them.
+  bool Keyless() const;
   rocksdb::Status OpenForWork();
   void Close();
   // Until the power goes or the operations are done; a failure that no power
@@ -91,6 +94,7 @@ class CrashRun {
   const std::shared_ptr<rocksdb::Statistics> statistics_ = rocksdb::CreateDBStatistics();
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // by slot; the third may be missing
+  bool working_ = false;
   bool third_family_ = false;
   bool changing_family_ = false;  // a creation or drop was begun and not acknowledged
   uint64_t changes_ = 0;
