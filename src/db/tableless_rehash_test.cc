@@ -168,7 +168,7 @@ TEST_F(TablelessRehashTest, BesideReadsScansAndWrites) {
       ++scans;
     }
   });
-  for (int round = 0; round < 20 && !stop.load(); ++round) {
+  for (int round = 0; round < 4 && !stop.load(); ++round) {
     for (const uint64_t pages : {200, 20, 333, 64, 8, 1000, 100, 37, 256, 12, 500, 128}) {
       EXPECT_TRUE(AskForPages(pages).ok());
       AwaitRehashes();

@@ -67,7 +67,35 @@ rocksdb::ColumnFamilyOptions StressDb::FamilyOptions(int slot, int thread, uint6
   rocksdb::ColumnFamilyOptions options = TunedFamilyOptions(tuning, StressFamilies(thread)[slot], slot);
   options.write_buffer_size *= 2;
   ApplyLayout(layout_, &options);
+  if (layout_ == "tableless") ChangePages(family_seed, &options);
   return options;
+}
+
+// Sections and the size of pages count for families that are made.
+void StressDb::ChangePages(uint64_t seed, rocksdb::ColumnFamilyOptions* options) const {
+  Random random(seed);
+  const auto number = [&](const char* name, uint64_t from, uint64_t to) {
+    return std::string("tableless_") + name + "=" + std::to_string(random.Range(from, to)) + ";";
+  };
+  const std::string text = "table_factory={" + number("sections", 1, 6) + number("fill_percent", 20, 95) +
+                           number("max_overflow_percent", 1, 20) + number("min_fill_percent", 0, 30) +
+                           number("rehash_threads", 1, 3) + number("rehash_batch", 1, 64) + number("write_threads", 1, 4) +
+                           "tableless_page_bytes=" + std::to_string(4096 << random.Uniform(4)) + ";" +
+                           "tableless_pages=" + std::to_string(random.OneIn(2) ? 0 : random.Range(1, 400)) + ";" +
+                           "tableless_key_store=" + (without_keys_ ? "false" : "true") + "}";
+  const rocksdb::ColumnFamilyOptions base = *options;
+  if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, text, options).ok()) abort();
+}
+
+Status StressDb::FlushWithoutKeys(uint64_t seed) {
+  without_keys_ = true;
+  Status s = Open(seed);
+  for (ColumnFamilyHandle* handle : handles_) {
+    if (s.ok() && handle != nullptr) s = db_->Flush(rocksdb::FlushOptions(), handle);
+  }
+  const Status closed = Close();
+  without_keys_ = false;
+  return s.ok() ? closed : s;
 }
 
 rocksdb::ColumnFamilyOptions StressDb::TimedOptions(int thread) const {

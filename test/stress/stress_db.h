@@ -50,6 +50,9 @@ class StressDb {
   // `path` is a running primary's: its shared families and the thread's own, as it has them at the moment.
   rocksdb::Status OpenSecondary(const std::string& secondary_path, uint64_t seed, int thread);
   rocksdb::Status Close();
+  // A short life of a table-less database with tableless_key_store=false: what the log gives back is flushed. The next
+  // opening makes the key stores anew.
+  rocksdb::Status FlushWithoutKeys(uint64_t seed);
 
   rocksdb::DB* db() const { return db_.get(); }
   Kind kind() const { return kind_; }
@@ -86,6 +89,7 @@ class StressDb {
   rocksdb::ColumnFamilyOptions TimedOptions(int thread) const;
   rocksdb::Status OpenExpiring(bool read_only);
   rocksdb::DBOptions DbOptions() const;
+  void ChangePages(uint64_t seed, rocksdb::ColumnFamilyOptions* options) const;
   void Adopt(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
   const std::string path_;
@@ -96,6 +100,7 @@ class StressDb {
   uint64_t seed_ = 0;
   Kind kind_ = Kind::kPlain;
   bool secondary_ = false;
+  bool without_keys_ = false;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // the shared ones, own ones by thread, timed ones by thread
 };

@@ -69,7 +69,12 @@ class LayoutRun {
     return false;
   }
 
-  bool Open() { return Good("opening", Text(db_.Open(random_.Next()))); }
+  bool Open() {
+    if (plan_.layout == "tableless" && random_.OneIn(2) && !Good("flushing without keys", Text(db_.FlushWithoutKeys(random_.Next())))) {
+      return false;
+    }
+    return Good("opening", Text(db_.Open(random_.Next())));
+  }
 
   bool Live(uint64_t ops) {
     std::vector<std::thread> running;
