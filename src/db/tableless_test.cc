@@ -775,7 +775,7 @@ TEST_P(TablelessCrashTest, CrashesLoseNothingThatWasSynced) {
     const std::string pages = std::to_string(20 + rnd->Uniform(300 / scale));
     ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", pages}}).ok());
     rehashing += IntProperty("compassdb.tableless-rehashing") > 0 ? 1 : 0;
-    std::this_thread::sleep_for(std::chrono::microseconds(rnd->Uniform(3000)));
+    std::this_thread::sleep_for(std::chrono::microseconds(rnd->Uniform(3000 * scale)));
   };
   const uint64_t seeds = piece_.tableless_page_bytes == 4096 && piece_.tableless_key_store ? 24 : 8;
   for (run.seed = 1; run.seed <= seeds; ++run.seed) {
@@ -785,7 +785,7 @@ TEST_P(TablelessCrashTest, CrashesLoseNothingThatWasSynced) {
   EXPECT_GT(overflowing, often);
   EXPECT_GT(pending, seeds == 24 ? 5 : 0);
   EXPECT_GT(rehashing, often);
-  EXPECT_GT(rehashed, often);
+  EXPECT_GT(rehashed, seeds == 24 ? often : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(PagesAndKeys, TablelessCrashTest,

@@ -2,6 +2,7 @@
 #include "tableless/page_flush.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "iter/merging_iterator.h"
 #include "tableless/overflow_batch.h"
@@ -14,33 +15,46 @@ namespace {
 
 constexpr size_t kChunkPages = 128;
 constexpr size_t kJournalBuffer = 1 << 20;
+// Of the keys that range tombstones cover, at a time, with what they take around them; more if that would be more
+// than kMostParts times.
+constexpr uint64_t kCoveredBytes = 64 << 20;
+constexpr uint64_t kMostParts = 64;
+constexpr uint64_t kKeyOverhead = 128;  // a string of its own, a record for the key store
+// For the key store, per run of it.
+constexpr uint64_t kKeyStoreBytes = 16 << 20;
+
+std::atomic<uint64_t> covered_bytes{kCoveredBytes};
 
 }  // namespace
 
-void PageFlush::AddItem(const Slice& user_key, SequenceNumber sequence, ValueType type,
+void TEST_SetCoveredBytes(uint64_t bytes) { covered_bytes.store(bytes == 0 ? kCoveredBytes : bytes); }
+
+bool PageFlush::AddItem(const PagePart& part, const Slice& user_key, SequenceNumber sequence, ValueType type,
                         const Slice& value) {
   const KeyHash hash = context_->hasher(user_key);
   const auto& parts = view_->parts();
   const MasterHash master = MasterHashOf(hash, parts.geometry.sections);
-  const uint64_t page = parts.sections[master.section]->PageOf(master);
+  const Section& section = *parts.sections[master.section];
+  const uint64_t page = section.PageOf(master);
+  if (!part.Has(page, section.meta.pages)) return false;
   items_.push_back({PageKey(master.section, page), sequence, type, user_key, value, hash});
+  return true;
 }
 
 // What the memtables hold stays where it is until the flush is installed.
-void PageFlush::Collect() {
+void PageFlush::Collect(const PagePart& part) {
   for (const auto& memtable : request_->memtables) {
     newest_ = std::max(newest_, memtable->largest_sequence());
     const InternalIteratorPtr it = memtable->NewIterator();
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const Slice key = it->key();
-      AddItem(ExtractUserKey(key), ExtractSequence(key), ExtractType(key), it->value());
+      AddItem(part, ExtractUserKey(key), ExtractSequence(key), ExtractType(key), it->value());
     }
   }
 }
 
-// Keys of the range that the store may hold.
-Status PageFlush::KeysOfStore(const RangeTombstoneList::Fragment& range,
-                              std::set<std::string>* found) const {
+Status PageFlush::ForEachKey(const RangeTombstoneList::Fragment& range, const PagePart& part,
+                             const KeyVisitor& f) const {
   const Comparator* const cmp = options_->comparator;
   const auto& parts = view_->parts();
   if (parts.keys_whole) {
@@ -50,45 +64,85 @@ Status PageFlush::KeysOfStore(const RangeTombstoneList::Fragment& range,
     if (!s.ok()) return s;
     const InternalKeyComparator icmp(cmp);
     const InternalIteratorPtr it = NewMergingIterator(&icmp, std::move(children));
+    std::string last;
+    bool any = false;
     for (it->Seek(LookupKey(range.start, kMaxSequenceNumber).internal_key());
          it->Valid() && cmp->Compare(ExtractUserKey(it->key()), range.end) < 0; it->Next()) {
-      found->insert(ExtractUserKey(it->key()).ToString());
+      const Slice key = ExtractUserKey(it->key());
+      if (any && key == last) continue;
+      any = true;
+      last.assign(key.data(), key.size());
+      f(key);
     }
     return it->status();
   }
-  return view_->ForEachRecord([&](const PageRecord& record) {
-    const Slice& key = record.user_key;
-    if (cmp->Compare(key, range.start) >= 0 && cmp->Compare(key, range.end) < 0) found->insert(key.ToString());
-    return Status::OK();
-  });
+  return view_->ForEachRecord(
+      [&](const PageRecord& record) {
+        const Slice& key = record.user_key;
+        if (cmp->Compare(key, range.start) >= 0 && cmp->Compare(key, range.end) < 0) f(key);
+        return Status::OK();
+      },
+      part);
 }
 
-// Pages know single keys only: a range tombstone becomes a deletion of each key that it may cover.
-Status PageFlush::CollectRangeDeletions() {
-  const Comparator* const cmp = options_->comparator;
+Status PageFlush::ForEachRange(const std::function<Status(const RangeTombstoneList::Fragment&)>& f) const {
   for (const auto& memtable : request_->memtables) {
     if (memtable->num_range_deletes() == 0) continue;
     const std::shared_ptr<const RangeTombstoneList> list = memtable->RangeTombstones();
     for (const RangeTombstoneList::Fragment& range : list->fragments()) {
-      std::set<std::string> covered;
-      Status s = KeysOfStore(range, &covered);
-      if (!s.ok()) return s;
-      for (const auto& other : request_->memtables) {
-        const InternalIteratorPtr it = other->NewIterator();
-        for (it->Seek(LookupKey(range.start, kMaxSequenceNumber).internal_key());
-             it->Valid() && cmp->Compare(ExtractUserKey(it->key()), range.end) < 0; it->Next()) {
-          covered.insert(ExtractUserKey(it->key()).ToString());
-        }
-      }
-      for (const std::string& key : covered) {
-        range_keys_.push_back(key);
-        for (SequenceNumber sequence : range.sequences) {
-          AddItem(range_keys_.back(), sequence, kTypeDeletion, Slice());
-        }
-      }
+      if (Status s = f(range); !s.ok()) return s;
     }
   }
   return Status::OK();
+}
+
+Status PageFlush::CountParts(uint32_t* parts) const {
+  const uint64_t limit = covered_bytes.load(std::memory_order_relaxed);
+  const bool whole = view_->parts().keys_whole;
+  uint64_t records = 0, record_bytes = 0;
+  for (const SectionRef& section : view_->parts().sections) {
+    records += section->meta.records;
+    record_bytes += section->meta.bytes;
+  }
+  uint64_t bytes = 0;
+  Status s = ForEachRange([&](const RangeTombstoneList::Fragment& range) {
+    const uint64_t of_key = kKeyOverhead + sizeof(Item) * range.sequences.size();
+    const uint64_t at_most = records * of_key + record_bytes;
+    // Without keys in order only reading all pages would tell; with parts each of them reads its own alone.
+    if (at_most > limit && whole) {
+      return ForEachKey(range, PagePart(), [&](const Slice& key) { bytes += of_key + key.size(); });
+    }
+    bytes += at_most;
+    return Status::OK();
+  });
+  *parts = static_cast<uint32_t>(std::min(kMostParts, bytes / limit + 1));
+  return s;
+}
+
+// Pages know single keys only: a range tombstone becomes a deletion of each key that it may cover.
+Status PageFlush::CollectRangeDeletions(const PagePart& part) {
+  const Comparator* const cmp = options_->comparator;
+  return ForEachRange([&](const RangeTombstoneList::Fragment& range) {
+    Status s = ForEachKey(range, part, [&](const Slice& key) {
+      // The key is kept if it counts.
+      if (!AddItem(part, key, range.sequences.front(), kTypeDeletion, Slice())) return;
+      range_keys_.push_back(key.ToString());
+      items_.back().user_key = range_keys_.back();
+      for (size_t i = 1; i < range.sequences.size(); ++i) {
+        AddItem(part, range_keys_.back(), range.sequences[i], kTypeDeletion, Slice());
+      }
+    });
+    for (const auto& other : request_->memtables) {
+      const InternalIteratorPtr it = other->NewIterator();
+      for (it->Seek(LookupKey(range.start, kMaxSequenceNumber).internal_key());
+           it->Valid() && cmp->Compare(ExtractUserKey(it->key()), range.end) < 0; it->Next()) {
+        for (SequenceNumber sequence : range.sequences) {
+          AddItem(part, ExtractUserKey(it->key()), sequence, kTypeDeletion, Slice());
+        }
+      }
+    }
+    return s;
+  });
 }
 
 // One section, by one thread.
@@ -125,8 +179,8 @@ class PageFlush::SectionJob {
       begin = end;
     }
     if (s.ok()) s = WriteImages();
-    out_->counts = *edit_.counts();
-    out_->records = items_.size();
+    out_->Add(*edit_.counts());
+    out_->records += items_.size();
     return s;
   }
 
@@ -219,7 +273,7 @@ class PageFlush::SectionJob {
     } else {
       edit_.Remove(user_key, outcome.gone_at, in_overflow ? &overflowed : nullptr);
     }
-    return TellKeyStore(*flush_->options_, user_key, outcome, existing != nullptr, flush_->keys_);
+    return TellKeyStore(*flush_->options_, user_key, outcome, existing != nullptr, flush_->keys_.get());
   }
 
   void KeepOverflow(const OverflowEntry& entry) {
@@ -272,24 +326,52 @@ Status PageFlush::RunSections(PageJournalWriter* journal, std::vector<SectionFlu
   return RunInParallel(tasks, static_cast<int>(options_->pages.write_threads), nullptr);
 }
 
-Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* replaced, JobReport* report) {
-  Collect();
-  Status s = CollectRangeDeletions();
+// A key that a range covers may have come from several places, as the same deletion.
+Status PageFlush::RunPart(const PagePart& part, PageJournalWriter* journal, std::vector<SectionFlush>* sections) {
+  items_.clear();
+  range_keys_.clear();
+  Collect(part);
+  Status s = CollectRangeDeletions(part);
   if (!s.ok()) return s;
   std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
     if (a.page_key != b.page_key) return a.page_key < b.page_key;
     if (const int c = a.user_key.compare(b.user_key); c != 0) return c < 0;
     return a.sequence > b.sequence;
   });
+  const auto same = [](const Item& a, const Item& b) {
+    return a.type == kTypeDeletion && b.type == kTypeDeletion && a.sequence == b.sequence && a.user_key == b.user_key;
+  };
+  items_.erase(std::unique(items_.begin(), items_.end(), same), items_.end());
+  s = RunSections(journal, sections);
+  return s.ok() ? TellKeys(/*all=*/false) : s;
+}
+
+Status PageFlush::TellKeys(bool all) {
+  if (keys_->empty() || (!all && keys_->data_size() < kKeyStoreBytes)) return Status::OK();
+  Status s = flush_keys_(std::move(keys_));
+  NewKeys();
+  return s;
+}
+
+void PageFlush::NewKeys() {
+  MemTableOptions memory;
+  memory.comparator = options_->comparator;
+  keys_ = std::make_shared<MemTable>(memory, 0);
+}
+
+Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* replaced, JobReport* report) {
+  NewKeys();
+  uint32_t part_count = 1;
+  Status s = CountParts(&part_count);
   const auto& parts = view_->parts();
   CompactionFileWriter* writer = nullptr;
-  s = file->Writer(&writer);
+  if (s.ok()) s = file->Writer(&writer);
   if (!s.ok()) return s;
   std::vector<uint64_t> section_files;
   for (const SectionRef& section : parts.sections) section_files.push_back(section->meta.file_number);
   PageJournalWriter journal(writer, std::move(section_files));
   std::vector<SectionFlush> sections(parts.sections.size());
-  s = RunSections(&journal, &sections);
+  for (uint32_t part = 0; s.ok() && part < part_count; ++part) s = RunPart({part, part_count}, &journal, &sections);
   if (s.ok() && journal.count() > 0) {
     s = journal.Finish(context_->new_number(), &edit->added_page_runs.emplace_back());
   }
@@ -316,7 +398,8 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
     edit->keys_whole = options_->pages.key_store;
   }
   report->records_out = journal.count();
-  return s.ok() ? file->Finish(edit) : s;
+  if (s.ok()) s = file->Finish(edit);
+  return s.ok() ? TellKeys(/*all=*/true) : s;
 }
 
 }  // namespace compassdb

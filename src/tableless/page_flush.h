@@ -5,11 +5,15 @@
 // A record that does not fit goes to the overflow store. Only records of the memtables do: what the
 // page holds besides stays, so that readers of older views, who find the memtables' keys there, miss
 // nothing. The key store learns of keys that come and go, and takes the versions that snapshots see.
+//
+// A range tombstone becomes a deletion of each key that it covers, which may be far more than a memtable holds.
+// Then the flush goes over its input several times, each time for a part of the pages: what is in memory
+// at a time is bounded (kCoveredBytes). One edit commits all.
 #pragma once
 
 #include <deque>
 #include <memory>
-#include <set>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +27,7 @@
 
 namespace compassdb {
 
-// What one section contributes; made by the one thread that works on it.
+// What one section contributes, part for part; made by the one thread that works on it.
 struct SectionFlush {
   SectionCounts counts;
   std::deque<std::string> overflow_bytes;  // what the entries point to
@@ -31,15 +35,29 @@ struct SectionFlush {
   OverflowEntryNames replaced;
   uint64_t records = 0;
   uint64_t bytes_read = 0;
+
+  void Add(const SectionCounts& more) {
+    counts.records += more.records;
+    counts.bytes += more.bytes;
+    counts.overflow_records += more.overflow_records;
+    counts.overflow_bytes += more.overflow_bytes;
+  }
 };
+
+void TEST_SetCoveredBytes(uint64_t bytes);  // in the whole process; 0: as usual
 
 class PageFlush {
  public:
-  // The view is the present one, and stays so. `keys` takes what the key store is to learn.
+  using FlushKeys = std::function<Status(std::shared_ptr<MemTable>)>;
+  // The view is the present one, and stays so. `flush_keys` takes what the key store is to learn, in one or
+  // several memtables that have no key in common.
   PageFlush(const StoreContext* context, const StoreOptions* options,
-            std::shared_ptr<const TablelessView> view, const FlushRequest* request,
-            MemTable* keys)
-      : context_(context), options_(options), view_(std::move(view)), request_(request), keys_(keys) {}
+            std::shared_ptr<const TablelessView> view, const FlushRequest* request, FlushKeys flush_keys)
+      : context_(context),
+        options_(options),
+        view_(std::move(view)),
+        request_(request),
+        flush_keys_(std::move(flush_keys)) {}
 
   // Writes the journal and the overflow run into `file` and describes them in the edit. `replaced` gets the
   // entries of the present overflow store whose keys are in the new run.
@@ -55,18 +73,31 @@ class PageFlush {
   };
   class SectionJob;
 
-  void Collect();
-  Status CollectRangeDeletions();
-  Status KeysOfStore(const RangeTombstoneList::Fragment& range, std::set<std::string>* found) const;
-  void AddItem(const Slice& user_key, SequenceNumber sequence, ValueType type, const Slice& value);
+  // f's are called with keys that stay only until it returns.
+  using KeyVisitor = std::function<void(const Slice&)>;
+
+  Status RunPart(const PagePart& part, PageJournalWriter* journal, std::vector<SectionFlush>* sections);
+  void Collect(const PagePart& part);
+  Status CollectRangeDeletions(const PagePart& part);
+  // Of the range, in the store; perhaps more than once, and those of `part` at least.
+  Status ForEachKey(const RangeTombstoneList::Fragment& range, const PagePart& part, const KeyVisitor& f) const;
+  Status ForEachRange(const std::function<Status(const RangeTombstoneList::Fragment&)>& f) const;
+  // How many parts keep what range tombstones cover within bounds.
+  Status CountParts(uint32_t* parts) const;
+  // False if it is of another part. What slices point to is the caller's.
+  bool AddItem(const PagePart& part, const Slice& user_key, SequenceNumber sequence, ValueType type,
+               const Slice& value);
   Status RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections);
+  Status TellKeys(bool all);
+  void NewKeys();
 
   const StoreContext* const context_;
   const StoreOptions* const options_;
   const std::shared_ptr<const TablelessView> view_;
   const FlushRequest* const request_;
-  MemTable* const keys_;
-  std::vector<Item> items_;
+  const FlushKeys flush_keys_;
+  std::shared_ptr<MemTable> keys_;      // for the key store
+  std::vector<Item> items_;             // of the part at hand
   std::deque<std::string> range_keys_;  // that range tombstones delete
   SequenceNumber newest_ = 0;
 };

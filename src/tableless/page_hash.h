@@ -34,6 +34,17 @@ inline uint64_t NormalPages(uint64_t wanted) {
   return ((uint64_t{1} << kMasterBits) + divisor - 1) / divisor;
 }
 
+// One of several parts of a family: of each section its share of consecutive pages, parts in their order.
+struct PagePart {
+  uint32_t part = 0;
+  uint32_t parts = 1;
+
+  // Of a section of so many pages: from First on, below End.
+  uint64_t First(uint64_t pages) const { return (pages * part + parts - 1) / parts; }
+  uint64_t End(uint64_t pages) const { return (pages * (part + 1) + parts - 1) / parts; }
+  bool Has(uint64_t page, uint64_t pages) const { return page >= First(pages) && page < End(pages); }
+};
+
 // A page of a family, as a number that sorts by section and page.
 inline uint64_t PageKey(uint32_t section, uint64_t page) {
   return uint64_t{section} << 48 | page;

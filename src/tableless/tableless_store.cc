@@ -239,10 +239,11 @@ Status TablelessStore::FlushKeys(std::shared_ptr<MemTable> keys,
   JobReport of_keys;
   of_keys.observer = report->observer;
   Status s = keys_->Flush(request, edit, &of_keys);
-  report->outputs = std::move(of_keys.outputs);
-  report->output_files = std::move(of_keys.output_files);
-  report->output_paths = std::move(of_keys.output_paths);
-  report->output_bytes = std::move(of_keys.output_bytes);
+  const auto append = [](auto* to, auto&& more) { to->insert(to->end(), more.begin(), more.end()); };
+  append(&report->outputs, of_keys.outputs);
+  append(&report->output_files, of_keys.output_files);
+  append(&report->output_paths, of_keys.output_paths);
+  append(&report->output_bytes, of_keys.output_bytes);
   report->bytes_written += of_keys.bytes_written;
   return s;
 }
@@ -268,15 +269,11 @@ Status TablelessStore::FlushPages(const FlushRequest& request, VersionEdit* edit
     view = std::make_shared<TablelessView>(state_, std::move(parts));
   }
   JobFile file(context_, options.get(), 0, /*flush=*/true, /*observer=*/nullptr);
-  MemTableOptions memory;
-  memory.comparator = options->comparator;
-  const auto keys = std::make_shared<MemTable>(memory, 0);
   if (s.ok()) {
-    PageFlush job(context_, options.get(), view, &request, keys.get());
+    PageFlush job(context_, options.get(), view, &request, [&](std::shared_ptr<MemTable> keys) {
+      return FlushKeys(std::move(keys), request.snapshots, edit, report);
+    });
     s = job.Run(&file, edit, &flush_replaces_, report);
-  }
-  if (s.ok() && !keys->empty()) {
-    s = FlushKeys(keys, request.snapshots, edit, report);
   }
   if (!s.ok()) {
     file.Abandon();

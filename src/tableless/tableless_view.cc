@@ -284,15 +284,16 @@ void TablelessView::FindTogether(const BlockReadOptions& read, std::span<const W
   }
 }
 
-Status TablelessView::ForEachRecord(const std::function<Status(const PageRecord&)>& f) const {
+Status TablelessView::ForEachRecord(const std::function<Status(const PageRecord&)>& f, const PagePart& part) const {
   PageBatch batch(this);
   PageRoom room;
   std::string overflow_room;
   std::vector<PageRecord> list;
   for (uint32_t i = 0; i < parts_.sections.size(); ++i) {
     const Section& section = *parts_.sections[i];
-    for (uint64_t first = 0; first < section.meta.pages; first += kBatchPages) {
-      const uint64_t n = std::min<uint64_t>(kBatchPages, section.meta.pages - first);
+    const uint64_t end = part.End(section.meta.pages);
+    for (uint64_t first = part.First(section.meta.pages); first < end; first += kBatchPages) {
+      const uint64_t n = std::min<uint64_t>(kBatchPages, end - first);
       std::vector<uint64_t> keys;
       for (uint64_t page = first; page < first + n; ++page) keys.push_back(PageKey(i, page));
       batch.Read(std::move(keys), /*keep=*/false);
@@ -310,6 +311,8 @@ Status TablelessView::ForEachRecord(const std::function<Status(const PageRecord&
       }
     }
     for (const OverflowIndex::Entry& e : section.overflow->entries()) {
+      const uint64_t page = section.PageOf(MasterHashOf({e.hash, 0, 0}, parts_.geometry.sections));
+      if (!part.Has(page, section.meta.pages)) continue;
       OverflowEntry entry;
       Status s = section.overflow->Read(e, &overflow_room, &entry);
       if (s.ok()) s = f(entry.record);

@@ -80,8 +80,9 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
 
   // The checked records of a page; `room` holds them.
   Status ReadPage(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
-  // All records of pages and overflow store, each until the call returns; stops at f's error.
-  Status ForEachRecord(const std::function<Status(const PageRecord&)>& f) const;
+  // All records of pages and overflow store, each until the call returns; stops at f's error. `part`: of those
+  // pages, and of the overflow store those whose pages they are.
+  Status ForEachRecord(const std::function<Status(const PageRecord&)>& f, const PagePart& part = {}) const;
   // Looks for keys that are read together (PageBatch, OverflowBatch), and tells of each: its index and its
   // record, null if it was not found so or could not be read. There must be sections.
   struct Wanted {
