@@ -47,9 +47,9 @@ enum class Preset {
   // costs one read more, a scan one per value.
   kHashKv,
   // "bolt-sorted", for families that are nearly only scanned: sorted tables of 1 MB, found by filters and
-  // separators, leveled as in LevelDB, many to a file, compacted in groups (BoLT). No index over hashes is
-  // built; point reads ask one filter per level. Memtables go to disk two at a time and take up to 4
-  // times write_buffer_size.
+  // separators, leveled as in LevelDB, many to a file, compacted in groups of up to 64 MB (BoLT). No index over hashes is
+  // built; point reads ask one filter per level. With point_index=perfect_hash set behind the preset the tables are
+  // the same, with directories. Memtables go to disk two at a time and take up to 4 times write_buffer_size.
   kBoltSorted,
   // "tableless" (KallaxDB): pages found by the hash of the key, for storage that compresses transparently
   // (btrfs or ZFS with compression, computational SSDs). Nearly no index in memory, one disk read for a

@@ -41,7 +41,7 @@ enum class PointIndex : uint8_t {
   // A perfect hash function over all keys of a table: one probe, one block.
   kPerfectHash = 0,
   // Each table's filter and its separators, as in a classic sorted table (BoLT's, LevelDB's): no
-  // index over hashes is built or merged. For families that are nearly only scanned.
+  // index over hashes is built or merged. For families that are nearly only scanned. Tables are leveled.
   kFilter = 1,
 };
 
@@ -73,17 +73,23 @@ struct PieceTableOptions {
   uint32_t max_dead_space_percent = 10;
 
   // Live data of a table, about: one that grows is split at four to eight times as much. 0: half of
-  // target_file_size_base; with PointIndex::kFilter, where no table grows, that or 1 MB if it is
+  // target_file_size_base; with `leveled`, where no table grows, that or 1 MB if it is
   // less. However many tables a flush or compaction writes, they lie in one file, which is synced
   // once. Dynamically changeable.
   uint64_t target_table_bytes = 0;
 
-  // In text "perfect_hash" or "filter". With "filter" tables have one piece: a merge rewrites those that it
-  // meets, and max_pieces and max_dead_percent play no part. Filters are those of filter_policy, or without
-  // one Bloom filters of 10 bits per key. Which tables of a full level go down first is what
-  // ColumnFamilyOptions::compaction_pri says; by default those that overlap least, and one that overlaps nothing
-  // without being rewritten. Tables of an existing database are read as they are; new ones take the new form.
+  // In text "perfect_hash" or "filter". With "filter", filters are those of filter_policy, or without
+  // one Bloom filters of 10 bits per key. Tables of an existing database are read as they are; new ones take the new form.
   PointIndex point_index = PointIndex::kPerfectHash;
+
+  // Leveled compaction as in LevelDB and BoLT, with either point index; with PointIndex::kFilter whatever
+  // is set here, since tables of several pieces need a directory. Tables have one piece: a merge rewrites those that it
+  // meets, max_pieces and max_dead_percent play no part, and levels have their configured sizes
+  // (max_bytes_for_level_base and so on). Which tables of a full level go down first is what
+  // ColumnFamilyOptions::compaction_pri says; by default those that overlap least, and one that overlaps nothing
+  // without being rewritten. Tables of an existing database are read as they are; merges make leveled ones of them, or
+  // from false on tables of several pieces again.
+  bool leveled = false;
 
   // A compaction of a full level takes so many bytes of tables, which need not be neighbours, and
   // writes what becomes of them with one sync. More: fewer syncs and longer jobs. 0: one table at a

@@ -11,7 +11,7 @@ std::unique_ptr<Store> MakeStore(const StoreContext* context, const StoreOptions
   // Keys alone, sorted, without any index for point reads. Filters and merges are the pages' affair.
   StoreOptions keys = options;
   keys.pages.enabled = false;
-  keys.filter_index = true;
+  keys.filter_index = keys.leveled = true;
   keys.max_pieces = 1;
   keys.filter = FilterOptions();
   keys.one_level = keys.hash_range = false;

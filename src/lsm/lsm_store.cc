@@ -594,7 +594,7 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.periodic_seconds = options->periodic_seconds;
   c.group_bytes = options->group_compaction_bytes;
   c.victim_order = options->victim_order;
-  c.rewrites = options->filter_index;
+  c.rewrites = options->leveled;
   c.one_level = options->one_level;
   c.hash_range = options->hash_range;
   for (const TablePath& path : options->paths) c.path_targets.push_back(path.target_bytes);
@@ -613,7 +613,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.input_level = plan.input_level;
   input.output_level = plan.output_level;
   input.rewrite = plan.rewrite;
-  input.whole = plan.whole || options->filter_index;
+  input.whole = plan.whole || options->leveled;
   for (size_t i : plan.fences) {
     input.fences.push_back(version_->levels()[plan.output_level][i]->meta().smallest);
   }

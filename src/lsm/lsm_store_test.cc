@@ -26,12 +26,13 @@ struct Mix {
   uint32_t subcompactions = 1;
   bool switches = false;  // reopened with another partition now and then
   bool filter_index = false;
-  bool index_switches = false;  // reopened with the other point index now and then
+  bool index_switches = false;  // reopened with the other point index or kind of compaction now and then
+  bool leveled = false;  // with filter_index always
 };
 
 // A family without directories, as the options project it.
 void UseFilterIndex(StoreOptions* options) {
-  options->filter_index = true;
+  options->filter_index = options->leveled = true;
   options->filter.new_bits = [](const FilterPlace&) { return NewBloomBuilder(10000); };
 }
 
@@ -52,8 +53,9 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     options.one_level = mix.one_level;
     options.data_order = static_cast<DataOrder>(seed % 3);
     options.hash_range = mix.hash_range;
-    if (mix.filter_index) {
-      UseFilterIndex(&options);
+    if (mix.filter_index) UseFilterIndex(&options);
+    if (mix.filter_index || mix.leveled) {
+      options.leveled = true;
       options.victim_order = static_cast<VictimOrder>(seed % 4);
       options.group_compaction_bytes = seed % 2 == 0 ? 0 : 12 << 10;
     }
@@ -89,7 +91,10 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
       } else if (dice < (bound += mix.reopens)) {
         options.data_order = static_cast<DataOrder>(rnd.Uniform(3));
         if (mix.switches) options.hash_range = !options.hash_range;
-        if (mix.index_switches) options.filter_index = !options.filter_index;
+        if (mix.index_switches) {
+          options.filter_index = rnd.OneIn(2);
+          options.leveled = options.filter_index || rnd.OneIn(2);
+        }
         h.Reopen(options);
       } else if (dice < (bound += 1)) {
         const int level = 1 + static_cast<int>(rnd.Uniform(3));
@@ -147,6 +152,15 @@ INSTANTIATE_TEST_SUITE_P(
                           false, true},
                       Mix{"filter index subcompactions", 100, 100, 10, 10, 4, ~0ull, false, false, 1, 3,
                           false, true},
+                      Mix{"leveled", 100, 100, 10, 10, 4, ~0ull, false, false, 1, 1, false, false, false, true},
+                      Mix{"leveled few hashes", 50, 100, 10, 10, 4, 0xf000000000000000, false, false, 1, 1,
+                          false, false, false, true},
+                      Mix{"leveled one level", 100, 100, 10, 10, 4, ~0ull, true, false, 1, 1, false, false,
+                          false, true},
+                      Mix{"leveled hash range", 100, 100, 10, 10, 4, ~0ull, false, true, 1, 2, false, false,
+                          false, true},
+                      Mix{"leveled subcompactions", 100, 100, 10, 10, 4, ~0ull, false, false, 1, 3, false,
+                          false, false, true},
                       Mix{"index switches", 100, 100, 10, 10, 4, ~0ull, false, false, 4, 1, false,
                           true, true},
                       Mix{"all switches", 100, 100, 10, 10, 4, ~0ull, false, true, 4, 2, true, true,
@@ -185,6 +199,79 @@ TEST(LsmStoreTest, TablesOfAFilterIndexHaveNoDirectory) {
   EXPECT_EQ(h.Get(Key(500)), std::nullopt);
   h.CheckAll("leveled");
   h.Verify();
+}
+
+// The kind of compaction does not hang on the point index: tables as small, and levels as full, with directories.
+TEST(LsmStoreTest, LeveledTablesMayHaveDirectories) {
+  uint64_t tables[2] = {}, written[2] = {};
+  for (const bool filter_index : {false, true}) {
+    StoreOptions o = StoreHarness::SmallOptions();
+    o.leveled = true;
+    if (filter_index) UseFilterIndex(&o);
+    o.level1_max_bytes = 128 << 10;
+    StoreHarness h(o);
+    Random rnd(5);
+    for (int i = 0; i < 6000; ++i) {
+      h.Put(Key(rnd.Uniform(4000)), std::string(80, static_cast<char>('a' + i % 26)));
+      if (i % 300 == 299) h.Flush();
+      if (i % 300 == 299) h.CompactAll();
+    }
+    const auto levels = h.Tables();
+    uint64_t on_level1 = 0;
+    for (size_t level = 1; level < levels.size(); ++level) {
+      for (const TphMeta& t : levels[level]) {
+        EXPECT_EQ(t.pieces.size(), 1u);
+        EXPECT_EQ(t.directory.length == 0, filter_index);
+        EXPECT_LT(t.DataBytes(), o.target_table_bytes * 3 / 2);
+        on_level1 += level == 1 ? t.LiveDataBytes() : 0;
+      }
+      tables[filter_index] += levels[level].size();
+    }
+    EXPECT_LE(on_level1, o.level1_max_bytes);
+    EXPECT_GT(levels[2].size(), 5u);
+    for (const LevelStats& level : h.store()->view()->Levels()) written[filter_index] += level.bytes_written;
+    h.CheckAll("leveled");
+    h.Verify();
+    h.Reopen(o);
+    h.CheckAll("reopened");
+  }
+  EXPECT_NEAR(static_cast<double>(tables[0]), static_cast<double>(tables[1]), static_cast<double>(tables[1]) / 5);
+  EXPECT_LT(written[0], written[1] * 3 / 2);  // directories and hash lists come on top
+}
+
+// What either kind of compaction left is read, and taken in, by the other.
+TEST(LsmStoreTest, LeveledAndBack) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.max_pieces = 8;
+  o.target_table_bytes = 16 << 10;
+  o.level1_max_bytes = 1 << 20;
+  StoreHarness h(o);
+  const auto most_pieces = [&] {
+    size_t most = 0;
+    const auto levels = h.Tables();
+    for (const TphMeta& t : levels[1]) most = std::max(most, t.pieces.size());
+    return most;
+  };
+  const auto update = [&](int step, char c) {
+    for (int i = 0; i < 1000; i += step) h.Put(Key(i), std::string(80, c));
+    h.Flush();
+    ASSERT_TRUE(h.Manual(0, 1));
+    h.CheckAll(std::string("after ") + c);
+    h.Verify();
+  };
+  update(1, 'a');
+  update(20, 'b');
+  EXPECT_GT(most_pieces(), 1u);
+  o.leveled = true;
+  h.Reopen(o);
+  h.CheckAll("leveled, before anything was compacted");
+  update(20, 'c');
+  EXPECT_EQ(most_pieces(), 1u);
+  o.leveled = false;
+  h.Reopen(o);
+  h.CheckAll("no longer leveled");
+  update(20, 'd');
+  EXPECT_GT(most_pieces(), 1u);  // hash lists were kept for that
 }
 
 // However many tables a job writes: one barrier for the data. (The manifest's is the database's.)

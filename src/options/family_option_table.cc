@@ -158,12 +158,11 @@ void AddLevels(OptionTable<F>* t) {
                          "level; universal is served by levels, none by "
                          "disable_auto_compactions, FIFO (which drops data) is refused"));
   t->push_back(Scalar<F>(FIELD(compaction_pri), kMutable, kHint,
-                         "works with point_index=filter (kRoundRobin as kOldestSmallestSeqFirst); else the "
+                         "works where tables are leveled (kRoundRobin as kOldestSmallestSeqFirst); else the "
                          "picker takes what costs least per byte moved")
                    .When([](const F& o) {
                      return o.compaction_pri != rocksdb::kMinOverlappingRatio &&
-                            TableSettingsOf(o.table_factory.get()).piece.point_index !=
-                                PointIndex::kFilter;
+                            !IsLeveled(TableSettingsOf(o.table_factory.get()).piece);
                    }));
   t->push_back(Nested<F>(FIELD(compaction_options_universal), UniversalOptionTable, nullptr,
                          kMutable, kHint, "universal is served by levels"));

@@ -98,6 +98,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       piece.value_hot_cold = true;
       break;
     case Preset::kBoltSorted:
+      piece.leveled = true;
       piece.point_index = PointIndex::kFilter;
       piece.max_pieces = 1;
       piece.group_compaction_bytes = 128 << 20;

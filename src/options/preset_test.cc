@@ -84,7 +84,34 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_TRUE(Projected(Preset::kBoltSorted).filter.new_bits);
   EXPECT_EQ(Projected(Preset::kBoltSorted).target_table_bytes, 1u << 20);
   EXPECT_EQ(Projected(Preset::kDefault).group_compaction_bytes, 64u << 20);
-  EXPECT_EQ(Projected(Preset::kBoltSorted).group_compaction_bytes, 128u << 20);
+  EXPECT_EQ(Projected(Preset::kBoltSorted).group_compaction_bytes, 64u << 20);
+  EXPECT_FALSE(Projected(Preset::kDefault).leveled);
+  EXPECT_TRUE(Projected(Preset::kBoltSorted).leveled);
+}
+
+// BoLT's tables with directories, and a filter index with what it needs.
+TEST(PresetTest, PointIndexAndLevelingAreApart) {
+  rocksdb::ColumnFamilyOptions options;
+  ASSERT_TRUE(ApplyPreset(Preset::kBoltSorted, &options).ok());
+  PieceTableOptions piece = TableSettingsOf(options.table_factory.get()).piece;
+  EXPECT_TRUE(piece.leveled);
+  piece.point_index = PointIndex::kPerfectHash;
+  options.table_factory.reset(NewPieceTableFactory(piece));
+  StoreOptions store = ProjectStoreOptions(options, 0, "default");
+  EXPECT_TRUE(store.leveled);
+  EXPECT_FALSE(store.filter_index);
+  EXPECT_FALSE(store.filter.new_bits);
+  EXPECT_EQ(store.target_table_bytes, 1u << 20);
+  piece.leveled = false;
+  options.table_factory.reset(NewPieceTableFactory(piece));
+  store = ProjectStoreOptions(options, 0, "default");
+  EXPECT_FALSE(store.leveled);
+  EXPECT_EQ(store.target_table_bytes, 32u << 20);
+  piece.point_index = PointIndex::kFilter;
+  options.table_factory.reset(NewPieceTableFactory(piece));
+  store = ProjectStoreOptions(options, 0, "default");
+  EXPECT_TRUE(store.leveled);
+  EXPECT_TRUE(store.filter_index);
 }
 
 TEST(PresetTest, CompactionPriIsTheOrderOfVictims) {

@@ -124,7 +124,8 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.target_table_bytes = table.piece.target_table_bytes != 0 ? table.piece.target_table_bytes
                                                                : options.target_file_size_base / 2;
   out.filter_index = table.piece.point_index == PointIndex::kFilter;
-  if (out.filter_index && table.piece.target_table_bytes == 0) {
+  out.leveled = IsLeveled(table.piece);
+  if (out.leveled && table.piece.target_table_bytes == 0) {
     out.target_table_bytes = std::min<uint64_t>(out.target_table_bytes, 1 << 20);
   }
   out.target_table_bytes = std::max<uint64_t>(out.target_table_bytes, 1 << 10);

@@ -25,6 +25,11 @@ struct TableSettings {
 };
 TableSettings TableSettingsOf(const rocksdb::TableFactory* factory);
 
+// Tables of several pieces, as merges leave them otherwise, need a directory.
+inline bool IsLeveled(const PieceTableOptions& piece) {
+  return piece.leveled || piece.point_index == PointIndex::kFilter;
+}
+
 // Whether its block cache is one that it made for want of another: not a wish of the application.
 bool HasCacheOfItsOwn(const rocksdb::TableFactory& factory);
 

@@ -150,10 +150,11 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("max_dead_space_percent", &P::max_dead_space_percent, kMutable, kYes,
                 "dead bytes in files that cannot be punched, per live bytes, at which files are vacated"),
       Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,
-                "live data of a table, about; 0: half of target_file_size_base, with point_index=filter at "
-                "most 1 MB"),
+                "live data of a table, about; 0: half of target_file_size_base, leveled at most 1 MB"),
       Scalar<P>("point_index", &P::point_index, kFixed, kYes,
                 "perfect_hash or filter: what point reads of new tables go by"),
+      Scalar<P>("leveled", &P::leveled, kFixed, kYes,
+                "merges rewrite the tables that they meet; with point_index=filter always"),
       Scalar<P>("group_compaction_bytes", &P::group_compaction_bytes, kMutable, kYes,
                 "of tables that one compaction takes down; 0: one table"),
       Scalar<P>("one_level", &P::one_level, kFixed, kYes,

@@ -111,9 +111,10 @@ struct StoreOptions {
   uint64_t max_compaction_bytes = 1600ull << 20;
   uint64_t group_compaction_bytes = 64ull << 20;  // of victims of one job; 0: one victim
   VictimOrder victim_order = VictimOrder::kLeastOverlap;  // where tables are rewritten by merges
-  // New tables have no directory: reads go by filters and separators, and a merge rewrites the tables
-  // that it meets, whole.
+  // New tables have no directory: reads go by filters and separators. Needs `leveled`.
   bool filter_index = false;
+  // A merge rewrites the tables that it meets, whole, and levels have their configured sizes.
+  bool leveled = false;
   uint32_t max_pieces = 16;
   bool hash_range = false;  // tables of new levels are cut by hash
   bool one_level = false;  // memtables merge straight into the one level that holds data

@@ -9,7 +9,8 @@
 namespace compassdb_test {
 
 // The layouts of data that crash, corruption and kill tests go through: every preset of
-// the engine, and "tuned", which leaves the family's options as they are. This is the one list of
+// the engine, "bolt-hashed" (bolt-sorted's tables with perfect hash directories), and "tuned", which leaves the
+// family's options as they are. This is the one list of
 // them; a preset that the engine gains takes part by itself. One definition per library
 // (layout_compassdb.cc, layout_rocksdb.cc).
 const std::vector<std::string>& Layouts();

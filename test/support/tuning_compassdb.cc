@@ -25,6 +25,7 @@ rocksdb::TableFactory* NewTunedTableFactory(Random* random,
   // The families of the tests have comparators that allow it.
   if (random->OneIn(3)) pieces.partition = compassdb::Partition::kHashRange;
   if (random->OneIn(3)) pieces.point_index = compassdb::PointIndex::kFilter;
+  pieces.leveled = random->OneIn(3);
   static const uint64_t kGroupBytes[] = {0, 32 << 10, 256 << 10, 64 << 20};
   pieces.group_compaction_bytes = random->Pick(kGroupBytes);
   pieces.value_group_bytes = uint64_t{512} << random->Uniform(5);

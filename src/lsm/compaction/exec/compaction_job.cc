@@ -335,7 +335,7 @@ Status CompactionJob::CutByKeys() {
            (!upper || cmp_->Compare(in_.bases[end]->meta().smallest, *upper) < 0)) {
       ++end;
     }
-    if (in_.options->filter_index) {
+    if (in_.options->leveled) {
       CutRewritten(first, end, lower, upper);
     } else {
       s = CutBetween(first, end, lower, upper);

@@ -436,7 +436,7 @@ bool RegionMerge::MayZeroSequences(const Region& region) const {
 uint64_t RegionMerge::CutBytes(const Region& region) const {
   if (region.hash_range) return UINT64_MAX;
   const uint64_t target = gc_.target_table_bytes;
-  if (!in_.options->filter_index) return target;
+  if (!in_.options->leveled) return target;
   uint64_t bytes = region.delta_bytes.value_or(0);
   for (const TableRef& base : region.bases) bytes += base->live_bytes();
   const uint64_t tables = std::max<uint64_t>(1, (bytes + target / 2) / target);
