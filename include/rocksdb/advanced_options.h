@@ -302,7 +302,7 @@ struct AdvancedColumnFamilyOptions {
   // Bytes from which a value is large.
   uint64_t min_blob_size = 0;
 
-  // Bytes at which a new file of values is begun.
+  // Bytes that a segment group holds, about, if that is less than value_group_bytes of compassdb/table.h.
   uint64_t blob_file_size = 1ULL << 28;
 
   // Compression of separated values, each on its own.
@@ -311,13 +311,13 @@ struct AdvancedColumnFamilyOptions {
   // Reclaim the space of values that are dead.
   bool enable_blob_garbage_collection = false;
 
-  // Share of the files, the oldest, that are looked at.
+  // Share of the bytes, written longest ago, that forced collections (CompactRange, the threshold below) are for.
   double blob_garbage_collection_age_cutoff = 0.25;
 
-  // Share of dead bytes in those files from which their reclaiming is forced.
+  // Share of dead bytes in a group from which its reclaiming is forced, although there is room. 0 to 1; 1: never.
   double blob_garbage_collection_force_threshold = 1.0;
 
-  // Bytes that are read ahead when values are moved; 0 for none.
+  // Bytes that are read at a time when values are moved, at most 32 MiB; 0: 1 MiB.
   uint64_t blob_compaction_readahead_size = 0;
 
   // Level from which on values are separated.

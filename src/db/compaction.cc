@@ -189,12 +189,37 @@ Status DBImpl::RunManual(const std::shared_ptr<ColumnFamily>& family,
       family, [&](bool* conflict) { return family->store()->PickManual(request, conflict); }, cancel, done);
 }
 
-Status DBImpl::CollectValues(const std::shared_ptr<ColumnFamily>& family,
+Status DBImpl::CollectValues(const std::shared_ptr<ColumnFamily>& family, double age_cutoff,
                              const std::atomic<bool>* cancel) {
-  uint64_t from = 0;
+  ValueCollection collection;
+  if (age_cutoff >= 0 && age_cutoff <= 1) collection.old_share = age_cutoff;
   return RunPicked(
-      family, [&](bool* conflict) { return family->store()->PickValues(&from, conflict); }, cancel, nullptr);
+      family, [&](bool* conflict) { return family->store()->PickValues(&collection, conflict); }, cancel, nullptr);
 }
+
+// While it lives no collection of the family's values is begun, if that was asked for.
+class DBImpl::CollectionHold {
+ public:
+  CollectionHold(DBImpl* db, std::shared_ptr<ColumnFamily> family, bool wanted)
+      : db_(db), family_(std::move(family)), wanted_(wanted) {
+    if (!wanted_) return;
+    MutexLock lock(&db_->mu_);
+    family_->store()->HoldCollections();
+  }
+  ~CollectionHold() {
+    if (!wanted_) return;
+    MutexLock lock(&db_->mu_);
+    family_->store()->UnholdCollections();
+    db_->MaybeSchedule();
+  }
+  CollectionHold(const CollectionHold&) = delete;
+  CollectionHold& operator=(const CollectionHold&) = delete;
+
+ private:
+  DBImpl* const db_;
+  const std::shared_ptr<ColumnFamily> family_;
+  const bool wanted_;
+};
 
 Status DBImpl::RunPicked(const std::shared_ptr<ColumnFamily>& family,
                          const std::function<std::unique_ptr<CompactionTask>(bool*)>& pick,
@@ -261,6 +286,8 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   }
   if (manual_disabled_ > 0) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
 
+  using Collections = rocksdb::BlobGarbageCollectionPolicy;
+  const CollectionHold hold(this, family, options.blob_garbage_collection_policy == Collections::kDisable);
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = options.allow_write_stall;
   Families families{family};
@@ -316,8 +343,8 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   } else if (s.ok()) {
     s = SettleLastLevel(family, deepest, begin, end);
   }
-  if (s.ok() && options.blob_garbage_collection_policy == rocksdb::BlobGarbageCollectionPolicy::kForce) {
-    s = CollectValues(family, options.canceled);
+  if (s.ok() && options.blob_garbage_collection_policy == Collections::kForce) {
+    s = CollectValues(family, options.blob_garbage_collection_age_cutoff, options.canceled);
   }
   MutexLock lock(&mu_);
   if (options.exclusive_manual_compaction) --background_.exclusive_manual;

@@ -411,8 +411,10 @@ class DBImpl final : public rocksdb::DB {
   Status RunPicked(const std::shared_ptr<ColumnFamily>& family,
                    const std::function<std::unique_ptr<CompactionTask>(bool* conflict)>& pick,
                    const std::atomic<bool>* cancel, const std::function<void(const JobReport&)>& done);
-  // Of all groups of separated values that have garbage.
-  Status CollectValues(const std::shared_ptr<ColumnFamily>& family, const std::atomic<bool>* cancel);
+  // Of all groups of separated values that have garbage; of the oldest share of them, or as the family has it.
+  Status CollectValues(const std::shared_ptr<ColumnFamily>& family, double age_cutoff,
+                       const std::atomic<bool>* cancel);
+  class CollectionHold;
   int DeepestLevel(const ColumnFamily& family, const Slice* begin, const Slice* end);
 
   // --- compaction_requests.cc

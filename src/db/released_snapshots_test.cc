@@ -122,6 +122,7 @@ TEST_P(ReleasedSnapshotsPresetTest, CompactRangeGivesItBack) {
   }
   rocksdb::CompactRangeOptions compact;
   compact.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;  // of values
+  compact.blob_garbage_collection_age_cutoff = 1;
   ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
   EXPECT_LT(Bytes(), Allowed(clean)) << "clean " << clean << ", pinned " << pinned;
   ExpectRound(3);

@@ -542,6 +542,7 @@ TEST_F(ValueStoreTest, ForcedCollections) {
     EXPECT_GT(ValueBytes(), live * 15 / 10);
     rocksdb::CompactRangeOptions options;
     options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+    options.blob_garbage_collection_age_cutoff = 1;
     ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
     EXPECT_LT(ValueBytes(), live * 105 / 100);
     EXPECT_LT(Garbage(), live / 20);
@@ -768,7 +769,12 @@ TEST_P(ValueModelTest, MatchesAMap) {
     return Value(step, rnd->OneIn(2) ? 20 + rnd->Uniform(60) : 100 + rnd->Uniform(900));
   };
   run.change_options = [this](Random* rnd) {
-    return db_->SetOptions({{"enable_blob_files", rnd->OneIn(3) ? "false" : "true"}});
+    rocksdb::CompactRangeOptions options;
+    options.blob_garbage_collection_policy =
+        rnd->OneIn(2) ? rocksdb::BlobGarbageCollectionPolicy::kForce : rocksdb::BlobGarbageCollectionPolicy::kDisable;
+    options.blob_garbage_collection_age_cutoff = static_cast<double>(rnd->Uniform(6)) / 5;
+    const Status s = db_->CompactRange(options, nullptr, nullptr);
+    return !s.ok() ? s : db_->SetOptions({{"enable_blob_files", rnd->OneIn(3) ? "false" : "true"}});
   };
   MatchAMap(run);
 }

@@ -460,6 +460,7 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
   }
   // Before their file is unpinned, which would be taken for empty otherwise.
   values_.Install(edit, tables->values);
+  flush_waits_ = false;  // until one asks again
   if (!edit.added_values.empty() && edit.deleted_values.empty()) {
     values_.NoteWritten(context_->clock->NowMicros() / 1000000);
   }
@@ -686,17 +687,21 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
 
 std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
   if (dropped_) return nullptr;
-  if (std::unique_ptr<CompactionTask> task = PickValueGc()) return task;
+  if (MayCollect()) {
+    if (std::unique_ptr<CompactionTask> task = PickValueGc()) return task;
+  }
   bool conflict = false;
   return MakeTask(compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()), false, nullptr,
                   &conflict);
 }
 
 bool LsmStore::NeedsCompaction() const {
-  return !dropped_ &&
-         (values_.NeedsCollection(current()->values, context_->clock->NowMicros() / 1000000) ||
-          values_.GroupWithRunsIn(ValueFilesToVacate()).has_value() ||
-          !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty());
+  if (dropped_) return false;
+  if (MayCollect() && (values_.NeedsCollection(current()->values, context_->clock->NowMicros() / 1000000) ||
+                       values_.GroupWithRunsIn(ValueFilesToVacate()).has_value())) {
+    return true;
+  }
+  return !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty();
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& request,

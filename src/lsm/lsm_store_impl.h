@@ -46,7 +46,9 @@ class LsmStore : public Store {
   std::unique_ptr<CompactionTask> PickCompaction() override;
   bool NeedsCompaction() const override;
   SequenceNumber KeptUntil(SequenceNumber oldest) const override;
-  std::unique_ptr<CompactionTask> PickValues(uint64_t* from, bool* conflict) override;
+  std::unique_ptr<CompactionTask> PickValues(ValueCollection* collection, bool* conflict) override;
+  void HoldCollections() override { ++collections_held_; }
+  void UnholdCollections() override { --collections_held_; }
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                              bool* conflict) override;
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
@@ -118,9 +120,11 @@ class LsmStore : public Store {
   void NoteKept(int level, const TableRef& table);
   // Null: the values have room enough (value_gc_task.cc).
   std::unique_ptr<CompactionTask> PickValueGc();
-  // Of a group that is marked as busy.
+  bool MayCollect() const { return collections_held_ == 0 || flush_waits_; }
+  // Of a group that is marked as busy; of its runs those up to `old_until`.
   std::unique_ptr<CompactionTask> NewValueGcTask(const ValueGroup& group, ValueGcKind kind,
-                                                 std::unordered_set<uint64_t> vacated);
+                                                 std::unordered_set<uint64_t> vacated,
+                                                 uint64_t old_until = UINT64_MAX);
   // A late job (ValueStore), until Release.
   void NoteLateJob(const CompactionTask* task);
 
@@ -139,6 +143,8 @@ class LsmStore : public Store {
     std::function<void()> done;  // at Release
   };
   std::unordered_map<const CompactionTask*, Collecting> collecting_;
+  int collections_held_ = 0;
+  bool flush_waits_ = false;  // for a collection
   std::shared_ptr<const LsmVersion> version_;
   std::unordered_set<uint64_t> busy_;  // table ids
   // Where running tasks will put tables. A task with several inputs may span a

@@ -10,7 +10,7 @@ namespace compassdb {
 class LsmStore::ValueGcTask final : public CompactionTask {
  public:
   ValueGcTask(LsmStore* store, const ValueGroup& group, ValueGcKind kind,
-              std::unordered_set<uint64_t> vacated)
+              std::unordered_set<uint64_t> vacated, uint64_t old_until)
       : store_(store),
         options_(store->current()),
         version_(store->version_),
@@ -18,6 +18,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
         inputs_(version_->values().RunsOf(group)),
         kind_(kind),
         vacated_(std::move(vacated)),
+        old_until_(old_until),
         retain_above_(store->values_.OldestLateJob()),
         group_bits_(store->values_.GroupBits(options_->values)) {
     for (const ValueVersion::Group& g : version_->values().Groups()) {
@@ -58,6 +59,8 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     job.snapshots = snapshots;
     job.retain_above = retain_above_;
     job.vacated = vacated_;
+    job.old_until = old_until_;
+    job.read_span = options_->values.read_span;
     job.statistics = store_->context_->statistics;
     if (options_->values.hot_cold && kind_ != ValueGcKind::kForced) job.updates = version_->values().updates();
     job.group_bits = group_bits_;
@@ -117,6 +120,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const std::vector<ValueRunRef> inputs_;
   const ValueGcKind kind_;
   const std::unordered_set<uint64_t> vacated_;  // files
+  const uint64_t old_until_;
   const SequenceNumber retain_above_;
   const uint32_t group_bits_;
   uint64_t believed_dead_ = 0;
@@ -126,9 +130,10 @@ class LsmStore::ValueGcTask final : public CompactionTask {
 
 bool LsmStore::AwaitsCollection(uint64_t flush_bytes) {
   const std::shared_ptr<const StoreOptions> options = current();
-  return !dropped_ && options->values.enabled && options->values.collect &&
-         values_.AwaitsCollection(options->values, flush_bytes,
-                                  context_->clock->NowMicros() / 1000000);
+  flush_waits_ = !dropped_ && options->values.enabled && options->values.collect &&
+                 values_.AwaitsCollection(options->values, flush_bytes,
+                                          context_->clock->NowMicros() / 1000000);
+  return flush_waits_;
 }
 
 uint64_t LsmStore::ValueBound() const {
@@ -171,9 +176,10 @@ std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
 }
 
 std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(const ValueGroup& group, ValueGcKind kind,
-                                                         std::unordered_set<uint64_t> vacated) {
+                                                         std::unordered_set<uint64_t> vacated,
+                                                         uint64_t old_until) {
   try {
-    auto task = std::make_unique<ValueGcTask>(this, group, kind, std::move(vacated));
+    auto task = std::make_unique<ValueGcTask>(this, group, kind, std::move(vacated), old_until);
     collecting_.emplace(task.get(), Collecting{group, [task = task.get()] { task->TellStore(); }});
     return task;
   } catch (const std::bad_alloc&) {
@@ -182,12 +188,16 @@ std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(const ValueGroup& group
   }
 }
 
-std::unique_ptr<CompactionTask> LsmStore::PickValues(uint64_t* from, bool* conflict) {
+std::unique_ptr<CompactionTask> LsmStore::PickValues(ValueCollection* collection, bool* conflict) {
   *conflict = false;
   if (dropped_) return nullptr;
-  const std::optional<ValueGroup> group = values_.PickFrom(from, conflict);
+  if (!collection->old_until) {
+    const double share = collection->old_share < 0 ? current()->values.old_share : collection->old_share;
+    collection->old_until = values_.version()->OldUntil(share);
+  }
+  const std::optional<ValueGroup> group = values_.PickFrom(&collection->from, *collection->old_until, conflict);
   if (!group) return nullptr;
-  return NewValueGcTask(*group, ValueGcKind::kForced, {});
+  return NewValueGcTask(*group, ValueGcKind::kForced, {}, *collection->old_until);
 }
 
 }  // namespace compassdb

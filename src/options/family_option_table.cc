@@ -238,19 +238,23 @@ void AddTables(OptionTable<F>* t) {
 void AddBlobs(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(enable_blob_files), kMutable, kYes,
                          "values go to the value store; see docs/design.md"));
-  t->push_back(Scalar<F>(FIELD(min_blob_size), kMutable, kYes, "of values that are separated"));
-  t->push_back(Scalar<F>(FIELD(blob_file_size), kMutable, kHint,
-                         "a flush or collection writes one file; value_group_bytes of CompassTable "
-                         "sizes segment groups"));
+  t->push_back(Scalar<F>(FIELD(min_blob_size), kMutable, kYes,
+                         "of values that are separated; 0: 192 (RocksDB: all), 1: all but empty ones"));
+  t->push_back(Scalar<F>(FIELD(blob_file_size), kMutable, kYes,
+                         "of a segment group, about, where it is less than value_group_bytes of CompassTable; "
+                         "a flush or collection writes one file, whatever its size"));
   t->push_back(Scalar<F>(FIELD(blob_compression_type), kMutable, kYes, "each value by itself"));
   t->push_back(Scalar<F>(FIELD(enable_blob_garbage_collection), kMutable, kYes,
                          "beyond value_reserve_percent of CompassTable, by segment groups"));
-  t->push_back(Scalar<F>(FIELD(blob_garbage_collection_age_cutoff), kMutable, kHint,
-                         "groups are collected by their garbage, whatever their age"));
+  t->push_back(Scalar<F>(FIELD(blob_garbage_collection_age_cutoff), kMutable, kYes,
+                         "of forced collections: by CompactRange, by blob_garbage_collection_force_threshold; "
+                         "those that keep the bound on space go by garbage"));
   t->push_back(Scalar<F>(FIELD(blob_garbage_collection_force_threshold), kMutable, kYes,
-                         "a group with this share of garbage is collected although there is room"));
-  t->push_back(Scalar<F>(FIELD(blob_compaction_readahead_size), kMutable, kHint,
-                         "compactions do not read separated values; filters and merges one by one"));
+                         "a group with this share of garbage is collected although there is room, if it has "
+                         "values of the oldest share"));
+  t->push_back(Scalar<F>(FIELD(blob_compaction_readahead_size), kMutable, kYes,
+                         "what a collection reads at a time, at most 32 MiB; 0: 1 MiB. Compactions read values for "
+                         "filters and merges alone, one by one"));
   t->push_back(Scalar<F>(FIELD(blob_file_starting_level), kMutable, kYes,
                          "values stay in tables above it"));
   t->push_back(Scalar<F>(FIELD(prepopulate_blob_cache), kMutable, kYes,

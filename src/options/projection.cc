@@ -159,7 +159,9 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   values.policy_d = table.piece.value_gc_choices;
   values.flush_bytes = options.write_buffer_size;
   values.hot_cold = table.piece.value_hot_cold;
-  values.group_bytes = table.piece.value_group_bytes;
+  values.group_bytes = std::min(table.piece.value_group_bytes, options.blob_file_size);
+  values.read_span = options.blob_compaction_readahead_size;
+  values.old_share = options.blob_garbage_collection_age_cutoff;
   values.cache = options.blob_cache;
   values.cache_new = options.prepopulate_blob_cache == rocksdb::PrepopulateBlobCache::kFlushOnly;
   PageOptions& pages = out.pages;

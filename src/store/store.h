@@ -386,6 +386,13 @@ enum class IngestPlace {
   kBehind,   // the last level, below all
 };
 
+// A forced collection of separated values, group by group.
+struct ValueCollection {
+  double old_share = -1;   // ValueOptions::old_share; negative: as the family has it
+  uint64_t from = 0;       // where the next group is looked for, of all groups
+  std::optional<uint64_t> old_until;  // the id of the youngest run that is old enough; of the first pick
+};
+
 struct ManualCompaction {
   const Slice* begin = nullptr;  // null: unbounded
   const Slice* end = nullptr;
@@ -448,14 +455,18 @@ class Store {
   // [mutex] Where the oldest snapshot has to get for PickCompaction to have more than while it is
   // `oldest`; kMaxSequenceNumber if there is nothing that snapshots keep.
   virtual SequenceNumber KeptUntil(SequenceNumber oldest) const = 0;
-  // [mutex] Tables overlapping the range go from input_level to output_level.
-  // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
-  // A group of separated values that has garbage or may have some, from place *from of all on, which is moved
-  // behind it. Null: there is none, or with *conflict, it is being collected.
-  virtual std::unique_ptr<CompactionTask> PickValues(uint64_t* /*from*/, bool* conflict) {
+  // [mutex] The next group of separated values that has garbage or may have some; what is next after it is noted.
+  // Null: there is none, or with *conflict, it is being collected.
+  virtual std::unique_ptr<CompactionTask> PickValues(ValueCollection* /*collection*/, bool* conflict) {
     *conflict = false;
     return nullptr;
   }
+  // [mutex] While somebody holds them, PickCompaction has collections of separated values only where a flush
+  // waits for room (AwaitsCollection).
+  virtual void HoldCollections() {}
+  virtual void UnholdCollections() {}
+  // [mutex] Tables overlapping the range go from input_level to output_level.
+  // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
   virtual std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                                      bool* conflict) = 0;
   // [mutex] All tables that lie in one of the ranges, of levels below 0 and not busy, are dropped

@@ -29,6 +29,9 @@ struct ValueOptions {
   bool cache_new = false;  // what flushes bring goes into the cache
   bool hot_cold = false;  // values that were not updated go to segments of their own
   uint64_t group_bytes = 64ull << 20;  // about what a group is to hold (main segment)
+  uint64_t read_span = 0;  // that a collection reads at a time; 0: its own
+  // Of all bytes, those that were written longest ago: forced collections leave the rest alone.
+  double old_share = 1.0;
   std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
 
   bool collects_when_idle() const {

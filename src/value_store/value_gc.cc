@@ -209,7 +209,7 @@ class Collection {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const auto length = static_cast<int64_t>(job_.inputs[i]->meta().extent.length);
       hints[i].dead = used[i] ? std::min(hints[i].dead, length) : length;
-      dead += hints[i].dead;
+      if (!Young(i)) dead += hints[i].dead;
     }
     for (const Pinned& p : pinned_) {
       ValueHints& h = hints[p.run];
@@ -221,8 +221,10 @@ class Collection {
         job_.count || (job_.vacated.empty() && dead < static_cast<int64_t>(job_.believed_dead / 2));
   }
 
-  // Runs without garbage stay. With hot and cold apart, those too that would cost more to copy than they are
-  // worth; where files are vacated, those in other files; where runs are merged, the large ones.
+  bool Young(size_t i) const { return job_.inputs[i]->meta().run_id > job_.old_until; }
+
+  // Runs without garbage stay, and all that are too young. With hot and cold apart, those too that would cost more
+  // to copy than they are worth; where files are vacated, those in other files; where runs are merged, the large ones.
   void ChooseStaying() {
     uint64_t bytes = 0;
     std::vector<size_t> order;
@@ -236,14 +238,17 @@ class Collection {
       // Runs of wider groups are divided. What one says of snapshots can not be taken back by another, which
       // has a range of its own: nobody could tell any more which of the two still counts.
       const ValueRunMeta& meta = job_.inputs[i]->meta();
-      const bool may = job_.merge ? !IsSmallRun(meta)
-                                  : (job_.updates != nullptr || !job_.vacated.empty() || input.dead_bytes == 0) &&
-                                        meta.group.bits == job_.group_bits &&
-                                        job_.vacated.count(meta.extent.file_number) == 0;
+      bool may = Young(i);
+      if (job_.merge) {
+        may = !IsSmallRun(meta);
+      } else if (!may) {
+        may = (job_.updates != nullptr || !job_.vacated.empty() || input.dead_bytes == 0) &&
+              meta.group.bits == job_.group_bits && job_.vacated.count(meta.extent.file_number) == 0;
+      }
       input.stays = may && !input.values.empty() && meta.pinned_hint == 0;
       if (input.stays) order.push_back(i);
     }
-    if (job_.merge) return;
+    if (job_.merge || job_.old_until != UINT64_MAX) return;
     const auto worth = [this](size_t i) {
       return static_cast<double>(inputs_[i].dead_bytes) / static_cast<double>(inputs_[i].live_bytes + 1);
     };
@@ -359,11 +364,12 @@ class Collection {
       for (size_t run = 0; s.ok() && run < by_run.size(); ++run) {
         if (by_run[run].empty()) continue;
         size_t next = 0;
-        s = job_.inputs[run]->ReadRecords(by_run[run], [&](const ValueEntry&, const Slice& record) {
+        const auto take = [&](const ValueEntry&, const Slice& record) {
           memcpy(places[run][next++], record.data(), record.size());
           report_->bytes_read += record.size();
           return Status::OK();
-        });
+        };
+        s = job_.inputs[run]->ReadRecords(by_run[run], std::min(job_.read_span, kRoundBytes), take);
         if (s.ok()) s = job_.pause();
       }
       at = room.data();

@@ -31,6 +31,8 @@ struct ValueGcJob {
   std::unordered_set<uint64_t> vacated;
   bool merge = false;  // small runs become one, others stay as they are
   bool count = false;  // nothing is moved
+  uint64_t old_until = UINT64_MAX;  // runs with a larger id stay as they are, whatever garbage they have
+  uint64_t read_span = 0;  // bytes that are read at a time, about; 0: the run's own measure
   uint64_t believed_dead = 0;  // if there is less than half of that, nothing is moved
   uint32_t group_bits = 0;  // of the output
   // Where the output goes; cold values may go to another path.

@@ -91,6 +91,8 @@ std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueO
   // Copies that are under way, the next, and the next flush must fit under the bound, too.
   const uint64_t room = load.copy_bytes * (input.busy.size() + 2) + options.flush_bytes;
   if (load.bytes + std::min(room, load.dead_bytes / 2) <= load.Bound(options)) {
+    std::erase_if(candidates, [&](const auto* g) { return g->oldest_run > input.old_until; });
+    if (candidates.empty()) return std::nullopt;
     const auto worst = *std::max_element(
         candidates.begin(), candidates.end(),
         [](const auto* a, const auto* b) { return DeadShare(*a) < DeadShare(*b); });

@@ -15,6 +15,8 @@ struct ValueGcInput {
   std::vector<ValueVersion::Group> groups;
   std::vector<ValueGroup> busy;
   uint64_t now_seconds = 0;
+  // ValueOptions::force_threshold is for groups that have a run up to this id.
+  uint64_t old_until = UINT64_MAX;
 };
 
 // Of the groups together.

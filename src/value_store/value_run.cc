@@ -248,8 +248,9 @@ Status ValueRun::ReadKeys(std::vector<ValueEntry>* values, std::vector<ValueNoti
 }
 
 Status ValueRun::ReadRecords(
-    const std::vector<ValueEntry>& entries,
+    const std::vector<ValueEntry>& entries, uint64_t span,
     const std::function<Status(const ValueEntry&, const Slice&)>& take) const {
+  if (span == 0) span = kReadSpan;
   std::string room;
   Status s;
   for (size_t i = 0; s.ok() && i < entries.size();) {
@@ -257,7 +258,7 @@ Status ValueRun::ReadRecords(
     uint64_t end = begin + entries[i].size;
     size_t next = i + 1;
     while (next < entries.size() && entries[next].offset <= end + kReadGap &&
-           entries[next].offset + entries[next].size - begin <= kReadSpan) {
+           entries[next].offset + entries[next].size - begin <= span) {
       end = entries[next].offset + entries[next].size;
       ++next;
     }
@@ -291,7 +292,7 @@ Status ValueRun::Verify() const {
   std::unique_ptr<PlaceIndex> places;
   s = LoadPlaces(&places);
   if (!s.ok()) return s;
-  return ReadRecords(values, [&](const ValueEntry& entry, const Slice& record) {
+  return ReadRecords(values, kReadSpan, [&](const ValueEntry& entry, const Slice& record) {
     ParsedValueRecord parsed;
     if (!ParseValueRecord(record, &parsed) || parsed.number != entry.number) {
       return Corruption("record at " + std::to_string(entry.offset) + ": not the value listed there");

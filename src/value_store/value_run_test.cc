@@ -226,6 +226,7 @@ class ValueGcTest : public ValueRunTest {
     job.retain_above = retain_above;
     job.updates = updates;
     job.believed_dead = believed_dead;
+    job.old_until = old_until_;
     job.file = [&](CompactionFileWriter** out) {
       *out = file.get();
       return Status::OK();
@@ -260,6 +261,7 @@ class ValueGcTest : public ValueRunTest {
 
   std::map<std::pair<int, SequenceNumber>, std::string> refs_;
   ValueGcReport report_;  // of the last collection
+  uint64_t old_until_ = UINT64_MAX;
 };
 
 TEST_F(ValueGcTest, TheNewestOfAKeyLives) {
@@ -311,6 +313,46 @@ TEST_F(ValueGcTest, CountsBeforeItMovesAnything) {
   EXPECT_EQ(Notices(runs), 0u);
   collect(0);
   EXPECT_EQ(report_.hints[0].dead, 0);
+}
+
+// What is too young stays with its garbage, which counts for nothing.
+TEST_F(ValueGcTest, YoungRunsStayAsTheyAre) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {2, 2}}), WriteRun({{1, 3}, {3, 4}}), WriteRun({{3, 5}, {4, 6}}),
+                                    WriteRun({{4, 7}})};
+  old_until_ = runs[0].run_id;
+  std::vector<ValueRunMeta> all = runs;
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 1, 1));
+  for (const auto& [key, sequence] : {std::pair(2, 2), {1, 3}, {3, 4}, {3, 5}, {4, 6}, {4, 7}}) {
+    EXPECT_TRUE(Has(runs, key, static_cast<SequenceNumber>(sequence))) << key << " " << sequence;
+  }
+  for (size_t i = 1; i < 4; ++i) EXPECT_EQ(runs[i - 1].run_id, all[i].run_id);
+  // Only young ones have garbage: it is worth nothing.
+  Collect(&runs, {}, kMaxSequenceNumber, nullptr, [] {}, /*believed_dead=*/2);
+  EXPECT_TRUE(report_.counted);
+  old_until_ = UINT64_MAX;
+  Collect(&runs);
+  EXPECT_FALSE(Has(runs, 3, 4));
+  EXPECT_FALSE(Has(runs, 4, 6));
+  for (const auto& [key, sequence] : {std::pair(2, 2), {1, 3}, {3, 5}, {4, 7}}) {
+    EXPECT_TRUE(Has(runs, key, static_cast<SequenceNumber>(sequence)));
+  }
+}
+
+// Whole files, from the one that was written first.
+TEST_F(ValueGcTest, TheOldestShareOfTheBytes) {
+  std::vector<ValueRunMeta> runs;
+  for (int i = 0; i < 4; ++i) runs.push_back(WriteRun({{10 * i, static_cast<SequenceNumber>(i + 1)}}));
+  const ValueVersion version(context_, Open(runs));
+  EXPECT_EQ(version.OldUntil(0), 0u);
+  EXPECT_EQ(version.OldUntil(0.1), runs[0].run_id);
+  EXPECT_EQ(version.OldUntil(0.3), runs[1].run_id);
+  EXPECT_EQ(version.OldUntil(0.9), runs[3].run_id);
+  EXPECT_EQ(version.OldUntil(1), UINT64_MAX);
+  std::vector<std::string> refs;
+  const std::vector<ValueRunMeta> of_one_file = Write(100, &refs);
+  ASSERT_GT(of_one_file.size(), 1u);
+  EXPECT_EQ(ValueVersion(context_, Open(of_one_file)).OldUntil(0.01), of_one_file.back().run_id);
 }
 
 TEST_F(ValueGcTest, AnOlderNoticeEndsNothing) {
@@ -554,6 +596,20 @@ TEST(ValueGcPolicyTest, TheThresholdForcesACollectionWithinTheReserve) {
   options.force_threshold = 0.4;
   ASSERT_TRUE(PickValueGroup(input, options, &rnd));
   EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 5u);
+  // Of the oldest share alone.
+  for (auto& g : input.groups) g.oldest_run = 100 + g.group.prefix;
+  input.old_until = 104;
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  input.groups[3].dead_bytes = 5 << 20;
+  ASSERT_TRUE(PickValueGroup(input, options, &rnd));
+  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 3u);
+  input.old_until = 105;
+  EXPECT_TRUE(PickValueGroup(input, options, &rnd));
+  // The bound holds for all.
+  input.old_until = 0;
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  for (auto& g : input.groups) g.dead_bytes = 4 << 20;
+  EXPECT_TRUE(PickValueGroup(input, options, &rnd));
 }
 
 }  // namespace

@@ -108,7 +108,8 @@ void ValueStore::MarkDropped() {
 std::optional<ValueGroup> ValueStore::Choose(std::vector<ValueVersion::Group> groups,
                                              const ValueOptions& options, uint64_t now_seconds,
                                              Random* random) const {
-  const ValueGcInput input{std::move(groups), busy_, now_seconds};
+  ValueGcInput input{std::move(groups), busy_, now_seconds};
+  if (options.force_threshold < 1) input.old_until = version_->OldUntil(options.old_share);
   ValueOptions now = options;
   now.flush_bytes = std::max(options.flush_bytes, incoming_bytes_);
   if (options.collects_when_idle() && now_seconds >= written_at_ + kIdleSeconds) {
@@ -141,9 +142,10 @@ std::optional<ValueGroup> ValueStore::PickGroupToMerge() {
   return picked;
 }
 
-std::optional<ValueGroup> ValueStore::PickFrom(uint64_t* from, bool* wait) {
+std::optional<ValueGroup> ValueStore::PickFrom(uint64_t* from, uint64_t old_until, bool* wait) {
   *wait = false;
   for (const ValueVersion::Group& g : version_->Groups()) {
+    if (g.oldest_run > old_until) continue;
     const uint32_t shift = kMaxValueGroupBits - g.group.bits;
     if (uint64_t{g.group.prefix} << shift < *from || (g.dead_bytes == 0 && g.events == 0)) continue;
     *wait = std::any_of(busy_.begin(), busy_.end(), [&](const ValueGroup& b) { return b.Overlaps(g.group); });

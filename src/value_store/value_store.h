@@ -53,9 +53,9 @@ class ValueStore {
   std::optional<ValueGroup> PickGroupToCount();
   // [mutex] Whose small runs are to become one, marked busy likewise.
   std::optional<ValueGroup> PickGroupToMerge();
-  // [mutex] The first group from *from on, of 2^kMaxValueGroupBits, in which there may be garbage, marked busy;
-  // *from is then behind it. None, and *wait, if it is busy.
-  std::optional<ValueGroup> PickFrom(uint64_t* from, bool* wait);
+  // [mutex] The first group from *from on, of 2^kMaxValueGroupBits, in which there may be garbage and a run up
+  // to that id, marked busy; *from is then behind it. None, and *wait, if it is busy.
+  std::optional<ValueGroup> PickFrom(uint64_t* from, uint64_t old_until, bool* wait);
   // [mutex] What was counted, of each run.
   void Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints);
   // [mutex] Runs of a group that was collected: what those that stay say is right again with what was written.

@@ -2,6 +2,7 @@
 #include "value_store/value_version.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "table/io_limits.h"
@@ -264,6 +265,7 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     group.events += run->events();
     group.small_runs += IsSmallRun(meta) ? 1 : 0;
     group.newest = std::max(group.newest, meta.creation_time);
+    group.oldest_run = std::min(group.oldest_run, meta.run_id);
   }
   const auto within = [](int64_t hint, uint64_t limit) {
     return std::min(limit, static_cast<uint64_t>(std::max<int64_t>(hint, 0)));
@@ -282,6 +284,31 @@ std::vector<ValueRunRef> ValueVersion::RunsOf(const ValueGroup& group) const {
     if (group.Overlaps(run->meta().group)) result.push_back(run);
   }
   return result;
+}
+
+// Runs of one job are of one age, so whole files count.
+uint64_t ValueVersion::OldUntil(double share) const {
+  if (share >= 1) return UINT64_MAX;
+  struct File {
+    uint64_t first = 0, last = 0;  // run ids
+    uint64_t bytes = 0;
+  };
+  std::unordered_map<uint64_t, size_t> places;
+  std::vector<File> files;  // in the order of their first runs, as runs_ are
+  for (const ValueRunRef& run : runs_) {
+    const ValueRunMeta& meta = run->meta();
+    const auto [at, added] = places.emplace(meta.extent.file_number, files.size());
+    if (added) files.push_back({meta.run_id});
+    files[at->second].last = meta.run_id;
+    files[at->second].bytes += meta.extent.length;
+  }
+  uint64_t until = 0, before = 0;
+  for (const File& file : files) {
+    if (static_cast<double>(before) >= share * static_cast<double>(total_bytes_)) break;
+    until = std::max(until, file.last);
+    before += file.bytes;
+  }
+  return until;
 }
 
 ValueStats ValueVersion::Stats() const {

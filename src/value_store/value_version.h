@@ -65,10 +65,14 @@ class ValueVersion {
     uint64_t pinned_bytes = 0;  // about; of `bytes`, what only snapshots see that are held now
     uint64_t events = 0;  // records that may have ended values, which nobody looked up
     uint64_t small_runs = 0;
+    uint64_t oldest_run = UINT64_MAX;  // id
   };
   std::vector<Group> Groups() const;
   std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
   ValueStats Stats() const;
+  // The id of the youngest run in the files that were written first, as many as begin within that share of all
+  // bytes; of 1 or more: no run is younger; of 0: none is old.
+  uint64_t OldUntil(double share) const;
   uint64_t total_bytes() const { return total_bytes_; }
   // Garbage, about, with what snapshots may still see of it.
   uint64_t superseded_bytes() const { return superseded_bytes_; }

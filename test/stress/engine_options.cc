@@ -28,6 +28,8 @@ OptionChanges RandomFamilyOptions(Random* random, bool separated_values) {
       if (!separated_values) return {{"report_bg_io_stats", Truth(random)}};
       return {{"enable_blob_files", Truth(random)},
               {"min_blob_size", Power(random, 4, 10)},
+              {"blob_file_size", Power(random, 9, 26)},
+              {"blob_compaction_readahead_size", Power(random, 9, 21)},
               {"enable_blob_garbage_collection", Truth(random)}};
     default: return RandomEngineOptions(random);
   }
