@@ -17,7 +17,7 @@ YCSB = "abcdf"
 RESERVES = (10, 20, 30, 50, 70, 90)
 PAIR_SIZES = (256, 1024, 4096, 16384, 65536)
 SMALL_TO_LARGE = ((1, 2), (1, 1), (2, 1))
-THRESHOLDS = (0, 64, 128, 192, 256, 512, 1024)
+THRESHOLDS = (1, 64, 128, 192, 256, 512, 1024)
 PROPERTIES = ["index-memory-values", "value-bytes", "value-bytes-bound", "value-group-least", "value-group-most"]
 # Engines of their own, so that one can be the other's rival: hash-kv with these options of the table factory.
 COST_BENEFIT, GREEDY_RANDOM, RANDOM = (f"{HASHKV}-{p}" for p in ("cost-benefit", "greedy-random", "random"))
@@ -239,7 +239,7 @@ def selective(size):
                 extra={
                     HASHKV: hash_kv(size, value_reserve_percent=20),
                     SEPARATE_ALL: options(
-                        "min_blob_size=0", pieces(**groups_of(size), value_reserve_percent=20)
+                        "min_blob_size=1", pieces(**groups_of(size), value_reserve_percent=20)
                     ),
                 },
             )

@@ -299,7 +299,7 @@ struct AdvancedColumnFamilyOptions {
   // Keep large values in files of their own (value separation). Compactions then move keys only.
   bool enable_blob_files = false;
 
-  // Bytes from which a value is large.
+  // Bytes from which a value is large. 0: 192, HashKV's threshold (RocksDB: all values); 1: all but empty ones.
   uint64_t min_blob_size = 0;
 
   // Bytes that a segment group holds, about, if that is less than value_group_bytes of compassdb/table.h.

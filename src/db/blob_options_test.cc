@@ -58,6 +58,29 @@ class BlobOptionsTest : public DbTest {
   PieceTableOptions piece_;
 };
 
+TEST_F(BlobOptionsTest, ValuesFrom192BytesOnAreSeparatedUnlessASizeIsSet) {
+  for (const bool later : {false, true}) {
+    options_.min_blob_size = later ? 1 : 0;
+    OpenDb();
+    if (later) {
+      ASSERT_TRUE(db_->SetOptions({{"min_blob_size", "0"}}).ok());
+    }
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 191)).ok());
+    Flush();
+    EXPECT_EQ(ValueBytes(), 0u);
+    for (int i = 100; i < 200; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 192)).ok());
+    Flush();
+    EXPECT_GT(ValueBytes(), 100u * 192);
+    for (int i = 0; i < 200; ++i) ASSERT_EQ(Get(Key(i)), Value(i, i < 100 ? 191 : 192));
+    CleanUp();
+  }
+  options_.min_blob_size = 1;  // all
+  OpenDb();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), "x").ok());
+  Flush();
+  EXPECT_GT(ValueBytes(), 100u);
+}
+
 TEST_F(BlobOptionsTest, FileSizeBoundsTheGroups) {
   options_.write_buffer_size = 64 << 10;
   const auto groups = [&] {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "options/projection.h"
 #include "rocksdb/memtablerep.h"
 
 namespace compassdb {
@@ -57,7 +58,7 @@ void ColumnFamily::StartMemTable() {
           std::clamp<size_t>(memtable.write_buffer_size / 8, 4096, size_t{1} << 20);
     }
     if (options_.enable_blob_files && options_.blob_file_starting_level == 0) {
-      memtable.separated_from = std::max<size_t>(options_.min_blob_size, 1);
+      memtable.separated_from = LeastSeparated(options_);
     }
   }
   charge_ = std::make_shared<MemTableCharge>(write_buffers_);

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "options/projection.h"
 #include "options/table_factories.h"
 
 namespace compassdb {
@@ -21,8 +22,6 @@ constexpr std::array<Named, 8> kPresets = {{{Preset::kDefault, "default"},
                                              {Preset::kHashKv, "hash-kv"},
                                              {Preset::kBoltSorted, "bolt-sorted"},
                                              {Preset::kTableless, "tableless"}}};
-
-constexpr uint64_t kHashKvMinBlobSize = 192;  // HashKV 3.5
 
 }  // namespace
 
@@ -65,7 +64,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
   options->min_write_buffer_number_to_merge = defaults.min_write_buffer_number_to_merge;
   options->level0_file_num_compaction_trigger = defaults.level0_file_num_compaction_trigger;
   // What kHashKv set is taken back, but for its collections: the values that are there keep their bound.
-  if (preset != Preset::kHashKv && settings.piece.value_hot_cold && options->min_blob_size == kHashKvMinBlobSize) {
+  if (preset != Preset::kHashKv && settings.piece.value_hot_cold && options->min_blob_size == kDefaultMinBlobSize) {
     options->enable_blob_files = defaults.enable_blob_files;
     options->min_blob_size = defaults.min_blob_size;
   }
@@ -93,7 +92,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       break;
     case Preset::kHashKv:
       options->enable_blob_files = true;
-      options->min_blob_size = kHashKvMinBlobSize;
+      options->min_blob_size = kDefaultMinBlobSize;
       options->enable_blob_garbage_collection = true;
       piece.value_hot_cold = true;
       break;

@@ -98,6 +98,10 @@ FilterOptions ProjectFilter(const ColumnFamilyOptions& options,
 
 }  // namespace
 
+uint64_t LeastSeparated(const ColumnFamilyOptions& options) {
+  return options.min_blob_size == 0 ? kDefaultMinBlobSize : options.min_blob_size;
+}
+
 StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id,
                                  const std::string& name) {
   const TableSettings table = TableSettingsOf(options.table_factory.get());
@@ -148,7 +152,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.collectors = options.table_properties_collector_factories;
   ValueOptions& values = out.values;
   values.enabled = options.enable_blob_files;
-  values.min_size = options.min_blob_size;
+  values.min_size = LeastSeparated(options);
   values.starting_level = options.blob_file_starting_level;
   values.compression = options.blob_compression_type;
   values.collect = options.enable_blob_garbage_collection;

@@ -16,6 +16,10 @@ namespace compassdb {
 StoreOptions ProjectStoreOptions(const rocksdb::ColumnFamilyOptions& options, uint32_t id,
                                  const std::string& name);
 
+// From this size on values are separated. 0, RocksDB's default, stands for HashKV's threshold (3.5).
+inline constexpr uint64_t kDefaultMinBlobSize = 192;
+uint64_t LeastSeparated(const rocksdb::ColumnFamilyOptions& options);
+
 // StoreContext::throttle: takes from the limiter in bursts, flushes before compactions. Empty for
 // a null limiter.
 std::function<void(uint64_t, bool)> ThrottleOf(std::shared_ptr<rocksdb::RateLimiter> limiter);

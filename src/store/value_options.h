@@ -13,7 +13,7 @@ namespace compassdb {
 // Options of a family's value store, projected from rocksdb::ColumnFamilyOptions.
 struct ValueOptions {
   bool enabled = false;  // new values are separated; those that are already stay readable
-  uint64_t min_size = 0;
+  uint64_t min_size = 1;
   int starting_level = 0;  // outputs of shallower levels keep their values
   rocksdb::CompressionType compression = rocksdb::kNoCompression;
   // Collection. Without it space comes back only when nothing in a segment lives.

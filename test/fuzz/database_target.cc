@@ -22,6 +22,7 @@ rocksdb::Options OptionsFor(rocksdb::Env* env, uint64_t mode) {
   options.paranoid_checks = (mode & 4) == 0;
   options.compression = rocksdb::kNoCompression;
   options.enable_blob_files = (mode & 8) != 0;
+  options.min_blob_size = 1;
   if ((mode & 64) != 0) options.comparator = rocksdb::ReverseBytewiseComparator();
   if ((mode & 128) != 0) {
     compassdb::PieceTableOptions pieces;

@@ -108,7 +108,7 @@ rocksdb::ColumnFamilyOptions TunedFamilyOptions(const Tuning& tuning, const Fami
     options.table_factory.reset(NewTunedTableFactory(&random, table));
     if (Traits().separates_values && random.OneIn(3)) {
       options.enable_blob_files = true;
-      options.min_blob_size = random.Uniform(60);
+      options.min_blob_size = 1 + random.Uniform(59);
       options.enable_blob_garbage_collection = !random.OneIn(8);
       options.blob_compression_type = random.Pick(kCompressions);
       if (random.OneIn(4)) options.blob_garbage_collection_force_threshold = 0.3;

@@ -69,7 +69,7 @@ rocksdb::Options OptionsFor(bool separate, uint64_t data_mb) {
   if (separate) {
     // A preset never fails on these options.
     compassdb::ApplyPreset(compassdb::Preset::kHashKv, &options).PermitUncheckedError();
-    options.min_blob_size = 0;
+    options.min_blob_size = 1;
   }
   return options;
 }
