@@ -33,8 +33,8 @@ def steps_of_figure_12(budget):
 
 
 def budget_of(size):
-    """The preset's 128 MB, or as much less as memtables are smaller than 64 MB."""
-    return 2 * size.memtable
+    """The preset's 64 MB, or as much less as memtables are smaller than that."""
+    return min(64, size.memtable)
 
 
 def of_bolt(metric, sense, limit, against):

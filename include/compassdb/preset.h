@@ -50,6 +50,8 @@ enum class Preset {
   // separators, leveled as in LevelDB, many to a file, compacted in groups of up to 64 MB (BoLT). No index over hashes is
   // built; point reads ask one filter per level. With point_index=perfect_hash set behind the preset the tables are
   // the same, with directories. Memtables go to disk two at a time and take up to 4 times write_buffer_size.
+  // Groups of 128 MB (group_compaction_bytes) would save a fifth of the syncs and no bytes: 35 instead of 44 syncs
+  // per GB loaded in records of 1 KB with memtables of 64 MB.
   kBoltSorted,
   // "tableless" (KallaxDB): pages found by the hash of the key, for storage that compresses transparently
   // (btrfs or ZFS with compression, computational SSDs). Nearly no index in memory, one disk read for a

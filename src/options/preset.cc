@@ -100,7 +100,6 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       piece.leveled = true;
       piece.point_index = PointIndex::kFilter;
       piece.max_pieces = 1;
-      piece.group_compaction_bytes = 128 << 20;
       options->max_write_buffer_number = 4;
       options->min_write_buffer_number_to_merge = 2;
       break;
