@@ -146,7 +146,7 @@ struct PieceTableOptions {
   // the last of them. Half a byte to a byte of memory per value. Dynamically changeable.
   bool value_hot_cold = false;
 
-  // What a segment group holds, about (HashKV's main segment); there are 64 to 512 groups, or 16 where memtables
+  // What a segment group holds, about (HashKV's main segment), where blob_file_size is not less; there are 64 to 512 groups, or 16 where memtables
   // are so small that a group's share of one is a few kilobytes.
   // Dynamically changeable.
   uint64_t value_group_bytes = 64ull << 20;
