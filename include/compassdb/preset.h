@@ -47,8 +47,8 @@ enum class Preset {
   // costs one read more, a scan one per value.
   kHashKv,
   // "bolt-sorted", for families that are nearly only scanned: sorted tables of 1 MB, found by filters and
-  // separators, leveled as in LevelDB, many to a file, compacted in groups of up to 64 MB (BoLT). No index over hashes is
-  // built; point reads ask one filter per level. With point_index=perfect_hash set behind the preset the tables are
+  // separators, leveled as in LevelDB, many to a file, compacted in groups of up to 64 MB (BoLT). No index over
+  // hashes is built; point reads ask one filter per level. With point_index=perfect_hash set behind the preset the tables are
   // the same, with directories. Memtables go to disk two at a time and take up to 4 times write_buffer_size.
   // Groups of 128 MB (group_compaction_bytes) would save a fifth of the syncs and no bytes: 35 instead of 44 syncs
   // per GB loaded in records of 1 KB with memtables of 64 MB.

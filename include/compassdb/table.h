@@ -79,7 +79,8 @@ struct PieceTableOptions {
   uint64_t target_table_bytes = 0;
 
   // In text "perfect_hash" or "filter". With "filter", filters are those of filter_policy, or without
-  // one Bloom filters of 10 bits per key. Tables of an existing database are read as they are; new ones take the new form.
+  // one Bloom filters of 10 bits per key. Tables of an existing database are read as they are; new ones take the new
+  // form.
   PointIndex point_index = PointIndex::kPerfectHash;
 
   // Leveled compaction as in LevelDB and BoLT, with either point index; with PointIndex::kFilter whatever
@@ -146,8 +147,8 @@ struct PieceTableOptions {
   // the last of them. Half a byte to a byte of memory per value. Dynamically changeable.
   bool value_hot_cold = false;
 
-  // What a segment group holds, about (HashKV's main segment), where blob_file_size is not less; there are 64 to 512 groups, or 16 where memtables
-  // are so small that a group's share of one is a few kilobytes.
+  // What a segment group holds, about (HashKV's main segment), where blob_file_size is not less; there are 64 to 512
+  // groups, or 16 where memtables are so small that a group's share of one is a few kilobytes.
   // Dynamically changeable.
   uint64_t value_group_bytes = 64ull << 20;
 
