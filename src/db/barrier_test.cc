@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a flush and a compaction sync: their one file and the manifest, whatever the number of tables.
-// (Memtables that merge straight into level 1 may do so in two threads, with a file for each.)
+// What a flush and a compaction sync: their one file, one more if they separate values, and the manifest, whatever the
+// number of tables, and of threads that share the job.
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -21,8 +22,18 @@ class JobCount : public rocksdb::EventListener {
     ++commits;
     if (info.stats.num_output_records > 0) ++compactions;
   }
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override { Count(info.job_id, &tables); }
+  void OnBlobFileCreated(const rocksdb::BlobFileCreationInfo& info) override { Count(info.job_id, &values); }
   std::atomic<uint64_t> commits{0};
   std::atomic<uint64_t> compactions{0};  // that wrote something
+  std::mutex mu;
+  std::map<int, uint64_t> tables, values;  // files of each job
+
+ private:
+  void Count(int job, std::map<int, uint64_t>* files) {
+    std::lock_guard<std::mutex> lock(mu);
+    ++(*files)[job];
+  }
 };
 
 class BarrierTest : public DbTest, public ::testing::WithParamInterface<Preset> {
@@ -57,6 +68,7 @@ class BarrierTest : public DbTest, public ::testing::WithParamInterface<Preset> 
 };
 
 TEST_P(BarrierTest, TwoSyncsPerJob) {
+  options_.max_subcompactions = 3;
   OpenDb();
   CountSyncs();
   Random rnd(7);
@@ -83,12 +95,17 @@ TEST_P(BarrierTest, TwoSyncsPerJob) {
     ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
     return;
   }
-  const bool merges = GetParam() != Preset::kBoltSorted;
-  // Each thread of a job writes a file, and one more where it separates values.
-  EXPECT_LE(file_syncs_, (merges ? 2 : 1) * (separates ? 2 : 1) * commits);
   EXPECT_EQ(IntProperty("rocksdb.total-blob-file-size") > 0, separates);
   EXPECT_GE(file_syncs_, jobs_->compactions);
   EXPECT_EQ(file_syncs_, files_.size());  // each once
+  {
+    std::lock_guard<std::mutex> lock(jobs_->mu);
+    for (const auto& [job, files] : jobs_->tables) EXPECT_EQ(files, 1u) << "job " << job;
+    for (const auto& [job, files] : jobs_->values) EXPECT_EQ(files, 1u) << "job " << job;
+    EXPECT_LE(jobs_->tables.size(), commits);
+    EXPECT_EQ(jobs_->values.empty(), !separates);
+    EXPECT_EQ(file_syncs_, jobs_->tables.size() + jobs_->values.size());
+  }
   EXPECT_EQ(other_syncs_, 0u);  // no log, since no write asked for it
   EXPECT_LE(dir_syncs_, 10 + (file_syncs_ + logs_ / 2) / 16);  // logs are created ahead, and again
   ASSERT_TRUE(db_->ContinueBackgroundWork().ok());

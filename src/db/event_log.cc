@@ -116,6 +116,7 @@ std::string PropertiesObject(const rocksdb::TableProperties& p, uint64_t file_nu
 // For lists of tables, which only observers get.
 class Unheard final : public JobObserver {
   void FileBegins(const std::string&, bool) override {}
+  void FilesEnd(const JobReport&) override {}
   void PartBegins(int) override {}
   void PartEnds(int, const JobReport&, const Status&) override {}
 };

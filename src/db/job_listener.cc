@@ -65,13 +65,14 @@ rocksdb::SubcompactionJobInfo JobListener::PartInfo(int part) const {
   return info;
 }
 
+void JobListener::FilesEnd(const JobReport& done) { TellFiles(done, Status::OK()); }
+
 // The parts of a flush that merges are no compactions of their own.
 void JobListener::PartBegins(int part) {
   if (compaction()) listeners_->SubcompactionBegin(PartInfo(part));
 }
 
 void JobListener::PartEnds(int part, const JobReport& done, const Status& status) {
-  if (status.ok()) TellFiles(done, status);
   if (!compaction()) return;
   rocksdb::SubcompactionJobInfo info = PartInfo(part);
   info.status = status;

@@ -27,6 +27,7 @@ class JobListener final : public JobObserver {
   void JobEnded(const JobReport& report, const Status& status);
 
   void FileBegins(const std::string& path, bool values) override;
+  void FilesEnd(const JobReport& done) override;
   void PartBegins(int part) override;
   void PartEnds(int part, const JobReport& done, const Status& status) override;
 

@@ -267,9 +267,11 @@ TEST_F(ListenerTest, PartsOfACompaction) {
   EXPECT_TRUE(told_->open_parts.empty());
   ASSERT_EQ(told_->compactions.size(), 1u);
   EXPECT_GT(told_->parts.size(), 1u);
-  uint64_t out = 0;
+  uint64_t out = 0, bytes = 0;
   std::set<int> ids;
   for (const auto& part : told_->parts) {
+    EXPECT_EQ(part.stats.num_output_files, 1u);  // all write into one
+    bytes += part.stats.total_output_bytes;
     EXPECT_TRUE(part.status.ok());
     EXPECT_EQ(part.job_id, told_->compactions[0].job_id);
     EXPECT_EQ(part.base_input_level, 0);
@@ -279,6 +281,9 @@ TEST_F(ListenerTest, PartsOfACompaction) {
     ids.insert(part.subcompaction_job_id);
   }
   EXPECT_EQ(out, told_->compactions[0].stats.num_output_records);
+  EXPECT_EQ(told_->compactions[0].stats.num_output_files, 1u);
+  EXPECT_EQ(told_->compactions[0].stats.total_output_bytes, bytes + 36);  // the file's header
+  EXPECT_EQ(told_->created.back().file_size, bytes + 36);
   EXPECT_EQ(*ids.begin(), 0);
   EXPECT_EQ(*ids.rbegin() + 1, static_cast<int>(told_->parts.size()));
 }

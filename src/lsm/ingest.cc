@@ -23,11 +23,10 @@ class TableCutter {
         options_(options),
         level_(level),
         tombstones_(std::move(tombstones)),
-        file_(context, options, path, /*flush=*/false, observer),
+        files_(context, options, path, /*flush=*/false, observer),
         values_(context, options,
                 {.level = level,
-                 .path = path,
-                 .observer = observer,
+                 .file = &files_.values,
                  .group_bits = group_bits,
                  .fresh_from = 0,  // newer than all that is there
                  .version = version}),
@@ -50,17 +49,15 @@ class TableCutter {
       if (s.ok()) s = piece_->Add(key, value);
       if (!s.ok()) return s;
       last.assign(user_key.data(), user_key.size());
-      if ((++n & 0x3ff) == 0) file_.Throttle();
+      if ((++n & 0x3ff) == 0) files_.tables.Throttle();
     }
     Status s = records->status();
     if (s.ok() && (piece_ != nullptr || !tombstones_.empty())) s = FinishTable({}, edit, report);
     if (s.ok()) s = values_.Finish(edit);
-    if (s.ok()) s = file_.Finish(edit);
-    if (!s.ok()) values_.Abandon();
-    if (!s.ok() || !file_.created()) return s;
-    ReportValueFile(values_.file(), *edit, report);
+    if (s.ok()) s = files_.Finish(edit, report);
+    if (!s.ok()) files_.Abandon();
+    if (!s.ok() || !files_.tables.created()) return s;
     report->records_in = report->records_out = n;
-    report->AddFile(file_.number(), file_.path(), file_.bytes());
     return s;
   }
 
@@ -68,7 +65,7 @@ class TableCutter {
   Status Open() {
     if (piece_ != nullptr) return Status::OK();
     CompactionFileWriter* writer = nullptr;
-    Status s = file_.Writer(&writer);
+    Status s = files_.tables.Writer(&writer);
     if (s.ok()) piece_ = std::make_unique<PieceBuilder>(build_, writer, context_->new_number());
     return s;
   }
@@ -89,7 +86,7 @@ class TableCutter {
     piece.creation_time = context_->clock->NowMicros() / 1000000;
     TphMeta meta;
     Status s = WriteOnePieceTable(*context_, *options_, piece, hashes, mine, kUpperFingerprints,
-                                  &file_, &meta);
+                                  &files_.tables, &meta);
     if (!s.ok()) return s;
     report->outputs.push_back(meta);
     edit->added.push_back({level_, std::move(meta)});
@@ -101,7 +98,7 @@ class TableCutter {
   const int level_;
   const std::vector<RangeTombstone> tombstones_;
   std::optional<std::string> lower_;  // where the table that is open begins
-  JobFile file_;
+  JobFiles files_;
   ValueSeparator values_;
   const PieceBuildOptions build_;
   std::unique_ptr<PieceBuilder> piece_;

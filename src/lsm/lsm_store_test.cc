@@ -706,39 +706,67 @@ TEST(LsmStoreTest, PartitionOfAnExistingFamilyChangesOver) {
   }
 }
 
-// The threads of a job write a file each, and one edit names them all.
+// Counts the threads that take part.
+class PartCount : public JobObserver {
+ public:
+  void FileBegins(const std::string&, bool) override { ++files; }
+  void FilesEnd(const JobReport& done) override { ended += done.output_files.size() + done.value_files.size(); }
+  void PartBegins(int) override { ++parts; }
+  void PartEnds(int, const JobReport& done, const Status& status) override {
+    if (status.ok()) bytes += done.bytes_written;
+  }
+  std::atomic<uint64_t> files{0}, ended{0}, parts{0}, bytes{0};
+};
+
+// The threads of a job write into one file, and values into another, each synced once.
 TEST(LsmStoreTest, SubcompactionsShareOutOneJob) {
   for (const bool hash_range : {false, true}) {
-    StoreOptions o = StoreHarness::SmallOptions();
-    o.hash_range = hash_range;
-    StoreHarness h(o);
-    h.context()->max_subcompactions = 4;
-    for (int round = 0; round < 3; ++round) {
-      for (int i = 0; i < 900; ++i) h.Put(Key(i), std::string(60, 'a' + round));
-      h.DeleteRange(Key(200 * round), Key(200 * round + 150));
-      h.Flush();
-      JobReport report;
-      ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
-      if (round > 0) {
-        EXPECT_GE(report.output_files.size(), 2u) << hash_range;
+    for (const bool separates : {false, true}) {
+      StoreOptions o = StoreHarness::SmallOptions();
+      o.hash_range = hash_range;
+      o.values.enabled = separates;
+      o.values.min_size = 70;
+      o.values.starting_level = 1;
+      StoreHarness h(o);
+      h.context()->max_subcompactions = 4;
+      const auto run = [&](int from, size_t threads, const char* what) {
+        PartCount count;
+        JobReport report;
+        report.observer = &count;
+        const uint64_t syncs = h.fs()->Count(FaultOp::kSync);
+        ASSERT_TRUE(h.Manual(from, 1, nullptr, nullptr, &report));
+        EXPECT_GE(count.parts, threads) << what;
+        EXPECT_EQ(report.output_files.size(), 1u) << what;
+        EXPECT_EQ(report.value_files.size(), separates && from == 0 ? 1u : 0u) << what;
+        EXPECT_EQ(count.files, report.output_files.size() + report.value_files.size()) << what;
+        EXPECT_EQ(count.ended, count.files) << what;
+        EXPECT_EQ(h.fs()->Count(FaultOp::kSync) - syncs, count.files) << what;
+        // But for the files' headers.
+        EXPECT_EQ(report.bytes_written, count.bytes + 36 * count.files) << what;
+        h.CheckAll(what);
+        h.Verify();
+      };
+      for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 900; ++i) h.Put(Key(i), std::string(i % 2 == 0 ? 60 : 80, static_cast<char>('a' + round)));
+        h.DeleteRange(Key(200 * round), Key(200 * round + 150));
+        h.Flush();
+        run(0, round > 0 ? 2 : 1, "merged by several threads");
       }
-      h.CheckAll("merged by several threads");
-      h.Verify();
+      run(1, 4, "rewritten by several threads");
     }
-    JobReport report;
-    ASSERT_TRUE(h.Manual(1, 1, nullptr, nullptr, &report));
-    EXPECT_EQ(report.output_files.size(), 4u);
-    h.CheckAll("rewritten by several threads");
-    h.Verify();
   }
 }
 
 // One thread's failure is the job's: nothing is installed, and no file stays.
 TEST(LsmStoreTest, AFailedSubcompactionLeavesNothing) {
-  StoreHarness h;
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.values.enabled = true;
+  o.values.min_size = 50;
+  o.values.starting_level = 1;
+  StoreHarness h(o);
   h.context()->max_subcompactions = 3;
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 900; ++i) h.Put(Key(i), std::string(60, 'a' + round));
+    for (int i = 0; i < 900; ++i) h.Put(Key(i), std::string(60, static_cast<char>('a' + round)));
     h.Flush();
     if (round == 0) {
       ASSERT_TRUE(h.Manual(0, 1));
@@ -746,22 +774,24 @@ TEST(LsmStoreTest, AFailedSubcompactionLeavesNothing) {
   }
   std::vector<std::string> before, after;
   ASSERT_TRUE(h.fs()->GetChildren("/db", &before).ok());
-  // The second of three syncs fails: the first file is finished by then.
-  h.fs()->FailNth(FaultOp::kSync, 2, ".ph", Status::IOError("injected"));
-  ManualCompaction m;
-  m.output_level = 1;
-  bool conflict = false;
-  std::unique_ptr<CompactionTask> task = h.store()->PickManual(m, &conflict);
-  ASSERT_NE(task, nullptr);
-  VersionEdit edit;
-  JobReport report;
-  EXPECT_TRUE(task->Run({}, nullptr, &edit, &report).IsIOError());
-  h.store()->Release(task.get());
-  task.reset();
-  ASSERT_TRUE(h.ledger()->Purge(nullptr).ok());
-  ASSERT_TRUE(h.fs()->GetChildren("/db", &after).ok());
-  EXPECT_EQ(after.size(), before.size());
-  h.CheckAll("as before");
+  // The second of two syncs fails: the file of values is finished by then. Or one of the threads cannot write.
+  for (const FaultOp op : {FaultOp::kSync, FaultOp::kWrite}) {
+    h.fs()->FailNth(op, 2, ".ph", Status::IOError("injected"));
+    ManualCompaction m;
+    m.output_level = 1;
+    bool conflict = false;
+    std::unique_ptr<CompactionTask> task = h.store()->PickManual(m, &conflict);
+    ASSERT_NE(task, nullptr);
+    VersionEdit edit;
+    JobReport report;
+    EXPECT_TRUE(task->Run({}, nullptr, &edit, &report).IsIOError());
+    h.store()->Release(task.get());
+    task.reset();
+    ASSERT_TRUE(h.ledger()->Purge(nullptr).ok());
+    ASSERT_TRUE(h.fs()->GetChildren("/db", &after).ok());
+    EXPECT_EQ(after.size(), before.size());
+    h.CheckAll("as before");
+  }
   ASSERT_TRUE(h.Manual(0, 1));
   h.CheckAll("the next one succeeds");
 }

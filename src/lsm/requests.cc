@@ -56,8 +56,9 @@ class LsmStore::EditTask final : public CompactionTask {
   // What the tables' records name in the value store is read from them.
   Status TellOfDeaths(VersionEdit* edit, JobReport* report) const {
     const std::shared_ptr<const StoreOptions> options = store_->current();
+    JobFile file(store_->context_, options.get(), /*path=*/0, /*flush=*/false, /*observer=*/nullptr, /*values=*/true);
     ValueSeparator values(store_->context_, options.get(),
-                          {.group_bits = group_bits_, .version = version_.get()});
+                          {.file = &file, .group_bits = group_bits_, .version = version_.get()});
     for (const auto& [level, table] : tables_) {
       const InternalIteratorPtr it = table->tph().NewIterator(CompactionReads());
       for (it->SeekToFirst(); it->Valid(); it->Next()) {
@@ -67,8 +68,9 @@ class LsmStore::EditTask final : public CompactionTask {
       if (!it->status().ok()) return it->status();
     }
     Status s = values.Finish(edit);
+    if (s.ok()) s = file.Finish(edit);
     if (!s.ok()) return s;
-    ReportValueFile(values.file(), *edit, report);
+    ReportValueFile(file, *edit, report);
     store_->PinUntilInstalled(*report);
     return s;
   }

@@ -2,17 +2,21 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "store/store.h"
 #include "table/compaction_file.h"
+#include "util/mutex.h"
 
 namespace compassdb {
 
 // The one physical file of a flush or compaction, created when the first
 // extent is written (rule 8: synced, with its directory entry, before the
 // manifest may name it). While it exists, and after Finish until the store
-// has installed the edit, the ledger keeps the file. One thread.
+// has installed the edit, the ledger keeps the file.
+//
+// Thread safety: Writer and Throttle, if the file is shared; the rest by one thread when nobody writes.
 class JobFile {
  public:
   // In the path of that place in the options' list.
@@ -24,6 +28,9 @@ class JobFile {
   JobFile(const JobFile&) = delete;
   JobFile& operator=(const JobFile&) = delete;
 
+  // Several threads write extents (CompactionFileWriter::Share). Before anything else.
+  void Share(size_t most_held) { most_held_ = most_held; }
+
   Status Writer(CompactionFileWriter** writer);
   // Charges what was written since the last call to the rate limiter.
   void Throttle();
@@ -33,22 +40,30 @@ class JobFile {
   // The finished file is given back after all, at the end of this.
   void Abandon() { finished_ = false; }
 
-  bool created() const { return writer_ != nullptr; }
-  uint64_t number() const { return writer_ == nullptr ? 0 : writer_->file_number(); }
+  bool created() const { return Created() != nullptr; }
+  uint64_t number() const { return created() ? Created()->file_number() : 0; }
   const std::string& path() const { return path_; }  // once it is created
-  uint64_t file_id() const { return writer_ == nullptr ? 0 : writer_->file_id(); }
-  uint64_t bytes() const { return writer_ == nullptr ? 0 : writer_->offset(); }
+  uint64_t bytes() const { return created() ? Created()->offset() : 0; }
 
  private:
+  // It stays, once it is there.
+  CompactionFileWriter* Created() const {
+    MutexLock lock(&mu_);
+    return writer_.get();
+  }
+  Status Create() REQUIRES(mu_);
+
   const StoreContext* const context_;
   const std::string dir_;
   const bool flush_;
   JobObserver* const observer_;
   const bool values_;
-  std::string path_;
+  std::optional<size_t> most_held_;  // if it is shared
   bool finished_ = false;
-  uint64_t throttled_ = 0;
-  std::unique_ptr<CompactionFileWriter> writer_;
+  std::string path_;
+  mutable Mutex mu_;  // held while the file is made, by who wants it first
+  std::unique_ptr<CompactionFileWriter> writer_ GUARDED_BY(mu_);
+  uint64_t throttled_ GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace compassdb

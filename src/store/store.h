@@ -245,15 +245,18 @@ class StoreView {
 
 struct JobReport;
 
-// Is told how a job goes on, by the threads that do the work, without locks.
+// Is told how a job goes on, by the threads that do the work, without locks. (But whoever wants a file that is
+// being made waits for FileBegins.)
 class JobObserver {
  public:
   virtual ~JobObserver() = default;
   // A file is about to be made; `values`: for the value store.
   virtual void FileBegins(const std::string& path, bool values) = 0;
-  // Of a job that threads share: the part of one of them, counted from 0.
+  // Of a job that threads share: the files that they have written, and what is in them. Before PartEnds.
+  virtual void FilesEnd(const JobReport& done) = 0;
+  // Of such a job: the part of one thread, counted from 0.
   virtual void PartBegins(int part) = 0;
-  // `done` names the files that the part has written, if status is OK.
+  // `done` names the files that the part has written to, if status is OK, with the part's bytes in them.
   virtual void PartEnds(int part, const JobReport& done, const Status& status) = 0;
 };
 
@@ -312,19 +315,14 @@ struct JobReport {
     records_out += records.records_out;
     merged.Add(records);
   }
-  // What a part of the job did.
+  // What a part of the job did, but for the files, which are the whole job's.
   void Add(const JobReport& part) {
     bytes_read += part.bytes_read;
-    bytes_written += part.bytes_written;
     records_in += part.records_in;
     records_out += part.records_out;
     merged.Add(part.merged);
     range_deletions_dropped += part.range_deletions_dropped;
     outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
-    output_files.insert(output_files.end(), part.output_files.begin(), part.output_files.end());
-    output_paths.insert(output_paths.end(), part.output_paths.begin(), part.output_paths.end());
-    output_bytes.insert(output_bytes.end(), part.output_bytes.begin(), part.output_bytes.end());
-    value_files.insert(value_files.end(), part.value_files.begin(), part.value_files.end());
   }
 };
 

@@ -28,10 +28,10 @@ class ShardedCache;
 
 inline constexpr size_t kBlockTrailerBytes = 5;
 
-// Turns a payload into a stored block, in place. Compression that saves less
-// than an eighth is dropped. Returns the type that was used.
-rocksdb::CompressionType SealBlock(rocksdb::CompressionType type, int level, uint64_t file_id,
-                                   uint64_t offset, std::string* payload);
+// Turns a payload into a stored block, in place, but for its checksum, which is zeros until its place is known
+// (FillInChecksum in table/extent_writer.h). Compression that saves less than an eighth is dropped. Returns the type
+// that was used.
+rocksdb::CompressionType PackBlock(rocksdb::CompressionType type, int level, std::string* payload);
 
 // Where a block lies, and what bounds it.
 struct BlockPlace {

@@ -234,7 +234,7 @@ TEST_F(BlockLoaderTest, WhatABlockSaysOfItselfIsChecked) {
 
 TEST_F(BlockLoaderTest, UnknownCompressionIsNotUsed) {
   std::string payload(100, 'x');
-  EXPECT_EQ(SealBlock(rocksdb::kXpressCompression, 0, 1, 36, &payload), rocksdb::kNoCompression);
+  EXPECT_EQ(PackBlock(rocksdb::kXpressCompression, 0, &payload), rocksdb::kNoCompression);
   EXPECT_EQ(payload.substr(0, 101), std::string(100, 'x') + '\0');
   EXPECT_EQ(payload.size(), 105u);
 }

@@ -52,11 +52,19 @@ Status CompactionFileWriter::Create(FileSystem* fs, const std::string& path, uin
   return s;
 }
 
+bool CompactionFileWriter::TakeRoom(size_t bytes) {
+  size_t held = held_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > most_held_ || held > most_held_ - bytes) return false;
+  } while (!held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
+  return true;
+}
+
 Status CompactionFileWriter::Append(const Slice& data) {
   if (file_ == nullptr) return Status::InvalidArgument(path_, "compaction file is finished");
   Status s = file_->Append(data);
   if (!s.ok()) return s;
-  offset_ += data.size();
+  offset_.store(offset() + data.size(), std::memory_order_relaxed);
   if (checksum_ != nullptr) checksum_->Update(data.data(), data.size());
   return s;
 }

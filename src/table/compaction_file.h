@@ -3,8 +3,11 @@
 // and directories) one after the other; the manifest says where each lies.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "env/file_system.h"
@@ -13,7 +16,7 @@
 
 namespace compassdb {
 
-// Writes a compaction file front to back. One thread at a time.
+// Writes a compaction file front to back. One thread at a time; of a shared file, extents by any (extent_writer.h).
 class CompactionFileWriter {
  public:
   // Creates the file and writes its header. `file_id` is random and goes into
@@ -23,8 +26,17 @@ class CompactionFileWriter {
                        std::unique_ptr<CompactionFileWriter>* out,
                        std::unique_ptr<rocksdb::FileChecksumGenerator> checksum = nullptr);
   ~CompactionFileWriter();
+  // Several threads are going to write extents, which are held in memory while they are not
+  // complete: up to `most_held` bytes together. Before the first extent.
+  void Share(size_t most_held) {
+    shared_ = true;
+    most_held_ = most_held;
+  }
+  // Called now and then while what was held is written.
+  void SetPace(std::function<void()> pace) { pace_ = std::move(pace); }
+  // Of a shared file, only for who has the turn.
   Status Append(const Slice& data);
-  uint64_t offset() const { return offset_; }
+  uint64_t offset() const { return offset_.load(std::memory_order_relaxed); }  // any thread
   uint64_t file_number() const { return file_number_; }
   uint64_t file_id() const { return file_id_; }
   const std::string& path() const { return path_; }
@@ -34,13 +46,27 @@ class CompactionFileWriter {
   const rocksdb::FileChecksumGenerator* checksum() const { return checksum_.get(); }
 
  private:
+  friend class ExtentWriter;
+  bool shared() const { return shared_; }
+  // Room for so many bytes among those that may be held: false, and nothing is taken, if there is none.
+  bool TakeRoom(size_t bytes);
+  void GiveRoom(size_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Pace() const {
+    if (pace_) pace_();
+  }
+
   CompactionFileWriter(std::string path, uint64_t number, uint64_t id,
                        std::unique_ptr<rocksdb::FileChecksumGenerator> checksum,
                        std::unique_ptr<WritableFile> file);
   const std::string path_;
   const uint64_t file_number_;
   const uint64_t file_id_;
-  uint64_t offset_ = 0;
+  std::atomic<uint64_t> offset_{0};
+  bool shared_ = false;
+  size_t most_held_ = 0;
+  std::atomic<size_t> held_{0};
+  std::mutex turn_;  // of a shared file: who has it writes an extent
+  std::function<void()> pace_;
   const std::unique_ptr<rocksdb::FileChecksumGenerator> checksum_;
   std::unique_ptr<WritableFile> file_;
 };

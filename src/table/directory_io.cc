@@ -5,6 +5,7 @@
 
 #include "table/directory.h"
 #include "table/directory_format.h"
+#include "table/extent_writer.h"
 #include "util/coding.h"
 #include "util/hash.h"
 
@@ -99,8 +100,6 @@ class DirectoryFile {
 }  // namespace
 
 Status WriteDirectory(CompactionFileWriter* file, const std::string& bytes, Extent* extent) {
-  extent->file_number = file->file_number();
-  extent->offset = file->offset();
   uint64_t head_length = 0;
   if (!DirectoryHead::Length(bytes.data(), bytes.size(), &head_length) ||
       head_length > bytes.size()) {
@@ -108,20 +107,19 @@ Status WriteDirectory(CompactionFileWriter* file, const std::string& bytes, Exte
   }
   const uint64_t page_bytes =
       std::max<uint64_t>(1, kPageSlots / 8 * DecodeFixed32(bytes.data() + 48));
+  ExtentWriter writer(file);
+  if (Status s = writer.Start(); !s.ok()) return s;
   Slice rest(bytes);
   uint64_t n = head_length;
+  std::string part;
   do {
-    std::string checksum;
-    PutFixed32(&checksum, Checksum32(Slice(rest.data(), n),
-                                     PartContext(file->file_id(), file->offset())));
-    Status s = file->Append(Slice(rest.data(), n));
-    if (s.ok()) s = file->Append(checksum);
-    if (!s.ok()) return s;
+    part.assign(rest.data(), n);
+    part.append(4, '\0');
+    if (Status s = writer.Append(&part, n, kDirectoryMagic); !s.ok()) return s;
     rest.remove_prefix(n);
     n = std::min<uint64_t>(page_bytes, rest.size());
   } while (n > 0);
-  extent->length = file->offset() - extent->offset;
-  return Status::OK();
+  return writer.Finish(extent);
 }
 
 Status ReadDirectory(FileCache* files, const Extent& extent, uint64_t file_id,

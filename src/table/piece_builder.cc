@@ -4,6 +4,7 @@
 #include "base/user_timestamp.h"
 #include "table/block.h"
 #include "table/block_io.h"
+#include "table/extent_writer.h"
 #include "table/hashed_writer.h"
 #include "table/piece_format.h"
 #include "table/read_stats.h"
@@ -24,7 +25,7 @@ struct PieceBuilder::Rep {
   Rep(const PieceBuildOptions& o, CompactionFileWriter* f)
       : options(o),
         order(o.comparator),
-        file(f),
+        extent(f),
         block(order.bytewise(), order.HashesStandForKeys()),
         separators(order) {
     if (options.data_order != DataOrder::kKey && order.HashesStandForKeys()) {
@@ -56,7 +57,7 @@ struct PieceBuilder::Rep {
 
   const PieceBuildOptions options;
   const KeyOrder order;
-  CompactionFileWriter* const file;
+  ExtentWriter extent;
   BlockBuilder block;
   SeparatorBuilder separators;
   // Slot or hash order, as long as the records are held.
@@ -83,8 +84,6 @@ PieceBuilder::PieceBuilder(const PieceBuildOptions& options, CompactionFileWrite
                            uint64_t piece_id)
     : rep_(std::make_unique<Rep>(options, file)) {
   rep_->meta.piece_id = piece_id;
-  rep_->meta.extent.file_number = file->file_number();
-  rep_->meta.extent.offset = file->offset();
   rep_->meta.file_id = file->file_id();
   rep_->meta.hash_seed = options.hasher.seed();
 }
@@ -189,10 +188,10 @@ Status PieceBuilder::Rep::FinishHeld(HashedWriter::Finished* finished) {
   out.block = [this](BlockBuilder* builder, uint64_t* written) { return Seal(builder, written); };
   out.page = [this](std::string payload, uint64_t* written) {
     footer.max_block_payload = std::max<uint64_t>(footer.max_block_payload, payload.size());
-    SealBlock(rocksdb::kNoCompression, 0, file->file_id(), file->offset(), &payload);
+    PackBlock(rocksdb::kNoCompression, 0, &payload);
     *written = payload.size();
     footer.order_bytes += payload.size();
-    return file->Append(payload);
+    return extent.Append(&payload, payload.size() - 4, /*kind=*/0);
   };
   footer.data_order = static_cast<uint64_t>(options.data_order);
   Status s = held->Finish(options.hasher.seed(), out, &hashes, finished);
@@ -219,7 +218,7 @@ Status PieceBuilder::Rep::FlushBlock() {
 
 Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
   if (meta.num_blocks + 1 >= UINT32_MAX) {
-    return Status::InvalidArgument(file->path(), "piece: more than 2^32 - 2 data blocks");
+    return Status::InvalidArgument(extent.file()->path(), "piece: more than 2^32 - 2 data blocks");
   }
   builder->Finish(&scratch);
   // Blocks of nearly one length get one length, so that their offsets lie on a line.
@@ -234,8 +233,7 @@ Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
   const auto type = [&] {
     const StatNanos nanos(options.compression != rocksdb::kNoCompression ? options.statistics : nullptr,
                           rocksdb::COMPRESSION_TIMES_NANOS);
-    return SealBlock(options.compression, options.compression_level, file->file_id(),
-                     file->offset(), &scratch);
+    return PackBlock(options.compression, options.compression_level, &scratch);
   }();
   if (type != rocksdb::kNoCompression && options.statistics != nullptr) {
     options.statistics->recordInHistogram(rocksdb::BYTES_COMPRESSED, bytes);
@@ -244,7 +242,7 @@ Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
     Tick(options.statistics, type == rocksdb::kNoCompression ? rocksdb::NUMBER_BLOCK_NOT_COMPRESSED
                                                              : rocksdb::NUMBER_BLOCK_COMPRESSED);
   }
-  Status s = file->Append(scratch);
+  Status s = extent.Append(&scratch, scratch.size() - 4, /*kind=*/0);
   if (!s.ok()) return s;
   ++meta.num_blocks;
   meta.data_bytes += scratch.size();
@@ -253,9 +251,10 @@ Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
 }
 
 Status PieceBuilder::Rep::WriteSection(PieceSection section, std::string bytes) {
-  SealSection(section, file->file_id(), file->offset(), &bytes);
+  const size_t covered = bytes.size();
+  bytes.resize(covered + 4);
   footer.section_length[static_cast<size_t>(section)] = bytes.size();
-  return file->Append(bytes);
+  return extent.Append(&bytes, covered, SectionKind(section));
 }
 
 Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
@@ -269,7 +268,7 @@ Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
   if (!r.status.ok()) return r.status;
   r.meta.largest = r.last_key;
   if (r.held == nullptr && !r.separators.Finish(&sections.separators)) {
-    return r.status = Status::InvalidArgument(r.file->path(), "piece: separators over 4 GiB");
+    return r.status = Status::InvalidArgument(r.extent.file()->path(), "piece: separators over 4 GiB");
   }
   r.meta.num_range_tombstones = r.tombstones.size();
   r.footer.piece_id = r.meta.piece_id;
@@ -298,11 +297,12 @@ Status PieceBuilder::Finish(PieceMeta* meta, PieceHashes* hashes) {
     s = r.WriteSection(PieceSection::kFilter, r.filter->Finish());
   }
   if (s.ok()) {
-    s = r.file->Append(EncodeFooter(r.footer, r.file->file_id(), r.file->offset()));
+    std::string footer = EncodeFooter(r.footer);
+    s = r.extent.Append(&footer, footer.size() - kFooterTail, FooterKind());
   }
+  if (s.ok()) s = r.extent.Finish(&r.meta.extent);
   r.status = s.ok() ? Status::InvalidArgument("piece is finished") : s;
   if (!s.ok()) return s;
-  r.meta.extent.length = r.file->offset() - r.meta.extent.offset;
   if (meta != nullptr) *meta = std::move(r.meta);
   if (hashes != nullptr) *hashes = std::move(r.hashes);
   return s;

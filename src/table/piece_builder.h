@@ -61,8 +61,8 @@ struct PieceHashes {
   std::vector<uint8_t> flags;
 };
 
-// One thread at a time. Nothing else may be appended to the file between the
-// first Add and Finish: a piece is one extent.
+// One thread at a time. A piece is one extent: unless the file is shared (extent_writer.h), nothing else
+// may be appended to it between the first Add and Finish.
 class PieceBuilder {
  public:
   PieceBuilder(const PieceBuildOptions& options, CompactionFileWriter* file, uint64_t piece_id);
@@ -78,7 +78,7 @@ class PieceBuilder {
   uint64_t EstimatedBytes() const; // data bytes so far, the open block included
   // Writes what is left; meta and hashes describe the piece (meta->creation_time
   // is taken from the caller and kept). Nothing may be
-  // called afterwards. A builder that is destroyed unfinished leaves bytes in
+  // called afterwards. A builder that is destroyed unfinished may leave bytes in
   // the file that nothing names.
   Status Finish(PieceMeta* meta, PieceHashes* hashes);
 

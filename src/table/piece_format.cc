@@ -10,15 +10,13 @@ namespace compassdb {
 namespace {
 
 constexpr size_t kHashBytes = 12;  // of an entry of the hash list, without its flags
-constexpr size_t kFooterTail = 16;  // checksum, version, magic
 constexpr uint32_t kWithoutFilter = 4;  // versions
 constexpr uint32_t kWithFilter = 5;
 constexpr uint32_t kWithoutHashes = 6;  // with a filter, or without
 static_assert(kWithoutHashes == kPieceFormat.current);
-constexpr uint64_t kFooterKind = 100;
 
-uint64_t Context(uint64_t file_id, uint64_t place, uint64_t kind) {
-  return MixContext(MixContext(file_id, place), kPieceFormat.magic + kind);
+uint64_t FooterContext(uint64_t file_id, uint64_t place) {
+  return MixContext(MixContext(file_id, place), FooterKind());
 }
 
 // Visits the footer's numbers in the order in which they are stored.
@@ -39,13 +37,16 @@ void ForEachField(Footer& footer, bool with_filter, Visit visit) {
 
 }  // namespace
 
-std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t place) {
+uint64_t SectionKind(PieceSection section) { return kPieceFormat.magic + static_cast<uint64_t>(section); }
+uint64_t FooterKind() { return kPieceFormat.magic + 100; }
+
+std::string EncodeFooter(const PieceFooter& footer) {
   std::string out;
   const uint32_t version = footer.without_hashes() ? kWithoutHashes
                            : footer.has_filter()   ? kWithFilter
                                                    : kWithoutFilter;
   ForEachField(footer, version != kWithoutFilter, [&](uint64_t v) { PutFixed64(&out, v); });
-  PutFixed32(&out, Checksum32(out, Context(file_id, place, kFooterKind)));
+  PutFixed32(&out, 0);
   PutFixed32(&out, version);
   PutFixed64(&out, kPieceFormat.magic);
   return out;
@@ -71,7 +72,7 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t
   const char* p = tail - field_bytes;
   if (version < kPieceFormat.oldest ||
       !ChecksumHolds(DecodeFixed32(tail), Checksum32(Slice(p, field_bytes),
-                                                     Context(file_id, end - footer_bytes, kFooterKind)))) {
+                                                     FooterContext(file_id, end - footer_bytes)))) {
     return Status::Corruption(what, "footer fails its checksum");
   }
   *footer = PieceFooter();
@@ -110,7 +111,7 @@ bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end) {
   const char* const tail = bytes.data() + bytes.size() - kFooterTail;
   const size_t most = std::min(bytes.size(), kMostFooterBytes) - kFooterTail;
   for (size_t fields = 8; fields <= most; fields += 8) {
-    const uint64_t context = Context(file_id, end - kFooterTail - fields, kFooterKind);
+    const uint64_t context = FooterContext(file_id, end - kFooterTail - fields);
     if (DecodeFixed32(tail) == Checksum32(Slice(tail - fields, fields), context)) return true;
   }
   return false;
@@ -135,11 +136,7 @@ const char* SectionName(PieceSection section) {
 }
 
 uint64_t SectionContext(PieceSection section, uint64_t file_id, uint64_t place) {
-  return Context(file_id, place, static_cast<uint64_t>(section));
-}
-
-void SealSection(PieceSection section, uint64_t file_id, uint64_t place, std::string* bytes) {
-  PutFixed32(bytes, Checksum32(*bytes, SectionContext(section, file_id, place)));
+  return MixContext(MixContext(file_id, place), SectionKind(section));
 }
 
 Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice stored,

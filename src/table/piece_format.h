@@ -71,8 +71,13 @@ struct PieceFooter {
   }
 };
 
-// `place` is the absolute offset in the file of what is encoded.
-std::string EncodeFooter(const PieceFooter& footer, uint64_t file_id, uint64_t place);
+// The kinds of checksums in a piece (FillInChecksum in table/extent_writer.h); those of blocks are 0.
+uint64_t SectionKind(PieceSection section);
+uint64_t FooterKind();
+
+// But for the checksum, four zeros, over what is before the last kFooterTail bytes.
+std::string EncodeFooter(const PieceFooter& footer);
+inline constexpr size_t kFooterTail = 16;  // checksum, version, magic
 // `bytes` are the last ones of the extent, at least kMostBytes or all of it, and `end` is the absolute offset
 // behind them. Checks magic, version, checksum, and that the parts fill extent_length
 // exactly. `what` names the piece in messages.
@@ -85,10 +90,8 @@ bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end);
 // What a later release's footer may have at most.
 inline constexpr size_t kMostFooterBytes = 1024;
 
-// Of a section's checksum.
+// The context of a section's checksum, which stands behind its bytes. `place` is the absolute offset in the file.
 uint64_t SectionContext(PieceSection section, uint64_t file_id, uint64_t place);
-// Appends the checksum to a section's bytes.
-void SealSection(PieceSection section, uint64_t file_id, uint64_t place, std::string* bytes);
 // Checks it and takes it off.
 Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice stored,
                    const std::string& what, Slice* bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "table/block_io.h"
+#include "table/extent_writer.h"
 #include "table/order_page.h"
 #include "table/piece_format.h"
 #include "table/piece_reader.h"
@@ -66,11 +67,16 @@ class ForgeTest : public TableTest {
     for (size_t i = 0; i < kPieceSections; ++i) {
       const auto kind = static_cast<PieceSection>(i);
       std::string& bytes = parts.sections[i];
-      if (kind != PieceSection::kFilter || !bytes.empty()) SealSection(kind, meta->file_id, file.size(), &bytes);
+      if (kind != PieceSection::kFilter || !bytes.empty()) {
+        bytes.append(4, '\0');
+        FillInChecksum(meta->file_id, file.size(), SectionKind(kind), bytes.size() - 4, bytes.data());
+      }
       footer.section_length[i] = bytes.size();
       file += bytes;
     }
-    file += EncodeFooter(footer, meta->file_id, file.size());
+    std::string end = EncodeFooter(footer);
+    FillInChecksum(meta->file_id, file.size(), FooterKind(), end.size() - kFooterTail, end.data());
+    file += end;
     WriteFile(meta->extent.file_number, file);
     meta->extent.length = file.size() - meta->extent.offset;
     meta->num_blocks = footer.num_blocks;
@@ -95,7 +101,8 @@ class ForgeTest : public TableTest {
   void WritePayload(const PieceMeta& meta, const PieceRange& range, std::string payload) {
     ASSERT_LE(payload.size() + kBlockTrailerBytes, range.length);
     payload.resize(range.length - kBlockTrailerBytes, '\0');
-    SealBlock(rocksdb::kNoCompression, 0, meta.file_id, meta.extent.offset + range.offset, &payload);
+    PackBlock(rocksdb::kNoCompression, 0, &payload);
+    FillInChecksum(meta.file_id, meta.extent.offset + range.offset, 0, payload.size() - 4, payload.data());
     std::string file = ReadFile(meta.extent.file_number);
     file.replace(meta.extent.offset + range.offset, range.length, payload);
     WriteFile(meta.extent.file_number, file);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "table/extent_writer.h"
 #include "table/read_stats.h"
 #include "table/stat_timer.h"
 #include "util/compression.h"
@@ -15,6 +16,7 @@ namespace {
 
 // Numbers are taken in blocks: a block's first is a number of the database's, which are never given twice.
 constexpr unsigned kNumberBlockBits = 20;
+constexpr size_t kSectionChecksumBytes = 4;
 
 void AppendKeys(const std::vector<ValueEntry>& entries, const std::vector<ValueNotice>& notices,
                 const std::vector<uint64_t>& deaths, std::string* out) {
@@ -61,10 +63,6 @@ void AppendPlaces(const std::vector<ValueEntry>& entries, std::string* out) {
   PutFixed32(out, static_cast<uint32_t>(samples.size() / kPlaceSampleBytes));
   out->append(samples);
   out->append(stream);
-}
-
-void Seal(uint64_t file_id, uint64_t offset, std::string* section) {
-  PutFixed32(section, Checksum32(*section, ValueContextOf(file_id, offset)));
 }
 
 }  // namespace
@@ -158,33 +156,31 @@ Status ValueWriter::WriteRun(const BatchKey& key, Batch* batch) {
     meta.min_number = batch->entries.front().number;
     meta.max_number = batch->entries.back().number;
   }
-  meta.extent.file_number = file->file_number();
-  const uint64_t begin = meta.extent.offset = file->offset();
+  std::sort(batch->deaths.begin(), batch->deaths.end());
+  std::string keys, places, footer;
+  AppendKeys(batch->entries, batch->notices, batch->deaths, &keys);
+  AppendPlaces(batch->entries, &places);
+  meta.keys_bytes = keys.size() + kSectionChecksumBytes;
+  meta.places_bytes = places.size() + kSectionChecksumBytes;
+  PutFixed64(&footer, kValueRunMagic);
+  PutFixed64(&footer, meta.keys_bytes);
+  PutFixed64(&footer, meta.places_bytes);
+
+  ExtentWriter extent(file);
+  const StatTimer timer(options_.statistics, rocksdb::BLOB_DB_BLOB_FILE_WRITE_MICROS);
+  if (s = extent.Start(); !s.ok()) return s;
   for (const ValueEntry& e : batch->entries) {
     char* const record = batch->records.data() + e.offset;
     const Slice covered(record + kRecordChecksumBytes, e.size - kRecordChecksumBytes);
-    EncodeFixed32(record, Checksum32(covered, ValueContextOf(meta.file_id, begin + e.offset)));
+    EncodeFixed32(record, Checksum32(covered, ValueContextOf(meta.file_id, extent.offset() + e.offset)));
   }
-  const StatTimer timer(options_.statistics, rocksdb::BLOB_DB_BLOB_FILE_WRITE_MICROS);
-  s = file->Append(batch->records);
-  std::sort(batch->deaths.begin(), batch->deaths.end());
-  std::string section;
-  AppendKeys(batch->entries, batch->notices, batch->deaths, &section);
-  Seal(meta.file_id, file->offset(), &section);
-  meta.keys_bytes = section.size();
-  if (s.ok()) s = file->Append(section);
-  section.clear();
-  AppendPlaces(batch->entries, &section);
-  Seal(meta.file_id, file->offset(), &section);
-  meta.places_bytes = section.size();
-  if (s.ok()) s = file->Append(section);
-  section.clear();
-  PutFixed64(&section, kValueRunMagic);
-  PutFixed64(&section, meta.keys_bytes);
-  PutFixed64(&section, meta.places_bytes);
-  Seal(meta.file_id, file->offset(), &section);
-  if (s.ok()) s = file->Append(section);
-  meta.extent.length = file->offset() - begin;
+  s = extent.Append(Slice(batch->records));
+  for (std::string* section : {&keys, &places, &footer}) {
+    const size_t covered = section->size();
+    section->append(kSectionChecksumBytes, '\0');
+    if (s.ok()) s = extent.Append(section, covered, kValueRunMagic);
+  }
+  if (s.ok()) s = extent.Finish(&meta.extent);
   Tick(options_.statistics, rocksdb::BLOB_DB_BLOB_FILE_BYTES_WRITTEN, meta.extent.length);
   return s;
 }

@@ -166,6 +166,8 @@ class StoreHarness {
     InternalIteratorPtr it = NewMergingIterator(&icmp, std::move(children));
     rocksdb::PinnableSlice value;
     GetContext ctx(k, snapshot, options_.merge_operator.get(), &value);
+    const std::unique_ptr<ValueResolver> values = store_->view()->NewValueResolver({});
+    ctx.SetValues(values.get());
     ctx.AddCoveringTombstone(tombstones.MaxCovering(k, snapshot));
     LookupKey target(k, snapshot);
     for (it->Seek(target.internal_key()); it->Valid(); it->Next()) {

@@ -18,6 +18,10 @@ constexpr uint64_t kSplitBytes = 128 << 20;
 // Where tables are rewritten, a region has bases of so many target sizes: enough regions to share
 // out to threads, few enough that their ends do not count.
 constexpr uint64_t kRegionTables = 32;
+// What threads that share a file hold in memory of pieces that are not complete: enough for all but one
+// to go on while that one writes.
+constexpr uint64_t kLeastHeldEach = 8 << 20;
+constexpr uint64_t kMostHeld = 128 << 20;
 
 }  // namespace
 
@@ -33,15 +37,16 @@ CompactionJob::CompactionJob(const CompactionJobInput& input,
              input.input_level > 0 && !input.inputs.empty() &&
                  !input.inputs.front()->meta().hash_range,
              input.memtables,
-             input.context->clock->NowMicros() / 1000000) {}
+             input.context->clock->NowMicros() / 1000000),
+      files_(input.context, input.options, input.path, /*flush=*/false, input.observer) {}
 
 Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
   const uint64_t cpu = ThreadCpuNanos();
   Status s = CatchOutOfMemory("a compaction", [&] { return RunParts(report); });
   if (s.ok()) s = CatchOutOfMemory("a compaction", [&] { return Gather(edit, report); });
-  for (size_t i = 0; !s.ok() && i < workers_.size(); ++i) {
-    TellEnd(i, s);
-    workers_[i]->Abandon();
+  if (!s.ok()) {
+    for (size_t i = 0; i < workers_.size(); ++i) TellEnd(i, s);
+    files_.Abandon();
   }
   report->cpu_micros += (ThreadCpuNanos() - cpu + other_cpu_nanos_) / 1000;
   return s;
@@ -59,26 +64,24 @@ Status CompactionJob::RunParts(JobReport* report) {
     }
   }
   if (!s.ok()) return s;
-  for (size_t i = 0, n = Workers(); i < n; ++i) {
+  const size_t workers = Workers();
+  if (workers > 1) {
+    files_.Share(std::min<uint64_t>(kMostHeld, (workers - 1) * std::max<uint64_t>(gc_.target_table_bytes, kLeastHeldEach)));
+  }
+  for (size_t i = 0; i < workers; ++i) {
     told_.push_back(0);
-    workers_.push_back(std::make_unique<RegionMerge>(in_, delta_, snapshots_, cancel_));
+    workers_.push_back(std::make_unique<RegionMerge>(in_, delta_, snapshots_, cancel_, &files_));
   }
   if (workers_.size() > 1 && in_.context->statistics != nullptr) {
     in_.context->statistics->recordInHistogram(rocksdb::NUM_SUBCOMPACTIONS_SCHEDULED, workers_.size());
   }
   s = in_.rewrite ? Rewrite() : (in_.hash_range ? RunHashRegions() : RunRegions());
-  if (s.ok()) {
-    s = Share(0, workers_.size(), [this](size_t, size_t i) {
-      Status finished = workers_[i]->Finish();
-      TellEnd(i, finished);
-      return finished;
-    });
-  }
+  if (s.ok()) s = Share(0, workers_.size(), [this](size_t, size_t i) { return workers_[i]->Finish(); });
   return s;
 }
 
-// What the workers made, as one.
-Status CompactionJob::Gather(VersionEdit* edit, JobReport* report) const {
+// What the workers made, as one, and durable.
+Status CompactionJob::Gather(VersionEdit* edit, JobReport* report) {
   for (const TableRef& t : in_.inputs) {
     if (!in_.rewrite) edit->deleted.push_back({in_.input_level, t->meta().tph_id});
   }
@@ -88,11 +91,14 @@ Status CompactionJob::Gather(VersionEdit* edit, JobReport* report) const {
     edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
     edit->added_values.insert(edit->added_values.end(), done.added_values.begin(),
                               done.added_values.end());
-    edit->file_checksums.insert(edit->file_checksums.end(), done.file_checksums.begin(),
-                                done.file_checksums.end());
     report->Add(worker->report());
   }
-  return Status::OK();
+  Status s = files_.Finish(edit, report);
+  if (!s.ok()) return s;
+  report->checksums = edit->file_checksums;
+  if (in_.observer != nullptr) in_.observer->FilesEnd(*report);
+  for (size_t i = 0; i < workers_.size(); ++i) TellEnd(i, s);
+  return s;
 }
 
 void CompactionJob::TellBegin(size_t worker) {

@@ -11,9 +11,9 @@
 //    that GC chose. What survives is the new head piece; the pieces that stay
 //    are known by their hash lists only.
 // 3. The directory is rebuilt from the hash lists and the head's hashes.
-// 4. All pieces and directories go into one file, synced once. With subcompactions
-//    the regions are shared out to several threads, with a file for each; the
-//    edit is one.
+// 4. All pieces and directories go into one file, synced once, and separated values
+//    into another. With subcompactions the regions are shared out to several threads, which write
+//    into the same files.
 //
 // The four MergeArray cases of the paper are decided without an array: (1)
 // neither and (4) base only fall out of the hash lists, (2) delta only and (3)
@@ -43,7 +43,7 @@ class CompactionJob {
 
  private:
   Status RunParts(JobReport* report);
-  Status Gather(VersionEdit* edit, JobReport* report) const;
+  Status Gather(VersionEdit* edit, JobReport* report);
   Status CutRegions();
   Status CutByKeys();
   void CutRewritten(size_t first, size_t end, std::optional<std::string> lower,
@@ -77,6 +77,7 @@ class CompactionJob {
   Delta delta_;
   InternalIteratorPtr records_;  // of the delta
   std::vector<Region> regions_;
+  JobFiles files_;
   std::vector<std::unique_ptr<RegionMerge>> workers_;
   std::vector<uint8_t> told_;  // per worker: the observer knows that it has begun, and not yet that it has ended
   JobReport* report_ = nullptr;

@@ -52,7 +52,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
   std::unique_ptr<PieceBuilder> builder;
   const auto open = [&]() {
     if (builder != nullptr) return Status::OK();
-    Status s = file_.Writer(&writer);
+    Status s = files_.tables.Writer(&writer);
     if (s.ok()) builder = std::make_unique<PieceBuilder>(build, writer, context_->new_number());
     return s;
   };
@@ -63,7 +63,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
     if (s.ok() && !values_.idle()) s = values_.Pass(/*stale=*/false, &key, &value);
     if (s.ok()) s = builder->Add(key, value);
     if (!s.ok()) return s;
-    if ((++n & 0x3ff) == 0) file_.Throttle();
+    if ((++n & 0x3ff) == 0) files_.tables.Throttle();
   }
   if (!it.status().ok()) return it.status();
   report->AddMerged(it.stats());
@@ -80,10 +80,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
 
 Status FlushJob::Run(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
   Status s = CatchOutOfMemory("a flush", [&] { return WriteTable(request, edit, report); });
-  if (!s.ok()) {
-    values_.Abandon();
-    file_.Abandon();
-  }
+  if (!s.ok()) files_.Abandon();
   return s;
 }
 
@@ -93,15 +90,13 @@ Status FlushJob::WriteTable(const FlushRequest& request, VersionEdit* edit, JobR
   PieceHashes hashes;
   std::vector<RangeTombstone> tombstones;
   Status s = WritePiece(request, &piece, &hashes, &tombstones, report);
-  if (!s.ok() || !file_.created()) return s;
+  if (!s.ok() || !files_.tables.created()) return s;
   TphMeta meta;
   s = WriteOnePieceTable(*context_, *options_, piece, hashes, tombstones, kUpperFingerprints,
-                         &file_, &meta);
+                         &files_.tables, &meta);
   if (s.ok()) s = values_.Finish(edit);
-  if (s.ok()) s = file_.Finish(edit);
+  if (s.ok()) s = files_.Finish(edit, report);
   if (!s.ok()) return s;
-  ReportValueFile(values_.file(), *edit, report);
-  report->AddFile(file_.number(), file_.path(), file_.bytes());
   report->outputs.push_back(meta);
   report->micros = (context_->clock->NowNanos() - start) / 1000;
   edit->column_family = options_->column_family_id;

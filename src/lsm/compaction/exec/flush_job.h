@@ -16,9 +16,9 @@ class FlushJob {
            uint32_t group_bits, JobObserver* observer)
       : context_(context),
         options_(options),
-        file_(context, options, /*path=*/0, /*flush=*/true, observer),
+        files_(context, options, /*path=*/0, /*flush=*/true, observer),
         values_(context, options,
-                {.observer = observer, .flush = true, .group_bits = group_bits, .fresh_from = 0, .version = version}) {}
+                {.file = &files_.values, .group_bits = group_bits, .fresh_from = 0, .version = version}) {}
   Status Run(const FlushRequest& request, VersionEdit* edit, JobReport* report);
 
  private:
@@ -28,7 +28,7 @@ class FlushJob {
 
   const StoreContext* const context_;
   const StoreOptions* const options_;
-  JobFile file_;
+  JobFiles files_;
   ValueSeparator values_;
 };
 

@@ -17,6 +17,15 @@ void ReportValueFile(const JobFile& file, const VersionEdit& edit, JobReport* re
   report->bytes_written += file.bytes();
 }
 
+Status JobFiles::Finish(VersionEdit* edit, JobReport* report) {
+  Status s = values.Finish(edit);
+  if (s.ok()) s = tables.Finish(edit);
+  if (!s.ok()) return s;
+  ReportValueFile(values, *edit, report);
+  if (tables.created()) report->AddFile(tables.number(), tables.path(), tables.bytes());
+  return s;
+}
+
 namespace {
 
 // Least-significant-digit radix sort by the upper 32 bits of h1, which leaves

@@ -14,6 +14,27 @@ namespace compassdb {
 // Tells of a file of the value store, if it was made.
 void ReportValueFile(const JobFile& file, const VersionEdit& edit, JobReport* report);
 
+// What a flush or compaction writes: tables into one file, values into another, each made when there is something
+// to write.
+struct JobFiles {
+  JobFiles(const StoreContext* context, const StoreOptions* options, size_t path, bool flush, JobObserver* observer)
+      : tables(context, options, path, flush, observer), values(context, options, path, flush, observer, /*values=*/true) {}
+  // Several threads write into them; see CompactionFileWriter::Share. Runs of values are held by who makes them.
+  void Share(size_t most_held) {
+    tables.Share(most_held);
+    values.Share(0);
+  }
+  // One data barrier for each that was made. The edit names what is in them.
+  Status Finish(VersionEdit* edit, JobReport* report);
+  // The finished files are given back after all, at the end of this.
+  void Abandon() {
+    tables.Abandon();
+    values.Abandon();
+  }
+
+  JobFile tables, values;
+};
+
 // Sorts entries by (h1, h2) and, within a key, higher piece first.
 void SortEntries(std::vector<DirectoryEntry>* entries);
 

@@ -37,7 +37,7 @@ GcConfig MakeGcConfig(const StoreOptions& o) {
 
 RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
                          const std::vector<SequenceNumber>& snapshots,
-                         const std::atomic<bool>* cancel)
+                         const std::atomic<bool>* cancel, JobFiles* files)
     : in_(input),
       delta_(delta),
       snapshots_(snapshots),
@@ -45,7 +45,7 @@ RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
       cmp_(input.options->comparator),
       icmp_(cmp_),
       gc_(MakeGcConfig(*input.options)),
-      file_(input.context, input.options, input.path, /*flush=*/false, input.observer),
+      files_(files),
       values_(input.context, input.options, SeparatorOptions()),
       history_low_(input.options->history != nullptr ? input.options->history->Get() : ""),
       trim_to_(input.options->history != nullptr ? input.options->history->TrimmedTo() : ""),
@@ -78,8 +78,7 @@ uint64_t RegionMerge::OldestCreation(const Region& region) const {
 ValueSeparator::Options RegionMerge::SeparatorOptions() const {
   ValueSeparator::Options options;
   options.level = in_.output_level;
-  options.path = in_.path;
-  options.observer = in_.observer;
+  options.file = &files_->values;
   options.group_bits = in_.group_bits;
   options.version = in_.version.get();
   for (const auto& m : in_.memtables) {
@@ -92,13 +91,17 @@ ValueSeparator::Options RegionMerge::SeparatorOptions() const {
 }
 
 Status RegionMerge::Finish() {
-  Status s = values_.Finish(&edit_);
-  if (s.ok()) s = file_.Finish(&edit_);
-  if (!s.ok()) return s;
-  report_.checksums = edit_.file_checksums;
-  ReportValueFile(values_.file(), edit_, &report_);
-  if (file_.created()) report_.AddFile(file_.number(), file_.path(), file_.bytes());
-  return s;
+  if (Status s = values_.Finish(&edit_); !s.ok()) return s;
+  if (table_bytes_ > 0) report_.AddFile(files_->tables.number(), files_->tables.path(), table_bytes_);
+  if (edit_.added_values.empty()) return Status::OK();
+  JobReport::ValueFile& values =
+      report_.value_files.emplace_back(JobReport::ValueFile{files_->values.number(), files_->values.path(), 0, 0});
+  for (const ValueRunMeta& run : edit_.added_values) {
+    values.values += run.num_values;
+    values.bytes += run.extent.length;
+  }
+  report_.bytes_written += values.bytes;
+  return Status::OK();
 }
 
 Status RegionMerge::Add(const CompactionIterator& record, PieceBuilder* builder) {
@@ -144,7 +147,7 @@ CompactionIteratorOptions RegionMerge::IteratorOptions(RangeTombstoneSet* coveri
 
 Status RegionMerge::NewPiece(int level, std::unique_ptr<PieceBuilder>* builder) {
   CompactionFileWriter* writer = nullptr;
-  Status s = file_.Writer(&writer);
+  Status s = files_->tables.Writer(&writer);
   if (!s.ok()) return s;
   FilterPlace place;
   place.level = level;
@@ -159,7 +162,7 @@ Status RegionMerge::NewPiece(int level, std::unique_ptr<PieceBuilder>* builder) 
 
 Status RegionMerge::Pause(uint64_t records) {
   if ((records & 0x3ff) != 0) return Status::OK();
-  file_.Throttle();
+  files_->tables.Throttle();
   if (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) {
     return Status::ShutdownInProgress("compaction cancelled");
   }
@@ -364,8 +367,9 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   if (builder != nullptr) ExtendBounds(cmp_, head, tombstones, /*first=*/false, &meta);
   meta.tph_id = in_.context->new_number();
   s = WriteTableDirectory(entries, Fingerprints(), DirectoryFunction(*in_.context, *in_.options),
-                          &file_, &meta);
+                          &files_->tables, &meta);
   if (!s.ok()) return s;
+  table_bytes_ += head.extent.length + meta.directory.length;
   report_.outputs.push_back(meta);
   edit_.added.push_back({in_.output_level, std::move(meta)});
   return Status::OK();
@@ -384,8 +388,9 @@ Status RegionMerge::FinishWholeTable(int level, const Region& region,
   meta.hash_range = region.hash_range;
   meta.search = region.search;
   s = WriteOnePieceTable(*in_.context, *in_.options, piece, hashes, tombstones,
-                         level == 0 ? kUpperFingerprints : Fingerprints(), &file_, &meta);
+                         level == 0 ? kUpperFingerprints : Fingerprints(), &files_->tables, &meta);
   if (!s.ok()) return s;
+  table_bytes_ += meta.TotalBytes();
   report_.outputs.push_back(meta);
   edit_.added.push_back({level, std::move(meta)});
   return Status::OK();

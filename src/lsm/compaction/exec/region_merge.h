@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges regions of a delta with their bases and writes the new tables into
-// one file. A job's regions may be shared out to several of these.
+// Merges regions of a delta with their bases and writes the new tables into the
+// job's file. A job's regions may be shared out to several of these.
 //
 // One thread; what the constructor takes outlives this.
 #pragma once
@@ -69,7 +69,7 @@ BlockReadOptions CompactionReads();
 class RegionMerge {
  public:
   RegionMerge(const CompactionJobInput& input, const Delta& delta,
-              const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel);
+              const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel, JobFiles* files);
 
   // `records` stands on the first record of the delta in the region, and is
   // left on the first behind it.
@@ -78,13 +78,8 @@ class RegionMerge {
   Status RunRest(const Region& region, InternalIterator* records);
   // Rewrites a table whole; there is no delta.
   Status Rewrite(const TableRef& table);
-  // Syncs the file. What was done is then in edit() and report().
+  // Nothing more is coming. What was done is then in edit() and report(); the files are the job's to finish.
   Status Finish();
-  // Another part of the job failed.
-  void Abandon() {
-    file_.Abandon();
-    values_.Abandon();
-  }
 
   const VersionEdit& edit() const { return edit_; }
   const JobReport& report() const { return report_; }
@@ -135,7 +130,7 @@ class RegionMerge {
   const Comparator* const cmp_;
   const InternalKeyComparator icmp_;
   const GcConfig gc_;
-  JobFile file_;
+  JobFiles* const files_;
   ValueSeparator values_;
   const std::string history_low_, trim_to_;  // CompactionIteratorOptions'
   std::unique_ptr<ValueResolver> resolver_;  // null: there are no separated values
@@ -143,6 +138,7 @@ class RegionMerge {
   const rocksdb::CompactionFilter* filter_ = nullptr;
   VersionEdit edit_;
   JobReport report_;
+  uint64_t table_bytes_ = 0;  // written
 };
 
 }  // namespace compassdb

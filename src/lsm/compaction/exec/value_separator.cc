@@ -30,11 +30,10 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
       separates_(options->values.enabled && job_.level >= options->values.starting_level),
       tells_(job_.version != nullptr && !job_.version->values().empty()),
       notice_worth_(tells_ ? static_cast<int64_t>(job_.version->values().NoticeWorth()) : 0),
-      file_(context, options, job_.path, job_.flush, job_.observer, /*values=*/true),
       updates_(separates_ && options->values.hot_cold && job_.version != nullptr
                    ? job_.version->values().updates()
                    : nullptr),
-      writer_(WriterOptions(context, options, job_.group_bits, updates_, &file_)) {
+      writer_(WriterOptions(context, options, job_.group_bits, updates_, job_.file)) {
   if (tells_ && updates_ != nullptr) updates_->Reserve(job_.version->values().Stats().values);
 }
 
@@ -67,7 +66,7 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   Status s = writer_.Add(user_key, hash, sequence, *value, supersedes, &ref_);
   if (!s.ok()) return s;
   if (fresh && options_->values.cache_new && job_.version != nullptr) job_.version->values().Keep(ref_, *value);
-  file_.Throttle();
+  job_.file->Throttle();
   key_.clear();
   AppendInternalKey(&key_, user_key, sequence, kTypeBlobIndex);
   *key = key_;
@@ -94,11 +93,9 @@ void ValueSeparator::Dropped(const Slice& user_key, const Slice& stored, bool su
 }
 
 Status ValueSeparator::Finish(VersionEdit* edit) {
-  Status s = writer_.Finish();
-  if (s.ok()) s = file_.Finish(edit);
-  if (!s.ok()) return s;
+  if (Status s = writer_.Finish(); !s.ok()) return s;
   edit->added_values.insert(edit->added_values.end(), writer_.runs().begin(), writer_.runs().end());
-  return s;
+  return Status::OK();
 }
 
 }  // namespace compassdb

@@ -27,9 +27,7 @@ class ValueSeparator {
  public:
   struct Options {
     int level = 0;  // that the records go to
-    size_t path = 0;
-    JobObserver* observer = nullptr;
-    bool flush = false;
+    JobFile* file = nullptr;  // for the values
     uint32_t group_bits = 0;
     // Records from here on come from memtables. kMaxSequenceNumber: none do.
     SequenceNumber fresh_from = kMaxSequenceNumber;
@@ -47,9 +45,8 @@ class ValueSeparator {
   // CompactionIteratorOptions::dropped_value.
   void Dropped(const Slice& user_key, const Slice& ref, bool superseded);
 
+  // Writes what is left; the file is the caller's to finish.
   Status Finish(VersionEdit* edit);
-  void Abandon() { file_.Abandon(); }
-  const JobFile& file() const { return file_; }
 
  private:
   // Of a key that tables may hold.
@@ -61,7 +58,6 @@ class ValueSeparator {
   const bool separates_;
   const bool tells_;
   const int64_t notice_worth_;  // bytes that a notice is taken to end
-  JobFile file_;
   UpdateCounts* const updates_;  // null: hot and cold values lie together
   ValueWriter writer_;
   std::string key_, ref_;
