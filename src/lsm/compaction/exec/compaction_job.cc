@@ -66,7 +66,8 @@ Status CompactionJob::RunParts(JobReport* report) {
   if (!s.ok()) return s;
   const size_t workers = Workers();
   if (workers > 1) {
-    files_.Share(std::min<uint64_t>(kMostHeld, (workers - 1) * std::max<uint64_t>(gc_.target_table_bytes, kLeastHeldEach)));
+    const uint64_t each = std::max<uint64_t>(gc_.target_table_bytes, kLeastHeldEach);
+    files_.Share(std::min<uint64_t>((workers - 1) * each, kMostHeld));
   }
   for (size_t i = 0; i < workers; ++i) {
     told_.push_back(0);

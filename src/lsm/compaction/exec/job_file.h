@@ -18,7 +18,8 @@ void ReportValueFile(const JobFile& file, const VersionEdit& edit, JobReport* re
 // to write.
 struct JobFiles {
   JobFiles(const StoreContext* context, const StoreOptions* options, size_t path, bool flush, JobObserver* observer)
-      : tables(context, options, path, flush, observer), values(context, options, path, flush, observer, /*values=*/true) {}
+      : tables(context, options, path, flush, observer),
+        values(context, options, path, flush, observer, /*values=*/true) {}
   // Several threads write into them; see CompactionFileWriter::Share. Runs of values are held by who makes them.
   void Share(size_t most_held) {
     tables.Share(most_held);
