@@ -273,6 +273,104 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
 
 INSTANTIATE_TEST_SUITE_P(All, EndOfLifeTest, ::testing::Range(0, 7));
 
+// What ends a value in the flush that separates it, since a snapshot sees it still: no table holds the key.
+class EndOfLifeInOneFlushTest : public ValueStoreTest, public ::testing::WithParamInterface<int> {
+ protected:
+  static constexpr int kKeys = 4000;
+  void End(int i) {
+    const rocksdb::WriteOptions write;
+    switch (GetParam()) {
+      case 0:
+        ASSERT_TRUE(db_->Delete(write, Key(i)).ok());
+        return;
+      case 1:
+        ASSERT_TRUE(db_->SingleDelete(write, Key(i)).ok());
+        return;
+      case 2:
+        ASSERT_TRUE(Put(Key(i), "small").ok());
+        return;
+      case 3:
+        ASSERT_TRUE(db_->PutEntity(write, db_->DefaultColumnFamily(), Key(i), {{"c", "x"}}).ok());
+        return;
+      case 4:  // which is deleted in turn, while a second snapshot sees it
+        ASSERT_TRUE(Put(Key(i), "small").ok());
+        return;
+      default:
+        ASSERT_TRUE(Put(Key(i), Value(i + 1)).ok());
+    }
+  }
+  std::string Ended(int i) const {
+    const int kind = GetParam();
+    if (kind == 2) return "small";
+    if (kind == 3) return "";
+    return kind == 5 ? Value(i + 1) : "NOT_FOUND";
+  }
+  // 256 KiB of garbage are tolerated; without a reserve the rest goes.
+  uint64_t Left() const { return (GetParam() == 5 ? kKeys * 560u : 0u) + (300u << 10); }
+  void CheckEnds(const rocksdb::Snapshot* snapshot, const rocksdb::Snapshot* second) {
+    Settle();
+    for (int i = 0; i < kKeys; i += 50) {
+      ASSERT_EQ(Get(Key(i), snapshot), Value(i));
+      ASSERT_EQ(Get(Key(i)), Ended(i));
+    }
+    EXPECT_GT(IntProperty("compassdb.value-bytes-pinned"), kKeys * 500u) << ValueBytes();
+    EXPECT_LT(IntProperty("compassdb.value-bytes-pinned"), kKeys * 600u);
+    db_->ReleaseSnapshot(snapshot);
+    Settle();
+    EXPECT_EQ(IntProperty("compassdb.value-bytes-pinned"), 0u);
+    EXPECT_LT(ValueBytes(), Left());
+    EXPECT_LT(IntProperty("compassdb.value-bytes-bound"), Left() + (256 << 10));
+    for (int i = 0; i < kKeys; i += 50) ASSERT_EQ(Get(Key(i)), Ended(i));
+    if (second != nullptr) {
+      EXPECT_EQ(Get(Key(7), second), "small");
+      db_->ReleaseSnapshot(second);
+    }
+    EXPECT_TRUE(db_->VerifyChecksum().ok());
+  }
+};
+
+TEST_P(EndOfLifeInOneFlushTest, LeavesNothingBehindOnceNoSnapshotSeesIt) {
+  piece_.value_reserve_percent = 0;
+  UsePieces();
+  options_.write_buffer_size = 16 << 20;
+  OpenDb();
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+  for (int i = 0; i < kKeys; ++i) End(i);
+  const rocksdb::Snapshot* second = nullptr;
+  if (GetParam() == 4) {
+    second = db_->GetSnapshot();
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  }
+  Flush();
+  CheckEnds(snapshot, second);
+}
+
+// Both were in tables when the option was set: the compaction that separates the one has to tell of the other.
+TEST_P(EndOfLifeInOneFlushTest, NorAfterACompactionThatSeparates) {
+  piece_.value_reserve_percent = 0;
+  UsePieces();
+  options_.write_buffer_size = 16 << 20;
+  options_.enable_blob_files = false;
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+  for (int i = 0; i < kKeys; ++i) End(i);
+  const rocksdb::Snapshot* second = nullptr;
+  if (GetParam() == 4) {
+    second = db_->GetSnapshot();
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  }
+  Flush();
+  ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", "true"}}).ok());
+  Compact(/*force=*/true);
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());
+  CheckEnds(snapshot, second);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EndOfLifeInOneFlushTest, ::testing::Range(0, 6));
+
 TEST_F(ValueStoreTest, SnapshotsKeepTheirValues) {
   OpenDb();
   constexpr int kKeys = 1500;

@@ -92,7 +92,8 @@ class ValueRun {
   bool counted() const { return counted_.load(std::memory_order_relaxed); }
   void SetCounted() { counted_.store(true, std::memory_order_relaxed); }
   uint64_t events() const {
-    return counted() ? 0 : meta_.num_notices + (meta_.dead_hint != 0 ? meta_.num_values : 0);
+    const bool ends = meta_.dead_hint != 0 || meta_.pinned_hint != 0;
+    return counted() ? 0 : meta_.num_notices + (ends ? meta_.num_values : 0);
   }
 
   size_t MemoryBytes() const;  // without what is loaded

@@ -44,8 +44,18 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   const bool fresh = sequence >= job_.fresh_from;
   bool separate = separates_ && type == kTypeValue && value->size() >= options_->values.min_size &&
                   value->size() > 0;
-  if (!separate && !(fresh && (tells_ || separates_))) return Status::OK();
+  if (!separates_ && !(fresh && tells_)) return Status::OK();
   const Slice user_key = ExtractUserKey(*key);
+  std::optional<Above> newer;  // of the key; else this is its newest
+  if (above_ && user_key == above_->user_key) {
+    newer = above_;
+  } else {
+    if (!above_) above_.emplace();
+    above_->user_key.assign(user_key.data(), user_key.size());
+  }
+  above_->sequence = sequence;
+  above_->told = false;
+  if (!separate && !fresh) return Status::OK();
   const KeyHash hash = context_->hasher(user_key);
   if (separate && !fresh) {
     separate = !stale && (job_.newer_outside == nullptr || !job_.newer_outside(user_key, hash));
@@ -53,15 +63,18 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   }
   bool supersedes = false;
   if (fresh) {
-    const bool newest = !fresh_key_ || user_key != *fresh_key_;
-    if (newest) fresh_key_ = user_key.ToString();
     const bool known = tells_ && job_.version->MayHold(user_key, hash);
-    if (known) Tell(hash, sequence, separate, newest);
-    supersedes = known && newest;
-    // A snapshot keeps it, for now.
-    if (!newest && separate) writer_.AddDeadHint(hash.h1, static_cast<int64_t>(value->size()));
+    if (known) Tell(hash, sequence, separate, /*newest=*/!newer);
+    supersedes = known && !newer;
+    above_->told = known;
   }
   if (!separate) return Status::OK();
+  above_->told = true;
+  if (newer) {
+    // A snapshot keeps it, for now.
+    writer_.AddPinnedHint(hash.h1, static_cast<int64_t>(value->size()), sequence, newer->sequence - 1);
+    if (!newer->told) writer_.AddNotice({hash.h1, StoredH2(hash.h2), newer->sequence});
+  }
   ref_.clear();
   Status s = writer_.Add(user_key, hash, sequence, *value, supersedes, &ref_);
   if (!s.ok()) return s;

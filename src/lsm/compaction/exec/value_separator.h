@@ -7,7 +7,9 @@
 // 2. Values of records that were in tables before (operands that were merged, values from before the option)
 //    are separated only if nothing newer of the key was flushed before the job began: their group has
 //    forgotten what was collected. What is flushed during the job, collections keep (ValueGcJob).
-// 3. A reference that the job reads and does not write again is a death.
+// 3. Of a value that is separated although the job has a newer record of its key (a snapshot sees it), that
+//    record leaves a notice now, if it left none and is no separated value itself.
+// 4. A reference that the job reads and does not write again is a death.
 //
 // One thread; what the constructor takes outlives this.
 #pragma once
@@ -49,6 +51,12 @@ class ValueSeparator {
   Status Finish(VersionEdit* edit);
 
  private:
+  // Of the last record that hides older ones of its key. (A merge operand hides none.)
+  struct Above {
+    std::string user_key;
+    SequenceNumber sequence = 0;
+    bool told = false;  // its group knows of it
+  };
   // Of a key that tables may hold.
   void Tell(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest);
 
@@ -61,7 +69,7 @@ class ValueSeparator {
   UpdateCounts* const updates_;  // null: hot and cold values lie together
   ValueWriter writer_;
   std::string key_, ref_;
-  std::optional<std::string> fresh_key_;  // of the last record from a memtable
+  std::optional<Above> above_;
 };
 
 }  // namespace compassdb
