@@ -72,6 +72,14 @@ struct PieceTableOptions {
   // percent, so that the files go. 0: never. Dynamically changeable.
   uint32_t max_dead_space_percent = 10;
 
+  // How fast holes are punched, in bytes per second, by low-priority jobs: never by a flush or a writer. Runs of
+  // dead bytes of 64 KiB and more are punched at this rate. All from 16 KiB on are, as fast as it goes, once what waits exceeds
+  // max_dead_space_percent of the database's live bytes (and 1 MiB), the disk has less than 256 MiB free (or less than
+  // waits), or a flush waits for room among separated values. A rate of the database's SstFileManager, if it has one, is used
+  // instead. Files are shared by the families of a database: what its default family says of this and of
+  // max_dead_space_percent counts for holes. 0: no limit. Dynamically changeable.
+  uint64_t punch_bytes_per_second = 128 << 20;
+
   // Live data of a table, about: one that grows is split at four to eight times as much. 0: half of
   // target_file_size_base; with `leveled`, where no table grows, that or 1 MB if it is
   // less. However many tables a flush or compaction writes, they lie in one file, which is synced

@@ -55,6 +55,7 @@ void AutoResume::Loop(Status old_error) {
         break;
       }
     }
+    db_->holes_.Press();
     uint64_t free = 0;
     if (db_->config_.fs->GetFreeSpace(db_->config_.name, &free).ok() && free < kLeastFreeBytes) continue;
     --tries;

@@ -33,6 +33,8 @@ void DBImpl::MaybeSchedule() {
       if (!family->flush_queued && FlushReady(*family)) {
         family->flush_queued = true;
         background_.flush_queue.push_back(family);
+      } else if (!family->flush_queued && family->FlushPending()) {
+        holes_.Press();  // writers wait for room
       }
       if (!family->compaction_queued && !family->dropped &&
           background_.exclusive_manual == 0 && !errors_.compactions_stopped() &&
@@ -187,18 +189,26 @@ Status DBImpl::DeleteTrash(const std::string& path) {
 }
 
 bool DBImpl::HasGarbage() {
-  if (ledger_->HasWork()) return true;
+  if (ledger_->HasDeadFiles()) return true;
   MutexLock lock(&dead_pages_mu_);
   return !dead_pages_.empty();
 }
 
+bool DBImpl::PunchHoles(const ExtentLedger::PunchLimits& limits, uint64_t* punched) {
+  if (read_only_ || commits_.in_doubt()) return false;
+  MutexLock lock(&punch_mu_);
+  if (!ledger_->deletions_enabled()) return false;
+  Status s = ledger_->Punch(limits, punched);
+  if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
+  return true;
+}
+
 void DBImpl::SchedulePurge() {
+  holes_.Schedule();
   if (read_only_ || !HasGarbage() || purge_scheduled_.exchange(true)) return;
   const auto pass = [this] {
     purge_scheduled_ = false;
     PurgeObsolete();
-    MutexLock lock(&mu_);
-    MaybeSchedule();  // what could not be punched may be worth a job
   };
   if (!scheduler_->Schedule(pass, JobPriority::kLow, [this] { purge_scheduled_ = false; })) {
     purge_scheduled_ = false;
@@ -215,6 +225,7 @@ void DBImpl::StartHousekeeping() {
     MutexLock lock(&purge_mu_);
     for (const ValueRunMeta& run : all.added_values) value_files_.insert(run.extent.file_number);
   }
+  holes_.Configure();
   SchedulePurge();  // what was dead at the last close, or in a crash
   stats_dump_.Schedule();
   idle_looks_.Schedule();

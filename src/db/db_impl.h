@@ -11,7 +11,7 @@
 //   > database mutex mu_ > { ColumnFamilySet, ReadStateHolder, SnapshotList,
 //     ErrorHandler, ExtentLedger, scheduler: leaf locks }
 //   WalSet's lock is taken at the front or without any lock, never under mu_.
-//   purge_mu_ is taken without any other lock held.
+//   purge_mu_ and punch_mu_ are taken without any other lock held.
 // No I/O with mu_ held; a manifest commit has a turn (CommitQueue) instead.
 // Listeners are called without any of these locks, though a listener of a
 // memtable switch runs at the front of the write queue.
@@ -36,6 +36,7 @@
 #include "db/db_config.h"
 #include "db/error_handler.h"
 #include "db/event_log.h"
+#include "db/hole_puncher.h"
 #include "db/idle_looks.h"
 #include "db/info_log.h"
 #include "db/listeners.h"
@@ -328,6 +329,7 @@ class DBImpl final : public rocksdb::DB {
   friend class Secondary;
   friend class PropertyReader;
   friend class StatsDump;
+  friend class HolePuncher;
   friend class IdleLooks;
   friend class AutoResume;
   friend struct IntProperties;
@@ -446,8 +448,10 @@ class DBImpl final : public rocksdb::DB {
   // Without telling of it: *tables and *value_files are what was deleted.
   void PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
                   std::vector<ExtentLedger::Unlinked>* value_files) EXCLUDES(mu_);
-  // Another pass of it, behind the compactions that are queued, if there is anything left to free.
+  // Another pass of it, behind the compactions that are queued, if there is anything left to free; and holes.
   void SchedulePurge();
+  // One pass. False if it may not be done now. Not on the way of a flush.
+  bool PunchHoles(const ExtentLedger::PunchLimits& limits, uint64_t* punched) EXCLUDES(mu_, punch_mu_);
   bool HasGarbage();
   // DBOptions::sst_file_manager: what a job wrote, or all that there is at open. Beyond the allowed
   // space writes are refused from now on.
@@ -581,6 +585,7 @@ class DBImpl final : public rocksdb::DB {
   std::atomic<int> next_job_id_{1};
   // What recovery found, if records were behind it; written while the database is opened.
   std::string wal_damage_;
+  Mutex punch_mu_;  // held while holes are punched
   Mutex purge_mu_;
   WalArchive archive_ GUARDED_BY(purge_mu_);
   bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more
@@ -594,6 +599,7 @@ class DBImpl final : public rocksdb::DB {
   Tracing tracing_;
   StatsDump stats_dump_{this};
   IdleLooks idle_looks_{this};
+  HolePuncher holes_{this};
   AutoResume auto_resume_{this};
 
   // Last: its threads end before what they use.

@@ -62,6 +62,7 @@ Status DBImpl::DisableFileDeletions() {
     background_changed_.SignalAll();
   }
   NotifyStalls();
+  { MutexLock wait_for_holes(&punch_mu_); }
   MutexLock wait_for_purge(&purge_mu_);
   return Status::OK();
 }

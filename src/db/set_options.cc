@@ -55,6 +55,7 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
   }
   NotifyStalls();
   idle_looks_.Schedule();
+  holes_.Configure();
   return PersistOptions();
 }
 

@@ -532,7 +532,7 @@ TEST_F(RulesTest, Rule8JobOutputSurvivesAPowerCutBeforeItIsCommitted) {
   EXPECT_EQ(h.fs()->Count(FaultOp::kSync), 1u);  // one data barrier whatever the outputs
   std::vector<std::string> before, after;
   ASSERT_TRUE(h.fs()->GetChildren("/db", &before).ok());
-  ASSERT_TRUE(h.ledger()->Purge(nullptr).ok());  // not committed: nothing may go
+  ASSERT_TRUE(h.Free().ok());  // not committed: nothing may go
   ASSERT_TRUE(h.fs()->GetChildren("/db", &after).ok());
   EXPECT_EQ(before, after);
   h.fs()->PowerCut(1, CutMode::kDropUnsynced);
@@ -564,7 +564,7 @@ TEST_F(RulesTest, Rule8ExtentsStayWhileAViewReadsThem) {
   std::shared_ptr<const StoreView> view = h.store()->view();
   for (int i = 0; i < 300; ++i) h.Put(Key(i), "second");
   Down(&h);
-  ASSERT_TRUE(h.ledger()->Purge(nullptr).ok());
+  ASSERT_TRUE(h.Free().ok());
   Status s = view->Verify();
   EXPECT_TRUE(s.ok()) << s.ToString();
   const uint64_t live = h.ledger()->LiveBytes();
@@ -584,6 +584,13 @@ class LedgerTest : public ::testing::Test {
     for (uint64_t i = 0; i < 16; ++i) ledger_.Add({1, i << 16, 1 << 16});
   }
   uint64_t Punches() { return fs_.Count(FaultOp::kPunch); }
+  // Deletes whole files, then punches the holes of one pass.
+  static Status Free(ExtentLedger* ledger, bool small = false) {
+    Status s = ledger->Purge(nullptr);
+    uint64_t punched = 0;
+    return s.ok() ? ledger->Punch({.small = small}, &punched) : s;
+  }
+  Status Free() { return Free(&ledger_); }
   FaultInjectionFileSystem fs_;
   FileCache files_{&fs_, "/db", FileOptions(), 0};
   ExtentLedger ledger_{&fs_, &files_, 128 << 10};
@@ -592,47 +599,104 @@ class LedgerTest : public ::testing::Test {
 TEST_F(LedgerTest, Rule9SmallRunsAreNotPunched) {
   ledger_.Release({1, 0, 1 << 16});
   ledger_.Release({1, 2 << 16, 1 << 16});
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_EQ(Punches(), 0u);
   ledger_.Release({1, 1 << 16, 1 << 16});  // joins both
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_EQ(Punches(), 1u);
 }
 
 TEST_F(LedgerTest, Rule9NotInAFileWithTwoNames) {
   ASSERT_TRUE(fs_.LinkFile("/db/000001.ph", "/db/checkpoint").ok());
   for (uint64_t i = 0; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_EQ(Punches(), 0u);
   EXPECT_EQ(ledger_.TotalBytes(), uint64_t{1} << 20);
   // The other name is gone: what was spared is punched with the next run.
   ASSERT_TRUE(fs_.DeleteFile("/db/checkpoint").ok());
   for (uint64_t i = 8; i < 10; ++i) ledger_.Release({1, i << 16, 1 << 16});
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_EQ(Punches(), 1u);
   EXPECT_EQ(ledger_.TotalBytes(), (uint64_t{1} << 20) - (10 << 16));
 }
 
 TEST_F(LedgerTest, Rule9AFewHolesAtATimeTheLargestFirst) {
   std::unique_ptr<WritableFile> file;
-  constexpr uint64_t kRuns = ExtentLedger::kHolesAtOnce + 10;
+  const size_t at_once = ExtentLedger::PunchLimits().holes;
+  const uint64_t runs = at_once + 10;
   constexpr uint64_t kRun = 128 << 10;
   ASSERT_TRUE(fs_.NewWritableFile("/db/000002.ph", FileOptions(), &file).ok());
-  ASSERT_TRUE(file->Append(std::string(2 * kRun * kRuns, 'x')).ok());
+  ASSERT_TRUE(file->Append(std::string(2 * kRun * runs, 'x')).ok());
   ASSERT_TRUE(file->Close().ok());
-  for (uint64_t i = 0; i < 2 * kRuns; ++i) ledger_.Add({2, i * kRun, kRun});
-  for (uint64_t i = 0; i < 2 * kRuns; i += 2) ledger_.Release({2, i * kRun, kRun});
+  for (uint64_t i = 0; i < 2 * runs; ++i) ledger_.Add({2, i * kRun, kRun});
+  for (uint64_t i = 0; i < 2 * runs; i += 2) ledger_.Release({2, i * kRun, kRun});
   for (uint64_t i = 0; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});  // larger
   const uint64_t before = ledger_.TotalBytes();
   EXPECT_TRUE(ledger_.Sparse().empty());  // all of it will be freed
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
-  EXPECT_EQ(Punches(), ExtentLedger::kHolesAtOnce);
-  EXPECT_EQ(ledger_.TotalBytes(),
-            before - (8 << 16) - (ExtentLedger::kHolesAtOnce - 1) * kRun);
-  EXPECT_TRUE(ledger_.HasWork());
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
-  EXPECT_EQ(Punches(), kRuns + 1);
-  EXPECT_FALSE(ledger_.HasWork());
+  EXPECT_EQ(ledger_.PunchableBytes(), (8 << 16) + runs * kRun);
+  ASSERT_TRUE(Free().ok());
+  EXPECT_EQ(Punches(), at_once);
+  EXPECT_EQ(ledger_.TotalBytes(), before - (8 << 16) - (at_once - 1) * kRun);
+  EXPECT_TRUE(ledger_.HasHoles(false));
+  ASSERT_TRUE(Free().ok());
+  EXPECT_EQ(Punches(), runs + 1);
+  EXPECT_FALSE(ledger_.HasHoles(true));
+}
+
+TEST_F(LedgerTest, Rule9NoMoreBytesAtATimeThanAskedFor) {
+  for (uint64_t i = 0; i < 12; ++i) ledger_.Release({1, i << 16, 1 << 16});  // one run of 768 KiB
+  uint64_t punched = 0;
+  ASSERT_TRUE(ledger_.Punch({.bytes = (300 << 10) + 77}, &punched).ok());
+  EXPECT_EQ(punched, 300u << 10);
+  EXPECT_EQ(Punches(), 1u);
+  EXPECT_EQ(ledger_.TotalBytes(), (1u << 20) - (300 << 10));
+  // Less than a hole of the least size is a hole of that, and no such rest stays.
+  ASSERT_TRUE(ledger_.Punch({.bytes = 1}, &punched).ok());
+  EXPECT_EQ(punched, 128u << 10);
+  ASSERT_TRUE(ledger_.Punch({.bytes = 300 << 10}, &punched).ok());
+  EXPECT_EQ(punched, 340u << 10);
+  EXPECT_FALSE(ledger_.HasHoles(true));
+  EXPECT_EQ(ledger_.TotalBytes(), 4u << 16);
+  ASSERT_TRUE(ledger_.Punch({}, &punched).ok());
+  EXPECT_EQ(punched, 0u);
+}
+
+TEST_F(LedgerTest, Rule9SmallHolesWaitUntilTheyAreLargeOrAskedFor) {
+  ExtentLedger ledger(&fs_, &files_, 64 << 10, 256 << 10);
+  for (uint64_t i = 0; i < 16; ++i) ledger.Add({1, i << 16, 1 << 16});
+  for (uint64_t i : {1, 2, 4, 6}) ledger.Release({1, i << 16, 1 << 16});
+  EXPECT_FALSE(ledger.HasHoles(false));
+  EXPECT_TRUE(ledger.HasHoles(true));
+  EXPECT_TRUE(ledger.Sparse().empty());  // no file has to be rewritten for them
+  ASSERT_TRUE(Free(&ledger).ok());
+  EXPECT_EQ(Punches(), 0u);
+  ledger.Release({1, 3 << 16, 1 << 16});  // joins the first three
+  EXPECT_TRUE(ledger.HasHoles(false));
+  ASSERT_TRUE(Free(&ledger).ok());
+  EXPECT_EQ(Punches(), 1u);
+  EXPECT_EQ(ledger.TotalBytes(), 12u << 16);
+  EXPECT_EQ(ledger.PunchableBytes(), 1u << 16);
+  ASSERT_TRUE(Free(&ledger, /*small=*/true).ok());
+  EXPECT_EQ(Punches(), 2u);
+  EXPECT_EQ(ledger.TotalBytes(), 11u << 16);
+  EXPECT_FALSE(ledger.HasHoles(true));
+}
+
+// A file that cannot be punched is not tried over and over, however many runs are dead in it.
+TEST_F(LedgerTest, Rule9WhatCannotBePunchedEnds) {
+  ASSERT_TRUE(fs_.LinkFile("/db/000001.ph", "/db/checkpoint").ok());
+  for (uint64_t i = 0; i < 16; ++i) {
+    if (i % 3 != 2) ledger_.Release({1, i << 16, 1 << 16});
+  }
+  uint64_t punched = 0;
+  int passes = 0;
+  for (; ledger_.HasHoles(true) && passes < 100; ++passes) {
+    ASSERT_TRUE(ledger_.Punch({.holes = 1}, &punched).ok());
+    EXPECT_EQ(punched, 0u);
+  }
+  EXPECT_EQ(passes, 1);
+  EXPECT_EQ(Punches(), 0u);
+  EXPECT_EQ(ledger_.Sparse().size(), 1u);
 }
 
 TEST_F(LedgerTest, Rule9WhatCannotBePunchedIsTold) {
@@ -645,7 +709,7 @@ TEST_F(LedgerTest, Rule9WhatCannotBePunchedIsTold) {
   fs_.FailAll(FaultOp::kPunch, "", Status::NotSupported("no holes"));
   for (uint64_t i = 1; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
   EXPECT_TRUE(ledger_.Sparse().empty());  // not tried yet
-  EXPECT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_TRUE(Free().ok());
   ASSERT_EQ(ledger_.Sparse().size(), 1u);
   EXPECT_EQ(ledger_.Sparse()[0].dead_bytes, uint64_t{8} << 16);
   EXPECT_EQ(ledger_.TotalBytes(), uint64_t{1} << 20);
@@ -655,7 +719,7 @@ TEST_F(LedgerTest, Rule9WhatCannotBePunchedIsTold) {
   // One that can, after all.
   fs_.ClearFaults();
   ledger_.Release({1, 8 << 16, 1 << 16});
-  EXPECT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_TRUE(Free().ok());
   EXPECT_TRUE(ledger_.Sparse().empty());
 }
 
@@ -665,8 +729,8 @@ TEST_F(LedgerTest, Rule9NotInAFileWithAChecksum) {
   ledger_.Release({1, 1 << 16, 1 << 16});  // large enough, and then there is a checksum
   ledger_.SetChecksum({1, "sum", "function"});
   for (uint64_t i = 2; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
-  EXPECT_FALSE(ledger_.HasWork());
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  EXPECT_FALSE(ledger_.HasHoles(true));
+  ASSERT_TRUE(Free().ok());
   EXPECT_EQ(Punches(), 0u);
   ASSERT_EQ(ledger_.Sparse().size(), 1u);
   EXPECT_EQ(ledger_.Sparse()[0].dead_bytes, uint64_t{8} << 16);
@@ -676,7 +740,7 @@ TEST_F(LedgerTest, Rule9NotInAFileWithAChecksum) {
   // It goes with the file.
   for (uint64_t i = 8; i < 16; ++i) ledger_.Release({1, i << 16, 1 << 16});
   EXPECT_TRUE(ledger_.Checksums().empty());
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_TRUE(fs_.FileExists("/db/000001.ph").IsNotFound());
   EXPECT_FALSE(ledger_.ChecksumOf(1).has_value());
 }
@@ -695,10 +759,10 @@ TEST_F(LedgerTest, Rule9PartsOfPagesArePunchedWithTheirNeighbours) {
   ledger.Add({1, half, (900 << 10) - half});
   ledger.Add({1, 900 << 10, 100});
   ledger.Release({1, 36, half - 36});
-  ASSERT_TRUE(ledger.Purge(nullptr).ok());
+  ASSERT_TRUE(Free(&ledger).ok());
   EXPECT_EQ(ledger.TotalBytes(), (900 << 10) + 100 - (508 << 10));  // but the first page
   ledger.Release({1, half, (900 << 10) - half});
-  ASSERT_TRUE(ledger.Purge(nullptr).ok());
+  ASSERT_TRUE(Free(&ledger).ok());
   EXPECT_EQ(ledger.TotalBytes(), 4096u + 100);
 }
 
@@ -707,8 +771,8 @@ TEST_F(LedgerTest, Rule9GapsOfARecoveredFileAreDead) {
   ExtentLedger ledger(&fs_, &files_, 128 << 10);
   const std::vector<Extent> live = {{1, 36, 100}, {1, 136, 1000}, {1, 512 << 10, 4096}};
   ledger.AddRecovered(live);
-  EXPECT_TRUE(ledger.HasWork());
-  ASSERT_TRUE(ledger.Purge(nullptr).ok());
+  EXPECT_TRUE(ledger.HasHoles(false));
+  ASSERT_TRUE(Free(&ledger).ok());
   EXPECT_EQ(Punches(), 1u);
   EXPECT_EQ(ledger.TotalBytes(), 4096u + 4096u);
 }
@@ -717,12 +781,12 @@ TEST_F(LedgerTest, Rule9NotWhileDeletionsAreDisabled) {
   ledger_.DisableDeletions();
   ledger_.DisableDeletions();
   for (uint64_t i = 0; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   ledger_.EnableDeletions(false);
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_EQ(Punches(), 0u);
   ledger_.EnableDeletions(false);
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_EQ(Punches(), 1u);
 }
 
@@ -740,11 +804,22 @@ TEST_F(LedgerTest, Rule9WholeFilesAreUnlinkedNotPunched) {
 TEST_F(LedgerTest, Rule9FileOfARunningJobStays) {
   ledger_.PinFile(1);
   for (uint64_t i = 0; i < 16; ++i) ledger_.Release({1, i << 16, 1 << 16});
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_TRUE(fs_.FileExists("/db/000001.ph").ok());
   ledger_.UnpinFile(1);
-  ASSERT_TRUE(ledger_.Purge(nullptr).ok());
+  ASSERT_TRUE(Free().ok());
   EXPECT_FALSE(fs_.FileExists("/db/000001.ph").ok());
+}
+
+TEST_F(LedgerTest, Rule9HolesOfARunningJobsFileComeAfterIt) {
+  ledger_.PinFile(1);
+  for (uint64_t i = 0; i < 8; ++i) ledger_.Release({1, i << 16, 1 << 16});
+  ASSERT_TRUE(Free().ok());
+  EXPECT_EQ(Punches(), 0u);
+  EXPECT_FALSE(ledger_.HasHoles(true));
+  ledger_.UnpinFile(1);
+  ASSERT_TRUE(Free().ok());
+  EXPECT_EQ(Punches(), 1u);
 }
 
 // Rule 10: the directory costs bytes too.

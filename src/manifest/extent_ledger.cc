@@ -11,6 +11,10 @@ namespace compassdb {
 namespace {
 constexpr uint64_t kPage = 4096;
 
+// What can be punched of a dead run. Whole pages only: the rest of a page may belong to a neighbour.
+uint64_t FirstPage(uint64_t begin) { return (begin + kPage - 1) / kPage * kPage; }
+uint64_t LastPage(uint64_t end) { return end / kPage * kPage; }
+
 // Adds [begin, end) to a map of disjoint runs, joining neighbours. Returns by how many bytes they grew.
 uint64_t Coalesce(std::map<uint64_t, uint64_t>* runs, uint64_t begin, uint64_t end) {
   auto it = runs->lower_bound(begin);
@@ -30,10 +34,12 @@ uint64_t Coalesce(std::map<uint64_t, uint64_t>* runs, uint64_t begin, uint64_t e
 }
 }  // namespace
 
-ExtentLedger::ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_bytes)
+ExtentLedger::ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_bytes,
+                           uint64_t large_punch_bytes)
     : fs_(fs),
       files_cache_(files),
       min_punch_bytes_(min_punch_bytes),
+      large_punch_bytes_(std::max(min_punch_bytes, large_punch_bytes)),
       delete_file_([fs](const std::string& path) { return fs->DeleteFile(path); }) {}
 
 void ExtentLedger::PinFile(uint64_t number) {
@@ -50,6 +56,7 @@ void ExtentLedger::UnpinFile(uint64_t number) {
   File& file = files_[number];
   file.pins--;
   MarkIfDead(number, file);
+  if (file.pins == 0) Mark(number, file);
 }
 
 void ExtentLedger::Add(const Extent& extent) {
@@ -102,7 +109,20 @@ void ExtentLedger::AddDead(uint64_t number, File* file, uint64_t begin, uint64_t
   file->dead_bytes += Coalesce(&file->dead, begin, end);
   if (file->live_extents == 0 || min_punch_bytes_ == 0 || file->checksum) return;
   const auto run = std::prev(file->dead.upper_bound(begin));
-  if (run->second - run->first >= min_punch_bytes_) punch_candidates_.insert(number);
+  const uint64_t length = run->second - run->first;
+  if (length < min_punch_bytes_) return;
+  bool& large = punch_candidates_[number];
+  large = large || length >= large_punch_bytes_;
+}
+
+void ExtentLedger::Mark(uint64_t number, const File& file) {
+  punch_candidates_.erase(number);
+  if (file.live_extents == 0 || min_punch_bytes_ == 0 || file.checksum) return;
+  uint64_t longest = 0;
+  for (const auto& [first, last] : file.dead) {
+    if (FirstPage(first) < LastPage(last)) longest = std::max(longest, last - first);
+  }
+  if (longest >= min_punch_bytes_) punch_candidates_[number] = longest >= large_punch_bytes_;
 }
 
 void ExtentLedger::AddRecovered(std::vector<Extent> extents) {
@@ -146,9 +166,26 @@ bool ExtentLedger::deletions_enabled() const {
   return disabled_ == 0;
 }
 
-bool ExtentLedger::HasWork() const {
+bool ExtentLedger::HasDeadFiles() const {
   MutexLock lock(&mu_);
-  return disabled_ == 0 && (!dead_files_.empty() || !punch_candidates_.empty());
+  return disabled_ == 0 && !dead_files_.empty();
+}
+
+bool ExtentLedger::HasHoles(bool small) const {
+  MutexLock lock(&mu_);
+  if (disabled_ > 0) return false;
+  if (small) return !punch_candidates_.empty();
+  return std::any_of(punch_candidates_.begin(), punch_candidates_.end(), [](const auto& c) { return c.second; });
+}
+
+uint64_t ExtentLedger::PunchableBytes() const {
+  MutexLock lock(&mu_);
+  uint64_t sum = 0;
+  for (const auto& [number, large] : punch_candidates_) {
+    const auto found = files_.find(number);
+    if (found != files_.end() && found->second.live_extents > 0) sum += found->second.dead_bytes;
+  }
+  return sum;
 }
 
 std::vector<uint64_t> ExtentLedger::TakeDead() {
@@ -167,46 +204,8 @@ std::vector<uint64_t> ExtentLedger::TakeDeadFiles() {
 }
 
 Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
-  std::vector<uint64_t> unlink;
-  struct Hole {
-    uint64_t number, begin, end;
-  };
-  std::vector<Hole> holes;
-  {
-    MutexLock lock(&mu_);
-    if (disabled_ > 0) return Status::OK();
-    unlink = TakeDead();
-    for (uint64_t number : punch_candidates_) {
-      auto found = files_.find(number);
-      if (found == files_.end() || found->second.pins > 0) continue;
-      for (const auto& [first, last] : found->second.dead) {
-        // Whole pages only: the rest of a page may belong to a neighbour.
-        const uint64_t begin = (first + kPage - 1) / kPage * kPage;
-        const uint64_t end = last / kPage * kPage;
-        if (end > begin && last - first >= min_punch_bytes_) holes.push_back({number, begin, end});
-      }
-    }
-    punch_candidates_.clear();
-    if (holes.size() > kHolesAtOnce) {
-      std::nth_element(holes.begin(), holes.begin() + kHolesAtOnce, holes.end(),
-                       [](const Hole& a, const Hole& b) { return a.end - a.begin > b.end - b.begin; });
-      for (size_t i = kHolesAtOnce; i < holes.size(); ++i) punch_candidates_.insert(holes[i].number);
-      holes.resize(kHolesAtOnce);
-    }
-    for (const Hole& hole : holes) {
-      File& file = files_[hole.number];
-      const auto run = std::prev(file.dead.upper_bound(hole.begin));
-      const auto [first, last] = *run;
-      file.dead.erase(run);
-      // Parts of pages stay, to be punched with what dies beside them.
-      if (first < hole.begin) file.dead[first] = hole.begin;
-      if (hole.end < last) file.dead[hole.end] = last;
-      file.dead_bytes -= hole.end - hole.begin;
-      file.punched_bytes += hole.end - hole.begin;
-    }
-  }
   Status result;
-  for (uint64_t number : unlink) {
+  for (uint64_t number : TakeDeadFiles()) {
     files_cache_->Evict(number);
     std::string path = files_cache_->PathOf(number);
     Status s = delete_file_(path);
@@ -217,27 +216,91 @@ Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
       result = s;
     }
   }
-  // Not now: the next large run that dies in the file tries again.
-  const auto put_back = [this](const Hole& hole) {
+  return result;
+}
+
+std::vector<ExtentLedger::Hole> ExtentLedger::TakeHoles(const PunchLimits& limits) {
+  const uint64_t least = limits.small ? min_punch_bytes_ : large_punch_bytes_;
+  std::vector<Hole> holes;
+  std::vector<uint64_t> looked_at;
+  for (const auto& [number, large] : punch_candidates_) {
+    if (!large && !limits.small) continue;
+    looked_at.push_back(number);
+    const auto found = files_.find(number);
+    if (found == files_.end() || found->second.pins > 0 || found->second.live_extents == 0) continue;
+    for (const auto& [first, last] : found->second.dead) {
+      const Hole hole{number, FirstPage(first), LastPage(last)};
+      if (hole.end > hole.begin && last - first >= least) holes.push_back(hole);
+    }
+  }
+  const size_t taken = std::min(limits.holes, holes.size());
+  std::partial_sort(holes.begin(), holes.begin() + static_cast<ptrdiff_t>(taken), holes.end(),
+                    [](const Hole& a, const Hole& b) { return a.end - a.begin > b.end - b.begin; });
+  uint64_t left = limits.bytes;
+  size_t n = 0;
+  for (; n < taken && (n == 0 || left >= least); ++n) {
+    Hole& hole = holes[n];
+    // No rest that is too small for a hole of its own.
+    const uint64_t part = std::max(left / kPage * kPage, FirstPage(least));
+    if (hole.end - hole.begin > part && hole.end - hole.begin - part >= FirstPage(least)) hole.end = hole.begin + part;
+    left -= std::min(left, hole.end - hole.begin);
+    File& file = files_[hole.number];
+    const auto run = std::prev(file.dead.upper_bound(hole.begin));
+    const auto [first, last] = *run;
+    file.dead.erase(run);
+    // Parts of pages stay, to be punched with what dies beside them.
+    if (first < hole.begin) file.dead[first] = hole.begin;
+    if (hole.end < last) file.dead[hole.end] = last;
+    file.dead_bytes -= hole.end - hole.begin;
+    file.punched_bytes += hole.end - hole.begin;
+  }
+  holes.resize(n);
+  for (uint64_t number : looked_at) {
+    const auto found = files_.find(number);
+    if (found == files_.end() || found->second.pins > 0) {
+      punch_candidates_.erase(number);  // UnpinFile marks it again
+    } else {
+      Mark(number, found->second);
+    }
+  }
+  return holes;
+}
+
+// Not now: the next large run that dies in the file tries again.
+void ExtentLedger::PutBack(const Hole& hole) {
+  MutexLock lock(&mu_);
+  const auto found = files_.find(hole.number);
+  if (found == files_.end()) return;
+  punch_candidates_.erase(hole.number);
+  found->second.dead_bytes += Coalesce(&found->second.dead, hole.begin, hole.end);
+  found->second.punched_bytes -= hole.end - hole.begin;
+}
+
+Status ExtentLedger::Punch(const PunchLimits& limits, uint64_t* punched) {
+  *punched = 0;
+  std::vector<Hole> holes;
+  {
     MutexLock lock(&mu_);
-    const auto found = files_.find(hole.number);
-    if (found == files_.end()) return;
-    found->second.dead_bytes += Coalesce(&found->second.dead, hole.begin, hole.end);
-    found->second.punched_bytes -= hole.end - hole.begin;
-  };
+    if (disabled_ > 0) return Status::OK();
+    holes = TakeHoles(limits);
+  }
+  Status result;
   for (const Hole& hole : holes) {
     const std::string path = files_cache_->PathOf(hole.number);
     // A second name of the file (a checkpoint's) still needs the bytes.
     uint64_t links = 0;
     Status s = fs_->GetLinkCount(path, &links);
     if (!s.ok() || links != 1) {
-      put_back(hole);
+      PutBack(hole);
       continue;
     }
     s = fs_->PunchHole(path, hole.begin, hole.end - hole.begin);
-    if (s.ok()) continue;
+    if (s.ok()) {
+      *punched += hole.end - hole.begin;
+      continue;
+    }
     if (!s.IsNotSupported() && result.ok()) result = s;
-    put_back(hole);
+    PutBack(hole);
   }
   return result;
 }

@@ -2,7 +2,8 @@
 // Which bytes of which compaction file are in use, and what may be freed.
 //
 // A file is unlinked when its last extent is gone. Dead runs inside a file
-// that is still in use are punched out when they are large (rule 9): never in
+// that is still in use, each as long as what is dead side by side, are punched out (rule 9) when they
+// are large, smaller ones where the caller says so: never in
 // a file with more than one hard link, never while deletions are disabled, never in a file
 // with a checksum of its whole. What cannot be punched is told (Sparse), so that the rest of
 // its file is rewritten.
@@ -30,8 +31,9 @@ class FileCache;
 
 class ExtentLedger {
  public:
-  // Runs of dead bytes shorter than `min_punch_bytes` are left (0: never punch).
-  ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_bytes);
+  // Runs of dead bytes shorter than `min_punch_bytes` are left (0: never punch), those shorter than
+  // `large_punch_bytes` unless small ones are asked for.
+  ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_bytes, uint64_t large_punch_bytes = 0);
 
   // A file that a job is writing: kept, whatever its extents, until Unpin.
   void PinFile(uint64_t file_number);
@@ -62,17 +64,28 @@ class ExtentLedger {
     uint64_t number;
     std::string path;
   };
-  // Frees what may be freed; called without locks, off the write path: first all files that are
-  // dead, then the kHolesAtOnce largest runs; HasWork tells whether to come again for others.
-  // Reports the files unlinked. The first error is returned, the rest is tried.
-  static constexpr size_t kHolesAtOnce = 64;
+  // Unlinks all files that are dead; called without locks. Reports them. The first error is returned, the
+  // rest is tried.
   Status Purge(std::vector<Unlinked>* unlinked);
+  bool HasDeadFiles() const;
+
+  // Punches the largest runs, one pass; called without locks, off the write path. A run goes in parts where
+  // it is longer than what is left of `bytes`, and at least one hole is made.
+  struct PunchLimits {
+    uint64_t bytes = UINT64_MAX;
+    size_t holes = 64;
+    bool small = false;  // runs below large_punch_bytes, too
+  };
+  Status Punch(const PunchLimits& limits, uint64_t* punched);
+  // There is something to punch.
+  bool HasHoles(bool small) const;
+  // Dead bytes of the files that have something to punch, small or large.
+  uint64_t PunchableBytes() const;
   // All extents in use of the files that they lie in, as recovery found them: what lies between them
   // is dead, and perhaps not yet punched.
   void AddRecovered(std::vector<Extent> extents);
   // Forgets the files that may be unlinked, which is then the caller's to do.
   std::vector<uint64_t> TakeDeadFiles();
-  bool HasWork() const;
 
   // Files in use that hold dead bytes which punching will not free: runs too small for it, files
   // with several names, file systems that cannot. Nothing while deletions are disabled.
@@ -97,19 +110,27 @@ class ExtentLedger {
     std::optional<FileChecksum> checksum;
     std::map<uint64_t, uint64_t> dead;  // offset -> end, coalesced, not yet punched
   };
+  struct Hole {
+    uint64_t number, begin, end;
+  };
   void AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) REQUIRES(mu_);
+  // What is in the file to be punched.
+  void Mark(uint64_t number, const File& file) REQUIRES(mu_);
+  std::vector<Hole> TakeHoles(const PunchLimits& limits) REQUIRES(mu_);
+  void PutBack(const Hole& hole) EXCLUDES(mu_);
   void MarkIfDead(uint64_t number, const File& file) REQUIRES(mu_);
   std::vector<uint64_t> TakeDead() REQUIRES(mu_);
 
   FileSystem* const fs_;
   FileCache* const files_cache_;
   const uint64_t min_punch_bytes_;
+  const uint64_t large_punch_bytes_;
   std::function<Status(const std::string& path)> delete_file_;
   mutable Mutex mu_;
   int disabled_ GUARDED_BY(mu_) = 0;
   std::unordered_map<uint64_t, File> files_ GUARDED_BY(mu_);
   std::unordered_set<uint64_t> dead_files_ GUARDED_BY(mu_);
-  std::unordered_set<uint64_t> punch_candidates_ GUARDED_BY(mu_);
+  std::unordered_map<uint64_t, bool> punch_candidates_ GUARDED_BY(mu_);  // true: with large runs
 };
 
 }  // namespace compassdb

@@ -149,6 +149,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
                 "dead data per live data at which a table is collected"),
       Scalar<P>("max_dead_space_percent", &P::max_dead_space_percent, kMutable, kYes,
                 "dead bytes in files that cannot be punched, per live bytes, at which files are vacated"),
+      Scalar<P>("punch_bytes_per_second", &P::punch_bytes_per_second, kMutable, kYes,
+                "of holes punched into files in use, in the background; 0: no limit. The default family's counts"),
       Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,
                 "live data of a table, about; 0: half of target_file_size_base, leveled at most 1 MB"),
       Scalar<P>("point_index", &P::point_index, kFixed, kYes,

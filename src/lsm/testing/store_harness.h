@@ -250,8 +250,14 @@ class StoreHarness {
     Status s = store_->Prepare(edit, &prepared);
     ASSERT_TRUE(s.ok()) << s.ToString();
     store_->Install(edit, std::move(prepared));
-    s = ledger_.Purge(nullptr);
+    s = Free();
     ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  // Deletes and punches all that may go.
+  Status Free() {
+    Status s = ledger_.Purge(nullptr);
+    uint64_t punched = 0;
+    return s.ok() ? ledger_.Punch({.small = true}, &punched) : s;
   }
   std::vector<SequenceNumber> Snapshots() const {
     const std::set<SequenceNumber> distinct(snapshots_.begin(), snapshots_.end());

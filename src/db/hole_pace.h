@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast holes are punched, and when they no longer wait for that. Pure: time comes from the caller.
+//
+// One thread at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace compassdb {
+
+class HolePace {
+ public:
+  // Never more than what the rate gives in a quarter of a second goes at once, but as much as is worth a pass.
+  static constexpr uint64_t kLeastPass = 64 << 10;
+
+  // How many bytes may be punched now at `rate` bytes per second (0: any number); 0: none yet.
+  uint64_t Due(uint64_t now_nanos, uint64_t rate) {
+    if (rate == 0) return UINT64_MAX;
+    const auto most = static_cast<double>(std::max(rate / 4, kLeastPass));
+    if (last_nanos_) {
+      const uint64_t passed = now_nanos - std::min(now_nanos, *last_nanos_);
+      budget_ = std::min(budget_ + static_cast<double>(passed) / 1e9 * static_cast<double>(rate), most);
+    }
+    last_nanos_ = now_nanos;
+    return budget_ >= static_cast<double>(kLeastPass) ? static_cast<uint64_t>(budget_) : 0;
+  }
+  // Punched; more than was due is waited for later.
+  void Took(uint64_t bytes) { budget_ -= static_cast<double>(bytes); }
+
+ private:
+  std::optional<uint64_t> last_nanos_;
+  double budget_ = 0;
+};
+
+// What waits to be punched, and what it is held against.
+struct HoleLoad {
+  uint64_t waiting_bytes = 0;
+  uint64_t live_bytes = 0;
+  uint32_t percent = 0;  // of live bytes, that may wait; 0: any number
+};
+
+// More waits than may.
+inline bool OverShare(const HoleLoad& load) {
+  constexpr uint64_t kLeastBytes = 1 << 20;  // less is nobody's concern
+  return load.percent != 0 && load.waiting_bytes > std::max(kLeastBytes, load.live_bytes / 100 * load.percent);
+}
+
+// The disk is nearly full: what waits would count.
+inline bool ShortOfSpace(const HoleLoad& load, uint64_t free_bytes) {
+  constexpr uint64_t kEnough = 256 << 20;
+  return load.waiting_bytes > 0 && free_bytes < std::max(kEnough, load.waiting_bytes);
+}
+
+}  // namespace compassdb
