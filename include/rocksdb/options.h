@@ -553,7 +553,7 @@ struct DBOptions {
   // db_write_buffer_size of it, a quarter if that is 0; write_buffer_size is cut so
   // that a family's max_write_buffer_number memtables fit. Directories and separators are read and evicted by page, as with
   // cache_index_and_filter_blocks, and none are pinned. Not covered: what a flush or compaction needs while it
-  // runs, logs, open files, and about a kilobyte per table and per piece. At least 128 KB, to which less is raised. Usage:
+  // runs, logs, open files, and about a kilobyte per table and per piece. Where separated values lie is covered: pages, segments and counts of updates. At least 128 KB, to which less is raised. Usage:
   // the property "rocksdb.block-cache-usage".
   ByteLimit memory_limit;
 };

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "compassdb/index.h"
+#include "compassdb/table.h"
 #include "db/db_test_util.h"
 #include "rocksdb/table.h"
 #include "rocksdb/write_buffer_manager.h"
@@ -216,6 +217,57 @@ TEST_F(MemoryLimitTest, PagesThatCannotBeReadAreErrorsOfTheRead) {
   EXPECT_NE(Scan().find("injected"), std::string::npos);
   fs_->ClearFaults();
   Check(1000);
+}
+
+// Of separated values: their segments, the lists of those, counts of updates, and pages of where values lie.
+TEST_F(MemoryLimitTest, GroupTablesAreWithinIt) {
+  constexpr int kValues = 100000;
+  PieceTableOptions piece;
+  piece.value_hot_cold = true;
+  options_.table_factory.reset(NewPieceTableFactory(piece));
+  options_.enable_blob_files = true;
+  options_.min_blob_size = 192;
+  options_.enable_blob_garbage_collection = true;
+  options_.memory_limit = 4 << 20;
+  OpenDb();
+  uint64_t highest = 0;
+  const auto value = [](int i) { return std::to_string(i) + std::string(250, static_cast<char>('a' + i % 26)); };
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < kValues; i += round == 0 ? 1 : 7) {
+      ASSERT_TRUE(Put(Key(i), value(i + round)).ok());
+      if (i % 128 == 0) highest = std::max(highest, Usage());
+    }
+  }
+  ASSERT_TRUE(db_->Flush({}).ok());
+  ASSERT_TRUE(db_->WaitForCompact({}).ok());
+  EXPECT_LE(highest, options_.memory_limit + (128 << 10));
+  // The counts of updates, and what comes before the first read.
+  uint64_t fixed = IntProperty("compassdb.index-memory-values");
+  EXPECT_GT(fixed, 150u << 10);
+  EXPECT_GE(IntProperty("rocksdb.block-cache-pinned-usage"), fixed);
+  OpenDb();
+  fixed = IntProperty("compassdb.index-memory-values");
+  EXPECT_GT(fixed, 100u << 10);
+  const uint64_t memtables = 128 << 10;
+  EXPECT_GE(IntProperty("rocksdb.block-cache-pinned-usage"), fixed);
+  EXPECT_LE(IntProperty("rocksdb.block-cache-pinned-usage"), fixed + memtables);
+  // Pages count while they are in the cache.
+  for (int i = 0; i < kValues; i += 97) ASSERT_EQ(Get(Key(i)), value(i % 7 == 0 ? i + 1 : i)) << i;
+  EXPECT_GT(IntProperty("compassdb.index-memory-values"), fixed + (20 << 10));
+  EXPECT_LE(IntProperty("compassdb.index-memory-values"), Usage());
+  EXPECT_LE(Usage(), options_.memory_limit + (128 << 10));
+  CloseDb();
+  // To a cache of the application's as well, which has nothing left of it afterwards.
+  rocksdb::BlockBasedTableOptions table;
+  table.cache_index_and_filter_blocks = true;
+  table.block_cache = rocksdb::NewLRUCache(16 << 20, 0);
+  options_.memory_limit = 0;
+  options_.table_factory.reset(NewPieceTableFactory(piece, table));
+  OpenDb();
+  EXPECT_GE(table.block_cache->GetPinnedUsage(), fixed / 2);
+  for (int i = 0; i < kValues; i += 97) ASSERT_EQ(Get(Key(i)), value(i % 7 == 0 ? i + 1 : i)) << i;
+  CloseDb();
+  EXPECT_LE(table.block_cache->GetPinnedUsage(), 0u);
 }
 
 // Memtables without records, or with few, must not use up what memtables may take together: every write would seal one.

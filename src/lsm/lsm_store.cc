@@ -107,7 +107,10 @@ std::shared_ptr<const ValueContext> MakeValueContext(const StoreContext& context
   values->own_cache = options.values.cache != nullptr;
   values->cache_space = NewValueCacheSpace();
   values->separates = options.values.enabled;
-  values->updates = std::make_shared<UpdateCounts>();
+  if (values->paged && options.block_cache != nullptr) {
+    values->charge = std::make_shared<CacheCharge>(options.block_cache);
+  }
+  values->updates = std::make_shared<UpdateCounts>(values->charge);
   values->snapshots = context.snapshots;
   values->pinned_runs = context.pinned_value_runs;
   return values;

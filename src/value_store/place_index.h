@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "rocksdb/slice.h"
+#include "table/index_memory.h"
 
 namespace compassdb {
 
@@ -41,5 +42,11 @@ class PlaceIndex {
   uint32_t differences_ = 0;  // where they begin
   uint8_t size_bits_ = 0;
 };
+
+inline IndexMemory MemoryOf(const PlaceIndex& places) {
+  IndexMemory memory;
+  memory.values = places.MemoryBytes();
+  return memory;
+}
 
 }  // namespace compassdb

@@ -7,7 +7,11 @@
 
 namespace compassdb {
 
-UpdateCounts::~UpdateCounts() { delete current_.load(); }
+UpdateCounts::~UpdateCounts() {
+  Table* const table = current_.load();
+  if (table != nullptr && charge_ != nullptr) charge_->Subtract(table->counts.size());
+  delete table;
+}
 
 std::unique_ptr<UpdateCounts::Table> UpdateCounts::Grown(const Table* old, uint64_t slots) {
   auto table = std::make_unique<Table>(static_cast<uint32_t>(std::countr_zero(slots)));
@@ -30,6 +34,10 @@ void UpdateCounts::Reserve(uint64_t keys) {
     std::unique_ptr<Table> grown = Grown(old, wanted);
     retired_.Reserve();
     current_.store(grown.release());
+    if (charge_ != nullptr) {
+      charge_->Add(wanted);
+      if (old != nullptr) charge_->Subtract(old->counts.size());  // it goes with its last reader
+    }
     if (old != nullptr) retired_.Add(old, [](void* table) { delete static_cast<Table*>(table); }, old->counts.size());
   }
   retired_.Collect(&due);

@@ -14,8 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "cache/cache_charge.h"
 #include "util/epoch.h"
 #include "util/mutex.h"
 
@@ -23,7 +25,8 @@ namespace compassdb {
 
 class UpdateCounts {
  public:
-  UpdateCounts() = default;
+  // Null: its memory is charged to nothing.
+  explicit UpdateCounts(std::shared_ptr<CacheCharge> charge = nullptr) : charge_(std::move(charge)) {}
   ~UpdateCounts();
   UpdateCounts(const UpdateCounts&) = delete;
   UpdateCounts& operator=(const UpdateCounts&) = delete;
@@ -50,6 +53,7 @@ class UpdateCounts {
   void Halve(Table* table);
   static std::unique_ptr<Table> Grown(const Table* old, uint64_t slots);
 
+  const std::shared_ptr<CacheCharge> charge_;
   std::atomic<Table*> current_{nullptr};  // owned; readers look at it under an EpochGuard
   mutable Mutex mu_;                      // for who changes it
   RetireList retired_ GUARDED_BY(mu_);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "table/index_part.h"
 #include "table/read_stats.h"
 #include "table/stat_timer.h"
 #include "util/heap_bytes.h"
@@ -16,18 +17,14 @@ namespace {
 constexpr uint64_t kReadGap = 16 << 10;
 constexpr uint64_t kReadSpan = 1 << 20;
 
-IndexMemory MemoryOf(const PlaceIndex& places) {
-  IndexMemory memory;
-  memory.values = places.MemoryBytes();
-  return memory;
-}
-
 }  // namespace
+
+using PagedPlaces = CountedPart<PlaceIndex>;
 
 struct ValueRun::HeldPlaces {
   const PlaceIndex* places = nullptr;
   IndexCache::Pin pin;
-  std::unique_ptr<PlaceIndex> own;  // for which the cache has no room
+  std::unique_ptr<PagedPlaces> own;  // for which the cache has no room
 };
 
 ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMeta& meta)
@@ -36,6 +33,7 @@ ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMe
       cache_key_(IndexCache::NewKey(IndexCache::Kind::kIndex)),
       counted_(meta.counted) {
   ResetHints();
+  if (context_->charge != nullptr) context_->charge->Add(MemoryBytes());
 }
 
 ValueHints ValueRun::hints() const {
@@ -58,12 +56,13 @@ void ValueRun::ResetHints() {
 
 ValueRun::~ValueRun() {
   SetHints({});
+  if (context_->charge != nullptr) context_->charge->Subtract(MemoryBytes());
   if (const PlaceIndex* places = places_.load(std::memory_order_acquire)) {
     context_->tables->index_usage.Subtract(MemoryOf(*places));
     delete places;
   }
+  if (context_->paged) context_->tables->index_cache.Erase(cache_key_);
   if (!obsolete_.load(std::memory_order_relaxed)) return;
-  context_->tables->index_cache.Erase(cache_key_);
   context_->ledger->Release(meta_.extent);
 }
 
@@ -138,31 +137,29 @@ Status ValueRun::Hold(bool cache_only, HeldPlaces* held) const {
   held->places = places_.load(std::memory_order_acquire);
   if (held->places == nullptr && context_->paged) {
     held->pin = context_->tables->index_cache.Lookup(cache_key_);
-    held->places = static_cast<const PlaceIndex*>(held->pin.value());
+    if (held->pin.value() != nullptr) held->places = static_cast<const PagedPlaces*>(held->pin.value())->get();
   }
   if (held->places != nullptr) return Status::OK();
   if (cache_only) return IndexNotInMemory();
-  std::unique_ptr<PlaceIndex>& own = held->own;
+  std::unique_ptr<PlaceIndex> loaded;
   if (context_->paged) {
-    Status s = LoadPlaces(&own);
+    Status s = LoadPlaces(&loaded);
     if (!s.ok()) return s;
-    held->places = own.get();
-    const size_t bytes = own->MemoryBytes();
-    held->pin = context_->tables->index_cache.Insert(
-        cache_key_, own.get(),
-        [](const Slice&, void* value) { delete static_cast<PlaceIndex*>(value); },
-        bytes + IndexCache::kEntryBytes);
-    if (held->pin.value() != nullptr) static_cast<void>(own.release());
+    held->own = std::make_unique<PagedPlaces>(context_->tables, std::move(loaded), IndexCache::kEntryBytes);
+    held->places = held->own->get();
+    held->pin = context_->tables->index_cache.Insert(cache_key_, held->own.get(), PagedPlaces::Delete,
+                                                     held->own->Memory().total() - IndexCache::kEntryBytes);
+    if (held->pin.value() != nullptr) static_cast<void>(held->own.release());
     context_->tables->index_cache.CountRead(cache_key_);
     return s;
   }
   MutexLock lock(&context_->load_mu[meta_.run_id % context_->load_mu.size()]);
   held->places = places_.load(std::memory_order_acquire);
   if (held->places != nullptr) return Status::OK();
-  Status s = LoadPlaces(&own);
+  Status s = LoadPlaces(&loaded);
   if (!s.ok()) return s;
-  context_->tables->index_usage.Add(MemoryOf(*own));
-  held->places = own.release();
+  context_->tables->index_usage.Add(MemoryOf(*loaded));
+  held->places = loaded.release();
   places_.store(held->places, std::memory_order_release);
   return s;
 }

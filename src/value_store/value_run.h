@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/cache_charge.h"
 #include "manifest/extent_ledger.h"
 #include "manifest/value_run_meta.h"
 #include "rocksdb/slice.h"
@@ -37,6 +38,8 @@ struct ValueContext {
   // Those that are held, ascending; null: there are none, ever.
   std::function<std::vector<SequenceNumber>()> snapshots;
   std::shared_ptr<UpdateCounts> updates;  // of its keys; null: nobody wants to know
+  // Of what is in memory beside the pages of a family with paged places: null elsewhere.
+  std::shared_ptr<CacheCharge> charge;
   std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
   // Bytes of values that a notice ended, on average of those that were counted of late.
   static constexpr uint64_t kUnknown = UINT64_MAX;

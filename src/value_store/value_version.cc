@@ -40,6 +40,11 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
     superseded_bytes_ += group.dead_bytes + group.pinned_bytes;
     most_small_runs_ = std::max(most_small_runs_, group.small_runs);
   }
+  if (context_->charge != nullptr) context_->charge->Add(OwnMemoryBytes());
+}
+
+ValueVersion::~ValueVersion() {
+  if (context_->charge != nullptr && !runs_.empty()) context_->charge->Subtract(OwnMemoryBytes());
 }
 
 Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
@@ -349,9 +354,14 @@ void ValueVersion::LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) cons
                                std::memory_order_relaxed);
 }
 
-size_t ValueVersion::MemoryBytes() const {
+size_t ValueVersion::OwnMemoryBytes() const {
   size_t bytes = HeapBytes(sizeof(*this) + kSharedControlBytes) + HeapBytes(runs_) + HeapBytes(by_group_);
   for (const auto& group : by_group_) bytes += HeapBytes(group);
+  return bytes;
+}
+
+size_t ValueVersion::MemoryBytes() const {
+  size_t bytes = OwnMemoryBytes();
   for (const ValueRunRef& run : runs_) bytes += run->MemoryBytes();
   if (updates() != nullptr) bytes += updates()->MemoryBytes();
   return bytes;

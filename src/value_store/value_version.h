@@ -38,6 +38,9 @@ class ValueVersion {
 
   const std::vector<ValueRunRef>& runs() const { return runs_; }
   bool empty() const { return runs_.empty(); }
+  ~ValueVersion();
+  ValueVersion(const ValueVersion&) = delete;
+  ValueVersion& operator=(const ValueVersion&) = delete;
 
   // The value that `ref` names, for a key with this hash. NotFound if it is not here.
   Status Read(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
@@ -80,11 +83,12 @@ class ValueVersion {
   // What a notice is taken to end, in bytes, and what a count found that `notices` of them ended.
   uint64_t NoticeWorth() const;
   void LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) const;
-  size_t MemoryBytes() const;
+  size_t MemoryBytes() const;  // with the runs', without their places
   UpdateCounts* updates() const { return context_->updates.get(); }
 
  private:
   friend class ValueReads;
+  size_t OwnMemoryBytes() const;
   // NotFound if the value is in no run.
   Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
                 const ValueRun** run, ValuePlace* place) const;
