@@ -792,6 +792,74 @@ TEST_F(ValueStoreTest, NotWithComparatorsThatTakeDifferentBytesForOneKey) {
   EXPECT_TRUE(TryOpen().IsNotSupported());
 }
 
+// Cold values are on the last path: also after what was dead of them was collected, and after a forced collection.
+TEST_F(ValueStoreTest, ColdValuesLieOnTheLastPath) {
+  const std::string fast = name_ + "_fast", slow = name_ + "_slow";
+  options_.db_paths = {{fast, uint64_t{1} << 40}, {slow, uint64_t{1} << 40}};
+  piece_.value_hot_cold = true;
+  piece_.value_reserve_percent = 10;
+  UsePieces();
+  options_.write_buffer_size = 256 << 10;
+  OpenDb();
+  const auto in = [&](const std::string& dir) {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren(dir, &names).ok());
+    rocksdb::ColumnFamilyMetaData metadata;
+    db_->GetColumnFamilyMetaData(&metadata);
+    uint64_t bytes = 0;
+    for (const rocksdb::BlobMetaData& file : metadata.blob_files) {
+      EXPECT_EQ(std::count(names.begin(), names.end(), file.blob_file_name),
+                file.blob_file_path == dir ? 1 : 0)
+          << file.blob_file_name;
+      if (file.blob_file_path == dir) bytes += file.blob_file_size;
+    }
+    return bytes;
+  };
+  constexpr int kKeys = 3000;
+  std::vector<int> version(kKeys);
+  const auto put = [&](int key) { ASSERT_TRUE(Put(Key(key), Value(key + ++version[static_cast<size_t>(key)])).ok()); };
+  const auto check = [&](int step) {
+    for (int i = 0; i < kKeys; i += step) ASSERT_EQ(Get(Key(i)), Value(i + version[static_cast<size_t>(i)])) << i;
+  };
+  for (int i = 0; i < kKeys; ++i) put(i);
+  // A few keys all the time, the others rarely.
+  Random rnd(3);
+  for (int n = 0; n < 9000; ++n) put(static_cast<int>(rnd.Uniform(n % 10 == 0 ? kKeys : kKeys / 50)));
+  Flush();
+  Settle();
+  const uint64_t cold = in(slow);
+  EXPECT_GT(cold, kKeys * 500u / 8);
+  EXPECT_GT(in(fast), 0u);
+  check(3);
+  // All of them anew: the old ones go, on that path, too.
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < kKeys; ++i) put(i);
+  }
+  Flush();
+  Settle();
+  EXPECT_LT(in(slow) + in(fast), kKeys * 560u * 115 / 100 + (512 << 10));
+  check(1);
+  // Some of what lies there dies: a forced collection has to move it, and leaves it there.
+  for (int n = 0; n < 9000; ++n) put(static_cast<int>(rnd.Uniform(n % 10 == 0 ? kKeys : kKeys / 50)));
+  Flush();
+  Settle();
+  const uint64_t before = in(slow);
+  EXPECT_GT(before, kKeys * 500u / 8);
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  for (int i = 0; i < kKeys; i += 20) put(i);
+  Flush();
+  EXPECT_EQ(in(slow), before);
+  rocksdb::CompactRangeOptions options;
+  options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
+  EXPECT_GT(in(slow), before);  // what the flushes wrote of cold values comes to it
+  EXPECT_LT(Garbage(), before / 10);
+  check(1);
+  OpenDb();
+  check(1);
+  EXPECT_TRUE(db_->VerifyChecksum().ok());
+}
+
 TEST_F(ValueStoreTest, MetadataNamesTheFiles) {
   options_.write_buffer_size = 1 << 20;  // one flush
   OpenDb();

@@ -62,7 +62,9 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     job.old_until = old_until_;
     job.read_span = options_->values.read_span;
     job.statistics = store_->context_->statistics;
+    // Forced, it takes all that has garbage, whatever that costs; what is cold stays so.
     if (options_->values.hot_cold && kind_ != ValueGcKind::kForced) job.updates = version_->values().updates();
+    job.keep_cold = options_->values.hot_cold;
     job.group_bits = group_bits_;
     job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
     if (last_path > 0) {

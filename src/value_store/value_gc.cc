@@ -118,7 +118,7 @@ class Collection {
       input.cold.resize(input.values.size());
       for (uint32_t slot = 0; slot < input.values.size(); ++slot) {
         const ValueEntry& e = input.values[slot];
-        input.cold[slot] = job_.updates != nullptr && !job_.updates->Hot(e.h1);
+        input.cold[slot] = job_.updates != nullptr ? !job_.updates->Hot(e.h1) : job_.keep_cold && run.meta().cold;
         versions_.push_back({e.h1, e.h2, i, slot, false, e.sequence});
       }
       for (const ValueNotice& n : notices) {

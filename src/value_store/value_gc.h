@@ -27,6 +27,7 @@ struct ValueGcJob {
   std::vector<SequenceNumber> snapshots;  // ascending
   SequenceNumber retain_above = kMaxSequenceNumber;
   const UpdateCounts* updates = nullptr;  // not null: hot and cold values apart
+  bool keep_cold = false;  // without `updates`: what cold runs hold is cold again
   // Files that are to be given up: not empty, other runs stay as they are.
   std::unordered_set<uint64_t> vacated;
   bool merge = false;  // small runs become one, others stay as they are
