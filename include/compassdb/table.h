@@ -147,7 +147,7 @@ struct PieceTableOptions {
   // In text "greedy", "cost-benefit", "greedy-random" or "random". Dynamically changeable.
   ValueGcPolicy value_gc_policy = ValueGcPolicy::kGreedy;
 
-  // Of how many groups kGreedyRandom takes one (d in HashKV 3.3), at least 1. Dynamically changeable.
+  // Of how many groups kGreedyRandom takes one (d in HashKV 3.3), at least 1 (0: InvalidArgument). Dynamically changeable.
   uint32_t value_gc_choices = 8;
 
   // Values of keys that are updated often have segments of their own, and a collection takes those segments of
@@ -156,7 +156,8 @@ struct PieceTableOptions {
   bool value_hot_cold = false;
 
   // What a segment group holds, about (HashKV's main segment), where blob_file_size is not less; there are 64 to 512
-  // groups, or 16 where memtables are so small that a group's share of one is a few kilobytes.
+  // groups, or 16 where memtables are so small that a group's share of one is a few kilobytes. At
+  // least 1 (0: InvalidArgument).
   // Dynamically changeable.
   uint64_t value_group_bytes = 64ull << 20;
 

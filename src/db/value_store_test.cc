@@ -860,6 +860,27 @@ TEST_F(ValueStoreTest, ColdValuesLieOnTheLastPath) {
   EXPECT_TRUE(db_->VerifyChecksum().ok());
 }
 
+TEST_F(ValueStoreTest, OptionsThatMakeNoSenseAreRefused) {
+  const auto refused = [](const Status& s, const char* option) {
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find(option), std::string::npos) << s.ToString();
+  };
+  OpenDb();
+  refused(db_->SetOptions({{"table_factory", "{value_gc_choices=0}"}}), "value_gc_choices");
+  refused(db_->SetOptions({{"table_factory", "{value_group_bytes=0}"}}), "value_group_bytes");
+  CloseDb();
+  piece_.value_gc_choices = 0;
+  UsePieces();
+  refused(TryOpen(), "value_gc_choices");
+  piece_.value_gc_choices = 1;
+  piece_.value_group_bytes = 0;
+  UsePieces();
+  refused(TryOpen(), "value_group_bytes");
+  piece_.value_group_bytes = 1;
+  UsePieces();
+  OpenDb();
+}
+
 TEST_F(ValueStoreTest, MetadataNamesTheFiles) {
   options_.write_buffer_size = 1 << 20;  // one flush
   OpenDb();

@@ -201,7 +201,7 @@ void AddTables(OptionTable<F>* t) {
     };
     t->push_back(alias);
   }
-  t->push_back(Scalar<F>(FIELD(compression), kMutable, kYes, "none, Snappy, LZ4, LZ4HC, ZSTD"));
+  t->push_back(Scalar<F>(FIELD(compression), kMutable, kYes, "none, Snappy, Zlib, BZip2, LZ4, LZ4HC, ZSTD"));
   t->push_back(List<F>(FIELD(compression_per_level), kMutable, kYes, "of tables of the level"));
   t->push_back(Scalar<F>(FIELD(bottommost_compression), kMutable, kYes, "of the last level"));
   t->push_back(Nested<F>(FIELD(compression_opts), CompressionOptionTable, ParseCompressionList,

@@ -150,6 +150,8 @@ class PieceTableFactory : public BlockBasedTableFactory {
     if (piece_.max_dead_percent < 1) {
       return Status::InvalidArgument("max_dead_percent must be at least 1");
     }
+    if (piece_.value_gc_choices < 1) return Status::InvalidArgument("value_gc_choices must be at least 1");
+    if (piece_.value_group_bytes < 1) return Status::InvalidArgument("value_group_bytes must be at least 1");
     if (piece_.perfect_hash_threads < 1 || piece_.perfect_hash_threads > 64) {
       return Status::InvalidArgument("perfect_hash_threads must be 1 to 64",
                                      std::to_string(piece_.perfect_hash_threads));
