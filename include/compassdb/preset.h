@@ -44,7 +44,8 @@ enum class Preset {
   // "hash-kv" (HashKV): values of 192 bytes or more go to a value store of their own, grouped by the
   // hash of the key, hot and cold apart (enable_blob_files, min_blob_size, enable_blob_garbage_collection,
   // value_hot_cold). The least bytes written for large values that are updated; a read of such a value
-  // costs one read more, a scan one per value.
+  // costs one read more, a scan one per value. Garbage up to value_reserve_percent stays in idle times, too
+  // (value_idle_reserve_percent is off): what is copied then may be overwritten soon after, for more bytes written.
   kHashKv,
   // "bolt-sorted", for families that are nearly only scanned: sorted tables of 1 MB, found by filters and
   // separators, leveled as in LevelDB, many to a file, compacted in groups of up to 64 MB (BoLT). No index over
