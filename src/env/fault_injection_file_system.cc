@@ -111,9 +111,12 @@ class FaultPageFile : public FaultReads<PageFile> {
   Status Write(uint64_t offset, const Slice& data) override {
     Status s = fs_->Before(FaultOp::kWrite, path_);
     if (s.ok()) return file_->Write(offset, data);
+    // What the disk writes as a whole is not torn by a failure either.
+    const uint64_t atomic = fs_->CanCut() ? fs_->memory()->atomic_writes() : 0;
+    const bool whole = atomic != 0 && offset % atomic == 0 && data.size() % atomic == 0;
+    const size_t grid = whole ? std::max<size_t>(grid_, atomic) : grid_;
     // The injected status is the one to report.
-    file_->Write(offset, Slice(data.data(), data.size() / 2 / grid_ * grid_))
-        .PermitUncheckedError();
+    file_->Write(offset, Slice(data.data(), data.size() / 2 / grid * grid)).PermitUncheckedError();
     return s;
   }
   Status Sync() override {

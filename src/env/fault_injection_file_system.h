@@ -10,7 +10,7 @@
 //    tests nothing.
 //
 // A failed write writes the first half of its data before it fails (direct page files:
-// rounded down to pages), as a full disk does. A failed sync makes nothing durable. Other failed calls
+// rounded down to pages; with SetAtomicWrites to such blocks), as a full disk does. A failed sync makes nothing durable. Other failed calls
 // change nothing. The power cut itself is MemoryFileSystem's: see its fault model.
 //
 //   FaultInjectionFileSystem fs;

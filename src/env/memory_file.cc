@@ -38,9 +38,15 @@ void TearAppend(uint64_t offset, bool by_pages, Random* random, std::string* dat
 }
 
 // What a power cut leaves of a write in place: all, nothing, or a part.
-void TearWrite(uint64_t offset, const Slice& bytes, bool by_pages, Random* random,
+void TearWrite(uint64_t offset, const Slice& bytes, bool by_pages, uint64_t atomic_bytes, Random* random,
                std::string* data) {
   const uint64_t end = offset + bytes.size();
+  if (atomic_bytes != 0 && offset % atomic_bytes == 0 && bytes.size() % atomic_bytes == 0) {
+    for (uint64_t at = 0; at < bytes.size(); at += atomic_bytes) {
+      if (random->OneIn(2)) Place(offset + at, Slice(bytes.data() + at, atomic_bytes), data);
+    }
+    return;
+  }
   switch (random->Uniform(3)) {
     case 0: return Place(offset, bytes, data);
     case 1: return;
@@ -161,7 +167,7 @@ void MemoryFile::Apply(const Change& change, std::string* data) {
   }
 }
 
-void MemoryFile::Cut(Survives survives, Random* random) {
+void MemoryFile::Cut(Survives survives, uint64_t atomic_bytes, Random* random) {
   MutexLock l(&mu_);
   if (survives != Survives::kAll) {
     if (image_ == nullptr) {
@@ -169,7 +175,7 @@ void MemoryFile::Cut(Survives survives, Random* random) {
     } else if (survives == Survives::kDurable) {
       data_ = std::move(*image_);
     } else {
-      data_ = Torn(survives, random);
+      data_ = Torn(survives, atomic_bytes, random);
     }
   }
   image_.reset();
@@ -185,7 +191,7 @@ void MemoryFile::CutTail(Survives survives, Random* random) {
 
 // A part of each change. Sizes are a journal of their own: where an append was torn or a change of
 // size lost, later ones are lost too and no later write reaches beyond the size that is left.
-std::string MemoryFile::Torn(Survives survives, Random* random) const {
+std::string MemoryFile::Torn(Survives survives, uint64_t atomic_bytes, Random* random) const {
   const bool by_pages = survives == Survives::kPages;
   std::string data = *image_;
   uint64_t limit = UINT64_MAX;
@@ -202,7 +208,7 @@ std::string MemoryFile::Torn(Survives survives, Random* random) const {
     const Slice bytes(change.data.data(),
                       std::min<uint64_t>(change.data.size(), limit - change.offset));
     if (change.kind == Change::kWrite) {
-      TearWrite(change.offset, bytes, by_pages, random, &data);
+      TearWrite(change.offset, bytes, by_pages, atomic_bytes, random, &data);
       continue;
     }
     Place(change.offset, bytes, &data);

@@ -36,8 +36,9 @@ class MemoryFile {
   void Sync();
 
   enum class Survives { kDurable, kAll, kBytes, kPages };
-  // The visible and the durable state become what a power cut leaves.
-  void Cut(Survives survives, Random* random);
+  // The visible and the durable state become what a power cut leaves. Writes in place of blocks of so many bytes, at
+  // multiples of that, are torn between blocks only. 0: none is spared.
+  void Cut(Survives survives, uint64_t atomic_bytes, Random* random);
 
  private:
   struct Change {
@@ -51,7 +52,7 @@ class MemoryFile {
   void MarkPages(uint64_t begin, uint64_t end, bool hole) REQUIRES(mu_);
   static void Apply(const Change& change, std::string* data);
   void CutTail(Survives survives, Random* random) REQUIRES(mu_);
-  std::string Torn(Survives survives, Random* random) const REQUIRES(mu_);
+  std::string Torn(Survives survives, uint64_t atomic_bytes, Random* random) const REQUIRES(mu_);
 
   mutable Mutex mu_;
   std::string data_ GUARDED_BY(mu_);

@@ -483,7 +483,7 @@ void MemoryFileSystem::CutFile(Node* node, Random* random, CutMode mode) {
     case CutMode::kTornPages: survives = Survives::kPages; break;
     case CutMode::kRandom: survives = static_cast<Survives>(random->Uniform(4)); break;
   }
-  node->file.Cut(survives, random);
+  node->file.Cut(survives, atomic_bytes_.load(), random);
 }
 
 // Makes the durable names of the tree the visible ones, each file cut once.

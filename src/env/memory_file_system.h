@@ -12,7 +12,7 @@
 //  * Writes in place, to page files and reused ones. A torn cut decides for each write since the
 //    last Sync by itself, whatever their order was: it is there, it is not, or it is
 //    torn: at a byte (the old bytes follow it), or by the 4 KiB pages of the file, of
-//    which it finds some new and some old. Any number of writes may be torn. Of two
+//    which it finds some new and some old; with SetAtomicWrites only by such blocks. Any number of writes may be torn. Of two
 //    writes to one place that are both there, the later one shows. Changes of size are a
 //    journal: where one is lost, later writes do not reach beyond the size before it.
 //  * Holes are durable at once, whatever else is synced: whoever punches too
@@ -67,6 +67,10 @@ class MemoryFileSystem : public FileSystem {
   // The same seed on the same state gives the same result.
   void PowerCut(uint64_t seed, CutMode mode);
   void Restart();
+  // From now on the disk writes blocks of so many bytes, at multiples of that, whole or not at all, where a write in
+  // place consists of such blocks. 0, as at first: it does not.
+  void SetAtomicWrites(uint64_t bytes) { atomic_bytes_.store(bytes); }
+  uint64_t atomic_writes() const { return atomic_bytes_.load(); }
   bool IsDown() const { return down_.load(std::memory_order_acquire); }
   // Bytes in files, holes counted as freed; for space tests.
   uint64_t AllocatedBytes() const;
@@ -126,12 +130,13 @@ class MemoryFileSystem : public FileSystem {
   // Change the visible state and note the change in the journal. A null node removes.
   void SetEntry(const NodePtr& dir, const std::string& name, const NodePtr& node) REQUIRES(mu_);
   static void ApplyDurably(const Change& change);
-  static void CutFile(Node* node, Random* random, CutMode mode);
-  static void CutTree(Node* dir, Random* random, CutMode mode,
+  void CutFile(Node* node, Random* random, CutMode mode);
+  void CutTree(Node* dir, Random* random, CutMode mode,
                       std::vector<const Node*>* seen);
 
   std::atomic<uint64_t> epoch_{0};
   std::atomic<bool> down_{false};
+  std::atomic<uint64_t> atomic_bytes_{0};
   mutable std::shared_mutex power_;
   mutable Mutex mu_;
   NodePtr root_ GUARDED_BY(mu_);

@@ -309,5 +309,36 @@ TEST_F(PageFileCutTest, ThePowerGoesInTheMiddleOfABatch) {
   EXPECT_EQ(Contents(), kNew + kNew + kOld + kOld);
 }
 
+// A disk that writes blocks whole: each is old or new, whatever the requests were.
+TEST_F(PageFileCutTest, AtomicWritesTearBetweenBlocksOnly) {
+  fs_.memory()->SetAtomicWrites(2 * kPage);
+  std::set<std::string> outcomes;
+  for (const CutMode mode : {CutMode::kTornBytes, CutMode::kTornPages}) {
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      auto file = Create(6);
+      ASSERT_TRUE(file->Write(0, kNew + kNew + kNew + kNew).ok());
+      const std::string after = AfterCut(seed, mode);
+      ASSERT_EQ(after.size(), 6 * kPage);
+      std::string found;
+      for (size_t i = 0; i < 6; i += 2) {
+        const std::string block = after.substr(i * kPage, 2 * kPage);
+        ASSERT_TRUE(block == kOld + kOld || block == kNew + kNew) << i;
+        found += block[0];
+      }
+      outcomes.insert(found);
+    }
+  }
+  EXPECT_EQ(outcomes, (std::set<std::string>{"ooo", "noo", "ono", "nno"}));
+  // Others are torn as ever.
+  bool torn = false;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    auto file = Create(2);
+    ASSERT_TRUE(file->Write(kPage, kNew).ok());
+    const std::string after = AfterCut(seed, CutMode::kTornBytes);
+    torn = torn || (after[kPage] == 'n' && after.back() == 'o');
+  }
+  EXPECT_TRUE(torn);
+}
+
 }  // namespace
 }  // namespace compassdb
