@@ -192,6 +192,14 @@ struct PieceTableOptions {
   // DeleteRange costs a pass over all pages.
   bool tableless_key_store = true;
 
+  // True says that the device and the file system write a page of tableless_page_bytes whole or not at all, also
+  // when the power fails, the process dies or the write fails. Then a flush writes pages in place at once, instead of to a journal
+  // first, wherever that loses nothing (docs/design.md, "Without a journal"); the log is synced before, and kept
+  // until they are durable. What the option says of the device is not checked: where it is untrue, a power cut
+  // damages pages, which nothing can repair. Counts for flushes from then on, and may differ between openings.
+  // Dynamically changeable.
+  bool tableless_atomic_page_writes = false;
+
   // Sections rehashed at a time, 1 to 64, and old pages that are read at a time. Dynamically changeable.
   uint32_t tableless_rehash_threads = 1;
   uint32_t tableless_rehash_batch = 16;

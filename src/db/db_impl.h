@@ -372,6 +372,8 @@ class DBImpl final : public rocksdb::DB {
   // *reason: what failed, if it did.
   Status RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorReason* reason);
   Status WriteFlush(FlushUnit* unit);
+  // FlushRequest::commit_ahead.
+  Status CommitAhead(const std::shared_ptr<ColumnFamily>& family, VersionEdit edit, bool* logged);
   // Whether the family's merge is to be cut short (FlushRequest::hurry).
   bool HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes);
   using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;

@@ -159,6 +159,9 @@ void DBImpl::BackgroundFlush() {
       unit.reason = family->flush_reason;
       unit.request.memtables = family->PickFlush();
       unit.request.view = family->store()->view();
+      unit.request.commit_ahead = [this, family](VersionEdit edit, bool* logged) {
+        return CommitAhead(family, std::move(edit), logged);
+      };
       unit.request.threads = background_.compactions_running == 0 ? 2 : 1;
       unit.request.hurry = [this, f = family.get()](double done, uint64_t rest_bytes) {
         return HurryMerge(f, done, rest_bytes);
@@ -231,6 +234,19 @@ bool DBImpl::HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes) 
   LogInfo(config_.info_log.get(), "[" + family->name() + "] a merge is cut short: " +
                                       std::to_string(rest_bytes) + " bytes go to level 0");
   return true;
+}
+
+// All that sealed memtables hold is in logs before the current one.
+Status DBImpl::CommitAhead(const std::shared_ptr<ColumnFamily>& family, VersionEdit edit, bool* logged) {
+  // A filter may leave out of the log, at the next opening, what pages have.
+  *logged = !unlogged_data_ && config_.options.wal_filter == nullptr && wals_.EnsureClosedAreDurable();
+  if (!*logged) return Status::OK();
+  ReadStateGarbage garbage;
+  MutexLock lock(&mu_);
+  std::vector<CommitItem> items(1);
+  items[0].family = family;
+  items[0].edit = std::move(edit);
+  return commits_.Commit(&items, garbage.list());
 }
 
 Status DBImpl::WriteFlush(FlushUnit* unit) {

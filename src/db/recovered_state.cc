@@ -16,6 +16,7 @@ VersionEdit RecoveredFamily::AllTables(uint32_t id) const {
   for (const auto& [run, meta] : page_runs) edit.added_page_runs.push_back(meta);
   edit.folded_sequence = folded_sequence;
   edit.keys_whole = keys_whole;
+  if (in_place_sequence > folded_sequence) edit.in_place_sequence = in_place_sequence;
   return edit;
 }
 
@@ -30,7 +31,8 @@ void RecoveredFamily::AddFiles(std::set<uint64_t>* numbers) const {
 
 Status RecoveredFamily::ApplyPages(const VersionEdit& edit) {
   if (edit.page_geometry) page_geometry = edit.page_geometry;
-  if (edit.folded_sequence) folded_sequence = *edit.folded_sequence;
+  if (edit.folded_sequence) folded_sequence = std::max(folded_sequence, *edit.folded_sequence);
+  if (edit.in_place_sequence) in_place_sequence = std::max(in_place_sequence, *edit.in_place_sequence);
   if (edit.keys_whole) keys_whole = *edit.keys_whole;
   for (const PageSectionMeta& meta : edit.page_sections) {
     if (!page_geometry || meta.section >= page_geometry->sections) {

@@ -28,6 +28,7 @@ struct RecoveredFamily {
   std::map<uint32_t, PageSectionMeta> page_sections;
   std::map<uint64_t, PageRunMeta> page_runs;  // by id
   SequenceNumber folded_sequence = 0;
+  SequenceNumber in_place_sequence = 0;
   bool keys_whole = false;
 
   // Tables, values and pages as one edit of that family.

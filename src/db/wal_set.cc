@@ -34,6 +34,7 @@ Status WalSet::Start(bool give_up_failed) {
   });
   if (!started.ok()) return started;
   if (!error_.ok()) {
+    gave_up_ = true;
     for (size_t i = 0; i + 1 < logs_.size(); ++i) {
       logs_[i].writer.reset();
       logs_[i].reusable = false;
@@ -192,6 +193,14 @@ Status WalSet::SyncClosed() {
   // A gap before the current log: nothing behind it would survive a crash.
   if (!s.ok()) Fail(s);
   return s;
+}
+
+bool WalSet::EnsureClosedAreDurable() {
+  MutexLock lock(&mu_);
+  if (gave_up_ || !error_.ok()) return false;
+  Status s = SyncLogs(false);
+  if (!s.ok()) Fail(s);
+  return s.ok();
 }
 
 Status WalSet::Close() {

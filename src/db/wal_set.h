@@ -73,6 +73,8 @@ class WalSet {
   // Syncs the logs before the current one: what a flush commits must not
   // become durable ahead of other families' parts of the same batches.
   Status SyncClosed();
+  // The same; true if the logs before the current one are durable, and have all that was ever appended to them.
+  bool EnsureClosedAreDurable();
   Status Close();
   // Of logs that are begun from now on.
   void SetBytesPerSync(uint64_t bytes) {
@@ -135,6 +137,7 @@ class WalSet {
   std::vector<uint64_t> rejected_ GUARDED_BY(mu_);  // were spares; to be deleted
   bool leftover_ GUARDED_BY(mu_) = false;  // a log that was not begun was deleted, not yet durably
   Status error_ GUARDED_BY(mu_);  // of the current log
+  bool gave_up_ GUARDED_BY(mu_) = false;  // logs that failed, some time (Start)
   mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held
   SyncedLog synced_ GUARDED_BY(synced_mu_);
 };

@@ -64,6 +64,7 @@ VersionEdit FullEdit(uint64_t n) {
   e.deleted_page_runs.push_back(8);
   e.added_page_runs.push_back({9 + n, PageRunKind::kOverflow, {6, 32, 100}, 77, 5});
   e.folded_sequence = 999;
+  e.in_place_sequence = 1999;
   e.keys_whole = n % 2 == 0;
   return e;
 }
@@ -117,6 +118,7 @@ TEST(VersionEditTest, NumbersThatNoDatabaseComesToAreCorruption) {
   EXPECT_TRUE(refused([&](VersionEdit* e) { e->synced_log->number = high; }));
   EXPECT_TRUE(refused([](VersionEdit* e) { e->last_sequence = kMaxKnownSequence + 1; }));
   EXPECT_TRUE(refused([](VersionEdit* e) { e->folded_sequence = kMaxKnownSequence + 1; }));
+  EXPECT_TRUE(refused([](VersionEdit* e) { e->in_place_sequence = kMaxKnownSequence + 1; }));
   EXPECT_TRUE(refused([&](VersionEdit* e) { e->added[0].tph.tph_id = high; }));
   EXPECT_TRUE(refused([&](VersionEdit* e) { e->added[0].tph.directory.file_number = high; }));
   EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].tph.largest_seq = kMaxKnownSequence + 1; }));

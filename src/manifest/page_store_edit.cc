@@ -15,6 +15,7 @@ enum Tag : uint32_t {
   kAddedPageRun = 33,
   kFoldedSequence = 34,
   kKeysWhole = 35,
+  kInPlaceSequence = 36,
 };
 
 void PutTagged(std::string* dst, Tag tag, uint64_t value) {
@@ -98,6 +99,7 @@ void EncodePageFields(const VersionEdit& edit, std::string* dst) {
   }
   if (edit.folded_sequence) PutTagged(dst, kFoldedSequence, *edit.folded_sequence);
   if (edit.keys_whole) PutTagged(dst, kKeysWhole, *edit.keys_whole ? 1 : 0);
+  if (edit.in_place_sequence) PutTagged(dst, kInPlaceSequence, *edit.in_place_sequence);
 }
 
 bool DecodePageField(uint32_t tag, Slice* src, VersionEdit* edit, const char** bad) {
@@ -125,6 +127,10 @@ bool DecodePageField(uint32_t tag, Slice* src, VersionEdit* edit, const char** b
       if (!GetVarint64(src, &number) || number > 1) *bad = "whole key store";
       edit->keys_whole = number == 1;
       return true;
+    case kInPlaceSequence:
+      if (!GetVarint64(src, &number)) *bad = "in-place sequence";
+      edit->in_place_sequence = number;
+      return true;
     default:
       return false;
   }
@@ -148,6 +154,9 @@ void DescribePageFields(const VersionEdit& edit, std::string* dst) {
             std::to_string(m.extent.length) + " bytes in file " + std::to_string(m.extent.file_number);
   }
   if (edit.folded_sequence) *dst += "\n  folded up to " + std::to_string(*edit.folded_sequence);
+  if (edit.in_place_sequence) {
+    *dst += "\n  pages without a journal go up to " + std::to_string(*edit.in_place_sequence);
+  }
   if (edit.keys_whole) *dst += *edit.keys_whole ? "\n  the key store is whole" : "\n  the key store lacks keys";
 }
 

@@ -210,6 +210,7 @@ const char* NumberOutOfRange(const VersionEdit& edit) {
   if (edit.synced_log && !known(edit.synced_log->number)) return "synced log";
   if (edit.last_sequence.value_or(0) > kMaxKnownSequence) return "last sequence";
   if (edit.folded_sequence.value_or(0) > kMaxKnownSequence) return "folded sequence";
+  if (edit.in_place_sequence.value_or(0) > kMaxKnownSequence) return "in-place sequence";
   for (const VersionEdit::Added& added : edit.added) {
     const TphMeta& tph = added.tph;
     bool good = known(tph.tph_id) && known(tph.directory.file_number) && tph.largest_seq <= kMaxKnownSequence;

@@ -61,10 +61,12 @@ struct VersionEdit {
   std::vector<PageRunMeta> added_page_runs;
   std::optional<SequenceNumber> folded_sequence;  // what pages hold goes up to it
   std::optional<bool> keys_whole;                 // its key store has every key
+  // What pages without a journal may hold goes up to it; above folded_sequence the logs have it, too.
+  std::optional<SequenceNumber> in_place_sequence;
 
   bool TouchesPages() const {
     return page_geometry || !page_sections.empty() || !deleted_page_runs.empty() ||
-           !added_page_runs.empty() || folded_sequence || keys_whole;
+           !added_page_runs.empty() || folded_sequence || keys_whole || in_place_sequence;
   }
 
   void EncodeTo(std::string* dst) const;

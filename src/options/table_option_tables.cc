@@ -198,6 +198,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
                 "0 to 100, of a section's pages; below, it gets fewer"),
       Scalar<P>("tableless_key_store", &P::tableless_key_store, kFixed, kYes,
                 "keys are kept sorted, too; false: no iterators"),
+      Scalar<P>("tableless_atomic_page_writes", &P::tableless_atomic_page_writes, kMutable, kYes,
+                "the device never tears a page: most are written without a journal"),
       Scalar<P>("tableless_rehash_threads", &P::tableless_rehash_threads, kMutable, kYes,
                 "sections rehashed at a time"),
       Scalar<P>("tableless_rehash_batch", &P::tableless_rehash_batch, kMutable, kYes,

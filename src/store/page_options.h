@@ -15,6 +15,7 @@ struct PageOptions {
   uint32_t max_overflow_percent = 3;  // of the bytes; above, more pages are made
   uint32_t min_fill_percent = 15;     // below, fewer are
   bool key_store = true;
+  bool atomic_page_writes = false;  // the device never tears a page: images need no journal
   uint32_t rehash_threads = 1;
   uint32_t rehash_batch = 16;  // pages read at a time
   uint32_t write_threads = 2;  // of a flush, over the sections

@@ -161,6 +161,7 @@ struct PageStats {
   uint64_t overflow_bytes = 0;
   uint64_t overflow_index_bytes = 0;
   uint64_t pending_pages = 0;  // in journals, to be written in place
+  uint64_t unjournaled_pages = 0;  // written in place without a journal, since open
   uint64_t stored_bytes = 0;   // of files of pages, journals and overflow runs
 };
 
@@ -337,6 +338,10 @@ struct FlushRequest {
   // The store's, when the flush began. May be null if no values are separated.
   std::shared_ptr<const StoreView> view = {};
   bool recovery = false;  // what the log gave back
+  // For a store that is about to change in place what it has, ahead of the flush's own edit: syncs the logs, so that
+  // they have all that the memtables hold and whatever was written before it, and commits the edit. *logged is false,
+  // and nothing was committed, if the memtables may hold more than that. Null: they may.
+  std::function<Status(VersionEdit edit, bool* logged)> commit_ahead = {};
 };
 
 // A picked unit of background work: pure data plus what is needed to run it.
@@ -508,7 +513,7 @@ class Store {
 
   // [mutex] The edit of the last successful Flush will not be installed.
   virtual void ForgetFlush() {}
-  // [mutex] A task writes pages in place. While deletions are disabled none is picked.
+  // [mutex] A task or a flush writes pages in place. While deletions are disabled none begins to.
   virtual bool WritesInPlace() const { return false; }
   // [mutex] Sections that are being rehashed, or are to be.
   virtual uint64_t Rehashing() const { return 0; }

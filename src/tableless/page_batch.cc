@@ -149,7 +149,8 @@ void PageBatch::Check(Page* page, bool keep) {
     s = CheckPage(Slice(request.result.data() + page->offset, size), file_number, number, &page->records);
   }
   ++pages_read_;
-  if (s.ok() && keep && page->journal == nullptr && FoldedOf(page->records) <= view_->folded()) {
+  if (s.ok() && view_->Uncounted(page->records, &page->change)) page->uncounted = true;
+  if (s.ok() && keep && page->journal == nullptr && view_->MayBeKept(page->records)) {
     view_->cache()->Insert(file_number, number, page->number, page->records);
   }
   page->status = s.ok() ? s : view_->Annotate(s, section, number, page->journal, page->place);

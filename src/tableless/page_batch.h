@@ -34,6 +34,8 @@ class PageBatch {
     const Slice& records = pages_[i].records;
     return Slice(records.data() - kPageHeaderBytes, records.size() + kPageHeaderBytes);
   }
+  // The page does not count in its section yet (PageState::Uncounted): what of it does not. Null: it does.
+  const PageChange* uncounted(size_t i) const { return pages_[i].uncounted ? &pages_[i].change : nullptr; }
   // By the last Read, of what was not in memory.
   uint64_t bytes_read() const { return bytes_read_; }
 
@@ -48,6 +50,8 @@ class PageBatch {
     PageJournal::Place place;
     size_t request = 0;
     uint64_t offset = 0;  // of the page in what the request reads
+    bool uncounted = false;
+    PageChange change;
   };
   // Neighbours that are read together: the newest request of the sections, and of each journal. Pages
   // of journals lie between those of others, which must not end the runs.

@@ -63,13 +63,16 @@ void PageEdit::Remove(const Slice& user_key, SequenceNumber sequence, const Page
 
 void PageEdit::Finish(bool* changed) {
   *changed = false;
-  size_t used = kPageHeaderBytes;
+  crossed_ = false;
+  size_t used = kPageHeaderBytes, before = kPageHeaderBytes;
   for (size_t i = 0; i < existing_.size(); ++i) {
+    const size_t size = EncodedSize(existing_[i]);
+    before += size;
     if (taken_[i]) {
       *changed = true;
       continue;
     }
-    used += EncodedSize(existing_[i]);
+    used += size;
     kept_.push_back(existing_[i]);
   }
   for (const Arrival& a : arrivals_) {
@@ -91,14 +94,26 @@ void PageEdit::Finish(bool* changed) {
       kept_.push_back(a.record);
       *changed = true;
       if (!a.was_overflow) continue;
+      crossed_ = true;
       entry.removal = true;
       entry.record.value = Slice();
     } else {
       counts_.overflow_records += 1;
       counts_.overflow_bytes += static_cast<int64_t>(size);
+      crossed_ = crossed_ || WasTaken(a.record.user_key);
     }
     overflow_.push_back(entry);
   }
+  used_ = used;
+  change_.records = static_cast<int32_t>(kept_.size()) - static_cast<int32_t>(existing_.size());
+  change_.bytes = static_cast<int32_t>(used) - static_cast<int32_t>(before);
+}
+
+bool PageEdit::WasTaken(const Slice& user_key) const {
+  for (size_t i = 0; i < existing_.size(); ++i) {
+    if (taken_[i] && existing_[i].user_key == user_key) return true;
+  }
+  return false;
 }
 
 }  // namespace compassdb

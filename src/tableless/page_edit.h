@@ -41,11 +41,18 @@ class PageEdit {
   void Finish(bool* changed);
 
   const std::vector<PageRecord>& records() const { return kept_; }
+  // A key's record went from the page to the overflow store, or came from there.
+  bool crossed() const { return crossed_; }
+  // Of the page alone.
+  PageChange change() const { return change_; }
+  size_t used() const { return used_; }  // by header and records
   // Entries for the overflow store, whose slices stay as those given do.
   std::vector<OverflowEntry>* overflow() { return &overflow_; }
   SectionCounts* counts() { return &counts_; }
 
  private:
+  bool WasTaken(const Slice& user_key) const;
+
   struct Arrival {
     PageRecord record;
     bool was_overflow;
@@ -58,6 +65,9 @@ class PageEdit {
   std::vector<Arrival> arrivals_;
   std::vector<PageRecord> kept_;
   std::vector<OverflowEntry> overflow_;
+  bool crossed_ = false;
+  size_t used_ = 0;
+  PageChange change_;
   SectionCounts counts_;
 };
 

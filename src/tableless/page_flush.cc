@@ -7,6 +7,7 @@
 #include "iter/merging_iterator.h"
 #include "tableless/overflow_batch.h"
 #include "tableless/page_batch.h"
+#include "tableless/page_writer.h"
 #include "util/parallel.h"
 
 namespace compassdb {
@@ -145,6 +146,20 @@ Status PageFlush::CollectRangeDeletions(const PagePart& part) {
   });
 }
 
+// Steps 1 and 2 (page_flush.h), unless something forbids it.
+Status PageFlush::BeginInPlace() {
+  if (!may_begin_ || !request_->commit_ahead || !options_->pages.atomic_page_writes || items_.empty()) return Status::OK();
+  if (options_->compaction_filter != nullptr || options_->compaction_filter_factory != nullptr) return Status::OK();
+  const auto known = [this](const Item& item) { return item.sequence <= in_doubt_until_; };
+  if (std::any_of(items_.begin(), items_.end(), known) || !may_begin_()) return Status::OK();
+  VersionEdit edit;
+  edit.column_family = options_->column_family_id;
+  edit.in_place_sequence = newest_;
+  // Before the commit, whose manifest may begin anew with what the state says.
+  view_->state()->RaiseInPlace(newest_);
+  return request_->commit_ahead(std::move(edit), &in_place_);
+}
+
 // One section, by one thread.
 class PageFlush::SectionJob {
  public:
@@ -179,6 +194,11 @@ class PageFlush::SectionJob {
       begin = end;
     }
     if (s.ok()) s = WriteImages();
+    if (writer_ != nullptr && s.ok()) s = writer_->Finish();
+    if (writer_ != nullptr) {
+      out_->pages_in_place += writer_->pages();
+      flush_->view_->state()->CountUnjournaled(writer_->pages());
+    }
     out_->Add(*edit_.counts());
     out_->records += items_.size();
     return s;
@@ -200,13 +220,15 @@ class PageFlush::SectionJob {
       size_t end = begin;
       while (end < items.size() && items[end].page_key == batch_.key(i)) ++end;
       s = batch_.status(i);
-      if (s.ok()) s = RunPage(PageOfKey(batch_.key(i)), batch_.records(i), items.subspan(begin, end - begin));
+      if (s.ok()) {
+        s = RunPage(PageOfKey(batch_.key(i)), batch_.records(i), batch_.uncounted(i), items.subspan(begin, end - begin));
+      }
       begin = end;
     }
     return s;
   }
 
-  Status RunPage(uint64_t page, const Slice& records, std::span<const Item> items) {
+  Status RunPage(uint64_t page, const Slice& records, const PageChange* uncounted, std::span<const Item> items) {
     std::vector<PageRecord> existing;
     Status s = ListPageRecords(records, &existing);
     if (!s.ok()) return s;
@@ -220,7 +242,7 @@ class PageFlush::SectionJob {
       for (; end < items.size() && items[end].user_key == items[begin].user_key; ++end) {
         versions.push_back({items[end].sequence, items[end].type, items[end].value});
       }
-      s = RunKey(items[begin].user_key, items[begin].hash, versions);
+      s = RunKey(items[begin].user_key, items[begin].hash, std::move(versions));
       begin = end;
     }
     // A filter sees all of a page that is rewritten.
@@ -235,7 +257,14 @@ class PageFlush::SectionJob {
     bool changed = false;
     edit_.Finish(&changed);
     for (const OverflowEntry& entry : *edit_.overflow()) KeepOverflow(entry);
-    if (!changed) return s;
+    if (uncounted != nullptr) {
+      edit_.counts()->records += uncounted->records;
+      edit_.counts()->bytes += uncounted->bytes;
+    } else if (!changed) {
+      return s;
+    } else if (MayGoInPlace(page)) {
+      return WriteInPlace(page);
+    }
     const size_t offset = images_.size();
     PageBuilder builder(&images_);
     for (const PageRecord& record : edit_.records()) builder.Add(record);
@@ -245,7 +274,32 @@ class PageFlush::SectionJob {
     return images_.size() >= kJournalBuffer ? WriteImages() : s;
   }
 
-  Status RunKey(const Slice& user_key, const KeyHash& hash, const std::vector<NewVersion>& versions) {
+  // Nothing but this page changes with it.
+  bool MayGoInPlace(uint64_t page) const {
+    if (!flush_->in_place_ || edit_.crossed()) return false;
+    const PageJournal* journal = nullptr;
+    PageJournal::Place place;
+    return edit_.used() + kPageChangeBytes <= flush_->view_->parts().geometry.page_bytes &&
+           std::all_of(outcomes_.begin(), outcomes_.end(), [](const KeyOutcome& o) { return o.asides.empty(); }) &&
+           !flush_->view_->FindInJournals(section_, page, &journal, &place);
+  }
+
+  Status WriteInPlace(uint64_t page) {
+    const TablelessView& view = *flush_->view_;
+    const Section& section = *view.parts().sections[section_];
+    if (writer_ == nullptr) {
+      writer_ = std::make_unique<PageWriter>(flush_->context_, section, view.parts().geometry.page_bytes, view.cache());
+      writer_->WithoutJournal(view.state()->in_flight(),
+                              [this](uint64_t tried) { flush_->tried_(PageKey(section_, tried)); });
+    }
+    in_place_image_.clear();
+    PageBuilder builder(&in_place_image_);
+    for (const PageRecord& record : edit_.records()) builder.Add(record);
+    builder.FinishInPlace(section.meta.file_number, page, flush_->newest_, edit_.change());
+    return writer_->Add(page, in_place_image_);
+  }
+
+  Status RunKey(const Slice& user_key, const KeyHash& hash, std::vector<NewVersion> versions) {
     const PageRecord* existing = edit_.Take(user_key);
     PageRecord overflowed;
     bool in_overflow = false;
@@ -264,16 +318,23 @@ class PageFlush::SectionJob {
         if (!alone) out_->replaced.push_back(name);
       }
     }
+    // An earlier try may have changed the page, and not told the key store.
+    const bool in_doubt = !versions.empty() && versions.back().sequence <= flush_->in_doubt_until_;
+    const bool only_filtered = versions.empty();
+    if (existing != nullptr) {
+      while (!versions.empty() && versions.back().sequence <= existing->sequence) versions.pop_back();
+    }
     KeyOutcome& outcome = outcomes_.emplace_back();
     Status s = FoldKey(fold_, user_key, versions, existing, &outcome);
     if (!s.ok()) return s;
-    if (versions.empty()) outcome.gone_at = flush_->newest_;
+    if (only_filtered || versions.empty()) outcome.gone_at = flush_->newest_;
     if (outcome.newest) {
       edit_.Put(*outcome.newest, in_overflow ? &overflowed : nullptr);
     } else {
       edit_.Remove(user_key, outcome.gone_at, in_overflow ? &overflowed : nullptr);
     }
-    return TellKeyStore(*flush_->options_, user_key, outcome, existing != nullptr, flush_->keys_.get());
+    const bool existed = in_doubt ? !outcome.newest.has_value() : existing != nullptr;
+    return TellKeyStore(*flush_->options_, user_key, outcome, existed, flush_->keys_.get());
   }
 
   void KeepOverflow(const OverflowEntry& entry) {
@@ -308,6 +369,8 @@ class PageFlush::SectionJob {
   std::deque<std::string> overflow_rooms_;  // ... and into these, if too many lie in no page
   std::string images_;
   std::vector<PageJournalWriter::Image> places_;
+  std::unique_ptr<PageWriter> writer_;  // of pages without a journal
+  std::string in_place_image_;
 };
 
 Status PageFlush::RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections) {
@@ -342,7 +405,9 @@ Status PageFlush::RunPart(const PagePart& part, PageJournalWriter* journal, std:
     return a.type == kTypeDeletion && b.type == kTypeDeletion && a.sequence == b.sequence && a.user_key == b.user_key;
   };
   items_.erase(std::unique(items_.begin(), items_.end(), same), items_.end());
-  s = RunSections(journal, sections);
+  // Of several parts each has but some of the records that pages may have from then on.
+  if (part.parts == 1) s = BeginInPlace();
+  if (s.ok()) s = RunSections(journal, sections);
   return s.ok() ? TellKeys(/*all=*/false) : s;
 }
 
@@ -376,9 +441,11 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
     s = journal.Finish(context_->new_number(), &edit->added_page_runs.emplace_back());
   }
   OverflowRunWriter overflow(writer, context_->new_number);
+  uint64_t in_place = 0;
   for (uint32_t i = 0; i < sections.size(); ++i) {
     report->records_in += sections[i].records;
     report->bytes_read += sections[i].bytes_read;
+    in_place += sections[i].pages_in_place;
     replaced->insert(replaced->end(), sections[i].replaced.begin(), sections[i].replaced.end());
     for (const OverflowEntry& entry : sections[i].overflow) {
       if (s.ok()) s = overflow.Add(entry);
@@ -397,8 +464,10 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
   if (edit->page_geometry || (parts.keys_whole && !options_->pages.key_store)) {
     edit->keys_whole = options_->pages.key_store;
   }
-  report->records_out = journal.count();
-  if (s.ok()) s = file->Finish(edit);
+  report->records_out = journal.count() + in_place;
+  report->bytes_written += in_place * parts.geometry.page_bytes;
+  // No data barrier for a file of nothing.
+  if (s.ok() && !edit->added_page_runs.empty()) s = file->Finish(edit);
   return s.ok() ? TellKeys(/*all=*/true) : s;
 }
 

@@ -2,6 +2,18 @@
 // Memtables go into pages (KallaxDB 3.2, background data migration): their records are sorted by page, the
 // pages read, changed, and written to a journal. In place they come later (journal_apply.cc).
 //
+// Where the device never tears a page (tableless_atomic_page_writes), most are written in place at once, without a
+// journal. The order that makes this safe (docs/design.md, "Without a journal"):
+//  1. the logs are synced, with everything up to the newest record of the memtables;
+//  2. an edit says how far pages may go from now on (VersionEdit::in_place_sequence), and is durable;
+//  3. pages are written, each by itself, and synced. A crash leaves any of them old and any new;
+//  4. the flush's edit commits all the rest, and gives up the log.
+// After a crash or a failure before 4. the memtables come once more. A page's records have sequences, so that what is
+// in it is not folded into it twice; what else 4. would have said is said again (`in_doubt`), and goes through a
+// journal, since nobody knows whether such a page is durable as it reads. So does, of every flush, a page that is not
+// all that changes: a record goes between it and the overflow store, or a version is put aside for a snapshot; one
+// that waits in a journal, since its image would count instead; and all pages where a compaction filter decides.
+//
 // A record that does not fit goes to the overflow store. Only records of the memtables do: what the
 // page holds besides stays, so that readers of older views, who find the memtables' keys there, miss
 // nothing. The key store learns of keys that come and go, and takes the versions that snapshots see.
@@ -42,6 +54,7 @@ struct SectionFlush {
     counts.overflow_records += more.overflow_records;
     counts.overflow_bytes += more.overflow_bytes;
   }
+  uint64_t pages_in_place = 0;
 };
 
 void TEST_SetCoveredBytes(uint64_t bytes);  // in the whole process; 0: as usual
@@ -57,7 +70,15 @@ class PageFlush {
         options_(options),
         view_(std::move(view)),
         request_(request),
-        flush_keys_(std::move(flush_keys)) {}
+        flush_keys_(std::move(flush_keys)),
+        in_doubt_until_(view_->folded()) {}
+
+  // Pages may be written without a journal, if this and the rest allows it. `may_begin` is asked once before the first,
+  // `tried` is told of each (PageWriter).
+  void AllowInPlace(std::function<bool()> may_begin, std::function<void(uint64_t page_key)> tried) {
+    may_begin_ = std::move(may_begin);
+    tried_ = std::move(tried);
+  }
 
   // Writes the journal and the overflow run into `file` and describes them in the edit. `replaced` gets the
   // entries of the present overflow store whose keys are in the new run.
@@ -87,6 +108,7 @@ class PageFlush {
   // False if it is of another part. What slices point to is the caller's.
   bool AddItem(const PagePart& part, const Slice& user_key, SequenceNumber sequence, ValueType type,
                const Slice& value);
+  Status BeginInPlace();
   Status RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections);
   Status TellKeys(bool all);
   void NewKeys();
@@ -100,6 +122,10 @@ class PageFlush {
   std::vector<Item> items_;             // of the part at hand
   std::deque<std::string> range_keys_;  // that range tombstones delete
   SequenceNumber newest_ = 0;
+  const SequenceNumber in_doubt_until_;  // pages may have versions up to this already
+  std::function<bool()> may_begin_;
+  std::function<void(uint64_t)> tried_;
+  bool in_place_ = false;
 };
 
 }  // namespace compassdb

@@ -19,6 +19,8 @@ uint32_t PageChecksum(const char* image, size_t used, uint64_t file_number, uint
 
 constexpr int kVersionShift = 56;  // sequences have as many bits
 
+uint64_t LastField(const Slice& records) { return DecodeFixed64(records.data() - kPageHeaderBytes + 8); }
+
 }  // namespace
 
 size_t EncodedSize(const PageRecord& r) {
@@ -38,11 +40,17 @@ void PageBuilder::Add(const PageRecord& r) {
   dst_->append(r.value.data(), r.value.size());
 }
 
-void PageBuilder::Finish(uint64_t file_number, uint64_t page, SequenceNumber folded) {
+void PageBuilder::FinishInPlace(uint64_t file_number, uint64_t page, SequenceNumber folded, const PageChange& change) {
+  PutFixed32(dst_, static_cast<uint32_t>(change.records));
+  PutFixed32(dst_, static_cast<uint32_t>(change.bytes));
+  Finish(kPageVersionInPlace, file_number, page, folded);
+}
+
+void PageBuilder::Finish(uint32_t version, uint64_t file_number, uint64_t page, SequenceNumber folded) {
   char* const image = dst_->data() + begin_;
   const size_t used = dst_->size() - begin_;
   EncodeFixed32(image + 4, static_cast<uint32_t>(used));
-  EncodeFixed64(image + 8, uint64_t{kPageVersion} << kVersionShift | folded);
+  EncodeFixed64(image + 8, uint64_t{version} << kVersionShift | folded);
   EncodeFixed32(image, PageChecksum(image, used, file_number, page));
 }
 
@@ -57,16 +65,29 @@ Status CheckPage(const Slice& image, uint64_t file_number, uint64_t page, Slice*
   const uint64_t last = DecodeFixed64(image.data() + 8);
   const bool first = last >> kVersionShift == 0;
   const uint64_t version = first ? last >> 32 : last >> kVersionShift;
-  if (version != (first ? 1 : kPageVersion)) {
+  const bool in_place = !first && version == kPageVersionInPlace;
+  if (version != (first ? 1 : kPageVersion) && !in_place) {
     return Status::NotSupported("page of format version " + std::to_string(version) +
-                                ", this release reads " + std::to_string(kPageVersion));
+                                ", this release reads up to " + std::to_string(kPageVersionInPlace));
   }
-  *records = Slice(image.data() + kPageHeaderBytes, used - kPageHeaderBytes);
+  const size_t end = in_place ? kPageChangeBytes : 0;
+  if (used < kPageHeaderBytes + end) return Status::Corruption("page is cut short");
+  *records = Slice(image.data() + kPageHeaderBytes, used - kPageHeaderBytes - end);
   return Status::OK();
 }
 
+bool WrittenInPlace(const Slice& records, PageChange* change) {
+  if (LastField(records) >> kVersionShift != kPageVersionInPlace) return false;
+  if (change != nullptr) {
+    const char* const at = records.data() + records.size();
+    change->records = static_cast<int32_t>(DecodeFixed32(at));
+    change->bytes = static_cast<int32_t>(DecodeFixed32(at + 4));
+  }
+  return true;
+}
+
 SequenceNumber FoldedOf(const Slice& records) {
-  const uint64_t last = DecodeFixed64(records.data() - kPageHeaderBytes + 8);
+  const uint64_t last = LastField(records);
   return last >> kVersionShift == 0 ? 0 : last & kMaxSequenceNumber;
 }
 

@@ -56,6 +56,45 @@ TEST(PageFormatTest, RoundTrip) {
   EXPECT_FALSE(damaged);
 }
 
+TEST(PageFormatTest, WithoutAJournal) {
+  std::vector<PageRecord> records, again;
+  const std::string journaled = Image(&records);
+  std::string image;
+  PageBuilder builder(&image);
+  for (const PageRecord& r : records) builder.Add(r);
+  builder.FinishInPlace(12, 34, 78, {-3, 4000});
+  EXPECT_EQ(image.size(), journaled.size() + kPageChangeBytes);
+  Slice found;
+  PageChange change;
+  ASSERT_TRUE(CheckPage(journaled, 12, 34, &found).ok());
+  EXPECT_FALSE(WrittenInPlace(found));
+  image += std::string(1000, '\0');
+  ASSERT_TRUE(CheckPage(image, 12, 34, &found).ok());
+  EXPECT_EQ(found.size(), journaled.size() - kPageHeaderBytes);
+  EXPECT_EQ(FoldedOf(found), 78u);
+  EXPECT_TRUE(WrittenInPlace(found, &change));
+  EXPECT_EQ(change.records, -3);
+  EXPECT_EQ(change.bytes, 4000);
+  ASSERT_TRUE(ListPageRecords(found, &again).ok());
+  EXPECT_EQ(again.size(), records.size());
+  for (size_t i = 0; i < journaled.size() + kPageChangeBytes; ++i) {
+    image[i] ^= 1;
+    EXPECT_FALSE(CheckPage(image, 12, 34, &found).ok()) << i;
+    image[i] ^= 1;
+  }
+  // Records that leave no room for the change.
+  std::string none;
+  PageBuilder(&none).FinishInPlace(12, 34, 78, {});
+  ASSERT_TRUE(CheckPage(none, 12, 34, &found).ok());
+  EXPECT_TRUE(found.empty());
+  EncodeFixed32(none.data() + 4, kPageHeaderBytes + 4);
+  char place[16];
+  EncodeFixed64(place, 12);
+  EncodeFixed64(place + 8, 34);
+  EncodeFixed32(none.data(), Crc32cExtend(Crc32c(place, sizeof(place)), none.data() + 4, kPageHeaderBytes));
+  EXPECT_TRUE(CheckPage(none, 12, 34, &found).IsCorruption());
+}
+
 TEST(PageFormatTest, TheFirstVersionIsRead) {
   std::vector<PageRecord> records, again;
   std::string image = Image(&records);
@@ -72,7 +111,7 @@ TEST(PageFormatTest, TheFirstVersionIsRead) {
   EXPECT_EQ(FoldedOf(found), 0u);
   ASSERT_TRUE(ListPageRecords(found, &again).ok());
   EXPECT_EQ(again.size(), 3u);
-  for (const uint64_t version : {uint64_t{0}, uint64_t{2} << 32, uint64_t{3} << 56}) {
+  for (const uint64_t version : {uint64_t{0}, uint64_t{2} << 32, uint64_t{4} << 56}) {
     as_version(version | 3);
     EXPECT_TRUE(CheckPage(image, 12, 34, &found).IsNotSupported()) << version;
   }

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "store/store.h"
+#include "tableless/in_flight_pages.h"
 #include "tableless/page_cache.h"
+#include "tableless/page_format.h"
 #include "util/mutex.h"
 
 namespace compassdb {
@@ -27,9 +29,30 @@ class PageState {
   // Pages may hold versions up to this sequence. Raised before the view that has them is current, and
   // so before any of them is written in place.
   SequenceNumber folded() const { return folded_.load(std::memory_order_acquire); }
-  void Raise(SequenceNumber folded) {
+  // What was flushed, and counts in the sections, goes up to this. Pages that were written without a journal may be
+  // ahead of it: of a flush that goes on, or has failed, or that a crash interrupted. The logs have all of that.
+  SequenceNumber committed() const { return committed_.load(std::memory_order_acquire); }
+  // With the turn (TablelessStore), or before there are readers.
+  void RaiseInPlace(SequenceNumber folded) {
     if (folded > this->folded()) folded_.store(folded, std::memory_order_release);
   }
+  void RaiseCommitted(SequenceNumber committed) {
+    RaiseInPlace(committed);
+    if (committed > this->committed()) committed_.store(committed, std::memory_order_release);
+  }
+  // Of a page's records, as CheckPage gave them: they do not count in their section yet; *change does not.
+  bool Uncounted(const Slice& records, PageChange* change) const {
+    return WrittenInPlace(records, change) && FoldedOf(records) > committed();
+  }
+  // Likewise: somebody else wrote the page, after this opening.
+  bool WrittenBeside(const Slice& records) const {
+    return FoldedOf(records) > (WrittenInPlace(records) ? folded() : committed());
+  }
+
+  InFlightPages* in_flight() { return &in_flight_; }
+  // Pages written without a journal, since open.
+  uint64_t unjournaled() const { return unjournaled_.load(std::memory_order_relaxed); }
+  void CountUnjournaled(uint64_t pages) { unjournaled_.fetch_add(pages, std::memory_order_relaxed); }
 
   // Null once the store is gone.
   std::shared_ptr<const TablelessView> current() const {
@@ -48,7 +71,10 @@ class PageState {
   rocksdb::Statistics* const statistics_;
   PageCache cache_;
   const std::shared_ptr<const rocksdb::MergeOperator> merge_operator_;
+  InFlightPages in_flight_;
+  std::atomic<uint64_t> unjournaled_{0};
   std::atomic<SequenceNumber> folded_{0};
+  std::atomic<SequenceNumber> committed_{0};
   std::atomic<uint64_t> number_{0};
   mutable Mutex mu_;
   std::shared_ptr<const TablelessView> current_ GUARDED_BY(mu_);

@@ -21,6 +21,8 @@ namespace {
 
 constexpr size_t kWriteBytes = 1 << 20;
 
+}  // namespace
+
 // The old section, in the order of the master hash. What it gave stays until the next call for a higher page.
 class OldPages {
  public:
@@ -68,6 +70,12 @@ class OldPages {
     return Status::OK();
   }
   uint64_t bytes_read() const { return bytes_read_; }
+  // Of the pages that were read, those that did not count in their section then (PageState::Uncounted).
+  struct Ahead {
+    SequenceNumber folded;
+    PageChange change;
+  };
+  const std::map<uint64_t, Ahead>& ahead() const { return ahead_; }
 
  private:
   struct Page {
@@ -99,6 +107,13 @@ class OldPages {
         Status one = view_->ReadPage(section_, number, page.room.get(), &of_page);
         if (!one.ok()) return one;
       }
+      ahead_.erase(number);
+      PageChange change;
+      if (!batch->status(i).ok()) {
+        if (view_->Uncounted(of_page, &change)) ahead_[number] = {FoldedOf(of_page), change};
+      } else if (batch->uncounted(i) != nullptr) {
+        ahead_[number] = {FoldedOf(of_page), *batch->uncounted(i)};
+      }
       PageRecord record;
       while (NextPageRecord(&of_page, &record)) {
         const KeyHash hash = parts.hasher(record.user_key);
@@ -119,10 +134,9 @@ class OldPages {
   std::map<uint64_t, Page> pages_;
   std::vector<std::pair<uint64_t, OverflowIndex::Entry>> overflow_;  // by master hash
   std::deque<std::string> overflow_rooms_;
+  std::map<uint64_t, Ahead> ahead_;
   uint64_t bytes_read_ = 0;
 };
-
-}  // namespace
 
 class SectionRehash {
  public:
@@ -196,6 +210,20 @@ class SectionRehash {
     return s;
   }
 
+  // With the turn, after Repeat: pages are ahead of the section's counts, by a flush that has failed. The new ones no
+  // longer say so.
+  void CountPagesAhead(const OldPages& first, const OldPages& changed, const std::vector<uint64_t>& dirty,
+                       SequenceNumber committed) {
+    std::map<uint64_t, OldPages::Ahead> all = first.ahead();
+    for (uint64_t page : dirty) all.erase(page);
+    for (const auto& [page, ahead] : changed.ahead()) all[page] = ahead;
+    for (const auto& [page, ahead] : all) {
+      if (ahead.folded <= committed) continue;
+      ahead_.records += ahead.change.records;
+      ahead_.bytes += ahead.change.bytes;
+    }
+  }
+
   // What did not fit, and counts.
   Status Finish(const PageSectionMeta& old, OverflowRunWriter* run, PageSectionMeta* meta) const {
     *meta = old;
@@ -214,6 +242,8 @@ class SectionRehash {
         meta->overflow_bytes += EncodedSize(entry.record);
       }
     }
+    meta->records += static_cast<uint64_t>(ahead_.records);
+    meta->bytes += static_cast<uint64_t>(ahead_.bytes);
     for (const auto& [page, change] : changes_) {
       meta->records += static_cast<uint64_t>(change.records);
       meta->bytes += static_cast<uint64_t>(change.bytes);
@@ -315,6 +345,7 @@ class SectionRehash {
   std::vector<OldPages::Record> found_;
   std::map<uint64_t, std::vector<Spilled>> overflow_;  // by new page
   std::map<uint64_t, SectionCounts> changes_;          // by the filter, likewise
+  SectionCounts ahead_;
   std::map<uint64_t, std::vector<std::string>> gone_;  // what the filter took, likewise
 };
 
@@ -358,7 +389,7 @@ Status RehashTask::Run(const std::vector<SequenceNumber>& snapshots, const std::
   if (s.ok()) {
     store_->AwaitTurn();
     has_turn = true;
-    s = Conclude(snapshots, &rehash, &file, edit, report);
+    s = Conclude(snapshots, first, &rehash, &file, edit, report);
   }
   if (!s.ok()) {
     file.Abandon();
@@ -370,14 +401,16 @@ Status RehashTask::Run(const std::vector<SequenceNumber>& snapshots, const std::
 }
 
 // With the turn: what flushes changed meanwhile, then everything that the edit names becomes durable.
-Status RehashTask::Conclude(const std::vector<SequenceNumber>& snapshots, SectionRehash* rehash,
-                            JobFile* file, VersionEdit* edit, JobReport* report) {
+Status RehashTask::Conclude(const std::vector<SequenceNumber>& snapshots, const OldPages& first,
+                            SectionRehash* rehash, JobFile* file, VersionEdit* edit, JobReport* report) {
   const StoreContext* const context = store_->context();
   const std::shared_ptr<const TablelessView> now = store_->current();
   const TablelessView::Parts& parts = now->parts();
   const Section& old = *parts.sections[section];
   OldPages changed(now, section, 1);
-  Status s = rehash->Repeat(&changed, old.divisor, store_->TakeDirty(section));
+  const std::vector<uint64_t> dirty = store_->TakeDirty(section);
+  Status s = rehash->Repeat(&changed, old.divisor, dirty);
+  rehash->CountPagesAhead(first, changed, dirty, now->state()->committed());
   CompactionFileWriter* writer = nullptr;
   if (s.ok()) s = file->Writer(&writer);
   if (!s.ok()) return s;

@@ -114,6 +114,7 @@ Status TablelessStore::ApplyRecovered(const VersionEdit& edit) {
   tables.added_page_runs.clear();
   tables.folded_sequence.reset();
   tables.keys_whole.reset();
+  tables.in_place_sequence.reset();
   return keys_->ApplyRecovered(tables);
 }
 
@@ -194,7 +195,8 @@ Status TablelessStore::Open() {
       parts.sections.push_back(std::move(section));
     }
     context_->ledger->AddRecovered(std::move(extents));
-    state_->Raise(recovered_.folded_sequence.value_or(0));
+    state_->RaiseCommitted(recovered_.folded_sequence.value_or(0));
+    state_->RaiseInPlace(recovered_.in_place_sequence.value_or(0));
     parts.keys_whole = recovered_.keys_whole.value_or(false);
   }
   recovered_ = VersionEdit();
@@ -273,6 +275,7 @@ Status TablelessStore::FlushPages(const FlushRequest& request, VersionEdit* edit
     PageFlush job(context_, options.get(), view, &request, [&](std::shared_ptr<MemTable> keys) {
       return FlushKeys(std::move(keys), request.snapshots, edit, report);
     });
+    if (!first) job.AllowInPlace([this] { return BeginInPlace(); }, [this](uint64_t page) { NoteDirty(page); });
     s = job.Run(&file, edit, &flush_replaces_, report);
   }
   if (!s.ok()) {
@@ -282,12 +285,31 @@ Status TablelessStore::FlushPages(const FlushRequest& request, VersionEdit* edit
     }
     return s;
   }
-  report->bytes_written += file.bytes();
   report->micros = (context_->clock->NowNanos() - start) / 1000;
   MutexLock lock(&turn_mu_);
-  pinned_files_.insert(file.number());
+  if (edit->added_page_runs.empty()) {
+    file.Abandon();
+  } else {
+    report->bytes_written += file.bytes();
+    pinned_files_.insert(file.number());
+  }
   flush_has_turn_ = true;
   return s;
+}
+
+// Who disables deletions looks at the flag after that, and this looks at them after the flag is set.
+bool TablelessStore::BeginInPlace() {
+  flush_in_place_.store(true);
+  if (context_->ledger->deletions_enabled()) return true;
+  flush_in_place_.store(false);
+  return false;
+}
+
+// A section that is being rehashed may have read the page before it was written.
+void TablelessStore::NoteDirty(uint64_t page_key) {
+  MutexLock lock(&turn_mu_);
+  const auto dirty = dirty_.find(SectionOfKey(page_key));
+  if (dirty != dirty_.end()) dirty->second.push_back(PageOfKey(page_key));
 }
 
 // Reads all of the key store's tables, which it holds from then on.
@@ -325,10 +347,14 @@ Status TablelessStore::Salvage(const VersionEdit& recovered, VersionEdit* edit, 
   report->lost_pages += pages.damages();
   if (s.ok()) s = CheckKeys(recovered, &keys_whole);
   if (!s.ok()) return s;
-  (keys_whole ? report->tables : report->rewritten_tables) += recovered.added.size();
   const bool keys_lacking = options_.pages.key_store && !recovered.keys_whole.value_or(false);
-  if (whole && keys_whole && !keys_lacking) return s;
+  // Pages are ahead of the key store and of the sections' counts, perhaps of more than damaged logs give back.
+  const SequenceNumber in_place = recovered.in_place_sequence.value_or(0);
+  const bool in_doubt = in_place > recovered.folded_sequence.value_or(0);
+  (keys_whole && !in_doubt ? report->tables : report->rewritten_tables) += recovered.added.size();
+  if (whole && keys_whole && !keys_lacking && !in_doubt) return s;
   *changed = true;
+  if (in_doubt) edit->folded_sequence = in_place;
   edit->keys_whole = options_.pages.key_store;
   for (const VersionEdit::Added& table : recovered.added) {
     edit->deleted.push_back({table.level, table.tph.tph_id});
@@ -366,6 +392,7 @@ Status TablelessStore::Complete(VersionEdit* edit, bool* changed) {
 }
 
 void TablelessStore::ForgetFlush() {
+  flush_in_place_.store(false);
   {
     MutexLock lock(&turn_mu_);
     if (!flush_has_turn_) return;
@@ -489,13 +516,9 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
     }
     flushed = edit.folded_sequence && flush_has_turn_;
     if (flushed) flush_has_turn_ = false;
-    // A flush that wrote no run has a file all the same.
-    if (flushed && edit.added_page_runs.empty()) {
-      for (uint64_t number : pinned_files_) context_->ledger->UnpinFile(number);
-      pinned_files_.clear();
-    }
   }
-  if (edit.folded_sequence) state_->Raise(*edit.folded_sequence);
+  if (flushed) flush_in_place_.store(false);
+  if (edit.folded_sequence) state_->RaiseCommitted(*edit.folded_sequence);
   state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
   if (flushed) EndTurn();
 }
@@ -509,7 +532,8 @@ void TablelessStore::Snapshot(VersionEdit* edit) const {
   for (const SectionRef& section : parts.sections) edit->page_sections.push_back(section->meta);
   for (const PageJournalRef& journal : parts.journals) edit->added_page_runs.push_back(journal->meta());
   for (const OverflowRunRef& run : parts.runs) edit->added_page_runs.push_back(run->meta());
-  edit->folded_sequence = state_->folded();
+  edit->folded_sequence = state_->committed();
+  if (state_->folded() > state_->committed()) edit->in_place_sequence = state_->folded();
   edit->keys_whole = parts.keys_whole;
 }
 

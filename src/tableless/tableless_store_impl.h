@@ -9,6 +9,7 @@
 // for without any lock, and keeps it until its edit is installed or given up.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -69,7 +70,7 @@ class TablelessStore final : public Store {
   bool WantsIdleLooks() const override { return false; }
   uint64_t ValueBound() const override { return 0; }
   void MarkDropped() override;
-  bool WritesInPlace() const override { return applying_; }
+  bool WritesInPlace() const override { return applying_ || flush_in_place_.load(); }
   uint64_t Rehashing() const override;
   bool NeedsHeldSnapshots() const override { return true; }
 
@@ -100,6 +101,8 @@ class TablelessStore final : public Store {
 
   Status CheckKeys(const VersionEdit& recovered, bool* whole);
   Status FlushPages(const FlushRequest& request, VersionEdit* edit, JobReport* report);
+  bool BeginInPlace();
+  void NoteDirty(uint64_t page_key);
   Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
   Status OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
                      std::shared_ptr<SectionFile>* file) const;
@@ -119,6 +122,7 @@ class TablelessStore final : public Store {
 
   bool dropped_ = false;
   bool applying_ = false;
+  std::atomic<bool> flush_in_place_{false};  // taken back with the mutex
   uint64_t held_journal_ = 0;  // the last that came while no pages could be written in place
   bool rewriting_overflow_ = false;
   std::set<uint32_t> rehashing_;  // sections

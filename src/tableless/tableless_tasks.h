@@ -11,6 +11,7 @@
 
 namespace compassdb {
 
+class OldPages;
 class SectionRehash;
 
 class PageTask : public CompactionTask {
@@ -61,8 +62,8 @@ class RehashTask final : public PageTask {
   const uint32_t section;
 
  private:
-  Status Conclude(const std::vector<SequenceNumber>& snapshots, SectionRehash* rehash, JobFile* file,
-                  VersionEdit* edit, JobReport* report);
+  Status Conclude(const std::vector<SequenceNumber>& snapshots, const OldPages& first, SectionRehash* rehash,
+                  JobFile* file, VersionEdit* edit, JobReport* report);
   // How many there are to be; reads a sample of the section if its records' sizes decide.
   Status ChoosePages(uint64_t* pages, JobReport* report) const;
   const PageTarget target_;

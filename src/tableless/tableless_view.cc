@@ -75,11 +75,19 @@ Status TablelessView::ReadOnce(uint32_t section, uint64_t page, PageRoom* room,
 
 Status TablelessView::ReadPage(uint32_t section, uint64_t page, PageRoom* room,
                                Slice* records) const {
+  const InFlightPages& in_flight = *state_->in_flight();
+  const uint64_t file_number = parts_.sections[section]->meta.file_number;
+  uint64_t ended = in_flight.ended();
   Status s = ReadOnce(section, page, room, records);
   // It may be being written. Views that came since have it in a journal, or as it is then; one whose
-  // section was rehashed since is of no use, but then nobody writes here any more.
+  // section was rehashed since is of no use, but then nobody writes here any more. What has no journal is in flight,
+  // or was until just now.
   std::shared_ptr<const TablelessView> last = shared_from_this();
   for (int i = 0; i < kTries && s.IsCorruption(); ++i) {
+    if (in_flight.Copy(file_number, page, &room->image)) {
+      return Annotate(CheckPage(room->image, file_number, page, records), section, page);
+    }
+    const uint64_t ended_now = in_flight.ended();
     std::shared_ptr<const TablelessView> now = state_->current();
     if (now == nullptr) break;
     if (now->parts_.sections[section]->meta.file_number !=
@@ -87,8 +95,9 @@ Status TablelessView::ReadPage(uint32_t section, uint64_t page, PageRoom* room,
       now = shared_from_this();
     }
     s = now->ReadOnce(section, page, room, records);
-    if (now == last) break;
+    if (now == last && ended_now == ended) break;
     last = std::move(now);
+    ended = ended_now;
   }
   return s;
 }
@@ -114,8 +123,8 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
     if (s.ok()) s = ReadPage(section, page, &result->room, &records);
     if (s.ok()) s = timer.End();
     if (!s.ok()) return s;
-    result->folded = FoldedOf(records);
-    if (in_place && read.fill_cache && result->folded <= folded()) cache->Insert(file_number, page, number, records);
+    result->written_beside = state_->WrittenBeside(records);
+    if (in_place && read.fill_cache && MayBeKept(records)) cache->Insert(file_number, page, number, records);
   }
   bool damaged = false;
   result->found = FindPageRecord(records, user_key, &result->record, &damaged);
@@ -128,7 +137,7 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
 Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
                              const KeyHash& hash, PageLookup* result) const {
   result->found = false;
-  result->folded = 0;
+  result->written_beside = false;
   result->hold.Release();
   if (parts_.sections.empty()) return Status::OK();
   const MasterHash master = MasterHashOf(hash, parts_.geometry.sections);
@@ -199,7 +208,7 @@ Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_k
     s = DecodeUnfolded(result->record.value, &versions);
     if (!s.ok() || versions.back().sequence <= snapshot) return s;
   }
-  const bool newer = result->found || result->folded > state_->folded();
+  const bool newer = result->found || result->written_beside;
   result->found = false;
   if (snapshot >= state_->folded()) return newer ? ChangedBeside() : s;
   if (!read.snapshot_held) return Status::TryAgain("the page was written since");
@@ -385,6 +394,7 @@ PageStats TablelessView::Pages() const {
     stats.overflow_index_bytes += section->overflow->MemoryBytes();
   }
   stats.stored_bytes = stats.pages * stats.page_bytes;
+  stats.unjournaled_pages = state_->unjournaled();
   for (const PageJournalRef& journal : parts_.journals) {
     stats.pending_pages += journal->size();
     stats.stored_bytes += journal->meta().extent.length;
@@ -399,8 +409,10 @@ std::vector<std::string> TablelessView::FilesInPlace() const {
   return paths;
 }
 
-// Pages get newer contents in place only once a view has come whose journals have these.
+// Pages get newer contents in place only once a view has come whose journals have these, or once the state says that
+// pages may go further.
 bool TablelessView::PagesMayBeNewer(uint32_t section) const {
+  if (folded_ > committed_ || state_->folded() > folded_) return true;
   const std::shared_ptr<const TablelessView> now = state_->current();
   if (now == nullptr || now->parts_.sections[section] != parts_.sections[section]) return true;
   const auto& journals = now->parts_.journals;
@@ -423,7 +435,7 @@ Status TablelessView::Verify() const {
       s = ReadPage(i, page, &room, &records);
       if (s.ok()) s = Annotate(ListPageRecords(records, &list), i, page);
       found += list.size();
-      if (s.ok() && FoldedOf(records) > folded()) s = ChangedBeside();
+      if (s.ok() && state_->WrittenBeside(records)) s = ChangedBeside();
       for (const PageRecord& r : list) {
         const MasterHash master = MasterHashOf(parts_.hasher(r.user_key), parts_.geometry.sections);
         if (!s.ok() || (master.section == i && section.PageOf(master) == page)) continue;

@@ -9,9 +9,13 @@
 //  - of what a page does not hold any more, the versions that held snapshots see lie in the key store,
 //    before the page is touched. A reader whose snapshot is older than what pages may hold looks
 //    there, in the newest view; one that holds no snapshot is told to try again;
-//  - a page that is read while it is written fails its checksum, and is looked for in a newer view.
+//  - a page that is read while it is written fails its checksum, and is looked for in a newer view, or
+//    where it has no journal, among the images in flight.
+// Pages that a flush writes without a journal (page_flush.h) change before its view comes: for readers of the present
+// view, too, the memtables have what the flush changes. Nothing of such a page goes to the overflow store or
+// to the key store before that.
 // An opening that only reads, beside a primary that writes, gets no newer views: pages tell it that they were
-// written since (FoldedOf), and what they do not hold any more is an error.
+// written since (PageState::WrittenBeside), and what they do not hold any more is an error.
 #pragma once
 
 #include <memory>
@@ -35,7 +39,7 @@ struct PageRoom {
 struct PageLookup {
   PageRecord record;
   bool found = false;
-  SequenceNumber folded = 0;  // of the page (FoldedOf), if it was read
+  bool written_beside = false;  // its page (PageState::WrittenBeside), if it was read
   PageRoom room;
   PageCache::Hold hold;
 };
@@ -53,9 +57,14 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   };
   // To be the next current view.
   TablelessView(std::shared_ptr<PageState> state, Parts parts)
-      : state_(std::move(state)), number_(state_->number() + 1), parts_(std::move(parts)) {}
+      : state_(std::move(state)),
+        number_(state_->number() + 1),
+        folded_(state_->folded()),
+        committed_(state_->committed()),
+        parts_(std::move(parts)) {}
 
   const Parts& parts() const { return parts_; }
+  PageState* state() const { return state_.get(); }
   SequenceNumber folded() const { return state_->folded(); }
 
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
@@ -91,6 +100,12 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   };
   void FindTogether(const BlockReadOptions& read, std::span<const Wanted> wanted,
                     const std::function<void(size_t, const PageRecord*)>& f) const;
+  // Of a page of this view, as CheckPage gave it: see PageState.
+  bool Uncounted(const Slice& records, PageChange* change) const { return state_->Uncounted(records, change); }
+  bool MayBeKept(const Slice& records) const {  // in the page cache, which keeps no headers
+    PageChange change;
+    return !state_->WrittenBeside(records) && !state_->Uncounted(records, &change);
+  }
   // The newest journal that has an image of the page.
   bool FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
                       PageJournal::Place* place) const;
@@ -124,6 +139,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
 
   const std::shared_ptr<PageState> state_;
   const uint64_t number_;
+  const SequenceNumber folded_, committed_;  // of the state, when this was made
   const Parts parts_;
 };
 
