@@ -48,6 +48,7 @@ CrashRun::CrashRun(const Options& options)
     disk_.MakeDirectory(kLogPath);
   }
   disk_.LeaveOut(options.left_out);
+  if (options.atomic) disk_.SetAtomicWrites(4096);
   tuning_.seed = 1;
 }
 
@@ -62,9 +63,11 @@ rocksdb::ColumnFamilyOptions CrashRun::FamilyOptions(int slot) const {
     // sizes: the disk tears the larger ones within.
     static constexpr const char* kPages[] = {"2", "40", "0", "9"};
     static constexpr const char* kPageBytes[] = {"4096", "8192", "32768"};
-    const std::string pages = std::string("table_factory={tableless_pages=") + kPages[(tuning_.seed >> 1) % 4] +
-                              ";tableless_page_bytes=" + kPageBytes[(options_.seed >> 16) % 3] +
-                              ";tableless_key_store=" + (working_ && Keyless() ? "false" : "true") + "}";
+    std::string pages = std::string("table_factory={tableless_pages=") + kPages[(tuning_.seed >> 1) % 4] +
+                        ";tableless_page_bytes=" + kPageBytes[options_.told_atomic ? 0 : (options_.seed >> 16) % 3] +
+                        ";tableless_key_store=" + (working_ && Keyless() ? "false" : "true");
+    if (options_.told_atomic && (tuning_.seed >> 3) % 5 != 0) pages += ";tableless_atomic_page_writes=true";
+    pages += "}";
     const rocksdb::ColumnFamilyOptions base = options;
     if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, pages, &options).ok()) abort();
   }
@@ -124,6 +127,12 @@ Status CrashRun::OpenWithMode(rocksdb::WALRecoveryMode mode) {
 
 void CrashRun::Close() {
   if (db_ == nullptr) return;
+  for (auto* handle : handles_) {
+    uint64_t pages = 0;
+    if (options_.told_atomic && db_->GetIntProperty(handle, "compassdb.tableless-unjournaled-pages", &pages)) {
+      unjournaled_pages_ += pages;
+    }
+  }
   for (auto* handle : handles_) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
   handles_.clear();
   db_.reset();
@@ -333,6 +342,10 @@ std::optional<std::string> CrashRun::Verify(const Cut& cut) {
   std::vector<Entries> families;
   std::optional<std::string> wrong = CheckFamilies();
   if (!wrong) wrong = ReadAll(&families);
+  if (!wrong && options_.layout == "tableless") {
+    // The counts of sections, too.
+    if (Status s = db_->VerifyChecksum(); !s.ok()) wrong = "verification: " + s.ToString();
+  }
   if (!wrong && db_->GetDBOptions().file_checksum_gen_factory != nullptr) {
     if (Status s = db_->VerifyFileChecksums(rocksdb::ReadOptions()); !s.ok()) {
       wrong = "checksums of files: " + s.ToString();

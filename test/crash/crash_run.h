@@ -40,6 +40,9 @@ class CrashRun {
     // it so before it promises anything.
     bool directory_exists = false;
     bool sealed = false;  // files are encrypted; of ours, and not table-less
+    // Table-less families are told, in most lives, that the disk never tears a page; and whether that is so.
+    bool told_atomic = false;
+    bool atomic = false;
   };
 
   explicit CrashRun(const Options& options);
@@ -55,6 +58,8 @@ class CrashRun {
   uint64_t changes() const { return changes_; }
   uint64_t syncs() const { return syncs_; }
   uint64_t cuts() const { return cuts_; }
+  // Written without a journal, over all lives.
+  uint64_t unjournaled_pages() const { return unjournaled_pages_; }
   // Separated values that collections moved, over all lives.
   uint64_t values_moved() const { return statistics_->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED); }
 
@@ -100,6 +105,7 @@ class CrashRun {
   uint64_t changes_ = 0;
   uint64_t syncs_ = 0;
   uint64_t cuts_ = 0;
+  uint64_t unjournaled_pages_ = 0;
   std::vector<uint64_t> states_;
 };
 

@@ -6,10 +6,12 @@
 //   crash_test --mode=random --seed=1 --cuts=1000    cuts at random changes of one long life
 //   crash_test --mode=changes --seed=1 --cuts=1000   fresh databases; at every change in turn
 //   crash_test --mode=syncs --seed=1 --cuts=1000     the same at every sync
-//   crash_test --mode=canary [--leave-out=wal]       each kind of sync left out must be noticed
+//   crash_test --mode=canary [--leave-out=wal]       each kind of sync left out must be noticed; and pages that are
+//                                                    torn although the engine was told that they never are
 //
 // --layout=NAME: one of support/layout.h instead of all in turn. --operations=N: calls in a life. --collects: separated values must have been
-// moved by collections, or nothing was tested of them. --sealed: encrypted files in every database, not in one of five. --directory=fresh|existing: the
+// moved by collections, or nothing was tested of them. --atomic: the disk never tears a page of 4 KiB, and table-less families are told
+// so; pages must have been written without a journal. Without it one of two table-less databases lives so. --sealed: encrypted files in every database, not in one of five. --directory=fresh|existing: the
 // database's directory has to be made, or is there. Told at the end: how many cuts, and in how many
 // distinct states they left the disk (see Disk::Fingerprint).
 
@@ -35,12 +37,14 @@ Cut AnyCut(Random* random) {
 struct Outcome {
   uint64_t cuts = 0;
   uint64_t values_moved = 0;
+  uint64_t unjournaled_pages = 0;
   std::unordered_set<uint64_t> states;
   std::optional<std::string> wrong;
 
   void Add(const CrashRun& run) {
     cuts += run.cuts();
     values_moved += run.values_moved();
+    unjournaled_pages += run.unjournaled_pages();
     states.insert(run.states().begin(), run.states().end());
   }
 };
@@ -55,6 +59,8 @@ struct Plan {
   std::string layout;  // empty: all of them in turn
   bool collects = false;
   bool sealed = false;  // every database, not one in five
+  bool atomic = false;  // every table-less database, not one in two
+  bool lie = false;     // they are told so, and it is not true
   int operations = 0;  // of a life; 0: as the mode has it
 
   CrashRun::Options Run(uint64_t round, int operations, Random* random) const {
@@ -62,6 +68,8 @@ struct Plan {
     const uint64_t seed = random->Next();
     const std::string& name = layout.empty() ? Layouts()[round % Layouts().size()] : layout;
     // Table-less pages are written in place, which sealed files cannot be.
+    const bool tableless = std::string(Traits().name) == "compassdb" && name == "tableless";
+    const bool told_atomic = tableless && (atomic || lie || (seed >> 20) % 2 == 0);
     const bool may_be_sealed = std::string(Traits().name) == "compassdb" && name != "tableless";
     return {.seed = seed,
             .operations = this->operations != 0 ? this->operations : operations,
@@ -69,7 +77,9 @@ struct Plan {
             .layout = name,
             .directory_exists =
                 directories == Directories::kBoth ? either : directories == Directories::kExisting,
-            .sealed = may_be_sealed && (sealed || (seed >> 12) % 5 == 0)};
+            .sealed = may_be_sealed && (sealed || (seed >> 12) % 5 == 0),
+            .told_atomic = told_atomic,
+            .atomic = told_atomic && !lie};
   }
 };
 
@@ -84,8 +94,12 @@ Outcome RandomCuts(const Plan& plan) {
          life++) {
       // One in five falls into opening and recovery.
       uint64_t at = random.OneIn(5) ? random.Range(1, 30) : random.Range(1, usual);
-      outcome.wrong = run.Life(at, 0, AnyCut(&random));
-      if (run.changes() < at) usual = (usual + run.changes()) / 2 + 20;
+      Cut cut = AnyCut(&random);
+      cut.at_pages = options.told_atomic && random.OneIn(2);
+      if (plan.lie) cut = {.mode = CutMode::kTornBytes, .at_pages = true};
+      if (cut.at_pages) at = random.Range(1, 30);
+      outcome.wrong = run.Life(at, 0, cut);
+      if (!cut.at_pages && run.changes() < at) usual = (usual + run.changes()) / 2 + 20;
       if (outcome.wrong) {
         *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + ", round " + std::to_string(round) + ", life " +
                           std::to_string(life);
@@ -120,13 +134,29 @@ Outcome CutsInTurn(const Plan& plan, bool at_syncs) {
 }
 
 int Report(const char* what, const Plan& plan, Outcome outcome) {
+  if (plan.atomic && outcome.unjournaled_pages == 0 && !outcome.wrong) outcome.wrong = "no page went without a journal";
   if (plan.collects && outcome.values_moved == 0 && !outcome.wrong) outcome.wrong = "no collection moved a value";
   printf("%s: %llu cuts, %zu distinct states, seed %llu: %s\n", what,
          static_cast<unsigned long long>(outcome.cuts), outcome.states.size(),
          static_cast<unsigned long long>(plan.seed), outcome.wrong ? "FAILED" : "ok");
   if (outcome.wrong) printf("  %s\n", outcome.wrong->c_str());
+  if (plan.atomic) printf("  %llu pages without a journal\n", static_cast<unsigned long long>(outcome.unjournaled_pages));
   fflush(stdout);
   return outcome.wrong ? 1 : 0;
+}
+
+// So must one that relies on a disk that does not tear pages, where it does. Of ours alone.
+int TornPages(Plan plan) {
+  if (std::string(Traits().name) != "compassdb") return 0;
+  plan.layout = "tableless";
+  plan.lie = true;
+  plan.cuts *= 10;
+  const Outcome outcome = RandomCuts(plan);
+  printf("with pages torn that never should be: %s after %llu cuts\n", outcome.wrong ? "noticed" : "MISSED",
+         static_cast<unsigned long long>(outcome.cuts));
+  if (outcome.wrong) printf("  %s\n", outcome.wrong->c_str());
+  fflush(stdout);
+  return outcome.wrong ? 0 : 1;
 }
 
 // An engine that leaves out a kind of sync must fail the tests above.
@@ -138,6 +168,7 @@ int Canaries(Plan plan, const std::string& only) {
                                                             {"directory", SyncKind::kDirectory},
                                                             {"pages", SyncKind::kPages}};
   int missed = 0;
+  if (only.empty() || only == "torn") missed += TornPages(plan);
   for (const auto& [name, kind] : kKinds) {
     if (!only.empty() && only != name) continue;
     if (kind == SyncKind::kPages) {  // of one layout alone
@@ -166,6 +197,7 @@ int Main(int argc, char** argv) {
   plan.layout = flags.String("layout", "");
   plan.collects = flags.Bool("collects");
   plan.sealed = flags.Bool("sealed");
+  plan.atomic = flags.Bool("atomic");
   plan.operations = static_cast<int>(flags.Number("operations", 0));
   std::string left_out = flags.String("leave-out", "");
   std::string directory = flags.String("directory", "both");

@@ -49,12 +49,18 @@ bool IsWal(const std::string& path) {
   return path.size() > 4 && path.compare(path.size() - 4, 4, ".log") == 0;
 }
 
+bool IsPages(const std::string& path) {
+  return path.size() > 6 && path.compare(path.size() - 6, 6, ".pages") == 0;
+}
+
 }  // namespace
 
 Disk::Disk(bool sealed)
     : fs_(std::make_shared<FileSystem>()), env_(MakeEnvOver(fs_)), sealed_(sealed ? SealedEnvOver(env_.get()) : nullptr) {
   fs_->SetHook([this](FaultOp op, const std::string& path) { OnOperation(op, path); });
 }
+
+void Disk::SetAtomicWrites(uint64_t bytes) { fs_->memory()->SetAtomicWrites(bytes); }
 
 void Disk::OnOperation(FaultOp op, const std::string& path) {
   if (!IsChange(op) || IsInfoLog(path)) return;
@@ -64,7 +70,9 @@ void Disk::OnOperation(FaultOp op, const std::string& path) {
   }
   if (op == FaultOp::kWrite && IsWal(path)) NoteAppend(path);
   if (IsWal(path)) NoteReuse(op, path);
-  bool cut = ++changes_ == cut_at_change_;
+  const uint64_t changes = ++changes_;
+  const uint64_t of_pages = IsPages(path) ? ++page_changes_ : 0;
+  bool cut = (cut_.at_pages ? of_pages : changes) == cut_at_change_ && cut_at_change_ != 0;
   if (op == FaultOp::kSync || op == FaultOp::kDirSync) cut |= ++syncs_ == cut_at_sync_;
   if (!cut) return;
   {
@@ -224,7 +232,7 @@ std::string Disk::Listing() {
 void Disk::Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed, const Cut& cut) {
   cut_at_change_ = 0;
   cut_at_sync_ = 0;
-  changes_ = 0;
+  changes_ = page_changes_ = 0;
   syncs_ = 0;
   seed_ = seed;
   cut_ = cut;

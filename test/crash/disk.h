@@ -32,6 +32,8 @@ struct Cut {
   // The process dies instead of the power: all that was written stays readable, and what was not
   // synced is still not safe from the next cut.
   bool kill = false;
+  // The moment is counted in changes of files that are written in place alone, pages of table-less families.
+  bool at_pages = false;
 };
 
 // How the write-ahead logs came out of a cut.
@@ -70,6 +72,8 @@ class Disk {
   std::string Listing();
   uint64_t changes() const { return changes_.load(); }
   uint64_t syncs() const { return syncs_.load(); }
+  // From now on blocks of so many bytes are written in place whole or not at all (MemoryFileSystem::SetAtomicWrites).
+  void SetAtomicWrites(uint64_t bytes);
   // From now on such syncs return OK and do nothing.
   void LeaveOut(SyncKind kind);
   // What was about to happen when the power went.
@@ -97,6 +101,7 @@ class Disk {
   std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::Env> sealed_;  // over env_
   std::atomic<uint64_t> changes_ = 0;
+  std::atomic<uint64_t> page_changes_ = 0;
   std::atomic<uint64_t> syncs_ = 0;
   std::atomic<uint64_t> cut_at_change_ = 0;
   std::atomic<uint64_t> cut_at_sync_ = 0;
