@@ -193,8 +193,8 @@ struct PieceTableOptions {
   bool tableless_key_store = true;
 
   // True says that the device and the file system write a page of tableless_page_bytes whole or not at all, also
-  // when the power fails, the process dies or the write fails. Then a flush writes pages in place at once, instead of to a journal
-  // first, wherever that loses nothing (docs/design.md, "Without a journal"); the log is synced before, and kept
+  // when the power fails, the process dies or the write fails. Then a flush writes pages in place at once, instead
+  // of to a journal first, wherever that loses nothing (docs/design.md, "Without a journal"); the log is synced before, and kept
   // until they are durable. What the option says of the device is not checked: where it is untrue, a power cut
   // damages pages, which nothing can repair. Counts for flushes from then on, and may differ between openings.
   // Dynamically changeable.

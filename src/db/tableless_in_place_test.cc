@@ -127,7 +127,8 @@ TEST_F(TablelessInPlaceTest, TheOptionMayChangeBetweenOpenings) {
     for (int i = 0; i < kKeys; i += 2) MergeIt(i, "then");
     Flush();
     Check();
-    ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_atomic_page_writes", round % 2 == 0 ? "false" : "true"}}).ok());
+    const std::string other = round % 2 == 0 ? "false" : "true";
+    ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_atomic_page_writes", other}}).ok());
     ASSERT_TRUE(db_->EnableFileDeletions(true).ok());
     Compact();
     for (int i = 0; i < kKeys; i += 2) MergeIt(i, "last");

@@ -10,8 +10,8 @@
 //    tests nothing.
 //
 // A failed write writes the first half of its data before it fails (direct page files:
-// rounded down to pages; with SetAtomicWrites to such blocks), as a full disk does. A failed sync makes nothing durable. Other failed calls
-// change nothing. The power cut itself is MemoryFileSystem's: see its fault model.
+// rounded down to pages; with SetAtomicWrites to such blocks), as a full disk does. A failed sync makes
+// nothing durable. Other failed calls change nothing. The power cut itself is MemoryFileSystem's: see its fault model.
 //
 //   FaultInjectionFileSystem fs;
 //   fs.FailNth(FaultOp::kSync, 3, "MANIFEST", Status::IOError("injected"));

@@ -12,7 +12,8 @@
 //  * Writes in place, to page files and reused ones. A torn cut decides for each write since the
 //    last Sync by itself, whatever their order was: it is there, it is not, or it is
 //    torn: at a byte (the old bytes follow it), or by the 4 KiB pages of the file, of
-//    which it finds some new and some old; with SetAtomicWrites only by such blocks. Any number of writes may be torn. Of two
+//    which it finds some new and some old; with SetAtomicWrites only by such blocks. Any number of
+//    writes may be torn. Of two
 //    writes to one place that are both there, the later one shows. Changes of size are a
 //    journal: where one is lost, later writes do not reach beyond the size before it.
 //  * Holes are durable at once, whatever else is synced: whoever punches too

@@ -148,8 +148,8 @@ Status PageFlush::CollectRangeDeletions(const PagePart& part) {
 
 // Steps 1 and 2 (page_flush.h), unless something forbids it.
 Status PageFlush::BeginInPlace() {
-  if (!may_begin_ || !request_->commit_ahead || !options_->pages.atomic_page_writes || items_.empty()) return Status::OK();
-  if (options_->compaction_filter != nullptr || options_->compaction_filter_factory != nullptr) return Status::OK();
+  if (!options_->pages.atomic_page_writes || !may_begin_ || !request_->commit_ahead) return Status::OK();
+  if (items_.empty() || options_->compaction_filter != nullptr || options_->compaction_filter_factory != nullptr) return Status::OK();
   const auto known = [this](const Item& item) { return item.sequence <= in_doubt_until_; };
   if (std::any_of(items_.begin(), items_.end(), known) || !may_begin_()) return Status::OK();
   VersionEdit edit;
