@@ -78,7 +78,7 @@ bool UseRun(const std::shared_ptr<const ValueContext>& context, const ValueRunMe
   std::vector<ValueNotice> notices;
   std::vector<ValueDeath> deaths;
   if (run.ReadKeys(&entries, &notices, &deaths).ok()) {
-    run.ReadRecords(entries, [](const ValueEntry&, const Slice&) {
+    run.ReadRecords(entries, 0, [](const ValueEntry&, const Slice&) {
       return Status::OK();
     }).PermitUncheckedError();
   }
