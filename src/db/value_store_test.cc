@@ -851,6 +851,7 @@ TEST_F(ValueStoreTest, ColdValuesLieOnTheLastPath) {
   EXPECT_EQ(in(slow), before);
   rocksdb::CompactRangeOptions options;
   options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  options.blob_garbage_collection_age_cutoff = 1;
   ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
   EXPECT_GT(in(slow), before);  // what the flushes wrote of cold values comes to it
   EXPECT_LT(Garbage(), before / 10);

@@ -150,6 +150,11 @@ Status PageFlush::CollectRangeDeletions(const PagePart& part) {
 Status PageFlush::BeginInPlace() {
   if (!options_->pages.atomic_page_writes || !may_begin_ || !request_->commit_ahead) return Status::OK();
   if (items_.empty() || options_->compaction_filter != nullptr || options_->compaction_filter_factory != nullptr) return Status::OK();
+  // Which keys a range covers only the pages tell without a key store, and those that have lost a key in place would be
+  // forgotten by a repeated flush, with what they have to add to their section's counts.
+  const auto ranges = [](const auto& memtable) { return memtable->num_range_deletes() > 0; };
+  const bool any_range = std::any_of(request_->memtables.begin(), request_->memtables.end(), ranges);
+  if (any_range && !view_->parts().keys_whole) return Status::OK();
   const auto known = [this](const Item& item) { return item.sequence <= in_doubt_until_; };
   if (std::any_of(items_.begin(), items_.end(), known) || !may_begin_()) return Status::OK();
   VersionEdit edit;
