@@ -46,7 +46,7 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
                   value->size() > 0;
   if (!separates_ && !(fresh && tells_)) return Status::OK();
   const Slice user_key = ExtractUserKey(*key);
-  std::optional<Above> newer;  // of the key; else this is its newest
+  std::optional<RecordAbove> newer;  // of the key; else this is its newest
   if (above_ && user_key == above_->user_key) {
     newer = above_;
   } else {

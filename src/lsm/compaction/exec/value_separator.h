@@ -25,6 +25,13 @@
 
 namespace compassdb {
 
+// Of the last record that hides older ones of its key. (A merge operand hides none.)
+struct RecordAbove {
+  std::string user_key;
+  SequenceNumber sequence = 0;
+  bool told = false;  // its group knows of it
+};
+
 class ValueSeparator {
  public:
   struct Options {
@@ -51,12 +58,6 @@ class ValueSeparator {
   Status Finish(VersionEdit* edit);
 
  private:
-  // Of the last record that hides older ones of its key. (A merge operand hides none.)
-  struct Above {
-    std::string user_key;
-    SequenceNumber sequence = 0;
-    bool told = false;  // its group knows of it
-  };
   // Of a key that tables may hold.
   void Tell(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest);
 
@@ -69,7 +70,7 @@ class ValueSeparator {
   UpdateCounts* const updates_;  // null: hot and cold values lie together
   ValueWriter writer_;
   std::string key_, ref_;
-  std::optional<Above> above_;
+  std::optional<RecordAbove> above_;
 };
 
 }  // namespace compassdb
