@@ -188,8 +188,8 @@ TEST(Validate, PageLimits) {
   for (const auto& [name, good, bad] : limits) {
     ColumnFamilyOptions o;
     o.table_factory.reset(NewPieceTableFactory());
-    const auto change = [&](uint64_t value) {
-      const std::string text = std::string("{") + name + "=" + std::to_string(value) + "}";
+    const auto change = [&o, option = name](uint64_t value) {
+      const std::string text = std::string("{") + option + "=" + std::to_string(value) + "}";
       return ApplyMutableFamilyOptions("f", DBOptions(), {{"table_factory", text}}, &o);
     };
     Status s = change(good);
