@@ -263,7 +263,7 @@ TEST_F(TablelessInPlaceTest, TornPagesAreDamage) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     Start();
     for (int i = 0; i < kKeys; ++i) PutIt(i, Value(i + 1, 100));
-    int writes = 0;
+    std::atomic<int> writes{0};
     fs_->SetHook([&](FaultOp op, const std::string& path) {
       if (op == FaultOp::kSync && path.find(".pages") != std::string::npos && ++writes == 2) {
         fs_->PowerCut(seed, CutMode::kTornBytes);
@@ -331,10 +331,9 @@ TEST_F(TablelessInPlaceTest, ReadersMeetPagesInFlight) {
   Compact();
   PutIt(3, "new");
   MergeIt(4, "merged");
-  int met = 0;
+  std::atomic<int> met{0};
   fs_->SetHook([&](FaultOp op, const std::string& path) {
-    if (op != FaultOp::kWrite || path.find(".pages") == std::string::npos || met > 0) return;
-    ++met;
+    if (op != FaultOp::kWrite || path.find(".pages") == std::string::npos || met.exchange(1) != 0) return;
     std::unique_ptr<PageFile> file;
     ASSERT_TRUE(fs_->memory()->NewPageFile(path, FileOptions(), /*create=*/false, &file).ok());
     ASSERT_TRUE(file->Write(0, std::string(2048, 'x')).ok());
@@ -429,8 +428,10 @@ TEST_F(TablelessInPlaceTest, ReadOnlyBesideAPrimary) {
     };
     if (!between) open();
     Change();
+    // Two threads write sections.
+    std::atomic<bool> due{between};
     fs_->SetHook([&](FaultOp op, const std::string& path) {
-      if (op == FaultOp::kSync && path.find(".pages") != std::string::npos && reader == nullptr) open();
+      if (op == FaultOp::kSync && path.find(".pages") != std::string::npos && due.exchange(false)) open();
     });
     Flush();
     fs_->SetHook(nullptr);
@@ -463,7 +464,7 @@ TEST_F(TablelessInPlaceTest, RepairInBetween) {
     Start();
     Change();
     ASSERT_TRUE(db_->SyncWAL().ok());
-    int syncs = 0;
+    std::atomic<int> syncs{0};
     fs_->SetHook([&](FaultOp op, const std::string& path) {
       if (op == FaultOp::kSync && path.find(".pages") != std::string::npos && ++syncs == 2) {
         fs_->PowerCut(1, CutMode::kKeepUnsynced);
