@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is in no cache and counts against the capacity of one: entries without content stand for it there,
-// which nobody finds and nothing evicts.
+// Memory that is in no cache, and counts against the capacity of one (cache_reservation.h).
 //
 // Thread safety: all methods. A cache that refuses entries (strict capacity) is charged for fewer.
 #pragma once
@@ -8,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <optional>
 
-#include "rocksdb/cache.h"
+#include "cache/cache_reservation.h"
 #include "util/mutex.h"
 
 namespace compassdb {
@@ -19,7 +18,6 @@ class CacheCharge {
  public:
   // Null: nothing is charged.
   explicit CacheCharge(std::shared_ptr<rocksdb::Cache> cache);
-  ~CacheCharge();
   CacheCharge(const CacheCharge&) = delete;
   CacheCharge& operator=(const CacheCharge&) = delete;
 
@@ -31,13 +29,9 @@ class CacheCharge {
  private:
   void Adjust() REQUIRES(mu_);
 
-  const std::shared_ptr<rocksdb::Cache> cache_;
-  const uint64_t id_;
-  const size_t entry_bytes_;
   mutable Mutex mu_;
   size_t bytes_ GUARDED_BY(mu_) = 0;
-  uint64_t next_ GUARDED_BY(mu_) = 0;
-  std::vector<rocksdb::Cache::Handle*> handles_ GUARDED_BY(mu_);
+  std::optional<CacheReservation> reservation_ GUARDED_BY(mu_);  // none without a cache
 };
 
 }  // namespace compassdb

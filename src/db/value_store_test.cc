@@ -305,6 +305,17 @@ class EndOfLifeInOneFlushTest : public ValueStoreTest, public ::testing::WithPar
     if (kind == 3) return "";
     return kind == 5 ? Value(i + 1) : "NOT_FOUND";
   }
+  // All into one flush; a snapshot between the values and their ends, and one between two ends, where there are.
+  void PutAndEnd(const rocksdb::Snapshot** snapshot, const rocksdb::Snapshot** second) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+    *snapshot = db_->GetSnapshot();
+    for (int i = 0; i < kKeys; ++i) End(i);
+    if (GetParam() == 4) {
+      *second = db_->GetSnapshot();
+      for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+    }
+    Flush();
+  }
   // 256 KiB of garbage are tolerated; without a reserve the rest goes.
   uint64_t Left() const { return (GetParam() == 5 ? kKeys * 560u : 0u) + (300u << 10); }
   void CheckEnds(const rocksdb::Snapshot* snapshot, const rocksdb::Snapshot* second) {
@@ -334,15 +345,8 @@ TEST_P(EndOfLifeInOneFlushTest, LeavesNothingBehindOnceNoSnapshotSeesIt) {
   UsePieces();
   options_.write_buffer_size = 16 << 20;
   OpenDb();
-  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
-  for (int i = 0; i < kKeys; ++i) End(i);
-  const rocksdb::Snapshot* second = nullptr;
-  if (GetParam() == 4) {
-    second = db_->GetSnapshot();
-    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
-  }
-  Flush();
+  const rocksdb::Snapshot *snapshot = nullptr, *second = nullptr;
+  PutAndEnd(&snapshot, &second);
   CheckEnds(snapshot, second);
 }
 
@@ -354,15 +358,8 @@ TEST_P(EndOfLifeInOneFlushTest, NorAfterACompactionThatSeparates) {
   options_.enable_blob_files = false;
   options_.disable_auto_compactions = true;
   OpenDb();
-  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
-  for (int i = 0; i < kKeys; ++i) End(i);
-  const rocksdb::Snapshot* second = nullptr;
-  if (GetParam() == 4) {
-    second = db_->GetSnapshot();
-    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
-  }
-  Flush();
+  const rocksdb::Snapshot *snapshot = nullptr, *second = nullptr;
+  PutAndEnd(&snapshot, &second);
   ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", "true"}}).ok());
   Compact(/*force=*/true);
   ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());

@@ -2,51 +2,17 @@
 #include "rocksdb/write_buffer_manager.h"
 
 #include <algorithm>
-#include <cstring>
-#include <vector>
 
+#include "cache/cache_reservation.h"
 #include "rocksdb/cache.h"
 
 namespace ROCKSDB_NAMESPACE {
 
-// Holds entries without content in a cache, so that memtables and blocks share one capacity.
-// Guarded by WriteBufferManager::cache_res_mgr_mu_.
-class CacheReservationManager {
+// So that memtables and blocks share one capacity. Of what the cache refuses (strict capacity) the limit of the manager
+// itself still holds. Guarded by WriteBufferManager::cache_res_mgr_mu_.
+class CacheReservationManager : public compassdb::CacheReservation {
  public:
-  explicit CacheReservationManager(std::shared_ptr<Cache> cache)
-      : cache_(std::move(cache)),
-        id_(cache_->NewId()),
-        entry_bytes_(std::clamp<size_t>(cache_->GetCapacity() / 64, 4 << 10, 256 << 10)) {}
-  ~CacheReservationManager() { SetReserved(0); }
-
-  // Rounds up to whole entries. Entries that the cache refuses (strict capacity) are left out: the
-  // limit of the manager itself still holds.
-  void SetReserved(size_t bytes) {
-    const size_t wanted = (bytes + entry_bytes_ - 1) / entry_bytes_;
-    while (handles_.size() > wanted) {
-      cache_->Release(handles_.back(), true);
-      handles_.pop_back();
-    }
-    while (handles_.size() < wanted) {
-      char key[16];
-      const uint64_t number = next_++;
-      std::memcpy(key, &id_, 8);
-      std::memcpy(key + 8, &number, 8);
-      Cache::Handle* handle = nullptr;
-      const Status s = cache_->Insert(Slice(key, sizeof(key)), nullptr, entry_bytes_,
-                                      [](const Slice&, void*) {}, &handle);
-      if (!s.ok() || handle == nullptr) return;
-      handles_.push_back(handle);
-    }
-  }
-  size_t reserved() const { return handles_.size() * entry_bytes_; }
-
- private:
-  const std::shared_ptr<Cache> cache_;
-  const uint64_t id_;
-  const size_t entry_bytes_;  // 256 KB, unless that were much of a small cache
-  uint64_t next_ = 0;
-  std::vector<Cache::Handle*> handles_;
+  using compassdb::CacheReservation::CacheReservation;
 };
 
 WriteBufferManager::WriteBufferManager(size_t _buffer_size, std::shared_ptr<Cache> cache,
@@ -58,7 +24,9 @@ WriteBufferManager::WriteBufferManager(size_t _buffer_size, std::shared_ptr<Cach
       allow_stall_(allow_stall),
       stall_active_(false) {
   if (cache == nullptr) return;
-  cache_res_mgr_ = std::make_shared<CacheReservationManager>(std::move(cache));
+  // 256 KB, unless that were much of a small cache.
+  const size_t entry_bytes = std::clamp<size_t>(cache->GetCapacity() / 64, 4 << 10, 256 << 10);
+  cache_res_mgr_ = std::make_shared<CacheReservationManager>(std::move(cache), entry_bytes);
 }
 
 WriteBufferManager::~WriteBufferManager() = default;
@@ -79,7 +47,7 @@ void WriteBufferManager::ReserveMem(size_t mem) {
 void WriteBufferManager::ReserveMemWithCache(size_t mem) {
   std::lock_guard<std::mutex> lock(cache_res_mgr_mu_);
   const size_t used = memory_used_.fetch_add(mem, std::memory_order_relaxed) + mem;
-  cache_res_mgr_->SetReserved(used);
+  cache_res_mgr_->Set(used);
 }
 
 void WriteBufferManager::ScheduleFreeMem(size_t mem) {
@@ -99,7 +67,7 @@ void WriteBufferManager::FreeMemWithCache(size_t mem) {
   std::lock_guard<std::mutex> lock(cache_res_mgr_mu_);
   const size_t used = memory_used_.fetch_sub(mem, std::memory_order_relaxed) - mem;
   // Shrinks late, so that memtables that come and go do not churn the cache.
-  if (used < cache_res_mgr_->reserved() / 4 * 3) cache_res_mgr_->SetReserved(used);
+  if (used < cache_res_mgr_->reserved() / 4 * 3) cache_res_mgr_->Set(used);
 }
 
 // A database that stalls is in the queue until it is signalled or removed. Signals are given under

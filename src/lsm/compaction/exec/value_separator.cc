@@ -46,10 +46,10 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
                   value->size() > 0;
   if (!separates_ && !(fresh && tells_)) return Status::OK();
   const Slice user_key = ExtractUserKey(*key);
-  std::optional<RecordAbove> newer;  // of the key; else this is its newest
-  if (above_ && user_key == above_->user_key) {
-    newer = above_;
-  } else {
+  const bool newest = !above_ || user_key != above_->user_key;
+  const SequenceNumber newer_sequence = newest ? 0 : above_->sequence;
+  const bool newer_told = !newest && above_->told;
+  if (newest) {
     if (!above_) above_.emplace();
     above_->user_key.assign(user_key.data(), user_key.size());
   }
@@ -64,16 +64,16 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   bool supersedes = false;
   if (fresh) {
     const bool known = tells_ && job_.version->MayHold(user_key, hash);
-    if (known) Tell(hash, sequence, separate, /*newest=*/!newer);
-    supersedes = known && !newer;
+    if (known) Tell(hash, sequence, separate, newest);
+    supersedes = known && newest;
     above_->told = known;
   }
   if (!separate) return Status::OK();
   above_->told = true;
-  if (newer) {
+  if (!newest) {
     // A snapshot keeps it, for now.
-    writer_.AddPinnedHint(hash.h1, static_cast<int64_t>(value->size()), sequence, newer->sequence - 1);
-    if (!newer->told) writer_.AddNotice({hash.h1, StoredH2(hash.h2), newer->sequence});
+    writer_.AddPinnedHint(hash.h1, static_cast<int64_t>(value->size()), sequence, newer_sequence - 1);
+    if (!newer_told) writer_.AddNotice({hash.h1, StoredH2(hash.h2), newer_sequence});
   }
   ref_.clear();
   Status s = writer_.Add(user_key, hash, sequence, *value, supersedes, &ref_);
