@@ -20,9 +20,11 @@ bool DBImpl::FlushReady(const ColumnFamily& family) const {
       errors_.compactions_stopped() || closed_) {
     return true;
   }
-  uint64_t bytes = 0;
-  for (const ImmutableMemTable& immutable : family.immutables) bytes += immutable.mem->separated_size();
-  return !UnlessOutOfMemory(false, [&] { return family.store()->AwaitsCollection(bytes); });
+  return !UnlessOutOfMemory(false, [&] {
+    uint64_t load = 0;
+    family.FitForFlush(&load);
+    return family.store()->AwaitsCollection(load);
+  });
 }
 
 void DBImpl::MaybeSchedule() {

@@ -6,6 +6,7 @@
 #include "db/db_impl.h"
 #include "options/projection.h"
 #include "rocksdb/memtablerep.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 namespace {
@@ -130,6 +131,7 @@ void ColumnFamily::SealMemTable(uint64_t log_number, std::vector<ReadState*>* ga
   immutables.push_back({mem, mem_log_number, mem_prepared_log, false});
   ++sealed_count;
   StartMemTable();
+  mem->SetValueRoom(value_room_.bytes, value_room_.per_deletion);
   mem_log_number = log_number;
   InstallReadState(garbage);
 }
@@ -167,13 +169,32 @@ bool ColumnFamily::FlushPending() const {
          std::max<int>(settings.min_write_buffers_to_merge, pair ? 2 : 1);
 }
 
-std::vector<std::shared_ptr<MemTable>> ColumnFamily::PickFlush() {
-  std::vector<std::shared_ptr<MemTable>> picked;
-  for (ImmutableMemTable& immutable : immutables) {
-    immutable.flushing = true;
-    picked.push_back(immutable.mem);
+void ColumnFamily::LimitMemTable() {
+  value_room_ = UnlessOutOfMemory(value_room_, [this] { return store_->FlushRoom(); });
+  mem->SetValueRoom(value_room_.bytes, value_room_.per_deletion);
+}
+
+size_t ColumnFamily::FitForFlush(uint64_t* value_load) const {
+  uint64_t load = 0;
+  size_t n = 0;
+  for (; n < immutables.size(); ++n) {
+    const uint64_t more = immutables[n].mem->ValueLoad(value_room_.per_deletion);
+    if (n > 0 && load + more > value_room_.bytes) break;
+    load += more;
   }
-  flush_requested = false;
+  if (value_load != nullptr) *value_load = load;
+  return n;
+}
+
+std::vector<std::shared_ptr<MemTable>> ColumnFamily::PickFlush(bool all) {
+  std::vector<std::shared_ptr<MemTable>> picked;
+  const size_t n = all ? immutables.size() : FitForFlush(nullptr);
+  for (size_t i = 0; i < n; ++i) {
+    immutables[i].flushing = true;
+    picked.push_back(immutables[i].mem);
+  }
+  // The rest goes with the next one.
+  if (n == immutables.size()) flush_requested = false;
   flush_running = !picked.empty();
   return picked;
 }

@@ -99,9 +99,14 @@ class ColumnFamily {
   uint64_t OldestRecordLog() const;
   // [mutex] The second alone, without memtables all of whose records are in logs before that one.
   uint64_t OldestPreparedLog(uint64_t records_from) const;
-  // [mutex] Memtables to be flushed now: all that wait, if there are enough or
+  // [mutex] The store changed: memtables may hold as much of separated values as their bound allows now.
+  void LimitMemTable();
+  // [mutex] Of the immutables, as many as separated values have room for, at least one; *value_load (may be null) is
+  // what they take of it.
+  size_t FitForFlush(uint64_t* value_load) const;
+  // [mutex] Memtables to be flushed now: those that fit, or all that wait, if there are enough or
   // a flush was asked for; they are marked.
-  std::vector<std::shared_ptr<MemTable>> PickFlush();
+  std::vector<std::shared_ptr<MemTable>> PickFlush(bool all);
   bool FlushPending() const;  // [mutex]
   // [mutex] The first n immutables are in the store (or go back to waiting).
   void FlushCommitted(size_t n);
@@ -159,6 +164,7 @@ class ColumnFamily {
   rocksdb::ColumnFamilyOptions options_ GUARDED_BY(options_mu_);
   // All that there were: filters know them by their addresses.
   std::vector<std::shared_ptr<const rocksdb::SliceTransform>> extractors_ GUARDED_BY(options_mu_);
+  ValueRoom value_room_;  // mutex
   struct MemTableCharge;
   uint64_t next_memtable_id_ = 1;           // front
   std::shared_ptr<MemTableCharge> charge_;  // front; of `mem`

@@ -148,7 +148,10 @@ Status CommitQueue::Install(std::vector<CommitItem>* items, std::vector<ReadStat
       }
     }
     if (item.installed) item.installed();
-    if (item.family != nullptr) item.family->InstallReadState(garbage);
+    if (item.family != nullptr) {
+      item.family->LimitMemTable();
+      item.family->InstallReadState(garbage);
+    }
   }
   return Status::OK();
 }

@@ -90,6 +90,7 @@ Status DBImpl::CreateFamily(const rocksdb::ColumnFamilyOptions& options, const s
     MutexLock lock(&mu_);
     family->log_number = family->mem_log_number = wals_.current_number();
     family->mem_earliest_sequence = last_sequence_.load(std::memory_order_acquire);
+    family->LimitMemTable();
     family->InstallReadState(garbage.list());
     std::vector<CommitItem> items(1);
     VersionEdit& edit = items.front().edit;

@@ -157,8 +157,8 @@ void DBImpl::BackgroundFlush() {
       FlushUnit unit;
       unit.family = unit.item.family = family;
       unit.reason = family->flush_reason;
-      unit.request.memtables = family->PickFlush();
-      unit.request.view = family->store()->view();
+      unit.request.memtables = family->PickFlush(config_.options.atomic_flush);
+      unit.request.view = family->store()->ViewForJob();
       unit.request.commit_ahead = [this, family](VersionEdit edit, bool* logged) {
         return CommitAhead(family, std::move(edit), logged);
       };

@@ -212,6 +212,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     db_->TrackAllFiles();
     {
       MutexLock guard(&db_->mu_);
+      for (const auto& family : db_->families_.All()) family->LimitMemTable();
       db_->opened_ = true;
       db_->wal_limit_ = db_->WalLimit();
       db_->UpdateStall(&db_->stall_changes_);

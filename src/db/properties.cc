@@ -199,8 +199,10 @@ struct IntProperties {
     };
     p["num-blob-files"] = [](R* r) { return r->view_->Values().files; };
     // Files are shared by segments, whose bytes count.
-    p["total-blob-file-size"] = p["live-blob-file-size"] = [](R* r) {
-      return r->view_->Values().total_bytes;
+    p["live-blob-file-size"] = [](R* r) { return r->view_->Values().total_bytes; };
+    p["total-blob-file-size"] = [](R* r) {
+      const ValueStats values = r->view_->Values();
+      return values.total_bytes + values.held_bytes;
     };
     p["live-blob-file-garbage-size"] = [](R* r) { return r->view_->Values().dead_bytes; };
   }
@@ -277,10 +279,11 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
   return false;
 }
 
-// Of separated values: what they take, what of it is garbage, what only snapshots see, and the most that
+// Of separated values: what they take, what replaced ones take that are still read, what of the first is garbage, what only snapshots see, and the most that
 // they may take; 0: anything. And how many there are in the emptiest and in the fullest of the groups.
 bool ReadValues(const std::string& name, const ValueStats& values, uint64_t bound, uint64_t* value) {
   const std::pair<const char*, uint64_t> all[] = {{"compassdb.value-bytes", values.total_bytes},
+                                                  {"compassdb.value-bytes-held", values.held_bytes},
                                                   {"compassdb.value-bytes-dead", values.dead_bytes},
                                                   {"compassdb.value-bytes-pinned", values.pinned_bytes},
                                                   {"compassdb.value-bytes-bound", bound},

@@ -48,6 +48,7 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
     family->set_options(changed);
     family->store()->SetOptions(store);
     family->mem->SetWriteBufferSize(changed.write_buffer_size);
+    family->LimitMemTable();
     if (family->mem->ShouldFlush()) memtable_full_ = true;
     wal_limit_ = WalLimit();
     UpdateStall(&stall_changes_);

@@ -777,15 +777,18 @@ TEST_P(TablelessCrashTest, CrashesLoseNothingThatWasSynced) {
     rehashing += IntProperty("compassdb.tableless-rehashing") > 0 ? 1 : 0;
     std::this_thread::sleep_for(std::chrono::microseconds(rnd->Uniform(3000 * scale)));
   };
-  const uint64_t seeds = piece_.tableless_page_bytes == 4096 && piece_.tableless_key_store ? 24 : 8;
-  for (run.seed = 1; run.seed <= seeds; ++run.seed) {
+  const bool usual = piece_.tableless_page_bytes == 4096 && piece_.tableless_key_store;
+  const uint64_t seeds = usual ? 24 : 8;
+  const int often = static_cast<int>(seeds * 5 / 6);
+  // What a cut meets is a matter of time: more of them, where a busy machine has it that some meet nothing.
+  const auto enough = [&] {
+    return overflowing > often && pending > (usual ? 5 : 0) && rehashing > often && rehashed > (usual ? often : 0);
+  };
+  for (run.seed = 1; run.seed <= seeds || (run.seed <= 4 * seeds && !enough()); ++run.seed) {
     SurvivePowerCuts(run, {CutMode::kDropUnsynced, CutMode::kRandom, CutMode::kTornBytes, CutMode::kTornPages});
   }
-  const int often = static_cast<int>(seeds * 5 / 6);
-  EXPECT_GT(overflowing, often);
-  EXPECT_GT(pending, seeds == 24 ? 5 : 0);
-  EXPECT_GT(rehashing, often);
-  EXPECT_GT(rehashed, seeds == 24 ? often : 0);
+  EXPECT_TRUE(enough()) << overflowing << " overflowing, " << pending << " pending, " << rehashing << " rehashing, "
+                        << rehashed << " rehashed";
 }
 
 INSTANTIATE_TEST_SUITE_P(PagesAndKeys, TablelessCrashTest,

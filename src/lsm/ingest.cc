@@ -110,7 +110,7 @@ class LsmStore::IngestTask final : public CompactionTask {
  public:
   IngestTask(LsmStore* store, IngestRequest request, int level, size_t path)
       : store_(store),
-        version_(store->version_),
+        version_(store->VersionForJob()),
         group_bits_(store->values_.GroupBits(store->current()->values)),
         request_(std::move(request)),
         level_(level),
@@ -155,7 +155,7 @@ bool LsmStore::OverlapsTables(const Slice& smallest, const Slice& largest) const
 
 Status LsmStore::CheckIngestBehind(const Slice& smallest, const Slice& largest) const {
   const std::string family = "column family " + options_.column_family_name;
-  if (current()->values.enabled || !version_->values().empty()) {
+  if (current()->values.enabled || !version_->values()->empty()) {
     return Status::NotSupported(family, "has separated values, whose newest write is what counts");
   }
   if (options_.hash_range || version_->HasHashLevels()) {

@@ -194,6 +194,13 @@ void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
       std::make_shared<const LsmVersion>(table_context_, std::move(levels), counters_, &accounting_,
                                          context_->hasher, values_.version(),
                                          options_.keep_last_level);
+  job_version_.reset();
+}
+
+std::shared_ptr<const LsmVersion> LsmStore::VersionForJob() {
+  if (values_.version()->empty()) return version_;
+  if (job_version_ == nullptr) job_version_ = version_->ForJob(values_.newest());
+  return job_version_;
 }
 
 Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
@@ -357,7 +364,7 @@ void LsmStore::RecordJob(const JobReport& report) { counters_->Record(report); }
 Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
   const std::shared_ptr<const StoreOptions> options = current();
   const auto* const version = static_cast<const LsmVersion*>(request.view.get());
-  const uint32_t group_bits = version == nullptr ? 0 : ValueGroupBits(version->values(), options->values);
+  const uint32_t group_bits = version == nullptr ? 0 : ValueGroupBits(*version->values(), options->values);
   FlushJob job(context_, options.get(), version, group_bits, report->observer);
   edit->column_family = options_.column_family_id;
   Status s = job.Run(request, edit, report);
@@ -613,7 +620,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   input.context = context_;
   const std::shared_ptr<const StoreOptions> options = current();
   input.options = options.get();
-  input.version = version_;
+  input.version = VersionForJob();
   input.input_level = plan.input_level;
   input.output_level = plan.output_level;
   input.rewrite = plan.rewrite;

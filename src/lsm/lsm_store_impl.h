@@ -42,6 +42,7 @@ class LsmStore : public Store {
   Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;
   void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) override;
   std::shared_ptr<const StoreView> view() const override { return version_; }
+  std::shared_ptr<const StoreView> ViewForJob() override { return VersionForJob(); }
   void Snapshot(VersionEdit* edit) const override;
   std::unique_ptr<CompactionTask> PickCompaction() override;
   bool NeedsCompaction() const override;
@@ -65,6 +66,7 @@ class LsmStore : public Store {
   void Release(CompactionTask* task) override;
   int Level0Runs() const override { return static_cast<int>(version_->levels()[0].size()); }
   uint64_t PendingCompactionBytes() const override;
+  ValueRoom FlushRoom() const override;
   bool AwaitsCollection(uint64_t flush_bytes) override;
   bool WantsIdleLooks() const override { return !dropped_ && current()->values.collects_when_idle(); }
   uint64_t ValueBound() const override;
@@ -113,6 +115,7 @@ class LsmStore : public Store {
   int DeepestFor(const TphMeta& range) const;
   void Unpin(uint64_t file_number) REQUIRES(handles_mu_);
   void SetVersion(std::vector<std::vector<TableRef>> levels);
+  std::shared_ptr<const LsmVersion> VersionForJob();
   SequenceNumber OldestSnapshot() const {
     return context_->oldest_snapshot ? context_->oldest_snapshot() : kMaxSequenceNumber;
   }
@@ -146,6 +149,7 @@ class LsmStore : public Store {
   int collections_held_ = 0;
   bool flush_waits_ = false;  // for a collection
   std::shared_ptr<const LsmVersion> version_;
+  std::shared_ptr<const LsmVersion> job_version_;  // the same for jobs, once one asked
   std::unordered_set<uint64_t> busy_;  // table ids
   // Where running tasks will put tables. A task with several inputs may span a
   // gap between them, in which nothing is busy: no other may fill it meanwhile.

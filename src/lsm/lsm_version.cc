@@ -70,7 +70,8 @@ void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
 LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef>> levels,
                        std::shared_ptr<const JobCounters> counters,
                        const ScanAccounting* accounting, KeyHasher hasher,
-                       std::shared_ptr<const ValueVersion> values, bool open_below)
+                       std::shared_ptr<const ValueVersion> values, bool open_below,
+                       std::shared_ptr<const NewestValues> newest)
     : context_(std::move(context)),
       comparator_(context_->options.comparator),
       order_(context_->order),
@@ -80,6 +81,7 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
       accounting_(accounting),
       hasher_(hasher),
       values_(std::move(values)),
+      newest_(std::move(newest)),
       open_below_(open_below) {
   finders_.reserve(levels_.size());
   for (size_t level = 0; level < levels_.size(); ++level) {
@@ -90,6 +92,11 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
       if (table->has_range_tombstones()) with_tombstones_.push_back(table);
     }
   }
+}
+
+std::shared_ptr<const LsmVersion> LsmVersion::ForJob(std::shared_ptr<const NewestValues> newest) const {
+  return std::make_shared<const LsmVersion>(context_, levels_, counters_, accounting_, hasher_, values_->WithoutRuns(),
+                                            open_below_, std::move(newest));
 }
 
 const TableRef* LsmVersion::TableOf(size_t level, const Slice& user_key,
@@ -345,6 +352,7 @@ bool LsmVersion::MayHoldAbove(int level, const Slice& user_key, const KeyHash& h
 }
 
 std::unique_ptr<ValueResolver> LsmVersion::NewValueResolver(const BlockReadOptions& read) const {
+  if (newest_ != nullptr) return std::make_unique<JobValues>(newest_, hasher_, read);
   if (values_->empty()) return nullptr;
   return std::make_unique<IteratorValues>(*values_, hasher_, read);
 }

@@ -15,6 +15,7 @@
 #include "store/store.h"
 #include "table/key_order.h"
 #include "util/mutex.h"
+#include "value_store/newest_values.h"
 #include "value_store/value_version.h"
 
 namespace compassdb {
@@ -38,10 +39,14 @@ class LsmVersion : public StoreView {
  public:
   LsmVersion(TableContextRef context, std::vector<std::vector<TableRef>> levels,
              std::shared_ptr<const JobCounters> counters, const ScanAccounting* accounting,
-             KeyHasher hasher, std::shared_ptr<const ValueVersion> values, bool open_below);
+             KeyHasher hasher, std::shared_ptr<const ValueVersion> values, bool open_below,
+             std::shared_ptr<const NewestValues> newest = nullptr);
+  // The same tables for a job: it pins none of the values, and finds those that there are when it asks.
+  std::shared_ptr<const LsmVersion> ForJob(std::shared_ptr<const NewestValues> newest) const;
 
   const std::vector<std::vector<TableRef>>& levels() const { return levels_; }
-  const ValueVersion& values() const { return *values_; }
+  // For jobs; readers have their own.
+  std::shared_ptr<const ValueVersion> values() const { return newest_ == nullptr ? values_ : newest_->Get(); }
 
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
              GetContext* ctx) const override;
@@ -102,7 +107,8 @@ class LsmVersion : public StoreView {
   const ScanAccounting* const accounting_;  // the store's
   size_t deepest_ = 0;                      // level that is not empty
   const KeyHasher hasher_;
-  const std::shared_ptr<const ValueVersion> values_;
+  const std::shared_ptr<const ValueVersion> values_;    // of a job's: an empty one
+  const std::shared_ptr<const NewestValues> newest_;  // of a job's alone
   // Anything may be ingested into the last level, below all that is there.
   const bool open_below_;
 };

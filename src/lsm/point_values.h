@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "iter/value_resolver.h"
-#include "value_store/value_version.h"
+#include "value_store/newest_values.h"
 
 namespace compassdb {
 
@@ -24,6 +24,22 @@ class PointValues final : public ValueResolver {
   const ValueVersion& values_;
   const BlockReadOptions& read_;
   const KeyHash& hash_;
+};
+
+// Fetches the values of a job, each from where it is by then.
+class JobValues final : public ValueResolver {
+ public:
+  JobValues(std::shared_ptr<const NewestValues> values, KeyHasher hasher, const BlockReadOptions& read)
+      : values_(std::move(values)), hasher_(hasher), read_(read) {}
+  rocksdb::Status Resolve(const Slice& user_key, const Slice& ref,
+                          rocksdb::PinnableSlice* value) const override {
+    return values_->Get()->Read(read_, user_key, hasher_(user_key), ref, value);
+  }
+
+ private:
+  const std::shared_ptr<const NewestValues> values_;
+  const KeyHasher hasher_;
+  const BlockReadOptions read_;
 };
 
 // Fetches the values of one iterator, those that it says are coming together. One thread. The version

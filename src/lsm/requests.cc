@@ -17,7 +17,7 @@ class LsmStore::EditTask final : public CompactionTask {
 
   EditTask(LsmStore* store, Tables tables, int to)
       : store_(store),
-        version_(store->version_),
+        version_(store->VersionForJob()),
         group_bits_(store->values_.GroupBits(store->current()->values)),
         tables_(std::move(tables)),
         to_(to) {}
@@ -48,7 +48,7 @@ class LsmStore::EditTask final : public CompactionTask {
       edit->added.push_back({to_, table->meta()});
       report->outputs.push_back(table->meta());
     }
-    return to_ == kNowhere && !version_->values().empty() ? TellOfDeaths(edit, report)
+    return to_ == kNowhere && !version_->values()->empty() ? TellOfDeaths(edit, report)
                                                           : Status::OK();
   }
 

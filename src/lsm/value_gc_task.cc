@@ -13,15 +13,15 @@ class LsmStore::ValueGcTask final : public CompactionTask {
               std::unordered_set<uint64_t> vacated, uint64_t old_until)
       : store_(store),
         options_(store->current()),
-        version_(store->version_),
+        values_(store->values_.newest()),
         group_(group),
-        inputs_(version_->values().RunsOf(group)),
+        inputs_(store->values_.version()->RunsOf(group)),
         kind_(kind),
         vacated_(std::move(vacated)),
         old_until_(old_until),
         retain_above_(store->values_.OldestLateJob()),
         group_bits_(store->values_.GroupBits(options_->values)) {
-    for (const ValueVersion::Group& g : version_->values().Groups()) {
+    for (const ValueVersion::Group& g : store->values_.version()->Groups()) {
       if (g.group == group_) believed_dead_ = g.dead_bytes;
     }
     if (kind == ValueGcKind::kForced) believed_dead_ = 2;
@@ -63,7 +63,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     job.read_span = options_->values.read_span;
     job.statistics = store_->context_->statistics;
     // Forced, it takes all that has garbage, whatever that costs; what is cold stays so.
-    if (options_->values.hot_cold && kind_ != ValueGcKind::kForced) job.updates = version_->values().updates();
+    if (options_->values.hot_cold && kind_ != ValueGcKind::kForced) job.updates = values_->Get()->updates();
     job.keep_cold = options_->values.hot_cold;
     job.group_bits = group_bits_;
     job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
@@ -81,7 +81,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     ValueGcReport& done = done_;
     Status s = CollectValueGroup(job, edit, &done);
     if (s.ok()) ran_ = true;
-    if (s.ok()) version_->values().LearnNoticeWorth(done.notices, done.ended_bytes);
+    if (s.ok()) values_->Get()->LearnNoticeWorth(done.notices, done.ended_bytes);
     report->bytes_read = done.bytes_read;
     if (s.ok() && done.counted) return s;
     if (s.ok()) s = file.Finish(edit);
@@ -117,7 +117,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
  private:
   LsmStore* const store_;
   const std::shared_ptr<const StoreOptions> options_;
-  const std::shared_ptr<const LsmVersion> version_;
+  const std::shared_ptr<const NewestValues> values_;
   const ValueGroup group_;
   const std::vector<ValueRunRef> inputs_;
   const ValueGcKind kind_;
@@ -129,6 +129,12 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   bool ran_ = false;
   ValueGcReport done_;
 };
+
+ValueRoom LsmStore::FlushRoom() const {
+  const std::shared_ptr<const StoreOptions> options = current();
+  const bool any = options->values.enabled || !values_.version()->empty();
+  return any && options->values.collect ? values_.FlushRoom(options->values) : ValueRoom();
+}
 
 bool LsmStore::AwaitsCollection(uint64_t flush_bytes) {
   const std::shared_ptr<const StoreOptions> options = current();

@@ -37,7 +37,7 @@ Status CheckValueReferences(const LsmVersion& version, const Comparator* compara
     ValueRef ref;
     bool found = false;
     if (ref.Parse(it->value())) {
-      s = version.values().Has(hasher(user_key), ref.number, &found);
+      s = version.values()->Has(hasher(user_key), ref.number, &found);
       if (!s.ok()) return s;
     }
     if (found) continue;

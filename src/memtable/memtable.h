@@ -81,8 +81,15 @@ class MemTable {
     return arena_.MemoryAllocatedBytes() + values_.MemoryAllocatedBytes() + FilterBytes();
   }
   bool ShouldFlush() const {
-    return ApproximateMemoryUsage() >= write_buffer_size_.load(std::memory_order_relaxed);
+    return ApproximateMemoryUsage() >= write_buffer_size_.load(std::memory_order_relaxed) || ValuesFull();
   }
+  // What its flush may bring to separated values, however large the memtable may be (Store::FlushRoom): in bytes, and
+  // as many for each deletion.
+  void SetValueRoom(uint64_t bytes, uint64_t per_deletion) {
+    value_room_.store(bytes, std::memory_order_relaxed);
+    room_per_deletion_.store(per_deletion, std::memory_order_relaxed);
+  }
+  uint64_t ValueLoad(uint64_t per_deletion) const { return separated_size() + num_deletes() * per_deletion; }
   void SetWriteBufferSize(size_t bytes) {
     write_buffer_size_.store(bytes, std::memory_order_relaxed);
   }
@@ -127,6 +134,10 @@ class MemTable {
   };
   using List = SkipList<EntryCompare>;
 
+  bool ValuesFull() const {
+    const uint64_t room = value_room_.load(std::memory_order_relaxed);
+    return room != UINT64_MAX && ValueLoad(room_per_deletion_.load(std::memory_order_relaxed)) >= room;
+  }
   size_t timestamp_size() const { return comparator_.user_comparator()->timestamp_size(); }
   size_t FilterBytes() const {
     return filter_ == nullptr ? 0 : filter_->BytesInUse(num_entries());
@@ -139,6 +150,8 @@ class MemTable {
   const uint64_t id_;
   const size_t separated_from_;
   std::atomic<size_t> write_buffer_size_;
+  std::atomic<uint64_t> value_room_{UINT64_MAX};
+  std::atomic<uint64_t> room_per_deletion_{0};
   ConcurrentArena arena_;
   ConcurrentArena values_;  // those that are not in their entries
   List points_;

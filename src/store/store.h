@@ -145,6 +145,7 @@ struct ValueStats {
   uint64_t total_bytes = 0;  // extents
   uint64_t dead_bytes = 0;   // of them garbage, about
   uint64_t pinned_bytes = 0;  // of them only for snapshots, about
+  uint64_t held_bytes = 0;    // beside them: replaced, and still on disk for those who read them
   uint64_t raw_bytes = 0;
   // How evenly the values, garbage included, lie over the groups; a wide group counts as its parts.
   uint64_t groups = 0;
@@ -335,7 +336,7 @@ struct FlushRequest {
   // dealt with and the bytes that are left: whether the rest is to be written in the quickest way,
   // as a run on level 0, since writers wait. May be null.
   std::function<bool(double, uint64_t)> hurry;
-  // The store's, when the flush began. May be null if no values are separated.
+  // The store's ViewForJob, when the flush began. May be null if no values are separated.
   std::shared_ptr<const StoreView> view = {};
   bool recovery = false;  // what the log gave back
   // For a store that is about to change in place what it has, ahead of the flush's own edit: syncs the logs, so that
@@ -448,6 +449,8 @@ class Store {
   virtual void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) = 0;
   // [mutex] The current view.
   virtual std::shared_ptr<const StoreView> view() const = 0;
+  // [mutex] The same for FlushRequest: holding it keeps no separated value on disk.
+  virtual std::shared_ptr<const StoreView> ViewForJob() { return view(); }
   // [mutex] Edits that recreate the current state (for a new manifest).
   virtual void Snapshot(VersionEdit* edit) const = 0;
 
@@ -499,7 +502,9 @@ class Store {
   // [mutex] Write-stall inputs.
   virtual int Level0Runs() const = 0;
   virtual uint64_t PendingCompactionBytes() const = 0;
-  // [mutex] A flush of so many bytes would take separated values over their bound, and collections that
+  // [mutex] What memtables may hold of separated values, each, so that these can keep their bound.
+  virtual ValueRoom FlushRoom() const { return {}; }
+  // [mutex] A flush of so many bytes (as ValueRoom counts them) would take separated values over their bound, and collections that
   // run, or that PickCompaction has to give, can make room.
   virtual bool AwaitsCollection(uint64_t flush_bytes) = 0;
   // [mutex] PickCompaction may have something when nothing happened for a while.

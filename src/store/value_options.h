@@ -39,4 +39,10 @@ struct ValueOptions {
   }
 };
 
+// What a flush may bring to separated values at a time, in bytes.
+struct ValueRoom {
+  uint64_t bytes = UINT64_MAX;
+  uint64_t per_deletion = 0;  // as much of it does a deletion take: a value that it ends becomes garbage
+};
+
 }  // namespace compassdb

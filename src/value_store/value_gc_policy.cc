@@ -12,6 +12,8 @@ constexpr double kLeastDeadShare = 0.02;
 // Without collections RocksDB's files go when nothing in them lives. Groups are by hash, so that one value that stays
 // would keep all that its group ever had; but what is copied is this part of what comes back, at most.
 constexpr uint64_t kRemains = 16;
+// Less is not worth a flush.
+constexpr uint64_t kLeastFlush = 64 << 10;
 
 double DeadShare(const ValueVersion::Group& g) {
   return g.bytes == 0 ? 0 : static_cast<double>(g.dead_bytes) / static_cast<double>(g.bytes);
@@ -35,9 +37,21 @@ ValueLoad::ValueLoad(const std::vector<ValueVersion::Group>& groups) {
   }
 }
 
-uint64_t ValueLoad::Bound(const ValueOptions& options) const {
+uint64_t ValueLoad::Reserve(const ValueOptions& options) const {
   const uint64_t live = bytes - dead_bytes - pinned_bytes;
-  return live + live / 100 * options.reserve_percent + pinned_bytes + ToleratedGarbage(options);
+  return live / 100 * options.reserve_percent + ToleratedGarbage(options);
+}
+
+uint64_t ValueLoad::Bound(const ValueOptions& options) const {
+  return bytes - dead_bytes + Reserve(options);
+}
+
+uint64_t ValueLoad::CopyRoom(const ValueOptions& options, size_t collections) const {
+  return std::min(copy_bytes * collections, Reserve(options) / 2);
+}
+
+uint64_t ValueLoad::FlushRoom(const ValueOptions& options) const {
+  return std::max(kLeastFlush, (Reserve(options) - CopyRoom(options, 2)) / 2);
 }
 
 uint64_t ToleratedGarbage(const ValueOptions& options) {
@@ -88,9 +102,12 @@ std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueO
     return a->dead_bytes > b->dead_bytes;
   };
   if (!options.collect) return (*std::min_element(candidates.begin(), candidates.end(), by_garbage))->group;
+  const uint64_t bound = load.Bound(options);
+  // One at a time if another copy would not fit.
+  if (!input.busy.empty() && load.bytes + load.CopyRoom(options, input.busy.size() + 1) > bound) return std::nullopt;
   // Copies that are under way, the next, and the next flush must fit under the bound, too.
-  const uint64_t room = load.copy_bytes * (input.busy.size() + 2) + options.flush_bytes;
-  if (load.bytes + std::min(room, load.dead_bytes / 2) <= load.Bound(options)) {
+  const uint64_t flush = std::max(std::min(options.flush_bytes, load.FlushRoom(options)), input.incoming_bytes);
+  if (load.bytes + load.CopyRoom(options, input.busy.size() + 2) + flush <= bound) {
     std::erase_if(candidates, [&](const auto* g) { return g->oldest_run > input.old_until; });
     if (candidates.empty()) return std::nullopt;
     const auto worst = *std::max_element(

@@ -17,6 +17,7 @@ struct ValueGcInput {
   uint64_t now_seconds = 0;
   // ValueOptions::force_threshold is for groups that have a run up to this id.
   uint64_t old_until = UINT64_MAX;
+  uint64_t incoming_bytes = 0;  // of a flush that waits for room
 };
 
 // Of the groups together.
@@ -28,6 +29,14 @@ struct ValueLoad {
   explicit ValueLoad(const std::vector<ValueVersion::Group>& groups);
   // What the values may take: the live ones, the reserve over them, and what snapshots hold.
   uint64_t Bound(const ValueOptions& options) const;
+  // Of the reserve, what so many collections at a time copy, at most.
+  uint64_t CopyRoom(const ValueOptions& options, size_t collections) const;
+  // What a flush may bring, or end, at a time. Half of what copies leave of the reserve: the other half is for the
+  // garbage that collections leave, or they would copy nearly everything for each flush.
+  uint64_t FlushRoom(const ValueOptions& options) const;
+
+ private:
+  uint64_t Reserve(const ValueOptions& options) const;
 };
 
 // Garbage below this is nobody's concern: less where groups are small, as tests have them.

@@ -64,6 +64,7 @@ ValueRun::~ValueRun() {
   if (context_->paged) context_->tables->index_cache.Erase(cache_key_);
   if (!obsolete_.load(std::memory_order_relaxed)) return;
   context_->ledger->Release(meta_.extent);
+  context_->held_bytes -= meta_.extent.length;
 }
 
 size_t ValueRun::MemoryBytes() const { return HeapBytes(sizeof(*this) + kSharedControlBytes); }

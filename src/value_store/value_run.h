@@ -40,6 +40,8 @@ struct ValueContext {
   std::shared_ptr<UpdateCounts> updates;  // of its keys; null: nobody wants to know
   // Of what is in memory beside the pages of a family with paged places: null elsewhere.
   std::shared_ptr<CacheCharge> charge;
+  // Of runs that were replaced and have users still, which keep them on disk.
+  mutable std::atomic<uint64_t> held_bytes{0};
   std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
   // Bytes of values that a notice ended, on average of those that were counted of late.
   static constexpr uint64_t kUnknown = UINT64_MAX;
@@ -100,7 +102,9 @@ class ValueRun {
   }
 
   size_t MemoryBytes() const;  // without what is loaded
-  void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
+  void MarkObsolete() {
+    if (!obsolete_.exchange(true)) context_->held_bytes += meta_.extent.length;
+  }
 
  private:
   struct HeldPlaces;  // while it lives, they stay

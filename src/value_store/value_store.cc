@@ -33,7 +33,13 @@ struct Sum {
 ValueStore::ValueStore(std::shared_ptr<const ValueContext> context)
     : context_(std::move(context)),
       version_(std::make_shared<const ValueVersion>(context_, std::vector<ValueRunRef>())),
+      newest_(std::make_shared<NewestValues>(version_)),
       random_(context_->cache_space) {}
+
+void ValueStore::SetVersion(std::vector<ValueRunRef> runs) {
+  version_ = VersionOf(std::move(runs));
+  newest_->Set(version_);
+}
 
 Status ValueStore::ApplyRecovered(const VersionEdit& edit) {
   for (uint64_t id : edit.deleted_values) {
@@ -59,7 +65,7 @@ void ValueStore::Open() {
   }
   context_->ledger->AddRecovered(std::move(extents));
   recovered_.clear();
-  version_ = std::make_shared<const ValueVersion>(context_, std::move(runs));
+  SetVersion(std::move(runs));
 }
 
 std::vector<ValueRunRef> ValueStore::Prepare(const VersionEdit& edit) const {
@@ -91,7 +97,7 @@ void ValueStore::Install(const VersionEdit& edit, const std::vector<ValueRunRef>
   std::sort(runs.begin(), runs.end(), [](const ValueRunRef& a, const ValueRunRef& b) {
     return a->meta().run_id < b->meta().run_id;
   });
-  version_ = std::make_shared<const ValueVersion>(context_, std::move(runs));
+  SetVersion(std::move(runs));
   for (const ValueRunRef& run : prepared) {
     if (run->events() > 0) counts_due_ = kCounts;
   }
@@ -108,10 +114,9 @@ void ValueStore::MarkDropped() {
 std::optional<ValueGroup> ValueStore::Choose(std::vector<ValueVersion::Group> groups,
                                              const ValueOptions& options, uint64_t now_seconds,
                                              Random* random) const {
-  ValueGcInput input{std::move(groups), busy_, now_seconds};
+  ValueGcInput input{std::move(groups), busy_, now_seconds, UINT64_MAX, incoming_bytes_};
   if (options.force_threshold < 1) input.old_until = version_->OldUntil(options.old_share);
   ValueOptions now = options;
-  now.flush_bytes = std::max(options.flush_bytes, incoming_bytes_);
   if (options.collects_when_idle() && now_seconds >= written_at_ + kIdleSeconds) {
     now.reserve_percent = options.idle_reserve_percent;
     now.flush_bytes = 0;
@@ -169,7 +174,7 @@ void ValueStore::Counted(const std::vector<ValueRunRef>& runs, const std::vector
   }
   const bool wrong = static_cast<uint64_t>(std::abs(found.ended - believed.ended)) > bytes / kTolerance;
   counts_due_ = wrong ? kCounts : counts_due_ - std::min(counts_due_, 1u);
-  version_ = std::make_shared<const ValueVersion>(context_, version_->runs());
+  SetVersion(version_->runs());
 }
 
 void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
@@ -177,7 +182,7 @@ void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
     run->ResetHints();
     run->SetCounted();
   }
-  version_ = std::make_shared<const ValueVersion>(context_, version_->runs());
+  SetVersion(version_->runs());
 }
 
 bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {
@@ -198,11 +203,17 @@ bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_by
   incoming_bytes_ = flush_bytes + flush_bytes / 10;
   std::vector<ValueVersion::Group> groups = version_->Groups();
   const ValueLoad load(groups);
-  const uint64_t copies = load.copy_bytes * std::max<size_t>(busy_.size(), 1);
+  const uint64_t copies = load.CopyRoom(options, std::max<size_t>(busy_.size(), 1) + 1);
   if (load.bytes + copies + incoming_bytes_ <= load.Bound(options)) return false;
   if (!busy_.empty()) return true;
   Random random(1);
   return Choose(std::move(groups), options, now_seconds, &random).has_value();
+}
+
+ValueRoom ValueStore::FlushRoom(const ValueOptions& options) const {
+  const uint64_t worth = version_->NoticeWorth();
+  // What a deletion ends no longer lives, and its part of the reserve goes with it.
+  return {ValueLoad(version_->Groups()).FlushRoom(options), worth + worth * options.reserve_percent / 100};
 }
 
 std::optional<ValueGroup> ValueStore::GroupWithRunsIn(

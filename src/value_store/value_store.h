@@ -18,6 +18,7 @@
 #include "util/random.h"
 #include "value_store/value_gc_policy.h"
 #include "store/value_options.h"
+#include "value_store/newest_values.h"
 #include "value_store/value_version.h"
 
 namespace compassdb {
@@ -43,6 +44,8 @@ class ValueStore {
   void Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared);
   // [mutex]
   std::shared_ptr<const ValueVersion> version() const { return version_; }
+  // For jobs: whoever holds it pins no run.
+  std::shared_ptr<const NewestValues> newest() const { return newest_; }
   void Snapshot(VersionEdit* edit) const;
   void MarkDropped();
 
@@ -69,6 +72,9 @@ class ValueStore {
   // Until that flush is written, collections make room for it.
   bool AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes, uint64_t now_seconds);
 
+  // [mutex] What flushes may bring at a time so that the bound can be kept.
+  ValueRoom FlushRoom(const ValueOptions& options) const;
+
   // [mutex] A job that may bring values of records that were flushed before it began.
   using LateJob = std::multiset<SequenceNumber>::iterator;
   LateJob BeginLateJob() { return late_jobs_.insert(flushed_through_); }
@@ -88,6 +94,7 @@ class ValueStore {
   uint32_t GroupBits(const ValueOptions& options) const { return ValueGroupBits(*version_, options); }
 
  private:
+  void SetVersion(std::vector<ValueRunRef> runs);
   // Of the version's groups, with what counts at that time.
   std::optional<ValueGroup> Choose(std::vector<ValueVersion::Group> groups,
                                    const ValueOptions& options, uint64_t now_seconds,
@@ -96,6 +103,7 @@ class ValueStore {
   const std::shared_ptr<const ValueContext> context_;
   std::map<uint64_t, ValueRunMeta> recovered_;  // by id; until Open
   std::shared_ptr<const ValueVersion> version_;
+  const std::shared_ptr<NewestValues> newest_;
   std::vector<ValueGroup> busy_;
   std::multiset<SequenceNumber> late_jobs_;
   SequenceNumber flushed_through_ = 0;

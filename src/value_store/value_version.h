@@ -39,6 +39,9 @@ class ValueVersion {
   const std::vector<ValueRunRef>& runs() const { return runs_; }
   bool empty() const { return runs_.empty(); }
   ~ValueVersion();
+  std::shared_ptr<const ValueVersion> WithoutRuns() const {
+    return std::make_shared<const ValueVersion>(context_, std::vector<ValueRunRef>());
+  }
   ValueVersion(const ValueVersion&) = delete;
   ValueVersion& operator=(const ValueVersion&) = delete;
 

@@ -28,13 +28,13 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
       options_(options),
       job_(std::move(job)),
       separates_(options->values.enabled && job_.level >= options->values.starting_level),
-      tells_(job_.version != nullptr && !job_.version->values().empty()),
-      notice_worth_(tells_ ? static_cast<int64_t>(job_.version->values().NoticeWorth()) : 0),
+      tells_(job_.version != nullptr && !job_.version->values()->empty()),
+      notice_worth_(tells_ ? static_cast<int64_t>(job_.version->values()->NoticeWorth()) : 0),
       updates_(separates_ && options->values.hot_cold && job_.version != nullptr
-                   ? job_.version->values().updates()
+                   ? job_.version->values()->updates()
                    : nullptr),
       writer_(WriterOptions(context, options, job_.group_bits, updates_, job_.file)) {
-  if (tells_ && updates_ != nullptr) updates_->Reserve(job_.version->values().Stats().values);
+  if (tells_ && updates_ != nullptr) updates_->Reserve(job_.version->values()->Stats().values);
 }
 
 Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
@@ -78,7 +78,7 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   ref_.clear();
   Status s = writer_.Add(user_key, hash, sequence, *value, supersedes, &ref_);
   if (!s.ok()) return s;
-  if (fresh && options_->values.cache_new && job_.version != nullptr) job_.version->values().Keep(ref_, *value);
+  if (fresh && options_->values.cache_new && job_.version != nullptr) job_.version->values()->Keep(ref_, *value);
   job_.file->Throttle();
   key_.clear();
   AppendInternalKey(&key_, user_key, sequence, kTypeBlobIndex);

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound on what separated values take (docs/design.md, "Value store").
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "db/value_test_util.h"
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/listener.h"
+
+namespace compassdb {
+namespace {
+
+class ValueBoundTest : public ValueStoreTest {
+ protected:
+  // While it lives, looks at the most that values take, and at the most that they take over their bound.
+  class Watch {
+   public:
+    explicit Watch(ValueBoundTest* test) : thread_([this, test] { Look(test); }) {}
+    ~Watch() { Stop(); }
+    void Stop() {
+      done_ = true;
+      if (thread_.joinable()) thread_.join();
+    }
+    uint64_t most() const { return most_; }
+    double most_of_bound() const { return most_of_bound_; }
+
+   private:
+    void Look(ValueBoundTest* test) {
+      for (bool last = false; !last;) {
+        last = done_;  // once more after that
+        const uint64_t bytes = test->IntProperty("compassdb.value-bytes");
+        const uint64_t bound = test->IntProperty("compassdb.value-bytes-bound");
+        most_ = std::max(most_, bytes);
+        // Both of one moment.
+        if (bound > 0 && bytes == test->IntProperty("compassdb.value-bytes")) {
+          most_of_bound_ = std::max(most_of_bound_, static_cast<double>(bytes) / static_cast<double>(bound));
+        }
+        std::this_thread::yield();
+      }
+    }
+    std::atomic<bool> done_{false};
+    uint64_t most_ = 0;
+    double most_of_bound_ = 0;
+    std::thread thread_;  // goes first
+  };
+};
+
+// Writers wait for collections rather than break it: the reserve of 30 per cent, copies included.
+TEST_F(ValueBoundTest, HoldsAtEveryMoment) {
+  options_.write_buffer_size = 512 << 10;
+  options_.max_background_jobs = 4;
+  piece_.value_hot_cold = true;
+  piece_.value_group_bytes = 1 << 20;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 16000;  // 8 MB
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  Settle();
+  const uint64_t live = ValueBytes();
+  const uint64_t bound = live * 130 / 100 + (256 << 10);
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> most{0};
+  std::thread watch([&] {
+    while (!done) most = std::max(most.load(), IntProperty("compassdb.value-bytes"));
+  });
+  Random rnd(301);
+  std::vector<int> last(kKeys, 0);
+  for (int n = 1; n <= 3 * kKeys; ++n) {
+    // Half of the updates go to a tenth of the keys.
+    const int key = static_cast<int>(rnd.Uniform(2) == 0 ? rnd.Uniform(kKeys / 10) : rnd.Uniform(kKeys));
+    ASSERT_TRUE(Put(Key(key), Value(key + n)).ok());
+    last[static_cast<size_t>(key)] = n;
+  }
+  done = true;
+  watch.join();
+  EXPECT_GT(most, live);
+  // Runs have headers and key tables of their own, which grow with their number.
+  EXPECT_LE(most, bound + bound / 30);
+  EXPECT_GT(IntProperty("compassdb.value-bytes-bound"), live);
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + last[static_cast<size_t>(i)])) << i;
+}
+
+// Few large values among many small ones, of which only the large ones are updated.
+TEST_F(ValueBoundTest, HoldsForMixedSizes) {
+  options_.write_buffer_size = 1 << 20;
+  piece_.value_group_bytes = 64 << 20;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 20000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 250)).ok());
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put("L" + Key(i), Value(i, 100000)).ok());
+  Flush();
+  Settle();
+  const uint64_t live = ValueBytes();
+  for (int round = 1; round < 12; ++round) {
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put("L" + Key(i), Value(i + round, 100000)).ok());
+  }
+  Flush();
+  Settle();
+  EXPECT_LT(ValueBytes(), live * 130 / 100 + (512 << 10));
+  EXPECT_LT(IntProperty("compassdb.value-bytes-bound"), live * 140 / 100 + (512 << 10));
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(Get("L" + Key(i)), Value(i + 11, 100000));
+}
+
+// Where all sizes are drawn anew each time.
+TEST_F(ValueBoundTest, HoldsForSizesThatChange) {
+  options_.write_buffer_size = 1 << 20;
+  OpenDb();
+  Random rnd(17);
+  std::map<int, std::string> last;
+  uint64_t live = 0;
+  for (int n = 0; n < 30000; ++n) {
+    const int key = static_cast<int>(rnd.Uniform(3000));
+    const uint64_t kind = rnd.Uniform(8);
+    const std::string value = Value(n, kind == 0 ? 8000 : kind < 4 ? 50 : 100 + rnd.Uniform(900));
+    ASSERT_TRUE(Put(Key(key), value).ok());
+    last[key] = value;
+  }
+  Flush();
+  Settle();
+  for (const auto& [key, value] : last) {
+    if (value.size() >= 100) live += value.size() + 50;
+    ASSERT_EQ(Get(Key(key)), value);
+  }
+  EXPECT_LT(ValueBytes(), live * 135 / 100 + (256 << 10));
+}
+
+// A flush of one would double what there is.
+TEST_F(ValueBoundTest, HoldsWhereMemtablesAreLargerThanTheReserve) {
+  options_.write_buffer_size = 64 << 20;
+  piece_.value_group_bytes = 1 << 20;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 16000;  // 8 MB
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  Settle();
+  const uint64_t live = ValueBytes();
+  Watch watch(this);
+  Random rnd(302);
+  for (int n = 1; n <= 3 * kKeys; ++n) {
+    const int key = static_cast<int>(rnd.Uniform(kKeys));
+    ASSERT_TRUE(Put(Key(key), Value(key)).ok());
+  }
+  Flush();
+  watch.Stop();
+  EXPECT_GT(watch.most(), live + live / 20);
+  EXPECT_LE(watch.most(), (live * 130 / 100 + (256 << 10)) * 103 / 100);
+  EXPECT_LE(watch.most_of_bound(), 1.01);
+  for (int i = 0; i < kKeys; i += 3) ASSERT_EQ(Get(Key(i)), Value(i)) << i;
+}
+
+// Each key that is deleted makes garbage of a value and takes its part of the reserve away.
+TEST_F(ValueBoundTest, HoldsForDeletions) {
+  options_.write_buffer_size = 64 << 20;
+  piece_.value_group_bytes = 1 << 20;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 16000;  // 8 MB
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  Settle();
+  Watch watch(this);
+  for (int i = 0; i < kKeys; ++i) {
+    if (i % 16 == 0) continue;
+    ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  }
+  Flush();
+  watch.Stop();
+  EXPECT_LE(watch.most_of_bound(), 1.02);
+  Settle();
+  EXPECT_LT(ValueBytes(), kKeys / 16 * 550 * 130 / 100 + (256 << 10));
+  for (int i = 0; i < kKeys; i += 3) ASSERT_EQ(Get(Key(i)), i % 16 == 0 ? Value(i) : "NOT_FOUND") << i;
+}
+
+// Keeps the first compaction waiting that comes after Arm, which would pin what collections replace meanwhile.
+class WaitingFilter : public rocksdb::CompactionFilter {
+ public:
+  bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override {
+    if (armed_.exchange(false)) {
+      waits_ = true;
+      while (!released_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+  const char* Name() const override { return "WaitingFilter"; }
+  void Arm() { armed_ = true; }
+  bool waits() const { return waits_; }
+  void Release() { released_ = true; }
+
+ private:
+  mutable std::atomic<bool> armed_{false}, waits_{false};
+  std::atomic<bool> released_{false};
+};
+
+TEST_F(ValueBoundTest, HoldsOnDiskBesideALongCompaction) {
+  WaitingFilter filter;
+  options_.compaction_filter = &filter;
+  options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1000;
+  options_.write_buffer_size = 512 << 10;
+  options_.max_background_jobs = 4;
+  piece_.value_group_bytes = 1 << 20;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 8000;  // 4 MB
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  Settle();
+  filter.Arm();
+  std::thread compaction([&] {
+    rocksdb::CompactRangeOptions range;
+    range.exclusive_manual_compaction = false;
+    range.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    EXPECT_TRUE(db_->CompactRange(range, nullptr, nullptr).ok());
+  });
+  while (!filter.waits()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  uint64_t held = 0;
+  for (int round = 1; round <= 6; ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+    held = std::max(held, IntProperty("compassdb.value-bytes-held"));
+  }
+  EXPECT_LT(held, uint64_t{kKeys} * 550 / 5);
+  filter.Release();
+  compaction.join();
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 6)) << i;
+  CloseDb();
+}
+
+}  // namespace
+}  // namespace compassdb

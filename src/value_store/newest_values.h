@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "util/mutex.h"
+#include "value_store/value_version.h"
+
+namespace compassdb {
+
+// A family's separated values as they are at each moment. A job that runs for long asks here for each value, instead
+// of pinning a version: the runs that collections replace meanwhile would take space until it ends.
+//
+// Thread safety: all methods. What Get returns stays as long as it is held.
+class NewestValues {
+ public:
+  explicit NewestValues(std::shared_ptr<const ValueVersion> version) : version_(std::move(version)) {}
+  std::shared_ptr<const ValueVersion> Get() const {
+    MutexLock lock(&mu_);
+    return version_;
+  }
+  void Set(std::shared_ptr<const ValueVersion> version) {
+    {
+      MutexLock lock(&mu_);
+      version_.swap(version);
+    }
+    // The old one goes here, outside of the lock.
+  }
+
+ private:
+  mutable Mutex mu_;  // a leaf
+  std::shared_ptr<const ValueVersion> version_ GUARDED_BY(mu_);
+};
+
+}  // namespace compassdb
