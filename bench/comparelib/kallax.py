@@ -7,7 +7,6 @@ import math
 
 from .figures import data_cache
 from .hashkv import ZIPF, options, pieces
-from .paper import median_of, named, series
 from .plan import Group, Step, Target
 
 KALLAX, NO_KEYS = "compassdb-tableless", "compassdb-tableless-no-keys"
@@ -227,67 +226,3 @@ SUITES = {
     "kallax-scan": scan,
     "kallax-keystore": key_store,
 }
-
-
-def by_size(groups, results, step, metric, kind):
-    chosen = [g for g in groups if g.name.split("-")[2] in (kind, "both")]
-
-    def at(group):
-        return group.records if kind == "data" else group.value_size
-
-    return named(series(chosen, results, step, metric, at, groups[0].engines))
-
-
-def size_plots(groups, results):
-    kinds = (("data", "Figure 8", "pairs of 400 B"), ("value", "Figure 9", "bytes per value, the same volume"))
-    out = []
-    for kind, figure, x in kinds:
-        for w in "AB":
-            for metric, what in (("ops", "operations per second"), ("p99_us", "p99 read latency, µs")):
-                curves = by_size(groups, results, f"YCSB {w}", metric, kind)
-                out.append((f"{kind}-{w.lower()}-{metric}", f"{figure}: YCSB {w}, {what}", x, curves))
-    written = "YCSB A, a fifth of the records"
-    for metric, what in (("device_bytes", "bytes written"), ("write_amp", "write amplification")):
-        curves = by_size(groups, results, written, metric, "value")
-        out.append((f"written-{metric}", f"Figure 10: YCSB A, {what}", "bytes per value, the same volume", curves))
-    return out
-
-
-def overflow_plots(groups, results):
-    (group,) = groups
-    rates = [round(rate, 1) for rate in rates_of(group.records)]
-    curves = {}
-    for step in group.steps[1:]:
-        values = [median_of(results, group, step.label, e, "ops") for e in OVERFLOWING.values()]
-        points = [(x, y) for x, y in zip(rates, values) if y is not None]
-        if points:
-            curves[step.label] = points
-    return [("ops", "Figure 11: operations per second", "% of the pages overflow", curves)]
-
-
-def seconds_of(results, group, step):
-    """Operations in each second of the first run."""
-    of_step = (r for r in results if (r["group"], r["step"], r["repeat"]) == (group.name, step, 0))
-    return next(of_step, {}).get("operations_by_second", [])
-
-
-def rehash_plots(groups, results):
-    """Before, during and after, one behind the other."""
-    out = []
-    for w in "ab":
-        curves, before = {}, 0
-        for group in groups:
-            seconds = [n for step in ("before", "during", "after") for n in seconds_of(results, group, step)]
-            _, _, threads, batch, workload = group.name.split("-")
-            if workload == w and seconds:
-                curves[f"threads: {threads}, pages: {batch}"] = list(enumerate(seconds, 1))
-                before = len(seconds_of(results, group, "before"))
-        x_label = f"seconds; the rehash begins after {before}"
-        out.append((w, f"Figure 12: YCSB {w.upper()}, operations per second", x_label, curves, True))
-    return out
-
-
-def plots(suite, groups, results):
-    """As paper.plots."""
-    sources = {"kallax-size": size_plots, "kallax-overflow": overflow_plots, "kallax-rehash": rehash_plots}
-    return sources[suite](groups, results) if suite in sources else []
