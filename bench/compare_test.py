@@ -503,6 +503,14 @@ class CompareTest(unittest.TestCase):
         for plot in ("overflow-ops", "size-data-a-ops", "size-value-b-p99_us", "size-written-write_amp"):
             xml.etree.ElementTree.parse(self.dir / f"kallax-{plot}.svg")
 
+    def test_kallax_suites_have_five_million_pairs_where_figures_are_claimed(self):
+        from comparelib import cli, figures, kallax
+
+        size = figures.Size(cli.parse(["--suite", "kallax", "--long"]))
+        for name, suite in kallax.SUITES.items():
+            if name != "kallax-size":  # which has less and more of them
+                self.assertEqual({group.records for group in suite(size)}, {5_000_000}, name)
+
     def test_pages_of_the_table_less_store(self):
         from comparelib import kallax
 

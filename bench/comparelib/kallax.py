@@ -51,8 +51,8 @@ def pages_for(records, value, overflow=None):
     return math.ceil(records / low)
 
 
-def records_of(size):
-    return size.records(5_000_000, 500_000)
+def records_of(size, quick=500_000):
+    return size.records(5_000_000, quick)
 
 
 def tableless(**settings):
@@ -132,7 +132,7 @@ def rates_of(records):
 
 def overflow(size):
     """Table 3 and figure 11: more and more pairs into the same pages."""
-    base = size.records(3_000_000, 300_000)
+    base = records_of(size, 300_000)
     fixed = options(tableless(pages=pages_for(base, VALUE)))
     worse = [e for e in OVERFLOWING.values() if e != OVERFLOWING[1]]
     within = [Target("ops", ">=", 0.9, OVERFLOWING[1], engine=e) for e in worse]
@@ -155,7 +155,7 @@ def of_before(share):
 
 def rehash(size):
     """Table 4 and figure 12: twice the pages, while the clients go on."""
-    records = size.records(3_000_000, 300_000)
+    records = records_of(size, 300_000)
     pages = pages_for(records, VALUE, BEFORE_REHASH)
     groups = []
     for (threads, batch), left in REHASHES.items():
