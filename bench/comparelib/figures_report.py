@@ -46,6 +46,7 @@ WORDS = {
     "cpu": "CPU per operation",
     "device_bytes": "device bytes written",
     "device_bytes_so_far": "device bytes written so far",
+    "write_amp": "write amplification",
     "space_amp": "space amplification",
     "physical_amp": "space, compressed by 4 KiB",
     "peak_space_amp": "space amplification at its peak",

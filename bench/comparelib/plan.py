@@ -188,6 +188,7 @@ METRICS = {
     "cpu": cpu_of,
     "reads": lambda r: ratio(r, "device_reads", "operations"),
     "device_bytes": lambda r: r.get("device_bytes_written"),
+    "device_bytes_per_op": lambda r: ratio(r, "device_bytes_written", "operations"),
     "device_bytes_so_far": lambda r: r.get("device_bytes_so_far"),
     "table_bytes": lambda r: r.get("table_bytes_written"),
     "table_bytes_read": lambda r: r.get("table_bytes_read"),
