@@ -61,6 +61,7 @@ ONE = {
     "db_bytes": 5000,
     "peak_db_bytes": 2000,
     "properties": {
+        "compassdb.tableless-unjournaled-pages": 50,
         "compassdb.value-group-least": 100,
         "compassdb.value-group-most": 110,
         "compassdb.value-bytes": 95,
@@ -487,7 +488,15 @@ class CompareTest(unittest.TestCase):
         self.assertTrue(any("compressed by 4 KiB" in line and "1.2 " in line for line in mine))
         self.assertEqual([line.endswith("not reached") for line in mine if "compressed" in line], [True] * 4)
         self.assertEqual(len([line for line in mine if "CPU per operation" in line]), 6)  # B, C, D; two RocksDBs
-        self.assertEqual([line.endswith("not reached") for line in mine if "operations/s" in line], [False] * 4)
+        # A and F: two RocksDBs, with the page journal and without it, and one by the other.
+        throughput = [line for line in mine if "operations/s" in line]
+        self.assertEqual([line.endswith("not reached") for line in throughput], [False] * 10)
+        costs = [line.split()[-3:] for line in throughput if "≥ 1× " in line]
+        self.assertEqual(costs, [["table-less", "no", "slower"]] * 2)
+        self.assertEqual(len([line for line in mine if "of table-less, no page journal" in line]), 6)
+        unjournaled = [c[c.index("--workload") + 1] for c in calls if "atomic_page_writes=true" in " ".join(c)]
+        self.assertEqual(unjournaled, ["load", "a", "d", "f"])
+        self.assertIn("pages without journal/op", (self.dir / "kallax.md").read_text())
         # Half of what it was before: for table 4 too little in A and B, but not after it.
         for batch in ("1-4", "2-4", "2-16"):
             for w in "ab":

@@ -28,6 +28,7 @@ COLUMNS = [
     ("at its peak", "peak_space_amp", "{:.2f}"),
     ("compressed", "physical_amp", "{:.3f}"),
     ("overflow %", "overflow", "{:.2f}"),
+    ("pages without journal/op", "unjournaled_pages", "{:.2f}"),
     ("fullest over emptiest group %", "group_spread", "{:.2f}"),
     ("values take of what they may %", "value_utilization", "{:.1f}"),
     ("value tables B/key", "value_tables", "{:.2f}"),

@@ -9,7 +9,7 @@ from .figures import data_cache
 from .hashkv import ZIPF, options, pieces
 from .plan import Group, Step, Target
 
-KALLAX, NO_KEYS = "compassdb-tableless", "compassdb-tableless-no-keys"
+KALLAX, NO_KEYS, NO_JOURNAL = (f"compassdb-tableless{variant}" for variant in ("", "-no-keys", "-no-journal"))
 TUNED, PAPER, LEVELDB, WIREDTIGER = "rocksdb", "rocksdb-paper", "leveldb", "wiredtiger"
 ROCKSDBS = (TUNED, PAPER)
 RIVALS = [*ROCKSDBS, LEVELDB, WIREDTIGER]
@@ -17,7 +17,7 @@ KEY, VALUE, CLIENTS = 16, 400, 16
 MIXES = "abcdf"
 VOLUMES = (1, 1.2, 1.4, 1.6)  # of table 3: the pairs that the same pages have to hold
 OVERFLOWING = {v: f"compassdb-tableless-{round(100 * v)}" for v in VOLUMES}
-VARIANTS = {KALLAX, NO_KEYS, *OVERFLOWING.values()}
+VARIANTS = {KALLAX, NO_KEYS, NO_JOURNAL, *OVERFLOWING.values()}
 # Table 4: threads and pages per batch, a smaller machine's, with what the paper's larger ones left of the
 # throughput while they ran.
 REHASHES = {
@@ -30,7 +30,7 @@ REHASHES = {
 SAME, UPDATED, CPU_OF_READS, CPU_OF_WRITES = 0.98, 0.92, 1.05, 1.17
 WRITTEN = "YCSB A, a fifth of the records"  # figure 10
 WRITTEN_AT_100 = 35  # bytes per byte, of values of 100 B (4.3)
-PROPERTIES = "tableless-pages,tableless-overflow-records,tableless-index-bytes"
+PROPERTIES = ("tableless-pages", "tableless-overflow-records", "tableless-index-bytes", "tableless-unjournaled-pages")
 
 # What a page and a record take beside the pairs (a record's sequence number and sizes: about).
 PAGE, PAGE_HEADER, RECORD_HEADER = 4096, 16, 7
@@ -65,7 +65,7 @@ def tableless(**settings):
 def group_of(size, name, title, engines, steps, records=None, value=VALUE, **fields):
     records = records or records_of(size)
     fields = {"extra": {KALLAX: options(tableless(pages=pages_for(records, value)))}, **fields}
-    properties = ",".join(f"compassdb.{p}" for p in PROPERTIES.split(","))
+    properties = ",".join(f"compassdb.{p}" for p in PROPERTIES)
     return Group(
         name=name,
         title=title,
@@ -81,28 +81,53 @@ def group_of(size, name, title, engines, steps, records=None, value=VALUE, **fie
     )
 
 
+def ycsb(workload, **fields):
+    return Step(f"YCSB {workload.upper()}", workload, per_second=500_000, **fields)
+
+
 def goals(sense, limit, *metrics, rivals=ROCKSDBS, engine=KALLAX, base=None):
     return [Target(m, sense, limit, rival, engine=engine, base=base) for m in metrics for rival in rivals]
 
 
+def writing():
+    """Of A and F; without the page journal, too, and what the journal costs."""
+    cost = Target("ops", ">=", 1, KALLAX, engine=NO_JOURNAL, verdicts=("no slower", "slower"))
+    return goals(">=", 1.3, "ops") + goals(">=", 1.3, "ops", engine=NO_JOURNAL) + [cost]
+
+
 def baseline(size):
-    """Figure 7 and table 2."""
+    """Figure 7 and table 2. Pages go without a journal in A and F, and in D, whose inserts F finds."""
+    journaled = [KALLAX, *RIVALS]
     space = goals("<=", 1.15, "physical_amp")
     index = goals("<=", 0.5, "index_bytes") + [Target("index_bytes", "<=", 1.4, engine=KALLAX, unit=" B per key")]
     reads = [Target("reads", "<=", 1.02, engine=KALLAX, unit=" reads per Get hit")]
-    writing, reading = goals(">=", 1.3, "ops"), goals("<=", 1, "avg_us", "p99_us", "cpu")
+    reading = goals("<=", 1, "avg_us", "p99_us", "cpu")
     steps = [
         Step("load", "load", targets=index + space, physical=True),
-        # A cache that holds next to nothing, so that reads are those of the layout.
-        Step("readrandom", "readrandom", ["--data-cache-kb", "64"], targets=reads, per_second=500_000, repeats=1),
+        Step(
+            # A cache that holds next to nothing, so that reads are those of the layout.
+            *("readrandom", "readrandom", ["--data-cache-kb", "64"]),
+            per_second=500_000,
+            targets=reads,
+            engines=journaled,
+            repeats=1,
+        ),
+        ycsb("a", targets=writing()),
+        ycsb("b", targets=reading, engines=journaled),
+        ycsb("c", targets=reading, engines=journaled),
+        ycsb("d", targets=reading),
+        ycsb("f", targets=writing() + space, physical=True),
     ]
-    steps += [
-        Step(f"YCSB {w.upper()}", w, targets=writing if w in "af" else reading, per_second=500_000) for w in MIXES
-    ]
-    steps[-1].targets = steps[-1].targets + space
-    steps[-1].physical = True
+    pages = pages_for(records_of(size), VALUE)
     return [
-        group_of(size, "kallax", "Figure 7, table 2: 16 B keys, 400 B values, 16 clients", [KALLAX, *RIVALS], steps)
+        group_of(
+            *(size, "kallax", "Figure 7, table 2: 16 B keys, 400 B values, 16 clients"),
+            *([KALLAX, NO_JOURNAL, *RIVALS], steps),
+            extra={
+                KALLAX: options(tableless(pages=pages)),
+                NO_JOURNAL: options(tableless(pages=pages, atomic_page_writes="true")),
+            },
+        )
     ]
 
 
@@ -110,8 +135,8 @@ def size_steps(value):
     written = [Target("write_amp", "<=", WRITTEN_AT_100, engine=KALLAX)] if value == 100 else []
     return [
         Step("load", "load", physical=True),
-        Step("YCSB A", "a", per_second=500_000),
-        Step("YCSB B", "b", per_second=500_000),
+        ycsb("a"),
+        ycsb("b"),
         Step(WRITTEN, "a", share=0.2, targets=written),
     ]
 
@@ -145,7 +170,7 @@ def overflow(size):
     worse = [e for e in OVERFLOWING.values() if e != OVERFLOWING[1]]
     within = [Target("ops", ">=", 0.9, OVERFLOWING[1], engine=e) for e in worse]
     steps = [Step("load", "load", physical=True)]
-    steps += [Step(f"YCSB {w.upper()}", w, targets=within, per_second=500_000) for w in MIXES]
+    steps += [ycsb(w, targets=within) for w in MIXES]
     rates = ", ".join(f"{rate:.1f}" for rate in rates_of(base))
     return [
         group_of(
@@ -211,7 +236,7 @@ def key_store(size):
 
     space = goals("<=", 222 / 218, "physical_amp", rivals=[NO_KEYS])
     steps = [Step("load", "load", targets=space, physical=True)]
-    steps += [Step(f"YCSB {w.upper()}", w, targets=limits(w), per_second=500_000) for w in MIXES]
+    steps += [ycsb(w, targets=limits(w)) for w in MIXES]
     steps.append(Step("update only", "overwrite", ZIPF, targets=limits("overwrite"), per_second=500_000))
     pages = pages_for(records_of(size), VALUE)
     return [

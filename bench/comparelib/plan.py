@@ -109,6 +109,7 @@ NAMES = {
     "rocksdb-paper": "RocksDB defaults, 10-bit filters",
     "compassdb-tableless": "CompassDB, table-less",
     "compassdb-tableless-no-keys": "table-less, no key store",
+    "compassdb-tableless-no-journal": "table-less, no page journal",
     "compassdb-tableless-100": "table-less, 1× the pairs",
     "compassdb-tableless-120": "table-less, 1.2× the pairs",
     "compassdb-tableless-140": "table-less, 1.4× the pairs",
@@ -140,6 +141,12 @@ def overflow_ratio(result):
     """Of the pairs, in percent."""
     records = result.get("properties", {}).get("compassdb.tableless-overflow-records")
     return None if records is None or not result.get("live_keys") else 100 * records / result["live_keys"]
+
+
+def unjournaled_pages(result):
+    """Written in place without a journal, per operation; None where all have one."""
+    pages = result.get("properties", {}).get("compassdb.tableless-unjournaled-pages")
+    return pages / result["operations"] if pages else None
 
 
 def value_tables(result):
@@ -206,6 +213,7 @@ METRICS = {
     "peak_space_amp": lambda r: ratio(r, "peak_db_bytes", "live_user_bytes"),
     "physical_amp": lambda r: ratio(r, "physical_bytes", "live_user_bytes"),
     "overflow": overflow_ratio,
+    "unjournaled_pages": unjournaled_pages,
     "value_tables": value_tables,
     "group_spread": group_spread,
     "value_utilization": value_utilization,
