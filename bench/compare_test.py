@@ -534,6 +534,10 @@ class CompareTest(unittest.TestCase):
         for value, overflow in ((100, 0.04), (400, 0.0137), (800, 0.017)):
             pages = kallax.pages_for(1_000_000, value)
             self.assertAlmostEqual(kallax.overflow_probability(1_000_000 / pages, value), overflow, 4)
+        self.assertEqual(kallax.RATES[-1], 0.18)
+        for rate in kallax.RATES:
+            per_page = kallax.pairs_per_page(400, rate)
+            self.assertAlmostEqual(kallax.overflow_probability(per_page, 400), rate, 6)
 
     def test_physical_space(self):
         sys.path.insert(0, str(COMPARE.parent))

@@ -15,8 +15,9 @@ ROCKSDBS = (TUNED, PAPER)
 RIVALS = [*ROCKSDBS, LEVELDB, WIREDTIGER]
 KEY, VALUE, CLIENTS = 16, 400, 16
 MIXES = "abcdf"
-VOLUMES = (1, 1.2, 1.4, 1.6)  # of table 3: the pairs that the same pages have to hold
-OVERFLOWING = {v: f"compassdb-tableless-{round(100 * v)}" for v in VOLUMES}
+# Table 3: the shares of pages that overflow as the same pages have to hold more and more pairs.
+RATES = (0.0137, 0.042, 0.1, 0.18)
+OVERFLOWING = {rate: f"compassdb-tableless-overflow-{round(100 * rate)}" for rate in RATES}
 VARIANTS = {KALLAX, NO_KEYS, NO_JOURNAL, *OVERFLOWING.values()}
 # Table 4: threads and pages per batch, a smaller machine's, with what the paper's larger ones left of the
 # throughput while they ran.
@@ -44,14 +45,17 @@ def overflow_probability(per_page, value):
     return 1 - sum(math.exp(m * math.log(per_page) - per_page - math.lgamma(m + 1)) for m in range(fit + 1))
 
 
-def pages_for(records, value, overflow=None):
-    """So many that about that share of them overflows."""
-    overflow = overflow or OVERFLOWS[value]
+def pairs_per_page(value, overflow):
+    """On average, so that about that share of the pages overflows."""
     low, high = 0.01, PAGE / value
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if overflow_probability(middle, value) < overflow else (low, middle)
-    return math.ceil(records / low)
+    return low
+
+
+def pages_for(records, value, overflow=None):
+    return math.ceil(records / pairs_per_page(value, overflow or OVERFLOWS[value]))
 
 
 def records_of(size, quick=500_000):
@@ -157,27 +161,25 @@ def sizes(size):
     ]
 
 
-def rates_of(records):
-    """The shares of pages that overflow, in percent, by VOLUMES."""
-    per_page = records / pages_for(records, VALUE)
-    return [100 * overflow_probability(v * per_page, VALUE) for v in VOLUMES]
-
-
 def overflow(size):
     """Table 3 and figure 11: more and more pairs into the same pages."""
     base = records_of(size, 300_000)
-    fixed = options(tableless(pages=pages_for(base, VALUE)))
-    worse = [e for e in OVERFLOWING.values() if e != OVERFLOWING[1]]
-    within = [Target("ops", ">=", 0.9, OVERFLOWING[1], engine=e) for e in worse]
+    pages = pages_for(base, VALUE, RATES[0])
+    records = {rate: round(pages * pairs_per_page(VALUE, rate)) for rate in RATES}
+    first, *worse = OVERFLOWING.values()
+    within = [Target("ops", ">=", 0.9, first, engine=e) for e in worse]
     steps = [Step("load", "load", physical=True)]
     steps += [ycsb(w, targets=within) for w in MIXES]
-    rates = ", ".join(f"{rate:.1f}" for rate in rates_of(base))
+    rates = ", ".join(f"{100 * rate:g}" for rate in RATES)
     return [
         group_of(
             *(size, "kallax-overflow", f"Table 3, figure 11: {rates} % of the pages overflow"),
             *(list(OVERFLOWING.values()), steps),
             records=base,
-            extra={e: [*fixed, "--records", str(round(base * v))] for v, e in OVERFLOWING.items()},
+            extra={
+                engine: [*options(tableless(pages=pages)), "--records", str(records[rate])]
+                for rate, engine in OVERFLOWING.items()
+            },
         )
     ]
 

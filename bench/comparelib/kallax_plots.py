@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plots of the KallaxDB paper's suites."""
 
-from .kallax import OVERFLOWING, WRITTEN, rates_of
+from .kallax import OVERFLOWING, WRITTEN
 from .paper import median_of, named, series
 
 
@@ -31,11 +31,10 @@ def sizes(groups, results):
 
 def overflow(groups, results):
     (group,) = groups
-    rates = [round(rate, 1) for rate in rates_of(group.records)]
     curves = {}
     for step in group.steps[1:]:
-        values = [median_of(results, group, step.label, e, "ops") for e in OVERFLOWING.values()]
-        points = [(x, y) for x, y in zip(rates, values) if y is not None]
+        points = [(100 * x, median_of(results, group, step.label, e, "ops")) for x, e in OVERFLOWING.items()]
+        points = [(x, y) for x, y in points if y is not None]
         if points:
             curves[step.label] = points
     return [("ops", "Figure 11: operations per second", "% of the pages overflow", curves)]
