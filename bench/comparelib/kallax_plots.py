@@ -1,8 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plots of the KallaxDB paper's suites."""
 
+from .bars import Bars, by_step
 from .kallax import OVERFLOWING, WRITTEN
 from .paper import median_of, named, series
+
+
+# Metric: what its plot says; of figure 7 and tables 6 and 7.
+CLIENTS = {
+    "ops": "operations per second",
+    "avg_us": "average latency, µs",
+    "p99_us": "p99 latency, µs",
+    "cpu": "CPU per operation, µs",
+}
+STORED = {"physical_amp": "space, compressed by 4 KiB, per byte of live data", "index_bytes": "index, bytes per key"}
+
+
+def bars_of(figure, table=None):
+    """What clients of all mixes have, and, by a table of the paper, what the load left."""
+
+    def draw(groups, results):
+        (group,) = groups
+        mixes = [step.label for step in group.steps if step.workload not in ("load", "readrandom")]
+        plots = [Bars(m, f"{figure}: {what}", by_step(group, results, mixes, m)) for m, what in CLIENTS.items()]
+        if table:
+            loaded = [(m, f"{table}: {what}", by_step(group, results, ["load"], m)) for m, what in STORED.items()]
+            plots += [Bars(*plot) for plot in loaded]
+        return plots
+
+    return draw
 
 
 def by_size(groups, results, step, metric, kind):
@@ -63,12 +89,15 @@ def rehash(groups, results):
 
 
 DRAWN = {
+    "kallax": bars_of("Figure 7", "Table 2"),
     "kallax-size": sizes,
     "kallax-overflow": overflow,
     "kallax-rehash": rehash,
+    "kallax-scan": bars_of("Table 6"),
+    "kallax-keystore": bars_of("Table 7", "Table 5"),
 }
 
 
 def plots(suite, groups, results):
     """As paper.plots."""
-    return DRAWN[suite](groups, results) if suite in DRAWN else []
+    return DRAWN[suite](groups, results)
