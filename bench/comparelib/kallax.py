@@ -7,28 +7,41 @@ import math
 
 from .figures import data_cache
 from .hashkv import ZIPF, options, pieces
-from .paper import median_of, named, series
 from .plan import Group, Step, Target
 
-KALLAX, NO_KEYS = "compassdb-tableless", "compassdb-tableless-no-keys"
+KALLAX, NO_KEYS, NO_JOURNAL = (f"compassdb-tableless{variant}" for variant in ("", "-no-keys", "-no-journal"))
 TUNED, PAPER, LEVELDB, WIREDTIGER = "rocksdb", "rocksdb-paper", "leveldb", "wiredtiger"
 ROCKSDBS = (TUNED, PAPER)
+RIVALS = [*ROCKSDBS, LEVELDB, WIREDTIGER]
 KEY, VALUE, CLIENTS = 16, 400, 16
 MIXES = "abcdf"
-VOLUMES = (1, 1.2, 1.4, 1.6)  # of table 3: the pairs that the same pages have to hold
-OVERFLOWING = {v: f"compassdb-tableless-{round(100 * v)}" for v in VOLUMES}
-VARIANTS = {KALLAX, NO_KEYS, *OVERFLOWING.values()}
+# Table 3: the shares of pages that overflow as the same pages have to hold more and more pairs.
+RATES = (0.0137, 0.042, 0.1, 0.18)
+OVERFLOWING = {rate: f"compassdb-tableless-overflow-{round(100 * rate)}" for rate in RATES}
+VARIANTS = {KALLAX, NO_KEYS, NO_JOURNAL, *OVERFLOWING.values()}
 # Table 4: threads and pages per batch, a smaller machine's, with what the paper's larger ones left of the
-# throughput while they ran.
+# throughput while they ran, and what the latency was by that without them.
 REHASHES = {
-    (1, 4): {"a": 155 / 186, "b": 116 / 130},
-    (2, 4): {"a": 127 / 186, "b": 97 / 130},
-    (2, 16): {"a": 107 / 186, "b": 84 / 130},
+    (1, 4): {"a": (155 / 186, 183 / 144), "b": (116 / 130, 137 / 114)},
+    (2, 4): {"a": (127 / 186, 215 / 144), "b": (97 / 130, 154 / 114)},
+    (2, 16): {"a": (107 / 186, 250 / 144), "b": (84 / 130, 187 / 114)},
 }
+AFTER = 0.95
+# Table 5: bytes per key of the index, with the key store and without it.
+INDEX, INDEX_WITHOUT_KEYS = 1.4, 1.2
+# Table 6, by RocksDB's.
+SCANS = (
+    (">=", 3.6 / 18.8, "ops"),
+    ("<=", 3.7 / 0.84, "avg_us"),
+    ("<=", 6.8 / 1.8, "p99_us"),
+    ("<=", 3293 / 942, "cpu"),
+)
 # Table 7: what the key store leaves of the throughput ("almost the same", and 8 % less where all is updates),
 # and what it adds to the CPU time of reads and of writes.
 SAME, UPDATED, CPU_OF_READS, CPU_OF_WRITES = 0.98, 0.92, 1.05, 1.17
-PROPERTIES = "tableless-pages,tableless-overflow-records,tableless-index-bytes"
+WRITTEN = "YCSB A, a fifth of the records"  # figure 10
+WRITTEN_AT_100 = 35  # bytes per byte, of values of 100 B (4.3)
+PROPERTIES = ("tableless-pages", "tableless-overflow-records", "tableless-index-bytes", "tableless-unjournaled-pages")
 
 # What a page and a record take beside the pairs (a record's sequence number and sizes: about).
 PAGE, PAGE_HEADER, RECORD_HEADER = 4096, 16, 7
@@ -42,18 +55,21 @@ def overflow_probability(per_page, value):
     return 1 - sum(math.exp(m * math.log(per_page) - per_page - math.lgamma(m + 1)) for m in range(fit + 1))
 
 
-def pages_for(records, value, overflow=None):
-    """So many that about that share of them overflows."""
-    overflow = overflow or OVERFLOWS[value]
+def pairs_per_page(value, overflow):
+    """On average, so that about that share of the pages overflows."""
     low, high = 0.01, PAGE / value
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if overflow_probability(middle, value) < overflow else (low, middle)
-    return math.ceil(records / low)
+    return low
 
 
-def records_of(size):
-    return size.records(5_000_000, 500_000)
+def pages_for(records, value, overflow=None):
+    return math.ceil(records / pairs_per_page(value, overflow or OVERFLOWS[value]))
+
+
+def records_of(size, quick=500_000):
+    return size.records(5_000_000, quick)
 
 
 def tableless(**settings):
@@ -63,7 +79,7 @@ def tableless(**settings):
 def group_of(size, name, title, engines, steps, records=None, value=VALUE, **fields):
     records = records or records_of(size)
     fields = {"extra": {KALLAX: options(tableless(pages=pages_for(records, value)))}, **fields}
-    properties = ",".join(f"compassdb.{p}" for p in PROPERTIES.split(","))
+    properties = ",".join(f"compassdb.{p}" for p in PROPERTIES)
     return Group(
         name=name,
         title=title,
@@ -79,28 +95,68 @@ def group_of(size, name, title, engines, steps, records=None, value=VALUE, **fie
     )
 
 
+def ycsb(workload, **fields):
+    return Step(f"YCSB {workload.upper()}", workload, per_second=500_000, **fields)
+
+
 def goals(sense, limit, *metrics, rivals=ROCKSDBS, engine=KALLAX, base=None):
     return [Target(m, sense, limit, rival, engine=engine, base=base) for m in metrics for rival in rivals]
 
 
+def index_within(limit, engine=KALLAX):
+    return Target("index_bytes", "<=", limit, engine=engine, unit=" B per key")
+
+
+def writing():
+    """Of A and F; without the page journal, too, and what the journal costs."""
+    cost = Target("ops", ">=", 1, KALLAX, engine=NO_JOURNAL, verdicts=("no slower", "slower"))
+    return goals(">=", 1.3, "ops") + goals(">=", 1.3, "ops", engine=NO_JOURNAL) + [cost]
+
+
 def baseline(size):
-    """Figure 7 and table 2."""
+    """Figure 7 and table 2. Pages go without a journal in A and F, and in D, whose inserts F finds."""
+    journaled = [KALLAX, *RIVALS]
     space = goals("<=", 1.15, "physical_amp")
-    index = goals("<=", 0.5, "index_bytes") + [Target("index_bytes", "<=", 1.4, engine=KALLAX, unit=" B per key")]
+    index = goals("<=", 0.5, "index_bytes") + [index_within(INDEX)]
     reads = [Target("reads", "<=", 1.02, engine=KALLAX, unit=" reads per Get hit")]
-    writing, reading = goals(">=", 1.3, "ops"), goals("<=", 1, "avg_us", "p99_us", "cpu")
+    reading = goals("<=", 1, "avg_us", "p99_us", "cpu")
     steps = [
         Step("load", "load", targets=index + space, physical=True),
-        # A cache that holds next to nothing, so that reads are those of the layout.
-        Step("readrandom", "readrandom", ["--data-cache-kb", "64"], targets=reads, per_second=500_000, repeats=1),
+        Step(
+            # A cache that holds next to nothing, so that reads are those of the layout.
+            *("readrandom", "readrandom", ["--data-cache-kb", "64"]),
+            per_second=500_000,
+            targets=reads,
+            engines=journaled,
+            repeats=1,
+        ),
+        ycsb("a", targets=writing()),
+        ycsb("b", targets=reading, engines=journaled),
+        ycsb("c", targets=reading, engines=journaled),
+        ycsb("d", targets=reading),
+        ycsb("f", targets=writing() + space, physical=True),
     ]
-    steps += [
-        Step(f"YCSB {w.upper()}", w, targets=writing if w in "af" else reading, per_second=500_000) for w in MIXES
+    pages = pages_for(records_of(size), VALUE)
+    return [
+        group_of(
+            *(size, "kallax", "Figure 7, table 2: 16 B keys, 400 B values, 16 clients"),
+            *([KALLAX, NO_JOURNAL, *RIVALS], steps),
+            extra={
+                KALLAX: options(tableless(pages=pages)),
+                NO_JOURNAL: options(tableless(pages=pages, atomic_page_writes="true")),
+            },
+        )
     ]
-    steps[-1].targets = steps[-1].targets + space
-    steps[-1].physical = True
-    engines = [KALLAX, TUNED, PAPER, LEVELDB, WIREDTIGER]
-    return [group_of(size, "kallax", "Figure 7, table 2: 16 B keys, 400 B values, 16 clients", engines, steps)]
+
+
+def size_steps(value):
+    written = [Target("write_amp", "<=", WRITTEN_AT_100, engine=KALLAX)] if value == 100 else []
+    return [
+        Step("load", "load", physical=True),
+        ycsb("a"),
+        ycsb("b"),
+        Step(WRITTEN, "a", share=0.2, targets=written),
+    ]
 
 
 def sizes(size):
@@ -108,16 +164,10 @@ def sizes(size):
     base = records_of(size)
     shapes = [("data", base // 4, VALUE), ("both", base, VALUE), ("data", base * 5 // 2, VALUE)]
     shapes += [("value", base * VALUE // value, value) for value in (100, 800)]
-    steps = [
-        Step("load", "load", physical=True),
-        Step("YCSB A", "a", per_second=500_000),
-        Step("YCSB B", "b", per_second=500_000),
-        Step("YCSB A, a fifth of the records", "a", share=0.2),
-    ]
     return [
         group_of(
             *(size, f"kallax-size-{kind}-{records}-{value}", f"{records:,} pairs, {value} B values"),
-            *([KALLAX, TUNED, PAPER, WIREDTIGER], steps),
+            *([KALLAX, *RIVALS], size_steps(value)),
             records=records,
             value=value,
         )
@@ -125,42 +175,41 @@ def sizes(size):
     ]
 
 
-def rates_of(records):
-    """The shares of pages that overflow, in percent, by VOLUMES."""
-    per_page = records / pages_for(records, VALUE)
-    return [100 * overflow_probability(v * per_page, VALUE) for v in VOLUMES]
-
-
 def overflow(size):
     """Table 3 and figure 11: more and more pairs into the same pages."""
-    base = size.records(3_000_000, 300_000)
-    fixed = options(tableless(pages=pages_for(base, VALUE)))
-    worse = [e for e in OVERFLOWING.values() if e != OVERFLOWING[1]]
-    within = [Target("ops", ">=", 0.9, OVERFLOWING[1], engine=e) for e in worse]
+    base = records_of(size, 300_000)
+    pages = pages_for(base, VALUE, RATES[0])
+    records = {rate: round(pages * pairs_per_page(VALUE, rate)) for rate in RATES}
+    first, *worse = OVERFLOWING.values()
+    within = [Target("ops", ">=", 0.9, first, engine=e) for e in worse]
     steps = [Step("load", "load", physical=True)]
-    steps += [Step(f"YCSB {w.upper()}", w, targets=within, per_second=500_000) for w in MIXES]
-    rates = ", ".join(f"{rate:.1f}" for rate in rates_of(base))
+    steps += [ycsb(w, targets=within) for w in MIXES]
+    rates = ", ".join(f"{100 * rate:g}" for rate in RATES)
     return [
         group_of(
             *(size, "kallax-overflow", f"Table 3, figure 11: {rates} % of the pages overflow"),
             *(list(OVERFLOWING.values()), steps),
             records=base,
-            extra={e: [*fixed, "--records", str(round(base * v))] for v, e in OVERFLOWING.items()},
+            extra={
+                engine: [*options(tableless(pages=pages)), "--records", str(records[rate])]
+                for rate, engine in OVERFLOWING.items()
+            },
         )
     ]
 
 
-def of_before(share):
-    return goals(">=", share, "client_ops", rivals=[KALLAX], base="before")
+def by_before(throughput, latency):
+    own = {"rivals": [KALLAX], "base": "before"}
+    return goals(">=", throughput, "client_ops", **own) + goals("<=", latency, "avg_us", **own)
 
 
 def rehash(size):
     """Table 4 and figure 12: twice the pages, while the clients go on."""
-    records = size.records(3_000_000, 300_000)
+    records = records_of(size, 300_000)
     pages = pages_for(records, VALUE, BEFORE_REHASH)
     groups = []
     for (threads, batch), left in REHASHES.items():
-        for w, share in left.items():
+        for w, limits in left.items():
             own = {"rehash_threads": threads, "rehash_batch": batch}
             old, new = (options(tableless(pages=n, **own)) for n in (pages, 2 * pages))
             growing = ["--set-options", tableless(pages=2 * pages)]
@@ -174,8 +223,8 @@ def rehash(size):
                     [
                         Step("load", "load", old),
                         Step("before", w, old, per_second=500_000),
-                        Step("during", w, old + growing, targets=of_before(share)),
-                        Step("after", w, new, targets=of_before(0.95), per_second=500_000),
+                        Step("during", w, old + growing, targets=by_before(*limits)),
+                        Step("after", w, new, targets=by_before(AFTER, 1 / AFTER), per_second=500_000),
                     ],
                     records=records,
                     extra={},
@@ -187,12 +236,9 @@ def rehash(size):
 
 def scan(size):
     """Table 6: scans of 50 pairs on average."""
-    steps = [
-        Step("load", "load"),
-        Step("YCSB E", "e", targets=goals(">=", 3.6 / 18.8, "ops"), per_second=100_000),
-    ]
-    engines = [KALLAX, TUNED, PAPER, LEVELDB, WIREDTIGER]
-    return [group_of(size, "kallax-scan", "Table 6: YCSB E, 400 B values, 16 clients", engines, steps)]
+    targets = [target for limit in SCANS for target in goals(*limit)]
+    steps = [Step("load", "load"), Step("YCSB E", "e", targets=targets, per_second=100_000)]
+    return [group_of(size, "kallax-scan", "Table 6: YCSB E, 400 B values, 16 clients", [KALLAX, *RIVALS], steps)]
 
 
 def key_store(size):
@@ -204,8 +250,9 @@ def key_store(size):
         return goals(">=", ops, "ops", rivals=[NO_KEYS]) + goals("<=", cpu, "cpu", rivals=[NO_KEYS])
 
     space = goals("<=", 222 / 218, "physical_amp", rivals=[NO_KEYS])
-    steps = [Step("load", "load", targets=space, physical=True)]
-    steps += [Step(f"YCSB {w.upper()}", w, targets=limits(w), per_second=500_000) for w in MIXES]
+    index = [index_within(INDEX), index_within(INDEX_WITHOUT_KEYS, NO_KEYS)]
+    steps = [Step("load", "load", targets=index + space, physical=True)]
+    steps += [ycsb(w, targets=limits(w)) for w in MIXES]
     steps.append(Step("update only", "overwrite", ZIPF, targets=limits("overwrite"), per_second=500_000))
     pages = pages_for(records_of(size), VALUE)
     return [
@@ -227,67 +274,3 @@ SUITES = {
     "kallax-scan": scan,
     "kallax-keystore": key_store,
 }
-
-
-def by_size(groups, results, step, metric, kind):
-    chosen = [g for g in groups if g.name.split("-")[2] in (kind, "both")]
-
-    def at(group):
-        return group.records if kind == "data" else group.value_size
-
-    return named(series(chosen, results, step, metric, at, groups[0].engines))
-
-
-def size_plots(groups, results):
-    kinds = (("data", "Figure 8", "pairs of 400 B"), ("value", "Figure 9", "bytes per value, the same volume"))
-    out = []
-    for kind, figure, x in kinds:
-        for w in "AB":
-            for metric, what in (("ops", "operations per second"), ("p99_us", "p99 read latency, µs")):
-                curves = by_size(groups, results, f"YCSB {w}", metric, kind)
-                out.append((f"{kind}-{w.lower()}-{metric}", f"{figure}: YCSB {w}, {what}", x, curves))
-    written = "YCSB A, a fifth of the records"
-    for metric, what in (("device_bytes", "bytes written"), ("write_amp", "write amplification")):
-        curves = by_size(groups, results, written, metric, "value")
-        out.append((f"written-{metric}", f"Figure 10: YCSB A, {what}", "bytes per value, the same volume", curves))
-    return out
-
-
-def overflow_plots(groups, results):
-    (group,) = groups
-    rates = [round(rate, 1) for rate in rates_of(group.records)]
-    curves = {}
-    for step in group.steps[1:]:
-        values = [median_of(results, group, step.label, e, "ops") for e in OVERFLOWING.values()]
-        points = [(x, y) for x, y in zip(rates, values) if y is not None]
-        if points:
-            curves[step.label] = points
-    return [("ops", "Figure 11: operations per second", "% of the pages overflow", curves)]
-
-
-def seconds_of(results, group, step):
-    """Operations in each second of the first run."""
-    of_step = (r for r in results if (r["group"], r["step"], r["repeat"]) == (group.name, step, 0))
-    return next(of_step, {}).get("operations_by_second", [])
-
-
-def rehash_plots(groups, results):
-    """Before, during and after, one behind the other."""
-    out = []
-    for w in "ab":
-        curves, before = {}, 0
-        for group in groups:
-            seconds = [n for step in ("before", "during", "after") for n in seconds_of(results, group, step)]
-            _, _, threads, batch, workload = group.name.split("-")
-            if workload == w and seconds:
-                curves[f"threads: {threads}, pages: {batch}"] = list(enumerate(seconds, 1))
-                before = len(seconds_of(results, group, "before"))
-        x_label = f"seconds; the rehash begins after {before}"
-        out.append((w, f"Figure 12: YCSB {w.upper()}, operations per second", x_label, curves, True))
-    return out
-
-
-def plots(suite, groups, results):
-    """As paper.plots."""
-    sources = {"kallax-size": size_plots, "kallax-overflow": overflow_plots, "kallax-rehash": rehash_plots}
-    return sources[suite](groups, results) if suite in sources else []

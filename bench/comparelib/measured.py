@@ -7,7 +7,8 @@ import shlex
 from dataclasses import asdict
 from pathlib import Path
 
-from . import bolt, bolt_plots, figures, figures_report, hashkv, hashkv_plots, kallax, lines, measure, paper, summary
+from . import bolt, bolt_plots, figures, figures_report, hashkv, hashkv_plots, kallax, kallax_plots
+from . import lines, measure, paper, summary
 from .plan import Either
 from .runner import RunError
 
@@ -78,7 +79,7 @@ def run(args, argv):
         measurement.run_group(group)
     save()
     text, marked = figures_report.render(report, groups)
-    drawn = ((bolt, bolt_plots), (hashkv, hashkv_plots), (kallax, kallax))
+    drawn = ((bolt, bolt_plots), (hashkv, hashkv_plots), (kallax, kallax_plots))
     source = next((plots for suites, plots in drawn if args.suite in suites.SUITES), paper)
     plots = lines.write_all(source.plots(args.suite, groups, report["results"]), args.out)
     marked += "".join(f"\n![{title}]({os.path.basename(path)})\n" for title, path in plots)

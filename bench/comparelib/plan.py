@@ -109,10 +109,11 @@ NAMES = {
     "rocksdb-paper": "RocksDB defaults, 10-bit filters",
     "compassdb-tableless": "CompassDB, table-less",
     "compassdb-tableless-no-keys": "table-less, no key store",
-    "compassdb-tableless-100": "table-less, 1× the pairs",
-    "compassdb-tableless-120": "table-less, 1.2× the pairs",
-    "compassdb-tableless-140": "table-less, 1.4× the pairs",
-    "compassdb-tableless-160": "table-less, 1.6× the pairs",
+    "compassdb-tableless-no-journal": "table-less, no page journal",
+    "compassdb-tableless-overflow-1": "table-less, 1.37 % overflow",
+    "compassdb-tableless-overflow-4": "table-less, 4.2 % overflow",
+    "compassdb-tableless-overflow-10": "table-less, 10 % overflow",
+    "compassdb-tableless-overflow-18": "table-less, 18 % overflow",
     "lmdb": "LMDB",
     "wiredtiger": "WiredTiger",
     "leveldb": "LevelDB",
@@ -140,6 +141,12 @@ def overflow_ratio(result):
     """Of the pairs, in percent."""
     records = result.get("properties", {}).get("compassdb.tableless-overflow-records")
     return None if records is None or not result.get("live_keys") else 100 * records / result["live_keys"]
+
+
+def unjournaled_pages(result):
+    """Written in place without a journal, per operation; None where all have one."""
+    pages = result.get("properties", {}).get("compassdb.tableless-unjournaled-pages")
+    return pages / result["operations"] if pages else None
 
 
 def value_tables(result):
@@ -188,6 +195,7 @@ METRICS = {
     "cpu": cpu_of,
     "reads": lambda r: ratio(r, "device_reads", "operations"),
     "device_bytes": lambda r: r.get("device_bytes_written"),
+    "device_bytes_per_op": lambda r: ratio(r, "device_bytes_written", "operations"),
     "device_bytes_so_far": lambda r: r.get("device_bytes_so_far"),
     "table_bytes": lambda r: r.get("table_bytes_written"),
     "table_bytes_read": lambda r: r.get("table_bytes_read"),
@@ -205,6 +213,7 @@ METRICS = {
     "peak_space_amp": lambda r: ratio(r, "peak_db_bytes", "live_user_bytes"),
     "physical_amp": lambda r: ratio(r, "physical_bytes", "live_user_bytes"),
     "overflow": overflow_ratio,
+    "unjournaled_pages": unjournaled_pages,
     "value_tables": value_tables,
     "group_spread": group_spread,
     "value_utilization": value_utilization,
