@@ -16,8 +16,7 @@ namespace compassdb {
 // collection is sure to follow.
 bool DBImpl::FlushReady(const ColumnFamily& family) const {
   if (!family.FlushPending()) return false;
-  if (family.settings.disable_auto_compactions || background_.exclusive_manual > 0 ||
-      errors_.compactions_stopped() || closed_) {
+  if (family.settings.disable_auto_compactions || errors_.compactions_stopped() || closed_) {
     return true;
   }
   return !UnlessOutOfMemory(false, [&] {
@@ -39,9 +38,12 @@ void DBImpl::MaybeSchedule() {
         holes_.Press();  // writers wait for room
       }
       if (!family->compaction_queued && !family->dropped &&
-          background_.exclusive_manual == 0 && !errors_.compactions_stopped() &&
+          !errors_.compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
-          UnlessOutOfMemory(false, [&] { return family->store()->NeedsCompaction(); })) {
+          UnlessOutOfMemory(false, [&] {
+            return background_.exclusive_manual == 0 ? family->store()->NeedsCompaction()
+                                                     : family->store()->NeedsCollection();
+          })) {
         family->compaction_queued = true;
         background_.compaction_queue.push_back(family);
       }

@@ -23,7 +23,7 @@ bool Failed(const Status& s) {
 void DBImpl::BackgroundCompaction() {
   std::shared_ptr<ColumnFamily> family;
   std::unique_ptr<CompactionTask> task;
-  bool found = false;
+  bool found = false, collects = false;
   {
     MutexLock lock(&mu_);
     --background_.compactions_scheduled;
@@ -32,15 +32,19 @@ void DBImpl::BackgroundCompaction() {
       family = std::move(background_.compaction_queue.front());
       background_.compaction_queue.pop_front();
       family->compaction_queued = false;
-      if (family->dropped || shutting_down_ || background_.paused > 0 ||
-          background_.exclusive_manual > 0 || errors_.background_stopped() ||
+      if (family->dropped || shutting_down_ || background_.paused > 0 || errors_.background_stopped() ||
           family->settings.disable_auto_compactions) {
         continue;
       }
-      task = UnlessOutOfMemory(std::unique_ptr<CompactionTask>(), [&] { return family->store()->PickCompaction(); });
+      const bool all = background_.exclusive_manual == 0;
+      task = UnlessOutOfMemory(std::unique_ptr<CompactionTask>(), [&] {
+        return all ? family->store()->PickCompaction() : family->store()->PickCollection();
+      });
     }
     if (task != nullptr) {
       found = true;
+      collects = task->collects();
+      if (collects) ++background_.collections_running;
       ++family->compactions_running;
       MaybeSchedule();  // perhaps there is work for another thread beside this
     } else {
@@ -55,6 +59,7 @@ void DBImpl::BackgroundCompaction() {
   MutexLock lock(&mu_);
   if (Failed(s)) WaitAfterFailure();
   --background_.compactions_running;
+  if (collects) --background_.collections_running;
   if (found) {
     --family->compactions_running;
     family.reset();
@@ -299,7 +304,7 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
     MutexLock lock(&mu_);
     if (options.exclusive_manual_compaction) ++background_.exclusive_manual;
     ++background_.manual_running;
-    while (options.exclusive_manual_compaction && background_.compactions_running > 0) {
+    while (options.exclusive_manual_compaction && background_.compactions_running > background_.collections_running) {
       background_changed_.Wait();
     }
   }

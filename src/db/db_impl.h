@@ -575,7 +575,10 @@ class DBImpl final : public rocksdb::DB {
     int compactions_running = 0;
     int manual_running = 0;
     int paused = 0;            // PauseBackgroundWork
-    int exclusive_manual = 0;  // CompactRange with exclusive_manual_compaction
+    int collections_running = 0;  // of these, of separated values
+    // CompactRange with exclusive_manual_compaction. Collections go on beside it, which touch no table: they keep the
+    // bound on separated values.
+    int exclusive_manual = 0;
     std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
     std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;
   };

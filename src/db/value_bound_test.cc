@@ -195,7 +195,10 @@ class WaitingFilter : public rocksdb::CompactionFilter {
   std::atomic<bool> released_{false};
 };
 
-TEST_F(ValueBoundTest, HoldsOnDiskBesideALongCompaction) {
+class ValueBoundBesideCompactionTest : public ValueBoundTest, public ::testing::WithParamInterface<bool> {};
+
+// Other compactions wait for one that is exclusive, collections do not.
+TEST_P(ValueBoundBesideCompactionTest, HoldsOnDisk) {
   WaitingFilter filter;
   options_.compaction_filter = &filter;
   options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1000;
@@ -211,22 +214,27 @@ TEST_F(ValueBoundTest, HoldsOnDiskBesideALongCompaction) {
   filter.Arm();
   std::thread compaction([&] {
     rocksdb::CompactRangeOptions range;
-    range.exclusive_manual_compaction = false;
+    range.exclusive_manual_compaction = GetParam();
     range.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
     EXPECT_TRUE(db_->CompactRange(range, nullptr, nullptr).ok());
   });
   while (!filter.waits()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Watch watch(this);
   uint64_t held = 0;
   for (int round = 1; round <= 6; ++round) {
     for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
     held = std::max(held, IntProperty("compassdb.value-bytes-held"));
   }
+  watch.Stop();
   EXPECT_LT(held, uint64_t{kKeys} * 550 / 5);
+  EXPECT_LE(watch.most_of_bound(), 1.02);
   filter.Release();
   compaction.join();
   for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 6)) << i;
   CloseDb();
 }
+
+INSTANTIATE_TEST_SUITE_P(Exclusive, ValueBoundBesideCompactionTest, ::testing::Bool());
 
 }  // namespace
 }  // namespace compassdb

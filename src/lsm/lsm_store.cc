@@ -697,9 +697,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
 
 std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
   if (dropped_) return nullptr;
-  if (MayCollect()) {
-    if (std::unique_ptr<CompactionTask> task = PickValueGc()) return task;
-  }
+  if (std::unique_ptr<CompactionTask> task = PickCollection()) return task;
   bool conflict = false;
   return MakeTask(compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()), false, nullptr,
                   &conflict);
@@ -707,10 +705,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
 
 bool LsmStore::NeedsCompaction() const {
   if (dropped_) return false;
-  if (MayCollect() && (values_.NeedsCollection(current()->values, context_->clock->NowMicros() / 1000000) ||
-                       values_.GroupWithRunsIn(ValueFilesToVacate()).has_value())) {
-    return true;
-  }
+  if (NeedsCollection()) return true;
   return !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty();
 }
 

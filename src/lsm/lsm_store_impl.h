@@ -46,6 +46,8 @@ class LsmStore : public Store {
   void Snapshot(VersionEdit* edit) const override;
   std::unique_ptr<CompactionTask> PickCompaction() override;
   bool NeedsCompaction() const override;
+  std::unique_ptr<CompactionTask> PickCollection() override;
+  bool NeedsCollection() const override;
   SequenceNumber KeptUntil(SequenceNumber oldest) const override;
   std::unique_ptr<CompactionTask> PickValues(ValueCollection* collection, bool* conflict) override;
   void HoldCollections() override { ++collections_held_; }
@@ -121,8 +123,6 @@ class LsmStore : public Store {
   }
   // The table comes to a level: notes it if it has enough of what snapshots keep.
   void NoteKept(int level, const TableRef& table);
-  // Null: the values have room enough (value_gc_task.cc).
-  std::unique_ptr<CompactionTask> PickValueGc();
   bool MayCollect() const { return collections_held_ == 0 || flush_waits_; }
   // Of a group that is marked as busy; of its runs those up to `old_until`.
   std::unique_ptr<CompactionTask> NewValueGcTask(const ValueGroup& group, ValueGcKind kind,

@@ -29,6 +29,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   }
 
   bool silent() const override { return kind_ == ValueGcKind::kCount; }
+  bool collects() const override { return true; }
   int input_level() const override { return store_->options_.num_levels - 1; }
   int output_level() const override { return input_level(); }
   std::string Describe() const override {
@@ -161,7 +162,14 @@ std::unordered_set<uint64_t> LsmStore::ValueFilesToVacate() const {
   return ToVacate(std::move(sparse), own, version.total_bytes());
 }
 
-std::unique_ptr<CompactionTask> LsmStore::PickValueGc() {
+bool LsmStore::NeedsCollection() const {
+  if (dropped_ || !MayCollect()) return false;
+  return values_.NeedsCollection(current()->values, context_->clock->NowMicros() / 1000000) ||
+         values_.GroupWithRunsIn(ValueFilesToVacate()).has_value();
+}
+
+std::unique_ptr<CompactionTask> LsmStore::PickCollection() {
+  if (dropped_ || !MayCollect()) return nullptr;
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
   std::unordered_set<uint64_t> vacated;

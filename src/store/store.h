@@ -357,6 +357,8 @@ class CompactionTask {
   virtual int output_level() const = 0;
   // Nothing is to be written: it only looks what is worth doing, and nobody is told.
   virtual bool silent() const { return false; }
+  // Collects separated values: no table is its input or output.
+  virtual bool collects() const { return false; }
   // The tables that are busy until Release, by id.
   virtual std::vector<uint64_t> BusyTables() const { return {}; }
   // The report's fields about input, which Run sets too.
@@ -458,6 +460,9 @@ class Store {
   // The task's inputs are marked busy until Release.
   virtual std::unique_ptr<CompactionTask> PickCompaction() = 0;
   virtual bool NeedsCompaction() const = 0;
+  // [mutex] The same, of collections of separated values alone.
+  virtual std::unique_ptr<CompactionTask> PickCollection() { return nullptr; }
+  virtual bool NeedsCollection() const { return false; }
   // [mutex] Where the oldest snapshot has to get for PickCompaction to have more than while it is
   // `oldest`; kMaxSequenceNumber if there is nothing that snapshots keep.
   virtual SequenceNumber KeptUntil(SequenceNumber oldest) const = 0;
