@@ -296,7 +296,7 @@ std::vector<VersionEdit> DBImpl::SnapshotEdits() {
 
 // The oldest log needed counts with what the edits themselves change.
 void DBImpl::StampEdits(std::vector<VersionEdit>* edits) {
-  uint64_t oldest = std::min(wals_.current_number(), prepared_logs_.Oldest());
+  uint64_t oldest = std::min(wals_.current_number(), open_sections_.OldestLog());
   for (const auto& family : families_.All()) {
     uint64_t needed = family->OldestRecordLog();
     uint64_t prepared = family->OldestPreparedLog(0);

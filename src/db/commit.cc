@@ -71,6 +71,7 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     manifest_ = std::move(fresh);
     manifest_number_.store(number, std::memory_order_release);
     manifest_bytes_.store(manifest_->size(), std::memory_order_release);
+    committed_.store(false, std::memory_order_release);
     in_doubt_.store(false, std::memory_order_release);
   } else {
     why_in_doubt_ = s;
@@ -118,6 +119,7 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
     mu_->Lock();
     // Together with what is installed below: so many bytes say what the state in memory is.
     if (s.ok()) manifest_bytes_.store(manifest_->size(), std::memory_order_release);
+    committed_.store(true, std::memory_order_release);
     items->front().edit.min_log_number = edits.front().min_log_number;
     if (!s.ok()) {
       // The record may or may not be on disk: only a new manifest settles it.

@@ -56,6 +56,8 @@ class CommitQueue {
   // Starts a new manifest from the current state.
   Status Rotate();
   Status Close();
+  // Whether the last record of the manifest is a commit, and not its snapshot.
+  bool committed() const { return committed_.load(std::memory_order_acquire); }
   // Of a database that is only read.
   void SetManifest(uint64_t number, uint64_t bytes) {
     manifest_number_.store(number);
@@ -98,6 +100,7 @@ class CommitQueue {
   std::atomic<uint64_t> manifest_bytes_{0};
   std::atomic<uint64_t> min_log_number_{0};
   std::atomic<bool> in_doubt_{false};
+  std::atomic<bool> committed_{false};
 };
 
 }  // namespace compassdb

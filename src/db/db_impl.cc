@@ -152,9 +152,10 @@ Status DBImpl::Shutdown() {
     }
     ReadStateGarbage garbage;
     MutexLock lock(&mu_);
-    if (s.ok() && opened_ && !wals_.CurrentIsEmpty() && wals_.synced().bytes > 0 &&
-        errors_.error().ok() && !commits_.in_doubt()) {
-      // Says how far the logs are synced, so that a log that is cut short or gone is missed.
+    const bool logs = !wals_.CurrentIsEmpty() && wals_.synced().bytes > 0;
+    if (s.ok() && opened_ && (logs || commits_.committed()) && errors_.error().ok() && !commits_.in_doubt()) {
+      // Says how far the logs are synced, so that a log that is cut short or gone is missed. It stands behind the last
+      // commit that counts, so that damage to the manifest's last record, which looks like a torn one, costs nothing.
       std::vector<CommitItem> nothing(1);
       s = commits_.Commit(&nothing, garbage.list());
     }

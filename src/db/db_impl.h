@@ -127,8 +127,8 @@ class DBImpl final : public rocksdb::DB {
   // For transactions (transaction_support.cc). Batches may hold marks of two-phase commit.
   Status WriteForTransaction(const WriteOptions& options, WriteBatch* batch,
                              const TransactionWrite& write);
-  // The end of a section prepared in that log is written: a commit keeps the log otherwise.
-  void ForgetPrepared(uint64_t log_number);
+  // Logs a section, which is open then.
+  Status LogSection(const WriteOptions& options, const std::shared_ptr<PreparedSection>& section);
   std::shared_ptr<ColumnFamily> FamilyById(uint32_t id) const { return families_.ById(id); }
   // What recovery found prepared; once.
   RecoveredTransactions TakeRecoveredTransactions();
@@ -348,6 +348,9 @@ class DBImpl final : public rocksdb::DB {
   Status InsertBatch(const WriteThread::Writer& writer, bool concurrent);
   Status CheckWritable(const char* method) const;
   void KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group);
+  // At the front, or before there is one: what is prepared goes into the current log, not synced; then that holds it.
+  Status LogOpenSections();
+  void OpenSectionsAreIn(uint64_t log_number);
 
   // --- memtable_switch.cc: at the front of the write queue
   using Families = std::vector<std::shared_ptr<ColumnFamily>>;
@@ -432,6 +435,7 @@ class DBImpl final : public rocksdb::DB {
   // Told to nobody if it fails.
   Status ResumeUnasked();
   Status TryResume(Status* old);
+  Status SaveOpenSections();
 
   // --- background.cc
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
@@ -543,7 +547,7 @@ class DBImpl final : public rocksdb::DB {
   ColumnFamilySet families_;
   WriteThread write_thread_;
   WalSet wals_;
-  PreparedLogs prepared_logs_;
+  OpenSections open_sections_;
   RecoveredTransactions recovered_transactions_ GUARDED_BY(mu_);
   StallController stalls_ GUARDED_BY(mu_);
   DelayBucket delays_ GUARDED_BY(mu_);

@@ -359,16 +359,19 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
 // old ones: after a crash in between it is found twice, which does no harm.
 Status DbOpener::RelogPrepared() {
   DBImpl* const db = db_.get();
+  const uint64_t number = db->wals_.current_number();
   for (auto& [xid, transaction] : prepared_) {
-    transaction.log_number = db->wals_.current_number();
-    WriteBatch section(transaction.batch);
-    WriteBatchInternal::SetSequence(&section, db->last_sequence_.load() + 1);
-    Status s = WriteBatchInternal::MarkEndPrepare(&section, xid);
-    if (s.ok()) s = db->wals_.Append(WriteBatchInternal::Contents(&section), /*sync=*/true);
+    transaction.section = std::make_shared<PreparedSection>(xid);
+    transaction.section->batch = transaction.batch;
+    if (Status s = WriteBatchInternal::MarkEndPrepare(&transaction.section->batch, xid); !s.ok()) return s;
+    db->open_sections_.Announce(xid);
+    db->open_sections_.Logged(transaction.section, number);
+  }
+  if (!prepared_.empty()) {
+    Status s = db->LogOpenSections();
+    if (s.ok()) s = db->wals_.Sync();
     if (!s.ok()) return s;
-    db->prepared_logs_.Add(transaction.log_number);
-    LogInfo(db->config_.info_log.get(), "prepared transaction " + xid + " is in log " +
-                                            std::to_string(transaction.log_number));
+    db->OpenSectionsAreIn(number);
   }
   MutexLock lock(&db->mu_);
   db->recovered_transactions_ = std::move(prepared_);

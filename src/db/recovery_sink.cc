@@ -71,7 +71,7 @@ Status RecoverySink::Mark(const BatchRecord& mark, SequenceNumber* next) {
     case kTypeEndPrepareXID:
       if (section_ == nullptr) return Status::Corruption("prepared section without its begin");
       *next = section_start_;  // its records take their sequences at the commit
-      (*prepared_)[xid] = {std::move(*section_), wal_number_};
+      (*prepared_)[xid] = {std::move(*section_), wal_number_, nullptr};
       section_.reset();
       return Status::OK();
     case kTypeCommitXID:

@@ -3,7 +3,11 @@
 //
 // A write-ahead log that failed ends at an unknown place, so the memtables are
 // flushed and a new log is begun before the first write is let in: recovery
-// never needs to read across the gap.
+// never needs to read across the gap. What is prepared is in logs alone: it is
+// written into the new one, behind the flushes, as it must not outlive what was
+// written before it. Whose commit or rollback was what failed may be open or
+// ended in the old log, and only recovery can tell: such an error is fatal
+// (DBImpl::LogGroup).
 #include "db/db_impl.h"
 
 namespace compassdb {
@@ -39,6 +43,16 @@ Status DBImpl::ResumeUnasked() {
   return s;
 }
 
+// At the front. The logs that were given up are still needed if a crash comes before the next commit to the manifest.
+Status DBImpl::SaveOpenSections() {
+  if (open_sections_.OldestLog() > wals_.given_up()) return Status::OK();
+  Status s = LogOpenSections();
+  if (s.ok()) s = wals_.SyncUntold();
+  if (s.ok()) OpenSectionsAreIn(wals_.current_number());
+  if (!s.ok()) errors_.SetWalFailed();
+  return s;
+}
+
 // *old: the error that was in force.
 Status DBImpl::TryResume(Status* old) {
   Status s;
@@ -64,6 +78,7 @@ Status DBImpl::TryResume(Status* old) {
     }
     NotifyStalls();
     if (s.ok()) s = WaitForFlush(targets, /*for_listeners=*/false);
+    if (s.ok()) s = SaveOpenSections();
     if (s.ok()) {
       // Also families without data say that they need nothing of the old log.
       ReadStateGarbage garbage;

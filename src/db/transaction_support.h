@@ -2,11 +2,14 @@
 // What transactions need of the database beyond its public interface.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "rocksdb/status.h"
 #include "rocksdb/write_batch.h"
@@ -16,49 +19,89 @@ namespace compassdb {
 
 using rocksdb::Status;
 
+// What a transaction has prepared. Its name and, once it is logged, its batch stay as they are.
+struct PreparedSection {
+  explicit PreparedSection(std::string xid) : name(std::move(xid)) {}
+  const std::string name;
+  rocksdb::WriteBatch batch;            // with its marks
+  std::atomic<uint64_t> log_number{0};  // the log that holds it
+};
+
 // How a transaction's batch is written.
 struct TransactionWrite {
   // Asked at the front of the write queue, when nothing else is being written;
   // an error ends the write with that error. Null: no question.
   const std::function<Status()>* check = nullptr;
-  // A prepared section: logged and not inserted. Its log is kept until
-  // DBImpl::ForgetPrepared. `logged_in` receives the log's number.
-  bool prepare = false;
-  uint64_t* logged_in = nullptr;
-  // The batch commits what was prepared in this log, which is therefore kept
-  // until the data is in the store; 0: nothing was.
-  uint64_t prepared_log = 0;
+  // A prepared section, whose batch is what is written: logged and not inserted. It is open then, and takes the
+  // place of what was open under its name. Null: none.
+  std::shared_ptr<PreparedSection> prepare;
+  // The batch commits, or rolls back, what is open under this name. Null: neither.
+  const std::string* ends = nullptr;
 };
 
 // A prepared section that recovery found without its end.
 struct RecoveredTransaction {
   rocksdb::WriteBatch batch;  // a Noop, then the records
   uint64_t log_number = 0;    // the log that holds it
+  std::shared_ptr<PreparedSection> section;  // the same, once it is in the first log of this session
 };
 using RecoveredTransactions = std::map<std::string, RecoveredTransaction>;  // by xid
 
-// The logs that hold prepared sections whose end is not written.
-// Thread safety: all of it. The mutex is a leaf.
-class PreparedLogs {
+// The sections that are open: in a log, neither committed nor rolled back. By name, as recovery knows them,
+// whether the transaction's object is still there or not. They are held in memory, too: a log that fails may take
+// them with it, and the next one gets them instead (DBImpl::LogOpenSections).
+//
+// Thread safety: all of it. The mutex is a leaf. Logged and Ended come from the front of the write queue, where
+// nothing may be thrown.
+class OpenSections {
  public:
-  void Add(uint64_t log_number) {
+  // Makes room for a section of that name; Withdraw takes it back if nothing was logged.
+  void Announce(const std::string& name) {
     MutexLock lock(&mu_);
-    logs_.insert(log_number);
+    sections_.try_emplace(name);
   }
-  void Remove(uint64_t log_number) {
+  void Withdraw(const std::string& name) {
     MutexLock lock(&mu_);
-    auto it = logs_.find(log_number);
-    if (it != logs_.end()) logs_.erase(it);
+    const auto it = sections_.find(name);
+    if (it != sections_.end() && it->second == nullptr) sections_.erase(it);
+  }
+  void Logged(const std::shared_ptr<PreparedSection>& section, uint64_t log_number) {
+    MutexLock lock(&mu_);
+    section->log_number = log_number;
+    const auto it = sections_.find(section->name);
+    if (it != sections_.end()) it->second = section;
+  }
+  void Ended(const std::string& name) {
+    MutexLock lock(&mu_);
+    sections_.erase(name);
+  }
+  // The log of what is open under that name; UINT64_MAX: nothing is.
+  uint64_t LogOf(const std::string& name) const {
+    MutexLock lock(&mu_);
+    const auto it = sections_.find(name);
+    return it == sections_.end() || it->second == nullptr ? UINT64_MAX : it->second->log_number.load();
   }
   // UINT64_MAX if there are none.
-  uint64_t Oldest() const {
+  uint64_t OldestLog() const {
     MutexLock lock(&mu_);
-    return logs_.empty() ? UINT64_MAX : *logs_.begin();
+    uint64_t oldest = UINT64_MAX;
+    for (const auto& [name, section] : sections_) {
+      if (section != nullptr) oldest = std::min(oldest, section->log_number.load());
+    }
+    return oldest;
+  }
+  std::vector<std::shared_ptr<PreparedSection>> All() const {
+    MutexLock lock(&mu_);
+    std::vector<std::shared_ptr<PreparedSection>> all;
+    for (const auto& [name, section] : sections_) {
+      if (section != nullptr) all.push_back(section);
+    }
+    return all;
   }
 
  private:
   mutable Mutex mu_;
-  std::multiset<uint64_t> logs_ GUARDED_BY(mu_);
+  std::map<std::string, std::shared_ptr<PreparedSection>> sections_ GUARDED_BY(mu_);  // null: announced
 };
 
 }  // namespace compassdb

@@ -30,11 +30,11 @@ Status WalSet::Start(bool give_up_failed) {
   const Status started = CatchOutOfMemory("a log", [&]() NO_THREAD_SAFETY_ANALYSIS {
     uint64_t number;
     Status s = NextNumber(&number);
-    return s.ok() ? StartLocked(current->SuccessorHeader(number)) : s;
+    return s.ok() ? StartLocked(current->SuccessorHeader(number, !error_.ok())) : s;
   });
   if (!started.ok()) return started;
   if (!error_.ok()) {
-    gave_up_ = true;
+    given_up_ = logs_[logs_.size() - 2].number;
     for (size_t i = 0; i + 1 < logs_.size(); ++i) {
       logs_[i].writer.reset();
       logs_[i].reusable = false;
@@ -187,6 +187,14 @@ Status WalSet::Sync() {
   return s;
 }
 
+Status WalSet::SyncUntold() {
+  MutexLock lock(&mu_);
+  if (!error_.ok()) return error_;
+  Status s = logs_.back().writer->SyncUntold();
+  if (!s.ok()) Fail(s);
+  return s;
+}
+
 Status WalSet::SyncClosed() {
   MutexLock lock(&mu_);
   Status s = SyncLogs(false);
@@ -197,7 +205,7 @@ Status WalSet::SyncClosed() {
 
 bool WalSet::EnsureClosedAreDurable() {
   MutexLock lock(&mu_);
-  if (gave_up_ || !error_.ok()) return false;
+  if (given_up_ != 0 || !error_.ok()) return false;
   Status s = SyncLogs(false);
   if (!s.ok()) Fail(s);
   return s.ok();

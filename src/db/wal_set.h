@@ -70,6 +70,14 @@ class WalSet {
   Status Append(const Slice& record, bool sync);
   Status Flush();
   Status Sync();
+  // The same while logs before it that were given up may still be needed: nothing tells that this one is synced, as
+  // that would say that those before it are whole.
+  Status SyncUntold();
+  // No log up to this one is to hold what is needed, as it was given up (Start); 0: none.
+  uint64_t given_up() const {
+    MutexLock lock(&mu_);
+    return given_up_;
+  }
   // Syncs the logs before the current one: what a flush commits must not
   // become durable ahead of other families' parts of the same batches.
   Status SyncClosed();
@@ -137,7 +145,7 @@ class WalSet {
   std::vector<uint64_t> rejected_ GUARDED_BY(mu_);  // were spares; to be deleted
   bool leftover_ GUARDED_BY(mu_) = false;  // a log that was not begun was deleted, not yet durably
   Status error_ GUARDED_BY(mu_);  // of the current log
-  bool gave_up_ GUARDED_BY(mu_) = false;  // logs that failed, some time (Start)
+  uint64_t given_up_ GUARDED_BY(mu_) = 0;  // the last log that failed, or that one had failed before
   mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held
   SyncedLog synced_ GUARDED_BY(synced_mu_);
 };

@@ -240,9 +240,9 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
   w.low_pri = options.low_pri;
   w.bytes = WriteBatchInternal::ByteSize(batch);
   w.check = transaction.check;
-  w.log_only = transaction.prepare;
-  w.prepared_log = transaction.prepared_log;
-  w.count = w.log_only ? 0 : WriteBatchInternal::Count(batch);
+  if (transaction.prepare != nullptr) w.section = &transaction.prepare;
+  w.ends = transaction.ends;
+  w.count = w.section != nullptr ? 0 : WriteBatchInternal::Count(batch);
   const rocksdb::PerfLevel level = CurrentPerfLevel();
   PerfSpan waiting(level, &rocksdb::PerfContext::write_thread_wait_nanos);
   const WriteThread::State joined = write_thread_.Join(&w);
@@ -251,7 +251,6 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
     case WriteThread::State::kLeader:
       Tick(statistics, rocksdb::WRITE_DONE_BY_SELF);
       w.status = WriteAsLeader(&w);
-      if (transaction.logged_in != nullptr) *transaction.logged_in = w.log_number;
       return w.status;
     case WriteThread::State::kInsert: {
       const PerfSpan inserting(level, &rocksdb::PerfContext::write_memtable_time);
@@ -263,7 +262,6 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
       break;
   }
   Tick(statistics, rocksdb::WRITE_DONE_BY_OTHER);
-  if (transaction.logged_in != nullptr) *transaction.logged_in = w.log_number;
   return w.status;
 }
 
@@ -318,6 +316,10 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
         return Status::OK();
       });
       if (!inserted.ok()) leader->status = inserted;
+      // Before anybody may write what is open into another log.
+      for (const WriteThread::Writer* w : group) {
+        if (w->ends != nullptr && w->status.ok()) open_sections_.Ended(*w->ends);
+      }
     }
     // Published also after a failure: the numbers may be in the log, so they
     // are not given out again.
@@ -374,12 +376,15 @@ Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool syn
   }
   if (!s.ok()) {
     errors_.SetWalFailed();
+    for (const WriteThread::Writer* w : group) {
+      // The mark may be in the log or not: whether the section is open only recovery can tell.
+      if (w->ends != nullptr) s = Status(s, Status::kFatalError);
+    }
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
     return s;
   }
-  for (WriteThread::Writer* w : group) {
-    w->log_number = wals_.current_number();
-    if (w->log_only) prepared_logs_.Add(w->log_number);
+  for (const WriteThread::Writer* w : group) {
+    if (w->section != nullptr) open_sections_.Logged(*w->section, wals_.current_number());
   }
   return s;
 }
@@ -400,7 +405,7 @@ void DBImpl::InsertGroup(const std::vector<WriteThread::Writer*>& group,
 }
 
 Status DBImpl::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
-  if (writer.log_only) return Status::OK();
+  if (writer.section != nullptr) return Status::OK();
   MemTableSink sink(&families_, concurrent);
   Status s = CatchOutOfMemory("Write", [&] {
     return WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/internal_key.h"
@@ -28,6 +30,7 @@
 
 namespace compassdb {
 
+struct PreparedSection;
 using rocksdb::Status;
 
 class WriteThread {
@@ -49,9 +52,9 @@ class WriteThread {
     bool exclusive = false;  // not a write
     // Asked at the front, before anything is written; may refuse. Such a write goes alone.
     const std::function<Status()>* check = nullptr;
-    bool log_only = false;      // a prepared section: not inserted, takes no sequence
-    uint64_t prepared_log = 0;  // commits what was prepared in this log; 0: nothing
-    uint64_t log_number = 0;    // where it was logged, set by the leader
+    // A prepared section: not inserted, takes no sequence. Null: none.
+    const std::shared_ptr<PreparedSection>* section = nullptr;
+    const std::string* ends = nullptr;  // commits, or rolls back, the open section of this name
     size_t bytes = 0;        // of the batch
     uint32_t count = 0;      // sequence numbers that the batch takes
     SequenceNumber sequence = 0;  // of its first record, set by the leader

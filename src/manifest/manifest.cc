@@ -37,7 +37,19 @@ Status CheckHeader(const std::string& path, Slice record) {
   return Status::OK();
 }
 
-// As Manifest::Follow, of the file `path`.
+// Whether the mirror has a record at `offset`, or behind it. One that cannot be read has none.
+bool MirrorGoesOn(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t offset) {
+  const std::string path = MirrorFileName(dir, number);
+  std::unique_ptr<SequentialFile> file;
+  if (!fs->NewSequentialFile(path, &file).ok()) return false;
+  LogReader reader(std::move(file), path, number);
+  if (!reader.SkipTo(offset).ok()) return false;
+  Slice record;
+  const LogRead read = reader.ReadRecord(&record);
+  return read == LogRead::kRecord || read == LogRead::kCorruption;
+}
+
+// What one file says, as Manifest::Follow.
 Status FollowFile(FileSystem* fs, const std::string& path, uint64_t number, uint64_t* offset,
                   const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
   std::unique_ptr<SequentialFile> file;
@@ -123,7 +135,20 @@ Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
 
 Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
                         const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
-  return FollowFile(fs, ManifestFileName(dir, number), number, offset, apply);
+  const std::string path = ManifestFileName(dir, number);
+  Status s = FollowFile(fs, path, number, offset, apply);
+  while (s.ok() && MirrorGoesOn(fs, dir, number, *offset)) {
+    // What the mirror has was durable in the manifest before: if it was written since that was read, it is there now.
+    const uint64_t before = *offset;
+    s = FollowFile(fs, path, number, offset, apply);
+    if (IsMissing(s)) return Status::OK();  // replaced meanwhile; it was read up to a commit
+    if (s.ok() && *offset == before) {
+      return Status::Corruption(path + " at offset " + std::to_string(before),
+                                "a commit is damaged or cut off, which " + MirrorFileName("", number) +
+                                    " has; RepairDB or `compassdb repair` takes it from there");
+    }
+  }
+  return s;
 }
 
 Status Manifest::Salvage(FileSystem* fs, const std::string& dir, uint64_t number,

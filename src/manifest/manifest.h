@@ -5,8 +5,9 @@
 // CURRENT holds two lines: the manifest's name, and "CompassDB <version>
 // <checksum>", so that a RocksDB or LevelDB directory is told apart.
 //
-// The mirror (MIRROR-NNNNNN) has the same bytes at the same places; only its snapshot is synced. It
-// is read by repair alone: damage to one of the two costs nothing then.
+// The mirror (MIRROR-NNNNNN) has the same bytes at the same places; only its snapshot is synced, and each further
+// record is written to it when the manifest's is durable. So a manifest that ends before a record of its mirror is
+// damaged, and no commit was torn. Repair takes what one of the two lacks from the other: damage to one costs nothing.
 //
 // Thread safety: one thread at a time (db/ holds the manifest lock).
 #pragma once
@@ -32,8 +33,8 @@ class Manifest {
   static std::string CurrentContents(uint64_t number);
 
   // Replays manifest `number` in order. A torn last record is dropped (its
-  // commit never returned); anything else that does not parse is Corruption
-  // with file and offset.
+  // commit never returned) unless the mirror has it; anything else that does
+  // not parse is Corruption with file and offset.
   static Status Replay(FileSystem* fs, const std::string& dir, uint64_t number,
                        const std::function<Status(const std::vector<VersionEdit>&)>& apply);
 

@@ -308,6 +308,7 @@ TEST_F(ManifestTest, ReplaysInOrder) {
 }
 
 TEST_F(ManifestTest, TruncationKeepsAPrefixOrIsReported) {
+  ASSERT_TRUE(fs_.DeleteFile(MirrorFileName("/db", 5)).ok());
   std::string data;
   ASSERT_TRUE(ReadFileToString(&fs_, path_, &data).ok());
   const std::vector<uint64_t> all = {100, 101, 102, 103};
@@ -325,6 +326,7 @@ TEST_F(ManifestTest, TruncationKeepsAPrefixOrIsReported) {
 }
 
 TEST_F(ManifestTest, FlippedBitIsNeverAnotherState) {
+  ASSERT_TRUE(fs_.DeleteFile(MirrorFileName("/db", 5)).ok());
   std::string data;
   ASSERT_TRUE(ReadFileToString(&fs_, path_, &data).ok());
   const std::vector<uint64_t> all = {100, 101, 102, 103};
@@ -341,6 +343,74 @@ TEST_F(ManifestTest, FlippedBitIsNeverAnotherState) {
     } else {
       EXPECT_FALSE(s.ToString().find("MANIFEST-000005") == std::string::npos) << s.ToString();
     }
+  }
+}
+
+// The mirror has nothing that was not durable in the manifest before.
+TEST_F(ManifestTest, WhatTheMirrorHasIsMissed) {
+  const std::vector<uint64_t> all = {100, 101, 102, 103};
+  std::string data;
+  ASSERT_TRUE(ReadFileToString(&fs_, path_, &data).ok());
+  for (size_t at = 0; at < data.size(); ++at) {
+    for (const bool cut : {true, false}) {
+      std::string damaged = cut ? data.substr(0, at) : data;
+      if (!cut) damaged[at] ^= 0x10;
+      Overwrite(path_, damaged);
+      std::vector<uint64_t> seen;
+      const Status s = Replay(&seen);
+      ASSERT_TRUE(s.IsCorruption()) << at << ": " << s.ToString();
+      EXPECT_NE(s.ToString().find(path_), std::string::npos) << s.ToString();
+      ASSERT_TRUE(std::equal(seen.begin(), seen.end(), all.begin())) << at;
+      if (seen.empty()) continue;  // neither header nor snapshot: it says so as it does without a mirror
+      EXPECT_NE(s.ToString().find(" at offset "), std::string::npos) << s.ToString();
+    }
+  }
+}
+
+// A mirror that ends early, or is itself damaged there, has nothing to say of a torn commit.
+TEST_F(ManifestTest, ATornCommitIsNotMissedByTheMirror) {
+  const std::string mirror = MirrorFileName("/db", 5);
+  std::string data, without;
+  ASSERT_TRUE(ReadFileToString(&fs_, path_, &data).ok());
+  {
+    std::unique_ptr<Manifest> manifest;
+    ASSERT_TRUE(Manifest::Create(&fs_, "/db", 5, {FullEdit(0)}, &manifest).ok());
+    for (uint64_t i = 1; i < 3; ++i) ASSERT_TRUE(manifest->Append({FullEdit(i)}).ok());
+    ASSERT_TRUE(manifest->Close().ok());
+  }
+  ASSERT_TRUE(ReadFileToString(&fs_, mirror, &without).ok());
+  ASSERT_LT(without.size(), data.size());
+  for (size_t end = 0; end < data.size(); end += end < without.size() ? 50 : 1) {
+    Overwrite(path_, data.substr(0, std::max(end, without.size())));
+    Overwrite(mirror, data.substr(0, end));
+    std::vector<uint64_t> seen;
+    const Status s = Replay(&seen);
+    ASSERT_TRUE(s.ok()) << end << ": " << s.ToString();
+    EXPECT_EQ(seen, (std::vector<uint64_t>{100, 101, 102}));
+  }
+}
+
+// Whoever reads beside the one that writes may come to the end of the manifest, and then find a newer record in the
+// mirror.
+TEST_F(ManifestTest, ACommitWhileTheManifestIsReadIsNoDamage) {
+  FaultInjectionFileSystem fs;
+  ASSERT_TRUE(fs.CreateDir("/db").ok());
+  std::unique_ptr<Manifest> manifest;
+  ASSERT_TRUE(Manifest::Create(&fs, "/db", 5, {FullEdit(0)}, &manifest).ok());
+  uint64_t commits = 0;
+  fs.SetHook([&](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kOpen || path.find("MIRROR") == std::string::npos || commits == 3) return;
+    ASSERT_TRUE(manifest->Append({FullEdit(++commits)}).ok());
+  });
+  std::vector<uint64_t> seen;
+  uint64_t offset = 0;
+  for (const uint64_t expected : {3, 3}) {
+    const Status s = Manifest::Follow(&fs, "/db", 5, &offset, [&](const std::vector<VersionEdit>& edits) {
+      for (const VersionEdit& e : edits) seen.push_back(*e.next_number);
+      return Status::OK();
+    });
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(seen.size(), expected + 1);
   }
 }
 

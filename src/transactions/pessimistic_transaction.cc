@@ -95,6 +95,7 @@ void PessimisticTransaction::End() {
 
 void PessimisticTransaction::Clear() {
   transaction_db_->locks()->Unlock(transaction_id_, tracked_);
+  section_.reset();
   TransactionBase::Clear();
 }
 
@@ -104,7 +105,7 @@ Status PessimisticTransaction::Recover(const std::string& name,
                                        const RecoveredTransaction& recovered) {
   if (Status s = SetName(name); !s.ok()) return s;
   if (Status s = RebuildFromLog(recovered.batch); !s.ok()) return s;
-  log_number_ = recovered.log_number;
+  section_ = recovered.section;
   prepared_bytes_ = batch_.GetWriteBatch()->GetDataSize();
   txn_state_ = PREPARED;
   return Status::OK();
@@ -197,26 +198,23 @@ Status PessimisticTransaction::Prepare() {
 }
 
 Status PessimisticTransaction::LogPrepared() {
-  WriteBatch section(*batch_.GetWriteBatch());
-  if (Status s = WriteBatchInternal::MarkEndPrepare(&section, name_); !s.ok()) return s;
+  const auto section = std::make_shared<PreparedSection>(name_);
+  section->batch = *batch_.GetWriteBatch();
+  if (Status s = WriteBatchInternal::MarkEndPrepare(&section->batch, name_); !s.ok()) return s;
   WriteOptions options = write_options_;
   options.disableWAL = false;
-  TransactionWrite write;
-  write.prepare = true;
-  write.logged_in = &log_number_;
-  Status s = engine_->WriteForTransaction(options, &section, write);
-  if (s.ok()) prepared_bytes_ = batch_.GetWriteBatch()->GetDataSize();
+  Status s = engine_->LogSection(options, section);
+  if (!s.ok()) return s;
+  section_ = section;
+  log_number_ = section->log_number;
+  prepared_bytes_ = batch_.GetWriteBatch()->GetDataSize();
   return s;
 }
 
 // What was written since the preparation is not in the log: all of it is prepared once more there,
 // and takes the place of the first section under the same name.
 Status PessimisticTransaction::LogLateWrites() {
-  if (batch_.GetWriteBatch()->GetDataSize() == prepared_bytes_) return Status::OK();
-  const uint64_t first_log = log_number_;
-  Status s = LogPrepared();
-  if (s.ok()) engine_->ForgetPrepared(first_log);
-  return s;
+  return batch_.GetWriteBatch()->GetDataSize() == prepared_bytes_ ? Status::OK() : LogPrepared();
 }
 
 Status PessimisticTransaction::Commit() {
@@ -304,14 +302,13 @@ Status PessimisticTransaction::CommitPrepared() {
     options.disableWAL = false;
     options.ignore_missing_column_families = true;  // a family may be dropped meanwhile
     TransactionWrite write;
-    write.prepared_log = log_number_;
+    write.ends = &name_;
     s = WriteCommitted(&working, options, write);
   }
   if (!s.ok()) {
     txn_state_ = PREPARED;
     return s;
   }
-  engine_->ForgetPrepared(log_number_);
   transaction_db_->Unregister(name_, this);
   Clear();
   txn_state_ = COMMITTED;
@@ -341,12 +338,13 @@ Status PessimisticTransaction::Rollback() {
       Status s = WriteBatchInternal::MarkRollback(&mark, name_);
       WriteOptions options = write_options_;
       options.disableWAL = false;
-      if (s.ok()) s = engine_->WriteForTransaction(options, &mark, TransactionWrite());
+      TransactionWrite write;
+      write.ends = &name_;
+      if (s.ok()) s = engine_->WriteForTransaction(options, &mark, write);
       if (!s.ok()) {
         txn_state_ = PREPARED;
         return s;
       }
-      engine_->ForgetPrepared(log_number_);
       Clear();
       txn_state_ = ROLLEDBACK;
       return s;

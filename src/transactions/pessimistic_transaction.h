@@ -56,6 +56,9 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   bool IsDeadlockDetect() const override { return options_.deadlock_detect; }
   std::vector<TransactionID> GetWaitingTxns(uint32_t* family, std::string* key) const override;
   void SetLockTimeout(int64_t milliseconds) override;
+  uint64_t GetLogNumber() const override {
+    return section_ == nullptr ? log_number_ : section_->log_number.load();
+  }
   Status GetRangeLock(ColumnFamilyHandle* family, const rocksdb::Endpoint& start,
                       const rocksdb::Endpoint& end) override;
 
@@ -98,6 +101,7 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   TransactionID transaction_id_ = 0;
   int64_t lock_timeout_micros_ = 0;
   std::atomic<uint64_t> expires_micros_{0};  // 0: never
+  std::shared_ptr<PreparedSection> section_;  // what is prepared
   size_t prepared_bytes_ = 0;  // of the batch, in the log
   bool skip_locks_ = false;
   bool expirable_ = false;  // registered as such

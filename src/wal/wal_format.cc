@@ -23,11 +23,12 @@ std::string EncodeWalHeader(const WalHeader& header) {
 }
 
 Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* header) {
+  const std::string place = path + " at offset 0";
   Slice input = record;
   uint64_t magic;
   uint32_t version;
   if (!GetFixed64(&input, &magic) || magic != kWalFormat.magic || !GetVarint32(&input, &version)) {
-    return Status::Corruption(path, "the first record is not the header of a write-ahead log");
+    return Status::Corruption(place, "the first record is not the header of a write-ahead log");
   }
   if (!CanReadVersion(kWalFormat, version)) {
     return Status::NotSupported(path, "write-ahead log of format version " +
@@ -45,7 +46,7 @@ Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* 
       !GetLengthPrefixedSlice(&input, &db_id) || !GetVarint32(&input, &compression) ||
       (version >= kWalWithSynced && (!GetVarint64(&input, &header->predecessor_synced) ||
                                      (!input.empty() && !GetVarint32(&input, &flags))))) {
-    return Status::Corruption(path, "the header of the write-ahead log is cut short");
+    return Status::Corruption(place, "the header of the write-ahead log is cut short");
   }
   header->db_id = db_id.ToString();
   header->over_older_log = (flags & kWalOverOlderLog) != 0;

@@ -46,7 +46,9 @@ struct WalHeader {
   // Its length when this one was begun; if a write or sync of it had failed, the part before that
   // was synced.
   uint64_t predecessor_bytes = 0;
-  uint64_t predecessor_last_sequence = 0;  // the last sequence in it, 0 if empty
+  // The last sequence in it, 0 if empty; of the first log of a session the database's. For people: recovery compares
+  // the length, which verifies with every byte before it, and which is right of a log that was given up, too.
+  uint64_t predecessor_last_sequence = 0;
   std::string db_id;                       // IDENTITY; empty if unknown
   // Of its records, of those that it makes smaller.
   rocksdb::CompressionType compression = rocksdb::kNoCompression;

@@ -47,8 +47,8 @@ LogRead WalReader::ReadHeader() {
   if (read != LogRead::kRecord) return read;
   status_ = DecodeWalHeader(path(), record, &header_);
   if (status_.ok() && header_.number != number_) {
-    status_ = Status::Corruption(path(), "its header says log number " +
-                                             std::to_string(header_.number));
+    status_ = Status::Corruption(path() + " at offset 0", "its header says log number " +
+                                                              std::to_string(header_.number));
   }
   has_header_ = status_.ok();
   log_.Expect(header_.over_older_log ? LogReader::Leftovers::kBehindRecords

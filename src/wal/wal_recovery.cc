@@ -187,9 +187,8 @@ class Recovery {
   Status Missing(const WalReader& reader) {
     const std::string what =
         "follows log " + std::to_string(reader.header().predecessor) + ", which is missing";
-    report_->problems.push_back(reader.path() + ": " + what);
-    return Is(Mode::kSkipAnyCorruptedRecords) ? Status::OK()
-                                              : Status::Corruption(reader.path(), what);
+    report_->problems.push_back(Place(reader) + ": " + what);
+    return Is(Mode::kSkipAnyCorruptedRecords) ? Status::OK() : Status::Corruption(Place(reader), what);
   }
 
   // The log before the log `reader` ends too early, at `end`.
@@ -198,20 +197,20 @@ class Recovery {
     const std::string what = "follows " + std::to_string(header.predecessor_bytes) +
                              " bytes of log " + std::to_string(header.predecessor) +
                              ", of which only " + std::to_string(end) + " can be read";
-    report_->problems.push_back(reader.path() + ": " + what);
+    report_->problems.push_back(Place(reader) + ": " + what);
     if (Is(Mode::kSkipAnyCorruptedRecords)) return Status::OK();
-    if (!StopsAtHoles()) return Status::Corruption(reader.path(), what);
+    if (!StopsAtHoles()) return Status::Corruption(Place(reader), what);
     if (damaged_) {
       Status s = StopBehind(previous_number_, previous_end_, damage_);
       if (!s.ok() || previous_number_ == header.predecessor) return s;
     }
-    return StopBehind(header.predecessor, end, reader.path() + ": " + what);
+    return StopBehind(header.predecessor, end, Place(reader) + ": " + what);
   }
 
   Status CheckHeader(const WalReader& reader) {
     const WalHeader& header = reader.header();
     if (!options_.db_id.empty() && !header.db_id.empty() && header.db_id != options_.db_id) {
-      return Status::Corruption(reader.path(), "belongs to the database " + header.db_id +
+      return Status::Corruption(Place(reader), "belongs to the database " + header.db_id +
                                                    ", not to " + options_.db_id);
     }
     const bool follows_empty = empty_.count(header.predecessor) != 0;

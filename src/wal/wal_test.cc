@@ -173,7 +173,9 @@ TEST_F(WalTest, HeaderRoundTripAndTruncation) {
   EXPECT_EQ(back.predecessor_synced, 777u);
   EXPECT_TRUE(DecodeWalHeader("p", record + "later fields", &back).ok());
   for (size_t n = 0; n < record.size(); ++n) {
-    EXPECT_TRUE(DecodeWalHeader("p", Slice(record.data(), n), &back).IsCorruption()) << n;
+    const Status s = DecodeWalHeader("p", Slice(record.data(), n), &back);
+    EXPECT_TRUE(s.IsCorruption()) << n;
+    EXPECT_NE(s.ToString().find("p at offset 0: "), std::string::npos) << s.ToString();
   }
 }
 
@@ -665,7 +667,8 @@ TEST_F(WalTest, MissingLogIsCorruption) {
       case Mode::kAbsoluteConsistency:
       case Mode::kPointInTimeRecovery:
         EXPECT_TRUE(out.status.IsCorruption());
-        EXPECT_NE(out.status.ToString().find("log 4, which is missing"), std::string::npos);
+        EXPECT_NE(out.status.ToString().find("/wal/000005.log at offset 0: follows log 4, which is missing"),
+                  std::string::npos) << out.status.ToString();
         break;
       case Mode::kSkipAnyCorruptedRecords:
         EXPECT_TRUE(out.status.ok());

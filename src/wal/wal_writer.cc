@@ -85,11 +85,11 @@ Status WalWriter::Close() {
   return s.ok() ? closed : s;
 }
 
-WalHeader WalWriter::SuccessorHeader(uint64_t number) const {
+WalHeader WalWriter::SuccessorHeader(uint64_t number, bool given_up) const {
   WalHeader header;
   header.number = number;
   header.predecessor = log_.number();
-  header.predecessor_bytes = status().ok() ? log_.Size() : synced_;
+  header.predecessor_bytes = status().ok() && !given_up ? log_.Size() : synced_;
   header.predecessor_synced = synced_;
   header.predecessor_last_sequence = last_sequence_;
   header.db_id = db_id_;

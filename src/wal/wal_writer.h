@@ -35,6 +35,8 @@ class WalWriter {
   Status Flush() { return log_.Flush(); }
   // The directory has been synced before (or its owner does not rely on SyncedSize).
   Status Sync();
+  // The same, and no log says so: for what may be left in a chain that has a gap before this log.
+  Status SyncUntold() { return log_.Sync(); }
   // Syncs what is not yet synced, so that a successor may rely on it.
   Status Close();
   // The same for the last log of all, which nothing follows: a last record says that it is whole.
@@ -47,9 +49,9 @@ class WalWriter {
   uint64_t last_sequence() const { return last_sequence_; }
   const Status& status() const { return log_.status(); }
   const std::string& path() const { return log_.path(); }
-  // The header of the log that is to follow this one. After a failure it asks for no more of
-  // this log than was synced.
-  WalHeader SuccessorHeader(uint64_t number) const;
+  // The header of the log that is to follow this one. After a failure, here or of a caller who gives the log up, it
+  // asks for no more of this log than was synced.
+  WalHeader SuccessorHeader(uint64_t number, bool given_up = false) const;
 
  private:
   WalWriter(std::unique_ptr<WritableFile> file, std::string path, const WalHeader& header)

@@ -2,6 +2,7 @@
 //
 // Damages small databases of every layout (support/layout.h), one file at a time (damage.h), opens
 // each and reads everything. What may come of it: an error, or the exact data. Besides:
+//  - a flipped bit in the manifest is reported with the file, if at all;
 //  - damage to the write-ahead log is reported, with the log and the offset, unless it reaches the last
 //    group of records of a process that was killed: nothing is dropped in silence. (RocksDB drops it; so --log-loss=allow for it.)
 //  - kAbsoluteConsistency refuses a log with a flipped bit;
@@ -102,10 +103,15 @@ class Worker {
       : settings_(settings), index_(index), board_(board), dir_(dir) {
     for (const std::string& layout : Layouts()) {
       if (!settings.layout.empty() && layout != settings.layout) continue;
-      for (bool closed : {true, false}) Add(layout, closed, false);
+      for (bool closed : {true, false}) Add(layout, closed, LastCommit::kFlush, false);
     }
     if (Ours() && (settings.layout.empty() || settings.layout == kSealed)) {
-      for (bool closed : {true, false}) Add("default", closed, true);
+      for (bool closed : {true, false}) Add("default", closed, LastCommit::kFlush, true);
+    }
+    if (settings.layout.empty() || settings.layout == "default") {
+      for (LastCommit last : {LastCommit::kIngestion, LastCommit::kFamily, LastCommit::kUnloggedFlush}) {
+        for (bool closed : {true, false}) Add("default", closed, last, false);
+      }
     }
     Choose();
   }
@@ -145,9 +151,9 @@ class Worker {
     std::vector<Damage> damages;
   };
 
-  void Add(const std::string& layout, bool closed, bool sealed) {
+  void Add(const std::string& layout, bool closed, LastCommit last, bool sealed) {
     const uint64_t seed = settings_.seed + specimens_.size();
-    specimens_.push_back(MakeSpecimen(layout, closed, sealed, seed));
+    specimens_.push_back(MakeSpecimen(layout, closed, last, sealed, seed));
     Random random(seed);
     plans_.push_back({specimens_.size() - 1, PlanDamage(specimens_.back().files, &random)});
   }
@@ -198,6 +204,11 @@ class Worker {
     const std::string& file = specimen.files[damage.file].first;
     const bool log = ClassOf(file) == FileClass::kWal;
     if (!log && result.verdict == Verdict::kLogTailLost) return "the end of the log is lost";
+    if (Ours() && ClassOf(file) == FileClass::kManifest && damage.kind == Damage::Kind::kFlipBit &&
+        result.verdict == Verdict::kOpenError &&
+        (!result.open.IsCorruption() || result.open.ToString().find(file) == std::string::npos)) {
+      return "a flipped bit in the manifest is not reported as Corruption with its file: " + result.open.ToString();
+    }
     if (!log || !settings_.forbid_log_loss) return std::nullopt;
     // A database that was closed knows where its logs end.
     const bool reaches_end = !specimen.closed && file == specimen.log &&
@@ -229,9 +240,9 @@ class Worker {
     if (number - first >= plans_[p].damages.size()) return true;  // another run's had more bytes
     const Damage& damage = plans_[p].damages[number - first];
     snprintf(board_->workers[index_].text, sizeof(Board::Worker::text),
-             "case %llu of seed %llu (%s, %s): %s", static_cast<unsigned long long>(number),
+             "case %llu of seed %llu (%s, %s, last a %s): %s", static_cast<unsigned long long>(number),
              static_cast<unsigned long long>(settings_.seed), specimen.layout.c_str(),
-             specimen.sealed ? "sealed" : specimen.closed ? "closed" : "killed", damage.ToString(specimen.files).c_str());
+             specimen.sealed ? "sealed" : specimen.closed ? "closed" : "killed", LastCommitName(specimen.last), damage.ToString(specimen.files).c_str());
     Files files = specimen.files;
     Apply(damage, &files);
     uint64_t size = 0;

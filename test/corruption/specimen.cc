@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
 #include "support/family.h"
 #include "support/history.h"
@@ -93,11 +94,11 @@ void Must(const Status& s, const char* what) {
 
 namespace {
 
-std::vector<WriteItem> SomeItems(Random* random, int count) {
+std::vector<WriteItem> SomeItems(Random* random, int count, int families) {
   std::vector<WriteItem> items;
   for (int i = 0; i < count; i++) {
     WriteItem item;
-    item.family = static_cast<int>(random->Uniform(kSpecimenFamilies));
+    item.family = static_cast<int>(random->Uniform(static_cast<uint64_t>(families)));
     item.key = "key" + std::to_string(random->Uniform(kSpecimenKeys));
     item.value = random->Bytes(random->Uniform(120));
     if (random->OneIn(8)) {
@@ -114,7 +115,7 @@ std::vector<WriteItem> SomeItems(Random* random, int count) {
   return items;
 }
 
-Status Write(const Opened& opened, const std::vector<WriteItem>& items) {
+Status Write(const Opened& opened, const std::vector<WriteItem>& items, bool logged) {
   rocksdb::WriteBatch batch;
   for (const WriteItem& item : items) {
     auto* family = opened.handles[item.family];
@@ -128,7 +129,8 @@ Status Write(const Opened& opened, const std::vector<WriteItem>& items) {
     if (!s.ok()) return s;
   }
   rocksdb::WriteOptions options;
-  options.sync = true;
+  options.sync = logged;
+  options.disableWAL = !logged;
   return opened.db->Write(options, &batch);
 }
 
@@ -174,12 +176,51 @@ void Note(const std::vector<WriteItem>& items, Specimen* specimen,
   }
 }
 
+// The second family is to be created last.
+void DropSecond(Opened* opened) {
+  Must(opened->db->DropColumnFamily(opened->handles[1]), "drop");
+  Must(opened->db->DestroyColumnFamilyHandle(opened->handles[1]), "drop");
+  opened->handles.pop_back();
+}
+
+void CreateSecond(const std::string& layout, Opened* opened) {
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  Must(opened->db->CreateColumnFamily(SpecimenFamilies(layout)[1].options, "second", &handle), "create");
+  opened->handles.push_back(handle);
+}
+
+// Keys behind all others, so that no memtable has to go before them.
+std::vector<WriteItem> IngestSome(const rocksdb::DBOptions& options, const rocksdb::ColumnFamilyOptions& family,
+                                  Random* random, const Opened& opened) {
+  constexpr int kKeys = 20;
+  const std::string path = std::string(kPath) + ".sst";
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), rocksdb::Options(options, family));
+  Must(writer.Open(path), "make a table");
+  std::vector<WriteItem> items;
+  for (int i = 0; i < kKeys; i++) {
+    WriteItem item;
+    item.key = "late" + std::to_string(kKeys + i);
+    item.value = random->Bytes(random->Uniform(120));
+    Must(writer.Put(item.key, item.value), "make a table");
+    items.push_back(std::move(item));
+  }
+  Must(writer.Finish(), "make a table");
+  Must(opened.db->IngestExternalFile(opened.handles[0], {path}, rocksdb::IngestExternalFileOptions()), "ingest");
+  return items;
+}
+
 }  // namespace
 
-Specimen MakeSpecimen(const std::string& layout, bool closed, bool sealed, uint64_t seed) {
+const char* LastCommitName(LastCommit last) {
+  static const char* const kNames[] = {"flush", "ingestion", "family", "unlogged flush"};
+  return kNames[static_cast<int>(last)];
+}
+
+Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, bool sealed, uint64_t seed) {
   Specimen specimen;
   specimen.layout = layout;
   specimen.closed = closed;
+  specimen.last = last;
   specimen.sealed = sealed;
   specimen.ever.resize(kSpecimenFamilies);
   std::set<std::pair<int, std::string>> merged;
@@ -194,14 +235,19 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, bool sealed, uint6
   options.create_if_missing = options.create_missing_column_families = true;
   OpenSpecimen(options, kPath, layout, false, &opened);
   Must(opened.status, "open");
+  int families = kSpecimenFamilies;
+  if (last == LastCommit::kFamily) {
+    DropSecond(&opened);
+    families = 1;
+  }
   uint64_t number = 0;
-  auto write = [&](int count) {
-    std::vector<WriteItem> items = SomeItems(&random, count);
+  auto write = [&](int count, bool logged = true) {
+    std::vector<WriteItem> items = SomeItems(&random, count, families);
     WriteItem counter;
     counter.key = History::kCounterKey;
     counter.value = std::to_string(++number);
     items.push_back(counter);
-    Must(Write(opened, items), "write");
+    Must(Write(opened, items, logged), "write");
     Note(items, &specimen, &merged);
     model.Write(items);
   };
@@ -213,6 +259,24 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, bool sealed, uint6
       Must(opened.db->CompactRange(rocksdb::CompactRangeOptions(), family, nullptr, nullptr),
            "compact");
     }
+  }
+  switch (last) {
+    case LastCommit::kFlush:
+      break;
+    case LastCommit::kIngestion: {
+      const std::vector<WriteItem> items = IngestSome(options, SpecimenFamilies(layout)[0].options, &random, opened);
+      Note(items, &specimen, &merged);
+      model.Write(items);
+      break;
+    }
+    case LastCommit::kFamily:
+      CreateSecond(layout, &opened);
+      families = kSpecimenFamilies;
+      break;
+    case LastCommit::kUnloggedFlush:
+      write(14, /*logged=*/false);
+      Must(opened.db->Flush(rocksdb::FlushOptions(), opened.handles), "flush");
+      break;
   }
   // State 0 belongs to counter value `number` as of here.
   specimen.states.push_back(StateOf(model));

@@ -13,6 +13,15 @@
 
 namespace compassdb_test {
 
+// The last commit to the manifest, but for that of a close.
+enum class LastCommit {
+  kFlush,          // or a compaction; the logs have nothing of it any more
+  kIngestion,      // no log ever had these
+  kFamily,         // the second family is created
+  kUnloggedFlush,  // with disableWAL
+};
+const char* LastCommitName(LastCommit last);
+
 // A small database with everything in it: two families, several levels, range deletions, merges,
 // compressed blocks, and a write-ahead log with batches that no table holds. And what it must answer:
 // `states[i]` after the first i of the batches in the log (the last one is the truth).
@@ -21,6 +30,7 @@ struct Specimen {
   std::string layout;
   // Closed properly; else the files are those of a process that was killed.
   bool closed = true;
+  LastCommit last = LastCommit::kFlush;
   bool sealed = false;  // encrypted (support/sealed_env.h): `files` are what is stored
   Files files;
   std::vector<State> states;
@@ -33,7 +43,7 @@ struct Specimen {
 };
 
 // Fails the program when the database cannot be made.
-Specimen MakeSpecimen(const std::string& layout, bool closed, bool sealed, uint64_t seed);
+Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, bool sealed, uint64_t seed);
 
 // What making and examining share.
 inline constexpr int kSpecimenFamilies = 2;
