@@ -21,12 +21,7 @@ namespace compassdb {
 
 Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
                                 RecoveredState* state) {
-  return Manifest::Replay(fs, dir, number, [state](const std::vector<VersionEdit>& edits) {
-    for (const VersionEdit& edit : edits) {
-      if (Status s = state->Apply(edit); !s.ok()) return s;
-    }
-    return Status::OK();
-  });
+  return Manifest::Replay(fs, dir, number, [state](const EditRecord& edits) { return state->ApplyAll(edits); });
 }
 
 Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,

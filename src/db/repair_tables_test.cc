@@ -387,7 +387,7 @@ TEST_F(RepairValuesTest, ReferencesToNothing) {
   uint64_t number = 0;
   RecoveredState state;
   ASSERT_TRUE(Manifest::ReadCurrent(fs_.get(), name_, &number).ok());
-  ASSERT_TRUE(Manifest::Replay(fs_.get(), name_, number, [&](const std::vector<VersionEdit>& edits) {
+  ASSERT_TRUE(Manifest::Replay(fs_.get(), name_, number, [&](const EditRecord& edits) {
                 return state.ApplyAll(edits);
               }).ok());
   ASSERT_GE(state.families[0].values.size(), 2u);

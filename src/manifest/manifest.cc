@@ -39,7 +39,7 @@ Status CheckHeader(const std::string& path, Slice record) {
 
 // As Manifest::Follow, of the file `path`.
 Status FollowFile(FileSystem* fs, const std::string& path, uint64_t number, uint64_t* offset,
-                  const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+                  const std::function<Status(const EditRecord&)>& apply) {
   std::unique_ptr<SequentialFile> file;
   Status s = fs->NewSequentialFile(path, &file);
   if (!s.ok()) return s;
@@ -62,9 +62,9 @@ Status FollowFile(FileSystem* fs, const std::string& path, uint64_t number, uint
       case LogRead::kError:
         return reader.status();
     }
-    std::vector<VersionEdit> edits;
-    s = records++ == 0 ? CheckHeader(path, record) : DecodeEdits(record, &edits);
-    if (s.ok() && !edits.empty()) s = apply(edits);
+    EditRecord edits;
+    s = records++ == 0 ? CheckHeader(path, record) : edits.Open(record);
+    if (s.ok() && edits.size() > 0) s = apply(edits);
     if (!s.ok()) {
       const std::string where = path + " at offset " + std::to_string(reader.RecordOffset());
       const std::string what = s.getState() == nullptr ? "" : s.getState();
@@ -113,7 +113,7 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
 }
 
 Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
-                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+                        const std::function<Status(const EditRecord&)>& apply) {
   uint64_t offset = 0;
   Status s = Follow(fs, dir, number, &offset, apply);
   // CURRENT promises it.
@@ -122,16 +122,16 @@ Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
 }
 
 Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
-                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+                        const std::function<Status(const EditRecord&)>& apply) {
   return FollowFile(fs, ManifestFileName(dir, number), number, offset, apply);
 }
 
 Status Manifest::Salvage(FileSystem* fs, const std::string& dir, uint64_t number,
-                         const std::function<Status(const std::vector<VersionEdit>&)>& apply,
+                         const std::function<Status(const EditRecord&)>& apply,
                          uint64_t* records, bool* whole) {
   *records = 0;
   *whole = true;
-  const auto counted = [&](const std::vector<VersionEdit>& edits) {
+  const auto counted = [&](const EditRecord& edits) {
     Status s = apply(edits);
     if (s.ok()) ++*records;
     return s;
