@@ -22,6 +22,7 @@ TEST(FileNames, BuildersAndParserAgree) {
     FileType type;
   } cases[] = {
       {WalFileName("/db", 7), 7, FileType::kWal},
+      {SyncedMarkFileName("/db"), 0, FileType::kSyncedMark},
       {PieceFileName("/db", 12345678), 12345678, FileType::kPieceFile},
       {PageFileName("/db", 7), 7, FileType::kPageFile},
       {ManifestFileName("/db", 3), 3, FileType::kManifest},

@@ -59,6 +59,7 @@ std::string ParentOf(const std::string& path) {
 std::string WalFileName(const std::string& wal_dir, uint64_t number) {
   return JoinPath(wal_dir, Padded(number) + ".log");
 }
+std::string SyncedMarkFileName(const std::string& wal_dir) { return JoinPath(wal_dir, "SYNCED"); }
 std::string WalArchiveName(const std::string& wal_dir) { return JoinPath(wal_dir, "archive"); }
 std::string PieceFileName(const std::string& dir, uint64_t number) {
   return JoinPath(dir, Padded(number) + ".ph");
@@ -97,6 +98,7 @@ bool ParseFileName(const std::string& name, uint64_t* number, FileType* type) {
   };
   if (name == "CURRENT") return is(FileType::kCurrent);
   if (name == "LOCK") return is(FileType::kLock);
+  if (name == "SYNCED") return is(FileType::kSyncedMark);
   if (name == "IDENTITY") return is(FileType::kIdentity);
   if (name == "LOG" || name == "LOG.old") return is(FileType::kInfoLog);
   std::string rest;

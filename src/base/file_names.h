@@ -2,6 +2,7 @@
 // The files of a database directory and how they are called:
 //
 //   NNNNNN.log       write-ahead log (may live in a directory of its own)
+//   SYNCED           beside the logs: how far they were synced
 //   archive/         beside the logs: logs that only readers of the log still want
 //   NNNNNN.ph        compaction file: pieces
 //   NNNNNN.pages     a section of a table-less store, written in place
@@ -25,6 +26,7 @@ namespace compassdb {
 
 enum class FileType {
   kWal,
+  kSyncedMark,
   kPieceFile,
   kPageFile,
   kManifest,
@@ -42,6 +44,7 @@ std::string JoinPath(const std::string& dir, const std::string& name);
 std::string ParentOf(const std::string& path);
 
 std::string WalFileName(const std::string& wal_dir, uint64_t number);
+std::string SyncedMarkFileName(const std::string& wal_dir);
 std::string WalArchiveName(const std::string& wal_dir);
 std::string PieceFileName(const std::string& dir, uint64_t number);
 std::string PageFileName(const std::string& dir, uint64_t number);

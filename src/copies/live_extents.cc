@@ -14,7 +14,7 @@ Status ReadLiveExtents(FileSystem* fs, const std::string& dir, uint64_t number,
     std::map<uint64_t, Extent> pages;    // likewise
   };
   std::map<uint32_t, Family> families;
-  Status s = Manifest::Replay(fs, dir, number, [&](const std::vector<VersionEdit>& edits) {
+  Status s = Manifest::Replay(fs, dir, number, [&](const EditRecord& edits) {
     for (const VersionEdit& edit : edits) {
       if (edit.drop_column_family) {
         families.erase(edit.column_family);

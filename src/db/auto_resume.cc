@@ -10,12 +10,31 @@
 namespace compassdb {
 namespace {
 
-// With less than this nothing is tried.
+// With less than this nothing is tried, but in each tenth round.
 constexpr uint64_t kLeastFreeBytes = 256 << 10;
+constexpr int kRoundsWithoutSpace = 10;
 constexpr uint64_t kLeastMicros = 1000;
 
 bool GoesAway(const Status& error) {
   return (error.IsNoSpace() || error.IsMemoryLimit()) && error.severity() < Status::kFatalError;
+}
+
+// The directory of the file that the error names, of those that the database has; may be on a file system of its own.
+std::string DirOf(const Status& error, const DbConfig& config, const std::vector<std::string>& table_dirs) {
+  const std::string message = error.getState() == nullptr ? "" : error.getState();
+  std::string found;
+  const auto look = [&](const std::string& dir) {
+    if (dir.size() > found.size() && message.find(dir + "/") != std::string::npos) found = dir;
+  };
+  look(config.wal_dir);
+  for (const std::string& dir : table_dirs) look(dir);
+  return found.empty() ? config.name : found;
+}
+
+// What cannot be told is tried.
+bool HasSpace(FileSystem* fs, const std::string& dir) {
+  uint64_t free = 0;
+  return !fs->GetFreeSpace(dir, &free).ok() || free >= kLeastFreeBytes;
 }
 
 }  // namespace
@@ -43,6 +62,7 @@ void AutoResume::Loop(Status old_error) {
   const auto pause = std::chrono::microseconds(
       std::max<uint64_t>(options.bgerror_resume_retry_interval, kLeastMicros));
   Status error;
+  int waited = 0;
   for (int tries = options.max_bgerror_resume_count;;) {
     {
       MutexLock lock(&mu_);
@@ -56,8 +76,9 @@ void AutoResume::Loop(Status old_error) {
       }
     }
     db_->holes_.Press();
-    uint64_t free = 0;
-    if (db_->config_.fs->GetFreeSpace(db_->config_.name, &free).ok() && free < kLeastFreeBytes) continue;
+    const std::string dir = DirOf(error, db_->config_, db_->files_->dirs()->All());
+    if (++waited < kRoundsWithoutSpace && !HasSpace(db_->config_.fs, dir)) continue;
+    waited = 0;
     --tries;
     db_->ResumeUnasked().PermitUncheckedError();  // the next round sees what became of it
   }

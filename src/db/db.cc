@@ -215,7 +215,7 @@ Status DestroyDB(const std::string& name, const Options& options,
   if (!result.ok()) return result;
   if (!own_logs) {
     note(DestroyArchive(fs, options.wal_dir));
-    note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal}));
+    note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal, FileType::kSyncedMark}));
     fs->DeleteDir(options.wal_dir).PermitUncheckedError();
   }
   std::set<std::string> table_dirs;
@@ -234,7 +234,7 @@ Status DestroyDB(const std::string& name, const Options& options,
   }
   note(DestroyArchive(fs, name));
   note(DestroyFilesIn(fs, name,
-                      {FileType::kWal, FileType::kPieceFile, FileType::kPageFile, FileType::kManifest,
+                      {FileType::kWal, FileType::kSyncedMark, FileType::kPieceFile, FileType::kPageFile, FileType::kManifest,
                        FileType::kManifestMirror, FileType::kInfoLog, FileType::kOptions,
                        FileType::kIdentity,
                        FileType::kTemp}));

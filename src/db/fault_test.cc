@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <chrono>
+#include <map>
+#include <mutex>
 #include <thread>
 
 #include "db/db_test_util.h"
@@ -293,6 +295,60 @@ TEST_F(FaultTest, NothingResumesWhileWorkIsPaused) {
   EXPECT_TRUE(ends->Await(1).ok());
   fs_->ClearFaults();
   EXPECT_TRUE(Put("a", "1").ok());
+}
+
+// File systems of their own under some directories.
+class SmallDisks final : public FaultInjectionFileSystem {
+ public:
+  void SetFree(const std::string& dir, uint64_t bytes) {
+    std::lock_guard<std::mutex> lock(mu_);
+    free_[dir] = bytes;
+  }
+  Status GetFreeSpace(const std::string& path, uint64_t* bytes) override {
+    std::lock_guard<std::mutex> lock(mu_);
+    const auto known = free_.find(path);
+    if (known == free_.end()) return FaultInjectionFileSystem::GetFreeSpace(path, bytes);
+    *bytes = known->second;
+    return Status::OK();
+  }
+
+ private:
+  std::mutex mu_;
+  std::map<std::string, uint64_t> free_;
+};
+
+// The directories may be of several file systems, of which another one is full all the while.
+TEST_F(FaultTest, SpaceCountsWhereItWasMissing) {
+  const auto disks = std::make_shared<SmallDisks>();
+  fs_ = disks;
+  env_ = NewEnvForFileSystem(fs_);
+  options_.env = env_.get();
+  options_.wal_dir = "/db/wal";
+  options_.bgerror_resume_retry_interval = 500000;
+  OpenDb();
+  disks->SetFree(name_, 100 << 10);
+  disks->SetFree("/db/wal", 100 << 10);
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::NoSpace("injected"));
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  disks->SetFree("/db/wal", 1 << 20);
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(GoesOn(db_.get()));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+}
+
+// What is told of free space may be wrong: it is tried now and then all the same.
+TEST_F(FaultTest, ADiskThatIsSaidToBeFullIsTriedNowAndThen) {
+  const auto disks = std::make_shared<SmallDisks>();
+  fs_ = disks;
+  env_ = NewEnvForFileSystem(fs_);
+  options_.env = env_.get();
+  options_.bgerror_resume_retry_interval = 1000;
+  OpenDb();
+  disks->SetFree(name_, 100 << 10);
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::NoSpace("injected"));
+  EXPECT_TRUE(Put("a", "1").IsNoSpace());
+  ASSERT_TRUE(GoesOn(db_.get()));
 }
 
 // A compaction without room stops compactions, not writes, until there is some.

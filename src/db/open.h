@@ -80,6 +80,7 @@ class DbOpener {
   Request request_;
   uint64_t current_manifest_ = 0;
   std::unique_ptr<DBImpl> db_;
+  SyncedMark synced_mark_;     // as it was before the manifest was read
   bool copied_ = false;        // there was no IDENTITY file
   bool new_identity_ = false;  // and one was made
   RecoveredTransactions prepared_;  // found in the logs, neither committed nor rolled back

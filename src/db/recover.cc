@@ -21,12 +21,7 @@ namespace compassdb {
 
 Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
                                 RecoveredState* state) {
-  return Manifest::Replay(fs, dir, number, [state](const std::vector<VersionEdit>& edits) {
-    for (const VersionEdit& edit : edits) {
-      if (Status s = state->Apply(edit); !s.ok()) return s;
-    }
-    return Status::OK();
-  });
+  return Manifest::Replay(fs, dir, number, [state](const EditRecord& edits) { return state->ApplyAll(edits); });
 }
 
 Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
@@ -53,6 +48,8 @@ Status DbOpener::RecoverExisting() {
         .PermitUncheckedError();
     db->commits_.SetManifest(current_manifest_, manifest_bytes);
   }
+  // Before all that it is compared with: a primary may go on meanwhile.
+  synced_mark_ = ReadSyncedMark(db->config_.fs, db->config_.wal_dir);
   Status s = ReplayManifest(db->config_.fs, request_.name, current_manifest_, &state);
   if (!s.ok()) return s;
   LogInfo(db->config_.info_log.get(),
@@ -75,6 +72,8 @@ Status DbOpener::RecoverExisting() {
     db->max_family_id_ = state.max_column_family;
   }
   db->commits_.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
+  // No later log has the number of one that the mark may still be of.
+  db->commits_.RaiseNextNumber(synced_mark_.log.number + 1);
   for (const FileChecksum& checksum : state.LiveChecksums()) db->ledger_->SetChecksum(checksum);
   s = SkipNumbersInUse();
   if (s.ok()) s = BuildFamilies(state);
@@ -154,7 +153,9 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
         WalFileName(config.wal_dir, logs.front()));
   }
   // A copy may have been made without its logs.
-  const SyncedLog synced = copied_ ? SyncedLog() : SyncedLog{state.synced_log.number, state.synced_log.bytes};
+  SyncedLog synced;
+  if (!copied_) synced = {state.synced_log.number, state.synced_log.bytes};
+  if (!copied_ && synced_mark_.IsOf(state.db_id)) synced = std::max(synced, synced_mark_.log);
   DropEmptyTail(config.fs, config.wal_dir, synced.number, &logs, &unused_logs_);
   WalRecoveryOptions recovery;
   recovery.mode = request_.wal_recovery_mode.value_or(
@@ -392,7 +393,7 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->last_sequence_.load();
   // A crash before the new manifest leaves this log beside the old identity.
   if (!new_identity_) header.db_id = db->db_id_;
-  if (Status s = db->wals_.StartFirst(header); !s.ok()) return s;
+  if (Status s = db->wals_.StartFirst(header, db->db_id_); !s.ok()) return s;
   const uint64_t number = db->wals_.current_number();
   if (Status s = RelogPrepared(); !s.ok()) return s;
   {

@@ -54,9 +54,9 @@ Status RecoveredFamily::ApplyPages(const VersionEdit& edit) {
   return Status::OK();
 }
 
-Status RecoveredState::ApplyAll(const std::vector<VersionEdit>& edits) {
-  for (const VersionEdit& edit : edits) {
-    if (Status s = Apply(edit); !s.ok()) return s;
+Status RecoveredState::ApplyAll(const EditRecord& edits) {
+  for (VersionEdit& edit : edits) {
+    if (Status s = Apply(std::move(edit)); !s.ok()) return s;
   }
   return Status::OK();
 }

@@ -51,7 +51,7 @@ struct RecoveredState {
   uint32_t max_column_family = 0;
 
   Status Apply(VersionEdit edit);
-  Status ApplyAll(const std::vector<VersionEdit>& edits);
+  Status ApplyAll(const EditRecord& edits);
   // Of the files that tables and values lie in.
   std::vector<FileChecksum> LiveChecksums() const;
 };

@@ -46,7 +46,7 @@ class RecoveredStateTest : public ::testing::Test {
   }
   void ExpectRefused(const VersionEdit& edit, const std::string& why) {
     RecoveredState state = state_;
-    const Status s = state.ApplyAll({edit});
+    const Status s = state.Apply(edit);
     EXPECT_TRUE(s.IsCorruption()) << why;
     EXPECT_NE(s.ToString().find(why), std::string::npos) << s.ToString();
   }

@@ -147,7 +147,7 @@ Status Repairer::FindState() {
     bool whole = false;
     s = Manifest::Salvage(
         fs_, name_, number,
-        [&](const std::vector<VersionEdit>& edits) {
+        [&](const EditRecord& edits) {
           RecoveredState next = state;
           Status a = next.ApplyAll(edits);
           if (a.ok()) state = std::move(next);

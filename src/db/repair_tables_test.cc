@@ -196,7 +196,7 @@ TEST_P(RepairTablesTest, AVersionIsDamaged) {
   ASSERT_NE(magic, std::string::npos);
   FlipBit(table, magic - 4);
   OpenDb();
-  EXPECT_TRUE(db_->VerifyChecksum().IsNotSupported());
+  EXPECT_TRUE(db_->VerifyChecksum().IsCorruption());
   const Status s = Repair();
   ASSERT_TRUE(s.ok()) << s.ToString();
   EXPECT_EQ(report_.lost_records, 0u);
@@ -217,7 +217,7 @@ TEST_P(RepairTablesTest, AVersionAndTheRestOfTheFooterAreDamaged) {
     data.replace(magic - 4, 4, std::string{version, 0, 0, 0});
     SetFile(table, data);
     OpenDb();
-    EXPECT_TRUE(db_->VerifyChecksum().IsNotSupported());
+    EXPECT_TRUE(db_->VerifyChecksum().IsCorruption());
     const Status s = Repair();
     ASSERT_TRUE(s.ok()) << s.ToString();
     EXPECT_EQ(report_.lost_records, 0u);
@@ -387,7 +387,7 @@ TEST_F(RepairValuesTest, ReferencesToNothing) {
   uint64_t number = 0;
   RecoveredState state;
   ASSERT_TRUE(Manifest::ReadCurrent(fs_.get(), name_, &number).ok());
-  ASSERT_TRUE(Manifest::Replay(fs_.get(), name_, number, [&](const std::vector<VersionEdit>& edits) {
+  ASSERT_TRUE(Manifest::Replay(fs_.get(), name_, number, [&](const EditRecord& edits) {
                 return state.ApplyAll(edits);
               }).ok());
   ASSERT_GE(state.families[0].values.size(), 2u);

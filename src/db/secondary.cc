@@ -89,7 +89,7 @@ Status Secondary::ReadManifest(bool* changed) {
   }
   const uint64_t before = manifest_offset_;
   Status s = Manifest::Follow(db_->config_.fs, db_->config_.name, number, &manifest_offset_,
-                              [this](const std::vector<VersionEdit>& edits)
+                              [this](const EditRecord& edits)
                                   NO_THREAD_SAFETY_ANALYSIS { return state_.ApplyAll(edits); });
   if (!s.ok()) {
     manifest_ = 0;  // from the start, if it can be read later

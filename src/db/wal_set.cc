@@ -9,8 +9,9 @@
 
 namespace compassdb {
 
-Status WalSet::StartFirst(WalHeader header) {
+Status WalSet::StartFirst(WalHeader header, const std::string& db_id) {
   MutexLock lock(&mu_);
+  mark_.SetDatabase(db_id);
   Status s = NextNumber(&header.number);
   return s.ok() ? StartLocked(header) : s;
 }
@@ -143,7 +144,10 @@ Status WalSet::SyncLogs(bool with_current) {
       Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
       log.unsynced = false;
       // That a log without a batch is there need not be known.
-      if (log.writer->last_sequence() != 0) SetSynced({log.number, log.writer->SyncedSize()});
+      if (log.writer->last_sequence() != 0) {
+        SetSynced({log.number, log.writer->SyncedSize()});
+        mark_.Write({log.number, log.writer->SyncedSize()});
+      }
     }
     if (!current) {
       if (Status s = log.writer->Close(); !s.ok()) return s;
@@ -222,6 +226,7 @@ Status WalSet::Close() {
     if (result.ok()) result = s;
     if (result.ok() && log.writer->last_sequence() != 0) {
       SetSynced({log.number, log.writer->SyncedSize()});
+      if (mark_.begun()) mark_.Write({log.number, log.writer->SyncedSize()});
     }
     log.writer.reset();
   }

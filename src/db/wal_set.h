@@ -29,6 +29,7 @@
 #include "rocksdb/statistics.h"
 #include "table/files_ahead.h"
 #include "util/mutex.h"
+#include "wal/synced_mark.h"
 #include "wal/wal_writer.h"
 
 namespace compassdb {
@@ -49,10 +50,12 @@ class WalSet {
         options_(options),
         statistics_(statistics),
         new_number_(new_number),
-        ahead_(fs, WalFileName, new_number) {}
+        ahead_(fs, WalFileName, new_number),
+        mark_(fs, dir_) {}
 
-  // The first log of this session; `header` names what recovery ended with, and has no number yet.
-  Status StartFirst(WalHeader header);
+  // The first log of this session; `header` names what recovery ended with, and has no number yet. `db_id` is for the
+  // mark of what is synced.
+  Status StartFirst(WalHeader header, const std::string& db_id);
   // Starts the next log; the current one gets no more records, unless this
   // fails: then it stays current. After a failed append, flush or sync only
   // with `give_up_failed`, by a caller that makes durable in another way, before
@@ -141,6 +144,7 @@ class WalSet {
   std::atomic<bool> current_empty_{false};  // false after a failure, too
   mutable Mutex mu_;
   std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one
+  SyncedMarkWriter mark_ GUARDED_BY(mu_);
   std::deque<uint64_t> spares_ GUARDED_BY(mu_);     // to be written over, the oldest first
   std::vector<uint64_t> rejected_ GUARDED_BY(mu_);  // were spares; to be deleted
   bool leftover_ GUARDED_BY(mu_) = false;  // a log that was not begun was deleted, not yet durably

@@ -51,7 +51,7 @@ bool MirrorGoesOn(FileSystem* fs, const std::string& dir, uint64_t number, uint6
 
 // What one file says, as Manifest::Follow.
 Status FollowFile(FileSystem* fs, const std::string& path, uint64_t number, uint64_t* offset,
-                  const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+                  const std::function<Status(const EditRecord&)>& apply) {
   std::unique_ptr<SequentialFile> file;
   Status s = fs->NewSequentialFile(path, &file);
   if (!s.ok()) return s;
@@ -74,9 +74,9 @@ Status FollowFile(FileSystem* fs, const std::string& path, uint64_t number, uint
       case LogRead::kError:
         return reader.status();
     }
-    std::vector<VersionEdit> edits;
-    s = records++ == 0 ? CheckHeader(path, record) : DecodeEdits(record, &edits);
-    if (s.ok() && !edits.empty()) s = apply(edits);
+    EditRecord edits;
+    s = records++ == 0 ? CheckHeader(path, record) : edits.Open(record);
+    if (s.ok() && edits.size() > 0) s = apply(edits);
     if (!s.ok()) {
       const std::string where = path + " at offset " + std::to_string(reader.RecordOffset());
       const std::string what = s.getState() == nullptr ? "" : s.getState();
@@ -125,7 +125,7 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
 }
 
 Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
-                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+                        const std::function<Status(const EditRecord&)>& apply) {
   uint64_t offset = 0;
   Status s = Follow(fs, dir, number, &offset, apply);
   // CURRENT promises it.
@@ -134,7 +134,7 @@ Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
 }
 
 Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
-                        const std::function<Status(const std::vector<VersionEdit>&)>& apply) {
+                        const std::function<Status(const EditRecord&)>& apply) {
   const std::string path = ManifestFileName(dir, number);
   Status s = FollowFile(fs, path, number, offset, apply);
   while (s.ok() && MirrorGoesOn(fs, dir, number, *offset)) {
@@ -152,11 +152,11 @@ Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number,
 }
 
 Status Manifest::Salvage(FileSystem* fs, const std::string& dir, uint64_t number,
-                         const std::function<Status(const std::vector<VersionEdit>&)>& apply,
+                         const std::function<Status(const EditRecord&)>& apply,
                          uint64_t* records, bool* whole) {
   *records = 0;
   *whole = true;
-  const auto counted = [&](const std::vector<VersionEdit>& edits) {
+  const auto counted = [&](const EditRecord& edits) {
     Status s = apply(edits);
     if (s.ok()) ++*records;
     return s;

@@ -36,18 +36,18 @@ class Manifest {
   // commit never returned) unless the mirror has it; anything else that does
   // not parse is Corruption with file and offset.
   static Status Replay(FileSystem* fs, const std::string& dir, uint64_t number,
-                       const std::function<Status(const std::vector<VersionEdit>&)>& apply);
+                       const std::function<Status(const EditRecord&)>& apply);
 
   // The same from *offset on, which is moved behind what was applied: for a manifest that another
   // process writes. NotFound if the file is gone.
   static Status Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
-                       const std::function<Status(const std::vector<VersionEdit>&)>& apply);
+                       const std::function<Status(const EditRecord&)>& apply);
 
   // What manifest and mirror `number` hold together: where one is damaged, cut off or gone, the other
   // one is asked. *records: how many edits were applied; *whole: the manifest needed no mirror. An
   // error only if `apply` gives one that both come to.
   static Status Salvage(FileSystem* fs, const std::string& dir, uint64_t number,
-                        const std::function<Status(const std::vector<VersionEdit>&)>& apply,
+                        const std::function<Status(const EditRecord&)>& apply,
                         uint64_t* records, bool* whole);
 
   // Starts a new manifest whose first record is `snapshot` (the whole state),

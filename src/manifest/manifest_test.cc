@@ -232,15 +232,17 @@ TEST(VersionEditTest, DescribesEveryField) {
 TEST(VersionEditTest, RecordsOfSeveralEdits) {
   std::string bytes;
   EncodeEdits({FullEdit(1), FullEdit(2)}, &bytes);
-  std::vector<VersionEdit> edits;
-  ASSERT_TRUE(DecodeEdits(bytes, &edits).ok());
+  EditRecord edits;
+  ASSERT_TRUE(edits.Open(bytes).ok());
   ASSERT_EQ(edits.size(), 2u);
-  EXPECT_EQ(*edits[1].next_number, 102u);
-  for (size_t n = 0; n < bytes.size(); ++n) EXPECT_TRUE(DecodeEdits(Slice(bytes.data(), n), &edits).IsCorruption()) << n;
-  EXPECT_NE(DecodeEdits(bytes + '\0', &edits).ToString().find("trailing bytes"), std::string::npos);
-  EXPECT_NE(DecodeEdits("\x7f", &edits).ToString().find("edit count"), std::string::npos);
+  std::vector<uint64_t> numbers;
+  for (const VersionEdit& edit : edits) numbers.push_back(*edit.next_number);
+  EXPECT_EQ(numbers, (std::vector<uint64_t>{101, 102}));
+  for (size_t n = 0; n < bytes.size(); ++n) EXPECT_TRUE(edits.Open(Slice(bytes.data(), n)).IsCorruption()) << n;
+  EXPECT_NE(edits.Open(bytes + '\0').ToString().find("trailing bytes"), std::string::npos);
+  EXPECT_NE(edits.Open("\x7f").ToString().find("edit count"), std::string::npos);
   bytes.back() = 9;  // within the last edit
-  EXPECT_TRUE(DecodeEdits(bytes, &edits).IsCorruption());
+  EXPECT_TRUE(edits.Open(bytes).IsCorruption());
 }
 
 TEST(VersionEditTest, FlippedBitsNeverCrash) {
@@ -269,7 +271,7 @@ class ManifestTest : public ::testing::Test {
     path_ = ManifestFileName("/db", 5);
   }
   Status Replay(std::vector<uint64_t>* seen) {
-    return Manifest::Replay(&fs_, "/db", 5, [&](const std::vector<VersionEdit>& edits) {
+    return Manifest::Replay(&fs_, "/db", 5, [&](const EditRecord& edits) {
       for (const VersionEdit& e : edits) seen->push_back(*e.next_number);
       return Status::OK();
     });
@@ -279,7 +281,7 @@ class ManifestTest : public ::testing::Test {
     seen->clear();
     Status s = Manifest::Salvage(
         &fs_, "/db", 5,
-        [&](const std::vector<VersionEdit>& edits) {
+        [&](const EditRecord& edits) {
           for (const VersionEdit& e : edits) seen->push_back(*e.next_number);
           return Status::OK();
         },
@@ -405,7 +407,7 @@ TEST_F(ManifestTest, ACommitWhileTheManifestIsReadIsNoDamage) {
   std::vector<uint64_t> seen;
   uint64_t offset = 0;
   for (const uint64_t expected : {3, 3}) {
-    const Status s = Manifest::Follow(&fs, "/db", 5, &offset, [&](const std::vector<VersionEdit>& edits) {
+    const Status s = Manifest::Follow(&fs, "/db", 5, &offset, [&](const EditRecord& edits) {
       for (const VersionEdit& e : edits) seen.push_back(*e.next_number);
       return Status::OK();
     });

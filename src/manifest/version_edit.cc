@@ -424,20 +424,40 @@ void EncodeEdits(const std::vector<VersionEdit>& edits, std::string* dst) {
   }
 }
 
-Status DecodeEdits(const Slice& source, std::vector<VersionEdit>* edits) {
-  Slice src = source;
+Status EditRecord::Next(Slice* rest, VersionEdit* edit) {
+  Slice body;
+  if (!GetLengthPrefixedSlice(rest, &body)) return Status::Corruption("manifest record", "edit");
+  return edit->DecodeFrom(body);
+}
+
+Status EditRecord::Open(const Slice& bytes) {
+  Slice rest = bytes;
+  count_ = 0;
   uint64_t count = 0;
-  if (!GetVarint64(&src, &count) || count > src.size()) {
+  if (!GetVarint64(&rest, &count) || count > rest.size()) {
     return Status::Corruption("manifest record", "edit count");
   }
-  edits->clear();
-  while (edits->size() < count) {
-    Slice body;
-    if (!GetLengthPrefixedSlice(&src, &body)) return Status::Corruption("manifest record", "edit");
-    Status s = edits->emplace_back().DecodeFrom(body);
-    if (!s.ok()) return s;
+  edits_ = rest;
+  VersionEdit edit;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (Status s = Next(&rest, &edit); !s.ok()) return s;
   }
-  return src.empty() ? Status::OK() : Status::Corruption("manifest record", "trailing bytes");
+  if (!rest.empty()) return Status::Corruption("manifest record", "trailing bytes");
+  count_ = count;
+  return Status::OK();
+}
+
+EditRecord::Iterator::Iterator(const EditRecord& record) : rest_(record.edits_), left_(record.count_) { Decode(); }
+
+EditRecord::Iterator& EditRecord::Iterator::operator++() {
+  --left_;
+  Decode();
+  return *this;
+}
+
+// Open has seen that it can be.
+void EditRecord::Iterator::Decode() {
+  if (left_ > 0 && !Next(&rest_, &edit_).ok()) left_ = 0;
 }
 
 }  // namespace compassdb

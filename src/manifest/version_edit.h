@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,6 +78,35 @@ struct VersionEdit {
 
 // Several edits that take effect together are one manifest record.
 void EncodeEdits(const std::vector<VersionEdit>& edits, std::string* dst);
-Status DecodeEdits(const Slice& src, std::vector<VersionEdit>* edits);
+
+// The edits of a record, decoded one at a time where they are visited: an edit of two bytes takes hundreds in memory.
+class EditRecord {
+ public:
+  // Looks at every edit; Corruption names what does not decode. The bytes live as long as the record.
+  Status Open(const Slice& bytes);
+  uint64_t size() const { return count_; }
+
+  class Iterator {
+   public:
+    explicit Iterator(const EditRecord& record);
+    VersionEdit& operator*() { return edit_; }  // the visitor's own
+    VersionEdit* operator->() { return &edit_; }
+    Iterator& operator++();
+    bool operator==(std::default_sentinel_t) const { return left_ == 0; }
+
+   private:
+    void Decode();
+    Slice rest_;
+    uint64_t left_;
+    VersionEdit edit_;
+  };
+  Iterator begin() const { return Iterator(*this); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  static Status Next(Slice* rest, VersionEdit* edit);
+  Slice edits_;  // behind their count
+  uint64_t count_ = 0;
+};
 
 }  // namespace compassdb

@@ -130,11 +130,12 @@ Status LoadedBlock::Decompress(const BlockPlace& place, const Slice& payload,
                                rocksdb::CompressionType type, const BlockAllocator& allocator,
                                rocksdb::Statistics* statistics, LoadedBlock** out) {
   uint64_t size = 0;
-  Status s = UncompressedSize(type, payload, &size);
-  if (s.ok() && size > place.max_payload) {
+  Status s = UncompressedSize(type, payload, place.max_payload, &size);
+  if (size > place.max_payload) {
     return BlockCorruption(place, "claims to hold " + std::to_string(size) + " bytes, the piece's " +
                                       "largest block has " + std::to_string(place.max_payload));
   }
+  if (s.IsMemoryLimit()) return s;
   if (!s.ok()) return BlockCorruption(place, s.ToString());
   LoadedBlock* loaded = Allocate(allocator, size);
   if (loaded == nullptr) return Status::MemoryLimit("no memory for a data block");
@@ -145,7 +146,7 @@ Status LoadedBlock::Decompress(const BlockPlace& place, const Slice& payload,
   }
   if (s.ok()) {
     s = loaded->Parse(place, size);
-  } else {
+  } else if (!s.IsMemoryLimit()) {
     s = BlockCorruption(place, s.ToString());
   }
   if (!s.ok()) {

@@ -52,25 +52,31 @@ std::string EncodeFooter(const PieceFooter& footer) {
   return out;
 }
 
-Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
-                    const std::string& what, PieceFooter* footer) {
-  if (bytes.size() < PieceFooter::kLeastBytes) return Status::Corruption(what, "footer is cut off");
+namespace {
+
+// Whether some number of fields before the checksum hold under it, as in a footer of any version, this release's or a
+// later one's.
+bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end) {
+  if (bytes.size() < kFooterTail) return false;
+  const char* const tail = bytes.data() + bytes.size() - kFooterTail;
+  const size_t most = std::min(bytes.size(), kMostFooterBytes) - kFooterTail;
+  for (size_t fields = 8; fields <= most; fields += 8) {
+    const uint64_t context = FooterContext(file_id, end - kFooterTail - fields);
+    if (DecodeFixed32(tail) == Checksum32(Slice(tail - fields, fields), context)) return true;
+  }
+  return false;
+}
+
+// Of a known version, or none at all.
+Status DecodeFooterOf(uint32_t version, const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
+                      const std::string& what, PieceFooter* footer) {
   const char* tail = bytes.data() + bytes.size() - kFooterTail;
-  if (DecodeFixed64(tail + 8) != kPieceFormat.magic) {
-    return Status::Corruption(what, "footer has a bad magic number");
-  }
-  const uint32_t version = DecodeFixed32(tail + 4);
-  if (version > kPieceFormat.current) {
-    return Status::NotSupported(what, "piece has format version " + std::to_string(version) +
-                                          ", this release reads up to " +
-                                          std::to_string(kPieceFormat.current));
-  }
   const bool with_length = version >= kWithFilter;  // of the filter
   const size_t footer_bytes = with_length ? PieceFooter::kMostBytes : PieceFooter::kLeastBytes;
   if (bytes.size() < footer_bytes) return Status::Corruption(what, "footer is cut off");
   const size_t field_bytes = footer_bytes - kFooterTail;
   const char* p = tail - field_bytes;
-  if (version < kPieceFormat.oldest ||
+  if (!CanReadVersion(kPieceFormat, version) ||
       !ChecksumHolds(DecodeFixed32(tail), Checksum32(Slice(p, field_bytes),
                                                      FooterContext(file_id, end - footer_bytes)))) {
     return Status::Corruption(what, "footer fails its checksum");
@@ -106,15 +112,33 @@ Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t
   return Status::OK();
 }
 
-bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end) {
-  if (bytes.size() < kFooterTail) return false;
-  const char* const tail = bytes.data() + bytes.size() - kFooterTail;
-  const size_t most = std::min(bytes.size(), kMostFooterBytes) - kFooterTail;
-  for (size_t fields = 8; fields <= most; fields += 8) {
-    const uint64_t context = FooterContext(file_id, end - kFooterTail - fields);
-    if (DecodeFixed32(tail) == Checksum32(Slice(tail - fields, fields), context)) return true;
+// A later release's: its fields hold, and not as those of a known version. The version is under no checksum, so that else
+// it is a flipped bit that is seen.
+bool IsNewerFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length) {
+  if (!IsSomeFooter(bytes, file_id, end)) return false;
+  PieceFooter footer;
+  for (uint32_t version = kPieceFormat.oldest; version <= kPieceFormat.current; ++version) {
+    if (DecodeFooterOf(version, bytes, file_id, end, extent_length, "", &footer).ok()) return false;
   }
-  return false;
+  return true;
+}
+
+}  // namespace
+
+Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
+                    const std::string& what, PieceFooter* footer) {
+  if (bytes.size() < PieceFooter::kLeastBytes) return Status::Corruption(what, "footer is cut off");
+  const char* tail = bytes.data() + bytes.size() - kFooterTail;
+  if (DecodeFixed64(tail + 8) != kPieceFormat.magic) {
+    return Status::Corruption(what, "footer has a bad magic number");
+  }
+  const uint32_t version = DecodeFixed32(tail + 4);
+  if (version > kPieceFormat.current && (ChecksumsIgnored() || IsNewerFooter(bytes, file_id, end, extent_length))) {
+    return Status::NotSupported(what, "piece has format version " + std::to_string(version) +
+                                          ", this release reads up to " +
+                                          std::to_string(kPieceFormat.current));
+  }
+  return DecodeFooterOf(version, bytes, file_id, end, extent_length, what, footer);
 }
 
 const char* SectionName(PieceSection section) {

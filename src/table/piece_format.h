@@ -79,14 +79,12 @@ uint64_t FooterKind();
 std::string EncodeFooter(const PieceFooter& footer);
 inline constexpr size_t kFooterTail = 16;  // checksum, version, magic
 // `bytes` are the last ones of the extent, at least kMostBytes or all of it, and `end` is the absolute offset
-// behind them. Checks magic, version, checksum, and that the parts fill extent_length
-// exactly. `what` names the piece in messages.
+// behind them. Checks magic, checksum, version, and that the parts fill extent_length
+// exactly. `what` names the piece in messages. NotSupported, as far as the bytes go back (kMostFooterBytes are enough), for
+// a footer of a later release; Corruption if only the version says so.
 Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
                     const std::string& what, PieceFooter* footer);
 
-// Of such bytes, whether some number of fields before the checksum hold under it, as in a footer of any
-// version, this release's or a later one's.
-bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end);
 // What a later release's footer may have at most.
 inline constexpr size_t kMostFooterBytes = 1024;
 

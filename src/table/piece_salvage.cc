@@ -11,6 +11,7 @@
 #include "table/piece_reader.h"
 #include "util/checksum_stream.h"
 #include "util/coding.h"
+#include "util/hash.h"
 
 namespace compassdb {
 
@@ -223,14 +224,9 @@ Status IsOfNewerVersion(const TableContext& context, const PieceMeta& meta, bool
   Slice bytes;
   s = file->file()->Read(end - tail, tail, &bytes, room.data());
   if (!s.ok() || bytes.size() != tail || tail < PieceFooter::kLeastBytes) return s;
-  std::string footer = bytes.ToString();
-  PieceFooter decoded;
-  *newer = DecodeFooter(footer, meta.file_id, end, meta.extent.length, "footer", &decoded).IsNotSupported() &&
-           IsSomeFooter(footer, meta.file_id, end);
-  for (uint32_t version = kPieceFormat.oldest; *newer && version <= kPieceFormat.current; ++version) {
-    EncodeFixed32(footer.data() + footer.size() - 12, version);  // before the magic number
-    *newer = !DecodeFooter(footer, meta.file_id, end, meta.extent.length, "footer", &decoded).ok();
-  }
+  PieceFooter footer;
+  *newer = !ChecksumsIgnored() &&
+           DecodeFooter(bytes, meta.file_id, end, meta.extent.length, "footer", &footer).IsNotSupported();
   return s;
 }
 

@@ -7,9 +7,11 @@
 #include <snappy-c.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <memory>
+#include <new>
 
 #include "util/coding.h"
 
@@ -135,21 +137,89 @@ bool DecompressBzip2(const Slice& payload, char* out, size_t size) {
 uint64_t MostBytesOfOne(CompressionType type) {
   switch (type) {
     case rocksdb::kSnappyCompression:
-      return 64;  // a copy of 64 bytes takes two
+      return 22;  // a copy of 64 bytes takes three
     case rocksdb::kLZ4Compression:
     case rocksdb::kLZ4HCCompression:
       return 256;
     case rocksdb::kZlibCompression:
       return 1100;
     case rocksdb::kBZip2Compression:
-      return 2 << 20;  // runs of runs
+      return 200 << 10;  // runs of runs, in blocks of 100,000 bytes, as Compress makes them
     default:
-      return 64 << 10;  // blocks of one repeated byte
+      return 40 << 10;  // 128 KiB of one repeated byte take four
   }
 }
 
 Status Damaged(CompressionType type, const char* what) {
   return Status::Corruption(std::string(CompressionTypeName(type)) + " block", what);
+}
+
+// A claim of no more is believed: not much is gained by forging it.
+constexpr uint64_t kBelievedBytes = 1 << 20;
+constexpr uint64_t kBelievedRatio = 4;
+
+// Whether at least `size` bytes come out of the payload (a block of ZSTD's less, perhaps). No more are made, at `room`.
+bool FillsRoom(CompressionType type, const Slice& payload, char* room, size_t size) {
+  if (payload.size() > INT32_MAX) return false;
+  char* const in = const_cast<char*>(payload.data());
+  switch (type) {
+    case rocksdb::kZSTD: {
+      const size_t n = ZSTD_decompressDCtx(ThreadDecompressor(), room, size, in, payload.size());
+      return ZSTD_isError(n) && ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall;
+    }
+    case rocksdb::kZlibCompression: {
+      uLongf written = size;
+      return uncompress(reinterpret_cast<Bytef*>(room), &written, reinterpret_cast<Bytef*>(in), payload.size()) ==
+                 Z_BUF_ERROR &&
+             written == size;
+    }
+    case rocksdb::kBZip2Compression: {
+      auto written = static_cast<unsigned>(size);
+      return BZ2_bzBuffToBuffDecompress(room, &written, in, static_cast<unsigned>(payload.size()), 0, 0) ==
+             BZ_OUTBUFF_FULL;
+    }
+    default: {
+      const int n = static_cast<int>(size);
+      return LZ4_decompress_safe_partial(in, room, static_cast<int>(payload.size()), n, n) == n;
+    }
+  }
+}
+
+// Corruption if `claimed` bytes are more than a payload can be believed to hold, and it does not hold them. To see
+// that takes no more memory than four times what it does hold, and a third of the time of decompressing it.
+Status CheckClaim(CompressionType type, const Slice& in, uint64_t claimed) {
+  if (claimed / MostBytesOfOne(type) > in.size()) return Damaged(type, "claims more bytes than it can hold");
+  if (claimed <= kBelievedBytes || claimed / kBelievedRatio <= in.size()) return Status::OK();
+  const Status lie = Damaged(type, "claims more bytes than it holds");
+  if (type == rocksdb::kSnappyCompression) {
+    return snappy_validate_compressed_buffer(in.data(), in.size()) == SNAPPY_OK ? Status::OK() : lie;
+  }
+  Slice payload = in;
+  uint32_t prefix;
+  GetVarint32(&payload, &prefix);
+  for (uint64_t size = kBelievedBytes; size < claimed; size *= kBelievedRatio) {
+    const std::unique_ptr<char[]> room(new (std::nothrow) char[size]);
+    if (room == nullptr || ThreadDecompressor() == nullptr) return Status::MemoryLimit("to look into a block");
+    if (!FillsRoom(type, payload, room.get(), size)) return lie;
+  }
+  return Status::OK();
+}
+
+// What the payload says.
+Status ClaimedSize(CompressionType type, const Slice& in, uint64_t* size) {
+  if (!CompressionTypeSupported(type)) {
+    return Status::NotSupported("compression type " + std::string(CompressionTypeName(type)) +
+                                " (" + std::to_string(static_cast<int>(type)) + ")");
+  }
+  if (type == rocksdb::kNoCompression) {
+    *size = in.size();
+    return Status::OK();
+  }
+  Slice rest = in;  // Snappy's own header is a varint32 as well
+  uint32_t claimed;
+  if (!GetVarint32(&rest, &claimed)) return Damaged(type, "has no uncompressed size");
+  *size = claimed;
+  return Status::OK();
 }
 
 }  // namespace
@@ -206,35 +276,24 @@ bool Compress(CompressionType type, int level, const Slice& in, std::string* out
   }
 }
 
-Status UncompressedSize(CompressionType type, const Slice& in, uint64_t* size) {
-  if (!CompressionTypeSupported(type)) {
-    return Status::NotSupported("compression type " + std::string(CompressionTypeName(type)) +
-                                " (" + std::to_string(static_cast<int>(type)) + ")");
-  }
-  if (type == rocksdb::kNoCompression) {
-    *size = in.size();
-    return Status::OK();
-  }
-  Slice rest = in;  // Snappy's own header is a varint32 as well
-  uint32_t claimed;
-  if (!GetVarint32(&rest, &claimed)) return Damaged(type, "has no uncompressed size");
-  if (claimed / MostBytesOfOne(type) > in.size()) return Damaged(type, "claims more bytes than it can hold");
-  *size = claimed;
-  return Status::OK();
+Status UncompressedSize(CompressionType type, const Slice& in, size_t max_output, uint64_t* size) {
+  Status s = ClaimedSize(type, in, size);
+  if (!s.ok()) return s;
+  if (*size > max_output) return Damaged(type, "claims more bytes than it may hold");
+  return type == rocksdb::kNoCompression ? s : CheckClaim(type, in, *size);
 }
 
 Status Decompress(CompressionType type, const Slice& in, size_t max_output, std::string* out) {
   uint64_t size;
-  Status s = UncompressedSize(type, in, &size);
+  Status s = UncompressedSize(type, in, max_output, &size);
   if (!s.ok()) return s;
-  if (size > max_output) return Damaged(type, "claims more bytes than it may hold");
   out->resize(size);
   return DecompressInto(type, in, out->data(), size);
 }
 
 Status DecompressInto(CompressionType type, const Slice& in, char* out, size_t size) {
   uint64_t claimed;
-  Status s = UncompressedSize(type, in, &claimed);
+  Status s = ClaimedSize(type, in, &claimed);
   if (!s.ok()) return s;
   if (claimed != size) return Damaged(type, "has another size than expected");
   if (type == rocksdb::kNoCompression) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block compression behind one interface. All payloads but Snappy's start with the
-// uncompressed size as a varint32 (Snappy has its own); sizes are checked
-// against a limit before memory is allocated, so hostile input costs nothing.
+// uncompressed size as a varint32 (Snappy has its own). What a payload claims to be
+// is checked before memory is allocated: hostile input costs a megabyte, or four
+// times what comes out of it.
 // Thread safe.
 #pragma once
 
@@ -30,8 +31,9 @@ const char* CompressionTypeName(CompressionType type);
 // kNoCompression copies.
 bool Compress(CompressionType type, int level, const Slice& in, std::string* out);
 
-// The uncompressed size that the payload claims; Corruption if it is malformed.
-Status UncompressedSize(CompressionType type, const Slice& in, uint64_t* size);
+// The uncompressed size that the payload claims; Corruption if it is malformed, or larger than max_output (*size is
+// the claim), or so large that it was looked for and did not come out.
+Status UncompressedSize(CompressionType type, const Slice& in, size_t max_output, uint64_t* size);
 
 // Replaces *out by the original. Corruption if the payload is damaged or would
 // be longer than max_output; NotSupported, naming the type, if it cannot be read.

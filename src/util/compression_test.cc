@@ -104,11 +104,50 @@ TEST(CompressionTest, AClaimThatThePayloadCannotHoldCostsNothing) {
     PutVarint32(&payload, UINT32_MAX);
     payload += "few bytes";
     uint64_t size = 0;
-    EXPECT_TRUE(UncompressedSize(type, payload, &size).IsCorruption()) << CompressionTypeName(type);
+    EXPECT_TRUE(UncompressedSize(type, payload, SIZE_MAX, &size).IsCorruption()) << CompressionTypeName(type);
     EXPECT_TRUE(Decompress(type, payload, SIZE_MAX, &out).IsCorruption()) << CompressionTypeName(type);
     ASSERT_TRUE(Compress(type, kDefaultCompressionLevel, std::string(16 << 20, 'x'), &payload));
     ASSERT_TRUE(Decompress(type, payload, SIZE_MAX, &out).ok()) << CompressionTypeName(type);
     EXPECT_EQ(out.size(), size_t{16} << 20);
+  }
+}
+
+// A payload of 2 MiB that says it is of more, as much as its length makes possible.
+TEST(CompressionTest, WhatDoesNotComeOutIsNotAllocated) {
+  const std::string in(2 << 20, 'x');
+  const std::string filler = Random(5).Bytes(64 << 10);
+  const std::pair<CompressionType, uint32_t> claims[] = {
+      {rocksdb::kSnappyCompression, 3 << 20}, {rocksdb::kLZ4Compression, 16 << 20},
+      {rocksdb::kLZ4HCCompression, 16 << 20}, {rocksdb::kZlibCompression, 64 << 20},
+      {rocksdb::kBZip2Compression, 1 << 30},  {rocksdb::kZSTD, 1 << 30}};
+  for (const auto& [type, claim] : claims) {
+    for (const bool filled : {false, true}) {
+      std::string honest, forged, out;
+      ASSERT_TRUE(Compress(type, kDefaultCompressionLevel, in, &honest));
+      Slice payload = honest;
+      uint32_t size = 0;
+      ASSERT_TRUE(GetVarint32(&payload, &size));
+      PutVarint32(&forged, claim);
+      forged += payload.ToString();
+      if (filled) forged += filler;
+      EXPECT_TRUE(Decompress(type, forged, SIZE_MAX, &out).IsCorruption()) << CompressionTypeName(type);
+      EXPECT_LE(out.capacity(), 4 * in.size()) << CompressionTypeName(type);
+    }
+  }
+}
+
+TEST(CompressionTest, LargePayloadsComeBackWhateverTheirRatio) {
+  for (const size_t size : {(1 << 20) + 1, 5000001}) {
+    for (const CompressionType type : kSupported) {
+      for (const std::string& in : {Repetitive(size), std::string(size, 'x'), Random(7).Bytes(size)}) {
+        std::string packed, out;
+        ASSERT_TRUE(Compress(type, kDefaultCompressionLevel, in, &packed));
+        const Status s = Decompress(type, packed, size, &out);
+        ASSERT_TRUE(s.ok()) << CompressionTypeName(type) << " " << s.ToString();
+        ASSERT_TRUE(out == in) << CompressionTypeName(type);
+        EXPECT_TRUE(Decompress(type, packed, size - 1, &out).IsCorruption());
+      }
+    }
   }
 }
 

@@ -216,7 +216,7 @@ Status ValueVersion::Accept(bool fill_cache, const ValueRun& run,
       const StatTimer watch(context_->tables->options.statistics, rocksdb::BLOB_DB_DECOMPRESSION_MICROS);
       s = Decompress(parsed.compression, parsed.stored, ref.size, &plain);
     }
-    if (!s.ok()) return bad(s.ToString());
+    if (!s.ok()) return s.IsMemoryLimit() ? s : bad(s.ToString());
     room->swap(plain);
   }
   if (room->size() != ref.size) return bad("has a value of another size than its table says");

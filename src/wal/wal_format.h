@@ -15,6 +15,7 @@
 //             (later versions may append fields that readers skip)
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 
@@ -64,6 +65,7 @@ Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* 
 struct SyncedLog {
   uint64_t number = 0;  // 0: nothing is known
   uint64_t bytes = 0;
+  auto operator<=>(const SyncedLog&) const = default;  // later logs are more, as all before them are whole
 };
 
 }  // namespace compassdb

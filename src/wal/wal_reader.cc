@@ -70,7 +70,10 @@ LogRead WalReader::ReadBatch(Slice* batch) {
     const bool with_synced = header_.version >= kWalWithSynced;
     if (with_synced && !TakeSynced(batch, &problem)) break;
     if (with_synced && batch->empty()) continue;  // the end of a log that was closed
-    if (!Uncompress(batch, &problem)) break;
+    if (!Uncompress(batch, &problem)) {
+      if (!status_.ok()) return LogRead::kError;
+      break;
+    }
     if (batch->size() >= kWriteBatchHeader) return read;
     problem = "a record is too short for a batch";
     break;
@@ -102,8 +105,13 @@ bool WalReader::Uncompress(Slice* record, std::string* problem) {
   }
   record->remove_prefix(1);
   if (compression == rocksdb::kNoCompression) return true;
+  if (compression != header_.compression) {
+    *problem = "a record of another compression than the log's";
+    return false;
+  }
   // A batch has at most 4 GB.
   const Status s = Decompress(compression, *record, UINT32_MAX, &batch_);
+  if (s.IsMemoryLimit()) status_ = s;  // which is no damage
   if (!s.ok()) {
     *problem = s.ToString();
     return false;

@@ -340,6 +340,27 @@ TEST_F(WalTest, CompressedRecordsComeBackOrAreDamage) {
   EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kEnd);
 }
 
+// Of the type with the greatest claims, in a log that has another one: it is not even looked at.
+TEST_F(WalTest, RecordsOfAnotherCompressionThanTheLogsAreDamage) {
+  WalHeader header;
+  header.number = 3;
+  header.compression = rocksdb::kZSTD;
+  std::string bzip2;
+  ASSERT_TRUE(Compress(rocksdb::kBZip2Compression, kDefaultCompressionLevel, Batch(1, 1, std::string(500, 'x')), &bzip2));
+  std::unique_ptr<WritableFile> file;
+  ASSERT_TRUE(fs_.NewWritableFile("/wal/000003.log", FileOptions(), &file).ok());
+  LogWriter log(std::move(file), "/wal/000003.log", 3);
+  ASSERT_TRUE(log.AddRecord(EncodeWalHeader(header)).ok());
+  ASSERT_TRUE(log.AddRecord(std::string("\0\3", 2) + bzip2).ok());
+  ASSERT_TRUE(log.AddRecord(std::string(2, '\0') + Batch(2, 1, "x")).ok());
+  ASSERT_TRUE(log.Close().ok());
+  const Outcome out = Recover(Mode::kSkipAnyCorruptedRecords, {3});
+  EXPECT_TRUE(out.status.ok()) << out.status.ToString();
+  EXPECT_EQ(out.sequences, Range(2, 2));
+  ASSERT_EQ(out.report.problems.size(), 1u);
+  EXPECT_NE(out.report.problems[0].find("another compression"), std::string::npos) << out.report.problems[0];
+}
+
 // Logs of version 2 say nothing of syncs.
 TEST_F(WalTest, OlderLogsAreRead) {
   for (const rocksdb::CompressionType compression : {rocksdb::kNoCompression, rocksdb::kZSTD}) {

@@ -15,7 +15,7 @@ uint64_t FirstNeededLog(rocksdb::Env* env, const std::string& dir) {
   const std::shared_ptr<compassdb::FileSystem> fs = compassdb::FileSystemOfEnv(env);
   uint64_t manifest = 0, first = 0;
   if (!compassdb::Manifest::ReadCurrent(fs.get(), dir, &manifest).ok()) return 0;
-  const auto note = [&first](const std::vector<compassdb::VersionEdit>& edits) {
+  const auto note = [&first](const compassdb::EditRecord& edits) {
     for (const compassdb::VersionEdit& edit : edits) first = edit.min_log_number.value_or(first);
     return rocksdb::Status::OK();
   };

@@ -319,9 +319,10 @@ class Layout {
     Must(Manifest::ReadCurrent(fs_.get(), "/db", &manifest));
     VersionEdit state;
     std::vector<VersionEdit> first;
-    Must(Manifest::Replay(fs_.get(), "/db", manifest, [&](const std::vector<VersionEdit>& edits) {
-      if (first.empty()) first = edits;
+    Must(Manifest::Replay(fs_.get(), "/db", manifest, [&](const EditRecord& edits) {
+      const bool is_first = first.empty();
       for (const VersionEdit& edit : edits) {
+        if (is_first) first.push_back(edit);
         if (edit.hash_seed) state.hash_seed = edit.hash_seed;
         for (const VersionEdit::Deleted& gone : edit.deleted) {
           std::erase_if(state.added, [&](const auto& added) { return added.tph.tph_id == gone.tph_id; });

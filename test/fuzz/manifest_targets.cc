@@ -15,16 +15,19 @@ namespace {
 using namespace compassdb;
 
 FUZZ_TARGET(version_edit, 4 << 20) {
-  std::vector<VersionEdit> edits;
-  if (!DecodeEdits(input, &edits).ok()) return;
-  std::string bytes;
-  EncodeEdits(edits, &bytes);
-  std::vector<VersionEdit> again;
-  FUZZ_CHECK(DecodeEdits(bytes, &again).ok());
-  FUZZ_CHECK(again.size() == edits.size());
-  for (size_t i = 0; i < edits.size(); ++i) {
-    FUZZ_CHECK(again[i].DebugString() == edits[i].DebugString());
+  EditRecord edits;
+  if (!edits.Open(input).ok()) return;
+  uint64_t visited = 0;
+  for (const VersionEdit& edit : edits) {
+    std::string bytes;
+    EncodeEdits({edit}, &bytes);
+    EditRecord again;
+    FUZZ_CHECK(again.Open(bytes).ok());
+    FUZZ_CHECK(again.size() == 1);
+    FUZZ_CHECK(again.begin()->DebugString() == edit.DebugString());
+    ++visited;
   }
+  FUZZ_CHECK(visited == edits.size());
   AcceptFuzzInput();
 }
 
@@ -32,7 +35,7 @@ FUZZ_TARGET(manifest, 4 << 20) {
   MemoryFileSystem fs;
   FUZZ_CHECK(fs.CreateDir("/db").ok());
   WriteFile(&fs, ManifestFileName("/db", 5), input);
-  const Status s = Manifest::Replay(&fs, "/db", 5, [](const std::vector<VersionEdit>&) { return Status::OK(); });
+  const Status s = Manifest::Replay(&fs, "/db", 5, [](const EditRecord&) { return Status::OK(); });
   if (s.ok()) AcceptFuzzInput();
 }
 
