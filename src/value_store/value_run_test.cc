@@ -515,8 +515,9 @@ TEST(ValueGcPolicyTest, CollectsBeyondTheReserveOnly) {
   for (uint32_t i = 0; i < 64; ++i) {
     input.groups.push_back({{i, 6}, 10 << 20, 100, i == 7 ? 3u << 20 : 1u << 20, 1000});
   }
+  options.flush_bytes = 32 << 20;
   EXPECT_FALSE(PickValueGroup(input, options, &rnd));
-  for (auto& g : input.groups) g.dead_bytes += 2 << 20;
+  for (auto& g : input.groups) g.dead_bytes += 1 << 20;
   const auto picked = PickValueGroup(input, options, &rnd);
   ASSERT_TRUE(picked);
   EXPECT_EQ(picked->prefix, 7u);  // the most garbage
@@ -524,6 +525,11 @@ TEST(ValueGcPolicyTest, CollectsBeyondTheReserveOnly) {
   const auto next = PickValueGroup(input, options, &rnd);
   ASSERT_TRUE(next);
   EXPECT_NE(next->prefix, 7u);
+  // One at a time where the copies of two would not fit.
+  for (auto& g : input.groups) g.dead_bytes += 1 << 20;
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  input.busy.clear();
+  EXPECT_TRUE(PickValueGroup(input, options, &rnd));
   options.collect = false;
   EXPECT_FALSE(PickValueGroup(input, options, &rnd));
 }
