@@ -29,6 +29,7 @@ bool DBImpl::FlushReady(const ColumnFamily& family) const {
 void DBImpl::MaybeSchedule() {
   if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;
   AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
+  const bool compacts = background_.exclusive_manual == 0;
   if (!errors_.background_stopped()) {
     for (const auto& family : families_.All()) {
       if (!family->flush_queued && FlushReady(*family)) {
@@ -41,8 +42,7 @@ void DBImpl::MaybeSchedule() {
           !errors_.compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
           UnlessOutOfMemory(false, [&] {
-            return background_.exclusive_manual == 0 ? family->store()->NeedsCompaction()
-                                                     : family->store()->NeedsCollection();
+            return compacts ? family->store()->NeedsCompaction() : family->store()->NeedsCollection();
           })) {
         family->compaction_queued = true;
         background_.compaction_queue.push_back(family);
