@@ -108,6 +108,8 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
                      ParseFileName(data.substr(0, line), number, &type) &&
                      type == FileType::kManifest;
   if (named && line + 1 == data.size()) {
+    // That is what theirs looks like, and ours if it was cut off; a mirror is ours alone.
+    if (fs->FileExists(MirrorFileName(dir, *number)).ok()) return Status::Corruption(path, "the second line is missing");
     return Status::InvalidArgument(
         dir, "is a RocksDB or LevelDB database; move it over with `compassdb import`");
   }

@@ -512,10 +512,19 @@ TEST_F(ManifestTest, NewerCurrentIsRefusedByItsVersion) {
 
 TEST_F(ManifestTest, RocksDBDirectoryIsRefusedByName) {
   Overwrite("/db/CURRENT", "MANIFEST-000005\n");
+  ASSERT_TRUE(fs_.DeleteFile(MirrorFileName("/db", 5)).ok());
   uint64_t number = 0;
   Status s = Manifest::ReadCurrent(&fs_, "/db", &number);
   EXPECT_TRUE(s.IsInvalidArgument());
   EXPECT_NE(s.ToString().find("compassdb import"), std::string::npos);
+}
+
+// Theirs has no mirror.
+TEST_F(ManifestTest, CurrentThatWasCutOffIsDamage) {
+  Overwrite("/db/CURRENT", "MANIFEST-000005\n");
+  uint64_t number = 0;
+  const Status s = Manifest::ReadCurrent(&fs_, "/db", &number);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
 }
 
 }  // namespace
