@@ -92,11 +92,12 @@ FileClass ClassOf(const std::string& file) {
   if (file.rfind("MANIFEST", 0) == 0) return FileClass::kManifest;
   if (file == "CURRENT") return FileClass::kCurrent;
   if (ends_with(".ph") || ends_with(".sst") || ends_with(".blob")) return FileClass::kTable;
+  if (ends_with(".pages")) return FileClass::kPages;  // of table-less families, and their journals
   return FileClass::kOther;
 }
 
 const char* ClassName(FileClass c) {
-  static const char* const kNames[] = {"WAL", "MANIFEST", "CURRENT", "table", "other"};
+  static const char* const kNames[] = {"WAL", "MANIFEST", "CURRENT", "table", "pages", "other"};
   return kNames[static_cast<int>(c)];
 }
 
