@@ -41,7 +41,7 @@ void DBImpl::MaybeSchedule() {
       if (!family->compaction_queued && !family->dropped &&
           !errors_.compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
-          UnlessOutOfMemory(false, [&] {
+          UnlessOutOfMemory(true, [&] {  // the job looks again
             return compacts ? family->store()->NeedsCompaction() : family->store()->NeedsCollection();
           })) {
         family->compaction_queued = true;

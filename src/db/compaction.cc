@@ -24,6 +24,7 @@ void DBImpl::BackgroundCompaction() {
   std::shared_ptr<ColumnFamily> family;
   std::unique_ptr<CompactionTask> task;
   bool found = false, collects = false;
+  Status s;
   {
     MutexLock lock(&mu_);
     --background_.compactions_scheduled;
@@ -37,8 +38,9 @@ void DBImpl::BackgroundCompaction() {
         continue;
       }
       const bool all = background_.exclusive_manual == 0;
-      task = UnlessOutOfMemory(std::unique_ptr<CompactionTask>(), [&] {
-        return all ? family->store()->PickCompaction() : family->store()->PickCollection();
+      s = CatchOutOfMemory("a compaction", [&] {
+        task = all ? family->store()->PickCompaction() : family->store()->PickCollection();
+        return Status::OK();
       });
     }
     if (task != nullptr) {
@@ -51,7 +53,6 @@ void DBImpl::BackgroundCompaction() {
       family.reset();
     }
   }
-  Status s;
   if (found) {
     s = task->silent() ? RunSilently(family, std::move(task))
                        : RunCompaction(family, std::move(task), /*manual=*/false, &shutting_down_);
@@ -60,10 +61,10 @@ void DBImpl::BackgroundCompaction() {
   if (Failed(s)) WaitAfterFailure();
   --background_.compactions_running;
   if (collects) --background_.collections_running;
-  if (found) {
-    --family->compactions_running;
+  if (found || !s.ok()) {
+    if (found) --family->compactions_running;
     family.reset();
-    BackgroundDone();
+    BackgroundDone();  // without memory for a look, too: a flush may wait for what was to be found
   } else {
     // Not MaybeSchedule: it might find the same again, that nothing can be done about now.
     StartQueued();

@@ -10,10 +10,6 @@
 namespace compassdb {
 namespace {
 
-// Dead runs in a shared file are returned to the file system from this size on.
-constexpr uint64_t kMinPunchBytes = 16 << 10;
-constexpr uint64_t kLargePunchBytes = 64 << 10;
-
 WriteThread::Options WaitsOf(const rocksdb::DBOptions& options) {
   constexpr uint64_t kSecond = 1'000'000;  // microseconds
   WriteThread::Options waits;
@@ -49,8 +45,8 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
                                        MaxOpenFiles(options));
   for (const TablePath& path : config_.table_paths) files_->dirs()->Add(path.dir);
   // Of a reader's files (a secondary's links are all there is to delete) none are punched.
-  ledger_ = std::make_unique<ExtentLedger>(config_.fs, files_.get(), read_only_ ? 0 : kMinPunchBytes,
-                                           kLargePunchBytes);
+  const HoleSizes holes = config_.fs->HolesWorthPunching();
+  ledger_ = std::make_unique<ExtentLedger>(config_.fs, files_.get(), read_only_ ? 0 : holes.least, holes.large);
   ledger_->DeleteBy([this](const std::string& path) { return DeleteObsolete(path); });
   if (options.sst_file_manager != nullptr && !read_only_) {
     options.sst_file_manager->SetStatisticsPtr(options.statistics);

@@ -77,6 +77,26 @@ TEST_F(HolesTest, DoNotWaitWhereTooMuchIsDead) {
   EXPECT_TRUE(Becomes([&] { return Punches() > 0; }));
 }
 
+TEST_F(HolesTest, AreAsSmallAsTheFileSystemIsWorth) {
+  piece_.target_table_bytes = 8 << 10;
+  piece_.punch_bytes_per_second = 0;
+  UsePieces();
+  const auto renew_tables = [this] {
+    OpenDb();
+    Write(0, 200, 0);
+    for (int round = 1; round < 4; ++round) Write(50 * round, 50 * round + 25, round);
+  };
+  renew_tables();
+  EXPECT_EQ(Punches(), 0u);  // tables of 8 KiB are less than what others punch
+  CloseDb();
+  fs_->memory()->SetLeastHole(4096);
+  renew_tables();
+  EXPECT_TRUE(Becomes([&] { return Punches() > 0; }));
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(Get(Key(i)), Value(i + (i >= 50 && i % 50 < 25 ? i / 50 : 0))) << i;
+  }
+}
+
 TEST_F(HolesTest, AreNotPunchedByFlushesAndWriters) {
   // Notes the threads that flush, and those that punch.
   class Threads : public rocksdb::EventListener {

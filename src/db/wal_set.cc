@@ -76,14 +76,17 @@ Status WalSet::StartLocked(const WalHeader& header) {
   // Before there is a file: memory may run out.
   Log& log = logs_.emplace_back();
   log.number = header.number;
-  Status s = CreateLog(header, &log.writer);
-  // Before anything in it is acknowledged: synced or not, no log is followed by one that outlives its name.
-  if (s.ok() && options_.recycle > 0) s = fs_->SyncDir(dir_);
+  const Status s = CatchOutOfMemory("a log", [&]() NO_THREAD_SAFETY_ANALYSIS {
+    Status made = CreateLog(header, &log.writer);
+    // Before anything in it is acknowledged: synced or not, no log is followed by one that outlives its name.
+    if (made.ok() && options_.recycle > 0) made = fs_->SyncDir(dir_);
+    return made;
+  });
   if (!s.ok()) {
     // A log that nothing follows must not lie between others, nor come back there in a power cut.
     logs_.pop_back();
-    fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
     leftover_ = true;
+    fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
     return s;
   }
   log.bytes = log.writer->Size();

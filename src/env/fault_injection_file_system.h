@@ -129,6 +129,7 @@ class FaultInjectionFileSystem : public FileSystem {
   Status TruncateFile(const std::string& path, uint64_t size) override;
   Status SyncDir(const std::string& dir) override;
   Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) override;
+  HoleSizes HolesWorthPunching() const override { return base_->HolesWorthPunching(); }
   Status GetLinkCount(const std::string& path, uint64_t* count) override;
   Status GetFreeSpace(const std::string& path, uint64_t* bytes) override;
   Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) override;

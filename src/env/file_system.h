@@ -118,6 +118,13 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
+// Dead runs of bytes in files that are in use: those from `least` on are worth a hole where space is short, those from
+// `large` on always.
+struct HoleSizes {
+  uint64_t least = 16 << 10;
+  uint64_t large = 64 << 10;
+};
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -160,6 +167,7 @@ class FileSystem {
   virtual Status SyncDir(const std::string& dir) = 0;
   // Frees the pages of [offset, offset + length) without changing the file's size.
   virtual Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) = 0;
+  virtual HoleSizes HolesWorthPunching() const { return {}; }
   virtual Status GetLinkCount(const std::string& path, uint64_t* count) = 0;
   virtual Status GetFreeSpace(const std::string& path, uint64_t* bytes) = 0;
   // Exclusive between processes and inside one; the second caller gets IOError that names the path.

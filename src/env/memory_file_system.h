@@ -72,6 +72,12 @@ class MemoryFileSystem : public FileSystem {
   // place consists of such blocks. 0, as at first: it does not.
   void SetAtomicWrites(uint64_t bytes) { atomic_bytes_.store(bytes); }
   uint64_t atomic_writes() const { return atomic_bytes_.load(); }
+  // From now on runs of so many bytes are worth a hole: a test's tables are small. Before a database is opened on it.
+  void SetLeastHole(uint64_t bytes) { least_hole_.store(bytes); }
+  HoleSizes HolesWorthPunching() const override {
+    const uint64_t least = least_hole_.load();
+    return least == 0 ? HoleSizes() : HoleSizes{.least = least, .large = least};
+  }
   bool IsDown() const { return down_.load(std::memory_order_acquire); }
   // Bytes in files, holes counted as freed; for space tests.
   uint64_t AllocatedBytes() const;
@@ -138,6 +144,7 @@ class MemoryFileSystem : public FileSystem {
   std::atomic<uint64_t> epoch_{0};
   std::atomic<bool> down_{false};
   std::atomic<uint64_t> atomic_bytes_{0};
+  std::atomic<uint64_t> least_hole_{0};  // 0: as other file systems
   mutable std::shared_mutex power_;
   mutable Mutex mu_;
   NodePtr root_ GUARDED_BY(mu_);

@@ -255,6 +255,7 @@ class ObservedFileSystem final : public FileSystem {
   Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) override {
     return base_->PunchHole(path, offset, length);
   }
+  HoleSizes HolesWorthPunching() const override { return base_->HolesWorthPunching(); }
   Status GetLinkCount(const std::string& path, uint64_t* count) override {
     return base_->GetLinkCount(path, count);
   }

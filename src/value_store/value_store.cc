@@ -5,6 +5,8 @@
 #include <bit>
 #include <unordered_set>
 
+#include "util/no_memory.h"
+
 namespace compassdb {
 
 namespace {
@@ -162,6 +164,14 @@ std::optional<ValueGroup> ValueStore::PickFrom(uint64_t* from, uint64_t old_unti
   return std::nullopt;
 }
 
+// Without memory the groups' sums are as they were until the next version.
+void ValueStore::Recount() {
+  UnlessOutOfMemory(false, [this] {
+    SetVersion(version_->runs());
+    return true;
+  });
+}
+
 void ValueStore::Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints) {
   Sum believed, found;
   uint64_t bytes = 0;
@@ -174,7 +184,7 @@ void ValueStore::Counted(const std::vector<ValueRunRef>& runs, const std::vector
   }
   const bool wrong = static_cast<uint64_t>(std::abs(found.ended - believed.ended)) > bytes / kTolerance;
   counts_due_ = wrong ? kCounts : counts_due_ - std::min(counts_due_, 1u);
-  SetVersion(version_->runs());
+  Recount();
 }
 
 void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
@@ -182,7 +192,7 @@ void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
     run->ResetHints();
     run->SetCounted();
   }
-  SetVersion(version_->runs());
+  Recount();
 }
 
 bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {

@@ -95,6 +95,7 @@ class ValueStore {
 
  private:
   void SetVersion(std::vector<ValueRunRef> runs);
+  void Recount();
   // Of the version's groups, with what counts at that time.
   std::optional<ValueGroup> Choose(std::vector<ValueVersion::Group> groups,
                                    const ValueOptions& options, uint64_t now_seconds,

@@ -175,10 +175,11 @@ class Worker {
     const uint64_t wanted = settings_.cases == 0 ? total : settings_.cases;
     const auto sample = [&](const std::vector<uint64_t>& from, uint64_t n) {
       if (n == 0) return;
-      const double step = std::max(1.0, static_cast<double>(from.size()) / static_cast<double>(n));
-      const double start = static_cast<double>(random.Uniform(1000)) / 1000 * (step - 1);
-      for (double at = start; at < static_cast<double>(from.size()); at += step) {
-        chosen_.push_back(from[static_cast<size_t>(at)]);
+      n = std::min<uint64_t>(n, from.size());
+      // One of each of so many parts: equal steps would meet the same kinds and offsets again and again.
+      for (uint64_t i = 0; i < n; i++) {
+        const uint64_t begin = i * from.size() / n, end = (i + 1) * from.size() / n;
+        chosen_.push_back(from[begin + random.Uniform(end - begin)]);
       }
     };
     // At most a quarter, when there is room for little.

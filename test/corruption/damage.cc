@@ -92,13 +92,31 @@ FileClass ClassOf(const std::string& file) {
   if (file.rfind("MANIFEST", 0) == 0) return FileClass::kManifest;
   if (file == "CURRENT") return FileClass::kCurrent;
   if (ends_with(".ph") || ends_with(".sst") || ends_with(".blob")) return FileClass::kTable;
+  if (ends_with(".pages")) return FileClass::kPages;  // of table-less families, and their journals
   return FileClass::kOther;
 }
 
 const char* ClassName(FileClass c) {
-  static const char* const kNames[] = {"WAL", "MANIFEST", "CURRENT", "table", "other"};
+  static const char* const kNames[] = {"WAL", "MANIFEST", "CURRENT", "table", "pages", "other"};
   return kNames[static_cast<int>(c)];
 }
+
+namespace {
+
+// Pages that are empty, or like those that would take their place, are none the worse for it.
+void AddIfHarm(const Damage& damage, const Files& files, std::vector<Damage>* plan) {
+  Files one = {files[damage.file]};
+  Damage here = damage;
+  here.file = 0;
+  if (damage.kind == Kind::kStalePage) {
+    one.push_back(files[damage.other]);
+    here.other = damage.other == damage.file ? 0 : 1;
+  }
+  Apply(here, &one);
+  if (one[0].second != files[damage.file].second) plan->push_back(damage);
+}
+
+}  // namespace
 
 std::vector<Damage> PlanDamage(const Files& files, Random* random) {
   std::vector<Damage> plan;
@@ -106,9 +124,9 @@ std::vector<Damage> PlanDamage(const Files& files, Random* random) {
     const auto size = static_cast<uint32_t>(files[f].second.size());
     plan.push_back({Kind::kRemove, f, 0, 0});
     for (uint32_t at = 0; at < size; at += kDamagePage) {
-      plan.push_back({Kind::kZeroPage, f, at, 0});
-      if (at + kDamagePage < size) plan.push_back({Kind::kSwapPages, f, at, at + kDamagePage});
-      plan.push_back({Kind::kStalePage, f, at, Neighbour(files, f)});
+      AddIfHarm({Kind::kZeroPage, f, at, 0}, files, &plan);
+      if (at + kDamagePage < size) AddIfHarm({Kind::kSwapPages, f, at, at + kDamagePage}, files, &plan);
+      AddIfHarm({Kind::kStalePage, f, at, Neighbour(files, f)}, files, &plan);
     }
   }
   for (uint32_t f = 0; f < files.size(); f++) {

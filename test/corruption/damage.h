@@ -33,8 +33,8 @@ const char* KindName(Damage::Kind kind);
 inline constexpr uint32_t kDamagePage = 512;
 
 // What a file is, by its name, as far as the test's expectations differ.
-enum class FileClass { kWal, kManifest, kCurrent, kTable, kOther };
-inline constexpr int kFileClasses = 5;
+enum class FileClass { kWal, kManifest, kCurrent, kTable, kPages, kOther };
+inline constexpr int kFileClasses = 6;
 FileClass ClassOf(const std::string& file);
 const char* ClassName(FileClass c);
 

@@ -43,6 +43,7 @@ class CrashRun {
     // Table-less families are told, in most lives, that the disk never tears a page; and whether that is so.
     bool told_atomic = false;
     bool atomic = false;
+    bool large_values = false;  // of up to 8 KiB
   };
 
   explicit CrashRun(const Options& options);
@@ -60,6 +61,9 @@ class CrashRun {
   uint64_t cuts() const { return cuts_; }
   // Written without a journal, over all lives.
   uint64_t unjournaled_pages() const { return unjournaled_pages_; }
+  // Holes that were punched, over all lives, and cuts just before one.
+  uint64_t punches() const { return disk_.punches(); }
+  uint64_t cuts_at_punches() const { return disk_.cuts_at_punches(); }
   // Separated values that collections moved, over all lives.
   uint64_t values_moved() const { return statistics_->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED); }
 

@@ -6,11 +6,14 @@
 //   crash_test --mode=random --seed=1 --cuts=1000    cuts at random changes of one long life
 //   crash_test --mode=changes --seed=1 --cuts=1000   fresh databases; at every change in turn
 //   crash_test --mode=syncs --seed=1 --cuts=1000     the same at every sync
+//   crash_test --mode=punches --large-values --cuts=1000   the same at every hole that is punched
 //   crash_test --mode=canary [--leave-out=wal]       each kind of sync left out must be noticed; and pages that are
 //                                                    torn although the engine was told that they never are
 //
 // --layout=NAME: one of support/layout.h instead of all in turn. --operations=N: calls in a life. --collects: separated values must have been
-// moved by collections, or nothing was tested of them. --atomic: the disk never tears a page of 4 KiB, and table-less families are told
+// moved by collections, or nothing was tested of them. --punches: so of
+// cuts just before a hole is punched. --large-values: in every database, not in one of four; most holes are punched there. --least-states=N: the disk must have been left in
+// so many distinct states. --atomic: the disk never tears a page of 4 KiB, and table-less families are told
 // so; pages must have been written without a journal. Without it one of two table-less databases lives so. --sealed: encrypted files in every database, not in one of five. --directory=fresh|existing: the
 // database's directory has to be made, or is there. Told at the end: how many cuts, and in how many
 // distinct states they left the disk (see Disk::Fingerprint).
@@ -38,6 +41,8 @@ struct Outcome {
   uint64_t cuts = 0;
   uint64_t values_moved = 0;
   uint64_t unjournaled_pages = 0;
+  uint64_t punches = 0;
+  uint64_t cuts_at_punches = 0;
   std::unordered_set<uint64_t> states;
   std::optional<std::string> wrong;
 
@@ -45,6 +50,8 @@ struct Outcome {
     cuts += run.cuts();
     values_moved += run.values_moved();
     unjournaled_pages += run.unjournaled_pages();
+    punches += run.punches();
+    cuts_at_punches += run.cuts_at_punches();
     states.insert(run.states().begin(), run.states().end());
   }
 };
@@ -58,6 +65,9 @@ struct Plan {
   Directories directories = Directories::kBoth;
   std::string layout;  // empty: all of them in turn
   bool collects = false;
+  bool large_values = false;  // every database, not one in four
+  bool punches = false;
+  uint64_t least_states = 0;
   bool sealed = false;  // every database, not one in five
   bool atomic = false;  // every table-less database, not one in two
   bool lie = false;     // they are told so, and it is not true
@@ -79,7 +89,8 @@ struct Plan {
                 directories == Directories::kBoth ? either : directories == Directories::kExisting,
             .sealed = may_be_sealed && (sealed || (seed >> 12) % 5 == 0),
             .told_atomic = told_atomic,
-            .atomic = told_atomic && !lie};
+            .atomic = told_atomic && !lie,
+            .large_values = large_values || (seed >> 24) % 4 == 0};
   }
 };
 
@@ -98,8 +109,10 @@ Outcome RandomCuts(const Plan& plan) {
       cut.at_pages = options.told_atomic && random.OneIn(2);
       if (plan.lie) cut = {.mode = CutMode::kTornBytes, .at_pages = true};
       if (cut.at_pages) at = random.Range(1, 30);
+      cut.at_punches = !cut.at_pages && options.large_values && random.OneIn(3);
+      if (cut.at_punches) at = random.Range(1, 3);
       outcome.wrong = run.Life(at, 0, cut);
-      if (!cut.at_pages && run.changes() < at) usual = (usual + run.changes()) / 2 + 20;
+      if (!cut.at_pages && !cut.at_punches && run.changes() < at) usual = (usual + run.changes()) / 2 + 20;
       if (outcome.wrong) {
         *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + ", round " + std::to_string(round) + ", life " +
                           std::to_string(life);
@@ -110,19 +123,24 @@ Outcome RandomCuts(const Plan& plan) {
   return outcome;
 }
 
-Outcome CutsInTurn(const Plan& plan, bool at_syncs) {
+// What cuts are counted in.
+enum class Each { kChange, kSync, kPunch };
+
+Outcome CutsInTurn(const Plan& plan, Each each) {
+  const bool at_syncs = each == Each::kSync;
   Outcome outcome;
   Random random(plan.seed);
   for (uint64_t round = 0; outcome.cuts < plan.cuts && !outcome.wrong; round++) {
     // The same work each time; the first time only counts its changes.
-    const CrashRun::Options options = plan.Run(round, at_syncs ? 100 : 50, &random);
+    const CrashRun::Options options = plan.Run(round, each == Each::kPunch ? 300 : at_syncs ? 100 : 50, &random);
     uint64_t last = 1;
     for (uint64_t at = 0; at <= last && outcome.cuts < plan.cuts && !outcome.wrong; at++) {
       CrashRun run(options);
       Cut cut;
       if (at % 2 != 0) cut = AnyCut(&random);
+      cut.at_punches = each == Each::kPunch;
       outcome.wrong = run.Life(at_syncs ? 0 : at, at_syncs ? at : 0, cut);
-      if (at == 0) last = at_syncs ? run.syncs() : run.changes();
+      if (at == 0) last = at_syncs ? run.syncs() : each == Each::kPunch ? run.punches() : run.changes();
       if (outcome.wrong) {
         *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + ", work " + std::to_string(options.seed) +
                           ", at " + std::to_string(at) + " of " + std::to_string(last);
@@ -136,9 +154,15 @@ Outcome CutsInTurn(const Plan& plan, bool at_syncs) {
 int Report(const char* what, const Plan& plan, Outcome outcome) {
   if (plan.atomic && outcome.unjournaled_pages == 0 && !outcome.wrong) outcome.wrong = "no page went without a journal";
   if (plan.collects && outcome.values_moved == 0 && !outcome.wrong) outcome.wrong = "no collection moved a value";
+  if (plan.punches && outcome.cuts_at_punches == 0 && !outcome.wrong) outcome.wrong = "no cut fell before a punch";
+  if (outcome.states.size() < plan.least_states && !outcome.wrong) {
+    outcome.wrong = "fewer than " + std::to_string(plan.least_states) + " distinct states";
+  }
   printf("%s: %llu cuts, %zu distinct states, seed %llu: %s\n", what,
          static_cast<unsigned long long>(outcome.cuts), outcome.states.size(),
          static_cast<unsigned long long>(plan.seed), outcome.wrong ? "FAILED" : "ok");
+  printf("  %llu holes punched, %llu cuts before another one\n", static_cast<unsigned long long>(outcome.punches),
+         static_cast<unsigned long long>(outcome.cuts_at_punches));
   if (outcome.wrong) printf("  %s\n", outcome.wrong->c_str());
   if (plan.atomic) printf("  %llu pages without a journal\n", static_cast<unsigned long long>(outcome.unjournaled_pages));
   fflush(stdout);
@@ -177,7 +201,7 @@ int Canaries(Plan plan, const std::string& only) {
     }
     plan.left_out = kind;
     plan.directories = Directories::kExisting;
-    Outcome outcome = CutsInTurn(plan, /*at_syncs=*/true);
+    Outcome outcome = CutsInTurn(plan, Each::kSync);
     if (!outcome.wrong) outcome = RandomCuts(plan);
     printf("without %s syncs: %s after %llu cuts\n", name, outcome.wrong ? "noticed" : "MISSED",
            static_cast<unsigned long long>(outcome.cuts));
@@ -196,6 +220,9 @@ int Main(int argc, char** argv) {
   plan.cuts = flags.Number("cuts", plan.cuts);
   plan.layout = flags.String("layout", "");
   plan.collects = flags.Bool("collects");
+  plan.large_values = flags.Bool("large-values");
+  plan.punches = flags.Bool("punches");
+  plan.least_states = flags.Number("least-states", 0);
   plan.sealed = flags.Bool("sealed");
   plan.atomic = flags.Bool("atomic");
   plan.operations = static_cast<int>(flags.Number("operations", 0));
@@ -206,8 +233,9 @@ int Main(int argc, char** argv) {
                      : directory == "existing" ? Directories::kExisting
                                                : Directories::kBoth;
   if (mode == "random") return Report("random cuts", plan, RandomCuts(plan));
-  if (mode == "changes") return Report("cuts at changes", plan, CutsInTurn(plan, false));
-  if (mode == "syncs") return Report("cuts at syncs", plan, CutsInTurn(plan, true));
+  if (mode == "changes") return Report("cuts at changes", plan, CutsInTurn(plan, Each::kChange));
+  if (mode == "syncs") return Report("cuts at syncs", plan, CutsInTurn(plan, Each::kSync));
+  if (mode == "punches") return Report("cuts at punches", plan, CutsInTurn(plan, Each::kPunch));
   if (mode == "canary") return Canaries(plan, left_out);
   fprintf(stderr, "no mode named %s\n", mode.c_str());
   return 2;

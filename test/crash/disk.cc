@@ -22,6 +22,8 @@ class Disk::FileSystem : public compassdb::FaultInjectionFileSystem {
 
 namespace {
 
+constexpr uint64_t kLeastHole = 4096;  // tables are that small
+
 bool IsChange(FaultOp op) {
   switch (op) {
     case FaultOp::kCreate:
@@ -57,6 +59,7 @@ bool IsPages(const std::string& path) {
 
 Disk::Disk(bool sealed)
     : fs_(std::make_shared<FileSystem>()), env_(MakeEnvOver(fs_)), sealed_(sealed ? SealedEnvOver(env_.get()) : nullptr) {
+  fs_->memory()->SetLeastHole(kLeastHole);
   fs_->SetHook([this](FaultOp op, const std::string& path) { OnOperation(op, path); });
 }
 
@@ -72,8 +75,11 @@ void Disk::OnOperation(FaultOp op, const std::string& path) {
   if (IsWal(path)) NoteReuse(op, path);
   const uint64_t changes = ++changes_;
   const uint64_t of_pages = IsPages(path) ? ++page_changes_ : 0;
-  bool cut = (cut_.at_pages ? of_pages : changes) == cut_at_change_ && cut_at_change_ != 0;
+  const uint64_t of_punches = op == FaultOp::kPunch ? ++punches_of_life_ : 0;
+  const uint64_t counted = cut_.at_pages ? of_pages : cut_.at_punches ? of_punches : changes;
+  bool cut = counted == cut_at_change_ && cut_at_change_ != 0;
   if (op == FaultOp::kSync || op == FaultOp::kDirSync) cut |= ++syncs_ == cut_at_sync_;
+  if (op == FaultOp::kPunch) (cut ? cuts_at_punches_ : punches_)++;
   if (!cut) return;
   {
     std::lock_guard<std::mutex> lock(cut_mutex_);
@@ -232,7 +238,7 @@ std::string Disk::Listing() {
 void Disk::Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed, const Cut& cut) {
   cut_at_change_ = 0;
   cut_at_sync_ = 0;
-  changes_ = page_changes_ = 0;
+  changes_ = page_changes_ = punches_of_life_ = 0;
   syncs_ = 0;
   seed_ = seed;
   cut_ = cut;

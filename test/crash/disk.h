@@ -34,6 +34,8 @@ struct Cut {
   bool kill = false;
   // The moment is counted in changes of files that are written in place alone, pages of table-less families.
   bool at_pages = false;
+  // It is counted in punches alone.
+  bool at_punches = false;
 };
 
 // How the write-ahead logs came out of a cut.
@@ -72,6 +74,9 @@ class Disk {
   std::string Listing();
   uint64_t changes() const { return changes_.load(); }
   uint64_t syncs() const { return syncs_.load(); }
+  // Holes made in files, with the power on, over all lives; and cuts just before one.
+  uint64_t punches() const { return punches_.load(); }
+  uint64_t cuts_at_punches() const { return cuts_at_punches_.load(); }
   // From now on blocks of so many bytes are written in place whole or not at all (MemoryFileSystem::SetAtomicWrites).
   void SetAtomicWrites(uint64_t bytes);
   // From now on such syncs return OK and do nothing.
@@ -103,6 +108,9 @@ class Disk {
   std::atomic<uint64_t> changes_ = 0;
   std::atomic<uint64_t> page_changes_ = 0;
   std::atomic<uint64_t> syncs_ = 0;
+  std::atomic<uint64_t> punches_ = 0;
+  std::atomic<uint64_t> punches_of_life_ = 0;
+  std::atomic<uint64_t> cuts_at_punches_ = 0;
   std::atomic<uint64_t> cut_at_change_ = 0;
   std::atomic<uint64_t> cut_at_sync_ = 0;
   uint64_t seed_ = 0;

@@ -75,7 +75,7 @@ using rocksdb::Status;
 
 class Subject {
  public:
-  explicit Subject(compassdb::Preset preset) : options_(SmallOptions(preset)) {
+  explicit Subject(const std::string& layout) : options_(SmallOptions(layout)) {
     options_.env = env_.get();
     options_.create_if_missing = true;
     options_.info_log_level = rocksdb::FATAL_LEVEL;
@@ -150,31 +150,31 @@ class Subject {
   bool thrown_ = false;
 };
 
-bool Fail(compassdb::Preset preset, const char* call, long n, const std::string& what) {
-  fprintf(stderr, "FAILED: %s, allocation_test --call=%s --number=%ld: %s\n", compassdb::PresetName(preset).c_str(), call, n, what.c_str());
+bool Fail(const std::string& layout, const char* call, long n, const std::string& what) {
+  fprintf(stderr, "FAILED: %s, allocation_test --call=%s --number=%ld: %s\n", layout.c_str(), call, n, what.c_str());
   return false;
 }
 
 // False if something is wrong. *last: there are no more allocations.
-bool OpenOnce(compassdb::Preset preset, Subject* subject, int written, long n, bool* last) {
+bool OpenOnce(const std::string& layout, Subject* subject, int written, long n, bool* last) {
   failed = false;
   Status s = subject->Open(n);
   *last = !failed;
-  if (subject->thrown()) return Fail(preset, "open", n, "the exception came through");
+  if (subject->thrown()) return Fail(layout, "open", n, "the exception came through");
   // What it was for could also be done without.
-  if (!s.ok() && !failed) return Fail(preset, "open", n, s.ToString());
-  if (s.ok() && subject->FirstMissing(written) != written) return Fail(preset, "open", n, "a write is lost while open");
+  if (!s.ok() && !failed) return Fail(layout, "open", n, s.ToString());
+  if (s.ok() && subject->FirstMissing(written) != written) return Fail(layout, "open", n, "a write is lost while open");
   subject->Close();
   s = subject->Open(0);
-  if (!s.ok()) return Fail(preset, "open", n, "does not open any more: " + s.ToString());
+  if (!s.ok()) return Fail(layout, "open", n, "does not open any more: " + s.ToString());
   const int missing = subject->FirstMissing(written);
-  if (missing != written) return Fail(preset, "open", n, "write " + std::to_string(missing) + " is lost");
+  if (missing != written) return Fail(layout, "open", n, "write " + std::to_string(missing) + " is lost");
   subject->Close();
   return true;
 }
 
-bool Opens(compassdb::Preset preset, long stride, long only, long* runs) {
-  Subject subject(preset);
+bool Opens(const std::string& layout, long stride, long only, long* runs) {
+  Subject subject(layout);
   if (!subject.Open(0).ok()) return false;
   constexpr int kWritten = 150;
   for (int i = 0; i < kWritten; ++i) {
@@ -183,69 +183,69 @@ bool Opens(compassdb::Preset preset, long stride, long only, long* runs) {
   subject.Close();
   bool last = false;
   for (long n = only > 0 ? only : 1; !last; n += stride, ++*runs) {
-    if (!OpenOnce(preset, &subject, kWritten, n, &last)) return false;
+    if (!OpenOnce(layout, &subject, kWritten, n, &last)) return false;
     if (only > 0) break;
   }
   return true;
 }
 
-bool Writes(compassdb::Preset preset, long stride, long only, long* runs) {
+bool Writes(const std::string& layout, long stride, long only, long* runs) {
   int written = 0;
   long most = 1;
   // Writes that switch the memtable have many allocations, the others few.
   for (long n = only > 0 ? only : 1; n <= most + stride; n += stride) {
-    Subject subject(preset);
+    Subject subject(layout);
     if (!subject.Open(0).ok()) return false;
     for (written = 0; written < 60; ++*runs) {
       failed = false;
       const Status s = subject.Write(written, n);
       if (failed && n > most) most = n;
-      if (subject.thrown()) return Fail(preset, "write", n, "the exception came through");
+      if (subject.thrown()) return Fail(layout, "write", n, "the exception came through");
       if (s.ok()) {
         ++written;
         continue;
       }
-      if (!failed) return Fail(preset, "write", n, s.ToString());
+      if (!failed) return Fail(layout, "write", n, s.ToString());
       // Without the failure it goes on, or after the database was opened again.
       const int missing = subject.FirstMissing(written);
-      if (missing != written) return Fail(preset, "write", n, "write " + std::to_string(missing) + " cannot be read");
+      if (missing != written) return Fail(layout, "write", n, "write " + std::to_string(missing) + " cannot be read");
       if (!subject.Write(written, 0).ok()) {
         subject.Close();
-        if (const Status again = subject.Open(0); !again.ok()) return Fail(preset, "write", n, "does not open any more: " + again.ToString());
-        if (!subject.Write(written, 0).ok()) return Fail(preset, "write", n, "no writes after opening again");
+        if (const Status again = subject.Open(0); !again.ok()) return Fail(layout, "write", n, "does not open any more: " + again.ToString());
+        if (!subject.Write(written, 0).ok()) return Fail(layout, "write", n, "no writes after opening again");
       }
       ++written;
     }
     subject.Close();
-    if (const Status again = subject.Open(0); !again.ok()) return Fail(preset, "write", n, "does not open any more: " + again.ToString());
+    if (const Status again = subject.Open(0); !again.ok()) return Fail(layout, "write", n, "does not open any more: " + again.ToString());
     const int missing = subject.FirstMissing(written);
-    if (missing != written) return Fail(preset, "write", n, "write " + std::to_string(missing) + " is lost");
+    if (missing != written) return Fail(layout, "write", n, "write " + std::to_string(missing) + " is lost");
     if (only > 0) break;
   }
   return true;
 }
 
-bool Jobs(compassdb::Preset preset, long stride, long only, long* runs) {
+bool Jobs(const std::string& layout, long stride, long only, long* runs) {
   constexpr int kWritten = 150;
   bool last = false;
   for (long n = only > 0 ? only : 1; !last; n += stride, ++*runs) {
-    Subject subject(preset);
+    Subject subject(layout);
     if (!subject.Open(0).ok()) return false;
     others_failed = false;
     others_countdown = n;
     for (int i = 0; i < kWritten; ++i) {
-      if (!subject.WriteInTheEnd(i)) return Fail(preset, "job", n, "writes do not go on");
+      if (!subject.WriteInTheEnd(i)) return Fail(layout, "job", n, "writes do not go on");
     }
     subject.Settle().PermitUncheckedError();  // it may be what fails
     last = !others_failed;
     others_countdown = 0;
-    if (!subject.WriteInTheEnd(0)) return Fail(preset, "job", n, "writes do not go on after flushing");
+    if (!subject.WriteInTheEnd(0)) return Fail(layout, "job", n, "writes do not go on after flushing");
     int missing = subject.FirstMissing(kWritten);
-    if (missing != kWritten) return Fail(preset, "job", n, "write " + std::to_string(missing) + " cannot be read");
+    if (missing != kWritten) return Fail(layout, "job", n, "write " + std::to_string(missing) + " cannot be read");
     subject.Close();
-    if (const Status again = subject.Open(0); !again.ok()) return Fail(preset, "job", n, "does not open any more: " + again.ToString());
+    if (const Status again = subject.Open(0); !again.ok()) return Fail(layout, "job", n, "does not open any more: " + again.ToString());
     missing = subject.FirstMissing(kWritten);
-    if (missing != kWritten) return Fail(preset, "job", n, "write " + std::to_string(missing) + " is lost");
+    if (missing != kWritten) return Fail(layout, "job", n, "write " + std::to_string(missing) + " is lost");
     if (only > 0) break;
   }
   return true;
@@ -266,13 +266,13 @@ int Main(int argc, char** argv) {
   const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
   bool good = true;
-  for (const compassdb::Preset preset : compassdb::AllPresets()) {
-    if (!only.empty() && only != compassdb::PresetName(preset)) continue;
+  for (const std::string& layout : Layouts()) {
+    if (!only.empty() && only != layout) continue;
     long opens = 0, writes = 0, jobs = 0;
-    if (call.empty() || call == "open") good &= Opens(preset, stride, number, &opens);
-    if (call.empty() || call == "write") good &= Writes(preset, 1 + stride / 10, number, &writes);
-    if (call.empty() || call == "job") good &= Jobs(preset, stride, number, &jobs);
-    printf("%-14s %ld opens, %ld writes, %ld jobs\n", compassdb::PresetName(preset).c_str(), opens, writes, jobs);
+    if (call.empty() || call == "open") good &= Opens(layout, stride, number, &opens);
+    if (call.empty() || call == "write") good &= Writes(layout, 1 + stride / 10, number, &writes);
+    if (call.empty() || call == "job") good &= Jobs(layout, stride, number, &jobs);
+    printf("%-14s %ld opens, %ld writes, %ld jobs\n", layout.c_str(), opens, writes, jobs);
     fflush(stdout);
   }
   return good ? 0 : 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/failing_disk.h"
 
+#include <algorithm>
+
 #include "env/env_adapter.h"
 #include "support/sealed_env.h"
 
@@ -51,6 +53,7 @@ FailingDisk::FailingDisk(bool sealed)
     : fs_(std::make_shared<compassdb::FaultInjectionFileSystem>()),
       env_(compassdb::NewEnvForFileSystem(fs_)),
       sealed_(sealed ? SealedEnvOver(env_.get()) : nullptr) {
+  fs_->memory()->SetLeastHole(4096);  // tables are small
   fs_->SetHook([this](FaultOp op, const std::string& path) { OnCall(op, path); });
 }
 FailingDisk::~FailingDisk() { fs_->SetHook(nullptr); }
@@ -61,6 +64,7 @@ void FailingDisk::Arm(uint64_t n, Fault fault, Duration duration) {
     const std::lock_guard<std::mutex> lock(mu_);
     ops_.clear();
     calls_ = 0;
+    punches_ = 0;
   }
   nth_ = n;
   fault_ = fault;
@@ -80,6 +84,12 @@ std::string FailingDisk::failed() const {
   return failed_;
 }
 
+bool FailingDisk::NamesAFailedFile(const std::string& message) const {
+  const std::lock_guard<std::mutex> lock(mu_);
+  return std::any_of(failed_paths_.begin(), failed_paths_.end(),
+                     [&](const std::string& path) { return message.find(path) != std::string::npos; });
+}
+
 bool FailingDisk::CanFail(uint64_t n, Fault fault) const {
   const std::lock_guard<std::mutex> lock(mu_);
   return n <= ops_.size() && Befalls(ops_[n - 1], fault);
@@ -92,6 +102,7 @@ void FailingDisk::OnCall(FaultOp op, const std::string& path) {
   {
     const std::lock_guard<std::mutex> lock(mu_);
     ops_.push_back(op);
+    punches_ += op == FaultOp::kPunch ? 1 : 0;
     const uint64_t n = ++calls_;
     fails = nth_ != 0 && Befalls(op, fault_) && n >= nth_ && n <= last_;
     if (fails && once_) last_ = n;
@@ -114,6 +125,7 @@ void FailingDisk::OnCall(FaultOp op, const std::string& path) {
 void FailingDisk::Fail(FaultOp op, const std::string& path) {
   {
     const std::lock_guard<std::mutex> lock(mu_);
+    failed_paths_.insert(path);
     if (failed_.empty()) failed_ = std::string(compassdb::FaultOpName(op)) + " " + path;
   }
   // This very call.

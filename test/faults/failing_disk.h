@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ class FailingDisk {
   bool CanFail(uint64_t n, Fault fault) const;
   // What failed first: "sync /db/000004.log".
   std::string failed() const;
+  // Whether a message names a file (or directory) of which a call failed.
+  bool NamesAFailedFile(const std::string& message) const;
+  // Holes made since Arm().
+  uint64_t punches() const { return punches_.load(); }
   bool dropped_pages() const { return dropped_.load(); }
 
  private:
@@ -57,6 +62,7 @@ class FailingDisk {
   const std::unique_ptr<rocksdb::Env> env_;
   const std::unique_ptr<rocksdb::Env> sealed_;  // over env_
   std::atomic<uint64_t> calls_{0};
+  std::atomic<uint64_t> punches_{0};
   std::atomic<bool> dropped_{false};
   uint64_t nth_ = 0;
   Fault fault_ = Fault::kIoError;
@@ -64,6 +70,7 @@ class FailingDisk {
   std::atomic<uint64_t> last_{0};  // call that fails
   mutable std::mutex mu_;
   std::string failed_;
+  std::set<std::string> failed_paths_;
   std::vector<compassdb::FaultOp> ops_;  // of all calls
   std::map<std::string, uint64_t> synced_;  // bytes of each file
 };

@@ -13,6 +13,7 @@
 #include <cstdio>
 
 #include "faults/script.h"
+#include "support/layout.h"
 #include "support/temp_dir.h"
 
 namespace {
@@ -76,16 +77,16 @@ int fallocate(int fd, int mode, off_t offset, off_t n) {
 namespace compassdb_test {
 
 int Main() {
-  for (const compassdb::Preset preset : compassdb::AllPresets()) {
+  for (const std::string& layout : Layouts()) {
     for (const Trouble kind : {Trouble::kInterrupted, Trouble::kHalf}) {
       TempDir dir("interrupted");
-      Script script(preset, rocksdb::Env::Default(), dir.path() + "/db");
+      Script script(layout, rocksdb::Env::Default(), dir.path() + "/db");
       troubled = 0;
       trouble = kind;
       script.Live([] { return true; });
       trouble = Trouble::kNone;
       const char* what = kind == Trouble::kHalf ? "short transfers" : "interruptions";
-      printf("%-14s %llu %s\n", compassdb::PresetName(preset).c_str(), static_cast<unsigned long long>(troubled.load()), what);
+      printf("%-14s %llu %s\n", layout.c_str(), static_cast<unsigned long long>(troubled.load()), what);
       if (troubled.load() < 100 || !script.failures().empty()) {
         fprintf(stderr, "FAILED: %s\n", script.failures().empty() ? "there were none" : script.failures()[0].status.ToString().c_str());
         return 1;

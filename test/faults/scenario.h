@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "compassdb/preset.h"
 #include "rocksdb/env.h"
 #include "rocksdb/status.h"
 
@@ -50,7 +49,7 @@ class Scenario {
 };
 
 // `env` outlives it.
-std::unique_ptr<Scenario> MakeScript(compassdb::Preset preset, rocksdb::Env* env);    // script.h
-std::unique_ptr<Scenario> MakeWorkshop(compassdb::Preset preset, rocksdb::Env* env);  // workshop.cc
+std::unique_ptr<Scenario> MakeScript(const std::string& layout, rocksdb::Env* env);    // script.h
+std::unique_ptr<Scenario> MakeWorkshop(const std::string& layout, rocksdb::Env* env);  // workshop.cc
 
 }  // namespace compassdb_test

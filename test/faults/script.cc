@@ -2,6 +2,7 @@
 #include "faults/script.h"
 
 #include <algorithm>
+#include <set>
 
 #include "rocksdb/statistics.h"
 #include "rocksdb/transaction_log.h"
@@ -15,6 +16,7 @@ using rocksdb::Status;
 namespace {
 
 constexpr const char* kCounter = "counter";
+constexpr const char* kAgain = "again";  // is written once the disk works, and is of no batch
 
 std::string Key(int i) { return "key" + std::to_string(1000 + i); }
 
@@ -26,17 +28,17 @@ std::string Value(size_t batch, size_t bytes) {
 
 }  // namespace
 
-Script::Script(compassdb::Preset preset, rocksdb::Env* env, std::string path)
-    : preset_(preset), options_(SmallOptions(preset)), env_(env), path_(std::move(path)) {
+Script::Script(std::string layout, rocksdb::Env* env, std::string path)
+    : layout_(std::move(layout)), options_(SmallOptions(layout_)), env_(env), path_(std::move(path)) {
   options_.min_blob_size = std::min<uint64_t>(options_.min_blob_size, 64);
   options_.bgerror_resume_retry_interval = 1000;
   options_.statistics = rocksdb::CreateDBStatistics();
 }
 
-std::unique_ptr<Scenario> MakeScript(compassdb::Preset preset, rocksdb::Env* env) { return std::make_unique<Script>(preset, env, "/db"); }
+std::unique_ptr<Scenario> MakeScript(const std::string& layout, rocksdb::Env* env) { return std::make_unique<Script>(layout, env, "/db"); }
 
 std::optional<std::string> Script::Idle() const {
-  if (preset_ != compassdb::Preset::kHashKv || options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED) != 0) return std::nullopt;
+  if (layout_ != "hash-kv" || options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED) != 0) return std::nullopt;
   return "no collection moved a value";
 }
 
@@ -53,17 +55,26 @@ rocksdb::Options Script::Options() const {
   return options;
 }
 
+// One of them with several tables in a file.
+std::vector<rocksdb::ColumnFamilyDescriptor> Families(const rocksdb::Options& options) {
+  rocksdb::ColumnFamilyOptions first = options;
+  first.compression = rocksdb::kNoCompression;
+  first.target_file_size_base = 8 << 10;
+  return {{"default", first}, {"two", options}};
+}
+
 bool Script::Open(bool create) {
   rocksdb::Options options = Options();
   options.create_if_missing = create;
   options.create_missing_column_families = create;
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options}, {"two", options}};
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = Families(options);
   rocksdb::DB* db = nullptr;
   if (!Note("Open", rocksdb::DB::Open(options, path_, families, &handles_, &db))) {
     handles_.clear();
     return false;
   }
   db_.reset(db);
+  ++life_;
   created_ = true;
   return true;
 }
@@ -84,6 +95,7 @@ void Script::Write(int key, size_t value_bytes, bool sync, bool remove) {
   if (db_ == nullptr) return;
   const size_t number = batches_.size() + 1;
   Batch batch;
+  batch.life = life_;
   batch.first[kCounter] = std::to_string(number);
   batch.second[Key(key)] = Value(number, value_bytes / 4);
   if (remove) {
@@ -118,51 +130,97 @@ void Script::Maintain() {
   for (auto* handle : handles_) Note("CompactRange", db_->CompactRange(rocksdb::CompactRangeOptions(), handle, nullptr, nullptr));
 }
 
+// What is not synced may be lost with the pages that a failed sync drops, once the database is opened again.
+bool Script::MustKnow(const Batch& batch, const View& view) const {
+  if (view.follows && lies_) return false;
+  if (view.own && batch.life == life_) return batch.acknowledged;
+  return batch.synced || (batch.acknowledged && failures_.empty());
+}
+
+bool Script::Fits(int family, const std::string& key, const std::string* value, const View& view) const {
+  for (size_t b = batches_.size(); b > 0; --b) {
+    const Batch& batch = batches_[b - 1];
+    const auto& writes = family == 0 ? batch.first : batch.second;
+    const auto written = writes.find(key);
+    if (written == writes.end()) continue;
+    if (written->second ? value != nullptr && *value == *written->second : value == nullptr) return true;
+    if (b <= view.known && MustKnow(batch, view)) return false;
+  }
+  return value == nullptr;
+}
+
+void Script::Compare(const char* call, int family, const std::string& key, const std::string* value, const View& view) {
+  if (key == kAgain || wrong_ || Fits(family, key, value, view)) return;
+  wrong_ = std::string(call) + (view.own ? "" : view.follows ? ", of a secondary," : ", of a reader,") + " during the life: family " +
+           std::to_string(family) + ", " + key + ": " + (value == nullptr ? "absent" : value->substr(0, 20));
+}
+
+void Script::CompareScan(const char* call, int family, const std::map<std::string, std::string>& found, bool whole,
+                         const View& view) {
+  std::set<std::string> keys;
+  for (const Batch& batch : batches_) {
+    for (const auto& [key, value] : family == 0 ? batch.first : batch.second) keys.insert(key);
+  }
+  for (const auto& [key, value] : found) Compare(call, family, key, &value, view);
+  for (const std::string& key : keys) {
+    if (whole && found.count(key) == 0) Compare(call, family, key, nullptr, view);
+  }
+}
+
+void Script::CompareSeek(const char* call, rocksdb::Iterator* it, int family, const View& view) {
+  if (!Note(call, it->status()) || !it->Valid()) return;
+  const std::string value = it->value().ToString();
+  Compare(call, family, it->key().ToString(), &value, view);
+}
+
+// One table of several that lie in a file: what it was is a hole then.
+void Script::RenewSome() {
+  if (db_ == nullptr) return;
+  for (int round = 0; round < 2; ++round) {
+    const int keys = round == 0 ? 23 : 7;
+    for (int i = 0; i < keys; ++i) Write(i, 2000, false);
+    AllSynced(Note("Flush", db_->Flush(rocksdb::FlushOptions(), handles_)));
+    const std::string first = Key(0), last = Key(keys - 1);
+    const rocksdb::Slice begin = first, end = last;
+    Note("CompactRange", db_->CompactRange(rocksdb::CompactRangeOptions(), handles_[0], &begin, &end));
+  }
+}
+
 void Script::ReadSome() {
   if (db_ == nullptr) return;
   for (int i = 0; i < 23; i += 4) {
     std::string value;
     const Status s = db_->Get(rocksdb::ReadOptions(), handles_[0], Key(i), &value);
-    if (!s.IsNotFound()) Note("Get", s);
-    // The newest batch that was acknowledged, or one behind it that failed.
-    bool fits = !s.ok() && !s.IsNotFound();
-    for (size_t b = batches_.size(); b > 0 && !fits; --b) {
-      const auto& found = batches_[b - 1].first.find(Key(i));
-      if (found == batches_[b - 1].first.end()) continue;
-      fits = found->second ? s.ok() && value == *found->second : s.IsNotFound();
-      if (batches_[b - 1].acknowledged) break;
-      if (b == 1 && s.IsNotFound()) fits = true;
-    }
-    bool any = false;
-    for (const Batch& batch : batches_) any |= batch.acknowledged && batch.first.count(Key(i)) != 0;
-    if (!any && s.IsNotFound()) fits = true;
-    if (!fits && !wrong_) wrong_ = "a Get of " + Key(i) + " during the life: " + (s.ok() ? value.substr(0, 20) : s.ToString());
+    if (s.IsNotFound() || Note("Get", s)) Compare("Get", 0, Key(i), s.ok() ? &value : nullptr, View());
   }
+  std::map<std::string, std::string> found;
   std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), handles_[1]));
-  for (it->SeekToFirst(); it->Valid(); it->Next()) {
-  }
-  Note("Iterate", it->status());
+  for (it->SeekToFirst(); it->Valid(); it->Next()) found[it->key().ToString()] = it->value().ToString();
+  CompareScan("Iterate", 1, found, Note("Iterate", it->status()), View());
 }
 
 // By all ways that readers have.
-void Script::ReadAll(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
+void Script::ReadAll(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles, const View& view) {
   std::vector<std::string> names;
   for (int i = 0; i < 23; ++i) names.push_back(Key(i));
   const std::vector<rocksdb::Slice> keys(names.begin(), names.end());
-  for (auto* handle : handles) {
+  for (int family = 0; family < 2; ++family) {
+    auto* const handle = handles[family];
     std::vector<std::string> values;
     const std::vector<rocksdb::ColumnFamilyHandle*> all(keys.size(), handle);
-    for (const Status& s : db->MultiGet(rocksdb::ReadOptions(), all, keys, &values)) {
-      if (!s.IsNotFound()) Note("MultiGet", s);
+    const std::vector<Status> statuses = db->MultiGet(rocksdb::ReadOptions(), all, keys, &values);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const Status& s = statuses[i];
+      if (s.IsNotFound() || Note("MultiGet", s)) Compare("MultiGet", family, names[i], s.ok() ? &values[i] : nullptr, view);
     }
+    std::map<std::string, std::string> found;
     std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(rocksdb::ReadOptions(), handle));
-    for (it->SeekToLast(); it->Valid(); it->Prev()) {
-    }
-    Note("Iterate backward", it->status());
+    for (it->SeekToLast(); it->Valid(); it->Prev()) found[it->key().ToString()] = it->value().ToString();
+    CompareScan("Iterate backward", family, found, Note("Iterate backward", it->status()), view);
     it->Seek(Key(11));
-    Note("Seek", it->status());
+    CompareSeek("Seek", it.get(), family, view);
     it->SeekForPrev(Key(7) + "x");
-    Note("SeekForPrev", it->status());
+    CompareSeek("SeekForPrev", it.get(), family, view);
   }
 }
 
@@ -183,32 +241,33 @@ void Script::Follow() {
 void Script::LookFromOutside(As as) {
   rocksdb::Options options = Options();
   options.max_open_files = -1;
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options}, {"two", options}};
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = Families(options);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* opened = nullptr;
   const Status s = as == As::kReader ? rocksdb::DB::OpenForReadOnly(options, path_, families, &handles, &opened)
                                      : rocksdb::DB::OpenAsSecondary(options, path_, "/secondary", families, &handles, &opened);
   if (!Note(as == As::kReader ? "OpenForReadOnly" : "OpenAsSecondary", s)) return;
   const std::unique_ptr<rocksdb::DB> db(opened);
-  ReadAll(db.get(), handles);
+  View view{.own = false, .follows = as == As::kSecondary, .known = batches_.size()};
+  ReadAll(db.get(), handles, view);
   if (as == As::kSecondary) {
     WriteMany(3, 100);
-    Note("TryCatchUpWithPrimary", db->TryCatchUpWithPrimary());
-    ReadAll(db.get(), handles);
+    if (Note("TryCatchUpWithPrimary", db->TryCatchUpWithPrimary())) view.known = batches_.size();
+    ReadAll(db.get(), handles, view);
   }
   for (auto* handle : handles) Note("DestroyColumnFamilyHandle", db->DestroyColumnFamilyHandle(handle));
 }
 
 void Script::Repair() {
   const rocksdb::Options options = Options();
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options}, {"two", options}};
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = Families(options);
   Note("RepairDB", rocksdb::RepairDB(path_, options, families));
 }
 
 // Whatever failed: with a disk that works, and after DB::Resume, writes are taken.
 void Script::WriteAgain() {
   if (db_ == nullptr) return;
-  const auto put = [this] { return db_->Put(rocksdb::WriteOptions(), handles_[1], "again", "x"); };
+  const auto put = [this] { return db_->Put(rocksdb::WriteOptions(), handles_[1], kAgain, "x"); };
   Status s = put();
   if (s.ok()) return;
   const Status resumed = db_->Resume();
@@ -228,12 +287,13 @@ void Script::Live(const std::function<bool()>& healthy) {
       Note("SetOptions", db_->SetOptions(handles_[0], {{"max_write_buffer_number", create ? "3" : "4"}}));
     }
     ReadSome();
+    if (!create) RenewSome();
     WriteMany(5, 100);
     if (db_ != nullptr && !create) {
       Follow();
-      ReadAll(db_.get(), handles_);
+      ReadAll(db_.get(), handles_, View());
       Note("VerifyChecksum", db_->VerifyChecksum());
-      if (preset_ != compassdb::Preset::kTableless) LookFromOutside(As::kSecondary);  // which follows logs only
+      if (layout_ != "tableless") LookFromOutside(As::kSecondary);  // which follows logs only
     }
     if (healthy() && !lies_) WriteAgain();
     Close();
@@ -280,7 +340,7 @@ std::optional<std::string> Script::Check(bool synced_only) {
       }
     }
   }
-  found[1].erase("again");
+  found[1].erase(kAgain);
   for (int family = 0; family < 2; ++family) {
     if (found[family] == expected[family]) continue;
     for (const auto& [key, value] : expected[family]) {

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "compassdb/preset.h"
 #include "faults/scenario.h"
 #include "rocksdb/db.h"
 
@@ -21,7 +20,7 @@ namespace compassdb_test {
 class Script : public Scenario {
  public:
   // `env` outlives it.
-  Script(compassdb::Preset preset, rocksdb::Env* env, std::string path);
+  Script(std::string layout, rocksdb::Env* env, std::string path);
   ~Script() override;
 
   // The database's life: it is opened twice and closed, looked at by a reader and a secondary, and repaired. Goes on
@@ -35,6 +34,7 @@ class Script : public Scenario {
   struct Batch {
     bool acknowledged = false;
     bool synced = false;  // by itself or by a later call
+    int life = 0;         // between two openings
     std::map<std::string, std::optional<std::string>> first, second;  // by family; null: deleted
   };
   enum class As { kReader, kSecondary };
@@ -45,14 +45,28 @@ class Script : public Scenario {
   void WriteMany(int count, size_t value_bytes);
   void AllSynced(bool ok);
   void Maintain();
+  void RenewSome();
   void ReadSome();
-  void ReadAll(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
+  // Who reads: the database itself, or somebody beside it who knows of the first `known` batches.
+  struct View {
+    bool own = true;
+    bool follows = false;  // is late, by as much as reads that lie make it
+    size_t known = SIZE_MAX;
+  };
+  // The key holds what the newest batch wrote of which the view must know, or a later one. No value: it is absent.
+  bool Fits(int family, const std::string& key, const std::string* value, const View& view) const;
+  bool MustKnow(const Batch& batch, const View& view) const;
+  void Compare(const char* call, int family, const std::string& key, const std::string* value, const View& view);
+  // What a scan over everything found; `whole`: without an error.
+  void CompareScan(const char* call, int family, const std::map<std::string, std::string>& found, bool whole, const View& view);
+  void CompareSeek(const char* call, rocksdb::Iterator* it, int family, const View& view);
+  void ReadAll(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles, const View& view);
   void Follow();
   void LookFromOutside(As as);
   void Repair();
   void WriteAgain();
 
-  const compassdb::Preset preset_;
+  const std::string layout_;
   rocksdb::Options options_;
   rocksdb::Env* const env_;
   const std::string path_;
@@ -62,6 +76,7 @@ class Script : public Scenario {
   std::vector<Batch> batches_;
   std::optional<std::string> wrong_;  // a read during the life
   int resumed_ = 0;
+  int life_ = 0;
 };
 
 }  // namespace compassdb_test

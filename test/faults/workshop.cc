@@ -28,7 +28,7 @@ constexpr const char* kImported = "three";
 
 class Workshop : public Scenario {
  public:
-  Workshop(compassdb::Preset preset, rocksdb::Env* env) : preset_(preset), options_(SmallOptions(preset)), env_(env) {
+  Workshop(const std::string& layout, rocksdb::Env* env) : layout_(layout), options_(SmallOptions(layout)), env_(env) {
     options_.env = env;
     options_.min_blob_size = std::min<uint64_t>(options_.min_blob_size, 64);
     options_.max_bgerror_resume_count = 0;
@@ -58,7 +58,7 @@ class Workshop : public Scenario {
   Status Read(std::map<std::string, Contents>* all) const;
   std::optional<std::string> CheckOne(const char* what, const std::string& path);
 
-  const compassdb::Preset preset_;
+  const std::string layout_;
   rocksdb::Options options_;
   rocksdb::Env* const env_;
   std::unique_ptr<rocksdb::DB> db_;
@@ -134,7 +134,7 @@ void Workshop::Damage() {
     const bool manifest = name.rfind("MANIFEST-", 0) == 0;
     const bool mirror = name.rfind("MIRROR-", 0) == 0;  // is as it was, and durable, which it need not be so soon
     const bool first_table = !table && name.size() > 3 && name.substr(name.size() - 3) == ".ph" &&
-                             preset_ != compassdb::Preset::kTableless && preset_ != compassdb::Preset::kHashKv;
+                             layout_ != "tableless" && layout_ != "hash-kv";
     if (!manifest && !mirror && !first_table) continue;
     const std::string path = std::string(kPath) + "/" + name;
     std::string bytes;
@@ -159,7 +159,7 @@ void Workshop::Live(const std::function<bool()>&) {
   for (int i = 0; i < 2 && !repaired_; ++i) repaired_ = Note("RepairDB", Repair());
   if (!repaired_) return;
   if (!Note("Open", Open(kPath)) && !Note("Open", Open(kPath))) return;
-  const bool tableless = preset_ == compassdb::Preset::kTableless;
+  const bool tableless = layout_ == "tableless";
   if (!tableless) GiveFile();
   CopyAll();
   if (!tableless) MoveFamily();
@@ -260,6 +260,6 @@ std::optional<std::string> Workshop::Check(bool /*synced_only: all of it was*/) 
 
 }  // namespace
 
-std::unique_ptr<Scenario> MakeWorkshop(compassdb::Preset preset, rocksdb::Env* env) { return std::make_unique<Workshop>(preset, env); }
+std::unique_ptr<Scenario> MakeWorkshop(const std::string& layout, rocksdb::Env* env) { return std::make_unique<Workshop>(layout, env); }
 
 }  // namespace compassdb_test

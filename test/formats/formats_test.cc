@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Databases that earlier builds wrote, one per preset, are in test/formats/<number>/. This build must
+// Databases that earlier builds wrote, one per layout, are in test/formats/<number>/. This build must
 // open them and read exact data, go on with them, and refuse what says it is of a newer format.
 //
 //   formats_test --fixtures=test/formats
@@ -40,8 +40,8 @@ using Entries = std::map<std::string, std::string>;
 
 class Opened {
  public:
-  Opened(compassdb::Preset preset, const std::string& path, bool create) {
-    rocksdb::Options options = SmallOptions(preset);
+  Opened(const std::string& layout, const std::string& path, bool create) {
+    rocksdb::Options options = SmallOptions(layout);
     options.create_if_missing = options.create_missing_column_families = create;
     options.disable_auto_compactions = true;
     options.compression = create ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;
@@ -51,8 +51,9 @@ class Opened {
     table.block_size = 400;
     table.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(10));
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-    if (!compassdb::ApplyPreset(preset, &options).ok()) abort();
-    options.table_factory->GetOptions<compassdb::PieceTableOptions>()->tableless_sections = 2;
+    ApplyFullSizeLayout(layout, &options);
+    auto* const pieces = options.table_factory->GetOptions<compassdb::PieceTableOptions>();
+    if (pieces != nullptr) pieces->tableless_sections = 2;
     rocksdb::DB* raw = nullptr;
     status = rocksdb::DB::Open(options, path, {{"default", options}, {"two", options}}, &handles, &raw);
     db.reset(raw);
@@ -108,15 +109,15 @@ bool Contents(const Opened* opened, Entries expected[2]) {
 }
 
 bool Make(const std::string& dir) {
-  for (const compassdb::Preset preset : compassdb::AllPresets()) {
-    const fs::path path = fs::path(dir) / compassdb::PresetName(preset);
+  for (const std::string& layout : Layouts()) {
+    const fs::path path = fs::path(dir) / layout;
     fs::remove_all(path);
     fs::create_directories(path);
     {
-      const Opened opened(preset, path.string(), true);
+      const Opened opened(layout, path.string(), true);
       REQUIRE(opened.status.ok(), "%s", opened.status.ToString().c_str());
       Entries expected[2];
-      REQUIRE(Contents(&opened, expected), "%s", compassdb::PresetName(preset).c_str());
+      REQUIRE(Contents(&opened, expected), "%s", layout.c_str());
     }
     std::vector<fs::path> spare;
     for (const auto& entry : fs::directory_iterator(path)) {
@@ -142,14 +143,14 @@ bool Same(const Opened& opened, const Entries expected[2], const std::string& wh
   return true;
 }
 
-bool OpensWithExactData(compassdb::Preset preset, const fs::path& fixture) {
+bool OpensWithExactData(const std::string& layout, const fs::path& fixture) {
   TempDir dir("formats");
   const std::string path = dir.path() + "/db";
   CopyDirectory(fixture.string(), path);
   Entries expected[2];
   Contents(nullptr, expected);
   for (int round = 0; round < 2; ++round) {
-    const Opened opened(preset, path, false);
+    const Opened opened(layout, path, false);
     REQUIRE(opened.status.ok(), "%s: %s", fixture.c_str(), opened.status.ToString().c_str());
     if (!Same(opened, expected, fixture.string() + ", round " + std::to_string(round))) return false;
     // The newest format beside the old one, then in its place.
@@ -192,7 +193,7 @@ constexpr Versioned kVersioned[] = {{"CURRENT", "CURRENT", "CompassDB ", 10, 1},
                                     {"piece", ".ph", "CmpsPie1", -4, 70}};
 
 // The version is raised, checksums not looked at: so would a later release's file look to this one.
-bool NewerVersionIsRefused(compassdb::Preset preset, const fs::path& fixture, const Versioned& versioned) {
+bool NewerVersionIsRefused(const std::string& layout, const fs::path& fixture, const Versioned& versioned) {
   TempDir dir("formats");
   const std::string path = dir.path() + "/db";
   CopyDirectory(fixture.string(), path);
@@ -210,7 +211,7 @@ bool NewerVersionIsRefused(compassdb::Preset preset, const fs::path& fixture, co
   compassdb::TEST_IgnoreChecksums(true);
   Status s;
   {
-    const Opened opened(preset, path, false);
+    const Opened opened(layout, path, false);
     s = opened.status;
     std::string value;
     for (int i = 0; i < 50 && s.ok(); ++i) {
@@ -235,13 +236,13 @@ bool Check(const std::string& fixtures) {
   int databases = 0;
   for (const auto& release : fs::directory_iterator(fixtures)) {
     if (!release.is_directory()) continue;
-    for (const compassdb::Preset preset : compassdb::AllPresets()) {
-      const fs::path fixture = release.path() / compassdb::PresetName(preset);
-      if (!fs::is_directory(fixture)) continue;  // a preset that came later
+    for (const std::string& layout : Layouts()) {
+      const fs::path fixture = release.path() / layout;
+      if (!fs::is_directory(fixture)) continue;  // a layout that came later
       ++databases;
-      if (!OpensWithExactData(preset, fixture)) return false;
+      if (!OpensWithExactData(layout, fixture)) return false;
       for (const Versioned& versioned : kVersioned) {
-        if (!NewerVersionIsRefused(preset, fixture, versioned)) return false;
+        if (!NewerVersionIsRefused(layout, fixture, versioned)) return false;
       }
     }
   }

@@ -31,11 +31,11 @@
 #include <thread>
 #include <vector>
 
-#include "compassdb/preset.h"
 #include "compassdb/table.h"
 #include "rocksdb/db.h"
 #include "rocksdb/table.h"
 #include "support/flags.h"
+#include "support/layout.h"
 #include "support/random.h"
 #include "support/temp_dir.h"
 
@@ -74,11 +74,9 @@ std::string Value(uint64_t i, size_t bytes) {
   return value;
 }
 
-using compassdb::Preset;
-
-rocksdb::Options BaseOptions(Preset preset) {
+rocksdb::Options BaseOptions(const std::string& layout) {
   rocksdb::Options options;
-  if (!compassdb::ApplyPreset(preset, &options).ok()) abort();
+  ApplyFullSizeLayout(layout, &options);
   options.create_if_missing = true;
   options.compression = rocksdb::kNoCompression;
   options.write_buffer_size = 2 << 20;
@@ -140,13 +138,13 @@ bool WriteBallast(const std::string& path, size_t bytes) {
   return out.good();
 }
 
-int FullDisk(Preset preset) {
+int FullDisk(const std::string& layout) {
   TempDir dir("limits", /*on_disk=*/true);
   const SmallDisk disk(dir.path());
   if (disk.kind() == nullptr) return Skip("no file system can be mounted here");
   const std::string ballast = disk.path() + "/ballast", path = disk.path() + "/db";
   REQUIRE(WriteBallast(ballast, 30 << 20), "ballast");
-  std::unique_ptr<rocksdb::DB> db = Open(BaseOptions(preset), path);
+  std::unique_ptr<rocksdb::DB> db = Open(BaseOptions(layout), path);
   REQUIRE(db != nullptr, "open");
   constexpr size_t kValue = 4000;
   uint64_t n = 0;
@@ -178,7 +176,7 @@ int FullDisk(Preset preset) {
   for (int i = 0; i < 500; ++i) REQUIRE((s = put(false)).ok(), "%s", s.ToString().c_str());
   REQUIRE(FirstMissing(db.get(), n, kValue) == n, "before reopening");
   db.reset();
-  db = Open(BaseOptions(preset), path);
+  db = Open(BaseOptions(layout), path);
   REQUIRE(db != nullptr, "reopen");
   const uint64_t missing = FirstMissing(db.get(), n, kValue);
   REQUIRE(missing == n, "write %llu of %llu is lost", static_cast<unsigned long long>(missing), static_cast<unsigned long long>(n));
@@ -225,12 +223,12 @@ int InChild(const std::function<int()>& body) {
   return WEXITSTATUS(status);
 }
 
-int FewDescriptors(Preset preset) {
+int FewDescriptors(const std::string& layout) {
   TempDir dir("limits");
   for (int fd = 3; fd < 256; ++fd) close(fd);
   const rlimit limit = {32, 64};
   REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
-  rocksdb::Options options = BaseOptions(preset);
+  rocksdb::Options options = BaseOptions(layout);
   options.max_open_files = 10;
   options.write_buffer_size = 256 << 10;
   options.target_file_size_base = 128 << 10;
@@ -308,7 +306,7 @@ class MemoryGroup {
   std::string path_;
 };
 
-int LittleMemory(Preset preset, uint64_t mb) {
+int LittleMemory(const std::string& layout, uint64_t mb) {
   const MemoryGroup group;
   if (!group.made()) return Skip("no memory cgroup can be made here");
   TempDir dir("limits", /*on_disk=*/true);
@@ -316,7 +314,7 @@ int LittleMemory(Preset preset, uint64_t mb) {
     // What glibc keeps of large buffers that were freed is not the engine's to give back.
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
     if (!group.Enter()) return Skip("this process cannot be put into a memory cgroup");
-    rocksdb::Options options = BaseOptions(preset);
+    rocksdb::Options options = BaseOptions(layout);
     auto* const table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
     table->cache_index_and_filter_blocks = true;
     table->block_cache = rocksdb::NewLRUCache(8 << 20);
@@ -350,26 +348,26 @@ int Main(int argc, char** argv) {
   Flags flags(argc, argv);
   const std::string part = flags.String("part", "");
   const uint64_t mb = flags.Number("mb", 1024);
-  const std::string layout = flags.String("layout", "");
+  const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
-  const std::map<std::string, std::function<int(Preset)>> parts = {
-      {"disk", FullDisk}, {"descriptors", FewDescriptors}, {"memory", [mb](Preset preset) { return LittleMemory(preset, mb); }}};
+  const std::map<std::string, std::function<int(const std::string&)>> parts = {
+      {"disk", FullDisk}, {"descriptors", FewDescriptors}, {"memory", [mb](const std::string& layout) { return LittleMemory(layout, mb); }}};
   if (parts.count(part) == 0) {
     fprintf(stderr, "--part=disk, descriptors or memory\n");
     return 2;
   }
-  std::vector<Preset> presets = compassdb::AllPresets();
-  std::erase_if(presets, [&](Preset preset) { return !layout.empty() && layout != compassdb::PresetName(preset); });
-  if (presets.empty()) {
-    fprintf(stderr, "--layout=%s: there is none of that name\n", layout.c_str());
+  std::vector<std::string> layouts = Layouts();
+  std::erase_if(layouts, [&](const std::string& name) { return !only.empty() && only != name; });
+  if (layouts.empty()) {
+    fprintf(stderr, "--layout=%s: there is none of that name\n", only.c_str());
     return 2;
   }
   int code = 0;
-  for (const Preset preset : presets) {
-    printf("%s: ", compassdb::PresetName(preset).c_str());
+  for (const std::string& layout : layouts) {
+    printf("%s: ", layout.c_str());
     fflush(stdout);
     // In a process of its own: the limits are a process's.
-    const int one = InChild([&] { return parts.at(part)(preset); });
+    const int one = InChild([&] { return parts.at(part)(layout); });
     if (one == kSkipped) return kSkipped;
     code = std::max(code, one);
   }

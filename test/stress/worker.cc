@@ -40,6 +40,15 @@ DbExecutor::Config ConfigFor(const Profile& profile) {
   return config;
 }
 
+// Of a write that the database did not get it tells another state, no error.
+bool LooksLost(const std::string& expected, const std::string& actual) {
+  if (expected == "OK") return false;
+  for (const char* error : {"Corruption", "IO error", "Invalid argument", "Not implemented", "Aborted"}) {
+    if (actual.find(error) != std::string::npos) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Worker::Worker(int number, StressDb* db, Bank* bank, Settings* settings)
@@ -58,6 +67,7 @@ bool Worker::Fail(const std::string& what, const std::string& expected, const st
   fprintf(stderr, "FAILED: layout %s, %s, thread %d, operation %llu: %s\n  expected %s\n  actual   %s\nits last operations:\n",
           db_->layout().c_str(), kKinds[static_cast<int>(db_->kind())], number_, static_cast<unsigned long long>(done_),
           what.c_str(), expected.c_str(), actual.c_str());
+  if (settings_->writes_lost > 0 && LooksLost(expected, actual)) fprintf(stderr, "a lost write was noticed\n");
   for (const std::string& line : last_) fprintf(stderr, "  %s\n", line.c_str());
   fprintf(stderr, "database: %s\nrepeat with: %s\n", db_->path().c_str(), settings_->repeat.c_str());
   return false;
@@ -126,6 +136,7 @@ bool Worker::Generated() {
   if (op.kind == OpKind::kCreateFamily || op.kind == OpKind::kDropFamily) return ChangeFamily(op);
   const std::string expected = model_.Run(op);
   const bool lose = settings_->lose_one_in != 0 && op.kind == OpKind::kWrite && ++writes_ % settings_->lose_one_in == 0;
+  if (lose) ++settings_->writes_lost;
   const std::string actual = lose ? "OK" : executor_.Run(op);
   return expected == actual || Fail(ToString(op), expected, actual);
 }

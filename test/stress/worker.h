@@ -25,6 +25,7 @@ namespace compassdb_test {
 struct Settings {
   uint64_t seed = 1;
   uint64_t lose_one_in = 0;  // writes that the database does not get; 0: none
+  std::atomic<uint64_t> writes_lost = 0;
   std::string directory;     // for copies and table files
   std::string repeat;        // the command line
   std::atomic<bool> stop = false;

@@ -9,11 +9,12 @@ namespace compassdb_test {
 
 namespace {
 constexpr const char* kBoltHashed = "bolt-hashed";
+constexpr const char* kTuned = "tuned";
 }  // namespace
 
 const std::vector<std::string>& Layouts() {
   static const std::vector<std::string> kLayouts = [] {
-    std::vector<std::string> names{"tuned"};
+    std::vector<std::string> names{kTuned};
     for (compassdb::Preset preset : compassdb::AllPresets()) {
       names.push_back(compassdb::PresetName(preset));
     }
@@ -23,17 +24,24 @@ const std::vector<std::string>& Layouts() {
   return kLayouts;
 }
 
-void ApplyLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options) {
-  if (name == "tuned") return;
-  options->enable_blob_files = false;  // unless the preset is for it
+void ApplyFullSizeLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options) {
+  if (name == kTuned) return;
   compassdb::Preset preset;
   const bool hashed = name == kBoltHashed;
   rocksdb::Status s = compassdb::PresetFromName(hashed ? "bolt-sorted" : name, &preset);
   if (s.ok()) s = compassdb::ApplyPreset(preset, options);
   if (!s.ok()) abort();
+  if (!hashed) return;
+  options->table_factory->GetOptions<compassdb::PieceTableOptions>()->point_index = compassdb::PointIndex::kPerfectHash;
+}
+
+void ApplyLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options) {
+  if (name != kTuned) options->enable_blob_files = false;  // unless the preset is for it
+  ApplyFullSizeLayout(name, options);
+  auto* const pieces = options->table_factory->GetOptions<compassdb::PieceTableOptions>();
+  if (pieces != nullptr) pieces->punch_bytes_per_second = 0;  // a life is shorter than what the rate waits
+  if (name == kTuned) return;
   if (options->min_blob_size > 24) options->min_blob_size = 24;
-  auto* pieces = options->table_factory->GetOptions<compassdb::PieceTableOptions>();
-  if (hashed) pieces->point_index = compassdb::PointIndex::kPerfectHash;
   pieces->target_table_bytes = 8 << 10;
   pieces->value_group_bytes = 512;  // what is tolerated of garbage goes with it
   pieces->tableless_sections = 3;

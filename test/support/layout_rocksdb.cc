@@ -9,5 +9,6 @@ const std::vector<std::string>& Layouts() {
 }
 
 void ApplyLayout(const std::string&, rocksdb::ColumnFamilyOptions*) {}
+void ApplyFullSizeLayout(const std::string&, rocksdb::ColumnFamilyOptions*) {}
 
 }  // namespace compassdb_test

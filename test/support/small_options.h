@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A preset of the engine with small sizes. CompassDB only.
+// A layout of the engine with small sizes. CompassDB only.
 #pragma once
 
-#include <cstdlib>
+#include <string>
 
-#include "compassdb/preset.h"
 #include "compassdb/table.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
+#include "support/layout.h"
+#include "support/random.h"
+#include "support/tuning.h"
 
 namespace compassdb_test {
 
-// Sizes scaled down (memtables, tables and levels to 64 KiB and less); then the preset.
-inline rocksdb::Options SmallOptions(compassdb::Preset preset) {
+// Sizes scaled down (memtables, tables and levels to 64 KiB and less); then the layout, of Layouts().
+inline rocksdb::Options SmallOptions(const std::string& layout) {
   rocksdb::Options options;
   options.write_buffer_size = 64 << 10;
   options.target_file_size_base = 16 << 10;
@@ -21,10 +23,16 @@ inline rocksdb::Options SmallOptions(compassdb::Preset preset) {
   rocksdb::BlockBasedTableOptions table;
   table.block_size = 1 << 10;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  if (!compassdb::ApplyPreset(preset, &options).ok()) abort();
-  auto* const pieces = options.table_factory->GetOptions<compassdb::PieceTableOptions>();
+  ApplyFullSizeLayout(layout, &options);
+  auto* pieces = options.table_factory->GetOptions<compassdb::PieceTableOptions>();
+  for (uint64_t seed = 1; pieces == nullptr; ++seed) {  // "tuned": always the same
+    Random random(seed);
+    options.table_factory.reset(NewTunedTableFactory(&random, table));
+    pieces = options.table_factory->GetOptions<compassdb::PieceTableOptions>();
+  }
   pieces->tableless_sections = 2;
   pieces->value_group_bytes = 512;  // what is tolerated of garbage goes with it
+  pieces->punch_bytes_per_second = 0;  // a life is shorter than what the rate waits
   options.max_write_buffer_number = 4;
   options.min_write_buffer_number_to_merge = 1;
   return options;
