@@ -30,7 +30,7 @@ TEST_P(WalSetTest, ALogForWhichThereIsNoMemoryIsNone) {
   WalSet::Options options;
   options.recycle = GetParam();
   WalSet logs(&fs, "/wal", options, [&numbers] { return ++numbers; }, nullptr);
-  ASSERT_TRUE(logs.StartFirst(WalHeader()).ok());
+  ASSERT_TRUE(logs.StartFirst(WalHeader(), "id").ok());
   const std::string batch(12, '\0');
   ASSERT_TRUE(logs.Append(batch, /*sync=*/true).ok());
   const uint64_t first = logs.current_number();
