@@ -685,6 +685,7 @@ TEST_F(ValueStoreTest, ColdValuesLieOnTheLastPath) {
   options_.db_paths = {{fast, uint64_t{1} << 40}, {slow, uint64_t{1} << 40}};
   piece_.value_hot_cold = true;
   piece_.value_reserve_percent = 10;
+  piece_.value_group_bytes = 64 << 10;  // flushes are not too small then
   UsePieces();
   options_.write_buffer_size = 256 << 10;
   OpenDb();
@@ -807,6 +808,7 @@ TEST_F(ValueStoreTest, ListenersAreToldOfFiles) {
   options_.listeners.push_back(files);
   options_.write_buffer_size = 8 << 20;
   piece_.value_reserve_percent = 20;
+  piece_.value_group_bytes = 64 << 10;
   UsePieces();
   OpenDb();
   constexpr int kKeys = 2000;
