@@ -6,41 +6,23 @@
 #include <mutex>
 #include <thread>
 
-#include "compassdb/table.h"
-#include "db/db_test_util.h"
+#include "db/value_test_util.h"
 #include "rocksdb/compaction_filter.h"
-#include "util/random.h"
 
 namespace compassdb {
 namespace {
 
-class BlobOptionsTest : public DbTest {
+class BlobOptionsTest : public ValueTest {
  protected:
   BlobOptionsTest() {
-    options_.enable_blob_files = true;
-    options_.min_blob_size = 100;
-    options_.enable_blob_garbage_collection = true;
     options_.write_buffer_size = 8 << 20;  // flushes when the test says so
     piece_.value_reserve_percent = 500;    // nothing is collected by itself
     UsePieces();
-  }
-  void UsePieces() { options_.table_factory.reset(NewPieceTableFactory(piece_)); }
-
-  static std::string Value(int i, size_t size = 500) {
-    std::string v = "v" + std::to_string(i) + "-";
-    Random rnd(static_cast<uint64_t>(i) + 1);
-    while (v.size() < size) v.push_back(static_cast<char>('a' + rnd.Uniform(26)));
-    return v;
   }
   // One file of values.
   void Fill(int from, int to, int version = 0, size_t size = 500) {
     for (int i = from; i < to; ++i) ASSERT_TRUE(Put(Key(i), Value(i + version, size)).ok());
     Flush();
-  }
-  void Settle() {
-    for (int i = 0; i < 3; ++i) {
-      ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
-    }
   }
   void Force(double cutoff) {
     rocksdb::CompactRangeOptions options;
@@ -53,9 +35,6 @@ class BlobOptionsTest : public DbTest {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
-  uint64_t ValueBytes() { return IntProperty("rocksdb.total-blob-file-size"); }
-
-  PieceTableOptions piece_;
 };
 
 TEST_F(BlobOptionsTest, ValuesFrom192BytesOnAreSeparatedUnlessASizeIsSet) {

@@ -14,6 +14,17 @@ namespace {
 
 class ValueBoundTest : public ValueStoreTest {
  protected:
+  // A settled database of that many values, each of which lives.
+  void Load(int keys, size_t write_buffer_size) {
+    options_.write_buffer_size = write_buffer_size;
+    piece_.value_group_bytes = 1 << 20;
+    UsePieces();
+    OpenDb();
+    for (int i = 0; i < keys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+    Flush();
+    Settle();
+  }
+
   // While it lives, looks at the most that values take, and at the most that they take over their bound.
   class Watch {
    public:
@@ -49,23 +60,13 @@ class ValueBoundTest : public ValueStoreTest {
 
 // Writers wait for collections rather than break it: the reserve of 30 per cent, copies included.
 TEST_F(ValueBoundTest, HoldsAtEveryMoment) {
-  options_.write_buffer_size = 512 << 10;
   options_.max_background_jobs = 4;
   piece_.value_hot_cold = true;
-  piece_.value_group_bytes = 1 << 20;
-  UsePieces();
-  OpenDb();
   constexpr int kKeys = 16000;  // 8 MB
-  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-  Flush();
-  Settle();
+  Load(kKeys, 512 << 10);
   const uint64_t live = ValueBytes();
   const uint64_t bound = live * 130 / 100 + (256 << 10);
-  std::atomic<bool> done{false};
-  std::atomic<uint64_t> most{0};
-  std::thread watch([&] {
-    while (!done) most = std::max(most.load(), IntProperty("compassdb.value-bytes"));
-  });
+  Watch watch(this);
   Random rnd(301);
   std::vector<int> last(kKeys, 0);
   for (int n = 1; n <= 3 * kKeys; ++n) {
@@ -74,11 +75,10 @@ TEST_F(ValueBoundTest, HoldsAtEveryMoment) {
     ASSERT_TRUE(Put(Key(key), Value(key + n)).ok());
     last[static_cast<size_t>(key)] = n;
   }
-  done = true;
-  watch.join();
-  EXPECT_GT(most, live);
+  watch.Stop();
+  EXPECT_GT(watch.most(), live);
   // Runs have headers and key tables of their own, which grow with their number.
-  EXPECT_LE(most, bound + bound / 30);
+  EXPECT_LE(watch.most(), bound + bound / 30);
   EXPECT_GT(IntProperty("compassdb.value-bytes-bound"), live);
   for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + last[static_cast<size_t>(i)])) << i;
 }
@@ -129,14 +129,8 @@ TEST_F(ValueBoundTest, HoldsForSizesThatChange) {
 
 // A flush of one would double what there is.
 TEST_F(ValueBoundTest, HoldsWhereMemtablesAreLargerThanTheReserve) {
-  options_.write_buffer_size = 64 << 20;
-  piece_.value_group_bytes = 1 << 20;
-  UsePieces();
-  OpenDb();
   constexpr int kKeys = 16000;  // 8 MB
-  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-  Flush();
-  Settle();
+  Load(kKeys, 64 << 20);
   const uint64_t live = ValueBytes();
   Watch watch(this);
   Random rnd(302);
@@ -154,14 +148,8 @@ TEST_F(ValueBoundTest, HoldsWhereMemtablesAreLargerThanTheReserve) {
 
 // Each key that is deleted makes garbage of a value and takes its part of the reserve away.
 TEST_F(ValueBoundTest, HoldsForDeletions) {
-  options_.write_buffer_size = 64 << 20;
-  piece_.value_group_bytes = 1 << 20;
-  UsePieces();
-  OpenDb();
   constexpr int kKeys = 16000;  // 8 MB
-  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-  Flush();
-  Settle();
+  Load(kKeys, 64 << 20);
   Watch watch(this);
   for (int i = 0; i < kKeys; ++i) {
     if (i % 16 == 0) continue;
@@ -202,15 +190,9 @@ TEST_P(ValueBoundBesideCompactionTest, HoldsOnDisk) {
   WaitingFilter filter;
   options_.compaction_filter = &filter;
   options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1000;
-  options_.write_buffer_size = 512 << 10;
   options_.max_background_jobs = 4;
-  piece_.value_group_bytes = 1 << 20;
-  UsePieces();
-  OpenDb();
   constexpr int kKeys = 8000;  // 4 MB
-  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-  Flush();
-  Settle();
+  Load(kKeys, 512 << 10);
   filter.Arm();
   std::thread compaction([&] {
     rocksdb::CompactRangeOptions range;
