@@ -78,9 +78,10 @@ struct Plan {
     const uint64_t seed = random->Next();
     const std::string& name = layout.empty() ? Layouts()[round % Layouts().size()] : layout;
     // Table-less pages are written in place, which sealed files cannot be.
-    const bool tableless = std::string(Traits().name) == "compassdb" && name == "tableless";
+    const bool ours = std::string(Traits().name) == "compassdb";
+    const bool tableless = ours && name == "tableless";
     const bool told_atomic = tableless && (atomic || lie || (seed >> 20) % 2 == 0);
-    const bool may_be_sealed = std::string(Traits().name) == "compassdb" && name != "tableless";
+    const bool may_be_sealed = ours && name != "tableless";
     return {.seed = seed,
             .operations = this->operations != 0 ? this->operations : operations,
             .left_out = left_out,
@@ -90,7 +91,9 @@ struct Plan {
             .sealed = may_be_sealed && (sealed || (seed >> 12) % 5 == 0),
             .told_atomic = told_atomic,
             .atomic = told_atomic && !lie,
-            .large_values = large_values || (seed >> 24) % 4 == 0};
+            // Not in RocksDB 7.8.3: memtables are full so often that two flushes sync the same log on the dead disk,
+            // and the second of them fails an assertion (SyncClosedLogs, WritableFileWriter::Sync).
+            .large_values = large_values || (ours && (seed >> 24) % 4 == 0)};
   }
 };
 
