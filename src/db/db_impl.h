@@ -583,6 +583,9 @@ class DBImpl final : public rocksdb::DB {
     // CompactRange with exclusive_manual_compaction. Collections go on beside it, which touch no table: they keep the
     // bound on separated values.
     int exclusive_manual = 0;
+    // A log was given up, and what it held is not in tables yet: one flush takes all families, as with atomic_flush,
+    // since what a power cut leaves of a batch could not be made whole from the log.
+    bool flush_together = false;
     std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
     std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flushes: sealed memtables go into the store, and the logs that held them go.
 // One flush per family at a time, of all memtables that wait, so that they are
-// committed in order; with atomic_flush, all families in one commit.
+// committed in order; with atomic_flush, or after a log that failed, all families in one commit.
 #include <algorithm>
 
 #include "db/db_impl.h"
@@ -136,13 +136,14 @@ void DBImpl::BackgroundFlush() {
     --background_.flushes_scheduled;
     ++background_.flushes_running;
     Families picked;
+    const bool together = config_.options.atomic_flush || background_.flush_together;
     while (!background_.flush_queue.empty() && picked.empty()) {
       std::shared_ptr<ColumnFamily> family = std::move(background_.flush_queue.front());
       background_.flush_queue.pop_front();
       family->flush_queued = false;
       if (FlushReady(*family)) picked.push_back(family);
     }
-    if (!picked.empty() && config_.options.atomic_flush) {
+    if (!picked.empty() && together) {
       picked.clear();
       for (const auto& family : families_.All()) {
         // Somebody else's atomic flush is under way: this one comes after it.
@@ -157,7 +158,7 @@ void DBImpl::BackgroundFlush() {
       FlushUnit unit;
       unit.family = unit.item.family = family;
       unit.reason = family->flush_reason;
-      unit.request.memtables = family->PickFlush(config_.options.atomic_flush);
+      unit.request.memtables = family->PickFlush(together);
       unit.request.view = family->store()->ViewForJob();
       unit.request.commit_ahead = [this, family](VersionEdit edit, bool* logged) {
         return CommitAhead(family, std::move(edit), logged);

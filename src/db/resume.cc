@@ -3,7 +3,9 @@
 //
 // A write-ahead log that failed ends at an unknown place, so the memtables are
 // flushed and a new log is begun before the first write is let in: recovery
-// never needs to read across the gap. What is prepared is in logs alone: it is
+// never needs to read across the gap. All families are flushed in one commit: of a
+// batch that only the failed log held, not synced, a power cut leaves all or
+// nothing. What is prepared is in logs alone: it is
 // written into the new one, behind the flushes, as it must not outlive what was
 // written before it. Whose commit or rollback was what failed may be open or
 // ended in the old log, and only recovery can tell: such an error is fatal
@@ -57,6 +59,11 @@ Status DBImpl::SaveOpenSections() {
 Status DBImpl::TryResume(Status* old) {
   Status s;
   {
+    // A flush that still runs would take one family's part of such a batch. None begins: the error stops them.
+    MutexLock lock(&mu_);
+    while (errors_.background_stopped() && !shutting_down_ && background_.flushes_running > 0) background_changed_.Wait();
+  }
+  {
     ExclusiveWrite front(&write_thread_);
     *old = errors_.error();
     if (old->ok() || old->severity() >= Status::kFatalError) return *old;
@@ -72,6 +79,7 @@ Status DBImpl::TryResume(Status* old) {
           targets.emplace_back(family, family->sealed_count);
           family->flush_requested = !family->immutables.empty();
         }
+        background_.flush_together = true;
         errors_.Clear();
         MaybeSchedule();
       }
@@ -92,6 +100,7 @@ Status DBImpl::TryResume(Status* old) {
         items.push_back(std::move(item));
       }
       s = commits_.Commit(&items, garbage.list());
+      if (s.ok()) background_.flush_together = false;
     }
     if (!s.ok()) return s;
   }
