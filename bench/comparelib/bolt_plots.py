@@ -10,11 +10,11 @@ PERCENTILES = (("p50", 2), ("p95", 20), ("p99", 100), ("p999", 1000))
 SYNCS, LOADED = "syncs per GB loaded", "records per second"
 
 
-def latencies(group, results):
-    """Figure 14a: {engine: [(1 in so many operations, µs)]}"""
+def latencies(group, results, step="load"):
+    """{engine: [(1 in so many operations, µs)]}"""
     curves = {}
     for engine in group.engines:
-        points = [(one_in, median_of(results, group, "load", engine, f"{name}_us")) for name, one_in in PERCENTILES]
+        points = [(one_in, median_of(results, group, step, engine, f"{name}_us")) for name, one_in in PERCENTILES]
         points = [(x, y) for x, y in points if y is not None]
         if points:
             curves[NAMES[engine]] = points
@@ -59,11 +59,29 @@ def bars_of(figure, rates):
     return draw
 
 
+def mixes(figure):
+    """Operations per second of all steps, and a curve of latency for each."""
+
+    def draw(groups, results):
+        group = groups[0]
+        steps = [step.label for step in group.steps]
+        plots = [Bars("ops", f"{figure[0]}: operations per second", by_step(group, results, steps, "ops"))]
+        for step in steps:
+            title = f"{figure[1]}: {step}, µs of the slowest operation in so many"
+            suffix = "latency-" + step.split()[-1].lower()
+            plots.append((suffix, title, "one in", latencies(group, results, step)))
+        return plots
+
+    return draw
+
+
 DRAWN = {
     "bolt": load,
     "bolt-11": group_size,
     "bolt-12": bars_of("Figure 12", "operations per second"),
+    "bolt-13": mixes(("Figure 13", "Figure 14")),
     "bolt-15c": bars_of("Figure 15c", f"{LOADED} of 100 B"),
+    "bolt-16": mixes(("Figures 15a and 15b", "Figure 16")),
     "bolt-433": bars_of("4.3.3", "operations per second, small table cache"),
 }
 

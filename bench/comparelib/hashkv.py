@@ -12,6 +12,7 @@ KEY, VALUE = 24, 1000
 SMALL, LARGEST = 40 - KEY, 8192 - KEY  # values of pairs of 40 B and of 8 KiB
 PAIR = KEY + VALUE
 ZIPF = ["--distribution", "zipfian"]
+LESS_SKEWED = 0.9  # experiments 6 and 9 take this constant, too
 PHASES = ("update 1", "update 2", "update 3")
 YCSB = "abcdf"
 RESERVES = (10, 20, 30, 50, 70, 90)
@@ -36,7 +37,8 @@ TREES = {
 }
 SEPARATE_ALL = f"{HASHKV}-all"
 RESERVED = {f"{HASHKV}-20": 20, HASHKV: 30, f"{HASHKV}-50": 50}  # 4.7 has 20 and 50
-VARIANTS = {HASHKV, HOT_COLD, SEPARATE_ALL, *POLICIES, *TREES, *RESERVED}
+NOT_SYNCED = f"{HASHKV}-not-synced"
+VARIANTS = {HASHKV, HOT_COLD, SEPARATE_ALL, NOT_SYNCED, *POLICIES, *TREES, *RESERVED}
 SPACE = 1.45  # the whole store by the user's data, at every moment
 SCAN = "scan of 1 MiB"
 SHOWN = ["--properties", ",".join(f"compassdb.{p}" for p in PROPERTIES)]
@@ -85,9 +87,9 @@ def hash_kv(size, **settings):
 ALIKE = {"value_hot_cold": "false"}  # hot and cold values together, as 4.1 has it where nothing else is said
 
 
-def updates(targets=None, phases=PHASES):
+def updates(targets=None, phases=PHASES, flags=()):
     return [
-        Step(phase, "overwrite", ZIPF, share=1, targets=(targets or []) if phase == phases[-1] else [])
+        Step(phase, "overwrite", [*ZIPF, *flags], share=1, targets=(targets or []) if phase == phases[-1] else [])
         for phase in phases
     ]
 
@@ -259,6 +261,16 @@ def thresholds(size):
     )
 
 
+def thresholds_under_ycsb(size):
+    """Experiment 12: as 8, YCSB of what updates left."""
+    groups = thresholds(size)
+    for group in groups:
+        group.name = group.name.replace("hashkv-8", "hashkv-12")
+        group.title = group.title.replace("Experiment 8", "Experiment 12")
+        group.steps = group.steps + [Step(f"YCSB {w.upper()}", w, per_second=500_000) for w in YCSB]
+    return groups
+
+
 def distribution(size):
     """Experiment 14: how evenly pairs lie over the groups, and what of the space is used."""
     load = Step("load", "load", SHOWN, targets=[of_hash_kv("group_spread", "<=", 2.5)])
@@ -277,6 +289,17 @@ def distribution(size):
     )
 
 
+def by_skew(size, name, title, goals, **changes):
+    """Zipf 0.99, and the same by 0.9."""
+    groups = []
+    for skew in ("", LESS_SKEWED):
+        flags = ["--zipf-constant", str(skew)] if skew else []
+        steps = [Step("load", "load")] + updates(goals, flags=flags)
+        said = f", zipf {skew}" if skew else ""
+        groups += sweep(size, f"{name}-{skew}".rstrip("-"), title + said + "{}", [""], steps, **changes)
+    return groups
+
+
 def policies(size):
     """Experiment 9, figure 14: which group is collected."""
     better = [
@@ -284,20 +307,28 @@ def policies(size):
         for mine in (HASHKV, COST_BENEFIT)
         for rival in (GREEDY_RANDOM, RANDOM)
     ]
-    return sweep(
-        *(size, "hashkv-9", "Experiment 9: which group is collected{}", [""]),
-        [Step("load", "load")] + updates(better),
+    return by_skew(
+        *(size, "hashkv-9", "Experiment 9: which group is collected", better),
         engines=list(POLICIES),
         extra={engine: hash_kv(size, **settings, **ALIKE) for engine, settings in POLICIES.items()},
     )
 
 
-def hotness(size):
-    """3.4: cold values apart, 20 % reserved."""
-    goal = [Target("write_amp_tables", "<=", 0.7, HASHKV, engine=HOT_COLD)]
+def crash_safety(size):
+    """Experiment 10: what syncs cost. The rest of crash safety is part of what tables need, and cannot be left out."""
     return sweep(
-        *(size, "hashkv-3.4", "3.4: cold values apart, 20 % reserved{}", [""]),
-        [Step("load", "load")] + updates(goal),
+        *(size, "hashkv-10", "Experiment 10: with syncs, and with none at all{}", [""]),
+        [Step("load", "load")] + updates(),
+        engines=[HASHKV, NOT_SYNCED],
+        extra={HASHKV: hash_kv(size), NOT_SYNCED: [*hash_kv(size), "--skip-syncs"]},
+    )
+
+
+def hotness(size):
+    """3.4 and experiment 6: cold values apart, 20 % reserved."""
+    goal = [Target("write_amp_tables", "<=", 0.7, HASHKV, engine=HOT_COLD)]
+    return by_skew(
+        *(size, "hashkv-3.4", "3.4: cold values apart, 20 % reserved", goal),
         engines=[HOT_COLD, HASHKV],
         extra={
             HASHKV: hash_kv(size, value_reserve_percent=20, **ALIKE),
@@ -360,6 +391,8 @@ SUITES = {
     "hashkv-7": selective,
     "hashkv-8": thresholds,
     "hashkv-9": policies,
+    "hashkv-10": crash_safety,
+    "hashkv-12": thresholds_under_ycsb,
     "hashkv-13": trees,
     "hashkv-14": distribution,
     "hashkv-15": segments,

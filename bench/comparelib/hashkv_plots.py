@@ -2,7 +2,7 @@
 """The plots of the HashKV paper's suites. Where an experiment has steps or mixes instead of sizes they are bars."""
 
 from .bars import Bars, by_group, by_metric, by_step
-from .hashkv import HASHKV, KEY, PHASES, SCAN, YCSB
+from .hashkv import HASHKV, KEY, LESS_SKEWED, PHASES, SCAN, YCSB
 from .paper import named, series
 
 LAST = PHASES[-1]
@@ -37,13 +37,18 @@ def updates_and_bytes(figure, x_label, groups, results, prefix="", linear=False)
 
 
 def phases(figure):
-    """Bars of the phases of updates."""
+    """Bars of the phases of updates, by each constant of Zipf's law."""
 
     def draw(groups, results):
-        return [
-            Bars("ops", f"{figure}: {UPDATES}", by_step(groups[0], results, PHASES, "ops")),
-            Bars("written", f"{figure}: {WRITTEN}", by_step(groups[0], results, PHASES, "write_amp_tables")),
-        ]
+        bars = []
+        for group in groups:
+            skew = f"-{LESS_SKEWED}" if group.name.endswith(f"-{LESS_SKEWED}") else ""
+            title = f"{figure}, zipf {LESS_SKEWED}" if skew else figure
+            bars += [
+                Bars(f"ops{skew}", f"{title}: {UPDATES}", by_step(group, results, PHASES, "ops")),
+                Bars(f"written{skew}", f"{title}: {WRITTEN}", by_step(group, results, PHASES, "write_amp_tables")),
+            ]
+        return bars
 
     return draw
 
@@ -98,6 +103,16 @@ def thresholds(groups, results):
     return updates_and_bytes("Experiment 8", "least bytes apart", groups, results, linear=True)
 
 
+def thresholds_under_ycsb(groups, results):
+    """Figure 16: a curve per mix."""
+    curves = {}
+    for step in AGED:
+        points = series(groups, results, step, "ops", lambda g: g.budget, [HASHKV])
+        if points:
+            curves[step] = points[HASHKV]
+    return [("ops", "Figure 16: operations per second", "least bytes apart", curves, True)]
+
+
 def trees(groups, results):
     group, scanned = groups[0], groups[1:]
     points = by_pair(scanned, results, SCAN, "ops") if scanned else {}
@@ -135,6 +150,8 @@ DRAWN = {
     "hashkv-7": selective,
     "hashkv-8": thresholds,
     "hashkv-9": phases("Figure 14"),
+    "hashkv-10": phases("Experiment 10"),
+    "hashkv-12": thresholds_under_ycsb,
     "hashkv-13": trees,
     "hashkv-14": distribution,
     "hashkv-15": segments,

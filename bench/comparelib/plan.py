@@ -92,6 +92,7 @@ NAMES = {
     "compassdb-hash-kv-greedy-random": "hash-kv, greedy-random",
     "compassdb-hash-kv-random": "hash-kv, random",
     "compassdb-hash-kv-all": "hash-kv, all values apart",
+    "compassdb-hash-kv-not-synced": "hash-kv, nothing synced",
     "compassdb-hash-kv-20": "hash-kv, 20 % reserved",
     "compassdb-hash-kv-50": "hash-kv, 50 % reserved",
     "compassdb-hash-kv-one-level": "hash-kv, one level",

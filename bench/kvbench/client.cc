@@ -52,7 +52,7 @@ Client::Client(const Flags& flags, const WorkloadSpec& spec, Engine* engine, Key
       random_(SeedOf(flags, spec, index)),
       values_(keys->value_sizes(), random_.Next(), flags.compressible),
       chooser_(spec.distribution, std::max<uint64_t>(1, keys->limit()),
-               ExpectedInserts(spec, flags.Operations())) {}
+               ExpectedInserts(spec, flags.Operations()), flags.zipf_constant) {}
 
 void Client::Run() {
   RunOperations();

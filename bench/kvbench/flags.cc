@@ -171,6 +171,9 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   AddSizeFlags(&app, flags);
   app.add_option("--distribution", flags->distribution, "of the keys; default: the workload's own")
       ->check(CLI::IsMember({"zipfian", "latest", "uniform"}));
+  app.add_option("--zipf-constant", flags->zipf_constant, "exponent of zipfian and latest")
+      ->check(CLI::Range(0.1, 0.999))
+      ->capture_default_str();
   app.add_flag("--direct", flags->direct, "O_DIRECT for reads, flushes and compactions");
   AddMemoryFlags(&app, flags);
   app.add_option("--memtable-mb", flags->memtable_mb, "write buffer; level sizes follow from it")
@@ -208,6 +211,8 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
                "the engine's own default options; of the tuning flags only --direct (without "
                "compression then) and, with it, --data-cache-kb are applied");
   app.add_flag("--sync", flags->sync, "each write waits for the disk");
+  app.add_flag("--skip-syncs", flags->skip_syncs,
+               "nothing does: calls of fsync and the like, also the engine's own, return at once; to measure what they cost");
   app.add_flag("--partition-index", flags->partition_index,
                "index and filters in partitions (RocksDB only), which --index-in-cache is tuned with");
   app.add_flag("--disable-wal", flags->disable_wal, "no write-ahead log");

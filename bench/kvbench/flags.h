@@ -52,6 +52,7 @@ struct Flags {
   ValueSizes value_sizes = 1000;
   uint64_t compressible = 0;  // percent of each value that is zeros behind random bytes; 0: printable
   std::string distribution;  // empty: the workload's own
+  double zipf_constant = 0.99;
   bool direct = false;
   uint64_t cache_mb = 256;
   uint64_t data_cache_kb = 0;   // > 0: the block cache alone, index and filters beside it
@@ -73,6 +74,7 @@ struct Flags {
   int background_threads = 2;
   bool defaults = false;
   bool sync = false;
+  bool skip_syncs = false;
   bool disable_wal = false;
   bool partition_index = false;
   uint64_t rate = 0;     // operations per second of all clients together; 0: unlimited

@@ -6,14 +6,22 @@
 namespace kvbench {
 namespace {
 
-// YCSB scrambles a Zipfian of ten billion items, whatever the size of the
-// data; zeta of that many is a constant.
+// YCSB scrambles a Zipfian of ten billion items, whatever the size of the data.
 constexpr uint64_t kScrambledItems = 10'000'000'000ULL;
-constexpr double kScrambledZeta = 26.46902820178302;
 
 double Zeta(uint64_t from, uint64_t to, double theta, double sum) {
   for (uint64_t i = from; i < to; ++i) sum += 1.0 / std::pow(static_cast<double>(i + 1), theta);
   return sum;
+}
+
+// Zeta of so many items that adding them up takes too long: behind the first ones their sum is the integral's, to
+// within 1e-9 (Euler and Maclaurin's first correction is added).
+double LargeZeta(uint64_t items, double theta) {
+  constexpr uint64_t kAdded = 100'000;
+  if (items <= kAdded) return Zeta(0, items, theta, 0);
+  const auto from = static_cast<double>(kAdded), to = static_cast<double>(items);
+  const double integral = (std::pow(to, 1 - theta) - std::pow(from, 1 - theta)) / (1 - theta);
+  return Zeta(0, kAdded, theta, 0) + integral + (std::pow(to, -theta) - std::pow(from, -theta)) / 2;
 }
 
 // FNV-1a of the number's eight bytes, low byte first.
@@ -29,14 +37,11 @@ uint64_t Fnv64(uint64_t value) {
 }  // namespace
 
 ZipfianGenerator::ZipfianGenerator(uint64_t items, double theta)
-    : ZipfianGenerator(items, theta, Zeta(0, items, theta, 0)) {}
-
-ZipfianGenerator::ZipfianGenerator(uint64_t items, double theta, double zetan)
     : theta_(theta),
       alpha_(1.0 / (1.0 - theta)),
       zeta2_(Zeta(0, 2, theta, 0)),
       items_(items),
-      zetan_(zetan) {
+      zetan_(LargeZeta(items, theta)) {
   Prepare();
 }
 
@@ -63,13 +68,12 @@ uint64_t ZipfianGenerator::Next(Random64* random, uint64_t items) {
   return Next(random);
 }
 
-KeyChooser::KeyChooser(Distribution distribution, uint64_t items, uint64_t expected_inserts)
+KeyChooser::KeyChooser(Distribution distribution, uint64_t items, uint64_t expected_inserts, double theta)
     : distribution_(distribution), items_(items + expected_inserts) {
   if (distribution == Distribution::kZipfian) {
-    zipfian_ =
-        std::make_unique<ZipfianGenerator>(kScrambledItems, kZipfianConstant, kScrambledZeta);
+    zipfian_ = std::make_unique<ZipfianGenerator>(kScrambledItems, theta);
   } else if (distribution == Distribution::kLatest) {
-    zipfian_ = std::make_unique<ZipfianGenerator>(items);
+    zipfian_ = std::make_unique<ZipfianGenerator>(items, theta);
   }
 }
 

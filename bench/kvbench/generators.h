@@ -20,8 +20,8 @@ inline constexpr double kZipfianConstant = 0.99;
 class ZipfianGenerator {
  public:
   explicit ZipfianGenerator(uint64_t items, double theta = kZipfianConstant);
-  // With zeta(items, theta) already known.
-  ZipfianGenerator(uint64_t items, double theta, double zetan);
+  // The sum of 1 / i^theta over the items.
+  double zeta() const { return zetan_; }
 
   // An item in [0, items).
   uint64_t Next(Random64* random);
@@ -43,7 +43,8 @@ class ZipfianGenerator {
 class KeyChooser {
  public:
   // `items` records exist; the run is expected to add `expected_inserts`.
-  KeyChooser(Distribution distribution, uint64_t items, uint64_t expected_inserts);
+  // `theta` is the exponent of Zipf's law, where the distribution follows it.
+  KeyChooser(Distribution distribution, uint64_t items, uint64_t expected_inserts, double theta = kZipfianConstant);
 
   // A record in [0, limit), where `limit` records are known to exist now.
   uint64_t Next(Random64* random, uint64_t limit);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +13,7 @@
 #include "histogram.h"
 #include "key_set.h"
 #include "keys.h"
+#include "sync_hooks.h"
 
 namespace kvbench {
 namespace {
@@ -147,6 +150,36 @@ TEST(GeneratorsTest, ZipfianFollowsItsLaw) {
               0.002);
   EXPECT_GT(counts[10], counts[500]);
   EXPECT_GT(counts[999], 0);
+}
+
+TEST(SyncHooksTest, SyncsAreCountedAndMayBeSkipped) {
+  constexpr int kNoFile = -1;
+  EXPECT_EQ(-1, fdatasync(kNoFile));
+  EXPECT_EQ(-1, sync_file_range(kNoFile, 0, 0, 0));
+  SkipSyncs();
+  EXPECT_EQ(0, fsync(kNoFile));
+  EXPECT_EQ(0, fdatasync(kNoFile));
+  EXPECT_EQ(0, sync_file_range(kNoFile, 0, 0, 0));
+  EXPECT_EQ(3u, ReadSyncCounts().fsyncs);
+  EXPECT_EQ(2u, ReadSyncCounts().sync_file_ranges);
+}
+
+TEST(GeneratorsTest, ZetaOfManyItems) {
+  EXPECT_NEAR(26.46902820178302, ZipfianGenerator(10'000'000'000).zeta(), 1e-8);  // as YCSB has it
+  double sum = 0;
+  for (int i = 1; i <= 250'000; ++i) sum += std::pow(i, -0.9);
+  EXPECT_NEAR(sum, ZipfianGenerator(250'000, 0.9).zeta(), 1e-8);
+}
+
+TEST(GeneratorsTest, ASmallerConstantIsLessSkewed) {
+  const auto hottest = [](double theta) {
+    Random64 random(3);
+    KeyChooser chooser(Distribution::kZipfian, 1000, 0, theta);
+    std::vector<int> counts(1000);
+    for (int i = 0; i < 100'000; ++i) ++counts[chooser.Next(&random, 1000)];
+    return *std::max_element(counts.begin(), counts.end());
+  };
+  EXPECT_LT(2 * hottest(0.9), hottest(0.99));
 }
 
 TEST(GeneratorsTest, ChoosersStayBelowTheLimit) {

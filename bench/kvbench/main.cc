@@ -14,6 +14,7 @@
 #include "key_set.h"
 #include "report.h"
 #include "runner.h"
+#include "sync_hooks.h"
 
 namespace kvbench {
 namespace {
@@ -80,6 +81,7 @@ int Main(int argc, char** argv) {
   Flags flags;
   const int code = ParseFlags(argc, argv, &flags);
   if (code >= 0) return code;
+  if (flags.skip_syncs) SkipSyncs();
 
   std::ofstream file;
   std::ostream* json = nullptr;

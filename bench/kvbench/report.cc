@@ -126,9 +126,11 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   }
   j["compressible"] = flags.compressible;
   j["distribution"] = DistributionName(spec.distribution);
+  if (spec.distribution != Distribution::kUniform) j["zipf_constant"] = flags.zipf_constant;
   j["batch_size"] = flags.batch_size;
   j["direct"] = flags.direct;
   j["sync"] = flags.sync;
+  j["skip_syncs"] = flags.skip_syncs;
   j["cache_mb"] = flags.cache_mb;
   j["data_cache_kb"] = flags.data_cache_kb;
   j["memory_mb"] = flags.memory_mb;

@@ -15,43 +15,46 @@ std::atomic<uint64_t> fsyncs{0};
 std::atomic<uint64_t> msyncs{0};
 std::atomic<uint64_t> sync_file_ranges{0};
 std::atomic<uint64_t> ring_requests{0};
+std::atomic<bool> skipped{false};
 
 void Count(std::atomic<uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
+
+bool Skipped() { return skipped.load(std::memory_order_relaxed); }
 
 }  // namespace
 
 // The raw system calls take the place of the C library's functions, which do
-// nothing else.
+// nothing else; those of --skip-syncs do nothing at all.
 extern "C" {
 
 int fsync(int fd) {
   Count(fsyncs);
-  return static_cast<int>(syscall(SYS_fsync, fd));
+  return Skipped() ? 0 : static_cast<int>(syscall(SYS_fsync, fd));
 }
 
 int fdatasync(int fd) {
   Count(fsyncs);
-  return static_cast<int>(syscall(SYS_fdatasync, fd));
+  return Skipped() ? 0 : static_cast<int>(syscall(SYS_fdatasync, fd));
 }
 
 int syncfs(int fd) noexcept {
   Count(fsyncs);
-  return static_cast<int>(syscall(SYS_syncfs, fd));
+  return Skipped() ? 0 : static_cast<int>(syscall(SYS_syncfs, fd));
 }
 
 void sync() noexcept {
   Count(fsyncs);
-  syscall(SYS_sync);
+  if (!Skipped()) syscall(SYS_sync);
 }
 
 int msync(void* address, size_t length, int flags) {
   Count(msyncs);
-  return static_cast<int>(syscall(SYS_msync, address, length, flags));
+  return Skipped() ? 0 : static_cast<int>(syscall(SYS_msync, address, length, flags));
 }
 
 int sync_file_range(int fd, off64_t offset, off64_t count, unsigned int flags) {
   Count(sync_file_ranges);
-  return static_cast<int>(syscall(SYS_sync_file_range, fd, offset, count, flags));
+  return Skipped() ? 0 : static_cast<int>(syscall(SYS_sync_file_range, fd, offset, count, flags));
 }
 
 // Found only if the process has liburing at all.
@@ -81,6 +84,8 @@ namespace kvbench {
 SyncCounts ReadSyncCounts() {
   return {fsyncs.load(), msyncs.load(), sync_file_ranges.load(), ring_requests.load()};
 }
+
+void SkipSyncs() { skipped = true; }
 
 bool UncountedSyncFs(const char* dir) {
   const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

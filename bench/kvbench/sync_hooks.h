@@ -23,6 +23,9 @@ struct SyncCounts {
 
 SyncCounts ReadSyncCounts();
 
+// From now on the calls of the process return at once: what durability costs (--skip-syncs). They are counted still.
+void SkipSyncs();
+
 // syncfs on the file system of `dir`, not counted. False if it failed.
 bool UncountedSyncFs(const char* dir);
 
