@@ -113,7 +113,7 @@ void FailingDisk::OnCall(FaultOp op, const std::string& path) {
   if (!fs_->memory()->GetFileSize(path, &size).ok()) size = 0;
   const std::lock_guard<std::mutex> lock(mu_);
   if (op == FaultOp::kCreate) {
-    synced_[path] = 0;
+    if (size == 0) synced_[path] = 0;  // else it is opened to be synced, or written on
   } else if (!fails) {
     synced_[path] = size;
   } else if (size > synced_[path]) {

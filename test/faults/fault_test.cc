@@ -4,7 +4,7 @@
 // nothing acknowledged is lost, the database opens again, and what failed says which file it was.
 //
 //   fault_test --runs=1500 --seed=1          (so many of all, spread evenly)
-//   fault_test --runs=0                      (every call, fault and layout, of both scenarios)
+//   fault_test --runs=0                      (every call, fault and layout, of all three scenarios)
 //   fault_test --layout=hash-kv --runs=0     (those of one layout; with --unsealed those without encrypted files)
 //   fault_test --layout=hash-kv --call=217 --fault=0 --duration=2   (one of them again; without --call: all of that fault)
 
@@ -19,15 +19,29 @@
 namespace compassdb_test {
 namespace {
 
+// A database's life; a repair and copies; two-phase commit.
+enum class Kind { kScript, kWorkshop, kCommitments };
+constexpr Kind kKinds[] = {Kind::kScript, Kind::kWorkshop, Kind::kCommitments};
+
 struct Case {
-  bool workshop = false;  // a repair and copies instead of the database's life
+  Kind kind = Kind::kScript;
   std::string layout;
   bool sealed = false;  // encrypted files
   uint64_t call = 0;
   Fault fault = Fault::kIoError;
   Duration duration = Duration::kOnce;
-  std::string Name() const { return layout + (sealed ? " --sealed" : "") + (workshop ? " --workshop" : ""); }
-  std::unique_ptr<Scenario> Make(rocksdb::Env* env) const { return workshop ? MakeWorkshop(layout, env) : MakeScript(layout, env); }
+  std::string Name() const {
+    static constexpr const char* kFlags[] = {"", " --workshop", " --commitments"};
+    return layout + (sealed ? " --sealed" : "") + kFlags[static_cast<int>(kind)];
+  }
+  std::unique_ptr<Scenario> Make(rocksdb::Env* env) const {
+    switch (kind) {
+      case Kind::kWorkshop: return MakeWorkshop(layout, env);
+      case Kind::kCommitments: return MakeCommitments(layout, env);
+      case Kind::kScript: break;
+    }
+    return MakeScript(layout, env);
+  }
   std::string ToString() const {
     return "--layout=" + Name() + " --call=" + std::to_string(call) + " --fault=" + std::to_string(static_cast<int>(fault)) +
            " --duration=" + std::to_string(static_cast<int>(duration)) + "  (" + FaultName(fault) + " " + DurationName(duration) + ")";
@@ -101,9 +115,9 @@ std::vector<Case> CasesOf(const Case& like, uint64_t* punches) {
   std::vector<Case> cases;
   for (uint64_t call = 1; call <= calls; ++call) {
     for (const Fault fault : kFaults) {
-      if (!disk.CanFail(call, fault) || (IsLie(fault) && like.workshop)) continue;  // whose database is damaged already
+      if (!disk.CanFail(call, fault) || (IsLie(fault) && like.kind != Kind::kScript)) continue;  // who alone allows for them
       for (const Duration duration : {Duration::kOnce, Duration::kForAWhile, Duration::kForGood}) {
-        cases.push_back({like.workshop, like.layout, like.sealed, call, fault, duration});
+        cases.push_back({like.kind, like.layout, like.sealed, call, fault, duration});
       }
     }
   }
@@ -127,8 +141,8 @@ std::vector<Case> Plan(const Choice& choice, uint64_t runs, uint64_t seed) {
     if (!choice.layout.empty() && choice.layout != layout) continue;
     for (const bool sealed : {false, true}) {
       if (sealed && (choice.unsealed || layout == "tableless")) continue;  // which writes in place
-      for (const bool workshop : {false, true}) {
-        for (const Case& one : CasesOf({.workshop = workshop, .layout = layout, .sealed = sealed}, &punches)) {
+      for (const Kind kind : kKinds) {
+        for (const Case& one : CasesOf({.kind = kind, .layout = layout, .sealed = sealed}, &punches)) {
           if (choice.fault.empty() || one.fault == FaultOf(choice.fault)) all.push_back(one);
         }
       }
@@ -169,13 +183,15 @@ int Main(int argc, char** argv) {
   const std::string fault = flags.String("fault", "");
   const uint64_t duration = flags.Number("duration", 0);
   const bool sealed = flags.Bool("sealed");
-  const bool workshop = flags.Bool("workshop");
+  Kind kind = Kind::kScript;
+  if (flags.Bool("workshop")) kind = Kind::kWorkshop;
+  if (flags.Bool("commitments")) kind = Kind::kCommitments;
   const bool unsealed = flags.Bool("unsealed");
   flags.RejectUnknown();
   std::vector<Case> plan;
   if (call != 0) {
     for (const std::string& known : Layouts()) {
-      if (known == layout) plan.push_back({workshop, known, sealed, call, FaultOf(fault), static_cast<Duration>(duration)});
+      if (known == layout) plan.push_back({kind, known, sealed, call, FaultOf(fault), static_cast<Duration>(duration)});
     }
   } else {
     plan = Plan({.layout = layout, .fault = fault, .unsealed = unsealed}, runs, seed);

@@ -51,5 +51,6 @@ class Scenario {
 // `env` outlives it.
 std::unique_ptr<Scenario> MakeScript(const std::string& layout, rocksdb::Env* env);    // script.h
 std::unique_ptr<Scenario> MakeWorkshop(const std::string& layout, rocksdb::Env* env);  // workshop.cc
+std::unique_ptr<Scenario> MakeCommitments(const std::string& layout, rocksdb::Env* env);  // commitments.cc
 
 }  // namespace compassdb_test

@@ -269,9 +269,12 @@ void Script::WriteAgain() {
   if (db_ == nullptr) return;
   const auto put = [this] { return db_->Put(rocksdb::WriteOptions(), handles_[1], kAgain, "x"); };
   Status s = put();
-  if (s.ok()) return;
-  const Status resumed = db_->Resume();
-  s = put();
+  Status resumed;
+  // Not once: a job that failed when the disk did may tell of it after a Resume.
+  for (int i = 0; i < 3 && !s.ok(); ++i) {
+    resumed = db_->Resume();
+    s = put();
+  }
   if (!s.ok() && !wrong_) wrong_ = "writes are refused with a disk that works: " + s.ToString() + ", Resume: " + resumed.ToString();
 }
 
