@@ -278,6 +278,47 @@ TEST_F(TablelessTest, OverflowOfManyRuns) {
   TEST_SetMaxOverflowRunBytes(0);
 }
 
+// Whatever a run may hold, a record that was taken is flushed, found, rehashed and opened again.
+TEST_F(TablelessTest, RecordsLargerThanARun) {
+  TEST_SetMaxOverflowRunBytes(1 << 20);
+  piece_.tableless_pages = 8;
+  piece_.tableless_sections = 2;
+  UsePieces();
+  OpenDb();
+  constexpr size_t kLarge = 3 << 20;
+  const auto size = [](int i) { return i % 5 == 0 ? kLarge : size_t{6000}; };
+  const auto check = [&](int round) {
+    for (int i = 0; i < 12; ++i) ASSERT_TRUE(Get(Key(i)) == Value(i + round, size(i))) << i << " of round " << round;
+    EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), 12u);
+    Verify();
+  };
+  for (int round = 0; round < 3; ++round) {
+    const rocksdb::Snapshot* const snapshot = round == 2 ? db_->GetSnapshot() : nullptr;
+    for (int i = 0; i < 12; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round, size(i))).ok());
+    Flush();
+    check(round);
+    if (snapshot == nullptr) continue;
+    rocksdb::ReadOptions read;
+    read.snapshot = snapshot;
+    std::string old;
+    EXPECT_TRUE(db_->Get(read, Key(5), &old).ok() && old == Value(6, kLarge));
+    db_->ReleaseSnapshot(snapshot);
+  }
+  CloseDb();
+  OpenDb();
+  check(2);
+  ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", "64"}}).ok());
+  for (int i = 0; i < 100 && IntProperty("compassdb.tableless-pages") < 64; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(IntProperty("compassdb.tableless-pages"), 64u);
+  check(2);
+  CloseDb();
+  OpenDb();
+  check(2);
+  TEST_SetMaxOverflowRunBytes(0);
+}
+
 TEST_F(TablelessTest, PagesFollowWhatTheyCanHold) {
   const auto settle = [this] {
     Compact();
