@@ -447,9 +447,11 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
     section->meta = meta;
     section->divisor = PageDivisor(meta.pages);
     section->overflow = indexes[meta.section].Finish();
-    section->large_bytes = section->overflow->BytesOfLarger(geometry.page_bytes - kPageHeaderBytes);
     const Section* const old =
         meta.section < parts.sections.size() ? parts.sections[meta.section].get() : nullptr;
+    section->large_bytes = old != nullptr && old->overflow == section->overflow
+                               ? old->large_bytes
+                               : section->overflow->BytesOfLarger(geometry.page_bytes - kPageHeaderBytes);
     if (old != nullptr && old->meta.file_number == meta.file_number) {
       section->file = old->file;
     } else {
