@@ -8,6 +8,7 @@
 #include "base/file_names.h"
 #include "compassdb/table.h"
 #include "db/model_test_util.h"
+#include "rocksdb/compaction_filter.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
@@ -495,6 +496,29 @@ TEST_F(TablelessTest, PropertiesTellOfPages) {
   }
 }
 
+// The key store has options of its own, of which a change of the family's makes no others.
+TEST_F(TablelessTest, TheKeyStoreKeepsItsOptions) {
+  options_.write_buffer_size = 64 << 20;
+  options_.target_file_size_base = 32 << 20;
+  OpenDb();
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int half = 0; half < 2; ++half) {  // overlapping, so that tables are written anew
+      for (int i = half; i < 40000; i += 2) {
+        std::string key = std::to_string(turn) + Key(i);
+        key.resize(100, static_cast<char>('a' + i % 26));
+        ASSERT_TRUE(Put(key, "").ok());
+      }
+      Flush();
+    }
+    Compact();
+    std::vector<rocksdb::LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    EXPECT_GE(files.size(), 2u);
+    for (const rocksdb::LiveFileMetaData& file : files) EXPECT_LE(file.size, 1500u << 10) << file.name << " turn " << turn;
+    ASSERT_TRUE(db_->SetOptions({{"paranoid_file_checks", "false"}}).ok());
+  }
+}
+
 // Keys that came and went while there was none are in it, or not, once there is one again.
 TEST_F(TablelessTest, KeyStoreOffAndOn) {
   OpenDb();
@@ -749,7 +773,23 @@ TEST_F(TablelessTest, WhatItDoesNotDoIsRefused) {
     const Status refused = db_->SetOptions({{option, "3600"}});
     EXPECT_TRUE(refused.IsNotSupported()) << refused.ToString();
   }
-  CloseDb();
+  // The defaults mean neither, whoever spelt them out, and the family says so.
+  for (const bool spelt : {false, true}) {
+    class Nothing : public rocksdb::CompactionFilter {
+     public:
+      bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override { return false; }
+      const char* Name() const override { return "Nothing"; }
+    } filter;
+    CloseDb();
+    options_.compaction_filter = &filter;
+    if (spelt) options_.ttl = options_.periodic_compaction_seconds = 30 * 24 * 60 * 60;
+    OpenDb();
+    EXPECT_EQ(db_->GetOptions().ttl, 0u);
+    EXPECT_EQ(db_->GetOptions().periodic_compaction_seconds, 0u);
+    CloseDb();
+    options_.compaction_filter = nullptr;
+    options_.periodic_compaction_seconds = rocksdb::Options().periodic_compaction_seconds;
+  }
   options_.ttl = 3600;
   EXPECT_TRUE(TryOpen().IsNotSupported());
   options_.ttl = rocksdb::Options().ttl;

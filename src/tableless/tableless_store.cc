@@ -52,6 +52,24 @@ struct TablelessStore::PreparedPages : Prepared {
 };
 
 TablelessStore::TablelessStore(const StoreContext* context, const StoreOptions& options,
+// Keys alone, sorted, without any index for point reads. Filters and merges are the pages' affair.
+StoreOptions KeyStoreOptions(const StoreOptions& options) {
+  StoreOptions keys = options;
+  keys.pages.enabled = false;
+  keys.filter_index = keys.leveled = true;
+  keys.max_pieces = 1;
+  keys.filter = FilterOptions();
+  keys.one_level = keys.hash_range = false;
+  keys.data_order = DataOrder::kKey;
+  keys.target_table_bytes = std::min<uint64_t>(keys.target_table_bytes, 1 << 20);
+  keys.compaction_filter = nullptr;
+  keys.compaction_filter_factory = nullptr;
+  keys.merge_operator = nullptr;
+  keys.collectors.clear();
+  keys.ttl_seconds = keys.periodic_seconds = 0;
+  return keys;
+}
+
                                std::unique_ptr<Store> keys)
     : context_(context),
       options_(options),
@@ -91,7 +109,7 @@ std::vector<uint64_t> TablelessStore::TakeDirty(uint32_t section) {
 }
 
 void TablelessStore::SetOptions(const StoreOptions& changed) {
-  keys_->SetOptions(changed);
+  keys_->SetOptions(KeyStoreOptions(changed));
   auto next = std::make_shared<StoreOptions>(*current_options());
   const PageOptions as_opened = next->pages;
   next->pages = changed.pages;
