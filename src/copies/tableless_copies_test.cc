@@ -250,6 +250,7 @@ class TablelessCopiesMeanwhileTest : public TablelessCopiesTest, public ::testin
   void Join() {
     writer_.join();
     EXPECT_EQ(IntProperty("compassdb.tableless-unjournaled-pages") > 100, GetParam());
+    EXPECT_GT(IntProperty("compassdb.tableless-rehashes"), 3u);
   }
   std::thread writer_;
   std::atomic<bool> done_{false};

@@ -519,6 +519,49 @@ TEST_F(TablelessTest, TheKeyStoreKeepsItsOptions) {
   }
 }
 
+TEST_F(TablelessTest, PropertiesTellOfWork) {
+  options_.write_buffer_size = 4 << 20;
+  piece_.tableless_pages = 64;
+  UsePieces();
+  OpenDb();
+  const auto number = [this](const std::string& name) { return IntProperty("compassdb.tableless-" + name); };
+  for (const char* name : {"pages-in-place", "unjournaled-pages", "overflow-written", "rehashes"}) {
+    EXPECT_EQ(number(name), 0u) << name;
+  }
+  ASSERT_TRUE(db_->DisableFileDeletions().ok());  // so that pages wait
+  for (int i = 0; i < 400; ++i) ASSERT_TRUE(Put(Key(i), Value(i, i % 10 == 0 ? 5000 : 100)).ok());
+  Flush();
+  const uint64_t overflow = number("overflow-records"), pages = number("pending-pages");
+  EXPECT_GE(overflow, 40u);
+  EXPECT_GT(pages, 0u);
+  EXPECT_EQ(number("overflow-written"), overflow);
+  EXPECT_EQ(number("pages-in-place"), 0u);
+  ASSERT_TRUE(db_->EnableFileDeletions(/*force=*/false).ok());
+  Compact();
+  EXPECT_EQ(number("pending-pages"), 0u);
+  EXPECT_EQ(number("pages-in-place"), pages);
+  EXPECT_EQ(number("rehashes"), 0u);
+  ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", "128"}}).ok());
+  for (int i = 0; i < 500 && number("rehashing") != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(number("pages"), 128u);
+  EXPECT_EQ(number("rehashes"), 4u);
+  EXPECT_EQ(number("overflow-written"), overflow + number("overflow-records"));
+  EXPECT_EQ(number("pages-in-place"), pages);
+  EXPECT_EQ(number("unjournaled-pages"), 0u);
+  std::string text;
+  ASSERT_TRUE(db_->GetProperty("compassdb.stats", &text));
+  EXPECT_NE(text.find("Pages since open: " + std::to_string(pages) + " written in place, of them 0 without a journal; " +
+                      std::to_string(number("overflow-written")) + " records written to the overflow store; 4 rehashes"),
+            std::string::npos)
+      << text;
+  ASSERT_TRUE(db_->GetProperty("compassdb.stats-json", &text));
+  EXPECT_NE(text.find("\"rehashes\":4}"), std::string::npos) << text;
+  piece_.tableless_pages = 128;
+  UsePieces();
+  OpenDb();
+  EXPECT_EQ(number("rehashes") + number("overflow-written"), 0u);
+}
+
 // Keys that came and went while there was none are in it, or not, once there is one again.
 TEST_F(TablelessTest, KeyStoreOffAndOn) {
   OpenDb();

@@ -49,9 +49,9 @@ struct TablelessStore::PreparedPages : Prepared {
   std::vector<PageJournalRef> journals;
   std::vector<OverflowRunRef> runs;
   std::vector<uint64_t> touched;  // PageKeys whose overflow records changed
+  uint64_t overflow_written = 0;  // records
 };
 
-TablelessStore::TablelessStore(const StoreContext* context, const StoreOptions& options,
 // Keys alone, sorted, without any index for point reads. Filters and merges are the pages' affair.
 StoreOptions KeyStoreOptions(const StoreOptions& options) {
   StoreOptions keys = options;
@@ -70,6 +70,7 @@ StoreOptions KeyStoreOptions(const StoreOptions& options) {
   return keys;
 }
 
+TablelessStore::TablelessStore(const StoreContext* context, const StoreOptions& options,
                                std::unique_ptr<Store> keys)
     : context_(context),
       options_(options),
@@ -455,6 +456,7 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
         pages->touched.push_back(
             PageKey(entry.section, section.PageOf(MasterHashOf(hash, geometry.sections))));
       }
+      if (!entry.removal) ++pages->overflow_written;
       return indexes[entry.section].Apply(run, place, entry, hash);
     });
     if (!s.ok()) return s;
@@ -513,9 +515,13 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
   }
   for (const SectionRef& section : pages->sections) {
     SectionRef& place = parts.sections[section->meta.section];
-    if (place != nullptr && place->file != section->file) place->file->MarkObsolete();
+    if (place != nullptr && place->file != section->file) {
+      place->file->MarkObsolete();
+      state_->CountRehash();
+    }
     place = section;
   }
+  state_->CountOverflowWritten(pages->overflow_written);
   bool flushed = false;
   {
     MutexLock lock(&turn_mu_);
