@@ -301,6 +301,18 @@ PY
     c plan-tableless --pairs 9000 $known --json | grep -q '"key_store":true,"key_store_bytes":189' || fail "plan-tableless with key store"
     checks=$((checks + 3))
 
+    # The paper's own rows, of values without keys and headers.
+    local per_page
+    for per_page in "5 1.37" "6 4.26" "7 9.85" "8 18.4"; do
+      c plan-tableless --values-only --pairs 840000000 --value-size 400 --pages $((840000000 / ${per_page% *})) >plan.txt || fail "--values-only"
+      grep -q "^pages that overflow  *${per_page#* } %$" plan.txt || fail "$per_page % of pages: $(cat plan.txt)"
+      [ "$per_page" != "5 1.37" ] || grep -q "^overflow ratio .*, 0.378 % if records could be cut$" plan.txt || fail "its ratio: $(cat plan.txt)"
+      grep -q "^key store  *not counted$" plan.txt || fail "--values-only: $(cat plan.txt)"
+    done
+    c plan-tableless --values-only --pairs 8000000 --value-size 800 --pages 4000000 | grep -q "^overflow ratio .*, 1.03 % if" || fail "2 of 800 B"
+    [ -z "$(c plan-tableless --values-only --pairs 9 --value-size 4096 2>&1 >/dev/null)" ] || fail "a value of a page is not too large"
+    checks=$((checks + 15))
+
     # Pairs that no page holds.
     c plan-tableless --pairs 9000 --key-size 16 --value-size 9000 2>&1 >/dev/null | grep -q "warning: 100 %" || fail "plan-tableless does not warn"
     c plan-tableless --pairs 9000 --key-size 16 --value-uniform 1:8112 2>&1 >/dev/null | grep -q "warning: 50 %" || fail "plan-tableless does not warn of half"
@@ -328,6 +340,8 @@ PY
     refuse 2 "page_size: 5000" c plan-tableless --pairs 10 $known --page-size 5000
     refuse 2 "page_size: 1052672" c plan-tableless --pairs 10 $known --page-size 1052672
     refuse 2 "key-store" c plan-tableless --pairs 10 $known --key-store perhaps
+    refuse 2 "excludes" c plan-tableless --pairs 10 $known --values-only
+    refuse 2 "value_size: 0" c plan-tableless --pairs 10 --value-size 0 --values-only
     refuse 2 "excludes" c plan-tableless --pairs 10 $known --pages 3 --fill 0.5
     refuse 2 "at least 25" c plan-tableless --pairs 1000 $known --pages 24
     refuse 2 "fill: 1.5" c plan-tableless --pairs 10 $known --fill 1.5

@@ -313,7 +313,10 @@ bool ReadPages(const std::string& name, const PageStats& pages, uint64_t index_b
       {"overflow-index-bytes", pages.overflow_index_bytes},
       {"index-bytes", index_bytes},
       {"pending-pages", pages.pending_pages},
+      {"pages-in-place", pages.pages_in_place},
       {"unjournaled-pages", pages.unjournaled_pages},
+      {"overflow-written", pages.overflow_written},
+      {"rehashes", pages.rehashes},
       {"rehashing", rehashing}};
   for (const auto& [property, number] : all) {
     if (name.compare(prefix.size(), std::string::npos, property) != 0) continue;

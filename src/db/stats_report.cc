@@ -89,6 +89,10 @@ std::string PropertyReader::CompassStats() {
           HumanBytes(pages.bytes).c_str(), Ull{pages.overflow_records}, HumanBytes(pages.overflow_bytes).c_str(),
           HumanBytes(pages.overflow_index_bytes).c_str(), Ull{pages.pending_pages}, Ull{rehashing_},
           HumanBytes(pages.stored_bytes).c_str());
+    Print(&out,
+          "Pages since open: %llu written in place, of them %llu without a journal; %llu records written to the overflow "
+          "store; %llu rehashes of sections\n",
+          Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages}, Ull{pages.overflow_written}, Ull{pages.rehashes});
   }
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
@@ -146,10 +150,12 @@ std::string PropertyReader::CompassStatsJson() {
     Print(&out,
           "\"pages\":{\"count\":%llu,\"page_bytes\":%llu,\"records\":%llu,\"bytes\":%llu,\"stored_bytes\":%llu,"
           "\"overflow_records\":%llu,\"overflow_bytes\":%llu,\"overflow_index_bytes\":%llu,\"pending\":%llu,"
-          "\"sections_rehashing\":%llu},",
+          "\"sections_rehashing\":%llu,\"in_place\":%llu,\"unjournaled\":%llu,\"overflow_written\":%llu,"
+          "\"rehashes\":%llu},",
           Ull{pages.pages}, Ull{pages.page_bytes}, Ull{pages.records}, Ull{pages.bytes}, Ull{pages.stored_bytes},
           Ull{pages.overflow_records}, Ull{pages.overflow_bytes}, Ull{pages.overflow_index_bytes},
-          Ull{pages.pending_pages}, Ull{rehashing_});
+          Ull{pages.pending_pages}, Ull{rehashing_}, Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages},
+          Ull{pages.overflow_written}, Ull{pages.rehashes});
   }
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;

@@ -162,7 +162,11 @@ struct PageStats {
   uint64_t overflow_bytes = 0;
   uint64_t overflow_index_bytes = 0;
   uint64_t pending_pages = 0;  // in journals, to be written in place
-  uint64_t unjournaled_pages = 0;  // written in place without a journal, since open
+  // Since open:
+  uint64_t pages_in_place = 0;     // written in place, one page each time
+  uint64_t unjournaled_pages = 0;  // of them without a journal
+  uint64_t overflow_written = 0;   // records that flushes, rehashes and rewriting appended to the overflow store
+  uint64_t rehashes = 0;           // of one section each
   uint64_t stored_bytes = 0;   // of files of pages, journals and overflow runs
 };
 
