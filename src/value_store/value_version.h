@@ -92,7 +92,10 @@ class ValueVersion {
  private:
   friend class ValueReads;
   size_t OwnMemoryBytes() const;
-  // NotFound if the value is in no run.
+  // NotFound if the value is in no run. With `cache_only` Incomplete, and *run is the first one whose places must be
+  // loaded to tell.
+  Status Find(const KeyHash& hash, uint64_t number, bool cache_only, const ValueRun** run, ValuePlace* place) const;
+  // The same for a reader, who may not be allowed to read files.
   Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
                 const ValueRun** run, ValuePlace* place) const;
   // Makes the value of a record that was read into the value's own memory.
@@ -132,6 +135,7 @@ class ValueReads {
   void Drop();
 
  private:
+  void LocateAll();
   struct Wanted {
     ValueRequest* request;
     ValueRef ref;
