@@ -318,6 +318,29 @@ std::vector<ValueRunRef> ValueVersion::RunsOf(const ValueGroup& group) const {
   return result;
 }
 
+std::vector<uint64_t> ValueVersion::DeadBytes() const {
+  std::vector<uint64_t> dead;
+  std::vector<Group> groups = Groups();  // by their prefixes, disjoint; each run is in one of them
+  const auto first_of = [this](const ValueGroup& group) { return group.prefix << (bits_ - group.bits); };
+  for (const ValueRunRef& run : runs_) {
+    const uint64_t bytes = run->meta().extent.length;
+    if (bytes == 0) {  // then its group may have been left out
+      dead.push_back(0);
+      continue;
+    }
+    const uint32_t first = first_of(run->meta().group);
+    Group& group = *std::prev(std::upper_bound(
+        groups.begin(), groups.end(), first, [&](uint32_t at, const Group& g) { return at < first_of(g.group); }));
+    // What is left of it goes over what is left of its runs, so that nothing is lost by rounding.
+    const auto share = static_cast<uint64_t>(static_cast<double>(group.dead_bytes) * static_cast<double>(bytes) /
+                                             static_cast<double>(group.bytes));
+    dead.push_back(bytes == group.bytes ? group.dead_bytes : std::min({share, bytes, group.dead_bytes}));
+    group.bytes -= bytes;
+    group.dead_bytes -= dead.back();
+  }
+  return dead;
+}
+
 // Runs of one job are of one age, so whole files count.
 uint64_t ValueVersion::OldUntil(double share) const {
   if (share >= 1) return UINT64_MAX;

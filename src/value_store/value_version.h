@@ -75,6 +75,8 @@ class ValueVersion {
   };
   std::vector<Group> Groups() const;
   std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
+  // Of each run: its group's garbage, shared out by size, as it is not known where in the group it lies.
+  std::vector<uint64_t> DeadBytes() const;
   ValueStats Stats() const;
   // The id of the youngest run in the files that were written first, as many as begin within that share of all
   // bytes; of 1 or more: no run is younger; of 0: none is old.
