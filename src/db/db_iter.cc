@@ -714,8 +714,8 @@ void DBIter::LookAhead() {
   source_.values->ReadAhead(coming_, /*keep=*/walked_values_ < kLongWalk);
 }
 
-// Into coming_, with the bytes that the last window does not use, what the scout meets: of each key the newest separated
-// value that is seen, be it under merge operands, which need it, or forward, in vain, under a deletion.
+// Into coming_, with the bytes that the last window does not use, what the scout meets: of each key the newest
+// separated value that is seen, be it under merge operands, which need it, or forward, in vain, under a deletion.
 void DBIter::CollectComing(size_t window, bool unknown) {
   std::array<std::pair<size_t, size_t>, kLargestWindow> ends;  // of key and reference in the bytes
   size_t n = 0;
