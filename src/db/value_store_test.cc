@@ -337,6 +337,50 @@ TEST_P(EndOfLifeInOneFlushTest, NorAfterACompactionThatSeparates) {
 
 INSTANTIATE_TEST_SUITE_P(All, EndOfLifeInOneFlushTest, ::testing::Range(0, 6));
 
+// ColumnFamilyOptions::ttl sends old tables through the filter, by itself.
+TEST_F(ValueStoreTest, WhatAFilterDropsAtItsTtlLeavesNothingBehind) {
+  class LateEnv final : public rocksdb::EnvWrapper {
+   public:
+    using EnvWrapper::EnvWrapper;
+    uint64_t NowMicros() override { return target()->NowMicros() + late; }
+    rocksdb::Status GetCurrentTime(int64_t* time) override {
+      *time = static_cast<int64_t>(NowMicros() / 1000000);
+      return rocksdb::Status::OK();
+    }
+    std::atomic<uint64_t> late{0};
+  };
+  class DropAll final : public rocksdb::CompactionFilter {
+   public:
+    const char* Name() const override { return "DropAll"; }
+    bool Filter(int, const rocksdb::Slice&, const rocksdb::Slice& value, std::string*, bool*) const override {
+      return value.size() == 500;
+    }
+  };
+  LateEnv late(env_.get());
+  const DropAll drop;
+  options_.env = &late;
+  options_.ttl = 3600;
+  piece_.value_reserve_percent = 0;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 4000;
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  Compact();
+  Settle();
+  options_.compaction_filter = &drop;
+  OpenDb();
+  Settle();
+  EXPECT_GT(ValueBytes(), kKeys * 500u);  // too young
+  CloseDb();
+  late.late = uint64_t{7200} * 1000000;
+  OpenDb();
+  Settle();
+  EXPECT_LT(ValueBytes(), 300u << 10) << Garbage();
+  for (int i = 0; i < kKeys; i += 100) ASSERT_EQ(Get(Key(i)), "NOT_FOUND");
+  CloseDb();
+}
+
 TEST_F(ValueStoreTest, SnapshotsKeepTheirValues) {
   OpenDb();
   constexpr int kKeys = 1500;
