@@ -163,6 +163,124 @@ TEST_F(ValueBoundTest, HoldsForDeletions) {
   for (int i = 0; i < kKeys; i += 3) ASSERT_EQ(Get(Key(i)), i % 16 == 0 ? Value(i) : "NOT_FOUND") << i;
 }
 
+// Counts compactions of tables; collections are none.
+class TableCompactions : public rocksdb::EventListener {
+ public:
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& info) override {
+    if (info.compaction_reason != rocksdb::CompactionReason::kForcedBlobGC) ++count;
+  }
+  std::atomic<int> count{0};
+};
+
+// No group can be asked what a range deletion covers: compactions tell it, without being asked for.
+class RangeDeletionTest : public ValueBoundTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  static constexpr int kKeys = 16000;  // 8 MB
+
+  // Tables on several levels.
+  void LoadTree() {
+    const std::string tree = GetParam();
+    piece_.one_level = tree == "one level";
+    piece_.leveled = tree == "leveled";
+    if (tree == "filter") piece_.point_index = PointIndex::kFilter;
+    if (tree == "hash range") piece_.partition = Partition::kHashRange;
+    piece_.target_table_bytes = 32 << 10;
+    options_.max_bytes_for_level_base = 128 << 10;
+    options_.max_bytes_for_level_multiplier = 2;
+    options_.listeners.push_back(compactions_);
+    Load(kKeys, 256 << 10);
+  }
+  void DeleteRange(int begin, int end) {
+    ASSERT_TRUE(db_->DeleteRange(rocksdb::WriteOptions(), db_->DefaultColumnFamily(), Key(begin), Key(end)).ok());
+  }
+  // 256 KiB of garbage are tolerated, and as much under range deletions.
+  static uint64_t BoundOf(int keys) { return static_cast<uint64_t>(keys) * 550 * 130 / 100 + (512 << 10); }
+  void ExpectFrom(int first, const rocksdb::Snapshot* snapshot = nullptr) {
+    for (int i = 0; i < kKeys; i += 7) ASSERT_EQ(Get(Key(i), snapshot), i < first ? "NOT_FOUND" : Value(i)) << i;
+  }
+
+  const std::shared_ptr<TableCompactions> compactions_ = std::make_shared<TableCompactions>();
+};
+
+TEST_P(RangeDeletionTest, LeavesNothingBehind) {
+  LoadTree();
+  DeleteRange(0, kKeys / 16 * 15);
+  Flush();
+  Settle();
+  EXPECT_LT(ValueBytes(), BoundOf(kKeys / 16));
+  EXPECT_LT(IntProperty("compassdb.value-bytes-bound"), BoundOf(kKeys / 16) + (64 << 10));
+  ExpectFrom(kKeys / 16 * 15);
+}
+
+TEST_P(RangeDeletionTest, LeavesNothingBehindAfterAReopening) {
+  LoadTree();
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  DeleteRange(0, kKeys / 16 * 15);
+  Flush();
+  Settle();
+  EXPECT_GT(ValueBytes(), kKeys * 500u);
+  options_.disable_auto_compactions = false;
+  OpenDb();
+  Settle();
+  EXPECT_LT(ValueBytes(), BoundOf(kKeys / 16));
+  ExpectFrom(kKeys / 16 * 15);
+}
+
+// While the snapshot is held, nothing is compacted in vain; when it is gone, no write is needed.
+TEST_P(RangeDeletionTest, LeavesNothingBehindOnceNoSnapshotSeesIt) {
+  LoadTree();
+  const rocksdb::Snapshot* const before = db_->GetSnapshot();
+  DeleteRange(0, kKeys / 16 * 15);
+  Flush();
+  Settle();
+  const rocksdb::Snapshot* const after = db_->GetSnapshot();
+  const int compactions = compactions_->count;
+  ASSERT_TRUE(Put(Key(kKeys - 1), Value(kKeys - 1)).ok());
+  Flush();
+  Settle();
+  EXPECT_LE(compactions_->count, compactions + 2);
+  EXPECT_GT(ValueBytes(), kKeys * 500u);
+  ExpectFrom(0, before);
+  ExpectFrom(kKeys / 16 * 15, after);
+  db_->ReleaseSnapshot(before);
+  Settle();
+  EXPECT_LT(ValueBytes(), BoundOf(kKeys / 16));
+  ExpectFrom(kKeys / 16 * 15, after);
+  ExpectFrom(kKeys / 16 * 15);
+  db_->ReleaseSnapshot(after);
+}
+
+// Many that cover a few keys each, a flush for every 16 of them.
+TEST_P(RangeDeletionTest, LeavesNothingBehindOfManyShortOnes) {
+  LoadTree();
+  for (int i = 0; i < kKeys / 16; ++i) {
+    DeleteRange(i * 16, i * 16 + 15);
+    if (i % 16 == 15) Flush();
+  }
+  Flush();
+  Settle();
+  EXPECT_LT(ValueBytes(), BoundOf(kKeys / 16));
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), i % 16 == 15 ? Value(i) : "NOT_FOUND") << i;
+}
+
+TEST_P(RangeDeletionTest, OfFewValuesIsNoReasonToCompact) {
+  LoadTree();
+  options_.level0_file_num_compaction_trigger = 100;
+  OpenDb();
+  Settle();
+  const int compactions = compactions_->count;
+  for (int i = 0; i < 10; ++i) {
+    DeleteRange(i * 100, i * 100 + 5);
+    Flush();
+    Settle();
+  }
+  EXPECT_EQ(compactions_->count, compactions);
+}
+
+INSTANTIATE_TEST_SUITE_P(Trees, RangeDeletionTest,
+                         ::testing::Values("pieces", "one level", "leveled", "filter", "hash range"));
+
 // Keeps the first compaction waiting that comes after Arm, which would pin what collections replace meanwhile.
 class WaitingFilter : public rocksdb::CompactionFilter {
  public:

@@ -231,7 +231,8 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
       FAIL();
   }
   Flush();
-  Compact(/*force=*/filter || GetParam() == 3);
+  // A range deletion is no key's newest record: compactions tell what it ended, by themselves.
+  if (GetParam() != 3) Compact(/*force=*/filter);
   Settle();
   // 256 KiB of garbage are tolerated.
   EXPECT_LT(ValueBytes(), 700u << 10) << Garbage();
