@@ -258,9 +258,12 @@ test_tune_separation() {
 import json
 tuned = json.load(open("tune.json"))
 assert [p["value_size"] for p in tuned["curve"]] == [40, 2024], tuned
-assert all(p["updates_per_second"] > 0 and p["updates_per_second_separated"] > 0 for p in tuned["curve"]), tuned
-gains = {p["value_size"]: p["updates_per_second_separated"] > p["updates_per_second"] for p in tuned["curve"]}
-assert tuned["min_blob_size"] == (None if not gains[2024] else 40 if gains[40] else 2024), tuned
+for kind in "", "_equal_space", "_separated":
+    assert all(p["updates_per_second" + kind] > 0 for p in tuned["curve"]), tuned
+    assert all(p["space" + kind] > 0.3 and p["written" + kind] > 0 for p in tuned["curve"]), tuned
+for kind in "", "_equal_space":
+    gains = {p["value_size"]: p["updates_per_second_separated"] > p["updates_per_second" + kind] for p in tuned["curve"]}
+    assert tuned["min_blob_size" + kind] == (None if not gains[2024] else 40 if gains[40] else 2024), tuned
 PY
   [ ! -e tuned ] || fail "tune-separation left its directory: $(ls tuned)"
   "$compassdb" tune-separation --db tuned --data-mb 200 -q >stdout 2>stderr &

@@ -20,8 +20,9 @@ constexpr char kPath[] = "/disk/db";
 constexpr char kSecondPath[] = "/disk/second";
 constexpr char kLogPath[] = "/disk/logs";
 constexpr int kThird = 2;
-// Of a record and its places in the value store; of its segments.
-constexpr uint64_t kValueOverhead = 48, kValuesOverhead = 4 << 10;
+// Of a record in the value store, which may be in a segment of its own: groups are that small here. And of what
+// groups go on to know.
+constexpr uint64_t kValueOverhead = 160, kValuesOverhead = 16 << 10;
 
 // Leaves out the syncs of files of separated values.
 class UnsyncedValues final : public rocksdb::EventListener {
