@@ -132,9 +132,6 @@ auto LevelOrder(const Comparator* cmp, size_t level) {
   };
 }
 
-// Less than this is not worth a job.
-constexpr uint64_t kLeastHeldBytes = 1 << 20;
-
 bool HasFileIn(const TphMeta& meta, const std::unordered_set<uint64_t>& files) {
   return files.count(meta.directory.file_number) != 0 ||
          std::any_of(meta.pieces.begin(), meta.pieces.end(), [&](const TphPiece& p) {
@@ -541,8 +538,8 @@ void LsmStore::Snapshot(VersionEdit* edit) const {
   values_.Snapshot(edit);
 }
 
-// Of the sparse files those of `own` with the most dead bytes per live one, until no more than the limit
-// is held by the others.
+// Of the sparse files those of `own` with the most dead bytes per live one, until the others hold no more than its
+// part of what may be held: that which it has, with its `live` bytes, of all that lives.
 std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::SparseFile> sparse,
                                                 const std::unordered_set<uint64_t>& own,
                                                 uint64_t live) const {
@@ -556,7 +553,10 @@ std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::Sparse
     };
     return ratio(a) > ratio(b);
   });
-  const uint64_t limit = std::max(kLeastHeldBytes, live / 100 * current()->max_dead_space_percent);
+  const uint64_t all = std::max<uint64_t>(context_->ledger->LiveBytes(), 1);
+  const auto limit = static_cast<uint64_t>(
+      static_cast<double>(HeldBytesAllowed(all, current()->max_dead_space_percent)) *
+      std::min(1.0, static_cast<double>(live) / static_cast<double>(all)));
   for (const ExtentLedger::SparseFile& f : sparse) {
     if (held <= limit) break;
     held -= f.dead_bytes;
@@ -565,13 +565,13 @@ std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::Sparse
   return vacated;
 }
 
-// Of all families. None if they hold too little to matter.
+// Of all families. None if they hold no more than they may.
 std::vector<ExtentLedger::SparseFile> LsmStore::SparseFiles() const {
   if (current()->max_dead_space_percent == 0) return {};
   std::vector<ExtentLedger::SparseFile> sparse = context_->ledger->Sparse();
   uint64_t held = 0;
   for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
-  if (held < kLeastHeldBytes) sparse.clear();
+  if (held <= HeldBytesAllowed(context_->ledger->LiveBytes(), current()->max_dead_space_percent)) sparse.clear();
   return sparse;
 }
 

@@ -69,6 +69,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     if (options_->values.hot_cold && kind_ != ValueGcKind::kForced) job.updates = values_->Get()->updates();
     job.keep_cold = options_->values.hot_cold;
     job.group_bits = group_bits_;
+    job.uncommitted_bytes = values_->Get()->uncommitted_bytes();
     job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
     if (last_path > 0) {
       job.cold_file = [&](CompactionFileWriter** writer) { return cold_file.Writer(writer); };

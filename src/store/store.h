@@ -146,6 +146,7 @@ struct ValueStats {
   uint64_t dead_bytes = 0;   // of them garbage, about
   uint64_t pinned_bytes = 0;  // of them only for snapshots, about
   uint64_t held_bytes = 0;    // beside them: replaced, and still on disk for those who read them
+  uint64_t uncommitted_bytes = 0;  // beside them, too: written by jobs that are not committed yet
   uint64_t raw_bytes = 0;
   // How evenly the values, garbage included, lie over the groups; a wide group counts as its parts.
   uint64_t groups = 0;

@@ -42,6 +42,8 @@ struct ValueContext {
   std::shared_ptr<CacheCharge> charge;
   // Of runs that were replaced and have users still, which keep them on disk.
   mutable std::atomic<uint64_t> held_bytes{0};
+  // Of runs that jobs write, until their edits are in force.
+  const std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes = std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
   // Bytes of values that a notice ended, on average of those that were counted of late.
   static constexpr uint64_t kUnknown = UINT64_MAX;

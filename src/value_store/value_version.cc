@@ -379,6 +379,7 @@ ValueStats ValueVersion::Stats() const {
   stats.files = files.size();
   stats.total_bytes = total_bytes_;
   stats.held_bytes = context_->held_bytes;
+  stats.uncommitted_bytes = *context_->uncommitted_bytes;
   for (const Group& group : Groups()) {
     stats.dead_bytes += group.dead_bytes;
     stats.pinned_bytes += group.pinned_bytes;

@@ -89,6 +89,7 @@ class ValueVersion {
   uint64_t NoticeWorth() const;
   void LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) const;
   size_t MemoryBytes() const;  // with the runs', without their places
+  std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes() const { return context_->uncommitted_bytes; }
   UpdateCounts* updates() const { return context_->updates.get(); }
 
  private:

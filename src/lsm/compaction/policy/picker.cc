@@ -323,7 +323,8 @@ CompactionPlan PickCovering(const PickerInput& input, const PickerConfig& config
       }
       if (AnythingBelow(input, config, level, *t.meta)) {
         if (config.one_level) continue;
-        if (Candidate c = EvaluateVictim(input, config, static_cast<int>(level), i); c.gain > 0) plan = std::move(c.plan);
+        Candidate c = EvaluateVictim(input, config, static_cast<int>(level), i);
+        if (c.gain > 0) plan = std::move(c.plan);
         continue;
       }
       // What is there for good covers nothing of its own piece.
