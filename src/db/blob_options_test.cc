@@ -105,9 +105,9 @@ TEST_F(BlobOptionsTest, ReadaheadIsWhatACollectionReadsAtATime) {
     for (int i = 0; i < 4000; ++i) ASSERT_EQ(Get(Key(i)), Value(i % 20 == 0 ? i + 1 : i, 2000)) << i;
     CleanUp();
   }
-  // 3,800 values by two and by up to 62 of a group.
+  // 3,800 values by two and by up to 62 of a group; the rest is the same, and is about 500, as flushes fall.
   EXPECT_GT(reads[0], 1500u);
-  EXPECT_LT(reads[1], reads[0] / 3);
+  EXPECT_LT(reads[1], reads[0] / 2);
 }
 
 // Two files of values that are half dead, and a third that is not.
