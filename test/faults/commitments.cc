@@ -83,12 +83,7 @@ Status Commitments::Open() {
 
 Status Commitments::Close() {
   open_.clear();
-  if (db_ == nullptr) return Status::OK();
-  for (auto* handle : handles_) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
-  handles_.clear();
-  const Status s = db_->Close();
-  db_.reset();
-  return s;
+  return CloseDb(&handles_, &db_);
 }
 
 void Commitments::AllDurable() {

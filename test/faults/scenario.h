@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/status.h"
 
@@ -43,6 +44,16 @@ class Scenario {
   bool Note(const char* call, const rocksdb::Status& s) {
     if (!s.ok()) failures_.push_back({call, s});
     return s.ok();
+  }
+  // With its handles, if it is open.
+  template <class Db>
+  static rocksdb::Status CloseDb(std::vector<rocksdb::ColumnFamilyHandle*>* handles, std::unique_ptr<Db>* db) {
+    if (*db == nullptr) return rocksdb::Status::OK();
+    for (auto* handle : *handles) (*db)->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+    handles->clear();
+    const rocksdb::Status s = (*db)->Close();
+    db->reset();
+    return s;
   }
   std::vector<Failure> failures_;
   bool lies_ = false;

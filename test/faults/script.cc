@@ -80,11 +80,7 @@ bool Script::Open(bool create) {
 }
 
 void Script::Close() {
-  if (db_ == nullptr) return;
-  for (auto* handle : handles_) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
-  handles_.clear();
-  Note("Close", db_->Close());
-  db_.reset();
+  Note("Close", CloseDb(&handles_, &db_));
 }
 
 void Script::AllSynced(bool ok) {
@@ -269,12 +265,12 @@ void Script::WriteAgain() {
   if (db_ == nullptr) return;
   const auto put = [this] { return db_->Put(rocksdb::WriteOptions(), handles_[1], kAgain, "x"); };
   Status s = put();
-  Status resumed;
-  // Not once: a job that failed when the disk did may tell of it after a Resume.
-  for (int i = 0; i < 3 && !s.ok(); ++i) {
-    resumed = db_->Resume();
-    s = put();
-  }
+  if (s.ok()) return;
+  // A job that failed when the disk did may tell of it later: none goes on when this returns.
+  db_->PauseBackgroundWork().PermitUncheckedError();
+  db_->ContinueBackgroundWork().PermitUncheckedError();
+  const Status resumed = db_->Resume();
+  s = put();
   if (!s.ok() && !wrong_) wrong_ = "writes are refused with a disk that works: " + s.ToString() + ", Resume: " + resumed.ToString();
 }
 

@@ -82,14 +82,7 @@ Status Workshop::Open(const std::string& path) {
   return s;
 }
 
-Status Workshop::Close() {
-  if (db_ == nullptr) return Status::OK();
-  for (auto* handle : handles_) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
-  handles_.clear();
-  const Status s = db_->Close();
-  db_.reset();
-  return s;
-}
+Status Workshop::Close() { return CloseDb(&handles_, &db_); }
 
 Status Workshop::Read(std::map<std::string, Contents>* all) const {
   for (auto* handle : handles_) {
