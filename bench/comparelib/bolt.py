@@ -118,23 +118,19 @@ def ablation(size):
     ]
 
 
-def mixes(per_second=500_000):
-    """YCSB of what was loaded (table 1 of the paper; what the paper loads anew for D and E is here the same database)."""
+def mixes(size, name, title, records, engines):
+    """YCSB of what was loaded (table 1 of the paper; what it loads anew for D and E is here the same database)."""
     rates = {"e": 20_000}
-    return [Step(f"YCSB {w.upper()}", w, per_second=rates.get(w, per_second), repeats=1) for w in "abcfde"]
-
-
-def ycsb(size):
-    """Figures 13 and 14b: the mixes, and the latency of what they read."""
+    steps = [Step(f"YCSB {w.upper()}", w, per_second=rates.get(w, 500_000), repeats=1) for w in "abcfde"]
     return [
         Group(
-            name="bolt-13",
-            title="Figures 13 and 14: YCSB, 1 KB values, 4 clients",
-            records=size.large,
+            name=name,
+            title=f"{title}, 1 KB values, 4 clients",
+            records=records,
             value_size=VALUE,
             key_size=KEY,
-            engines=[BOLT, "compassdb", ROCKSDB, LEVELDB],
-            steps=[Step("load", "load"), *mixes()],
+            engines=engines,
+            steps=[Step("load", "load"), *steps],
             memtable_mb=size.memtable,
             extra={BOLT: options(group_bytes(budget_of(size)))},
             threads=CLIENTS,
@@ -143,13 +139,14 @@ def ycsb(size):
     ]
 
 
+def ycsb(size):
+    """Figures 13 and 14b: the mixes, and the latency of what they read."""
+    return mixes(size, "bolt-13", "Figures 13 and 14: YCSB", size.large, [BOLT, "compassdb", ROCKSDB, LEVELDB])
+
+
 def larger(size):
     """Figures 15a, 15b and 16: twice the data, against RocksDB."""
-    group = ycsb(size)[0]
-    group.name, group.title = "bolt-16", "Figures 15 and 16: YCSB of twice the data, 1 KB values, 4 clients"
-    group.records *= 2
-    group.engines = [BOLT, ROCKSDB]
-    return [group]
+    return mixes(size, "bolt-16", "Figures 15 and 16: YCSB of twice the data", 2 * size.large, [BOLT, ROCKSDB])
 
 
 def small_records(size):

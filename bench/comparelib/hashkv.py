@@ -94,6 +94,11 @@ def updates(targets=None, phases=PHASES, flags=()):
     ]
 
 
+def mixes(targets=()):
+    """YCSB of what is there."""
+    return [Step(f"YCSB {w.upper()}", w, targets=list(targets), per_second=500_000) for w in YCSB]
+
+
 def records_of(size):
     """4 GiB with --long."""
     return size.large * 4 // 3 if size.long else size.large
@@ -133,7 +138,7 @@ def main(size):
             per_second=3000,
         ),
     ]
-    steps += [Step(f"YCSB {w.upper()}", w, targets=like_blob, per_second=500_000) for w in YCSB]
+    steps += mixes(like_blob)
     return [
         Group(
             name="hashkv",
@@ -267,7 +272,7 @@ def thresholds_under_ycsb(size):
     for group in groups:
         group.name = group.name.replace("hashkv-8", "hashkv-12")
         group.title = group.title.replace("Experiment 8", "Experiment 12")
-        group.steps = group.steps + [Step(f"YCSB {w.upper()}", w, per_second=500_000) for w in YCSB]
+        group.steps = group.steps + mixes()
     return groups
 
 
@@ -340,10 +345,9 @@ def hotness(size):
 def trees(size):
     """Experiment 13: values apart over other trees; YCSB (figure 17) of what updates left, and scans (figure 18)."""
     extra = {engine: hash_kv(size, **settings) for engine, settings in TREES.items()}
-    ycsb = [Step(f"YCSB {w.upper()}", w, per_second=500_000) for w in YCSB]
     groups = sweep(
         *(size, "hashkv-13", "Experiment 13: the tree under the values{}", [""]),
-        [Step("load", "load")] + updates() + ycsb,
+        [Step("load", "load")] + updates() + mixes(),
         engines=list(TREES),
         extra=extra,
         one_by_one=True,

@@ -23,6 +23,8 @@ enum class WorkloadKind {
   kSeekRandom,
 };
 
+inline constexpr double kZipfianConstant = 0.99;  // YCSB's
+
 enum class Distribution { kZipfian, kLatest, kUniform };
 
 // What a workload does, as shares of 100 operations.
@@ -52,7 +54,7 @@ struct Flags {
   ValueSizes value_sizes = 1000;
   uint64_t compressible = 0;  // percent of each value that is zeros behind random bytes; 0: printable
   std::string distribution;  // empty: the workload's own
-  double zipf_constant = 0.99;
+  double zipf_constant = kZipfianConstant;
   bool direct = false;
   uint64_t cache_mb = 256;
   uint64_t data_cache_kb = 0;   // > 0: the block cache alone, index and filters beside it

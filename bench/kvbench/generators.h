@@ -12,8 +12,6 @@
 
 namespace kvbench {
 
-inline constexpr double kZipfianConstant = 0.99;
-
 // Item 0 is the most popular, by Zipf's law with exponent `theta`; the
 // algorithm of Gray et al., "Quickly generating billion-record synthetic
 // databases" (SIGMOD 1994), as YCSB uses it.
