@@ -51,6 +51,7 @@ struct Input {
   std::vector<bool> cold;  // by value, judged once: counts go on changing
   bool stays = false;      // the run is not rewritten
   uint64_t live_bytes = 0, dead_bytes = 0;
+  uint64_t freed_bytes = 0;  // of the dead ones, what goes whatever becomes of other runs
 };
 
 class Collection {
@@ -178,17 +179,20 @@ class Collection {
           used[i] = true;
         } else {
           hints[i].dead += inputs_[i].values[slot].size + kValueTableBytes;
+          inputs_[i].freed_bytes += inputs_[i].values[slot].size + kValueTableBytes;
         }
       }
     }
     for (size_t begin = 0; begin < versions_.size();) {
       size_t end = begin + 1;
       while (end < versions_.size() && SameKey(versions_[begin], versions_[end])) ++end;
+      bool older_value = false;
       bool older_read = false;  // somebody reads an older value of the key, which no notice speaks of yet
       for (size_t i = end; i-- > begin;) {
         const Version& v = versions_[i];
         const bool fresh = !job_.inputs[v.run]->counted();
         if (!v.notice) {
+          older_value = true;
           older_read = older_read || inputs_[v.run].keep[v.slot];
           continue;
         }
@@ -201,6 +205,7 @@ class Collection {
           older_read = false;
         } else {
           hints[v.run].dead += kNoticeBytes;
+          if (!older_value) inputs_[v.run].freed_bytes += kNoticeBytes;
         }
       }
       begin = end;
@@ -249,15 +254,17 @@ class Collection {
       if (input.stays) order.push_back(i);
     }
     if (job_.merge || job_.old_until != UINT64_MAX) return;
+    // A notice goes only with the value that it ended. Were it counted here, its run could be taken for it and the
+    // value's stay: it would be written again and again, for nothing.
     const auto worth = [this](size_t i) {
-      return static_cast<double>(inputs_[i].dead_bytes) / static_cast<double>(inputs_[i].live_bytes + 1);
+      return static_cast<double>(inputs_[i].freed_bytes) / static_cast<double>(inputs_[i].live_bytes + 1);
     };
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return worth(a) > worth(b); });
     const double overhead = kOverheadShare * static_cast<double>(bytes);
     double dead = 0, live = 0, best = 0;
     size_t taken = 0;
     for (size_t n = 0; job_.vacated.empty() && n < order.size(); ++n) {
-      dead += static_cast<double>(inputs_[order[n]].dead_bytes);
+      dead += static_cast<double>(inputs_[order[n]].freed_bytes);
       live += static_cast<double>(inputs_[order[n]].live_bytes);
       if (dead > best * (live + overhead)) {
         best = dead / (live + overhead);

@@ -463,6 +463,25 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
   EXPECT_TRUE(Has(runs, 50, 500));
 }
 
+// A small run of notices about cold values is all garbage, as it seems, but must be written again while those stay: each
+// collection takes something away, or there would be one after the other for ever.
+TEST_F(ValueGcTest, NoticesGoWithTheColdValuesThatTheyEnded) {
+  std::vector<Item> first;
+  for (int i = 0; i < 100; ++i) first.push_back({i, static_cast<SequenceNumber>(i + 1)});
+  UpdateCounts updates;
+  updates.Reserve(1 << 16);
+  std::vector<ValueRunMeta> runs = {WriteRun(first)};
+  Collect(&runs, {}, kMaxSequenceNumber, &updates);
+  runs.push_back(WriteRun({{200, 300}}, {{50, 301}, {51, 302}}));
+  Collect(&runs, {}, kMaxSequenceNumber, &updates);
+  EXPECT_FALSE(Has(runs, 50, 51));
+  EXPECT_FALSE(Has(runs, 51, 52));
+  EXPECT_TRUE(Has(runs, 52, 53));
+  EXPECT_TRUE(Has(runs, 200, 300));
+  Collect(&runs, {}, kMaxSequenceNumber, &updates);
+  EXPECT_EQ(Notices(runs), 0u);
+}
+
 // What a run said of values that snapshots held is right again after the collection, also where other
 // snapshots are held now: or the group would be collected for ever.
 TEST_F(ValueGcTest, ValuesOfReleasedSnapshotsAreNotGarbageForEver) {
