@@ -132,10 +132,12 @@ enum class Each { kChange, kSync, kPunch };
 Outcome CutsInTurn(const Plan& plan, Each each) {
   const bool at_syncs = each == Each::kSync;
   Outcome outcome;
-  Random random(plan.seed);
+  // Each with its own: how many cuts a work has differs a little, and must not decide what the next works are.
+  Random works(plan.seed);
+  Random random(~plan.seed);
   for (uint64_t round = 0; outcome.cuts < plan.cuts && !outcome.wrong; round++) {
     // The same work each time; the first time only counts its changes.
-    const CrashRun::Options options = plan.Run(round, each == Each::kPunch ? 300 : at_syncs ? 100 : 50, &random);
+    const CrashRun::Options options = plan.Run(round, each == Each::kPunch ? 300 : at_syncs ? 100 : 50, &works);
     uint64_t last = 1;
     for (uint64_t at = 0; at <= last && outcome.cuts < plan.cuts && !outcome.wrong; at++) {
       CrashRun run(options);
