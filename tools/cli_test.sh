@@ -258,9 +258,12 @@ test_tune_separation() {
 import json
 tuned = json.load(open("tune.json"))
 assert [p["value_size"] for p in tuned["curve"]] == [40, 2024], tuned
-assert all(p["updates_per_second"] > 0 and p["updates_per_second_separated"] > 0 for p in tuned["curve"]), tuned
-gains = {p["value_size"]: p["updates_per_second_separated"] > p["updates_per_second"] for p in tuned["curve"]}
-assert tuned["min_blob_size"] == (None if not gains[2024] else 40 if gains[40] else 2024), tuned
+for kind in "", "_equal_space", "_separated":
+    assert all(p["updates_per_second" + kind] > 0 for p in tuned["curve"]), tuned
+    assert all(p["space" + kind] > 0.3 and p["written" + kind] > 0 for p in tuned["curve"]), tuned
+for kind in "", "_equal_space":
+    gains = {p["value_size"]: p["updates_per_second_separated"] > p["updates_per_second" + kind] for p in tuned["curve"]}
+    assert tuned["min_blob_size" + kind] == (None if not gains[2024] else 40 if gains[40] else 2024), tuned
 PY
   [ ! -e tuned ] || fail "tune-separation left its directory: $(ls tuned)"
   "$compassdb" tune-separation --db tuned --data-mb 200 -q >stdout 2>stderr &
@@ -301,6 +304,18 @@ PY
     c plan-tableless --pairs 9000 $known --json | grep -q '"key_store":true,"key_store_bytes":189' || fail "plan-tableless with key store"
     checks=$((checks + 3))
 
+    # The paper's own rows, of values without keys and headers.
+    local per_page
+    for per_page in "5 1.37" "6 4.26" "7 9.85" "8 18.4"; do
+      c plan-tableless --values-only --pairs 840000000 --value-size 400 --pages $((840000000 / ${per_page% *})) >plan.txt || fail "--values-only"
+      grep -q "^pages that overflow  *${per_page#* } %$" plan.txt || fail "$per_page % of pages: $(cat plan.txt)"
+      [ "$per_page" != "5 1.37" ] || grep -q "^overflow ratio .*, 0.378 % if records could be cut$" plan.txt || fail "its ratio: $(cat plan.txt)"
+      grep -q "^key store  *not counted$" plan.txt || fail "--values-only: $(cat plan.txt)"
+    done
+    c plan-tableless --values-only --pairs 8000000 --value-size 800 --pages 4000000 | grep -q "^overflow ratio .*, 1.03 % if" || fail "2 of 800 B"
+    [ -z "$(c plan-tableless --values-only --pairs 9 --value-size 4096 2>&1 >/dev/null)" ] || fail "a value of a page is not too large"
+    checks=$((checks + 15))
+
     # Pairs that no page holds.
     c plan-tableless --pairs 9000 --key-size 16 --value-size 9000 2>&1 >/dev/null | grep -q "warning: 100 %" || fail "plan-tableless does not warn"
     c plan-tableless --pairs 9000 --key-size 16 --value-uniform 1:8112 2>&1 >/dev/null | grep -q "warning: 50 %" || fail "plan-tableless does not warn of half"
@@ -328,6 +343,8 @@ PY
     refuse 2 "page_size: 5000" c plan-tableless --pairs 10 $known --page-size 5000
     refuse 2 "page_size: 1052672" c plan-tableless --pairs 10 $known --page-size 1052672
     refuse 2 "key-store" c plan-tableless --pairs 10 $known --key-store perhaps
+    refuse 2 "excludes" c plan-tableless --pairs 10 $known --values-only
+    refuse 2 "value_size: 0" c plan-tableless --pairs 10 --value-size 0 --values-only
     refuse 2 "excludes" c plan-tableless --pairs 10 $known --pages 3 --fill 0.5
     refuse 2 "at least 25" c plan-tableless --pairs 1000 $known --pages 24
     refuse 2 "fill: 1.5" c plan-tableless --pairs 10 $known --fill 1.5

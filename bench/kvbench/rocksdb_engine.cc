@@ -206,6 +206,9 @@ TableBytes RocksDbEngine::TableBytesMoved() {
     any = true;
     read += static_cast<int64_t>(std::stod(r->second) * (1 << 30));
     written += static_cast<int64_t>(std::stod(w->second) * (1 << 30));
+    // Separated values, which are not among the above.
+    const auto values = stats.find(prefix + "WblobGB");
+    if (values != stats.end()) written += static_cast<int64_t>(std::stod(values->second) * (1 << 30));
     seconds += std::stod(t->second);
   }
   if (any) bytes = {.read = read, .written = written, .seconds = seconds};

@@ -68,12 +68,13 @@ struct PieceTableOptions {
 
   // What is dead in files that are still in use is punched out of them. Where that cannot be (a checkpoint
   // or backup has links to the file, the file system cannot, the parts are too small), what is live in the
-  // worst files is rewritten once their dead bytes exceed this share of the family's live bytes, in
-  // percent, so that the files go. 0: never. Dynamically changeable.
+  // worst files is rewritten, so that the files go. Both are done so that what is dead is no more than this
+  // share of the database's live bytes, in percent (and 1 MiB); three quarters of it where it cannot be
+  // punched. 0: no file is rewritten for that. Dynamically changeable.
   uint32_t max_dead_space_percent = 10;
 
   // How fast holes are punched, in bytes per second, by low-priority jobs: never by a flush or a writer. Runs of
-  // dead bytes of 64 KiB and more are punched at this rate. All from 16 KiB on are, as fast as it goes, once what waits exceeds
+  // dead bytes of 64 KiB and more are punched at this rate. All from 16 KiB on are, as fast as it goes, once what is dead exceeds
   // max_dead_space_percent of the database's live bytes (and 1 MiB), the disk has less than 256 MiB free (or less than
   // waits), or a flush waits for room among separated values. A rate of the database's SstFileManager, if it has one, is used
   // instead. Files are shared by the families of a database: what its default family says of this and of

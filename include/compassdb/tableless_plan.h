@@ -37,6 +37,10 @@ struct TablelessWorkload {
 
   uint64_t page_size = 4096;  // a multiple of 4096, at most 1 MiB
 
+  // False: neither records nor pages have headers, as in the paper's formulas (which count no keys, either:
+  // key_size 0). Values then have at least 1 byte.
+  bool headers = true;
+
   // As the option tableless_key_store: false leaves out what the key store costs.
   bool key_store = true;
 

@@ -191,43 +191,47 @@ TEST_F(TablelessCopiesTest, ExportsAreTableFiles) {
   ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
 }
 
-// Copies of pages that flushes write without a journal: whole states, whether the logs are copied or flushed.
-TEST_F(TablelessCopiesTest, CheckpointsWhilePagesAreWrittenInPlace) {
-  PieceTableOptions piece;
-  piece.store = StoreKind::kTableless;
-  piece.tableless_sections = 4;
-  piece.tableless_pages = 64;
-  piece.tableless_atomic_page_writes = true;
-  options_.table_factory.reset(NewPieceTableFactory(piece));
-  options_.write_buffer_size = 16 << 10;
-  OpenDb();
-  std::atomic<bool> done{false};
-  std::thread writer([&] {
-    for (int round = 0; round < 400; ++round) {
-      for (int i = 0; i < 60; ++i) {
-        // Both in one batch: they are equal in every state.
-        rocksdb::WriteBatch batch;
-        const std::string key = Key((round * 7 + i * 13) % 300);
-        for (const char* half : {"a", "b"}) {
-          const Status s = round % 5 == 4 ? batch.Delete(half + key) : batch.Put(half + key, Value(round));
-          EXPECT_TRUE(s.ok());
+// Copies while pages are written in place, with a journal and without, and sections are rehashed into new files: whole
+// states, whether the logs are copied or flushed.
+class TablelessCopiesMeanwhileTest : public TablelessCopiesTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    PieceTableOptions piece;
+    piece.store = StoreKind::kTableless;
+    piece.tableless_sections = 4;
+    piece.tableless_pages = 64;
+    piece.tableless_rehash_batch = 1;
+    piece.tableless_atomic_page_writes = GetParam();
+    options_.table_factory.reset(NewPieceTableFactory(piece));
+    options_.write_buffer_size = 16 << 10;
+    OpenDb();
+  }
+  void StartWriting() {
+    writer_ = std::thread([this] {
+      for (int round = 0; round < 400; ++round) {
+        for (int i = 0; i < 60; ++i) {
+          // Both in one batch: they are equal in every state.
+          rocksdb::WriteBatch batch;
+          const std::string key = Key((round * 7 + i * 13) % 300);
+          for (const char* half : {"a", "b"}) {
+            const Status s = round % 5 == 4 ? batch.Delete(half + key) : batch.Put(half + key, Value(round));
+            EXPECT_TRUE(s.ok());
+          }
+          EXPECT_TRUE(db_->Write({}, &batch).ok());
         }
-        EXPECT_TRUE(db_->Write({}, &batch).ok());
+        const char* const pages = round % 20 < 10 ? "128" : "64";
+        if (round % 10 == 0) {
+          EXPECT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", pages}}).ok());
+        }
       }
-    }
-    done.store(true);
-  });
-  for (int i = 0; !done.load(); ++i) {
-    rocksdb::Checkpoint* made = nullptr;
-    EXPECT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
-    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-    const std::string dir = "/copy" + std::to_string(i);
-    Status s = checkpoint->CreateCheckpoint(dir, i % 2 == 0 ? 0 : UINT64_MAX);
-    EXPECT_TRUE(s.ok()) << s.ToString();
+      done_.store(true);
+    });
+  }
+  // That a copy in `dir` is a state of the database.
+  void CheckCopy(const std::string& dir) {
     rocksdb::DB* copy = nullptr;
-    s = rocksdb::DB::Open(options_, dir, &copy);
-    EXPECT_TRUE(s.ok()) << s.ToString();
-    if (!s.ok()) break;
+    Status s = rocksdb::DB::Open(options_, dir, &copy);
+    ASSERT_TRUE(s.ok()) << s.ToString();
     const std::unique_ptr<rocksdb::DB> owned(copy);
     std::map<std::string, std::string> a, b;
     const std::unique_ptr<rocksdb::Iterator> it(copy->NewIterator({}));
@@ -236,12 +240,60 @@ TEST_F(TablelessCopiesTest, CheckpointsWhilePagesAreWrittenInPlace) {
     }
     EXPECT_TRUE(it->status().ok()) << it->status().ToString();
     EXPECT_EQ(a, b);
+    for (const auto& [key, value] : a) {
+      std::string found;
+      EXPECT_TRUE(copy->Get({}, "a" + key, &found).ok() && found == value) << key;
+    }
     s = copy->VerifyChecksum();
     EXPECT_TRUE(s.ok()) << s.ToString();
   }
-  writer.join();
-  EXPECT_GT(IntProperty("compassdb.tableless-unjournaled-pages"), 100u);
+  void Join() {
+    writer_.join();
+    EXPECT_EQ(IntProperty("compassdb.tableless-unjournaled-pages") > 100, GetParam());
+    EXPECT_GT(IntProperty("compassdb.tableless-rehashes"), 3u);
+  }
+  std::thread writer_;
+  std::atomic<bool> done_{false};
+};
+
+TEST_P(TablelessCopiesMeanwhileTest, Checkpoints) {
+  StartWriting();
+  for (int i = 0; !done_.load() && !HasFailure(); ++i) {
+    rocksdb::Checkpoint* made = nullptr;
+    EXPECT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+    const std::string dir = "/copy" + std::to_string(i);
+    const Status s = checkpoint->CreateCheckpoint(dir, i % 2 == 0 ? 0 : UINT64_MAX);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    if (s.ok()) CheckCopy(dir);
+  }
+  Join();
 }
+
+TEST_P(TablelessCopiesMeanwhileTest, Backups) {
+  StartWriting();
+  rocksdb::BackupEngine* made = nullptr;
+  Status s = rocksdb::BackupEngine::Open(rocksdb::BackupEngineOptions("/backups", env_.get()), env_.get(), &made);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::BackupEngine> engine(made);
+  for (uint32_t i = 1; !done_.load() && !HasFailure(); ++i) {
+    rocksdb::CreateBackupOptions how;
+    how.flush_before_backup = i % 2 == 0;
+    s = engine->CreateNewBackup(how, db_.get());
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    if (s.ok()) s = engine->VerifyBackup(i, /*verify_with_checksum=*/true);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    const std::string dir = "/restored" + std::to_string(i);
+    if (s.ok()) s = engine->RestoreDBFromBackup({}, i, dir, dir);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    if (s.ok()) CheckCopy(dir);
+    if (s.ok()) EXPECT_TRUE(engine->PurgeOldBackups(2).ok());
+  }
+  Join();
+}
+
+INSTANTIATE_TEST_SUITE_P(PageWrites, TablelessCopiesMeanwhileTest, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Atomic" : "Journaled"; });
 
 }  // namespace
 }  // namespace compassdb

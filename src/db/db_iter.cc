@@ -210,6 +210,7 @@ class DBIter final : public rocksdb::Iterator {
     if (!forward_) {
       // Stand at the present key's first entry; all of it is skipped below.
       forward_ = true;
+      walked_values_ = 0;
       ++walked_.unpassed;
       source_.iter->Seek(BeforeSaved());
     } else if (!merged_) {
@@ -237,6 +238,7 @@ class DBIter final : public rocksdb::Iterator {
     if (forward_) {
       forward_ = false;
       merged_ = false;
+      walked_values_ = 0;
       if (options_.prefix_seek != nullptr && options_.prefix_seek->automatic) {
         options_.prefix_seek->Stop();
       }
@@ -513,21 +515,28 @@ class DBIter final : public rocksdb::Iterator {
       operands->pop_back();
     }
   }
-  // saved_value_ is a reference: the value takes its place.
+  // Backward, saved_value_ is a reference: the value takes its place.
   bool FetchSaved() {
+    if (++walked_values_ > kWalkBeforeReadAhead) LookAhead();
     if (!FetchSeparated(saved_value_, &separated_value_)) return false;
     saved_value_.assign(separated_value_.data(), separated_value_.size());
     return true;
   }
 
-  // Values of a walk forward are read together, in growing windows (HashKV 3.6), two at a time: the second is under
-  // way while the first is walked. Each is a sixth of what was walked, so that a walk that ends reads little in vain. Those of long walks are not put into caches, which they would
-  // empty of what is asked for by key.
+  // Values of a walk, either way, are read together, in growing windows (HashKV 3.6), two at a time: the second is
+  // under way while the first is walked. Each is a sixth of what was walked, so that a walk that ends reads little in
+  // vain. Those of long walks are not put into caches, which they would empty of what is asked for by key.
   static constexpr uint64_t kWalkBeforeReadAhead = 2;
   static constexpr size_t kFirstWindow = 4, kLargestWindow = 64;
   static constexpr uint64_t kWindowBytes = 1 << 20;
   static constexpr uint64_t kLongWalk = 128;
   void LookAhead();
+  void CollectComing(size_t window, bool unknown);
+  // In the direction of the walk.
+  bool LiesBehind(const Slice& key, const Slice& mark) const {
+    const int order = Compare(key, mark);
+    return forward_ ? order > 0 : order < 0;
+  }
 
   [[gnu::always_inline]] void FindNextUserEntry(bool skipping) {
     if (level_ < rocksdb::kEnableTimeExceptForMutex) [[likely]] return FindNext(skipping);
@@ -558,7 +567,8 @@ class DBIter final : public rocksdb::Iterator {
   bool separated_ = false;  // forward, and the value is separated_value_
   rocksdb::PinnableSlice separated_value_;
   ValueResolver::Version fetched_;
-  uint64_t walked_values_ = 0;  // in a row, forward
+  uint64_t walked_values_ = 0;  // in a row, in one direction
+  bool ahead_forward_ = true;   // the direction of the last window
   std::string ahead_from_, ahead_until_;  // keys of the first and the last of the last window
   bool scout_done_ = false;               // nothing comes after it
   InternalIteratorPtr scout_;
@@ -676,38 +686,67 @@ void DBIter::FindNext(bool skipping) {
   }
 }
 
-// The internal iterator stands at a separated value. Begins to read it and those that come, unless that was done:
+// The walk has come to a separated value, of saved_key_. Begins to read it and those that come, unless that was done:
 // where reads overlap, the next ones as soon as the last ones are asked for.
 void DBIter::LookAhead() {
   if (!source_.scout) return;
   const bool first = walked_values_ == kWalkBeforeReadAhead + 1;
-  const bool unknown = first || scout_ == nullptr || Compare(saved_key_, ahead_until_) > 0;
-  if (!unknown && (scout_done_ || !source_.values->overlaps() || Compare(saved_key_, ahead_from_) < 0)) return;
+  const bool unknown =
+      first || scout_ == nullptr || ahead_forward_ != forward_ || LiesBehind(saved_key_, ahead_until_);
+  if (!unknown && (scout_done_ || !source_.values->overlaps() || LiesBehind(ahead_from_, saved_key_))) return;
   const size_t window =
       first ? kFirstWindow : std::clamp<size_t>(walked_values_ / 6, kFirstWindow, kLargestWindow);
   if (scout_ == nullptr) scout_ = source_.scout();
-  if (unknown) scout_->Seek(source_.iter->key());
+  ahead_forward_ = forward_;
+  if (unknown && forward_) {
+    scout_->Seek(source_.iter->key());
+  } else if (unknown) {
+    scout_->SeekForPrev(BehindSaved());
+  }
+  CollectComing(window, unknown);
+  if (coming_.empty()) {
+    if (unknown) ahead_until_ = saved_key_;
+    return;  // the last window stays
+  }
+  last_coming_ = 1 - last_coming_;
+  ahead_from_.assign(coming_.front().user_key.data(), coming_.front().user_key.size());
+  ahead_until_.assign(coming_.back().user_key.data(), coming_.back().user_key.size());
+  source_.values->ReadAhead(coming_, /*keep=*/walked_values_ < kLongWalk);
+}
+
+// Into coming_, with the bytes that the last window does not use, what the scout meets: of each key the newest
+// separated value that is seen, be it under merge operands, which need it, or forward, in vain, under a deletion.
+void DBIter::CollectComing(size_t window, bool unknown) {
   std::array<std::pair<size_t, size_t>, kLargestWindow> ends;  // of key and reference in the bytes
   size_t n = 0;
   uint64_t bytes = 0;
   std::string& coming_bytes = coming_bytes_[1 - last_coming_];
   coming_bytes.clear();
+  const auto begin_of = [&](size_t i) { return i == 0 ? 0 : ends[i - 1].second; };
   const auto key_at = [&](size_t i) {
-    const size_t begin = i == 0 ? 0 : ends[i - 1].second;
-    return Slice(coming_bytes.data() + begin, ends[i].first - begin);
+    return Slice(coming_bytes.data() + begin_of(i), ends[i].first - begin_of(i));
+  };
+  const auto ref_at = [&](size_t i) {
+    return Slice(coming_bytes.data() + ends[i].first, ends[i].second - ends[i].first);
   };
   scout_done_ = true;
-  for (; scout_->Valid(); scout_->Next()) {
+  for (; scout_->Valid(); forward_ ? scout_->Next() : scout_->Prev()) {
     ParsedInternalKey ikey;
     if (!ParseInternalKey(scout_->key(), &ikey)) break;
-    if (options_.upper_bound != nullptr && CompareBound(ikey.user_key, *options_.upper_bound) >= 0) {
-      break;
+    const Slice* const bound = forward_ ? options_.upper_bound : options_.lower_bound;
+    if (bound != nullptr) {
+      const int order = CompareBound(ikey.user_key, *bound);
+      if (forward_ ? order >= 0 : order < 0) break;
     }
-    if (ikey.type != kTypeBlobIndex || ikey.sequence > source_.snapshot) continue;
-    if (n > 0 ? Compare(ikey.user_key, key_at(n - 1)) == 0
-              : !unknown && Compare(ikey.user_key, ahead_until_) <= 0) {
+    if (ikey.sequence > source_.snapshot || ikey.type == kTypeMerge) continue;
+    if (n > 0 && Compare(ikey.user_key, key_at(n - 1)) == 0) {
+      if (forward_) continue;
+      bytes -= ReferredSize(ref_at(--n));  // this one is newer
+      coming_bytes.resize(begin_of(n));
+    } else if (n == 0 && !unknown && !LiesBehind(ikey.user_key, ahead_until_)) {
       continue;
     }
+    if (ikey.type != kTypeBlobIndex) continue;
     if (n == window || bytes >= kWindowBytes) {
       scout_done_ = false;
       break;
@@ -719,18 +758,8 @@ void DBIter::LookAhead() {
     ends[n++].second = coming_bytes.size();
     bytes += ReferredSize(ref);
   }
-  if (n == 0) {
-    if (unknown) ahead_until_ = saved_key_;
-    return;  // the last window stays
-  }
-  last_coming_ = 1 - last_coming_;
   coming_.clear();
-  for (size_t i = 0; i < n; ++i) {
-    coming_.push_back({key_at(i), Slice(coming_bytes.data() + ends[i].first, ends[i].second - ends[i].first)});
-  }
-  ahead_from_.assign(key_at(0).data(), key_at(0).size());
-  ahead_until_.assign(key_at(n - 1).data(), key_at(n - 1).size());
-  source_.values->ReadAhead(coming_, /*keep=*/walked_values_ < kLongWalk);
+  for (size_t i = 0; i < n; ++i) coming_.push_back({key_at(i), ref_at(i)});
 }
 
 // A range tombstone covers saved_key_, where the internal iterator stands:

@@ -237,14 +237,18 @@ void EventLog::CompactionFinished(const JobContext& job, const JobReport& report
           .Write(log_);
       return;
     }
-    Event(clock_, "compaction_finished")
-        .Job(job.job_id)
+    Event event(clock_, "compaction_finished");
+    event.Job(job.job_id)
         .Number("compaction_time_micros", report.micros)
         .Number("compaction_time_cpu_micros", report.cpu_micros)
         .Signed("output_level", report.output_level)
         .Number("num_output_files", report.output_files.size())
-        .Number("total_output_size", report.bytes_written)
-        .Number("num_input_records", report.records_in)
+        .Number("total_output_size", report.bytes_written - report.value_bytes_written());
+    if (!report.value_files.empty()) {
+      event.Number("num_blob_output_files", report.value_files.size())
+          .Number("total_blob_output_size", report.value_bytes_written());
+    }
+    event.Number("num_input_records", report.records_in)
         .Number("num_output_records", report.records_out)
         .Number("num_single_delete_mismatches", report.merged.single_delete_mismatches)
         .Number("num_single_delete_fallthrough", report.merged.single_deletes_alone)

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "manifest/extent_ledger.h"
+
 namespace compassdb {
 
 class HolePace {
@@ -37,14 +39,16 @@ class HolePace {
 // What waits to be punched, and what it is held against.
 struct HoleLoad {
   uint64_t waiting_bytes = 0;
+  uint64_t held_bytes = 0;  // dead as well, but not to be punched
   uint64_t live_bytes = 0;
-  uint32_t percent = 0;  // of live bytes, that may wait; 0: any number
+  uint32_t percent = 0;  // of live bytes, that may be dead; 0: any number
 };
 
-// More waits than may.
+// More waits than may, beside what is held.
 inline bool OverShare(const HoleLoad& load) {
-  constexpr uint64_t kLeastBytes = 1 << 20;  // less is nobody's concern
-  return load.percent != 0 && load.waiting_bytes > std::max(kLeastBytes, load.live_bytes / 100 * load.percent);
+  if (load.percent == 0) return false;
+  const uint64_t held = std::min(load.held_bytes, HeldBytesAllowed(load.live_bytes, load.percent));
+  return load.waiting_bytes > DeadBytesAllowed(load.live_bytes, load.percent) - held;
 }
 
 // The disk is nearly full: what waits would count.

@@ -65,7 +65,19 @@ TEST(HolePaceTest, WhenHolesNoLongerWait) {
   EXPECT_TRUE(OverShare(load));
   load.percent = 0;
   EXPECT_FALSE(OverShare(load));
-  load = {512 << 10, 1 << 20, 10};
+  // What is held takes its part, but no more than that: holes may always take a quarter.
+  load.percent = 10;
+  load.waiting_bytes = 51 << 20;
+  load.held_bytes = 50 << 20;
+  EXPECT_TRUE(OverShare(load));
+  load.held_bytes = 48 << 20;
+  EXPECT_FALSE(OverShare(load));
+  load.waiting_bytes = 24 << 20;
+  load.held_bytes = 1000 << 20;
+  EXPECT_FALSE(OverShare(load));
+  load.waiting_bytes = 26 << 20;
+  EXPECT_TRUE(OverShare(load));
+  load = {512 << 10, 0, 1 << 20, 10};
   EXPECT_FALSE(OverShare(load));  // less than 1 MiB
 
   load.waiting_bytes = 1;

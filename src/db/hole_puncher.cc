@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/hole_puncher.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -37,7 +38,11 @@ uint64_t HolePuncher::Rate() const {
 HoleLoad HolePuncher::Load() const {
   HoleLoad load;
   load.waiting_bytes = db_->ledger_->PunchableBytes();
-  if (load.waiting_bytes > 0) load.live_bytes = db_->ledger_->LiveBytes();
+  if (load.waiting_bytes > 0) {
+    load.live_bytes = db_->ledger_->LiveBytes();
+    const uint64_t dead = db_->ledger_->DeadBytes();
+    load.held_bytes = dead - std::min(dead, load.waiting_bytes);
+  }
   load.percent = percent_;
   return load;
 }

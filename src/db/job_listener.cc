@@ -78,7 +78,7 @@ void JobListener::PartEnds(int part, const JobReport& done, const Status& status
   info.status = status;
   AddRecords(done, &info.stats);
   info.stats.num_output_files = done.output_files.size();
-  info.stats.total_output_bytes = done.bytes_written;
+  info.stats.total_output_bytes = done.bytes_written - done.value_bytes_written();
   listeners_->SubcompactionCompleted(info);
 }
 

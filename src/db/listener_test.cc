@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "db/db_test_util.h"
+#include "rocksdb/compaction_filter.h"
 #include "rocksdb/table.h"
 
 namespace compassdb {
@@ -251,6 +252,123 @@ TEST_F(ListenerTest, ValueFilesEndToo) {
   EXPECT_TRUE(told_->value_statuses[0].ok());
   EXPECT_TRUE(told_->value_statuses[1].IsIOError());
   EXPECT_EQ(told_->flushes[0].blob_file_addition_infos.size(), 1u);
+}
+
+// Every value of a file becomes garbage once, be it moved away or dropped, and all have when the file goes. Until
+// then the metadata says, about, what is garbage in which file.
+TEST_F(ListenerTest, GarbageOfValueFiles) {
+  options_.enable_blob_files = options_.enable_blob_garbage_collection = true;
+  options_.min_blob_size = 50;
+  options_.disable_auto_compactions = true;
+  options_.write_buffer_size = 8 << 20;
+  OpenDb();
+  Fill(0, 1000);
+  ASSERT_TRUE(Flush().ok());
+  Fill(0, 200);
+  ASSERT_TRUE(Flush().ok());
+  for (int i = 200; i < 250; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  ASSERT_TRUE(Flush().ok());
+  rocksdb::ColumnFamilyMetaData metadata;
+  const auto check_metadata = [&] {
+    db_->GetColumnFamilyMetaData(&metadata);
+    uint64_t bytes = 0, values = 0;
+    for (const rocksdb::BlobMetaData& file : metadata.blob_files) {
+      EXPECT_LE(file.garbage_blob_bytes, file.total_blob_bytes);
+      EXPECT_LE(file.garbage_blob_count, file.total_blob_count);
+      EXPECT_TRUE(file.garbage_blob_count == 0 || file.garbage_blob_bytes > 0);
+      bytes += file.garbage_blob_bytes;
+      values += file.garbage_blob_count;
+    }
+    EXPECT_EQ(bytes, IntProperty("rocksdb.live-blob-file-garbage-size"));
+    return values;
+  };
+  EXPECT_GT(check_metadata(), 0u);
+  EXPECT_GE(metadata.blob_files.size(), 2u);
+  rocksdb::CompactRangeOptions forced;
+  forced.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  forced.blob_garbage_collection_age_cutoff = 1;
+  ASSERT_TRUE(db_->CompactRange(forced, nullptr, nullptr).ok());
+  check_metadata();
+
+  struct File {
+    uint64_t added = 0, garbage = 0;
+    std::string path;
+  };
+  std::map<uint64_t, File> files;
+  uint64_t moved = 0, read = 0;
+  {
+    const std::lock_guard<std::mutex> lock(told_->mu);
+    for (const auto& flush : told_->flushes) {
+      for (const auto& info : flush.blob_file_addition_infos) {
+        files[info.blob_file_number] = {info.total_blob_count, 0, info.blob_file_path};
+      }
+    }
+    for (const auto& job : told_->compactions) {
+      for (const auto& info : job.blob_file_addition_infos) {
+        files[info.blob_file_number] = {info.total_blob_count, 0, info.blob_file_path};
+        moved += info.total_blob_count;
+      }
+      for (const auto& info : job.blob_file_garbage_infos) {
+        File& file = files[info.blob_file_number];
+        file.garbage += info.garbage_blob_count;
+        EXPECT_EQ(file.path, info.blob_file_path);
+        EXPECT_GE(info.garbage_blob_bytes, 100 * info.garbage_blob_count);
+      }
+      if (job.blob_file_garbage_infos.empty()) continue;
+      // A collection: values alone.
+      read += job.stats.num_blobs_read;
+      EXPECT_EQ(job.stats.total_input_bytes, 0u);
+      EXPECT_EQ(job.stats.total_output_bytes, 0u);
+      EXPECT_GE(job.stats.total_blob_bytes_read, 100 * job.stats.num_blobs_read);
+    }
+  }
+  EXPECT_GT(moved, 0u);
+  EXPECT_EQ(read, moved);
+  std::set<uint64_t> there;
+  for (const rocksdb::BlobMetaData& file : metadata.blob_files) there.insert(file.blob_file_number);
+  int gone = 0;
+  for (const auto& [number, file] : files) {
+    EXPECT_LE(file.garbage, file.added) << number;
+    if (there.count(number) != 0) continue;
+    ++gone;
+    EXPECT_EQ(file.garbage, file.added) << number;
+  }
+  EXPECT_GT(gone, 0);
+  std::map<std::string, std::string> stats;
+  ASSERT_TRUE(db_->GetMapProperty(rocksdb::DB::Properties::kCFStats, &stats));
+  EXPECT_GT(std::stod(stats["compaction.Sum.WblobGB"]) * (1 << 30), 1200 * 100);
+  EXPECT_GT(std::stod(stats["compaction.Sum.RblobGB"]) * (1 << 30), static_cast<double>(moved) * 100 * 0.99);
+}
+
+TEST_F(ListenerTest, ValuesThatCompactionsRead) {
+  class KeepAll final : public rocksdb::CompactionFilter {
+   public:
+    const char* Name() const override { return "KeepAll"; }
+    bool Filter(int, const Slice&, const Slice& value, std::string*, bool*) const override {
+      EXPECT_EQ(value.size(), 100u);
+      return false;
+    }
+  };
+  const KeepAll keep;
+  options_.enable_blob_files = true;
+  options_.min_blob_size = 50;
+  options_.disable_auto_compactions = true;
+  options_.compaction_filter = &keep;
+  OpenDb();
+  Fill(0, 100);
+  ASSERT_TRUE(Flush().ok());
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
+  const std::lock_guard<std::mutex> lock(told_->mu);
+  uint64_t values = 0, bytes = 0;
+  for (const auto& job : told_->compactions) {
+    values += job.stats.num_blobs_read;
+    bytes += job.stats.total_blob_bytes_read;
+    EXPECT_TRUE(job.blob_file_garbage_infos.empty());  // the values stay where they are
+  }
+  EXPECT_EQ(values, 100u);
+  EXPECT_EQ(bytes, 100u * 100u);
 }
 
 TEST_F(ListenerTest, PartsOfACompaction) {

@@ -214,10 +214,10 @@ void AddRecords(const JobReport& report, rocksdb::CompactionJobStats* stats) {
   stats->num_expired_deletion_records = merged.dropped_obsolete + report.range_deletions_dropped;
   stats->num_single_del_fallthru = merged.single_deletes_alone;
   stats->num_single_del_mismatch = merged.single_delete_mismatches;
+  stats->num_blobs_read = report.values_read;
+  stats->total_blob_bytes_read = report.value_bytes_read;
   stats->num_output_files_blob = report.value_files.size();
-  for (const JobReport::ValueFile& file : report.value_files) {
-    stats->total_output_bytes_blob += file.bytes;
-  }
+  stats->total_output_bytes_blob = report.value_bytes_written();
 }
 
 rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
@@ -258,8 +258,8 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   AddRecords(report, &info.stats);
   info.stats.num_input_files = report.input_files.size();
   info.stats.num_output_files = report.output_files.size();
-  info.stats.total_input_bytes = report.bytes_read;
-  info.stats.total_output_bytes = report.bytes_written;
+  info.stats.total_input_bytes = report.bytes_read - report.value_bytes_read;
+  info.stats.total_output_bytes = report.bytes_written - report.value_bytes_written();
   info.stats.num_input_files_at_output_level = static_cast<size_t>(
       std::count(report.input_file_levels.begin(), report.input_file_levels.end(), report.output_level));
   info.stats.is_manual_compaction = manual;
@@ -267,6 +267,9 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   if (!moved) AddOutputRange(job, report.outputs, &info.stats);
   info.blob_compression_type = options.values.compression;
   info.blob_file_addition_infos = AddedValueFiles(report);
+  for (const JobReport::ValueFile& file : report.value_garbage) {
+    info.blob_file_garbage_infos.emplace_back(file.path, file.number, file.values, file.bytes);
+  }
   return info;
 }
 

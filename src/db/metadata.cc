@@ -204,24 +204,26 @@ namespace {
 void FillValueFiles(const StoreView& view, TableDirs* dirs, const ExtentLedger& ledger,
                     rocksdb::ColumnFamilyMetaData* metadata) {
   struct Sum {
-    uint64_t values = 0, bytes = 0;
+    uint64_t values = 0, bytes = 0, dead_values = 0, dead_bytes = 0;
   };
   std::map<uint64_t, Sum> files;
-  view.ForEachValueRun([&](const ValueRunMeta& run) {
+  view.ForEachValueRun([&](const ValueRunMeta& run, uint64_t dead_bytes) {
     Sum& sum = files[run.extent.file_number];
     sum.values += run.num_values;
     sum.bytes += run.extent.length;
+    sum.dead_bytes += dead_bytes;
+    sum.dead_values += static_cast<uint64_t>(static_cast<double>(run.num_values) * static_cast<double>(dead_bytes) /
+                                             static_cast<double>(run.extent.length));
   });
   metadata->blob_file_size = 0;
   metadata->blob_file_count = files.size();
   metadata->blob_files.clear();
   for (const auto& [number, sum] : files) {
     metadata->blob_file_size += sum.bytes;
-    // What is garbage is known of segment groups, not of files.
     const FileChecksum checksum = ledger.ChecksumOf(number).value_or(FileChecksum());
     metadata->blob_files.emplace_back(number, PieceFileName(".", number).substr(2), dirs->DirOf(number),
-                                      sum.bytes, sum.values, sum.bytes, 0, 0, checksum.function,
-                                      checksum.checksum);
+                                      sum.bytes, sum.values, sum.bytes, sum.dead_values, sum.dead_bytes,
+                                      checksum.function, checksum.checksum);
   }
 }
 

@@ -279,11 +279,13 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
   return false;
 }
 
-// Of separated values: what they take, what replaced ones take that are still read, what of the first is garbage, what only snapshots see, and the most that
+// Of separated values: what they take, what replaced ones take that are still read, what jobs have written of
+// them and not committed, what of the first is garbage, what only snapshots see, and the most that
 // they may take; 0: anything. And how many there are in the emptiest and in the fullest of the groups.
 bool ReadValues(const std::string& name, const ValueStats& values, uint64_t bound, uint64_t* value) {
   const std::pair<const char*, uint64_t> all[] = {{"compassdb.value-bytes", values.total_bytes},
                                                   {"compassdb.value-bytes-held", values.held_bytes},
+                                                  {"compassdb.value-bytes-copying", values.uncommitted_bytes},
                                                   {"compassdb.value-bytes-dead", values.dead_bytes},
                                                   {"compassdb.value-bytes-pinned", values.pinned_bytes},
                                                   {"compassdb.value-bytes-bound", bound},
@@ -296,6 +298,14 @@ bool ReadValues(const std::string& name, const ValueStats& values, uint64_t boun
     return true;
   }
   return false;
+}
+
+// Of all compaction files of the database. Without a ledger: only whether it is such a property.
+bool ReadDeadBytes(const std::string& name, const ExtentLedger* ledger, uint64_t* value) {
+  const bool punchable = name == "compassdb.dead-bytes-punchable";
+  if (!punchable && name != "compassdb.dead-bytes") return false;
+  if (ledger != nullptr) *value = punchable ? ledger->PunchableBytes() : ledger->DeadBytes();
+  return true;
 }
 
 // Of a table-less store. `rehashing`: sections that are being rehashed, or are to be.
@@ -313,7 +323,10 @@ bool ReadPages(const std::string& name, const PageStats& pages, uint64_t index_b
       {"overflow-index-bytes", pages.overflow_index_bytes},
       {"index-bytes", index_bytes},
       {"pending-pages", pages.pending_pages},
+      {"pages-in-place", pages.pages_in_place},
       {"unjournaled-pages", pages.unjournaled_pages},
+      {"overflow-written", pages.overflow_written},
+      {"rehashes", pages.rehashes},
       {"rehashing", rehashing}};
   for (const auto& [property, number] : all) {
     if (name.compare(prefix.size(), std::string::npos, property) != 0) continue;
@@ -328,7 +341,7 @@ bool ReadPages(const std::string& name, const PageStats& pages, uint64_t index_b
 bool PropertyReader::IsInt(const std::string& name) {
   uint64_t ignored;
   return ReadIndexMemory(name, IndexMemory(), &ignored) || ReadValues(name, ValueStats(), 0, &ignored) ||
-         ReadPages(name, PageStats(), 0, 0, &ignored) ||
+         ReadPages(name, PageStats(), 0, 0, &ignored) || ReadDeadBytes(name, nullptr, &ignored) ||
          (name.rfind("rocksdb.", 0) == 0 && IntProperties::All().count(name.substr(8)) > 0);
 }
 
@@ -336,7 +349,7 @@ bool PropertyReader::Int(const std::string& name, uint64_t* value) {
   if (!IsInt(name)) return false;
   Collect();
   if (name.rfind("compassdb.", 0) == 0) {
-    return ReadValues(name, view_->Values(), value_bound_, value) ||
+    return ReadValues(name, view_->Values(), value_bound_, value) || ReadDeadBytes(name, db_->ledger_.get(), value) ||
            ReadIndexMemory(name, view_->Index(), value) ||
            ReadPages(name, view_->Pages(), view_->Index().total(), rehashing_, value);
   }

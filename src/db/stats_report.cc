@@ -74,10 +74,13 @@ std::string PropertyReader::CompassStats() {
         BitsPerKey(index.values, t.keys), BitsPerKey(index.other, t.keys));
   const ValueStats values = view_->Values();
   if (values.runs > 0) {
-    Print(&out, "Separated values: %llu in %llu segments of %llu files, %s, of it garbage about %s; places in memory %s\n",
+    Print(&out,
+          "Separated values: %llu in %llu segments of %llu files, %s, of it garbage about %s; places in memory %s; "
+          "of what was read and written, values: %s and %s\n",
           Ull{values.values}, Ull{values.runs}, Ull{values.files},
           HumanBytes(values.total_bytes).c_str(), HumanBytes(values.dead_bytes).c_str(),
-          HumanBytes(index.values).c_str());
+          HumanBytes(index.values).c_str(), HumanBytes(t.value_bytes_read).c_str(),
+          HumanBytes(t.value_bytes_written).c_str());
   }
   const PageStats pages = view_->Pages();
   if (pages.pages > 0) {
@@ -89,6 +92,10 @@ std::string PropertyReader::CompassStats() {
           HumanBytes(pages.bytes).c_str(), Ull{pages.overflow_records}, HumanBytes(pages.overflow_bytes).c_str(),
           HumanBytes(pages.overflow_index_bytes).c_str(), Ull{pages.pending_pages}, Ull{rehashing_},
           HumanBytes(pages.stored_bytes).c_str());
+    Print(&out,
+          "Pages since open: %llu written in place, of them %llu without a journal; %llu records written to the overflow "
+          "store; %llu rehashes of sections\n",
+          Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages}, Ull{pages.overflow_written}, Ull{pages.rehashes});
   }
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
@@ -121,10 +128,10 @@ std::string PropertyReader::CompassStatsJson() {
           Ull{l.range_tombstones}, Ull{l.raw_bytes});
     Print(&out,
           "\"compactions\":%llu,\"bytes_read\":%llu,\"bytes_written\":%llu,"
-          "\"bytes_in_upper\":%llu,\"micros\":%llu,\"consolidations\":%llu,"
+          "\"value_bytes_read\":%llu,\"value_bytes_written\":%llu,\"bytes_in_upper\":%llu,\"micros\":%llu,\"consolidations\":%llu,"
           "\"consolidated_bytes\":%llu}",
-          Ull{l.compactions}, Ull{l.bytes_read}, Ull{l.bytes_written}, Ull{l.bytes_in_upper},
-          Ull{l.micros}, Ull{l.consolidations}, Ull{l.consolidated_bytes});
+          Ull{l.compactions}, Ull{l.bytes_read}, Ull{l.bytes_written}, Ull{l.value_bytes_read},
+          Ull{l.value_bytes_written}, Ull{l.bytes_in_upper}, Ull{l.micros}, Ull{l.consolidations}, Ull{l.consolidated_bytes});
   }
   const uint64_t keys = Sum().keys;
   const IndexMemory index = view_->Index();
@@ -146,10 +153,12 @@ std::string PropertyReader::CompassStatsJson() {
     Print(&out,
           "\"pages\":{\"count\":%llu,\"page_bytes\":%llu,\"records\":%llu,\"bytes\":%llu,\"stored_bytes\":%llu,"
           "\"overflow_records\":%llu,\"overflow_bytes\":%llu,\"overflow_index_bytes\":%llu,\"pending\":%llu,"
-          "\"sections_rehashing\":%llu},",
+          "\"sections_rehashing\":%llu,\"in_place\":%llu,\"unjournaled\":%llu,\"overflow_written\":%llu,"
+          "\"rehashes\":%llu},",
           Ull{pages.pages}, Ull{pages.page_bytes}, Ull{pages.records}, Ull{pages.bytes}, Ull{pages.stored_bytes},
           Ull{pages.overflow_records}, Ull{pages.overflow_bytes}, Ull{pages.overflow_index_bytes},
-          Ull{pages.pending_pages}, Ull{rehashing_});
+          Ull{pages.pending_pages}, Ull{rehashing_}, Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages},
+          Ull{pages.overflow_written}, Ull{pages.rehashes});
   }
   const Amplification a = Amplify();
   const ColumnFamily::Counters& c = family_->counters;
@@ -221,13 +230,16 @@ void AddLevel(const std::string& level, const LevelStats& l, uint64_t brought_in
     (*value)["compaction." + level + "." + name] = std::to_string(number);
   };
   const auto per_second = [&](uint64_t bytes) { return seconds == 0 ? 0 : Gigabytes(bytes) * 1024 / seconds; };
-  const uint64_t lower = l.bytes_read - std::min(l.bytes_read, l.bytes_in_upper);
+  const uint64_t of_tables = l.bytes_read - l.value_bytes_read;
+  const uint64_t lower = of_tables - std::min(of_tables, l.bytes_in_upper);
   add("NumFiles", static_cast<double>(l.tables));
   add("SizeBytes", static_cast<double>(l.total_bytes));
   add("ReadGB", Gigabytes(l.bytes_read));
-  add("RnGB", Gigabytes(l.bytes_read - lower));
+  add("RnGB", Gigabytes(of_tables - lower));
   add("Rnp1GB", Gigabytes(lower));
-  add("WriteGB", Gigabytes(l.bytes_written));
+  add("WriteGB", Gigabytes(l.bytes_written - l.value_bytes_written));
+  add("RblobGB", Gigabytes(l.value_bytes_read));
+  add("WblobGB", Gigabytes(l.value_bytes_written));
   add("WriteAmp", Ratio(l.bytes_written, brought_in));
   add("ReadMBps", per_second(l.bytes_read));
   add("WriteMBps", per_second(l.bytes_written));

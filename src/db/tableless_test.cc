@@ -8,6 +8,7 @@
 #include "base/file_names.h"
 #include "compassdb/table.h"
 #include "db/model_test_util.h"
+#include "rocksdb/compaction_filter.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
@@ -278,6 +279,47 @@ TEST_F(TablelessTest, OverflowOfManyRuns) {
   TEST_SetMaxOverflowRunBytes(0);
 }
 
+// Whatever a run may hold, a record that was taken is flushed, found, rehashed and opened again.
+TEST_F(TablelessTest, RecordsLargerThanARun) {
+  TEST_SetMaxOverflowRunBytes(1 << 20);
+  piece_.tableless_pages = 8;
+  piece_.tableless_sections = 2;
+  UsePieces();
+  OpenDb();
+  constexpr size_t kLarge = 3 << 20;
+  const auto size = [](int i) { return i % 5 == 0 ? kLarge : size_t{6000}; };
+  const auto check = [&](int round) {
+    for (int i = 0; i < 12; ++i) ASSERT_TRUE(Get(Key(i)) == Value(i + round, size(i))) << i << " of round " << round;
+    EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), 12u);
+    Verify();
+  };
+  for (int round = 0; round < 3; ++round) {
+    const rocksdb::Snapshot* const snapshot = round == 2 ? db_->GetSnapshot() : nullptr;
+    for (int i = 0; i < 12; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round, size(i))).ok());
+    Flush();
+    check(round);
+    if (snapshot == nullptr) continue;
+    rocksdb::ReadOptions read;
+    read.snapshot = snapshot;
+    std::string old;
+    EXPECT_TRUE(db_->Get(read, Key(5), &old).ok() && old == Value(6, kLarge));
+    db_->ReleaseSnapshot(snapshot);
+  }
+  CloseDb();
+  OpenDb();
+  check(2);
+  ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", "64"}}).ok());
+  for (int i = 0; i < 100 && IntProperty("compassdb.tableless-pages") < 64; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(IntProperty("compassdb.tableless-pages"), 64u);
+  check(2);
+  CloseDb();
+  OpenDb();
+  check(2);
+  TEST_SetMaxOverflowRunBytes(0);
+}
+
 TEST_F(TablelessTest, PagesFollowWhatTheyCanHold) {
   const auto settle = [this] {
     Compact();
@@ -452,6 +494,72 @@ TEST_F(TablelessTest, PropertiesTellOfPages) {
     ASSERT_TRUE(db_->GetProperty("compassdb.stats-json", &text));
     EXPECT_NE(text.find("\"records\":1000,"), std::string::npos) << text;
   }
+}
+
+// The key store has options of its own, of which a change of the family's makes no others.
+TEST_F(TablelessTest, TheKeyStoreKeepsItsOptions) {
+  options_.write_buffer_size = 64 << 20;
+  options_.target_file_size_base = 32 << 20;
+  OpenDb();
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int half = 0; half < 2; ++half) {  // overlapping, so that tables are written anew
+      for (int i = half; i < 40000; i += 2) {
+        std::string key = std::to_string(turn) + Key(i);
+        key.resize(100, static_cast<char>('a' + i % 26));
+        ASSERT_TRUE(Put(key, "").ok());
+      }
+      Flush();
+    }
+    Compact();
+    std::vector<rocksdb::LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    EXPECT_GE(files.size(), 2u);
+    for (const rocksdb::LiveFileMetaData& file : files) EXPECT_LE(file.size, 1500u << 10) << file.name << " turn " << turn;
+    ASSERT_TRUE(db_->SetOptions({{"paranoid_file_checks", "false"}}).ok());
+  }
+}
+
+TEST_F(TablelessTest, PropertiesTellOfWork) {
+  options_.write_buffer_size = 4 << 20;
+  piece_.tableless_pages = 64;
+  UsePieces();
+  OpenDb();
+  const auto number = [this](const std::string& name) { return IntProperty("compassdb.tableless-" + name); };
+  for (const char* name : {"pages-in-place", "unjournaled-pages", "overflow-written", "rehashes"}) {
+    EXPECT_EQ(number(name), 0u) << name;
+  }
+  ASSERT_TRUE(db_->DisableFileDeletions().ok());  // so that pages wait
+  for (int i = 0; i < 400; ++i) ASSERT_TRUE(Put(Key(i), Value(i, i % 10 == 0 ? 5000 : 100)).ok());
+  Flush();
+  const uint64_t overflow = number("overflow-records"), pages = number("pending-pages");
+  EXPECT_GE(overflow, 40u);
+  EXPECT_GT(pages, 0u);
+  EXPECT_EQ(number("overflow-written"), overflow);
+  EXPECT_EQ(number("pages-in-place"), 0u);
+  ASSERT_TRUE(db_->EnableFileDeletions(/*force=*/false).ok());
+  Compact();
+  EXPECT_EQ(number("pending-pages"), 0u);
+  EXPECT_EQ(number("pages-in-place"), pages);
+  EXPECT_EQ(number("rehashes"), 0u);
+  ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", "128"}}).ok());
+  for (int i = 0; i < 500 && number("rehashing") != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(number("pages"), 128u);
+  EXPECT_EQ(number("rehashes"), 4u);
+  EXPECT_EQ(number("overflow-written"), overflow + number("overflow-records"));
+  EXPECT_EQ(number("pages-in-place"), pages);
+  EXPECT_EQ(number("unjournaled-pages"), 0u);
+  std::string text;
+  ASSERT_TRUE(db_->GetProperty("compassdb.stats", &text));
+  EXPECT_NE(text.find("Pages since open: " + std::to_string(pages) + " written in place, of them 0 without a journal; " +
+                      std::to_string(number("overflow-written")) + " records written to the overflow store; 4 rehashes"),
+            std::string::npos)
+      << text;
+  ASSERT_TRUE(db_->GetProperty("compassdb.stats-json", &text));
+  EXPECT_NE(text.find("\"rehashes\":4}"), std::string::npos) << text;
+  piece_.tableless_pages = 128;
+  UsePieces();
+  OpenDb();
+  EXPECT_EQ(number("rehashes") + number("overflow-written"), 0u);
 }
 
 // Keys that came and went while there was none are in it, or not, once there is one again.
@@ -708,7 +816,23 @@ TEST_F(TablelessTest, WhatItDoesNotDoIsRefused) {
     const Status refused = db_->SetOptions({{option, "3600"}});
     EXPECT_TRUE(refused.IsNotSupported()) << refused.ToString();
   }
-  CloseDb();
+  // The defaults mean neither, whoever spelt them out, and the family says so.
+  for (const bool spelt : {false, true}) {
+    class Nothing : public rocksdb::CompactionFilter {
+     public:
+      bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override { return false; }
+      const char* Name() const override { return "Nothing"; }
+    } filter;
+    CloseDb();
+    options_.compaction_filter = &filter;
+    if (spelt) options_.ttl = options_.periodic_compaction_seconds = 30 * 24 * 60 * 60;
+    OpenDb();
+    EXPECT_EQ(db_->GetOptions().ttl, 0u);
+    EXPECT_EQ(db_->GetOptions().periodic_compaction_seconds, 0u);
+    CloseDb();
+    options_.compaction_filter = nullptr;
+    options_.periodic_compaction_seconds = rocksdb::Options().periodic_compaction_seconds;
+  }
   options_.ttl = 3600;
   EXPECT_TRUE(TryOpen().IsNotSupported());
   options_.ttl = rocksdb::Options().ttl;

@@ -54,6 +54,8 @@ void CompactionIteratorStats::Add(const CompactionIteratorStats& other) {
   single_deletes_alone += other.single_deletes_alone;
   raw_key_bytes_in += other.raw_key_bytes_in;
   raw_value_bytes_in += other.raw_value_bytes_in;
+  values_read += other.values_read;
+  value_bytes_read += other.value_bytes_read;
   filter_nanos += other.filter_nanos;
 }
 
@@ -333,8 +335,13 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
 bool CompactionIterator::FetchSeparated(const Slice& ref, rocksdb::PinnableSlice* value) {
   if (options_.values == nullptr) return false;  // all were
   Status s = options_.values->Resolve(user_key_, ref, value);
-  if (!s.ok() && !s.IsNotFound()) status_ = std::move(s);
-  return s.ok();
+  if (s.ok()) {
+    ++stats_.values_read;
+    stats_.value_bytes_read += value->size();
+    return true;
+  }
+  if (!s.IsNotFound()) status_ = std::move(s);
+  return false;
 }
 
 CompactionIterator::Decision CompactionIterator::AskFilterOfValue(

@@ -81,6 +81,8 @@ struct CompactionIteratorStats {
   uint64_t single_deletes_alone = 0;      // met nothing
   uint64_t raw_key_bytes_in = 0;
   uint64_t raw_value_bytes_in = 0;
+  uint64_t values_read = 0;  // separated ones, for filters and merges
+  uint64_t value_bytes_read = 0;  // of these, uncompressed
   uint64_t filter_nanos = 0;  // where the statistics want timers
 
   void Add(const CompactionIteratorStats& other);

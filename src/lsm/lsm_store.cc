@@ -3,6 +3,7 @@
 
 #include "lsm/compaction/exec/compaction_job.h"
 #include "lsm/compaction/exec/flush_job.h"
+#include "lsm/covered_data.h"
 #include "lsm/lsm_store.h"
 #include "lsm/lsm_store_impl.h"
 #include "value_store/value_cache.h"
@@ -131,9 +132,6 @@ auto LevelOrder(const Comparator* cmp, size_t level) {
   };
 }
 
-// Less than this is not worth a job.
-constexpr uint64_t kLeastHeldBytes = 1 << 20;
-
 bool HasFileIn(const TphMeta& meta, const std::unordered_set<uint64_t>& files) {
   return files.count(meta.directory.file_number) != 0 ||
          std::any_of(meta.pieces.begin(), meta.pieces.end(), [&](const TphPiece& p) {
@@ -195,6 +193,8 @@ void LsmStore::SetVersion(std::vector<std::vector<TableRef>> levels) {
                                          context_->hasher, values_.version(),
                                          options_.keep_last_level);
   job_version_.reset();
+  MutexLock lock(&handles_mu_);
+  newest_version_ = version_;
 }
 
 std::shared_ptr<const LsmVersion> LsmStore::VersionForJob() {
@@ -284,12 +284,17 @@ Status LsmStore::Open() {
       levels[level].push_back(std::move(table));
     }
     SortLevel(level, &levels[level]);
-    for (const TableRef& table : levels[level]) NoteKept(static_cast<int>(level), table);
   }
   context_->ledger->AddRecovered(std::move(extents));
   recovered_.clear();
   values_.Open();
   SetVersion(std::move(levels));
+  for (size_t level = 0; level < version_->levels().size(); ++level) {
+    for (const TableRef& table : version_->levels()[level]) {
+      NoteCovered(*version_, static_cast<int>(level), {}, table.get());
+      NoteKept(static_cast<int>(level), table);
+    }
+  }
   return Status::OK();
 }
 
@@ -379,6 +384,13 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
   auto tables = std::make_unique<PreparedTables>();
   // A piece that stays does so in a table that takes the place of another.
   OpenPieces pieces;
+  std::shared_ptr<const LsmVersion> version;
+  {
+    MutexLock lock(&handles_mu_);
+    version = newest_version_.lock();
+  }
+  std::unordered_set<uint64_t> gone;
+  for (const VersionEdit::Deleted& d : edit.deleted) gone.insert(d.tph_id);
   for (const VersionEdit::Deleted& d : edit.deleted) {
     TableRef table;
     {
@@ -403,6 +415,7 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
       const IndexMode mode = a.level == 0 ? options_.level0_index_mode : options_.index_mode;
       if (s.ok() && mode != IndexMode::kPaged) s = table->tph().Load();
       if (!s.ok()) return s;
+      if (version != nullptr) NoteCovered(*version, a.level, gone, table.get());
     }
     tables->tables.emplace_back(a.level, std::move(table));
   }
@@ -430,6 +443,7 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
     if (table == nullptr || it == level.end()) continue;
     level.erase(it);
     kept_.erase({table->meta().largest_seq, d.tph_id});
+    kept_.erase({table->oldest_range_tombstone(), d.tph_id});
     removed.push_back(std::move(table));
   }
   std::unordered_set<const TableHandle*> old_tables, new_tables;
@@ -494,7 +508,15 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
   SetVersion(std::move(levels));
 }
 
+void LsmStore::NoteCovered(const LsmVersion& version, int level, const std::unordered_set<uint64_t>& gone,
+                           TableHandle* table) const {
+  if (!table->has_range_tombstones() || (!options_.values.enabled && version.values()->empty())) return;
+  const CoveredData covered = CoveredBy(options_.comparator, *table, level, version, gone);
+  table->SetCovered(covered.bytes, covered.oldest);
+}
+
 void LsmStore::NoteKept(int level, const TableRef& table) {
+  if (table->covered_bytes() > 0) kept_.emplace(table->oldest_range_tombstone(), table->meta().tph_id);
   if (level == 0 || !table->kept_for_snapshots()) return;
   const TphMeta& meta = table->meta();
   if (!GivesBack(meta.DataBytes(), table->unseen_bytes(), current()->max_dead_percent)) return;
@@ -516,8 +538,8 @@ void LsmStore::Snapshot(VersionEdit* edit) const {
   values_.Snapshot(edit);
 }
 
-// Of the sparse files those of `own` with the most dead bytes per live one, until no more than the limit
-// is held by the others.
+// Of the sparse files those of `own` with the most dead bytes per live one, until the others hold no more than its
+// part of what may be held: that which it has, with its `live` bytes, of all that lives.
 std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::SparseFile> sparse,
                                                 const std::unordered_set<uint64_t>& own,
                                                 uint64_t live) const {
@@ -531,7 +553,10 @@ std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::Sparse
     };
     return ratio(a) > ratio(b);
   });
-  const uint64_t limit = std::max(kLeastHeldBytes, live / 100 * current()->max_dead_space_percent);
+  const uint64_t all = std::max<uint64_t>(context_->ledger->LiveBytes(), 1);
+  const auto limit = static_cast<uint64_t>(
+      static_cast<double>(HeldBytesAllowed(all, current()->max_dead_space_percent)) *
+      std::min(1.0, static_cast<double>(live) / static_cast<double>(all)));
   for (const ExtentLedger::SparseFile& f : sparse) {
     if (held <= limit) break;
     held -= f.dead_bytes;
@@ -540,13 +565,13 @@ std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::Sparse
   return vacated;
 }
 
-// Of all families. None if they hold too little to matter.
+// Of all families. None if they hold no more than they may.
 std::vector<ExtentLedger::SparseFile> LsmStore::SparseFiles() const {
   if (current()->max_dead_space_percent == 0) return {};
   std::vector<ExtentLedger::SparseFile> sparse = context_->ledger->Sparse();
   uint64_t held = 0;
   for (const ExtentLedger::SparseFile& f : sparse) held += f.dead_bytes;
-  if (held < kLeastHeldBytes) sparse.clear();
+  if (held <= HeldBytesAllowed(context_->ledger->LiveBytes(), current()->max_dead_space_percent)) sparse.clear();
   return sparse;
 }
 
@@ -565,11 +590,33 @@ std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
   return ToVacate(std::move(sparse), own, live);
 }
 
+// What lies below range deletions still counts as live, and takes its part of the reserve: so it is not to be much.
+// What the compactions write for it is as much less.
+bool LsmStore::CoverMuch(SequenceNumber oldest_snapshot) const {
+  if (values_.version()->empty()) return false;
+  uint64_t data = 0, covered = 0;
+  for (const auto& level : version_->levels()) {
+    for (const TableRef& t : level) {
+      data += t->live_bytes();
+      if (t->covered_bytes() == 0 || t->oldest_range_tombstone() > oldest_snapshot) continue;
+      if (busy_.count(t->meta().tph_id) == 0) covered += t->covered_bytes();
+    }
+  }
+  if (covered == 0) return false;
+  const std::shared_ptr<const StoreOptions> options = current();
+  const ValueVersion& version = *values_.version();
+  const uint64_t values = version.total_bytes() - std::min(version.total_bytes(), version.superseded_bytes());
+  const uint64_t limit = std::max(ToleratedGarbage(options->values), values / 400 * options->values.reserve_percent);
+  return static_cast<double>(covered) / static_cast<double>(data) * static_cast<double>(values) >
+         static_cast<double>(limit);
+}
+
 PickerInput LsmStore::MakePickerInput() const {
   PickerInput input;
   input.now_seconds = context_->clock->NowMicros() / 1000000;
   const std::unordered_set<uint64_t> vacated = FilesToVacate();
   const SequenceNumber oldest_snapshot = OldestSnapshot();
+  const bool cover = CoverMuch(oldest_snapshot);
   for (const auto& level : version_->levels()) {
     auto& out = input.levels.emplace_back();
     out.reserve(level.size());
@@ -584,6 +631,7 @@ PickerInput LsmStore::MakePickerInput() const {
         out.back().released_bytes = t->unseen_bytes();
       }
       out.back().sparse = !vacated.empty() && HasFileIn(t->meta(), vacated);
+      out.back().covers = cover && t->covered_bytes() > 0 && t->oldest_range_tombstone() <= oldest_snapshot;
     }
   }
   if (options_.keep_last_level) input.levels.pop_back();
@@ -608,6 +656,7 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.rewrites = options->leveled;
   c.one_level = options->one_level;
   c.hash_range = options->hash_range;
+  c.open_below = options_.keep_last_level;
   for (const TablePath& path : options->paths) c.path_targets.push_back(path.target_bytes);
   return c;
 }

@@ -116,11 +116,16 @@ class LsmStore : public Store {
   // The deepest level that tables of this range may be ingested into.
   int DeepestFor(const TphMeta& range) const;
   void Unpin(uint64_t file_number) REQUIRES(handles_mu_);
-  void SetVersion(std::vector<std::vector<TableRef>> levels);
+  void SetVersion(std::vector<std::vector<TableRef>> levels) EXCLUDES(handles_mu_);
   std::shared_ptr<const LsmVersion> VersionForJob();
   SequenceNumber OldestSnapshot() const {
     return context_->oldest_snapshot ? context_->oldest_snapshot() : kMaxSequenceNumber;
   }
+  // The table is not shared yet, and comes to a level; `gone`: tables that go with the same edit.
+  void NoteCovered(const LsmVersion& version, int level, const std::unordered_set<uint64_t>& gone,
+                   TableHandle* table) const;
+  // Range deletions that all snapshots see hide enough for the values below them to be told of it.
+  bool CoverMuch(SequenceNumber oldest_snapshot) const;
   // The table comes to a level: notes it if it has enough of what snapshots keep.
   void NoteKept(int level, const TableRef& table);
   bool MayCollect() const { return collections_held_ == 0 || flush_waits_; }
@@ -160,8 +165,8 @@ class LsmStore : public Store {
   };
   std::vector<Claim> claims_;
   bool dropped_ = false;
-  // The newest sequence and the id of the tables below level 0 that are to be rewritten when snapshots older
-  // than that are gone.
+  // By id, the tables that are to be rewritten when snapshots older than a sequence are gone: the newest of those
+  // below level 0, and the oldest range deletion of those that hide something.
   std::set<std::pair<SequenceNumber, uint64_t>> kept_;
 
   // Recovery only: tables by level and id.
@@ -171,6 +176,7 @@ class LsmStore : public Store {
   std::shared_ptr<const StoreOptions> current_ GUARDED_BY(handles_mu_);
   std::unordered_map<uint64_t, std::weak_ptr<TableHandle>> table_handles_ GUARDED_BY(handles_mu_);
   std::set<uint64_t> pinned_files_ GUARDED_BY(handles_mu_);
+  std::weak_ptr<const LsmVersion> newest_version_ GUARDED_BY(handles_mu_);  // version_, for who lacks the mutex
   size_t sweep_at_ GUARDED_BY(handles_mu_) = 256;  // entries in the map
 
   const std::shared_ptr<JobCounters> counters_;

@@ -44,6 +44,8 @@ void JobCounters::Record(const JobReport& r) {
   s.compactions++;
   s.bytes_read += r.bytes_read;
   s.bytes_written += r.bytes_written;
+  s.value_bytes_read += r.value_bytes_read;
+  s.value_bytes_written += r.value_bytes_written();
   s.bytes_in_upper += r.bytes_in_upper;
   s.micros += r.micros;
   if (r.reason == kScansReason) {
@@ -60,6 +62,8 @@ void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
     to.compactions = from.compactions;
     to.bytes_read = from.bytes_read;
     to.bytes_written = from.bytes_written;
+    to.value_bytes_read = from.value_bytes_read;
+    to.value_bytes_written = from.value_bytes_written;
     to.bytes_in_upper = from.bytes_in_upper;
     to.micros = from.micros;
     to.consolidations = from.consolidations;
@@ -357,8 +361,9 @@ std::unique_ptr<ValueResolver> LsmVersion::NewValueResolver(const BlockReadOptio
   return std::make_unique<IteratorValues>(*values_, hasher_, read);
 }
 
-void LsmVersion::ForEachValueRun(const std::function<void(const ValueRunMeta&)>& f) const {
-  for (const ValueRunRef& run : values_->runs()) f(run->meta());
+void LsmVersion::ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t)>& f) const {
+  const std::vector<uint64_t> dead = values_->DeadBytes();
+  for (size_t i = 0; i < dead.size(); ++i) f(values_->runs()[i]->meta(), dead[i]);
 }
 
 bool LsmVersion::OverlapsBelow(int level, const Slice* begin, const Slice* end,

@@ -55,7 +55,7 @@ class LsmVersion : public StoreView {
                       RangeTombstoneSet* tombstones) const override;
   std::unique_ptr<ValueResolver> NewValueResolver(const BlockReadOptions& read) const override;
   ValueStats Values() const override { return values_->Stats(); }
-  void ForEachValueRun(const std::function<void(const ValueRunMeta&)>& f) const override;
+  void ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t)>& f) const override;
   uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
   std::vector<LevelStats> Levels() const override;
   IndexMemory Index() const override;

@@ -64,6 +64,14 @@ class TableHandle {
   // A snapshot was held when it was written that is older than some of it.
   void NoteSnapshot() { written_under_snapshot_.store(true, std::memory_order_relaxed); }
   bool has_range_tombstones() const { return has_range_tombstones_; }
+  // What its range deletions hide, as far as that is known (lsm/covered_data.h).
+  uint64_t covered_bytes() const { return covered_bytes_; }
+  SequenceNumber oldest_range_tombstone() const { return oldest_range_tombstone_; }
+  // Before the table is shared.
+  void SetCovered(uint64_t bytes, SequenceNumber oldest) {
+    covered_bytes_ = bytes;
+    oldest_range_tombstone_ = oldest;
+  }
   uint32_t paths() const { return paths_; }
   ScanCost* scan_cost() const { return &scan_cost_; }
   // Of the handles, the store's map of tables, the pieces and the Tph, without what is loaded.
@@ -91,6 +99,8 @@ class TableHandle {
   const Versions versions_;
   const bool has_range_tombstones_;
   const uint32_t paths_;
+  uint64_t covered_bytes_ = 0;
+  SequenceNumber oldest_range_tombstone_ = kMaxSequenceNumber;
   std::shared_ptr<Tph> tph_;
   ExtentLedger* const ledger_;
   std::atomic<bool> obsolete_{false};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Garbage collection of the value store as a background task: no table is its input or output.
+#include <map>
+
 #include "lsm/compaction/exec/job_file.h"
 #include "lsm/lsm_store_impl.h"
 #include "table/read_stats.h"
@@ -67,6 +69,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     if (options_->values.hot_cold && kind_ != ValueGcKind::kForced) job.updates = values_->Get()->updates();
     job.keep_cold = options_->values.hot_cold;
     job.group_bits = group_bits_;
+    job.uncommitted_bytes = values_->Get()->uncommitted_bytes();
     job.file = [&](CompactionFileWriter** writer) { return file.Writer(writer); };
     if (last_path > 0) {
       job.cold_file = [&](CompactionFileWriter** writer) { return cold_file.Writer(writer); };
@@ -83,7 +86,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     Status s = CollectValueGroup(job, edit, &done);
     if (s.ok()) ran_ = true;
     if (s.ok()) values_->Get()->LearnNoticeWorth(done.notices, done.ended_bytes);
-    report->bytes_read = done.bytes_read;
+    report->AddValuesRead(done.values_moved, done.bytes_read);
     if (s.ok() && done.counted) return s;
     if (s.ok()) s = file.Finish(edit);
     if (s.ok()) s = cold_file.Finish(edit);
@@ -93,6 +96,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     }
     ReportValueFile(file, *edit, report);
     ReportValueFile(cold_file, *edit, report);
+    ReportGarbage(*edit, report);
     store_->PinUntilInstalled(*report);
     Tick(job.statistics, rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED, done.values_moved);
     Tick(job.statistics, rocksdb::BLOB_DB_GC_BYTES_RELOCATED, done.bytes_moved);
@@ -116,6 +120,24 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   }
 
  private:
+  // All of the runs that go: the values that lived are elsewhere from now on.
+  void ReportGarbage(const VersionEdit& edit, JobReport* report) const {
+    const std::unordered_set<uint64_t> gone(edit.deleted_values.begin(), edit.deleted_values.end());
+    std::map<uint64_t, JobReport::ValueFile> files;
+    for (const ValueRunRef& run : inputs_) {
+      const ValueRunMeta& meta = run->meta();
+      if (gone.count(meta.run_id) == 0) continue;
+      JobReport::ValueFile& file = files[meta.extent.file_number];
+      file.values += meta.num_values;
+      file.bytes += meta.extent.length;
+    }
+    for (auto& [number, file] : files) {
+      file.number = number;
+      file.path = store_->context_->files->PathOf(number);
+      report->value_garbage.push_back(std::move(file));
+    }
+  }
+
   LsmStore* const store_;
   const std::shared_ptr<const StoreOptions> options_;
   const std::shared_ptr<const NewestValues> values_;

@@ -305,6 +305,15 @@ Status ExtentLedger::Punch(const PunchLimits& limits, uint64_t* punched) {
   return result;
 }
 
+uint64_t ExtentLedger::DeadBytes() const {
+  MutexLock lock(&mu_);
+  uint64_t sum = 0;
+  for (const auto& [number, file] : files_) {
+    if (file.live_extents > 0) sum += file.dead_bytes;
+  }
+  return sum;
+}
+
 uint64_t ExtentLedger::LiveBytes() const {
   MutexLock lock(&mu_);
   uint64_t sum = 0;

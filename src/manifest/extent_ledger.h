@@ -11,6 +11,7 @@
 // Thread safety: all methods; holds its own lock and never calls out with it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,6 +29,16 @@
 namespace compassdb {
 
 class FileCache;
+
+// What may lie dead in the files of a database together: that share of what lives, and 1 MiB, since less is nobody's
+// concern. Three quarters of it where punching will not free it (Sparse), or files would be vacated whenever many
+// holes wait; holes have the rest.
+inline uint64_t DeadBytesAllowed(uint64_t live_bytes, uint32_t percent) {
+  return std::max<uint64_t>(1 << 20, live_bytes / 100 * percent);
+}
+inline uint64_t HeldBytesAllowed(uint64_t live_bytes, uint32_t percent) {
+  return DeadBytesAllowed(live_bytes, percent) / 4 * 3;
+}
 
 class ExtentLedger {
  public:
@@ -95,6 +106,7 @@ class ExtentLedger {
     uint64_t dead_bytes;
   };
   std::vector<SparseFile> Sparse() const;
+  uint64_t DeadBytes() const;   // not punched, of the files that hold extents in use
   uint64_t LiveBytes() const;   // bytes of extents in use
   uint64_t TotalBytes() const;  // bytes of the files that hold them, holes not counted
   std::vector<uint64_t> LiveFiles() const;

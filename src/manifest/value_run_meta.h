@@ -2,7 +2,10 @@
 // What the manifest says of a run of separated values (value_store/, docs/formats/value_run.md).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "table/piece_meta.h"
 
@@ -22,6 +25,24 @@ struct ValueGroup {
 };
 
 inline constexpr uint32_t kMaxValueGroupBits = 16;
+
+// Bytes that a job wrote, counted in a sum until the store has them, or nobody knows them any more. Thread safe.
+class UncommittedBytes {
+ public:
+  explicit UncommittedBytes(std::shared_ptr<std::atomic<uint64_t>> sum) : sum_(std::move(sum)) {}
+  ~UncommittedBytes() { End(); }
+  UncommittedBytes(const UncommittedBytes&) = delete;
+  UncommittedBytes& operator=(const UncommittedBytes&) = delete;
+  void Add(uint64_t bytes) {
+    bytes_ += bytes;
+    *sum_ += bytes;
+  }
+  void End() { *sum_ -= bytes_.exchange(0); }
+
+ private:
+  const std::shared_ptr<std::atomic<uint64_t>> sum_;
+  std::atomic<uint64_t> bytes_{0};
+};
 
 // A segment: values of one group that one job wrote, with the notices for the group.
 struct ValueRunMeta {

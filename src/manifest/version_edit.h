@@ -55,6 +55,8 @@ struct VersionEdit {
   std::vector<Added> added;
   std::vector<uint64_t> deleted_values;  // ids of runs of the value store
   std::vector<ValueRunMeta> added_values;
+  // Of those that jobs wrote for it. Not in the manifest.
+  std::vector<std::shared_ptr<UncommittedBytes>> uncommitted_values;
   // Of a table-less store. A section takes the place of the one with its number.
   std::optional<PageGeometry> page_geometry;
   std::vector<PageSectionMeta> page_sections;

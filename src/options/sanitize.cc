@@ -254,6 +254,12 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db, const ColumnFamil
         o.compaction_filter != nullptr || o.compaction_filter_factory != nullptr;
     o.periodic_compaction_seconds = filters ? kThirtyDays : 0;
   }
+  if (TableSettingsOf(o.table_factory.get()).piece.store == StoreKind::kTableless) {
+    // What is refused otherwise (ValidateOptions); 30 days are the default of a family that was opened with tables.
+    for (uint64_t* seconds : {&o.ttl, &o.periodic_compaction_seconds}) {
+      if (*seconds == kThirtyDays) *seconds = 0;
+    }
+  }
   if (o.table_factory == nullptr) o.table_factory.reset(rocksdb::NewBlockBasedTableFactory());
   if (o.memtable_factory == nullptr) {
     o.memtable_factory = std::make_shared<rocksdb::SkipListFactory>();

@@ -148,7 +148,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("max_dead_percent", &P::max_dead_percent, kMutable, kYes,
                 "dead data per live data at which a table is collected"),
       Scalar<P>("max_dead_space_percent", &P::max_dead_space_percent, kMutable, kYes,
-                "dead bytes in files that cannot be punched, per live bytes, at which files are vacated"),
+                "dead bytes in files, per live bytes, that there may be; of those that cannot be punched three quarters of that, "
+                "at which files are vacated"),
       Scalar<P>("punch_bytes_per_second", &P::punch_bytes_per_second, kMutable, kYes,
                 "of holes punched into files in use, in the background; 0: no limit. The default family's counts"),
       Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,

@@ -146,6 +146,7 @@ struct ValueStats {
   uint64_t dead_bytes = 0;   // of them garbage, about
   uint64_t pinned_bytes = 0;  // of them only for snapshots, about
   uint64_t held_bytes = 0;    // beside them: replaced, and still on disk for those who read them
+  uint64_t uncommitted_bytes = 0;  // beside them, too: written by jobs that are not committed yet
   uint64_t raw_bytes = 0;
   // How evenly the values, garbage included, lie over the groups; a wide group counts as its parts.
   uint64_t groups = 0;
@@ -162,7 +163,11 @@ struct PageStats {
   uint64_t overflow_bytes = 0;
   uint64_t overflow_index_bytes = 0;
   uint64_t pending_pages = 0;  // in journals, to be written in place
-  uint64_t unjournaled_pages = 0;  // written in place without a journal, since open
+  // Since open:
+  uint64_t pages_in_place = 0;     // written in place, one page each time
+  uint64_t unjournaled_pages = 0;  // of them without a journal
+  uint64_t overflow_written = 0;   // records that flushes, rehashes and rewriting appended to the overflow store
+  uint64_t rehashes = 0;           // of one section each
   uint64_t stored_bytes = 0;   // of files of pages, journals and overflow runs
 };
 
@@ -182,6 +187,8 @@ struct LevelStats {
   uint64_t compactions = 0;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
+  uint64_t value_bytes_read = 0;     // of both, separated values
+  uint64_t value_bytes_written = 0;
   uint64_t bytes_in_upper = 0;  // delta bytes that came from above
   uint64_t micros = 0;
   uint64_t consolidations = 0;  // of the compactions, those for scans
@@ -192,7 +199,8 @@ struct LevelStats {
          {&LevelStats::tables, &LevelStats::pieces, &LevelStats::total_bytes, &LevelStats::data_bytes,
           &LevelStats::live_data_bytes, &LevelStats::records, &LevelStats::keys, &LevelStats::deletions,
           &LevelStats::range_tombstones, &LevelStats::raw_bytes, &LevelStats::compactions,
-          &LevelStats::bytes_read, &LevelStats::bytes_written, &LevelStats::bytes_in_upper,
+          &LevelStats::bytes_read, &LevelStats::bytes_written, &LevelStats::value_bytes_read,
+          &LevelStats::value_bytes_written, &LevelStats::bytes_in_upper,
           &LevelStats::micros, &LevelStats::consolidations, &LevelStats::consolidated_bytes}) {
       this->*field += o.*field;
     }
@@ -225,8 +233,8 @@ class StoreView {
   // Fetches the values that its records name. Null if it has none. May be used as long as the view is pinned.
   virtual std::unique_ptr<ValueResolver> NewValueResolver(const BlockReadOptions& read) const = 0;
   virtual ValueStats Values() const = 0;
-  // With their files: for metadata, live files and copies.
-  virtual void ForEachValueRun(const std::function<void(const ValueRunMeta&)>& f) const = 0;
+  // With their files, and what of each is garbage: its share of the group's, so that they add up to Values().
+  virtual void ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t dead_bytes)>& f) const = 0;
   virtual uint64_t ApproximateSize(const Slice& begin, const Slice& end) const = 0;
   virtual std::vector<LevelStats> Levels() const = 0;
   // Of the indexes that are in memory, whatever states they belong to.
@@ -270,8 +278,10 @@ struct JobReport {
   std::string reason;
   bool trivial_move = false;
   bool full = false;  // all tables of the family take part
-  uint64_t bytes_read = 0;       // data and index bytes read
-  uint64_t bytes_written = 0;    // compaction file bytes
+  uint64_t bytes_read = 0;       // data and index bytes read, separated values, too
+  uint64_t bytes_written = 0;    // compaction file bytes, the value store's, too
+  uint64_t values_read = 0;      // separated ones: by collections, for filters and for merges
+  uint64_t value_bytes_read = 0;
   uint64_t bytes_in_upper = 0;   // live delta bytes that came from the input level
   uint64_t records_in = 0;
   uint64_t records_out = 0;
@@ -296,6 +306,7 @@ struct JobReport {
     uint64_t bytes = 0;
   };
   std::vector<ValueFile> value_files;
+  std::vector<ValueFile> value_garbage;  // of files that were there: what the job moved away from them or dropped
   std::vector<TphMeta> outputs;
   std::vector<FileChecksum> checksums;  // of the new files; empty: they have none
 
@@ -306,6 +317,11 @@ struct JobReport {
     }
     return nullptr;
   }
+  uint64_t value_bytes_written() const {
+    uint64_t bytes = 0;
+    for (const ValueFile& file : value_files) bytes += file.bytes;
+    return bytes;
+  }
   void AddFile(uint64_t number, const std::string& path, uint64_t bytes) {
     output_files.push_back(number);
     output_paths.push_back(path);
@@ -315,11 +331,19 @@ struct JobReport {
   void AddMerged(const CompactionIteratorStats& records) {
     records_in += records.records_in;
     records_out += records.records_out;
+    AddValuesRead(records.values_read, records.value_bytes_read);
     merged.Add(records);
+  }
+  void AddValuesRead(uint64_t values, uint64_t bytes) {
+    bytes_read += bytes;
+    values_read += values;
+    value_bytes_read += bytes;
   }
   // What a part of the job did, but for the files, which are the whole job's.
   void Add(const JobReport& part) {
     bytes_read += part.bytes_read;
+    values_read += part.values_read;
+    value_bytes_read += part.value_bytes_read;
     records_in += part.records_in;
     records_out += part.records_out;
     merged.Add(part.merged);

@@ -64,6 +64,7 @@ Status ApplyTask::Run(const std::vector<SequenceNumber>&, const std::atomic<bool
   const auto threads = static_cast<int>(store_->current_options()->pages.write_threads);
   Status s = RunInParallel(tasks, threads, nullptr);
   if (!s.ok()) return s;
+  view_->state()->CountJournaled(report->records_in);
   for (const PageJournalRef& journal : parts.journals) {
     edit->deleted_page_runs.push_back(journal->meta().run_id);
     report->bytes_read += journal->meta().extent.length;

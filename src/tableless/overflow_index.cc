@@ -71,12 +71,12 @@ Status OverflowIndex::Find(const Slice& user_key, const KeyHash& hash, std::stri
 
 OverflowIndexBuilder::OverflowIndexBuilder(OverflowIndexRef base, const OverflowEntryNames* replaced)
     : base_(base != nullptr ? std::move(base) : std::make_shared<const OverflowIndex>()),
-      replaced_(replaced),
-      gone_(base_->entries().size()) {}
+      replaced_(replaced) {}
 
 Status OverflowIndexBuilder::Apply(const OverflowRunRef& run, const OverflowPlace& place,
                                    const OverflowEntry& entry, const KeyHash& hash) {
   if (runs_.empty() || runs_.back() != run) runs_.push_back(run);
+  gone_.resize(base_->entries().size());
   std::string room;
   for (const OverflowIndex::Entry& old : base_->EntriesOf(hash)) {
     const auto i = static_cast<size_t>(&old - base_->entries().data());
@@ -102,6 +102,7 @@ Status OverflowIndexBuilder::Apply(const OverflowRunRef& run, const OverflowPlac
 }
 
 OverflowIndexRef OverflowIndexBuilder::Finish() {
+  if (runs_.empty()) return base_;
   std::vector<OverflowIndex::Entry> entries;
   entries.reserve(gone_.size() + added_.size());
   std::set<uint64_t> named;

@@ -59,12 +59,13 @@ class OverflowIndexBuilder {
   // the keys, but for those in `replaced`.
   Status Apply(const OverflowRunRef& run, const OverflowPlace& place, const OverflowEntry& entry,
                const KeyHash& hash);
+  // The base itself if nothing was applied.
   OverflowIndexRef Finish();
 
  private:
   const OverflowIndexRef base_;
   const OverflowEntryNames* const replaced_;
-  std::vector<bool> gone_;  // of base_'s entries
+  std::vector<bool> gone_;  // of base_'s entries, once something is applied
   std::multimap<uint64_t, OverflowIndex::Entry> added_;  // by hash
   std::vector<OverflowRunRef> runs_;  // by id
 };

@@ -2,11 +2,13 @@
 #include "tableless/overflow_run.h"
 
 #include <atomic>
+#include <limits>
 
 #include "tableless/page_reads.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 #include "util/hash.h"
+#include "util/string_util.h"
 
 namespace compassdb {
 
@@ -63,8 +65,9 @@ Status OverflowRunWriter::Add(const OverflowEntry& entry) {
   PutLengthPrefixedSlice(&buffer_, r.user_key);
   buffer_.append(r.value.data(), r.value.size());
   const Slice payload(buffer_.data() + kOverflowEntryHeader, buffer_.size() - kOverflowEntryHeader);
-  if (buffer_.size() > kMaxRunBytes) {
-    return Status::NotSupported("table-less store: a record beyond 2 GiB");
+  // What is written is less (kMaxSliceBytes); only what merge operands make may be more.
+  if (buffer_.size() > std::numeric_limits<uint32_t>::max()) {
+    return Status::InvalidArgument("table-less store: a record of 4 GiB or more", EscapeKey(r.user_key));
   }
   if (file_->offset() - begin_ + buffer_.size() > MaxOverflowRunBytes()) EndRun();
   EncodeFixed32(buffer_.data(), EntryChecksum(file_->file_id(), file_->offset() - begin_, payload));

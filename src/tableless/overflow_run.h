@@ -31,7 +31,7 @@ struct OverflowPlace {
 
 inline constexpr size_t kOverflowEntryHeader = 8;
 
-// A place in a run has 32 bits; longer runs are cut.
+// A place in a run has 32 bits; longer runs are cut. A record that is larger has a run of its own, of less than 4 GiB.
 uint64_t MaxOverflowRunBytes();
 void TEST_SetMaxOverflowRunBytes(uint64_t bytes);  // in the whole process; 0: as usual
 

@@ -6,7 +6,7 @@
 namespace compassdb {
 
 Status TellKeyStore(const StoreOptions& options, const Slice& user_key, const KeyOutcome& outcome,
-                    bool existed, MemTable* keys) {
+                    bool existed, bool held, MemTable* keys) {
   const bool told = !outcome.asides.empty();
   Status s;
   for (const KeyOutcome::Aside& aside : outcome.asides) {
@@ -18,7 +18,8 @@ Status TellKeyStore(const StoreOptions& options, const Slice& user_key, const Ke
     if (!told && (existed || !options.pages.key_store)) return s;
     return keys->Add(outcome.newest->sequence, kTypeBlobIndex, user_key, kKeyMarker, true);
   }
-  if (!told && !(existed && options.pages.key_store)) return s;
+  // A deletion says that a key is gone, and, to who has a snapshot, that it changed since: no page does.
+  if (!told && !held && !(existed && options.pages.key_store)) return s;
   return keys->Add(outcome.gone_at, kTypeDeletion, user_key, Slice(), true);
 }
 

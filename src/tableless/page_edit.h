@@ -22,9 +22,10 @@ struct SectionCounts {
   int64_t overflow_bytes = 0;
 };
 
-// Tells the key store what an outcome means for it. Thread safe as MemTable::Add(concurrent).
+// Tells the key store what an outcome means for it. `held`: if the key is gone, a held snapshot is older than its
+// deletion. Thread safe as MemTable::Add(concurrent).
 Status TellKeyStore(const StoreOptions& options, const Slice& user_key, const KeyOutcome& outcome,
-                    bool existed, MemTable* keys);
+                    bool existed, bool held, MemTable* keys);
 
 // One thread. Slices given must stay until the next Begin.
 class PageEdit {

@@ -339,7 +339,8 @@ class PageFlush::SectionJob {
       edit_.Remove(user_key, outcome.gone_at, in_overflow ? &overflowed : nullptr);
     }
     const bool existed = in_doubt ? !outcome.newest.has_value() : existing != nullptr;
-    return TellKeyStore(*flush_->options_, user_key, outcome, existed, flush_->keys_.get());
+    const bool held = !fold_.snapshots.empty() && fold_.snapshots.front() < outcome.gone_at;
+    return TellKeyStore(*flush_->options_, user_key, outcome, existed, held, flush_->keys_.get());
   }
 
   void KeepOverflow(const OverflowEntry& entry) {

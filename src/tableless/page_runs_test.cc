@@ -166,6 +166,7 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
     });
     ASSERT_TRUE(s.ok()) << s.ToString();
     index = builder.Finish();
+    ASSERT_EQ(OverflowIndexBuilder(index, &replaced).Finish(), index);  // nothing to change, nothing copied
     ASSERT_EQ(index->entries().size(), model.size());
     ASSERT_TRUE(std::is_sorted(index->entries().begin(), index->entries().end(),
                                [](const auto& a, const auto& b) { return a.hash < b.hash; }));

@@ -53,6 +53,13 @@ class PageState {
   // Pages written without a journal, since open.
   uint64_t unjournaled() const { return unjournaled_.load(std::memory_order_relaxed); }
   void CountUnjournaled(uint64_t pages) { unjournaled_.fetch_add(pages, std::memory_order_relaxed); }
+  // Likewise: from journals, records appended to the overflow store, rehashes of a section that are done.
+  uint64_t journaled() const { return journaled_.load(std::memory_order_relaxed); }
+  void CountJournaled(uint64_t pages) { journaled_.fetch_add(pages, std::memory_order_relaxed); }
+  uint64_t overflow_written() const { return overflow_written_.load(std::memory_order_relaxed); }
+  void CountOverflowWritten(uint64_t records) { overflow_written_.fetch_add(records, std::memory_order_relaxed); }
+  uint64_t rehashes() const { return rehashes_.load(std::memory_order_relaxed); }
+  void CountRehash() { rehashes_.fetch_add(1, std::memory_order_relaxed); }
 
   // Null once the store is gone.
   std::shared_ptr<const TablelessView> current() const {
@@ -73,6 +80,9 @@ class PageState {
   const std::shared_ptr<const rocksdb::MergeOperator> merge_operator_;
   InFlightPages in_flight_;
   std::atomic<uint64_t> unjournaled_{0};
+  std::atomic<uint64_t> journaled_{0};
+  std::atomic<uint64_t> overflow_written_{0};
+  std::atomic<uint64_t> rehashes_{0};
   std::atomic<SequenceNumber> folded_{0};
   std::atomic<SequenceNumber> committed_{0};
   std::atomic<uint64_t> number_{0};

@@ -50,6 +50,7 @@ Status CheckSizes(const TablelessWorkload& w) {
     uint64_t count = 0;
     for (const TablelessWorkload::Sizes& sizes : w.sample) {
       if (sizes.key > kMaxPairBytes || sizes.value > kMaxPairBytes) return Bad("sample: a pair above 4 GiB");
+      if (!w.headers && sizes.key + sizes.value == 0) return Bad("sample: a pair of 0 bytes, without headers");
       count += sizes.count;
     }
     return count > 0 ? Status::OK() : Bad("sample: no pairs in it");
@@ -63,6 +64,9 @@ Status CheckSizes(const TablelessWorkload& w) {
   }
   if (std::max({w.key_size, w.value_size, w.value_high}) > kMaxPairBytes) {
     return Bad("key_size, value_size or value_high: above 4 GiB");
+  }
+  if (!w.headers && w.key_size == 0 && (uniform ? w.value_low : w.value_size) == 0) {
+    return Bad(std::string(uniform ? "value_low" : "value_size") + ": 0, with neither keys nor headers");
   }
   if (!(w.value_sigma >= 0 && w.value_sigma * 3 <= static_cast<double>(w.value_size))) {
     return Bad("value_sigma: " + Number(w.value_sigma) + " is not between 0 and a third of value_size, " +
@@ -99,12 +103,16 @@ Status Check(const TablelessWorkload& w) {
   return s.ok() ? CheckPages(w) : s;
 }
 
+// Headers of a record and of a page.
+uint64_t RecordOverhead(const TablelessWorkload& w) { return w.headers ? kRecordOverhead : 0; }
+uint64_t PageOverhead(const TablelessWorkload& w) { return w.headers ? kPageOverhead : 0; }
+
 SizeDistribution EncodedSizes(const TablelessWorkload& w) {
-  const uint64_t fixed = w.key_size + kRecordOverhead;
+  const uint64_t fixed = w.key_size + RecordOverhead(w);
   if (!w.sample.empty()) {
     std::vector<SizeDistribution::Share> shares;
     for (const TablelessWorkload::Sizes& sizes : w.sample) {
-      shares.push_back({sizes.key + sizes.value + kRecordOverhead, static_cast<double>(sizes.count)});
+      shares.push_back({sizes.key + sizes.value + RecordOverhead(w), static_cast<double>(sizes.count)});
     }
     return SizeDistribution::Histogram(std::move(shares));
   }
@@ -186,8 +194,8 @@ Status ChoosePages(const TablelessWorkload& w, const Held& held, uint64_t usable
 }
 
 // What the formulas say of the pairs that pages can hold.
-void AddLoad(const Held& held, uint64_t usable, TablelessPlan* plan) {
-  plan->used_bytes_per_update = kWritesPerUpdate * static_cast<double>(kPageOverhead);
+void AddLoad(const Held& held, uint64_t page_header, uint64_t usable, TablelessPlan* plan) {
+  plan->used_bytes_per_update = kWritesPerUpdate * static_cast<double>(page_header);
   if (held.pairs == 0) return;
   const PairsPerPage pairs_per_page(held.pairs, plan->pages);
   const PageLoad load = PageOverflow(held.sizes, usable).Load(pairs_per_page);
@@ -213,20 +221,20 @@ void AddLoad(const Held& held, uint64_t usable, TablelessPlan* plan) {
 Status PlanTableless(const TablelessWorkload& workload, TablelessPlan* plan) {
   Status s = Check(workload);
   if (!s.ok()) return s;
-  const uint64_t usable = workload.page_size - kPageOverhead;
+  const uint64_t usable = workload.page_size - PageOverhead(workload);
   const SizeDistribution sizes = EncodedSizes(workload);
   const Held held = HeldByPages(sizes, workload.pairs, usable);
   TablelessPlan result;
   s = ChoosePages(workload, held, usable, &result);
   if (!s.ok()) return s;
 
-  AddLoad(held, usable, &result);
+  AddLoad(held, PageOverhead(workload), usable, &result);
   const double pairs = static_cast<double>(workload.pairs);
   const double pages = static_cast<double>(result.pages);
   result.page_size = workload.page_size;
   const double page_size = static_cast<double>(workload.page_size);
   result.record_bytes = pairs * sizes.mean();
-  result.user_bytes = result.record_bytes - pairs * static_cast<double>(kRecordOverhead);
+  result.user_bytes = result.record_bytes - pairs * static_cast<double>(RecordOverhead(workload));
   const double large = pairs * (1 - held.share);
   result.overflow_records += large;
   if (held.share < 1) result.overflow_bytes += result.record_bytes - pairs * held.share * held.sizes.mean();
@@ -235,7 +243,7 @@ Status PlanTableless(const TablelessWorkload& workload, TablelessPlan* plan) {
   result.key_store_memory = result.key_store_bytes / kKeyStoreBlock * kKeyStoreMemoryPerBlock;
 
   result.logical_bytes = pages * page_size + result.overflow_bytes + result.key_store_bytes;
-  const double headers = pages * static_cast<double>(kPageOverhead);
+  const double headers = pages * static_cast<double>(PageOverhead(workload));
   result.used_bytes = headers + result.record_bytes + result.key_store_bytes;
   result.physical_bytes = result.used_bytes / workload.compression_ratio;
   result.bytes_per_update = kWritesPerUpdate * page_size;

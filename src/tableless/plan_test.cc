@@ -199,6 +199,9 @@ TEST(PlanTablelessTest, RefusesWhatMakesNoSense) {
        [](W* w) { w->value_size = 6000, w->max_overflow_probability = 0.01; }},
       {"pages: 24999999 would be filled more than four times; at least 25000000",
        [](W* w) { w->pages = 24'999'999; }},
+      {"value_size: 0, with", [](W* w) { w->key_size = w->value_size = 0, w->headers = false; }},
+      {"value_low: 0, with", [](W* w) { w->key_size = w->value_size = 0, w->value_high = 9, w->headers = false; }},
+      {"sample: a pair of 0", [](W* w) { w->key_size = w->value_size = 0, w->sample = {{0, 0, 1}}, w->headers = false; }},
       {"compression_ratio: 0.5", [](W* w) { w->compression_ratio = 0.5; }},
   };
   for (const Case& c : cases) {
@@ -210,6 +213,24 @@ TEST(PlanTablelessTest, RefusesWhatMakesNoSense) {
     EXPECT_TRUE(s.IsInvalidArgument()) << c.says;
     EXPECT_NE(s.ToString().find(c.says), std::string::npos) << c.says << ": " << s.ToString();
     EXPECT_EQ(plan.pages, 77u);
+  }
+}
+
+// Table 3 and 4.2 of the paper: pages of 4096 B without a header, pairs that consist of their values.
+TEST(PlanTablelessTest, PaperNumbers) {
+  TablelessWorkload w;
+  w.headers = w.key_store = false;
+  w.pairs = 840'000'000;
+  w.value_size = 400;
+  const double probabilities[] = {0.0137, 0.0426, 0.0985, 0.184};
+  for (uint64_t per_page = 5; per_page <= 8; ++per_page) {
+    w.pages = w.pairs / per_page;
+    const TablelessPlan plan = PlanOf(w);
+    EXPECT_NEAR(plan.overflow_probability / probabilities[per_page - 5], 1, 0.005) << per_page;
+    EXPECT_DOUBLE_EQ(plan.fill_factor, static_cast<double>(per_page) * 400 / 4096);
+    EXPECT_EQ(plan.record_bytes, plan.user_bytes);
+    EXPECT_EQ(plan.key_store_bytes, 0);
+    if (per_page == 5) EXPECT_NEAR(plan.cut_overflow_ratio, 0.0038, 0.00005);
   }
 }
 

@@ -49,7 +49,26 @@ struct TablelessStore::PreparedPages : Prepared {
   std::vector<PageJournalRef> journals;
   std::vector<OverflowRunRef> runs;
   std::vector<uint64_t> touched;  // PageKeys whose overflow records changed
+  uint64_t overflow_written = 0;  // records
 };
+
+// Keys alone, sorted, without any index for point reads. Filters and merges are the pages' affair.
+StoreOptions KeyStoreOptions(const StoreOptions& options) {
+  StoreOptions keys = options;
+  keys.pages.enabled = false;
+  keys.filter_index = keys.leveled = true;
+  keys.max_pieces = 1;
+  keys.filter = FilterOptions();
+  keys.one_level = keys.hash_range = false;
+  keys.data_order = DataOrder::kKey;
+  keys.target_table_bytes = std::min<uint64_t>(keys.target_table_bytes, 1 << 20);
+  keys.compaction_filter = nullptr;
+  keys.compaction_filter_factory = nullptr;
+  keys.merge_operator = nullptr;
+  keys.collectors.clear();
+  keys.ttl_seconds = keys.periodic_seconds = 0;
+  return keys;
+}
 
 TablelessStore::TablelessStore(const StoreContext* context, const StoreOptions& options,
                                std::unique_ptr<Store> keys)
@@ -91,7 +110,7 @@ std::vector<uint64_t> TablelessStore::TakeDirty(uint32_t section) {
 }
 
 void TablelessStore::SetOptions(const StoreOptions& changed) {
-  keys_->SetOptions(changed);
+  keys_->SetOptions(KeyStoreOptions(changed));
   auto next = std::make_shared<StoreOptions>(*current_options());
   const PageOptions as_opened = next->pages;
   next->pages = changed.pages;
@@ -437,6 +456,7 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
         pages->touched.push_back(
             PageKey(entry.section, section.PageOf(MasterHashOf(hash, geometry.sections))));
       }
+      if (!entry.removal) ++pages->overflow_written;
       return indexes[entry.section].Apply(run, place, entry, hash);
     });
     if (!s.ok()) return s;
@@ -447,9 +467,11 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
     section->meta = meta;
     section->divisor = PageDivisor(meta.pages);
     section->overflow = indexes[meta.section].Finish();
-    section->large_bytes = section->overflow->BytesOfLarger(geometry.page_bytes - kPageHeaderBytes);
     const Section* const old =
         meta.section < parts.sections.size() ? parts.sections[meta.section].get() : nullptr;
+    section->large_bytes = old != nullptr && old->overflow == section->overflow
+                               ? old->large_bytes
+                               : section->overflow->BytesOfLarger(geometry.page_bytes - kPageHeaderBytes);
     if (old != nullptr && old->meta.file_number == meta.file_number) {
       section->file = old->file;
     } else {
@@ -493,9 +515,13 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
   }
   for (const SectionRef& section : pages->sections) {
     SectionRef& place = parts.sections[section->meta.section];
-    if (place != nullptr && place->file != section->file) place->file->MarkObsolete();
+    if (place != nullptr && place->file != section->file) {
+      place->file->MarkObsolete();
+      state_->CountRehash();
+    }
     place = section;
   }
+  state_->CountOverflowWritten(pages->overflow_written);
   bool flushed = false;
   {
     MutexLock lock(&turn_mu_);

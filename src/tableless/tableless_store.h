@@ -7,7 +7,10 @@
 
 namespace compassdb {
 
-// The table-less store (KallaxDB; docs/design.md). `keys`, an LSM store of the same family, becomes its key store.
+// What of the family's options its key store has.
+StoreOptions KeyStoreOptions(const StoreOptions& options);
+
+// The table-less store (KallaxDB; docs/design.md). `keys`, an LSM store with KeyStoreOptions, becomes its key store.
 std::unique_ptr<Store> NewTablelessStore(const StoreContext* context, const StoreOptions& options,
                                          std::unique_ptr<Store> keys);
 

@@ -395,6 +395,9 @@ PageStats TablelessView::Pages() const {
   }
   stats.stored_bytes = stats.pages * stats.page_bytes;
   stats.unjournaled_pages = state_->unjournaled();
+  stats.pages_in_place = state_->unjournaled() + state_->journaled();
+  stats.overflow_written = state_->overflow_written();
+  stats.rehashes = state_->rehashes();
   for (const PageJournalRef& journal : parts_.journals) {
     stats.pending_pages += journal->size();
     stats.stored_bytes += journal->meta().extent.length;

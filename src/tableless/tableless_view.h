@@ -74,7 +74,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
                       RangeTombstoneSet* tombstones) const override;
   std::unique_ptr<ValueResolver> NewValueResolver(const BlockReadOptions& read) const override;
   ValueStats Values() const override { return {}; }
-  void ForEachValueRun(const std::function<void(const ValueRunMeta&)>&) const override {}
+  void ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t)>&) const override {}
   uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
   std::vector<LevelStats> Levels() const override { return parts_.keys->Levels(); }
   IndexMemory Index() const override;

@@ -117,6 +117,18 @@ TEST_P(OptimisticTest, ConflictsAreFoundInTables) {
   }
 }
 
+TEST_P(OptimisticTest, DeletedKeysAreConflictsInEachLayout) {
+  int layout = 0;
+  for (const PieceTableOptions& pieces : LayoutsOfDeletions()) {
+    SCOPED_TRACE("layout " + std::to_string(layout++));
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    options_.table_factory.reset(NewPieceTableFactory(pieces));
+    Open();
+    DeletedKeysConflict(db_.get(), [this] { return Begin(/*set_snapshot=*/true).release(); });
+  }
+}
+
 TEST_P(OptimisticTest, SavePointsTakeKeysBack) {
   auto txn = Begin();
   ASSERT_TRUE(txn->Put("a", "1").ok());

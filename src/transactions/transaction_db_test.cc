@@ -155,6 +155,22 @@ TEST_F(TransactionTest, TheSnapshotIsValidated) {
   }
 }
 
+TEST_F(TransactionTest, DeletedKeysAreConflictsInEachLayout) {
+  int layout = 0;
+  for (const PieceTableOptions& pieces : LayoutsOfDeletions()) {
+    SCOPED_TRACE("layout " + std::to_string(layout++));
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    options_.table_factory.reset(NewPieceTableFactory(pieces));
+    Open();
+    DeletedKeysConflict(db_.get(), [this] {
+      TransactionOptions options;
+      options.set_snapshot = true;
+      return transactions_->BeginTransaction(WriteOptions(), options);
+    });
+  }
+}
+
 TEST_F(TransactionTest, SavePointsGiveLocksBack) {
   auto txn = Begin();
   ASSERT_TRUE(txn->Put("a", "1").ok());

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "compassdb/table.h"
 #include "db/db_test_util.h"
 #include "rocksdb/utilities/transaction.h"
 
@@ -72,6 +73,60 @@ inline int RunTransfers(rocksdb::DB* db, const BeginTransaction& begin, int acco
   stop = true;
   reader.join();
   return commits;
+}
+
+// Keys that are not there before and not after, but changed since a transaction's snapshot: its write must not go
+// through, whatever flushes have made of the deletions. (A compaction to the deepest level may forget them, as
+// RocksDB's does.) `begin` takes a snapshot.
+inline void DeletedKeysConflict(rocksdb::DB* db, const BeginTransaction& begin) {
+  const auto flush = [db] { ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok()); };
+  const auto put = [db](const char* key) { ASSERT_TRUE(db->Put(rocksdb::WriteOptions(), key, "theirs").ok()); };
+  const auto remove = [db](const char* key) { ASSERT_TRUE(db->Delete(rocksdb::WriteOptions(), key).ok()); };
+  const auto write = [](rocksdb::Transaction* txn, const char* key) {
+    Status s = txn->Put(key, "mine");
+    return s.ok() ? txn->Commit() : s;
+  };
+  const std::vector<const char*> changed = {"one flush", "nothing", "two flushes", "old"};
+  put("old");
+  flush();
+  std::vector<std::unique_ptr<rocksdb::Transaction>> transactions;
+  for (size_t i = 0; i <= changed.size(); ++i) transactions.emplace_back(begin());
+  put("one flush");
+  remove("one flush");
+  remove("nothing");
+  put("two flushes");
+  put("neighbour");
+  flush();
+  remove("two flushes");
+  remove("old");
+  flush();
+  put("later");  // so that memtables do not tell
+  for (size_t i = 0; i < changed.size(); ++i) {
+    const Status s = write(transactions[i].get(), changed[i]);
+    EXPECT_TRUE(s.IsBusy()) << changed[i] << ": " << s.ToString();
+    std::string value;
+    EXPECT_TRUE(db->Get(rocksdb::ReadOptions(), changed[i], &value).IsNotFound()) << changed[i];
+  }
+  EXPECT_TRUE(write(transactions.back().get(), "untouched").ok());
+  transactions.clear();
+  for (const char* key : changed) {  // who begins now has seen all that
+    const std::unique_ptr<rocksdb::Transaction> txn(begin());
+    EXPECT_TRUE(write(txn.get(), key).ok()) << key;
+  }
+  flush();
+  for (const char* key : changed) {
+    std::string value;
+    EXPECT_TRUE(db->Get(rocksdb::ReadOptions(), key, &value).ok() && value == "mine") << key;
+  }
+}
+
+// The layouts in which that is looked at.
+inline std::vector<PieceTableOptions> LayoutsOfDeletions() {
+  std::vector<PieceTableOptions> layouts(3);
+  layouts[1].store = layouts[2].store = StoreKind::kTableless;
+  layouts[1].tableless_sections = layouts[2].tableless_sections = 2;
+  layouts[2].tableless_key_store = false;
+  return layouts;
 }
 
 // Each transaction reads some registers and writes its number into some. The

@@ -142,6 +142,47 @@ TEST_F(TtlTest, CompactionsDropWhatIsOlderThanTheTtl) {
   EXPECT_EQ(Scan(), "");
 }
 
+// What is dropped frees its place in the value store, whatever the values are that are separated.
+TEST_F(TtlTest, SeparatedValuesGoWithTheirTime) {
+  PieceTableOptions piece;
+  piece.value_group_bytes = 16 << 10;
+  piece.value_reserve_percent = 0;
+  options_.table_factory.reset(NewPieceTableFactory(piece));
+  options_.enable_blob_files = options_.enable_blob_garbage_collection = true;
+  options_.min_blob_size = 100;
+  options_.write_buffer_size = 256 << 10;
+  constexpr int kKeys = 4000;
+  constexpr uint64_t kOne = 500;
+  const auto bytes = [&] {
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+    uint64_t all = 0;
+    EXPECT_TRUE(db_->GetIntProperty("rocksdb.total-blob-file-size", &all));
+    return all;
+  };
+  const auto put = [&](int begin) {
+    for (int i = begin; i < kKeys; i += 2) {
+      const std::string value(kOne, static_cast<char>('a' + i % 26));
+      ASSERT_TRUE(db_->Put(WriteOptions(), "key" + std::to_string(i), value).ok());
+    }
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  };
+  Open(100);
+  put(0);
+  env_.now += 60;
+  put(1);
+  Compact();
+  EXPECT_GT(bytes(), kKeys * kOne);
+  env_.now += 50;
+  Compact();
+  EXPECT_GT(bytes(), kKeys / 2 * kOne);
+  EXPECT_LT(bytes(), kKeys / 2 * kOne * 115 / 100 + (300 << 10));  // 256 KiB of garbage are tolerated
+  EXPECT_EQ(Get("key1"), std::string(kOne, 'b'));
+  env_.now += 100;
+  Compact();
+  EXPECT_LT(bytes(), 300u << 10);
+  EXPECT_EQ(Scan(), "");
+}
+
 // Pages are rewritten by flushes, a few at a time, and all of them by CompactRange.
 TEST_F(TtlTest, PagesLoseWhatIsOlderWhenTheyAreRewritten) {
   PieceTableOptions piece;

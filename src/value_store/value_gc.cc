@@ -82,10 +82,7 @@ class Collection {
     for (size_t i = 0; i < job_.inputs.size(); ++i) {
       if (!inputs_[i].stays) edit_->deleted_values.push_back(job_.inputs[i]->meta().run_id);
     }
-    for (const ValueWriter* writer : {&hot, &cold}) {
-      edit_->added_values.insert(edit_->added_values.end(), writer->runs().begin(),
-                                 writer->runs().end());
-    }
+    for (const ValueWriter* writer : {&hot, &cold}) writer->AppendTo(edit_);
     return s;
   }
 
@@ -100,6 +97,7 @@ class Collection {
     options.file = cold && job_.cold_file ? job_.cold_file : job_.file;
     options.new_number = job_.new_number;
     options.creation_time = oldest_;
+    options.uncommitted_bytes = job_.uncommitted_bytes;
     return options;
   }
 

@@ -26,6 +26,7 @@ struct ValueGcJob {
   std::vector<ValueRunRef> inputs;  // all runs of the group
   std::vector<SequenceNumber> snapshots;  // ascending
   SequenceNumber retain_above = kMaxSequenceNumber;
+  std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes;  // ValueWriter's
   const UpdateCounts* updates = nullptr;  // not null: hot and cold values apart
   bool keep_cold = false;  // without `updates`: what cold runs hold is cold again
   // Files that are to be given up: not empty, other runs stay as they are.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "env/read_batch.h"
 #include "table/index_part.h"
 #include "table/read_stats.h"
 #include "table/stat_timer.h"
@@ -113,25 +114,48 @@ Status ValueRun::Read(uint64_t offset, uint64_t n, std::string* room, Slice* byt
 
 Status ValueRun::ReadSection(uint64_t offset, uint64_t n, const char* what, std::string* room,
                              Slice* bytes) const {
-  if (n < 4) return Corruption(std::string(what) + ": too short");
   Status s = Read(offset, n, room, bytes);
-  if (!s.ok()) return s;
-  const Slice covered(bytes->data(), n - 4);
+  return s.ok() ? CheckSection(offset, what, bytes) : s;
+}
+
+Status ValueRun::CheckSection(uint64_t offset, const char* what, Slice* bytes) const {
+  if (bytes->size() < 4) return Corruption(std::string(what) + ": too short");
+  const Slice covered(bytes->data(), bytes->size() - 4);
   const uint64_t context = ValueContextOf(meta_.file_id, meta_.extent.offset + offset);
-  if (!ChecksumHolds(DecodeFixed32(bytes->data() + n - 4), Checksum32(covered, context))) {
+  if (!ChecksumHolds(DecodeFixed32(covered.data() + covered.size()), Checksum32(covered, context))) {
     return Corruption(std::string(what) + ": checksum mismatch");
   }
   *bytes = covered;
-  return s;
+  return Status::OK();
 }
 
 Status ValueRun::LoadPlaces(std::unique_ptr<PlaceIndex>* out) const {
   std::string room;
   Slice bytes;
-  Status s = ReadSection(meta_.records_bytes + meta_.keys_bytes, meta_.places_bytes, "places", &room, &bytes);
+  Status s = Read(places_offset(), meta_.places_bytes, &room, &bytes);
+  return s.ok() ? MakePlaces(bytes, out) : s;
+}
+
+Status ValueRun::MakePlaces(const Slice& section, std::unique_ptr<PlaceIndex>* out) const {
+  Slice bytes = section;
+  Status s = CheckSection(places_offset(), "places", &bytes);
   if (!s.ok()) return s;
   *out = PlaceIndex::Make(bytes, meta_.num_values, meta_.records_bytes);
   return *out == nullptr ? Corruption("places: malformed") : s;
+}
+
+void ValueRun::InsertPaged(std::unique_ptr<PlaceIndex> places, HeldPlaces* held) const {
+  held->own = std::make_unique<PagedPlaces>(context_->tables, std::move(places), IndexCache::kEntryBytes);
+  held->places = held->own->get();
+  held->pin = context_->tables->index_cache.Insert(cache_key_, held->own.get(), PagedPlaces::Delete,
+                                                   held->own->Memory().total() - IndexCache::kEntryBytes);
+  if (held->pin.value() != nullptr) static_cast<void>(held->own.release());
+  context_->tables->index_cache.CountRead(cache_key_);
+}
+
+void ValueRun::Publish(std::unique_ptr<PlaceIndex> places) const {
+  context_->tables->index_usage.Add(MemoryOf(*places));
+  places_.store(places.release(), std::memory_order_release);
 }
 
 Status ValueRun::Hold(bool cache_only, HeldPlaces* held) const {
@@ -146,12 +170,7 @@ Status ValueRun::Hold(bool cache_only, HeldPlaces* held) const {
   if (context_->paged) {
     Status s = LoadPlaces(&loaded);
     if (!s.ok()) return s;
-    held->own = std::make_unique<PagedPlaces>(context_->tables, std::move(loaded), IndexCache::kEntryBytes);
-    held->places = held->own->get();
-    held->pin = context_->tables->index_cache.Insert(cache_key_, held->own.get(), PagedPlaces::Delete,
-                                                     held->own->Memory().total() - IndexCache::kEntryBytes);
-    if (held->pin.value() != nullptr) static_cast<void>(held->own.release());
-    context_->tables->index_cache.CountRead(cache_key_);
+    InsertPaged(std::move(loaded), held);
     return s;
   }
   MutexLock lock(&context_->load_mu[meta_.run_id % context_->load_mu.size()]);
@@ -159,9 +178,8 @@ Status ValueRun::Hold(bool cache_only, HeldPlaces* held) const {
   if (held->places != nullptr) return Status::OK();
   Status s = LoadPlaces(&loaded);
   if (!s.ok()) return s;
-  context_->tables->index_usage.Add(MemoryOf(*loaded));
-  held->places = loaded.release();
-  places_.store(held->places, std::memory_order_release);
+  held->places = loaded.get();
+  Publish(std::move(loaded));
   return s;
 }
 
@@ -169,6 +187,46 @@ Status ValueRun::Load() const {
   if (meta_.num_values == 0) return Status::OK();
   HeldPlaces held;
   return Hold(/*cache_only=*/false, &held);
+}
+
+void ValueRun::LoadTogether(std::vector<const ValueRun*> runs) {
+  std::sort(runs.begin(), runs.end(), [](const ValueRun* a, const ValueRun* b) {
+    const Extent& x = a->meta_.extent;
+    const Extent& y = b->meta_.extent;
+    return x.file_number != y.file_number ? x.file_number < y.file_number : x.offset < y.offset;
+  });
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  std::vector<std::shared_ptr<CompactionFile>> files(runs.size());
+  std::vector<std::string> rooms(runs.size());
+  std::vector<ReadRequest> reads(runs.size());
+  ReadBatch batch;  // goes first
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const ValueRunMeta& meta = runs[i]->meta_;
+    reads[i].status = runs[i]->OpenFile(&files[i]);
+    if (!reads[i].status.ok()) continue;
+    rooms[i].resize(meta.places_bytes);
+    reads[i].offset = meta.extent.offset + runs[i]->places_offset();
+    reads[i].length = meta.places_bytes;
+    reads[i].scratch = rooms[i].data();
+  }
+  for (size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
+    for (end = begin + 1; end < runs.size() && files[end] == files[begin];) ++end;
+    if (files[begin] != nullptr) files[begin]->file()->AddReads(&reads[begin], end - begin, &batch);
+  }
+  batch.Wait();
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const ValueRun& run = *runs[i];
+    std::unique_ptr<PlaceIndex> loaded;
+    if (!reads[i].status.ok() || reads[i].result.size() != run.meta_.places_bytes) continue;
+    if (!run.MakePlaces(reads[i].result, &loaded).ok()) continue;
+    if (run.context_->paged) {
+      HeldPlaces held;
+      run.InsertPaged(std::move(loaded), &held);
+      continue;
+    }
+    MutexLock lock(&run.context_->load_mu[run.meta_.run_id % run.context_->load_mu.size()]);
+    if (run.places_.load(std::memory_order_acquire) == nullptr) run.Publish(std::move(loaded));
+  }
 }
 
 Status ValueRun::Find(uint64_t number, bool cache_only, bool* found, ValuePlace* place) const {
@@ -279,7 +337,7 @@ Status ValueRun::Verify() const {
   if (!s.ok()) return s;
   std::string room;
   Slice footer;
-  s = ReadSection(meta_.records_bytes + meta_.keys_bytes + meta_.places_bytes, kValueFooterBytes,
+  s = ReadSection(places_offset() + meta_.places_bytes, kValueFooterBytes,
                   "footer", &room, &footer);
   if (!s.ok()) return s;
   if (DecodeFixed64(footer.data()) != kValueRunMagic ||

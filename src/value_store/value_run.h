@@ -42,6 +42,8 @@ struct ValueContext {
   std::shared_ptr<CacheCharge> charge;
   // Of runs that were replaced and have users still, which keep them on disk.
   mutable std::atomic<uint64_t> held_bytes{0};
+  // Of runs that jobs write, until their edits are in force.
+  const std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes = std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
   // Bytes of values that a notice ended, on average of those that were counted of late.
   static constexpr uint64_t kUnknown = UINT64_MAX;
@@ -72,6 +74,8 @@ class ValueRun {
   }
   // Loads where its values lie, as their first use would.
   Status Load() const;
+  // The same of several, with their reads overlapped. What cannot be loaded shows at its use.
+  static void LoadTogether(std::vector<const ValueRun*> runs);
   // *found: whether the value is here. Incomplete if it is not in memory and `cache_only`.
   Status Find(uint64_t number, bool cache_only, bool* found, ValuePlace* place) const;
   // The whole record, checked. It lies in *room or where the file system has it.
@@ -110,9 +114,15 @@ class ValueRun {
   struct HeldPlaces;  // while it lives, they stay
   Status Hold(bool cache_only, HeldPlaces* held) const;
   Status LoadPlaces(std::unique_ptr<PlaceIndex>* places) const;
+  Status MakePlaces(const Slice& section, std::unique_ptr<PlaceIndex>* places) const;
+  // Into the block cache; null: this has no room for them.
+  void InsertPaged(std::unique_ptr<PlaceIndex> places, HeldPlaces* held) const;
+  void Publish(std::unique_ptr<PlaceIndex> places) const;  // that stay; under their load_mu
+  uint64_t places_offset() const { return meta_.records_bytes + meta_.keys_bytes; }
   Status Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const;
   Status ReadSection(uint64_t offset, uint64_t n, const char* what, std::string* room,
                      Slice* bytes) const;
+  Status CheckSection(uint64_t offset, const char* what, Slice* bytes) const;  // and cuts its checksum off
   Status CheckRecord(const ValuePlace& place, const Slice& record) const;
   Status Corruption(const std::string& what) const;
 

@@ -100,6 +100,7 @@ void ValueStore::Install(const VersionEdit& edit, const std::vector<ValueRunRef>
     return a->meta().run_id < b->meta().run_id;
   });
   SetVersion(std::move(runs));
+  for (const auto& bytes : edit.uncommitted_values) bytes->End();
   for (const ValueRunRef& run : prepared) {
     if (run->events() > 0) counts_due_ = kCounts;
   }

@@ -47,8 +47,8 @@ ValueVersion::~ValueVersion() {
   if (context_->charge != nullptr && !runs_.empty()) context_->charge->Subtract(OwnMemoryBytes());
 }
 
-Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
-                            const ValueRun** run, ValuePlace* place) const {
+Status ValueVersion::Find(const KeyHash& hash, uint64_t number, bool cache_only, const ValueRun** run,
+                          ValuePlace* place) const {
   if (!by_group_.empty()) {
     const auto& group = by_group_[bits_ == 0 ? 0 : hash.h1 >> (64 - bits_)];
     auto at = std::upper_bound(
@@ -58,15 +58,20 @@ Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, u
       --at;
       if (number > at->max_number) continue;
       bool found = false;
-      Status s = at->run->Find(number, read.cache_only, &found, place);
-      if (!s.ok()) return s;
-      if (!found) continue;
+      Status s = at->run->Find(number, cache_only, &found, place);
+      if (s.ok() && !found) continue;
       *run = at->run;
-      return read.cache_only ? Status::Incomplete("value is not in memory, and no file may be read")
-                             : Status::OK();
+      return s;
     }
   }
   return Status::NotFound("separated value " + std::to_string(number));
+}
+
+Status ValueVersion::Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
+                            const ValueRun** run, ValuePlace* place) const {
+  Status s = Find(hash, number, read.cache_only, run, place);
+  if (s.ok() && read.cache_only) return Status::Incomplete("value is not in memory, and no file may be read");
+  return s;
 }
 
 Status ValueVersion::Has(const KeyHash& hash, uint64_t number, bool* found) const {
@@ -125,10 +130,9 @@ void ValueReads::Start(const ValueVersion& version, const BlockReadOptions& read
     r.status = ParseRef(r.ref, r.user_key, &w.ref);
     if (!r.status.ok()) continue;
     if (context.cache != nullptr && FindCachedValue(context, w.ref.number, r.value)) continue;
-    r.status = version.Locate(read, r.hash, w.ref.number, &w.run, &w.place);
-    if (r.status.ok()) r.status = w.run->OpenFile(&w.file);
-    if (r.status.ok()) wanted_.push_back(std::move(w));
+    wanted_.push_back(std::move(w));
   }
+  LocateAll();
   // Requests of one file stand together, by their places.
   std::sort(wanted_.begin(), wanted_.end(), [](const Wanted& a, const Wanted& b) {
     const Extent& x = a.run->meta().extent;
@@ -150,6 +154,29 @@ void ValueReads::Start(const ValueVersion& version, const BlockReadOptions& read
     wanted_[begin].file->file()->AddReads(&reads_[begin], end - begin, &batch_);
     begin = end;
   }
+}
+
+// Places that are not in memory are loaded together: of each value those of the run that it is looked for in first,
+// then those of the next, as one value after the other would load them.
+void ValueReads::LocateAll() {
+  constexpr int kRounds = 4;  // what is left then loads its own
+  for (int round = 0; round <= kRounds && !read_->cache_only; ++round) {
+    std::vector<const ValueRun*> unloaded;
+    for (Wanted& w : wanted_) {
+      Status& s = w.request->status;
+      if (round > 0 && !s.IsIncomplete()) continue;
+      s = version_->Find(w.request->hash, w.ref.number, /*cache_only=*/round < kRounds, &w.run, &w.place);
+      if (s.IsIncomplete()) unloaded.push_back(w.run);
+    }
+    if (unloaded.empty()) break;
+    ValueRun::LoadTogether(std::move(unloaded));
+  }
+  std::erase_if(wanted_, [&](Wanted& w) {
+    Status& s = w.request->status;
+    if (read_->cache_only) s = version_->Locate(*read_, w.request->hash, w.ref.number, &w.run, &w.place);
+    if (s.ok()) s = w.run->OpenFile(&w.file);
+    return !s.ok();
+  });
 }
 
 void ValueReads::Finish() {
@@ -291,6 +318,29 @@ std::vector<ValueRunRef> ValueVersion::RunsOf(const ValueGroup& group) const {
   return result;
 }
 
+std::vector<uint64_t> ValueVersion::DeadBytes() const {
+  std::vector<uint64_t> dead;
+  std::vector<Group> groups = Groups();  // by their prefixes, disjoint; each run is in one of them
+  const auto first_of = [this](const ValueGroup& group) { return group.prefix << (bits_ - group.bits); };
+  for (const ValueRunRef& run : runs_) {
+    const uint64_t bytes = run->meta().extent.length;
+    if (bytes == 0) {  // then its group may have been left out
+      dead.push_back(0);
+      continue;
+    }
+    const uint32_t first = first_of(run->meta().group);
+    Group& group = *std::prev(std::upper_bound(
+        groups.begin(), groups.end(), first, [&](uint32_t at, const Group& g) { return at < first_of(g.group); }));
+    // What is left of it goes over what is left of its runs, so that nothing is lost by rounding.
+    const auto share = static_cast<uint64_t>(static_cast<double>(group.dead_bytes) * static_cast<double>(bytes) /
+                                             static_cast<double>(group.bytes));
+    dead.push_back(bytes == group.bytes ? group.dead_bytes : std::min({share, bytes, group.dead_bytes}));
+    group.bytes -= bytes;
+    group.dead_bytes -= dead.back();
+  }
+  return dead;
+}
+
 // Runs of one job are of one age, so whole files count.
 uint64_t ValueVersion::OldUntil(double share) const {
   if (share >= 1) return UINT64_MAX;
@@ -329,6 +379,7 @@ ValueStats ValueVersion::Stats() const {
   stats.files = files.size();
   stats.total_bytes = total_bytes_;
   stats.held_bytes = context_->held_bytes;
+  stats.uncommitted_bytes = *context_->uncommitted_bytes;
   for (const Group& group : Groups()) {
     stats.dead_bytes += group.dead_bytes;
     stats.pinned_bytes += group.pinned_bytes;

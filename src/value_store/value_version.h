@@ -75,6 +75,8 @@ class ValueVersion {
   };
   std::vector<Group> Groups() const;
   std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
+  // Of each run: its group's garbage, shared out by size, as it is not known where in the group it lies.
+  std::vector<uint64_t> DeadBytes() const;
   ValueStats Stats() const;
   // The id of the youngest run in the files that were written first, as many as begin within that share of all
   // bytes; of 1 or more: no run is younger; of 0: none is old.
@@ -87,12 +89,16 @@ class ValueVersion {
   uint64_t NoticeWorth() const;
   void LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) const;
   size_t MemoryBytes() const;  // with the runs', without their places
+  std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes() const { return context_->uncommitted_bytes; }
   UpdateCounts* updates() const { return context_->updates.get(); }
 
  private:
   friend class ValueReads;
   size_t OwnMemoryBytes() const;
-  // NotFound if the value is in no run.
+  // NotFound if the value is in no run. With `cache_only` Incomplete, and *run is the first one whose places must be
+  // loaded to tell.
+  Status Find(const KeyHash& hash, uint64_t number, bool cache_only, const ValueRun** run, ValuePlace* place) const;
+  // The same for a reader, who may not be allowed to read files.
   Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
                 const ValueRun** run, ValuePlace* place) const;
   // Makes the value of a record that was read into the value's own memory.
@@ -132,6 +138,7 @@ class ValueReads {
   void Drop();
 
  private:
+  void LocateAll();
   struct Wanted {
     ValueRequest* request;
     ValueRef ref;

@@ -166,6 +166,9 @@ Status ValueWriter::WriteRun(const BatchKey& key, Batch* batch) {
   PutFixed64(&footer, meta.keys_bytes);
   PutFixed64(&footer, meta.places_bytes);
 
+  if (uncommitted_ != nullptr) {  // before they are there
+    uncommitted_->Add(meta.records_bytes + meta.keys_bytes + meta.places_bytes + footer.size() + kSectionChecksumBytes);
+  }
   ExtentWriter extent(file);
   const StatTimer timer(options_.statistics, rocksdb::BLOB_DB_BLOB_FILE_WRITE_MICROS);
   if (s = extent.Start(); !s.ok()) return s;
@@ -186,5 +189,10 @@ Status ValueWriter::WriteRun(const BatchKey& key, Batch* batch) {
 }
 
 Status ValueWriter::Finish() { return WriteRound(); }
+
+void ValueWriter::AppendTo(VersionEdit* edit) const {
+  edit->added_values.insert(edit->added_values.end(), runs_.begin(), runs_.end());
+  if (uncommitted_ != nullptr && !runs_.empty()) edit->uncommitted_values.push_back(uncommitted_);
+}
 
 }  // namespace compassdb

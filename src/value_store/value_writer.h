@@ -7,16 +7,18 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/internal_key.h"
 #include "base/key_hash.h"
-#include "manifest/value_run_meta.h"
+#include "manifest/version_edit.h"
 #include "rocksdb/compression_type.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/status.h"
@@ -60,11 +62,16 @@ class ValueWriter {
     const UpdateCounts* updates = nullptr;  // not null: what is added is hot or cold by them
     uint64_t round_bytes = 64 << 20;
     uint64_t creation_time = 0;
+    std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes;  // ValueContext's; null: nobody counts
     // Called when there is something to write.
     std::function<Status(CompactionFileWriter**)> file;
     std::function<uint64_t()> new_number;  // for runs and blocks of value numbers
   };
-  explicit ValueWriter(Options options) : options_(std::move(options)) {}
+  explicit ValueWriter(Options options) : options_(std::move(options)) {
+    if (options_.uncommitted_bytes != nullptr) {
+      uncommitted_ = std::make_shared<UncommittedBytes>(options_.uncommitted_bytes);
+    }
+  }
 
   // Copies the value, gives it a number, and appends what names it to *ref. `supersedes`: older values of the
   // key may be there; they are taken for one as large as this.
@@ -88,6 +95,8 @@ class ValueWriter {
 
   // Writes what is left.
   Status Finish();
+  // For the edit of the job: the runs, which have been counted as not committed.
+  void AppendTo(VersionEdit* edit) const;
   const std::vector<ValueRunMeta>& runs() const { return runs_; }
   bool empty() const { return batches_.empty() && runs_.empty(); }
 
@@ -114,6 +123,7 @@ class ValueWriter {
   Status WriteRun(const BatchKey& key, Batch* batch);
 
   const Options options_;
+  std::shared_ptr<UncommittedBytes> uncommitted_;  // may be null
   std::map<BatchKey, Batch> batches_;
   uint64_t pending_bytes_ = 0;
   uint64_t next_number_ = 0;

@@ -24,6 +24,8 @@ namespace compassdb_test {
 //  - Open succeeds (RocksDB's kTolerateCorruptedTailRecords may refuse a log with a hole in its
 //    unsynced part; its kPointInTimeRecovery must then open it);
 //  - kAbsoluteConsistency refuses a torn log, and opens when all logs are whole;
+//  - of ours, everything in the files is whole (VerifyChecksum), not only what keys lead to; no file is there that
+//    nothing names, but those made ahead; and a forced collection leaves of separated values what lives;
 //  - what was found is durable: another cut right after the opening does not lose it.
 // Every second database has its tables in two directories, every third its logs in one of their own,
 // and every second of ours writes logs over older ones: while it works, in the recovery mode that allows it.
@@ -88,6 +90,10 @@ class CrashRun {
   std::optional<std::string> CheckFamilies();
   // Reopens, perhaps with further cuts during recovery, and compares.
   std::optional<std::string> Verify(const Cut& cut);
+  // Of ours: no compaction file is left that no manifest names.
+  std::optional<std::string> CheckFiles();
+  // Of ours: once all was collected, separated values take about what lives.
+  std::optional<std::string> CheckValues(const std::vector<Entries>& families);
   // With the power back on. Nothing when it opened as it should have.
   std::optional<std::string> Reopen();
   void Restart();

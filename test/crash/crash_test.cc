@@ -193,6 +193,7 @@ int Canaries(Plan plan, const std::string& only) {
   static const std::pair<const char*, SyncKind> kKinds[] = {{"wal", SyncKind::kWal},
                                                             {"manifest", SyncKind::kManifest},
                                                             {"table", SyncKind::kTable},
+                                                            {"values", SyncKind::kValues},
                                                             {"current", SyncKind::kCurrent},
                                                             {"directory", SyncKind::kDirectory},
                                                             {"pages", SyncKind::kPages}};
@@ -200,10 +201,10 @@ int Canaries(Plan plan, const std::string& only) {
   if (only.empty() || only == "torn") missed += TornPages(plan);
   for (const auto& [name, kind] : kKinds) {
     if (!only.empty() && only != name) continue;
-    if (kind == SyncKind::kPages) {  // of one layout alone
-      if (std::string(Traits().name) != "compassdb") continue;
-      plan.layout = "tableless";
-    }
+    const bool of_one_layout = kind == SyncKind::kPages || kind == SyncKind::kValues;
+    if (of_one_layout && std::string(Traits().name) != "compassdb") continue;
+    const std::string layout = plan.layout;
+    if (of_one_layout) plan.layout = kind == SyncKind::kPages ? "tableless" : "hash-kv";
     plan.left_out = kind;
     plan.directories = Directories::kExisting;
     Outcome outcome = CutsInTurn(plan, Each::kSync);
@@ -213,6 +214,7 @@ int Canaries(Plan plan, const std::string& only) {
     if (outcome.wrong) printf("  %s\n", outcome.wrong->c_str());
     fflush(stdout);
     missed += outcome.wrong ? 0 : 1;
+    plan.layout = layout;
   }
   return missed == 0 ? 0 : 1;
 }

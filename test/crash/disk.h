@@ -24,7 +24,7 @@ const char* TableFileSuffix();
 uint64_t FirstNeededLog(rocksdb::Env* env, const std::string& dir);
 
 // A sync that an engine may leave out, and a crash test must notice.
-enum class SyncKind { kNone, kWal, kManifest, kTable, kCurrent, kDirectory, kPages };
+enum class SyncKind { kNone, kWal, kManifest, kTable, kValues, kCurrent, kDirectory, kPages };
 
 // What happens at the chosen moment.
 struct Cut {
@@ -81,6 +81,8 @@ class Disk {
   void SetAtomicWrites(uint64_t bytes);
   // From now on such syncs return OK and do nothing.
   void LeaveOut(SyncKind kind);
+  // Of one file, until the next restart: those of separated values (kValues) are not told by their names.
+  void LeaveOutFile(const std::string& path);
   // What was about to happen when the power went.
   std::string cut_at() const;
 

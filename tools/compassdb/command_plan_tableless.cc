@@ -23,6 +23,7 @@ struct PlanFlags {
   std::string uniform;
   std::vector<std::string> samples;
   bool json = false;
+  bool values_only = false;
 };
 
 // "LO:HI"
@@ -91,7 +92,9 @@ void Print(const compassdb::TablelessWorkload& workload, const compassdb::Tablel
                                      Percent(plan.cut_overflow_ratio)));
   line("overflow store", fmt::format("{:.0f} records ({}), {}", plan.overflow_records,
                                      Percent(plan.overflow_records / pairs), Bytes(plan.overflow_bytes)));
-  line("key store", workload.key_store ? Bytes(plan.key_store_bytes) : "none: no iterators");
+  line("key store", workload.key_store ? Bytes(plan.key_store_bytes)
+                    : workload.headers ? "none: no iterators"
+                                       : "not counted");
   line("index memory", fmt::format("{}, {:.3g} B per pair: overflow store {}, key store {}",
                                    Bytes(plan.overflow_index_memory + plan.key_store_memory),
                                    (plan.overflow_index_memory + plan.key_store_memory) / pairs,
@@ -131,9 +134,10 @@ void PrintJson(const compassdb::TablelessWorkload& workload, const compassdb::Ta
   PrintOut("{}\n", out.dump());
 }
 
-// The share of the pairs that are larger than a page, with the 8 bytes of a record's header and the page's 16.
+// The share of the pairs that are larger than a page, with the 8 bytes of a record's header and the page's 16 if there
+// are any.
 double ShareThatNoPageHolds(const compassdb::TablelessWorkload& workload) {
-  const double most = static_cast<double>(workload.page_size) - 16 - 8;
+  const double most = static_cast<double>(workload.page_size) - (workload.headers ? 16 + 8 : 0);
   if (!workload.sample.empty()) {
     double all = 0, large = 0;
     for (const auto& sizes : workload.sample) {
@@ -155,6 +159,7 @@ double ShareThatNoPageHolds(const compassdb::TablelessWorkload& workload) {
 
 int Plan(const PlanFlags& flags) {
   compassdb::TablelessWorkload workload = flags.workload;
+  if (flags.values_only) workload.headers = workload.key_store = false;
   if (!flags.uniform.empty() && !ParseRange(flags.uniform, &workload.value_low, &workload.value_high)) {
     return Fail(kUsage, "plan-tableless", "--value-uniform: '" + flags.uniform + "' is not LO:HI");
   }
@@ -183,7 +188,7 @@ int CheckAndPlan(const CLI::App& command, const PlanFlags& flags) {
   const auto given = [&](const char* flag) { return command.count(flag) > 0; };
   const auto refuse = [](const std::string& what) { return Fail(kUsage, "plan-tableless", what); };
   if (!given("--sample")) {
-    if (!given("--pairs") || !given("--key-size")) {
+    if (!given("--pairs") || (!given("--key-size") && !flags.values_only)) {
       return refuse("--pairs and --key-size are required without --sample");
     }
     if (!given("--value-size") && !given("--value-uniform")) {
@@ -232,9 +237,13 @@ void AddPlanTableless(CLI::App* app, Globals* globals) {
   fill->excludes(pages);
   probability->excludes(pages)->excludes(fill);
   ratio->excludes(pages)->excludes(fill)->excludes(probability);
-  command->add_option("--key-store", workload->key_store,
-                      "keys are kept in sorted tables, too (the option tableless_key_store); false: without")
-      ->capture_default_str();
+  auto* key_store =
+      command->add_option("--key-store", workload->key_store,
+                          "keys are kept in sorted tables, too (the option tableless_key_store); false: without");
+  key_store->capture_default_str();
+  command->add_flag("--values-only", flags->values_only,
+                    "count neither keys nor headers of records and pages, as the formulas of the paper")
+      ->excludes(key_size)->excludes(sample)->excludes(key_store);
   command->add_option("--compression-ratio", workload->compression_ratio,
                       "what the device makes of the data, zeros left aside")
       ->capture_default_str();

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the value size from which it pays to keep values apart on this machine, as HashKV 3.5 does: for
 // pairs of several sizes, loads a database with and without separation, updates it by zipf 0.99 in three
-// phases of the same volume, and compares the throughput of the last.
+// phases of the same volume, and compares the throughput of the last. Tables are measured twice: as they are by
+// default, and with no more garbage than separated values may have.
 #include <compassdb/preset.h>
+#include <compassdb/table.h>
 #include <fmt/core.h>
 #include <rocksdb/convenience.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -28,7 +31,7 @@ constexpr uint64_t kTellingDataMb = 64;
 
 struct TuneFlags {
   uint64_t data_mb = 256;
-  std::vector<uint64_t> sizes = {64, 96, 128, 192, 256, 384, 512, 1024};
+  std::vector<uint64_t> sizes = {64, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192, 16384};
   bool json = false;
 };
 
@@ -57,7 +60,9 @@ std::string KeyOf(uint64_t rank) {
   return fmt::format("{:024}", x);
 }
 
-rocksdb::Options OptionsFor(bool separate, uint64_t data_mb) {
+enum Kind { kTables, kTightTables, kApart, kKinds };
+
+rocksdb::Options OptionsFor(Kind kind, uint64_t data_mb) {
   rocksdb::Options options;
   options.create_if_missing = true;
   options.error_if_exists = true;
@@ -66,7 +71,11 @@ rocksdb::Options OptionsFor(bool separate, uint64_t data_mb) {
   options.max_bytes_for_level_base = 4 * options.write_buffer_size;
   options.target_file_size_base = options.write_buffer_size;
   options.compression = rocksdb::kNoCompression;
-  if (separate) {
+  if (kind == kTightTables) {
+    compassdb::PieceTableOptions tables;
+    tables.max_dead_percent = tables.value_reserve_percent;
+    options.table_factory.reset(compassdb::NewPieceTableFactory(tables));
+  } else if (kind == kApart) {
     // A preset never fails on these options.
     compassdb::ApplyPreset(compassdb::Preset::kHashKv, &options).PermitUncheckedError();
     options.min_blob_size = 1;
@@ -79,10 +88,31 @@ Status Settle(rocksdb::DB* db) {
   return s.ok() ? db->WaitForCompact(rocksdb::WaitForCompactOptions()) : s;
 }
 
-// Updates per second of the last phase.
-Status Measure(const std::string& dir, bool separate, uint64_t pair, uint64_t data_mb, double* rate) {
+struct Figures {
+  double rate = 0;     // updates per second, of the last phase
+  double space = 0;    // bytes of tables and values per byte of pairs, at the end
+  double written = 0;  // by flushes, compactions and collections, per byte of all that was put
+};
+
+uint64_t Number(rocksdb::DB* db, const std::string& property) {
+  uint64_t value = 0;
+  return db->GetIntProperty(property, &value) ? value : 0;
+}
+
+// Without the log.
+double BytesWritten(rocksdb::DB* db) {
+  std::map<std::string, std::string> stats;
+  db->GetMapProperty(rocksdb::DB::Properties::kCFStats, &stats);
+  double gigabytes = 0;
+  for (const char* name : {"compaction.Sum.WriteGB", "compaction.Sum.WblobGB"}) {
+    if (const auto at = stats.find(name); at != stats.end()) gigabytes += std::stod(at->second);
+  }
+  return gigabytes * (1 << 30);
+}
+
+Status Measure(const std::string& dir, Kind kind, uint64_t pair, uint64_t data_mb, Figures* figures) {
   rocksdb::DB* opened = nullptr;
-  Status s = rocksdb::DB::Open(OptionsFor(separate, data_mb), dir, &opened);
+  Status s = rocksdb::DB::Open(OptionsFor(kind, data_mb), dir, &opened);
   if (!s.ok()) return s;
   std::unique_ptr<rocksdb::DB> db(opened);
   const uint64_t records = (data_mb << 20) / pair;
@@ -105,8 +135,12 @@ Status Measure(const std::string& dir, bool separate, uint64_t pair, uint64_t da
     for (uint64_t i = 0; s.ok() && i < records; ++i) s = put(zipf(&random));
     if (s.ok()) s = Settle(db.get());
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    *rate = static_cast<double>(records) / seconds.count();
+    figures->rate = static_cast<double>(records) / seconds.count();
   }
+  const auto data = static_cast<double>(records * pair);
+  figures->space = static_cast<double>(Number(db.get(), rocksdb::DB::Properties::kTotalSstFilesSize) +
+                                       Number(db.get(), rocksdb::DB::Properties::kTotalBlobFileSize)) / data;
+  figures->written = BytesWritten(db.get()) / (data * (1 + kPhases));
   const Status closed = db->Close();
   db.reset();
   const Status gone = rocksdb::DestroyDB(dir, rocksdb::Options());
@@ -116,44 +150,63 @@ Status Measure(const std::string& dir, bool separate, uint64_t pair, uint64_t da
 
 struct Point {
   uint64_t pair;
-  double together, apart;
-  double gain() const { return apart / together; }
+  Figures of[kKinds] = {};
+  double gain(Kind over) const { return of[kApart].rate / of[over].rate; }
 };
 
-// The smallest pair from which on separation is faster at every size; null if at none.
-const Point* Choose(const std::vector<Point>& curve) {
+// The smallest pair from which on separation is faster than these tables at every size; null if at none.
+const Point* Choose(const std::vector<Point>& curve, Kind over) {
   const Point* choice = nullptr;
-  for (auto it = curve.rbegin(); it != curve.rend() && it->gain() > 1; ++it) choice = &*it;
+  for (auto it = curve.rbegin(); it != curve.rend() && it->gain(over) > 1; ++it) choice = &*it;
   return choice;
 }
 
+std::string OptionsOf(const Point* choice) {
+  return choice == nullptr ? "enable_blob_files=false: no size from which separation is faster"
+                           : fmt::format("min_blob_size={}", choice->pair - kKeySize);
+}
+
 void Print(const std::vector<Point>& curve, uint64_t data_mb) {
-  PrintOut("Updates per second, {} MB of pairs with keys of {} bytes\n\n", data_mb, kKeySize);
-  PrintOut("{:>6}  {:>6}  {:>12}  {:>12}  {:>6}\n", "pair", "value", "in tables", "kept apart", "gain");
+  const compassdb::PieceTableOptions defaults;
+  PrintOut("{} MB of pairs with keys of {} bytes: updates per second (rate), bytes on disk per byte of pairs (space),\n"
+           "bytes written without the log per byte put (written)\n\n", data_mb, kKeySize);
+  PrintOut("{:>6}  {:>6}  {:^22}  {:^22}  {:^22}  {:^12}\n", "", "", "in tables",
+           fmt::format("max_dead_percent={}", defaults.value_reserve_percent), "kept apart", "gain in rate");
+  PrintOut("{:>6}  {:>6}", "pair", "value");
+  for (int kind = 0; kind < kKinds; ++kind) PrintOut("  {:>8} {:>5} {:>7}", "rate", "space", "written");
+  PrintOut("  {:>5} {:>6}\n", "1st", "2nd");
   for (const Point& p : curve) {
-    PrintOut("{:>6}  {:>6}  {:>12.0f}  {:>12.0f}  {:>6.2f}\n", p.pair, p.pair - kKeySize, p.together,
-               p.apart, p.gain());
+    PrintOut("{:>6}  {:>6}", p.pair, p.pair - kKeySize);
+    for (const Figures& f : p.of) PrintOut("  {:>8.0f} {:>5.2f} {:>7.2f}", f.rate, f.space, f.written);
+    PrintOut("  {:>5.2f} {:>6.2f}\n", p.gain(kTables), p.gain(kTightTables));
   }
-  if (const Point* choice = Choose(curve)) {
-    PrintOut("\nmin_blob_size={}\n", choice->pair - kKeySize);
-  } else {
-    PrintOut("\nno size at which separation is faster: enable_blob_files=false\n");
-  }
+  PrintOut("\n{}\n", OptionsOf(Choose(curve, kTables)));
+  PrintOut("where tables, too, may have no more than {} % of garbage: {}\n", defaults.value_reserve_percent,
+           OptionsOf(Choose(curve, kTightTables)));
 }
 
 void PrintJson(const std::vector<Point>& curve, uint64_t data_mb) {
+  static constexpr std::pair<Kind, const char*> kSuffixes[] = {
+      {kTables, ""}, {kTightTables, "_equal_space"}, {kApart, "_separated"}};
   nlohmann::ordered_json out;
   out["data_mb"] = data_mb;
   out["key_size"] = kKeySize;
   out["curve"] = nlohmann::ordered_json::array();
   for (const Point& p : curve) {
-    out["curve"].push_back({{"value_size", p.pair - kKeySize},
-                            {"updates_per_second", p.together},
-                            {"updates_per_second_separated", p.apart}});
+    nlohmann::ordered_json point = {{"value_size", p.pair - kKeySize}};
+    for (const auto& [kind, suffix] : kSuffixes) {
+      point[std::string("updates_per_second") + suffix] = p.of[kind].rate;
+      point[std::string("space") + suffix] = p.of[kind].space;
+      point[std::string("written") + suffix] = p.of[kind].written;
+    }
+    out["curve"].push_back(std::move(point));
   }
-  const Point* choice = Choose(curve);
-  out["min_blob_size"] = choice == nullptr ? nlohmann::ordered_json(nullptr)
-                                           : nlohmann::ordered_json(choice->pair - kKeySize);
+  for (const auto& [kind, suffix] : kSuffixes) {
+    if (kind == kApart) continue;
+    const Point* choice = Choose(curve, kind);
+    out[std::string("min_blob_size") + suffix] =
+        choice == nullptr ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(choice->pair - kKeySize);
+  }
   PrintOut("{}\n", out.dump());
 }
 
@@ -166,13 +219,14 @@ int Tune(const Globals& globals, const TuneFlags& flags) {
   }
   const Interruption interruption;  // the database that is measured goes first
   for (const uint64_t pair : sizes) {
-    Point point{pair, 0, 0};
-    for (const bool separate : {false, true}) {
-      const Status s =
-          Measure(globals.db, separate, pair, flags.data_mb, separate ? &point.apart : &point.together);
+    Point point{pair};
+    for (const Kind kind : {kTables, kTightTables, kApart}) {
+      const Status s = Measure(globals.db, kind, pair, flags.data_mb, &point.of[kind]);
       if (!s.ok()) return Fail("tune-separation", s);
     }
-    if (!globals.quiet) Tell("pairs of {} B: gain {:.2f}\n", pair, point.gain());
+    if (!globals.quiet) {
+      Tell("pairs of {} B: gain {:.2f}, of equal space {:.2f}\n", pair, point.gain(kTables), point.gain(kTightTables));
+    }
     curve.push_back(point);
   }
   if (flags.json) {

@@ -92,6 +92,8 @@ Status CompactionJob::Gather(VersionEdit* edit, JobReport* report) {
     edit->added.insert(edit->added.end(), done.added.begin(), done.added.end());
     edit->added_values.insert(edit->added_values.end(), done.added_values.begin(),
                               done.added_values.end());
+    edit->uncommitted_values.insert(edit->uncommitted_values.end(), done.uncommitted_values.begin(),
+                                    done.uncommitted_values.end());
     report->Add(worker->report());
   }
   Status s = files_.Finish(edit, report);

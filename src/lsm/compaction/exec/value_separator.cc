@@ -8,10 +8,12 @@ namespace compassdb {
 namespace {
 
 ValueWriter::Options WriterOptions(const StoreContext* context, const StoreOptions* options,
-                                   uint32_t group_bits, const UpdateCounts* updates, JobFile* file) {
+                                   uint32_t group_bits, const UpdateCounts* updates, const LsmVersion* version,
+                                   JobFile* file) {
   ValueWriter::Options o;
   o.statistics = context->statistics;
   o.updates = updates;
+  if (version != nullptr) o.uncommitted_bytes = version->values()->uncommitted_bytes();
   o.group_bits = group_bits;
   o.compression = options->values.compression;
   o.compression_level = options->compression_level;
@@ -33,7 +35,7 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
       updates_(separates_ && options->values.hot_cold && job_.version != nullptr
                    ? job_.version->values()->updates()
                    : nullptr),
-      writer_(WriterOptions(context, options, job_.group_bits, updates_, job_.file)) {
+      writer_(WriterOptions(context, options, job_.group_bits, updates_, job_.version, job_.file)) {
   if (tells_ && updates_ != nullptr) updates_->Reserve(job_.version->values()->Stats().values);
 }
 
@@ -107,7 +109,7 @@ void ValueSeparator::Dropped(const Slice& user_key, const Slice& stored, bool su
 
 Status ValueSeparator::Finish(VersionEdit* edit) {
   if (Status s = writer_.Finish(); !s.ok()) return s;
-  edit->added_values.insert(edit->added_values.end(), writer_.runs().begin(), writer_.runs().end());
+  writer_.AppendTo(edit);
   return Status::OK();
 }
 

@@ -293,6 +293,53 @@ CompactionPlan PickSparse(const PickerInput& input, const PickerConfig& config) 
   return CompactionPlan();
 }
 
+// A level below has something in the table's bounds: no less than what keeps its range deletions there
+// (LsmVersion::OverlapsBelow), or rewriting it would leave them to be picked again.
+bool AnythingBelow(const PickerInput& input, const PickerConfig& config, size_t level, const TphMeta& t) {
+  for (size_t l = level + 1; l < input.levels.size(); ++l) {
+    for (const PickerTable& below : input.levels[l]) {
+      if (below.meta->search.Overlaps(t.search) && config.comparator->Compare(below.meta->largest, t.smallest) >= 0 &&
+          config.comparator->Compare(below.meta->smallest, t.largest) <= 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Range deletions that hide separated values go down until nothing lies below them, and there with what they cover.
+CompactionPlan PickCovering(const PickerInput& input, const PickerConfig& config) {
+  for (size_t level = 0; level < input.levels.size(); ++level) {
+    CompactionPlan plan, rewrite;
+    rewrite.input_level = rewrite.output_level = static_cast<int>(level);
+    rewrite.rewrite = true;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < input.levels[level].size() && plan.empty(); ++i) {
+      const PickerTable& t = input.levels[level][i];
+      if (t.busy || !t.covers) continue;
+      if (level == 0) {
+        plan = PickLevel0(input, config);
+        break;
+      }
+      if (AnythingBelow(input, config, level, *t.meta)) {
+        if (config.one_level) continue;
+        Candidate c = EvaluateVictim(input, config, static_cast<int>(level), i);
+        if (c.gain > 0) plan = std::move(c.plan);
+        continue;
+      }
+      // What is there for good covers nothing of its own piece.
+      if (config.open_below && t.meta->pieces.size() < 2) continue;
+      if (!rewrite.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
+      bytes += t.live_bytes;
+      rewrite.inputs.push_back(i);
+    }
+    if (plan.empty()) plan = std::move(rewrite);
+    plan.reason = kCoveredReason;
+    if (!plan.empty()) return plan;
+  }
+  return CompactionPlan();
+}
+
 // What snapshots kept goes when they are released, where it is more than may be dead otherwise. Level 0
 // goes down soon.
 CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config) {
@@ -430,6 +477,7 @@ CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& conf
   if (plan.empty() && config.one_level) plan = PickOneLevel(input, config);
   if (plan.empty() && !config.one_level) plan = PickBySize(input, config);
   if (plan.empty()) plan = PickMarked(input, config);
+  if (plan.empty()) plan = PickCovering(input, config);
   if (plan.empty()) plan = PickSparse(input, config);
   if (plan.empty()) plan = PickReleased(input, config);
   if (plan.empty()) plan = PickByAge(input, config);

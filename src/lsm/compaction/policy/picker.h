@@ -27,6 +27,7 @@ struct PickerTable {
   uint64_t scan_loss_run = 0;
   bool marked = false;  // somebody wants it compacted
   bool sparse = false;  // has something in a file that is to be vacated
+  bool covers = false;  // has range deletions that hide separated values, and no snapshot needs them
   // Data bytes that no snapshot sees any more, if snapshots had a part in their being there.
   uint64_t released_bytes = 0;
   uint32_t paths = 0;  // PathBits of the family's paths that have files of it
@@ -57,6 +58,7 @@ struct PickerConfig {
   uint64_t periodic_seconds = 0;
   bool one_level = false;  // all data lives on one level below 0
   bool hash_range = false;  // levels without tables are cut by hash from now on
+  bool open_below = false;  // below the last level there may be anything
   std::vector<uint64_t> path_targets;  // of the family's paths, in bytes; one or none: no choice
 };
 
@@ -113,6 +115,7 @@ bool SettlesOn(const PickerInput& input, const PickerConfig& config, const Picke
                int level);
 
 inline constexpr const char* kSnapshotsReason = "snapshots";
+inline constexpr const char* kCoveredReason = "range deletions";
 inline constexpr const char* kScansReason = "scans";
 inline constexpr const char* kMarkedReason = "marked";
 // What a job costs beside its bytes (two syncs, the manifest), in bytes.
