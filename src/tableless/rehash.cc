@@ -320,13 +320,14 @@ class SectionRehash {
   }
 
  public:
-  // Deletions of what the filter took, for the key store.
-  Status TellKeys(SequenceNumber folded) {
+  // Deletions of what the filter took, for the key store. What a failed flush has in pages beyond `committed` it brings
+  // once more.
+  Status TellKeys(SequenceNumber committed) {
     Status s;
     if (!store_->options().pages.key_store) return s;
     for (const auto& [page, keys] : gone_) {
       for (const std::string& key : keys) {
-        if (s.ok()) s = keys_->Add(folded, kTypeDeletion, key, Slice(), /*concurrent=*/false);
+        if (s.ok()) s = keys_->Add(committed, kTypeDeletion, key, Slice(), /*concurrent=*/false);
       }
     }
     return s;
@@ -419,7 +420,7 @@ Status RehashTask::Conclude(const std::vector<SequenceNumber>& snapshots, const 
   PageSectionMeta& meta = edit->page_sections.emplace_back();
   s = rehash->Finish(old.meta, &run, &meta);
   meta.overflow_from = overflow_from;
-  if (s.ok()) s = rehash->TellKeys(now->folded());
+  if (s.ok()) s = rehash->TellKeys(now->state()->committed());
   if (s.ok() && !rehash->keys()->empty()) {
     s = store_->FlushKeys(rehash->keys(), snapshots, edit, report);
   }

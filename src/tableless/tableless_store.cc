@@ -382,6 +382,8 @@ Status TablelessStore::Salvage(const VersionEdit& recovered, VersionEdit* edit, 
 }
 
 // A key store that lacks keys is made anew from the records. What it had put aside is for snapshots of earlier lives.
+// Pages may be ahead and yet not durable: once a power cut has taken them back, the log has what they had, which no
+// marker may hide.
 Status TablelessStore::Complete(VersionEdit* edit, bool* changed) {
   const std::shared_ptr<const TablelessView> view = current();
   *changed = options_.pages.key_store && !view->parts().keys_whole;
@@ -403,7 +405,8 @@ Status TablelessStore::Complete(VersionEdit* edit, bool* changed) {
   };
   Status s = view->ForEachRecord([&](const PageRecord& record) {
     if (keys == nullptr) keys = std::make_shared<MemTable>(memory, 0);
-    Status added = keys->Add(record.sequence, kTypeBlobIndex, record.user_key, kKeyMarker, /*concurrent=*/false);
+    const SequenceNumber sequence = std::min(record.sequence, state_->committed());
+    Status added = keys->Add(sequence, kTypeBlobIndex, record.user_key, kKeyMarker, /*concurrent=*/false);
     if (added.ok() && keys->data_size() >= kMarkerBytes) added = flush();
     return added;
   });
