@@ -21,7 +21,7 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Flushes at kHigh, compactions at kLow, those into the last level at kBottom.
+  // Flushes at kHigh, compactions at kLow, those into the last level at kBottom, rehashes at kBeside.
   // False (and `job` is dropped) after Shutdown. `unscheduled` is called instead
   // of `job` if Unschedule or Shutdown takes it out of the queue. A kBottom job
   // runs at kLow where nobody gave the bottom pool threads.

@@ -31,6 +31,7 @@ void DBImpl::MaybeSchedule() {
   AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
   const bool compacts = background_.exclusive_manual == 0;
   if (!errors_.background_stopped()) {
+    bool rehash = false;
     for (const auto& family : families_.All()) {
       if (!family->flush_queued && FlushReady(*family)) {
         family->flush_queued = true;
@@ -47,9 +48,22 @@ void DBImpl::MaybeSchedule() {
         family->compaction_queued = true;
         background_.compaction_queue.push_back(family);
       }
+      rehash = rehash || (compacts && !family->dropped && !family->settings.disable_auto_compactions &&
+                          UnlessOutOfMemory(true, [&] { return family->store()->NeedsRehash(); }));
     }
+    if (rehash) ScheduleRehash();
   }
   StartQueued();
+}
+
+// One at a time, whatever max_background_jobs is: journals go on being applied beside it.
+void DBImpl::ScheduleRehash() {
+  if (background_.rehashes_scheduled + background_.rehashes_running > 0 || errors_.compactions_stopped()) return;
+  ++background_.rehashes_scheduled;
+  if (!scheduler_->Schedule([this] { BackgroundRehash(); }, JobPriority::kBeside,
+                            [this] { JobUnscheduled(&background_.rehashes_scheduled); })) {
+    --background_.rehashes_scheduled;
+  }
 }
 
 // Looks for work again when the oldest snapshot is gone that keeps tables from being rewritten.
@@ -78,7 +92,7 @@ void DBImpl::StartQueued() {
     }
   }
   while (background_.compactions_scheduled < queued(background_.compaction_queue) &&
-         background_.compactions_scheduled + background_.compactions_running <
+         background_.compactions_scheduled + background_.compactions_running - background_.rehashes_running <
              config_.max_compactions()) {
     ++background_.compactions_scheduled;
     if (!scheduler_->Schedule([this] { BackgroundCompaction(); }, JobPriority::kLow,

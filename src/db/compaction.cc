@@ -23,7 +23,7 @@ bool Failed(const Status& s) {
 void DBImpl::BackgroundCompaction() {
   std::shared_ptr<ColumnFamily> family;
   std::unique_ptr<CompactionTask> task;
-  bool found = false, collects = false;
+  bool collects = false;
   Status s;
   {
     MutexLock lock(&mu_);
@@ -33,36 +33,78 @@ void DBImpl::BackgroundCompaction() {
       family = std::move(background_.compaction_queue.front());
       background_.compaction_queue.pop_front();
       family->compaction_queued = false;
-      if (family->dropped || shutting_down_ || background_.paused > 0 || errors_.background_stopped() ||
-          family->settings.disable_auto_compactions) {
-        continue;
-      }
+      if (!MayCompact(*family)) continue;
       const bool all = background_.exclusive_manual == 0;
       s = CatchOutOfMemory("a compaction", [&] {
         task = all ? family->store()->PickCompaction() : family->store()->PickCollection();
         return Status::OK();
       });
     }
-    if (task != nullptr) {
-      found = true;
-      collects = task->collects();
-      if (collects) ++background_.collections_running;
-      ++family->compactions_running;
-      MaybeSchedule();  // perhaps there is work for another thread beside this
-    } else {
-      family.reset();
-    }
+    if (task == nullptr) family.reset();
+    collects = task != nullptr && task->collects();
+    if (collects) ++background_.collections_running;
+    BackgroundBegins(family.get());
   }
-  if (found) {
-    s = task->silent() ? RunSilently(family, std::move(task))
-                       : RunCompaction(family, std::move(task), /*manual=*/false, &shutting_down_);
-  }
+  s = RunInBackground(family, std::move(task), s);
   MutexLock lock(&mu_);
   if (Failed(s)) WaitAfterFailure();
   --background_.compactions_running;
   if (collects) --background_.collections_running;
-  if (found || !s.ok()) {
-    if (found) --family->compactions_running;
+  BackgroundEnds(std::move(family), s);
+}
+
+void DBImpl::BackgroundRehash() {
+  std::shared_ptr<ColumnFamily> family;
+  std::unique_ptr<CompactionTask> task;
+  Status s;
+  {
+    MutexLock lock(&mu_);
+    --background_.rehashes_scheduled;
+    ++background_.rehashes_running;
+    ++background_.compactions_running;
+    Families families = families_.All();
+    const uint32_t last = background_.last_rehashed;
+    std::stable_partition(families.begin(), families.end(), [last](const auto& f) { return f->id() > last; });
+    for (size_t i = 0; i < families.size() && task == nullptr && background_.exclusive_manual == 0; ++i) {
+      if (!MayCompact(*families[i])) continue;
+      s = CatchOutOfMemory("a rehash", [&] {
+        task = families[i]->store()->PickRehash();
+        return Status::OK();
+      });
+      if (task != nullptr) family = families[i];
+    }
+    if (family != nullptr) background_.last_rehashed = family->id();
+    BackgroundBegins(family.get());
+  }
+  s = RunInBackground(family, std::move(task), s);
+  MutexLock lock(&mu_);
+  if (Failed(s)) WaitAfterFailure();
+  --background_.compactions_running;
+  --background_.rehashes_running;
+  BackgroundEnds(std::move(family), s);
+}
+
+bool DBImpl::MayCompact(const ColumnFamily& family) const {
+  return !family.dropped && !shutting_down_ && background_.paused == 0 && !errors_.background_stopped() &&
+         !family.settings.disable_auto_compactions;
+}
+
+void DBImpl::BackgroundBegins(ColumnFamily* family) {
+  if (family == nullptr) return;
+  ++family->compactions_running;
+  MaybeSchedule();  // perhaps there is work for another thread beside this
+}
+
+Status DBImpl::RunInBackground(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task,
+                               const Status& looked) {
+  if (task == nullptr) return looked;
+  return task->silent() ? RunSilently(family, std::move(task))
+                        : RunCompaction(family, std::move(task), /*manual=*/false, &shutting_down_);
+}
+
+void DBImpl::BackgroundEnds(std::shared_ptr<ColumnFamily> family, const Status& s) {
+  if (family != nullptr || !s.ok()) {
+    if (family != nullptr) --family->compactions_running;
     family.reset();
     BackgroundDone();  // without memory for a look, too: a flush may wait for what was to be found
   } else {

@@ -274,7 +274,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
 bool DBImpl::BackgroundIdle() {
   const Background& b = background_;
   if (b.flushes_running > 0 || b.flushes_scheduled > 0 || b.compactions_running > 0 ||
-      b.compactions_scheduled > 0 || b.manual_running > 0 || !b.flush_queue.empty() ||
+      b.compactions_scheduled > 0 || b.rehashes_scheduled > 0 || b.manual_running > 0 || !b.flush_queue.empty() ||
       !b.compaction_queue.empty()) {
     return false;
   }
@@ -282,7 +282,7 @@ bool DBImpl::BackgroundIdle() {
   return std::none_of(families.begin(), families.end(), [](const auto& family) {
     return !family->dropped &&
            (family->FlushPending() || (!family->settings.disable_auto_compactions &&
-                                       family->store()->NeedsCompaction()));
+                                       (family->store()->NeedsCompaction() || family->store()->NeedsRehash())));
   });
 }
 

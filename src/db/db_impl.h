@@ -404,6 +404,13 @@ class DBImpl final : public rocksdb::DB {
 
   // --- compaction.cc
   void BackgroundCompaction();
+  void BackgroundRehash();
+  // What both consist of. No family and no task: none was found.
+  bool MayCompact(const ColumnFamily& family) const REQUIRES(mu_);
+  void BackgroundBegins(ColumnFamily* family) REQUIRES(mu_);
+  Status RunInBackground(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task,
+                         const Status& looked);
+  void BackgroundEnds(std::shared_ptr<ColumnFamily> family, const Status& s) REQUIRES(mu_);
   // Of a task that writes nothing.
   Status RunSilently(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task)
       EXCLUDES(mu_);
@@ -442,6 +449,7 @@ class DBImpl final : public rocksdb::DB {
   void MaybeSchedule() REQUIRES(mu_);
   void AwaitSnapshots() REQUIRES(mu_);
   void StartQueued() REQUIRES(mu_);
+  void ScheduleRehash() REQUIRES(mu_);
   void StartHousekeeping() EXCLUDES(mu_);
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
@@ -580,6 +588,9 @@ class DBImpl final : public rocksdb::DB {
     int manual_running = 0;
     int paused = 0;            // PauseBackgroundWork
     int collections_running = 0;  // of these, of separated values
+    int rehashes_scheduled = 0;
+    int rehashes_running = 0;  // of compactions_running; max_compactions() is of the others
+    uint32_t last_rehashed = 0;  // family: the next one has its turn
     // CompactRange with exclusive_manual_compaction. Collections go on beside it, which touch no table: they keep the
     // bound on separated values.
     int exclusive_manual = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rehashes of a table-less family: cut short, and beside reads and writes.
+// Rehashes of a table-less family: cut short, beside reads and writes, and what they take of the machine.
+#include <condition_variable>
+#include <cstdarg>
 #include <mutex>
 #include <set>
 
@@ -197,6 +199,438 @@ TEST_F(TablelessRehashTest, BesideReadsScansAndWrites) {
     if (round == 0) Settle();
     if (round == 1) OpenDb();
   }
+}
+
+bool EndsWith(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// How many files are at work at once: each from its first `begin` to its close. A file waits for others until
+// `wanted` are, which a machine without cores to spare would not show by itself.
+class AtOnce {
+ public:
+  AtOnce(FaultOp begin, size_t wanted) : begin_(begin), wanted_(wanted) {}
+  void operator()(FaultOp op, const std::string& path) {
+    if (!EndsWith(path, ".pages")) return;
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (op == FaultOp::kClose) at_work_.erase(path);
+    if (op != begin_ || !seen_.insert(path).second) return;
+    threads_.insert(std::this_thread::get_id());
+    at_work_.insert(path);
+    most_ = std::max(most_, at_work_.size());
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::seconds(20), [this] { return seen_.size() >= wanted_; });
+  }
+  size_t most() const { return most_; }
+  size_t threads() const { return threads_.size(); }
+  size_t files() const { return seen_.size(); }
+
+ private:
+  const FaultOp begin_;
+  const size_t wanted_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::string> seen_, at_work_;
+  std::set<std::thread::id> threads_;
+  size_t most_ = 0;
+};
+
+// Whatever max_background_jobs is: workers are threads of the task.
+TEST_F(TablelessRehashTest, ThreadsRunSideBySide) {
+  for (const uint32_t threads : {1, 4}) {
+    SCOPED_TRACE(threads);
+    piece_.tableless_pages = 4 * 16;
+    piece_.tableless_rehash_threads = threads;
+    UsePieces();
+    OpenDb();
+    ASSERT_EQ(db_->GetDBOptions().max_background_jobs, 2);
+    for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+    Settle();
+    AtOnce workers(FaultOp::kCreate, threads);
+    fs_->SetHook(std::ref(workers));
+    ASSERT_TRUE(AskForPages(4 * 24).ok());
+    AwaitRehashes();
+    fs_->SetHook(nullptr);
+    EXPECT_EQ(workers.files(), 4u);
+    EXPECT_EQ(workers.most(), threads);
+    for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(TablelessRehashTest, FlushesAndAppliesHaveTheThreadsOfTheOption) {
+  for (const uint32_t threads : {1, 4}) {
+    SCOPED_TRACE(threads);
+    piece_.tableless_pages = 4 * 16;
+    piece_.tableless_write_threads = threads;
+    UsePieces();
+    options_.write_buffer_size = 4 << 20;
+    options_.disable_auto_compactions = true;
+    OpenDb();
+    for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+    Settle();
+    for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1, 100)).ok());
+    AtOnce flush(FaultOp::kRead, threads);
+    fs_->SetHook(std::ref(flush));
+    Flush();
+    fs_->SetHook(nullptr);
+    EXPECT_EQ(flush.files(), 4u);
+    EXPECT_EQ(flush.threads(), threads);
+    ASSERT_GT(IntProperty("compassdb.tableless-pending-pages"), 0u);
+    AtOnce apply(FaultOp::kWrite, threads);
+    fs_->SetHook(std::ref(apply));
+    Compact();
+    fs_->SetHook(nullptr);
+    EXPECT_EQ(apply.files(), 4u);
+    EXPECT_EQ(apply.threads(), threads);
+    EXPECT_EQ(apply.most(), threads);
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(TablelessRehashTest, ReadsAsManyPagesAtATimeAsTheOptionSays) {
+  constexpr uint64_t kPages = 128;
+  piece_.tableless_sections = 1;
+  for (const uint32_t batch : {1, 4, 64}) {
+    SCOPED_TRACE(batch);
+    piece_.tableless_pages = kPages;
+    piece_.tableless_rehash_batch = batch;
+    UsePieces();
+    OpenDb();
+    for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+    Settle();
+    // Neighbours are one read, of up to 64 pages.
+    std::atomic<uint64_t> reads{0};
+    fs_->SetHook([&](FaultOp op, const std::string& path) {
+      if (op == FaultOp::kRead && EndsWith(path, ".pages")) ++reads;
+    });
+    ASSERT_TRUE(AskForPages(kPages * 2).ok());
+    AwaitRehashes();
+    fs_->SetHook(nullptr);
+    EXPECT_EQ(reads.load(), kPages / batch);
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+// A rehash that the disk holds up. Journals are written in place beside it, also where there is but one thread
+// for compactions.
+TEST_F(TablelessRehashTest, WritersDoNotStallBehindARehash) {
+  piece_.tableless_pages = 4 * 32;
+  UsePieces();
+  options_.write_buffer_size = 4 << 20;
+  OpenDb();
+  ASSERT_EQ(db_->GetDBOptions().max_background_jobs, 2);
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+  Settle();
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool begun = false, go_on = false;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kCreate || !EndsWith(path, ".pages")) return;
+    std::unique_lock<std::mutex> lock(mutex);
+    begun = true;
+    changed.notify_all();
+    changed.wait(lock, [&] { return go_on; });
+  });
+  ASSERT_TRUE(AskForPages(4 * 48).ok());
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, std::chrono::seconds(60), [&] { return begun; }));
+  }
+  bool stuck = false;
+  for (int round = 1; round <= 12 && !stuck; ++round) {
+    for (int i = 0; i < 500; ++i) EXPECT_TRUE(Put(Key(i), Value(i + round, 100)).ok());
+    EXPECT_TRUE(db_->Flush({}).ok());
+    int waited = 0;
+    while (IntProperty("compassdb.tableless-pending-pages") > 0 && ++waited < 3000) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    stuck = waited >= 3000;
+  }
+  EXPECT_FALSE(stuck) << IntProperty("compassdb.tableless-pending-pages") << " pages wait for the rehash";
+  EXPECT_EQ(IntProperty("compassdb.tableless-rehashing"), 4u);
+  EXPECT_EQ(IntProperty("rocksdb.is-write-stopped"), 0u);
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    go_on = true;
+    changed.notify_all();
+  }
+  AwaitRehashes();
+  fs_->SetHook(nullptr);
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 12, 100)) << i;
+}
+
+// There is always a journal to be written in place when the last one is.
+TEST_F(TablelessRehashTest, ARehashIsNotStarved) {
+  piece_.tableless_pages = 4 * 32;
+  UsePieces();
+  options_.write_buffer_size = 4 << 20;
+  OpenDb();
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+  Settle();
+  const std::vector<std::string> sections = Sections();
+  const std::set<std::string> old(sections.begin(), sections.end());
+  std::atomic<bool> rests{false}, busy{false};
+  std::atomic<int> version{0};
+  const auto write = [&] {
+    const int next = version.load() + 1;
+    for (int i = 0; i < 500; ++i) EXPECT_TRUE(Put(Key(i), Value(i + next, 100)).ok());
+    EXPECT_TRUE(db_->Flush({}).ok());
+    version.store(next);
+  };
+  // By the thread that has written pages in place, at the end of it.
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kSync || old.count(path) == 0 || rests.load() || busy.exchange(true)) return;
+    write();
+    busy.store(false);
+  });
+  write();
+  ASSERT_TRUE(AskForPages(4 * 48).ok());
+  AwaitRehashes();
+  rests.store(true);
+  for (int i = 0; i < 3000 && busy.load(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  fs_->SetHook(nullptr);
+  EXPECT_EQ(IntProperty("compassdb.tableless-pages"), 4u * 48);
+  Settle();
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i)), Value(i + version.load(), 100)) << i;
+}
+
+class Lines : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, va_list args) override {
+    char line[2000];
+    vsnprintf(line, sizeof(line), format, args);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    lines_.emplace_back(line);
+  }
+  std::string Find(const std::string& part) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const std::string& line : lines_) {
+      if (line.find(part) != std::string::npos) return line;
+    }
+    return "";
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+// What a writer changes meanwhile is made again while it goes on writing, all but the last pages of it, and is durable
+// before flushes wait. A round's sync comes at its end.
+TEST_F(TablelessRehashTest, FewPagesAreMadeAgainWhileFlushesWait) {
+  constexpr int kKeys = 4000;
+  const auto lines = std::make_shared<Lines>();
+  options_.info_log = lines;
+  piece_.tableless_sections = 1;
+  piece_.tableless_pages = 1024;
+  UsePieces();
+  options_.write_buffer_size = 16 << 20;
+  OpenDb();
+  std::map<int, int> versions;
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+  Settle();
+  std::string created;
+  std::mutex mutex;
+  // Keys that are written when the new file is synced: all pages, a quarter of them, a few.
+  std::vector<int> steps{1, 20, 200};
+  size_t step = 0;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (!EndsWith(path, ".pages")) return;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (op == FaultOp::kCreate && created.empty()) created = path;
+      if (path != created) return;
+      if (op != FaultOp::kSync || step == steps.size()) return;
+      ++step;
+    }
+    for (int i = 0; i < kKeys; i += steps[step - 1]) {
+      EXPECT_TRUE(Put(Key(i), Value(i + ++versions[i], 100)).ok());
+    }
+    EXPECT_TRUE(db_->Flush({}).ok());
+  });
+  ASSERT_TRUE(AskForPages(1500).ok());
+  AwaitRehashes();
+  fs_->SetHook(nullptr);
+  EXPECT_EQ(step, steps.size());
+  const std::string line = lines->Find("pages made again");
+  int again = 0, held_up = 0;
+  const size_t at = line.find("rehashed: ");
+  ASSERT_NE(at, std::string::npos) << line;
+  ASSERT_EQ(sscanf(line.c_str() + at, "rehashed: %d pages made again, %d of them", &again, &held_up), 2) << line;
+  EXPECT_GT(again, 1500);
+  EXPECT_LE(held_up, 64);
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + versions[i], 100)) << i;
+  OpenDb();
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + versions[i], 100)) << i;
+}
+
+// Values that fit no page go from one overflow run to the next, one by one: how many of them were read and not yet
+// written is what a rehash holds in memory.
+TEST_F(TablelessRehashTest, HoldsNoValuesOfTheOverflowStore) {
+  constexpr int kLarge = 300;
+  piece_.tableless_sections = 1;
+  piece_.tableless_pages = 16;
+  UsePieces();
+  options_.write_buffer_size = 64 << 20;
+  OpenDb();
+  for (int i = 0; i < kLarge; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 20000)).ok());
+  Settle();
+  ASSERT_EQ(Overflowing(), static_cast<uint64_t>(kLarge));
+  std::atomic<int> read{0}, written{0}, most{0};
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (!EndsWith(path, ".ph")) return;
+    if (op == FaultOp::kRead) ++read;
+    if (op == FaultOp::kWrite) ++written;
+    most.store(std::max(most.load(), read.load() - written.load()));
+  });
+  ASSERT_TRUE(AskForPages(24).ok());
+  AwaitRehashes();
+  fs_->SetHook(nullptr);
+  EXPECT_GE(read.load(), kLarge);
+  EXPECT_LE(most.load(), 16);
+  EXPECT_EQ(Overflowing(), static_cast<uint64_t>(kLarge));
+  for (int i = 0; i < kLarge; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 20000)) << i;
+  OpenDb();
+  EXPECT_EQ(Overflowing(), static_cast<uint64_t>(kLarge));
+  for (int i = 0; i < kLarge; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 20000)) << i;
+}
+
+// What was in the overflow run of a page that is made again: overwritten, deleted, small enough for the page, and new.
+TEST_F(TablelessRehashTest, OverflowThatChangesMeanwhile) {
+  constexpr int kKeys = 200;
+  piece_.tableless_sections = 1;
+  piece_.tableless_pages = 16;
+  UsePieces();
+  options_.write_buffer_size = 64 << 20;
+  OpenDb();
+  std::map<int, std::string> expected;
+  for (int i = 0; i < kKeys; ++i) expected[i] = Value(i, i % 4 == 3 ? 200 : 5000);
+  for (const auto& [key, value] : expected) ASSERT_TRUE(Put(Key(key), value).ok());
+  Settle();
+  std::atomic<bool> done{false};
+  std::mutex mutex;
+  std::string created;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (op == FaultOp::kCreate && EndsWith(path, ".pages")) created = path;
+      if (op != FaultOp::kSync || path != created || done.exchange(true)) return;
+    }
+    for (int i = 0; i < kKeys; ++i) {
+      if (i % 8 == 0) expected[i] = Value(i + 1, 6000);
+      if (i % 8 == 1) expected.erase(i);
+      if (i % 8 == 2) expected[i] = Value(i + 1, 50);
+      if (i % 8 == 3) expected[i] = Value(i + 1, 7000);
+      if (i % 8 > 3) continue;
+      const bool deleted = expected.count(i) == 0;
+      EXPECT_TRUE((deleted ? db_->Delete({}, Key(i)) : Put(Key(i), expected[i])).ok());
+    }
+    EXPECT_TRUE(db_->Flush({}).ok());
+  });
+  ASSERT_TRUE(AskForPages(24).ok());
+  AwaitRehashes();
+  fs_->SetHook(nullptr);
+  EXPECT_TRUE(done.load());
+  for (int round = 0; round < 3; ++round) {
+    SCOPED_TRACE(round);
+    for (int i = 0; i < kKeys; ++i) {
+      const auto it = expected.find(i);
+      ASSERT_EQ(Get(Key(i)), it == expected.end() ? "NOT_FOUND" : it->second) << i;
+    }
+    // The old file goes behind the rehash, when this thread has let go of what it read last.
+    for (int i = 0; i < 3000 && Sections().size() > 1; ++i) {
+      EXPECT_EQ(Get(Key(1)), "NOT_FOUND");
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(Places().size() + Overflowing(), expected.size());
+    EXPECT_EQ(IntProperty("rocksdb.estimate-num-keys"), expected.size());
+    piece_.tableless_pages = 24;
+    UsePieces();
+    if (round == 0) Settle();
+    if (round == 1) OpenDb();
+  }
+}
+
+// How many requests come together, of pages.
+class Batches : public FaultInjectionFileSystem {
+ public:
+  std::atomic<size_t> writes{0}, reads{0};  // most in one call
+  Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
+                     std::unique_ptr<PageFile>* file) override {
+    Status s = FaultInjectionFileSystem::NewPageFile(path, options, create, file);
+    if (s.ok()) *file = std::make_unique<Writes>(this, std::move(*file));
+    return s;
+  }
+  Status NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<RandomAccessFile>* file) override {
+    Status s = FaultInjectionFileSystem::NewRandomAccessFile(path, options, file);
+    if (s.ok() && EndsWith(path, ".pages")) *file = std::make_unique<Reads>(this, std::move(*file));
+    return s;
+  }
+
+ private:
+  static void Raise(std::atomic<size_t>* most, size_t n) {
+    size_t old = most->load();
+    while (old < n && !most->compare_exchange_weak(old, n)) {
+    }
+  }
+  struct Reads : RandomAccessFile {
+    Reads(Batches* b, std::unique_ptr<RandomAccessFile> f) : batches(b), file(std::move(f)) {}
+    Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+      return file->Read(offset, n, result, scratch);
+    }
+    void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
+      Raise(&batches->reads, n);
+      file->AddReads(requests, n, batch);
+    }
+    Batches* const batches;
+    const std::unique_ptr<RandomAccessFile> file;
+  };
+  struct Writes : PageFile {
+    Writes(Batches* b, std::unique_ptr<PageFile> f) : batches(b), file(std::move(f)) {}
+    Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+      return file->Read(offset, n, result, scratch);
+    }
+    Status Write(uint64_t offset, const Slice& data) override { return file->Write(offset, data); }
+    void MultiWrite(WriteRequest* requests, size_t n) override {
+      Raise(&batches->writes, n);
+      file->MultiWrite(requests, n);
+    }
+    Status Sync() override { return file->Sync(); }
+    Status Truncate(uint64_t size) override { return file->Truncate(size); }
+    Status Close() override { return file->Close(); }
+    Batches* const batches;
+    const std::unique_ptr<PageFile> file;
+  };
+};
+
+// Of pages that are no neighbours: a flush reads them side by side, and so they are written in place.
+TEST_F(TablelessRehashTest, PagesAreReadAndWrittenSideBySide) {
+  const auto batches = std::make_shared<Batches>();
+  fs_ = batches;
+  env_ = NewEnvForFileSystem(fs_);
+  options_.env = env_.get();
+  piece_.tableless_sections = 1;
+  piece_.tableless_pages = 2000;
+  UsePieces();
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+  Settle();
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1, 100)).ok());
+  batches->reads = batches->writes = 0;
+  Flush();
+  EXPECT_GT(batches->reads.load(), 20u);
+  EXPECT_EQ(batches->writes.load(), 0u);
+  Compact();
+  EXPECT_GT(batches->writes.load(), 20u);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 1, 100)) << i;
+  CloseDb();
 }
 
 }  // namespace

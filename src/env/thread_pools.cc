@@ -68,7 +68,8 @@ rocksdb::ThreadStatus::ThreadType ThreadPools::TypeOf(const Pool* pool) const {
   MutexLock l(&mu_);
   switch (static_cast<JobPriority>(pool - pools_.data())) {
     case JobPriority::kBottom: return rocksdb::ThreadStatus::BOTTOM_PRIORITY;
-    case JobPriority::kLow: return rocksdb::ThreadStatus::LOW_PRIORITY;
+    case JobPriority::kLow:
+    case JobPriority::kBeside: return rocksdb::ThreadStatus::LOW_PRIORITY;
     case JobPriority::kHigh: return rocksdb::ThreadStatus::HIGH_PRIORITY;
     case JobPriority::kUser: break;
   }

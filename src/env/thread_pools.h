@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background threads, one pool per priority.
 //
-// Each pool has one thread until told otherwise, the bottom one none.
+// Each pool has one thread until told otherwise, the bottom one none. That of kBeside has no name in the public API.
 // A pool starts threads as jobs arrive, up to its limit, and lets them go when
 // the limit is lowered. Jobs of a pool start in the order in which they were
 // scheduled. A job may schedule others; it must not wait for one of its own pool.
@@ -23,9 +23,9 @@
 
 namespace compassdb {
 
-// In the order of rocksdb::Env::Priority.
-enum class JobPriority { kBottom = 0, kLow = 1, kHigh = 2, kUser = 3 };
-inline constexpr size_t kNumJobPriorities = 4;
+// In the order of rocksdb::Env::Priority, and one more: long jobs, beside which those of kLow go on.
+enum class JobPriority { kBottom = 0, kLow = 1, kHigh = 2, kUser = 3, kBeside = 4 };
+inline constexpr size_t kNumJobPriorities = 5;
 
 class ThreadPools {
  public:

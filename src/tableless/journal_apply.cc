@@ -20,7 +20,8 @@ Status ApplySection(const TablelessView& view, uint32_t section, const StoreCont
                     const std::atomic<bool>* cancel, PageCache* cache, const std::set<uint64_t>& keys) {
   const TablelessView::Parts& parts = view.parts();
   PageBatch batch(&view);
-  PageWriter writer(context, *parts.sections[section], parts.geometry.page_bytes, cache);
+  const SectionFile& file = *parts.sections[section]->file;
+  PageWriter writer(context, file.path(), file.number(), parts.geometry.page_bytes, cache);
   Status s;
   for (auto it = keys.begin(); s.ok() && it != keys.end();) {
     if (cancel != nullptr && cancel->load()) return Status::ShutdownInProgress("pages");

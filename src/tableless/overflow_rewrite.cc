@@ -3,7 +3,7 @@
 
 namespace compassdb {
 
-Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<bool>*,
+Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<bool>* cancel,
                          VersionEdit* edit, JobReport* report) {
   store_->AwaitTurn();
   has_turn = true;
@@ -22,6 +22,8 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
   for (const SectionRef& section : parts.sections) {
     for (const OverflowIndex::Entry& e : section->overflow->entries()) {
       OverflowEntry entry;
+      // Flushes wait for the turn that this has.
+      if (s.ok() && cancel != nullptr && cancel->load()) s = Status::ShutdownInProgress("overflow store");
       if (s.ok()) s = section->overflow->Read(e, &room, &entry);
       if (s.ok()) s = runs.Add(entry);
     }

@@ -42,7 +42,6 @@ void TEST_SetMaxOverflowRunBytes(uint64_t bytes) { max_run_bytes.store(bytes == 
 void OverflowRunWriter::EndRun() {
   if (run_count_ == 0) return;
   PageRunMeta& meta = ended_.emplace_back();
-  meta.run_id = new_id_();
   meta.kind = PageRunKind::kOverflow;
   meta.extent = {file_->file_number(), begin_, file_->offset() - begin_};
   meta.file_id = file_->file_id();
@@ -53,6 +52,7 @@ void OverflowRunWriter::EndRun() {
 
 void OverflowRunWriter::Finish(std::vector<PageRunMeta>* runs) {
   EndRun();
+  for (PageRunMeta& meta : ended_) meta.run_id = new_id_();
   runs->insert(runs->end(), ended_.begin(), ended_.end());
 }
 

@@ -38,7 +38,7 @@ void TEST_SetMaxOverflowRunBytes(uint64_t bytes);  // in the whole process; 0: a
 // Appends runs to a file, which has nothing else appended meanwhile. One thread.
 class OverflowRunWriter {
  public:
-  // Gives a run its id when it begins: ascending, and above those of runs that are there.
+  // Gives runs their ids in Finish: ascending, and above those of runs that are there by then.
   OverflowRunWriter(CompactionFileWriter* file, std::function<uint64_t()> new_id)
       : file_(file), new_id_(std::move(new_id)), first_(file->offset()), begin_(first_) {}
   Status Add(const OverflowEntry& entry);

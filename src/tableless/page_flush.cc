@@ -293,7 +293,8 @@ class PageFlush::SectionJob {
     const TablelessView& view = *flush_->view_;
     const Section& section = *view.parts().sections[section_];
     if (writer_ == nullptr) {
-      writer_ = std::make_unique<PageWriter>(flush_->context_, section, view.parts().geometry.page_bytes, view.cache());
+      writer_ = std::make_unique<PageWriter>(flush_->context_, section.file->path(), section.meta.file_number,
+                                             view.parts().geometry.page_bytes, view.cache());
       writer_->WithoutJournal(view.state()->in_flight(),
                               [this](uint64_t tried) { flush_->tried_(PageKey(section_, tried)); });
     }

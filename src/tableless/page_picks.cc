@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which task is next: images in place first, as journals hold writers up; then rehashes, by what the
-// sections' counts say (KallaxDB 3.3); then the overflow store; then the key store's compactions.
+// Which task is next: images in place, as journals hold writers up, in turn with the overflow store and the key
+// store's compactions, whose runs do so, too. Rehashes, by what the sections' counts say (KallaxDB 3.3), go on beside
+// all that.
 #include <algorithm>
 
 #include "tableless/tableless_tasks.h"
@@ -53,12 +54,6 @@ bool TablelessStore::NeedsCompaction() const {
   const auto now = current();
   const TablelessView::Parts& parts = now->parts();
   if (!parts.journals.empty() && !applying_ && context_->ledger->deletions_enabled()) return true;
-  if (rehashing_.size() < current_options()->pages.rehash_threads) {
-    for (uint32_t i = 0; i < parts.sections.size(); ++i) {
-      PageTarget target;
-      if (rehashing_.count(i) == 0 && WantsRehash(*parts.sections[i], &target)) return true;
-    }
-  }
   return (!rewriting_overflow_ && OverflowIsLoose(*now)) || keys_->NeedsCompaction();
 }
 
@@ -73,33 +68,36 @@ std::unique_ptr<CompactionTask> TablelessStore::PickApply() {
   return task;
 }
 
-std::unique_ptr<CompactionTask> TablelessStore::StartRehash(uint32_t section, const PageTarget& target,
-                                                            bool filter) {
-  rehashing_.insert(section);
-  {
+std::unique_ptr<CompactionTask> TablelessStore::StartRehash(std::vector<RehashPart> sections, bool filter) {
+  const auto now = current();
+  for (const RehashPart& part : sections) {
+    rehashing_.insert(part.section);
     MutexLock lock(&turn_mu_);
-    dirty_[section].clear();
+    dirty_[part.section].assign(now->parts().sections[part.section]->meta.pages, false);
   }
-  auto task = std::make_unique<RehashTask>(this, current(), section, target, filter);
+  auto task = std::make_unique<RehashTask>(this, now, std::move(sections), filter);
   own_tasks_.insert(task.get());
   return task;
 }
 
-std::unique_ptr<CompactionTask> TablelessStore::PickRehash() {
-  if (rehashing_.size() >= current_options()->pages.rehash_threads) return nullptr;
+std::vector<RehashPart> TablelessStore::SectionsToRehash() const {
+  std::vector<RehashPart> sections;
+  if (dropped_ || !rehashing_.empty()) return sections;
+  const size_t most = std::max<size_t>(1, current_options()->pages.rehash_threads);
   const auto now = current();
-  for (uint32_t i = 0; i < now->parts().sections.size(); ++i) {
-    if (rehashing_.count(i) != 0) continue;
+  for (uint32_t i = 0; i < now->parts().sections.size() && sections.size() < most; ++i) {
     PageTarget target;
-    if (WantsRehash(*now->parts().sections[i], &target)) return StartRehash(i, target, /*filter=*/false);
+    if (WantsRehash(*now->parts().sections[i], &target)) sections.push_back({i, target});
   }
-  return nullptr;
+  return sections;
 }
 
-std::unique_ptr<CompactionTask> TablelessStore::PickCompaction() {
-  if (dropped_) return nullptr;
-  if (auto task = PickApply()) return task;
-  if (auto task = PickRehash()) return task;
+std::unique_ptr<CompactionTask> TablelessStore::PickRehash() {
+  std::vector<RehashPart> sections = SectionsToRehash();
+  return sections.empty() ? nullptr : StartRehash(std::move(sections), /*filter=*/false);
+}
+
+std::unique_ptr<CompactionTask> TablelessStore::PickOther() {
   if (!rewriting_overflow_ && OverflowIsLoose(*current())) {
     auto task = std::make_unique<OverflowTask>(this, current());
     rewriting_overflow_ = true;
@@ -107,6 +105,20 @@ std::unique_ptr<CompactionTask> TablelessStore::PickCompaction() {
     return task;
   }
   return keys_->PickCompaction();
+}
+
+// A writer that never rests has journals whenever it is asked: what else is to be done comes after each of them.
+std::unique_ptr<CompactionTask> TablelessStore::PickCompaction() {
+  if (dropped_) return nullptr;
+  if (others_turn_) {
+    others_turn_ = false;
+    if (auto task = PickOther()) return task;
+  }
+  if (auto task = PickApply()) {
+    others_turn_ = true;
+    return task;
+  }
+  return PickOther();
 }
 
 // A compaction of all levels begins with the pages: what is journaled goes in place, and with a filter
@@ -124,14 +136,23 @@ std::unique_ptr<CompactionTask> TablelessStore::PickManual(const ManualCompactio
       *conflict = task == nullptr;
       return task;
     }
-    for (uint32_t i = 0; filtered && request.created_before != 0 && i < now->parts().sections.size();
-         ++i) {
+    std::vector<RehashPart> sections;
+    const size_t most = std::max<size_t>(1, current_options()->pages.rehash_threads);
+    for (uint32_t i = 0; filtered && request.created_before != 0 && i < now->parts().sections.size() &&
+                         sections.size() < most; ++i) {
       const PageSectionMeta& m = now->parts().sections[i]->meta;
       if (m.file_number >= request.created_before || m.records == 0) continue;
-      if (rehashing_.count(i) == 0) return StartRehash(i, {m.pages, Resize::kNone}, /*filter=*/true);
-      *conflict = true;
-      return nullptr;
+      if (rehashing_.count(i) == 0) {
+        sections.push_back({i, {m.pages, Resize::kNone}});
+      } else {
+        *conflict = true;
+      }
     }
+    if (!sections.empty()) {
+      *conflict = false;
+      return StartRehash(std::move(sections), /*filter=*/true);
+    }
+    if (*conflict) return nullptr;
   }
   return keys_->PickManual(request, conflict);
 }
@@ -147,10 +168,11 @@ void TablelessStore::Release(CompactionTask* released) {
       applying_ = false;
       break;
     case PageTask::Kind::kRehash: {
-      const uint32_t section = static_cast<RehashTask*>(task)->section;
-      rehashing_.erase(section);
-      MutexLock lock(&turn_mu_);
-      dirty_.erase(section);
+      for (const RehashPart& part : static_cast<RehashTask*>(task)->sections) {
+        rehashing_.erase(part.section);
+        MutexLock lock(&turn_mu_);
+        dirty_.erase(part.section);
+      }
       break;
     }
     case PageTask::Kind::kOverflow:

@@ -37,16 +37,16 @@ Status PageWriter::Add(uint64_t page, const Slice& image) {
 Status PageWriter::Flush() {
   if (requests_.empty()) return Status::OK();
   if (file_ == nullptr) {
-    Status s = context_->fs->NewPageFile(section_.file->path(), context_->write_options, /*create=*/false, &file_);
+    Status s = context_->fs->NewPageFile(path_, context_->write_options, /*create=*/false, &file_);
     if (!s.ok()) return s;
   }
-  if (in_flight_ != nullptr) in_flight_->Add(section_.meta.file_number, page_bytes_, &requests_);
+  if (in_flight_ != nullptr) in_flight_->Add(file_number_, page_bytes_, &requests_);
   file_->MultiWrite(requests_.data(), requests_.size());
   // A write that failed may have been made.
   for (const WriteRequest& request : requests_) {
     for (uint64_t at = 0; at < request.data.size(); at += page_bytes_) {
       const uint64_t page = (request.offset + at) / page_bytes_;
-      if (cache_->enabled()) cache_->Erase(section_.meta.file_number, page);
+      if (cache_ != nullptr && cache_->enabled()) cache_->Erase(file_number_, page);
       if (tried_) tried_(page);
     }
   }

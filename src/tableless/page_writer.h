@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "env/aligned_reads.h"
@@ -13,15 +14,14 @@
 #include "store/store.h"
 #include "tableless/in_flight_pages.h"
 #include "tableless/page_cache.h"
-#include "tableless/section.h"
 
 namespace compassdb {
 
 class PageWriter {
  public:
-  // The section and `cache` must stay.
-  PageWriter(const StoreContext* context, const Section& section, size_t page_bytes, PageCache* cache)
-      : context_(context), section_(section), page_bytes_(page_bytes), cache_(cache) {}
+  // `cache` must stay. Null: nobody reads the file yet.
+  PageWriter(const StoreContext* context, std::string path, uint64_t file_number, size_t page_bytes, PageCache* cache)
+      : context_(context), path_(std::move(path)), file_number_(file_number), page_bytes_(page_bytes), cache_(cache) {}
   // For images that no journal has: readers find them in `in_flight` while they are written. `tried` is told of each
   // page whose write was tried, before anybody may rely on the page not being there any more.
   void WithoutJournal(InFlightPages* in_flight, std::function<void(uint64_t page)> tried) {
@@ -39,7 +39,8 @@ class PageWriter {
   Status Flush();
 
   const StoreContext* const context_;
-  const Section& section_;
+  const std::string path_;
+  const uint64_t file_number_;
   const size_t page_bytes_;
   PageCache* const cache_;
   InFlightPages* in_flight_ = nullptr;

@@ -88,14 +88,14 @@ TablelessStore::~TablelessStore() {
 
 void TablelessStore::AwaitTurn() {
   MutexLock lock(&turn_mu_);
-  while (turn_taken_) turn_changed_.Wait();
-  turn_taken_ = true;
+  const uint64_t mine = next_turn_++;
+  while (turn_ != mine) turn_changed_.Wait();
 }
 
 void TablelessStore::EndTurn() {
   MutexLock lock(&turn_mu_);
   flush_replaces_.clear();
-  turn_taken_ = false;
+  ++turn_;
   turn_changed_.SignalAll();
 }
 
@@ -106,7 +106,20 @@ void TablelessStore::PinUntilInstalled(uint64_t file_number) {
 
 std::vector<uint64_t> TablelessStore::TakeDirty(uint32_t section) {
   MutexLock lock(&turn_mu_);
-  return std::move(dirty_[section]);
+  std::vector<uint64_t> pages;
+  std::vector<bool>& dirty = dirty_[section];
+  for (uint64_t page = 0; page < dirty.size(); ++page) {
+    if (dirty[page]) pages.push_back(page);
+  }
+  dirty.assign(dirty.size(), false);
+  return pages;
+}
+
+uint64_t TablelessStore::CountDirty(uint32_t section) const {
+  MutexLock lock(&turn_mu_);
+  const auto dirty = dirty_.find(section);
+  if (dirty == dirty_.end()) return 0;
+  return static_cast<uint64_t>(std::count(dirty->second.begin(), dirty->second.end(), true));
 }
 
 void TablelessStore::SetOptions(const StoreOptions& changed) {
@@ -327,8 +340,13 @@ bool TablelessStore::BeginInPlace() {
 // A section that is being rehashed may have read the page before it was written.
 void TablelessStore::NoteDirty(uint64_t page_key) {
   MutexLock lock(&turn_mu_);
+  MarkDirty(page_key);
+}
+
+void TablelessStore::MarkDirty(uint64_t page_key) {
   const auto dirty = dirty_.find(SectionOfKey(page_key));
-  if (dirty != dirty_.end()) dirty->second.push_back(PageOfKey(page_key));
+  const uint64_t page = PageOfKey(page_key);
+  if (dirty != dirty_.end() && page < dirty->second.size()) dirty->second[page] = true;
 }
 
 // Reads all of the key store's tables, which it holds from then on.
@@ -525,6 +543,9 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
     place = section;
   }
   state_->CountOverflowWritten(pages->overflow_written);
+  if (edit.folded_sequence) state_->RaiseCommitted(*edit.folded_sequence);
+  state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
+  // Afterwards: a rehash that takes a page for changed has to find the change (TakeDirty).
   bool flushed = false;
   {
     MutexLock lock(&turn_mu_);
@@ -534,22 +555,15 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
       }
     }
     for (const PageJournalRef& journal : pages->journals) {
-      for (size_t i = 0; !dirty_.empty() && i < journal->size(); ++i) {
-        const auto dirty = dirty_.find(SectionOfKey(journal->key(i)));
-        if (dirty != dirty_.end()) dirty->second.push_back(PageOfKey(journal->key(i)));
-      }
+      for (size_t i = 0; !dirty_.empty() && i < journal->size(); ++i) MarkDirty(journal->key(i));
     }
-    for (uint64_t key : pages->touched) {
-      const auto dirty = dirty_.find(SectionOfKey(key));
-      if (dirty != dirty_.end()) dirty->second.push_back(PageOfKey(key));
-    }
+    for (uint64_t key : pages->touched) MarkDirty(key);
     flushed = edit.folded_sequence && flush_has_turn_;
     if (flushed) flush_has_turn_ = false;
   }
-  if (flushed) flush_in_place_.store(false);
-  if (edit.folded_sequence) state_->RaiseCommitted(*edit.folded_sequence);
-  state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
-  if (flushed) EndTurn();
+  if (!flushed) return;
+  flush_in_place_.store(false);
+  EndTurn();
 }
 
 void TablelessStore::Snapshot(VersionEdit* edit) const {

@@ -28,6 +28,12 @@ struct PageTarget {
   Resize resize = Resize::kNone;  // counts where `pages` is 0
 };
 
+// A section to be rehashed.
+struct RehashPart {
+  uint32_t section = 0;
+  PageTarget target;
+};
+
 class TablelessStore final : public Store {
  public:
   TablelessStore(const StoreContext* context, const StoreOptions& options,
@@ -72,6 +78,8 @@ class TablelessStore final : public Store {
   void MarkDropped() override;
   bool WritesInPlace() const override { return applying_ || flush_in_place_.load(); }
   uint64_t Rehashing() const override;
+  std::unique_ptr<CompactionTask> PickRehash() override;
+  bool NeedsRehash() const override { return !SectionsToRehash().empty(); }
   bool NeedsHeldSnapshots() const override { return true; }
 
   // --- For its tasks ---
@@ -86,13 +94,15 @@ class TablelessStore final : public Store {
   Status FlushKeys(std::shared_ptr<MemTable> keys, const std::vector<SequenceNumber>& snapshots,
                    VersionEdit* edit, JobReport* report);
   PageCache* page_cache() { return state_->cache(); }
-  // The turn to change sections.
+  // The turn to change sections: in the order in which it was asked for.
   void AwaitTurn();
   void EndTurn();
   std::string NewSectionPath(uint64_t number) const;
   std::shared_ptr<SectionFile> MakeSectionFile(const std::string& path, uint64_t number) const;
-  // Pages of the section that changed since its rehash began, in its old geometry. With the turn.
+  // Pages of the section that changed since its rehash began, or since the last call, in its old geometry: as far as
+  // current() has them, if that is asked for afterwards. With the turn these are all.
   std::vector<uint64_t> TakeDirty(uint32_t section);
+  uint64_t CountDirty(uint32_t section) const;
   // The file stays pinned until the edit that names it is installed.
   void PinUntilInstalled(uint64_t file_number);
 
@@ -103,6 +113,7 @@ class TablelessStore final : public Store {
   Status FlushPages(const FlushRequest& request, VersionEdit* edit, JobReport* report);
   bool BeginInPlace();
   void NoteDirty(uint64_t page_key);
+  void MarkDirty(uint64_t page_key) REQUIRES(turn_mu_);
   Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
   Status OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
                      std::shared_ptr<SectionFile>* file) const;
@@ -110,8 +121,10 @@ class TablelessStore final : public Store {
   // Whether the section should have another number of pages, and what that is to be.
   bool WantsRehash(const Section& section, PageTarget* target) const;
   std::unique_ptr<CompactionTask> PickApply();
-  std::unique_ptr<CompactionTask> PickRehash();
-  std::unique_ptr<CompactionTask> StartRehash(uint32_t section, const PageTarget& target, bool filter);
+  std::unique_ptr<CompactionTask> PickOther();
+  // By the next task: as many as threads may be at it.
+  std::vector<RehashPart> SectionsToRehash() const;
+  std::unique_ptr<CompactionTask> StartRehash(std::vector<RehashPart> sections, bool filter);
   bool OverflowIsLoose(const TablelessView& view) const;
 
   const StoreContext* const context_;
@@ -125,18 +138,20 @@ class TablelessStore final : public Store {
   std::atomic<bool> flush_in_place_{false};  // taken back with the mutex
   uint64_t held_journal_ = 0;  // the last that came while no pages could be written in place
   bool rewriting_overflow_ = false;
+  bool others_turn_ = false;  // the last task that was picked was an apply
   std::set<uint32_t> rehashing_;  // sections
   std::set<const CompactionTask*> own_tasks_;
 
   mutable Mutex options_mu_;
   std::shared_ptr<const StoreOptions> current_ GUARDED_BY(options_mu_);
 
-  Mutex turn_mu_;
+  mutable Mutex turn_mu_;
   CondVar turn_changed_{&turn_mu_};
-  bool turn_taken_ GUARDED_BY(turn_mu_) = false;
+  uint64_t turn_ GUARDED_BY(turn_mu_) = 0;  // whose it is, or who has it next
+  uint64_t next_turn_ GUARDED_BY(turn_mu_) = 0;
   bool flush_has_turn_ GUARDED_BY(turn_mu_) = false;
   OverflowEntryNames flush_replaces_;  // belongs to the flush that has the turn
-  std::map<uint32_t, std::vector<uint64_t>> dirty_ GUARDED_BY(turn_mu_);  // of rehashing_
+  std::map<uint32_t, std::vector<bool>> dirty_ GUARDED_BY(turn_mu_);  // pages, of rehashing_
   std::set<uint64_t> pinned_files_ GUARDED_BY(turn_mu_);
 };
 

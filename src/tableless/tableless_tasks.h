@@ -3,6 +3,7 @@
 // was picked with.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,7 +12,6 @@
 
 namespace compassdb {
 
-class OldPages;
 class SectionRehash;
 
 class PageTask : public CompactionTask {
@@ -41,32 +41,25 @@ class ApplyTask final : public PageTask {
   }
 };
 
-// Gives a section another number of pages (rehash.cc).
+// Gives sections another number of pages, each in a thread of its own (rehash.cc).
 class RehashTask final : public PageTask {
  public:
-  RehashTask(TablelessStore* store, std::shared_ptr<const TablelessView> view, uint32_t section,
-             const PageTarget& target, bool filter)
-      : PageTask(Kind::kRehash, store, std::move(view)),
-        section(section),
-        target_(target),
-        filter_(filter) {}
+  RehashTask(TablelessStore* store, std::shared_ptr<const TablelessView> view, std::vector<RehashPart> parts,
+             bool filter)
+      : PageTask(Kind::kRehash, store, std::move(view)), sections(std::move(parts)), filter_(filter) {}
   Status Run(const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel,
              VersionEdit* edit, JobReport* report) override;
-  std::string Describe() const override {
-    return "section " + std::to_string(section) + " rehashed from " +
-           std::to_string(view_->parts().sections[section]->meta.pages) + " to " +
-           (target_.pages != 0 ? std::to_string(target_.pages)
-                               : std::string(target_.resize == Resize::kGrow ? "more" : "fewer")) +
-           " pages";
-  }
-  const uint32_t section;
+  std::string Describe() const override;
+  const std::vector<RehashPart> sections;
 
  private:
-  Status Conclude(const std::vector<SequenceNumber>& snapshots, const OldPages& first, SectionRehash* rehash,
-                  JobFile* file, VersionEdit* edit, JobReport* report);
-  // How many there are to be; reads a sample of the section if its records' sizes decide.
-  Status ChoosePages(uint64_t* pages, JobReport* report) const;
-  const PageTarget target_;
+  using Rehashes = std::vector<std::unique_ptr<SectionRehash>>;
+  // Each of them in parallel.
+  Status ForEach(const Rehashes& rehashes, const std::function<Status(SectionRehash*)>& f) const;
+  // With the turn, when few pages are left that changed, or they do not get fewer.
+  Status AwaitCalm(const Rehashes& rehashes, const std::atomic<bool>* cancel);
+  Status Conclude(const Rehashes& rehashes, const std::vector<SequenceNumber>& snapshots,
+                  const std::atomic<bool>* cancel, VersionEdit* edit, JobReport* report);
   const bool filter_;  // a pass for the compaction filter: it is a manual one
 };
 
