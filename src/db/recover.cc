@@ -33,9 +33,15 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
     return lost.ok() ? s : lost;
   }
   RecoveredState state;
-  if (Status s = ReplayManifest(fs, dir, number, &state); !s.ok()) return s;
+  Status s = ReplayManifest(fs, dir, number, &state);
+  // A primary may have replaced it since.
+  for (uint64_t before = number; !s.ok(); before = number) {
+    if (!Manifest::ReadCurrent(fs, dir, &number).ok() || number == before) return s;
+    state = RecoveredState();
+    s = ReplayManifest(fs, dir, number, &state);
+  }
   for (const auto& [id, family] : state.families) names->push_back(family.name);
-  return Status::OK();
+  return s;
 }
 
 Status DbOpener::RecoverExisting() {

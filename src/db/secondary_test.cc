@@ -83,6 +83,26 @@ class SecondaryTest : public DbTest {
   std::unique_ptr<rocksdb::DB> second_;
 };
 
+// Who follows a primary asks for its families first. The manifest may be replaced between CURRENT and its opening.
+TEST_F(SecondaryTest, FamiliesAreListedWhileTheManifestIsReplaced) {
+  options_.max_manifest_file_size = 1;  // every commit begins a new one
+  OpenDb();
+  int times = 0;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kOpen || path.find("MANIFEST") == std::string::npos || times == 3) return;
+    const int time = ++times;
+    ASSERT_TRUE(Put(Key(time), "v").ok());
+    ASSERT_TRUE(db_->Flush({}).ok());
+    while (fs_->FileExists(path).ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  std::vector<std::string> names;
+  const Status s = rocksdb::DB::ListColumnFamilies(options_, name_, &names);
+  fs_->SetHook(nullptr);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(times, 3);
+  EXPECT_EQ(names, std::vector<std::string>{"default"});
+}
+
 TEST_F(SecondaryTest, FollowsTheLog) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
