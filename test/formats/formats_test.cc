@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <sstream>
+#include <vector>
 
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
@@ -178,19 +179,21 @@ std::string ReadFile(const fs::path& path) {
   return bytes.str();
 }
 
-// Where a format's version stands: behind its magic number, or before it.
+// Where a format's version stands: behind its magic number, or before it; without one, in every page of 4 KiB.
 struct Versioned {
   const char* what;
   const char* file;   // part of its name
-  const char* magic;  // the last one of the file
-  int offset;         // of the version's lowest byte, from the magic number
+  const char* magic;  // the last one of the file; null: pages
+  int offset;         // of the version's lowest byte, from the magic number or the page's begin
   int raise;          // of that byte
 };
 constexpr Versioned kVersioned[] = {{"CURRENT", "CURRENT", "CompassDB ", 10, 1},
                                     {"manifest", "MANIFEST", "CmpsMan1", 8, 70},
                                     {"write-ahead log", ".log", "CmpsWal1", 8, 70},
                                     {"compaction file", ".ph", "CmpsPhF1", 8, 70},
-                                    {"piece", ".ph", "CmpsPie1", -4, 70}};
+                                    {"piece", ".ph", "CmpsPie1", -4, 70},
+                                    {"page", ".pages", nullptr, 15, 70}};
+constexpr size_t kPageBytes = 4096;
 
 // The version is raised, checksums not looked at: so would a later release's file look to this one.
 bool NewerVersionIsRefused(const std::string& layout, const fs::path& fixture, const Versioned& versioned) {
@@ -201,11 +204,15 @@ bool NewerVersionIsRefused(const std::string& layout, const fs::path& fixture, c
   for (const auto& entry : fs::directory_iterator(path)) {
     if (entry.path().filename().string().find(versioned.file) == std::string::npos) continue;
     std::string bytes = ReadFile(entry.path());
-    const size_t at = bytes.rfind(versioned.magic);
-    if (at == std::string::npos) continue;
-    bytes[at + static_cast<size_t>(versioned.offset)] += static_cast<char>(versioned.raise);
+    std::vector<size_t> places;
+    if (versioned.magic != nullptr) {
+      const size_t at = bytes.rfind(versioned.magic);
+      if (at != std::string::npos) places.push_back(at);
+    }
+    for (size_t at = 0; versioned.magic == nullptr && at < bytes.size(); at += kPageBytes) places.push_back(at);
+    for (const size_t at : places) bytes[at + static_cast<size_t>(versioned.offset)] += static_cast<char>(versioned.raise);
     std::ofstream(entry.path(), std::ios::binary) << bytes;
-    ++changed;
+    changed += places.empty() ? 0 : 1;
   }
   REQUIRE(changed > 0, "%s: no %s", fixture.c_str(), versioned.what);
   compassdb::TEST_IgnoreChecksums(true);
@@ -242,6 +249,7 @@ bool Check(const std::string& fixtures) {
       ++databases;
       if (!OpensWithExactData(layout, fixture)) return false;
       for (const Versioned& versioned : kVersioned) {
+        if (versioned.magic == nullptr && layout != "tableless") continue;
         if (!NewerVersionIsRefused(layout, fixture, versioned)) return false;
       }
     }
