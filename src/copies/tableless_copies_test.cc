@@ -284,7 +284,7 @@ TEST_P(TablelessCopiesMeanwhileTest, Backups) {
     if (s.ok()) s = engine->VerifyBackup(i, /*verify_with_checksum=*/true);
     EXPECT_TRUE(s.ok()) << s.ToString();
     const std::string dir = "/restored" + std::to_string(i);
-    if (s.ok()) s = engine->RestoreDBFromBackup({}, i, dir, dir);
+    if (s.ok()) s = engine->RestoreDBFromBackup(rocksdb::RestoreOptions(), i, dir, dir);
     EXPECT_TRUE(s.ok()) << s.ToString();
     if (s.ok()) CheckCopy(dir);
     if (s.ok()) EXPECT_TRUE(engine->PurgeOldBackups(2).ok());

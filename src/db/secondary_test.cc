@@ -55,9 +55,8 @@ class SecondaryTest : public DbTest {
     return s.ok() ? value : s.IsNotFound() ? "NOT_FOUND" : s.ToString();
   }
   void Overwrite(int round, int keys) {
-    for (int i = 0; i < keys; ++i) {
-      ASSERT_TRUE(Put(Key(i), std::to_string(round) + std::string(500, 'v')).ok());
-    }
+    const std::string value = std::to_string(round).append(500, 'v');
+    for (int i = 0; i < keys; ++i) ASSERT_TRUE(Put(Key(i), value).ok());
   }
   size_t LinkDirs() {
     std::vector<std::string> names;
