@@ -33,13 +33,15 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
     return lost.ok() ? s : lost;
   }
   RecoveredState state;
-  Status s = ReplayManifest(fs, dir, number, &state);
-  // A primary may have replaced it since.
-  for (uint64_t before = number; !s.ok(); before = number) {
-    if (!Manifest::ReadCurrent(fs, dir, &number).ok() || number == before) return s;
+  Status s;
+  uint64_t tried = 0;
+  do {
+    tried = number;
     state = RecoveredState();
     s = ReplayManifest(fs, dir, number, &state);
-  }
+    // A primary may have replaced it since.
+  } while (!s.ok() && Manifest::ReadCurrent(fs, dir, &number).ok() && number != tried);
+  if (!s.ok()) return s;
   for (const auto& [id, family] : state.families) names->push_back(family.name);
   return s;
 }

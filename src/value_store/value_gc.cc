@@ -259,13 +259,13 @@ class Collection {
     };
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return worth(a) > worth(b); });
     const double overhead = kOverheadShare * static_cast<double>(bytes);
-    double dead = 0, live = 0, best = 0;
+    double freed = 0, live = 0, best = 0;
     size_t taken = 0;
     for (size_t n = 0; job_.vacated.empty() && n < order.size(); ++n) {
-      dead += static_cast<double>(inputs_[order[n]].freed_bytes);
+      freed += static_cast<double>(inputs_[order[n]].freed_bytes);
       live += static_cast<double>(inputs_[order[n]].live_bytes);
-      if (dead > best * (live + overhead)) {
-        best = dead / (live + overhead);
+      if (freed > best * (live + overhead)) {
+        best = freed / (live + overhead);
         taken = n + 1;
       }
     }

@@ -195,6 +195,16 @@ constexpr Versioned kVersioned[] = {{"CURRENT", "CURRENT", "CompassDB ", 10, 1},
                                     {"page", ".pages", nullptr, 15, 70}};
 constexpr size_t kPageBytes = 4096;
 
+std::vector<size_t> PlacesOf(const Versioned& versioned, const std::string& bytes) {
+  std::vector<size_t> places;
+  if (versioned.magic == nullptr) {
+    for (size_t at = 0; at < bytes.size(); at += kPageBytes) places.push_back(at);
+  } else if (const size_t at = bytes.rfind(versioned.magic); at != std::string::npos) {
+    places.push_back(at);
+  }
+  return places;
+}
+
 // The version is raised, checksums not looked at: so would a later release's file look to this one.
 bool NewerVersionIsRefused(const std::string& layout, const fs::path& fixture, const Versioned& versioned) {
   TempDir dir("formats");
@@ -204,15 +214,11 @@ bool NewerVersionIsRefused(const std::string& layout, const fs::path& fixture, c
   for (const auto& entry : fs::directory_iterator(path)) {
     if (entry.path().filename().string().find(versioned.file) == std::string::npos) continue;
     std::string bytes = ReadFile(entry.path());
-    std::vector<size_t> places;
-    if (versioned.magic != nullptr) {
-      const size_t at = bytes.rfind(versioned.magic);
-      if (at != std::string::npos) places.push_back(at);
-    }
-    for (size_t at = 0; versioned.magic == nullptr && at < bytes.size(); at += kPageBytes) places.push_back(at);
+    const std::vector<size_t> places = PlacesOf(versioned, bytes);
+    if (places.empty()) continue;
     for (const size_t at : places) bytes[at + static_cast<size_t>(versioned.offset)] += static_cast<char>(versioned.raise);
     std::ofstream(entry.path(), std::ios::binary) << bytes;
-    changed += places.empty() ? 0 : 1;
+    ++changed;
   }
   REQUIRE(changed > 0, "%s: no %s", fixture.c_str(), versioned.what);
   compassdb::TEST_IgnoreChecksums(true);
