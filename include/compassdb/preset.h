@@ -46,6 +46,7 @@ enum class Preset {
   // value_hot_cold). The least bytes written for large values that are updated; a read of such a value
   // costs one read more, a scan one per value. Garbage up to value_reserve_percent stays in idle times, too
   // (value_idle_reserve_percent is off): what is copied then may be overwritten soon after, for more bytes written.
+  // Eight flushes wait on level 0 for each merge (level0_file_num_compaction_trigger), whose tables have no values.
   kHashKv,
   // "bolt-sorted", for families that are nearly only scanned: sorted tables of 1 MB, found by filters and
   // separators, leveled as in LevelDB, many to a file, compacted in groups of up to 64 MB (BoLT). No index over

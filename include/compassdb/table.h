@@ -73,7 +73,7 @@ struct PieceTableOptions {
   // punched. 0: no file is rewritten for that. Dynamically changeable.
   uint32_t max_dead_space_percent = 10;
 
-  // How fast holes are punched, in bytes per second, by low-priority jobs: never by a flush or a writer. Runs of
+  // How fast holes are punched, in bytes per second, by jobs with a thread of their own: never by a flush or a writer. Runs of
   // dead bytes of 64 KiB and more are punched at this rate. All from 16 KiB on are, as fast as it goes, once what is dead exceeds
   // max_dead_space_percent of the database's live bytes (and 1 MiB), the disk has less than 256 MiB free (or less than
   // waits), or a flush waits for room among separated values. A rate of the database's SstFileManager, if it has one, is used

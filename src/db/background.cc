@@ -32,12 +32,14 @@ void DBImpl::MaybeSchedule() {
   const bool compacts = background_.exclusive_manual == 0;
   if (!errors_.background_stopped()) {
     bool rehash = false;
+    const ColumnFamily* waiting = nullptr;  // a flush, for room among the separated values
     for (const auto& family : families_.All()) {
       if (!family->flush_queued && FlushReady(*family)) {
         family->flush_queued = true;
         background_.flush_queue.push_back(family);
       } else if (!family->flush_queued && family->FlushPending()) {
         holes_.Press();  // writers wait for room
+        waiting = family.get();
       }
       if (!family->compaction_queued && !family->dropped &&
           !errors_.compactions_stopped() &&
@@ -52,8 +54,25 @@ void DBImpl::MaybeSchedule() {
                           UnlessOutOfMemory(true, [&] { return family->store()->NeedsRehash(); }));
     }
     if (rehash) ScheduleRehash();
+    StartQueued();
+    if (waiting != nullptr) ScheduleCollection(*waiting);
+    return;
   }
   StartQueued();
+}
+
+// In the place of a flush that waits for room, so that room is made while a compaction runs, too.
+void DBImpl::ScheduleCollection(const ColumnFamily& waiting) {
+  if (background_.flushes_under_way() >= config_.max_flushes() || !MayCompact(waiting) ||
+      background_.compactions_scheduled > 0 ||  // these look first
+      !UnlessOutOfMemory(false, [&] { return waiting.store()->NeedsCollection(); })) {
+    return;
+  }
+  ++background_.collections_scheduled;
+  if (!scheduler_->Schedule([this] { BackgroundCollection(); }, JobPriority::kHigh,
+                            [this] { JobUnscheduled(&background_.collections_scheduled); })) {
+    --background_.collections_scheduled;
+  }
 }
 
 // One at a time, whatever max_background_jobs is: journals go on being applied beside it.
@@ -83,7 +102,7 @@ void DBImpl::AwaitSnapshots() {
 void DBImpl::StartQueued() {
   const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
   while (background_.flushes_scheduled < queued(background_.flush_queue) &&
-         background_.flushes_scheduled + background_.flushes_running < config_.max_flushes()) {
+         background_.flushes_under_way() < config_.max_flushes()) {
     ++background_.flushes_scheduled;
     if (!scheduler_->Schedule([this] { BackgroundFlush(); }, JobPriority::kHigh,
                               [this] { JobUnscheduled(&background_.flushes_scheduled); })) {
@@ -92,8 +111,7 @@ void DBImpl::StartQueued() {
     }
   }
   while (background_.compactions_scheduled < queued(background_.compaction_queue) &&
-         background_.compactions_scheduled + background_.compactions_running - background_.rehashes_running <
-             config_.max_compactions()) {
+         background_.compactions_under_way() < config_.max_compactions()) {
     ++background_.compactions_scheduled;
     if (!scheduler_->Schedule([this] { BackgroundCompaction(); }, JobPriority::kLow,
                               [this] { JobUnscheduled(&background_.compactions_scheduled); })) {
@@ -228,7 +246,7 @@ void DBImpl::SchedulePurge() {
     purge_scheduled_ = false;
     PurgeObsolete();
   };
-  if (!scheduler_->Schedule(pass, JobPriority::kLow, [this] { purge_scheduled_ = false; })) {
+  if (!scheduler_->Schedule(pass, JobPriority::kBeside, [this] { purge_scheduled_ = false; })) {
     purge_scheduled_ = false;
   }
 }

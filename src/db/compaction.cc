@@ -53,6 +53,36 @@ void DBImpl::BackgroundCompaction() {
   BackgroundEnds(std::move(family), s);
 }
 
+void DBImpl::BackgroundCollection() {
+  std::shared_ptr<ColumnFamily> family;
+  std::unique_ptr<CompactionTask> task;
+  Status s;
+  {
+    MutexLock lock(&mu_);
+    --background_.collections_scheduled;
+    ++background_.collections_beside;
+    ++background_.collections_running;
+    ++background_.compactions_running;
+    for (const auto& waiting : families_.All()) {
+      if (task != nullptr) break;
+      if (!waiting->FlushPending() || waiting->flush_queued || !MayCompact(*waiting)) continue;
+      s = CatchOutOfMemory("a collection", [&] {
+        task = waiting->store()->PickCollection();
+        return Status::OK();
+      });
+      if (task != nullptr) family = waiting;
+    }
+    BackgroundBegins(family.get());
+  }
+  s = RunInBackground(family, std::move(task), s);
+  MutexLock lock(&mu_);
+  if (Failed(s)) WaitAfterFailure();
+  --background_.compactions_running;
+  --background_.collections_running;
+  --background_.collections_beside;
+  BackgroundEnds(std::move(family), s);
+}
+
 void DBImpl::BackgroundRehash() {
   std::shared_ptr<ColumnFamily> family;
   std::unique_ptr<CompactionTask> task;

@@ -404,8 +404,9 @@ class DBImpl final : public rocksdb::DB {
 
   // --- compaction.cc
   void BackgroundCompaction();
+  void BackgroundCollection();
   void BackgroundRehash();
-  // What both consist of. No family and no task: none was found.
+  // What these consist of. No family and no task: none was found.
   bool MayCompact(const ColumnFamily& family) const REQUIRES(mu_);
   void BackgroundBegins(ColumnFamily* family) REQUIRES(mu_);
   Status RunInBackground(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task,
@@ -449,6 +450,7 @@ class DBImpl final : public rocksdb::DB {
   void MaybeSchedule() REQUIRES(mu_);
   void AwaitSnapshots() REQUIRES(mu_);
   void StartQueued() REQUIRES(mu_);
+  void ScheduleCollection(const ColumnFamily& waiting) REQUIRES(mu_);
   void ScheduleRehash() REQUIRES(mu_);
   void StartHousekeeping() EXCLUDES(mu_);
   void BackgroundDone() REQUIRES(mu_);
@@ -588,8 +590,11 @@ class DBImpl final : public rocksdb::DB {
     int manual_running = 0;
     int paused = 0;            // PauseBackgroundWork
     int collections_running = 0;  // of these, of separated values
+    // In the place of a flush that waits for the room they make.
+    int collections_scheduled = 0;
+    int collections_beside = 0;  // of compactions_running, as the rehashes; max_compactions() is of the others
     int rehashes_scheduled = 0;
-    int rehashes_running = 0;  // of compactions_running; max_compactions() is of the others
+    int rehashes_running = 0;
     uint32_t last_rehashed = 0;  // family: the next one has its turn
     // CompactRange with exclusive_manual_compaction. Collections go on beside it, which touch no table: they keep the
     // bound on separated values.
@@ -597,6 +602,12 @@ class DBImpl final : public rocksdb::DB {
     // A log was given up, and what it held is not in tables yet: one flush takes all families, as with atomic_flush,
     // since what a power cut leaves of a batch could not be made whole from the log.
     bool flush_together = false;
+    int flushes_under_way() const {
+      return flushes_scheduled + flushes_running + collections_scheduled + collections_beside;
+    }
+    int compactions_under_way() const {
+      return compactions_scheduled + compactions_running - rehashes_running - collections_beside;
+    }
     std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
     std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;
   };

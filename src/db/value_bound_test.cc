@@ -362,6 +362,48 @@ class WaitingFilter : public rocksdb::CompactionFilter {
   std::atomic<bool> released_{false};
 };
 
+// One compaction at a time is all that there may be, and it waits: a flush that waits for room leaves its own thread to
+// collections, and what they give up goes from the disk, too.
+TEST_F(ValueBoundTest, IsKeptBesideTheOnlyCompaction) {
+  WaitingFilter filter;
+  options_.compaction_filter = &filter;
+  options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1000;
+  options_.max_background_jobs = 2;
+  piece_.leveled = true;  // flushes merge nothing
+  constexpr int kKeys = 8000;  // 4 MB
+  Load(kKeys, 512 << 10);
+  filter.Arm();
+  std::atomic<bool> done{false}, hung{false};
+  std::thread watchdog([&] {  // or writers would wait for good
+    for (int i = 0; i < 1200 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    hung = !done;
+    if (hung) filter.Release();
+  });
+  int round = 1;
+  for (; round <= 20 && !filter.waits(); ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+  }
+  EXPECT_TRUE(filter.waits());
+  Watch watch(this);
+  const int last = round + 6;
+  for (; round <= last; ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+  }
+  watch.Stop();
+  done = true;
+  watchdog.join();
+  EXPECT_FALSE(hung);
+  EXPECT_LE(watch.most_of_bound(), 1.02);
+  // Seven times as much was given up meanwhile.
+  for (int i = 0; i < 600 && IntProperty("compassdb.dead-bytes-punchable") > (1 << 20); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_LE(IntProperty("compassdb.dead-bytes-punchable"), 1u << 20);
+  filter.Release();
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + last)) << i;
+  CloseDb();
+}
+
 class ValueBoundBesideCompactionTest : public ValueBoundTest, public ::testing::WithParamInterface<bool> {};
 
 // Other compactions wait for one that is exclusive, collections do not.

@@ -13,6 +13,7 @@ ThreadPools::ThreadPools() : changed_(&mu_) {
   MutexLock l(&mu_);
   for (Pool& pool : pools_) pool.wake = std::make_unique<CondVar>(&mu_);
   pools_[static_cast<size_t>(JobPriority::kBottom)].limit = 0;
+  pools_[static_cast<size_t>(JobPriority::kBeside)].limit = 2;  // a rehash, and what gives space back
 }
 
 ThreadPools::~ThreadPools() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background threads, one pool per priority.
 //
-// Each pool has one thread until told otherwise, the bottom one none. That of kBeside has no name in the public API.
+// Each pool has one thread until told otherwise, the bottom one none, and kBeside, which has no name in the public
+// API, two.
 // A pool starts threads as jobs arrive, up to its limit, and lets them go when
 // the limit is lowered. Jobs of a pool start in the order in which they were
 // scheduled. A job may schedule others; it must not wait for one of its own pool.

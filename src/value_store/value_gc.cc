@@ -39,14 +39,17 @@ struct Pinned {
 bool SameKey(const Version& a, const Version& b) { return a.h1 == b.h1 && a.h2 == b.h2; }
 
 // By key; of a key newest first.
-bool Before(const Version& a, const Version& b) {
-  if (a.h1 != b.h1) return a.h1 < b.h1;
-  if (a.h2 != b.h2) return a.h2 < b.h2;
-  return a.sequence > b.sequence;
-}
+struct Before {
+  bool operator()(const Version& a, const Version& b) const {
+    if (a.h1 != b.h1) return a.h1 < b.h1;
+    if (a.h2 != b.h2) return a.h2 < b.h2;
+    return a.sequence > b.sequence;
+  }
+};
 
 struct Input {
   std::vector<ValueEntry> values;
+  std::vector<bool> dead;  // by value: no table names it
   std::vector<bool> keep;  // by value: somebody may read it
   std::vector<bool> cold;  // by value, judged once: counts go on changing
   bool stays = false;      // the run is not rewritten
@@ -114,6 +117,7 @@ class Collection {
       report_->bytes_read += run.meta().keys_bytes;
       report_->values_in += input.values.size();
       input.keep.resize(input.values.size());
+      input.dead.resize(input.values.size());
       input.cold.resize(input.values.size());
       for (uint32_t slot = 0; slot < input.values.size(); ++slot) {
         const ValueEntry& e = input.values[slot];
@@ -127,10 +131,25 @@ class Collection {
       if (!s.ok()) return s;
     }
     if (oldest_ == UINT64_MAX) oldest_ = 0;
-    dead_numbers_.reserve(deaths_.size());
-    for (const ValueDeath& d : deaths_) dead_numbers_.insert(d.number);
-    std::sort(versions_.begin(), versions_.end(), Before);
+    MarkDead();
+    std::sort(versions_.begin(), versions_.end(), Before());
     return Status::OK();
+  }
+
+  // Numbers ascend in each run.
+  void MarkDead() {
+    std::vector<uint64_t> dead;
+    dead.reserve(deaths_.size());
+    for (const ValueDeath& d : deaths_) dead.push_back(d.number);
+    std::sort(dead.begin(), dead.end());
+    for (Input& input : inputs_) {
+      auto next = dead.begin();
+      for (size_t slot = 0; slot < input.values.size(); ++slot) {
+        const uint64_t number = input.values[slot].number;
+        while (next != dead.end() && *next < number) ++next;
+        input.dead[slot] = next != dead.end() && *next == number;
+      }
+    }
   }
 
   // A value lives while some reader, at a snapshot or at the end, sees it and nothing newer.
@@ -144,7 +163,7 @@ class Collection {
         if (i > begin && v.sequence < versions_[i - 1].sequence) newer = versions_[i - 1].sequence;
         if (v.notice) continue;
         Input& input = inputs_[v.run];
-        if (dead_numbers_.count(input.values[v.slot].number) != 0) continue;
+        if (input.dead[v.slot]) continue;
         if (newer == kMaxSequenceNumber) {
           input.keep[v.slot] = true;
         } else if (const auto [first, last] = SnapshotsIn(v.sequence, newer); first <= last) {
@@ -323,7 +342,7 @@ class Collection {
         }
         // With its part of what the run has besides records.
         out->AddDeadHint(e.h1, static_cast<int64_t>(e.size * meta.extent.length / meta.records_bytes));
-        if (dead_numbers_.count(e.number) != 0 && known_dead.count(e.number) == 0) {
+        if (input.dead[slot] && known_dead.count(e.number) == 0) {
           out->AddDeath({e.h1, e.number});
         }
       }
@@ -349,7 +368,6 @@ class Collection {
     std::sort(items.begin(), items.end(),
               [](const Item& a, const Item& b) { return a.entry.number < b.entry.number; });
     Status s;
-    std::string room;
     for (size_t begin = 0; s.ok() && begin < items.size();) {
       size_t end = begin;
       uint64_t bytes = 0;
@@ -357,33 +375,32 @@ class Collection {
         bytes += items[end++].entry.size;
       }
       // Each run is read front to back; the records are put in the order of their numbers.
-      room.resize(bytes);
+      std::vector<ValueEntry> round;
       std::vector<std::vector<ValueEntry>> by_run(inputs_.size());
-      std::vector<std::vector<char*>> places(inputs_.size());
-      char* at = room.data();
+      std::vector<std::vector<size_t>> indices(inputs_.size());  // in the round
+      round.reserve(end - begin);
       for (size_t i = begin; i < end; ++i) {
         by_run[items[i].run].push_back(items[i].entry);
-        places[items[i].run].push_back(at);
-        at += items[i].entry.size;
+        indices[items[i].run].push_back(round.size());
+        round.push_back(items[i].entry);
       }
-      for (size_t run = 0; s.ok() && run < by_run.size(); ++run) {
-        if (by_run[run].empty()) continue;
-        size_t next = 0;
-        const auto take = [&](const ValueEntry&, const Slice& record) {
-          memcpy(places[run][next++], record.data(), record.size());
-          report_->bytes_read += record.size();
-          return Status::OK();
-        };
-        s = job_.inputs[run]->ReadRecords(by_run[run], std::min(job_.read_span, kRoundBytes), take);
-        if (s.ok()) s = job_.pause();
-      }
-      at = room.data();
-      for (size_t i = begin; s.ok() && i < end; ++i) {
-        s = out->Move(items[i].entry, Slice(at, items[i].entry.size));
-        at += items[i].entry.size;
-        ++report_->values_moved;
-        report_->bytes_moved += items[i].entry.size;
-      }
+      s = out->Move(round, [&](const std::vector<char*>& places) {
+        Status read;
+        for (size_t run = 0; read.ok() && run < by_run.size(); ++run) {
+          if (by_run[run].empty()) continue;
+          size_t next = 0;
+          const auto take = [&](const ValueEntry&, const Slice& record) {
+            memcpy(places[indices[run][next++]], record.data(), record.size());
+            report_->bytes_read += record.size();
+            ++report_->values_moved;
+            return Status::OK();
+          };
+          read = job_.inputs[run]->ReadRecords(by_run[run], std::min(job_.read_span, kRoundBytes), take);
+          if (read.ok()) read = job_.pause();
+        }
+        return read;
+      });
+      report_->bytes_moved += bytes;
       begin = end;
     }
     return s;
@@ -397,7 +414,6 @@ class Collection {
   std::vector<Pinned> pinned_;
   std::vector<ValueDeath> deaths_;
   std::vector<uint32_t> death_runs_;  // of each, the input that says so
-  std::unordered_set<uint64_t> dead_numbers_;
   uint64_t oldest_ = UINT64_MAX;
   uint64_t to_move_ = 0;  // values that live in runs that go
 };

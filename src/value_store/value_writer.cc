@@ -104,23 +104,38 @@ Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumb
   out.append(user_key.data(), user_key.size());
   out.append(stored.data(), stored.size());
   if (supersedes) batch.dead_hint += static_cast<int64_t>(out.size() - begin + kValueTableBytes);
-  return AddRecord(&batch, entry, begin, value.size());
+  AddEntry(&batch, entry, begin, value.size());
+  return WriteFullRound();
 }
 
-Status ValueWriter::Move(const ValueEntry& entry, const Slice& record) {
-  Batch& batch = BatchOf(entry.h1);
-  const size_t begin = batch.records.size();
-  batch.records.append(record.data(), record.size());
-  return AddRecord(&batch, entry, begin, record.size());
+Status ValueWriter::Move(const std::vector<ValueEntry>& entries,
+                         const std::function<Status(const std::vector<char*>&)>& fill) {
+  std::map<Batch*, size_t> sizes;  // of each batch's records, with these
+  for (const ValueEntry& e : entries) {
+    Batch& batch = BatchOf(e.h1);
+    sizes.try_emplace(&batch, batch.records.size()).first->second += e.size;
+  }
+  // They do not move any more from here on.
+  for (const auto& [batch, size] : sizes) batch->records.reserve(size);
+  std::vector<char*> places;
+  places.reserve(entries.size());
+  for (const ValueEntry& e : entries) {
+    Batch& batch = BatchOf(e.h1);
+    const size_t begin = batch.records.size();
+    batch.records.resize(begin + e.size);
+    places.push_back(batch.records.data() + begin);
+    AddEntry(&batch, e, begin, e.size);
+  }
+  Status s = fill(places);
+  return s.ok() ? WriteFullRound() : s;
 }
 
-Status ValueWriter::AddRecord(Batch* batch, ValueEntry entry, size_t begin, uint64_t raw) {
+void ValueWriter::AddEntry(Batch* batch, ValueEntry entry, size_t begin, uint64_t raw) {
   entry.offset = static_cast<uint32_t>(begin);
   entry.size = static_cast<uint32_t>(batch->records.size() - begin);
   batch->entries.push_back(entry);
   batch->raw_bytes += raw;
   pending_bytes_ += entry.size;
-  return pending_bytes_ >= options_.round_bytes ? WriteRound() : Status::OK();
 }
 
 Status ValueWriter::WriteRound() {

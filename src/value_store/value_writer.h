@@ -77,8 +77,9 @@ class ValueWriter {
   // key may be there; they are taken for one as large as this.
   Status Add(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence, const Slice& value,
              bool supersedes, std::string* ref);
-  // A record of another run moves here, with its number. `record` is whole.
-  Status Move(const ValueEntry& entry, const Slice& record);
+  // Records of other runs move here, with their numbers. `fill` is told where each is to stand, of the size that its
+  // entry says, and puts it there whole.
+  Status Move(const std::vector<ValueEntry>& entries, const std::function<Status(const std::vector<char*>&)>& fill);
   // Older values of the key are superseded as of `sequence`.
   void AddNotice(const ValueNotice& notice) { BatchOf(notice.h1).notices.push_back(notice); }
   // No table names the value any more.
@@ -118,7 +119,8 @@ class ValueWriter {
     const uint32_t bits = options_.group_bits;
     return batches_[{bits == 0 ? 0 : static_cast<uint32_t>(h1 >> (64 - bits)), cold}];
   }
-  Status AddRecord(Batch* batch, ValueEntry entry, size_t begin, uint64_t raw);
+  void AddEntry(Batch* batch, ValueEntry entry, size_t begin, uint64_t raw);
+  Status WriteFullRound() { return pending_bytes_ >= options_.round_bytes ? WriteRound() : Status::OK(); }
   Status WriteRound();
   Status WriteRun(const BatchKey& key, Batch* batch);
 
