@@ -184,8 +184,8 @@ struct PieceTableOptions {
   // 95. Dynamically changeable.
   uint32_t tableless_fill_percent = 50;
   // A section gets more pages, by a quarter at least, once so many percent of its bytes are in the overflow
-  // store, and fewer once its pages are less full than that. Growth leaves them no emptier than a third above
-  // tableless_min_fill_percent. 0 to 100 each. Dynamically changeable.
+  // store, and fewer, if it has more than 64, once its pages are less full than that. Growth leaves them no emptier
+  // than a third above tableless_min_fill_percent. 0 to 100 each. Dynamically changeable.
   uint32_t tableless_max_overflow_percent = 3;
   uint32_t tableless_min_fill_percent = 15;
 

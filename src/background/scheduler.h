@@ -21,8 +21,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Flushes at kHigh, compactions at kLow, those into the last level at kBottom; rehashes, and
-  // what gives space back, at kBeside.
+  // Flushes at kHigh, compactions at kLow, those into the last level at kBottom, rehashes at kBeside;
+  // collections that a flush waits for, and what gives space back to the disk, at kSpace.
   // False (and `job` is dropped) after Shutdown. `unscheduled` is called instead
   // of `job` if Unschedule or Shutdown takes it out of the queue. A kBottom job
   // runs at kLow where nobody gave the bottom pool threads.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background work: what is queued and started when, what a failure does, and
 // what is deleted afterwards.
+#include <algorithm>
 #include <chrono>
 
 #include "base/file_names.h"
@@ -32,20 +33,20 @@ void DBImpl::MaybeSchedule() {
   const bool compacts = background_.exclusive_manual == 0;
   if (!errors_.background_stopped()) {
     bool rehash = false;
-    const ColumnFamily* waiting = nullptr;  // a flush, for room among the separated values
+    bool waits = false;  // a flush, for room among the separated values
     for (const auto& family : families_.All()) {
       if (!family->flush_queued && FlushReady(*family)) {
         family->flush_queued = true;
         background_.flush_queue.push_back(family);
       } else if (!family->flush_queued && family->FlushPending()) {
         holes_.Press();  // writers wait for room
-        waiting = family.get();
+        waits = true;
       }
       if (!family->compaction_queued && !family->dropped &&
           !errors_.compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
           UnlessOutOfMemory(true, [&] {  // the job looks again
-            return compacts ? family->store()->NeedsCompaction() : family->store()->NeedsCollection();
+            return compacts ? family->store()->NeedsCompaction() : family->store()->NeedsCollection(/*for_room=*/false);
           })) {
         family->compaction_queued = true;
         background_.compaction_queue.push_back(family);
@@ -54,22 +55,27 @@ void DBImpl::MaybeSchedule() {
                           UnlessOutOfMemory(true, [&] { return family->store()->NeedsRehash(); }));
     }
     if (rehash) ScheduleRehash();
-    StartQueued();
-    if (waiting != nullptr) ScheduleCollection(*waiting);
-    return;
+    if (waits) ScheduleCollection();
   }
   StartQueued();
 }
 
-// In the place of a flush that waits for room, so that room is made while a compaction runs, too.
-void DBImpl::ScheduleCollection(const ColumnFamily& waiting) {
-  if (background_.flushes_under_way() >= config_.max_flushes() || !MayCompact(waiting) ||
-      background_.compactions_scheduled > 0 ||  // these look first
-      !UnlessOutOfMemory(false, [&] { return waiting.store()->NeedsCollection(); })) {
-    return;
+bool DBImpl::AwaitsRoom(const ColumnFamily& family) const {
+  return family.FlushPending() && !family.flush_queued && MayCompact(family);
+}
+
+// One at a time, beside max_background_jobs: no flush goes on while it waits for room, and room is made while a
+// compaction has the only thread for that. Not on a thread for flushes: listeners of a collection may flush.
+void DBImpl::ScheduleCollection() {
+  if (background_.collections_scheduled + background_.collections_beside > 0 || errors_.compactions_stopped()) return;
+  bool any = false;
+  for (const auto& family : families_.All()) {
+    any = any || (AwaitsRoom(*family) &&
+                  UnlessOutOfMemory(false, [&] { return family->store()->NeedsCollection(/*for_room=*/true); }));
   }
+  if (!any) return;
   ++background_.collections_scheduled;
-  if (!scheduler_->Schedule([this] { BackgroundCollection(); }, JobPriority::kHigh,
+  if (!scheduler_->Schedule([this] { BackgroundCollection(); }, JobPriority::kSpace,
                             [this] { JobUnscheduled(&background_.collections_scheduled); })) {
     --background_.collections_scheduled;
   }
@@ -100,6 +106,7 @@ void DBImpl::AwaitSnapshots() {
 
 // Every queued family gets a job; a job that finds the queue empty just ends.
 void DBImpl::StartQueued() {
+  if (background_.paused > 0) return;
   const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
   while (background_.flushes_scheduled < queued(background_.flush_queue) &&
          background_.flushes_under_way() < config_.max_flushes()) {
@@ -246,7 +253,7 @@ void DBImpl::SchedulePurge() {
     purge_scheduled_ = false;
     PurgeObsolete();
   };
-  if (!scheduler_->Schedule(pass, JobPriority::kBeside, [this] { purge_scheduled_ = false; })) {
+  if (!scheduler_->Schedule(pass, JobPriority::kSpace, [this] { purge_scheduled_ = false; })) {
     purge_scheduled_ = false;
   }
 }

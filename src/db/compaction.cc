@@ -36,7 +36,7 @@ void DBImpl::BackgroundCompaction() {
       if (!MayCompact(*family)) continue;
       const bool all = background_.exclusive_manual == 0;
       s = CatchOutOfMemory("a compaction", [&] {
-        task = all ? family->store()->PickCompaction() : family->store()->PickCollection();
+        task = all ? family->store()->PickCompaction() : family->store()->PickCollection(/*for_room=*/false);
         return Status::OK();
       });
     }
@@ -65,9 +65,9 @@ void DBImpl::BackgroundCollection() {
     ++background_.compactions_running;
     for (const auto& waiting : families_.All()) {
       if (task != nullptr) break;
-      if (!waiting->FlushPending() || waiting->flush_queued || !MayCompact(*waiting)) continue;
+      if (!AwaitsRoom(*waiting)) continue;
       s = CatchOutOfMemory("a collection", [&] {
-        task = waiting->store()->PickCollection();
+        task = waiting->store()->PickCollection(/*for_room=*/true);
         return Status::OK();
       });
       if (task != nullptr) family = waiting;

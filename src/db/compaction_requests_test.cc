@@ -243,6 +243,41 @@ TEST_F(CompactionRequestsTest, WaitForCompactWaitsFlushesAndTimesOut) {
   ASSERT_TRUE(db_->WaitForCompact(wait).ok());
 }
 
+// A flush that waits in the pool behind somebody else's job does not begin while work is paused.
+TEST_F(CompactionRequestsTest, QueuedFlushesDoNotBeginWhilePaused) {
+  OpenDb();
+  struct Gate {
+    std::atomic<bool> open{false}, passed{false};
+    static void Pass(void* gate) {
+      auto* const g = static_cast<Gate*>(gate);
+      while (!g->open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      g->passed = true;
+    }
+  };
+  std::vector<Gate> gates(static_cast<size_t>(options_.env->GetBackgroundThreads(rocksdb::Env::HIGH)));
+  for (Gate& gate : gates) options_.env->Schedule(&Gate::Pass, &gate, rocksdb::Env::HIGH);
+  ASSERT_TRUE(Put("a", "1").ok());
+  rocksdb::FlushOptions flush;
+  flush.wait = false;
+  ASSERT_TRUE(db_->Flush(flush).ok());
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  std::atomic<bool> behind{false};
+  for (Gate& gate : gates) gate.open = true;
+  const auto after = [](void* done) { *static_cast<std::atomic<bool>*>(done) = true; };
+  for (const Gate& gate : gates) {
+    while (!gate.passed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  options_.env->Schedule(after, &behind, rocksdb::Env::HIGH);
+  while (!behind) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(IntProperty("rocksdb.num-immutable-mem-table"), 1u);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+  ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+  EXPECT_EQ(IntProperty("rocksdb.num-immutable-mem-table"), 0u);
+}
+
 TEST_F(CompactionRequestsTest, RequestsBesideWritesLoseNothingOutside) {
   options_.target_file_size_base = 16 << 10;
   options_.write_buffer_size = 32 << 10;

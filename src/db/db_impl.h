@@ -450,7 +450,8 @@ class DBImpl final : public rocksdb::DB {
   void MaybeSchedule() REQUIRES(mu_);
   void AwaitSnapshots() REQUIRES(mu_);
   void StartQueued() REQUIRES(mu_);
-  void ScheduleCollection(const ColumnFamily& waiting) REQUIRES(mu_);
+  void ScheduleCollection() REQUIRES(mu_);
+  bool AwaitsRoom(const ColumnFamily& family) const REQUIRES(mu_);
   void ScheduleRehash() REQUIRES(mu_);
   void StartHousekeeping() EXCLUDES(mu_);
   void BackgroundDone() REQUIRES(mu_);
@@ -464,7 +465,7 @@ class DBImpl final : public rocksdb::DB {
   // Without telling of it: *tables and *value_files are what was deleted.
   void PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
                   std::vector<ExtentLedger::Unlinked>* value_files) EXCLUDES(mu_);
-  // Another pass of it, behind the compactions that are queued, if there is anything left to free; and holes.
+  // Another pass of it, by a thread of its own, if there is anything left to free; and holes.
   void SchedulePurge();
   // One pass. False if it may not be done now. Not on the way of a flush.
   bool PunchHoles(const ExtentLedger::PunchLimits& limits, uint64_t* punched) EXCLUDES(mu_, punch_mu_);
@@ -590,7 +591,7 @@ class DBImpl final : public rocksdb::DB {
     int manual_running = 0;
     int paused = 0;            // PauseBackgroundWork
     int collections_running = 0;  // of these, of separated values
-    // In the place of a flush that waits for the room they make.
+    // While a flush waits for the room that they make, one at a time.
     int collections_scheduled = 0;
     int collections_beside = 0;  // of compactions_running, as the rehashes; max_compactions() is of the others
     int rehashes_scheduled = 0;
@@ -602,9 +603,7 @@ class DBImpl final : public rocksdb::DB {
     // A log was given up, and what it held is not in tables yet: one flush takes all families, as with atomic_flush,
     // since what a power cut leaves of a batch could not be made whole from the log.
     bool flush_together = false;
-    int flushes_under_way() const {
-      return flushes_scheduled + flushes_running + collections_scheduled + collections_beside;
-    }
+    int flushes_under_way() const { return flushes_scheduled + flushes_running; }
     int compactions_under_way() const {
       return compactions_scheduled + compactions_running - rehashes_running - collections_beside;
     }

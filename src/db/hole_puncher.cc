@@ -73,7 +73,7 @@ void HolePuncher::Press() {
 
 void HolePuncher::Queue() {
   if (queued_.exchange(true)) return;
-  if (!db_->scheduler_->Schedule([this] { Pass(); }, JobPriority::kBeside, [this] { queued_ = false; })) {
+  if (!db_->scheduler_->Schedule([this] { Pass(); }, JobPriority::kSpace, [this] { queued_ = false; })) {
     queued_ = false;
   }
 }

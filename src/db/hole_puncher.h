@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Punches holes into files that are still in use (rule 9), by low-priority jobs and no other thread: the large ones,
+// Punches holes into files that are still in use (rule 9), by jobs of their own (JobPriority::kSpace): the large ones,
 // at a rate. Where much waits (max_dead_space_percent), the disk is nearly full or writers wait for room, all of
 // them, small ones too, as fast as it goes.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holes (rule 9) are punched by low-priority jobs, at a rate, or all at once where space is short.
+// Holes (rule 9) are punched by jobs of their own, at a rate, or all at once where space is short.
 #include <chrono>
 #include <mutex>
 #include <set>

@@ -19,6 +19,16 @@
 
 namespace compassdb {
 
+namespace {
+
+// A primary goes on beside whoever reads: where CURRENT names another manifest by now, that one is to be read.
+bool WasReplaced(FileSystem* fs, const std::string& dir, uint64_t* number) {
+  const uint64_t before = *number;
+  return Manifest::ReadCurrent(fs, dir, number).ok() && *number != before;
+}
+
+}  // namespace
+
 Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
                                 RecoveredState* state) {
   return Manifest::Replay(fs, dir, number, [state](const EditRecord& edits) { return state->ApplyAll(edits); });
@@ -34,13 +44,10 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
   }
   RecoveredState state;
   Status s;
-  uint64_t tried = 0;
   do {
-    tried = number;
     state = RecoveredState();
     s = ReplayManifest(fs, dir, number, &state);
-    // A primary may have replaced it since.
-  } while (!s.ok() && Manifest::ReadCurrent(fs, dir, &number).ok() && number != tried);
+  } while (!s.ok() && WasReplaced(fs, dir, &number));
   if (!s.ok()) return s;
   for (const auto& [id, family] : state.families) names->push_back(family.name);
   return s;
@@ -48,17 +55,21 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
 
 Status DbOpener::RecoverExisting() {
   DBImpl* const db = db_.get();
+  FileSystem* const fs = db->config_.fs;
   RecoveredState state;
-  uint64_t manifest_bytes = 0;
-  if (request_.read_only) {
-    // A missing manifest is Replay's to report.
-    db->config_.fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes)
-        .PermitUncheckedError();
-    db->commits_.SetManifest(current_manifest_, manifest_bytes);
-  }
-  // Before all that it is compared with: a primary may go on meanwhile.
-  synced_mark_ = ReadSyncedMark(db->config_.fs, db->config_.wal_dir);
-  Status s = ReplayManifest(db->config_.fs, request_.name, current_manifest_, &state);
+  Status s;
+  do {
+    state = RecoveredState();
+    if (request_.read_only) {
+      uint64_t manifest_bytes = 0;
+      // A missing manifest is Replay's to report.
+      fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes).PermitUncheckedError();
+      db->commits_.SetManifest(current_manifest_, manifest_bytes);
+    }
+    // Before all that it is compared with: a primary may go on meanwhile.
+    synced_mark_ = ReadSyncedMark(fs, db->config_.wal_dir);
+    s = ReplayManifest(fs, request_.name, current_manifest_, &state);
+  } while (!s.ok() && request_.read_only && WasReplaced(fs, request_.name, &current_manifest_));
   if (!s.ok()) return s;
   LogInfo(db->config_.info_log.get(),
           "recovering " + ManifestFileName(request_.name, current_manifest_) + ": " +

@@ -169,6 +169,31 @@ TEST_P(TablelessFilterTest, BesideASnapshot) {
   ExpectModel(FilteredModel(model_));
 }
 
+// Operands that cannot be merged stay beside what is newer, as snapshots see them, until a flush folds them.
+TEST_P(TablelessFilterTest, LeavesWhatCannotBeMerged) {
+  options_.merge_operator = std::make_shared<PickyOperator>();
+  OpenDb();
+  ASSERT_TRUE(Put("a", "base").ok());
+  Flush();
+  const rocksdb::Snapshot* const before = db_->GetSnapshot();
+  ASSERT_TRUE(db_->Merge({}, "a", "bad").ok());
+  Flush();
+  ASSERT_TRUE(Put("a", "gone").ok());
+  ASSERT_TRUE(db_->Merge({}, "a", "bad").ok());
+  Flush();
+  for (const bool on : {false, true}) {
+    filter_.on = on;
+    Compact();
+    EXPECT_EQ(Get("a", before), "base");
+    EXPECT_NE(Get("a").find("Could not perform merge"), std::string::npos) << Get("a");
+  }
+  db_->ReleaseSnapshot(before);
+  ASSERT_TRUE(Put("a", "gone").ok());
+  Flush();
+  Compact();
+  EXPECT_EQ(Get("a"), "NOT_FOUND");
+}
+
 // Writers and flushes go on while rehashes go through the filter, and the number of pages changes.
 TEST_P(TablelessFilterTest, RehashesBesideFlushes) {
   piece_.tableless_rehash_batch = 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A database whose family is table-less, through the public API.
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <thread>
 #include <tuple>
@@ -8,6 +10,7 @@
 #include "base/file_names.h"
 #include "compassdb/table.h"
 #include "db/model_test_util.h"
+#include "db/tableless_test_util.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/perf_context.h"
@@ -241,6 +244,57 @@ TEST_F(TablelessTest, OverflowOfManyMegabytes) {
   }
   EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), 30u);
   Verify();
+}
+
+// Runs of which most is dead are rewritten, a rehash takes in what is left, and their files go.
+TEST_F(TablelessTest, OverflowGivesItsSpaceBack) {
+  piece_.tableless_pages = 8;
+  piece_.tableless_sections = 2;
+  piece_.tableless_key_store = false;
+  UsePieces();
+  OpenDb();
+  const auto files = [this] {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
+    std::map<std::string, uint64_t> sizes;
+    for (const std::string& name : names) {
+      uint64_t bytes = 0;
+      if (!name.ends_with(".ph") || !fs_->GetFileSize(name_ + "/" + name, &bytes).ok()) continue;
+      if (bytes > 0) sizes[name] = bytes;  // others are made ahead
+    }
+    return sizes;
+  };
+  const auto await = [](const std::function<bool()>& holds) {  // in the background
+    for (int i = 0; i < 1000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return holds();
+  };
+  constexpr int kKeys = 100, kRounds = 16;
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round, 8000)).ok());
+    Flush();
+  }
+  ASSERT_TRUE(db_->WaitForCompact({}).ok());
+  // Twice what lives, and 1 MiB, may be dead: of 13 MB that were written.
+  EXPECT_TRUE(await([&] {
+    uint64_t sum = 0;
+    for (const auto& [name, bytes] : files()) sum += bytes;
+    return sum < 5000000;
+  }));
+  const auto before = files();
+  ASSERT_FALSE(before.empty());
+  ASSERT_TRUE(db_->SetOptions({{"table_factory.tableless_pages", "64"}}).ok());
+  EXPECT_TRUE(await([&] {
+    const auto now = files();
+    return std::none_of(now.begin(), now.end(), [&](const auto& f) { return before.count(f.first) != 0; });
+  }));
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + kRounds - 1, 8000)) << i;
+  // All that is in memory: 24 bytes for each record that is in no page.
+  EXPECT_EQ(IntProperty("compassdb.tableless-page-bytes"), 4096u);
+  EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), static_cast<uint64_t>(kKeys));
+  const uint64_t index = IntProperty("compassdb.tableless-overflow-index-bytes");
+  EXPECT_GE(index, 24u * kKeys);
+  EXPECT_LE(index, 2 * 24u * kKeys + 1024);
+  EXPECT_LE(IntProperty("compassdb.tableless-index-bytes"), index + 1024);
 }
 
 // Overflow of more than a run may hold: in a flush, a rewriting, a rehash.
@@ -660,17 +714,6 @@ TEST_F(TablelessTest, IsVerifiedWhileItChanges) {
   ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
   Verify();
 }
-
-class PickyOperator : public rocksdb::AssociativeMergeOperator {
- public:
-  bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* result,
-             rocksdb::Logger*) const override {
-    if (value == "bad") return false;
-    *result = (existing != nullptr ? existing->ToString() + "," : "") + value.ToString();
-    return true;
-  }
-  const char* Name() const override { return "PickyOperator"; }
-};
 
 // Operands that cannot be merged are their key's misfortune alone, until it is written again.
 TEST_F(TablelessTest, OperandsThatCannotBeMerged) {

@@ -10,9 +10,22 @@
 
 #include "compassdb/table.h"
 #include "db/db_test_util.h"
+#include "rocksdb/merge_operator.h"
 #include "tableless/page_format.h"
 
 namespace compassdb {
+
+// Appends, but for "bad".
+class PickyOperator : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* result,
+             rocksdb::Logger*) const override {
+    if (value == "bad") return false;
+    *result = (existing != nullptr ? existing->ToString() + "," : "") + value.ToString();
+    return true;
+  }
+  const char* Name() const override { return "PickyOperator"; }
+};
 
 class TablelessDbTest : public DbTest {
  protected:

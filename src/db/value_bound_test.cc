@@ -362,8 +362,8 @@ class WaitingFilter : public rocksdb::CompactionFilter {
   std::atomic<bool> released_{false};
 };
 
-// One compaction at a time is all that there may be, and it waits: a flush that waits for room leaves its own thread to
-// collections, and what they give up goes from the disk, too.
+// One compaction at a time is all that there may be, and it waits: while a flush waits for room there are
+// collections beside it, and what they give up goes from the disk, too.
 TEST_F(ValueBoundTest, IsKeptBesideTheOnlyCompaction) {
   WaitingFilter filter;
   options_.compaction_filter = &filter;

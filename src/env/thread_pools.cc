@@ -13,7 +13,7 @@ ThreadPools::ThreadPools() : changed_(&mu_) {
   MutexLock l(&mu_);
   for (Pool& pool : pools_) pool.wake = std::make_unique<CondVar>(&mu_);
   pools_[static_cast<size_t>(JobPriority::kBottom)].limit = 0;
-  pools_[static_cast<size_t>(JobPriority::kBeside)].limit = 2;  // a rehash, and what gives space back
+  pools_[static_cast<size_t>(JobPriority::kSpace)].limit = 2;  // a collection, and what gives back to the disk
 }
 
 ThreadPools::~ThreadPools() {
@@ -70,7 +70,8 @@ rocksdb::ThreadStatus::ThreadType ThreadPools::TypeOf(const Pool* pool) const {
   switch (static_cast<JobPriority>(pool - pools_.data())) {
     case JobPriority::kBottom: return rocksdb::ThreadStatus::BOTTOM_PRIORITY;
     case JobPriority::kLow:
-    case JobPriority::kBeside: return rocksdb::ThreadStatus::LOW_PRIORITY;
+    case JobPriority::kBeside:
+    case JobPriority::kSpace: return rocksdb::ThreadStatus::LOW_PRIORITY;
     case JobPriority::kHigh: return rocksdb::ThreadStatus::HIGH_PRIORITY;
     case JobPriority::kUser: break;
   }

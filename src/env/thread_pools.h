@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background threads, one pool per priority.
 //
-// Each pool has one thread until told otherwise, the bottom one none, and kBeside, which has no name in the public
-// API, two.
+// Each pool has one thread until told otherwise, the bottom one none and kSpace two. That and kBeside have no name in
+// the public API.
 // A pool starts threads as jobs arrive, up to its limit, and lets them go when
 // the limit is lowered. Jobs of a pool start in the order in which they were
 // scheduled. A job may schedule others; it must not wait for one of its own pool.
@@ -24,9 +24,10 @@
 
 namespace compassdb {
 
-// In the order of rocksdb::Env::Priority, and one more: long jobs, beside which those of kLow go on.
-enum class JobPriority { kBottom = 0, kLow = 1, kHigh = 2, kUser = 3, kBeside = 4 };
-inline constexpr size_t kNumJobPriorities = 5;
+// In the order of rocksdb::Env::Priority, and two more, beside which those of kLow go on: long jobs, and what makes
+// room.
+enum class JobPriority { kBottom = 0, kLow = 1, kHigh = 2, kUser = 3, kBeside = 4, kSpace = 5 };
+inline constexpr size_t kNumJobPriorities = 6;
 
 class ThreadPools {
  public:

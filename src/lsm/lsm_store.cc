@@ -746,7 +746,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
 
 std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
   if (dropped_) return nullptr;
-  if (std::unique_ptr<CompactionTask> task = PickCollection()) return task;
+  if (std::unique_ptr<CompactionTask> task = PickCollection(/*for_room=*/false)) return task;
   bool conflict = false;
   return MakeTask(compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()), false, nullptr,
                   &conflict);
@@ -754,7 +754,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
 
 bool LsmStore::NeedsCompaction() const {
   if (dropped_) return false;
-  if (NeedsCollection()) return true;
+  if (NeedsCollection(/*for_room=*/false)) return true;
   return !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty();
 }
 

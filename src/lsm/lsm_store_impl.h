@@ -46,8 +46,8 @@ class LsmStore : public Store {
   void Snapshot(VersionEdit* edit) const override;
   std::unique_ptr<CompactionTask> PickCompaction() override;
   bool NeedsCompaction() const override;
-  std::unique_ptr<CompactionTask> PickCollection() override;
-  bool NeedsCollection() const override;
+  std::unique_ptr<CompactionTask> PickCollection(bool for_room) override;
+  bool NeedsCollection(bool for_room) const override;
   SequenceNumber KeptUntil(SequenceNumber oldest) const override;
   std::unique_ptr<CompactionTask> PickValues(ValueCollection* collection, bool* conflict) override;
   void HoldCollections() override { ++collections_held_; }

@@ -184,18 +184,20 @@ std::unordered_set<uint64_t> LsmStore::ValueFilesToVacate() const {
   return ToVacate(std::move(sparse), own, version.total_bytes());
 }
 
-bool LsmStore::NeedsCollection() const {
+bool LsmStore::NeedsCollection(bool for_room) const {
   if (dropped_ || !MayCollect()) return false;
-  return values_.NeedsCollection(current()->values, context_->clock->NowMicros() / 1000000) ||
-         values_.GroupWithRunsIn(ValueFilesToVacate()).has_value();
+  const uint64_t now = context_->clock->NowMicros() / 1000000;
+  if (values_.HasGroupToCollect(current()->values, now)) return true;
+  return !for_room && (values_.HasGroupToCountOrMerge() || values_.GroupWithRunsIn(ValueFilesToVacate()).has_value());
 }
 
-std::unique_ptr<CompactionTask> LsmStore::PickCollection() {
+std::unique_ptr<CompactionTask> LsmStore::PickCollection(bool for_room) {
   if (dropped_ || !MayCollect()) return nullptr;
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
   std::unordered_set<uint64_t> vacated;
   auto kind = ValueGcKind::kCollect;
+  if (!group && for_room) return nullptr;
   if (!group) {
     group = values_.PickGroupToCount();
     if (group) kind = ValueGcKind::kCount;

@@ -163,7 +163,7 @@ void AddInfoLog(OptionTable<DBOptions>* t) {
 
 void AddBackground(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(max_background_jobs), kMutable, kYes,
-                                 "a quarter for flushes, the rest for compactions; while a flush waits for room among separated values, its place is a collection's"));
+                                 "a quarter for flushes, the rest for compactions; one collection more while a flush waits for room among separated values"));
   t->push_back(Scalar<DBOptions>(FIELD(max_background_compactions), kMutable, kYes, "threads"));
   t->push_back(Scalar<DBOptions>(FIELD(max_background_flushes), kMutable, kYes, "threads"));
   t->push_back(Scalar<DBOptions>(FIELD(max_subcompactions), kMutable, kYes,

@@ -177,6 +177,64 @@ TEST(Validate, PieceLimits) {
 }
 
 // At Open and by SetOptions.
+// What is fixed when the family is made.
+TEST(Validate, PageGeometry) {
+  const auto validate = [](uint32_t sections, uint32_t page_bytes) {
+    PieceTableOptions piece;
+    piece.store = StoreKind::kTableless;
+    piece.tableless_sections = sections;
+    piece.tableless_page_bytes = page_bytes;
+    ColumnFamilyOptions o;
+    o.table_factory.reset(NewPieceTableFactory(piece));
+    return Validate(DBOptions(), o);
+  };
+  for (uint32_t sections : {1u, 1024u}) EXPECT_TRUE(validate(sections, 4096).ok()) << sections;
+  for (uint32_t bytes : {4096u, 12288u, 1u << 20}) EXPECT_TRUE(validate(4, bytes).ok()) << bytes;
+  for (uint32_t sections : {0u, 1025u}) {
+    const Status s = validate(sections, 4096);
+    EXPECT_TRUE(s.IsInvalidArgument()) << sections << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find("tableless_sections"), std::string::npos) << s.ToString();
+  }
+  for (uint32_t bytes : {0u, 2048u, 4097u, (1u << 20) + 4096}) {
+    const Status s = validate(4, bytes);
+    EXPECT_TRUE(s.IsInvalidArgument()) << bytes << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find("tableless_page_bytes"), std::string::npos) << s.ToString();
+  }
+}
+
+class TimedComparator : public rocksdb::Comparator {
+ public:
+  TimedComparator() : Comparator(/*ts_sz=*/8) {}
+  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
+  const char* Name() const override { return "TimedComparator"; }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST(Validate, WhatTheTablelessStoreDoesWithout) {
+  const TimedComparator timed;
+  PieceTableOptions piece;
+  piece.store = StoreKind::kTableless;
+  ColumnFamilyOptions plain;
+  plain.table_factory.reset(NewPieceTableFactory(piece));
+  EXPECT_TRUE(Validate(DBOptions(), plain).ok());
+  std::vector<std::pair<std::string, ColumnFamilyOptions>> refused(4, {"", plain});
+  refused[0].first = "enable_blob_files";
+  refused[0].second.enable_blob_files = true;
+  refused[1].first = "timestamps";
+  refused[1].second.comparator = &timed;
+  refused[2].first = "ttl";
+  refused[2].second.ttl = 60;
+  refused[3].first = "periodic_compaction_seconds";
+  refused[3].second.periodic_compaction_seconds = 60;
+  for (const auto& [what, o] : refused) {
+    const Status s = Validate(DBOptions(), o);
+    EXPECT_TRUE(s.IsNotSupported()) << what << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find("store=tableless"), std::string::npos) << s.ToString();
+    EXPECT_NE(s.ToString().find(what), std::string::npos) << s.ToString();
+  }
+}
+
 TEST(Validate, PageLimits) {
   const std::tuple<const char*, uint64_t, uint64_t> limits[] = {
       {"tableless_pages", uint64_t{1} << 36, UINT64_MAX},
@@ -184,7 +242,13 @@ TEST(Validate, PageLimits) {
       {"tableless_fill_percent", 95, 96},
       {"tableless_max_overflow_percent", 100, 101},
       {"tableless_max_overflow_percent", 0, 1000},
-      {"tableless_min_fill_percent", 100, 500}};
+      {"tableless_min_fill_percent", 100, 500},
+      {"tableless_rehash_threads", 64, 65},
+      {"tableless_rehash_threads", 1, 0},
+      {"tableless_rehash_batch", 65536, 65537},
+      {"tableless_rehash_batch", 1, 0},
+      {"tableless_write_threads", 64, 65},
+      {"tableless_write_threads", 1, 0}};
   for (const auto& [name, good, bad] : limits) {
     ColumnFamilyOptions o;
     o.table_factory.reset(NewPieceTableFactory());

@@ -220,7 +220,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
     }
     if (asked_for(family.periodic_compaction_seconds)) {
       return Status::NotSupported("store=tableless",
-                                  "not with periodic_compaction_seconds; CompactRange rewrites all pages");
+                                  "not with periodic_compaction_seconds; CompactRange shows a compaction filter all pages");
     }
     if (family.comparator == nullptr) return s;
     if (family.comparator->timestamp_size() != 0) {

@@ -484,9 +484,9 @@ class Store {
   // The task's inputs are marked busy until Release.
   virtual std::unique_ptr<CompactionTask> PickCompaction() = 0;
   virtual bool NeedsCompaction() const = 0;
-  // [mutex] The same, of collections of separated values alone.
-  virtual std::unique_ptr<CompactionTask> PickCollection() { return nullptr; }
-  virtual bool NeedsCollection() const { return false; }
+  // [mutex] The same, of collections of separated values alone; `for_room`: those alone that a flush may wait for.
+  virtual std::unique_ptr<CompactionTask> PickCollection(bool /*for_room*/) { return nullptr; }
+  virtual bool NeedsCollection(bool /*for_room*/) const { return false; }
   // [mutex] Where the oldest snapshot has to get for PickCompaction to have more than while it is
   // `oldest`; kMaxSequenceNumber if there is nothing that snapshots keep.
   virtual SequenceNumber KeptUntil(SequenceNumber oldest) const = 0;

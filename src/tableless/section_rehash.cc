@@ -214,6 +214,8 @@ Status SectionRehash::AddEntry(const OverflowEntry& entry) {
 }
 
 Status SectionRehash::Filter(const PageRecord& record, KeyOutcome* outcome, Rest* rest) {
+  // Which of its versions snapshots see is for flushes to say: some are newer than this job.
+  if (record.unfolded) return Status::OK();
   Status s = FoldKey(fold_, record.user_key, {}, &record, outcome);
   if (!s.ok()) return s;
   rest->change.bytes -= static_cast<int64_t>(EncodedSize(record));

@@ -143,7 +143,8 @@ class Collection {
     for (const ValueDeath& d : deaths_) dead.push_back(d.number);
     std::sort(dead.begin(), dead.end());
     for (Input& input : inputs_) {
-      auto next = dead.begin();
+      if (input.values.empty()) continue;
+      auto next = std::lower_bound(dead.begin(), dead.end(), input.values.front().number);
       for (size_t slot = 0; slot < input.values.size(); ++slot) {
         const uint64_t number = input.values[slot].number;
         while (next != dead.end() && *next < number) ++next;

@@ -196,12 +196,14 @@ void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
   Recount();
 }
 
-bool ValueStore::NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const {
+bool ValueStore::HasGroupToCountOrMerge() const {
   const bool many = version_->most_small_runs() > kMaxSmallRuns;
-  if (many || counts_due_ > 0) {
-    const ValueGcInput input{version_->Groups(), busy_};
-    if ((counts_due_ > 0 && compassdb::PickGroupToCount(input)) || (many && compassdb::PickGroupToMerge(input))) return true;
-  }
+  if (!many && counts_due_ == 0) return false;
+  const ValueGcInput input{version_->Groups(), busy_};
+  return (counts_due_ > 0 && compassdb::PickGroupToCount(input)) || (many && compassdb::PickGroupToMerge(input));
+}
+
+bool ValueStore::HasGroupToCollect(const ValueOptions& options, uint64_t now_seconds) const {
   if (version_->superseded_bytes() == 0) return false;
   Random random(1);
   return Choose(version_->Groups(), options, now_seconds, &random).has_value();

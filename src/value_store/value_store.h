@@ -63,7 +63,9 @@ class ValueStore {
   void Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints);
   // [mutex] Runs of a group that was collected: what those that stay say is right again with what was written.
   void Collected(const std::vector<ValueRunRef>& runs);
-  bool NeedsCollection(const ValueOptions& options, uint64_t now_seconds) const;
+  // [mutex] What PickGroup, and PickGroupToCount or PickGroupToMerge, would find.
+  bool HasGroupToCollect(const ValueOptions& options, uint64_t now_seconds) const;
+  bool HasGroupToCountOrMerge() const;
   // One that is not busy and has a run in one of the files; none if none has.
   std::optional<ValueGroup> GroupWithRunsIn(const std::unordered_set<uint64_t>& files) const;
   void MarkBusy(const ValueGroup& group) { busy_.push_back(group); }

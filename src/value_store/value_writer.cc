@@ -110,6 +110,11 @@ Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumb
 
 Status ValueWriter::Move(const std::vector<ValueEntry>& entries,
                          const std::function<Status(const std::vector<char*>&)>& fill) {
+  uint64_t bytes = 0;
+  for (const ValueEntry& e : entries) bytes += e.size;
+  if (pending_bytes_ > 0 && pending_bytes_ + bytes > options_.round_bytes) {
+    if (Status s = WriteRound(); !s.ok()) return s;
+  }
   std::map<Batch*, size_t> sizes;  // of each batch's records, with these
   for (const ValueEntry& e : entries) {
     Batch& batch = BatchOf(e.h1);
