@@ -32,15 +32,16 @@ void DBImpl::MaybeSchedule() {
   AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
   const bool compacts = background_.exclusive_manual == 0;
   if (!errors_.background_stopped()) {
-    bool rehash = false;
-    bool waits = false;  // a flush, for room among the separated values
+    bool rehash = false, collect = false;
     for (const auto& family : families_.All()) {
       if (!family->flush_queued && FlushReady(*family)) {
         family->flush_queued = true;
         background_.flush_queue.push_back(family);
       } else if (!family->flush_queued && family->FlushPending()) {
         holes_.Press();  // writers wait for room
-        waits = true;
+        if (!collect && !background_.collections.under_way() && MayCompact(*family)) {
+          collect = UnlessOutOfMemory(false, [&] { return family->store()->NeedsCollection(/*for_room=*/true); });
+        }
       }
       if (!family->compaction_queued && !family->dropped &&
           !errors_.compactions_stopped() &&
@@ -54,41 +55,25 @@ void DBImpl::MaybeSchedule() {
       rehash = rehash || (compacts && !family->dropped && !family->settings.disable_auto_compactions &&
                           UnlessOutOfMemory(true, [&] { return family->store()->NeedsRehash(); }));
     }
-    if (rehash) ScheduleRehash();
-    if (waits) ScheduleCollection();
+    if (rehash && !background_.rehashes.under_way() && !errors_.compactions_stopped()) {
+      ScheduleJob(&DBImpl::BackgroundRehash, JobPriority::kBeside, &background_.rehashes.scheduled);
+    }
+    // Not on a thread for flushes: listeners of a collection may flush.
+    if (collect && !errors_.compactions_stopped()) {
+      ScheduleJob(&DBImpl::BackgroundCollection, JobPriority::kSpace, &background_.collections.scheduled);
+    }
   }
   StartQueued();
 }
 
-bool DBImpl::AwaitsRoom(const ColumnFamily& family) const {
-  return family.FlushPending() && !family.flush_queued && MayCompact(family);
-}
-
-// One at a time, beside max_background_jobs: no flush goes on while it waits for room, and room is made while a
-// compaction has the only thread for that. Not on a thread for flushes: listeners of a collection may flush.
-void DBImpl::ScheduleCollection() {
-  if (background_.collections_scheduled + background_.collections_beside > 0 || errors_.compactions_stopped()) return;
-  bool any = false;
-  for (const auto& family : families_.All()) {
-    any = any || (AwaitsRoom(*family) &&
-                  UnlessOutOfMemory(false, [&] { return family->store()->NeedsCollection(/*for_room=*/true); }));
+bool DBImpl::ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) {
+  ++*scheduled;
+  if (scheduler_->Schedule([this, job] { (this->*job)(); }, priority,
+                           [this, scheduled] { JobUnscheduled(scheduled); })) {
+    return true;
   }
-  if (!any) return;
-  ++background_.collections_scheduled;
-  if (!scheduler_->Schedule([this] { BackgroundCollection(); }, JobPriority::kSpace,
-                            [this] { JobUnscheduled(&background_.collections_scheduled); })) {
-    --background_.collections_scheduled;
-  }
-}
-
-// One at a time, whatever max_background_jobs is: journals go on being applied beside it.
-void DBImpl::ScheduleRehash() {
-  if (background_.rehashes_scheduled + background_.rehashes_running > 0 || errors_.compactions_stopped()) return;
-  ++background_.rehashes_scheduled;
-  if (!scheduler_->Schedule([this] { BackgroundRehash(); }, JobPriority::kBeside,
-                            [this] { JobUnscheduled(&background_.rehashes_scheduled); })) {
-    --background_.rehashes_scheduled;
-  }
+  --*scheduled;
+  return false;
 }
 
 // Looks for work again when the oldest snapshot is gone that keeps tables from being rewritten.
@@ -110,21 +95,11 @@ void DBImpl::StartQueued() {
   const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
   while (background_.flushes_scheduled < queued(background_.flush_queue) &&
          background_.flushes_under_way() < config_.max_flushes()) {
-    ++background_.flushes_scheduled;
-    if (!scheduler_->Schedule([this] { BackgroundFlush(); }, JobPriority::kHigh,
-                              [this] { JobUnscheduled(&background_.flushes_scheduled); })) {
-      --background_.flushes_scheduled;
-      break;
-    }
+    if (!ScheduleJob(&DBImpl::BackgroundFlush, JobPriority::kHigh, &background_.flushes_scheduled)) break;
   }
   while (background_.compactions_scheduled < queued(background_.compaction_queue) &&
          background_.compactions_under_way() < config_.max_compactions()) {
-    ++background_.compactions_scheduled;
-    if (!scheduler_->Schedule([this] { BackgroundCompaction(); }, JobPriority::kLow,
-                              [this] { JobUnscheduled(&background_.compactions_scheduled); })) {
-      --background_.compactions_scheduled;
-      break;
-    }
+    if (!ScheduleJob(&DBImpl::BackgroundCompaction, JobPriority::kLow, &background_.compactions_scheduled)) break;
   }
 }
 

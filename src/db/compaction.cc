@@ -20,98 +20,88 @@ bool Failed(const Status& s) {
 
 }  // namespace
 
-void DBImpl::BackgroundCompaction() {
-  std::shared_ptr<ColumnFamily> family;
-  std::unique_ptr<CompactionTask> task;
-  bool collects = false;
-  Status s;
-  {
-    MutexLock lock(&mu_);
-    --background_.compactions_scheduled;
-    ++background_.compactions_running;
-    while (!background_.compaction_queue.empty() && task == nullptr) {
-      family = std::move(background_.compaction_queue.front());
-      background_.compaction_queue.pop_front();
-      family->compaction_queued = false;
-      if (!MayCompact(*family)) continue;
-      const bool all = background_.exclusive_manual == 0;
-      s = CatchOutOfMemory("a compaction", [&] {
-        task = all ? family->store()->PickCompaction() : family->store()->PickCollection(/*for_room=*/false);
-        return Status::OK();
-      });
-    }
-    if (task == nullptr) family.reset();
-    collects = task != nullptr && task->collects();
-    if (collects) ++background_.collections_running;
-    BackgroundBegins(family.get());
-  }
-  s = RunInBackground(family, std::move(task), s);
-  MutexLock lock(&mu_);
-  if (Failed(s)) WaitAfterFailure();
-  --background_.compactions_running;
-  if (collects) --background_.collections_running;
-  BackgroundEnds(std::move(family), s);
-}
+void DBImpl::BackgroundCompaction() { RunPicked(&DBImpl::PickCompaction, &background_.compactions_scheduled, nullptr); }
 
 void DBImpl::BackgroundCollection() {
-  std::shared_ptr<ColumnFamily> family;
-  std::unique_ptr<CompactionTask> task;
-  Status s;
-  {
-    MutexLock lock(&mu_);
-    --background_.collections_scheduled;
-    ++background_.collections_beside;
-    ++background_.collections_running;
-    ++background_.compactions_running;
-    for (const auto& waiting : families_.All()) {
-      if (task != nullptr) break;
-      if (!AwaitsRoom(*waiting)) continue;
-      s = CatchOutOfMemory("a collection", [&] {
-        task = waiting->store()->PickCollection(/*for_room=*/true);
-        return Status::OK();
-      });
-      if (task != nullptr) family = waiting;
-    }
-    BackgroundBegins(family.get());
-  }
-  s = RunInBackground(family, std::move(task), s);
-  MutexLock lock(&mu_);
-  if (Failed(s)) WaitAfterFailure();
-  --background_.compactions_running;
-  --background_.collections_running;
-  --background_.collections_beside;
-  BackgroundEnds(std::move(family), s);
+  RunPicked(&DBImpl::PickCollection, &background_.collections.scheduled, &background_.collections.running);
 }
 
 void DBImpl::BackgroundRehash() {
-  std::shared_ptr<ColumnFamily> family;
-  std::unique_ptr<CompactionTask> task;
-  Status s;
+  RunPicked(&DBImpl::PickRehash, &background_.rehashes.scheduled, &background_.rehashes.running);
+}
+
+void DBImpl::RunPicked(Picked (DBImpl::*pick)(), int* scheduled, int* beside) {
+  Picked picked;
+  bool collects = false;
   {
     MutexLock lock(&mu_);
-    --background_.rehashes_scheduled;
-    ++background_.rehashes_running;
+    --*scheduled;
+    if (beside != nullptr) ++*beside;
     ++background_.compactions_running;
-    Families families = families_.All();
-    const uint32_t last = background_.last_rehashed;
-    std::stable_partition(families.begin(), families.end(), [last](const auto& f) { return f->id() > last; });
-    for (size_t i = 0; i < families.size() && task == nullptr && background_.exclusive_manual == 0; ++i) {
-      if (!MayCompact(*families[i])) continue;
-      s = CatchOutOfMemory("a rehash", [&] {
-        task = families[i]->store()->PickRehash();
-        return Status::OK();
-      });
-      if (task != nullptr) family = families[i];
-    }
-    if (family != nullptr) background_.last_rehashed = family->id();
-    BackgroundBegins(family.get());
+    picked = (this->*pick)();
+    collects = picked.task != nullptr && picked.task->collects();
+    if (collects) ++background_.collections_running;
+    BackgroundBegins(picked.family.get());
   }
-  s = RunInBackground(family, std::move(task), s);
+  const Status s = RunInBackground(picked.family, std::move(picked.task), picked.status);
   MutexLock lock(&mu_);
   if (Failed(s)) WaitAfterFailure();
   --background_.compactions_running;
-  --background_.rehashes_running;
-  BackgroundEnds(std::move(family), s);
+  if (beside != nullptr) --*beside;
+  if (collects) --background_.collections_running;
+  BackgroundEnds(std::move(picked.family), s);
+}
+
+bool DBImpl::PickOf(const std::shared_ptr<ColumnFamily>& family, const char* what,
+                    const std::function<std::unique_ptr<CompactionTask>(Store*)>& look, Picked* picked) {
+  if (!MayCompact(*family)) return false;
+  picked->status = CatchOutOfMemory(what, [&] {
+    picked->task = look(family->store());
+    return Status::OK();
+  });
+  if (picked->task == nullptr) return false;
+  picked->family = family;
+  return true;
+}
+
+DBImpl::Picked DBImpl::PickCompaction() {
+  Picked picked;
+  const bool all = background_.exclusive_manual == 0;
+  const auto look = [all](Store* store) {
+    return all ? store->PickCompaction() : store->PickCollection(/*for_room=*/false);
+  };
+  while (!background_.compaction_queue.empty()) {
+    const std::shared_ptr<ColumnFamily> family = std::move(background_.compaction_queue.front());
+    background_.compaction_queue.pop_front();
+    family->compaction_queued = false;
+    if (PickOf(family, "a compaction", look, &picked)) break;
+  }
+  return picked;
+}
+
+// For a flush that still waits.
+DBImpl::Picked DBImpl::PickCollection() {
+  Picked picked;
+  const auto look = [](Store* store) { return store->PickCollection(/*for_room=*/true); };
+  for (const auto& family : families_.All()) {
+    const bool waits = family->FlushPending() && !family->flush_queued;
+    if (waits && PickOf(family, "a collection", look, &picked)) break;
+  }
+  return picked;
+}
+
+DBImpl::Picked DBImpl::PickRehash() {
+  Picked picked;
+  if (background_.exclusive_manual > 0) return picked;
+  Families families = families_.All();
+  const uint32_t last = background_.last_rehashed;
+  std::stable_partition(families.begin(), families.end(), [last](const auto& f) { return f->id() > last; });
+  for (const auto& family : families) {
+    if (!PickOf(family, "a rehash", [](Store* store) { return store->PickRehash(); }, &picked)) continue;
+    background_.last_rehashed = family->id();
+    break;
+  }
+  return picked;
 }
 
 bool DBImpl::MayCompact(const ColumnFamily& family) const {

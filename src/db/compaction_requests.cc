@@ -274,7 +274,8 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
 bool DBImpl::BackgroundIdle() {
   const Background& b = background_;
   if (b.flushes_under_way() > 0 || b.compactions_running > 0 || b.compactions_scheduled > 0 ||
-      b.collections_scheduled > 0 || b.rehashes_scheduled > 0 || b.manual_running > 0 || !b.flush_queue.empty() || !b.compaction_queue.empty()) {
+      b.collections.under_way() || b.rehashes.under_way() || b.manual_running > 0 || !b.flush_queue.empty() ||
+      !b.compaction_queue.empty()) {
     return false;
   }
   const Families families = families_.All();

@@ -407,6 +407,18 @@ class DBImpl final : public rocksdb::DB {
   void BackgroundCollection();
   void BackgroundRehash();
   // What these consist of. No family and no task: none was found.
+  struct Picked {
+    std::shared_ptr<ColumnFamily> family;
+    std::unique_ptr<CompactionTask> task;
+    Status status;  // no memory to look
+  };
+  // `beside`, if any, counts it while it runs. `pick` holds mu_.
+  void RunPicked(Picked (DBImpl::*pick)(), int* scheduled, int* beside) EXCLUDES(mu_);
+  Picked PickCompaction() REQUIRES(mu_);
+  Picked PickCollection() REQUIRES(mu_);
+  Picked PickRehash() REQUIRES(mu_);
+  bool PickOf(const std::shared_ptr<ColumnFamily>& family, const char* what,
+              const std::function<std::unique_ptr<CompactionTask>(Store*)>& look, Picked* picked) REQUIRES(mu_);
   bool MayCompact(const ColumnFamily& family) const REQUIRES(mu_);
   void BackgroundBegins(ColumnFamily* family) REQUIRES(mu_);
   Status RunInBackground(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task,
@@ -450,9 +462,8 @@ class DBImpl final : public rocksdb::DB {
   void MaybeSchedule() REQUIRES(mu_);
   void AwaitSnapshots() REQUIRES(mu_);
   void StartQueued() REQUIRES(mu_);
-  void ScheduleCollection() REQUIRES(mu_);
-  bool AwaitsRoom(const ColumnFamily& family) const REQUIRES(mu_);
-  void ScheduleRehash() REQUIRES(mu_);
+  // False if it may not be.
+  bool ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) REQUIRES(mu_);
   void StartHousekeeping() EXCLUDES(mu_);
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
@@ -591,11 +602,14 @@ class DBImpl final : public rocksdb::DB {
     int manual_running = 0;
     int paused = 0;            // PauseBackgroundWork
     int collections_running = 0;  // of these, of separated values
-    // While a flush waits for the room that they make, one at a time.
-    int collections_scheduled = 0;
-    int collections_beside = 0;  // of compactions_running, as the rehashes; max_compactions() is of the others
-    int rehashes_scheduled = 0;
-    int rehashes_running = 0;
+    // One at a time, beside what max_background_jobs allows.
+    struct Beside {
+      int scheduled = 0;
+      int running = 0;  // of compactions_running; max_compactions() is of the others
+      bool under_way() const { return scheduled + running > 0; }
+    };
+    Beside collections;  // while a flush waits for the room that they make
+    Beside rehashes;     // journals go on being applied
     uint32_t last_rehashed = 0;  // family: the next one has its turn
     // CompactRange with exclusive_manual_compaction. Collections go on beside it, which touch no table: they keep the
     // bound on separated values.
@@ -605,7 +619,7 @@ class DBImpl final : public rocksdb::DB {
     bool flush_together = false;
     int flushes_under_way() const { return flushes_scheduled + flushes_running; }
     int compactions_under_way() const {
-      return compactions_scheduled + compactions_running - rehashes_running - collections_beside;
+      return compactions_scheduled + compactions_running - rehashes.running - collections.running;
     }
     std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
     std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;

@@ -22,6 +22,7 @@
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/sst_file_manager.h"
 #include "rocksdb/write_buffer_manager.h"
+#include "util/comparator_u64ts.h"
 
 namespace compassdb {
 namespace {
@@ -176,7 +177,6 @@ TEST(Validate, PieceLimits) {
   }
 }
 
-// At Open and by SetOptions.
 // What is fixed when the family is made.
 TEST(Validate, PageGeometry) {
   const auto validate = [](uint32_t sections, uint32_t page_bytes) {
@@ -202,17 +202,7 @@ TEST(Validate, PageGeometry) {
   }
 }
 
-class TimedComparator : public rocksdb::Comparator {
- public:
-  TimedComparator() : Comparator(/*ts_sz=*/8) {}
-  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
-  const char* Name() const override { return "TimedComparator"; }
-  void FindShortestSeparator(std::string*, const Slice&) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-};
-
 TEST(Validate, WhatTheTablelessStoreDoesWithout) {
-  const TimedComparator timed;
   PieceTableOptions piece;
   piece.store = StoreKind::kTableless;
   ColumnFamilyOptions plain;
@@ -222,7 +212,7 @@ TEST(Validate, WhatTheTablelessStoreDoesWithout) {
   refused[0].first = "enable_blob_files";
   refused[0].second.enable_blob_files = true;
   refused[1].first = "timestamps";
-  refused[1].second.comparator = &timed;
+  refused[1].second.comparator = BytewiseComparatorWithU64Ts();
   refused[2].first = "ttl";
   refused[2].second.ttl = 60;
   refused[3].first = "periodic_compaction_seconds";
@@ -235,6 +225,7 @@ TEST(Validate, WhatTheTablelessStoreDoesWithout) {
   }
 }
 
+// At Open and by SetOptions.
 TEST(Validate, PageLimits) {
   const std::tuple<const char*, uint64_t, uint64_t> limits[] = {
       {"tableless_pages", uint64_t{1} << 36, UINT64_MAX},

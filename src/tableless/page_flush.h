@@ -15,8 +15,8 @@
 // that waits in a journal, since its image would count instead; and all pages where a compaction filter decides.
 //
 // A record that does not fit goes to the overflow store. Only records of the memtables do, and what a compaction
-// filter made too large: what the page holds besides stays, so that readers of older views, who find the memtables' keys there, miss
-// nothing. The key store learns of keys that come and go, and takes the versions that snapshots see.
+// filter made too large: what the page holds besides stays, so that readers of older views, who find the memtables'
+// keys there, miss nothing. The key store learns of keys that come and go, and takes the versions that snapshots see.
 //
 // A range tombstone becomes a deletion of each key that it covers, which may be far more than a memtable holds.
 // Then the flush goes over its input several times, each time for a part of the pages: what is in memory

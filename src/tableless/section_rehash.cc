@@ -32,7 +32,6 @@ SectionRehash::SectionRehash(TablelessStore* store, std::shared_ptr<const Tablel
       file_(context_, options_.get(), 0, /*flush=*/false, /*observer=*/nullptr) {
   fold_.filter = PageFilter(store->options(), filtered, &owned_filter_);
   fold_.comparator = store->options().comparator;
-  fold_.merge.op = store->options().merge_operator.get();
 }
 
 SectionRehash::~SectionRehash() {
