@@ -32,7 +32,7 @@ void DBImpl::MaybeSchedule() {
   AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
   const bool compacts = background_.exclusive_manual == 0;
   if (!errors_.background_stopped()) {
-    bool rehash = false, collect = false;
+    bool long_work = false, collect = false;
     for (const auto& family : families_.All()) {
       if (!family->flush_queued && FlushReady(*family)) {
         family->flush_queued = true;
@@ -52,11 +52,11 @@ void DBImpl::MaybeSchedule() {
         family->compaction_queued = true;
         background_.compaction_queue.push_back(family);
       }
-      rehash = rehash || (compacts && !family->dropped && !family->settings.disable_auto_compactions &&
-                          UnlessOutOfMemory(true, [&] { return family->store()->NeedsRehash(); }));
+      long_work = long_work || (compacts && !family->dropped && !family->settings.disable_auto_compactions &&
+                          UnlessOutOfMemory(true, [&] { return family->store()->NeedsLongWork(); }));
     }
-    if (rehash && !background_.rehashes.under_way() && !errors_.compactions_stopped()) {
-      ScheduleJob(&DBImpl::BackgroundRehash, JobPriority::kBeside, &background_.rehashes.scheduled);
+    if (long_work && !background_.long_work.under_way() && !errors_.compactions_stopped()) {
+      ScheduleJob(&DBImpl::BackgroundLongWork, JobPriority::kBeside, &background_.long_work.scheduled);
     }
     // Not on a thread for flushes: listeners of a collection may flush.
     if (collect && !errors_.compactions_stopped()) {

@@ -26,8 +26,8 @@ void DBImpl::BackgroundCollection() {
   RunPicked(&DBImpl::PickCollection, &background_.collections.scheduled, &background_.collections.running);
 }
 
-void DBImpl::BackgroundRehash() {
-  RunPicked(&DBImpl::PickRehash, &background_.rehashes.scheduled, &background_.rehashes.running);
+void DBImpl::BackgroundLongWork() {
+  RunPicked(&DBImpl::PickLongWork, &background_.long_work.scheduled, &background_.long_work.running);
 }
 
 void DBImpl::RunPicked(Picked (DBImpl::*pick)(), int* scheduled, int* beside) {
@@ -90,15 +90,15 @@ DBImpl::Picked DBImpl::PickCollection() {
   return picked;
 }
 
-DBImpl::Picked DBImpl::PickRehash() {
+DBImpl::Picked DBImpl::PickLongWork() {
   Picked picked;
   if (background_.exclusive_manual > 0) return picked;
   Families families = families_.All();
-  const uint32_t last = background_.last_rehashed;
+  const uint32_t last = background_.last_long_work;
   std::stable_partition(families.begin(), families.end(), [last](const auto& f) { return f->id() > last; });
   for (const auto& family : families) {
-    if (!PickOf(family, "a rehash", [](Store* store) { return store->PickRehash(); }, &picked)) continue;
-    background_.last_rehashed = family->id();
+    if (!PickOf(family, "long work", [](Store* store) { return store->PickLongWork(); }, &picked)) continue;
+    background_.last_long_work = family->id();
     break;
   }
   return picked;

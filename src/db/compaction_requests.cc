@@ -274,7 +274,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
 bool DBImpl::BackgroundIdle() {
   const Background& b = background_;
   if (b.flushes_under_way() > 0 || b.compactions_running > 0 || b.compactions_scheduled > 0 ||
-      b.collections.under_way() || b.rehashes.under_way() || b.manual_running > 0 || !b.flush_queue.empty() ||
+      b.collections.under_way() || b.long_work.under_way() || b.manual_running > 0 || !b.flush_queue.empty() ||
       !b.compaction_queue.empty()) {
     return false;
   }
@@ -282,7 +282,7 @@ bool DBImpl::BackgroundIdle() {
   return std::none_of(families.begin(), families.end(), [](const auto& family) {
     return !family->dropped &&
            (family->FlushPending() || (!family->settings.disable_auto_compactions &&
-                                       (family->store()->NeedsCompaction() || family->store()->NeedsRehash())));
+                                       (family->store()->NeedsCompaction() || family->store()->NeedsLongWork())));
   });
 }
 

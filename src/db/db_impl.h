@@ -405,7 +405,7 @@ class DBImpl final : public rocksdb::DB {
   // --- compaction.cc
   void BackgroundCompaction();
   void BackgroundCollection();
-  void BackgroundRehash();
+  void BackgroundLongWork();
   // What these consist of. No family and no task: none was found.
   struct Picked {
     std::shared_ptr<ColumnFamily> family;
@@ -416,7 +416,7 @@ class DBImpl final : public rocksdb::DB {
   void RunPicked(Picked (DBImpl::*pick)(), int* scheduled, int* beside) EXCLUDES(mu_);
   Picked PickCompaction() REQUIRES(mu_);
   Picked PickCollection() REQUIRES(mu_);
-  Picked PickRehash() REQUIRES(mu_);
+  Picked PickLongWork() REQUIRES(mu_);
   bool PickOf(const std::shared_ptr<ColumnFamily>& family, const char* what,
               const std::function<std::unique_ptr<CompactionTask>(Store*)>& look, Picked* picked) REQUIRES(mu_);
   bool MayCompact(const ColumnFamily& family) const REQUIRES(mu_);
@@ -609,8 +609,8 @@ class DBImpl final : public rocksdb::DB {
       bool under_way() const { return scheduled + running > 0; }
     };
     Beside collections;  // while a flush waits for the room that they make
-    Beside rehashes;     // journals go on being applied
-    uint32_t last_rehashed = 0;  // family: the next one has its turn
+    Beside long_work;    // journals go on being applied
+    uint32_t last_long_work = 0;  // family: the next one has its turn
     // CompactRange with exclusive_manual_compaction. Collections go on beside it, which touch no table: they keep the
     // bound on separated values.
     int exclusive_manual = 0;
@@ -619,7 +619,7 @@ class DBImpl final : public rocksdb::DB {
     bool flush_together = false;
     int flushes_under_way() const { return flushes_scheduled + flushes_running; }
     int compactions_under_way() const {
-      return compactions_scheduled + compactions_running - rehashes.running - collections.running;
+      return compactions_scheduled + compactions_running - long_work.running - collections.running;
     }
     std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
     std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;

@@ -235,7 +235,7 @@ void PropertyReader::Collect() {
   levels_ = view_->Levels();
   MutexLock lock(&db_->mu_);
   flush_pending_ = family_->FlushPending();
-  compaction_pending_ = family_->store()->NeedsCompaction() || family_->store()->NeedsRehash();
+  compaction_pending_ = family_->store()->NeedsCompaction() || family_->store()->NeedsLongWork();
   // What scans have made due since the last look is started by the first who sees it.
   if (compaction_pending_) db_->MaybeSchedule();
   pending_bytes_ = family_->store()->PendingCompactionBytes();

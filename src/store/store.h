@@ -553,8 +553,8 @@ class Store {
   virtual uint64_t Rehashing() const { return 0; }
   // [mutex] Long work that PickCompaction does not give: it neither waits for that, nor holds it up. Null: there is
   // none, or it is under way.
-  virtual std::unique_ptr<CompactionTask> PickRehash() { return nullptr; }
-  virtual bool NeedsRehash() const { return false; }
+  virtual std::unique_ptr<CompactionTask> PickLongWork() { return nullptr; }
+  virtual bool NeedsLongWork() const { return false; }
   // Iterators hold their sequence as a snapshot.
   virtual bool NeedsHeldSnapshots() const { return false; }
 };

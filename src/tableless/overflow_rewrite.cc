@@ -1,14 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is alive of the overflow runs that there are goes into new ones, while flushes add others behind them.
+#include <algorithm>
+
 #include "tableless/tableless_tasks.h"
 
 namespace compassdb {
 
+namespace {
+
+// How many runs so many bytes may be cut into: two in a row have more than one may have.
+uint64_t MostRuns(uint64_t bytes) { return 2 * (bytes / MaxOverflowRunBytes() + 1); }
+
+}  // namespace
+
+// New runs count before what flushes add meanwhile: their ids are taken now.
+void OverflowTask::Begin() {
+  store_->AwaitTurn();
+  before_ = store_->current();
+  uint64_t bytes = 0;
+  for (const OverflowRunRef& run : before_->parts().runs) bytes += run->meta().extent.length;
+  for (uint64_t i = MostRuns(bytes); i > 0; --i) ids_.push_back(store_->context()->new_number());
+  store_->EndTurn();
+}
+
+Status OverflowTask::CopyLive(OverflowRunWriter* runs, JobFile* file, const std::atomic<bool>* cancel) const {
+  const TablelessView::Parts& parts = before_->parts();
+  for (const OverflowRunRef& run : parts.runs) {
+    const uint64_t id = run->meta().run_id;
+    Status s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
+      if (cancel != nullptr && cancel->load()) return Status::ShutdownInProgress("overflow store");
+      if (entry.section >= parts.sections.size()) return run->run()->Corruption(place.offset, "section");
+      const auto same = parts.sections[entry.section]->overflow->EntriesOf(parts.hasher(entry.record.user_key));
+      const bool lives = std::any_of(same.begin(), same.end(), [&](const OverflowIndex::Entry& e) {
+        return e.run_id == id && e.place.offset == place.offset;
+      });
+      if (!lives) return Status::OK();
+      Status added = runs->Add(entry);
+      file->Throttle();
+      return added;
+    });
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
 Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<bool>* cancel,
                          VersionEdit* edit, JobReport* report) {
-  store_->AwaitTurn();
-  has_turn = true;
-  const std::shared_ptr<const TablelessView> view = store_->current();
-  const TablelessView::Parts& parts = view->parts();
+  Begin();
+  const uint64_t from = ids_.front();
   const auto options = store_->current_options();
   edit->column_family = store_->options().column_family_id;
   report->reason = "overflow rewritten";
@@ -16,34 +55,35 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
   CompactionFileWriter* writer = nullptr;
   Status s = file.Writer(&writer);
   if (!s.ok()) return s;
-  const uint64_t first_id = store_->context()->new_number();
-  OverflowRunWriter runs(writer, store_->context()->new_number);
-  std::string room;
-  for (const SectionRef& section : parts.sections) {
-    for (const OverflowIndex::Entry& e : section->overflow->entries()) {
-      OverflowEntry entry;
-      // Flushes wait for the turn that this has.
-      if (s.ok() && cancel != nullptr && cancel->load()) s = Status::ShutdownInProgress("overflow store");
-      if (s.ok()) s = section->overflow->Read(e, &room, &entry);
-      if (s.ok()) s = runs.Add(entry);
-    }
-  }
-  if (s.ok()) s = file.Finish(edit);
+  auto next_id = ids_.begin();
+  OverflowRunWriter runs(writer, [&next_id] { return *next_id++; });
+  s = CopyLive(&runs, &file, cancel);
+  if (s.ok() && runs.count() > 0) s = file.Finish(edit);
   if (!s.ok()) {
     file.Abandon();
     return s;
   }
-  if (runs.count() > 0) {
+  store_->AwaitTurn();
+  has_turn = true;
+  const std::shared_ptr<const TablelessView> now = store_->current();
+  bool wanted = false;
+  for (const SectionRef& section : now->parts().sections) {
+    PageSectionMeta& meta = edit->page_sections.emplace_back(section->meta);
+    if (meta.overflow_from > from) continue;  // rehashed meanwhile, which has taken its overflow in
+    meta.overflow_from = from;
+    wanted = true;
+  }
+  if (wanted && runs.count() > 0) {
     runs.Finish(&edit->added_page_runs);
     store_->PinUntilInstalled(file.number());
   } else {
     file.Abandon();
+    edit->file_checksums.clear();
   }
-  for (const SectionRef& section : parts.sections) {
-    edit->page_sections.push_back(section->meta);
-    edit->page_sections.back().overflow_from = first_id;
+  for (const OverflowRunRef& run : now->parts().runs) {
+    if (run->meta().run_id < from) edit->deleted_page_runs.push_back(run->meta().run_id);
   }
-  for (const OverflowRunRef& old : parts.runs) edit->deleted_page_runs.push_back(old->meta().run_id);
+  for (const OverflowRunRef& run : before_->parts().runs) report->bytes_read += run->meta().extent.length;
   report->bytes_written = runs.bytes();
   report->records_out = runs.count();
   return s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which task is next: images in place, as journals hold writers up, in turn with the overflow store and the key
-// store's compactions, whose runs do so, too. Rehashes, by what the sections' counts say (KallaxDB 3.3), go on beside
-// all that.
+// Which task is next: images in place, as journals hold writers up, in turn with the key store's compactions, whose runs
+// do so, too. Beside all that, which they would hold up: rewriting of the overflow store, and rehashes, by what the
+// sections' counts say (KallaxDB 3.3).
 #include <algorithm>
 
 #include "tableless/tableless_tasks.h"
@@ -28,13 +28,16 @@ bool TablelessStore::WantsRehash(const Section& section, PageTarget* target) con
   return target->resize != Resize::kNone;
 }
 
-bool TablelessStore::OverflowIsLoose(const TablelessView& view) const {
+bool TablelessStore::OverflowIsLoose() const {
+  if (dropped_ || rewriting_overflow_) return false;
+  const auto now = current();
+  const TablelessView::Parts& parts = now->parts();
   uint64_t bytes = 0, live = 0;
-  for (const OverflowRunRef& run : view.parts().runs) bytes += run->meta().extent.length;
-  for (const SectionRef& section : view.parts().sections) live += section->meta.overflow_bytes;
+  for (const OverflowRunRef& run : parts.runs) bytes += run->meta().extent.length;
+  for (const SectionRef& section : parts.sections) live += section->meta.overflow_bytes;
   // Full runs stay as many as they are.
   const uint64_t most = kMostOverflowRuns + 2 * bytes / MaxOverflowRunBytes();
-  return view.parts().runs.size() > most || bytes > 3 * live + kLeastLooseBytes;
+  return parts.runs.size() > most || bytes > 3 * live + kLeastLooseBytes;
 }
 
 uint64_t TablelessStore::Rehashing() const {
@@ -51,10 +54,8 @@ uint64_t TablelessStore::Rehashing() const {
 
 bool TablelessStore::NeedsCompaction() const {
   if (dropped_) return false;
-  const auto now = current();
-  const TablelessView::Parts& parts = now->parts();
-  if (!parts.journals.empty() && !applying_ && context_->ledger->deletions_enabled()) return true;
-  return (!rewriting_overflow_ && OverflowIsLoose(*now)) || keys_->NeedsCompaction();
+  if (!current()->parts().journals.empty() && !applying_ && context_->ledger->deletions_enabled()) return true;
+  return keys_->NeedsCompaction();
 }
 
 std::unique_ptr<CompactionTask> TablelessStore::PickApply() {
@@ -92,33 +93,30 @@ std::vector<RehashPart> TablelessStore::SectionsToRehash() const {
   return sections;
 }
 
-std::unique_ptr<CompactionTask> TablelessStore::PickRehash() {
-  std::vector<RehashPart> sections = SectionsToRehash();
-  return sections.empty() ? nullptr : StartRehash(std::move(sections), /*filter=*/false);
-}
-
-std::unique_ptr<CompactionTask> TablelessStore::PickOther() {
-  if (!rewriting_overflow_ && OverflowIsLoose(*current())) {
-    auto task = std::make_unique<OverflowTask>(this, current());
+// The overflow store first: it takes less time, and a rehash may find that much more of it.
+std::unique_ptr<CompactionTask> TablelessStore::PickLongWork() {
+  if (OverflowIsLoose()) {
+    auto task = std::make_unique<OverflowTask>(this);
     rewriting_overflow_ = true;
     own_tasks_.insert(task.get());
     return task;
   }
-  return keys_->PickCompaction();
+  std::vector<RehashPart> sections = SectionsToRehash();
+  return sections.empty() ? nullptr : StartRehash(std::move(sections), /*filter=*/false);
 }
 
-// A writer that never rests has journals whenever it is asked: what else is to be done comes after each of them.
+// A writer that never rests has journals whenever it is asked: the key store has its turn after each of them.
 std::unique_ptr<CompactionTask> TablelessStore::PickCompaction() {
   if (dropped_) return nullptr;
   if (others_turn_) {
     others_turn_ = false;
-    if (auto task = PickOther()) return task;
+    if (auto task = keys_->PickCompaction()) return task;
   }
   if (auto task = PickApply()) {
     others_turn_ = true;
     return task;
   }
-  return PickOther();
+  return keys_->PickCompaction();
 }
 
 // A compaction of all levels begins with the pages: what is journaled goes in place, and with a filter

@@ -6,7 +6,7 @@
 //
 // Thread safety: methods marked [mutex] in store.h run under the database mutex, which guards what carries
 // no annotation. Who changes sections (a flush, the last part of a rehash) has the turn, which is waited
-// for without any lock, and keeps it until its edit is installed or given up.
+// for without any lock, and keeps it until its edit is installed or given up (tableless_install.cc).
 #pragma once
 
 #include <atomic>
@@ -78,8 +78,8 @@ class TablelessStore final : public Store {
   void MarkDropped() override;
   bool WritesInPlace() const override { return applying_ || flush_in_place_.load(); }
   uint64_t Rehashing() const override;
-  std::unique_ptr<CompactionTask> PickRehash() override;
-  bool NeedsRehash() const override { return !SectionsToRehash().empty(); }
+  std::unique_ptr<CompactionTask> PickLongWork() override;
+  bool NeedsLongWork() const override { return OverflowIsLoose() || !SectionsToRehash().empty(); }
   bool NeedsHeldSnapshots() const override { return true; }
 
   // --- For its tasks ---
@@ -115,17 +115,19 @@ class TablelessStore final : public Store {
   void NoteDirty(uint64_t page_key);
   void MarkDirty(uint64_t page_key) REQUIRES(turn_mu_);
   Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
+  // The next indexes, one for each section, if the edit says anything of sections.
+  Status PrepareOverflow(const VersionEdit& edit, const TablelessView::Parts& parts,
+                         std::vector<OverflowIndexBuilder>* indexes, PreparedPages* pages) const;
   Status OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
                      std::shared_ptr<SectionFile>* file) const;
   std::string FindSectionPath(uint64_t number) const;
   // Whether the section should have another number of pages, and what that is to be.
   bool WantsRehash(const Section& section, PageTarget* target) const;
   std::unique_ptr<CompactionTask> PickApply();
-  std::unique_ptr<CompactionTask> PickOther();
   // By the next task: as many as threads may be at it.
   std::vector<RehashPart> SectionsToRehash() const;
   std::unique_ptr<CompactionTask> StartRehash(std::vector<RehashPart> sections, bool filter);
-  bool OverflowIsLoose(const TablelessView& view) const;
+  bool OverflowIsLoose() const;  // and nobody is at it
 
   const StoreContext* const context_;
   const StoreOptions options_;  // as opened

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background work on pages. A task runs without the database mutex; what it decides on is the view that it
-// was picked with.
+// was picked with, or one of its own.
 #pragma once
 
 #include <functional>
@@ -63,14 +63,19 @@ class RehashTask final : public PageTask {
   const bool filter_;  // a pass for the compaction filter: it is a manual one
 };
 
-// Rewrites the overflow store without what is superseded (overflow_rewrite.cc).
+// Rewrites the overflow store without what is superseded, while flushes go on (overflow_rewrite.cc).
 class OverflowTask final : public PageTask {
  public:
-  OverflowTask(TablelessStore* store, std::shared_ptr<const TablelessView> view)
-      : PageTask(Kind::kOverflow, store, std::move(view)) {}
+  explicit OverflowTask(TablelessStore* store) : PageTask(Kind::kOverflow, store, /*view=*/nullptr) {}
   Status Run(const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel,
              VersionEdit* edit, JobReport* report) override;
   std::string Describe() const override { return "the overflow store is rewritten"; }
+
+ private:
+  void Begin();
+  Status CopyLive(OverflowRunWriter* runs, JobFile* file, const std::atomic<bool>* cancel) const;
+  std::shared_ptr<const TablelessView> before_;  // what it rewrites
+  std::vector<uint64_t> ids_;                    // for the runs that it makes
 };
 
 }  // namespace compassdb

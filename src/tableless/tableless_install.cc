@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an edit changes of pages becomes the current view. Sections and overflow change only for whoever has the turn,
+// and so not between the two halves.
+#include <algorithm>
+
+#include "tableless/tableless_store_impl.h"
+
+namespace compassdb {
+
+struct TablelessStore::PreparedPages : Prepared {
+  std::unique_ptr<Prepared> keys;
+  std::vector<SectionRef> sections;
+  std::vector<PageJournalRef> journals;
+  std::vector<OverflowRunRef> runs;
+  std::vector<uint64_t> touched;  // PageKeys whose overflow records changed
+  uint64_t overflow_written = 0;  // records
+};
+
+// The index of a section whose `overflow_from` has moved is made anew, of all runs from there on: those that stay may be
+// newer than those that are added, which a rewriting makes of what it found when it began.
+Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessView::Parts& parts,
+                                       std::vector<OverflowIndexBuilder>* indexes, PreparedPages* pages) const {
+  if (edit.page_sections.empty()) return Status::OK();
+  const uint32_t sections = edit.page_geometry.value_or(parts.geometry).sections;
+  std::vector<const PageSectionMeta*> metas(sections);
+  for (const PageSectionMeta& meta : edit.page_sections) metas[meta.section] = &meta;
+  std::vector<bool> anew(sections);
+  uint64_t anew_from = UINT64_MAX;
+  for (uint32_t i = 0; i < sections; ++i) {
+    const Section* const old = i < parts.sections.size() ? parts.sections[i].get() : nullptr;
+    anew[i] = old == nullptr || (metas[i] != nullptr && metas[i]->overflow_from != old->meta.overflow_from);
+    indexes->emplace_back(anew[i] ? nullptr : old->overflow, &flush_replaces_);
+    if (old != nullptr && anew[i]) anew_from = std::min(anew_from, metas[i]->overflow_from);
+  }
+  std::map<uint64_t, OverflowRunRef> runs;  // by id
+  for (const OverflowRunRef& run : pages->runs) runs[run->meta().run_id] = run;
+  const std::set<uint64_t> deleted(edit.deleted_page_runs.begin(), edit.deleted_page_runs.end());
+  for (const OverflowRunRef& run : parts.runs) {
+    const uint64_t id = run->meta().run_id;
+    if (id >= anew_from && deleted.count(id) == 0) runs[id] = run;
+  }
+  const std::set<OverflowRunRef> added(pages->runs.begin(), pages->runs.end());
+  for (const auto& [id, run] : runs) {
+    const bool stays = added.count(run) == 0;
+    Status s = run->Scan([&, &id = id, &run = run](const OverflowPlace& place, const OverflowEntry& entry) {
+      const bool known = entry.section < sections && (stays || metas[entry.section] != nullptr);
+      if (!known) return run->run()->Corruption(place.offset, "an entry of another section");
+      if (stays && !anew[entry.section]) return Status::OK();
+      if (id < metas[entry.section]->overflow_from) return Status::OK();
+      const KeyHash hash = context_->hasher(entry.record.user_key);
+      // Who is at a rehash has to know what a flush changes. Others leave records what they are.
+      if (edit.folded_sequence && entry.section < parts.sections.size()) {
+        const Section& section = *parts.sections[entry.section];
+        pages->touched.push_back(PageKey(entry.section, section.PageOf(MasterHashOf(hash, sections))));
+      }
+      if (!stays && !entry.removal) ++pages->overflow_written;
+      return (*indexes)[entry.section].Apply(run, place, entry, hash);
+    });
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) {
+  auto pages = std::make_unique<PreparedPages>();
+  Status s = keys_->Prepare(edit, &pages->keys);
+  if (!s.ok()) return s;
+  const std::shared_ptr<const TablelessView> now = current();
+  const TablelessView::Parts& parts = now->parts();
+  const PageGeometry geometry = edit.page_geometry.value_or(parts.geometry);
+  for (const PageRunMeta& meta : edit.added_page_runs) {
+    if (meta.kind == PageRunKind::kOverflow) {
+      pages->runs.push_back(std::make_shared<OverflowRun>(context_->files, context_->ledger, meta));
+      continue;
+    }
+    PageJournalRef journal;
+    s = PageJournal::Open(context_->files, context_->ledger, meta, &journal);
+    if (!s.ok()) return s;
+    pages->journals.push_back(std::move(journal));
+  }
+  std::vector<OverflowIndexBuilder> indexes;
+  s = PrepareOverflow(edit, parts, &indexes, pages.get());
+  if (!s.ok()) return s;
+  for (const PageSectionMeta& meta : edit.page_sections) {
+    auto section = std::make_shared<Section>();
+    section->meta = meta;
+    section->divisor = PageDivisor(meta.pages);
+    section->overflow = indexes[meta.section].Finish();
+    const Section* const old =
+        meta.section < parts.sections.size() ? parts.sections[meta.section].get() : nullptr;
+    section->large_bytes = old != nullptr && old->overflow == section->overflow
+                               ? old->large_bytes
+                               : section->overflow->BytesOfLarger(geometry.page_bytes - kPageHeaderBytes);
+    if (old != nullptr && old->meta.file_number == meta.file_number) {
+      section->file = old->file;
+    } else {
+      s = OpenSection(meta, geometry, &section->file);
+    }
+    if (!s.ok()) return s;
+    pages->sections.push_back(std::move(section));
+  }
+  *prepared = std::move(pages);
+  return s;
+}
+
+void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) {
+  auto* const pages = static_cast<PreparedPages*>(prepared.get());
+  keys_->Install(edit, std::move(pages->keys));
+  TablelessView::Parts parts = current()->parts();
+  parts.keys = keys_->view();
+  if (edit.page_geometry) {
+    parts.geometry = *edit.page_geometry;
+    parts.sections.resize(parts.geometry.sections);
+  }
+  if (edit.keys_whole) parts.keys_whole = *edit.keys_whole;
+  const std::set<uint64_t> deleted(edit.deleted_page_runs.begin(), edit.deleted_page_runs.end());
+  const auto leave = [&](auto* runs) {
+    std::erase_if(*runs, [&](const auto& run) {
+      if (deleted.count(run->meta().run_id) == 0) return false;
+      run->run()->MarkObsolete();
+      return true;
+    });
+  };
+  leave(&parts.journals);
+  leave(&parts.runs);
+  for (const PageJournalRef& journal : pages->journals) {
+    context_->ledger->Add(journal->meta().extent);
+    parts.journals.push_back(journal);
+    if (!context_->ledger->deletions_enabled()) held_journal_ = journal->meta().run_id;
+  }
+  for (const OverflowRunRef& run : pages->runs) {
+    context_->ledger->Add(run->meta().extent);
+    parts.runs.push_back(run);
+  }
+  std::sort(parts.runs.begin(), parts.runs.end(), [](const OverflowRunRef& a, const OverflowRunRef& b) {
+    return a->meta().run_id < b->meta().run_id;
+  });
+  for (const SectionRef& section : pages->sections) {
+    SectionRef& place = parts.sections[section->meta.section];
+    if (place != nullptr && place->file != section->file) {
+      place->file->MarkObsolete();
+      state_->CountRehash();
+    }
+    place = section;
+  }
+  state_->CountOverflowWritten(pages->overflow_written);
+  if (edit.folded_sequence) state_->RaiseCommitted(*edit.folded_sequence);
+  state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
+  // Afterwards: a rehash that takes a page for changed has to find the change (TakeDirty).
+  bool flushed = false;
+  {
+    MutexLock lock(&turn_mu_);
+    for (const PageRunMeta& meta : edit.added_page_runs) {
+      if (pinned_files_.erase(meta.extent.file_number) != 0) {
+        context_->ledger->UnpinFile(meta.extent.file_number);
+      }
+    }
+    for (const PageJournalRef& journal : pages->journals) {
+      for (size_t i = 0; !dirty_.empty() && i < journal->size(); ++i) MarkDirty(journal->key(i));
+    }
+    for (uint64_t key : pages->touched) MarkDirty(key);
+    flushed = edit.folded_sequence && flush_has_turn_;
+    if (flushed) flush_has_turn_ = false;
+  }
+  if (!flushed) return;
+  flush_in_place_.store(false);
+  EndTurn();
+}
+
+}  // namespace compassdb
