@@ -17,8 +17,9 @@ namespace compassdb {
 //
 // Reads of anything that was changed answer Corruption, also those from front to back of a file whose last
 // write was cut off. What is not hidden: names, sizes and times of
-// files, and LOG. What is not noticed: a file that was put back to an earlier state of itself as a
-// whole, or that lost its end, where the database does not know its size (the newest log).
+// files, LOG, and SYNCED, which says how far the logs were synced. What is not noticed: a file that was put back to an
+// earlier state of itself as a whole, or that lost its end, where the database does not know its size (the newest log,
+// by who changes SYNCED as well).
 //
 // AddCipher adds further keys of 32 bytes; files tell which one they need, so that a database moves
 // to a new key as its files are rewritten; without the one that it needs, opening a file is InvalidArgument.

@@ -28,7 +28,7 @@ constexpr uint64_t FormatMagic(const char (&text)[9]) {
 inline constexpr FileFormat kLogFormat{"log", FormatMagic("CmpsLog1"), 1, 1};
 inline constexpr FileFormat kWalFormat{"write-ahead log", FormatMagic("CmpsWal1"), 2, 3};
 inline constexpr FileFormat kSyncedMarkFormat{"synced mark", FormatMagic("CmpsSyn1"), 1, 1};
-inline constexpr FileFormat kManifestFormat{"manifest", FormatMagic("CmpsMan1"), 2, 7};
+inline constexpr FileFormat kManifestFormat{"manifest", FormatMagic("CmpsMan1"), 2, 8};
 inline constexpr FileFormat kPieceFormat{"piece", FormatMagic("CmpsPie1"), 4, 6};
 inline constexpr FileFormat kTableFileFormat{"table file", FormatMagic("CmpsTbl1"), 1, 1};
 inline constexpr FileFormat kPieceFileFormat{"compaction file", FormatMagic("CmpsPhF1"), 1, 1};

@@ -30,6 +30,13 @@ class DbTest : public ::testing::Test {
   }
   ~DbTest() override { CloseDb(); }
 
+  // Instead of the one at hand; the database is closed, or was never open.
+  void UseDisk(std::shared_ptr<FaultInjectionFileSystem> disk) {
+    fs_ = std::move(disk);
+    env_ = NewEnvForFileSystem(fs_);
+    options_.env = env_.get();
+  }
+
   Status TryOpen() {
     CloseDb();
     if (families_.empty()) {

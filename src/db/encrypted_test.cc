@@ -2,6 +2,8 @@
 // Whole databases in encrypted files, and in those of a user's file system.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "compassdb/encryption.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env_encryption.h"
@@ -152,6 +154,56 @@ TEST_F(EncryptedDbTest, DirectReadsOfSealedFilesAreRefused) {
   options_.use_direct_io_for_flush_and_compaction = false;
   EXPECT_TRUE(Open().ok());
   db_.reset();
+}
+
+// A log that lost what was synced, or of which it was damaged, after a kill.
+TEST_F(EncryptedDbTest, WhatWasSyncedIsMissed) {
+  std::shared_ptr<rocksdb::EncryptionProvider> sealing;
+  ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &sealing).ok());
+  for (const auto& provider : {sealing, rocksdb::EncryptionProvider::NewCTRProvider(
+                                            rocksdb::BlockCipher::NewROT13Cipher(16))}) {
+    UseProvider(provider);
+    ASSERT_TRUE(Open().ok());
+    rocksdb::WriteOptions synced;
+    synced.sync = true;
+    ASSERT_TRUE(db_->Put(synced, "first", "1").ok());
+    ASSERT_TRUE(db_->Put(synced, "last", "2").ok());
+    std::map<std::string, std::string> files;
+    std::vector<std::string> names;
+    ASSERT_TRUE(base_->GetChildren("/db", &names).ok());
+    std::string log;  // the newest one that is in use
+    for (const std::string& name : names) {
+      if (!rocksdb::ReadFileToString(base_.get(), "/db/" + name, &files[name]).ok()) files.erase(name);
+      if (name.ends_with(".log") && files[name].size() > 100 && name > log) log = name;
+    }
+    ASSERT_EQ(files.count("SYNCED"), 1u);
+    db_.reset();
+    const std::string whole = files.at(log);
+    enum Damage { kNone, kFlipped, kCut, kHeaderOnly, kGone };
+    for (const Damage damage : {kFlipped, kCut, kHeaderOnly, kGone, kNone}) {
+      SCOPED_TRACE(damage);
+      files[log] = whole.substr(0, whole.size() - (damage == kCut ? 1 : 0));
+      if (damage == kFlipped) files[log].back() ^= 1;
+      if (damage == kHeaderOnly) files[log].resize(64);
+      if (damage == kGone) files.erase(log);
+      ASSERT_TRUE(rocksdb::DestroyDB("/db", options_).ok());
+      ASSERT_TRUE(base_->CreateDirIfMissing("/db").ok());
+      for (const auto& [name, bytes] : files) {
+        ASSERT_TRUE(rocksdb::WriteStringToFile(base_.get(), bytes, "/db/" + name).ok());
+      }
+      const Status s = Open();
+      if (damage == kNone) {
+        ASSERT_TRUE(s.ok()) << s.ToString();
+        std::string value;
+        EXPECT_TRUE(db_->Get({}, "last", &value).ok());
+      } else {
+        EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+        EXPECT_NE(s.ToString().find(log), std::string::npos) << s.ToString();
+      }
+    }
+    db_.reset();
+    ASSERT_TRUE(rocksdb::DestroyDB("/db", options_).ok());
+  }
 }
 
 // Damage shows there as errors of reading that are Corruption.

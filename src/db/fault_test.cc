@@ -320,9 +320,7 @@ class SmallDisks final : public FaultInjectionFileSystem {
 // The directories may be of several file systems, of which another one is full all the while.
 TEST_F(FaultTest, SpaceCountsWhereItWasMissing) {
   const auto disks = std::make_shared<SmallDisks>();
-  fs_ = disks;
-  env_ = NewEnvForFileSystem(fs_);
-  options_.env = env_.get();
+  UseDisk(disks);
   options_.wal_dir = "/db/wal";
   options_.bgerror_resume_retry_interval = 500000;
   OpenDb();
@@ -340,9 +338,7 @@ TEST_F(FaultTest, SpaceCountsWhereItWasMissing) {
 // What is told of free space may be wrong: it is tried now and then all the same.
 TEST_F(FaultTest, ADiskThatIsSaidToBeFullIsTriedNowAndThen) {
   const auto disks = std::make_shared<SmallDisks>();
-  fs_ = disks;
-  env_ = NewEnvForFileSystem(fs_);
-  options_.env = env_.get();
+  UseDisk(disks);
   options_.bgerror_resume_retry_interval = 1000;
   OpenDb();
   disks->SetFree(name_, 100 << 10);
@@ -411,9 +407,7 @@ TEST_F(FaultTest, PowerCutsInResumeSplitNoBatch) {
     SCOPED_TRACE("cut at change " + std::to_string(at));
     CloseDb();
     options_.env = nullptr;
-    fs_ = std::make_shared<FaultInjectionFileSystem>();
-    env_ = NewEnvForFileSystem(fs_);
-    options_.env = env_.get();
+    UseDisk(std::make_shared<FaultInjectionFileSystem>());
     OpenDb();
     rocksdb::WriteBatch batch;
     for (rocksdb::ColumnFamilyHandle* handle : handles_) ASSERT_TRUE(batch.Put(handle, "k", "v").ok());

@@ -616,9 +616,7 @@ class Batches : public FaultInjectionFileSystem {
 // Of pages that are no neighbours: a flush reads them side by side, and so they are written in place.
 TEST_F(TablelessRehashTest, PagesAreReadAndWrittenSideBySide) {
   const auto batches = std::make_shared<Batches>();
-  fs_ = batches;
-  env_ = NewEnvForFileSystem(fs_);
-  options_.env = env_.get();
+  UseDisk(batches);
   piece_.tableless_sections = 1;
   piece_.tableless_pages = 2000;
   UsePieces();

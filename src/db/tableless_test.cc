@@ -380,6 +380,50 @@ TEST_F(TablelessTest, OverflowIsRewrittenBesideOtherJobs) {
   options_.compaction_filter = nullptr;
 }
 
+// An opening makes the index of what runs say of their records, and reads none of these.
+TEST_F(TablelessTest, OverflowRecordsAreNotReadByAnOpening) {
+  piece_.tableless_pages = 8;
+  UsePieces();
+  OpenDb();
+  const std::string marked = "marked" + Value(7, 9000);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), i == 50 ? marked : Value(i, 9000)).ok());
+  Flush();
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1, 9000)).ok());
+  for (int i = 30; i < 40; ++i) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
+  Flush();
+  CloseDb();
+  int damaged = 0;
+  for (const std::string& name : FilesOf(FileType::kPieceFile)) {
+    const std::string path = JoinPath(name_, name);
+    std::string bytes;
+    ASSERT_TRUE(ReadFileToString(fs_.get(), path, &bytes).ok());
+    const size_t at = bytes.find(marked);
+    if (at == std::string::npos) continue;
+    bytes[at + 100] ^= 1;
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_->NewWritableFile(path, FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(bytes).ok());
+    ASSERT_TRUE(file->Close().ok());
+    ++damaged;
+  }
+  ASSERT_EQ(damaged, 1);
+  OpenDb();
+  EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), 90u);
+  for (int i = 0; i < 100; ++i) {
+    std::string value;
+    const Status s = db_->Get({}, Key(i), &value);
+    if (i == 50) {
+      EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    } else if (i >= 30 && i < 40) {
+      EXPECT_TRUE(s.IsNotFound()) << i << s.ToString();
+    } else {
+      ASSERT_TRUE(s.ok()) << i << s.ToString();
+      EXPECT_EQ(value, Value(i < 30 ? i + 1 : i, 9000)) << i;
+    }
+  }
+  EXPECT_TRUE(db_->VerifyChecksum().IsCorruption());
+}
+
 // Overflow of more than a run may hold: in a flush, a rewriting, a rehash.
 TEST_F(TablelessTest, OverflowOfManyRuns) {
   TEST_SetMaxOverflowRunBytes(20000);

@@ -73,9 +73,7 @@ class ValueReadAheadTest : public ValueStoreTest {
 
   void OpenCounted() {
     counted_ = std::make_shared<CountedReads>();
-    fs_ = counted_;
-    env_ = NewEnvForFileSystem(fs_);
-    options_.env = env_.get();
+    UseDisk(counted_);
     options_.write_buffer_size = 16 << 20;
     piece_.value_group_bytes = 1 << 20;
     UsePieces();

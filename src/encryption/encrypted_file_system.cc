@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/file_names.h"
 #include "encryption/sealed_reader.h"
 #include "encryption/sealed_writer.h"
 #include "env/composite_env.h"
@@ -30,7 +31,15 @@ using rocksdb::Slice;
 using rocksdb::Status;
 using rocksdb::status_to_io_status;
 
-// What both kinds share: nothing is mapped or written in place, files are reused by writing new
+// The mark of what was synced (docs/formats/synced.md) is written in place, and says nothing that sizes of files do
+// not show.
+bool IsInTheClear(const std::string& path) {
+  uint64_t number = 0;
+  FileType type = FileType::kTemp;
+  return ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) && type == FileType::kSyncedMark;
+}
+
+// What both kinds share: nothing else is mapped or written in place, files are reused by writing new
 // ones, and sizes in listings are those of the plain files.
 class EncryptedFiles : public rocksdb::EncryptedFileSystem {
  public:
@@ -47,8 +56,36 @@ class EncryptedFiles : public rocksdb::EncryptedFileSystem {
                              IODebugContext* dbg) override {
     return FileSystem::ReuseWritableFile(path, old_path, options, result, dbg);
   }
-  IOStatus NewRandomRWFile(const std::string& path, const FileOptions&,
-                           std::unique_ptr<FSRandomRWFile>*, IODebugContext*) override {
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* result, IODebugContext* dbg) final {
+    return IsInTheClear(path) ? target()->NewSequentialFile(path, options, result, dbg)
+                              : OpenSequential(path, options, result, dbg);
+  }
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result, IODebugContext* dbg) final {
+    return IsInTheClear(path) ? target()->NewRandomAccessFile(path, options, result, dbg)
+                              : OpenRandomAccess(path, options, result, dbg);
+  }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) final {
+    return IsInTheClear(path) ? target()->NewWritableFile(path, options, result, dbg)
+                              : Create(path, options, result, dbg);
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) final {
+    return IsInTheClear(path) ? target()->ReopenWritableFile(path, options, result, dbg)
+                              : GoOnWith(path, options, result, dbg);
+  }
+  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) final {
+    return IsInTheClear(path) ? target()->GetFileSize(path, options, size, dbg) : PlainSize(path, options, size, dbg);
+  }
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options, IODebugContext* dbg) final {
+    return IsInTheClear(path) ? target()->Truncate(path, size, options, dbg) : Cut(path, size, options, dbg);
+  }
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override {
+    if (IsInTheClear(path)) return target()->NewRandomRWFile(path, options, result, dbg);
     return IOStatus::NotSupported("encrypted files are not written in place", path);
   }
   IOStatus NewMemoryMappedFileBuffer(const std::string& path,
@@ -62,6 +99,19 @@ class EncryptedFiles : public rocksdb::EncryptedFileSystem {
   }
 
  protected:
+  // What the calls above do with encrypted files.
+  virtual IOStatus OpenSequential(const std::string& path, const FileOptions& options,
+                                  std::unique_ptr<FSSequentialFile>* result, IODebugContext* dbg) = 0;
+  virtual IOStatus OpenRandomAccess(const std::string& path, const FileOptions& options,
+                                    std::unique_ptr<FSRandomAccessFile>* result, IODebugContext* dbg) = 0;
+  virtual IOStatus Create(const std::string& path, const FileOptions& options,
+                          std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) = 0;
+  virtual IOStatus GoOnWith(const std::string& path, const FileOptions& options,
+                            std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) = 0;
+  virtual IOStatus PlainSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                             IODebugContext* dbg) = 0;
+  virtual IOStatus Cut(const std::string& path, size_t size, const IOOptions& options, IODebugContext* dbg) = 0;
+
   static IOStatus Unmapped(const std::string& path, const FileOptions& options) {
     if (!options.use_mmap_reads && !options.use_mmap_writes) return IOStatus::OK();
     return IOStatus::NotSupported("encrypted files are not mapped", path);
@@ -109,23 +159,22 @@ class SealedFileSystem final : public EncryptedFiles {
                    const std::shared_ptr<SealingProvider>& provider)
       : EncryptedFiles(base, provider), sealing_(provider) {}
 
-  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
-                             std::unique_ptr<FSSequentialFile>* result, IODebugContext*) override {
+  IOStatus OpenSequential(const std::string& path, const FileOptions& options,
+                          std::unique_ptr<FSSequentialFile>* result, IODebugContext*) override {
     std::unique_ptr<SealedReader> reader;
     IOStatus s = Open(path, options, &reader);
     if (s.ok()) *result = std::make_unique<SealedSequentialFile>(std::move(reader));
     return s;
   }
-  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
-                               std::unique_ptr<FSRandomAccessFile>* result,
-                               IODebugContext*) override {
+  IOStatus OpenRandomAccess(const std::string& path, const FileOptions& options,
+                            std::unique_ptr<FSRandomAccessFile>* result, IODebugContext*) override {
     std::unique_ptr<SealedReader> reader;
     IOStatus s = Open(path, options, &reader);
     if (s.ok()) *result = std::make_unique<SealedRandomAccessFile>(std::move(reader));
     return s;
   }
-  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
-                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+  IOStatus Create(const std::string& path, const FileOptions& options,
+                  std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
     IOStatus s = Buffered(path, options);
     std::unique_ptr<FSWritableFile> base;
     if (s.ok()) s = target()->NewWritableFile(path, options, &base, dbg);
@@ -138,9 +187,8 @@ class SealedFileSystem final : public EncryptedFiles {
     }
     return s;
   }
-  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
-                              std::unique_ptr<FSWritableFile>* result,
-                              IODebugContext* dbg) override {
+  IOStatus GoOnWith(const std::string& path, const FileOptions& options,
+                    std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
     std::unique_ptr<SealedReader> reader;
     IOStatus s = Open(path, options, &reader);
     if (IsMissing(s) || (s.ok() && !reader->has_header())) {
@@ -162,8 +210,8 @@ class SealedFileSystem final : public EncryptedFiles {
     }
     return s;
   }
-  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
-                       IODebugContext* dbg) override {
+  IOStatus PlainSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                     IODebugContext* dbg) override {
     IOStatus s = target()->GetFileSize(path, options, size, dbg);
     if (!s.ok() || *size == 0) return s;
     bool sealed = false;  // LOG, for one, is not
@@ -174,8 +222,7 @@ class SealedFileSystem final : public EncryptedFiles {
     if (s.ok()) *size = reader->size();
     return s;
   }
-  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
-                    IODebugContext* dbg) override {
+  IOStatus Cut(const std::string& path, size_t size, const IOOptions& options, IODebugContext* dbg) override {
     uint64_t now = 0;
     IOStatus s = GetFileSize(path, options, &now, dbg);
     if (!s.ok() || size == now) return s;
@@ -262,9 +309,8 @@ class StreamFileSystem final : public EncryptedFiles {
  public:
   using EncryptedFiles::EncryptedFiles;
 
-  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
-                             std::unique_ptr<FSSequentialFile>* result,
-                             IODebugContext* dbg) override {
+  IOStatus OpenSequential(const std::string& path, const FileOptions& options,
+                          std::unique_ptr<FSSequentialFile>* result, IODebugContext* dbg) override {
     IOStatus s = Unmapped(path, options);
     std::unique_ptr<Stream> stream;
     bool empty = false;
@@ -283,9 +329,8 @@ class StreamFileSystem final : public EncryptedFiles {
     }
     return s;
   }
-  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
-                               std::unique_ptr<FSRandomAccessFile>* result,
-                               IODebugContext* dbg) override {
+  IOStatus OpenRandomAccess(const std::string& path, const FileOptions& options,
+                            std::unique_ptr<FSRandomAccessFile>* result, IODebugContext* dbg) override {
     IOStatus s = Unmapped(path, options);
     std::unique_ptr<Stream> stream;
     bool empty = false;
@@ -303,8 +348,8 @@ class StreamFileSystem final : public EncryptedFiles {
     }
     return s;
   }
-  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
-                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+  IOStatus Create(const std::string& path, const FileOptions& options,
+                  std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
     IOStatus s = Unmapped(path, options);
     std::unique_ptr<FSWritableFile> base;
     if (s.ok()) s = target()->NewWritableFile(path, options, &base, dbg);
@@ -321,9 +366,8 @@ class StreamFileSystem final : public EncryptedFiles {
     }
     return s;
   }
-  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
-                              std::unique_ptr<FSWritableFile>* result,
-                              IODebugContext* dbg) override {
+  IOStatus GoOnWith(const std::string& path, const FileOptions& options,
+                    std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
     IOStatus s = Unmapped(path, options);
     uint64_t stored = 0;
     if (s.ok()) s = target()->GetFileSize(path, IOOptions(), &stored, dbg);
@@ -343,8 +387,8 @@ class StreamFileSystem final : public EncryptedFiles {
     }
     return s;
   }
-  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
-                       IODebugContext* dbg) override {
+  IOStatus PlainSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                     IODebugContext* dbg) override {
     IOStatus s = target()->GetFileSize(path, options, size, dbg);
     if (!s.ok() || *size < provider_->GetPrefixLength()) return s;
     bool encrypted = true;
@@ -352,8 +396,7 @@ class StreamFileSystem final : public EncryptedFiles {
     if (s.ok() && encrypted) *size -= provider_->GetPrefixLength();
     return s;
   }
-  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
-                    IODebugContext* dbg) override {
+  IOStatus Cut(const std::string& path, size_t size, const IOOptions& options, IODebugContext* dbg) override {
     uint64_t stored = 0;
     IOStatus s = target()->GetFileSize(path, options, &stored, dbg);
     if (!s.ok()) return s;

@@ -498,6 +498,37 @@ TEST_F(EncryptionTest, WhatCannotBeSealedIsRefused) {
   EXPECT_EQ(read, "");
 }
 
+// It is written in place, and says nothing that sizes do not show.
+TEST_F(EncryptionTest, TheMarkOfWhatWasSyncedIsInTheClear) {
+  const std::string path = "/e/SYNCED";
+  for (const bool sealed : {true, false}) {
+    SCOPED_TRACE(sealed);
+    if (!sealed) {
+      env_.reset(rocksdb::NewEncryptedEnv(
+          base_.get(), rocksdb::EncryptionProvider::NewCTRProvider(rocksdb::BlockCipher::NewROT13Cipher(16))));
+    }
+    const std::shared_ptr<FileSystem> fs = FileSystemOfEnv(env_.get());
+    std::unique_ptr<PageFile> file;
+    Status s = fs->NewPageFile(path, FileOptions(), /*create=*/true, &file);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    for (const char* text : {"first", "again"}) {
+      ASSERT_TRUE(file->Write(0, text).ok());
+      std::string stored, read;
+      ASSERT_TRUE(rocksdb::ReadFileToString(base_.get(), path, &stored).ok());
+      EXPECT_EQ(stored, text);
+      ASSERT_TRUE(rocksdb::ReadFileToString(env_.get(), path, &read).ok());
+      EXPECT_EQ(read, text);
+    }
+    uint64_t size = 0;
+    EXPECT_TRUE(env_->GetFileSize(path, &size).ok());
+    EXPECT_EQ(size, 5u);
+    std::vector<Env::FileAttributes> files;
+    EXPECT_TRUE(env_->GetChildrenFileAttributes("/e", &files).ok());
+    ASSERT_TRUE(file->Close().ok());
+    EXPECT_TRUE(env_->DeleteFile(path).ok());
+  }
+}
+
 TEST_F(EncryptionTest, StreamsOfAUsersCipher) {
   auto cipher = rocksdb::BlockCipher::NewROT13Cipher(32);
   provider_ = rocksdb::EncryptionProvider::NewCTRProvider(cipher);

@@ -7,6 +7,7 @@
 #include "compassdb/encryption.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
+#include "util/hash.h"
 
 namespace compassdb {
 
@@ -111,12 +112,12 @@ bool SealingProvider::IsLostHeader(const Slice& header) {
 Status SealingProvider::SealOf(const std::string& path, const Slice& header, FileSeal* seal) const {
   if (!IsHeader(header)) return Status::Corruption("not a sealed file", path);
   // Another id, of key or file, would make every seal look broken.
-  if (DecodeFixed32(header.data() + kChecksumAt) != Crc32c(header.data(), kChecksumAt)) {
+  if (!ChecksumHolds(DecodeFixed32(header.data() + kChecksumAt), Crc32c(header.data(), kChecksumAt))) {
     return Status::Corruption("damaged header of a sealed file", path);
   }
-  if (DecodeFixed32(header.data() + kVersionAt) != kVersion ||
-      DecodeFixed32(header.data() + kChunkAt) != kSealChunkBytes) {
-    return Status::NotSupported("sealed file of an unknown version", path);
+  const uint32_t version = DecodeFixed32(header.data() + kVersionAt);
+  if (version != kVersion || DecodeFixed32(header.data() + kChunkAt) != kSealChunkBytes) {
+    return Status::NotSupported(path, "sealed file version " + std::to_string(version) + " is not known to this release");
   }
   const uint64_t id = DecodeFixed64(header.data() + kKeyIdAt);
   SealKey key;

@@ -64,7 +64,7 @@ bool GetRun(Slice* src, PageRunMeta* m) {
   for (uint64_t* v : {&kind, &m->extent.file_number, &m->extent.offset, &m->extent.length, &m->count}) {
     if (!GetVarint64(&body, v)) return false;
   }
-  if (kind > static_cast<uint64_t>(PageRunKind::kOverflow)) return false;
+  if (kind > static_cast<uint64_t>(PageRunKind::kListedOverflow)) return false;
   m->kind = static_cast<PageRunKind>(kind);
   return GetFixed64(&body, &m->file_id) && body.empty() &&
          m->extent.offset + m->extent.length >= m->extent.offset;

@@ -29,7 +29,8 @@ struct PageSectionMeta {
   uint64_t overflow_from = 0;
 };
 
-enum class PageRunKind : uint32_t { kJournal = 0, kOverflow = 1 };
+// A listed run of the overflow store says at its end what its entries are; older ones do not.
+enum class PageRunKind : uint32_t { kJournal = 0, kOverflow = 1, kListedOverflow = 2 };
 
 // An immutable extent of a compaction file: page images that are still to be written in place, or
 // records that did not fit their pages.

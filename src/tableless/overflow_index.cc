@@ -69,35 +69,42 @@ Status OverflowIndex::Find(const Slice& user_key, const KeyHash& hash, std::stri
   return Status::NotFound();
 }
 
-OverflowIndexBuilder::OverflowIndexBuilder(OverflowIndexRef base, const OverflowEntryNames* replaced)
-    : base_(base != nullptr ? std::move(base) : std::make_shared<const OverflowIndex>()),
-      replaced_(replaced) {}
+OverflowIndexBuilder::OverflowIndexBuilder(OverflowIndexRef base)
+    : base_(base != nullptr ? std::move(base) : std::make_shared<const OverflowIndex>()) {}
 
-Status OverflowIndexBuilder::Apply(const OverflowRunRef& run, const OverflowPlace& place,
-                                   const OverflowEntry& entry, const KeyHash& hash) {
+Status OverflowIndexBuilder::Apply(const OverflowRunRef& run, const OverflowSlot& slot,
+                                   const OverflowEntryNames& replaced) {
   if (runs_.empty() || runs_.back() != run) runs_.push_back(run);
   gone_.resize(base_->entries().size());
-  std::string room;
+  std::string own_room, room;
+  OverflowEntry own;  // once it was read
+  const auto same_key = [&](const OverflowRun& other_run, const OverflowIndex::Entry& e, bool* same) {
+    *same = std::binary_search(replaced.begin(), replaced.end(), std::pair(e.run_id, e.place.offset));
+    if (*same) return Status::OK();
+    Status s;
+    if (own_room.empty()) s = run->Read(slot.place, &own_room, &own);
+    OverflowEntry other;
+    if (s.ok()) s = other_run.Read(e.place, &room, &other);
+    *same = s.ok() && other.record.user_key == own.record.user_key;
+    return s;
+  };
+  bool same = false;
+  KeyHash hash;
+  hash.h1 = slot.hash;
   for (const OverflowIndex::Entry& old : base_->EntriesOf(hash)) {
     const auto i = static_cast<size_t>(&old - base_->entries().data());
     if (gone_[i]) continue;
-    if (replaced_ != nullptr &&
-        std::binary_search(replaced_->begin(), replaced_->end(), std::pair(old.run_id, old.place.offset))) {
-      gone_[i] = true;
-      continue;
-    }
-    OverflowEntry other;
-    Status s = base_->Read(old, &room, &other);
+    const OverflowRun* of = nullptr;
+    Status s = base_->FindRun(old, &of);
+    if (s.ok()) s = same_key(*of, old, &same);
     if (!s.ok()) return s;
-    gone_[i] = other.record.user_key == entry.record.user_key;
+    gone_[i] = same;
   }
-  for (auto [it, end] = added_.equal_range(hash.h1); it != end;) {
-    OverflowEntry other;
-    Status s = RunOf(runs_, it->second.run_id)->Read(it->second.place, &room, &other);
-    if (!s.ok()) return s;
-    it = other.record.user_key == entry.record.user_key ? added_.erase(it) : std::next(it);
+  for (auto [it, end] = added_.equal_range(slot.hash); it != end;) {
+    if (Status s = same_key(*RunOf(runs_, it->second.run_id), it->second, &same); !s.ok()) return s;
+    it = same ? added_.erase(it) : std::next(it);
   }
-  if (!entry.removal) added_.emplace(hash.h1, OverflowIndex::Entry{hash.h1, run->meta().run_id, place});
+  if (!slot.removal) added_.emplace(slot.hash, OverflowIndex::Entry{slot.hash, run->meta().run_id, slot.place});
   return Status::OK();
 }
 

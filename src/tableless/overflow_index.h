@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/key_hash.h"
@@ -46,25 +45,20 @@ class OverflowIndex {
 };
 
 using OverflowIndexRef = std::shared_ptr<const OverflowIndex>;
-// Entries of an index, by their run's id and their offset in it; ascending where something is looked for.
-using OverflowEntryNames = std::vector<std::pair<uint64_t, uint32_t>>;
 
 // Changes an index entry by entry, and then gives the next one.
 class OverflowIndexBuilder {
  public:
-  // `base` may be null: empty. `replaced` are entries of it that are known to be replaced by what is applied,
-  // and stays.
-  explicit OverflowIndexBuilder(OverflowIndexRef base, const OverflowEntryNames* replaced = nullptr);
-  // An entry of a run whose id is not below those before. Reads records whose keys have its hash, to compare
-  // the keys, but for those in `replaced`.
-  Status Apply(const OverflowRunRef& run, const OverflowPlace& place, const OverflowEntry& entry,
-               const KeyHash& hash);
+  // `base` may be null: empty.
+  explicit OverflowIndexBuilder(OverflowIndexRef base);
+  // An entry of a run whose id is not below those before, and what the run's list says it replaces. Reads records
+  // whose keys have its hash, to compare the keys, but for those in `replaced`.
+  Status Apply(const OverflowRunRef& run, const OverflowSlot& slot, const OverflowEntryNames& replaced);
   // The base itself if nothing was applied.
   OverflowIndexRef Finish();
 
  private:
   const OverflowIndexRef base_;
-  const OverflowEntryNames* const replaced_;
   std::vector<bool> gone_;  // of base_'s entries, once something is applied
   std::multimap<uint64_t, OverflowIndex::Entry> added_;  // by hash
   std::vector<OverflowRunRef> runs_;  // by id

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is alive of the overflow runs that there are goes into new ones, while flushes add others behind them.
 #include <algorithm>
+#include <map>
 
 #include "tableless/tableless_tasks.h"
 
@@ -25,21 +26,22 @@ void OverflowTask::Begin() {
 
 Status OverflowTask::CopyLive(OverflowRunWriter* runs, JobFile* file, const std::atomic<bool>* cancel) const {
   const TablelessView::Parts& parts = before_->parts();
+  std::map<uint64_t, std::vector<OverflowPlace>> alive;  // by run
+  for (const SectionRef& section : parts.sections) {
+    for (const OverflowIndex::Entry& e : section->overflow->entries()) alive[e.run_id].push_back(e.place);
+  }
+  const auto by_offset = [](const OverflowPlace& a, const OverflowPlace& b) { return a.offset < b.offset; };
   for (const OverflowRunRef& run : parts.runs) {
-    const uint64_t id = run->meta().run_id;
-    Status s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
+    std::vector<OverflowPlace>& places = alive[run->meta().run_id];
+    std::sort(places.begin(), places.end(), by_offset);
+    Status s = run->ReadEach(places, [&](const OverflowPlace&, const OverflowEntry& entry) {
       if (cancel != nullptr && cancel->load()) return Status::ShutdownInProgress("overflow store");
-      if (entry.section >= parts.sections.size()) return run->run()->Corruption(place.offset, "section");
-      const auto same = parts.sections[entry.section]->overflow->EntriesOf(parts.hasher(entry.record.user_key));
-      const bool lives = std::any_of(same.begin(), same.end(), [&](const OverflowIndex::Entry& e) {
-        return e.run_id == id && e.place.offset == place.offset;
-      });
-      if (!lives) return Status::OK();
       Status added = runs->Add(entry);
       file->Throttle();
       return added;
     });
     if (!s.ok()) return s;
+    alive.erase(run->meta().run_id);
   }
   return Status::OK();
 }
@@ -56,9 +58,11 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
   Status s = file.Writer(&writer);
   if (!s.ok()) return s;
   auto next_id = ids_.begin();
-  OverflowRunWriter runs(writer, [&next_id] { return *next_id++; });
+  OverflowRunWriter runs(writer, store_->context()->hasher, [&next_id] { return *next_id++; });
+  std::vector<PageRunMeta> made;
   s = CopyLive(&runs, &file, cancel);
-  if (s.ok() && runs.count() > 0) s = file.Finish(edit);
+  if (s.ok()) s = runs.Finish(&made);
+  if (s.ok() && !made.empty()) s = file.Finish(edit);
   if (!s.ok()) {
     file.Abandon();
     return s;
@@ -73,8 +77,8 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
     meta.overflow_from = from;
     wanted = true;
   }
-  if (wanted && runs.count() > 0) {
-    runs.Finish(&edit->added_page_runs);
+  if (wanted && !made.empty()) {
+    edit->added_page_runs = std::move(made);
     store_->PinUntilInstalled(file.number());
   } else {
     file.Abandon();

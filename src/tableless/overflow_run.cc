@@ -23,7 +23,7 @@ uint32_t EntryChecksum(uint64_t file_id, uint64_t offset, const Slice& payload) 
   return Crc32cExtend(Crc32c(place, sizeof(place)), payload.data(), payload.size());
 }
 
-constexpr uint64_t kMaxRunBytes = uint64_t{1} << 31;
+constexpr uint64_t kMaxRunBytes = uint64_t{1} << 28;
 std::atomic<uint64_t> max_run_bytes{kMaxRunBytes};
 
 enum Kind : uint8_t { kValue = 0, kEntity = 1, kRemoval = 2, kUnfolded = 3 };
@@ -39,42 +39,51 @@ Kind KindOf(const OverflowEntry& entry) {
 uint64_t MaxOverflowRunBytes() { return max_run_bytes.load(std::memory_order_relaxed); }
 void TEST_SetMaxOverflowRunBytes(uint64_t bytes) { max_run_bytes.store(bytes == 0 ? kMaxRunBytes : bytes); }
 
-void OverflowRunWriter::EndRun() {
-  if (run_count_ == 0) return;
+Status OverflowRunWriter::EndRun() {
+  if (list_.slots.empty()) return Status::OK();
+  buffer_.clear();
+  AppendOverflowList(list_, file_->file_id(), file_->offset() - begin_, &buffer_);
+  Status s = file_->Append(buffer_);
   PageRunMeta& meta = ended_.emplace_back();
-  meta.kind = PageRunKind::kOverflow;
+  meta.kind = PageRunKind::kListedOverflow;
   meta.extent = {file_->file_number(), begin_, file_->offset() - begin_};
   meta.file_id = file_->file_id();
-  meta.count = run_count_;
+  meta.count = list_.slots.size();
   begin_ = file_->offset();
-  run_count_ = 0;
+  list_.slots.clear();
+  return s;
 }
 
-void OverflowRunWriter::Finish(std::vector<PageRunMeta>* runs) {
-  EndRun();
+Status OverflowRunWriter::Finish(std::vector<PageRunMeta>* runs) {
+  Status s = EndRun();
   for (PageRunMeta& meta : ended_) meta.run_id = new_id_();
   runs->insert(runs->end(), ended_.begin(), ended_.end());
+  return s;
 }
 
 Status OverflowRunWriter::Add(const OverflowEntry& entry) {
   const PageRecord& r = entry.record;
-  buffer_.assign(kOverflowEntryHeader, '\0');
-  buffer_.push_back(static_cast<char>(KindOf(entry)));
-  PutVarint32(&buffer_, entry.section);
-  PutVarint64(&buffer_, r.sequence);
-  PutLengthPrefixedSlice(&buffer_, r.user_key);
-  buffer_.append(r.value.data(), r.value.size());
-  const Slice payload(buffer_.data() + kOverflowEntryHeader, buffer_.size() - kOverflowEntryHeader);
+  entry_.assign(kOverflowEntryHeader, '\0');
+  entry_.push_back(static_cast<char>(KindOf(entry)));
+  PutVarint32(&entry_, entry.section);
+  PutVarint64(&entry_, r.sequence);
+  PutLengthPrefixedSlice(&entry_, r.user_key);
+  entry_.append(r.value.data(), r.value.size());
+  const Slice payload(entry_.data() + kOverflowEntryHeader, entry_.size() - kOverflowEntryHeader);
   // What is written is less (kMaxSliceBytes); only what merge operands make may be more.
-  if (buffer_.size() > std::numeric_limits<uint32_t>::max()) {
+  if (entry_.size() > std::numeric_limits<uint32_t>::max()) {
     return Status::InvalidArgument("table-less store: a record of 4 GiB or more", EscapeKey(r.user_key));
   }
-  if (file_->offset() - begin_ + buffer_.size() > MaxOverflowRunBytes()) EndRun();
-  EncodeFixed32(buffer_.data(), EntryChecksum(file_->file_id(), file_->offset() - begin_, payload));
-  EncodeFixed32(buffer_.data() + 4, static_cast<uint32_t>(payload.size()));
-  ++run_count_;
+  if (file_->offset() - begin_ + entry_.size() > MaxOverflowRunBytes()) {
+    if (Status s = EndRun(); !s.ok()) return s;
+  }
+  const uint64_t offset = file_->offset() - begin_;
+  EncodeFixed32(entry_.data(), EntryChecksum(file_->file_id(), offset, payload));
+  EncodeFixed32(entry_.data() + 4, static_cast<uint32_t>(payload.size()));
+  const OverflowPlace place{static_cast<uint32_t>(offset), static_cast<uint32_t>(entry_.size())};
+  list_.slots.push_back({hasher_(r.user_key).h1, place, entry.section, entry.removal});
   ++count_;
-  return file_->Append(buffer_);
+  return file_->Append(entry_);
 }
 
 Status OverflowRun::Parse(uint64_t offset, const Slice& bytes, OverflowEntry* entry) const {
@@ -136,42 +145,94 @@ Status OverflowRun::Complete(const OverflowPlace& place, const ReadRequest& requ
   return Parse(place.offset, request.result, entry);
 }
 
-Status OverflowRun::Scan(
-    const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f,
-    const std::function<void(const Status&)>& damaged) const {
+Status OverflowRun::List(const OverflowHasher& hasher, OverflowList* list) const {
+  *list = OverflowList();
+  if (meta().kind == PageRunKind::kOverflow) {
+    const auto add = [&](const OverflowPlace& place, const OverflowEntry& entry) {
+      list->slots.push_back({hasher(entry.record.user_key).h1, place, entry.section, entry.removal});
+      return Status::OK();
+    };
+    return Walk(add, /*damaged=*/nullptr);
+  }
   const uint64_t length = meta().extent.length;
+  if (length < kOverflowListTrailer) return run_.Corruption(0, "overflow run without a list");
   std::string room;
-  Slice window;
-  uint64_t at = 0, window_at = 0, count = 0;
-  const auto fill = [&](size_t wanted) {
-    if (window_at + window.size() >= at + wanted) return Status::OK();
-    window_at = at;
-    const uint64_t n = std::min<uint64_t>(length - at, std::max(wanted, kScanBytes));
-    return run_.Read(at, n, &room, &window);
-  };
-  while (at < length) {
-    if (length - at < kOverflowEntryHeader) return run_.Corruption(at, "overflow run ends within an entry");
-    Status s = fill(kOverflowEntryHeader);
-    if (!s.ok()) return s;
-    const uint64_t size = kOverflowEntryHeader + DecodeFixed32(window.data() + (at - window_at) + 4);
-    if (size > length - at) return run_.Corruption(at, "overflow entry reaches behind its run");
-    if (s = fill(size); !s.ok()) return s;
+  Slice bytes;
+  Status s = run_.Read(length - kOverflowListTrailer, kOverflowListTrailer, &room, &bytes);
+  if (!s.ok()) return s;
+  const uint64_t size = OverflowListBytes(bytes, meta().count, length);
+  if (size == 0) return run_.Corruption(length - kOverflowListTrailer, "overflow run ends in no list");
+  s = run_.Read(length - size, size, &room, &bytes);
+  if (!s.ok()) return s;
+  PerfTimer timer(&rocksdb::PerfContext::block_checksum_time);
+  if (ParseOverflowList(bytes, meta().count, meta().file_id, length - size, list)) return s;
+  return run_.Corruption(length - size, "damaged list of an overflow run");
+}
+
+Status OverflowRun::Scan(const EntryVisitor& f, const std::function<void(const Status&)>& damaged) const {
+  OverflowList list;
+  if (meta().kind == PageRunKind::kOverflow) return Walk(f, damaged);
+  Status s = List([](const Slice&) { return KeyHash(); }, &list);
+  if (s.IsCorruption() && damaged != nullptr) {
+    damaged(s);
+    return Walk(f, damaged);
+  }
+  if (!s.ok()) return s;
+  std::vector<OverflowPlace> places;
+  for (const OverflowSlot& slot : list.slots) places.push_back(slot.place);
+  return ReadEach(places, f, damaged);
+}
+
+// At least so many bytes from there on, and perhaps more: what is read next.
+Status OverflowRun::Fill(uint64_t at, uint64_t wanted, Window* window) const {
+  const uint64_t length = meta().extent.length;
+  if (at > length || wanted > length - at) return run_.Corruption(at, "overflow entry reaches behind its run");
+  if (at >= window->at && at + wanted <= window->at + window->bytes.size()) return Status::OK();
+  window->at = at;
+  const uint64_t n = std::min<uint64_t>(length - at, std::max<uint64_t>(wanted, kScanBytes));
+  Status s = run_.Read(at, n, &window->room, &window->bytes);
+  if (!s.ok()) window->bytes = Slice();
+  return s;
+}
+
+Status OverflowRun::ReadEach(const std::vector<OverflowPlace>& places, const EntryVisitor& f,
+                             const std::function<void(const Status&)>& damaged) const {
+  Window window;
+  for (const OverflowPlace& place : places) {
     OverflowEntry entry;
-    s = Parse(at, Slice(window.data() + (at - window_at), size), &entry);
+    Status s = Fill(place.offset, place.size, &window);
+    if (s.ok()) s = Parse(place.offset, Slice(window.From(place.offset), place.size), &entry);
     if (s.IsCorruption() && damaged != nullptr) {
       damaged(s);
-      at += size;
-      ++count;
       continue;
     }
+    if (s.ok()) s = f(place, entry);
     if (!s.ok()) return s;
-    s = f({static_cast<uint32_t>(at), static_cast<uint32_t>(size)}, entry);
-    if (!s.ok()) return s;
-    at += size;
-    ++count;
   }
-  if (count != meta().count) return run_.Corruption(0, "overflow run with another number of entries");
   return Status::OK();
+}
+
+Status OverflowRun::Walk(const EntryVisitor& f, const std::function<void(const Status&)>& damaged) const {
+  const uint64_t length = meta().extent.length;
+  Window window;
+  uint64_t at = 0;
+  for (uint64_t count = 0; count < meta().count; ++count) {
+    Status s = Fill(at, kOverflowEntryHeader, &window);
+    if (!s.ok()) return s;
+    const uint64_t size = kOverflowEntryHeader + DecodeFixed32(window.From(at) + 4);
+    if (s = Fill(at, size, &window); !s.ok()) return s;
+    OverflowEntry entry;
+    s = Parse(at, Slice(window.From(at), size), &entry);
+    if (s.IsCorruption() && damaged != nullptr) {
+      damaged(s);
+    } else {
+      if (s.ok()) s = f({static_cast<uint32_t>(at), static_cast<uint32_t>(size)}, entry);
+      if (!s.ok()) return s;
+    }
+    at += size;
+  }
+  if (meta().kind != PageRunKind::kOverflow || at == length) return Status::OK();
+  return run_.Corruption(at, "overflow run with another number of entries");
 }
 
 }  // namespace compassdb

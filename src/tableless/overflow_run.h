@@ -2,6 +2,7 @@
 // Records that do not fit their page, and removals of such records: a segment of the overflow store's
 // log (KallaxDB 3.2; docs/formats/tableless.md). Of a key's entries the newest counts.
 //
+//   run := entry* list                 overflow_list.h; older runs have none
 //   entry := crc:fixed32 size:fixed32 payload
 //   payload := kind:u8 (0 value, 1 entity, 2 removal, 3 unfolded operands) section:varint32 sequence:varint64
 //              key_size:varint32 key value
@@ -11,8 +12,12 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "base/key_hash.h"
 #include "rocksdb/statistics.h"
+#include "tableless/overflow_list.h"
 #include "tableless/page_format.h"
 #include "tableless/page_run.h"
 
@@ -24,10 +29,7 @@ struct OverflowEntry {
   bool removal = false;
 };
 
-struct OverflowPlace {
-  uint32_t offset = 0;  // in the run
-  uint32_t size = 0;    // of the entry
-};
+using OverflowHasher = std::function<KeyHash(const Slice& user_key)>;
 
 inline constexpr size_t kOverflowEntryHeader = 8;
 
@@ -39,25 +41,28 @@ void TEST_SetMaxOverflowRunBytes(uint64_t bytes);  // in the whole process; 0: a
 class OverflowRunWriter {
  public:
   // Gives runs their ids in Finish: ascending, and above those of runs that are there by then.
-  OverflowRunWriter(CompactionFileWriter* file, std::function<uint64_t()> new_id)
-      : file_(file), new_id_(std::move(new_id)), first_(file->offset()), begin_(first_) {}
+  OverflowRunWriter(CompactionFileWriter* file, OverflowHasher hasher, std::function<uint64_t()> new_id)
+      : file_(file), hasher_(std::move(hasher)), new_id_(std::move(new_id)), first_(file->offset()), begin_(first_) {}
+  // Of runs that are there: entries of keys that are added here, too. Before the first.
+  void Replace(OverflowEntryNames names) { list_.replaced = std::move(names); }
   Status Add(const OverflowEntry& entry);
   // Appends what the manifest is to say of the runs, of none if nothing was added.
-  void Finish(std::vector<PageRunMeta>* runs);
+  Status Finish(std::vector<PageRunMeta>* runs);
   uint64_t count() const { return count_; }
   uint64_t bytes() const { return file_->offset() - first_; }
 
  private:
-  void EndRun();
+  Status EndRun();
 
   CompactionFileWriter* const file_;
+  const OverflowHasher hasher_;
   const std::function<uint64_t()> new_id_;
   const uint64_t first_;
   uint64_t begin_;  // of the run at hand
   uint64_t count_ = 0;
-  uint64_t run_count_ = 0;
+  OverflowList list_;  // likewise
   std::vector<PageRunMeta> ended_;
-  std::string buffer_;
+  std::string entry_, buffer_;
 };
 
 class OverflowRun {
@@ -68,10 +73,15 @@ class OverflowRun {
   const PageRun* run() const { return &run_; }
   const PageRunMeta& meta() const { return run_.meta(); }
 
+  // What it says of its entries, checked. A run without a list is read for that; its names are unknown.
+  Status List(const OverflowHasher& hasher, OverflowList* list) const;
+  using EntryVisitor = std::function<Status(const OverflowPlace&, const OverflowEntry&)>;
   // All entries in order, checked. Stops at f's error. Entries that are damaged are passed over if `damaged`
   // is given, which is told of each.
-  Status Scan(const std::function<Status(const OverflowPlace&, const OverflowEntry&)>& f,
-              const std::function<void(const Status&)>& damaged = nullptr) const;
+  Status Scan(const EntryVisitor& f, const std::function<void(const Status&)>& damaged = nullptr) const;
+  // Likewise those at these places, ascending.
+  Status ReadEach(const std::vector<OverflowPlace>& places, const EntryVisitor& f,
+                  const std::function<void(const Status&)>& damaged = nullptr) const;
   // *entry points into `room`.
   Status Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry,
               rocksdb::Statistics* statistics = nullptr) const;
@@ -81,6 +91,16 @@ class OverflowRun {
   Status Complete(const OverflowPlace& place, const ReadRequest& request, OverflowEntry* entry) const;
 
  private:
+  // What was read of the run together.
+  struct Window {
+    const char* From(uint64_t offset) const { return bytes.data() + (offset - at); }
+    uint64_t at = 0;
+    std::string room;
+    Slice bytes;
+  };
+  Status Fill(uint64_t at, uint64_t wanted, Window* window) const;
+  // From entry to entry, without a list.
+  Status Walk(const EntryVisitor& f, const std::function<void(const Status&)>& damaged) const;
   Status Parse(uint64_t offset, const Slice& bytes, OverflowEntry* entry) const;
   PageRun run_;
 };

@@ -431,7 +431,7 @@ void PageFlush::NewKeys() {
   keys_ = std::make_shared<MemTable>(memory, 0);
 }
 
-Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* replaced, JobReport* report) {
+Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
   NewKeys();
   uint32_t part_count = 1;
   Status s = CountParts(&part_count);
@@ -447,13 +447,18 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
   if (s.ok() && journal.count() > 0) {
     s = journal.Finish(context_->new_number(), &edit->added_page_runs.emplace_back());
   }
-  OverflowRunWriter overflow(writer, context_->new_number);
+  OverflowRunWriter overflow(writer, context_->hasher, context_->new_number);
+  OverflowEntryNames replaced;
+  for (const SectionFlush& section : sections) {
+    replaced.insert(replaced.end(), section.replaced.begin(), section.replaced.end());
+  }
+  std::sort(replaced.begin(), replaced.end());
+  overflow.Replace(std::move(replaced));
   uint64_t in_place = 0;
   for (uint32_t i = 0; i < sections.size(); ++i) {
     report->records_in += sections[i].records;
     report->bytes_read += sections[i].bytes_read;
     in_place += sections[i].pages_in_place;
-    replaced->insert(replaced->end(), sections[i].replaced.begin(), sections[i].replaced.end());
     for (const OverflowEntry& entry : sections[i].overflow) {
       if (s.ok()) s = overflow.Add(entry);
     }
@@ -465,8 +470,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* repl
     meta.overflow_bytes += static_cast<uint64_t>(counts.overflow_bytes);
     edit->page_sections.push_back(meta);
   }
-  overflow.Finish(&edit->added_page_runs);
-  std::sort(replaced->begin(), replaced->end());
+  if (s.ok()) s = overflow.Finish(&edit->added_page_runs);
   edit->folded_sequence = newest_;
   if (edit->page_geometry || (parts.keys_whole && !options_->pages.key_store)) {
     edit->keys_whole = options_->pages.key_store;

@@ -44,7 +44,7 @@ struct SectionFlush {
   SectionCounts counts;
   std::deque<std::string> overflow_bytes;  // what the entries point to
   std::vector<OverflowEntry> overflow;
-  OverflowEntryNames replaced;
+  OverflowEntryNames replaced;  // of the present overflow store, by these
   uint64_t records = 0;
   uint64_t bytes_read = 0;
 
@@ -80,9 +80,8 @@ class PageFlush {
     tried_ = std::move(tried);
   }
 
-  // Writes the journal and the overflow run into `file` and describes them in the edit. `replaced` gets the
-  // entries of the present overflow store whose keys are in the new run.
-  Status Run(JobFile* file, VersionEdit* edit, OverflowEntryNames* replaced, JobReport* report);
+  // Writes the journal and the overflow run into `file` and describes them in the edit.
+  Status Run(JobFile* file, VersionEdit* edit, JobReport* report);
 
  private:
   struct Item {

@@ -16,6 +16,11 @@ Status PageRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
   if (s.ok() && (*file)->file_id() != meta_.file_id) {
     return Corruption(0, "the file is not the one that the manifest names (file id)");
   }
+  const Extent& extent = meta_.extent;
+  if (s.ok() && (extent.offset > (*file)->size() || extent.length > (*file)->size() - extent.offset)) {
+    return Corruption(0, std::to_string(extent.length) + " bytes do not fit the file of " +
+                             std::to_string((*file)->size()));
+  }
   return s;
 }
 

@@ -133,8 +133,9 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
   OverflowIndexRef index = std::make_shared<const OverflowIndex>();
   for (uint64_t number = 1; number <= 6; ++number) {
     auto file = NewFile(number);
-    OverflowRunWriter writer(file.get(), [number] { return number; });
+    OverflowRunWriter writer(file.get(), hasher, [number] { return number; });
     OverflowEntryNames replaced;
+    std::vector<std::pair<OverflowEntry, std::string>> entries;  // and their values
     for (int i = 0; i < 200; ++i) {
       const std::string key = "key" + std::to_string(rnd.Uniform(150));
       OverflowBatch batch;
@@ -146,27 +147,52 @@ TEST_F(PageRunsTest, OverflowIndexFollowsRuns) {
       const std::string value(rnd.Uniform(50), static_cast<char>('a' + i % 26));
       OverflowEntry entry;
       entry.removal = rnd.Uniform(3) == 0;
-      entry.record = {key, entry.removal ? Slice() : Slice(value), number * 1000 + i, false};
-      ASSERT_TRUE(writer.Add(entry).ok());
+      entry.section = static_cast<uint32_t>(i);
+      entry.record.sequence = number * 1000 + i;
+      entries.emplace_back(entry, key + (entry.removal ? "" : value));
+      entries.back().first.record.user_key = Slice(nullptr, key.size());
       if (entry.removal) {
         model.erase(key);
       } else {
         model[key] = value;
       }
     }
+    std::sort(replaced.begin(), replaced.end());
+    replaced.erase(std::unique(replaced.begin(), replaced.end()), replaced.end());
+    if (number % 2 == 0) writer.Replace(replaced);
+    for (auto& [entry, bytes] : entries) {
+      const size_t key_size = entry.record.user_key.size();
+      entry.record.user_key = Slice(bytes.data(), key_size);
+      entry.record.value = Slice(bytes.data() + key_size, bytes.size() - key_size);
+      ASSERT_TRUE(writer.Add(entry).ok());
+    }
     std::vector<PageRunMeta> metas;
-    writer.Finish(&metas);
+    ASSERT_TRUE(writer.Finish(&metas).ok());
     ASSERT_EQ(metas.size(), 1u);
     ASSERT_TRUE(file->Finish().ok());
     const auto run = std::make_shared<OverflowRun>(&files, &ledger, metas.front());
-    std::sort(replaced.begin(), replaced.end());
-    OverflowIndexBuilder builder(index, number % 2 == 0 ? &replaced : nullptr);
-    Status s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
-      return builder.Apply(run, place, entry, hasher(entry.record.user_key));
-    });
+    OverflowList list;
+    Status s = run->List(hasher, &list);
     ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_EQ(list.slots.size(), 200u);
+    EXPECT_EQ(list.replaced, number % 2 == 0 ? replaced : OverflowEntryNames());
+    OverflowIndexBuilder builder(index);
+    for (const OverflowSlot& slot : list.slots) ASSERT_TRUE(builder.Apply(run, slot, list.replaced).ok());
+    // The list says what a walk over the entries finds; runs of before have none.
+    PageRunMeta unlisted = metas.front();
+    unlisted.kind = PageRunKind::kOverflow;
+    unlisted.extent.length = list.slots.back().place.offset + list.slots.back().place.size;
+    OverflowList walked;
+    ASSERT_TRUE(OverflowRun(&files, &ledger, unlisted).List(hasher, &walked).ok());
+    ASSERT_EQ(walked.slots.size(), list.slots.size());
+    for (size_t i = 0; i < list.slots.size(); ++i) {
+      const OverflowSlot &a = list.slots[i], &b = walked.slots[i];
+      ASSERT_EQ(std::tuple(a.hash, a.place.offset, a.place.size, a.section, a.removal),
+                std::tuple(b.hash, b.place.offset, b.place.size, b.section, b.removal)) << i;
+      ASSERT_EQ(a.section, i);
+    }
     index = builder.Finish();
-    ASSERT_EQ(OverflowIndexBuilder(index, &replaced).Finish(), index);  // nothing to change, nothing copied
+    ASSERT_EQ(OverflowIndexBuilder(index).Finish(), index);  // nothing to change, nothing copied
     ASSERT_EQ(index->entries().size(), model.size());
     ASSERT_TRUE(std::is_sorted(index->entries().begin(), index->entries().end(),
                                [](const auto& a, const auto& b) { return a.hash < b.hash; }));
@@ -197,7 +223,7 @@ TEST_F(PageRunsTest, LongOverflowRunsAreCut) {
   TEST_SetMaxOverflowRunBytes(1000);
   auto file = NewFile(1);
   uint64_t next = 10;
-  OverflowRunWriter writer(file.get(), [&next] { return next++; });
+  OverflowRunWriter writer(file.get(), KeyHasher(3), [&next] { return next++; });
   for (int i = 0; i < 20; ++i) {
     OverflowEntry entry;
     const std::string key = "key" + std::to_string(i);
@@ -206,7 +232,7 @@ TEST_F(PageRunsTest, LongOverflowRunsAreCut) {
     ASSERT_TRUE(writer.Add(entry).ok());
   }
   std::vector<PageRunMeta> metas;
-  writer.Finish(&metas);
+  ASSERT_TRUE(writer.Finish(&metas).ok());
   TEST_SetMaxOverflowRunBytes(0);
   ASSERT_TRUE(file->Finish().ok());
   ASSERT_EQ(metas.size(), 8u);
@@ -229,7 +255,8 @@ TEST_F(PageRunsTest, LongOverflowRunsAreCut) {
 
 TEST_F(PageRunsTest, DamagedOverflowRunsAreNoticed) {
   auto file = NewFile(1);
-  OverflowRunWriter writer(file.get(), [] { return 1; });
+  OverflowRunWriter writer(file.get(), KeyHasher(3), [] { return 1; });
+  writer.Replace({{0, 17}, {0, 40}});
   for (int i = 0; i < 5; ++i) {
     OverflowEntry entry;
     const std::string key = "key" + std::to_string(i);
@@ -239,7 +266,7 @@ TEST_F(PageRunsTest, DamagedOverflowRunsAreNoticed) {
     ASSERT_TRUE(writer.Add(entry).ok());
   }
   std::vector<PageRunMeta> metas;
-  writer.Finish(&metas);
+  ASSERT_TRUE(writer.Finish(&metas).ok());
   const PageRunMeta meta = metas.front();
   ASSERT_TRUE(file->Finish().ok());
   const std::string bytes = Bytes(1);

@@ -219,7 +219,7 @@ Status PageSalvage::Rebuild(VersionEdit* edit) {
   CompactionFileWriter* writer = nullptr;
   Status s = file.Writer(&writer);
   if (!s.ok()) return s;
-  OverflowRunWriter overflow(writer, context_->new_number);
+  OverflowRunWriter overflow(writer, context_->hasher, context_->new_number);
   const uint64_t run_id = context_->new_number();
   for (uint32_t i = 0; s.ok() && i < pages_.page_sections.size(); ++i) {
     OpenSection(i);
@@ -233,10 +233,8 @@ Status PageSalvage::Rebuild(VersionEdit* edit) {
   }
   if (s.ok() && keys_ != nullptr) s = calls_.flush_keys(std::move(keys_));
   for (const PageRunMeta& meta : pages_.added_page_runs) edit->deleted_page_runs.push_back(meta.run_id);
-  if (s.ok() && overflow.count() > 0) {
-    overflow.Finish(&edit->added_page_runs);
-    s = file.Finish(edit);
-  }
+  if (s.ok() && overflow.count() > 0) s = overflow.Finish(&edit->added_page_runs);
+  if (s.ok() && overflow.count() > 0) s = file.Finish(edit);
   return s.ok() ? failed_ : s;
 }
 

@@ -203,7 +203,7 @@ Status SectionRehash::AddEntry(const OverflowEntry& entry) {
   if (run_ == nullptr) {
     CompactionFileWriter* writer = nullptr;
     if (Status s = file_.Writer(&writer); !s.ok()) return s;
-    run_ = std::make_unique<OverflowRunWriter>(writer, context_->new_number);
+    run_ = std::make_unique<OverflowRunWriter>(writer, context_->hasher, context_->new_number);
   }
   OverflowEntry of_section = entry;
   of_section.section = part_.section;
@@ -236,8 +236,9 @@ Status SectionRehash::Conclude(const std::atomic<bool>* cancel, VersionEdit* edi
   pages_held_up_ = pages_again_ - again;
   const uint64_t overflow_from = context_->new_number();
   if (run_ != nullptr) {
-    run_->Finish(&edit->added_page_runs);
-    if (Status s = file_.Finish(edit); !s.ok()) return s;
+    Status s = run_->Finish(&edit->added_page_runs);
+    if (s.ok()) s = file_.Finish(edit);
+    if (!s.ok()) return s;
     bytes_written_ += run_->bytes();
   }
   PageSectionMeta& meta = edit->page_sections.emplace_back(now->parts().sections[part_.section]->meta);

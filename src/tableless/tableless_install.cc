@@ -29,7 +29,7 @@ Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessV
   for (uint32_t i = 0; i < sections; ++i) {
     const Section* const old = i < parts.sections.size() ? parts.sections[i].get() : nullptr;
     anew[i] = old == nullptr || (metas[i] != nullptr && metas[i]->overflow_from != old->meta.overflow_from);
-    indexes->emplace_back(anew[i] ? nullptr : old->overflow, &flush_replaces_);
+    indexes->emplace_back(anew[i] ? nullptr : old->overflow);
     if (old != nullptr && anew[i]) anew_from = std::min(anew_from, metas[i]->overflow_from);
   }
   std::map<uint64_t, OverflowRunRef> runs;  // by id
@@ -42,20 +42,24 @@ Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessV
   const std::set<OverflowRunRef> added(pages->runs.begin(), pages->runs.end());
   for (const auto& [id, run] : runs) {
     const bool stays = added.count(run) == 0;
-    Status s = run->Scan([&, &id = id, &run = run](const OverflowPlace& place, const OverflowEntry& entry) {
-      const bool known = entry.section < sections && (stays || metas[entry.section] != nullptr);
-      if (!known) return run->run()->Corruption(place.offset, "an entry of another section");
-      if (stays && !anew[entry.section]) return Status::OK();
-      if (id < metas[entry.section]->overflow_from) return Status::OK();
-      const KeyHash hash = context_->hasher(entry.record.user_key);
-      // Who is at a rehash has to know what a flush changes. Others leave records what they are.
-      if (edit.folded_sequence && entry.section < parts.sections.size()) {
-        const Section& section = *parts.sections[entry.section];
-        pages->touched.push_back(PageKey(entry.section, section.PageOf(MasterHashOf(hash, sections))));
+    OverflowList list;
+    Status s = run->List(context_->hasher, &list);
+    for (const OverflowSlot& slot : list.slots) {
+      const uint32_t i = slot.section;
+      if (s.ok() && (i >= sections || (!stays && metas[i] == nullptr))) {
+        s = run->run()->Corruption(slot.place.offset, "an entry of another section");
       }
-      if (!stays && !entry.removal) ++pages->overflow_written;
-      return (*indexes)[entry.section].Apply(run, place, entry, hash);
-    });
+      if (!s.ok()) return s;
+      if ((stays && !anew[i]) || id < metas[i]->overflow_from) continue;
+      // Who is at a rehash has to know what a flush changes. Others leave records what they are.
+      if (edit.folded_sequence && i < parts.sections.size()) {
+        KeyHash hash;
+        hash.h1 = slot.hash;
+        pages->touched.push_back(PageKey(i, parts.sections[i]->PageOf(MasterHashOf(hash, sections))));
+      }
+      if (!stays && !slot.removal) ++pages->overflow_written;
+      s = (*indexes)[i].Apply(run, slot, list.replaced);
+    }
     if (!s.ok()) return s;
   }
   return Status::OK();
@@ -69,7 +73,7 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
   const TablelessView::Parts& parts = now->parts();
   const PageGeometry geometry = edit.page_geometry.value_or(parts.geometry);
   for (const PageRunMeta& meta : edit.added_page_runs) {
-    if (meta.kind == PageRunKind::kOverflow) {
+    if (meta.kind != PageRunKind::kJournal) {
       pages->runs.push_back(std::make_shared<OverflowRun>(context_->files, context_->ledger, meta));
       continue;
     }

@@ -85,7 +85,6 @@ void TablelessStore::AwaitTurn() {
 
 void TablelessStore::EndTurn() {
   MutexLock lock(&turn_mu_);
-  flush_replaces_.clear();
   ++turn_;
   turn_changed_.SignalAll();
 }
@@ -184,7 +183,7 @@ Status TablelessStore::Open() {
     std::vector<Extent> extents;
     for (const PageRunMeta& meta : recovered_.added_page_runs) {
       extents.push_back(meta.extent);
-      if (meta.kind == PageRunKind::kOverflow) {
+      if (meta.kind != PageRunKind::kJournal) {
         parts.runs.push_back(std::make_shared<OverflowRun>(context_->files, context_->ledger, meta));
         continue;
       }
@@ -196,14 +195,14 @@ Status TablelessStore::Open() {
     std::vector<OverflowIndexBuilder> indexes;
     for (size_t i = 0; i < recovered_.page_sections.size(); ++i) indexes.emplace_back(nullptr);
     for (const OverflowRunRef& run : parts.runs) {
-      s = run->Scan([&](const OverflowPlace& place, const OverflowEntry& entry) {
-        if (entry.section >= indexes.size()) return run->run()->Corruption(place.offset, "section");
-        if (run->meta().run_id < recovered_.page_sections[entry.section].overflow_from) {
-          return Status::OK();
-        }
-        return indexes[entry.section].Apply(run, place, entry,
-                                            context_->hasher(entry.record.user_key));
-      });
+      OverflowList list;
+      s = run->List(context_->hasher, &list);
+      for (const OverflowSlot& slot : list.slots) {
+        if (s.ok() && slot.section >= indexes.size()) s = run->run()->Corruption(slot.place.offset, "section");
+        if (!s.ok()) return s;
+        if (run->meta().run_id < recovered_.page_sections[slot.section].overflow_from) continue;
+        s = indexes[slot.section].Apply(run, slot, list.replaced);
+      }
       if (!s.ok()) return s;
     }
     for (uint32_t i = 0; i < recovered_.page_sections.size(); ++i) {
@@ -299,7 +298,7 @@ Status TablelessStore::FlushPages(const FlushRequest& request, VersionEdit* edit
       return FlushKeys(std::move(keys), request.snapshots, edit, report);
     });
     if (!first) job.AllowInPlace([this] { return BeginInPlace(); }, [this](uint64_t page) { NoteDirty(page); });
-    s = job.Run(&file, edit, &flush_replaces_, report);
+    s = job.Run(&file, edit, report);
   }
   if (!s.ok()) {
     file.Abandon();

@@ -152,7 +152,6 @@ class TablelessStore final : public Store {
   uint64_t turn_ GUARDED_BY(turn_mu_) = 0;  // whose it is, or who has it next
   uint64_t next_turn_ GUARDED_BY(turn_mu_) = 0;
   bool flush_has_turn_ GUARDED_BY(turn_mu_) = false;
-  OverflowEntryNames flush_replaces_;  // belongs to the flush that has the turn
   std::map<uint32_t, std::vector<bool>> dirty_ GUARDED_BY(turn_mu_);  // pages, of rehashing_
   std::set<uint64_t> pinned_files_ GUARDED_BY(turn_mu_);
 };

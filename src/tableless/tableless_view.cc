@@ -448,6 +448,10 @@ Status TablelessView::Verify() const {
     for (const OverflowIndex::Entry& e : section.overflow->entries()) {
       OverflowEntry entry;
       if (s.ok()) s = section.overflow->Read(e, &overflow_room, &entry);
+      if (!s.ok() || (parts_.hasher(entry.record.user_key).h1 == e.hash && entry.section == i)) continue;
+      const OverflowRun* run = nullptr;
+      s = section.overflow->FindRun(e, &run);
+      if (s.ok()) s = run->run()->Corruption(e.place.offset, "an entry that its run's list calls another");
     }
     if (s.ok() && found != section.meta.records && !PagesMayBeNewer(i)) {
       s = Status::Corruption(section.file->path(), "holds " + std::to_string(found) +

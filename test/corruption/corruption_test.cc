@@ -3,8 +3,8 @@
 // Damages small databases of every layout (support/layout.h), one file at a time (damage.h), opens
 // each and reads everything. What may come of it: an error, or the exact data. Besides:
 //  - a flipped bit in the manifest is reported with the file, if at all;
-//  - damage to the write-ahead log is reported, with the log and the offset, also of a process that was killed (unless its files
-//    are encrypted and it reaches the last group of records): nothing is dropped in silence. (RocksDB drops it; so --log-loss=allow for it.)
+//  - damage to the write-ahead log is reported, with the log and the offset, also of a process that was killed: nothing is dropped
+//    in silence. (RocksDB drops it; so --log-loss=allow for it.)
 //  - kAbsoluteConsistency refuses a log with a flipped bit;
 //  - what is refused or gives errors can be repaired: then it opens, everything can be read and was written once, and
 //    what is missing was in the file that is damaged (of a flipped bit in a table, in one of its blocks); if
@@ -211,19 +211,13 @@ class Worker {
       return "a flipped bit in the manifest is not reported as Corruption with its file: " + result.open.ToString();
     }
     if (!log || !settings_.forbid_log_loss) return std::nullopt;
-    // The mark beside the logs knows how far they were synced, which is to their end; encrypted files have none, where a
-    // manifest knows only of a database that was closed.
-    const bool reaches_end = specimen.sealed && !specimen.closed && file == specimen.log &&
-                             damage.End(specimen.files) > specimen.last_group;
-    if (result.verdict == Verdict::kLogTailLost && !reaches_end) {
-      return "a part of the log is lost without an error";
-    }
+    // The mark beside the logs knows how far they were synced, which is to their end.
+    if (result.verdict == Verdict::kLogTailLost) return "a part of the log is lost without an error";
     if (damage.kind != Damage::Kind::kFlipBit) return std::nullopt;
     if (treatment.mode == rocksdb::WALRecoveryMode::kAbsoluteConsistency &&
         result.verdict != Verdict::kOpenError) {
       return "kAbsoluteConsistency accepts a flipped bit in the log";
     }
-    if (reaches_end) return std::nullopt;
     const std::string text = result.open.ToString();
     const std::string place = specimen.sealed ? file : file + " at offset ";
     if (!result.open.IsCorruption() || text.find(place) == std::string::npos) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "support/sealed_env.h"
 
 namespace compassdb_test {
 
@@ -42,14 +41,11 @@ std::vector<bool> EveryBitOf(const std::string& name, const std::string& bytes) 
   return every;
 }
 
-// Another file of the same kind, or the file itself. Logs that are made ahead have nothing to take, or the header of an
-// encrypted file, which would make an empty log of another one that nobody can tell from such a log (docs/reliability.md).
+// Another file of the same kind, or the file itself. Logs that are made ahead have nothing to take.
 uint32_t Neighbour(const Files& files, uint32_t file) {
   for (uint32_t i = 0; i < files.size(); i++) {
     const uint32_t other = (file + 1 + i) % static_cast<uint32_t>(files.size());
-    const FileClass kind = ClassOf(files[other].first);
-    const bool made_ahead = kind == FileClass::kWal && files[other].second.size() <= kSealedHeader;
-    if (kind == ClassOf(files[file].first) && !made_ahead) return other;
+    if (ClassOf(files[other].first) == ClassOf(files[file].first) && !files[other].second.empty()) return other;
   }
   return file;
 }

@@ -157,17 +157,6 @@ Files ReadFiles(rocksdb::Env* env, const std::string& path) {
   return files;
 }
 
-// Those that are made ahead are behind it: empty, but for an encrypted file's header.
-std::string NewestLog(rocksdb::Env* env, bool sealed, uint64_t* size) {
-  std::string newest;
-  for (const auto& [name, bytes] : ReadFiles(env, kPath)) {
-    if (ClassOf(name) != FileClass::kWal || bytes.size() <= (sealed ? kSealedHeader : 0)) continue;
-    newest = name;
-    *size = bytes.size();
-  }
-  return newest;
-}
-
 void Note(const std::vector<WriteItem>& items, Specimen* specimen,
           std::set<std::pair<int, std::string>>* merged) {
   for (const WriteItem& item : items) {
@@ -281,14 +270,10 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
   // State 0 belongs to counter value `number` as of here.
   specimen.states.push_back(StateOf(model));
   for (int i = 0; i < kLogBatches; i++) {
-    specimen.log = NewestLog(env.get(), sealed, &specimen.last_group);
     write(4);
     specimen.states.push_back(StateOf(model));
   }
-  if (closed) {
-    specimen.log = NewestLog(env.get(), sealed, &specimen.last_group);
-    opened.Close();
-  }
+  if (closed) opened.Close();
   specimen.files = ReadFiles(env.get(), kPath);
   for (const auto& [family, key] : merged) specimen.ever[family].erase(key);
   return specimen;

@@ -36,10 +36,6 @@ struct Specimen {
   std::vector<State> states;
   // Values that a key ever had, by family; not of keys that were merged.
   std::vector<std::map<std::string, std::set<std::string>>> ever;
-  // The newest log, and where its last group of records begins: damage from there on cannot be told from
-  // a torn tail.
-  std::string log;
-  uint64_t last_group = 0;
 };
 
 // Fails the program when the database cannot be made.

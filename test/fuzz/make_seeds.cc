@@ -269,7 +269,8 @@ void PageSeeds(const Seeds& seeds) {
   PageJournalWriter journal(file.get(), {11, 12});
   Must(journal.Append(0, {{3, 0, static_cast<uint32_t>(image.size())}}, image));
   Must(journal.Finish(20, &edit.added_page_runs.emplace_back()));
-  OverflowRunWriter overflow(file.get(), [] { return 21; });
+  OverflowRunWriter overflow(file.get(), KeyHasher(7), [] { return 21; });
+  overflow.Replace({{19, 40}});
   for (const bool removal : {false, true, false}) {
     OverflowEntry entry;
     entry.section = 1;
@@ -277,7 +278,7 @@ void PageSeeds(const Seeds& seeds) {
     entry.removal = removal;
     Must(overflow.Add(entry));
   }
-  overflow.Finish(&edit.added_page_runs);
+  Must(overflow.Finish(&edit.added_page_runs));
   Must(file->Finish());
   std::string encoded, bytes;
   edit.EncodeTo(&encoded);

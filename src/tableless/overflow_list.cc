@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tableless/overflow_list.h"
+
+#include <algorithm>
+
+#include "base/format_version.h"
+#include "util/coding.h"
+#include "util/crc32c.h"
+#include "util/hash.h"
+
+namespace compassdb {
+
+namespace {
+
+constexpr size_t kSlotBytes = 16;
+constexpr size_t kNameBytes = 12;
+constexpr uint64_t kMagic = FormatMagic("CsPgovl1");
+
+// `covered`: slots, names and their number.
+uint32_t ChecksumOf(uint64_t file_id, uint64_t offset, const Slice& covered) {
+  char place[16];
+  EncodeFixed64(place, file_id);
+  EncodeFixed64(place + 8, offset);
+  return Crc32cExtend(Crc32c(place, sizeof(place)), covered.data(), covered.size());
+}
+
+}  // namespace
+
+void AppendOverflowList(const OverflowList& list, uint64_t file_id, uint64_t offset, std::string* dst) {
+  const size_t begin = dst->size();
+  dst->reserve(begin + list.slots.size() * kSlotBytes + list.replaced.size() * kNameBytes + kOverflowListTrailer);
+  for (const OverflowSlot& slot : list.slots) {
+    PutFixed64(dst, slot.hash);
+    PutFixed32(dst, slot.place.size);
+    PutFixed32(dst, slot.section << 1 | (slot.removal ? 1 : 0));
+  }
+  for (const auto& [run_id, at] : list.replaced) {
+    PutFixed64(dst, run_id);
+    PutFixed32(dst, at);
+  }
+  PutFixed64(dst, list.replaced.size());
+  PutFixed32(dst, ChecksumOf(file_id, offset, Slice(dst->data() + begin, dst->size() - begin)));
+  PutFixed64(dst, kMagic);
+}
+
+uint64_t OverflowListBytes(const Slice& trailer, uint64_t count, uint64_t length) {
+  if (trailer.size() != kOverflowListTrailer || DecodeFixed64(trailer.data() + 12) != kMagic) return 0;
+  const uint64_t names = DecodeFixed64(trailer.data());
+  if (count > length / kSlotBytes || names > length / kNameBytes) return 0;
+  const uint64_t bytes = count * kSlotBytes + names * kNameBytes + kOverflowListTrailer;
+  return bytes <= length ? bytes : 0;
+}
+
+bool ParseOverflowList(const Slice& bytes, uint64_t count, uint64_t file_id, uint64_t offset, OverflowList* list) {
+  const char* const trailer = bytes.data() + bytes.size() - kOverflowListTrailer;
+  const Slice covered(bytes.data(), bytes.size() - kOverflowListTrailer + 8);
+  if (!ChecksumHolds(DecodeFixed32(trailer + 8), ChecksumOf(file_id, offset, covered))) return false;
+  list->slots.resize(count);
+  const char* at = bytes.data();
+  uint64_t end = 0;
+  for (OverflowSlot& slot : list->slots) {
+    slot.hash = DecodeFixed64(at);
+    slot.place = {static_cast<uint32_t>(end), DecodeFixed32(at + 8)};
+    slot.section = DecodeFixed32(at + 12) >> 1;
+    slot.removal = (DecodeFixed32(at + 12) & 1) != 0;
+    if (end > UINT32_MAX) return false;
+    end += slot.place.size;
+    at += kSlotBytes;
+  }
+  list->replaced.resize(DecodeFixed64(trailer));
+  for (auto& [run_id, place] : list->replaced) {
+    run_id = DecodeFixed64(at);
+    place = DecodeFixed32(at + 8);
+    at += kNameBytes;
+  }
+  return end == offset && std::is_sorted(list->replaced.begin(), list->replaced.end());
+}
+
+}  // namespace compassdb
