@@ -696,6 +696,11 @@ TEST_F(TablelessTest, TheKeyStoreKeepsItsOptions) {
     db_->GetLiveFilesMetaData(&files);
     EXPECT_GE(files.size(), 2u);
     for (const rocksdb::LiveFileMetaData& file : files) EXPECT_LE(file.size, 1500u << 10) << file.name << " turn " << turn;
+    // Sorted tables: of points there is no index.
+    for (const char* part : {"perfect-hash", "fingerprints", "pieces", "filters"}) {
+      EXPECT_EQ(IntProperty(std::string("compassdb.index-memory-") + part), 0u) << part;
+    }
+    EXPECT_GT(IntProperty("compassdb.index-memory-separators"), 0u);
     ASSERT_TRUE(db_->SetOptions({{"paranoid_file_checks", "false"}}).ok());
   }
 }
