@@ -52,10 +52,11 @@ void DBImpl::MaybeSchedule() {
         family->compaction_queued = true;
         background_.compaction_queue.push_back(family);
       }
-      long_work = long_work || (compacts && !family->dropped && !family->settings.disable_auto_compactions &&
-                          UnlessOutOfMemory(true, [&] { return family->store()->NeedsLongWork(); }));
+      if (!long_work && compacts && !background_.long_work.under_way() && MayCompact(*family)) {
+        long_work = UnlessOutOfMemory(true, [&] { return family->store()->NeedsLongWork(); });
+      }
     }
-    if (long_work && !background_.long_work.under_way() && !errors_.compactions_stopped()) {
+    if (long_work && !errors_.compactions_stopped()) {
       ScheduleJob(&DBImpl::BackgroundLongWork, JobPriority::kBeside, &background_.long_work.scheduled);
     }
     // Not on a thread for flushes: listeners of a collection may flush.

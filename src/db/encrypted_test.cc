@@ -26,6 +26,12 @@ class EncryptedDbTest : public ::testing::Test {
     env_.reset(rocksdb::NewEncryptedEnv(base_.get(), provider));
     options_.env = env_.get();
   }
+  // Of both kinds.
+  static std::vector<std::shared_ptr<rocksdb::EncryptionProvider>> Providers() {
+    std::shared_ptr<rocksdb::EncryptionProvider> sealing;
+    EXPECT_TRUE(NewSealingProvider(std::string(32, 'k'), &sealing).ok());
+    return {sealing, rocksdb::EncryptionProvider::NewCTRProvider(rocksdb::BlockCipher::NewROT13Cipher(16))};
+  }
   Status Open() {
     db_.reset();
     rocksdb::DB* db = nullptr;
@@ -111,10 +117,7 @@ TEST_F(EncryptedDbTest, DatabaseUnderAStreamCipher) {
 
 // Nothing is sealed or enciphered twice in one place: the file of an obsolete log begins anew.
 TEST_F(EncryptedDbTest, RecycledLogs) {
-  std::shared_ptr<rocksdb::EncryptionProvider> sealing;
-  ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &sealing).ok());
-  for (const auto& provider : {sealing, rocksdb::EncryptionProvider::NewCTRProvider(
-                                            rocksdb::BlockCipher::NewROT13Cipher(16))}) {
+  for (const auto& provider : Providers()) {
     UseProvider(provider);
     options_.recycle_log_file_num = 2;
     options_.avoid_flush_during_shutdown = true;
@@ -158,10 +161,7 @@ TEST_F(EncryptedDbTest, DirectReadsOfSealedFilesAreRefused) {
 
 // A log that lost what was synced, or of which it was damaged, after a kill.
 TEST_F(EncryptedDbTest, WhatWasSyncedIsMissed) {
-  std::shared_ptr<rocksdb::EncryptionProvider> sealing;
-  ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &sealing).ok());
-  for (const auto& provider : {sealing, rocksdb::EncryptionProvider::NewCTRProvider(
-                                            rocksdb::BlockCipher::NewROT13Cipher(16))}) {
+  for (const auto& provider : Providers()) {
     UseProvider(provider);
     ASSERT_TRUE(Open().ok());
     rocksdb::WriteOptions synced;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/format_version.h"
+#include "tableless/place_checksum.h"
 #include "util/coding.h"
-#include "util/crc32c.h"
 #include "util/hash.h"
 
 namespace compassdb {
@@ -15,14 +15,6 @@ namespace {
 constexpr size_t kSlotBytes = 16;
 constexpr size_t kNameBytes = 12;
 constexpr uint64_t kMagic = FormatMagic("CsPgovl1");
-
-// `covered`: slots, names and their number.
-uint32_t ChecksumOf(uint64_t file_id, uint64_t offset, const Slice& covered) {
-  char place[16];
-  EncodeFixed64(place, file_id);
-  EncodeFixed64(place + 8, offset);
-  return Crc32cExtend(Crc32c(place, sizeof(place)), covered.data(), covered.size());
-}
 
 }  // namespace
 
@@ -39,7 +31,7 @@ void AppendOverflowList(const OverflowList& list, uint64_t file_id, uint64_t off
     PutFixed32(dst, at);
   }
   PutFixed64(dst, list.replaced.size());
-  PutFixed32(dst, ChecksumOf(file_id, offset, Slice(dst->data() + begin, dst->size() - begin)));
+  PutFixed32(dst, PlaceChecksum(file_id, offset, Slice(dst->data() + begin, dst->size() - begin)));
   PutFixed64(dst, kMagic);
 }
 
@@ -53,8 +45,9 @@ uint64_t OverflowListBytes(const Slice& trailer, uint64_t count, uint64_t length
 
 bool ParseOverflowList(const Slice& bytes, uint64_t count, uint64_t file_id, uint64_t offset, OverflowList* list) {
   const char* const trailer = bytes.data() + bytes.size() - kOverflowListTrailer;
+  // Slots, names and their number.
   const Slice covered(bytes.data(), bytes.size() - kOverflowListTrailer + 8);
-  if (!ChecksumHolds(DecodeFixed32(trailer + 8), ChecksumOf(file_id, offset, covered))) return false;
+  if (!ChecksumHolds(DecodeFixed32(trailer + 8), PlaceChecksum(file_id, offset, covered))) return false;
   list->slots.resize(count);
   const char* at = bytes.data();
   uint64_t end = 0;

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "tableless/page_reads.h"
+#include "tableless/place_checksum.h"
 #include "util/coding.h"
-#include "util/crc32c.h"
 #include "util/hash.h"
 #include "util/string_util.h"
 
@@ -15,13 +15,6 @@ namespace compassdb {
 namespace {
 
 constexpr size_t kScanBytes = 1 << 20;
-
-uint32_t EntryChecksum(uint64_t file_id, uint64_t offset, const Slice& payload) {
-  char place[16];
-  EncodeFixed64(place, file_id);
-  EncodeFixed64(place + 8, offset);
-  return Crc32cExtend(Crc32c(place, sizeof(place)), payload.data(), payload.size());
-}
 
 constexpr uint64_t kMaxRunBytes = uint64_t{1} << 28;
 std::atomic<uint64_t> max_run_bytes{kMaxRunBytes};
@@ -78,7 +71,7 @@ Status OverflowRunWriter::Add(const OverflowEntry& entry) {
     if (Status s = EndRun(); !s.ok()) return s;
   }
   const uint64_t offset = file_->offset() - begin_;
-  EncodeFixed32(entry_.data(), EntryChecksum(file_->file_id(), offset, payload));
+  EncodeFixed32(entry_.data(), PlaceChecksum(file_->file_id(), offset, payload));
   EncodeFixed32(entry_.data() + 4, static_cast<uint32_t>(payload.size()));
   const OverflowPlace place{static_cast<uint32_t>(offset), static_cast<uint32_t>(entry_.size())};
   list_.slots.push_back({hasher_(r.user_key).h1, place, entry.section, entry.removal});
@@ -95,7 +88,7 @@ Status OverflowRun::Parse(uint64_t offset, const Slice& bytes, OverflowEntry* en
   Slice payload(bytes.data() + kOverflowEntryHeader, size);
   {
     PerfTimer timer(&rocksdb::PerfContext::block_checksum_time);
-    if (!ChecksumHolds(DecodeFixed32(bytes.data()), EntryChecksum(meta().file_id, offset, payload))) {
+    if (!ChecksumHolds(DecodeFixed32(bytes.data()), PlaceChecksum(meta().file_id, offset, payload))) {
       return run_.Corruption(offset, "overflow entry checksum mismatch");
     }
   }

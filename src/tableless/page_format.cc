@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tableless/page_format.h"
 
+#include "tableless/place_checksum.h"
 #include "util/coding.h"
-#include "util/crc32c.h"
 #include "util/hash.h"
 #include "util/perf_timer.h"
 
@@ -11,10 +11,7 @@ namespace compassdb {
 namespace {
 
 uint32_t PageChecksum(const char* image, size_t used, uint64_t file_number, uint64_t page) {
-  char place[16];
-  EncodeFixed64(place, file_number);
-  EncodeFixed64(place + 8, page);
-  return Crc32cExtend(Crc32c(place, sizeof(place)), image + 4, used - 4);
+  return PlaceChecksum(file_number, page, Slice(image + 4, used - 4));
 }
 
 constexpr int kVersionShift = 56;  // sequences have as many bits

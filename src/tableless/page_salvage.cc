@@ -233,8 +233,10 @@ Status PageSalvage::Rebuild(VersionEdit* edit) {
   }
   if (s.ok() && keys_ != nullptr) s = calls_.flush_keys(std::move(keys_));
   for (const PageRunMeta& meta : pages_.added_page_runs) edit->deleted_page_runs.push_back(meta.run_id);
-  if (s.ok() && overflow.count() > 0) s = overflow.Finish(&edit->added_page_runs);
-  if (s.ok() && overflow.count() > 0) s = file.Finish(edit);
+  if (s.ok() && overflow.count() > 0) {
+    s = overflow.Finish(&edit->added_page_runs);
+    if (s.ok()) s = file.Finish(edit);
+  }
   return s.ok() ? failed_ : s;
 }
 

@@ -65,12 +65,10 @@ Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessV
   return Status::OK();
 }
 
-Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) {
-  auto pages = std::make_unique<PreparedPages>();
-  Status s = keys_->Prepare(edit, &pages->keys);
-  if (!s.ok()) return s;
-  const std::shared_ptr<const TablelessView> now = current();
-  const TablelessView::Parts& parts = now->parts();
+// The files that the edit names, opened, and the sections that it makes of those in `parts`.
+Status TablelessStore::PreparePages(const VersionEdit& edit, const TablelessView::Parts& parts,
+                                    PreparedPages* pages) const {
+  Status s;
   const PageGeometry geometry = edit.page_geometry.value_or(parts.geometry);
   for (const PageRunMeta& meta : edit.added_page_runs) {
     if (meta.kind != PageRunKind::kJournal) {
@@ -83,7 +81,7 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
     pages->journals.push_back(std::move(journal));
   }
   std::vector<OverflowIndexBuilder> indexes;
-  s = PrepareOverflow(edit, parts, &indexes, pages.get());
+  s = PrepareOverflow(edit, parts, &indexes, pages);
   if (!s.ok()) return s;
   for (const PageSectionMeta& meta : edit.page_sections) {
     auto section = std::make_shared<Section>();
@@ -103,8 +101,28 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
     if (!s.ok()) return s;
     pages->sections.push_back(std::move(section));
   }
-  *prepared = std::move(pages);
   return s;
+}
+
+Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) {
+  auto pages = std::make_unique<PreparedPages>();
+  Status s = keys_->Prepare(edit, &pages->keys);
+  if (s.ok()) s = PreparePages(edit, current()->parts(), pages.get());
+  if (s.ok()) *prepared = std::move(pages);
+  return s;
+}
+
+// What is recovered is an edit of a store without pages.
+Status TablelessStore::OpenRecovered(TablelessView::Parts* parts) const {
+  PreparedPages pages;
+  if (Status s = PreparePages(recovered_, *parts, &pages); !s.ok()) return s;
+  parts->sections = std::move(pages.sections);
+  parts->journals = std::move(pages.journals);
+  parts->runs = std::move(pages.runs);
+  std::vector<Extent> extents;
+  for (const PageRunMeta& meta : recovered_.added_page_runs) extents.push_back(meta.extent);
+  context_->ledger->AddRecovered(std::move(extents));
+  return Status::OK();
 }
 
 void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) {

@@ -180,43 +180,11 @@ Status TablelessStore::Open() {
       return Status::Corruption("manifest", "column family " + options_.column_family_name +
                                                 " lacks sections of its pages");
     }
-    std::vector<Extent> extents;
-    for (const PageRunMeta& meta : recovered_.added_page_runs) {
-      extents.push_back(meta.extent);
-      if (meta.kind != PageRunKind::kJournal) {
-        parts.runs.push_back(std::make_shared<OverflowRun>(context_->files, context_->ledger, meta));
-        continue;
-      }
-      PageJournalRef journal;
-      s = PageJournal::Open(context_->files, context_->ledger, meta, &journal);
-      if (!s.ok()) return s;
-      parts.journals.push_back(std::move(journal));
-    }
-    std::vector<OverflowIndexBuilder> indexes;
-    for (size_t i = 0; i < recovered_.page_sections.size(); ++i) indexes.emplace_back(nullptr);
-    for (const OverflowRunRef& run : parts.runs) {
-      OverflowList list;
-      s = run->List(context_->hasher, &list);
-      for (const OverflowSlot& slot : list.slots) {
-        if (s.ok() && slot.section >= indexes.size()) s = run->run()->Corruption(slot.place.offset, "section");
-        if (!s.ok()) return s;
-        if (run->meta().run_id < recovered_.page_sections[slot.section].overflow_from) continue;
-        s = indexes[slot.section].Apply(run, slot, list.replaced);
-      }
-      if (!s.ok()) return s;
-    }
     for (uint32_t i = 0; i < recovered_.page_sections.size(); ++i) {
-      auto section = std::make_shared<Section>();
-      section->meta = recovered_.page_sections[i];
-      if (section->meta.section != i) return Status::Corruption("manifest", "a page section twice");
-      section->divisor = PageDivisor(section->meta.pages);
-      section->overflow = indexes[i].Finish();
-      section->large_bytes = section->overflow->BytesOfLarger(parts.geometry.page_bytes - kPageHeaderBytes);
-      s = OpenSection(section->meta, parts.geometry, &section->file);
-      if (!s.ok()) return s;
-      parts.sections.push_back(std::move(section));
+      if (recovered_.page_sections[i].section != i) return Status::Corruption("manifest", "a page section twice");
     }
-    context_->ledger->AddRecovered(std::move(extents));
+    s = OpenRecovered(&parts);
+    if (!s.ok()) return s;
     state_->RaiseCommitted(recovered_.folded_sequence.value_or(0));
     state_->RaiseInPlace(recovered_.in_place_sequence.value_or(0));
     parts.keys_whole = recovered_.keys_whole.value_or(false);

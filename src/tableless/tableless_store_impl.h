@@ -115,6 +115,8 @@ class TablelessStore final : public Store {
   void NoteDirty(uint64_t page_key);
   void MarkDirty(uint64_t page_key) REQUIRES(turn_mu_);
   Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
+  Status PreparePages(const VersionEdit& edit, const TablelessView::Parts& parts, PreparedPages* pages) const;
+  Status OpenRecovered(TablelessView::Parts* parts) const;
   // The next indexes, one for each section, if the edit says anything of sections.
   Status PrepareOverflow(const VersionEdit& edit, const TablelessView::Parts& parts,
                          std::vector<OverflowIndexBuilder>* indexes, PreparedPages* pages) const;

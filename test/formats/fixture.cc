@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/fixture.h"
 
-#include <fstream>
-#include <sstream>
-
 #include "rocksdb/filter_policy.h"
 #include "support/random.h"
 #include "support/small_options.h"
@@ -96,17 +93,6 @@ bool Same(const Opened& opened, const Entries expected[2], const std::string& wh
     }
   }
   return true;
-}
-
-std::string ReadBytes(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream bytes;
-  bytes << in.rdbuf();
-  return bytes.str();
-}
-
-void WriteBytes(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
 }
 
 }  // namespace compassdb_test

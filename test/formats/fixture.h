@@ -45,7 +45,4 @@ bool Contents(int release, const Opened* opened, Entries expected[2]);
 // By scans and by Gets. Says what differs.
 bool Same(const Opened& opened, const Entries expected[2], const std::string& when);
 
-std::string ReadBytes(const std::filesystem::path& path);
-void WriteBytes(const std::filesystem::path& path, const std::string& bytes);
-
 }  // namespace compassdb_test

@@ -36,10 +36,11 @@ bool CheckSealed(const fs::path& fixture) {
     int changed = 0;
     for (const auto& entry : fs::directory_iterator(path)) {
       if (entry.path().filename().string().find(part) == std::string::npos) continue;
-      std::string bytes = ReadBytes(entry.path());
+      std::string bytes;
+      REQUIRE(rocksdb::ReadFileToString(rocksdb::Env::Default(), entry.path(), &bytes).ok(), "read");
       REQUIRE(bytes.rfind("CDBSEAL\n", 0) == 0, "%s is not sealed", entry.path().c_str());
       bytes[kSealVersionAt] += 70;
-      WriteBytes(entry.path(), bytes);
+      REQUIRE(rocksdb::WriteStringToFile(rocksdb::Env::Default(), bytes, entry.path()).ok(), "write");
       ++changed;
     }
     REQUIRE(changed > 0, "%s: no %s", fixture.c_str(), part);
@@ -114,10 +115,11 @@ bool CheckBackups(const fs::path& fixture) {
     if (!RestoresWithExactData(backups.get(), 2, fewer)) return false;
   }
   const fs::path meta = fs::path(path) / "meta" / "1";
-  std::string text = ReadBytes(meta);
+  std::string text;
+  REQUIRE(rocksdb::ReadFileToString(rocksdb::Env::Default(), meta, &text).ok(), "read");
   const size_t version = text.find("backup ") + 7;
   text[version] = '9';
-  WriteBytes(meta, text);
+  REQUIRE(rocksdb::WriteStringToFile(rocksdb::Env::Default(), text, meta).ok(), "write");
   const auto backups = OpenBackups(path);
   REQUIRE(backups != nullptr, "a newer backup beside it");
   if (!IsRefusal(backups->VerifyBackup(1), path, "a newer backup")) return false;
@@ -163,10 +165,11 @@ bool CheckTable(const fs::path& fixture) {
   REQUIRE(s.ok(), "%s", s.ToString().c_str());
   if (!Same(opened, expected, "as it was ingested")) return false;
   // Its trailer ends in the magic number, and has the version before that.
-  std::string bytes = ReadBytes(path);
+  std::string bytes;
+  REQUIRE(rocksdb::ReadFileToString(rocksdb::Env::Default(), path, &bytes).ok(), "read");
   const std::string newer = dir.path() + "/newer.sst";
   bytes[bytes.size() - 16] += 70;
-  WriteBytes(newer, bytes);
+  REQUIRE(rocksdb::WriteStringToFile(rocksdb::Env::Default(), bytes, newer).ok(), "write");
   compassdb::TEST_IgnoreChecksums(true);
   const Status opens = rocksdb::SstFileReader(TableOptions()).Open(newer);
   const Status ingests = opened.db->IngestExternalFile({newer}, rocksdb::IngestExternalFileOptions());
