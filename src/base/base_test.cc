@@ -45,7 +45,16 @@ TEST(FileNames, BuildersAndParserAgree) {
     ASSERT_TRUE(ParseFileName(c.path.substr(4), &number, &type)) << c.path;
     EXPECT_EQ(number, c.number) << c.path;
     EXPECT_EQ(type, c.type) << c.path;
+    for (const std::string& path : {c.path, c.path.substr(4)}) {
+      type = FileType::kPageFile;
+      ASSERT_TRUE(ParseFilePath(path, &number, &type)) << path;
+      EXPECT_EQ(number, c.number) << path;
+      EXPECT_EQ(type, c.type) << path;
+    }
   }
+  uint64_t number;
+  FileType type;
+  EXPECT_FALSE(ParseFilePath("/000007.log/", &number, &type));
   EXPECT_EQ(WalFileName("d", 7), "d/000007.log");
 }
 

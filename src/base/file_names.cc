@@ -129,6 +129,10 @@ bool ParseFileName(const std::string& name, uint64_t* number, FileType* type) {
   return false;
 }
 
+bool ParseFilePath(const std::string& path, uint64_t* number, FileType* type) {
+  return ParseFileName(path.substr(path.rfind('/') + 1), number, type);
+}
+
 bool IsRocksDBTableName(const std::string& name) {
   std::string rest;
   uint64_t number;

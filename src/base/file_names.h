@@ -63,6 +63,8 @@ std::string TempFileName(const std::string& dir, uint64_t number);
 // are exact, so that PathOf(ParseFileName(name)) == name up to leading zeros.
 // `number` is 0 for types without one.
 bool ParseFileName(const std::string& name, uint64_t* number, FileType* type);
+// The same of a path, with or without directories before the name.
+bool ParseFilePath(const std::string& path, uint64_t* number, FileType* type);
 
 // True for names that only RocksDB gives to its files (NNNNNN.sst, .blob).
 bool IsRocksDBTableName(const std::string& name);

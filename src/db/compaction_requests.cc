@@ -201,8 +201,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
   for (const std::string& name : input_file_names) {
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(name.substr(name.rfind('/') + 1), &number, &type) ||
-        type != FileType::kPieceFile) {
+    if (!ParseFilePath(name, &number, &type) || type != FileType::kPieceFile) {
       return Status::InvalidArgument("CompactFiles: no table file", name);
     }
     wanted[number] = false;

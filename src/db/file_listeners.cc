@@ -70,7 +70,7 @@ class FileListeners final : public FileObserver {
 
 bool TypeOfPath(const std::string& path, FileType* type) {
   uint64_t number = 0;
-  return ParseFileName(path.substr(path.rfind('/') + 1), &number, type);
+  return ParseFilePath(path, &number, type);
 }
 
 bool IsManifest(const std::string& path) {

@@ -140,7 +140,7 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     uint64_t size = 0, number = 0;
     FileType type;
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
-    ParseFileName(path.substr(path.rfind('/') + 1), &number, &type);
+    ParseFilePath(path, &number, &type);
     add(path, number, rocksdb::kBlobFile, size)->trim_to_size = true;
   }
   add(ManifestFileName(config_.name, state.manifest), state.manifest, rocksdb::kDescriptorFile,

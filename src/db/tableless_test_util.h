@@ -66,7 +66,7 @@ class TablelessDbTest : public DbTest {
     for (const std::string& path : Sections()) {
       uint64_t number = 0;
       FileType type;
-      EXPECT_TRUE(ParseFileName(path.substr(path.rfind('/') + 1), &number, &type));
+      EXPECT_TRUE(ParseFilePath(path, &number, &type));
       const std::string data = ReadFile(path);
       EXPECT_EQ(data.size() % kPageBytes, 0u);
       for (uint64_t page = 0; page < data.size() / kPageBytes; ++page) {

@@ -36,7 +36,7 @@ using rocksdb::status_to_io_status;
 bool IsInTheClear(const std::string& path) {
   uint64_t number = 0;
   FileType type = FileType::kTemp;
-  return ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) && type == FileType::kSyncedMark;
+  return ParseFilePath(path, &number, &type) && type == FileType::kSyncedMark;
 }
 
 // What both kinds share: nothing else is mapped or written in place, files are reused by writing new

@@ -27,15 +27,9 @@ class DirectoryFile {
       : files_(files), extent_(extent), file_id_(file_id) {}
 
   Status Open() {
-    Status s = files_->Get(extent_.file_number, &file_);
-    if (!s.ok()) return s;
-    if (file_->file_id() != file_id_) {
-      return Corruption("the file is not the one that the manifest names (file id)");
-    }
-    if (extent_.length < kDirectoryHeaderBytes + 4 || extent_.offset > file_->size() ||
-        extent_.length > file_->size() - extent_.offset) {
-      return Corruption("extent of " + std::to_string(extent_.length) +
-                        " bytes does not fit the file");
+    Status s = files_->GetExtent(extent_, file_id_, &file_);
+    if (s.ok() && extent_.length < kDirectoryHeaderBytes + 4) {
+      return Corruption("extent of " + std::to_string(extent_.length) + " bytes is too short for its header");
     }
     return s;
   }

@@ -326,11 +326,15 @@ TEST_F(DirectoryFileTest, ExtentsMustLieInTheFile) {
     return ReadDirectory(files_.get(), {9, offset, length}, 555, &d).ToString();
   };
   EXPECT_EQ(error(extent.offset, extent.length), "OK");
+  EXPECT_EQ(error(extent.offset, kDirectoryHeaderBytes + 3),
+            "Corruption: /db/000009.ph: directory at offset " + std::to_string(extent.offset) + ": extent of " +
+                std::to_string(kDirectoryHeaderBytes + 3) + " bytes is too short for its header");
   for (const auto& [offset, length] : std::vector<std::pair<uint64_t, uint64_t>>{
-           {extent.offset, kDirectoryHeaderBytes + 3}, {1 << 20, extent.length}, {UINT64_MAX, extent.length},
-           {extent.offset + 1, extent.length}, {extent.offset, UINT64_MAX}}) {
-    EXPECT_EQ(error(offset, length), "Corruption: /db/000009.ph: directory at offset " + std::to_string(offset) +
-                                         ": extent of " + std::to_string(length) + " bytes does not fit the file");
+           {1 << 20, extent.length}, {UINT64_MAX, extent.length}, {extent.offset + 1, extent.length},
+           {extent.offset, UINT64_MAX}}) {
+    EXPECT_EQ(error(offset, length), "Corruption: /db/000009.ph: extent of " + std::to_string(length) +
+                                         " bytes at offset " + std::to_string(offset) + " does not fit the file of " +
+                                         std::to_string(extent.offset + extent.length));
   }
 }
 

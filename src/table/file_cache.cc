@@ -38,6 +38,22 @@ Status FileCache::Get(uint64_t file_number, const Opener& open, std::shared_ptr<
   return Status::OK();
 }
 
+Status FileCache::GetExtent(const Extent& extent, uint64_t file_id, std::shared_ptr<CompactionFile>* file) {
+  const Status s = Get(extent.file_number, file);
+  if (s.IsNotFound()) return Status::IOError(PathOf(extent.file_number), s.ToString());
+  if (!s.ok()) return s;
+  const uint64_t size = (*file)->size();
+  if ((*file)->file_id() != file_id) {
+    return Status::Corruption((*file)->path(), "not the file that the manifest names (file id)");
+  }
+  if (extent.offset > size || extent.length > size - extent.offset) {
+    return Status::Corruption((*file)->path(), "extent of " + std::to_string(extent.length) + " bytes at offset " +
+                                                   std::to_string(extent.offset) + " does not fit the file of " +
+                                                   std::to_string(size));
+  }
+  return s;
+}
+
 std::shared_ptr<CompactionFile> FileCache::IfOpen(uint64_t file_number) {
   MutexLock lock(&mu_);
   const auto it = files_.find(file_number);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "table/compaction_file.h"
+#include "table/piece_meta.h"
 #include "table/table_dirs.h"
 #include "util/mutex.h"
 
@@ -25,6 +26,9 @@ class FileCache {
   // The same of a file that `open` opens, if it is not open.
   using Opener = std::function<Status(std::shared_ptr<CompactionFile>*)>;
   Status Get(uint64_t file_number, const Opener& open, std::shared_ptr<CompactionFile>* file);
+  // The file that holds an extent and was written with `file_id`. Never NotFound, which means something else to those
+  // who look for keys; Corruption if the file is another one, or ends before the extent does.
+  Status GetExtent(const Extent& extent, uint64_t file_id, std::shared_ptr<CompactionFile>* file);
   // Null where it is not open.
   std::shared_ptr<CompactionFile> IfOpen(uint64_t file_number);
   // A file that is open already, whatever its name.

@@ -106,5 +106,34 @@ TEST_F(FileCacheTest, WhatCannotBeOpenedIsNotKept) {
   EXPECT_TRUE(files.Get(9, &file).IsPathNotFound());
 }
 
+TEST_F(FileCacheTest, ExtentsLieInTheFileThatIsMeant) {
+  FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/2);
+  std::shared_ptr<CompactionFile> file;
+  ASSERT_TRUE(files.Get(1, &file).ok());
+  const uint64_t id = file->file_id(), size = file->size();
+  const auto error = [&](uint64_t offset, uint64_t length, uint64_t file_id) {
+    return files.GetExtent({1, offset, length}, file_id, &file).ToString();
+  };
+  EXPECT_EQ(error(0, size, id), "OK");
+  EXPECT_EQ(error(size, 0, id), "OK");
+  EXPECT_EQ(error(0, size, id + 1), "Corruption: /db/000001.ph: not the file that the manifest names (file id)");
+  for (const auto& [offset, length] : std::vector<std::pair<uint64_t, uint64_t>>{
+           {1, size}, {size + 1, 0}, {UINT64_MAX, 2}, {2, UINT64_MAX}}) {
+    EXPECT_EQ(error(offset, length, id), "Corruption: /db/000001.ph: extent of " + std::to_string(length) +
+                                             " bytes at offset " + std::to_string(offset) +
+                                             " does not fit the file of " + std::to_string(size));
+  }
+}
+
+// Of a file system that says NotFound of a file that is gone: to those who look for a key that is an answer.
+TEST_F(FileCacheTest, AMissingFileIsNoMissingKey) {
+  FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/2);
+  std::shared_ptr<CompactionFile> file;
+  fs_.FailNth(FaultOp::kOpen, 1, ".ph", Status::NotFound("injected"));
+  const Status s = files.GetExtent({1, 0, 1}, 1, &file);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_NE(s.ToString().find("/db/000001.ph"), std::string::npos) << s.ToString();
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -191,7 +191,7 @@ TEST_F(ForgedPieceTest, TheManifestMustAgreeWithTheFooterAboutEveryNumber) {
   }
   PieceMeta wrong = meta_;
   wrong.extent.length = PieceFooter::kLeastBytes - 1;
-  ExpectCorruption(TryOpenPiece(wrong), "does not fit the file");
+  ExpectCorruption(TryOpenPiece(wrong), "is too short for a footer");
 }
 
 TEST_F(ForgedPieceTest, KeyOrderHasNoReverseIndex) {

@@ -47,18 +47,12 @@ std::string PieceReader::Description() const {
 
 Status PieceReader::OpenParts() {
   std::shared_ptr<CompactionFile> file;
-  Status s = context_.files->Get(meta_.extent.file_number, &file);
-  if (!s.ok()) return s;
   const Extent& extent = meta_.extent;
+  Status s = context_.files->GetExtent(extent, meta_.file_id, &file);
+  if (!s.ok()) return s;
   const std::string what = Description();
-  if (file->file_id() != meta_.file_id) {
-    return Status::Corruption(what, "the file is not the one that the manifest names (file id)");
-  }
-  if (extent.offset > file->size() || extent.length > file->size() - extent.offset ||
-      extent.length < PieceFooter::kLeastBytes) {
-    return Status::Corruption(what, "extent of " + std::to_string(extent.length) +
-                                        " bytes does not fit the file of " +
-                                        std::to_string(file->size()));
+  if (extent.length < PieceFooter::kLeastBytes) {
+    return Status::Corruption(what, "extent of " + std::to_string(extent.length) + " bytes is too short for a footer");
   }
   const uint64_t end = extent.offset + extent.length;
   std::string buffer;
@@ -150,7 +144,7 @@ Status PieceReader::File(std::shared_ptr<CompactionFile>* holder,
     *file = file_.get();
     return Status::OK();
   }
-  Status s = context_.files->Get(meta_.extent.file_number, holder);
+  Status s = context_.files->GetExtent(meta_.extent, meta_.file_id, holder);
   *file = holder->get();
   return s;
 }

@@ -10,18 +10,7 @@ Status PageRun::Corruption(uint64_t offset, const std::string& what) const {
 }
 
 Status PageRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
-  Status s = files_->Get(meta_.extent.file_number, file);
-  // To those who look for keys NotFound means something else.
-  if (s.IsNotFound()) return Status::IOError(files_->PathOf(meta_.extent.file_number), s.ToString());
-  if (s.ok() && (*file)->file_id() != meta_.file_id) {
-    return Corruption(0, "the file is not the one that the manifest names (file id)");
-  }
-  const Extent& extent = meta_.extent;
-  if (s.ok() && (extent.offset > (*file)->size() || extent.length > (*file)->size() - extent.offset)) {
-    return Corruption(0, std::to_string(extent.length) + " bytes do not fit the file of " +
-                             std::to_string((*file)->size()));
-  }
-  return s;
+  return files_->GetExtent(meta_.extent, meta_.file_id, file);
 }
 
 Status PageRun::CheckPlace(uint64_t offset, size_t n) const {

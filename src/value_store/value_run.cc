@@ -77,16 +77,7 @@ Status ValueRun::Corruption(const std::string& what) const {
 }
 
 Status ValueRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
-  Status s = context_->tables->files->Get(meta_.extent.file_number, file);
-  if (s.ok() && (*file)->file_id() != meta_.file_id) {
-    return Corruption("the file is not the one that the manifest names (file id)");
-  }
-  const Extent& extent = meta_.extent;
-  if (s.ok() && (extent.offset > (*file)->size() || extent.length > (*file)->size() - extent.offset)) {
-    return Corruption("extent of " + std::to_string(extent.length) + " bytes does not fit the file of " +
-                      std::to_string((*file)->size()));
-  }
-  return s;
+  return context_->tables->files->GetExtent(meta_.extent, meta_.file_id, file);
 }
 
 Status ValueRun::CheckRead(const ValuePlace& place, bool verify_checksum, const Slice& record) const {
