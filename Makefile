@@ -9,7 +9,7 @@
 #                      THREADS, CACHE_MB, REPEATS, SUITE, PEER, FLAGS to choose
 #   make install       into PREFIX (/usr/local), below DESTDIR; with AS_ROCKSDB=1 as librocksdb, too
 #   make deb           Debian packages in build-deb
-#   make test-faults   every call of the file system fails; LONG=1: all of them, not a sample
+#   make test-faults   every call of the file system fails; LONG=1: a larger sample, of all layouts
 #   make test-limits   a full disk, few descriptors, little memory; LONG=1: with 1 GB of data
 #   make test-stress   several threads against what they expect, over the whole API; LONG=1: 20 million operations
 #   make test-rivals   the same faults for CompassDB, RocksDB and LevelDB; LONG=1: the table of docs/reliability.md
@@ -75,7 +75,7 @@ demo: configure
 test: build
 	@cd $(BUILD) && $(CTEST)
 
-test-crash test-corruption test-rivals test-stress: SHELL := /bin/bash -o pipefail
+test-crash test-corruption test-faults test-rivals test-stress: SHELL := /bin/bash -o pipefail
 test-crash: build
 	@$(call label-tests,crash)
 
@@ -87,9 +87,7 @@ test-rivals: build
 
 test-faults: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target fault_test interrupted_test allocation_test
-	@$(BUILD)/test/faults/fault_test --runs=$(if $(filter 0,$(LONG)),3000,0)
-	@$(BUILD)/test/faults/interrupted_test
-	@$(BUILD)/test/faults/allocation_test --stride=1
+	@$(call label-tests,faults)
 
 # A part that the machine does not allow says so, with exit code 77.
 test-limits: configure
