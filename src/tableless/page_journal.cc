@@ -74,15 +74,24 @@ Status PageJournalWriter::Finish(uint64_t run_id, PageRunMeta* meta) {
   return s;
 }
 
-Status PageJournal::Open(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta,
+Status PageJournal::Open(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta, uint32_t page_bytes,
                          std::shared_ptr<PageJournal>* journal) {
   std::shared_ptr<PageJournal> j(new PageJournal(files, ledger, meta));
-  Status s = j->Load();
+  Status s = j->Load(page_bytes);
   if (s.ok()) *journal = std::move(j);
   return s;
 }
 
-Status PageJournal::Load() {
+Status PageJournal::CheckPages(const PageSectionMeta& section) const {
+  if (section_file(section.section) != section.file_number) return Status::OK();
+  const size_t end = Begin(section.section + 1);
+  if (end == Begin(section.section) || PageOfKey(keys_[end - 1]) < section.pages) return Status::OK();
+  return run_.Corruption(offsets_[end - 1], "an image of page " + std::to_string(PageOfKey(keys_[end - 1])) +
+                                                " of section " + std::to_string(section.section) + ", which has " +
+                                                std::to_string(section.pages));
+}
+
+Status PageJournal::Load(uint32_t page_bytes) {
   const uint64_t length = meta().extent.length;
   if (length < kTrailerBytes) return run_.Corruption(0, "journal is cut short");
   std::string room;
@@ -115,7 +124,7 @@ Status PageJournal::Load() {
     const uint64_t key = DecodeFixed64(p), offset = DecodeFixed64(p + 8);
     const uint32_t size = DecodeFixed32(p + 16);
     if (SectionOfKey(key) >= sections || (i > 0 && key <= keys_.back()) || offset > directory_at ||
-        size > directory_at - offset) {
+        size > directory_at - offset || size > page_bytes) {
       return run_.Corruption(directory_at, "journal directory with a bad entry");
     }
     keys_.push_back(key);

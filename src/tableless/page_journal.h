@@ -50,8 +50,11 @@ class PageJournalWriter {
 // Reads one. Immutable once open.
 class PageJournal {
  public:
-  static Status Open(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta,
+  // Corruption if there is an image of more than `page_bytes`.
+  static Status Open(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta, uint32_t page_bytes,
                      std::shared_ptr<PageJournal>* journal);
+  // Corruption if it has an image of a page that the section does not.
+  Status CheckPages(const PageSectionMeta& section) const;
 
   PageRun* run() { return &run_; }
   const PageRun* run() const { return &run_; }
@@ -83,7 +86,7 @@ class PageJournal {
  private:
   PageJournal(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta)
       : run_(files, ledger, meta) {}
-  Status Load();
+  Status Load(uint32_t page_bytes);
 
   PageRun run_;
   std::vector<uint64_t> section_files_;

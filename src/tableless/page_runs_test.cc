@@ -12,6 +12,8 @@
 namespace compassdb {
 namespace {
 
+constexpr uint32_t kPageBytes = 4096;
+
 class PageRunsTest : public ::testing::Test {
  protected:
   PageRunsTest() { EXPECT_TRUE(fs_.CreateDir("/db").ok()); }
@@ -67,7 +69,7 @@ TEST_F(PageRunsTest, JournalsGiveImagesBack) {
   FileCache files(&fs_, "/db", FileOptions(), 0);
   ExtentLedger ledger(&fs_, &files, 0);
   PageJournalRef journal;
-  Status s = PageJournal::Open(&files, &ledger, meta, &journal);
+  Status s = PageJournal::Open(&files, &ledger, meta, kPageBytes, &journal);
   ASSERT_TRUE(s.ok()) << s.ToString();
   EXPECT_EQ(journal->size(), 10u);
   std::string room;
@@ -87,6 +89,31 @@ TEST_F(PageRunsTest, JournalsGiveImagesBack) {
   EXPECT_FALSE(journal->Find(2, 11, 0, &place));
 }
 
+// What a hostile file may say, whose checksums are right.
+TEST_F(PageRunsTest, ImagesFitTheirPages) {
+  std::vector<std::string> images;
+  auto file = NewFile(1);
+  const PageRunMeta meta = WriteJournal(file.get(), &images);
+  FileCache files(&fs_, "/db", FileOptions(), 0);
+  ExtentLedger ledger(&fs_, &files, 0);
+  PageJournalRef journal;
+  const auto most = static_cast<uint32_t>(images.back().size());
+  EXPECT_TRUE(PageJournal::Open(&files, &ledger, meta, most, &journal).ok());
+  const Status larger = PageJournal::Open(&files, &ledger, meta, most - 1, &journal);
+  EXPECT_TRUE(larger.IsCorruption()) << larger.ToString();
+  PageSectionMeta section;
+  section.section = 1;
+  section.file_number = 12;
+  section.pages = 13;  // one more than the last page that has an image
+  EXPECT_TRUE(journal->CheckPages(section).ok());
+  section.pages = 12;
+  const std::string fewer = journal->CheckPages(section).ToString();
+  EXPECT_NE(fewer.find("an image of page 12 of section 1, which has 12"), std::string::npos) << fewer;
+  EXPECT_NE(fewer.find("/db/000001.ph"), std::string::npos) << fewer;
+  section.file_number = 13;  // rehashed since
+  EXPECT_TRUE(journal->CheckPages(section).ok());
+}
+
 TEST_F(PageRunsTest, DamagedJournalsAreNoticed) {
   std::vector<std::string> images;
   auto file = NewFile(1);
@@ -96,7 +123,7 @@ TEST_F(PageRunsTest, DamagedJournalsAreNoticed) {
     FileCache files(&fs_, "/db", FileOptions(), 0);
     ExtentLedger ledger(&fs_, &files, 0);
     PageJournalRef journal;
-    if (!PageJournal::Open(&files, &ledger, meta, &journal).ok()) return false;
+    if (!PageJournal::Open(&files, &ledger, meta, kPageBytes, &journal).ok()) return false;
     for (size_t i = 0; i < journal->size(); ++i) {
       std::string room;
       Slice image, records;

@@ -37,7 +37,7 @@ void PageSalvage::OpenRuns() {
   for (const PageRunMeta& meta : pages_.added_page_runs) {
     if (meta.kind == PageRunKind::kJournal) {
       PageJournalRef journal;
-      Status s = PageJournal::Open(context_->files, context_->ledger, meta, &journal);
+      Status s = PageJournal::Open(context_->files, context_->ledger, meta, geometry_.page_bytes, &journal);
       if (s.ok()) {
         journals_.push_back(std::move(journal));
       } else {

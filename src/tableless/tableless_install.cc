@@ -76,7 +76,7 @@ Status TablelessStore::PreparePages(const VersionEdit& edit, const TablelessView
       continue;
     }
     PageJournalRef journal;
-    s = PageJournal::Open(context_->files, context_->ledger, meta, &journal);
+    s = PageJournal::Open(context_->files, context_->ledger, meta, geometry.page_bytes, &journal);
     if (!s.ok()) return s;
     pages->journals.push_back(std::move(journal));
   }
@@ -100,6 +100,14 @@ Status TablelessStore::PreparePages(const VersionEdit& edit, const TablelessView
     }
     if (!s.ok()) return s;
     pages->sections.push_back(std::move(section));
+  }
+  for (const PageJournalRef& journal : pages->journals) {
+    std::vector<const PageSectionMeta*> metas(geometry.sections);
+    for (const SectionRef& section : parts.sections) metas[section->meta.section] = &section->meta;
+    for (const SectionRef& section : pages->sections) metas[section->meta.section] = &section->meta;
+    for (const PageSectionMeta* meta : metas) {
+      if (s.ok() && meta != nullptr) s = journal->CheckPages(*meta);
+    }
   }
   return s;
 }

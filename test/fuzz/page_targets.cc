@@ -45,7 +45,7 @@ FUZZ_TARGET(page, 64 << 10) {
 
 bool UseJournal(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta) {
   PageJournalRef journal;
-  if (!PageJournal::Open(files, ledger, meta, &journal).ok()) return false;
+  if (!PageJournal::Open(files, ledger, meta, kMaxPageBytes, &journal).ok()) return false;
   bool good = true;
   std::string room;
   for (size_t i = 0; i < journal->size(); ++i) {
