@@ -30,7 +30,12 @@ void RecoveredFamily::AddFiles(std::set<uint64_t>* numbers) const {
 }
 
 Status RecoveredFamily::ApplyPages(const VersionEdit& edit) {
-  if (edit.page_geometry) page_geometry = edit.page_geometry;
+  if (edit.page_geometry) {
+    if (page_geometry && *page_geometry != *edit.page_geometry) {
+      return Status::Corruption("manifest: changes number or size of pages that are there already", name);
+    }
+    page_geometry = edit.page_geometry;
+  }
   if (edit.folded_sequence) folded_sequence = std::max(folded_sequence, *edit.folded_sequence);
   if (edit.in_place_sequence) in_place_sequence = std::max(in_place_sequence, *edit.in_place_sequence);
   if (edit.keys_whole) keys_whole = *edit.keys_whole;

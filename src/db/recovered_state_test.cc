@@ -115,6 +115,11 @@ TEST_F(RecoveredStateTest, Pages) {
   ExpectRefused(edit, "a page section that is not one: 16");
   edit.page_sections[0].section = 15;
   ASSERT_TRUE(state_.Apply(edit).ok());
+  for (const PageGeometry& other : {PageGeometry{1, 4096}, PageGeometry{16, 8192}}) {
+    VersionEdit changed = Edit();
+    changed.page_geometry = other;
+    ExpectRefused(changed, "changes number or size of pages that are there already");
+  }
   ASSERT_TRUE(state_.Apply(WithPageRun(7)).ok());
   ExpectRefused(WithPageRun(7), "adds a page run twice: 7");
   edit = Edit();

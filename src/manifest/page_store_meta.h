@@ -12,6 +12,7 @@ namespace compassdb {
 struct PageGeometry {
   uint32_t sections = 0;
   uint32_t page_bytes = 0;
+  friend bool operator==(const PageGeometry&, const PageGeometry&) = default;
 };
 
 // One file of pages: the keys whose master hash lies in the section's share of the hash space. A rehash
