@@ -301,6 +301,28 @@ TEST_F(TablelessTest, OverflowGivesItsSpaceBack) {
 }
 
 // Flushes and rehashes do not wait for it, and what they write counts behind what it copies.
+// Of records of a few bytes a run is mostly what it says of them, which is no dead space.
+TEST_F(TablelessTest, OverflowOfTinyRecordsIsNotRewrittenForEver) {
+  piece_.tableless_pages = 2;
+  piece_.tableless_sections = 2;
+  piece_.tableless_key_store = false;
+  UsePieces();
+  OpenDb();
+  constexpr int kKeys = 300000;
+  const auto key = [](int i) { return std::string(reinterpret_cast<const char*>(&i), 3); };
+  for (int i = 0; i < kKeys;) {
+    rocksdb::WriteBatch batch;
+    for (const int end = i + 1000; i < end; ++i) batch.Put(key(i), "");
+    ASSERT_TRUE(db_->Write({}, &batch).ok());
+  }
+  Flush();
+  rocksdb::WaitForCompactOptions wait;
+  wait.timeout = std::chrono::seconds(30);
+  const Status s = db_->WaitForCompact(wait);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  for (int i = 0; i < kKeys; i += 1000) ASSERT_EQ(Get(key(i)), "");
+}
+
 TEST_F(TablelessTest, OverflowIsRewrittenBesideOtherJobs) {
   class Keeps : public rocksdb::CompactionFilter {
    public:

@@ -25,6 +25,7 @@ OverflowIndex::OverflowIndex(std::vector<Entry> entries, std::vector<OverflowRun
     std::sort(entries_.begin(), entries_.end(), ByHash);
   }
   entries_.shrink_to_fit();
+  for (const Entry& entry : entries_) run_bytes_ += entry.place.size + kOverflowSlotBytes;
 }
 
 Status OverflowIndex::FindRun(const Entry& entry, const OverflowRun** run) const {

@@ -35,6 +35,8 @@ class OverflowIndex {
   Status FindRun(const Entry& entry, const OverflowRun** run) const;
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<OverflowRunRef>& runs() const { return runs_; }
+  // What runs take that hold these entries alone.
+  uint64_t run_bytes() const { return run_bytes_; }
   // About the bytes of the records that have more than so many.
   uint64_t BytesOfLarger(uint64_t bytes) const;
   size_t MemoryBytes() const { return entries_.capacity() * sizeof(Entry) + sizeof(*this); }
@@ -42,6 +44,7 @@ class OverflowIndex {
  private:
   std::vector<Entry> entries_;  // by hash; keys with one hash in any order
   std::vector<OverflowRunRef> runs_;
+  uint64_t run_bytes_ = 0;
 };
 
 using OverflowIndexRef = std::shared_ptr<const OverflowIndex>;

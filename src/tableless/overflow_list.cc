@@ -12,7 +12,6 @@ namespace compassdb {
 
 namespace {
 
-constexpr size_t kSlotBytes = 16;
 constexpr size_t kNameBytes = 12;
 constexpr uint64_t kMagic = FormatMagic("CsPgovl1");
 
@@ -20,7 +19,7 @@ constexpr uint64_t kMagic = FormatMagic("CsPgovl1");
 
 void AppendOverflowList(const OverflowList& list, uint64_t file_id, uint64_t offset, std::string* dst) {
   const size_t begin = dst->size();
-  dst->reserve(begin + list.slots.size() * kSlotBytes + list.replaced.size() * kNameBytes + kOverflowListTrailer);
+  dst->reserve(begin + list.slots.size() * kOverflowSlotBytes + list.replaced.size() * kNameBytes + kOverflowListTrailer);
   for (const OverflowSlot& slot : list.slots) {
     PutFixed64(dst, slot.hash);
     PutFixed32(dst, slot.place.size);
@@ -38,8 +37,8 @@ void AppendOverflowList(const OverflowList& list, uint64_t file_id, uint64_t off
 uint64_t OverflowListBytes(const Slice& trailer, uint64_t count, uint64_t length) {
   if (trailer.size() != kOverflowListTrailer || DecodeFixed64(trailer.data() + 12) != kMagic) return 0;
   const uint64_t names = DecodeFixed64(trailer.data());
-  if (count > length / kSlotBytes || names > length / kNameBytes) return 0;
-  const uint64_t bytes = count * kSlotBytes + names * kNameBytes + kOverflowListTrailer;
+  if (count > length / kOverflowSlotBytes || names > length / kNameBytes) return 0;
+  const uint64_t bytes = count * kOverflowSlotBytes + names * kNameBytes + kOverflowListTrailer;
   return bytes <= length ? bytes : 0;
 }
 
@@ -58,7 +57,7 @@ bool ParseOverflowList(const Slice& bytes, uint64_t count, uint64_t file_id, uin
     slot.removal = (DecodeFixed32(at + 12) & 1) != 0;
     if (end > UINT32_MAX) return false;
     end += slot.place.size;
-    at += kSlotBytes;
+    at += kOverflowSlotBytes;
   }
   list->replaced.resize(DecodeFixed64(trailer));
   for (auto& [run_id, place] : list->replaced) {

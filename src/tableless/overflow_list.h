@@ -43,6 +43,7 @@ struct OverflowList {
   OverflowEntryNames replaced;
 };
 
+inline constexpr size_t kOverflowSlotBytes = 16;
 inline constexpr size_t kOverflowListTrailer = 20;
 
 // Slots stand one behind the other from offset 0 on; the list is at the end of the last, `offset`.

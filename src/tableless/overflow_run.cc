@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tableless/overflow_run.h"
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 
@@ -158,7 +159,11 @@ Status OverflowRun::List(const OverflowHasher& hasher, OverflowList* list) const
   s = run_.Read(length - size, size, &room, &bytes);
   if (!s.ok()) return s;
   PerfTimer timer(&rocksdb::PerfContext::block_checksum_time);
-  if (ParseOverflowList(bytes, meta().count, meta().file_id, length - size, list)) return s;
+  const auto has_a_header = [](const OverflowSlot& slot) { return slot.place.size >= kOverflowEntryHeader; };
+  if (ParseOverflowList(bytes, meta().count, meta().file_id, length - size, list) &&
+      std::all_of(list->slots.begin(), list->slots.end(), has_a_header)) {
+    return s;
+  }
   return run_.Corruption(length - size, "damaged list of an overflow run");
 }
 

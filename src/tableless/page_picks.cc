@@ -34,7 +34,7 @@ bool TablelessStore::OverflowIsLoose() const {
   const TablelessView::Parts& parts = now->parts();
   uint64_t bytes = 0, live = 0;
   for (const OverflowRunRef& run : parts.runs) bytes += run->meta().extent.length;
-  for (const SectionRef& section : parts.sections) live += section->meta.overflow_bytes;
+  for (const SectionRef& section : parts.sections) live += section->overflow->run_bytes();
   // Full runs stay as many as they are.
   const uint64_t most = kMostOverflowRuns + 2 * bytes / MaxOverflowRunBytes();
   return parts.runs.size() > most || bytes > 3 * live + kLeastLooseBytes;

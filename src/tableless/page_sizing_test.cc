@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tableless/record_spill.h"
+#include "tableless/section.h"
 
 namespace compassdb {
 namespace {
@@ -19,6 +20,26 @@ double RatioOf(const SizeDistribution& sizes, uint64_t pages) {
 double FillOf(uint64_t pages) { return static_cast<double>(kBytes) / static_cast<double>(pages * kUsable); }
 
 SizeDistribution Mixed() { return SizeDistribution::Histogram({{124, 6}, {424, 3}, {1424, 1}}); }
+
+// Counts of a manifest may be anything: a hostile one does not make a rehash fill the disk.
+TEST(PageSizingTest, ASectionHoldsNoMoreThanItHasRoomFor) {
+  Section section;
+  section.overflow = std::make_shared<OverflowIndex>(
+      std::vector<OverflowIndex::Entry>{{1, 1, {0, 500}}, {2, 1, {500, 100}}}, std::vector<OverflowRunRef>());
+  section.meta.pages = 10;
+  section.meta.bytes = uint64_t{1} << 45;
+  section.meta.overflow_bytes = uint64_t{1} << 44;
+  const PageGeometry geometry{1, 4096};
+  const uint64_t overflow = 600 + 2 * kOverflowSlotBytes;
+  EXPECT_EQ(section.overflow->run_bytes(), overflow);
+  EXPECT_EQ(section.Load(geometry).overflow_bytes, overflow);
+  EXPECT_EQ(section.Load(geometry).bytes, 10 * (4096 - kPageHeaderBytes) + overflow);
+  section.meta.bytes = 7000;
+  section.meta.overflow_bytes = 560;
+  section.large_bytes = 60;
+  EXPECT_EQ(section.Load(geometry).overflow_bytes, 500u);
+  EXPECT_EQ(section.Load(geometry).bytes, 6940u);
+}
 
 // Half of what makes them grow is what is expected to overflow; fuller they are not made.
 TEST(PageSizingTest, AsFullAsTheOverflowAllows) {

@@ -60,10 +60,13 @@ struct Section {
   OverflowIndexRef overflow;
   uint64_t large_bytes = 0;  // of records that no page can hold, about
 
-  // Of what pages can hold.
+  // Of what pages can hold. No more than pages and overflow store have room for, whatever the manifest says.
   SectionLoad Load(const PageGeometry& geometry) const {
-    return {meta.pages, geometry.page_bytes - kPageHeaderBytes, meta.bytes - std::min(meta.bytes, large_bytes),
-            meta.overflow_bytes - std::min(meta.overflow_bytes, large_bytes)};
+    const uint64_t usable = geometry.page_bytes - kPageHeaderBytes;
+    const uint64_t overflow_bytes = std::min(meta.overflow_bytes, overflow->run_bytes());
+    const uint64_t bytes = std::min(meta.bytes, meta.pages * usable + overflow->run_bytes());
+    return {meta.pages, usable, bytes - std::min(bytes, large_bytes),
+            overflow_bytes - std::min(overflow_bytes, large_bytes)};
   }
   uint64_t PageOf(const MasterHash& hash) const { return hash.value / divisor; }
 };
