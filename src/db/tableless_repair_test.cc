@@ -5,6 +5,7 @@
 #include "base/file_names.h"
 #include "compassdb/table.h"
 #include "db/db_test_util.h"
+#include "manifest/manifest.h"
 
 namespace compassdb {
 namespace {
@@ -100,6 +101,31 @@ TEST_F(TablelessRepairTest, ASectionThatIsGoneOrShort) {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
+}
+
+// What a hostile manifest may say: neither are that many pages looked for, nor written.
+TEST_F(TablelessRepairTest, MorePagesThanThereIsRoomFor) {
+  Fill();
+  uint64_t number = 0;
+  ASSERT_TRUE(Manifest::ReadCurrent(fs_.get(), name_, &number).ok());
+  std::vector<VersionEdit> edits;
+  const auto take = [&edits](const EditRecord& record) {
+    for (VersionEdit& edit : record) {
+      for (PageSectionMeta& section : edit.page_sections) section.pages = kMaxSectionPages;
+      edits.push_back(std::move(edit));
+    }
+    return Status::OK();
+  };
+  ASSERT_TRUE(Manifest::Replay(fs_.get(), name_, number, take).ok());
+  std::unique_ptr<Manifest> manifest;
+  ASSERT_TRUE(Manifest::Create(fs_.get(), name_, number + 1000, edits, &manifest).ok());
+  ASSERT_TRUE(manifest->Close().ok());
+  rocksdb::DB* db = nullptr;
+  const Status opened = rocksdb::DB::Open(options_, name_, &db);
+  EXPECT_TRUE(opened.IsCorruption()) << opened.ToString();
+  const Status s = rocksdb::RepairDB(name_, options_);
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  EXPECT_NE(s.ToString().find(".pages"), std::string::npos) << s.ToString();
 }
 
 // Journals, overflow and key store lie in them.

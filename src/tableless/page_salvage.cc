@@ -78,6 +78,7 @@ void PageSalvage::OpenSection(uint32_t section) {
                                      std::to_string(meta_.pages * geometry_.page_bytes));
   }
   if (!s.ok()) Damaged("what is missing of a section", s);
+  pages_there_ = file_ == nullptr ? 0 : std::min(meta_.pages, size / geometry_.page_bytes);
   by_page_.clear();
   const uint64_t divisor = PageDivisor(meta_.pages);
   for (const auto& entry : overflow_[section]) {
@@ -109,7 +110,7 @@ void PageSalvage::ReadPage(uint64_t page, std::vector<PageRecord>* records) {
       return;
     }
   }
-  if (file_ == nullptr) return;
+  if (page >= pages_there_) return;
   const size_t alignment = file_->ReadAlignment();
   char* const to = room_.page.Reserve(alignment, geometry_.page_bytes + 2 * alignment);
   Status s = to == nullptr ? Status::MemoryLimit("no memory for a page")
@@ -126,7 +127,13 @@ Status PageSalvage::Check(bool* whole) {
   std::vector<PageRecord> records;
   for (uint32_t i = 0; i < pages_.page_sections.size(); ++i) {
     OpenSection(i);
-    for (uint64_t page = 0; page < meta_.pages; ++page) ReadPage(page, &records);
+    for (uint64_t page = 0; page < pages_there_; ++page) ReadPage(page, &records);
+    for (const PageJournalRef& journal : journals_) {
+      for (size_t at = journal->Begin(meta_.section); at < journal->Begin(meta_.section + 1); ++at) {
+        const uint64_t page = PageOfKey(journal->key(at));
+        if (page >= pages_there_ && page < meta_.pages) ReadPage(page, &records);
+      }
+    }
   }
   if (pages_.page_sections.size() != geometry_.sections) {
     Damaged("a section", Status::Corruption("the manifest does not name it"));
@@ -198,6 +205,12 @@ Status PageSalvage::BuildPage(uint64_t page, uint64_t file_number, std::string* 
 
 Status PageSalvage::RebuildSection(OverflowRunWriter* overflow, PageSectionMeta* meta) {
   const std::string path = calls_.new_path(meta->file_number);
+  uint64_t free = 0;
+  if (pages_there_ < meta->pages && context_->fs->GetFreeSpace(ParentOf(path), &free).ok() &&
+      meta->pages > free / geometry_.page_bytes) {
+    return Status::NoSpace(path, "for " + std::to_string(meta->pages) + " pages, of which the file that is there has " +
+                                     std::to_string(pages_there_));
+  }
   std::unique_ptr<WritableFile> file;
   Status s = context_->fs->NewWritableFile(path, context_->write_options, &file);
   if (!s.ok()) return s;

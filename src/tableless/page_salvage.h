@@ -66,6 +66,7 @@ class PageSalvage {
   // The section at hand:
   PageSectionMeta meta_;
   std::unique_ptr<RandomAccessFile> file_;  // null: it is gone
+  uint64_t pages_there_ = 0;  // of it, at most; the manifest may name any number
   std::multimap<uint64_t, const std::pair<const std::string, Spilled>*> by_page_;
   PageRoom room_;
   std::shared_ptr<MemTable> keys_;
