@@ -197,6 +197,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
     return Status::InvalidArgument("Output level for column family " + family->name() +
                                    " must between [0, " + std::to_string(last) + "].");
   }
+  if (output_level == 0) return Status::NotSupported("CompactFiles into level 0");
   std::map<uint64_t, bool> wanted;  // file numbers, and whether a table has them
   for (const std::string& name : input_file_names) {
     uint64_t number = 0;

@@ -198,6 +198,7 @@ TEST_F(CompactionRequestsTest, CompactFilesTakesTheNamedTablesDown) {
   EXPECT_TRUE(db_->CompactFiles(compact, {"/999999.ph"}, 1).IsInvalidArgument());
   EXPECT_TRUE(db_->CompactFiles(compact, {"nonsense"}, 1).IsInvalidArgument());
   EXPECT_TRUE(db_->CompactFiles(compact, names, 7).IsInvalidArgument());
+  EXPECT_TRUE(db_->CompactFiles(compact, names, 0).IsNotSupported());
   std::vector<std::string> outputs;
   rocksdb::CompactionJobInfo info;
   ASSERT_TRUE(db_->CompactFiles(compact, names, 3, -1, &outputs, &info).ok());

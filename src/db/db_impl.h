@@ -640,6 +640,7 @@ class DBImpl final : public rocksdb::DB {
   Mutex dead_pages_mu_;  // a leaf
   std::vector<std::string> dead_pages_ GUARDED_BY(dead_pages_mu_);  // paths of files of pages
   std::atomic<bool> purge_scheduled_{false};
+  Mutex set_options_mu_;   // options are changed by one at a time; before the front
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};
 

@@ -119,7 +119,8 @@ class DBIter final : public rocksdb::Iterator {
     Trace(target, /*for_prev=*/true);
     Begin(/*forward=*/false);
     TakePrefix(target);
-    if (options_.prefix_seek != nullptr) StartPrefixSeek(target);
+    // In automatic mode the answer may have another prefix, and steps forward from it, too.
+    if (options_.prefix_seek != nullptr && !options_.prefix_seek->automatic) StartPrefixSeek(target);
     PerfSpan seeking(level_, &rocksdb::PerfContext::seek_internal_seek_time);
     if (options_.upper_bound != nullptr && CompareBare(target, *options_.upper_bound) >= 0) {
       source_.iter->SeekForPrev(BeforeAllOf(*options_.upper_bound));
@@ -223,7 +224,7 @@ class DBIter final : public rocksdb::Iterator {
     if (!valid_ && status_.ok() && options_.outdated && options_.outdated(source_) && CatchUp()) {
       // Perhaps there is more by now.
       saved_key_ = tail_;
-      source_.iter->Seek(BeforeAllOf(saved_key_));
+      source_.iter->Seek(BeforeSaved());
       FindNextUserEntry(/*skipping=*/true);
     }
     if (valid_) {

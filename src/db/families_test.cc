@@ -186,6 +186,19 @@ TEST_F(FamiliesTest, SetOptionsNamesWhatItCannotChange) {
   EXPECT_NE(s.ToString().find("no_such_option"), std::string::npos) << s.ToString();
 }
 
+TEST_F(FamiliesTest, OptionsChangedAtTheSameTimeAllChange) {
+  OpenDb();
+  for (int round = 1; round <= 200; ++round) {
+    const std::string number = std::to_string(100 + round);
+    std::thread other([&] { EXPECT_TRUE(db_->SetOptions({{"max_sequential_skip_in_iterations", number}}).ok()); });
+    EXPECT_TRUE(db_->SetOptions({{"level0_slowdown_writes_trigger", number}}).ok());
+    other.join();
+    const rocksdb::Options now = db_->GetOptions();
+    ASSERT_EQ(now.max_sequential_skip_in_iterations, 100u + round);
+    ASSERT_EQ(now.level0_slowdown_writes_trigger, 100 + round);
+  }
+}
+
 TEST_F(FamiliesTest, ChangedShapeOfTablesAndLevelsIsFollowed) {
   options_.target_file_size_base = 1 << 20;
   OpenDb();

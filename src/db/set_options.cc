@@ -33,6 +33,7 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
                           const std::unordered_map<std::string, std::string>& changes) {
   if (Status s = CheckWritable("SetOptions"); !s.ok()) return s;
   if (changes.empty()) return Status::InvalidArgument("SetOptions: no options given");
+  MutexLock one_at_a_time(&set_options_mu_);
   ColumnFamily* const family = FamilyOf(handle);
   rocksdb::ColumnFamilyOptions changed = family->options();
   Status s = ApplyMutableFamilyOptions(family->name(), GetDBOptions(), changes, &changed);
@@ -63,6 +64,7 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
 Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& changes) {
   if (Status s = CheckWritable("SetDBOptions"); !s.ok()) return s;
   if (changes.empty()) return Status::InvalidArgument("SetDBOptions: no options given");
+  MutexLock one_at_a_time(&set_options_mu_);
   const rocksdb::DBOptions present = GetDBOptions();
   rocksdb::DBOptions changed = present;
   Status s = ApplyMutableDbOptions(changes, &changed);

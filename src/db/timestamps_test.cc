@@ -216,5 +216,20 @@ TEST_F(TimestampsTest, BoundsAndRangesHaveNoTimestamps) {
   EXPECT_EQ(Scan(at.read), "b=3,c=3");
 }
 
+// Also one that begins with the last key, and so comes before it with its time.
+TEST_F(TimestampsTest, ATailingIteratorGoesOnBehindItsLastKey) {
+  OpenDb();
+  ASSERT_TRUE(db_->Put(WriteOptions(), "key1", Time('9'), "a").ok());
+  At at(100);
+  at.read.tailing = true;
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid());
+  ASSERT_TRUE(db_->Put(WriteOptions(), "key11", Time('9'), "b").ok());
+  it->Next();
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->key().ToString(), "key11");
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -47,8 +47,12 @@ struct PrefixSeek {
       return true;
     }
     size_t full_length = 0;
-    return extractor->FullLengthEnabled(&full_length) && bound.size() == full_length &&
-           comparator->IsSameLengthImmediateSuccessor(prefix, bound);
+    if (!extractor->FullLengthEnabled(&full_length) || bound.size() != full_length ||
+        !comparator->IsSameLengthImmediateSuccessor(prefix, bound)) {
+      return false;
+    }
+    // Where a longer key comes before what it begins with, keys of the bound's own prefix are below it.
+    return comparator->CompareWithoutTimestamp(bound, false, bound.ToString() + '\0', false) < 0;
   }
 };
 

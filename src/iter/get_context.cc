@@ -125,10 +125,15 @@ bool GetContext::AddOperand(SequenceNumber seq, const Slice& value) {
   }
   state_ = State::kMerging;
   std::vector<std::string>* operands = collect_ != nullptr ? collect_ : &operands_;
+  const std::string* const before = operands->data();
   operands->emplace_back(value.data(), value.size());
   operand_sequences_.push_back(seq);
-  std::vector<Slice> newest_first(operands->begin(), operands->end());
-  if (!merge_operator_->ShouldMerge(newest_first)) return true;
+  if (operands->data() == before && newest_first_.size() + 1 == operands->size()) {
+    newest_first_.push_back(operands->back());
+  } else {  // they have moved, or some were dropped
+    newest_first_.assign(operands->begin(), operands->end());
+  }
+  if (!merge_operator_->ShouldMerge(newest_first_)) return true;
   AddBase(nullptr);
   state_ = State::kFound;
   return false;

@@ -99,6 +99,7 @@ class GetContext {
   rocksdb::Logger* logger_ = nullptr;
   rocksdb::Statistics* statistics_ = nullptr;
   std::vector<std::string> operands_;  // newest first
+  std::vector<Slice> newest_first_;    // those, or the collected ones, for ShouldMerge
   std::vector<SequenceNumber> operand_sequences_;  // of those, or of the collected ones
   std::vector<std::string>* collect_ = nullptr;
   Status error_;

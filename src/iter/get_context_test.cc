@@ -108,6 +108,30 @@ TEST_F(GetContextTest, OperandsMergeOntoNothing) {
   EXPECT_EQ(value_.ToString(), "b,c");
 }
 
+TEST(GetContext, TheOperatorIsAskedWithAllOperandsSoFar) {
+  class Asked : public AppendOperator {
+   public:
+    bool ShouldMerge(const std::vector<Slice>& operands) const override {
+      seen.clear();
+      for (const Slice& operand : operands) seen += operand.ToString() + ",";
+      return operands.size() == 50;
+    }
+    mutable std::string seen;
+  } asked;
+  for (const bool collected : {false, true}) {
+    rocksdb::PinnableSlice value;
+    std::vector<std::string> operands;
+    GetContext ctx("key", 1000, &asked, collected ? nullptr : &value);
+    if (collected) ctx.CollectOperandsOnly(&operands);
+    std::string expected;
+    for (int i = 0; i < 50; ++i) {
+      const std::string operand(static_cast<size_t>(i % 3 * 20 + 1), static_cast<char>('a' + i % 26));
+      EXPECT_EQ(ctx.Add(900 - static_cast<SequenceNumber>(i), kTypeMerge, operand, nullptr), i < 49);
+      EXPECT_EQ(asked.seen, expected += operand + ",");
+    }
+  }
+}
+
 TEST_F(GetContextTest, ARangeTombstoneEndsAMerge) {
   ctx_.Add(9, kTypeMerge, "c", nullptr);
   ctx_.AddCoveringTombstone(8);
