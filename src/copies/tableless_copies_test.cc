@@ -99,6 +99,60 @@ TEST_F(TablelessCopiesTest, BackupsAreOnTheirOwn) {
   CheckModelAt("/again");
 }
 
+// Copies have everything in their own directory, which counts before what lies in the paths: that is the source's, and
+// goes on, or is what a restored database had before.
+class TablelessPathsCopiesTest : public TablelessCopiesTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  TablelessPathsCopiesTest() { (GetParam() ? options_.cf_paths : options_.db_paths) = {{"/pages", 1ull << 40}}; }
+};
+INSTANTIATE_TEST_SUITE_P(Paths, TablelessPathsCopiesTest, ::testing::Bool(),
+                         [](const auto& param) { return param.param ? "OfTheFamily" : "OfTheDatabase"; });
+
+TEST_P(TablelessPathsCopiesTest, CheckpointsReadTheirOwnPages) {
+  Fill();
+  Flush();
+  Compact();
+  ASSERT_GE(FilesOf(FileType::kPageFile, "/pages").size(), 4u);
+  rocksdb::Checkpoint* made = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  Status s = checkpoint->CreateCheckpoint("/copy");
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  RewriteEverything();
+  rocksdb::DB* copy = nullptr;
+  s = rocksdb::DB::OpenForReadOnly(options_, "/copy", &copy);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::DB> owned(copy);
+  for (const auto& [key, value] : model_) {
+    std::string found;
+    s = copy->Get({}, key, &found);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_EQ(found, value);
+  }
+  s = copy->VerifyChecksum();
+  EXPECT_TRUE(s.ok()) << s.ToString();
+}
+
+TEST_P(TablelessPathsCopiesTest, RestoredPagesCountBeforeThoseThatWereThere) {
+  Fill();
+  rocksdb::BackupEngine* made = nullptr;
+  Status s = rocksdb::BackupEngine::Open(rocksdb::BackupEngineOptions("/backup", env_.get()), env_.get(), &made);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::BackupEngine> engine(made);
+  s = engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/true);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  RewriteEverything();
+  CloseDb();
+  const std::vector<std::string> stale = FilesOf(FileType::kPageFile, "/pages");
+  EXPECT_GE(stale.size(), 4u);
+  s = engine->RestoreDBFromLatestBackup(name_, name_);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  for (int opened = 0; opened < 2; ++opened) {
+    CheckModelAt(name_);
+    for (const std::string& name : stale) EXPECT_TRUE(fs_->FileExists("/pages/" + name).IsNotFound()) << name;
+  }
+}
+
 // As applications of RocksDB copy: what has a fixed content is written, what is not to be cut is linked, and the
 // rest is copied.
 TEST_F(TablelessCopiesTest, FilesThatMayBeLinkedDoNotChange) {

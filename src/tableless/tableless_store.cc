@@ -146,15 +146,14 @@ std::string TablelessStore::NewSectionPath(uint64_t number) const {
   return PageFileName(dir, number);
 }
 
-// It may have been made when the family had other paths.
+// In the order of TableDirs, the database's own directory first: a copy has all of its files there, and what its source
+// has in other directories goes on to change. It may have been made when the family had other paths.
 std::string TablelessStore::FindSectionPath(uint64_t number) const {
-  const std::string usual = NewSectionPath(number);
-  if (context_->fs->FileExists(usual).ok()) return usual;
   for (const std::string& dir : context_->files->dirs()->All()) {
     const std::string path = PageFileName(dir, number);
     if (context_->fs->FileExists(path).ok()) return path;
   }
-  return usual;
+  return NewSectionPath(number);
 }
 
 std::shared_ptr<SectionFile> TablelessStore::MakeSectionFile(const std::string& path,
