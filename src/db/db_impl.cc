@@ -55,6 +55,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.clock = config_.clock;
   store_context_.files = files_.get();
   store_context_.ledger = ledger_.get();
+  store_context_.read_only = read_only_;
   files_ahead_ = std::make_unique<FilesAhead>(config_.fs, PieceFileName, [this] { return commits_.NewNumber(); });
   store_context_.files_ahead = files_ahead_.get();
   store_context_.statistics = options.statistics.get();

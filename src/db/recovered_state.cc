@@ -86,7 +86,10 @@ Status RecoveredState::Apply(VersionEdit edit) {
   for (FileChecksum& checksum : edit.file_checksums) {
     file_checksums[checksum.file_number] = std::move(checksum);
   }
-  if (edit.last_sequence) last_sequence = std::max(last_sequence, *edit.last_sequence);
+  // Reads of the newest state wait until it has what pages have.
+  for (const auto& said : {edit.last_sequence, edit.folded_sequence, edit.in_place_sequence}) {
+    last_sequence = std::max(last_sequence, said.value_or(0));
+  }
   if (edit.max_column_family) {
     max_column_family = std::max(max_column_family, *edit.max_column_family);
   }

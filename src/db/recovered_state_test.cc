@@ -53,6 +53,17 @@ class RecoveredStateTest : public ::testing::Test {
   RecoveredState state_;
 };
 
+TEST_F(RecoveredStateTest, TheLastSequenceIsNotBehindPages) {
+  VersionEdit edit = Edit();
+  edit.last_sequence = 7;
+  edit.folded_sequence = 8;
+  ASSERT_TRUE(state_.Apply(edit).ok());
+  EXPECT_EQ(state_.last_sequence, 8u);
+  edit.in_place_sequence = 9;
+  ASSERT_TRUE(state_.Apply(edit).ok());
+  EXPECT_EQ(state_.last_sequence, 9u);
+}
+
 TEST_F(RecoveredStateTest, Families) {
   VersionEdit edit = Edit();
   edit.add_column_family = "again";

@@ -59,6 +59,7 @@ struct StoreContext {
   Clock* clock = nullptr;
   FileCache* files = nullptr;
   ExtentLedger* ledger = nullptr;
+  bool read_only = false;  // a primary may write the same files meanwhile
   FilesAhead* files_ahead = nullptr;  // null: each job makes its file and syncs the directory
   KeyHasher hasher;
   rocksdb::Statistics* statistics = nullptr;

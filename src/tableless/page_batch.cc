@@ -146,7 +146,7 @@ void PageBatch::Check(Page* page, bool keep) {
     s = Status::Corruption("the file ends before the page does");
   }
   if (s.ok()) {
-    s = CheckPage(Slice(request.result.data() + page->offset, size), file_number, number, &page->records);
+    s = view_->CheckRead(Slice(request.result.data() + page->offset, size), section, number, &page->records);
   }
   ++pages_read_;
   if (s.ok() && view_->Uncounted(page->records, &page->change)) page->uncounted = true;

@@ -18,10 +18,14 @@ class TablelessView;
 // Thread safe. Lock order: mu_ is a leaf.
 class PageState {
  public:
-  // `statistics` may be null, else it outlives this.
+  // `statistics` may be null, else it outlives this. `read_only`: somebody else may write pages.
   PageState(std::shared_ptr<rocksdb::Cache> cache, std::shared_ptr<const rocksdb::MergeOperator> merge_operator,
-            rocksdb::Statistics* statistics)
-      : statistics_(statistics), cache_(std::move(cache), statistics), merge_operator_(std::move(merge_operator)) {}
+            rocksdb::Statistics* statistics, bool read_only)
+      : read_only_(read_only),
+        statistics_(statistics),
+        cache_(std::move(cache), statistics),
+        merge_operator_(std::move(merge_operator)) {}
+  bool read_only() const { return read_only_; }
   rocksdb::Statistics* statistics() const { return statistics_; }
   PageCache* cache() { return &cache_; }
   const rocksdb::MergeOperator* merge_operator() const { return merge_operator_.get(); }
@@ -44,7 +48,9 @@ class PageState {
   bool Uncounted(const Slice& records, PageChange* change) const {
     return WrittenInPlace(records, change) && FoldedOf(records) > committed();
   }
-  // Likewise: somebody else wrote the page, after this opening.
+  // Likewise: somebody else wrote the page, after this opening. Where this one may write, nobody else does: the file is
+  // of a later state than the manifest. (What a flush writes, in a journal or in place, is above neither: both are
+  // raised before anything can be read of it.)
   bool WrittenBeside(const Slice& records) const {
     return FoldedOf(records) > (WrittenInPlace(records) ? folded() : committed());
   }
@@ -75,6 +81,7 @@ class PageState {
   uint64_t number() const { return number_.load(std::memory_order_acquire); }
 
  private:
+  const bool read_only_;
   rocksdb::Statistics* const statistics_;
   PageCache cache_;
   const std::shared_ptr<const rocksdb::MergeOperator> merge_operator_;

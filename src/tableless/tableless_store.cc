@@ -66,7 +66,8 @@ TablelessStore::TablelessStore(const StoreContext* context, const StoreOptions& 
     : context_(context),
       options_(options),
       keys_(std::move(keys)),
-      state_(std::make_shared<PageState>(options.block_cache, options.merge_operator, context->statistics)) {
+      state_(std::make_shared<PageState>(options.block_cache, options.merge_operator, context->statistics,
+                                         context->read_only)) {
   current_ = std::make_shared<const StoreOptions>(options);
 }
 

@@ -46,6 +46,13 @@ bool TablelessView::FindInJournals(uint32_t section, uint64_t page, const PageJo
   return false;
 }
 
+Status TablelessView::CheckRead(const Slice& image, uint32_t section, uint64_t page, Slice* records) const {
+  Status s = CheckPage(image, parts_.sections[section]->meta.file_number, page, records);
+  if (!s.ok() || state_->read_only() || !state_->WrittenBeside(*records)) return s;
+  return Status::Corruption("is newer than the manifest: of sequence " + std::to_string(FoldedOf(*records)) + ", not " +
+                            std::to_string(state_->folded()) + " at most");
+}
+
 Status TablelessView::ReadOnce(uint32_t section, uint64_t page, PageRoom* room,
                                Slice* records) const {
   const Section& s = *parts_.sections[section];
@@ -70,7 +77,7 @@ Status TablelessView::ReadOnce(uint32_t section, uint64_t page, PageRoom* room,
   }
   if (!status.ok()) return status;
   CountPagesRead(statistics(), 1, image.size());
-  return Annotate(CheckPage(image, s.meta.file_number, page, records), section, page, journal, place);
+  return Annotate(CheckRead(image, section, page, records), section, page, journal, place);
 }
 
 Status TablelessView::ReadPage(uint32_t section, uint64_t page, PageRoom* room,
@@ -158,7 +165,8 @@ Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key
 }
 
 // What is older than all that was folded here is in the page, unless somebody else has written it since.
-Status TablelessView::ChangedBeside() {
+Status TablelessView::ChangedBeside(uint32_t section, uint64_t page) const {
+  if (!state_->read_only()) return Annotate(Status::Corruption("a record is newer than the manifest"), section, page);
   return Status::TryAgain("a page was changed after this opening",
                           "by the primary beside it: open again, or read a checkpoint");
 }
@@ -196,11 +204,13 @@ Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_k
                                const KeyHash& hash, SequenceNumber snapshot,
                                PageLookup* result) const {
   Status s = Lookup(read, user_key, hash, result);
+  std::shared_ptr<const TablelessView> later;
   for (uint64_t number = number_; s.ok() && !result->found && number != state_->number();) {
     number = state_->number();
-    const std::shared_ptr<const TablelessView> now = state_->current();
+    std::shared_ptr<const TablelessView> now = state_->current();
     if (now == nullptr) break;
-    s = now->Lookup(read, user_key, hash, result);
+    later = std::move(now);
+    s = later->Lookup(read, user_key, hash, result);
   }
   if (!s.ok() || (result->found && result->record.sequence <= snapshot)) return s;
   if (result->found && result->record.unfolded) {
@@ -210,7 +220,12 @@ Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_k
   }
   const bool newer = result->found || result->written_beside;
   result->found = false;
-  if (snapshot >= state_->folded()) return newer ? ChangedBeside() : s;
+  if (snapshot >= state_->folded()) {
+    if (!newer) return s;
+    const TablelessView& looked = later != nullptr ? *later : *this;
+    const MasterHash master = MasterHashOf(hash, looked.parts_.geometry.sections);
+    return looked.ChangedBeside(master.section, looked.parts_.sections[master.section]->PageOf(master));
+  }
   if (!read.snapshot_held) return Status::TryAgain("the page was written since");
   const std::shared_ptr<const TablelessView> now = state_->current();
   if (now == nullptr) return s;
@@ -438,7 +453,7 @@ Status TablelessView::Verify() const {
       s = ReadPage(i, page, &room, &records);
       if (s.ok()) s = Annotate(ListPageRecords(records, &list), i, page);
       found += list.size();
-      if (s.ok() && state_->WrittenBeside(records)) s = ChangedBeside();
+      if (s.ok() && state_->WrittenBeside(records)) s = ChangedBeside(i, page);
       for (const PageRecord& r : list) {
         const MasterHash master = MasterHashOf(parts_.hasher(r.user_key), parts_.geometry.sections);
         if (!s.ok() || (master.section == i && section.PageOf(master) == page)) continue;

@@ -116,6 +116,8 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   // the journal.
   Status Annotate(const Status& s, uint32_t section, uint64_t page, const PageJournal* journal = nullptr,
                   const PageJournal::Place& place = {}) const;
+  // CheckPage; and Corruption of a page that only somebody else can have written, if nobody else may.
+  Status CheckRead(const Slice& image, uint32_t section, uint64_t page, Slice* records) const;
   // The key's newest version here, from its page or the overflow store.
   Status Lookup(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                 PageLookup* result) const;
@@ -129,7 +131,8 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
 
  private:
   bool PagesMayBeNewer(uint32_t section) const;
-  static Status ChangedBeside();
+  // Of the page or of a record of its keys.
+  Status ChangedBeside(uint32_t section, uint64_t page) const;
   Status ReadOnce(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
   Status LookupInPage(const BlockReadOptions& read, uint32_t section, uint64_t page, const Slice& user_key,
                       PageLookup* result) const;
