@@ -198,7 +198,7 @@ struct PieceTableOptions {
   // of to a journal first, wherever that loses nothing (docs/design.md, "Without a journal"); the log is synced before, and kept
   // until they are durable. What the option says of the device is not checked: where it is untrue, a power cut
   // damages pages, which nothing can repair. Counts for flushes from then on, and may differ between openings.
-  // Dynamically changeable.
+  // A family whose pages, as it was made, are larger than the option's keeps journals. Dynamically changeable.
   bool tableless_atomic_page_writes = false;
 
   // Sections rehashed at a time, 1 to 64, and old pages that are read at a time. Dynamically changeable.

@@ -143,6 +143,24 @@ TEST_F(TablelessInPlaceTest, TheOptionMayChangeBetweenOpenings) {
   }
 }
 
+// What is promised is promised of pages as large as the option says, whatever size the family's pages have.
+TEST_F(TablelessInPlaceTest, PagesLargerThanThePromiseHaveJournals) {
+  piece_.tableless_page_bytes = 8192;
+  UsePieces();
+  fs_->memory()->SetAtomicWrites(8192);
+  Start();
+  for (const uint32_t promised : {8192, 4096, 16384}) {
+    piece_.tableless_page_bytes = promised;
+    UsePieces();
+    OpenDb();
+    for (int i = 0; i < kKeys; i += 2) PutIt(i, Value(i + static_cast<int>(promised), 100));
+    Flush();
+    EXPECT_EQ(Unjournaled() > 0, promised >= 8192) << promised;
+    Compact();
+    Check();
+  }
+}
+
 // Where there is more to a page than its records.
 TEST_F(TablelessInPlaceTest, WhatNeedsAJournalHasOne) {
   Start();

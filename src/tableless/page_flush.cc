@@ -156,7 +156,17 @@ Status PageFlush::BeginInPlace() {
   const bool any_range = std::any_of(request_->memtables.begin(), request_->memtables.end(), ranges);
   if (any_range && !view_->parts().keys_whole) return Status::OK();
   const auto known = [this](const Item& item) { return item.sequence <= in_doubt_until_; };
-  if (std::any_of(items_.begin(), items_.end(), known) || !may_begin_()) return Status::OK();
+  if (std::any_of(items_.begin(), items_.end(), known)) return Status::OK();
+  const uint32_t page_bytes = view_->parts().geometry.page_bytes;
+  if (page_bytes > options_->pages.page_bytes) {
+    if (context_->log_info) {
+      context_->log_info("[" + options_->column_family_name + "] pages of " + std::to_string(page_bytes) +
+                         " bytes keep their journal: atomic writes are of tableless_page_bytes, " +
+                         std::to_string(options_->pages.page_bytes));
+    }
+    return Status::OK();
+  }
+  if (!may_begin_()) return Status::OK();
   VersionEdit edit;
   edit.column_family = options_->column_family_id;
   edit.in_place_sequence = newest_;
