@@ -635,5 +635,64 @@ TEST_F(TablelessRehashTest, PagesAreReadAndWrittenSideBySide) {
   CloseDb();
 }
 
+// What a job has made when the family is dropped, before its edit, goes with the family.
+TEST_F(TablelessRehashTest, NewSectionsOfADroppedFamilyGoWithIt) {
+  options_.write_buffer_size = 1 << 20;
+  piece_.tableless_pages = 100;
+  UsePieces();
+  OpenDb();
+  for (const bool rehash : {false, true}) {
+    SCOPED_TRACE(rehash);
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    ASSERT_TRUE(db_->CreateColumnFamily(options_, "dropped", &handle).ok());
+    for (int i = 0; i < 500; ++i) ASSERT_TRUE(db_->Put({}, handle, Key(i), Value(i, 100)).ok());
+    if (rehash) ASSERT_TRUE(db_->Flush({}, handle).ok());
+    const std::map<std::string, uint64_t> before = PagesOfSections();
+    std::atomic<int> syncs{0};
+    std::atomic<bool> dropped{false};
+    fs_->SetHook([&](FaultOp op, const std::string& path) {
+      if (op != FaultOp::kSync || path.find(".pages") == std::string::npos || before.count(path) != 0) return;
+      if (syncs.fetch_add(1) != 0) return;
+      const Status s = db_->DropColumnFamily(handle);
+      EXPECT_TRUE(s.ok()) << s.ToString();
+      dropped = true;
+    });
+    if (rehash) {
+      ASSERT_TRUE(db_->SetOptions(handle, {{"table_factory.tableless_pages", "400"}}).ok());
+    } else {
+      const Status s = db_->Flush({}, handle);
+      EXPECT_TRUE(s.IsColumnFamilyDropped()) << s.ToString();
+    }
+    for (int i = 0; i < 1000 && !dropped; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_TRUE(dropped);
+    ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+    for (int i = 0; i < 300 && !Sections().empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(Sections().size(), 0u);
+    CloseDb();
+    fs_->SetHook(nullptr);
+    OpenDb();
+  }
+}
+
+TEST_F(TablelessRehashTest, NewSectionsThatCannotBeOpenedGo) {
+  options_.max_bgerror_resume_count = 0;
+  piece_.tableless_pages = 100;
+  UsePieces();
+  OpenDb();
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 100)).ok());
+  Settle();
+  const std::vector<std::string> before = Sections();
+  // Of those that there are, all are open.
+  fs_->FailNth(FaultOp::kOpen, 1, ".pages", Status::IOError("injected"));
+  ASSERT_TRUE(AskForPages(400).ok());
+  for (int i = 0; i < 1000 && fs_->faults_injected() == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_EQ(fs_->faults_injected(), 1u);
+  for (int i = 0; i < 300 && Sections() != before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(Sections(), before);
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 100)) << i;
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tableless/tableless_store_impl.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -112,12 +113,42 @@ Status TablelessStore::PreparePages(const VersionEdit& edit, const TablelessView
   return s;
 }
 
+std::vector<uint64_t> TablelessStore::NewSections(const VersionEdit& edit) const {
+  const auto now = current();
+  const auto& sections = now->parts().sections;
+  std::vector<uint64_t> files;
+  for (const PageSectionMeta& meta : edit.page_sections) {
+    const bool there = meta.section < sections.size() && sections[meta.section]->meta.file_number == meta.file_number;
+    if (!there) files.push_back(meta.file_number);
+  }
+  return files;
+}
+
 Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) {
   auto pages = std::make_unique<PreparedPages>();
-  Status s = keys_->Prepare(edit, &pages->keys);
-  if (s.ok()) s = PreparePages(edit, current()->parts(), pages.get());
-  if (s.ok()) *prepared = std::move(pages);
+  Status s = CatchOutOfMemory("pages", [&] {
+    Status prepares = keys_->Prepare(edit, &pages->keys);
+    return prepares.ok() ? PreparePages(edit, current()->parts(), pages.get()) : prepares;
+  });
+  const std::vector<uint64_t> files = NewSections(edit);
+  if (s.ok()) {
+    *prepared = std::move(pages);
+    MutexLock lock(&turn_mu_);
+    new_sections_.insert(files.begin(), files.end());
+    return s;
+  }
+  // No manifest can have it.
+  pages.reset();
+  for (const uint64_t file : files) context_->delete_later(NewSectionPath(file));
+  Unpin(edit);
   return s;
+}
+
+void TablelessStore::Unpin(const VersionEdit& edit) {
+  MutexLock lock(&turn_mu_);
+  for (const PageRunMeta& meta : edit.added_page_runs) {
+    if (pinned_files_.erase(meta.extent.file_number) != 0) context_->ledger->UnpinFile(meta.extent.file_number);
+  }
 }
 
 // What is recovered is an edit of a store without pages.
@@ -177,14 +208,11 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
   if (edit.folded_sequence) state_->RaiseCommitted(*edit.folded_sequence);
   state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
   // Afterwards: a rehash that takes a page for changed has to find the change (TakeDirty).
+  Unpin(edit);
   bool flushed = false;
   {
     MutexLock lock(&turn_mu_);
-    for (const PageRunMeta& meta : edit.added_page_runs) {
-      if (pinned_files_.erase(meta.extent.file_number) != 0) {
-        context_->ledger->UnpinFile(meta.extent.file_number);
-      }
-    }
+    for (const PageSectionMeta& meta : edit.page_sections) new_sections_.erase(meta.file_number);
     for (const PageJournalRef& journal : pages->journals) {
       for (size_t i = 0; !dirty_.empty() && i < journal->size(); ++i) MarkDirty(journal->key(i));
     }

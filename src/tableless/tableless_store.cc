@@ -76,6 +76,7 @@ TablelessStore::~TablelessStore() {
   MutexLock lock(&turn_mu_);
   if (!dropped_) return;
   for (uint64_t number : pinned_files_) context_->ledger->UnpinFile(number);
+  for (uint64_t number : new_sections_) context_->delete_later(NewSectionPath(number));
 }
 
 void TablelessStore::AwaitTurn() {

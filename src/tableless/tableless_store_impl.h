@@ -117,6 +117,9 @@ class TablelessStore final : public Store {
   Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
   Status PreparePages(const VersionEdit& edit, const TablelessView::Parts& parts, PreparedPages* pages) const;
   Status OpenRecovered(TablelessView::Parts* parts) const;
+  // Files of sections that the edit brings, by number.
+  std::vector<uint64_t> NewSections(const VersionEdit& edit) const;
+  void Unpin(const VersionEdit& edit);  // the files of its page runs
   // The next indexes, one for each section, if the edit says anything of sections.
   Status PrepareOverflow(const VersionEdit& edit, const TablelessView::Parts& parts,
                          std::vector<OverflowIndexBuilder>* indexes, PreparedPages* pages) const;
@@ -156,6 +159,7 @@ class TablelessStore final : public Store {
   bool flush_has_turn_ GUARDED_BY(turn_mu_) = false;
   std::map<uint32_t, std::vector<bool>> dirty_ GUARDED_BY(turn_mu_);  // pages, of rehashing_
   std::set<uint64_t> pinned_files_ GUARDED_BY(turn_mu_);
+  std::set<uint64_t> new_sections_ GUARDED_BY(turn_mu_);  // files, prepared and not installed
 };
 
 }  // namespace compassdb
