@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file_names.h"
+#include "copies/file_copy.h"
+#include "env/memory_file_system.h"
+#include "manifest/extent_ledger.h"
+#include "table/file_cache.h"
+
 namespace compassdb {
 namespace {
 
@@ -72,6 +78,39 @@ TEST(BackupMetaTest, HolesLieOutsideOfLiveExtents) {
   EXPECT_FALSE(file.Covers({{1, 0, 101}}));
   EXPECT_FALSE(file.Covers({{1, 399, 2}}));
   EXPECT_FALSE(file.Covers({{1, 450, 51}}));
+}
+
+// A run that is just worth a hole has fewer whole pages, down to three of 16 KiB.
+TEST(BackupMetaTest, TheSmallestHolesAreListed) {
+  MemoryFileSystem fs;
+  ASSERT_TRUE(fs.CreateDir("/db").ok());
+  FileCache files(&fs, "/db", FileOptions(), 0);
+  const HoleSizes sizes;
+  ExtentLedger ledger(&fs, &files, sizes.least, sizes.large);
+  const std::string path = PieceFileName("/db", 7);
+  std::unique_ptr<WritableFile> file;
+  ASSERT_TRUE(fs.NewWritableFile(path, FileOptions(), &file).ok());
+  ASSERT_TRUE(file->Append(std::string(100000, 'x')).ok());
+  ASSERT_TRUE(file->Close().ok());
+  const Extent before{7, 32, 4100}, dies{7, 4132, 16400}, behind{7, 20532, 50000};
+  for (const Extent& extent : {before, dies, behind}) ledger.Add(extent);
+  ledger.Release(dies);
+  ExtentLedger::PunchLimits limits;
+  limits.small = true;
+  uint64_t punched = 0;
+  ASSERT_TRUE(ledger.Punch(limits, &punched).ok());
+  ASSERT_EQ(punched, 3u * 4096);
+  CopySource from;
+  from.fs = &fs;
+  from.path = path;
+  CopyResult result;
+  ASSERT_TRUE(CopyFile(from, &fs, "/copy", CopyControl(), &result).ok());
+  BackupFile copy;
+  copy.size = result.size;
+  copy.holes = HolesOf(result.zeros, {before, behind});
+  EXPECT_EQ(copy.holes, (std::vector<std::pair<uint64_t, uint64_t>>{{8192, 3 * 4096}}));
+  EXPECT_TRUE(copy.Covers({before, behind}));
+  EXPECT_FALSE(copy.Covers({before, dies, behind}));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPartBytes = 256 << 10;
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kMinHole = 16 << 10;
+constexpr uint64_t kHoleOfCopy = 16 << 10;  // worth a hole in the copy
 
 void Charge(rocksdb::RateLimiter* limiter, uint64_t bytes, rocksdb::RateLimiter::OpType type) {
   if (limiter == nullptr || !limiter->IsRateLimited(type)) return;
@@ -51,7 +51,7 @@ class ZeroRuns {
 
  private:
   void Close() {
-    if (length_ >= kMinHole) runs_.emplace_back(begin_, length_);
+    if (length_ > 0) runs_.emplace_back(begin_, length_);
     length_ = 0;
   }
   uint64_t offset_ = 0;
@@ -119,6 +119,7 @@ Status CopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to
   result->zeros = zeros.Finish();
   for (const auto& [offset, length] : result->zeros) {
     // Only to save space: zeros they stay, and some file systems have no holes.
+    if (length < kHoleOfCopy) continue;
     to_fs->PunchHole(to, offset, length).PermitUncheckedError();
   }
   return s;

@@ -37,7 +37,7 @@ struct CopySource {
 struct CopyResult {
   uint64_t size = 0;
   uint32_t crc32c = 0;
-  // Page-aligned runs of zeros, offset and length; of large ones only.
+  // Page-aligned runs of zeros, offset and length: what may be holes, down to one page.
   std::vector<std::pair<uint64_t, uint64_t>> zeros;
 };
 
