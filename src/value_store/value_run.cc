@@ -268,7 +268,8 @@ Status ValueRun::ReadKeys(std::vector<ValueEntry>* values, std::vector<ValueNoti
     uint64_t delta = 0;
     if (!GetFixed64(&bytes, &entry.h1) || !GetFixed32(&bytes, &entry.h2) ||
         !GetVarint64(&bytes, &entry.sequence) || !GetVarint64(&bytes, &delta) ||
-        !GetVarint32(&bytes, &entry.size) || offset + entry.size > meta_.records_bytes) {
+        !GetVarint32(&bytes, &entry.size) || entry.size < kMinRecordBytes ||
+        offset + entry.size > meta_.records_bytes) {
       return Corruption("keys: malformed");
     }
     entry.number += delta;
@@ -304,10 +305,10 @@ Status ValueRun::ReadRecords(
     const uint64_t begin = entries[i].offset;
     uint64_t end = begin + entries[i].size;
     size_t next = i + 1;
-    while (next < entries.size() && entries[next].offset <= end + kReadGap &&
-           entries[next].offset + entries[next].size - begin <= span) {
-      end = entries[next].offset + entries[next].size;
-      ++next;
+    for (; next < entries.size() && entries[next].offset <= end + kReadGap; ++next) {
+      const uint64_t end_of_next = uint64_t{entries[next].offset} + entries[next].size;
+      if (end_of_next - begin > span) break;
+      end = end_of_next;
     }
     Slice bytes;
     s = Read(begin, end - begin, &room, &bytes);

@@ -9,8 +9,10 @@
 #include "base/file_names.h"
 #include "env/memory_file_system.h"
 #include "store/store.h"
+#include "util/hash.h"
 #include "util/random.h"
 #include "value_store/value_cache.h"
+#include "value_store/value_format.h"
 #include "value_store/value_gc.h"
 #include "value_store/value_gc_policy.h"
 #include "value_store/value_ref.h"
@@ -104,6 +106,62 @@ TEST_F(ValueRunTest, AnExtentThatDoesNotFitItsFileIsCorruption) {
   ValuePlace place;
   EXPECT_TRUE(run.Find(meta.min_number, false, &found, &place).IsCorruption());
   EXPECT_TRUE(run.Verify().IsCorruption());
+}
+
+TEST_F(ValueRunTest, RunsEndBeforePlacesDo) {
+  auto file = NewFile(1);
+  ValueWriter::Options options = WriterOptions(file.get(), /*bits=*/0);
+  options.most_records_bytes = 1000;
+  ValueWriter writer(options);
+  std::vector<std::string> refs(40);
+  for (int i = 0; i < 40; ++i) {
+    const Status s = writer.Add(Key(i), hasher_(Key(i)), static_cast<uint64_t>(i + 1), Value(i * 20), false, &refs[i]);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  ASSERT_TRUE(writer.Finish().ok());
+  ASSERT_TRUE(file->Finish().ok());
+  EXPECT_GT(writer.runs().size(), 5u);
+  EXPECT_LT(writer.runs().size(), 20u);
+  for (const ValueRunMeta& meta : writer.runs()) EXPECT_LE(meta.records_bytes, 1000u);
+  const ValueVersion version(context_, Open(writer.runs()));
+  for (int i = 0; i < 40; ++i) {
+    rocksdb::PinnableSlice value;
+    const Status s = version.Read({}, Key(i), hasher_(Key(i)), refs[i], &value);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_EQ(value.ToString(), Value(i * 20));
+  }
+}
+
+// A run made by hand, whose checksums are right.
+TEST_F(ValueRunTest, RecordsOfNoBytesAreCorruption) {
+  auto file = NewFile(1);
+  std::string keys;
+  const uint64_t at = file->offset();
+  for (const uint64_t count : {2, 0, 0}) PutVarint64(&keys, count);
+  for (int i = 0; i < 2; ++i) {
+    PutFixed64(&keys, 1);
+    PutFixed32(&keys, 2);
+    PutVarint64(&keys, 10 + i);
+    PutVarint64(&keys, 500);
+    PutVarint32(&keys, 0);
+  }
+  PutFixed32(&keys, Checksum32(keys, ValueContextOf(file->file_id(), at)));
+  ValueRunMeta meta;
+  meta.run_id = 1;
+  meta.file_id = file->file_id();
+  meta.num_values = 2;
+  meta.keys_bytes = keys.size();
+  meta.min_number = 500;
+  meta.max_number = 1000;
+  meta.extent = {1, at, keys.size()};
+  ASSERT_TRUE(file->Append(keys).ok());
+  ASSERT_TRUE(file->Finish().ok());
+  std::vector<ValueEntry> values;
+  std::vector<ValueNotice> notices;
+  std::vector<ValueDeath> deaths;
+  const Status s = ValueRun(context_, meta).ReadKeys(&values, &notices, &deaths);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("keys: malformed"), std::string::npos) << s.ToString();
 }
 
 TEST_F(ValueRunTest, WhatIsWrittenIsFoundByItsRef) {

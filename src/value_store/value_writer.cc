@@ -17,6 +17,8 @@ namespace {
 // Numbers are taken in blocks: a block's first is a number of the database's, which are never given twice.
 constexpr unsigned kNumberBlockBits = 20;
 constexpr size_t kSectionChecksumBytes = 4;
+// Of a record beside key and value, at most: checksum, type, key size, number.
+constexpr size_t kMostRecordHeader = kRecordChecksumBytes + 1 + 5 + 10;
 
 void AppendKeys(const std::vector<ValueEntry>& entries, const std::vector<ValueNotice>& notices,
                 const std::vector<uint64_t>& deaths, std::string* out) {
@@ -94,6 +96,10 @@ Status ValueWriter::Add(const Slice& user_key, const KeyHash& hash, SequenceNumb
     }
   }
   const bool cold = options_.updates != nullptr ? !options_.updates->Hot(hash.h1) : options_.cold;
+  const uint64_t together = BatchOf(hash.h1, cold).records.size() + kMostRecordHeader + user_key.size() + stored.size();
+  if (together > options_.most_records_bytes) {
+    if (Status s = WriteRound(); !s.ok()) return s;
+  }
   Batch& batch = BatchOf(hash.h1, cold);
   std::string& out = batch.records;
   const size_t begin = out.size();

@@ -61,6 +61,7 @@ class ValueWriter {
     rocksdb::Statistics* statistics = nullptr;
     const UpdateCounts* updates = nullptr;  // not null: what is added is hot or cold by them
     uint64_t round_bytes = 64 << 20;
+    uint64_t most_records_bytes = UINT32_MAX;  // of a run: places are of 32 bits
     uint64_t creation_time = 0;
     std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes;  // ValueContext's; null: nobody counts
     // Called when there is something to write.
