@@ -17,10 +17,12 @@ uint64_t MostRuns(uint64_t bytes) { return 2 * (bytes / MaxOverflowRunBytes() + 
 // New runs count before what flushes add meanwhile: their ids are taken now.
 void OverflowTask::Begin() {
   store_->AwaitTurn();
+  has_turn = true;
   before_ = store_->current();
   uint64_t bytes = 0;
   for (const OverflowRunRef& run : before_->parts().runs) bytes += run->meta().extent.length;
   for (uint64_t i = MostRuns(bytes); i > 0; --i) ids_.push_back(store_->context()->new_number());
+  has_turn = false;
   store_->EndTurn();
 }
 
