@@ -350,6 +350,35 @@ TEST_F(IngestTest, CrashAnywhereLeavesAllOrNothing) {
   }
 }
 
+// Neither the record of the ingestion nor a new manifest is known to be on disk: it may be.
+TEST_F(IngestTest, ACommitInDoubtRefusesWritesAndKeepsItsSequence) {
+  class LetWritesGoOn : public rocksdb::EventListener {
+   public:
+    void OnBackgroundError(rocksdb::BackgroundErrorReason, Status* error) override { *error = Status::OK(); }
+  };
+  options_.max_bgerror_resume_count = 0;
+  for (const bool refused : {true, false}) {
+    if (!refused) options_.listeners.push_back(std::make_shared<LetWritesGoOn>());
+    OpenDb();
+    ASSERT_TRUE(Put(Key(0), "old", true).ok());
+    Flush();
+    WriteFile("/f.sst", 0, 2, "ingested");
+    const uint64_t before = db_->GetLatestSequenceNumber();
+    fs_->FailAll(FaultOp::kSync, "MANIFEST", Status::IOError("injected"));
+    EXPECT_TRUE(Ingest("/f.sst").IsIOError());
+    fs_->ClearFaults();
+    EXPECT_GT(db_->GetLatestSequenceNumber(), before);
+    rocksdb::WriteOptions sync;
+    sync.sync = true;
+    EXPECT_EQ(db_->Delete(sync, Key(0)).ok(), !refused);
+    Crash(CutMode::kKeepUnsynced);
+    OpenDb();
+    EXPECT_EQ(Get(Key(1)), "ingested");
+    EXPECT_EQ(Get(Key(0)), refused ? "ingested" : "NOT_FOUND");
+    EXPECT_EQ(Scan(), (refused ? Key(0) + "=ingested," : "") + Key(1) + "=ingested");
+  }
+}
+
 TEST_F(IngestTest, BesideWritersAndCompactions) {
   std::atomic<bool> stop{false};
   std::thread writer([&] {

@@ -359,26 +359,38 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
                                         ingestion.file->path() + ", sequence " +
                                         std::to_string(ingestion.sequence));
   }
-  ReadStateGarbage garbage;
-  MutexLock lock(&mu_);
-  if (s.ok()) {
-    std::vector<CommitItem> items;
-    for (Ingestion& ingestion : *ingestions) {
-      ingestion.item.edit.column_family = ingestion.family->id();
-      items.push_back(std::move(ingestion.item));
+  bool in_doubt = false;
+  {
+    ReadStateGarbage garbage;
+    MutexLock lock(&mu_);
+    if (s.ok()) {
+      std::vector<CommitItem> items;
+      for (Ingestion& ingestion : *ingestions) {
+        ingestion.item.edit.column_family = ingestion.family->id();
+        items.push_back(std::move(ingestion.item));
+      }
+      // Behind the records' own edits, so that what the commit stamps on the first does not replace it.
+      CommitItem sequence;
+      sequence.edit.last_sequence = last;
+      sequence.installed = [this, last] { last_sequence_.store(last); };
+      items.push_back(std::move(sequence));
+      s = commits_.Commit(&items, garbage.list());
+      if (!s.ok()) {
+        // It may be on disk all the same: its sequences are nobody else's.
+        last_sequence_.store(last);
+        in_doubt = commits_.in_doubt();
+      }
     }
-    // Behind the records' own edits, so that what the commit stamps on the first does not replace it.
-    CommitItem sequence;
-    sequence.edit.last_sequence = last;
-    sequence.installed = [this, last] { last_sequence_.store(last); };
-    items.push_back(std::move(sequence));
-    s = commits_.Commit(&items, garbage.list());
+    for (Ingestion& ingestion : *ingestions) {
+      if (ingestion.task != nullptr) ingestion.family->store()->Release(ingestion.task.get());
+    }
+    UpdateStall(&stall_changes_);
+    background_changed_.SignalAll();
   }
-  for (Ingestion& ingestion : *ingestions) {
-    if (ingestion.task != nullptr) ingestion.family->store()->Release(ingestion.task.get());
+  // An import drops its family next, which settles it or tells.
+  if (in_doubt && !ingestions->front().imported) {
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
   }
-  UpdateStall(&stall_changes_);
-  background_changed_.SignalAll();
   return s;
 }
 
