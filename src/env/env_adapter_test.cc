@@ -151,6 +151,25 @@ TEST(EnvAdapter, ForeignEnvIsUsedThroughItsFunctions) {
   EXPECT_TRUE(file->Append("x").IsNoSpace()) << "written to after a failure";
 }
 
+// NewWritableFile would empty it.
+TEST(EnvAdapter, AFileThatMayBeThereIsNotMadeAnew) {
+  auto memory = std::make_shared<FaultInjectionFileSystem>();
+  const auto base = NewEnvForFileSystem(memory);
+  CountingEnv env(base.get());
+  const std::shared_ptr<FileSystem> fs = FileSystemOfEnv(&env);
+  ASSERT_TRUE(WriteFileAtomically(fs.get(), "/f", "content").ok());
+  memory->FailNth(FaultOp::kStat, 1, "/f", Status::IOError("injected"));
+  std::unique_ptr<WritableFile> file;
+  const Status s = fs->ReopenWritableFile("/f", FileOptions(), &file);
+  EXPECT_TRUE(s.IsIOError());
+  EXPECT_NE(s.ToString().find("/f"), std::string::npos) << s.ToString();
+  std::string data;
+  ASSERT_TRUE(ReadFileToString(fs.get(), "/f", &data).ok());
+  EXPECT_EQ(data, "content");
+  ASSERT_TRUE(fs->ReopenWritableFile("/new", FileOptions(), &file).ok());
+  EXPECT_EQ(file->Size(), 0u);
+}
+
 // A user's own Env with one file that it writes in place itself, by one call at a time.
 class InPlaceEnv : public rocksdb::EnvWrapper {
  public:

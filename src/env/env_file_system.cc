@@ -11,6 +11,7 @@
 #include "env/env_page_file.h"
 #include "env/file_observer.h"
 #include "env/file_system_env.h"
+#include "env/missing.h"
 #include "util/foreign_cast.h"
 
 namespace compassdb {
@@ -301,13 +302,17 @@ class EnvFileSystem : public FileSystem {
     std::unique_ptr<rocksdb::WritableFile> base;
     uint64_t size = 0;
     Status s;
+    if (opening == Opening::kReopen) {
+      s = env_->FileExists(path);
+      if (IsMissing(s)) opening = Opening::kNew;
+    }
     if (opening == Opening::kReuse) {
       s = env_->ReuseWritableFile(path, old_path, &base, env_options);
-    } else if (opening == Opening::kReopen && env_->FileExists(path).ok()) {
-      s = env_->GetFileSize(path, &size);
-      if (s.ok()) s = env_->ReopenWritableFile(path, &base, env_options);
-    } else {
+    } else if (opening == Opening::kNew) {
       s = env_->NewWritableFile(path, &base, env_options);
+    } else {
+      if (s.ok()) s = env_->GetFileSize(path, &size);
+      if (s.ok()) s = env_->ReopenWritableFile(path, &base, env_options);
     }
     if (s.ok()) {
       *file = std::make_unique<AdapterWritableFile>(path, std::move(base), options, size);
