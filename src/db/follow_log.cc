@@ -110,6 +110,7 @@ Status DBImpl::GetUpdatesSince(rocksdb::SequenceNumber sequence,
   source.wal_dir = config_.wal_dir;
   source.latest = &last_sequence_;
   source.current_log = [this] { return wals_.current_number(); };
+  source.acknowledged_end = [this](uint64_t number) { return wals_.AcknowledgedEnd(number); };
   auto result = std::make_unique<LogIterator>(std::move(source), std::move(logs), sequence);
   Status s = result->status();
   *iterator = std::move(result);

@@ -222,6 +222,30 @@ TEST_F(FollowLogTest, WhatRecoveryLeftOutIsNotFollowed) {
   EXPECT_EQ(From(survived + 1), std::to_string(survived + 1) + ":1");
 }
 
+// Resume gives up what failed: nobody reads it, and nobody follows it, whoever began before.
+TEST_F(FollowLogTest, ABatchWhoseWriteFailedIsNotFollowed) {
+  Archive();
+  options_.max_bgerror_resume_count = 0;
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1", true).ok());
+  ASSERT_TRUE(Put("b", "1").ok());  // acknowledged, though not synced
+  auto early = Follow(1);
+  fs_->FailNth(FaultOp::kSync, 1, ".log", Status::IOError("injected"));
+  EXPECT_FALSE(Put("refused", "1", true).ok());
+  EXPECT_EQ(From(1), "1:1 2:1");
+  EXPECT_EQ(From(3), "");
+  ASSERT_TRUE(db_->Resume().ok());
+  ASSERT_TRUE(Put("c", "1", true).ok());
+  EXPECT_EQ(Rest(early.get()).substr(0, 8), "1:1 2:1!");  // a new iterator is asked for
+  for (const bool reopened : {false, true}) {
+    if (reopened) OpenDb();
+    EXPECT_EQ(Get("refused"), "NOT_FOUND");
+    EXPECT_EQ(From(1), "1:1 2:1 4:1");
+    EXPECT_EQ(From(2), "2:1 4:1");
+    EXPECT_EQ(From(3), "4:1");
+  }
+}
+
 // Logs that are made ahead are nothing to follow, of a primary neither.
 TEST_F(FollowLogTest, ASecondaryFollowsIntoTheNextLog) {
   options_.max_open_files = -1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/log_iterator.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "batch/write_batch_internal.h"
@@ -64,6 +65,7 @@ void LogIterator::SeekToStart() {
   size_t candidate_log = 0;  // of a batch that may reach to `since`
   uint64_t candidate = 0;
   while (Read()) {
+    if (refused_) continue;
     if (last_ >= since_ || first_ > since_) break;
     candidate = open_ended_ ? offset_ : 0;
     candidate_log = index_;
@@ -83,13 +85,15 @@ void LogIterator::Next() {
     SeekToStart();
     return;
   }
-  const rocksdb::SequenceNumber expected = last_ + 1;
-  const bool exact = !open_ended_;
-  if (!Read()) return;
-  if (first_ < expected || (exact && first_ != expected)) {
-    status_ = Status::NotFound("Gap in sequence numbers");
-    return;
-  }
+  do {
+    const rocksdb::SequenceNumber expected = last_ + 1;
+    const bool exact = !open_ended_;
+    if (!Read()) return;
+    if (first_ < expected || (exact && first_ != expected)) {
+      status_ = Status::NotFound("Gap in sequence numbers");
+      return;
+    }
+  } while (refused_);
   valid_ = true;
 }
 
@@ -160,6 +164,7 @@ Status LogIterator::Parse(const Slice& record) {
   last_ = first_ + counter.count - 1;
   open_ended_ = counter.commits;
   offset_ = reader_->RecordOffset();
+  refused_ = offset_ >= std::min(acknowledged_end_, source_.acknowledged_end(logs_[index_].number));
   batch_ = std::move(batch);
   return Status::OK();
 }
@@ -168,7 +173,22 @@ bool LogIterator::OpenLog(size_t index, uint64_t offset) {
   index_ = index;
   fresh_ = false;
   status_ = OpenWalFile(source_.fs, source_.wal_dir, offset, &logs_[index], &reader_);
+  if (status_.ok()) status_ = FindAcknowledgedEnd();
   return status_.ok();
+}
+
+Status LogIterator::FindAcknowledgedEnd() {
+  acknowledged_end_ = UINT64_MAX;
+  if (index_ + 1 == logs_.size()) return Status::OK();
+  std::unique_ptr<WalReader> next;
+  Status s = OpenWalFile(source_.fs, source_.wal_dir, 0, &logs_[index_ + 1], &next);
+  if (s.ok() && next->ReadHeader() != LogRead::kRecord) {
+    s = next->status();
+  } else if (s.ok() && next->header().predecessor == logs_[index_].number) {
+    acknowledged_end_ = next->header().predecessor_acknowledged;
+  }
+  // What else is wrong with that log is told when it is its turn.
+  return s.IsIOError() && !IsMissing(s) ? s : Status::OK();
 }
 
 rocksdb::BatchResult LogIterator::GetBatch() {

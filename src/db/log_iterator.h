@@ -6,7 +6,8 @@
 // seen before readers of the database see it. The last log may still be
 // written: its end is looked at again by each Next(). Bytes that do not verify
 // end an older log (recovery went on elsewhere, which the sequences show) and
-// are Corruption in the last one. A log whose file a newer one has taken is gone
+// are Corruption in the last one. A batch whose write failed is passed over, as
+// readers never see it. A log whose file a newer one has taken is gone
 // (PathNotFound). When the last one is gone, which had been read to its end as
 // it was, a new iterator is asked for (TryAgain).
 //
@@ -32,6 +33,8 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
     std::string wal_dir;
     const std::atomic<rocksdb::SequenceNumber>* latest = nullptr;  // published
     std::function<uint64_t()> current_log;  // the one that is written; 0: none
+    // Where what was acknowledged of a log of this session ends, if that is known; else UINT64_MAX.
+    std::function<uint64_t(uint64_t number)> acknowledged_end;
   };
   // On the batch that holds `since`, or on the next one after it. `logs` begin with the one that
   // holds it, if there is one.
@@ -49,6 +52,7 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
   // The same within the present log; kEnd at its end, however it looks.
   LogRead ReadFromLog();
   bool OpenLog(size_t index, uint64_t offset);
+  Status FindAcknowledgedEnd();
   Status Parse(const Slice& record);
   void AtEnd();
 
@@ -57,6 +61,7 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
   const rocksdb::SequenceNumber since_;
   size_t index_ = 0;
   std::unique_ptr<WalReader> reader_;
+  uint64_t acknowledged_end_ = UINT64_MAX;  // as the next log says
   bool fresh_ = false;    // reader_ has seen the log's end as it is now
   bool started_ = false;  // a batch has been found
 
@@ -66,6 +71,7 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
   rocksdb::SequenceNumber last_ = 0;
   // It commits prepared records, which take sequences that the batch does not count.
   bool open_ended_ = false;
+  bool refused_ = false;  // its write failed: it is passed over, with its sequences
   bool valid_ = false;
   Status status_;
 };

@@ -31,7 +31,10 @@ Status WalSet::Start(bool give_up_failed) {
   const Status started = CatchOutOfMemory("a log", [&]() NO_THREAD_SAFETY_ANALYSIS {
     uint64_t number;
     Status s = NextNumber(&number);
-    return s.ok() ? StartLocked(current->SuccessorHeader(number, !error_.ok())) : s;
+    if (!s.ok()) return s;
+    WalHeader header = current->SuccessorHeader(number, !error_.ok());
+    header.predecessor_acknowledged = AcknowledgedEnd(header.predecessor);
+    return StartLocked(header);
   });
   if (!started.ok()) return started;
   if (!error_.ok()) {
@@ -117,10 +120,17 @@ void WalSet::SetSynced(const SyncedLog& synced) {
   synced_ = synced;
 }
 
+uint64_t WalSet::AcknowledgedEnd(uint64_t number) const {
+  MutexLock lock(&synced_mu_);
+  const auto it = acknowledged_ends_.find(number);
+  return it != acknowledged_ends_.end() ? it->second : UINT64_MAX;
+}
+
 Status WalSet::Append(const Slice& record, bool sync) {
   MutexLock lock(&mu_);
   if (!error_.ok()) return error_;
   Log& log = logs_.back();
+  const uint64_t begin = log.bytes;
   // What was added to the log's buffer when memory ran out is never to be written.
   Status s = CatchOutOfMemory("a log", [&] { return log.writer->AddBatch(record); });
   if (s.ok() && !options_.manual_flush) s = log.writer->Flush();
@@ -132,7 +142,11 @@ Status WalSet::Append(const Slice& record, bool sync) {
   bytes_appended_.fetch_add(bytes, std::memory_order_relaxed);
   Tick(statistics_, rocksdb::WAL_FILE_BYTES, bytes);
   if (s.ok() && sync) s = SyncLogs(true);
-  if (!s.ok()) Fail(s);
+  if (!s.ok()) {
+    Fail(s);
+    MutexLock ends(&synced_mu_);
+    acknowledged_ends_[log.number] = begin;
+  }
   return s;
 }
 

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -115,6 +116,8 @@ class WalSet {
   std::vector<uint64_t> Spares() const;
   // The same, after Close: for deletion, too.
   std::vector<uint64_t> TakeSpares();
+  // Where the batch begins whose append to that log failed since open; UINT64_MAX if none did.
+  uint64_t AcknowledgedEnd(uint64_t number) const;
 
  private:
   struct Log {
@@ -152,6 +155,7 @@ class WalSet {
   uint64_t given_up_ GUARDED_BY(mu_) = 0;  // the last log that failed, or that one had failed before
   mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held
   SyncedLog synced_ GUARDED_BY(synced_mu_);
+  std::map<uint64_t, uint64_t> acknowledged_ends_ GUARDED_BY(synced_mu_);  // of logs with a failed append
 };
 
 }  // namespace compassdb

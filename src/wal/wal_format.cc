@@ -18,7 +18,10 @@ std::string EncodeWalHeader(const WalHeader& header) {
   PutLengthPrefixedSlice(&record, header.db_id);
   PutVarint32(&record, header.compression);
   PutVarint64(&record, header.predecessor_synced);
-  if (header.over_older_log) PutVarint32(&record, kWalOverOlderLog);
+  const bool after_failed = header.predecessor_acknowledged != UINT64_MAX;
+  const uint32_t flags = (header.over_older_log ? kWalOverOlderLog : 0) | (after_failed ? kWalAfterFailedBatch : 0);
+  if (flags != 0) PutVarint32(&record, flags);
+  if (after_failed) PutVarint64(&record, header.predecessor_acknowledged);
   return record;
 }
 
@@ -45,7 +48,8 @@ Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* 
       !GetVarint64(&input, &header->predecessor_last_sequence) ||
       !GetLengthPrefixedSlice(&input, &db_id) || !GetVarint32(&input, &compression) ||
       (version >= kWalWithSynced && (!GetVarint64(&input, &header->predecessor_synced) ||
-                                     (!input.empty() && !GetVarint32(&input, &flags))))) {
+                                     (!input.empty() && !GetVarint32(&input, &flags)))) ||
+      ((flags & kWalAfterFailedBatch) != 0 && !GetVarint64(&input, &header->predecessor_acknowledged))) {
     return Status::Corruption(place, "the header of the write-ahead log is cut short");
   }
   header->db_id = db_id.ToString();

@@ -11,7 +11,8 @@
 //   header := magic:fixed64  version:varint32  number:varint64
 //             predecessor:varint64  predecessor_bytes:varint64
 //             predecessor_last_sequence:varint64  db_id:length-prefixed
-//             compression:varint32  predecessor_synced:varint64  {flags:varint32}?
+//             compression:varint32  predecessor_synced:varint64
+//             {flags:varint32  {predecessor_acknowledged:varint64}?}?
 //             (later versions may append fields that readers skip)
 #pragma once
 
@@ -38,6 +39,8 @@ inline constexpr uint32_t kWalWithSynced = 3;
 // Flags of a header, which has none of them if they are not there.
 // The file was an older log's: what that left may stand behind the last record.
 inline constexpr uint32_t kWalOverOlderLog = 1;
+// The write of a batch to the log before this one failed, and the field is there that says where that batch begins.
+inline constexpr uint32_t kWalAfterFailedBatch = 2;
 
 struct WalHeader {
   uint32_t version = kWalWithSynced;  // of what was read; what is written is the current one
@@ -55,6 +58,8 @@ struct WalHeader {
   rocksdb::CompressionType compression = rocksdb::kNoCompression;
   uint64_t predecessor_synced = 0;  // how much of predecessor_bytes was synced by then
   bool over_older_log = false;
+  // Where the batch begins in the predecessor whose write failed; UINT64_MAX if none did.
+  uint64_t predecessor_acknowledged = UINT64_MAX;
 };
 
 std::string EncodeWalHeader(const WalHeader& header);

@@ -179,6 +179,23 @@ TEST_F(WalTest, HeaderRoundTripAndTruncation) {
   }
 }
 
+TEST_F(WalTest, HeaderBehindAFailedBatch) {
+  WalHeader header, back;
+  header.number = 9;
+  const std::string plain = EncodeWalHeader(header);
+  ASSERT_TRUE(DecodeWalHeader("p", plain, &back).ok());
+  EXPECT_EQ(back.predecessor_acknowledged, UINT64_MAX);
+  header.predecessor_acknowledged = 968;
+  EXPECT_EQ(EncodeWalHeader(header), plain + "\x02\xc8\x07") << "earlier releases skip what is behind their fields";
+  for (const bool recycled : {false, true}) {
+    header.over_older_log = recycled;
+    ASSERT_TRUE(DecodeWalHeader("p", EncodeWalHeader(header), &back).ok());
+    EXPECT_EQ(back.predecessor_acknowledged, 968u);
+    EXPECT_EQ(back.over_older_log, recycled);
+  }
+  EXPECT_TRUE(DecodeWalHeader("p", plain + "\x02\xc8", &back).IsCorruption());
+}
+
 TEST_F(WalTest, NewerVersionIsNotSupportedAndSaysSo) {
   std::string record;
   PutFixed64(&record, kWalFormat.magic);
