@@ -28,10 +28,10 @@ bool SyncedMark::IsOf(const std::string& db_id) const { return log.number != 0 &
 
 SyncedMark ReadSyncedMark(FileSystem* fs, const std::string& wal_dir) {
   SyncedMark mark;
-  std::unique_ptr<PageFile> file;
+  std::unique_ptr<RandomAccessFile> file;
   char bytes[kBytes];
   Slice read;
-  Status s = fs->NewPageFile(SyncedMarkFileName(wal_dir), FileOptions(), /*create=*/false, &file);
+  Status s = fs->NewRandomAccessFile(SyncedMarkFileName(wal_dir), FileOptions(), &file);
   if (s.ok()) s = file->Read(0, kBytes, &read, bytes);
   if (!s.ok() || read.size() != kBytes) return mark;
   if (read.data() != bytes) memcpy(bytes, read.data(), kBytes);

@@ -64,6 +64,21 @@ TEST_F(SyncedMarkTest, NothingIsKnownOfWhatIsNotWhole) {
   }
 }
 
+// Who may not write may read it.
+TEST_F(SyncedMarkTest, IsReadWithoutBeingOpenedForWriting) {
+  class NoWriting final : public FaultInjectionFileSystem {
+   public:
+    using FaultInjectionFileSystem::FaultInjectionFileSystem;
+    Status NewPageFile(const std::string& path, const FileOptions&, bool, std::unique_ptr<PageFile>*) override {
+      return Status::IOError("While open a file for writing in place: " + path, "Permission denied");
+    }
+  } reader(&fs_);
+  SyncedMarkWriter writer(&fs_, "/wal");
+  writer.SetDatabase("id");
+  writer.Write({7, 1000});
+  EXPECT_TRUE(ReadSyncedMark(&reader, "/wal").IsOf("id"));
+}
+
 // As on a disk that fails, or where there are no such files.
 TEST_F(SyncedMarkTest, AFailureIsTheLast) {
   for (const FaultOp op : {FaultOp::kCreate, FaultOp::kWrite}) {
