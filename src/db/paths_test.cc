@@ -391,6 +391,30 @@ TEST_F(PathsTest, RepairLooksInAllOfThem) {
   EXPECT_EQ(Scan(), all);
 }
 
+// One error of a look into a directory makes no file missing, and nothing is given up for it.
+TEST_F(PathsTest, AnErrorOfALookIsNoAnswer) {
+  options_.db_paths = {DbPath("/a", 1 << 30), DbPath("/b", 1 << 30)};
+  OpenDb();
+  ASSERT_TRUE(Put("k", "v").ok());
+  ASSERT_TRUE(db_->Flush({}).ok());
+  CloseDb();
+  for (const bool repair : {false, true}) {
+    for (uint64_t n = 1;; ++n) {
+      const uint64_t before = fs_->faults_injected();
+      fs_->FailNth(FaultOp::kStat, n, ".ph", Status::IOError("injected"));
+      const Status s = repair ? rocksdb::RepairDB(name_, options_) : TryOpen();
+      CloseDb();
+      const bool met = fs_->faults_injected() != before;
+      fs_->ClearFaults();
+      EXPECT_TRUE(s.ok() || s.IsIOError()) << n << ": " << s.ToString();
+      OpenDb();
+      ASSERT_EQ(Get("k"), "v") << n;
+      CloseDb();
+      if (!met) break;
+    }
+  }
+}
+
 TEST_F(PathsTest, APathWithoutNameIsRefused) {
   options_.db_paths = {DbPath("", 1)};
   EXPECT_TRUE(TryOpen().IsPathNotFound());

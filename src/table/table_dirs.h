@@ -23,6 +23,10 @@ struct TablePath {
   uint64_t target_bytes = UINT64_MAX;
 };
 
+// The first of the paths at which there is a file; with *found false, at which there may be one, as it could not be
+// looked at, else the first of all.
+size_t WhichExists(FileSystem* fs, const std::vector<std::string>& paths, bool* found);
+
 class TableDirs {
  public:
   TableDirs(FileSystem* fs, std::string dir) : fs_(fs), dirs_{std::move(dir)} {}
@@ -35,11 +39,11 @@ class TableDirs {
   // The file is gone.
   void Forget(uint64_t number);
 
-  // Of a file that is nowhere: the first directory.
+  // The first that has the file, or could not be looked into; of a file that is nowhere the first of all.
   std::string DirOf(uint64_t number);
   std::string PathOf(uint64_t number);
   // An error of opening the file, which says where it was looked for if it is in none of several
-  // directories.
+  // directories. It says that the file is missing only if it is in none of them for sure.
   Status Explain(const Status& error, uint64_t number) const;
 
  private:

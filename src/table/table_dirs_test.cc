@@ -36,6 +36,27 @@ TEST_F(TableDirsTest, FilesAreFoundWhereTheyAre) {
   EXPECT_EQ(dirs.PathOf(3), "/c/000003.ph");
 }
 
+// An error is no answer: where the file cannot be looked for, it may be.
+TEST_F(TableDirsTest, AFileMayBeWhereItCouldNotBeLookedFor) {
+  TableDirs dirs(&fs_, "/a");
+  dirs.Add("/b");
+  Create("/b/000001.ph");
+  fs_.FailNth(FaultOp::kStat, 1, "/b/", Status::IOError("injected"));
+  EXPECT_EQ(dirs.PathOf(1), "/b/000001.ph");
+  fs_.FailNth(FaultOp::kStat, 1, "/a/", Status::IOError("injected"));
+  EXPECT_EQ(dirs.PathOf(1), "/a/000001.ph");
+  EXPECT_EQ(dirs.PathOf(1), "/b/000001.ph");
+  const Status missing = Status::PathNotFound("/a/000002.ph");
+  fs_.FailAll(FaultOp::kStat, "/b/", Status::IOError("injected"));
+  Status s = dirs.Explain(missing, 2);
+  EXPECT_TRUE(s.IsIOError() && !s.IsPathNotFound()) << s.ToString();
+  fs_.ClearFaults();
+  EXPECT_TRUE(dirs.Explain(missing, 2).IsPathNotFound());
+  Create("/b/000002.ph");
+  s = dirs.Explain(missing, 2);
+  EXPECT_TRUE(s.IsIOError() && !s.IsPathNotFound()) << s.ToString();
+}
+
 TEST_F(TableDirsTest, OneDirectoryIsNotLookedInto) {
   TableDirs dirs(&fs_, "/a");
   int looks = 0;

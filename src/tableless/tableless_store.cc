@@ -151,11 +151,12 @@ std::string TablelessStore::NewSectionPath(uint64_t number) const {
 // In the order of TableDirs, the database's own directory first: a copy has all of its files there, and what its source
 // has in other directories goes on to change. It may have been made when the family had other paths.
 std::string TablelessStore::FindSectionPath(uint64_t number) const {
-  for (const std::string& dir : context_->files->dirs()->All()) {
-    const std::string path = PageFileName(dir, number);
-    if (context_->fs->FileExists(path).ok()) return path;
-  }
-  return NewSectionPath(number);
+  std::vector<std::string> paths;
+  for (const std::string& dir : context_->files->dirs()->All()) paths.push_back(PageFileName(dir, number));
+  paths.push_back(NewSectionPath(number));
+  bool found = false;
+  const size_t at = WhichExists(context_->fs, paths, &found);
+  return paths[at];
 }
 
 std::shared_ptr<SectionFile> TablelessStore::MakeSectionFile(const std::string& path,
