@@ -5,8 +5,10 @@
 #include <thread>
 
 #include "base/file_names.h"
+#include "base/number_limits.h"
 #include "db/db_test_util.h"
 #include "db/export_test_util.h"
+#include "manifest/table_file.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
@@ -455,6 +457,34 @@ TEST_F(IngestTest, ExportAndImport) {
   ASSERT_TRUE(db_->Get(rocksdb::ReadOptions(), handle, Key(7), &value).ok());
   EXPECT_EQ(value, "mine");
   delete handle;
+}
+
+TEST_F(IngestTest, ImportedSequencesLeaveRoomForWrites) {
+  for (const SequenceNumber sequence : {kMaxKnownSequence, kMaxStraySequence + 1, kMaxStraySequence}) {
+    PieceBuildOptions build;
+    build.comparator = rocksdb::BytewiseComparator();
+    std::unique_ptr<TableFileWriter> writer;
+    ASSERT_TRUE(TableFileWriter::Create(fs_.get(), "/in.sst", build, &writer).ok());
+    std::string key;
+    AppendInternalKey(&key, "x", sequence, kTypeValue);
+    ASSERT_TRUE(writer->Add(key, "v").ok());
+    TableFileInfo info;
+    info.comparator = build.comparator->Name();
+    ASSERT_TRUE(writer->Finish(1, &info).ok());
+    rocksdb::ExportImportFilesMetaData metadata;
+    metadata.db_comparator_name = info.comparator;
+    metadata.files.emplace_back().name = "in.sst";
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    const Status s = db_->CreateColumnFamilyWithImport(options_, "imported", {}, metadata, &handle);
+    EXPECT_EQ(s.ok(), sequence == kMaxStraySequence) << s.ToString();
+    EXPECT_TRUE(s.ok() || s.IsCorruption()) << s.ToString();
+    ASSERT_TRUE(Put("a", "1").ok());
+    if (handle != nullptr) ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+  }
+  families_ = {"default", "imported"};
+  OpenDb();
+  EXPECT_EQ(GetIn(0, "a"), "1");
+  EXPECT_EQ(GetIn(1, "x"), "v");
 }
 
 }  // namespace

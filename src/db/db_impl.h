@@ -355,6 +355,8 @@ class DBImpl final : public rocksdb::DB {
   // --- memtable_switch.cc: at the front of the write queue
   using Families = std::vector<std::shared_ptr<ColumnFamily>>;
   Status PrepareWrite(const WriteThread::Writer& leader);
+  // Refuses writes to a database without sequences for them.
+  Status CheckSequencesAreLeft() const;
   Status MakeRoom(ReadStateGarbage* garbage) REQUIRES(mu_);
   Status ThrottleLowPriority(const WriteOptions& options, size_t bytes) EXCLUDES(mu_);
   Status FreeBudget() REQUIRES(mu_);

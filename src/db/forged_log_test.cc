@@ -60,10 +60,30 @@ TEST_F(ForgedLogTest, SequencesThatNoDatabaseComesTo) {
   WriteBatch batch;
   ASSERT_TRUE(batch.Put("b", "2").ok());
   ExpectRefused({Bytes(&batch, kMaxKnownSequence + 1)}, "sequence out of range");
+  WriteBatch two = batch;
+  ASSERT_TRUE(two.Put("c", "3").ok());
+  ExpectRefused({Bytes(&two, kMaxKnownSequence)}, "sequence out of range");
   Forge({Bytes(&batch, 100)});
   OpenDb();
   EXPECT_EQ(Scan(), "a=1,b=2");
   EXPECT_EQ(db_->GetLatestSequenceNumber(), 100u);
+}
+
+// What could not be opened any more is not written.
+TEST_F(ForgedLogTest, WithoutSequencesThereAreNoWrites) {
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put("b", "2").ok());
+  for (const uint64_t last : {kMaxKnownSequence, kMaxWritableSequence + 1, kMaxWritableSequence}) {
+    Forge({Bytes(&batch, last)});
+    OpenDb();
+    EXPECT_EQ(db_->GetLatestSequenceNumber(), last);
+    const Status s = Put("c", "3");
+    EXPECT_EQ(s.ok(), last == kMaxWritableSequence) << s.ToString();
+    EXPECT_TRUE(s.ok() || s.IsNotSupported()) << s.ToString();
+    ASSERT_TRUE(db_->Flush({}).ok());
+    OpenDb();
+    EXPECT_EQ(Scan(), s.ok() ? "a=1,b=2,c=3" : "a=1,b=2");
+  }
 }
 
 TEST_F(ForgedLogTest, SectionsWithoutBeginOrEnd) {

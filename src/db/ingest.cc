@@ -8,6 +8,7 @@
 // Writers wait meanwhile.
 #include <algorithm>
 
+#include "base/number_limits.h"
 #include "db/db_impl.h"
 #include "db/job_listener.h"
 #include "db/run_task.h"
@@ -211,7 +212,8 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   {
     ExclusiveWrite front(&write_thread_);
     if (errors_.writes_refused()) return errors_.error();
-    s = FlushForIngestion(ingestions);
+    s = CheckSequencesAreLeft();
+    if (s.ok()) s = FlushForIngestion(ingestions);
     if (s.ok()) s = AssignSequences(&ingestions);
     if (s.ok()) s = WriteIngestions(&ingestions);
   }
@@ -416,6 +418,9 @@ Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& 
     std::unique_ptr<TableFile> file;
     Status s = TableFile::Open(config_.fs, meta.db_path + "/" + meta.name, options.comparator, &file);
     if (!s.ok()) return s;
+    if (file->info().table.largest_seq > kMaxStraySequence) {
+      return Status::Corruption(file->path(), "sequence out of range");
+    }
     Ingestion& ingestion = ingestions.emplace_back();
     ingestion.file = std::move(file);
     ingestion.options = &ingest;

@@ -4,6 +4,7 @@
 // runs at the front of the write queue.
 #include <algorithm>
 
+#include "base/number_limits.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
 #include "rocksdb/perf_context.h"
@@ -73,8 +74,15 @@ Status DBImpl::ThrottleLowPriority(const WriteOptions& options, size_t bytes) {
   return Status::OK();
 }
 
+Status DBImpl::CheckSequencesAreLeft() const {
+  const SequenceNumber last = last_sequence_.load(std::memory_order_relaxed);
+  if (last <= kMaxWritableSequence) [[likely]] return Status::OK();
+  return Status::NotSupported(config_.name, "has no sequence numbers left; the last one is " + std::to_string(last));
+}
+
 Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
   if (errors_.writes_refused()) return errors_.error();
+  if (Status s = CheckSequencesAreLeft(); !s.ok()) return s;
   const bool buffers_full =
       config_.write_buffers != nullptr && config_.write_buffers->ShouldFlush();
   if (memtable_full_.load(std::memory_order_acquire) || buffers_full ||

@@ -43,6 +43,7 @@ Status RecoverySink::Decode(const Slice& record, WriteBatch* batch) {
 Status RecoverySink::Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
                          const Slice& value) {
   if (section_ != nullptr) return AddToBatch(section_.get(), id, type, key, value);
+  if (sequence > kMaxKnownSequence) return Status::Corruption("batch", "sequence out of range");
   ColumnFamily* family = families_->ByIdAtFront(id);
   // Dropped, not opened (read only), or flushed already.
   if (family == nullptr || wal_number_ < family->log_number) return Status::OK();
