@@ -135,7 +135,8 @@ class PosixFileSystemImpl : public FileSystem {
     return ClonePosixFile(from, to);
   }
   Status TruncateFile(const std::string& path, uint64_t size) override {
-    if (truncate(path.c_str(), static_cast<off_t>(size)) == 0) return Status::OK();
+    const int r = RetryOnInterrupt([&] { return truncate(path.c_str(), static_cast<off_t>(size)); });
+    if (r == 0) return Status::OK();
     return PosixError("truncate to " + std::to_string(size), path, errno);
   }
 
@@ -171,7 +172,7 @@ class PosixFileSystemImpl : public FileSystem {
   Status GetFreeSpace(const std::string& path, uint64_t* bytes) override {
     struct statvfs st;
     *bytes = 0;
-    if (statvfs(path.c_str(), &st) != 0) return PosixError("statvfs", path, errno);
+    if (RetryOnInterrupt([&] { return statvfs(path.c_str(), &st); }) != 0) return PosixError("statvfs", path, errno);
     *bytes = static_cast<uint64_t>(st.f_bavail) * st.f_frsize;
     return Status::OK();
   }

@@ -44,9 +44,9 @@ int LockOrUnlock(int fd, bool lock) {
   struct flock f = {};
   f.l_type = lock ? F_WRLCK : F_UNLCK;
   f.l_whence = SEEK_SET;
-  const int r = fcntl(fd, F_OFD_SETLK, &f);
+  const int r = RetryOnInterrupt([&] { return fcntl(fd, F_OFD_SETLK, &f); });
   // File systems without such locks have the process-wide ones.
-  return r == -1 && errno == EINVAL ? fcntl(fd, F_SETLK, &f) : r;
+  return r == -1 && errno == EINVAL ? RetryOnInterrupt([&] { return fcntl(fd, F_SETLK, &f); }) : r;
 }
 
 class PosixFileLock : public FileLock {

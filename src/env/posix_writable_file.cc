@@ -136,7 +136,8 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   Status CutToLength() {
     const FileOperation::Begin begin;
     const uint64_t length = Length();
-    Status s = ftruncate(fd_, static_cast<off_t>(length)) == 0 ? Status::OK() : Fail("ftruncate", errno);
+    const int r = RetryOnInterrupt([&] { return ftruncate(fd_, static_cast<off_t>(length)); });
+    Status s = r == 0 ? Status::OK() : Fail("ftruncate", errno);
     if (observer_ != nullptr) {
       observer_->Done({FileOperation::Kind::kTruncate, path_, length, 0, begin, s});
     }

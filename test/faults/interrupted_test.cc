@@ -21,6 +21,7 @@ namespace {
 enum class Trouble { kNone, kInterrupted, kHalf };
 std::atomic<Trouble> trouble{Trouble::kNone};
 std::atomic<uint64_t> troubled{0};
+std::atomic<bool> pages{false};  // direct I/O: nothing is done by halves of them
 
 // Every second call of a thread is interrupted before it begins.
 bool Interrupted() {
@@ -34,9 +35,10 @@ bool Interrupted() {
 }
 
 size_t Part(size_t n) {
-  if (trouble.load() != Trouble::kHalf || n < 2) return n;
+  constexpr size_t kPage = 4096;
+  if (trouble.load() != Trouble::kHalf || n < (pages ? 2 * kPage : 2)) return n;
   ++troubled;
-  return n / 2;
+  return pages ? n / 2 / kPage * kPage : n / 2;
 }
 
 }  // namespace
@@ -68,6 +70,9 @@ int fdatasync(int fd) { return Interrupted() ? -1 : static_cast<int>(syscall(SYS
 int ftruncate(int fd, off_t size) noexcept {
   return Interrupted() ? -1 : static_cast<int>(syscall(SYS_ftruncate, fd, size));
 }
+int truncate(const char* path, off_t size) noexcept {
+  return Interrupted() ? -1 : static_cast<int>(syscall(SYS_truncate, path, size));
+}
 int fallocate(int fd, int mode, off_t offset, off_t n) {
   return Interrupted() ? -1 : static_cast<int>(syscall(SYS_fallocate, fd, mode, offset, n));
 }
@@ -76,25 +81,40 @@ int fallocate(int fd, int mode, off_t offset, off_t n) {
 
 namespace compassdb_test {
 
+bool Run(const std::string& layout, bool direct, Trouble kind) {
+  TempDir dir("interrupted", /*on_disk=*/direct);
+  Script script(layout, rocksdb::Env::Default(), dir.path() + "/db");
+  if (direct) script.UseDirectIo();
+  pages = direct;
+  troubled = 0;
+  trouble = kind;
+  script.Live([] { return true; });
+  trouble = Trouble::kNone;
+  const char* what = kind == Trouble::kHalf ? "short transfers" : "interruptions";
+  printf("%-14s %llu %s%s\n", layout.c_str(), static_cast<unsigned long long>(troubled.load()), what, direct ? ", direct" : "");
+  if (troubled.load() < (direct ? 20 : 100) || !script.failures().empty()) {
+    fprintf(stderr, "FAILED: %s\n", script.failures().empty() ? "there were none" : script.failures()[0].status.ToString().c_str());
+    return false;
+  }
+  const auto wrong = script.Check(/*synced_only=*/false);
+  if (wrong) fprintf(stderr, "FAILED: %s\n", wrong->c_str());
+  return !wrong;
+}
+
+bool HasDirectIo() {
+  const TempDir dir("interrupted", /*on_disk=*/true);
+  const int fd = open((dir.path() + "/file").c_str(), O_RDWR | O_CREAT | O_DIRECT, 0644);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
 int Main() {
+  const bool has_direct = HasDirectIo();
+  if (!has_direct) printf("no direct I/O here\n");
   for (const std::string& layout : Layouts()) {
-    for (const Trouble kind : {Trouble::kInterrupted, Trouble::kHalf}) {
-      TempDir dir("interrupted");
-      Script script(layout, rocksdb::Env::Default(), dir.path() + "/db");
-      troubled = 0;
-      trouble = kind;
-      script.Live([] { return true; });
-      trouble = Trouble::kNone;
-      const char* what = kind == Trouble::kHalf ? "short transfers" : "interruptions";
-      printf("%-14s %llu %s\n", layout.c_str(), static_cast<unsigned long long>(troubled.load()), what);
-      if (troubled.load() < 100 || !script.failures().empty()) {
-        fprintf(stderr, "FAILED: %s\n", script.failures().empty() ? "there were none" : script.failures()[0].status.ToString().c_str());
-        return 1;
-      }
-      if (const auto wrong = script.Check(/*synced_only=*/false)) {
-        fprintf(stderr, "FAILED: %s\n", wrong->c_str());
-        return 1;
-      }
+    for (const bool direct : {false, true}) {
+      if (direct && !has_direct) continue;
+      if (!Run(layout, direct, Trouble::kInterrupted) || !Run(layout, direct, Trouble::kHalf)) return 1;
     }
   }
   return 0;

@@ -22,6 +22,8 @@ class Script : public Scenario {
   // `env` outlives it.
   Script(std::string layout, rocksdb::Env* env, std::string path);
   ~Script() override;
+  // Before the database's life begins.
+  void UseDirectIo() { options_.use_direct_reads = options_.use_direct_io_for_flush_and_compaction = true; }
 
   // The database's life: it is opened twice and closed, looked at by a reader and a secondary, and repaired. Goes on
   // after failures where it can, with DB::Resume if writes are refused, which must help where the disk is `healthy` again.
