@@ -293,17 +293,19 @@ Status Secondary::ReadLog() {
 }
 
 Status Secondary::ApplyBatch(const Slice& record) {
-  // Of the manifest's last sequence or below: memtables that readers have must not show half of it.
-  const bool seen = DecodeFixed64(record.data()) <= db_->last_sequence_.load();
-  if (seen || memtables_log_ != log_) {
+  // Of the manifest's last sequence or below: memtables that readers have must not show half of it, nor empty ones.
+  const bool hide = !memtables_hidden_ && DecodeFixed64(record.data()) <= db_->last_sequence_.load();
+  if (hide || memtables_log_ != log_) {
     memtables_log_ = log_;
+    memtables_hidden_ |= hide;
     MutexLock lock(&db_->mu_);
     for (const auto& family : db_->families_.All()) {
-      if (!family->mem->empty()) {
+      const bool empty = family->mem->empty();
+      if (!empty) {
         family->mem->MarkImmutable();
         family->immutables.push_back({family->mem, family->mem_log_number});
-        family->StartMemTable();
       }
+      if (!empty || hide) family->StartMemTable();
       family->mem_log_number = log_;
     }
   }
@@ -344,6 +346,7 @@ void Secondary::Install(std::vector<Change>* changes) {
     }
     family->InstallReadState(garbage.list());
   }
+  memtables_hidden_ = false;
   installed_ = true;
 }
 

@@ -119,6 +119,7 @@ class Secondary {
   uint64_t log_ GUARDED_BY(mu_) = 0;  // read up to log_offset_
   uint64_t log_offset_ GUARDED_BY(mu_) = 0;
   uint64_t memtables_log_ GUARDED_BY(mu_) = 0;  // the one that memtables were last begun for
+  bool memtables_hidden_ GUARDED_BY(mu_) = false;  // they were all begun since readers were shown some
   std::unique_ptr<WalReader> reader_ GUARDED_BY(mu_);
   RecoveredTransactions prepared_ GUARDED_BY(mu_);
   SequenceNumber last_sequence_ GUARDED_BY(mu_) = 0;  // of all that was read

@@ -146,6 +146,38 @@ TEST_F(SecondaryTest, FollowsTheLog) {
   EXPECT_EQ(ScanSecond(), "c=3");
 }
 
+// As with manual_wal_flush: the manifest is ahead of the log, and what that brings later is of sequences that readers
+// look at already.
+TEST_F(SecondaryTest, WhatTheManifestKnewOfTakesOneMemTableAndIsShownAtOnce) {
+  options_.write_buffer_size = 16 << 20;
+  OpenDb();
+  const std::string log = NewestLog();
+  const std::string before = ReadFile(log);
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(Put(Key(i), std::string(40000, 'v')).ok());
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "made", &handle).ok());
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+  const std::string after = ReadFile(log);
+  SetFile(log, before);
+  Follow();
+  EXPECT_EQ(second_->GetLatestSequenceNumber(), db_->GetLatestSequenceNumber());
+  SetFile(log, after);
+  int reads = 0, shown_early = 0;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kRead || path.find(".log") == std::string::npos) return;
+    ++reads;
+    for (int i = 0; i < 40; ++i) shown_early += GetSecond(Key(i)) != "NOT_FOUND";
+  });
+  CatchUp();
+  fs_->SetHook(nullptr);
+  EXPECT_GT(reads, 10);
+  EXPECT_EQ(shown_early, 0);
+  EXPECT_TRUE(ScanSecond() == Scan());
+  uint64_t memtables = 0;
+  ASSERT_TRUE(second_->GetIntProperty("rocksdb.num-immutable-mem-table", &memtables));
+  EXPECT_LE(memtables, 1u);
+}
+
 TEST_F(SecondaryTest, FollowsFlushesAndCompactions) {
   OpenDb();
   Follow();
