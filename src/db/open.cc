@@ -8,6 +8,7 @@
 #include "base/number_limits.h"
 #include "db/info_log.h"
 #include "env/create_dir.h"
+#include "env/env_adapter.h"
 #include "env/missing.h"
 #include "options/sanitize.h"
 #include "rocksdb/version.h"
@@ -128,6 +129,19 @@ void DbOpener::OpenInfoLog(DbConfig* config) {
 }
 
 Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db) {
+  Status s = OpenOnce(handles, db);
+  if (!request_.read_only || !request_.secondary_path.empty()) return s;
+  // A primary beside this reader may have taken away what the manifest named when it was read.
+  constexpr int kMostAttempts = 100;
+  for (int attempt = 1; (s.IsCorruption() || s.IsIOError()) && attempt < kMostAttempts; ++attempt) {
+    if (!ManifestHasMovedOn(FileSystemOfEnv(request_.options.env).get())) break;
+    *this = DbOpener(std::move(request_));
+    s = OpenOnce(handles, db);
+  }
+  return s;
+}
+
+Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db) {
   *db = nullptr;
   if (handles != nullptr) handles->clear();
   Status s = CatchOutOfMemory("Open", [&] { return OpenParts(handles); });

@@ -40,6 +40,7 @@ class DbOpener {
 
  private:
   // open.cc
+  Status OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
   Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
   void OpenInfoLog(DbConfig* config);
   static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir);
@@ -59,6 +60,8 @@ class DbOpener {
   const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;
 
   // recover.cc
+  // Since it was read, by a primary beside whom this one reads.
+  bool ManifestHasMovedOn(FileSystem* fs) const;
   static Status ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
                                RecoveredState* state);
   Status RecoverExisting();
@@ -79,6 +82,7 @@ class DbOpener {
 
   Request request_;
   uint64_t current_manifest_ = 0;
+  uint64_t manifest_bytes_ = 0;  // before it was read
   std::unique_ptr<DBImpl> db_;
   SyncedMark synced_mark_;     // as it was before the manifest was read
   bool copied_ = false;        // there was no IDENTITY file

@@ -29,6 +29,12 @@ bool WasReplaced(FileSystem* fs, const std::string& dir, uint64_t* number) {
 
 }  // namespace
 
+bool DbOpener::ManifestHasMovedOn(FileSystem* fs) const {
+  uint64_t number = current_manifest_, bytes = 0;
+  if (WasReplaced(fs, request_.name, &number)) return true;
+  return fs->GetFileSize(ManifestFileName(request_.name, number), &bytes).ok() && bytes > manifest_bytes_;
+}
+
 Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
                                 RecoveredState* state) {
   return Manifest::Replay(fs, dir, number, [state](const EditRecord& edits) { return state->ApplyAll(edits); });
@@ -61,10 +67,9 @@ Status DbOpener::RecoverExisting() {
   do {
     state = RecoveredState();
     if (request_.read_only) {
-      uint64_t manifest_bytes = 0;
       // A missing manifest is Replay's to report.
-      fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes).PermitUncheckedError();
-      db->commits_.SetManifest(current_manifest_, manifest_bytes);
+      fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes_).PermitUncheckedError();
+      db->commits_.SetManifest(current_manifest_, manifest_bytes_);
     }
     // Before all that it is compared with: a primary may go on meanwhile.
     synced_mark_ = ReadSyncedMark(fs, db->config_.wal_dir);
@@ -175,7 +180,11 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   SyncedLog synced;
   if (!copied_) synced = {state.synced_log.number, state.synced_log.bytes};
   if (!copied_ && synced_mark_.IsOf(state.db_id)) synced = std::max(synced, synced_mark_.log);
+  const size_t listed = logs.size();
   DropEmptyTail(config.fs, config.wal_dir, synced.number, &logs, &unused_logs_);
+  if (logs.size() + unused_logs_.size() != listed) {
+    return Status::PathNotFound(config.wal_dir, "a log went while it was being opened");
+  }
   WalRecoveryOptions recovery;
   recovery.mode = request_.wal_recovery_mode.value_or(
       static_cast<WalRecoveryMode>(config.options.wal_recovery_mode));

@@ -127,6 +127,40 @@ TEST_F(ReplacedManifestTest, ReadersOpen) {
   EXPECT_EQ(value, "v");
 }
 
+// What the manifest named when it was read, the primary may have taken away.
+TEST_F(ReplacedManifestTest, ReadersOpenWhereFilesHaveGoneMeanwhile) {
+  options_.max_open_files = -1;
+  OpenDb();
+  for (const std::string kind : {".log", ".ph"}) {
+    ASSERT_TRUE(Put("a", "1").ok());
+    ASSERT_TRUE(db_->Flush({}).ok());
+    ASSERT_TRUE(Put("a", "2").ok());
+    ASSERT_TRUE(db_->Flush({}).ok());
+    ASSERT_TRUE(Put("b", kind).ok());
+    ASSERT_TRUE(db_->DisableFileDeletions().ok());
+    bool done = false;
+    fs_->SetHook([&](FaultOp op, const std::string& path) {
+      if (done || (op != FaultOp::kOpen && op != FaultOp::kStat) || !path.ends_with(kind)) return;
+      done = true;
+      ASSERT_TRUE(db_->Flush({}).ok());
+      Compact(/*force=*/true);
+      ASSERT_TRUE(db_->EnableFileDeletions().ok());
+      EXPECT_TRUE(fs_->FileExists(path).IsNotFound());
+    });
+    rocksdb::DB* reader = nullptr;
+    const Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &reader);
+    fs_->SetHook(nullptr);
+    EXPECT_TRUE(done);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const std::unique_ptr<rocksdb::DB> owned(reader);
+    std::string value;
+    EXPECT_TRUE(reader->Get({}, "a", &value).ok());
+    EXPECT_EQ(value, "2");
+    EXPECT_TRUE(reader->Get({}, "b", &value).ok());
+    EXPECT_EQ(value, kind);
+  }
+}
+
 TEST_F(SecondaryTest, FollowsTheLog) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
