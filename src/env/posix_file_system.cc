@@ -89,18 +89,15 @@ class PosixFileSystemImpl : public FileSystem {
 
   Status GetChildren(const std::string& dir, std::vector<std::string>* names) override {
     names->clear();
-    DIR* d = opendir(dir.c_str());
+    const std::unique_ptr<DIR, int (*)(DIR*)> d(opendir(dir.c_str()), closedir);
     if (d == nullptr) return PosixError("opendir", dir, errno);
     errno = 0;
-    while (const dirent* entry = readdir(d)) {
+    while (const dirent* entry = readdir(d.get())) {
       const std::string name = entry->d_name;
       if (name != "." && name != "..") names->push_back(name);
       errno = 0;
     }
-    const int error = errno;
-    closedir(d);
-    if (error != 0) return PosixError("readdir", dir, error);
-    return Status::OK();
+    return errno != 0 ? PosixError("readdir", dir, errno) : Status::OK();
   }
 
   Status CreateDir(const std::string& dir) override {

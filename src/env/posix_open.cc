@@ -3,10 +3,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 
+#include "env/descriptor.h"
 #include "env/io_stats.h"
 #include "env/posix_error.h"
 
@@ -34,10 +34,10 @@ Status NotAFile(const char* operation, const std::string& path, mode_t mode) {
 Status OpenRegularFile(const char* operation, const std::string& path, int flags, int* fd) {
   const IoSpan span(&rocksdb::IOStatsContext::open_nanos);
   flags |= O_RDONLY | O_CLOEXEC;
-  const int opened = RetryOnInterrupt([&] { return open(path.c_str(), flags | O_NONBLOCK); });
+  Descriptor opened(RetryOnInterrupt([&] { return open(path.c_str(), flags | O_NONBLOCK); }));
   const int error = errno;
   struct stat st;
-  if (opened < 0) {
+  if (opened.get() < 0) {
     if (error == ENXIO && stat(path.c_str(), &st) == 0) return NotAFile(operation, path, st.st_mode);
     if (error == EINVAL && (flags & O_DIRECT) != 0) {
       return Status::NotSupported("While " + std::string(operation) + ": " + path,
@@ -45,20 +45,12 @@ Status OpenRegularFile(const char* operation, const std::string& path, int flags
     }
     return PosixError(operation, path, error);
   }
-  Status s;
-  if (fstat(opened, &st) != 0) {
-    s = PosixError("fstat", path, errno);
-  } else if (!S_ISREG(st.st_mode)) {
-    s = NotAFile(operation, path, st.st_mode);
-  } else if (fcntl(opened, F_SETFL, flags) != 0) {  // io_uring heeds O_NONBLOCK for files, too
-    s = PosixError("fcntl", path, errno);
-  }
-  if (!s.ok()) {
-    close(opened);
-    return s;
-  }
-  *fd = opened;
-  return s;
+  if (fstat(opened.get(), &st) != 0) return PosixError("fstat", path, errno);
+  if (!S_ISREG(st.st_mode)) return NotAFile(operation, path, st.st_mode);
+  // io_uring heeds O_NONBLOCK for files, too.
+  if (fcntl(opened.get(), F_SETFL, flags) != 0) return PosixError("fcntl", path, errno);
+  *fd = opened.Release();
+  return Status::OK();
 }
 
 }  // namespace compassdb

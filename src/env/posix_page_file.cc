@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "env/aligned_reads.h"
+#include "env/descriptor.h"
 #include "env/io_ring.h"
 #include "env/posix_error.h"
 #include "env/posix_files.h"
@@ -201,23 +202,20 @@ Status OpenPosixPageFile(const std::string& path, const FileOptions& options, bo
                          std::unique_ptr<PageFile>* file) {
   const int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0) |
                     (options.direct ? O_DIRECT : 0);
-  const int fd = RetryOnInterrupt([&] { return open(path.c_str(), flags, 0644); });
-  if (fd < 0) {
+  Descriptor fd(RetryOnInterrupt([&] { return open(path.c_str(), flags, 0644); }));
+  if (fd.get() < 0) {
     if (errno == EINVAL && options.direct) {
       return Status::NotSupported("While open a file for direct writing in place: " + path,
                                   "the file system does not support O_DIRECT");
     }
     return PosixError("open a file for writing in place", path, errno);
   }
-  const int read_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (read_fd < 0) {
-    const int error = errno;
-    close(fd);
-    return PosixError("open a file for writing in place", path, error);
-  }
+  const int read_fd = fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
+  if (read_fd < 0) return PosixError("open a file for writing in place", path, errno);
   if (!options.direct) posix_fadvise(read_fd, 0, 0, POSIX_FADV_RANDOM);
-  *file = std::make_unique<PosixPageFile>(
-      path, fd, options, NewPosixRandomAccessFile(path, read_fd, options.direct));
+  std::unique_ptr<RandomAccessFile> reads = NewPosixRandomAccessFile(path, read_fd, options.direct);
+  *file = std::make_unique<PosixPageFile>(path, fd.get(), options, std::move(reads));
+  fd.Release();
   return Status::OK();
 }
 

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "env/aligned_reads.h"
+#include "env/descriptor.h"
 #include "env/io_ring.h"
 #include "env/io_stats.h"
 #include "env/posix_error.h"
@@ -278,7 +279,9 @@ Status OpenPosixSequentialFile(const std::string& path, std::unique_ptr<Sequenti
   int fd = -1;
   if (Status s = OpenRegularFile("open a file for sequential read", path, 0, &fd); !s.ok()) return s;
   posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  Descriptor opened(fd);
   *file = std::make_unique<PosixSequentialFile>(path, fd);
+  opened.Release();
   return Status::OK();
 }
 
@@ -295,7 +298,10 @@ Status OpenPosixRandomAccessFile(const std::string& path, const FileOptions& opt
 
 std::unique_ptr<RandomAccessFile> NewPosixRandomAccessFile(const std::string& path, int fd,
                                                            bool direct) {
-  return std::make_unique<PosixRandomAccessFile>(path, fd, direct);
+  Descriptor opened(fd);
+  auto file = std::make_unique<PosixRandomAccessFile>(path, fd, direct);
+  opened.Release();
+  return file;
 }
 
 }  // namespace compassdb

@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "env/descriptor.h"
 #include "env/file_observer.h"
 #include "env/io_stats.h"
 #include "env/posix_error.h"
@@ -243,10 +244,11 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
 Status OpenPosixWritableFile(const std::string& path, const FileOptions& options, OldContents old,
                              std::unique_ptr<WritableFile>* file) {
   const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (options.direct ? O_DIRECT : 0);
-  const int fd = [&] {
+  Descriptor opened([&] {
     const IoSpan span(&rocksdb::IOStatsContext::open_nanos);
     return RetryOnInterrupt([&] { return open(path.c_str(), flags, 0644); });
-  }();
+  }());
+  const int fd = opened.get();
   if (fd < 0) {
     if (errno == EINVAL && options.direct) {
       return Status::NotSupported("While open a file for direct writing: " + path,
@@ -255,6 +257,7 @@ Status OpenPosixWritableFile(const std::string& path, const FileOptions& options
     return PosixError("open a file for appending", path, errno);
   }
   auto result = std::make_unique<PosixWritableFile>(path, fd, options);
+  opened.Release();
   struct stat st;
   if (fstat(fd, &st) != 0) return PosixError("fstat", path, errno);
   auto length = static_cast<uint64_t>(st.st_size);

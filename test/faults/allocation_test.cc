@@ -4,13 +4,19 @@
 // exception, nothing that was acknowledged is lost, and the database opens again. So does each of the larger ones of
 // flushes and compactions in the background: writes go on by themselves after it.
 //
+// Of the calls of the POSIX file system that open something none leaves it open.
+//
 //   allocation_test --stride=7     (every 7th allocation; 1: all)
 //   allocation_test --call=open --number=123
+
+#include <dirent.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <thread>
@@ -21,6 +27,7 @@
 #include "rocksdb/write_batch.h"
 #include "support/flags.h"
 #include "support/small_options.h"
+#include "support/temp_dir.h"
 
 namespace {
 
@@ -251,6 +258,54 @@ bool Jobs(const std::string& layout, long stride, long only, long* runs) {
   return true;
 }
 
+size_t OpenDescriptors() {
+  size_t n = 0;
+  DIR* const dir = opendir("/proc/self/fd");
+  while (dir != nullptr && readdir(dir) != nullptr) ++n;
+  if (dir != nullptr) closedir(dir);
+  return n;
+}
+
+bool ClosesFiles() {
+  namespace cdb = compassdb;
+  cdb::FileSystem* const fs = cdb::PosixFileSystem();
+  const TempDir dir("allocation");
+  const std::string path = dir.path() + "/a file with a name that is allocated";
+  std::unique_ptr<cdb::SequentialFile> sequential;
+  std::unique_ptr<cdb::RandomAccessFile> random;
+  std::unique_ptr<cdb::WritableFile> writable;
+  std::unique_ptr<cdb::PageFile> pages;
+  std::vector<std::string> names;
+  if (!cdb::WriteFileAtomically(fs, path, "data").ok()) return false;
+  const std::function<Status()> calls[] = {
+      [&] { return fs->NewSequentialFile(path, &sequential); },
+      [&] { return fs->NewRandomAccessFile(path, cdb::FileOptions(), &random); },
+      [&] { return fs->ReopenWritableFile(path, cdb::FileOptions(), &writable); },
+      [&] { return fs->NewPageFile(path, cdb::FileOptions(), /*create=*/false, &pages); },
+      [&] { return fs->GetChildren(dir.path(), &names); },
+      [&] { return fs->NewSequentialFile(dir.path(), &sequential); },  // which is no file
+  };
+  const size_t before = OpenDescriptors();
+  for (size_t call = 0; call < std::size(calls); ++call) {
+    for (long n = 1;; ++n) {
+      failed = false;
+      countdown = n;
+      try {
+        calls[call]().PermitUncheckedError();
+      } catch (const std::bad_alloc&) {
+      }
+      countdown = 0;
+      sequential.reset(), random.reset(), writable.reset(), pages.reset();
+      if (OpenDescriptors() != before) {
+        fprintf(stderr, "FAILED: allocation %ld of file system call %zu leaves a descriptor open\n", n, call);
+        return false;
+      }
+      if (!failed) break;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -265,7 +320,7 @@ int Main(int argc, char** argv) {
   const long number = static_cast<long>(flags.Number("number", 0));
   const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
-  bool good = true;
+  bool good = ClosesFiles();
   for (const std::string& layout : Layouts()) {
     if (!only.empty() && only != layout) continue;
     long opens = 0, writes = 0, jobs = 0;
