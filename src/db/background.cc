@@ -27,6 +27,8 @@ bool DBImpl::FlushReady(const ColumnFamily& family) const {
   });
 }
 
+bool DBImpl::FlushesHeld() const { return background_.paused > 0 || errors_.background_stopped(); }
+
 void DBImpl::MaybeSchedule() {
   if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;
   AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
@@ -94,7 +96,7 @@ void DBImpl::AwaitSnapshots() {
 void DBImpl::StartQueued() {
   if (background_.paused > 0) return;
   const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
-  while (background_.flushes_scheduled < queued(background_.flush_queue) &&
+  while (!FlushesHeld() && background_.flushes_scheduled < queued(background_.flush_queue) &&
          background_.flushes_under_way() < config_.max_flushes()) {
     if (!ScheduleJob(&DBImpl::BackgroundFlush, JobPriority::kHigh, &background_.flushes_scheduled)) break;
   }

@@ -457,10 +457,13 @@ class DBImpl final : public rocksdb::DB {
   // Told to nobody if it fails.
   Status ResumeUnasked();
   Status TryResume(Status* old);
+  std::unique_ptr<ExclusiveWrite> FrontWithoutFlushes() EXCLUDES(mu_);
   Status SaveOpenSections();
 
   // --- background.cc
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
+  // No flush may begin now, although its job may.
+  bool FlushesHeld() const REQUIRES(mu_);
   void MaybeSchedule() REQUIRES(mu_);
   void AwaitSnapshots() REQUIRES(mu_);
   void StartQueued() REQUIRES(mu_);

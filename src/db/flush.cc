@@ -137,7 +137,8 @@ void DBImpl::BackgroundFlush() {
     ++background_.flushes_running;
     Families picked;
     const bool together = config_.options.atomic_flush || background_.flush_together;
-    while (!background_.flush_queue.empty() && picked.empty() && background_.paused == 0) {
+    // Where none may begin, those that wait stay in the queue for StartQueued.
+    while (!background_.flush_queue.empty() && picked.empty() && !FlushesHeld()) {
       std::shared_ptr<ColumnFamily> family = std::move(background_.flush_queue.front());
       background_.flush_queue.pop_front();
       family->flush_queued = false;

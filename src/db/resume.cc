@@ -55,16 +55,25 @@ Status DBImpl::SaveOpenSections() {
   return s;
 }
 
+// A flush that still runs would take one family's part of such a batch. None begins: the error stops them, and is cleared
+// at the front alone. They are not waited for there, where their listeners may want to be, too.
+std::unique_ptr<ExclusiveWrite> DBImpl::FrontWithoutFlushes() {
+  while (true) {
+    {
+      MutexLock lock(&mu_);
+      while (errors_.background_stopped() && !shutting_down_ && background_.flushes_running > 0) background_changed_.Wait();
+    }
+    auto front = std::make_unique<ExclusiveWrite>(&write_thread_);
+    MutexLock lock(&mu_);
+    if (!errors_.background_stopped() || shutting_down_ || background_.flushes_running == 0) return front;
+  }
+}
+
 // *old: the error that was in force.
 Status DBImpl::TryResume(Status* old) {
   Status s;
   {
-    // A flush that still runs would take one family's part of such a batch. None begins: the error stops them.
-    MutexLock lock(&mu_);
-    while (errors_.background_stopped() && !shutting_down_ && background_.flushes_running > 0) background_changed_.Wait();
-  }
-  {
-    ExclusiveWrite front(&write_thread_);
+    const std::unique_ptr<ExclusiveWrite> front = FrontWithoutFlushes();
     *old = errors_.error();
     if (old->ok() || old->severity() >= Status::kFatalError) return *old;
     std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>> targets;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens beside DB::Resume, and after one that failed.
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <future>
+#include <latch>
+#include <thread>
+
+#include "db/db_test_util.h"
+#include "rocksdb/listener.h"
+
+namespace compassdb {
+namespace {
+
+bool Contains(const std::string& path, const char* part) { return path.find(part) != std::string::npos; }
+
+class ResumeTest : public DbTest {
+ protected:
+  ResumeTest() {
+    options_.create_missing_column_families = true;
+    options_.max_bgerror_resume_count = 0;
+    options_.bgerror_resume_retry_interval = 1000;
+  }
+  Status Write(int family, const std::string& key) {
+    return db_->Put(rocksdb::WriteOptions(), handles_[family], key, "v");
+  }
+};
+
+// The pool was busy, so the job that is to take the first family begins only while Resume makes a new log.
+TEST_F(ResumeTest, AFlushThatWasQueuedBeforeTheErrorSplitsNoBatch) {
+  families_ = {"default", "two"};
+  options_.max_background_flushes = options_.max_background_compactions = 1;
+  OpenDb();
+  std::latch free(1), moved(1);
+  std::atomic<bool> making{false}, went_on{false}, committed{false}, cut{false};
+  struct Job {
+    std::function<void()> run;
+    static void Call(void* job) { static_cast<Job*>(job)->run(); }
+  };
+  const auto go_on = [&] {
+    if (!went_on.exchange(true)) moved.count_down();
+  };
+  Job busy{[&] { free.wait(); }}, behind{go_on};
+  env_->SetBackgroundThreads(1, rocksdb::Env::HIGH);
+  env_->Schedule(Job::Call, &busy, rocksdb::Env::HIGH);
+  rocksdb::WriteBatch batch;
+  for (rocksdb::ColumnFamilyHandle* handle : handles_) ASSERT_TRUE(batch.Put(handle, "k", "v").ok());
+  ASSERT_TRUE(db_->Write(rocksdb::WriteOptions(), &batch).ok());
+  rocksdb::FlushOptions flush;
+  flush.wait = false;
+  ASSERT_TRUE(db_->Flush(flush, handles_).ok());
+  env_->Schedule(Job::Call, &behind, rocksdb::Env::HIGH);
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::IOError("injected"));
+  EXPECT_TRUE(Put("b", "1").IsIOError());
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op == FaultOp::kWrite && Contains(path, ".ph")) go_on();
+    if (op == FaultOp::kWrite && Contains(path, ".log") && !making.exchange(true)) {
+      free.count_down();
+      moved.wait();
+    }
+    if (op == FaultOp::kSync && Contains(path, "MANIFEST")) committed = true;
+    if (op == FaultOp::kSync && Contains(path, ".ph") && committed && !cut.exchange(true)) {
+      fs_->PowerCut(1, CutMode::kDropUnsynced);
+    }
+  });
+  const Status resumed = db_->Resume();
+  EXPECT_TRUE(resumed.ok() || cut) << resumed.ToString();
+  fs_->SetHook(nullptr);
+  Crash();
+  OpenDb();
+  EXPECT_EQ(GetIn(0, "k"), GetIn(1, "k"));
+  EXPECT_TRUE(GetIn(0, "k") == "v" || !resumed.ok());
+}
+
+}  // namespace
+}  // namespace compassdb
