@@ -38,9 +38,6 @@ Status DBImpl::ResumeUnasked() {
     return Status::OK();
   }
   Status s = TryResume(&old);
-  if (!s.ok() && s.severity() < Status::kFatalError) {
-    errors_.Set(s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
-  }
   old.PermitUncheckedError();
   return s;
 }
@@ -111,7 +108,12 @@ Status DBImpl::TryResume(Status* old) {
       s = commits_.Commit(&items, garbage.list());
       if (s.ok()) background_.flush_together = false;
     }
-    if (!s.ok()) return s;
+    if (!s.ok()) {
+      // Before the front is anybody else's: no write may be durable in a log behind a gap.
+      if (!errors_.writes_refused()) errors_.Set(s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
+      return s;
+    }
+    wals_.NoneGivenUpIsNeeded();
   }
   LogInfo(config_.info_log.get(), "resumed after: " + old->ToString());
   listeners_.ErrorRecoveryEnds(*old, Status::OK());

@@ -73,5 +73,24 @@ TEST_F(ResumeTest, AFlushThatWasQueuedBeforeTheErrorSplitsNoBatch) {
   EXPECT_TRUE(GetIn(0, "k") == "v" || !resumed.ok());
 }
 
+// What was not synced when its log was given up is in memory alone.
+TEST_F(ResumeTest, NoSyncIsAcknowledgedAfterAResumeThatFailed) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::IOError("injected"));
+  EXPECT_TRUE(Put("b", "1").IsIOError());
+  fs_->FailAll(FaultOp::kWrite, ".ph", Status::IOError("injected"));
+  EXPECT_TRUE(db_->Resume().IsIOError());
+  EXPECT_TRUE(db_->SyncWAL().IsIOError());
+  EXPECT_TRUE(db_->FlushWAL(/*sync=*/false).IsIOError());
+  EXPECT_TRUE(db_->LockWAL().IsIOError());
+  fs_->ClearFaults();
+  ASSERT_TRUE(db_->Resume().ok());
+  EXPECT_TRUE(db_->SyncWAL().ok());
+  Crash();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
 }  // namespace
 }  // namespace compassdb

@@ -39,6 +39,7 @@ Status WalSet::Start(bool give_up_failed) {
   if (!started.ok()) return started;
   if (!error_.ok()) {
     given_up_ = logs_[logs_.size() - 2].number;
+    gap_ = error_;
     for (size_t i = 0; i + 1 < logs_.size(); ++i) {
       logs_[i].writer.reset();
       logs_[i].reusable = false;
@@ -193,7 +194,7 @@ Status WalSet::FlushedLogs(std::vector<LogInfo>* logs) {
 }
 
 Status WalSet::FlushLocked() {
-  if (!error_.ok()) return error_;
+  if (Status s = Failure(); !s.ok()) return s;
   if (logs_.empty() || logs_.back().writer == nullptr) return Status::OK();
   Status s = logs_.back().writer->Flush();
   if (!s.ok()) Fail(s);
@@ -202,7 +203,7 @@ Status WalSet::FlushLocked() {
 
 Status WalSet::Sync() {
   MutexLock lock(&mu_);
-  if (!error_.ok()) return error_;
+  if (Status s = Failure(); !s.ok()) return s;
   Status s = SyncLogs(true);
   if (!s.ok()) Fail(s);
   return s;

@@ -77,6 +77,11 @@ class WalSet {
   // The same while logs before it that were given up may still be needed: nothing tells that this one is synced, as
   // that would say that those before it are whole.
   Status SyncUntold();
+  // What was in logs that were given up is durable in another way. Until then no Flush or Sync succeeds.
+  void NoneGivenUpIsNeeded() {
+    MutexLock lock(&mu_);
+    gap_ = Status::OK();
+  }
   // No log up to this one is to hold what is needed, as it was given up (Start); 0: none.
   uint64_t given_up() const {
     MutexLock lock(&mu_);
@@ -128,6 +133,8 @@ class WalSet {
     bool reusable = false;  // begun by this object, and nothing has failed since
   };
   Status FlushLocked() REQUIRES(mu_);
+  // Why not all that was appended is in logs that can be flushed.
+  Status Failure() const REQUIRES(mu_) { return error_.ok() ? gap_ : error_; }
   Status SyncLogs(bool with_current) REQUIRES(mu_);
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
@@ -153,6 +160,7 @@ class WalSet {
   bool leftover_ GUARDED_BY(mu_) = false;  // a log that was not begun was deleted, not yet durably
   Status error_ GUARDED_BY(mu_);  // of the current log
   uint64_t given_up_ GUARDED_BY(mu_) = 0;  // the last log that failed, or that one had failed before
+  Status gap_ GUARDED_BY(mu_);  // why logs up to given_up_ were given up, while they may be needed
   mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held
   SyncedLog synced_ GUARDED_BY(synced_mu_);
   std::map<uint64_t, uint64_t> acknowledged_ends_ GUARDED_BY(synced_mu_);  // of logs with a failed append
