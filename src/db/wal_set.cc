@@ -161,8 +161,7 @@ Status WalSet::SyncLogs(bool with_current) {
       syncs_.fetch_add(1, std::memory_order_relaxed);
       Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
       log.unsynced = false;
-      // That a log without a batch is there need not be known.
-      if (log.writer->last_sequence() != 0) {
+      if (TellsOfSync(log)) {
         SetSynced({log.number, log.writer->SyncedSize()});
         mark_.Write({log.number, log.writer->SyncedSize()});
       }
@@ -236,13 +235,13 @@ bool WalSet::EnsureClosedAreDurable() {
 Status WalSet::Close() {
   MutexLock lock(&mu_);
   ahead_.DeleteAll();
-  Status result = error_;
+  Status result = Failure();
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
     const bool last = &log == &logs_.back();
     Status s = last && result.ok() ? log.writer->Seal() : log.writer->Close();
     if (result.ok()) result = s;
-    if (result.ok() && log.writer->last_sequence() != 0) {
+    if (result.ok() && TellsOfSync(log)) {
       SetSynced({log.number, log.writer->SyncedSize()});
       if (mark_.begun()) mark_.Write({log.number, log.writer->SyncedSize()});
     }

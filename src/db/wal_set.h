@@ -136,6 +136,8 @@ class WalSet {
   // Why not all that was appended is in logs that can be flushed.
   Status Failure() const REQUIRES(mu_) { return error_.ok() ? gap_ : error_; }
   Status SyncLogs(bool with_current) REQUIRES(mu_);
+  // That it was synced, which says that all before it are whole. That a log without a batch is there need not be known.
+  bool TellsOfSync(const Log& log) const REQUIRES(mu_) { return gap_.ok() && log.writer->last_sequence() != 0; }
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
   Status NextNumber(uint64_t* number) REQUIRES(mu_);
