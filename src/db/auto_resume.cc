@@ -48,6 +48,12 @@ void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reaso
   if (!db_->listeners_.ErrorRecoveryBegins(reason, error)) return;
   MutexLock lock(&mu_);
   if (running_ || stopped_) return;
+  if (telling_) {
+    // Not to be waited for: it may be the caller, or want what the caller holds.
+    running_ = true;
+    next_ = error;
+    return;
+  }
   if (thread_.joinable()) thread_.join();  // it has nothing left to do
   try {
     thread_ = std::thread([this, error] { Loop(error); });
@@ -58,12 +64,25 @@ void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reaso
 }
 
 void AutoResume::Loop(Status old_error) {
+  while (true) {
+    Status error = Try();
+    if (error.ok()) return;  // resumed, by this or by somebody else, who has told of it
+    if (GoesAway(error)) error = Status::Aborted("Exceeded resume retry count");
+    db_->listeners_.ErrorRecoveryEnds(old_error, error);
+    MutexLock lock(&mu_);
+    telling_ = false;
+    if (!running_) return;
+    old_error = next_;
+  }
+}
+
+Status AutoResume::Try() {
   const rocksdb::DBOptions& options = db_->config_.options;
   const auto pause = std::chrono::microseconds(
       std::max<uint64_t>(options.bgerror_resume_retry_interval, kLeastMicros));
-  Status error;
   int waited = 0;
   for (int tries = options.max_bgerror_resume_count;;) {
+    Status error;
     {
       MutexLock lock(&mu_);
       if (!stopped_) changed_.WaitFor(pause);
@@ -72,7 +91,8 @@ void AutoResume::Loop(Status old_error) {
       if (stopped_ || tries <= 0 || !GoesAway(error)) {
         running_ = false;
         if (stopped_) error = Status::OK();
-        break;
+        telling_ = !error.ok();
+        return error;
       }
     }
     db_->holes_.Press();
@@ -82,9 +102,6 @@ void AutoResume::Loop(Status old_error) {
     --tries;
     db_->ResumeUnasked().PermitUncheckedError();  // the next round sees what became of it
   }
-  if (error.ok()) return;  // resumed, by this or by somebody else, who has told of it
-  if (GoesAway(error)) error = Status::Aborted("Exceeded resume retry count");
-  db_->listeners_.ErrorRecoveryEnds(old_error, error);
 }
 
 void AutoResume::Stop() {

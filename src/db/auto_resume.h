@@ -27,12 +27,16 @@ class AutoResume {
  private:
   // `old_error`: that it began with.
   void Loop(rocksdb::Status old_error) EXCLUDES(mu_);
+  // Until the error is gone, or will not go; that error is returned.
+  rocksdb::Status Try() EXCLUDES(mu_);
 
   DBImpl* const db_;
   Mutex mu_;
   CondVar changed_{&mu_};
   std::thread thread_ GUARDED_BY(mu_);
   bool running_ GUARDED_BY(mu_) = false;  // thread_ will look at the error once more
+  bool telling_ GUARDED_BY(mu_) = false;  // thread_ tells of attempts that are over; if running_ again, it goes on after that
+  rocksdb::Status next_ GUARDED_BY(mu_);  // with this error
   bool stopped_ GUARDED_BY(mu_) = false;
 };
 

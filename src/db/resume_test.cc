@@ -92,5 +92,44 @@ TEST_F(ResumeTest, NoSyncIsAcknowledgedAfterAResumeThatFailed) {
   EXPECT_EQ(Get("a"), "1");
 }
 
+class RecoveryCounts : public rocksdb::EventListener {
+ public:
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, Status, bool*) override { ++begun; }
+  void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo&) override {
+    ++ended;
+    ended.notify_all();
+  }
+  std::atomic<int> begun{0}, ended{0};
+};
+
+// Called while it tells of the end, where the thread that tried must not be waited for.
+class ResumesAtTheEnd final : public RecoveryCounts {
+ public:
+  void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
+    if (info.new_bg_error.IsAborted() && ended == 0) own = db->Resume();
+    RecoveryCounts::OnErrorRecoveryEnd(info);
+  }
+  rocksdb::DB* db = nullptr;
+  Status own;
+};
+
+TEST_F(ResumeTest, AListenerResumesWhenTheAttemptsAreOver) {
+  const auto listener = std::make_shared<ResumesAtTheEnd>();
+  options_.listeners.push_back(listener);
+  options_.max_bgerror_resume_count = 1;
+  OpenDb();
+  listener->db = db_.get();
+  ASSERT_TRUE(Put("a", "1").ok());
+  fs_->FailAll(FaultOp::kWrite, ".ph", Status::NoSpace("injected"));
+  EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).IsNoSpace());
+  listener->ended.wait(0);
+  listener->ended.wait(1);  // as its own attempt failed, there are others
+  EXPECT_TRUE(listener->own.IsNoSpace());
+  EXPECT_EQ(listener->begun, 2);
+  fs_->ClearFaults();
+  ASSERT_TRUE(db_->Resume().ok());
+  EXPECT_TRUE(Put("b", "1").ok());
+}
+
 }  // namespace
 }  // namespace compassdb
