@@ -456,6 +456,7 @@ class DBImpl final : public rocksdb::DB {
   // --- resume.cc
   // Told to nobody if it fails.
   Status ResumeUnasked();
+  bool ResumeFromSoft() EXCLUDES(mu_);  // false: it is not a soft error
   Status TryResume(Status* old);
   std::unique_ptr<ExclusiveWrite> FrontWithoutFlushes() EXCLUDES(mu_);
   Status SaveOpenSections();

@@ -16,6 +16,7 @@ namespace compassdb {
 
 Status DBImpl::Resume() {
   if (Status s = CheckWritable("Resume"); !s.ok()) return s;
+  if (ResumeFromSoft()) return Status::OK();
   Status old;
   Status s = TryResume(&old);
   if (!s.ok() && s.severity() < Status::kFatalError) {
@@ -29,17 +30,23 @@ Status DBImpl::ResumeUnasked() {
     MutexLock lock(&mu_);
     if (background_.paused > 0) return Status::Busy("background work is paused");
   }
-  Status old = errors_.error();
-  if (old.severity() <= Status::kSoftError) {
-    errors_.ClearSoft();
-    listeners_.ErrorRecoveryEnds(old, Status::OK());
-    MutexLock lock(&mu_);
-    BackgroundDone();
-    return Status::OK();
-  }
+  if (ResumeFromSoft()) return Status::OK();
+  Status old;
   Status s = TryResume(&old);
   old.PermitUncheckedError();
   return s;
+}
+
+// Not at the front, where a writer may wait for the compactions that such an error stopped.
+bool DBImpl::ResumeFromSoft() {
+  const Status old = errors_.error();
+  if (old.ok() || old.severity() > Status::kSoftError) return false;
+  errors_.ClearSoft();
+  LogInfo(config_.info_log.get(), "resumed after: " + old.ToString());
+  listeners_.ErrorRecoveryEnds(old, Status::OK());
+  MutexLock lock(&mu_);
+  BackgroundDone();
+  return true;
 }
 
 // At the front. The logs that were given up are still needed if a crash comes before the next commit to the manifest.

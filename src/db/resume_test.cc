@@ -131,5 +131,32 @@ TEST_F(ResumeTest, AListenerResumesWhenTheAttemptsAreOver) {
   EXPECT_TRUE(Put("b", "1").ok());
 }
 
+// A compaction has no room, and writers wait for it.
+TEST_F(ResumeTest, WritersThatWaitForACompactionDoNotHoldUpResume) {
+  options_.level0_file_num_compaction_trigger = options_.level0_slowdown_writes_trigger = 2;
+  options_.level0_stop_writes_trigger = 4;
+  options_.disable_auto_compactions = true;
+  options_.statistics = rocksdb::CreateDBStatistics();
+  OpenDb();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(Put("a", std::to_string(i)).ok());
+    Flush();
+  }
+  fs_->FailAll(FaultOp::kWrite, ".ph", Status::NoSpace("injected"));
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());
+  while (IntProperty("rocksdb.background-errors") == 0) std::this_thread::yield();
+  ASSERT_EQ(IntProperty("rocksdb.is-write-stopped"), 1u);
+  auto written = std::async(std::launch::async, [&] { return Put("b", "1"); });
+  rocksdb::WriteOptions at_once;
+  at_once.no_slowdown = true;
+  // Refused by another one, which is at the front.
+  while (options_.statistics->getTickerCount(rocksdb::WRITE_DONE_BY_OTHER) == 0) {
+    EXPECT_TRUE(db_->Put(at_once, "c", "1").IsIncomplete());
+  }
+  fs_->ClearFaults();
+  EXPECT_TRUE(db_->Resume().ok());
+  EXPECT_TRUE(written.get().ok());
+}
+
 }  // namespace
 }  // namespace compassdb
