@@ -338,6 +338,7 @@ void DBImpl::StampEdits(std::vector<VersionEdit>* edits) {
 Status DBImpl::PauseBackgroundWork() {
   MutexLock lock(&mu_);
   ++background_.paused;
+  background_changed_.SignalAll();
   while (background_.flushes_running > 0 || background_.compactions_running > 0) {
     background_changed_.Wait();
   }

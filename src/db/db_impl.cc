@@ -121,7 +121,7 @@ Status DBImpl::Shutdown() {
   {
     MutexLock lock(&mu_);
     abandoned = std::move(wal_lock_);
-    background_.paused = 0;  // nobody is left to continue it
+    if (std::exchange(background_.paused, 0) > 0) MaybeSchedule();  // nobody is left to continue it
   }
   abandoned.reset();
   auto_resume_.Stop();

@@ -382,7 +382,8 @@ class DBImpl final : public rocksdb::DB {
   // Whether the family's merge is to be cut short (FlushRequest::hurry).
   bool HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes);
   using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
-  Status WaitForFlush(const FlushTargets& targets, bool for_listeners);
+  // Without `while_paused` it is Busy while background work is paused.
+  Status WaitForFlush(const FlushTargets& targets, bool for_listeners, bool while_paused = true);
   void FlushUnloggedData();
 
   // --- ingest.cc
@@ -457,7 +458,8 @@ class DBImpl final : public rocksdb::DB {
   // Told to nobody if it fails.
   Status ResumeUnasked();
   bool ResumeFromSoft() EXCLUDES(mu_);  // false: it is not a soft error
-  Status TryResume(Status* old);
+  // By itself it does not wait, at the front, for work that the user has paused: Busy.
+  Status TryResume(bool asked, Status* old);
   std::unique_ptr<ExclusiveWrite> FrontWithoutFlushes() EXCLUDES(mu_);
   Status SaveOpenSections();
 

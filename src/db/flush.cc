@@ -111,7 +111,7 @@ void DBImpl::FlushUnloggedData() {
 
 // With `for_listeners` a flush counts as ended after OnFlushCompleted. (One that
 // was committed before the call is no target: its listener may be the caller.)
-Status DBImpl::WaitForFlush(const FlushTargets& targets, bool for_listeners) {
+Status DBImpl::WaitForFlush(const FlushTargets& targets, bool for_listeners, bool while_paused) {
   MutexLock lock(&mu_);
   for (const auto& [family, sealed] : targets) {
     while ((for_listeners ? family->announced_count : family->flushed_count) < sealed) {
@@ -122,6 +122,7 @@ Status DBImpl::WaitForFlush(const FlushTargets& targets, bool for_listeners) {
       if (family->dropped) break;
       if (shutting_down_) return Status::ShutdownInProgress("Flush");
       if (errors_.writes_refused()) return errors_.error();
+      if (!while_paused && background_.paused > 0) return Status::Busy("background work is paused");
       background_changed_.Wait();
     }
   }

@@ -18,7 +18,7 @@ Status DBImpl::Resume() {
   if (Status s = CheckWritable("Resume"); !s.ok()) return s;
   if (ResumeFromSoft()) return Status::OK();
   Status old;
-  Status s = TryResume(&old);
+  Status s = TryResume(/*asked=*/true, &old);
   if (!s.ok() && s.severity() < Status::kFatalError) {
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
   }
@@ -32,7 +32,7 @@ Status DBImpl::ResumeUnasked() {
   }
   if (ResumeFromSoft()) return Status::OK();
   Status old;
-  Status s = TryResume(&old);
+  Status s = TryResume(/*asked=*/false, &old);
   old.PermitUncheckedError();
   return s;
 }
@@ -74,7 +74,7 @@ std::unique_ptr<ExclusiveWrite> DBImpl::FrontWithoutFlushes() {
 }
 
 // *old: the error that was in force.
-Status DBImpl::TryResume(Status* old) {
+Status DBImpl::TryResume(bool asked, Status* old) {
   Status s;
   {
     const std::unique_ptr<ExclusiveWrite> front = FrontWithoutFlushes();
@@ -98,7 +98,7 @@ Status DBImpl::TryResume(Status* old) {
       }
     }
     NotifyStalls();
-    if (s.ok()) s = WaitForFlush(targets, /*for_listeners=*/false);
+    if (s.ok()) s = WaitForFlush(targets, /*for_listeners=*/false, /*while_paused=*/asked);
     if (s.ok()) s = SaveOpenSections();
     if (s.ok()) {
       // Also families without data say that they need nothing of the old log.
@@ -117,7 +117,9 @@ Status DBImpl::TryResume(Status* old) {
     }
     if (!s.ok()) {
       // Before the front is anybody else's: no write may be durable in a log behind a gap.
-      if (!errors_.writes_refused()) errors_.Set(s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
+      if (!errors_.writes_refused()) {
+        errors_.Set(s.IsBusy() ? *old : s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
+      }
       return s;
     }
     wals_.NoneGivenUpIsNeeded();

@@ -158,5 +158,42 @@ TEST_F(ResumeTest, WritersThatWaitForACompactionDoNotHoldUpResume) {
   EXPECT_TRUE(written.get().ok());
 }
 
+// In the middle of an attempt of the database itself, which has the front of the queue.
+class PausedInResumeTest : public ResumeTest {
+ protected:
+  void PauseInResume() {
+    options_.max_bgerror_resume_count = 1000000;
+    options_.listeners.push_back(counts_);
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1").ok());
+    fs_->SetHook([this](FaultOp op, const std::string& path) {
+      if (op != FaultOp::kWrite || !Contains(path, ".log") || counts_->begun == 0 || paused_.try_wait()) return;
+      EXPECT_TRUE(db_->PauseBackgroundWork().ok());
+      paused_.count_down();
+    });
+    fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::NoSpace("injected"));
+    EXPECT_TRUE(Put("b", "1").IsNoSpace());
+    paused_.wait();
+  }
+  const std::shared_ptr<RecoveryCounts> counts_ = std::make_shared<RecoveryCounts>();
+  std::latch paused_{1};
+};
+
+TEST_F(PausedInResumeTest, WritesAreAnswered) {
+  PauseInResume();
+  const Status refused = Put("b", "1");
+  EXPECT_TRUE(refused.IsNoSpace()) << refused.ToString();
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+  counts_->ended.wait(0);
+  EXPECT_TRUE(Put("b", "1").ok());
+}
+
+TEST_F(PausedInResumeTest, CloseEnds) {
+  PauseInResume();
+  CloseDb();
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
 }  // namespace
 }  // namespace compassdb
