@@ -27,7 +27,15 @@ bool DBImpl::FlushReady(const ColumnFamily& family) const {
   });
 }
 
-bool DBImpl::FlushesHeld() const { return background_.paused > 0 || errors_.background_stopped(); }
+bool DBImpl::FlushesTogether() const { return config_.options.atomic_flush || background_.flush_together; }
+
+bool DBImpl::FlushesHeld() const {
+  if (background_.paused > 0 || errors_.background_stopped()) return true;
+  if (!FlushesTogether()) return false;
+  // One that takes all families comes after what is under way.
+  const Families all = families_.All();
+  return std::any_of(all.begin(), all.end(), [](const auto& family) { return family->flush_running; });
+}
 
 void DBImpl::MaybeSchedule() {
   if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;

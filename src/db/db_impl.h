@@ -465,6 +465,8 @@ class DBImpl final : public rocksdb::DB {
 
   // --- background.cc
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
+  // A flush takes all families.
+  bool FlushesTogether() const REQUIRES(mu_);
   // No flush may begin now, although its job may.
   bool FlushesHeld() const REQUIRES(mu_);
   void MaybeSchedule() REQUIRES(mu_);

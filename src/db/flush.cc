@@ -137,7 +137,7 @@ void DBImpl::BackgroundFlush() {
     --background_.flushes_scheduled;
     ++background_.flushes_running;
     Families picked;
-    const bool together = config_.options.atomic_flush || background_.flush_together;
+    const bool together = FlushesTogether();
     // Where none may begin, those that wait stay in the queue for StartQueued.
     while (!background_.flush_queue.empty() && picked.empty() && !FlushesHeld()) {
       std::shared_ptr<ColumnFamily> family = std::move(background_.flush_queue.front());
@@ -148,11 +148,6 @@ void DBImpl::BackgroundFlush() {
     if (!picked.empty() && together) {
       picked.clear();
       for (const auto& family : families_.All()) {
-        // Somebody else's atomic flush is under way: this one comes after it.
-        if (family->flush_running) {
-          picked.clear();
-          break;
-        }
         if (!family->immutables.empty()) picked.push_back(family);
       }
     }
@@ -350,6 +345,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorR
   }
   if (s.ok()) errors_.ClearSoft();
   UpdateStall(&stall_changes_);
+  if (s.ok()) StartQueued();  // listeners of this flush may wait for the one that comes after it
   background_changed_.SignalAll();
   return s;
 }

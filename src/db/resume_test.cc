@@ -195,5 +195,33 @@ TEST_F(PausedInResumeTest, CloseEnds) {
   EXPECT_EQ(Get("a"), "1");
 }
 
+// A family's memtables that wait for another's flush, as both are to be committed together.
+TEST_F(ResumeTest, NoThreadSpinsWhileAnAtomicFlushWaits) {
+  families_ = {"default", "two"};
+  options_.atomic_flush = true;
+  options_.max_background_flushes = 2;
+  options_.max_background_compactions = 1;
+  OpenDb();
+  std::latch begun(1), free(1);
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kSync || !Contains(path, ".ph") || begun.try_wait()) return;
+    begun.count_down();
+    free.wait();
+  });
+  rocksdb::FlushOptions flush;
+  flush.wait = false;
+  ASSERT_TRUE(Write(0, "a").ok());
+  ASSERT_TRUE(db_->Flush(flush, handles_[0]).ok());
+  begun.wait();
+  ASSERT_TRUE(Write(1, "b").ok());
+  ASSERT_TRUE(db_->Flush(flush, handles_[1]).ok());
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 20);
+  free.count_down();
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_).ok());
+  EXPECT_EQ(GetIn(0, "a") + GetIn(1, "b"), "vv");
+}
+
 }  // namespace
 }  // namespace compassdb
