@@ -73,6 +73,7 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     manifest_bytes_.store(manifest_->size(), std::memory_order_release);
     committed_.store(false, std::memory_order_release);
     in_doubt_.store(false, std::memory_order_release);
+    ReleaseAbandoned();
   } else {
     why_in_doubt_ = s;
   }
@@ -89,6 +90,13 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
     NO_THREAD_SAFETY_ANALYSIS {
   AwaitTurn();
   const AtEnd turn([this] { EndTurn(); });
+  Status s = CommitInTurn(items, garbage);
+  if (!s.ok()) Abandon(items);
+  return s;
+}
+
+Status CommitQueue::CommitInTurn(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage)
+    NO_THREAD_SAFETY_ANALYSIS {
   Status s;
   for (const CommitItem& item : *items) {
     if (item.family != nullptr && item.family->dropped) {
@@ -137,6 +145,25 @@ Status CommitQueue::Commit(std::vector<CommitItem>* items, std::vector<ReadState
     }
   }
   return s;
+}
+
+// Without memory for that their files stay until the database is opened again.
+void CommitQueue::Abandon(std::vector<CommitItem>* items) {
+  CatchOutOfMemory("a commit", [&] {
+    for (CommitItem& item : *items) {
+      if (item.family != nullptr) abandoned_.emplace_back(item.family, std::move(item.edit));
+    }
+    return Status::OK();
+  }).PermitUncheckedError();
+  if (!in_doubt()) ReleaseAbandoned();
+}
+
+void CommitQueue::ReleaseAbandoned() {
+  for (const auto& [family, edit] : abandoned_) {
+    // One that is gone was dropped, and has let go of its files.
+    if (const auto living = family.lock(); living != nullptr) living->store()->Abandon(edit);
+  }
+  abandoned_.clear();
 }
 
 Status CommitQueue::Install(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage)

@@ -82,7 +82,10 @@ class CommitQueue {
   void AwaitTurn();
   void EndTurn();
   Status WriteNewManifest();
+  Status CommitInTurn(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage);
   Status Install(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage);
+  void Abandon(std::vector<CommitItem>* items);
+  void ReleaseAbandoned();
 
   FileSystem* const fs_;
   const std::string dir_;
@@ -92,6 +95,8 @@ class CommitQueue {
   bool busy_ = false;  // mutex
   std::vector<uint64_t> obsolete_manifests_;  // mutex
   Status why_in_doubt_;                       // mutex
+  // Mutex. Of commits that failed, while a manifest may name their files.
+  std::vector<std::pair<std::weak_ptr<ColumnFamily>, VersionEdit>> abandoned_;
   // Mutex. The manifest on disk is right and the state in memory is not: in doubt for good.
   bool half_installed_ = false;
   std::unique_ptr<Manifest> manifest_;  // of whoever has the turn

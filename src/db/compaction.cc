@@ -194,6 +194,8 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
       items.push_back(std::move(item));
       s = commits_.Commit(&items, garbage.list());
       if (!s.ok()) failed = rocksdb::BackgroundErrorReason::kManifestWrite;
+    } else {
+      family->store()->Abandon(item.edit);
     }
     family->store()->Release(task.get());
     UpdateStall(&stall_changes_);

@@ -314,6 +314,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorR
     if (!s.ok()) {
       unit.family->FlushFailed();
       unit.family->store()->ForgetFlush();
+      unit.family->store()->Abandon(unit.item.edit);  // without what a commit has taken
       continue;
     }
     unit.family->pace.MergeEnded(config_.clock->NowNanos(), unit.request.memtables.size());

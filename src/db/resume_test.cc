@@ -195,6 +195,36 @@ TEST_F(PausedInResumeTest, CloseEnds) {
   EXPECT_EQ(Get("a"), "1");
 }
 
+// Files of jobs that the manifest did not get go once it is known not to have them.
+TEST_F(ResumeTest, FilesOfFailedCommitsGo) {
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  const auto files_kept = [this] {
+    size_t kept = 0;
+    for (const std::string& name : FilesOf(FileType::kPieceFile)) {
+      uint64_t bytes = 0;  // 0: made ahead
+      if (fs_->GetFileSize(JoinPath(name_, name), &bytes).ok() && bytes > 0) ++kept;
+    }
+    return kept;
+  };
+  ASSERT_TRUE(Put("a", "1").ok());
+  fs_->FailAll(FaultOp::kWrite, "MANIFEST", Status::NoSpace("injected"));
+  EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).IsNoSpace());
+  EXPECT_TRUE(db_->Resume().IsNoSpace());
+  EXPECT_EQ(files_kept(), 1u);  // a manifest may have it, for all that is known
+  fs_->ClearFaults();
+  ASSERT_TRUE(db_->Resume().ok());
+  EXPECT_EQ(files_kept(), 1u);
+  for (size_t i = 2; i < 5; ++i) {
+    ASSERT_TRUE(Put("a", std::to_string(i)).ok());
+    fs_->FailNth(FaultOp::kSync, 1, "MANIFEST", Status::IOError("injected"));  // the next manifest is whole
+    EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).IsIOError());
+    ASSERT_TRUE(db_->Resume().ok());
+    EXPECT_EQ(files_kept(), i);
+    EXPECT_EQ(Get("a"), std::to_string(i));
+  }
+}
+
 // A family's memtables that wait for another's flush, as both are to be committed together.
 TEST_F(ResumeTest, NoThreadSpinsWhileAnAtomicFlushWaits) {
   families_ = {"default", "two"};

@@ -364,6 +364,20 @@ void LsmStore::Unpin(uint64_t file_number) {
   if (pinned_files_.erase(file_number) != 0) context_->ledger->UnpinFile(file_number);
 }
 
+void LsmStore::UnpinAdded(const VersionEdit& edit) {
+  for (const VersionEdit::Added& a : edit.added) {
+    Unpin(a.tph.directory.file_number);
+    // A piece that was just written is the last one.
+    if (!a.tph.pieces.empty()) Unpin(a.tph.pieces.back().meta->extent.file_number);
+  }
+  for (const ValueRunMeta& m : edit.added_values) Unpin(m.extent.file_number);
+}
+
+void LsmStore::Abandon(const VersionEdit& edit) {
+  MutexLock lock(&handles_mu_);
+  UnpinAdded(edit);
+}
+
 void LsmStore::RecordJob(const JobReport& report) { counters_->Record(report); }
 
 Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) {
@@ -490,15 +504,8 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
   }
   {
     MutexLock lock(&handles_mu_);
-    for (const VersionEdit::Added& a : edit.added) {
-      Unpin(a.tph.directory.file_number);
-      // A piece that was just written is the last one.
-      if (!a.tph.pieces.empty()) Unpin(a.tph.pieces.back().meta->extent.file_number);
-      values_.NoteFlushed(a.tph.largest_seq);
-    }
-    for (const ValueRunMeta& m : edit.added_values) {
-      Unpin(m.extent.file_number);
-    }
+    UnpinAdded(edit);
+    for (const VersionEdit::Added& a : edit.added) values_.NoteFlushed(a.tph.largest_seq);
     // The map is swept when half of it may be dead, not at every commit.
     if (table_handles_.size() > sweep_at_) {
       std::erase_if(table_handles_, [](const auto& e) { return e.second.expired(); });

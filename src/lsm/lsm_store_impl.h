@@ -41,6 +41,7 @@ class LsmStore : public Store {
   Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) override;
   Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;
   void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) override;
+  void Abandon(const VersionEdit& edit) override;
   std::shared_ptr<const StoreView> view() const override { return version_; }
   std::shared_ptr<const StoreView> ViewForJob() override { return VersionForJob(); }
   void Snapshot(VersionEdit* edit) const override;
@@ -75,7 +76,7 @@ class LsmStore : public Store {
   void MarkDropped() override;
 
   const StoreContext* context() const { return context_; }
-  // A finished job's file stays pinned in the ledger until Install adds its extents.
+  // A finished job's file stays pinned in the ledger until Install adds its extents, or Abandon.
   void PinUntilInstalled(const JobReport& report);
   void RecordJob(const JobReport& report);
   // Adds the files that hold a table of the level to the input of a job.
@@ -116,6 +117,7 @@ class LsmStore : public Store {
   // The deepest level that tables of this range may be ingested into.
   int DeepestFor(const TphMeta& range) const;
   void Unpin(uint64_t file_number) REQUIRES(handles_mu_);
+  void UnpinAdded(const VersionEdit& edit) REQUIRES(handles_mu_);
   void SetVersion(std::vector<std::vector<TableRef>> levels) EXCLUDES(handles_mu_);
   std::shared_ptr<const LsmVersion> VersionForJob();
   SequenceNumber OldestSnapshot() const {

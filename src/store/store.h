@@ -537,6 +537,8 @@ class Store {
   // [mutex] A flush of so many bytes (as ValueRoom counts them) would take separated values over their bound, and collections that
   // run, or that PickCompaction has to give, can make room.
   virtual bool AwaitsCollection(uint64_t flush_bytes) = 0;
+  // [mutex] The edit, of a job that may have succeeded, was not installed, and no manifest names its files: they may go.
+  virtual void Abandon(const VersionEdit& edit) = 0;
   // [mutex] PickCompaction may have something when nothing happened for a while.
   virtual bool WantsIdleLooks() const = 0;
   // [mutex] What separated values may take now, bytes; 0: anything.

@@ -130,17 +130,11 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
     Status prepares = keys_->Prepare(edit, &pages->keys);
     return prepares.ok() ? PreparePages(edit, current()->parts(), pages.get()) : prepares;
   });
+  if (!s.ok()) return s;
+  *prepared = std::move(pages);
   const std::vector<uint64_t> files = NewSections(edit);
-  if (s.ok()) {
-    *prepared = std::move(pages);
-    MutexLock lock(&turn_mu_);
-    new_sections_.insert(files.begin(), files.end());
-    return s;
-  }
-  // No manifest can have it.
-  pages.reset();
-  for (const uint64_t file : files) context_->delete_later(NewSectionPath(file));
-  Unpin(edit);
+  MutexLock lock(&turn_mu_);
+  new_sections_.insert(files.begin(), files.end());
   return s;
 }
 
@@ -223,6 +217,17 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
   if (!flushed) return;
   flush_in_place_.store(false);
   EndTurn();
+}
+
+void TablelessStore::Abandon(const VersionEdit& edit) {
+  keys_->Abandon(edit);
+  Unpin(edit);
+  const std::vector<uint64_t> files = NewSections(edit);
+  MutexLock lock(&turn_mu_);
+  for (const uint64_t file : files) {
+    new_sections_.erase(file);
+    context_->delete_later(NewSectionPath(file));
+  }
 }
 
 }  // namespace compassdb

@@ -51,6 +51,7 @@ class TablelessStore final : public Store {
   void ForgetFlush() override;
   Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;
   void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) override;
+  void Abandon(const VersionEdit& edit) override;
   std::shared_ptr<const StoreView> view() const override { return state_->current(); }
   void Snapshot(VersionEdit* edit) const override;
   std::unique_ptr<CompactionTask> PickCompaction() override;
