@@ -315,7 +315,11 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
         InsertGroup(group, &running);
         return Status::OK();
       });
-      if (!inserted.ok()) leader->status = inserted;
+      if (!inserted.ok()) {
+        for (WriteThread::Writer* w : group) {
+          if (w->status.ok()) w->status = inserted;  // perhaps none was inserted
+        }
+      }
       // Before anybody may write what is open into another log.
       for (const WriteThread::Writer* w : group) {
         if (w->ends != nullptr && w->status.ok()) open_sections_.Ended(*w->ends);
