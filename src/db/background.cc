@@ -128,7 +128,11 @@ void DBImpl::BackgroundDone() {
 void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) {
   Status told(error, ErrorHandler::SeverityOf(error, reason));
   listeners_.BackgroundError(reason, &told);
-  if (told.ok()) return;  // a listener took it upon itself
+  if (told.ok()) {
+    // A listener took it upon itself; but not that of a log, which takes no more writes.
+    if (!wals_.failed()) return;
+    told = Status(error, ErrorHandler::SeverityOf(error, reason));
+  }
   errors_.Set(told, reason).PermitUncheckedError();
   LogInfo(config_.info_log.get(), "background error: " + error.ToString());
   {

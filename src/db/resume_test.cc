@@ -253,5 +253,23 @@ TEST_F(ResumeTest, NoThreadSpinsWhileAnAtomicFlushWaits) {
   EXPECT_EQ(GetIn(0, "a") + GetIn(1, "b"), "vv");
 }
 
+class TakesErrors final : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, Status* error) override { *error = Status::OK(); }
+};
+
+// It takes no more writes, whatever a listener says.
+TEST_F(ResumeTest, AListenerTakesTheErrorOfALogUponItself) {
+  options_.listeners.push_back(std::make_shared<TakesErrors>());
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::IOError("injected"));
+  EXPECT_TRUE(Put("b", "1").IsIOError());
+  EXPECT_TRUE(Put("b", "1").IsIOError());
+  ASSERT_TRUE(db_->Resume().ok());
+  EXPECT_TRUE(Put("b", "1").ok());
+  EXPECT_EQ(Get("a") + Get("b"), "11");
+}
+
 }  // namespace
 }  // namespace compassdb

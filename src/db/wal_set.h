@@ -77,6 +77,10 @@ class WalSet {
   // The same while logs before it that were given up may still be needed: nothing tells that this one is synced, as
   // that would say that those before it are whole.
   Status SyncUntold();
+  bool failed() const {
+    MutexLock lock(&mu_);
+    return !Failure().ok();
+  }
   // What was in logs that were given up is durable in another way. Until then no Flush or Sync succeeds.
   void NoneGivenUpIsNeeded() {
     MutexLock lock(&mu_);
@@ -133,7 +137,7 @@ class WalSet {
     bool reusable = false;  // begun by this object, and nothing has failed since
   };
   Status FlushLocked() REQUIRES(mu_);
-  // Why not all that was appended is in logs that can be flushed.
+  // Why not all that was appended is in logs that can be flushed, if so.
   Status Failure() const REQUIRES(mu_) { return error_.ok() ? gap_ : error_; }
   Status SyncLogs(bool with_current) REQUIRES(mu_);
   // That it was synced, which says that all before it are whole. That a log without a batch is there need not be known.
