@@ -132,6 +132,7 @@ Status TablelessStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared
   });
   if (!s.ok()) return s;
   *prepared = std::move(pages);
+  if (context_->read_only) return s;  // they are the primary's
   const std::vector<uint64_t> files = NewSections(edit);
   MutexLock lock(&turn_mu_);
   new_sections_.insert(files.begin(), files.end());
