@@ -12,6 +12,7 @@
 #include "encryption/sealing_provider.h"
 #include "rocksdb/env_encryption.h"
 #include "util/coding.h"
+#include "util/option_string.h"
 #include "util/registered.h"
 
 namespace rocksdb {
@@ -132,11 +133,15 @@ Status BlockCipher::CreateFromString(const ConfigOptions& config, const std::str
                                      std::shared_ptr<BlockCipher>* result) {
   Status s;
   if (compassdb::NewRegistered<BlockCipher>(config, value, result, &s)) return s;
-  if (value.empty() || value == "nullptr") {
+  std::string id;
+  compassdb::OptionMap options;
+  if (s = compassdb::ParseObjectString(value, "", &id, &options); !s.ok()) return s;
+  if (!options.empty()) return compassdb::UnknownOption(value, options);
+  if (id.empty()) {
     result->reset();
     return Status::OK();
   }
-  s = CtrProvider::CreateCipher(value, result);
+  s = CtrProvider::CreateCipher(id, result);
   return s.IsNotFound() ? compassdb::UnknownObject(config, "BlockCipher", value) : s;
 }
 
@@ -149,17 +154,28 @@ Status EncryptionProvider::CreateFromString(const ConfigOptions& config, const s
                                             std::shared_ptr<EncryptionProvider>* result) {
   Status s;
   if (compassdb::NewRegistered<EncryptionProvider>(config, value, result, &s)) return s;
-  if (value.empty() || value == "nullptr") {
-    result->reset();
-  } else if (value == CtrProvider::kClassName()) {
-    *result = std::make_shared<CtrProvider>(nullptr);
-  } else if (value == std::string(CtrProvider::kClassName()) + "://test") {
-    *result = NewCTRProvider(BlockCipher::NewROT13Cipher(32));
-  } else if (value == compassdb::SealingProvider::kClassName()) {
-    *result = std::make_shared<compassdb::SealingProvider>();
-  } else {
+  std::string id;
+  compassdb::OptionMap options;
+  if (s = compassdb::ParseObjectString(value, "", &id, &options); !s.ok()) return s;
+  std::shared_ptr<EncryptionProvider> made;
+  if (id == CtrProvider::kClassName()) {
+    std::shared_ptr<BlockCipher> cipher;
+    if (const auto given = options.find("cipher"); given != options.end()) {
+      ConfigOptions strict = config;  // a provider without its cipher is not what was asked for
+      strict.ignore_unsupported_options = false;
+      if (s = BlockCipher::CreateFromString(strict, given->second, &cipher); !s.ok()) return s;
+      options.erase(given);
+    }
+    made = std::make_shared<CtrProvider>(cipher);
+  } else if (id == std::string(CtrProvider::kClassName()) + "://test") {
+    made = NewCTRProvider(BlockCipher::NewROT13Cipher(32));
+  } else if (id == compassdb::SealingProvider::kClassName()) {
+    made = std::make_shared<compassdb::SealingProvider>();
+  } else if (!id.empty()) {
     return compassdb::UnknownObject(config, "EncryptionProvider", value);
   }
+  if (!options.empty()) return compassdb::UnknownOption(value, options);
+  *result = std::move(made);
   return Status::OK();
 }
 

@@ -456,6 +456,24 @@ class StreamFileSystem final : public EncryptedFiles {
   }
 };
 
+// Stands for a provider that is not there: nothing is to be written in the clear where one was meant.
+class NoProvider final : public EncryptionProvider {
+ public:
+  const char* Name() const override { return "NoProvider"; }
+  size_t GetPrefixLength() const override { return 1; }
+  Status CreateNewPrefix(const std::string& path, char*, size_t) const override { return Missing(path); }
+  Status AddCipher(const std::string& descriptor, const char*, size_t, bool) override { return Missing(descriptor); }
+  Status CreateCipherStream(const std::string& path, const rocksdb::EnvOptions&, Slice&,
+                            std::unique_ptr<rocksdb::BlockAccessCipherStream>*) override {
+    return Missing(path);
+  }
+
+ private:
+  static Status Missing(const std::string& what) {
+    return Status::InvalidArgument("the encryption provider is null", what);
+  }
+};
+
 }  // namespace
 
 }  // namespace compassdb
@@ -464,6 +482,9 @@ namespace rocksdb {
 
 std::shared_ptr<FileSystem> NewEncryptedFS(const std::shared_ptr<FileSystem>& base_fs,
                                            const std::shared_ptr<EncryptionProvider>& provider) {
+  if (provider == nullptr) {
+    return std::make_shared<compassdb::StreamFileSystem>(base_fs, std::make_shared<compassdb::NoProvider>());
+  }
   if (auto* sealing = compassdb::ForeignCast<compassdb::SealingProvider*>(provider.get())) {
     return std::make_shared<compassdb::SealedFileSystem>(
         base_fs, std::shared_ptr<compassdb::SealingProvider>(provider, sealing));

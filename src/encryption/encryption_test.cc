@@ -9,6 +9,7 @@
 #include "compassdb/encryption.h"
 #include "encryption/seal.h"
 #include "env/env_adapter.h"
+#include "rocksdb/config_options.h"
 #include "rocksdb/env_encryption.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
@@ -624,6 +625,45 @@ TEST_F(EncryptionTest, ProvidersMayDecryptPrefixesInPlace) {
   std::string read;
   ASSERT_TRUE(Sequential(&read).ok());
   EXPECT_EQ(read, "text");
+}
+
+// As where a provider was asked for by a name that nobody knows.
+TEST_F(EncryptionTest, WithoutAProviderNothingIsWritten) {
+  ASSERT_TRUE(rocksdb::EncryptionProvider::CreateFromString(rocksdb::ConfigOptions(), "ROT14", &provider_).ok());
+  env_.reset(rocksdb::NewEncryptedEnv(base_.get(), nullptr));
+  std::unique_ptr<rocksdb::WritableFile> file;
+  Status s = env_->NewWritableFile(kFile, &file, EnvOptions());
+  if (s.ok()) s = file->Append("text");
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("encryption provider"), std::string::npos) << s.ToString();
+  Store(RandomText(5000, 1));
+  std::string read;
+  EXPECT_TRUE(Sequential(&read).IsInvalidArgument());
+  EXPECT_TRUE(Random(0, 10, &read).IsInvalidArgument());
+}
+
+TEST_F(EncryptionTest, ProvidersByTheirIds) {
+  const rocksdb::ConfigOptions config;
+  const auto make = [&](const std::string& id) {
+    provider_.reset();
+    return rocksdb::EncryptionProvider::CreateFromString(config, id, &provider_);
+  };
+  for (const char* id : {"{id=CTR;cipher=ROT13}", "id=CTR; cipher=ROT13:16", "id=CTR;cipher={id=ROT13}", "CTR://test"}) {
+    ASSERT_TRUE(make(id).ok()) << id;
+    ASSERT_NE(provider_, nullptr) << id;
+    EXPECT_STREQ(provider_->Name(), "CTR");
+    env_.reset(rocksdb::NewEncryptedEnv(base_.get(), provider_));
+    Write({"some text"});
+    EXPECT_EQ(Stored().find("some text"), std::string::npos);
+    std::string read;
+    ASSERT_TRUE(Sequential(&read).ok()) << id;
+    EXPECT_EQ(read, "some text");
+  }
+  // Nothing of a known one is passed over.
+  for (const char* id : {"id=CTR;cipher=AES", "id=CTR;key=x", "id=AES256GCM;cipher=ROT13"}) {
+    EXPECT_FALSE(make(id).ok()) << id;
+    EXPECT_EQ(provider_, nullptr) << id;
+  }
 }
 
 }  // namespace

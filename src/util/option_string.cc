@@ -93,6 +93,10 @@ Status ParseObjectString(const std::string& text, const std::string& default_id,
   return Status::OK();
 }
 
+Status UnknownOption(const std::string& text, const OptionMap& options) {
+  return Status::InvalidArgument("unknown option " + options.begin()->first, text);
+}
+
 std::string QuoteOptionValue(const std::string& value, const std::string& delimiter) {
   const bool plain = value.find_first_of(";{}=\n") == std::string::npos &&
                      (delimiter.empty() || value.find(delimiter) == std::string::npos);

@@ -25,6 +25,9 @@ rocksdb::Status ParseOptionString(const std::string& text, OptionMap* options);
 rocksdb::Status ParseObjectString(const std::string& text, const std::string& default_id,
                                   std::string* id, OptionMap* options);
 
+// The answer where `options`, which are not empty, mean nothing to the object of `text`.
+rocksdb::Status UnknownOption(const std::string& text, const OptionMap& options);
+
 // Puts a value into braces if it could not be read back otherwise.
 std::string QuoteOptionValue(const std::string& value, const std::string& delimiter);
 
