@@ -11,6 +11,8 @@
 #include "env/env_adapter.h"
 #include "rocksdb/config_options.h"
 #include "rocksdb/env_encryption.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/utilities/object_registry.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 
@@ -664,6 +666,67 @@ TEST_F(EncryptionTest, ProvidersByTheirIds) {
     EXPECT_FALSE(make(id).ok()) << id;
     EXPECT_EQ(provider_, nullptr) << id;
   }
+}
+
+class NamedFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "Named"; }
+};
+
+TEST_F(EncryptionTest, AnEnvOfAFileSystemsUri) {
+  rocksdb::ConfigOptions config;
+  config.env = base_.get();
+  config.registry = rocksdb::ObjectRegistry::NewInstance();
+  config.registry->AddLibrary("test")->AddFactory<rocksdb::FileSystem>(
+      "named", [&](const std::string&, std::unique_ptr<rocksdb::FileSystem>* guard, std::string*) {
+        guard->reset(new NamedFileSystem(base_->GetFileSystem()));
+        return guard->get();
+      });
+  Env* env = nullptr;
+  std::shared_ptr<Env> guard;
+  ASSERT_TRUE(Env::CreateFromUri(config, "", "named", &env, &guard).ok());
+  ASSERT_EQ(env, guard.get());
+  EXPECT_STREQ(env->GetFileSystem()->Name(), "Named");
+  for (const char* uri : {"id=EncryptedFileSystem; provider=CTR://test; target=named",
+                          "id=EncryptedFileSystem; provider={id=CTR;cipher=ROT13}; target=named"}) {
+    ASSERT_TRUE(Env::CreateFromUri(config, "", uri, &env, &guard).ok()) << uri;
+    ASSERT_EQ(env, guard.get());
+    ASSERT_TRUE(rocksdb::WriteStringToFile(env, "some text", kFile).ok());
+    EXPECT_EQ(Stored().find("some text"), std::string::npos);
+    EXPECT_EQ(Stored().size(), 4096u + 9);
+    std::string read;
+    ASSERT_TRUE(rocksdb::ReadFileToString(env, kFile, &read).ok());
+    EXPECT_EQ(read, "some text");
+  }
+  // Never another one than was asked for.
+  for (const char* uri : {"EncryptedFileSystem", "id=EncryptedFileSystem", "id=EncryptedFileSystem; provider=nope",
+                          "id=EncryptedFileSystem; provider=CTR://test; target=nope",
+                          "id=EncryptedFileSystem; provider=CTR://test; mode=x", "id=EncryptedFileSystem; provider"}) {
+    guard.reset();
+    env = nullptr;
+    const Status s = Env::CreateFromUri(config, "", uri, &env, &guard);
+    EXPECT_FALSE(s.ok()) << uri;
+    EXPECT_EQ(guard, nullptr) << uri;
+  }
+  // Without a provider nothing is built on the default file system either.
+  std::shared_ptr<rocksdb::FileSystem> fs;
+  EXPECT_FALSE(rocksdb::FileSystem::CreateFromString(config, "EncryptedFileSystem", &fs).ok());
+  ASSERT_TRUE(rocksdb::FileSystem::CreateFromString(config, "id=EncryptedFileSystem; provider=CTR://test", &fs).ok());
+  EXPECT_STREQ(fs->Name(), "EncryptedFileSystem");
+  EXPECT_TRUE(Env::CreateFromUri(config, "x", "y", &env, &guard).IsInvalidArgument());
+}
+
+TEST(FileSystemByName, OneThatIsUnknownLeavesWhatIsThere) {
+  std::shared_ptr<rocksdb::FileSystem> fs;
+  ASSERT_TRUE(rocksdb::FileSystem::Load("posix", &fs).ok());
+  EXPECT_EQ(fs, rocksdb::FileSystem::Default());
+  const auto present = fs;
+  EXPECT_TRUE(rocksdb::FileSystem::Load("nowhere", &fs).ok());
+  EXPECT_EQ(fs, present);
+  rocksdb::ConfigOptions strict;
+  strict.ignore_unsupported_options = false;
+  EXPECT_TRUE(rocksdb::FileSystem::CreateFromString(strict, "nowhere", &fs).IsNotSupported());
 }
 
 }  // namespace

@@ -61,15 +61,6 @@ Status Env::CreateFromString(const ConfigOptions& config, const std::string& val
   guard->reset();
   return CreateFromString(config, value, result);
 }
-Status Env::CreateFromUri(const ConfigOptions& options, const std::string& env_uri,
-                          const std::string& fs_uri, Env** result, std::shared_ptr<Env>* guard) {
-  if (!env_uri.empty() && !fs_uri.empty()) {
-    return Status::InvalidArgument("cannot specify both fs_uri and env_uri");
-  }
-  *result = options.env;  // where the id is unknown, and that is ignored
-  return CreateFromString(options, env_uri.empty() ? fs_uri : env_uri, result, guard);
-}
-
 Status NewEnvLogger(const std::string& fname, Env* env, std::shared_ptr<Logger>* result) {
   return compassdb::NewEnvLogger(env, fname, result);
 }

@@ -66,15 +66,6 @@ TEST(FileSystemApi, DefaultsAreOnesOfTheDefaultEnv) {
   EXPECT_STREQ(rocksdb::SystemClock::Default()->Name(), "DefaultClock");
   const uint64_t before = Env::Default()->NowMicros();
   EXPECT_GE(rocksdb::SystemClock::Default()->NowMicros(), before);
-  std::shared_ptr<rocksdb::FileSystem> fs;
-  ASSERT_TRUE(rocksdb::FileSystem::Load("posix", &fs).ok());
-  EXPECT_EQ(fs, rocksdb::FileSystem::Default());
-  const auto present = fs;
-  EXPECT_TRUE(rocksdb::FileSystem::Load("nowhere", &fs).ok());
-  EXPECT_EQ(fs, present);
-  rocksdb::ConfigOptions strict;
-  strict.ignore_unsupported_options = false;
-  EXPECT_TRUE(rocksdb::FileSystem::CreateFromString(strict, "nowhere", &fs).IsNotSupported());
 }
 
 TEST(FileSystemApi, EnvsHaveFileSystems) {

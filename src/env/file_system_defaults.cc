@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rocksdb/file_system.h declares and does not define: the default behaviour of
-// FileSystem and its wrapper, and the helpers around them.
+// FileSystem and its wrapper, and the helpers around them. (Those by name: encryption/file_system_by_name.cc.)
 #include "env/composite_env.h"
 #include "env/env_as_file_system.h"
 #include "env/env_logger.h"
 #include "rocksdb/file_system.h"
-#include "util/registered.h"
 
 namespace rocksdb {
 
@@ -16,26 +15,6 @@ DirFsyncOptions::DirFsyncOptions(FsyncReason fsync_reason) : reason(fsync_reason
 
 FileSystem::FileSystem() = default;
 FileSystem::~FileSystem() = default;
-
-Status FileSystem::CreateFromString(const ConfigOptions& config, const std::string& value,
-                                    std::shared_ptr<FileSystem>* result) {
-  Status s;
-  if (compassdb::NewRegistered<FileSystem>(config, value, result, &s)) return s;
-  if (value.empty() || value == "nullptr") {
-    result->reset();
-    return Status::OK();
-  }
-  if (value == kDefaultName() || value == "posix" ||
-      value == "PosixFileSystem") {
-    *result = Default();
-    return Status::OK();
-  }
-  return compassdb::UnknownObject(config, "FileSystem", value);
-}
-
-Status FileSystem::Load(const std::string& value, std::shared_ptr<FileSystem>* result) {
-  return CreateFromString(ConfigOptions(), value, result);
-}
 
 std::shared_ptr<FileSystem> FileSystem::Default() { return Env::Default()->GetFileSystem(); }
 
