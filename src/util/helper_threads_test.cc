@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "util/parallel.h"
+
 namespace compassdb {
 namespace {
 
@@ -35,6 +37,11 @@ TEST(HelperThreadsTest, TheyWorkBesideTheirMaker) {
 TEST(HelperThreadsTest, NoneAreWanted) {
   const HelperThreads helpers(0, [](size_t) { ADD_FAILURE(); });
   EXPECT_EQ(helpers.count(), 0u);
+}
+
+// A start may lower its thread's priority for good.
+TEST(RunInParallelTest, ItsCallerIsNotStarted) {
+  EXPECT_TRUE(RunInParallel({}, 2, [] { ADD_FAILURE(); }).ok());
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ Status RunInParallel(const std::vector<std::function<Status()>>& tasks, int thre
   Mutex mu;
   Status first;
   const auto work = [&] {
-    if (start) start();
     for (size_t i = next++; i < tasks.size(); i = next++) {
       Status s = CatchOutOfMemory("a part of a job", tasks[i]);
       if (s.ok()) continue;
@@ -26,7 +25,10 @@ Status RunInParallel(const std::vector<std::function<Status()>>& tasks, int thre
     }
   };
   const size_t wanted = std::min(tasks.size(), static_cast<size_t>(std::max(1, threads)));
-  HelperThreads running(wanted, [&](size_t) { work(); });
+  HelperThreads running(wanted, [&](size_t) {
+    if (start) start();
+    work();
+  });
   if (running.count() == 0) work();
   running.Join();
   return first;
