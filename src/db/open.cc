@@ -35,7 +35,9 @@ Status DbOpener::CheckRequest() {
   if (names.count(rocksdb::kDefaultColumnFamilyName) == 0) {
     return Status::InvalidArgument("Default column family not specified");
   }
+  const rocksdb::CompressionType wal_compression = request_.options.wal_compression;
   request_.options = SanitizeDbOptions(request_.options);
+  wal_compression_missing_ = request_.options.wal_compression != wal_compression;
   if (request_.options.db_paths.empty()) {
     request_.options.db_paths.emplace_back(request_.name, UINT64_MAX);
   }
@@ -205,6 +207,9 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     for (const std::string& dir : tables) db_->files_->dirs()->Add(dir);
   }
   if (!request_.secondary_path.empty()) {
+  if (wal_compression_missing_) {
+    rocksdb::Warn(config.info_log.get(), "option wal_compression is kNoCompression: the one given is not linked into this build");
+  }
     std::set<std::string> names;
     for (const auto& family : families) names.insert(family.name);
     db_->secondary_ = std::make_unique<Secondary>(db_.get(), tables, std::move(links), std::move(names));

@@ -81,6 +81,7 @@ class DbOpener {
   void DeleteLeftovers();
 
   Request request_;
+  bool wal_compression_missing_ = false;  // what was asked for is not linked in
   uint64_t current_manifest_ = 0;
   uint64_t manifest_bytes_ = 0;  // before it was read
   std::unique_ptr<DBImpl> db_;

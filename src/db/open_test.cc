@@ -590,5 +590,21 @@ TEST_F(OpenTest, InfoLogRollsAtOpen) {
   EXPECT_GE(logs, 2);
 }
 
+// As in RocksDB, which has ZSTD only.
+TEST_F(OpenTest, ALogIsNotCompressedByWhatIsNotLinked) {
+  for (const int type : {int{rocksdb::kXpressCompression}, int{rocksdb::kZSTDNotFinalCompression}, 77,
+                         int{rocksdb::kDisableCompressionOption}}) {
+    options_.wal_compression = static_cast<rocksdb::CompressionType>(type);
+    OpenDb();
+    EXPECT_EQ(db_->GetDBOptions().wal_compression, rocksdb::kNoCompression);
+    ASSERT_TRUE(Put("a", std::string(1000, 'a')).ok());
+    std::string text;
+    ASSERT_TRUE(ReadFileToString(fs_.get(), InfoLogFileName(name_), &text).ok());
+    EXPECT_NE(text.find("option wal_compression"), std::string::npos);
+    OpenDb();
+    EXPECT_EQ(Get("a"), std::string(1000, 'a')) << type;
+  }
+}
+
 }  // namespace
 }  // namespace compassdb

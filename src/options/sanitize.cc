@@ -202,6 +202,7 @@ DBOptions SanitizeDbOptions(const DBOptions& given) {
       options.wal_recovery_mode != rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords) {
     options.recycle_log_file_num = 0;
   }
+  if (!CompressionTypeSupported(options.wal_compression)) options.wal_compression = rocksdb::kNoCompression;
   // Write-back is started in steps where a rate limiter spreads the writes.
   if (options.rate_limiter != nullptr && options.bytes_per_sync == 0) {
     options.bytes_per_sync = 1 << 20;

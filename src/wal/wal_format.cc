@@ -3,7 +3,6 @@
 
 #include "base/format_version.h"
 #include "util/coding.h"
-#include "util/compression.h"
 
 namespace compassdb {
 
@@ -55,7 +54,7 @@ Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* 
   header->db_id = db_id.ToString();
   header->over_older_log = (flags & kWalOverOlderLog) != 0;
   header->compression = static_cast<rocksdb::CompressionType>(compression);
-  if (compression > 0xff || !CompressionTypeSupported(header->compression)) {
+  if (compression > 0xff) {
     return Status::NotSupported(path, "compressed with type " + std::to_string(compression));
   }
   return Status::OK();

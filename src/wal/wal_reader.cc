@@ -99,6 +99,12 @@ bool WalReader::Uncompress(Slice* record, std::string* problem) {
   const uint8_t kind = record->empty() ? 0xff : static_cast<uint8_t>((*record)[0]);
   const auto compression =
       old && kind == 1 ? header_.compression : static_cast<rocksdb::CompressionType>(kind);
+  if (!record->empty() && compression == header_.compression && !CompressionTypeSupported(compression)) {
+    // No damage, after which a recovery might go on.
+    *problem = "compressed with type " + std::to_string(int{compression});
+    status_ = Status::NotSupported(path(), *problem);
+    return false;
+  }
   if ((old && kind > 1) || !CompressionTypeSupported(compression)) {
     *problem = "a record of unknown compression";
     return false;
