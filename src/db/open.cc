@@ -121,13 +121,19 @@ Status DbOpener::SkipNumbersInUse() {
   return Status::OK();
 }
 
-// A log that cannot be written is no reason not to open.
-void DbOpener::OpenInfoLog(DbConfig* config) {
+// A log that cannot be written is no reason not to open; a directory that was asked for, and cannot be made, is.
+Status DbOpener::OpenInfoLog(DbConfig* config) {
   const std::string& dir =
       request_.secondary_path.empty() ? request_.name : request_.secondary_path;
-  if (config->info_log != nullptr || (request_.read_only && request_.secondary_path.empty())) return;
+  if (config->info_log != nullptr || (request_.read_only && request_.secondary_path.empty())) {
+    return Status::OK();
+  }
+  if (const std::string& asked_for = config->options.db_log_dir; !asked_for.empty()) {
+    if (Status s = config->fs->CreateDir(asked_for); !s.ok()) return s;
+  }
   rocksdb::CreateLoggerFromOptions(dir, config->options, &config->info_log).PermitUncheckedError();
   config->options.info_log = config->info_log;
+  return Status::OK();
 }
 
 Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db) {
@@ -191,7 +197,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
       config.tables_linked = true;
     }
   }
-  OpenInfoLog(&config);
+  if (s = OpenInfoLog(&config); !s.ok()) return s;
   std::vector<NamedFamilyOptions> families;
   for (const auto& descriptor : request_.families) {
     families.push_back({descriptor.name, descriptor.options});
@@ -201,15 +207,15 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   rocksdb::Header(config.info_log.get(), "DB Session ID: %s", config.session_id.c_str());
   request_.options.Dump(config.info_log.get());
   WarnAboutHints(config.info_log.get(), request_.options, families);
+  if (wal_compression_missing_) {
+    rocksdb::Warn(config.info_log.get(), "option wal_compression is kNoCompression: the one given is not linked into this build");
+  }
   db_ = std::make_unique<DBImpl>(std::move(config), request_.read_only);
   db_->lock_ = std::move(lock);
   if (links == nullptr) {
     for (const std::string& dir : tables) db_->files_->dirs()->Add(dir);
   }
   if (!request_.secondary_path.empty()) {
-  if (wal_compression_missing_) {
-    rocksdb::Warn(config.info_log.get(), "option wal_compression is kNoCompression: the one given is not linked into this build");
-  }
     std::set<std::string> names;
     for (const auto& family : families) names.insert(family.name);
     db_->secondary_ = std::make_unique<Secondary>(db_.get(), tables, std::move(links), std::move(names));

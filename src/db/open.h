@@ -42,7 +42,7 @@ class DbOpener {
   // open.cc
   Status OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
   Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
-  void OpenInfoLog(DbConfig* config);
+  Status OpenInfoLog(DbConfig* config);
   static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir);
   // Of a database that is not there.
   Status CheckMayCreate(FileSystem* fs) const;

@@ -606,5 +606,17 @@ TEST_F(OpenTest, ALogIsNotCompressedByWhatIsNotLinked) {
   }
 }
 
+TEST_F(OpenTest, ADirectoryForTheInfoLogThatCannotBeMade) {
+  options_.db_log_dir = "/logs";
+  fs_->FailAll(FaultOp::kCreateDir, "/logs", Status::IOError("injected"));
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  fs_->ClearFaults();
+  OpenDb();
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren("/logs", &names).ok());
+  EXPECT_EQ(names.size(), 1u);
+}
+
 }  // namespace
 }  // namespace compassdb
