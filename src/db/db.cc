@@ -181,8 +181,8 @@ Status DB::OpenAndTrimHistory(const DBOptions& options, const std::string& name,
 
 Status DB::ListColumnFamilies(const DBOptions& options, const std::string& name,
                               std::vector<std::string>* families) {
-  if (options.env == nullptr) return Status::InvalidArgument("DBOptions::env is null");
-  const std::shared_ptr<compassdb::FileSystem> fs = compassdb::FileSystemOfEnv(options.env);
+  const std::shared_ptr<compassdb::FileSystem> fs =
+      compassdb::FileSystemOfEnv(options.env != nullptr ? options.env : Env::Default());
   const Status s = compassdb::DbOpener::ListFamilies(fs.get(), name, families);
   return s.IsNotFound() ? Status::PathNotFound(name, "there is no CompassDB database") : s;
 }

@@ -286,8 +286,7 @@ Status DBWithTTL::Open(const DBOptions& db_options, const std::string& dbname,
     return Status::InvalidArgument(
         "ttls size has to be the same as number of column families");
   }
-  if (db_options.env == nullptr) return Status::InvalidArgument("DBOptions::env is null");
-  Env* const env = db_options.env;
+  Env* const env = db_options.env != nullptr ? db_options.env : Env::Default();
   compassdb::DbWithTtlImpl::Filters filters;
   std::vector<ColumnFamilyDescriptor> wrapped = column_families;
   for (size_t i = 0; i < wrapped.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -404,6 +405,24 @@ TEST_F(TtlTest, CloseReportsSnapshots) {
   db_->ReleaseSnapshot(snapshot);
   EXPECT_TRUE(db_->Close().ok());
   EXPECT_TRUE(db_->Close().ok());
+}
+
+TEST_F(TtlTest, NoEnvIsTheDefaultOne) {
+  const std::string name = ::testing::TempDir() + "ttl_without_env_" + std::to_string(getpid());
+  options_.env = nullptr;
+  DBWithTTL* db = nullptr;
+  const Status s = DBWithTTL::Open(options_, name, &db, 10);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  db_.reset(db);
+  ASSERT_TRUE(db_->Put(WriteOptions(), "k", "v").ok());
+  EXPECT_EQ(Get("k"), "v");
+  ASSERT_TRUE(db_->Close().ok());
+  std::vector<std::string> families;
+  EXPECT_TRUE(rocksdb::DB::ListColumnFamilies(options_, name, &families).ok());
+  EXPECT_EQ(families.size(), 1u);
+  options_.env = rocksdb::Env::Default();
+  db_.reset();
+  EXPECT_TRUE(rocksdb::DestroyDB(name, options_).ok());
 }
 
 }  // namespace
