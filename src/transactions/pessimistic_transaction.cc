@@ -75,8 +75,7 @@ void PessimisticTransaction::Start(const TransactionOptions& options) {
   expires_micros_ = options.expiration >= 0
                         ? start_micros_ + static_cast<uint64_t>(options.expiration) * 1000
                         : 0;
-  skip_locks_ = options.skip_concurrency_control ||
-                transaction_db_->options().skip_concurrency_control;
+  skip_locks_ = options.skip_concurrency_control;
   read_timestamp_ = commit_timestamp_ = rocksdb::kMaxTxnTimestamp;
   batch_.SetMaxBytes(options.max_write_batch_size);
   if (options.set_snapshot) SetSnapshot();

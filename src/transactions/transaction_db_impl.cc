@@ -257,8 +257,9 @@ Status TransactionDBImpl::GetTimestampedSnapshots(
 
 std::unique_ptr<PessimisticTransaction> TransactionDBImpl::BeginOutside(
     const WriteOptions& options) {
-  auto transaction =
-      std::make_unique<PessimisticTransaction>(this, options, TransactionOptions());
+  TransactionOptions transaction_options;
+  transaction_options.skip_concurrency_control = options_.skip_concurrency_control;
+  auto transaction = std::make_unique<PessimisticTransaction>(this, options, transaction_options);
   transaction->SetLockTimeout(options_.default_lock_timeout);
   return transaction;
 }

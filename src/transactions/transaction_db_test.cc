@@ -270,6 +270,23 @@ TEST_F(TransactionTest, RangesNeedAPromise) {
   EXPECT_EQ(Scan(), "");
 }
 
+TEST_F(TransactionTest, WhereWritesOutsideDoNotLockTransactionsDo) {
+  transaction_options_.skip_concurrency_control = true;
+  Open();
+  auto one = Begin();
+  ASSERT_TRUE(one->Put("k", "1").ok());
+  EXPECT_TRUE(Begin()->Put("k", "2").IsTimedOut());
+  EXPECT_TRUE(Put("k", "outside").ok());
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put("k", "outside").ok());
+  EXPECT_TRUE(db_->Write(WriteOptions(), &batch).ok());
+  TransactionOptions unlocked;
+  unlocked.skip_concurrency_control = true;
+  EXPECT_TRUE(Begin(unlocked)->Put("k", "2").ok());
+  ASSERT_TRUE(one->Commit().ok());
+  EXPECT_EQ(Get("k"), "1");
+}
+
 TEST_F(TransactionTest, WhatIsNotOfferedIsRefusedByName) {
   CloseDb();
   TransactionDB* db = nullptr;

@@ -136,7 +136,7 @@ struct TransactionDBOptions {
   // Null: keys are locked.
   std::shared_ptr<LockManagerHandle> lock_mgr_handle;
 
-  // Writes outside of transactions, and transactions that do not say otherwise, need not lock.
+  // Writes outside of transactions need no locks. Transactions have an option of their own.
   bool skip_concurrency_control = false;
 
   // Of write-unprepared transactions: bytes.
