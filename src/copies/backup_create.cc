@@ -3,6 +3,7 @@
 // compaction file the backup needs, and so whether a copy that is already there
 // will do (a file is punched as its pieces die, so two copies of it may differ).
 #include <algorithm>
+#include <mutex>
 
 #include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
@@ -28,13 +29,16 @@ struct BackupEngineImpl::Creation {
 
 namespace {
 
-// Bytes counted by all threads; the callback runs once per interval.
+// Bytes counted by all threads; the callback runs once per interval, in one thread at a time.
 std::function<void(uint64_t)> Progress(const rocksdb::CreateBackupOptions& options,
                                        uint64_t interval) {
   if (!options.progress_callback || interval == 0) return nullptr;
   auto copied = std::make_shared<std::atomic<uint64_t>>(0);
-  return [copied, interval, callback = options.progress_callback](uint64_t bytes) {
+  auto calling = std::make_shared<std::mutex>();
+  return [copied, calling, interval, callback = options.progress_callback](uint64_t bytes) {
     const uint64_t before = copied->fetch_add(bytes);
+    if (before / interval == (before + bytes) / interval) return;
+    std::lock_guard<std::mutex> lock(*calling);
     for (uint64_t n = before / interval; n < (before + bytes) / interval; ++n) callback();
   };
 }

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include "base/file_names.h"
+#include "copies/backup_meta.h"
 #include "copies/copies_test_util.h"
 #include "db/db_test_util.h"
 #include "rocksdb/file_checksum.h"
@@ -403,6 +410,34 @@ TEST_F(BackupTest, SeveralThreadsAndLimits) {
   ASSERT_TRUE(engine_->GetLatestBackupInfo(&info).ok());
   EXPECT_EQ(calls, info.size / 10000);
   EXPECT_SAME(Restored(1), Scan());
+}
+
+// It need not be thread safe.
+TEST_F(BackupTest, ProgressIsToldByOneThreadAtATime) {
+  Fill(0, 3000, std::string(100, 'a'));
+  backup_options_.max_background_operations = 4;
+  backup_options_.callback_trigger_interval_size = 1000;
+  OpenEngine();
+  std::mutex mu;
+  std::condition_variable came;
+  int inside = 0;
+  bool waited = false, together = false;
+  const auto caller = std::this_thread::get_id();
+  rocksdb::CreateBackupOptions options;
+  options.flush_before_backup = true;
+  options.progress_callback = [&] {
+    std::unique_lock<std::mutex> lock(mu);
+    together = together || ++inside > 1;
+    came.notify_all();
+    // The first one of those that copy files side by side gives others the time to come.
+    if (std::this_thread::get_id() != caller && !std::exchange(waited, true)) {
+      came.wait_for(lock, std::chrono::milliseconds(200), [&] { return together; });
+    }
+    --inside;
+  };
+  ASSERT_TRUE(engine_->CreateNewBackup(options, db_.get()).ok());
+  EXPECT_TRUE(waited);
+  EXPECT_FALSE(together);
 }
 
 TEST_F(BackupTest, EveryNaming) {
