@@ -22,7 +22,7 @@ std::shared_ptr<rocksdb::RateLimiter> Limiter(const std::shared_ptr<rocksdb::Rat
                                               uint64_t bytes_per_second) {
   if (given != nullptr || bytes_per_second == 0) return given;
   return std::shared_ptr<rocksdb::RateLimiter>(
-      rocksdb::NewGenericRateLimiter(static_cast<int64_t>(bytes_per_second)));
+      rocksdb::NewGenericRateLimiter(static_cast<int64_t>(std::min<uint64_t>(bytes_per_second, INT64_MAX))));
 }
 
 }  // namespace

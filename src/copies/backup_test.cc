@@ -440,6 +440,15 @@ TEST_F(BackupTest, ProgressIsToldByOneThreadAtATime) {
   EXPECT_FALSE(together);
 }
 
+TEST_F(BackupTest, RatesOverAllRatesAreNoLimits) {
+  Fill(0, 100, std::string(100, 'a'));
+  backup_options_.backup_rate_limit = UINT64_MAX;
+  backup_options_.restore_rate_limit = uint64_t{1} << 63;
+  OpenEngine();
+  EXPECT_EQ(Backup(true), 1u);
+  EXPECT_SAME(Restored(1), Scan());
+}
+
 TEST_F(BackupTest, EveryNaming) {
   using Options = BackupEngineOptions;
   Fill(0, 100, "a");
