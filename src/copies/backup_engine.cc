@@ -70,7 +70,8 @@ Status BackupEngineImpl::Open() {
   std::sort(ids.rbegin(), ids.rend());
   int good = 0;
   for (BackupID id : ids) {
-    if (read_only_ && good >= options_.max_valid_backups_to_open) break;
+    const int most = options_.max_valid_backups_to_open;  // none: all
+    if (read_only_ && most > 0 && good >= most) break;
     Backup& backup = known_[id];
     backup.status = Load(id, &backup);
     if (backup.status.ok()) {

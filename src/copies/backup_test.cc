@@ -449,6 +449,19 @@ TEST_F(BackupTest, RatesOverAllRatesAreNoLimits) {
   EXPECT_SAME(Restored(1), Scan());
 }
 
+TEST_F(BackupTest, ReadOnlyZeroBackupsToOpenAreAll) {
+  Fill(0, 100, "a");
+  Backup();
+  Backup();
+  backup_options_.max_valid_backups_to_open = 0;
+  BackupEngineReadOnly* opened = nullptr;
+  ASSERT_TRUE(BackupEngineReadOnly::Open(backup_options_, env_.get(), &opened).ok());
+  const std::unique_ptr<BackupEngineReadOnly> reader(opened);
+  std::vector<BackupInfo> infos;
+  reader->GetBackupInfo(&infos);
+  EXPECT_EQ(infos.size(), 2u);
+}
+
 TEST_F(BackupTest, EveryNaming) {
   using Options = BackupEngineOptions;
   Fill(0, 100, "a");
