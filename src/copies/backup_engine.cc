@@ -269,7 +269,7 @@ Status BackupEngineImpl::CollectGarbage() {
   }
   for (const std::string& name : children(MetaDir())) {
     BackupID id = 0;
-    if (!ParseId(name, &id)) remove(MetaDir() + "/" + name);
+    if (name.ends_with(".tmp") && ParseId(name.substr(0, name.size() - 4), &id)) remove(MetaDir() + "/" + name);
   }
   return result;
 }

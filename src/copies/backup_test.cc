@@ -462,6 +462,18 @@ TEST_F(BackupTest, ReadOnlyZeroBackupsToOpenAreAll) {
   EXPECT_EQ(infos.size(), 2u);
 }
 
+TEST_F(BackupTest, FilesOfOthersBesideDescriptionsStay) {
+  Backup();
+  for (const char* name : {"/backups/meta/notes", "/backups/meta/x.tmp", "/backups/meta/7.tmp"}) {
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_->NewWritableFile(name, FileOptions(), &file).ok());
+  }
+  ASSERT_TRUE(engine_->GarbageCollect().ok());
+  EXPECT_TRUE(fs_->FileExists("/backups/meta/notes").ok());
+  EXPECT_TRUE(fs_->FileExists("/backups/meta/x.tmp").ok());
+  EXPECT_TRUE(fs_->FileExists("/backups/meta/7.tmp").IsNotFound());
+}
+
 TEST_F(BackupTest, EveryNaming) {
   using Options = BackupEngineOptions;
   Fill(0, 100, "a");
