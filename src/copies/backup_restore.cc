@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Restoring a backup. CURRENT goes first and comes last: a directory in which
 // a restore did not end holds no database, rather than half of one.
+#include <set>
+
 #include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
 #include "util/parallel.h"
@@ -39,6 +41,20 @@ Status MoveArchivedLogs(FileSystem* fs, const std::string& wal_dir) {
   return s;
 }
 
+// Whether a database could consist of them, before the one that is there makes way.
+Status CheckNames(const std::string& meta_path, const std::vector<BackupFile>& files) {
+  std::set<std::string> seen;
+  for (const BackupFile& file : files) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(file.name, &number, &type) || type == FileType::kLock) {
+      return Status::Corruption(meta_path, "names the unknown file " + file.name);
+    }
+    if (!seen.insert(file.name).second) return Status::Corruption(meta_path, "names twice the file " + file.name);
+  }
+  return Status::OK();
+}
+
 }  // namespace
 
 IOStatus BackupEngineImpl::RestoreDBFromBackup(const rocksdb::RestoreOptions& options, BackupID id,
@@ -59,6 +75,7 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
                                  const std::string& db_dir, const std::string& wal_dir) const {
   const Backup* backup = nullptr;
   Status s = Find(id, &backup);
+  if (s.ok()) s = CheckNames(MetaPath(id), backup->meta.files);
   if (s.ok()) s = CreateDirDurably(db_fs_.get(), db_dir);
   if (s.ok()) s = CreateDirDurably(db_fs_.get(), wal_dir);
   std::unique_ptr<FileLock> lock;  // the database must not be open
@@ -83,9 +100,7 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   for (const BackupFile& file : backup->meta.files) {
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(file.name, &number, &type)) {
-      return Status::Corruption(MetaPath(id), "names the unknown file " + file.name);
-    }
+    ParseFileName(file.name, &number, &type);
     std::string to = JoinPath(type == FileType::kWal ? wal_dir : db_dir, file.name);
     if (type == FileType::kCurrent) to = current;
     if (type == FileType::kWal && options.keep_log_files && db_fs_->FileExists(to).ok()) continue;

@@ -474,6 +474,33 @@ TEST_F(BackupTest, FilesOfOthersBesideDescriptionsStay) {
   EXPECT_TRUE(fs_->FileExists("/backups/meta/7.tmp").IsNotFound());
 }
 
+TEST_F(BackupTest, WhatCannotBeRestoredReplacesNothing) {
+  Fill(0, 100, "a");
+  Backup(true);
+  ASSERT_TRUE(engine_->RestoreDBFromBackup(1, "/restored", "/restored").ok());
+  std::string text;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), "/backups/meta/1", &text).ok());
+  BackupMeta meta;
+  ASSERT_TRUE(DecodeBackupMeta("meta", text, &meta).ok());
+  const BackupFile current = *std::find_if(meta.files.begin(), meta.files.end(),
+                                           [](const BackupFile& file) { return file.name == "CURRENT"; });
+  for (const char* name : {"unheard-of", "LOCK", "CURRENT"}) {
+    BackupMeta forged = meta;
+    forged.files.push_back(current);
+    forged.files.back().name = name;
+    std::unique_ptr<WritableFile> file;
+    ASSERT_TRUE(fs_->NewWritableFile("/backups/meta/1", FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append(EncodeBackupMeta(forged)).ok());
+    ASSERT_TRUE(file->Close().ok());
+    OpenEngine();
+    const IOStatus s = engine_->RestoreDBFromBackup(1, "/restored", "/restored");
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString();
+    EXPECT_TRUE(fs_->FileExists("/restored/CURRENT").ok()) << name;
+  }
+  EXPECT_SAME(ScanAt("/restored"), Scan());
+}
+
 TEST_F(BackupTest, EveryNaming) {
   using Options = BackupEngineOptions;
   Fill(0, 100, "a");
