@@ -7,6 +7,7 @@
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/sst_partitioner.h"
+#include "rocksdb/table_properties.h"
 
 namespace compassdb {
 
@@ -63,6 +64,37 @@ bool HasUnusedCompressionOptions(CompressionOptions options) {
          ListOptions(config, CompressionOptionTable(), CompressionOptions());
 }
 
+// The factories as text: a list of "{id=...;option=value}". Those that cannot be made here are left out where the
+// configuration ignores unsupported options.
+OptionInfo<F> Collectors() {
+  OptionInfo<F> info{"table_properties_collectors", "list", kFixed, kYes,
+                     "text of table_properties_collector_factories: CompactOnDeletionCollector, registered classes",
+                     nullptr, nullptr, nullptr};
+  info.parse = [](const ConfigOptions& config, const std::string& inner, const std::string& value, F* options) {
+    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
+    std::vector<std::string> texts;
+    std::vector<std::shared_ptr<rocksdb::TablePropertiesCollectorFactory>> factories;
+    Status s = SplitOptionList(value, &texts);
+    for (size_t i = 0; s.ok() && i < texts.size(); ++i) {
+      std::shared_ptr<rocksdb::TablePropertiesCollectorFactory> made;
+      s = rocksdb::TablePropertiesCollectorFactory::CreateFromString(config, texts[i], &made);
+      if (made != nullptr) factories.push_back(std::move(made));
+    }
+    if (s.ok()) options->table_properties_collector_factories = std::move(factories);
+    return s;
+  };
+  info.format = [](const ConfigOptions&, const F& options) {
+    std::string list;
+    for (const auto& factory : options.table_properties_collector_factories) {
+      if (factory == nullptr) continue;
+      list += (list.empty() ? "{" : ":{") + CollectorText(*factory) + "}";
+    }
+    return list.empty() ? list : "{" + list + "}";
+  };
+  info.is_set = [](const F& o) { return !o.table_properties_collector_factories.empty(); };
+  return info;
+}
+
 void AddContents(OptionTable<F>* t) {
   t->push_back(Pointer<F>(FIELD(comparator), kFixed, kYes,
                           "its name is in the manifest and must match at open"));
@@ -75,6 +107,7 @@ void AddContents(OptionTable<F>* t) {
       "table_properties_collector_factories", "list",
       [](const F& o) { return !o.table_properties_collector_factories.empty(); }, kYes,
       "each piece has its own collectors, and entry in GetPropertiesOfAllTables"));
+  t->push_back(Collectors());
   t->push_back(StructOnly<F>(
       "inplace_callback", "function", [](const F& o) { return o.inplace_callback != nullptr; },
       kNo, "values in the memtable never change"));

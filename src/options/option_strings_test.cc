@@ -14,6 +14,7 @@
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/sst_partitioner.h"
+#include "rocksdb/utilities/table_properties_collectors.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -252,6 +253,40 @@ TEST(OptionStrings, Objects) {
   EXPECT_TRUE(rocksdb::GetOptionsFromString(strict, rocksdb::Options(), "table_factory=foo",
                                             std::make_unique<rocksdb::Options>().get())
                   .IsInvalidArgument());
+}
+
+// As RocksDB writes them into its OPTIONS file.
+TEST(OptionStrings, PropertiesCollectors) {
+  ColumnFamilyOptions o;
+  const std::string one = "{id=CompactOnDeletionCollector;deletion_ratio=0.500000;deletion_trigger=5;window_size=10;}";
+  for (const auto& [text, count] : {std::pair("{" + one + "}", 1u), {one, 1u}, {"{" + one + ":" + one + "}", 2u}}) {
+    ASSERT_TRUE(Family("table_properties_collectors={" + text + "}", &o).ok()) << text;
+    ASSERT_EQ(o.table_properties_collector_factories.size(), count) << text;
+    for (const auto& factory : o.table_properties_collector_factories) {
+      const auto& made = dynamic_cast<const rocksdb::CompactOnDeletionCollectorFactory&>(*factory);
+      EXPECT_EQ(made.GetWindowSize(), 10u);
+      EXPECT_EQ(made.GetDeletionTrigger(), 5u);
+      EXPECT_EQ(made.GetDeletionRatio(), 0.5);
+    }
+    OptionMap map;
+    for (auto& [name, value] : ListOptions(ConfigOptions(), FamilyOptionTable(), o)) map[name] = value;
+    EXPECT_EQ(map["table_properties_collectors"], count == 1 ? "{" + one + "}" : text);
+  }
+  // What nobody knows is left out, as in RocksDB, or an error.
+  ASSERT_TRUE(Family("table_properties_collectors={{id=Nobody;}:" + one + "}", &o).ok());
+  EXPECT_EQ(o.table_properties_collector_factories.size(), 1u);
+  ConfigOptions strict;
+  strict.ignore_unsupported_options = false;
+  EXPECT_FALSE(rocksdb::GetColumnFamilyOptionsFromString(strict, ColumnFamilyOptions(),
+                                                         "table_properties_collectors={{id=Nobody;}}", &o)
+                   .ok());
+  for (const char* bad : {"window_size=x", "deletion_ratio=", "width=1"}) {
+    EXPECT_FALSE(rocksdb::GetColumnFamilyOptionsFromString(
+                     strict, ColumnFamilyOptions(),
+                     std::string("table_properties_collectors={{id=CompactOnDeletionCollector;") + bad + ";}}", &o)
+                     .ok())
+        << bad;
+  }
 }
 
 TEST(OptionStrings, FilterPolicies) {

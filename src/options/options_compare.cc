@@ -77,7 +77,8 @@ Status CompareFamilyOptions(const ConfigOptions& config, const NamedFamilyOption
                             const OptionMap& objects, const ColumnFamilyOptions& given) {
   const std::string where = "column family " + stored.name + ": ";
   const std::set<std::string> loose = {"comparator", "merge_operator", "table_factory"};
-  const std::set<std::string> never = {"compression_opts", "bottommost_compression_opts"};
+  const std::set<std::string> never = {"compression_opts", "bottommost_compression_opts",
+                                       "table_properties_collectors"};
   for (const OptionInfo<ColumnFamilyOptions>& option : FamilyOptionTable()) {
     const std::string name = option.name;
     if ((option.flags & kNoPrint) != 0 || In(never, name)) continue;

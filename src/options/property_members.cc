@@ -182,18 +182,4 @@ Status WalFilter::CreateFromString(const ConfigOptions& config, const std::strin
   return compassdb::UnknownObject(config, "WalFilter", value);
 }
 
-Status TablePropertiesCollectorFactory::CreateFromString(
-    const ConfigOptions& config, const std::string& value,
-    std::shared_ptr<TablePropertiesCollectorFactory>* result) {
-  if (value.empty() || value == "nullptr") {
-    result->reset();
-    return Status::OK();
-  }
-  Status s;
-  if (compassdb::NewRegistered<TablePropertiesCollectorFactory>(config, value, result, &s)) {
-    return s;
-  }
-  return compassdb::UnknownObject(config, "TablePropertiesCollectorFactory", value);
-}
-
 }  // namespace rocksdb

@@ -53,4 +53,7 @@ Status ParseTableFactoryAlias(const ConfigOptions& config, const std::string& id
                               const std::string& member, const std::string& value,
                               rocksdb::ColumnFamilyOptions* options);
 
+// "id=name;option=value;", as TablePropertiesCollectorFactory::CreateFromString takes it.
+std::string CollectorText(const rocksdb::TablePropertiesCollectorFactory& factory);
+
 }  // namespace compassdb

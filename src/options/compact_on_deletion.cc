@@ -2,7 +2,25 @@
 #include <sstream>
 #include <vector>
 
+#include "options/option_value.h"
+#include "options/table_factories.h"
 #include "rocksdb/utilities/table_properties_collectors.h"
+#include "util/foreign_cast.h"
+#include "util/option_string.h"
+#include "util/registered.h"
+
+namespace compassdb {
+
+std::string CollectorText(const rocksdb::TablePropertiesCollectorFactory& factory) {
+  const auto* known = ForeignCast<const rocksdb::CompactOnDeletionCollectorFactory*>(&factory);
+  std::string text = std::string("id=") + factory.Name() + ";";
+  if (known == nullptr) return text;
+  text += "deletion_ratio=" + FormatDouble(known->GetDeletionRatio()) + ";";
+  text += "deletion_trigger=" + std::to_string(known->GetDeletionTrigger()) + ";";
+  return text + "window_size=" + std::to_string(known->GetWindowSize()) + ";";
+}
+
+}  // namespace compassdb
 
 namespace ROCKSDB_NAMESPACE {
 namespace {
@@ -69,6 +87,34 @@ std::string CompactOnDeletionCollectorFactory::ToString() const {
       << " Deletion trigger = " << GetDeletionTrigger()
       << " Deletion ratio = " << GetDeletionRatio() << ')';
   return out.str();
+}
+
+Status TablePropertiesCollectorFactory::CreateFromString(
+    const ConfigOptions& config, const std::string& value,
+    std::shared_ptr<TablePropertiesCollectorFactory>* result) {
+  std::string id;
+  compassdb::OptionMap options;
+  Status s = compassdb::ParseObjectString(value, "", &id, &options);
+  if (!s.ok()) return s;
+  if (id.empty()) {
+    result->reset();
+    return Status::OK();
+  }
+  if (compassdb::NewRegistered<TablePropertiesCollectorFactory>(config, id, result, &s)) return s;
+  if (id != CompactOnDeletionCollectorFactory::kClassName()) {
+    return compassdb::UnknownObject(config, "TablePropertiesCollectorFactory", value);
+  }
+  uint64_t window = 0, trigger = 0;
+  double ratio = 0;
+  for (const auto& [name, text] : options) {
+    const bool good = name == "window_size"        ? compassdb::ParseUnsigned(text, &window)
+                      : name == "deletion_trigger" ? compassdb::ParseUnsigned(text, &trigger)
+                      : name == "deletion_ratio"   ? compassdb::ParseDouble(text, &ratio)
+                                                   : config.ignore_unknown_options;
+    if (!good) return Status::InvalidArgument(id + "." + name, "'" + text + "' is no value of an option");
+  }
+  *result = NewCompactOnDeletionCollectorFactory(window, trigger, ratio);
+  return Status::OK();
 }
 
 std::shared_ptr<CompactOnDeletionCollectorFactory> NewCompactOnDeletionCollectorFactory(
