@@ -338,6 +338,9 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   if (options.num_levels > kMostLevels) {
     return Status::InvalidArgument(where + "num_levels", "is over " + std::to_string(kMostLevels));
   }
+  if (db.unordered_write && options.max_successive_merges > 0) {
+    return Status::InvalidArgument(where + "max_successive_merges", "not together with unordered_write");
+  }
   if (db.allow_ingest_behind && options.num_levels < 3) {
     return Status::InvalidArgument(where + "num_levels",
                                    "must be at least 3 with allow_ingest_behind, which keeps the last level");

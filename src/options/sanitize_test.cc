@@ -265,6 +265,18 @@ TEST(Validate, PageLimits) {
   }
 }
 
+TEST(Validate, WhatRocksDBRefusesWithUnorderedWrites) {
+  DBOptions db;
+  db.unordered_write = true;
+  ColumnFamilyOptions o;
+  EXPECT_TRUE(Validate(db, o).ok());
+  o.max_successive_merges = 1;
+  const Status s = Validate(db, o);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("max_successive_merges"), std::string::npos) << s.ToString();
+  EXPECT_TRUE(Validate(DBOptions(), o).ok());
+}
+
 TEST(Validate, MemtablesOfRocksDBAreServed) {
   ColumnFamilyOptions o;
   for (rocksdb::MemTableRepFactory* factory :
