@@ -208,7 +208,8 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   request_.options.Dump(config.info_log.get());
   WarnAboutHints(config.info_log.get(), request_.options, families);
   if (wal_compression_missing_) {
-    rocksdb::Warn(config.info_log.get(), "option wal_compression is kNoCompression: the one given is not linked into this build");
+    rocksdb::Warn(config.info_log.get(),
+                  "option wal_compression is kNoCompression: what was given is not linked into this build");
   }
   db_ = std::make_unique<DBImpl>(std::move(config), request_.read_only);
   db_->lock_ = std::move(lock);

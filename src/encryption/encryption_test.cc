@@ -650,7 +650,8 @@ TEST_F(EncryptionTest, ProvidersByTheirIds) {
     provider_.reset();
     return rocksdb::EncryptionProvider::CreateFromString(config, id, &provider_);
   };
-  for (const char* id : {"{id=CTR;cipher=ROT13}", "id=CTR; cipher=ROT13:16", "id=CTR;cipher={id=ROT13}", "CTR://test"}) {
+  for (const char* id :
+       {"{id=CTR;cipher=ROT13}", "id=CTR; cipher=ROT13:16", "id=CTR;cipher={id=ROT13}", "CTR://test"}) {
     ASSERT_TRUE(make(id).ok()) << id;
     ASSERT_NE(provider_, nullptr) << id;
     EXPECT_STREQ(provider_->Name(), "CTR");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include "compassdb/table.h"
 #include "db/export_test_util.h"
 #include "env/env_adapter.h"
+#include "env/env_test_util.h"
 #include "env/memory_file_system.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/merge_operator.h"
@@ -408,7 +408,7 @@ TEST_F(TtlTest, CloseReportsSnapshots) {
 }
 
 TEST_F(TtlTest, NoEnvIsTheDefaultOne) {
-  const std::string name = ::testing::TempDir() + "ttl_without_env_" + std::to_string(getpid());
+  const std::string name = NewTestPath();
   options_.env = nullptr;
   DBWithTTL* db = nullptr;
   const Status s = DBWithTTL::Open(options_, name, &db, 10);
