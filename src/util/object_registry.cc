@@ -9,6 +9,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace {
 
+std::string KeyOf(const std::string& type, const std::string& id) { return type + "://" + id; }
+
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // Where the number that begins at `at` ends; npos if none does.
@@ -122,7 +124,7 @@ std::shared_ptr<Customizable> ObjectRegistry::GetManagedObject(const std::string
                                                                const std::string& id) const {
   {
     std::lock_guard<std::mutex> lock(objects_mutex_);
-    const auto found = objects_.find({type, id});
+    const auto found = objects_.find(KeyOf(type, id));
     if (found != objects_.end()) {
       if (auto object = found->second.lock()) return object;
     }
@@ -135,10 +137,11 @@ Status ObjectRegistry::ListManagedObjects(
     std::vector<std::shared_ptr<Customizable>>* results) const {
   {
     std::lock_guard<std::mutex> lock(objects_mutex_);
-    for (const auto& [key, held] : objects_) {
-      if (key.first != type) continue;
+    const std::string prefix = KeyOf(type, "");
+    for (auto it = objects_.lower_bound(prefix); it != objects_.end() && it->first.starts_with(prefix); ++it) {
+      const auto& [key, held] = *it;
       const auto object = held.lock();
-      if (object != nullptr && (id.empty() || key.second == id || object->IsInstanceOf(id))) {
+      if (object != nullptr && (id.empty() || key == prefix + id || object->IsInstanceOf(id))) {
         results->push_back(object);
       }
     }
@@ -150,10 +153,10 @@ Status ObjectRegistry::SetManagedObject(const std::string& type, const std::stri
                                         const std::shared_ptr<Customizable>& object) {
   const auto there = GetManagedObject(type, id);
   if (there != nullptr && there != object) {
-    return Status::InvalidArgument("Object already exists: ", type + "://" + id);
+    return Status::InvalidArgument("Object already exists: ", KeyOf(type, id));
   }
   std::lock_guard<std::mutex> lock(objects_mutex_);
-  objects_[{type, id}] = object;
+  objects_[KeyOf(type, id)] = object;
   return Status::OK();
 }
 
@@ -163,11 +166,11 @@ std::shared_ptr<Customizable> ObjectRegistry::ManageUnlessThere(
   const std::string name = object->Name(), own_id = object->GetId();
   // What goes by its class's name alone is not one particular object.
   if (id != name) {
-    std::weak_ptr<Customizable>& held = objects_[{type, id}];
+    std::weak_ptr<Customizable>& held = objects_[KeyOf(type, id)];
     if (auto there = held.lock()) return there;
     held = object;
   }
-  if (own_id != id && own_id != name) objects_[{type, own_id}] = object;
+  if (own_id != id && own_id != name) objects_[KeyOf(type, own_id)] = object;
   return object;
 }
 

@@ -113,14 +113,15 @@ class ObjectLibrary {
   template <typename T>
   class FactoryEntry : public Entry {
    public:
-    FactoryEntry(const PatternEntry& pattern, FactoryFunc<T> f)
-        : pattern_(pattern), factory_(std::move(f)) {}
-    bool Matches(const std::string& target) const override { return pattern_.Matches(target); }
-    const char* Name() const override { return pattern_.Name(); }
+    FactoryEntry(std::unique_ptr<Entry> entry, FactoryFunc<T> f)
+        : entry_(std::move(entry)), factory_(std::move(f)) {}
+    bool Matches(const std::string& target) const override { return entry_->Matches(target); }
+    const char* Name() const override { return entry_->Name(); }
     const FactoryFunc<T>& GetFactory() const { return factory_; }
 
    private:
-    const PatternEntry pattern_;
+    // Programs that are built with RocksDB's headers make them, too: its members in its order.
+    const std::unique_ptr<Entry> entry_;
     const FactoryFunc<T> factory_;
   };
 
@@ -159,7 +160,8 @@ class ObjectLibrary {
   template <typename T>
   const FactoryFunc<T>& AddFactory(const PatternEntry& entry, const FactoryFunc<T>& func) {
     std::lock_guard<std::mutex> lock(mu_);
-    factories_[T::Type()].push_back(std::make_unique<FactoryEntry<T>>(entry, func));
+    factories_[T::Type()].push_back(
+        std::make_unique<FactoryEntry<T>>(std::make_unique<PatternEntry>(entry), func));
     return func;
   }
 
@@ -339,12 +341,13 @@ class ObjectRegistry {
   std::shared_ptr<Customizable> ManageUnlessThere(const std::string& type, const std::string& id,
                                                   std::shared_ptr<Customizable> object);
 
-  const std::shared_ptr<ObjectRegistry> parent_;
-  mutable std::mutex library_mutex_;
+  // RocksDB's members in its order: templates that were compiled with its header use them.
   std::vector<std::shared_ptr<ObjectLibrary>> libraries_;
   std::vector<std::string> plugins_;
+  std::map<std::string, std::weak_ptr<Customizable>> objects_;  // by "type://id"
+  const std::shared_ptr<ObjectRegistry> parent_;
   mutable std::mutex objects_mutex_;
-  std::map<std::pair<std::string, std::string>, std::weak_ptr<Customizable>> objects_;
+  mutable std::mutex library_mutex_;
 };
 
 }  // namespace ROCKSDB_NAMESPACE
