@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table files: writing, reading, ingestion, export and import.
 #include <atomic>
+#include <future>
 #include <map>
 #include <thread>
 
@@ -185,6 +186,69 @@ TEST_F(IngestTest, SnapshotsDoNotSeeIt) {
   EXPECT_EQ(Get(Key(1), snapshot), "NOT_FOUND");
   EXPECT_EQ(Get(Key(1)), "new");
   db_->ReleaseSnapshot(snapshot);
+}
+
+// Nor one that is taken while the records are copied, or their commit is written.
+TEST_F(IngestTest, SnapshotsTakenMeanwhileDoNotChange) {
+  const auto is_copied = [](FaultOp op, const std::string& path) {
+    FileType type;
+    uint64_t number = 0;
+    return op == FaultOp::kSync && ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) &&
+           type == FileType::kPieceFile;
+  };
+  WriteFile("/f.sst", 0, 10, "new");
+  const rocksdb::Snapshot* snapshot = nullptr;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (snapshot == nullptr && is_copied(op, path)) snapshot = db_->GetSnapshot();
+  });
+  rocksdb::IngestExternalFileOptions options;
+  options.allow_global_seqno = false;
+  EXPECT_TRUE(Ingest("/f.sst", options).IsInvalidArgument());
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(Get(Key(1)), "NOT_FOUND");
+  EXPECT_TRUE(FilesOf(FileType::kPieceFile).empty());
+  db_->ReleaseSnapshot(snapshot);
+  snapshot = nullptr;
+
+  const uint64_t before = db_->GetLatestSequenceNumber();
+  ASSERT_TRUE(Ingest("/f.sst").ok());
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(Get(Key(1), snapshot), "NOT_FOUND");
+  EXPECT_EQ(Get(Key(1)), "new");
+  EXPECT_EQ(db_->GetLatestSequenceNumber(), before + 1);
+  EXPECT_EQ(FilesOf(FileType::kPieceFile).size(), 1u);
+  db_->ReleaseSnapshot(snapshot);
+  snapshot = nullptr;
+
+  // Where it is not asked for, nothing is written twice.
+  WriteFile("/g.sst", 20, 10, "new");
+  options = {};
+  options.snapshot_consistency = false;
+  ASSERT_TRUE(Ingest("/g.sst", options).ok());
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(Get(Key(21), snapshot), "new");
+  EXPECT_EQ(db_->GetLatestSequenceNumber(), before + 1);
+  db_->ReleaseSnapshot(snapshot);
+
+  WriteFile("/h.sst", 40, 10, "new");
+  std::future<const rocksdb::Snapshot*> taken;
+  std::string seen;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (taken.valid() || op != FaultOp::kWrite || path.find("MANIFEST") == std::string::npos) return;
+    taken = std::async(std::launch::async, [&] {
+      const rocksdb::Snapshot* const during = db_->GetSnapshot();
+      seen = Get(Key(41), during);
+      return during;
+    });
+    taken.wait_for(std::chrono::milliseconds(50));  // it waits for the commit
+  });
+  ASSERT_TRUE(Ingest("/h.sst").ok());
+  snapshot = taken.get();
+  EXPECT_EQ(Get(Key(41), snapshot), seen);
+  EXPECT_EQ(Get(Key(41)), "new");
+  EXPECT_EQ(db_->GetLatestSequenceNumber(), before + 1);
+  db_->ReleaseSnapshot(snapshot);
+  fs_->SetHook(nullptr);
 }
 
 TEST_F(IngestTest, RangeTombstonesAndMerges) {

@@ -392,9 +392,9 @@ class DBImpl final : public rocksdb::DB {
   Status OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
                        std::vector<Ingestion>* ingestions);
   Status FlushForIngestion(const std::vector<Ingestion>& ingestions) EXCLUDES(mu_);
-  Status AssignSequences(std::vector<Ingestion>* ingestions) EXCLUDES(mu_);
+  Status AssignSequences(std::vector<Ingestion>* ingestions, bool snapshots) EXCLUDES(mu_);
   static IngestPlace PlaceOf(const Ingestion& ingestion);
-  Status WriteIngestions(std::vector<Ingestion>* ingestions) EXCLUDES(mu_);
+  Status WriteIngestions(std::vector<Ingestion>* ingestions, bool* outdated) EXCLUDES(mu_);
   void CloseIngested(Ingestion* ingestion, bool move);
 
   // --- live_files.cc

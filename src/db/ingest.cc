@@ -4,9 +4,11 @@
 // Ingestion runs at the front of the write queue, so that it has its place in
 // the order of writes: memtables with keys in its range are flushed first, the
 // records get one sequence (0, if there is nothing that they could hide or that a
-// snapshot could see), become tables of the store, and are committed together.
-// Writers wait meanwhile.
+// snapshot could see), become tables of the store, and are committed together. If
+// a snapshot was taken before the commit, they are written once more with a sequence.
+// Writers wait meanwhile; who wants a snapshot, for such a commit.
 #include <algorithm>
+#include <optional>
 
 #include "base/number_limits.h"
 #include "db/db_impl.h"
@@ -89,6 +91,22 @@ bool OverlapsMemTables(const ReadState& state, const Comparator* cmp, const TphM
   });
 }
 
+// Nobody gets a snapshot while it lives, if there were none.
+class NoSnapshots {
+ public:
+  explicit NoSnapshots(SnapshotList* list) : list_(list), holds_(list->CloseIfEmpty()) {}
+  ~NoSnapshots() {
+    if (holds_) list_->Open();
+  }
+  NoSnapshots(const NoSnapshots&) = delete;
+  NoSnapshots& operator=(const NoSnapshots&) = delete;
+  bool holds() const { return holds_; }
+
+ private:
+  SnapshotList* const list_;
+  const bool holds_;
+};
+
 }  // namespace
 
 // One file on its way in.
@@ -103,6 +121,16 @@ struct DBImpl::Ingestion {
   CommitItem item;
   int job_id = 0;
   JobReport report;
+
+  // What a snapshot would come to see, although it has not seen it from its beginning.
+  bool ChangesSnapshots() const { return sequence == 0 && options->snapshot_consistency && !options->ingest_behind; }
+  // After an attempt that was not committed.
+  void StartAgain() {
+    sequence = 0;
+    task.reset();
+    item = CommitItem();
+    report = JobReport();
+  }
 };
 
 Status DBImpl::IngestExternalFile(ColumnFamilyHandle* handle,
@@ -214,8 +242,15 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
     if (errors_.writes_refused()) return errors_.error();
     s = CheckSequencesAreLeft();
     if (s.ok()) s = FlushForIngestion(ingestions);
-    if (s.ok()) s = AssignSequences(&ingestions);
-    if (s.ok()) s = WriteIngestions(&ingestions);
+    const bool snapshots = snapshots_.count() > 0;
+    bool outdated = false;
+    if (s.ok()) s = AssignSequences(&ingestions, snapshots);
+    if (s.ok()) s = WriteIngestions(&ingestions, snapshots ? nullptr : &outdated);
+    if (s.ok() && outdated) {
+      for (Ingestion& ingestion : ingestions) ingestion.StartAgain();
+      s = AssignSequences(&ingestions, /*snapshots=*/true);
+      if (s.ok()) s = WriteIngestions(&ingestions, nullptr);
+    }
   }
   NotifyStalls();
   PurgeObsolete();
@@ -284,8 +319,7 @@ Status DBImpl::FlushForIngestion(const std::vector<Ingestion>& ingestions) {
 }
 
 // Front.
-Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions) {
-  const bool snapshots = snapshots_.count() > 0;
+Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions, bool snapshots) {
   SequenceNumber next = last_sequence_.load() + 1;
   MutexLock lock(&mu_);
   for (Ingestion& ingestion : *ingestions) {
@@ -313,8 +347,9 @@ IngestPlace DBImpl::PlaceOf(const Ingestion& ingestion) {
   return ingestion.overlaps_files ? IngestPlace::kTop : IngestPlace::kDeepest;
 }
 
-// Front.
-Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
+// Front. If `outdated` is not null, the sequences are those for when there are no snapshots: it is set, and nothing
+// committed, if there are some at the commit that would change.
+Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions, bool* outdated) {
   Status s;
   SequenceNumber last = last_sequence_.load();
   for (Ingestion& ingestion : *ingestions) {
@@ -365,7 +400,14 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
   {
     ReadStateGarbage garbage;
     MutexLock lock(&mu_);
-    if (s.ok()) {
+    std::optional<NoSnapshots> none;
+    if (s.ok() && outdated != nullptr &&
+        std::any_of(ingestions->begin(), ingestions->end(), [](const Ingestion& i) { return i.ChangesSnapshots(); })) {
+      none.emplace(&snapshots_);
+      *outdated = !none->holds();
+    }
+    const bool commits = s.ok() && (outdated == nullptr || !*outdated);
+    if (commits) {
       std::vector<CommitItem> items;
       for (Ingestion& ingestion : *ingestions) {
         ingestion.item.edit.column_family = ingestion.family->id();
@@ -383,8 +425,13 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions) {
         in_doubt = commits_.in_doubt();
       }
     }
+    none.reset();
     for (Ingestion& ingestion : *ingestions) {
-      if (ingestion.task != nullptr) ingestion.family->store()->Release(ingestion.task.get());
+      if (ingestion.task == nullptr) continue;
+      ingestion.family->store()->Release(ingestion.task.get());
+      if (commits) continue;
+      ingestion.item.prepared.reset();
+      ingestion.family->store()->Abandon(ingestion.item.edit);
     }
     UpdateStall(&stall_changes_);
     background_changed_.SignalAll();
@@ -433,7 +480,7 @@ Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& 
   {
     ExclusiveWrite front(&write_thread_);
     for (Ingestion& ingestion : ingestions) ingestion.family = SharedFamilyOf(*handle);
-    s = WriteIngestions(&ingestions);
+    s = WriteIngestions(&ingestions, nullptr);
   }
   if (!s.ok()) {
     DropColumnFamily(*handle).PermitUncheckedError();  // the first error counts

@@ -12,6 +12,7 @@ SnapshotList::~SnapshotList() {
 const SnapshotImpl* SnapshotList::New(const std::atomic<SequenceNumber>& last_sequence,
                                       int64_t unix_time) {
   MutexLock lock(&mu_);
+  while (closed_) opened_.Wait();
   const auto* snapshot =
       new SnapshotImpl(last_sequence.load(std::memory_order_acquire), unix_time);
   snapshots_.emplace(snapshot->GetSequenceNumber(), snapshot);
@@ -89,6 +90,18 @@ bool SnapshotList::ReleaseHold(SequenceNumber sequence) {
 size_t SnapshotList::count() const {
   MutexLock lock(&mu_);
   return snapshots_.size();
+}
+
+bool SnapshotList::CloseIfEmpty() {
+  MutexLock lock(&mu_);
+  closed_ = snapshots_.empty();
+  return closed_;
+}
+
+void SnapshotList::Open() {
+  MutexLock lock(&mu_);
+  closed_ = false;
+  opened_.SignalAll();
 }
 
 SequenceNumber SnapshotList::OldestSequence() const {

@@ -65,6 +65,11 @@ class SnapshotList {
 
   std::vector<SequenceNumber> Sequences() const;  // ascending, distinct; holds among them
   size_t count() const;
+
+  // Where there are none, nobody gets one until Open: New waits. False, and nothing else, if there are some.
+  bool CloseIfEmpty();
+  void Open();
+
   // Of the oldest snapshot; 0 without snapshots.
   SequenceNumber OldestSequence() const;
   int64_t OldestTime() const;
@@ -74,6 +79,8 @@ class SnapshotList {
   bool Reached() REQUIRES(mu_);
 
   mutable Mutex mu_;
+  CondVar opened_{&mu_};
+  bool closed_ GUARDED_BY(mu_) = false;
   SequenceNumber awaited_ GUARDED_BY(mu_) = kMaxSequenceNumber;
   std::multimap<SequenceNumber, const SnapshotImpl*> snapshots_ GUARDED_BY(mu_);
   std::multiset<SequenceNumber> holds_ GUARDED_BY(mu_);
