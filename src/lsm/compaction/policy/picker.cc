@@ -364,27 +364,32 @@ CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config
   return CompactionPlan();
 }
 
-// Tables whose oldest data passed its time are rewritten whole, at their level.
+// Tables whose oldest data passed its time are rewritten whole, at their level; level 0 goes down.
 CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
   uint64_t limit = config.ttl_seconds;
   if (config.periodic_seconds != 0 && (limit == 0 || config.periodic_seconds < limit)) {
     limit = config.periodic_seconds;
   }
   if (limit == 0 || input.now_seconds <= limit) return CompactionPlan();
-  for (size_t level = 1; level < input.levels.size(); ++level) {
-    for (size_t i = 0; i < input.levels[level].size(); ++i) {
-      const PickerTable& t = input.levels[level][i];
-      if (t.busy) continue;
-      for (const TphPiece& p : t.meta->pieces) {
-        if (p.meta->creation_time + limit > input.now_seconds) continue;
-        CompactionPlan plan;
-        plan.input_level = plan.output_level = static_cast<int>(level);
-        plan.inputs = {i};
-        plan.rewrite = true;
-        plan.reason = "age";
-        return plan;
-      }
+  const auto is_old = [&](const PickerTable& t) {
+    return !t.busy && std::any_of(t.meta->pieces.begin(), t.meta->pieces.end(), [&](const TphPiece& p) {
+      return p.meta->creation_time + limit <= input.now_seconds;
+    });
+  };
+  for (size_t level = 0; level < input.levels.size(); ++level) {
+    const auto& tables = input.levels[level];
+    const auto old = std::find_if(tables.begin(), tables.end(), is_old);
+    if (old == tables.end()) continue;
+    CompactionPlan plan;
+    if (level == 0) {
+      plan = PickLevel0(input, config);
+    } else {
+      plan.input_level = plan.output_level = static_cast<int>(level);
+      plan.inputs = {static_cast<size_t>(old - tables.begin())};
+      plan.rewrite = true;
     }
+    plan.reason = "age";
+    if (!plan.empty()) return plan;
   }
   return CompactionPlan();
 }
