@@ -90,6 +90,7 @@ void PageSalvage::OpenSection(uint32_t section) {
 bool PageSalvage::Records(const Slice& image, uint64_t page, std::vector<PageRecord>* records) {
   Slice encoded;
   Status s = CheckPage(image, meta_.file_number, page, &encoded);
+  if (s.ok()) newest_ = std::max(newest_, FoldedOf(encoded));
   if (s.ok()) s = ListPageRecords(encoded, records);
   if (s.ok()) return true;
   records->clear();

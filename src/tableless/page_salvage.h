@@ -33,6 +33,8 @@ class PageSalvage {
   Status Check(bool* whole);
   // Pages, images and overflow records that cannot be read, and files of them.
   uint64_t damages() const { return damages_; }
+  // What the pages that were read hold goes up to it, whatever the manifest says.
+  SequenceNumber newest() const { return newest_; }
   // Writes new files. The edit takes away all that was there before.
   Status Rebuild(VersionEdit* edit);
 
@@ -59,6 +61,7 @@ class PageSalvage {
   const Calls calls_;
   const PageGeometry geometry_;
   uint64_t damages_ = 0;
+  SequenceNumber newest_ = 0;
   Status failed_;  // the first error that is not about what is on the disk
   std::vector<PageJournalRef> journals_;  // oldest first
   std::vector<OverflowRunRef> runs_;

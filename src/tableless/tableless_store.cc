@@ -345,8 +345,9 @@ Status TablelessStore::Salvage(const VersionEdit& recovered, VersionEdit* edit, 
   if (s.ok()) s = CheckKeys(recovered, &keys_whole);
   if (!s.ok()) return s;
   const bool keys_lacking = options_.pages.key_store && !recovered.keys_whole.value_or(false);
-  // Pages are ahead of the key store and of the sections' counts, perhaps of more than damaged logs give back.
-  const SequenceNumber in_place = recovered.in_place_sequence.value_or(0);
+  // Pages are ahead of the key store and of the sections' counts, perhaps of more than damaged logs give back, or than
+  // an older manifest beside them knows of.
+  const SequenceNumber in_place = std::max(recovered.in_place_sequence.value_or(0), pages.newest());
   const bool in_doubt = in_place > recovered.folded_sequence.value_or(0);
   (keys_whole && !in_doubt ? report->tables : report->rewritten_tables) += recovered.added.size();
   if (whole && keys_whole && !keys_lacking && !in_doubt) return s;
