@@ -172,6 +172,41 @@ TEST_F(TimestampsTest, HistoryBelowTheLowGoesAndWhatIsReadStays) {
   EXPECT_LT(IntProperty("rocksdb.estimate-num-keys"), 60u + 300u + 1u);
 }
 
+// Below the low all times of a key are one key, whose newest time a range deletion may have taken: what was written
+// later at an older time stays hidden, in whatever stripes of snapshots the two are.
+TEST_F(TimestampsTest, WhatIsRangeDeletedAtANewerTimeStaysSo) {
+  OpenDb();
+  std::vector<const rocksdb::Snapshot*> snapshots;
+  const auto write_and_delete = [&](uint64_t time) {
+    ASSERT_TRUE(db_->Put(WriteOptions(), "k", Time(time), "first").ok());
+    ASSERT_TRUE(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), "a", "z", Time(time)).ok());
+    snapshots.push_back(db_->GetSnapshot());
+  };
+  write_and_delete(47);
+  write_and_delete(46);
+  ASSERT_TRUE(db_->Put(WriteOptions(), "k", Time(45), "late").ok());
+  const auto check = [&] {
+    std::string value;
+    const At last(50);
+    EXPECT_TRUE(db_->Get(last.read, "k", &value).IsNotFound()) << value;
+    for (const rocksdb::Snapshot* snapshot : snapshots) {
+      const At at(50, snapshot);
+      EXPECT_TRUE(db_->Get(at.read, "k", &value).IsNotFound()) << value;
+    }
+  };
+  check();
+  ASSERT_TRUE(db_->IncreaseFullHistoryTsLow(db_->DefaultColumnFamily(), Time(50)).ok());
+  rocksdb::CompactRangeOptions compact;
+  compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
+  check();
+  for (const rocksdb::Snapshot* snapshot : snapshots) db_->ReleaseSnapshot(snapshot);
+  ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
+  const At last(50);
+  std::string value;
+  EXPECT_TRUE(db_->Get(last.read, "k", &value).IsNotFound()) << value;
+}
+
 TEST_F(TimestampsTest, BatchesWithoutTheirTimestampsAreRefused) {
   OpenDb();
   rocksdb::WriteBatch late(0, 0, 0, 8);

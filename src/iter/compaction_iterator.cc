@@ -284,7 +284,9 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
   first_version_ = false;
   if (RangeDeleted(version, stripe_)) {
     ++stats_.dropped_range_deleted;
-    if (first && !Stale()) AddPending(version, {seq, kTypeDeletion, false, true, false});
+    // An older time, which the range deletion does not cover, may have been written later.
+    const bool hides_times = timestamp_size_ != 0 && !keeps_history_;
+    if ((first || hides_times) && !Stale()) AddPending(version, {seq, kTypeDeletion, false, !hides_times, false});
     StepInput(Fate::kDropped);
     return;
   }
