@@ -651,7 +651,8 @@ class DB {
                         output_file_names, compaction_job_info);
   }
 
-  // Waits for running flushes and compactions and starts no new ones. Calls nest.
+  // Waits for running flushes and compactions and starts no new ones, but for a CompactRange() that begins later and
+  // has nothing to flush, as in RocksDB. Calls nest.
   virtual Status PauseBackgroundWork() = 0;
   virtual Status ContinueBackgroundWork() = 0;
 

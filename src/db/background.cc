@@ -351,7 +351,7 @@ Status DBImpl::PauseBackgroundWork() {
   MutexLock lock(&mu_);
   ++background_.paused;
   background_changed_.SignalAll();
-  while (background_.flushes_running > 0 || background_.compactions_running > 0) {
+  while (background_.flushes_running > 0 || background_.compactions_running > 0 || background_.manual_jobs > 0) {
     background_changed_.Wait();
   }
   return Status::OK();

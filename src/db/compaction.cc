@@ -312,6 +312,7 @@ Status DBImpl::RunPicked(const std::shared_ptr<ColumnFamily>& family,
         if (task == nullptr) background_changed_.WaitFor(std::chrono::milliseconds(50));
       }
       ++family->compactions_running;
+      ++background_.manual_jobs;
     }
     JobReport report;
     Status s = RunCompaction(family, std::move(task), /*manual=*/true,
@@ -320,6 +321,7 @@ Status DBImpl::RunPicked(const std::shared_ptr<ColumnFamily>& family,
     {
       MutexLock lock(&mu_);
       --family->compactions_running;
+      --background_.manual_jobs;
       BackgroundDone();
     }
     if (!s.ok()) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <future>
 #include <thread>
 
 #include "compassdb/table.h"
@@ -242,6 +244,38 @@ TEST_F(CompactionRequestsTest, WaitForCompactWaitsFlushesAndTimesOut) {
   wait.timeout = std::chrono::microseconds::zero();
   wait.close_db = true;
   ASSERT_TRUE(db_->WaitForCompact(wait).ok());
+}
+
+// As in RocksDB: one that is begun while work is paused runs, if it has nothing to flush.
+TEST_F(CompactionRequestsTest, PausingAwaitsManualCompactions) {
+  class Slow : public rocksdb::CompactionFilter {
+   public:
+    bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override {
+      if (!passed.exchange(true)) {
+        begun.set_value();
+        gate.get_future().wait();
+      }
+      return false;
+    }
+    const char* Name() const override { return "Slow"; }
+    mutable std::atomic<bool> passed{false};
+    mutable std::promise<void> begun, gate;
+  } filter;
+  options_.disable_auto_compactions = true;
+  options_.compaction_filter = &filter;
+  OpenDb();
+  for (int i = 0; i < 3; ++i) Load(0, 1, "v");
+  ASSERT_EQ(TablesAt(0), 3);
+  auto compacted = std::async(std::launch::async, [this] { return db_->CompactRange({}, nullptr, nullptr); });
+  filter.begun.get_future().wait();
+  auto paused = std::async(std::launch::async, [this] { return db_->PauseBackgroundWork(); });
+  EXPECT_EQ(paused.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  filter.gate.set_value();
+  ASSERT_TRUE(paused.get().ok());
+  ASSERT_TRUE(compacted.get().ok());
+  EXPECT_EQ(TablesAt(0), 0);
+  ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
 }
 
 // A flush that waits in the pool behind somebody else's job does not begin while work is paused.

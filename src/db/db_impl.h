@@ -610,6 +610,7 @@ class DBImpl final : public rocksdb::DB {
     int compactions_scheduled = 0;
     int compactions_running = 0;
     int manual_running = 0;
+    int manual_jobs = 0;  // of these, that do not wait for something
     int paused = 0;            // PauseBackgroundWork
     int collections_running = 0;  // of these, of separated values
     // One at a time, beside what max_background_jobs allows.
