@@ -291,6 +291,23 @@ class DBImpl::CollectionHold {
   const bool wanted_;
 };
 
+DBImpl::ManualTurn::ManualTurn(DBImpl* db, bool exclusive) : db_(db), exclusive_(exclusive) {
+  MutexLock lock(&db_->mu_);
+  Background& background = db_->background_;
+  if (exclusive_) ++background.exclusive_manual;
+  ++background.manual_running;
+  while (exclusive_ && background.compactions_running > background.collections_running) {
+    db_->background_changed_.Wait();
+  }
+}
+
+DBImpl::ManualTurn::~ManualTurn() {
+  MutexLock lock(&db_->mu_);
+  if (exclusive_) --db_->background_.exclusive_manual;
+  --db_->background_.manual_running;
+  db_->BackgroundDone();
+}
+
 Status DBImpl::RunPicked(const std::shared_ptr<ColumnFamily>& family,
                          const std::function<std::unique_ptr<CompactionTask>(bool*)>& pick,
                          const std::atomic<bool>* cancel,
@@ -307,7 +324,11 @@ Status DBImpl::RunPicked(const std::shared_ptr<ColumnFamily>& family,
           return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
         }
         bool conflict = false;
-        task = pick(&conflict);
+        Status looked = CatchOutOfMemory("a compaction", [&] {
+          task = pick(&conflict);
+          return Status::OK();
+        });
+        if (!looked.ok()) return looked;
         if (task == nullptr && !conflict) return Status::OK();
         if (task == nullptr) background_changed_.WaitFor(std::chrono::milliseconds(50));
       }
@@ -367,14 +388,7 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   if (Status s = FlushFamilies(families, flush, rocksdb::FlushReason::kManualCompaction); !s.ok()) {
     return s;
   }
-  {
-    MutexLock lock(&mu_);
-    if (options.exclusive_manual_compaction) ++background_.exclusive_manual;
-    ++background_.manual_running;
-    while (options.exclusive_manual_compaction && background_.compactions_running > background_.collections_running) {
-      background_changed_.Wait();
-    }
-  }
+  const ManualTurn turn(this, options.exclusive_manual_compaction);
 
   ManualCompaction request;
   request.begin = begin;
@@ -418,10 +432,6 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   if (s.ok() && options.blob_garbage_collection_policy == Collections::kForce) {
     s = CollectValues(family, options.blob_garbage_collection_age_cutoff, options.canceled);
   }
-  MutexLock lock(&mu_);
-  if (options.exclusive_manual_compaction) --background_.exclusive_manual;
-  --background_.manual_running;
-  BackgroundDone();
   return s;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <unordered_set>
 
 #include "base/file_names.h"
@@ -233,16 +234,13 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
                                    std::to_string(output_level));
   }
   if (manual_disabled_ > 0) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
-  {
-    MutexLock lock(&mu_);
-    ++background_.manual_running;
-  }
   JobReport all;
   const auto note = [&](const JobReport& report) {
     for (const TphMeta& tph : report.outputs) tables.insert(tph.tph_id);
     AddRun(report, &all);
   };
   Status s;
+  std::optional<ManualTurn> turn(std::in_place, this, /*exclusive=*/false);
   request.tables = &tables;
   for (int level = 0; s.ok() && level < output_level; ++level) {
     request.input_level = level;
@@ -254,11 +252,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
     request.tables = &rewritten;
     s = RunManual(family, request, nullptr, note);
   }
-  {
-    MutexLock lock(&mu_);
-    --background_.manual_running;
-    BackgroundDone();
-  }
+  turn.reset();
   all.output_level = output_level;
   if (output_file_names != nullptr) {
     output_file_names->insert(output_file_names->end(), all.output_paths.begin(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <future>
+#include <new>
 #include <thread>
 
 #include "compassdb/table.h"
@@ -276,6 +277,41 @@ TEST_F(CompactionRequestsTest, PausingAwaitsManualCompactions) {
   EXPECT_EQ(TablesAt(0), 0);
   ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
   ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+}
+
+// A compaction that cannot even be chosen holds nothing up afterwards.
+TEST_F(CompactionRequestsTest, CompactRangeWithoutMemory) {
+  class Failing : public rocksdb::Comparator {
+   public:
+    int Compare(const Slice& a, const Slice& b) const override {
+      if (armed() > 0 && --armed() == 0) throw std::bad_alloc();
+      return rocksdb::BytewiseComparator()->Compare(a, b);
+    }
+    const char* Name() const override { return "Failing"; }
+    void FindShortestSeparator(std::string*, const Slice&) const override {}
+    void FindShortSuccessor(std::string*) const override {}
+    static int& armed() {  // of this thread, where manual compactions are chosen
+      static thread_local int left = 0;
+      return left;
+    }
+  } comparator;
+  options_.comparator = &comparator;
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  for (int i = 0; i < 3; ++i) Load(0, 10, "v");
+  const std::string key = Key(5);
+  const Slice begin(key);
+  Failing::armed() = 4;  // behind the three tables whose level is asked for
+  const Status s = db_->CompactRange({}, &begin, nullptr);
+  Failing::armed() = 0;
+  EXPECT_TRUE(s.IsMemoryLimit()) << s.ToString();
+  db_->DisableManualCompaction();
+  db_->EnableManualCompaction();
+  ASSERT_TRUE(db_->EnableAutoCompaction({db_->DefaultColumnFamily()}).ok());
+  for (int i = 0; i < 3; ++i) Load(0, 10, "w");
+  ASSERT_TRUE(db_->WaitForCompact({}).ok());
+  EXPECT_LT(TablesAt(0), options_.level0_file_num_compaction_trigger);
+  ASSERT_TRUE(db_->CompactRange({}, &begin, nullptr).ok());
 }
 
 // A flush that waits in the pool behind somebody else's job does not begin while work is paused.

@@ -445,6 +445,18 @@ class DBImpl final : public rocksdb::DB {
   Status CollectValues(const std::shared_ptr<ColumnFamily>& family, double age_cutoff,
                        const std::atomic<bool>* cancel);
   class CollectionHold;
+  // A manual compaction is under way while it lives; exclusively: without automatic ones, for which it waits.
+  class ManualTurn {
+   public:
+    ManualTurn(DBImpl* db, bool exclusive);
+    ~ManualTurn();
+    ManualTurn(const ManualTurn&) = delete;
+    ManualTurn& operator=(const ManualTurn&) = delete;
+
+   private:
+    DBImpl* const db_;
+    const bool exclusive_;
+  };
   int DeepestLevel(const ColumnFamily& family, const Slice* begin, const Slice* end);
 
   // --- compaction_requests.cc
