@@ -844,8 +844,9 @@ class DB {
     return Status::NotSupported("DB::PromoteL0 is not implemented");
   }
 
-  // Waits until no flush or compaction of GetRootDB() is running or due. An extension: later
-  // versions of RocksDB have it. Not virtual, so that virtual functions are where RocksDB's are.
+  // Waits until no flush or compaction of GetRootDB() is running or due, or a background error stops them, which is
+  // the result then. An extension: later versions of RocksDB have it. Not virtual, so that virtual functions are
+  // where RocksDB's are.
   Status WaitForCompact(const WaitForCompactOptions& options);
 
   // Records operations until EndTrace().

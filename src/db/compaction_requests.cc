@@ -297,7 +297,7 @@ Status DBImpl::WaitUntilCompacted(const rocksdb::WaitForCompactOptions& options)
       if (background_.paused > 0 && options.abort_on_pause) {
         return Status::Aborted("WaitForCompact: background work is paused");
       }
-      if (errors_.background_stopped()) return errors_.error();
+      if (Status s = errors_.error(); !s.ok()) return s;
       if (background_.paused == 0 && BackgroundIdle()) break;
       if (background_.paused == 0) MaybeSchedule();
       const uint64_t waited = config_.clock->NowMicros() - begun;

@@ -279,6 +279,26 @@ TEST_F(CompactionRequestsTest, PausingAwaitsManualCompactions) {
   ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
 }
 
+TEST_F(CompactionRequestsTest, WaitForCompactTellsOfAnErrorThatStopsCompactions) {
+  options_.disable_auto_compactions = true;
+  options_.max_bgerror_resume_count = 0;
+  options_.bgerror_resume_retry_interval = 1000;
+  options_.level0_file_num_compaction_trigger = 2;
+  OpenDb();
+  for (int i = 0; i < 4; ++i) Load(0, 10, "v");
+  fs_->FailAll(FaultOp::kWrite, ".ph", Status::NoSpace("injected"));
+  ASSERT_TRUE(db_->EnableAutoCompaction({db_->DefaultColumnFamily()}).ok());
+  rocksdb::WaitForCompactOptions wait;
+  wait.timeout = std::chrono::seconds(5);
+  const Status s = db_->WaitForCompact(wait);
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  EXPECT_EQ(s.severity(), Status::kSoftError);
+  fs_->ClearFaults();
+  ASSERT_TRUE(db_->Resume().ok());
+  ASSERT_TRUE(db_->WaitForCompact(wait).ok());
+  EXPECT_EQ(TablesAt(0), 0);
+}
+
 // A compaction that cannot even be chosen holds nothing up afterwards.
 TEST_F(CompactionRequestsTest, CompactRangeWithoutMemory) {
   class Failing : public rocksdb::Comparator {
