@@ -183,6 +183,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   }
   report.checksums = item.edit.file_checksums;
   listener.JobEnded(report, s);
+  if (s.ok()) TrackFiles(report);  // before the commit, behind which another job may take them away
   auto failed = rocksdb::BackgroundErrorReason::kCompaction;
   if (s.ok()) s = PrepareItem(&item);
   {
@@ -226,7 +227,6 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   if (s.ok()) {
     event_log_.FilesCreated(job, report);
     event_log_.CompactionFinished(job, report);
-    TrackFiles(report);
   }
   listeners_.CompactionCompleted(job, report, manual, s);
   report.inputs.clear();  // or their files would stay until the next job

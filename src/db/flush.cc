@@ -196,7 +196,6 @@ void DBImpl::BackgroundFlush() {
       if (!s.ok()) break;
       event_log_.FilesCreated(unit.job, unit.report);
       event_log_.FlushFinished(unit.job);
-      TrackFiles(unit.report);
     }
     for (const FlushUnit& unit : units) {
       if (s.ok()) listeners_.FlushCompleted(unit.job, unit.reason, unit.report);
@@ -275,6 +274,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorR
     s = WriteFlush(&unit);
     unit.report.checksums = unit.item.edit.file_checksums;
     unit.listener->JobEnded(unit.report, s);
+    if (s.ok()) TrackFiles(unit.report);
     if (s.ok()) s = PrepareItem(&unit.item);
     unit.request.view.reset();  // it pins what the commit replaces, which the next purge is to free
   }

@@ -259,7 +259,6 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
     const JobContext job{this, config_.name, ingestion.job_id, ingestion.family};
     event_log_.FilesCreated(job, ingestion.report);
     event_log_.Ingested(job, ingestion.report);
-    TrackFiles(ingestion.report);
     rocksdb::ExternalFileIngestionInfo info;
     info.cf_name = ingestion.family->name();
     info.external_file_path = ingestion.file->path();
@@ -389,6 +388,7 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions, bool* outdate
       ingestion.report.checksums = ingestion.item.edit.file_checksums;
       listener.JobEnded(ingestion.report, s);
     }
+    if (s.ok()) TrackFiles(ingestion.report);
     if (s.ok()) s = PrepareItem(&ingestion.item);
     if (!s.ok()) break;
     LogInfo(config_.info_log.get(), "[" + ingestion.family->name() + "] " +

@@ -489,7 +489,7 @@ TEST_F(ValueStoreTest, DeletionsOfMixedSizesLeaveNothing) {
   for (int i = 0; i < 20000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 250)).ok());
   Flush();
   Settle();
-  const uint64_t live = ValueBytes();
+  const uint64_t live = IntProperty("rocksdb.live-blob-file-size");
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put("x" + Key(i), Value(i, 50000)).ok());
   Flush();
   EXPECT_GT(ValueBytes(), live + 100 * 50000);

@@ -136,13 +136,14 @@ Status BlockCipher::CreateFromString(const ConfigOptions& config, const std::str
   std::string id;
   compassdb::OptionMap options;
   if (s = compassdb::ParseObjectString(value, "", &id, &options); !s.ok()) return s;
-  if (!options.empty()) return compassdb::UnknownOption(value, options);
-  if (id.empty()) {
-    result->reset();
-    return Status::OK();
+  if (!id.empty()) {
+    s = CtrProvider::CreateCipher(id, result);
+    if (s.IsNotFound()) return compassdb::UnknownObject(config, "BlockCipher", value);
+    if (!s.ok()) return s;
   }
-  s = CtrProvider::CreateCipher(id, result);
-  return s.IsNotFound() ? compassdb::UnknownObject(config, "BlockCipher", value) : s;
+  if (!options.empty()) return compassdb::UnknownOption(value, options);
+  if (id.empty()) result->reset();
+  return s;
 }
 
 std::shared_ptr<EncryptionProvider> EncryptionProvider::NewCTRProvider(
