@@ -489,10 +489,10 @@ TEST_F(ValueStoreTest, DeletionsOfMixedSizesLeaveNothing) {
   for (int i = 0; i < 20000; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 250)).ok());
   Flush();
   Settle();
-  const uint64_t live = IntProperty("rocksdb.live-blob-file-size");
+  const uint64_t live = ValueBytes();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put("x" + Key(i), Value(i, 50000)).ok());
   Flush();
-  EXPECT_GT(ValueBytes(), live + 100 * 50000);
+  EXPECT_GT(ValueBytes(), live + 90 * 50000);  // collections may have freed a bit of the others
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), "x" + Key(i)).ok());
   Flush();
   Settle();
