@@ -53,16 +53,19 @@ class TablelessCopiesTest : public DbTest {
     s = copy->VerifyChecksum();
     EXPECT_TRUE(s.ok()) << s.ToString();
   }
+  void MakeCheckpoint(const std::string& dir) {
+    rocksdb::Checkpoint* made = nullptr;
+    ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+    const Status s = checkpoint->CreateCheckpoint(dir);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
   std::map<std::string, std::string> model_;
 };
 
 TEST_F(TablelessCopiesTest, CheckpointsAreOnTheirOwn) {
   Fill();
-  rocksdb::Checkpoint* made = nullptr;
-  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  Status s = checkpoint->CreateCheckpoint("/copy");
-  ASSERT_TRUE(s.ok()) << s.ToString();
+  MakeCheckpoint("/copy");
   RewriteEverything();
   CheckModelAt("/copy");
   std::vector<std::string> names;
@@ -113,14 +116,10 @@ TEST_P(TablelessPathsCopiesTest, CheckpointsReadTheirOwnPages) {
   Flush();
   Compact();
   ASSERT_GE(FilesOf(FileType::kPageFile, "/pages").size(), 4u);
-  rocksdb::Checkpoint* made = nullptr;
-  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  Status s = checkpoint->CreateCheckpoint("/copy");
-  ASSERT_TRUE(s.ok()) << s.ToString();
+  MakeCheckpoint("/copy");
   RewriteEverything();
   rocksdb::DB* copy = nullptr;
-  s = rocksdb::DB::OpenForReadOnly(options_, "/copy", &copy);
+  Status s = rocksdb::DB::OpenForReadOnly(options_, "/copy", &copy);
   ASSERT_TRUE(s.ok()) << s.ToString();
   const std::unique_ptr<rocksdb::DB> owned(copy);
   for (const auto& [key, value] : model_) {

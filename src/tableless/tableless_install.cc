@@ -102,12 +102,12 @@ Status TablelessStore::PreparePages(const VersionEdit& edit, const TablelessView
     if (!s.ok()) return s;
     pages->sections.push_back(std::move(section));
   }
+  std::vector<SectionRef> sections = parts.sections;
+  sections.resize(geometry.sections);
+  for (const SectionRef& section : pages->sections) sections[section->meta.section] = section;
   for (const PageJournalRef& journal : pages->journals) {
-    std::vector<const PageSectionMeta*> metas(geometry.sections);
-    for (const SectionRef& section : parts.sections) metas[section->meta.section] = &section->meta;
-    for (const SectionRef& section : pages->sections) metas[section->meta.section] = &section->meta;
-    for (const PageSectionMeta* meta : metas) {
-      if (s.ok() && meta != nullptr) s = journal->CheckPages(*meta);
+    for (const SectionRef& section : sections) {
+      if (s.ok() && section != nullptr) s = journal->CheckPages(section->meta);
     }
   }
   return s;
@@ -202,8 +202,8 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
   state_->CountOverflowWritten(pages->overflow_written);
   if (edit.folded_sequence) state_->RaiseCommitted(*edit.folded_sequence);
   state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
-  // Afterwards: a rehash that takes a page for changed has to find the change (TakeDirty).
   Unpin(edit);
+  // Afterwards: a rehash that takes a page for changed has to find the change (TakeDirty).
   bool flushed = false;
   {
     MutexLock lock(&turn_mu_);
