@@ -161,6 +161,10 @@ TEST_F(ResumeTest, WritersThatWaitForACompactionDoNotHoldUpResume) {
 // In the middle of an attempt of the database itself, which has the front of the queue.
 class PausedInResumeTest : public ResumeTest {
  protected:
+  // While what the hook refers to is there.
+  ~PausedInResumeTest() override {
+    if (db_) CloseDb();
+  }
   void PauseInResume() {
     options_.max_bgerror_resume_count = 1000000;
     options_.listeners.push_back(counts_);

@@ -269,7 +269,7 @@ TEST_P(RangeDeletionTest, LeavesNothingBehind) {
   Flush();
   Settle();
   EXPECT_LT(ValueBytes(), BoundOf(kKeys / 16));
-  EXPECT_LT(IntProperty("compassdb.value-bytes-bound"), BoundOf(kKeys / 16) + (64 << 10));
+  EXPECT_LT(IntProperty("compassdb.value-bytes-bound"), BoundOf(kKeys / 16) + (128 << 10));
   ExpectFrom(kKeys / 16 * 15);
 }
 

@@ -79,7 +79,9 @@ Status Open(const Settings& settings, const std::string& path, bool create, std:
   return s;
 }
 
-// Until nothing is left to be written in the background.
+constexpr uint64_t kMostUnpunched = 1 << 20;
+
+// Until nothing is left to be written in the background, and what is dead is freed: a copy's links would keep it.
 Status Settle(rocksdb::DB* db) {
   const auto deadline = std::chrono::steady_clock::now() + kLongestSettling;
   Status s = db->Flush(rocksdb::FlushOptions());
@@ -90,7 +92,9 @@ Status Settle(rocksdb::DB* db) {
       uint64_t value = 0;
       if (db->GetIntProperty(name, &value)) left += value;
     }
-    if (left == 0) return s;
+    uint64_t unpunched = 0;
+    db->GetIntProperty("compassdb.dead-bytes-punchable", &unpunched);
+    if (left == 0 && unpunched <= kMostUnpunched) return s;
     if (std::chrono::steady_clock::now() > deadline) return Status::TimedOut("background work does not end");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
