@@ -143,6 +143,30 @@ TEST_F(ValueCopiesTest, IngestedFilesSupersedeValues) {
   for (int i = 0; i < 1500; ++i) ASSERT_EQ(Get(Key(i)), i % 2 == 0 ? "tiny" : Value(i + 9));
 }
 
+// Nothing that a table has is hidden by such a file, but groups remember what was deleted before.
+TEST_F(ValueCopiesTest, IngestedFilesBringBackWhatWasDeleted) {
+  OpenDb();
+  for (int i = 0; i < 400; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  Compact();
+  for (int i = 0; i < 400; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  ASSERT_TRUE(Put("z", Value(1)).ok());
+  Flush();
+  Compact(/*force=*/true);
+  ASSERT_GT(IntProperty("rocksdb.live-blob-file-garbage-size"), 0u);
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
+  ASSERT_TRUE(writer.Open("/sst").ok());
+  for (int i = 0; i < 400; i += 2) ASSERT_TRUE(writer.Put(Key(i), Value(i + 7)).ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  ASSERT_TRUE(db_->IngestExternalFile({"/sst"}, rocksdb::IngestExternalFileOptions()).ok());
+  rocksdb::CompactRangeOptions collect;
+  collect.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  collect.blob_garbage_collection_age_cutoff = 1.0;
+  ASSERT_TRUE(db_->CompactRange(collect, nullptr, nullptr).ok());
+  for (int i = 0; i < 400; ++i) ASSERT_EQ(Get(Key(i)), i % 2 == 0 ? Value(i + 7) : "NOT_FOUND") << i;
+  EXPECT_TRUE(db_->VerifyChecksum().ok());
+}
+
 TEST_F(ValueCopiesTest, RepairKeepsThem) {
   Fill();
   const std::string before = Contents(db_.get());

@@ -3,7 +3,7 @@
 //
 // Ingestion runs at the front of the write queue, so that it has its place in
 // the order of writes: memtables with keys in its range are flushed first, the
-// records get one sequence (0, if there is nothing that they could hide or that a
+// records get one sequence (0, if there is nothing that they could hide, that hides them or that a
 // snapshot could see), become tables of the store, and are committed together. If
 // a snapshot was taken before the commit, they are written once more with a sequence.
 // Writers wait meanwhile; who wants a snapshot, for such a commit.
@@ -331,7 +331,7 @@ Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions, bool snapshot
     // Sequence 0 is for what lies behind everything.
     if (config_.options.allow_ingest_behind || ingestion.overlaps_files ||
         (snapshots && ingestion.options->snapshot_consistency) ||
-        ingestion.family->store()->OverlapsTables(table.smallest, table.largest)) {
+        ingestion.family->store()->NeedSequence(table.smallest, table.largest)) {
       if (!ingestion.options->allow_global_seqno) {
         return Status::InvalidArgument("Global seqno is required, but disabled");
       }

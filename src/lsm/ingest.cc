@@ -144,7 +144,9 @@ class LsmStore::IngestTask final : public CompactionTask {
   const size_t path_;
 };
 
-bool LsmStore::OverlapsTables(const Slice& smallest, const Slice& largest) const {
+bool LsmStore::NeedSequence(const Slice& smallest, const Slice& largest) const {
+  // What is deleted leaves the tables before its group has forgotten it: values of sequence 0 would be taken for older.
+  if (!version_->values()->empty()) return true;
   for (const auto& level : version_->levels()) {
     for (const TableRef& t : level) {
       if (OverlapsRange(options_.comparator, t->meta(), &smallest, &largest)) return true;

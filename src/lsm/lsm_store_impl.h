@@ -59,7 +59,7 @@ class LsmStore : public Store {
   // ingest.cc
   std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) override;
   Status CheckIngestBehind(const Slice& smallest, const Slice& largest) const override;
-  bool OverlapsTables(const Slice& smallest, const Slice& largest) const override;
+  bool NeedSequence(const Slice& smallest, const Slice& largest) const override;
   // What users ask for by name (requests.cc).
   std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange> ranges,
                                            bool include_end) override;

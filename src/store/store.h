@@ -520,8 +520,9 @@ class Store {
   virtual std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) = 0;
   // [mutex] Whether records of the range, with sequence 0, may go to the last level, and if not, why.
   virtual Status CheckIngestBehind(const Slice& smallest, const Slice& largest) const = 0;
-  // [mutex] Some table may hold a key of the range, or a tombstone over it.
-  virtual bool OverlapsTables(const Slice& smallest, const Slice& largest) const = 0;
+  // [mutex] Records of the range must not have sequence 0: some table may hold a key of it, or a tombstone over it,
+  // or else something older is remembered of its keys.
+  virtual bool NeedSequence(const Slice& smallest, const Slice& largest) const = 0;
   // [mutex] After Install, or after the task failed.
   virtual void Release(CompactionTask* task) = 0;
 

@@ -67,8 +67,8 @@ class TablelessStore final : public Store {
   std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange>, bool) override { return nullptr; }
   Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task, bool* conflict) override;
   void MarkForCompaction(const KeyRange& range) override { keys_->MarkForCompaction(range); }
-  bool OverlapsTables(const Slice& smallest, const Slice& largest) const override {
-    return keys_->OverlapsTables(smallest, largest);
+  bool NeedSequence(const Slice& smallest, const Slice& largest) const override {
+    return keys_->NeedSequence(smallest, largest);
   }
   void Release(CompactionTask* task) override;
   int Level0Runs() const override;
