@@ -243,6 +243,47 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
 
 INSTANTIATE_TEST_SUITE_P(All, EndOfLifeTest, ::testing::Range(0, 7));
 
+// Tables go as wholes: what is older of their keys stays in deeper ones, whose values may have been collected.
+TEST_F(ValueStoreTest, DroppedTablesUncoverNothingThatIsGone) {
+  piece_.value_reserve_percent = 0;
+  UsePieces();
+  options_.level0_file_num_compaction_trigger = 100;
+  options_.max_bytes_for_level_base = 64 << 20;
+  OpenDb();
+  constexpr int kKeys = 4000;
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  rocksdb::CompactRangeOptions down;
+  down.change_level = true;
+  down.target_level = 3;
+  ASSERT_TRUE(db_->CompactRange(down, nullptr, nullptr).ok());
+  const auto ended = [](int i) { return i > kKeys / 4 && i < kKeys * 3 / 4; };
+  for (int i = 0; i < kKeys; ++i) {
+    if (!ended(i)) continue;
+    ASSERT_TRUE((i % 2 == 0 ? Put(Key(i), "small") : db_->Delete(rocksdb::WriteOptions(), Key(i))).ok());
+  }
+  Flush();
+  rocksdb::ColumnFamilyMetaData metadata;
+  db_->GetColumnFamilyMetaData(&metadata);
+  std::vector<std::string> names;
+  for (const rocksdb::SstFileMetaData& file : metadata.levels[0].files) names.push_back(file.name);
+  ASSERT_FALSE(names.empty());
+  ASSERT_TRUE(db_->CompactFiles(rocksdb::CompactionOptions(), names, 1).ok());
+  Settle();
+  EXPECT_LT(ValueBytes(), kKeys * 300u);
+  const std::string begin = Key(kKeys / 4), end = Key(kKeys * 3 / 4);
+  const rocksdb::Slice first(begin), last(end);
+  ASSERT_TRUE(rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &first, &last).ok());
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+  }
+  EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+  for (int i = 0; i < kKeys; ++i) {
+    if (!ended(i)) ASSERT_EQ(Get(Key(i)), Value(i)) << i;
+    if (ended(i) && Get(Key(i)) != "NOT_FOUND") ASSERT_EQ(Get(Key(i)), "small") << i;
+  }
+}
+
 // What ends a value in the flush that separates it, since a snapshot sees it still: no table holds the key.
 class EndOfLifeInOneFlushTest : public ValueStoreTest, public ::testing::WithParamInterface<int> {
  protected:

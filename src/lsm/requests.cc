@@ -5,6 +5,7 @@
 
 #include "lsm/compaction/exec/region_merge.h"
 #include "lsm/compaction/exec/value_separator.h"
+#include "lsm/level_iterator.h"
 #include "lsm/lsm_store_impl.h"
 
 namespace compassdb {
@@ -93,16 +94,38 @@ std::unique_ptr<CompactionTask> LsmStore::PickDrop(std::span<const KeyRange> ran
     return c < 0 || (c == 0 && (include_end || t.largest_exclusive));
   };
   EditTask::Tables tables;
+  std::unordered_set<uint64_t> dropped;
   const auto& levels = version_->levels();
-  for (size_t level = 1; level < levels.size(); ++level) {
-    for (const TableRef& t : levels[level]) {
-      if (busy_.count(t->meta().tph_id) != 0) continue;
-      if (std::any_of(ranges.begin(), ranges.end(),
-                      [&](const KeyRange& range) { return inside(t->meta(), range); })) {
-        tables.emplace_back(static_cast<int>(level), t);
+  // What is older of the table's keys, in a deeper one that stays, would come back, and its values may be gone.
+  const auto uncovers = [&](const TphMeta& t, size_t level) {
+    for (size_t below = level + 1; below < levels.size(); ++below) {
+      const std::vector<TableRef>& all = levels[below];
+      const bool by_hash = IsHashLevel(all);
+      const auto first = by_hash ? all.begin() : std::partition_point(all.begin(), all.end(), [&](const TableRef& o) {
+        return cmp->Compare(o->meta().largest, t.smallest) < 0;
+      });
+      for (auto it = first; it != all.end(); ++it) {
+        const TphMeta& older = (*it)->meta();
+        if (!by_hash && cmp->Compare(older.smallest, t.largest) > 0) break;
+        if (dropped.count(older.tph_id) == 0 && Overlap(cmp, older, t)) return true;
       }
     }
+    return false;
+  };
+  const bool separated = !version_->values()->empty();
+  for (size_t level = levels.size(); level-- > 1;) {
+    for (const TableRef& t : levels[level]) {
+      if (busy_.count(t->meta().tph_id) != 0) continue;
+      if (std::none_of(ranges.begin(), ranges.end(),
+                       [&](const KeyRange& range) { return inside(t->meta(), range); })) {
+        continue;
+      }
+      if (separated && uncovers(t->meta(), level)) continue;
+      dropped.insert(t->meta().tph_id);
+      tables.emplace_back(static_cast<int>(level), t);
+    }
   }
+  std::reverse(tables.begin(), tables.end());  // from the uppermost on
   if (tables.empty()) return nullptr;
   auto task = std::make_unique<EditTask>(this, std::move(tables), EditTask::kNowhere);
   for (uint64_t id : task->BusyTables()) busy_.insert(id);
