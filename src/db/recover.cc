@@ -283,6 +283,11 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   FlushRequest request;
   request.memtables.push_back(family->mem);
   request.recovery = true;
+  {
+    // Or separated values would not be told of what ends them, and a new run would be of one group that is all.
+    MutexLock lock(&db_->mu_);
+    request.view = family->store()->ViewForJob();
+  }
   VersionEdit edit;
   const JobContext job{db_.get(), db_->config_.name, job_, family};
   JobListener listener(&db_->listeners_, job, JobListener::Kind::kRecovery);

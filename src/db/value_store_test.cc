@@ -243,6 +243,37 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
 
 INSTANTIATE_TEST_SUITE_P(All, EndOfLifeTest, ::testing::Range(0, 7));
 
+// What the log gives back is flushed while the database is opened.
+TEST_F(ValueStoreTest, WhatTheLogEndsIsCollected) {
+  piece_.value_reserve_percent = 0;
+  UsePieces();
+  options_.write_buffer_size = 8 << 20;
+  options_.level0_file_num_compaction_trigger = 100;  // no compaction tells of it
+  options_.enable_blob_garbage_collection = false;    // nor is a memtable full early, to keep the bound
+  OpenDb();
+  constexpr int kKeys = 4000;  // 2 MB
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  const uint64_t before = ValueBytes();
+  const auto end = [this](int i) {
+    if (i % 5 == 0) return db_->Delete(rocksdb::WriteOptions(), Key(i));
+    return i % 5 == 1 ? Put(Key(i), "small") : i % 50 == 2 ? Put(Key(i), Value(i + 1)) : Status::OK();
+  };
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(end(i).ok());
+  options_.enable_blob_garbage_collection = true;
+  OpenDb();
+  Settle();
+  EXPECT_LT(ValueBytes(), before * 7 / 10) << Garbage();
+  // Of what was collected nothing was as wide as the family.
+  const std::string log = ReadFile("/db/LOG");
+  EXPECT_NE(log.find("values: group"), std::string::npos);
+  EXPECT_EQ(log.find("values: group 0/0"), std::string::npos);
+  for (int i = 0; i < kKeys; ++i) {
+    const std::string expected = i % 5 == 0 ? "NOT_FOUND" : i % 5 == 1 ? "small" : Value(i % 50 == 2 ? i + 1 : i);
+    ASSERT_EQ(Get(Key(i)), expected) << i;
+  }
+}
+
 // Tables go as wholes: what is older of their keys stays in deeper ones, whose values may have been collected.
 TEST_F(ValueStoreTest, DroppedTablesUncoverNothingThatIsGone) {
   piece_.value_reserve_percent = 0;
