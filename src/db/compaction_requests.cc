@@ -9,6 +9,7 @@
 #include "base/file_names.h"
 #include "base/user_timestamp.h"
 #include "db/db_impl.h"
+#include "db/job_listener.h"
 #include "db/run_task.h"
 #include "store/level_bytes.h"
 
@@ -126,9 +127,17 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
     task = family->store()->PickDrop(wanted, include_end);
   }
   if (task == nullptr) return Status::OK();
+  // What the tables named of separated values is written, so there may be a new file.
+  JobListener listener(&listeners_, {this, config_.name, next_job_id_.fetch_add(1), family},
+                       JobListener::Kind::kManualCompaction);
   JobReport report;
+  report.observer = listener.observer();
   Status s = RunTask(task.get(), {}, &shutting_down_, &item.edit, &report);
+  report.checksums = item.edit.file_checksums;
+  listener.JobEnded(report, s);
+  if (s.ok()) TrackFiles(report);
   if (s.ok()) s = PrepareItem(&item);
+  auto failed = rocksdb::BackgroundErrorReason::kCompaction;
   {
     ReadStateGarbage garbage;
     MutexLock lock(&mu_);
@@ -136,6 +145,9 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
       std::vector<CommitItem> items;
       items.push_back(std::move(item));
       s = commits_.Commit(&items, garbage.list());
+      if (!s.ok()) failed = rocksdb::BackgroundErrorReason::kManifestWrite;
+    } else {
+      family->store()->Abandon(item.edit);
     }
     family->store()->Release(task.get());
     UpdateStall(&stall_changes_);
@@ -145,9 +157,7 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
           "[" + family->name() + "] DeleteFilesInRanges: " + task->Describe() +
               (s.ok() ? std::string() : ", " + s.ToString()));
   task.reset();
-  if (!s.ok() && !s.IsColumnFamilyDropped()) {
-    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
-  }
+  if (!s.ok() && !s.IsColumnFamilyDropped()) SetBackgroundError(s, failed);
   PurgeObsolete();
   NotifyStalls();
   return s;

@@ -12,6 +12,7 @@
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
+#include "rocksdb/sst_file_manager.h"
 #include "rocksdb/statistics.h"
 #include "util/random.h"
 
@@ -898,6 +899,42 @@ TEST_F(ValueStoreTest, ListenersAreToldOfFiles) {
   const std::lock_guard<std::mutex> lock(files->mu);
   EXPECT_GT(files->deleted, 0u);
   for (const std::string& path : files->live) EXPECT_TRUE(fs_->FileExists(path).ok()) << path;
+}
+
+// DeleteFilesInRange writes down which values its tables named.
+TEST_F(ValueStoreTest, DroppedTablesFilesAreTold) {
+  class Files : public rocksdb::EventListener {
+   public:
+    void OnBlobFileCreated(const rocksdb::BlobFileCreationInfo& info) override { values.insert(info.file_path); }
+    void OnBlobFileDeleted(const rocksdb::BlobFileDeletionInfo& info) override {
+      EXPECT_EQ(values.erase(info.file_path), 1u) << info.file_path;
+    }
+    void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
+      EXPECT_EQ(values.count(info.file_path), 0u) << info.file_path;
+    }
+    std::set<std::string> values;  // the calls wait for their jobs
+  };
+  const auto files = std::make_shared<Files>();
+  const std::shared_ptr<rocksdb::SstFileManager> manager(rocksdb::NewSstFileManager(env_.get()));
+  options_.listeners.push_back(files);
+  options_.sst_file_manager = manager;
+  options_.disable_auto_compactions = true;
+  options_.write_buffer_size = 8 << 20;
+  OpenDb();
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Compact();
+  const size_t before = files->values.size();
+  ASSERT_GE(before, 1u);
+  ASSERT_TRUE(rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), nullptr, nullptr).ok());
+  ASSERT_EQ(files->values.size(), before + 1);
+  const auto tracked = manager->GetTrackedFiles();
+  for (const std::string& path : files->values) EXPECT_EQ(tracked.count(path), 1u) << path;
+  rocksdb::CompactRangeOptions collect;
+  collect.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  collect.blob_garbage_collection_age_cutoff = 1.0;
+  ASSERT_TRUE(db_->CompactRange(collect, nullptr, nullptr).ok());
+  EXPECT_TRUE(files->values.empty());
+  CloseDb();
 }
 
 class ValueModelTest : public ValueStoreTest, public ::testing::WithParamInterface<int> {};

@@ -57,7 +57,7 @@ class LsmStore::EditTask final : public CompactionTask {
   // What the tables' records name in the value store is read from them.
   Status TellOfDeaths(VersionEdit* edit, JobReport* report) const {
     const std::shared_ptr<const StoreOptions> options = store_->current();
-    JobFile file(store_->context_, options.get(), /*path=*/0, /*flush=*/false, /*observer=*/nullptr, /*values=*/true);
+    JobFile file(store_->context_, options.get(), /*path=*/0, /*flush=*/false, report->observer, /*values=*/true);
     ValueSeparator values(store_->context_, options.get(),
                           {.file = &file, .group_bits = group_bits_, .version = version_.get()});
     for (const auto& [level, table] : tables_) {
