@@ -244,6 +244,43 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
 
 INSTANTIATE_TEST_SUITE_P(All, EndOfLifeTest, ::testing::Range(0, 7));
 
+// A compaction rewrites more of the level below than what its input overlaps: of those keys a neighbour of the input may
+// have newer records, that were written before anybody was to be told.
+TEST_F(ValueStoreTest, WhatANeighbourOfTheInputHidesIsNotSeparated) {
+  piece_.max_pieces = 1;  // tables are rewritten
+  UsePieces();
+  options_.enable_blob_files = false;
+  options_.disable_auto_compactions = true;
+  options_.write_buffer_size = 16 << 20;
+  options_.target_file_size_base = 64 << 20;
+  OpenDb();
+  constexpr int kKeys = 2000;
+  const auto compact_to = [this](int from, int to, int table) {
+    rocksdb::ColumnFamilyMetaData metadata;
+    db_->GetColumnFamilyMetaData(&metadata);
+    const auto& tables = metadata.levels[static_cast<size_t>(from)].files;
+    ASSERT_GT(tables.size(), static_cast<size_t>(table));
+    const Status s = db_->CompactFiles({}, {tables[static_cast<size_t>(table)].name}, to);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  };
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  Flush();
+  ASSERT_NO_FATAL_FAILURE(compact_to(0, 2, 0));
+  for (int i = 0; i < kKeys / 2; i += 2) ASSERT_TRUE(Put(Key(i), Value(i + 1)).ok());
+  Flush();
+  ASSERT_NO_FATAL_FAILURE(compact_to(0, 1, 0));
+  for (int i = kKeys / 2; i < kKeys; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  Flush();
+  ASSERT_NO_FATAL_FAILURE(compact_to(0, 1, 0));
+  ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", "true"}}).ok());
+  ASSERT_NO_FATAL_FAILURE(compact_to(1, 2, 0));
+  EXPECT_GT(ValueBytes(), kKeys / 2 * 500u);
+  EXPECT_LT(ValueBytes(), kKeys / 2 * 600u);
+  for (int i = 0; i < kKeys; ++i) {
+    ASSERT_EQ(Get(Key(i)), i >= kKeys / 2 ? "NOT_FOUND" : Value(i % 2 == 0 ? i + 1 : i)) << i;
+  }
+}
+
 // What the log gives back is flushed while the database is opened.
 TEST_F(ValueStoreTest, WhatTheLogEndsIsCollected) {
   piece_.value_reserve_percent = 0;

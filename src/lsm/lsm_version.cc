@@ -349,8 +349,8 @@ bool LsmVersion::MayHoldAbove(int level, const Slice& user_key, const KeyHash& h
   if (MayHoldInLevel0(user_key, hash, others)) return true;
   for (int l = 1; l < level; ++l) {
     const TableRef* table = TableOf(static_cast<size_t>(l), user_key, hash);
-    if (table == nullptr) continue;
-    if (!hashes_stand_for_keys_ || (*table)->tph().MayHold(user_key, hash)) return true;
+    if (table == nullptr || (hashes_stand_for_keys_ && !(*table)->tph().MayHold(user_key, hash))) continue;
+    if (std::find(others.begin(), others.end(), *table) == others.end()) return true;
   }
   return false;
 }

@@ -72,7 +72,7 @@ class LsmVersion : public StoreView {
   bool MayHold(const Slice& user_key, const KeyHash& hash) const {
     return MayHoldInLevel0(user_key, hash, {}) || MayHoldBelow(0, user_key, hash);
   }
-  // The same of level 0 but for `others`, and of the levels from 1 on above `level`.
+  // The same of the levels above `level`, but for `others`.
   bool MayHoldAbove(int level, const Slice& user_key, const KeyHash& hash,
                     std::span<const TableRef> others) const;
   // True if a table below `level` overlaps [begin, end] (a null pointer is unbounded) and `search`,

@@ -85,7 +85,8 @@ ValueSeparator::Options RegionMerge::SeparatorOptions() const {
     options.fresh_from = std::min(options.fresh_from, m->first_sequence());
   }
   options.newer_outside = [this](const Slice& user_key, const KeyHash& hash) {
-    return in_.version->MayHoldAbove(in_.input_level, user_key, hash, in_.inputs);
+    // Tables beside the inputs, too: bases reach beyond what the inputs overlap.
+    return in_.version->MayHoldAbove(in_.output_level, user_key, hash, in_.inputs);
   };
   return options;
 }
