@@ -80,6 +80,9 @@ class OptimisticTransactionDBImpl final : public rocksdb::OptimisticTransactionD
                const Slice& value) override;
   Status Write(const WriteOptions& options, WriteBatch* batch) override;
 
+  // Adds those of all keys in the batch.
+  Status LatchesOf(const WriteBatch& batch, std::vector<uint32_t>* latches) const;
+
   DBImpl* engine() const { return engine_; }
   // Null where commits validate in the write queue.
   KeyLatches* latches() const { return latches_.get(); }

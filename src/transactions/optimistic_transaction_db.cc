@@ -15,20 +15,20 @@ using rocksdb::OptimisticTransactionOptions;
 
 class LatchCollector final : public BatchSink {
  public:
-  LatchCollector(const DBImpl* engine, const KeyLatches* latches)
-      : engine_(engine), latches_(latches) {}
+  LatchCollector(const DBImpl* engine, const KeyLatches* latches, std::vector<uint32_t>* wanted)
+      : engine_(engine), latches_(latches), wanted_(wanted) {}
   // Of keys without timestamps, as transactions track them.
   Status Add(uint32_t id, SequenceNumber, ValueType, const Slice& key, const Slice&) override {
     if (family_ == nullptr || family_->id() != id) family_ = engine_->FamilyById(id);
     const size_t size = family_ == nullptr ? 0 : family_->timestamp_size();
-    wanted.push_back(latches_->LatchOf(id, StripTimestamp(key, std::min(size, key.size()))));
+    wanted_->push_back(latches_->LatchOf(id, StripTimestamp(key, std::min(size, key.size()))));
     return Status::OK();
   }
-  std::vector<uint32_t> wanted;
 
  private:
   const DBImpl* const engine_;
   const KeyLatches* const latches_;
+  std::vector<uint32_t>* const wanted_;
   std::shared_ptr<ColumnFamily> family_;  // of the last record
 };
 
@@ -54,6 +54,12 @@ std::vector<uint32_t> OptimisticTransactionDBImpl::LatchOf(ColumnFamilyHandle* f
                                                            const Slice& key) const {
   if (latches_ == nullptr) return {};
   return {latches_->LatchOf(family->GetID(), key)};
+}
+
+Status OptimisticTransactionDBImpl::LatchesOf(const WriteBatch& batch,
+                                              std::vector<uint32_t>* latches) const {
+  LatchCollector collector(engine_, latches_.get(), latches);
+  return WriteBatchInternal::InsertInto(&batch, &collector, nullptr);
 }
 
 Status OptimisticTransactionDBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family,
@@ -110,9 +116,9 @@ Status OptimisticTransactionDBImpl::Write(const WriteOptions& options, WriteBatc
     return Status::NotSupported("OptimisticTransactionDB: DeleteRange");
   }
   if (latches_ == nullptr) return db_->Write(options, batch);
-  LatchCollector collector(engine_, latches());
-  if (Status s = WriteBatchInternal::InsertInto(batch, &collector, nullptr); !s.ok()) return s;
-  const KeyLatches::Hold hold(latches(), std::move(collector.wanted));
+  std::vector<uint32_t> wanted;
+  if (Status s = LatchesOf(*batch, &wanted); !s.ok()) return s;
+  const KeyLatches::Hold hold(latches(), std::move(wanted));
   return db_->Write(options, batch);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 
+#include "rocksdb/rate_limiter.h"
 #include "transactions/transaction_test_util.h"
 
 namespace compassdb {
@@ -11,6 +12,22 @@ using rocksdb::OptimisticTransactionDB;
 using rocksdb::ReadOptions;
 using rocksdb::Transaction;
 using rocksdb::WriteOptions;
+
+// Lets everything through; something else happens just before.
+class Interruption final : public rocksdb::RateLimiter {
+ public:
+  using RateLimiter::Request;
+  void Request(int64_t, rocksdb::Env::IOPriority, rocksdb::Statistics*) override {
+    if (before) before();
+  }
+  void SetBytesPerSecond(int64_t) override {}
+  int64_t GetSingleBurstBytes() const override { return 1 << 20; }
+  int64_t GetTotalBytesThrough(rocksdb::Env::IOPriority) const override { return 0; }
+  int64_t GetTotalRequests(rocksdb::Env::IOPriority) const override { return 0; }
+  int64_t GetBytesPerSecond() const override { return 1 << 30; }
+
+  std::function<void()> before;
+};
 
 class OptimisticTest : public DbTest, public ::testing::WithParamInterface<OccValidationPolicy> {
  protected:
@@ -88,6 +105,35 @@ TEST_P(OptimisticTest, UntrackedWritesAreNotChecked) {
   EXPECT_EQ(txn->GetNumKeys(), 0u);
   EXPECT_TRUE(txn->Commit().ok());
   EXPECT_EQ(Get("k"), "mine");
+}
+
+// Nor do they come between the check of another transaction and its writes.
+TEST_P(OptimisticTest, UntrackedWritesDoNotOvertakeACheck) {
+  const auto limiter = std::make_shared<Interruption>();
+  CloseDb();
+  options_.rate_limiter = limiter;
+  Open();
+  auto untracked = Begin();
+  ASSERT_TRUE(untracked->PutUntracked("k", "untracked").ok());
+  WriteOptions interrupted;
+  interrupted.rate_limiter_priority = rocksdb::Env::IO_USER;
+  std::unique_ptr<Transaction> txn(transactions_->BeginTransaction(interrupted));
+  std::string value;
+  ASSERT_TRUE(txn->GetForUpdate(ReadOptions(), "k", &value).IsNotFound());
+  ASSERT_TRUE(txn->Put("k", "seen " + value).ok());
+  std::thread other;
+  std::atomic<bool> done{false};
+  limiter->before = [&] {
+    other = std::thread([&] {
+      EXPECT_TRUE(untracked->Commit().ok());
+      done = true;
+    });
+    for (int i = 0; i < 200 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  const Status s = txn->Commit();
+  other.join();
+  EXPECT_TRUE(s.ok() || s.IsBusy()) << s.ToString();
+  EXPECT_EQ(Get("k"), "untracked");
 }
 
 TEST_P(OptimisticTest, TheSnapshotSaysSinceWhen) {
