@@ -2,7 +2,6 @@
 #include "transactions/point_locks.h"
 
 #include <algorithm>
-#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -110,34 +109,38 @@ Status PointLocks::TryGrant(const LockRequest& request, Family* family, Stripe* 
       family->locks.fetch_sub(1);
       return Status::Busy(Status::SubCode::kLockLimit);
     }
-    stripe->held.emplace(key, Held{request.exclusive, {request.owner}, request.expires_micros});
+    stripe->held.emplace(key, Held{request.exclusive, {{request.owner, request.expires_micros}}});
     return Status::OK();
   }
   Held& held = it->second;
   if (!held.exclusive && !request.exclusive) {
-    held.owners.push_back(request.owner);
-    held.expires_micros = std::max(held.expires_micros, request.expires_micros);
+    held.owners.push_back({request.owner, request.expires_micros});
     return Status::OK();
   }
-  const bool ours_alone = std::all_of(held.owners.begin(), held.owners.end(),
-                                      [&](TransactionID id) { return id == request.owner; });
-  if (!ours_alone && !Expired(request, held, obstacle)) {
-    std::copy_if(held.owners.begin(), held.owners.end(), std::back_inserter(obstacle->owners),
-                 [&](TransactionID id) { return id != request.owner; });
+  if (!OthersExpired(request, held, obstacle)) {
+    for (const Owner& owner : held.owners) {
+      if (owner.id != request.owner) obstacle->owners.push_back(owner.id);
+    }
     return Status::TimedOut(Status::SubCode::kLockTimeout);
   }
-  held = {request.exclusive, {request.owner}, request.expires_micros};
+  held = {request.exclusive, {{request.owner, request.expires_micros}}};
   return Status::OK();
 }
 
-bool PointLocks::Expired(const LockRequest& request, const Held& held, Obstacle* obstacle) {
-  if (held.expires_micros == 0) return false;
-  if (held.expires_micros > options_.env->NowMicros()) {
-    obstacle->expires_micros = held.expires_micros;
+// One that does not expire keeps the lock for all who share it.
+bool PointLocks::OthersExpired(const LockRequest& request, const Held& held, Obstacle* obstacle) {
+  uint64_t last = 0;
+  for (const Owner& owner : held.owners) {
+    if (owner.id == request.owner) continue;
+    if (owner.expires_micros == 0) return false;
+    last = std::max(last, owner.expires_micros);
+  }
+  if (last > 0 && last > options_.env->NowMicros()) {
+    obstacle->expires_micros = last;
     return false;
   }
-  for (const TransactionID owner : held.owners) {
-    if (owner != request.owner && !options_.steal(owner)) return false;
+  for (const Owner& owner : held.owners) {
+    if (owner.id != request.owner && !options_.steal(owner.id)) return false;
   }
   return true;
 }
@@ -149,8 +152,8 @@ void PointLocks::Unlock(TransactionID owner, uint32_t family_id, const std::stri
   if (!stripe->mutex->Lock().ok()) return;
   auto it = stripe->held.find(key);
   if (it != stripe->held.end()) {
-    std::vector<TransactionID>* owners = &it->second.owners;
-    owners->erase(std::remove(owners->begin(), owners->end(), owner), owners->end());
+    std::vector<Owner>* owners = &it->second.owners;
+    std::erase_if(*owners, [owner](const Owner& o) { return o.id == owner; });
     if (owners->empty()) {
       stripe->held.erase(it);
       if (options_.max_locks > 0) family->locks.fetch_sub(1);
@@ -173,7 +176,9 @@ std::unordered_multimap<uint32_t, KeyLockInfo> PointLocks::GetStatus() {
     for (Stripe& stripe : family->stripes) {
       if (!stripe.mutex->Lock().ok()) continue;
       for (const auto& [key, held] : stripe.held) {
-        status.emplace(id, KeyLockInfo{key, held.owners, held.exclusive});
+        std::vector<TransactionID> owners;
+        for (const Owner& owner : held.owners) owners.push_back(owner.id);
+        status.emplace(id, KeyLockInfo{key, std::move(owners), held.exclusive});
       }
       stripe.mutex->UnLock();
     }

@@ -77,10 +77,13 @@ class PointLocks {
   DeadlockDetector* detector() { return &detector_; }
 
  private:
+  struct Owner {
+    TransactionID id;
+    uint64_t expires_micros;
+  };
   struct Held {
     bool exclusive;
-    std::vector<TransactionID> owners;
-    uint64_t expires_micros;
+    std::vector<Owner> owners;
   };
   struct Stripe {
     std::shared_ptr<rocksdb::TransactionDBMutex> mutex;
@@ -101,7 +104,8 @@ class PointLocks {
   static Stripe* StripeOf(Family* family, const std::string& key);
   Status TryGrant(const LockRequest& request, Family* family, Stripe* stripe,
                   const std::string& key, Obstacle* obstacle);
-  bool Expired(const LockRequest& request, const Held& held, Obstacle* obstacle);
+  // Whether nobody else holds the lock, or all who do have lost it.
+  bool OthersExpired(const LockRequest& request, const Held& held, Obstacle* obstacle);
   Status AwaitChange(const LockRequest& request, uint32_t family, Stripe* stripe,
                      const std::string& key, const Obstacle& obstacle, uint64_t end_micros);
 

@@ -232,6 +232,23 @@ TEST_F(TransactionTest, ExpiredTransactionsLoseTheirLocks) {
   EXPECT_EQ(Scan(), "k=theirs,l=theirs");
 }
 
+TEST_F(TransactionTest, ASharedLockThatDoesNotExpireIsNotTakenWithOneThatDoes) {
+  TransactionOptions options;
+  options.expiration = 1;
+  std::string value;
+  auto lasting = Begin();
+  auto expiring = Begin(options);
+  for (auto* txn : {&lasting, &expiring}) {
+    EXPECT_TRUE((*txn)->GetForUpdate(ReadOptions(), "k", &value, /*exclusive=*/false).IsNotFound());
+  }
+  env_->SleepForMicroseconds(2000);
+  EXPECT_TRUE(Put("k", "theirs").IsTimedOut());
+  ASSERT_TRUE(lasting->Put("seen", value).ok());
+  EXPECT_TRUE(lasting->Commit().ok());
+  EXPECT_TRUE(Put("k", "theirs").ok());
+  EXPECT_TRUE(expiring->Commit().IsExpired());
+}
+
 TEST_F(TransactionTest, DeadlocksAreFound) {
   transaction_options_.transaction_lock_timeout = 10'000;
   Open();
