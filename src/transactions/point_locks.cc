@@ -10,6 +10,14 @@
 
 namespace compassdb {
 
+namespace {
+
+Status UnknownFamily(uint32_t family) {
+  return Status::InvalidArgument("Column family id not found: " + std::to_string(family));
+}
+
+}  // namespace
+
 PointLocks::PointLocks(Options options)
     : options_([&options] {
         if (options.mutexes == nullptr) options.mutexes = NewDefaultMutexFactory();
@@ -29,9 +37,22 @@ void PointLocks::AddFamily(uint32_t family) {
   families_.emplace(family, std::move(locks));
 }
 
-void PointLocks::RemoveFamily(uint32_t family) {
-  std::unique_lock lock(families_mu_);
-  families_.erase(family);
+void PointLocks::RemoveFamily(uint32_t family_id) {
+  std::shared_ptr<Family> family;
+  {
+    std::unique_lock lock(families_mu_);
+    auto it = families_.find(family_id);
+    if (it == families_.end()) return;
+    family = std::move(it->second);
+    families_.erase(it);
+  }
+  // Nobody finds its locks to give them back any more.
+  family->removed = true;
+  for (Stripe& stripe : family->stripes) {
+    // Whoever has not seen it waits by now.
+    if (stripe.mutex->Lock().ok()) stripe.mutex->UnLock();
+    stripe.changed->NotifyAll();
+  }
 }
 
 std::shared_ptr<PointLocks::Family> PointLocks::Find(uint32_t family) const {
@@ -46,9 +67,7 @@ PointLocks::Stripe* PointLocks::StripeOf(Family* family, const std::string& key)
 
 Status PointLocks::Lock(const LockRequest& request, uint32_t family_id, const std::string& key) {
   const std::shared_ptr<Family> family = Find(family_id);
-  if (family == nullptr) {
-    return Status::InvalidArgument("Column family id not found: " + std::to_string(family_id));
-  }
+  if (family == nullptr) return UnknownFamily(family_id);
   Stripe* const stripe = StripeOf(family.get(), key);
   const int64_t timeout = request.timeout_micros;
   const uint64_t end =
@@ -59,6 +78,10 @@ Status PointLocks::Lock(const LockRequest& request, uint32_t family_id, const st
   s = TryGrant(request, family.get(), stripe, key, &obstacle);
   bool in_time = timeout != 0;
   while (!s.ok() && in_time) {
+    if (family->removed) {
+      s = UnknownFamily(family_id);
+      break;
+    }
     s = AwaitChange(request, family_id, stripe, key, obstacle, end);
     // It may have expired without a word: one more attempt after the time.
     in_time = !s.IsTimedOut() || (end > 0 && options_.env->NowMicros() < end) || timeout < 0;

@@ -64,6 +64,7 @@ class PointLocks {
   explicit PointLocks(Options options);
 
   void AddFamily(uint32_t family);
+  // Those who wait for one of its locks are told that there is no such family.
   void RemoveFamily(uint32_t family);
 
   // TimedOut(kLockTimeout), Busy(kDeadlock), Busy(kLockLimit), or what the
@@ -93,6 +94,7 @@ class PointLocks {
   struct Family {
     std::vector<Stripe> stripes;
     std::atomic<int64_t> locks{0};
+    std::atomic<bool> removed{false};
   };
   // Why a lock was not granted at once.
   struct Obstacle {

@@ -128,6 +128,26 @@ TEST_F(PointLocksTest, AWaiterIsWoken) {
   EXPECT_TRUE(s.ok());
 }
 
+TEST_F(PointLocksTest, AWaiterIsToldThatItsFamilyIsGone) {
+  ASSERT_TRUE(Lock(1, "k").ok());
+  Waiter waiter;
+  Status s;
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    LockRequest request = Request(2, true, -1);
+    request.waiter = &waiter;
+    s = locks_->Lock(request, 0, "k");
+    done = true;
+  });
+  waiter.Await();
+  locks_->RemoveFamily(0);
+  locks_->Unlock(1, 0, "k");
+  for (int i = 0; i < 5000 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(done);
+  other.join();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+}
+
 TEST_F(PointLocksTest, CirclesAreFound) {
   for (TransactionID id = 1; id <= 3; ++id) ASSERT_TRUE(Lock(id, std::to_string(id)).ok());
   Waiter waiters[2];
