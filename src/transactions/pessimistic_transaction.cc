@@ -39,6 +39,11 @@ std::string Encoded(rocksdb::TxnTimestamp ts) {
   return bytes;
 }
 
+// What is too long to be counted is as long as can be.
+int64_t MicrosOf(int64_t milliseconds) {
+  return milliseconds > INT64_MAX / 1000 ? INT64_MAX : milliseconds * 1000;
+}
+
 Status NoCommitTimestamp() { return Status::InvalidArgument("Must assign a commit timestamp"); }
 
 bool HasTimestampsOrNone(ColumnFamilyHandle* family) {
@@ -73,7 +78,7 @@ void PessimisticTransaction::Start(const TransactionOptions& options) {
   SetLockTimeout(options.lock_timeout >= 0 ? options.lock_timeout
                                            : transaction_db_->options().transaction_lock_timeout);
   expires_micros_ = options.expiration >= 0
-                        ? start_micros_ + static_cast<uint64_t>(options.expiration) * 1000
+                        ? start_micros_ + static_cast<uint64_t>(MicrosOf(options.expiration))
                         : 0;
   skip_locks_ = options.skip_concurrency_control;
   read_timestamp_ = commit_timestamp_ = rocksdb::kMaxTxnTimestamp;
@@ -111,7 +116,7 @@ Status PessimisticTransaction::Recover(const std::string& name,
 }
 
 void PessimisticTransaction::SetLockTimeout(int64_t milliseconds) {
-  lock_timeout_micros_ = milliseconds * 1000;
+  lock_timeout_micros_ = milliseconds < 0 ? -1 : MicrosOf(milliseconds);
 }
 
 bool PessimisticTransaction::Expired() const {

@@ -12,6 +12,9 @@ namespace compassdb {
 
 namespace {
 
+// At a time, in microseconds: clocks count in nanoseconds, of which there are not enough for the longest timeouts.
+constexpr uint64_t kLongestWait = uint64_t{3600} * 1'000'000;
+
 Status UnknownFamily(uint32_t family) {
   return Status::InvalidArgument("Column family id not found: " + std::to_string(family));
 }
@@ -115,7 +118,8 @@ Status PointLocks::AwaitChange(const LockRequest& request, uint32_t family, Stri
     s = stripe->changed->Wait(stripe->mutex);
   } else {
     const uint64_t now = options_.env->NowMicros();
-    s = until > now ? stripe->changed->WaitFor(stripe->mutex, static_cast<int64_t>(until - now))
+    s = until > now ? stripe->changed->WaitFor(
+                          stripe->mutex, static_cast<int64_t>(std::min(until - now, kLongestWait)))
                     : Status::TimedOut(Status::SubCode::kMutexTimeout);
   }
   if (owned && request.waiter != nullptr) request.waiter->WaitingEnded();

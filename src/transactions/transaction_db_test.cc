@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/transaction_db.h"
 
+#include <ctime>
+
 #include "db/export_test_util.h"
 
 #include "transactions/transaction_test_util.h"
@@ -230,6 +232,32 @@ TEST_F(TransactionTest, ExpiredTransactionsLoseTheirLocks) {
   EXPECT_TRUE(txn->Rollback().IsInvalidArgument());
   EXPECT_TRUE(Put("l", "theirs").ok());
   EXPECT_EQ(Scan(), "k=theirs,l=theirs");
+}
+
+// Times that only just fit, in whatever unit they are counted.
+TEST_F(TransactionTest, TheLongestTimesAreLong) {
+  for (const int64_t most : {INT64_MAX, INT64_MAX / 1000, INT64_MAX / 1'000'000}) {
+    TransactionOptions options;
+    options.expiration = most;
+    options.lock_timeout = most;
+    auto one = Begin(options);
+    ASSERT_TRUE(one->Put("k", "1").ok());
+    auto two = Begin(options);
+    timespec spent = {};
+    std::atomic<bool> done{false};
+    std::thread waiting([&] {
+      EXPECT_TRUE(two->Put("k", "2").ok());
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+      done = true;
+    });
+    while (!done && two->GetWaitingTxns(nullptr, nullptr).empty()) std::this_thread::yield();
+    env_->SleepForMicroseconds(200'000);
+    EXPECT_TRUE(one->Commit().ok());
+    waiting.join();
+    EXPECT_EQ(spent.tv_sec, 0);
+    EXPECT_LT(spent.tv_nsec, 100'000'000) << "it did not sleep";
+    EXPECT_TRUE(two->Commit().ok());
+  }
 }
 
 TEST_F(TransactionTest, ASharedLockThatDoesNotExpireIsNotTakenWithOneThatDoes) {
