@@ -219,7 +219,9 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
   Status s = CatchOutOfMemory("Write", [&] { return CheckBatch(options, batch, marks); });
   if (!s.ok()) return s;
   const size_t bytes = WriteBatchInternal::ByteSize(batch);
-  if (s = ThrottleLowPriority(options, bytes); !s.ok()) return s;
+  // The end of a prepared transaction gives its locks back, and is not put off.
+  if (transaction.ends == nullptr) s = ThrottleLowPriority(options, bytes);
+  if (!s.ok()) return s;
   if (s = LimitWalRate(config_.options, options, bytes); !s.ok()) return s;
   return WriteImpl(options, batch, transaction);
 }

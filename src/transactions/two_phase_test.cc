@@ -108,6 +108,33 @@ TEST_F(TwoPhaseTest, PreparedDataIsNotThereBeforeTheCommit) {
   EXPECT_EQ(transactions_->GetTransactionByName("x"), nullptr);
 }
 
+// Its locks would be held for longer: only the preparation is slowed.
+TEST_F(TwoPhaseTest, TheEndOfWhatIsPreparedHasNoLowPriority) {
+  for (auto* trigger : {&options_.level0_slowdown_writes_trigger, &options_.level0_stop_writes_trigger}) {
+    *trigger = 1000;
+  }
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  auto committed = Prepared("committed", {"a=1"});
+  auto rolled_back = Prepared("rolled back", {"b=1"});
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  Churn(5);
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());
+  WriteOptions low;
+  low.low_pri = true;
+  low.no_slowdown = true;
+  EXPECT_TRUE(db_->Put(low, "c", "1").IsIncomplete());
+  committed->SetWriteOptions(low);
+  rolled_back->SetWriteOptions(low);
+  Status s = committed->Commit();
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  s = rolled_back->Rollback();
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Get("a"), "1");
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+}
+
 TEST_F(TwoPhaseTest, PreparedTransactionsSurviveCrashes) {
   Prepared("x", {"a=1", "b=1"});
   Prepared("y", {"c=1"})->Rollback();
