@@ -119,6 +119,8 @@ class ColumnFamily {
   uint64_t mem_log_number = 0;                  // mutex + front
   SequenceNumber mem_earliest_sequence = 0;     // mutex + front; nothing in mem is older
   uint64_t mem_prepared_log = UINT64_MAX;       // mutex + front; as in ImmutableMemTable
+  // Written at the front, before readers see it: tables may have records up to it that are newer than memtables.
+  std::atomic<SequenceNumber> last_ingested{0};
   std::deque<ImmutableMemTable> immutables;     // mutex; oldest first
   uint64_t log_number = 0;                      // mutex; as the manifest has it
   uint64_t sealed_count = 0;                    // mutex; memtables sealed so far

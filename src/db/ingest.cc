@@ -336,6 +336,7 @@ Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions, bool snapshot
         return Status::InvalidArgument("Global seqno is required, but disabled");
       }
       ingestion.sequence = next++;
+      ingestion.family->last_ingested = ingestion.sequence;
     }
   }
   return Status::OK();

@@ -103,8 +103,9 @@ Status DBImpl::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, Sequ
     immutable->Get(lookup, &ctx);
   }
   *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
-  // What is older than the memtables need not be looked for if it is old enough.
-  if (*newest > 0 || (first_in_memory > 0 && since + 1 >= first_in_memory)) return Status::OK();
+  // What is older than the memtables need not be looked for if it is old enough, nor what was ingested past them.
+  const bool in_memory = first_in_memory > 0 && since + 1 >= first_in_memory && since >= family->last_ingested;
+  if (*newest > 0 || in_memory) return Status::OK();
   Status s = state->view->Get(BlockOptions(ReadOptions()), key, store_context_.hasher(key), &ctx);
   *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
   return s;

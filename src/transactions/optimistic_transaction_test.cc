@@ -2,6 +2,7 @@
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 
 #include "rocksdb/rate_limiter.h"
+#include "rocksdb/sst_file_writer.h"
 #include "transactions/transaction_test_util.h"
 
 namespace compassdb {
@@ -160,6 +161,24 @@ TEST_P(OptimisticTest, ConflictsAreFoundInTables) {
     ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
     ASSERT_TRUE(Put("later", "x").ok());
     EXPECT_EQ(txn->Commit().IsBusy(), conflict);
+  }
+}
+
+// They come into tables past the memtables, which hold what is older.
+TEST_P(OptimisticTest, IngestedRecordsAreConflicts) {
+  for (const bool conflict : {true, false}) {
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
+    ASSERT_TRUE(writer.Open("/ingested").ok());
+    ASSERT_TRUE(writer.Put(conflict ? "k" : "other", "theirs").ok());
+    ASSERT_TRUE(writer.Finish().ok());
+    ASSERT_TRUE(Put("a", "x").ok());
+    auto txn = Begin();
+    std::string value;
+    ASSERT_TRUE(txn->GetForUpdate(ReadOptions(), "k", &value).IsNotFound());
+    ASSERT_TRUE(txn->Put("l", "seen " + value).ok());
+    ASSERT_TRUE(db_->IngestExternalFile({"/ingested"}, rocksdb::IngestExternalFileOptions()).ok());
+    EXPECT_EQ(txn->Commit().IsBusy(), conflict);
+    if (conflict) ASSERT_TRUE(db_->Delete(WriteOptions(), "k").ok());
   }
 }
 
