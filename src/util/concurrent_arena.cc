@@ -63,7 +63,12 @@ char* ConcurrentArena::AllocateAligned(size_t bytes, size_t alignment)
   size_t pad = misplaced == 0 ? 0 : alignment - misplaced;
   size_t remaining = shard->remaining.load(std::memory_order_relaxed);
   if (shard->next == nullptr || bytes + pad > remaining) {
-    shard->next = AllocateFromMain(chunk, 64);
+    try {
+      shard->next = AllocateFromMain(chunk, 64);
+    } catch (...) {
+      shard->lock.Unlock();
+      throw;
+    }
     remaining = chunk;
     pad = 0;
   }

@@ -10,6 +10,7 @@
 //   allocation_test --call=open --number=123
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -28,6 +29,7 @@
 #include "support/flags.h"
 #include "support/small_options.h"
 #include "support/temp_dir.h"
+#include "util/concurrent_arena.h"
 
 namespace {
 
@@ -306,6 +308,33 @@ bool ClosesFiles() {
   return true;
 }
 
+// Once there is memory again, an arena gives it.
+bool AnArenaGoesOn() {
+  compassdb::ConcurrentArena arena(1 << 20);
+  for (int i = 0; i < 8; ++i) {
+    failed = false;
+    countdown = 1;
+    try {
+      arena.Allocate(16);
+    } catch (const std::bad_alloc&) {
+    }
+    countdown = 0;
+    if (!failed) return false;
+  }
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    arena.Allocate(16);
+    done = true;
+  });
+  for (int i = 0; i < 10'000 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!done) {
+    fprintf(stderr, "FAILED: a thread waits for an arena that has found no memory\n");
+    _exit(1);
+  }
+  other.join();
+  return true;
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -320,7 +349,7 @@ int Main(int argc, char** argv) {
   const long number = static_cast<long>(flags.Number("number", 0));
   const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
-  bool good = ClosesFiles();
+  bool good = ClosesFiles() && AnArenaGoesOn();
   for (const std::string& layout : Layouts()) {
     if (!only.empty() && only != layout) continue;
     long opens = 0, writes = 0, jobs = 0;
