@@ -2,8 +2,10 @@
 #include "cache/cache_shard.h"
 
 #include <algorithm>
+#include <new>
 
 #include "rocksdb/secondary_cache.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
@@ -86,20 +88,23 @@ void CacheShard::TakeOut(CacheEntry* entry) {
   entry->in_table.store(false, std::memory_order_relaxed);
 }
 
-void CacheShard::Remove(CacheEntry* entry, Victims* victims) {
+bool CacheShard::Remove(CacheEntry* entry) {
   TakeOut(entry);
   // Counted as detached before the table lets go: who drops the last reference uncounts.
   detached_usage_.fetch_add(entry->total_charge, std::memory_order_relaxed);
-  if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
   Uncount(entry);
-  victims->push_back(entry);
+  return true;
 }
 
 bool CacheShard::RemoveUnreferenced(CacheEntry* entry, Victims* victims) {
-  if (!entry->Claim()) return false;
+  victims->push_back(entry);  // first, since it may find no memory
+  if (!entry->Claim()) {
+    victims->pop_back();
+    return false;
+  }
   TakeOut(entry);
   usage_.fetch_sub(entry->total_charge, std::memory_order_relaxed);
-  victims->push_back(entry);
   return true;
 }
 
@@ -108,11 +113,13 @@ void CacheShard::Uncount(const CacheEntry* entry) {
   usage_.fetch_sub(entry->total_charge, std::memory_order_relaxed);
 }
 
-void CacheShard::Delete(const Victims& victims) {
+// Handles are released in destructors: nothing may be thrown. What the list of those that wait has no memory for
+// stays for good, since somebody may still look at it.
+void CacheShard::Delete(std::span<CacheEntry* const> victims) {
   if (victims.empty()) return;
   for (CacheEntry* entry : victims) entry->DeletePlainValue();
   std::vector<RetireList::Object> due;
-  {
+  try {
     Locker lock(this);
     for (CacheEntry* entry : victims) {
       deferred_.Add(entry, &CacheEntry::Free, entry->DeferredBytes());
@@ -120,6 +127,7 @@ void CacheShard::Delete(const Victims& victims) {
     if (deferred_.count() >= kMaxDeferred || deferred_.bytes() >= kMaxDeferredBytes) {
       deferred_.Collect(&due);
     }
+  } catch (const std::bad_alloc&) {
   }
   RetireList::Free(due);
 }
@@ -129,7 +137,9 @@ void CacheShard::Demote(const Victims& victims) {
     for (CacheEntry* entry : victims) {
       // A tier that is full or broken costs hits, no more.
       if (entry->helper != nullptr) {
-        secondary_->Insert(entry->key(), entry->value, entry->helper).PermitUncheckedError();
+        CatchOutOfMemory("secondary cache", [&] {
+          return secondary_->Insert(entry->key(), entry->value, entry->helper);
+        }).PermitUncheckedError();
       }
     }
   }
@@ -208,9 +218,15 @@ void CacheShard::MakeRoom(size_t bytes, Victims* victims) {
   }
 }
 
-// False if the entry cannot stay within the capacity and must.
+void CacheShard::GrowTable() {
+  ghost_.assign(2 * table_.slots() / kSlotsPerGhost, 0);
+  table_.Grow(&deferred_);
+}
+
+// False if the entry cannot stay within the capacity and must. Throws, before anything of it is there, if there is no
+// memory.
 bool CacheShard::Place(CacheEntry* entry, Priority priority, bool with_handle, Victims* evicted,
-                       Victims* replaced) {
+                       CacheEntry** replaced) {
   const size_t capacity = capacity_.load(std::memory_order_relaxed);
   const bool must_fit = strict_ || !with_handle;
   if (must_fit && entry->total_charge > capacity) return false;
@@ -218,25 +234,30 @@ bool CacheShard::Place(CacheEntry* entry, Priority priority, bool with_handle, V
   if (must_fit && usage_.load(std::memory_order_relaxed) + entry->total_charge > capacity) {
     return false;
   }
-  if (CacheEntry* const old = table_.Find(entry->key(), entry->hash)) Remove(old, replaced);
+  if (table_.Full()) GrowTable();
+  // From here on nothing needs memory.
+  CacheEntry* const old = table_.Find(entry->key(), entry->hash);
+  if (old != nullptr && Remove(old)) *replaced = old;
   entry->refs.store(with_handle ? 2 : 1, std::memory_order_relaxed);
   entry->in_table.store(true, std::memory_order_relaxed);
   PushNewest(entry, QueueFor(*entry, priority));
   usage_.fetch_add(entry->total_charge, std::memory_order_relaxed);
-  if (table_.Insert(entry, &deferred_)) ClearGhosts();
+  table_.Insert(entry);
   SpillPools();
   return true;
 }
 
 Status CacheShard::Insert(CacheEntry* entry, Priority priority, CacheEntry** handle) {
-  Victims evicted, replaced;
-  bool placed;
-  {
+  Victims evicted;
+  CacheEntry* replaced = nullptr;
+  bool placed = false;
+  try {
     Locker lock(this);
     placed = Place(entry, priority, handle != nullptr, &evicted, &replaced);
+  } catch (const std::bad_alloc&) {  // as if there were no room for it
   }
   Demote(evicted);
-  Delete(replaced);
+  if (replaced != nullptr) Delete({&replaced, 1});
   if (placed) {
     if (handle != nullptr) *handle = entry;
     return Status::OK();
@@ -269,32 +290,27 @@ bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
   const bool crowded = usage_.load(std::memory_order_relaxed) >
                        capacity_.load(std::memory_order_relaxed);
   if (erase_if_last_ref || crowded) [[unlikely]] {
-    Victims victims;
-    {
-      Locker lock(this);
-      // Two references: the table's and ours.
-      if (entry->in_table.load(std::memory_order_relaxed) &&
-          entry->refs.load(std::memory_order_acquire) == 2) {
-        Remove(entry, &victims);
-      }
+    Locker lock(this);
+    // Two references: the table's and ours.
+    if (entry->in_table.load(std::memory_order_relaxed) &&
+        entry->refs.load(std::memory_order_acquire) == 2) {
+      Remove(entry);  // which leaves ours
     }
-    Delete(victims);
   }
   if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
   Uncount(entry);
-  Delete({entry});
+  Delete({&entry, 1});
   return true;
 }
 
 void CacheShard::Erase(const Slice& key, uint64_t hash) {
-  Victims victims;
+  CacheEntry* entry;
   {
     Locker lock(this);
-    CacheEntry* const entry = table_.Find(key, hash);
-    if (entry == nullptr) return;
-    Remove(entry, &victims);
+    entry = table_.Find(key, hash);
+    if (entry == nullptr || !Remove(entry)) return;
   }
-  Delete(victims);
+  Delete({&entry, 1});
 }
 
 void CacheShard::SetHint(CacheEntry* entry, std::atomic<CacheEntry*>* hint) {

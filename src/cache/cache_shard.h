@@ -36,6 +36,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "cache/cache_entry.h"
@@ -119,9 +120,9 @@ class CacheShard {
   void Unlink(CacheEntry* entry) REQUIRES(mu_);
   // Out of table and queue, without dropping the table's reference.
   void TakeOut(CacheEntry* entry) REQUIRES(mu_);
-  // TakeOut, and to `victims` if nobody else holds it.
-  void Remove(CacheEntry* entry, Victims* victims) REQUIRES(mu_);
-  // Remove, only if nobody else holds it.
+  // TakeOut; true if nobody else holds it: it is then the caller's to delete.
+  bool Remove(CacheEntry* entry) REQUIRES(mu_);
+  // The same, to `victims`, only if nobody else holds it.
   bool RemoveUnreferenced(CacheEntry* entry, Victims* victims) REQUIRES(mu_);
   QueueId QueueFor(const CacheEntry& entry, Priority priority) REQUIRES(mu_);
   // Moves the oldest entries on while `from` takes more than its share.
@@ -131,16 +132,16 @@ class CacheShard {
   void MakeRoom(size_t bytes, Victims* victims) REQUIRES(mu_);
   bool EvictFrom(QueueId queue, size_t* budget, Victims* victims) REQUIRES(mu_);
   bool Place(CacheEntry* entry, Priority priority, bool with_handle, Victims* evicted,
-             Victims* replaced) REQUIRES(mu_);
+             CacheEntry** replaced) REQUIRES(mu_);
   void Uncount(const CacheEntry* entry);  // it has no reference left
   // Both without mu_. Demote offers values to the secondary cache first.
-  void Delete(const Victims& victims);
+  void Delete(std::span<CacheEntry* const> victims);
   void Demote(const Victims& victims);
 
   uint32_t* GhostSlot(uint64_t hash) REQUIRES(mu_) {
     return &ghost_[table_.HomeOf(hash) / kSlotsPerGhost];
   }
-  void ClearGhosts() REQUIRES(mu_) { ghost_.assign(table_.slots() / kSlotsPerGhost, 0); }
+  void GrowTable() REQUIRES(mu_);
   // Of bits that neither the home nor the shard comes from.
   static uint32_t GhostTag(uint64_t hash) { return static_cast<uint32_t>(hash >> 8) | 1; }
 

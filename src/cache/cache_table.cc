@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/cache_table.h"
 
+#include <cassert>
+#include <memory>
+
 namespace compassdb {
 
 CacheTable::~CacheTable() { FreeArray(Current()); }
 
 CacheTable::Array* CacheTable::NewArray(uint32_t shift) {
   const size_t slots = size_t{1} << (64 - shift);
-  return new Array{shift, slots - 1, new Slot[slots]};
+  std::unique_ptr<Array> array(new Array{shift, slots - 1, nullptr});
+  array->slots = new Slot[slots];
+  return array.release();
 }
 
 void CacheTable::FreeArray(void* array) {
@@ -23,24 +28,23 @@ void CacheTable::Put(Array* array, CacheEntry* entry) {
   array->slots[i].entry.store(entry, std::memory_order_seq_cst);
 }
 
-bool CacheTable::Insert(CacheEntry* entry, RetireList* retired) {
-  Array* array = Current();
-  bool grown = false;
-  if ((entries_ + 1) * 8 > slots() * 5) {
-    Array* const bigger = NewArray(array->shift - 1);
-    for (size_t i = 0; i <= array->mask; ++i) {
-      CacheEntry* const e = array->slots[i].entry.load(std::memory_order_relaxed);
-      if (e != nullptr) Put(bigger, e);
-    }
-    const size_t bytes = slots() * sizeof(Slot);
-    array_.store(bigger, std::memory_order_seq_cst);
-    retired->Add(array, &FreeArray, bytes);
-    array = bigger;
-    grown = true;
+void CacheTable::Grow(RetireList* retired) {
+  Array* const array = Current();
+  retired->Reserve();
+  Array* const bigger = NewArray(array->shift - 1);
+  for (size_t i = 0; i <= array->mask; ++i) {
+    CacheEntry* const e = array->slots[i].entry.load(std::memory_order_relaxed);
+    if (e != nullptr) Put(bigger, e);
   }
-  Put(array, entry);
+  const size_t bytes = slots() * sizeof(Slot);
+  array_.store(bigger, std::memory_order_seq_cst);
+  retired->Add(array, &FreeArray, bytes);
+}
+
+void CacheTable::Insert(CacheEntry* entry) {
+  assert(!Full());
+  Put(Current(), entry);
   ++entries_;
-  return grown;
 }
 
 void CacheTable::Erase(const CacheEntry* entry) {

@@ -57,8 +57,12 @@ class CacheTable {
     }
   }
 
-  // The key must not be in the table. True if the table has grown.
-  bool Insert(CacheEntry* entry, RetireList* retired);
+  // One more entry needs a larger table.
+  bool Full() const { return (entries_ + 1) * 8 > slots() * 5; }
+  // To twice the slots. Without memory (std::bad_alloc) it stays as it is.
+  void Grow(RetireList* retired);
+  // The key must not be in the table, which is not full.
+  void Insert(CacheEntry* entry);
   void Erase(const CacheEntry* entry);  // which is in the table
 
   size_t entries() const { return entries_; }

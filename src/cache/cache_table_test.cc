@@ -28,7 +28,8 @@ class CacheTableTest : public ::testing::Test {
   }
   void Insert(uint64_t n) {
     CacheEntry* const entry = CacheEntry::New(Key(n), CrowdedHash(n));
-    table_.Insert(entry, &retired_);
+    if (table_.Full()) table_.Grow(&retired_);
+    table_.Insert(entry);
     model_[n] = entry;
   }
   void Erase(uint64_t n) {
@@ -78,8 +79,8 @@ TEST_F(CacheTableTest, ForEachVisitsEveryHomeOnce) {
 TEST_F(CacheTableTest, OtherKeysOfTheSameHashAreTold) {
   CacheEntry* const a = CacheEntry::New("a", 7);
   CacheEntry* const b = CacheEntry::New("b", 7);
-  table_.Insert(a, &retired_);
-  table_.Insert(b, &retired_);
+  table_.Insert(a);
+  table_.Insert(b);
   EXPECT_EQ(table_.Find("a", 7), a);
   EXPECT_EQ(table_.Find("b", 7), b);
   EXPECT_EQ(table_.Find("c", 7), nullptr);

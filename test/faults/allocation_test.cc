@@ -24,6 +24,7 @@
 
 #include "env/env_adapter.h"
 #include "env/memory_file_system.h"
+#include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_batch.h"
 #include "support/flags.h"
@@ -335,6 +336,49 @@ bool AnArenaGoesOn() {
   return true;
 }
 
+// What a cache found no memory for is not in it, and what is there can be dropped.
+bool ACacheGoesOn() {
+  const auto keep = [](const rocksdb::Slice&, void*) {};
+  bool last = false;
+  for (long n = 1; !last; ++n) {
+    const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(64 << 10, /*num_shard_bits=*/0);
+    failed = false;
+    countdown = n;
+    std::string refused;
+    for (int i = 0; i < 200; ++i) {
+      const std::string key = "key " + std::to_string(1000 + i);
+      try {
+        if (!cache->Insert(key, &last, 1 << 10, keep).ok()) return false;
+      } catch (const std::bad_alloc&) {
+        refused = key;
+      }
+    }
+    countdown = 0;
+    last = !failed;
+    if (rocksdb::Cache::Handle* const handle = refused.empty() ? nullptr : cache->Lookup(refused)) {
+      cache->Release(handle);
+      fprintf(stderr, "FAILED: allocation %ld of a cache: what it refused is there\n", n);
+      return false;
+    }
+    std::atomic<bool> done = false;
+    std::thread other([&] {
+      cache->SetCapacity(0);
+      done = true;
+    });
+    for (int i = 0; i < 10'000 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!done) {
+      fprintf(stderr, "FAILED: after allocation %ld of a cache nothing can be evicted\n", n);
+      _exit(1);
+    }
+    other.join();
+    if (cache->GetUsage() != 0 || cache->GetOccupancyCount() != 0) {
+      fprintf(stderr, "FAILED: after allocation %ld of a cache it counts what is not there\n", n);
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -349,7 +393,7 @@ int Main(int argc, char** argv) {
   const long number = static_cast<long>(flags.Number("number", 0));
   const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
-  bool good = ClosesFiles() && AnArenaGoesOn();
+  bool good = ClosesFiles() && AnArenaGoesOn() && ACacheGoesOn();
   for (const std::string& layout : Layouts()) {
     if (!only.empty() && only != layout) continue;
     long opens = 0, writes = 0, jobs = 0;
