@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // LsmStore::Salvage: every table and every run of values is read. Damaged tables are written anew
 // (table_salvage.h); so are, where anything is lost, those that name values that are gone: what was dead may show then.
+#include <algorithm>
+
 #include "lsm/lsm_store_impl.h"
 #include "lsm/table_salvage.h"
 #include "lsm/value_references.h"
 #include "table/piece_salvage.h"
+#include "value_store/value_gc.h"
 #include "value_store/value_ref.h"
 
 namespace compassdb {
@@ -16,7 +19,9 @@ class LsmStore::Salvager {
 
   Status Run(VersionEdit* edit, bool* changed) {
     Status s = CheckTables();
+    const bool records_lost = lost_;
     if (s.ok()) s = CheckValues();
+    if (s.ok() && records_lost) s = FindSupersededValues();
     if (!s.ok()) return s;
     if (good_->expected() && !lost_) s = CheckReferences();
     const bool resolve = lost_ && (good_->expected() || !recovered_.added_values.empty());
@@ -81,6 +86,16 @@ class LsmStore::Salvager {
     return Status::OK();
   }
 
+  // With a record that is lost an older one of its key may show. Its group goes on to know of the newer, and by that
+  // the next collection would drop its value.
+  Status FindSupersededValues() {
+    for (const ValueVersion::Group& g : good_->Groups()) {
+      if (Status s = FindSuperseded(g.group, good_->RunsOf(g.group), &superseded_); !s.ok()) return s;
+    }
+    std::sort(superseded_.begin(), superseded_.end());
+    return Status::OK();
+  }
+
   // Nothing is damaged, but something may have been taken away before.
   Status CheckReferences() {
     const StoreOptions& options = store_->options_;
@@ -116,7 +131,7 @@ class LsmStore::Salvager {
           Status s = good_->Has(store_->context_->hasher(user_key), ref.number, &there);
           if (!s.ok()) return s;
         }
-        found.damaged = !there;
+        found.damaged = !there || std::binary_search(superseded_.begin(), superseded_.end(), ref.number);
       }
       if (!it->status().ok()) return it->status();
     }
@@ -131,7 +146,7 @@ class LsmStore::Salvager {
                                      run->meta().file_id, &found);
       if (!s.ok()) return s;
     }
-    ValueSalvage values(good_.get(), bad_);
+    ValueSalvage values(good_.get(), bad_, &superseded_);
     TableSalvage writer(store_->context_, &store_->options_, store_->table_context_, resolve ? &values : nullptr);
     for (const Found& found : tables_) {
       if (!found.damaged) {
@@ -153,7 +168,7 @@ class LsmStore::Salvager {
   struct Found {
     const VersionEdit::Added* added;
     TableRef table;  // null if it is damaged
-    bool damaged;    // or names values that are gone
+    bool damaged;    // or names values that are gone, or will be
   };
   LsmStore* const store_;
   const VersionEdit& recovered_;
@@ -161,6 +176,7 @@ class LsmStore::Salvager {
   bool lost_ = false;
   std::vector<Found> tables_;
   std::vector<ValueRunRef> bad_;
+  std::vector<uint64_t> superseded_;  // numbers, ascending
   std::shared_ptr<const ValueVersion> good_;
 };
 

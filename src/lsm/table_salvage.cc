@@ -40,11 +40,10 @@ Status TableSalvage::ResolveReference(std::string* key, std::string* value, Salv
   ValueSalvage::Fate fate = ValueSalvage::Fate::kGone;
   Status s = values_->Find(user_key, context_->hasher(user_key), *value, &fate, &found);
   if (!s.ok() || fate == ValueSalvage::Fate::kStays) return s;
-  const bool gone = fate == ValueSalvage::Fate::kGone;
-  if (gone) {
-    ++report->lost_values;
-    found.clear();
-  }
+  // What was lost of a superseded one is the newer record, which counts as that.
+  const bool gone = fate != ValueSalvage::Fate::kMoves;
+  if (fate == ValueSalvage::Fate::kGone) ++report->lost_values;
+  if (gone) found.clear();
   key->clear();
   AppendInternalKey(key, user_key, sequence, gone ? kTypeDeletion : kTypeValue);
   value->swap(found);

@@ -34,7 +34,8 @@ class TableSalvage {
  private:
   using Records = std::vector<std::pair<std::string, std::string>>;  // by internal key
   Status Read(const TphMeta& old, Records* records, std::vector<RangeTombstone>* tombstones, SalvageReport* report);
-  // Of a reference: its value, or where that is gone, a deletion: an older value must not come back in its place.
+  // Of a reference: its value, or where that is gone, or the next collection would drop it, a deletion: an older value
+  // must not come back in its place.
   Status ResolveReference(std::string* key, std::string* value, SalvageReport* report);
 
   const StoreContext* const context_;

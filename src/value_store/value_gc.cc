@@ -89,6 +89,17 @@ class Collection {
     return s;
   }
 
+  Status FindSuperseded(std::vector<uint64_t>* numbers) {
+    if (Status s = Load(); !s.ok()) return s;
+    Judge();
+    for (const Input& input : inputs_) {
+      for (size_t slot = 0; slot < input.values.size(); ++slot) {
+        if (!input.keep[slot]) numbers->push_back(input.values[slot].number);
+      }
+    }
+    return Status::OK();
+  }
+
  private:
   ValueWriter::Options Options(bool cold) const {
     ValueWriter::Options options;
@@ -420,6 +431,16 @@ class Collection {
 };
 
 }  // namespace
+
+Status FindSuperseded(const ValueGroup& group, const std::vector<ValueRunRef>& runs, std::vector<uint64_t>* numbers) {
+  ValueGcJob job;
+  job.group = group;
+  job.inputs = runs;
+  job.pause = [] { return Status::OK(); };
+  VersionEdit none;
+  ValueGcReport report;
+  return Collection(job, &none, &report).FindSuperseded(numbers);
+}
 
 Status CollectValueGroup(const ValueGcJob& job, VersionEdit* edit, ValueGcReport* report) {
   return Collection(job, edit, report).Run();

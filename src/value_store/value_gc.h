@@ -59,6 +59,9 @@ struct ValueGcReport {
   uint64_t ended_bytes = 0;
 };
 
+// Adds the numbers of the values that a collection of this group would drop, while there are no snapshots.
+Status FindSuperseded(const ValueGroup& group, const std::vector<ValueRunRef>& runs, std::vector<uint64_t>* numbers);
+
 // Adds to *edit; the files are the caller's to finish before it is committed.
 Status CollectValueGroup(const ValueGcJob& job, VersionEdit* edit, ValueGcReport* report);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_store/value_salvage.h"
 
+#include <algorithm>
+
 #include "table/piece_salvage.h"
 #include "util/compression.h"
 #include "value_store/value_ref.h"
@@ -48,7 +50,8 @@ Status ValueSalvage::Find(const Slice& user_key, const KeyHash& hash, const Slic
   bool found = false;
   Status s = good_->Has(hash, parsed.number, &found);
   if (!s.ok() || found) {
-    *fate = Fate::kStays;
+    const bool superseded = std::binary_search(superseded_->begin(), superseded_->end(), parsed.number);
+    *fate = superseded ? Fate::kSuperseded : Fate::kStays;
     return s;
   }
   if (s = LoadPlaces(); !s.ok()) return s;

@@ -17,12 +17,15 @@ namespace compassdb {
 class ValueSalvage {
  public:
   // `good` have been read as a whole, `bad` are damaged or gone.
-  ValueSalvage(const ValueVersion* good, std::vector<ValueRunRef> bad) : good_(good), bad_(std::move(bad)) {}
+  // `superseded`: numbers of values in good runs that the next collection would drop, ascending.
+  ValueSalvage(const ValueVersion* good, std::vector<ValueRunRef> bad, const std::vector<uint64_t>* superseded)
+      : good_(good), bad_(std::move(bad)), superseded_(superseded) {}
 
   enum class Fate {
     kStays,  // in a good run
     kMoves,  // *value is what a bad run has
     kGone,
+    kSuperseded,  // its group knows something newer of the key, whose record may be lost
   };
   // Of the value that `ref` names for this key.
   Status Find(const Slice& user_key, const KeyHash& hash, const Slice& ref, Fate* fate, std::string* value);
@@ -36,6 +39,7 @@ class ValueSalvage {
 
   const ValueVersion* const good_;
   const std::vector<ValueRunRef> bad_;
+  const std::vector<uint64_t>* const superseded_;
   bool loaded_ = false;
   std::vector<Places> places_;  // as bad_; empty: the run's own index is asked
 };
