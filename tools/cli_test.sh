@@ -273,6 +273,9 @@ PY
   refuse 3 "exists" c tune-separation --db t --data-mb 1
   expect 0 "v2" c get --db t k2
   refuse 2 "sizes" c tune-separation --db tuned --sizes 8
+  refuse 2 "--preset" c tune-separation --db tuned --data-mb 1 --sizes 64 --preset hash-kv
+  printf '%064d' 9 >tune.key
+  refuse 2 "--key-file" c tune-separation --db tuned --data-mb 1 --sizes 64 --key-file tune.key
 }
 
 test_plan_tableless() {
@@ -440,6 +443,7 @@ test_repair() {
   c compact --db r
   expect 0 "$(printf 'kept: 1 tables as they were, 0 written anew\nlost: nothing')" c repair --db r --quiet
   refuse 2 "--db" c repair
+  refuse 2 "--cf" c repair --db r --cf default
   refuse 4 "no files" c repair --db nothing-here
   # A block of a table: its records are gone, and no others.
   local table
@@ -546,6 +550,13 @@ test_import() {
   refuse 3 "no RocksDB database in nowhere" c import --db new nowhere
   refuse 3 "nosuchreader" c import --db new rocks --reader nosuchreader
   refuse 3 "too early" c import --db new rocks --reader /bin/true
+  # What was said of options holds for what is made.
+  expect 0 "" c import --db hashed rocks --preset hash-kv --memory-mb 64
+  [ "$(grep -c 'value_hot_cold=true' "$(ls -t hashed/OPTIONS-* | head -1)")" = 2 ] || fail "import passes over --preset"
+  grep -q 'memory_limit=67108864' hashed/OPTIONS-* || fail "import passes over --memory-mb"
+  refuse 2 "read-mostly" c import --db new rocks --preset fastest
+  refuse 2 "--cf" c import --db new rocks --cf second
+  [ ! -e new ] || fail "an import that was refused made a database"
 
   # What cannot be carried over is refused by family and option.
   cp -r rocks odd
@@ -571,6 +582,7 @@ test_export() {
   ldb --db=back dump --hex | grep -v '^Keys in range' | cmp -s - want.hex || fail "exported records differ"
   expect 0 "second" ldb --db=back --column_family=second get k
   refuse 3 "back exists" c export --db out back
+  refuse 2 "--cf" c export --db out new --cf second
   refuse 3 "no database in nowhere" c export --db nowhere new
   refuse 3 "nosuchwriter" c export --db out new --writer nosuchwriter
   refuse 3 "too early" c export --db out new --writer "$work/killed"

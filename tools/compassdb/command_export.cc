@@ -25,7 +25,10 @@ class Export {
         destination_(std::move(destination)),
         progress_("exported", globals.quiet) {}
 
-  int Run(const std::string& writer) {
+  int Run(const std::string& writer, const Globals& globals) {
+    if (!globals.cf.empty()) {
+      return Fail(kUsage, "export", "--cf is not for export, which copies all column families");
+    }
     std::error_code ec;
     if (std::filesystem::exists(destination_, ec)) {
       return Fail(kFailed, "export", destination_ + " exists");
@@ -114,7 +117,7 @@ void AddExport(CLI::App* app, Globals* globals) {
       app, globals, "export", "Copy --db, column families kept, to a new RocksDB directory",
       OpenMode::kRead, [=](Database* database) {
         return Export(database, *globals, *destination)
-            .Run(writer->empty() ? FindWriter() : *writer);
+            .Run(writer->empty() ? FindWriter() : *writer, *globals);
       });
   command->add_option("DESTINATION", *destination, "directory of RocksDB's, to be made")
       ->required();

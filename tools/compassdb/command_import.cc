@@ -31,6 +31,11 @@ class Import {
       : globals_(globals), source_(std::move(source)), progress_("imported", globals.quiet) {}
 
   int Run(const std::string& reader) {
+    if (!globals_.cf.empty()) {
+      return Fail(kUsage, "import", "--cf is not for import, which copies all column families");
+    }
+    std::vector<rocksdb::ColumnFamilyDescriptor> any{{rocksdb::kDefaultColumnFamilyName, {}}};
+    if (Status s = UsePreset(globals_, &any); !s.ok()) return Fail(kUsage, "import", s.ToString());
     std::error_code ec;
     if (!fs::exists(fs::path(source_) / "CURRENT", ec)) {
       return Fail(kFailed, "import", "no RocksDB database in " + source_);
@@ -97,10 +102,12 @@ class Import {
       }
       descriptors_.emplace_back(std::string(name), options);
     }
+    if (Status s = UsePreset(globals_, &descriptors_); !s.ok()) return s;
     rocksdb::DBOptions options = globals_.DbOptions();
     options.create_if_missing = true;
     options.create_missing_column_families = true;
     options.error_if_exists = true;
+    if (globals_.memory_mb > 0) options.memory_limit = globals_.memory_mb << 20;
     std::error_code ec;
     fs::create_directories(globals_.db, ec);
     if (ec) return Status::IOError(globals_.db, ec.message());

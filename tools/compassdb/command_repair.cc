@@ -25,6 +25,9 @@ std::string Lost(const compassdb::RepairReport& report) {
 
 // Does not open the database first, and does without its OPTIONS file.
 int Repair(const Globals& globals) {
+  if (!globals.cf.empty() && globals.preset.empty()) {
+    return Fail(kUsage, "repair", "--cf says whose options --preset gives; all column families are repaired");
+  }
   rocksdb::DBOptions options;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   const rocksdb::Status stored = ReadOptionsFile(globals, &options, &families);

@@ -211,6 +211,12 @@ void PrintJson(const std::vector<Point>& curve, uint64_t data_mb) {
 }
 
 int Tune(const Globals& globals, const TuneFlags& flags) {
+  // What is measured has the options that are told in tools/README.md, and no others.
+  for (const auto& [flag, given] : {std::pair("--cf", !globals.cf.empty()), std::pair("--preset", !globals.preset.empty()),
+                                    std::pair("--key-file", !globals.key_files.empty()),
+                                    std::pair("--memory-mb", globals.memory_mb > 0)}) {
+    if (given) return Fail(kUsage, "tune-separation", std::string(flag) + " is not for tune-separation");
+  }
   std::vector<uint64_t> sizes = flags.sizes;
   std::sort(sizes.begin(), sizes.end());
   std::vector<Point> curve;
