@@ -207,6 +207,10 @@ test_column_families() {
   expect 0 "v2" c get --db f --cf two k2
   refuse 3 "no column family 'three'" c load --db f --cf three data.tsv
   refuse 2 "--cf" c load --db f --create-cf data.tsv
+  refuse 3 "no database in nofamily" c put --db nofamily --cf three k 3
+  refuse 3 "no database in nofamily" c load --db nofamily --cf three data.tsv
+  [ ! -e nofamily ] || fail "a database was made for a column family that is not in it"
+  expect 0 "" c put --db onlydefault --cf default k 1
 }
 
 # A crash may leave an OPTIONS file from before a family was made or dropped; one that is damaged is corruption.

@@ -112,7 +112,7 @@ int Load(const Globals& globals, const LoadFlags& flags) {
     if (name != "-" && !std::ifstream(name)) return Fail(kFailed, "load: cannot read", name);
   }
   std::unique_ptr<Database> database;
-  int code = Database::Open("load", globals, OpenMode::kCreate, &database);
+  int code = Database::Open("load", globals, Database::ModeToMake(globals, flags.create_cf), &database);
   if (code != kOk) return code;
   if (flags.create_cf) {
     const rocksdb::Status s = database->CreateFamily(globals);

@@ -60,7 +60,7 @@ void AddPut(CLI::App* app, Globals* globals) {
         int code = Prepare(*globals, (*has_value)->count() > 0, &prepared);
         if (code != kOk) return code;
         std::unique_ptr<Database> database;
-        code = Database::Open("put", *globals, OpenMode::kCreate, &database);
+        code = Database::Open("put", *globals, Database::ModeToMake(*globals, prepared.create_cf), &database);
         if (code != kOk) return code;
         code = Put(*globals, prepared, database.get());
         const rocksdb::Status s = database->Close();

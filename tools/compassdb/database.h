@@ -53,6 +53,11 @@ class Database {
   const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
   // Adds the family that --cf names if there is none, with the options of --preset.
   rocksdb::Status CreateFamily(const Globals& globals);
+  // For commands that make what is missing. No database is made for a family that will not be there in it.
+  static OpenMode ModeToMake(const Globals& globals, bool create_cf) {
+    const bool will_be_there = create_cf || globals.cf.empty() || globals.cf == rocksdb::kDefaultColumnFamilyName;
+    return will_be_there ? OpenMode::kCreate : OpenMode::kWrite;
+  }
 
   rocksdb::Status Close();
 
