@@ -16,6 +16,7 @@ void AddDump(CLI::App* app, Globals* globals) {
       OpenMode::kRead, [=](Database* database) {
         ScanFlags all;
         all.format = *format;
+        all.whole = true;
         uint64_t count = 0;
         const int code = WriteRange("dump", *globals, all, database, &count);
         if (code == kOk && !globals->quiet) Tell("dumped {} records\n", count);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 #include <rocksdb/comparator.h>
-#include <rocksdb/wide_columns.h>
 
 #include <filesystem>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "commands.h"
 #include "export_sink.h"
 #include "progress.h"
+#include "scanner.h"
 
 namespace compassdb_cli {
 namespace {
@@ -72,8 +72,7 @@ class Export {
     if (!sink_.Send(wire::kFamilyBegin, payload)) return Broken();
     uint64_t count = 0;
     for (it->SeekToFirst(); it->Valid(); it->Next(), ++count) {
-      const rocksdb::WideColumns& columns = it->columns();
-      if (columns.size() > 1 || (columns.size() == 1 && !columns[0].name().empty())) {
+      if (IsEntity(*it)) {
         return Fail(kFailed, "export: column family " + name,
                     "key " + it->key().ToString(true) + " is a wide-column entity");
       }

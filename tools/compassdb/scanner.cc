@@ -4,6 +4,7 @@
 #include <rocksdb/comparator.h>
 #include <rocksdb/iterator.h>
 #include <rocksdb/options.h>
+#include <rocksdb/wide_columns.h>
 
 #include <memory>
 
@@ -18,6 +19,11 @@ bool DecodeRange(const std::string& command, const Globals& globals, ScanFlags* 
   return DecodeArgument(command, "--from", globals.KeyHex() && flags->has_from, &flags->from) &&
          DecodeArgument(command, "--to", globals.KeyHex() && flags->has_to, &flags->to) &&
          DecodeArgument(command, "--prefix", globals.KeyHex() && flags->has_prefix, &flags->prefix);
+}
+
+bool IsEntity(const rocksdb::Iterator& record) {
+  const rocksdb::WideColumns& columns = record.columns();
+  return columns.size() > 1 || (columns.size() == 1 && !columns[0].name().empty());
 }
 
 namespace {
@@ -101,6 +107,10 @@ int WriteRange(const std::string& command, const Globals& globals, const ScanFla
     const Slice key = it->key(), value = it->value();
     if (flags.reverse ? range.BeforeStart(key) : range.BeyondEnd(key)) break;
     if (range.Skips(key)) continue;
+    if (flags.whole && IsEntity(*it)) {
+      return Fail(kFailed, command + ": column family " + family->GetName(),
+                  "key " + key.ToString(true) + " is a wide-column entity");
+    }
     written = writer.Write({key.data(), key.size()}, {value.data(), value.size()});
   }
   *count = writer.count();

@@ -2,6 +2,8 @@
 // What scan and dump share: a range of records of one family, written out.
 #pragma once
 
+#include <rocksdb/iterator.h>
+
 #include <cstdint>
 #include <string>
 
@@ -17,7 +19,11 @@ struct ScanFlags {
   OutputFormat format = OutputFormat::kText;
   bool keys_only = false;
   bool reverse = false;
+  bool whole = false;  // a record that is more than its value is refused
 };
+
+// Whether a record has columns beside the default one, which is all that value() gives.
+bool IsEntity(const rocksdb::Iterator& record);
 
 // Decodes --from, --to and --prefix. False after a message.
 bool DecodeRange(const std::string& command, const Globals& globals, ScanFlags* flags);
