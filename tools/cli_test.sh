@@ -441,6 +441,28 @@ PY
   grep -q CURRENT stderr || fail "empty CURRENT is not named: $(cat stderr)"
 }
 
+# Records that are more than a value: what cannot be told without a loss is refused, and verify knows whole from damaged.
+test_odd_data() {
+  local fixture file
+  fixture=$(dirname "$compassdb")/compassdb-cli-fixture
+  for kind in entity timestamps nokeys; do "$fixture" $kind of-$kind || fail "fixture $kind"; done
+  refuse 3 "column family default: key 726F77 is a wide-column entity" c dump -q --db of-entity
+  expect 0 "row" c scan --db of-entity --prefix row --keys-only
+  expect 0 "" c verify --db of-entity
+  expect 0 "" c verify --db of-timestamps
+  grep -q 'verified 1600 records' stderr || fail "verify with timestamps: $(cat stderr)"
+  refuse 3 "timestamp" c scan --db of-timestamps
+  expect 0 "" c verify --db of-nokeys
+  grep -q 'default: records are not looked up: .*key store' stderr || fail "verify without a key store: $(cat stderr)"
+  expect 0 "" c verify -q --db of-nokeys
+  [ ! -s stderr ] || fail "verify -q says: $(cat stderr)"
+  for kind in timestamps nokeys; do
+    file=$(ls -S of-$kind/*.p[hg]* | head -1)
+    printf '\377' | dd of="$file" bs=1 seek=9000 conv=notrunc 2>dd.log
+    refuse 4 "$(basename "$file")" c verify -q --db of-$kind
+  done
+}
+
 # What repair says, keeps and moves.
 test_repair() {
   seq 1 3000 | sed 's/.*/key&\tvalue&/' | c load --db r >/dev/null 2>&1
@@ -665,7 +687,7 @@ test_encrypted() {
 }
 
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families options_file \
-  maintenance tune_separation plan_tableless full_output streams corruption repair encrypted lock ldb import export interrupted_copies import_odd_data; do
+  maintenance tune_separation plan_tableless full_output streams corruption odd_data repair encrypted lock ldb import export interrupted_copies import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

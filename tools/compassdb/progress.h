@@ -12,6 +12,7 @@ class Progress {
  public:
   // `verb` as in "loaded 12 records". A quiet one prints nothing.
   Progress(std::string verb, bool quiet);
+  bool quiet() const { return quiet_; }
 
   // Call often; prints twice a second on a terminal, else every five seconds.
   void Update(uint64_t records, uint64_t bytes);
