@@ -400,6 +400,7 @@ class DBImpl final : public rocksdb::DB {
   // --- live_files.cc
   struct LiveState;
   Status CaptureLiveState(LiveState* state) EXCLUDES(mu_);
+  uint64_t NewestOptionsFile() const;
   Status ListLogs(std::vector<WalFileInfo>* logs) const;
   Status FlushForCopy() EXCLUDES(mu_);
   // "Unknown" of a file without one.
@@ -655,6 +656,9 @@ class DBImpl final : public rocksdb::DB {
   std::atomic<int> next_job_id_{1};
   // What recovery found, if records were behind it; written while the database is opened.
   std::string wal_damage_;
+  // Of a database that is only read; likewise.
+  std::vector<WalSet::LogInfo> replayed_logs_;
+  std::string unopened_families_;  // their names
   Mutex punch_mu_;  // held while holes are punched
   Mutex purge_mu_;
   WalArchive archive_ GUARDED_BY(purge_mu_);

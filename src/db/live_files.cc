@@ -4,10 +4,13 @@
 // A copy is consistent because of the order in which its parts are looked at,
 // with deletions disabled: first, under the mutex, the manifest's length and the
 // compaction files of that very state; then the logs. What is committed or
-// written in between is in the logs, too.
+// written in between is in the logs, too. Of a database that is only read, which
+// disables nothing, the logs are those that it has replayed, up to where it did; a
+// copy is refused once its primary has taken one away.
 #include "base/file_names.h"
 #include "db/db_impl.h"
 #include "rocksdb/file_checksum.h"
+#include "rocksdb/utilities/options_util.h"
 
 namespace compassdb {
 
@@ -22,9 +25,14 @@ struct DBImpl::LiveState {
 };
 
 Status DBImpl::CaptureLiveState(LiveState* state) {
+  state->options = read_only_ ? NewestOptionsFile() : options_number_.load();
   MutexLock lock(&mu_);
   if (secondary_ != nullptr) {
     return Status::NotSupported("Not supported operation in secondary mode.");
+  }
+  if (!unopened_families_.empty()) {
+    return Status::NotSupported("a copy needs the files of all column families, and not opened are",
+                                unopened_families_);
   }
   if (commits_.in_doubt()) {
     return Status::IOError(ManifestFileName(config_.name, commits_.manifest_number()),
@@ -34,13 +42,21 @@ Status DBImpl::CaptureLiveState(LiveState* state) {
   state->manifest_bytes = commits_.manifest_bytes();
   state->min_log = commits_.min_log_number();
   state->files = ledger_->LiveFiles();
-  state->options = options_number_;
   for (const auto& family : families_.All()) {
     for (std::string& path : family->store()->view()->FilesInPlace()) {
       state->pages.push_back(std::move(path));
     }
   }
   return Status::OK();
+}
+
+// As it stands in the directory; 0 if there is none.
+uint64_t DBImpl::NewestOptionsFile() const {
+  std::string name;
+  uint64_t number = 0;
+  FileType type;
+  Status s = rocksdb::GetLatestOptionsFileName(config_.name, GetEnv(), &name);
+  return s.ok() && ParseFileName(name, &number, &type) ? number : 0;
 }
 
 Status DBImpl::FlushForCopy() {
@@ -155,7 +171,15 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
     add(path, state.options, rocksdb::kOptionsFile, size);
   }
-  if (read_only_) return Status::OK();
+  if (read_only_) {
+    for (const WalSet::LogInfo& log : replayed_logs_) {
+      const std::string path = WalFileName(config_.wal_dir, log.number);
+      uint64_t size = 0;
+      if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
+      add(path, log.number, rocksdb::kWalFile, log.bytes)->trim_to_size = true;
+    }
+    return Status::OK();
+  }
   std::vector<WalSet::LogInfo> logs;
   const bool current_is_empty = wals_.CurrentIsEmpty();
   if (Status s = wals_.FlushedLogs(&logs); !s.ok()) return s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files that a copy of the database needs, and that they stay while
 // deletions are disabled.
+#include <algorithm>
 #include <set>
 
 #include "base/file_names.h"
@@ -189,6 +190,64 @@ TEST_F(LiveFilesTest, OnlyReadDatabaseListsItsFiles) {
   EXPECT_EQ(logs.size(), 1u);
   std::unique_ptr<rocksdb::LogFile> current;
   EXPECT_TRUE(db->GetCurrentWalFile(&current).IsPathNotFound());
+}
+
+// What was logged and is in no table yet is part of what the reader shows.
+TEST_F(LiveFilesTest, CopyOfAnOnlyReadDatabaseHasWhatIsLogged) {
+  options_.avoid_flush_during_shutdown = true;
+  OpenDb();
+  Fill(0, 1, "in a table");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  Fill(1, 1, "logged");
+  const std::string then = Scan();
+  CloseDb();
+  rocksdb::DB* db = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &db).ok());
+  db_.reset(db);
+  ASSERT_EQ(Scan(), then);
+  for (const uint64_t wal_size_for_flush : {uint64_t{0}, UINT64_MAX}) {
+    const std::string dir = "/copy" + std::to_string(wal_size_for_flush);
+    const auto files = Live(wal_size_for_flush);
+    EXPECT_TRUE(std::any_of(files.begin(), files.end(),
+                            [](const auto& file) { return file.file_type == rocksdb::kOptionsFile; }));
+    Copy(files, dir);
+    EXPECT_EQ(ScanOf(dir), then);
+  }
+}
+
+// A primary that goes on takes logs away which the reader has read: a copy without them would lack what they held.
+TEST_F(LiveFilesTest, NoCopyOfAnOnlyReadDatabaseWhoseLogsAreGone) {
+  OpenDb();
+  Fill(0, 1, "logged");
+  rocksdb::DB* db = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &db).ok());
+  const std::unique_ptr<rocksdb::DB> reader(db);
+  Fill(1, 1, "later");
+  std::vector<rocksdb::LiveFileStorageInfo> files;
+  ASSERT_TRUE(reader->GetLiveFilesStorageInfo({}, &files).ok());
+  Copy(files, "/copy");
+  EXPECT_EQ(ScanOf("/copy"), Key(0) + "=logged");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  EXPECT_FALSE(reader->GetLiveFilesStorageInfo({}, &files).ok());
+}
+
+// The manifest names the tables of all families, and the reader knows only of those that it opened.
+TEST_F(LiveFilesTest, NoCopyOfSomeOfTheFamilies) {
+  OpenDb();
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "other", &handle).ok());
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handle, "a", "b").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handle).ok());
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+  CloseDb();
+  rocksdb::DB* db = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &db).ok());
+  const std::unique_ptr<rocksdb::DB> reader(db);
+  std::vector<rocksdb::LiveFileStorageInfo> files;
+  EXPECT_TRUE(reader->GetLiveFilesStorageInfo({}, &files).IsNotSupported());
+  std::vector<std::string> names;
+  uint64_t manifest_bytes = 0;
+  EXPECT_TRUE(reader->GetLiveFiles(names, &manifest_bytes).IsNotSupported());
 }
 
 }  // namespace

@@ -156,6 +156,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
   if (!unopened.empty() && !request_.read_only) {
     return Status::InvalidArgument("Column families not opened: " + unopened);
   }
+  db_->unopened_families_ = unopened;
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
     if (db_->families_.ByName(descriptor.name) == nullptr &&
         (request_.read_only || !request_.options.create_missing_column_families)) {
@@ -346,6 +347,16 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
         std::shared_ptr<CompactionFile> file;
         db_->files_->Get(number, &file).PermitUncheckedError();
       }
+    }
+    for (const uint64_t number : logs) {
+      uint64_t bytes = 0;
+      if (number == report.end_number && !report.stopped_early) {
+        bytes = report.end_offset;  // a primary may write on
+      } else {
+        // One that is gone by now is missed by who makes a copy.
+        db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, number), &bytes).PermitUncheckedError();
+      }
+      db_->replayed_logs_.push_back({number, bytes});
     }
     ReadStateGarbage garbage;
     MutexLock lock(&db_->mu_);
