@@ -163,15 +163,19 @@ Status DBImpl::DropColumnFamily(ColumnFamilyHandle* handle) {
 Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) {
   if (Status s = CheckWritable("DropColumnFamily"); !s.ok()) return s;
   Status s;
+  Status refused;  // the first that cannot be dropped; those before it are
+  bool any = false;
   {
     ExclusiveWrite front(&write_thread_);
     if (errors_.writes_refused()) return errors_.error();
     for (ColumnFamilyHandle* handle : handles) {
       const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
-      if (family->id() == 0) return Status::InvalidArgument("Can't drop default column family");
-      if (family->dropped) {
-        return Status::InvalidArgument("Column family already dropped!", family->name());
+      if (family->id() == 0) {
+        refused = Status::InvalidArgument("Can't drop default column family");
+      } else if (family->dropped) {
+        refused = Status::InvalidArgument("Column family already dropped!", family->name());
       }
+      if (!refused.ok()) break;
       ReadStateGarbage garbage;
       MutexLock lock(&mu_);
       std::vector<CommitItem> items(1);
@@ -184,6 +188,7 @@ Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
       };
       s = commits_.Commit(&items, garbage.list());
       if (!s.ok()) break;
+      any = true;
       std::erase(background_.flush_queue, family);
       std::erase(background_.compaction_queue, family);
       wal_limit_ = WalLimit();
@@ -195,9 +200,11 @@ Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
     return s;
   }
+  if (!any) return refused;
   NotifyStalls();
   PurgeObsolete();
-  return PersistOptions();
+  s = PersistOptions();
+  return refused.ok() ? s : refused;
 }
 
 Status DBImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {

@@ -4,6 +4,7 @@
 
 #include "db/db_test_util.h"
 #include "rocksdb/table_properties.h"
+#include "rocksdb/utilities/options_util.h"
 
 namespace compassdb {
 namespace {
@@ -61,6 +62,20 @@ TEST_F(FamiliesTest, DropTakesEffectAndHandlesStayReadable) {
   CloseDb();
   families_ = {"default"};
   OpenDb();
+}
+
+// Otherwise who opens with the stored options would ask for a family that is gone.
+TEST_F(FamiliesTest, StoredOptionsForgetWhatWasDroppedBeforeOneThatCannotBe) {
+  families_ = {"default", "one", "two"};
+  options_.create_missing_column_families = true;
+  OpenDb();
+  const Status s = db_->DropColumnFamilies({handles_[1], handles_[0], handles_[2]});
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  rocksdb::DBOptions stored;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(rocksdb::LoadLatestOptions(name_, env_.get(), &stored, &families).ok());
+  ASSERT_EQ(families.size(), 2u);
+  EXPECT_EQ(families[1].name, "two");
 }
 
 TEST_F(FamiliesTest, NameComesBackEmptyAfterDrop) {
