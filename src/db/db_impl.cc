@@ -37,7 +37,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
             [this] { return commits_.NewNumber(); }, config_.options.statistics.get()),
       stalls_(config_.options.delayed_write_rate),
       archive_(config_.fs, config_.clock, config_.wal_dir, config_.options.WAL_ttl_seconds,
-               config_.options.WAL_size_limit_MB << 20) {
+               std::min(config_.options.WAL_size_limit_MB, UINT64_MAX >> 20) << 20) {
   const rocksdb::DBOptions& options = config_.options;
   // A copy has its tables in its own directory, whatever paths it is opened with.
   const std::string& first = config_.tables_linked ? config_.table_paths.front().dir : config_.name;

@@ -200,6 +200,20 @@ TEST_F(FollowLogTest, EmptyBatchesHaveAPlace) {
   EXPECT_EQ(From(1), "1:1 2:0 2:1");
 }
 
+// The largest values mean without end, and no sum of them and something else wraps around.
+TEST_F(FollowLogTest, LogsThatAreKeptForeverAreKept) {
+  for (const uint64_t megabytes : {UINT64_MAX, uint64_t{1} << 44}) {
+    options_.WAL_ttl_seconds = UINT64_MAX;
+    options_.WAL_size_limit_MB = megabytes;
+    OpenDb();
+    const uint64_t since = db_->GetLatestSequenceNumber() + 1;
+    ASSERT_TRUE(Put("a", "1").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(Put("b", "1").ok());
+    EXPECT_EQ(From(since), std::to_string(since) + ":1 " + std::to_string(since + 1) + ":1") << megabytes;
+  }
+}
+
 TEST_F(FollowLogTest, WhatRecoveryLeftOutIsNotFollowed) {
   Archive();
   OpenDb();

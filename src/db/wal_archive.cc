@@ -57,7 +57,7 @@ Status WalArchive::Purge() {
       continue;
     }
     kept += bytes;
-    const bool expired = ttl_seconds_ > 0 && changed + ttl_seconds_ < now;
+    const bool expired = ttl_seconds_ > 0 && changed < now && now - changed > ttl_seconds_;
     if (expired || (limit_bytes_ > 0 && kept > limit_bytes_)) remove(*it);
   }
   return result;
