@@ -523,6 +523,64 @@ TEST_F(IngestTest, ExportAndImport) {
   delete handle;
 }
 
+// What is in no table yet belongs to the family as well.
+TEST_F(IngestTest, ExportOfAReaderHasWhatIsLogged) {
+  CloseDb();
+  options_.avoid_flush_during_shutdown = true;
+  OpenDb();
+  ASSERT_TRUE(Put("a", "in a table").ok());
+  ASSERT_TRUE(Put("b", "in a table").ok());
+  ASSERT_TRUE(Put("c", "in a table").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("a", "logged").ok());
+  ASSERT_TRUE(db_->DeleteRange(rocksdb::WriteOptions(), db_->DefaultColumnFamily(), "b", "c").ok());
+  const std::string then = Scan();
+  CloseDb();
+  options_.max_open_files = -1;
+  std::unique_ptr<rocksdb::ExportImportFilesMetaData> exports[2];
+  for (const bool secondary : {false, true}) {
+    rocksdb::DB* opened = nullptr;
+    const Status s = secondary ? rocksdb::DB::OpenAsSecondary(options_, name_, "/secondary", &opened)
+                               : rocksdb::DB::OpenForReadOnly(options_, name_, &opened);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const std::unique_ptr<rocksdb::DB> reader(opened);
+    exports[secondary] = ExportDefaultFamily(reader.get(), secondary ? "/ex2" : "/ex1");
+    ASSERT_NE(exports[secondary], nullptr);
+  }
+  OpenDb();
+  for (const bool secondary : {false, true}) {
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    const Status s = db_->CreateColumnFamilyWithImport(options_, secondary ? "two" : "one", {}, *exports[secondary], &handle);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), handle));
+    std::string all;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      all += (all.empty() ? "" : ",") + it->key().ToString() + "=" + it->value().ToString();
+    }
+    EXPECT_EQ(all, "a=logged,c=in a table") << then;
+    it.reset();
+    delete handle;
+  }
+}
+
+// Nobody flushes it any more.
+TEST_F(IngestTest, NoExportOfADroppedFamily) {
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "dropped", &handle).ok());
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handle, "a", "in memory").ok());
+  ASSERT_TRUE(db_->DropColumnFamily(handle).ok());
+  rocksdb::Checkpoint* made = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  rocksdb::ExportImportFilesMetaData* exported = nullptr;
+  const Status s = checkpoint->ExportColumnFamily(handle, "/ex", &exported);
+  EXPECT_TRUE(s.IsColumnFamilyDropped()) << s.ToString();
+  EXPECT_EQ(exported, nullptr);
+  EXPECT_TRUE(fs_->FileExists("/ex").IsNotFound());
+  delete exported;
+  delete handle;
+}
+
 TEST_F(IngestTest, ImportedSequencesLeaveRoomForWrites) {
   for (const SequenceNumber sequence : {kMaxKnownSequence, kMaxStraySequence + 1, kMaxStraySequence}) {
     PieceBuildOptions build;

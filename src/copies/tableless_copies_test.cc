@@ -7,6 +7,7 @@
 
 #include "compassdb/table.h"
 #include "db/db_test_util.h"
+#include "db/export_test_util.h"
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/utilities/checkpoint.h"
@@ -241,6 +242,39 @@ TEST_F(TablelessCopiesTest, ExportsAreTableFiles) {
     ASSERT_TRUE(s.ok()) << s.ToString();
     ASSERT_EQ(found, value);
   }
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+}
+
+// Pages hold what counts of a key; what the key store has besides, of a snapshot's versions, is merged into it already.
+TEST_F(TablelessCopiesTest, ExportsAreWhatIteratorsShow) {
+  options_.merge_operator = std::make_shared<AppendOperator>();
+  OpenDb();
+  rocksdb::ColumnFamilyHandle* const from = db_->DefaultColumnFamily();
+  ASSERT_TRUE(db_->PutEntity({}, from, "entity", {{"", "default"}, {"column", "1"}}).ok());
+  std::vector<const rocksdb::Snapshot*> snapshots;
+  for (const char* value : {"a", "b", "c"}) {
+    ASSERT_TRUE(db_->Merge({}, "merged", value).ok());
+    ASSERT_TRUE(Put("gone", value).ok());
+    snapshots.push_back(db_->GetSnapshot());
+    ASSERT_TRUE(db_->Flush({}).ok());
+    ASSERT_TRUE(db_->Delete({}, "gone").ok());
+  }
+  const std::unique_ptr<rocksdb::ExportImportFilesMetaData> exported = ExportDefaultFamily(db_.get(), "/export");
+  ASSERT_NE(exported, nullptr);
+  rocksdb::ColumnFamilyOptions tables;
+  tables.merge_operator = options_.merge_operator;
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  Status s = db_->CreateColumnFamilyWithImport(tables, "tables", {}, *exported, &handle);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  rocksdb::PinnableWideColumns columns;
+  ASSERT_TRUE(db_->GetEntity({}, handle, "entity", &columns).ok());
+  EXPECT_EQ(columns.columns(), (rocksdb::WideColumns{{"", "default"}, {"column", "1"}}));
+  std::string expected, found;
+  ASSERT_TRUE(db_->Get({}, from, "merged", &expected).ok());
+  ASSERT_TRUE(db_->Get({}, handle, "merged", &found).ok());
+  EXPECT_EQ(found, expected);
+  EXPECT_TRUE(db_->Get({}, handle, "gone", &found).IsNotFound());
+  for (const rocksdb::Snapshot* snapshot : snapshots) db_->ReleaseSnapshot(snapshot);
   ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
 }
 

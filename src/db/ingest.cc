@@ -17,6 +17,7 @@
 #include "db/whole_file_checksum.h"
 #include "iter/merging_iterator.h"
 #include "manifest/table_file.h"
+#include "util/wide_column_codec.h"
 
 namespace compassdb {
 namespace {
@@ -72,6 +73,48 @@ class OwningIterator final : public InternalIterator {
  private:
   const std::shared_ptr<const TableFile> file_;
   const InternalIteratorPtr iter_;
+};
+
+// What an iterator of a database shows of a family that is changed in place: its pages have only what counts of a key,
+// and what the key store tells of one may be in its page already. Forward, from the first; all of it is of one moment.
+class ShownIterator final : public InternalIterator {
+ public:
+  ShownIterator(rocksdb::DB* db, ColumnFamilyHandle* family, SequenceNumber sequence) : sequence_(sequence) {
+    ReadOptions options;
+    options.total_order_seek = true;
+    options.fill_cache = false;
+    iter_.reset(db->NewIterator(options, family));
+  }
+  bool Valid() const override { return iter_->Valid() && status_.ok(); }
+  void SeekToFirst() override { iter_->SeekToFirst(), Update(); }
+  void SeekToLast() override { Refuse(); }
+  void Seek(const Slice&) override { Refuse(); }
+  void SeekForPrev(const Slice&) override { Refuse(); }
+  void Next() override { iter_->Next(), Update(); }
+  void Prev() override { Refuse(); }
+  Slice key() const override { return key_; }
+  Slice value() const override { return value_; }
+  Status status() const override { return status_.ok() ? iter_->status() : status_; }
+
+ private:
+  void Refuse() { status_ = Status::NotSupported("an export only goes forward"); }
+  void Update() {
+    if (!Valid()) return;
+    const rocksdb::WideColumns& columns = iter_->columns();
+    const bool plain = columns.size() == 1 && columns.front().name() == rocksdb::kDefaultWideColumnName;
+    key_.clear();
+    AppendInternalKey(&key_, iter_->key(), sequence_, plain ? kTypeValue : kTypeWideColumnEntity);
+    value_.clear();
+    if (plain) {
+      value_.assign(iter_->value().data(), iter_->value().size());
+    } else {
+      status_ = EncodeWideColumns(columns, &value_);
+    }
+  }
+  const SequenceNumber sequence_;
+  std::unique_ptr<rocksdb::Iterator> iter_;
+  std::string key_, value_;
+  Status status_;
 };
 
 bool OverlapsMemTable(const MemTable& mem, const Comparator* cmp, const Slice& smallest,
@@ -502,20 +545,38 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
     flush.allow_write_stall = true;
     Status s = FlushFamilies({family}, flush, rocksdb::FlushReason::kManualFlush);
     if (!s.ok()) return s;
+    // Then there may be something that was not flushed.
+    if (family->dropped) return Status::ColumnFamilyDropped(family->name());
   }
   std::shared_ptr<const StoreView> view;
+  std::vector<std::shared_ptr<MemTable>> memtables;  // of a reader, which flushes nothing
   {
     ReadStatePin state(family->read_state());
     view = state->view;
+    if (read_only_) {
+      memtables = state->immutables;
+      memtables.push_back(state->mem);
+    }
   }
+  const SequenceNumber shown = last_sequence_.load(std::memory_order_acquire);  // a secondary has read on, perhaps
   BlockReadOptions read;
   read.fill_cache = false;
   read.whole_piece = true;
-  std::vector<InternalIteratorPtr> children;
   RangeTombstoneSet tombstones(family->user_comparator());
-  Status s = view->AddIterators(read, &children, &tombstones);
-  if (!s.ok()) return s;
-  const InternalIteratorPtr records = NewMergingIterator(family->comparator(), std::move(children));
+  InternalIteratorPtr records;
+  Status s;
+  if (family->store()->options().pages.enabled) {
+    records = std::make_unique<ShownIterator>(this, handle, shown);
+  } else {
+    std::vector<InternalIteratorPtr> children;
+    for (const auto& mem : memtables) {
+      children.push_back(mem->NewIterator());
+      if (mem->num_range_deletes() > 0) tombstones.Add(mem->RangeTombstones());
+    }
+    s = view->AddIterators(read, &children, &tombstones);
+    if (!s.ok()) return s;
+    records = NewMergingIterator(family->comparator(), std::move(children));
+  }
   records->SeekToFirst();
   if (!records->status().ok()) return records->status();
   if (!records->Valid() && tombstones.empty()) return Status::OK();
@@ -534,6 +595,7 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   const std::unique_ptr<ValueResolver> values = view->NewValueResolver(read);
   std::string key;
   for (; s.ok() && records->Valid(); records->Next()) {
+    if (ExtractSequence(records->key()) > shown && read_only_) continue;
     if (ExtractType(records->key()) != kTypeBlobIndex) {
       s = writer->Add(records->key(), records->value());
       continue;
@@ -555,6 +617,7 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   for (const auto& list : tombstones.lists()) {
     for (const RangeTombstoneList::Fragment& f : list->fragments()) {
       for (size_t i = 0; i < f.sequences.size(); ++i) {
+        if (f.sequences[i] > shown && read_only_) continue;
         RangeTombstone t{f.start, f.end, f.sequences[i]};
         if (!f.timestamps.empty()) t.timestamp = f.timestamps[i];
         writer->AddRangeTombstone(t);
