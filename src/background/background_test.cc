@@ -276,6 +276,19 @@ TEST(Stall, BucketHoldsTheRateOverTime) {
   }
 }
 
+TEST(Stall, WhoDoesNotWaitKeepsTheRateToo) {
+  constexpr uint64_t kRate = 1 << 20;
+  for (const uint64_t n : {10, 1000, 3000}) {
+    DelayBucket bucket;
+    uint64_t passed = 0;
+    for (uint64_t now = 1000000; now < 11000000; now += 100) {
+      if (bucket.Passes(n, kRate, now)) passed += n;
+    }
+    EXPECT_LT(passed, 11 * kRate) << n;
+    EXPECT_GT(passed, n == 10 ? 0 : 9 * kRate) << n;
+  }
+}
+
 TEST(Stall, IdleTimeBuysOnlyASmallBurst) {
   DelayBucket bucket;
   uint64_t now = 1000000;

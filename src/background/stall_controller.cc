@@ -133,25 +133,25 @@ void StallController::SetMaxRate(uint64_t max_rate) {
   rate_ = max_rate_;
 }
 
-uint64_t DelayBucket::PauseMicros(uint64_t bytes, uint64_t rate, uint64_t now_micros) {
-  rate = std::max<uint64_t>(rate, 1);
-  if (credit_ >= bytes) {
-    credit_ -= bytes;
-    return 0;
-  }
-  if (next_refill_micros_ == 0) next_refill_micros_ = now_micros;
-  if (next_refill_micros_ <= now_micros) {
+bool DelayBucket::Passes(uint64_t bytes, uint64_t rate, uint64_t now_micros) {
+  if (credit_ < bytes) {
+    if (next_refill_micros_ == 0) next_refill_micros_ = now_micros;
+    if (next_refill_micros_ > now_micros) return false;
     // Unused time is saved up only so far, or a pause would buy a burst.
     const uint64_t elapsed =
         std::min(now_micros - next_refill_micros_ + kRefillMicros, kMostSavedMicros);
-    const double earned = static_cast<double>(elapsed) * static_cast<double>(rate) / 1e6;
+    const double earned = static_cast<double>(elapsed) * static_cast<double>(std::max<uint64_t>(rate, 1)) / 1e6;
     credit_ += static_cast<uint64_t>(earned + 0.999999);
     next_refill_micros_ = now_micros + kRefillMicros;
-    if (credit_ >= bytes) {
-      credit_ -= bytes;
-      return 0;
-    }
+    if (credit_ < bytes) return false;
   }
+  credit_ -= bytes;
+  return true;
+}
+
+uint64_t DelayBucket::PauseMicros(uint64_t bytes, uint64_t rate, uint64_t now_micros) {
+  rate = std::max<uint64_t>(rate, 1);
+  if (Passes(bytes, rate, now_micros)) return 0;
   // Borrow from the intervals to come: later writers queue up behind this one.
   const double missing = static_cast<double>(bytes - credit_);
   credit_ = 0;

@@ -84,6 +84,8 @@ class DelayBucket {
   // How long a writer of `bytes` has to pause before it goes on; its bytes are
   // charged. `now_micros` comes from one monotonic clock.
   uint64_t PauseMicros(uint64_t bytes, uint64_t rate, uint64_t now_micros);
+  // Whether it need not pause; only then are its bytes charged.
+  bool Passes(uint64_t bytes, uint64_t rate, uint64_t now_micros);
   void Reset() { next_refill_micros_ = 0, credit_ = 0; }
 
  private:

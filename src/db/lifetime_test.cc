@@ -201,6 +201,36 @@ TEST_F(LifetimeTest, MultiGetSeesBatchesWholeAcrossSwitches) {
   EXPECT_EQ(torn, 0);
 }
 
+// What the rate of delayed writes lets through has nothing to wait for.
+TEST_F(LifetimeTest, WritesWithoutSlowdownGoOnAtTheDelayedRate) {
+  options_.level0_file_num_compaction_trigger = 2;
+  options_.level0_slowdown_writes_trigger = 4;
+  options_.level0_stop_writes_trigger = 1000;
+  options_.delayed_write_rate = 1 << 20;
+  OpenDb();
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(Put(Key(i), "v").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());
+  uint64_t rate = 0;
+  ASSERT_TRUE(db_->GetIntProperty("rocksdb.actual-delayed-write-rate", &rate));
+  ASSERT_GT(rate, 0u);
+  rocksdb::WriteOptions at_once;
+  at_once.no_slowdown = true;
+  Status s = db_->Put(at_once, "a", "1");
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  s = db_->Put(at_once, "a", std::string(1 << 20, 'v'));
+  EXPECT_TRUE(s.IsIncomplete()) << s.ToString();
+  EXPECT_EQ(Get("a"), "1");
+  // Others need not make up for it.
+  s = db_->Put(at_once, "a", "2");
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+}
+
 TEST_F(LifetimeTest, LowPriorityWritesYieldToCompactions) {
   options_.level0_file_num_compaction_trigger = 2;
   options_.level0_slowdown_writes_trigger = 1000;

@@ -274,7 +274,17 @@ Status DBImpl::FreeBudget() {
 }
 
 Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
-  if (leader.no_slowdown) return Status::Incomplete("Write stall");
+  if (leader.no_slowdown) {
+    // It goes on if it need not wait.
+    MutexLock lock(&mu_);
+    const bool over_budget = config_.write_buffers != nullptr && config_.write_buffers->ShouldStall();
+    const StallState state = over_budget ? StallState::kStopped : stalls_.state();
+    const bool passes =
+        state == StallState::kNormal ||
+        (state == StallState::kDelayed &&
+         delays_.Passes(leader.bytes, stalls_.rate(), config_.clock->NowNanos() / 1000));
+    return passes ? Status::OK() : Status::Incomplete("Write stall");
+  }
   const uint64_t start = config_.clock->NowNanos();
   write_thread_.BeginStall();
   Status s;
