@@ -189,13 +189,16 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   PointRead read;
   read.key = key;
   read.operands = &collected;
-  Status s;
-  do {
+  const auto get = [&] {
     collected.clear();
     ReadStatePin state(family->read_state());
     read.sequence = ReadSequence(options);
-    s = GetFromState(options, *family, *state, read);
-  } while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_);
+    return GetFromState(options, *family, *state, read);
+  };
+  Status s = get();
+  while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_) s = get();
+  // As in GetCounted.
+  if (s.IsCorruption() && secondary_ != nullptr && !secondary_->has_links() && secondary_->CatchUp().ok()) s = get();
   if (!s.ok()) return s;
   *number_of_operands = static_cast<int>(collected.size());
   if (*number_of_operands > merge_options->expected_max_number_of_operands) {

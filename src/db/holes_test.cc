@@ -48,6 +48,46 @@ class HolesTest : public DbTest {
   PieceTableOptions piece_;
 };
 
+// It holds files open, and where one has a hole by now it catches up, for many keys as for one.
+TEST_F(HolesTest, ASecondaryWithoutLinksReadsBesideThem) {
+  piece_.punch_bytes_per_second = 0;
+  UsePieces();
+  options_.max_open_files = -1;
+  OpenDb();
+  Write(0, 8000, 0);
+  fs_->FailAll(FaultOp::kLink, "/second", Status::IOError("another file system"));
+  std::vector<std::string> keys;
+  for (int i = 1000; i < 4000; ++i) keys.push_back(Key(i));
+  const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+  for (const bool together : {true, false}) {
+    rocksdb::DB* opened = nullptr;
+    ASSERT_TRUE(rocksdb::DB::OpenAsSecondary(options_, name_, "/second", &opened).ok());
+    const std::unique_ptr<rocksdb::DB> secondary(opened);
+    const uint64_t before = Punches();
+    for (int round = 1; round < 4; ++round) Write(1000 * round, 1000 * round + 900, together ? round : round + 1);
+    ASSERT_TRUE(Becomes([&] { return Punches() > before; }));
+    std::vector<std::string> values(keys.size());
+    std::vector<Status> statuses(keys.size());
+    if (together) {
+      statuses = secondary->MultiGet(rocksdb::ReadOptions(), slices, &values);
+    } else {
+      for (size_t i = 0; i < keys.size(); ++i) {
+        rocksdb::PinnableSlice operand;
+        rocksdb::GetMergeOperandsOptions most;
+        most.expected_max_number_of_operands = 1;
+        int n = 0;
+        statuses[i] = secondary->GetMergeOperands(rocksdb::ReadOptions(), secondary->DefaultColumnFamily(), slices[i],
+                                                  &operand, &most, &n);
+        values[i] = operand.ToString();
+      }
+    }
+    for (size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_TRUE(statuses[i].ok()) << keys[i] << ": " << statuses[i].ToString();
+      EXPECT_EQ(values[i].size(), Value(static_cast<int>(i) + 1000).size());
+    }
+  }
+}
+
 TEST_F(HolesTest, WaitForTheRate) {
   OpenDb();
   MakeHoles();

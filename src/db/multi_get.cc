@@ -162,6 +162,16 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
     return options.snapshot == nullptr && !read_only_ &&
            std::any_of(statuses, statuses + num_keys, [](const Status& s) { return s.IsTryAgain(); });
   };
+  bool caught_up = false;
+  // A hole that the primary has punched: what took its place is elsewhere.
+  const auto catch_up = [&] {
+    if (caught_up || secondary_ == nullptr || secondary_->has_links() ||
+        std::none_of(statuses, statuses + num_keys, [](const Status& s) { return s.IsCorruption(); })) {
+      return false;
+    }
+    caught_up = true;
+    return secondary_->CatchUp().ok();
+  };
   do {
     // Again, if a store that changes in place has not what the sequence sees any more: a later one will do.
     for (size_t i = 0; i < num_keys; ++i) {
@@ -169,7 +179,7 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
       statuses[i] = Status::OK();
     }
     MultiGetAtOneTime(&call, num_keys, handles, sorted_input);
-  } while (outdated());
+  } while (outdated() || catch_up());
   Tick(statistics, rocksdb::NUMBER_MULTIGET_CALLS);
   Tick(statistics, rocksdb::NUMBER_MULTIGET_KEYS_READ, num_keys);
   Tick(statistics, rocksdb::NUMBER_MULTIGET_KEYS_FOUND, call.found);
