@@ -231,7 +231,7 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   if (s.ok() && value != nullptr) value->assign(found.data(), found.size());
   // That there is no such key is certain, too.
   if (!s.ok() && !s.IsNotFound() && value_found != nullptr) *value_found = false;
-  return s.ok() || s.IsIncomplete() || s.IsTryAgain();
+  return s.ok() || s.IsIncomplete() || s.IsTryAgain() || s.IsInvalidArgument();
 }
 
 }  // namespace compassdb

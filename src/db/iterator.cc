@@ -131,9 +131,10 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
       iter.timed_bound = std::move(bound);
     }
   }
-  if (Status s = BuildSource(this, options, block, family, state, std::move(at), &source); !s.ok()) {
-    return rocksdb::NewErrorIterator(s);
-  }
+  Status s = BuildSource(this, options, block, family, state, std::move(at), &source);
+  // Once more, as in GetAtTime.
+  if (s.ok() && family->timestamp_size() != 0) s = CheckReadTime(options, *family);
+  if (!s.ok()) return rocksdb::NewErrorIterator(s);
   iter.comparator = family->user_comparator();
   iter.merge.op = family->merge_operator();
   iter.merge.statistics = config_.options.statistics.get();
@@ -151,9 +152,15 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   if (options.snapshot == nullptr || options.tailing) {
     ReadOptions latest = options;
     latest.snapshot = nullptr;
-    iter.refresh = [this, latest, block, family](DBIterSource* fresh) {
+    iter.refresh = [this, latest, block, family, time = iter.timestamp](DBIterSource* fresh) {
       ReadState* now = family->read_state()->Acquire();
-      return BuildSource(this, latest, block, family, now, IteratorSequence(latest, *family), fresh);
+      Status renewed = BuildSource(this, latest, block, family, now, IteratorSequence(latest, *family), fresh);
+      if (!renewed.ok() || time.empty()) return renewed;
+      // The application's own slices are gone, perhaps.
+      const Slice kept = time;
+      ReadOptions at_time;
+      at_time.timestamp = &kept;
+      return CheckReadTime(at_time, *family);
     };
   }
   if (options.tailing) {

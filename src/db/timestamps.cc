@@ -96,6 +96,8 @@ Status DBImpl::CheckReadTime(const ReadOptions& options, const ColumnFamily& fam
 // iterator over all of them, set to the time, stands at the answer or at what the snapshot hides.
 Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
                          const ReadState& state, const PointRead& read) {
+  // Once more, now that the state is pinned: history that had gone from it when it was pinned is told of by now.
+  if (Status s = CheckReadTime(options, family); !s.ok()) return s;
   GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
   ctx.IgnoreTombstones(options.ignore_range_deletions);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-defined timestamps: versions by time against a model, and what becomes of history.
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/internal_key.h"
 #include "db/db_test_util.h"
@@ -91,6 +93,84 @@ class TimestampsTest : public DbTest {
     ASSERT_FALSE(it->Valid());
   }
 };
+
+// Calls back where times are compared.
+class ComparesTimes : public rocksdb::Comparator {
+ public:
+  ComparesTimes() : Comparator(8) {}
+  const char* Name() const override { return base_->Name(); }
+  int Compare(const Slice& a, const Slice& b) const override { return base_->Compare(a, b); }
+  int CompareWithoutTimestamp(const Slice& a, bool a_has, const Slice& b, bool b_has) const override {
+    return base_->CompareWithoutTimestamp(a, a_has, b, b_has);
+  }
+  int CompareTimestamp(const Slice& a, const Slice& b) const override {
+    const int order = base_->CompareTimestamp(a, b);
+    if (hook) std::exchange(hook, nullptr)();
+    return order;
+  }
+  void FindShortestSeparator(std::string* start, const Slice& limit) const override {
+    base_->FindShortestSeparator(start, limit);
+  }
+  void FindShortSuccessor(std::string* key) const override { base_->FindShortSuccessor(key); }
+  mutable std::function<void()> hook;
+
+ private:
+  const rocksdb::Comparator* const base_ = BytewiseComparatorWithU64Ts();
+};
+
+// History that goes after a read has asked how far back it reaches, and before it has pinned what it reads, is no
+// answer; nor is what a renewed iterator would find.
+TEST_F(TimestampsTest, NoReadOfHistoryThatGoesMeanwhile) {
+  const ComparesTimes comparator;
+  options_.comparator = &comparator;
+  OpenDb();
+  rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
+  for (uint64_t time : {10, 20, 30, 40, 50, 60}) {
+    ASSERT_TRUE(db_->Put(WriteOptions(), "k", Time(time), std::to_string(time)).ok());
+  }
+  const auto raise = [&](uint64_t low) {
+    EXPECT_TRUE(db_->IncreaseFullHistoryTsLow(family, Time(low)).ok());
+    rocksdb::CompactRangeOptions all;
+    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    EXPECT_TRUE(db_->CompactRange(all, nullptr, nullptr).ok());
+  };
+  raise(1);
+  std::string value;
+  const At at15(15);
+  ASSERT_TRUE(db_->Get(at15.read, "k", &value).ok());
+  EXPECT_EQ(value, "10");
+  comparator.hook = [&] { raise(25); };
+  Status s = db_->Get(at15.read, "k", &value);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+
+  const At at26(26);
+  comparator.hook = [&] { raise(35); };
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at26.read));
+  it->SeekToFirst();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_TRUE(it->status().IsInvalidArgument()) << it->status().ToString();
+
+  const At at36(36);
+  std::vector<std::string> values;
+  comparator.hook = [&] { raise(45); };
+  s = db_->MultiGet(at36.read, std::vector<Slice>{"k"}, &values)[0];
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+
+  const At at46(46);
+  comparator.hook = [&] { raise(55); };
+  EXPECT_TRUE(db_->KeyMayExist(at46.read, family, "k", &value));
+
+  it.reset(db_->NewIterator(At(56).read));
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid()) << it->status().ToString();
+  EXPECT_EQ(it->value().ToString(), "50");
+  raise(60);
+  s = it->Refresh();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  it->SeekToFirst();  // it still has what it had
+  ASSERT_TRUE(it->Valid()) << it->status().ToString();
+  EXPECT_EQ(it->value().ToString(), "50");
+}
 
 TEST_F(TimestampsTest, AgreesWithAModelThroughEverything) {
   options_.level0_file_num_compaction_trigger = 2;
