@@ -54,7 +54,7 @@ Status ParseOptionString(const std::string& text, OptionMap* options) {
   while (IsWrapped(body)) body = Trim(body.substr(1, body.size() - 2));
   size_t pos = 0;
   while ((pos = body.find_first_not_of(" \t\r\n;", pos)) != std::string::npos) {
-    const size_t equals = body.find_first_of("=;", pos);
+    const size_t equals = body.find_first_of("={};", pos);
     if (equals == std::string::npos || body[equals] != '=') {
       return Status::InvalidArgument("option string: '=' expected after", body.substr(pos, 64));
     }

@@ -26,7 +26,7 @@ TEST(OptionStringTest, SplitsNamesAndValues) {
 
 TEST(OptionStringTest, NamesWhatIsWrong) {
   OptionMap map;
-  for (const char* bad : {"a", "a;b=1", "=1", "a={1", "a={1}x;b=2"}) {
+  for (const char* bad : {"a", "a;b=1", "=1", "a={1", "a={1}x;b=2", "{a=1};b=2", "a=1;{b=2}", "{a=1"}) {
     EXPECT_TRUE(ParseOptionString(bad, &map).IsInvalidArgument()) << bad;
   }
 }
