@@ -69,39 +69,6 @@ Status SplitOptionList(const std::string& input, std::vector<std::string>* eleme
   return Status::OK();
 }
 
-std::string EscapeOptionValue(const std::string& raw) {
-  std::string out;
-  out.reserve(raw.size());
-  for (const char c : raw) {
-    switch (c) {
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\\':
-      case '#':
-      case ':':
-        out += '\\';
-        [[fallthrough]];
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-std::string UnescapeOptionValue(const std::string& escaped) {
-  std::string out;
-  out.reserve(escaped.size());
-  for (size_t i = 0; i < escaped.size(); ++i) {
-    if (escaped[i] != '\\' || i + 1 == escaped.size()) {
-      out += escaped[i];
-      continue;
-    }
-    const char c = escaped[++i];
-    out += c == 'n' ? '\n' : c == 'r' ? '\r' : c;
-  }
-  return out;
-}
-
 }  // namespace compassdb
 
 namespace ROCKSDB_NAMESPACE {

@@ -121,6 +121,20 @@ TEST(MergeOperatorsTest, StringAppendJoins) {
   }
 }
 
+// The option is a string: escaped in texts, as RocksDB has it.
+TEST(MergeOperatorsTest, StringAppendHasAnEscapedDelimiter) {
+  const Slice existing = "a";
+  const std::pair<const char*, const char*> kDelimiters[] = {{"\\n", "\n"}, {"\\:", ":"}, {":", ":"}, {"\\\\n", "\\n"}, {"\\#", "#"}};
+  for (const auto& [text, delimiter] : kDelimiters) {
+    const auto op = Make("id=stringappend; delimiter=" + std::string(text));
+    const Folded joined{true, "a" + std::string(delimiter) + "b"};
+    EXPECT_EQ(joined, Full(*op, &existing, {"b"})) << text;
+    std::string options;
+    ASSERT_TRUE(op->GetOptionString(ConfigOptions(), &options).ok());
+    EXPECT_EQ(joined, Full(*Make(options), &existing, {"b"})) << options;
+  }
+}
+
 // Folding pairs first must not change the result.
 TEST(MergeOperatorsTest, PartialMergeAgreesWithFull) {
   const std::deque<Slice> operands = {"12345678", "00000000", "87654321"};

@@ -97,6 +97,39 @@ Status UnknownOption(const std::string& text, const OptionMap& options) {
   return Status::InvalidArgument("unknown option " + options.begin()->first, text);
 }
 
+std::string EscapeOptionValue(const std::string& raw) {
+  std::string out;
+  out.reserve(raw.size());
+  for (const char c : raw) {
+    switch (c) {
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\\':
+      case '#':
+      case ':':
+        out += '\\';
+        [[fallthrough]];
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string UnescapeOptionValue(const std::string& escaped) {
+  std::string out;
+  out.reserve(escaped.size());
+  for (size_t i = 0; i < escaped.size(); ++i) {
+    if (escaped[i] != '\\' || i + 1 == escaped.size()) {
+      out += escaped[i];
+      continue;
+    }
+    const char c = escaped[++i];
+    out += c == 'n' ? '\n' : c == 'r' ? '\r' : c;
+  }
+  return out;
+}
+
 std::string QuoteOptionValue(const std::string& value, const std::string& delimiter) {
   const bool plain = value.find_first_of(";{}=\n") == std::string::npos &&
                      (delimiter.empty() || value.find(delimiter) == std::string::npos);

@@ -28,6 +28,11 @@ rocksdb::Status ParseObjectString(const std::string& text, const std::string& de
 // The answer where `options`, which are not empty, mean nothing to the object of `text`.
 rocksdb::Status UnknownOption(const std::string& text, const OptionMap& options);
 
+// In values of type string, a backslash stands before a backslash, "#" and ":"; line ends are written as backslash and
+// "r" or "n".
+std::string EscapeOptionValue(const std::string& raw);
+std::string UnescapeOptionValue(const std::string& escaped);
+
 // Puts a value into braces if it could not be read back otherwise.
 std::string QuoteOptionValue(const std::string& value, const std::string& delimiter);
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "rocksdb/config_options.h"
 #include "util/merge_operators/built_in.h"
 #include "util/named_options.h"
+#include "util/option_string.h"
 
 namespace compassdb {
 
@@ -75,12 +77,12 @@ class WithDelimiter : public Base, public compassdb::NamedOptions {
   Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
                           const std::string& value) override {
     if (name != "delimiter") return Status::NotFound("no option of this name", name);
-    delimiter_ = value;
+    delimiter_ = config.input_strings_escaped ? compassdb::UnescapeOptionValue(value) : value;
     return Status::OK();
   }
   void ListNamedOptions(const ConfigOptions&,
                         compassdb::NamedValues* options) const override {
-    options->emplace_back("delimiter", delimiter_);
+    options->emplace_back("delimiter", compassdb::EscapeOptionValue(delimiter_));
   }
 
   void Append(const Slice& operand, bool first, std::string* list) const {
