@@ -113,7 +113,7 @@ PageLoad PageOverflow::Load(const PairsPerPage& pairs_per_page) {
 
 uint64_t PageOverflow::PagesForFill(uint64_t pairs, double fill) const {
   const double pages = std::ceil(static_cast<double>(pairs) * sizes_.mean() / (usable_ * fill));
-  return std::max<uint64_t>(1, static_cast<uint64_t>(pages));
+  return std::max<uint64_t>(1, static_cast<uint64_t>(std::min(pages, 1e18)));
 }
 
 std::optional<uint64_t> PageOverflow::PagesForProbability(uint64_t pairs, double bound) {

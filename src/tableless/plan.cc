@@ -172,6 +172,7 @@ Status ChoosePages(const TablelessWorkload& w, const Held& held, uint64_t usable
     plan->pages = w.pages;
   } else if (w.fill > 0) {
     plan->pages = overflow.PagesForFill(held.pairs, w.fill);
+    if (plan->pages > kMaxPairs) return Bad("fill: " + Number(w.fill) + " asks for more than 10^15 pages");
   } else if (w.max_overflow_probability > 0 || w.max_overflow_ratio > 0) {
     const bool by_ratio = w.max_overflow_ratio > 0;
     std::optional<uint64_t> found;

@@ -101,6 +101,13 @@ TEST(PlanTablelessTest, AsTheStoreSizesUnlessTold) {
   EXPECT_GT(of_large.overflow_ratio, of_large.cut_overflow_ratio * 1.2);  // whole records, not cut ones
   EXPECT_LT(of_large.fill_factor, 0.4);
   TablelessWorkload w = TenToAPage();
+  TablelessPlan refused;
+  for (const double tiny : {1e-300, 1e-14}) {
+    w.fill = tiny;
+    const rocksdb::Status s = PlanTableless(w, &refused);
+    EXPECT_TRUE(s.IsInvalidArgument()) << tiny;
+    EXPECT_NE(s.ToString().find("10^15 pages"), std::string::npos) << s.ToString();
+  }
   w.fill = 0.8;
   EXPECT_EQ(PlanOf(w).pages, 125'000'000u);
   w.fill = 0;
