@@ -79,13 +79,4 @@ bool TtlMergeOperator::PartialMergeMulti(const Slice& key, const std::deque<Slic
   return true;
 }
 
-bool TtlMergeOperator::ShouldMerge(const std::vector<Slice>& operands) const {
-  std::vector<Slice> user_operands;
-  for (const Slice& operand : operands) {
-    if (operand.size() < kTtlBytes) return false;
-    user_operands.push_back(WithoutTtlTime(operand));
-  }
-  return user_->ShouldMerge(user_operands);
-}
-
 }  // namespace compassdb

@@ -58,7 +58,8 @@ class TtlCompactionFilterFactory final : public rocksdb::CompactionFilterFactory
   const std::shared_ptr<rocksdb::CompactionFilterFactory> user_;
 };
 
-// The result of a merge has the time of the merge.
+// The result of a merge has the time of the merge. As in RocksDB the application's ShouldMerge is not asked: it would
+// have to be given all operands without their times again with each one that a read comes to.
 class TtlMergeOperator final : public rocksdb::MergeOperator {
  public:
   TtlMergeOperator(std::shared_ptr<rocksdb::MergeOperator> user,
@@ -69,7 +70,6 @@ class TtlMergeOperator final : public rocksdb::MergeOperator {
   bool PartialMergeMulti(const rocksdb::Slice& key, const std::deque<rocksdb::Slice>& operands,
                          std::string* new_value, rocksdb::Logger* logger) const override;
   bool AllowSingleOperand() const override { return user_->AllowSingleOperand(); }
-  bool ShouldMerge(const std::vector<rocksdb::Slice>& operands) const override;
   const char* Name() const override { return "TtlMergeOperator"; }
 
  private:

@@ -44,7 +44,12 @@ class Append final : public rocksdb::AssociativeMergeOperator {
     *result = existing == nullptr ? value.ToString() : existing->ToString() + "," + value.ToString();
     return true;
   }
+  bool ShouldMerge(const std::vector<Slice>&) const override { return ++asked_ > 0; }
+  int asked() const { return asked_; }
   const char* Name() const override { return "Append"; }
+
+ private:
+  mutable int asked_ = 0;
 };
 
 // Drops "drop", changes "change"; sees no times.
@@ -221,6 +226,8 @@ TEST_F(TtlTest, MergeGivesTheResultTheTimeOfTheMerge) {
   ASSERT_TRUE(db_->Put(WriteOptions(), "k", "a").ok());
   ASSERT_TRUE(db_->Merge(WriteOptions(), "k", "b").ok());
   EXPECT_EQ(Get("k"), "a,b");
+  // Asked with every operand, it would be given copies of all before.
+  EXPECT_EQ(static_cast<const Append*>(options_.merge_operator.get())->asked(), 0);
   env_.now += 90;
   Compact();
   env_.now += 90;
