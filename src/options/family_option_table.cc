@@ -98,6 +98,13 @@ OptionInfo<F> Collectors() {
 void AddContents(OptionTable<F>* t) {
   t->push_back(Pointer<F>(FIELD(comparator), kFixed, kYes,
                           "its name is in the manifest and must match at open"));
+  // No family is without one: "nullptr" is a name that nobody knows.
+  t->back().parse = [](const ConfigOptions& config, const std::string&, const std::string& value, F* options) {
+    const rocksdb::Comparator* named = nullptr;
+    const Status s = rocksdb::Comparator::CreateFromString(config, value, &named);
+    if (s.ok() && named != nullptr) options->comparator = named;
+    return s;
+  };
   t->push_back(Object<F>(FIELD(merge_operator), kFixed, kYes, "full, partial, associative"));
   t->push_back(Pointer<F>(FIELD(compaction_filter), kFixed, kYes, "at compaction"));
   t->push_back(Object<F>(FIELD(compaction_filter_factory), kFixed, kYes, "one filter per job"));

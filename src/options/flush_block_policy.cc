@@ -19,9 +19,11 @@ FlushBlockPolicy* FlushBlockBySizePolicyFactory::NewFlushBlockPolicy(const uint6
 }
 
 Status FlushBlockPolicyFactory::CreateFromString(const ConfigOptions& config,
-                                                 const std::string& value,
+                                                 const std::string& text,
                                                  std::shared_ptr<FlushBlockPolicyFactory>* result) {
-  Status s;
+  std::string value;
+  Status s = compassdb::IdOfPlainObject(config, text, &value);
+  if (!s.ok()) return s;
   if (compassdb::NewRegistered<FlushBlockPolicyFactory>(config, value, result, &s)) return s;
   if (value.empty() || value == FlushBlockBySizePolicyFactory::kClassName()) {
     *result = std::make_shared<FlushBlockBySizePolicyFactory>();

@@ -260,6 +260,39 @@ TEST(OptionStrings, PropertiesCollectors) {
   ColumnFamilyOptions o;
   const std::string one = "{id=CompactOnDeletionCollector;deletion_ratio=0.500000;deletion_trigger=5;window_size=10;}";
   for (const auto& [text, count] : {std::pair("{" + one + "}", 1u), {one, 1u}, {"{" + one + ":" + one + "}", 2u}}) {
+// Braces with an id alone say what the name says; they were passed over in silence, and a comparator with them.
+TEST(OptionStrings, ObjectsWithoutOptionsByTheirId) {
+  ColumnFamilyOptions o;
+  ASSERT_TRUE(Family("comparator={id=rocksdb.ReverseBytewiseComparator};prefix_extractor={ id = fixed:5 }", &o).ok());
+  EXPECT_EQ(o.comparator, rocksdb::ReverseBytewiseComparator());
+  ASSERT_NE(o.prefix_extractor, nullptr);
+  EXPECT_EQ(o.prefix_extractor->GetId(), "rocksdb.FixedPrefix.5");
+  DBOptions db;
+  ASSERT_TRUE(rocksdb::GetDBOptionsFromString(DBOptions(), "file_checksum_gen_factory={id=FileChecksumGenCrc32cFactory}", &db).ok());
+  EXPECT_NE(db.file_checksum_gen_factory, nullptr);
+  ConfigOptions strict;
+  strict.ignore_unsupported_options = false;
+  rocksdb::BlockBasedTableOptions table;
+  EXPECT_TRUE(rocksdb::GetBlockBasedTableOptionsFromString(
+                  strict, table, "flush_block_policy_factory={id=FlushBlockBySizePolicyFactory}", &table).ok());
+  EXPECT_TRUE(Family("comparator={id=rocksdb.ReverseBytewiseComparator;x=1}", &o).IsInvalidArgument());
+  EXPECT_TRUE(Family("prefix_extractor={id=rocksdb.FixedPrefix;length=5}", &o).IsInvalidArgument());
+}
+
+// As in RocksDB: what is no name of a comparator is no way to be without one.
+TEST(OptionStrings, AFamilyKeepsAComparator) {
+  ColumnFamilyOptions o;
+  for (const char* text : {"comparator=", "comparator={}", "comparator={id=}"}) {
+    EXPECT_TRUE(Family(text, &o).IsInvalidArgument()) << text;
+  }
+  ASSERT_TRUE(Family("comparator=nullptr", &o).ok());
+  EXPECT_EQ(o.comparator, rocksdb::BytewiseComparator());
+  ConfigOptions strict;
+  strict.ignore_unsupported_options = false;
+  EXPECT_TRUE(rocksdb::GetColumnFamilyOptionsFromString(strict, ColumnFamilyOptions(), "comparator=nullptr", &o)
+                  .IsInvalidArgument());
+}
+
     ASSERT_TRUE(Family("table_properties_collectors={" + text + "}", &o).ok()) << text;
     ASSERT_EQ(o.table_properties_collector_factories.size(), count) << text;
     for (const auto& factory : o.table_properties_collector_factories) {

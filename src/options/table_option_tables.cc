@@ -3,6 +3,7 @@
 #include "options/option_tables.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/flush_block_policy.h"
+#include "util/registered.h"
 
 namespace compassdb {
 
@@ -66,7 +67,9 @@ void AddBlocks(OptionTable<B>* t) {
   policy.flags = kFixed;
   policy.parse = [](const ConfigOptions& config, const std::string&, const std::string& value,
                     B* options) {
-    if (value == "FlushBlockBySizePolicyFactory" || value.empty()) {
+    std::string id;
+    if (Status s = IdOfPlainObject(config, value, &id); !s.ok()) return s;
+    if (id == "FlushBlockBySizePolicyFactory" || id.empty() || id == "nullptr") {
       options->flush_block_policy_factory.reset();
       return Status::OK();
     }

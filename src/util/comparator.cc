@@ -166,9 +166,12 @@ const Comparator* ReverseBytewiseComparator() {
   return Singleton<ReverseBytewiseComparatorImpl>();
 }
 
-Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string& id,
+Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string& value,
                                     const Comparator** comp) {
-  Status s;
+  std::string id;
+  Status s = compassdb::IdOfPlainObject(opts, value, &id);
+  if (!s.ok()) return s;
+  if (id.empty()) return Status::InvalidArgument("comparator: a name is missing");
   if (compassdb::FindRegistered<const Comparator>(opts, id, comp, &s)) return s;
   for (const Comparator* known :
        {BytewiseComparator(), ReverseBytewiseComparator(), compassdb::BytewiseComparatorWithU64Ts(),

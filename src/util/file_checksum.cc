@@ -112,9 +112,11 @@ std::shared_ptr<FileChecksumGenFactory> GetFileChecksumGenCrc32cFactory() {
 }
 
 Status FileChecksumGenFactory::CreateFromString(const ConfigOptions& options,
-                                                const std::string& value,
+                                                const std::string& text,
                                                 std::shared_ptr<FileChecksumGenFactory>* result) {
-  Status s;
+  std::string value;
+  Status s = compassdb::IdOfPlainObject(options, text, &value);
+  if (!s.ok()) return s;
   if (compassdb::NewRegistered<FileChecksumGenFactory>(options, value, result, &s)) return s;
   if (value == Crc32cFactory::kClassName() || value == kStandardDbFileChecksumFuncName) {
     *result = GetFileChecksumGenCrc32cFactory();

@@ -105,12 +105,13 @@ const SliceTransform* NewNoopTransform() { return new NoopTransform(); }
 
 Status SliceTransform::CreateFromString(const ConfigOptions& config_options, const std::string& id,
                                         std::shared_ptr<const SliceTransform>* result) {
-  const std::string name = compassdb::Trim(id);
+  std::string name;
+  Status s = compassdb::IdOfPlainObject(config_options, id, &name);
+  if (!s.ok()) return s;
   if (name.empty() || name == "nullptr") {
     result->reset();
     return Status::OK();
   }
-  Status s;
   if (compassdb::NewRegistered<const SliceTransform>(config_options, name, result, &s)) return s;
   if (name == NoopTransform::kClassName()) {
     result->reset(NewNoopTransform());
