@@ -138,7 +138,12 @@ TEST(OptionStrings, NumbersTakeSuffixes) {
   EXPECT_EQ(o.write_buffer_size, 1024u);
   EXPECT_EQ(o.max_bytes_for_level_base, uint64_t{2} << 30);
   EXPECT_EQ(o.ttl, UINT64_MAX);
-  for (const char* bad : {"write_buffer_size=", "write_buffer_size=x", "write_buffer_size=1kk",
+  ASSERT_TRUE(Family("write_buffer_size={ 2k };max_bytes_for_level_multiplier={ 7 };num_levels={\t4 };ttl={ -1 }", &o).ok());
+  EXPECT_EQ(o.write_buffer_size, 2048u);
+  EXPECT_EQ(o.max_bytes_for_level_multiplier, 7);
+  EXPECT_EQ(o.num_levels, 4);
+  EXPECT_EQ(o.ttl, UINT64_MAX);
+  for (const char* bad : {"write_buffer_size=", "write_buffer_size=x", "write_buffer_size=1kk", "write_buffer_size=1 k",
                           "max_compaction_bytes=99999999999999999999", "num_levels=99999999999",
                           "num_levels=4294967297", "disable_auto_compactions=TRUE",
                           "max_bytes_for_level_multiplier=abc", "compression=Snappy",

@@ -46,7 +46,8 @@ bool ParseBool(const std::string& text, bool* value) {
   return true;
 }
 
-bool ParseSigned(const std::string& text, int64_t* value) {
+bool ParseSigned(const std::string& given, int64_t* value) {
+  const std::string text = Trim(given);
   const bool negative = !text.empty() && text[0] == '-';
   uint64_t magnitude = 0;
   if (!ParseMagnitude(negative ? text.substr(1) : text, &magnitude)) return false;
@@ -56,7 +57,8 @@ bool ParseSigned(const std::string& text, int64_t* value) {
   return true;
 }
 
-bool ParseUnsigned(const std::string& text, uint64_t* value) {
+bool ParseUnsigned(const std::string& given, uint64_t* value) {
+  const std::string text = Trim(given);
   if (text == "-1") {
     *value = UINT64_MAX;
     return true;
@@ -64,7 +66,8 @@ bool ParseUnsigned(const std::string& text, uint64_t* value) {
   return ParseMagnitude(text, value);
 }
 
-bool ParseDouble(const std::string& text, double* value) {
+bool ParseDouble(const std::string& given, double* value) {
+  const std::string text = Trim(given);
   if (text.empty()) return false;
   char* end = nullptr;
   errno = 0;

@@ -7,6 +7,8 @@
 //             "-1" stands for the largest value of an unsigned 64-bit option
 //   double    six decimals, or as many as it takes to read the same value back
 //   enums     the names of the enumerators
+// Blanks around a number do not count, as SetOptions() gets its texts as they are; what else stands behind one does,
+// where RocksDB passes over it.
 #pragma once
 
 #include <cstdint>
