@@ -260,11 +260,6 @@ TEST(OptionStrings, Objects) {
                   .IsInvalidArgument());
 }
 
-// As RocksDB writes them into its OPTIONS file.
-TEST(OptionStrings, PropertiesCollectors) {
-  ColumnFamilyOptions o;
-  const std::string one = "{id=CompactOnDeletionCollector;deletion_ratio=0.500000;deletion_trigger=5;window_size=10;}";
-  for (const auto& [text, count] : {std::pair("{" + one + "}", 1u), {one, 1u}, {"{" + one + ":" + one + "}", 2u}}) {
 // Braces with an id alone say what the name says; they were passed over in silence, and a comparator with them.
 TEST(OptionStrings, ObjectsWithoutOptionsByTheirId) {
   ColumnFamilyOptions o;
@@ -298,6 +293,11 @@ TEST(OptionStrings, AFamilyKeepsAComparator) {
                   .IsInvalidArgument());
 }
 
+// As RocksDB writes them into its OPTIONS file.
+TEST(OptionStrings, PropertiesCollectors) {
+  ColumnFamilyOptions o;
+  const std::string one = "{id=CompactOnDeletionCollector;deletion_ratio=0.500000;deletion_trigger=5;window_size=10;}";
+  for (const auto& [text, count] : {std::pair("{" + one + "}", 1u), {one, 1u}, {"{" + one + ":" + one + "}", 2u}}) {
     ASSERT_TRUE(Family("table_properties_collectors={" + text + "}", &o).ok()) << text;
     ASSERT_EQ(o.table_properties_collector_factories.size(), count) << text;
     for (const auto& factory : o.table_properties_collector_factories) {
@@ -367,6 +367,12 @@ TEST(OptionStrings, TableFactories) {
   ASSERT_TRUE(Family("table_factory=PlainTable", &o).ok());
   EXPECT_STREQ(o.table_factory->Name(), "PlainTable");
   EXPECT_TRUE(Family("block_based_table_factory={foo=1}", &o).IsInvalidArgument());
+  // An id among the options may say what the class is, and nothing else.
+  EXPECT_TRUE(Family("block_based_table_factory={id=BlockBasedTable;block_size=2k}", &o).ok());
+  for (const char* other : {"block_based_table_factory={id=PlainTable}", "block_based_table_factory={id=foo;block_size=1k}",
+                            "plain_table_factory={id=BlockBasedTable}", "table_factory.id=PlainTable"}) {
+    EXPECT_TRUE(Family(other, &o).IsInvalidArgument()) << other;
+  }
   ASSERT_TRUE(Family("table_factory=Foo", &o).ok());
   EXPECT_STREQ(o.table_factory->Name(), "BlockBasedTable");
 }

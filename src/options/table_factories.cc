@@ -369,10 +369,15 @@ Status ParseTableFactoryAlias(const ConfigOptions& config, const std::string& id
     const Status s = ParseOptionString(value, &map);
     if (!s.ok()) return s;
   }
-  map.erase("id");
   std::shared_ptr<TableFactory> made;
   // What the text does not name keeps its present value if the class stays.
   const TableFactory* present = options->table_factory.get();
+  // An id within the options makes nothing of another class.
+  if (const auto given = map.find("id"); given != map.end()) {
+    const bool same = id.empty() ? present != nullptr && present->IsInstanceOf(given->second) : given->second == id;
+    if (!same) return Status::InvalidArgument("table_factory is of another class than", given->second);
+    map.erase(given);
+  }
   if (present != nullptr && (id.empty() || present->IsInstanceOf(id))) {
     const Status s = CopyTableFactory(*present, &made);
     if (!s.ok()) return s;
