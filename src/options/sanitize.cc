@@ -117,6 +117,11 @@ Status CheckBlockTable(const std::string& where, const ColumnFamilyOptions& opti
   if (block->format_version > 5) {
     return refused("format_version", "Unsupported BlockBasedTable format_version");
   }
+  const auto& checksums = NamesOf(rocksdb::ChecksumType());
+  if (std::none_of(checksums.begin(), checksums.end(),
+                   [&](const auto& known) { return known.second == block->checksum; })) {
+    return refused("checksum", "Unrecognized ChecksumType");
+  }
   if (block->block_align && options.compression != rocksdb::kNoCompression) {
     return refused("block_align", "Enable block_align, but compression enabled");
   }

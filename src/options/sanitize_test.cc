@@ -137,6 +137,18 @@ TEST(Validate, RefusalsNameOptionAndFamily) {
   EXPECT_TRUE(Validate(manager, ColumnFamilyOptions()).ok());
 }
 
+TEST(Validate, ChecksumsThatRocksDBHas) {
+  for (const int checksum : {0, 1, 2, 3, 4, 5, 99}) {
+    rocksdb::BlockBasedTableOptions table;
+    table.checksum = static_cast<rocksdb::ChecksumType>(checksum);
+    ColumnFamilyOptions family;
+    family.table_factory.reset(NewBlockBasedTableFactory(table));
+    const Status s = Validate(DBOptions(), family);
+    EXPECT_EQ(s.ok(), checksum <= 4) << checksum;
+    if (!s.ok()) EXPECT_NE(s.ToString().find("cf1: table_factory.checksum"), std::string::npos) << s.ToString();
+  }
+}
+
 TEST(Validate, UpToFourDatabasePaths) {
   DBOptions db;
   for (int i = 0; i < 4; ++i) {

@@ -382,6 +382,7 @@ const std::vector<Combination>& RefusedCombinations() {
        [](Options*, BlockOptions* b) {
          b->pin_l0_filter_and_index_blocks_in_cache = b->no_block_cache = true;
        }},
+      {"unknown checksum", [](Options*, BlockOptions* b) { b->checksum = static_cast<rocksdb::ChecksumType>(99); }},
       {"aligned", [](Options*, BlockOptions* b) { b->block_align = true; }},
       {"aligned, compressed",
        [](Options* o, BlockOptions* b) {
