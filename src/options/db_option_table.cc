@@ -304,10 +304,12 @@ void AddInputOutput(OptionTable<DBOptions>* t) {
 
 void AddRetired(OptionTable<DBOptions>* t) {
   for (const char* name :
-       {"base_background_compactions", "skip_log_error_on_recovery", "disable_data_sync",
-        "disableDataSync", "new_table_reader_for_compaction_inputs", "preserve_deletes",
-        "concurrent_prepare", "allow_os_buffer"}) {
+       {"skip_log_error_on_recovery", "disable_data_sync", "disableDataSync", "new_table_reader_for_compaction_inputs",
+        "preserve_deletes", "concurrent_prepare"}) {
     t->push_back(Retired<DBOptions>(name));
+  }
+  for (const char* name : {"base_background_compactions", "allow_os_buffer"}) {
+    t->push_back(Retired<DBOptions>(name, kMutable));
   }
 }
 

@@ -262,7 +262,7 @@ void AddTables(OptionTable<F>* t) {
                          "versions are always checked"));
   t->push_back(Scalar<F>(FIELD(report_bg_io_stats), kMutable, kHint,
                          "bytes of jobs are always counted"));
-  t->push_back(Scalar<F>(FIELD(bottommost_temperature), kFixed | kNoPrint, kHint,
+  t->push_back(Scalar<F>(FIELD(bottommost_temperature), kMutable | kNoPrint, kHint,
                          "files have no temperature"));
   t->push_back(Scalar<F>(FIELD(last_level_temperature), kMutable, kHint,
                          "files have no temperature"));
@@ -307,13 +307,16 @@ void AddBlobs(OptionTable<F>* t) {
 
 void AddRetired(OptionTable<F>* t) {
   for (const char* name :
-       {"max_mem_compaction_level", "soft_rate_limit", "hard_rate_limit",
-        "expanded_compaction_factor", "max_grandparent_overlap_factor", "source_compaction_factor",
-        "rate_limit_delay_max_milliseconds", "filter_deletes", "verify_checksums_in_compaction",
-        "purge_redundant_kvs_while_flush", "memtable_prefix_bloom_bits",
-        "memtable_prefix_bloom_probes", "min_partial_merge_operands", "snap_refresh_nanos",
+       {"max_mem_compaction_level", "rate_limit_delay_max_milliseconds", "purge_redundant_kvs_while_flush",
         "compaction_measure_io_stats"}) {
     t->push_back(Retired<F>(name));
+  }
+  // Programs that set them while the database is open go on, too.
+  for (const char* name :
+       {"soft_rate_limit", "hard_rate_limit", "expanded_compaction_factor", "max_grandparent_overlap_factor",
+        "source_compaction_factor", "filter_deletes", "verify_checksums_in_compaction", "memtable_prefix_bloom_bits",
+        "memtable_prefix_bloom_probes", "min_partial_merge_operands", "snap_refresh_nanos"}) {
+    t->push_back(Retired<F>(name, kMutable));
   }
 }
 

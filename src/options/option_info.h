@@ -313,8 +313,8 @@ OptionInfo<S> StructOnly(const char* name, const char* type, std::function<bool(
 
 // An option that RocksDB 7.8.3 itself parses and drops.
 template <class S>
-OptionInfo<S> Retired(const char* name) {
-  OptionInfo<S> info{name,    "retired", kNoPrint, Support::kHint, "retired in RocksDB 7.8.3",
+OptionInfo<S> Retired(const char* name, unsigned flags = kFixed) {
+  OptionInfo<S> info{name,    "retired", kNoPrint | flags, Support::kHint, "retired in RocksDB 7.8.3",
                      nullptr, nullptr,   nullptr};
   info.parse = [](const ConfigOptions&, const std::string&, const std::string&, S*) {
     return Status::OK();

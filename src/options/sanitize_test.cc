@@ -336,6 +336,16 @@ TEST(Mutable, ChangesAreWholeOrNothing) {
                                         {{"table_factory", "{index_type=kHashSearch}"}}, &o)
                   .IsInvalidArgument());
   EXPECT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(), {{"foo", "1"}}, &o).IsInvalidArgument());
+  // Texts come as they are. What RocksDB reads and drops of an open database is no error here, either.
+  ASSERT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(),
+                                        {{"write_buffer_size", " 1000000 "}, {"soft_rate_limit", "0"}, {"filter_deletes", "1"}}, &o)
+                  .ok());
+  EXPECT_EQ(o.write_buffer_size, 1000000u);
+  EXPECT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(), {{"bottommost_temperature", "kWarm"}}, &o).ok());
+  EXPECT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(), {{"max_mem_compaction_level", "1"}}, &o).IsInvalidArgument());
+  DBOptions open_db;
+  ASSERT_TRUE(ApplyMutableDbOptions({{"max_background_jobs", " 3"}, {"base_background_compactions", "2"}}, &open_db).ok());
+  EXPECT_EQ(open_db.max_background_jobs, 3);
   EXPECT_TRUE(ApplyMutableFamilyOptions("f", DBOptions(), {}, &o).IsInvalidArgument());
 }
 
