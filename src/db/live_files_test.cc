@@ -3,6 +3,7 @@
 // deletions are disabled.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/file_names.h"
 #include "db/db_test_util.h"
@@ -229,6 +230,27 @@ TEST_F(LiveFilesTest, NoCopyOfAnOnlyReadDatabaseWhoseLogsAreGone) {
   EXPECT_EQ(ScanOf("/copy"), Key(0) + "=logged");
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
   EXPECT_FALSE(reader->GetLiveFilesStorageInfo({}, &files).ok());
+}
+
+// Its copy has as much of the manifest as the reader has read, not as much as there was when it began to.
+TEST_F(LiveFilesTest, CopyOfAnOnlyReadDatabaseThatWasFlushedWhileItWasOpened) {
+  OpenDb();
+  Fill(0, 1, "logged");
+  bool flushed = false;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kOpen || path.find("MANIFEST") == std::string::npos || std::exchange(flushed, true)) return;
+    EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  });
+  rocksdb::DB* db = nullptr;
+  const Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &db);
+  fs_->SetHook(nullptr);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::DB> reader(db);
+  ASSERT_TRUE(flushed);
+  std::vector<rocksdb::LiveFileStorageInfo> files;
+  ASSERT_TRUE(reader->GetLiveFilesStorageInfo({}, &files).ok());
+  Copy(files, "/copy");
+  EXPECT_EQ(ScanOf("/copy"), Key(0) + "=logged");
 }
 
 // The manifest names the tables of all families, and the reader knows only of those that it opened.

@@ -36,8 +36,12 @@ bool DbOpener::ManifestHasMovedOn(FileSystem* fs) const {
 }
 
 Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
-                                RecoveredState* state) {
-  return Manifest::Replay(fs, dir, number, [state](const EditRecord& edits) { return state->ApplyAll(edits); });
+                                RecoveredState* state, uint64_t* end) {
+  *end = 0;
+  Status s =
+      Manifest::Follow(fs, dir, number, end, [state](const EditRecord& edits) { return state->ApplyAll(edits); });
+  // CURRENT promises it.
+  return IsMissing(s) ? Status::Corruption(ManifestFileName(dir, number), "named by CURRENT, but missing") : s;
 }
 
 Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
@@ -52,7 +56,8 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
   Status s;
   do {
     state = RecoveredState();
-    s = ReplayManifest(fs, dir, number, &state);
+    uint64_t end = 0;
+    s = ReplayManifest(fs, dir, number, &state, &end);
   } while (!s.ok() && WasReplaced(fs, dir, &number));
   if (!s.ok()) return s;
   for (const auto& [id, family] : state.families) names->push_back(family.name);
@@ -69,11 +74,12 @@ Status DbOpener::RecoverExisting() {
     if (request_.read_only) {
       // A missing manifest is Replay's to report.
       fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes_).PermitUncheckedError();
-      db->commits_.SetManifest(current_manifest_, manifest_bytes_);
     }
     // Before all that it is compared with: a primary may go on meanwhile.
     synced_mark_ = ReadSyncedMark(fs, db->config_.wal_dir);
-    s = ReplayManifest(fs, request_.name, current_manifest_, &state);
+    uint64_t end = 0;
+    s = ReplayManifest(fs, request_.name, current_manifest_, &state, &end);
+    if (request_.read_only) db->commits_.SetManifest(current_manifest_, end);
   } while (!s.ok() && request_.read_only && WasReplaced(fs, request_.name, &current_manifest_));
   if (!s.ok()) return s;
   LogInfo(db->config_.info_log.get(),
