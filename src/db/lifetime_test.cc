@@ -201,6 +201,23 @@ TEST_F(LifetimeTest, MultiGetSeesBatchesWholeAcrossSwitches) {
   EXPECT_EQ(torn, 0);
 }
 
+TEST_F(LifetimeTest, ManySnapshotsOfOneSequenceAreGivenBackInAnyOrder) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  std::vector<const rocksdb::Snapshot*> snapshots(40'000);
+  for (auto& snapshot : snapshots) snapshot = db_->GetSnapshot();
+  uint64_t number = 0, time = 0;
+  ASSERT_TRUE(db_->GetIntProperty("rocksdb.num-snapshots", &number));
+  EXPECT_EQ(number, snapshots.size());
+  ASSERT_TRUE(db_->GetIntProperty("rocksdb.oldest-snapshot-time", &time));
+  EXPECT_GE(snapshots.back()->GetUnixTime(), static_cast<int64_t>(time));
+  const auto start = std::chrono::steady_clock::now();
+  for (size_t i = snapshots.size(); i-- > 0;) db_->ReleaseSnapshot(snapshots[i]);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  ASSERT_TRUE(db_->GetIntProperty("rocksdb.num-snapshots", &number));
+  EXPECT_EQ(number, 0u);
+}
+
 // What the rate of delayed writes lets through has nothing to wait for.
 TEST_F(LifetimeTest, WritesWithoutSlowdownGoOnAtTheDelayedRate) {
   options_.level0_file_num_compaction_trigger = 2;

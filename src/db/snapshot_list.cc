@@ -6,7 +6,7 @@
 namespace compassdb {
 
 SnapshotList::~SnapshotList() {
-  for (auto& [sequence, snapshot] : snapshots_) delete snapshot;
+  for (auto& [place, snapshot] : snapshots_) delete snapshot;
 }
 
 const SnapshotImpl* SnapshotList::New(const std::atomic<SequenceNumber>& last_sequence,
@@ -15,27 +15,23 @@ const SnapshotImpl* SnapshotList::New(const std::atomic<SequenceNumber>& last_se
   while (closed_) opened_.Wait();
   const auto* snapshot =
       new SnapshotImpl(last_sequence.load(std::memory_order_acquire), unix_time);
-  snapshots_.emplace(snapshot->GetSequenceNumber(), snapshot);
+  snapshots_.emplace(std::pair(snapshot->GetSequenceNumber(), snapshot), snapshot);
   return snapshot;
 }
 
 bool SnapshotList::Release(const rocksdb::Snapshot* snapshot) {
   if (snapshot == nullptr) return false;
   MutexLock lock(&mu_);
-  auto [it, end] = snapshots_.equal_range(snapshot->GetSequenceNumber());
-  for (; it != end; ++it) {
-    if (it->second == snapshot) {
-      delete it->second;
-      snapshots_.erase(it);
-      return Reached();
-    }
-  }
-  return false;
+  const auto it = snapshots_.find({snapshot->GetSequenceNumber(), snapshot});
+  if (it == snapshots_.end()) return false;
+  delete it->second;
+  snapshots_.erase(it);
+  return Reached();
 }
 
 SequenceNumber SnapshotList::OldestHeld() const {
   SequenceNumber oldest = kMaxSequenceNumber;
-  if (!snapshots_.empty()) oldest = snapshots_.begin()->first;
+  if (!snapshots_.empty()) oldest = snapshots_.begin()->first.first;
   if (!holds_.empty()) oldest = std::min(oldest, *holds_.begin());
   return oldest;
 }
@@ -60,7 +56,7 @@ bool SnapshotList::AwaitOldest(SequenceNumber sequence) {
 std::vector<SequenceNumber> SnapshotList::Sequences() const {
   MutexLock lock(&mu_);
   std::vector<SequenceNumber> sequences;
-  for (const auto& [sequence, snapshot] : snapshots_) sequences.push_back(sequence);
+  for (const auto& [place, snapshot] : snapshots_) sequences.push_back(place.first);
   if (!holds_.empty()) {
     sequences.insert(sequences.end(), holds_.begin(), holds_.end());
     std::sort(sequences.begin(), sequences.end());
@@ -106,12 +102,18 @@ void SnapshotList::Open() {
 
 SequenceNumber SnapshotList::OldestSequence() const {
   MutexLock lock(&mu_);
-  return snapshots_.empty() ? 0 : snapshots_.begin()->first;
+  return snapshots_.empty() ? 0 : snapshots_.begin()->first.first;
 }
 
 int64_t SnapshotList::OldestTime() const {
   MutexLock lock(&mu_);
-  return snapshots_.empty() ? 0 : snapshots_.begin()->second->GetUnixTime();
+  if (snapshots_.empty()) return 0;
+  const SequenceNumber oldest = snapshots_.begin()->first.first;
+  int64_t time = INT64_MAX;
+  for (auto it = snapshots_.begin(); it != snapshots_.end() && it->first.first == oldest; ++it) {
+    time = std::min(time, it->second->GetUnixTime());
+  }
+  return time;
 }
 
 }  // namespace compassdb

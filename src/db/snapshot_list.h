@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/internal_key.h"
@@ -82,7 +83,8 @@ class SnapshotList {
   CondVar opened_{&mu_};
   bool closed_ GUARDED_BY(mu_) = false;
   SequenceNumber awaited_ GUARDED_BY(mu_) = kMaxSequenceNumber;
-  std::multimap<SequenceNumber, const SnapshotImpl*> snapshots_ GUARDED_BY(mu_);
+  // By the pointers, too, that are given back: many may be of one sequence.
+  std::map<std::pair<SequenceNumber, const rocksdb::Snapshot*>, const SnapshotImpl*> snapshots_ GUARDED_BY(mu_);
   std::multiset<SequenceNumber> holds_ GUARDED_BY(mu_);
 };
 
