@@ -249,6 +249,45 @@ TEST(RangeTombstone, JoinMakesOneOfCopiesAndParts) {
   EXPECT_TRUE(all.empty());
 }
 
+TEST(RangeTombstone, WhatNewerOnesHideGoesButForSnapshots) {
+  const Comparator* const cmp = rocksdb::BytewiseComparator();
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    std::vector<RangeTombstone> all(random.Uniform(12));
+    for (RangeTombstone& t : all) {
+      t.start = std::string(1, static_cast<char>('a' + random.Uniform(26)));
+      t.end = std::string(1, static_cast<char>('a' + random.Uniform(26)));
+      t.sequence = random.Between(1, 20);
+    }
+    std::vector<SequenceNumber> snapshots;
+    for (SequenceNumber s = 1; s < 20; ++s) {
+      if (random.OneIn(8)) snapshots.push_back(s);
+    }
+    std::vector<RangeTombstone> left = all;
+    DropHiddenTombstones(cmp, snapshots, &left);
+    EXPECT_LE(left.size(), 2 * all.size());
+    const RangeTombstoneList before(all, cmp), after(left, cmp);
+    std::vector<SequenceNumber> readers = snapshots;
+    readers.push_back(kMaxSequenceNumber);
+    for (char c = 'a'; c <= 'z'; ++c) {
+      const std::string key(1, c);
+      for (SequenceNumber s : readers) {
+        EXPECT_EQ(after.MaxCoveringSequence(key, s), before.MaxCoveringSequence(key, s)) << key << " at " << s;
+      }
+      const auto covers = [&](const RangeTombstone& t) { return t.start <= key && key < t.end; };
+      EXPECT_LE(static_cast<size_t>(std::count_if(left.begin(), left.end(), covers)), readers.size()) << key;
+    }
+  }
+  // A log that is cut off again and again.
+  std::vector<RangeTombstone> all;
+  for (int i = 1; i < 1000; ++i) all.push_back({"", std::to_string(10000 + i), static_cast<SequenceNumber>(i)});
+  DropHiddenTombstones(cmp, {}, &all);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].end, "10999");
+  EXPECT_EQ(all[0].sequence, 999u);
+}
+
 TEST(RangeTombstoneList, EmptyAndInvertedRangesVanish) {
   const Comparator* cmp = rocksdb::BytewiseComparator();
   EXPECT_TRUE(RangeTombstoneList({}, cmp).empty());

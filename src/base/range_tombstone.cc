@@ -27,7 +27,59 @@ struct NewestFirst {
   }
 };
 
+// Adds the parts of the tombstones in which each is the newest.
+void AppendNewest(const Comparator* cmp, const std::vector<RangeTombstone>& tombstones,
+                  std::vector<RangeTombstone>* parts) {
+  struct End {
+    const std::string* key;
+    bool opens;
+    SequenceNumber sequence;
+  };
+  std::vector<End> ends;
+  ends.reserve(tombstones.size() * 2);
+  for (const RangeTombstone& t : tombstones) {
+    if (cmp->Compare(t.start, t.end) >= 0) continue;
+    ends.push_back({&t.start, true, t.sequence});
+    ends.push_back({&t.end, false, t.sequence});
+  }
+  std::sort(ends.begin(), ends.end(), [cmp](const End& a, const End& b) { return cmp->Compare(*a.key, *b.key) < 0; });
+  std::multiset<SequenceNumber> open;
+  const std::string* start = nullptr;  // of the part that is open; null: there is none
+  SequenceNumber newest = 0;           // its sequence
+  for (auto it = ends.begin(); it != ends.end();) {
+    const std::string& key = *it->key;
+    auto end = it;
+    for (; end != ends.end() && cmp->Compare(*end->key, key) == 0; ++end) {
+      if (end->opens) open.insert(end->sequence);
+    }
+    for (; it != end; ++it) {
+      if (!it->opens) open.erase(open.find(it->sequence));
+    }
+    if (start != nullptr && !open.empty() && *open.rbegin() == newest) continue;
+    if (start != nullptr) parts->push_back({*start, key, newest});
+    start = open.empty() ? nullptr : &key;
+    newest = open.empty() ? 0 : *open.rbegin();
+  }
+}
+
 }  // namespace
+
+void DropHiddenTombstones(const Comparator* cmp, const std::vector<SequenceNumber>& snapshots,
+                          std::vector<RangeTombstone>* tombstones) {
+  if (tombstones->size() < 2 || cmp->timestamp_size() != 0) return;
+  std::sort(tombstones->begin(), tombstones->end(),
+            [](const RangeTombstone& a, const RangeTombstone& b) { return a.sequence < b.sequence; });
+  std::vector<RangeTombstone> left, stripe;
+  for (auto it = tombstones->begin(); it != tombstones->end();) {
+    const auto snapshot = std::lower_bound(snapshots.begin(), snapshots.end(), it->sequence);
+    stripe.clear();
+    for (; it != tombstones->end() && (snapshot == snapshots.end() || it->sequence <= *snapshot); ++it) {
+      stripe.push_back(std::move(*it));
+    }
+    AppendNewest(cmp, stripe, &left);
+  }
+  tombstones->swap(left);
+}
 
 RangeTombstone FromStoredBounds(const Slice& start, const Slice& end, SequenceNumber sequence,
                                 size_t timestamp_size) {

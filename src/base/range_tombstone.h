@@ -49,6 +49,13 @@ bool ClipTombstone(const Comparator* cmp, const std::optional<std::string>& lowe
 // by keys a part. The order changes.
 void JoinTombstones(const Comparator* cmp, std::vector<RangeTombstone>* tombstones);
 
+// Takes away what newer ones hide, so that no two overlap but those with one of `snapshots` (ascending) between them:
+// who sees the older one sees the newer one as well. Others are cut where they are hidden. Without this, many that lie
+// upon each other, as where a log is cut off again and again, would make a list as long as their number squared. With
+// times all stay: a reader may count the older one alone. The order changes.
+void DropHiddenTombstones(const Comparator* cmp, const std::vector<SequenceNumber>& snapshots,
+                          std::vector<RangeTombstone>* tombstones);
+
 // An immutable set of tombstones cut into disjoint fragments, for lookups.
 // Thread safe.
 class RangeTombstoneList {

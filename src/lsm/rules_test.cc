@@ -228,6 +228,45 @@ TEST_F(RulesTest, Rule4RangeTombstoneStaysWhileItCoversPiecesThatStay) {
 }
 
 // A piece whose keys are all overwritten goes; one that holds range tombstones is not empty.
+// Where a log is cut off again and again, each range deletion lies upon all before it.
+TEST_F(RulesTest, Rule4RangeTombstonesThatNewerOnesHideGo) {
+  StoreHarness h;
+  for (int i = 0; i < 300; ++i) h.Put(Key(i), "deep");
+  h.Flush();
+  ASSERT_TRUE(h.Manual(0, 1));
+  while (h.Manual(1, 2)) {
+  }
+  const auto tombstones = [&h](int level) {
+    uint64_t most = 0;
+    const auto levels = h.Tables();
+    for (const TphMeta& t : levels[static_cast<size_t>(level)]) {
+      uint64_t sum = 0;
+      for (const TphPiece& p : t.pieces) sum += p.meta->num_range_tombstones;
+      most = std::max(most, sum);
+    }
+    return most;
+  };
+  SequenceNumber snapshot = 0;
+  for (int i = 1; i <= 60; ++i) {
+    h.DeleteRange(Key(0), Key(2 * i));
+    h.Put(Key(2 * i), "log");
+    if (i == 35) snapshot = h.Snapshot();
+    if (i % 10 == 0) h.Flush();
+  }
+  EXPECT_EQ(tombstones(0), 2u);  // the snapshot's, and the newest
+  h.CheckAll("flushed");
+  ASSERT_TRUE(h.Manual(0, 1));
+  EXPECT_EQ(tombstones(1), 2u);
+  h.CheckAll("compacted");
+  h.ReleaseSnapshot(snapshot);
+  h.DeleteRange(Key(0), Key(200));
+  h.Flush();
+  ASSERT_TRUE(h.Manual(0, 1));
+  EXPECT_LE(tombstones(1), 3u);  // pieces that stay keep theirs
+  h.CheckAll("released");
+  h.Verify();
+}
+
 TEST_F(RulesTest, Rule4PieceWithRangeTombstonesIsNotEmpty) {
   StoreHarness h(OneTable());
   Base(&h, 300);

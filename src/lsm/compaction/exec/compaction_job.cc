@@ -56,7 +56,7 @@ Status CompactionJob::RunParts(JobReport* report) {
   report_ = report;
   Status s;
   if (!in_.rewrite) {
-    s = delta_.LoadTombstones();
+    s = delta_.LoadTombstones(snapshots_);
     records_ = delta_.NewIterator(CompactionReads());
     if (s.ok()) {
       const StatTimer timer(in_.context->statistics, rocksdb::SUBCOMPACTION_SETUP_TIME);

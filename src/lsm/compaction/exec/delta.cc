@@ -23,7 +23,7 @@ Delta::Delta(const Comparator* comparator, std::vector<TableRef> tables, bool on
   for (auto& memtable : memtables) AddMemTable(std::move(memtable));
 }
 
-Status Delta::LoadTombstones() {
+Status Delta::LoadTombstones(const std::vector<SequenceNumber>& snapshots) {
   Status s;
   for (const TableRef& t : tables_) {
     for (const auto& piece : t->tph().pieces()) {
@@ -31,6 +31,7 @@ Status Delta::LoadTombstones() {
     }
   }
   JoinTombstones(cmp_, &tombstones_);
+  DropHiddenTombstones(cmp_, snapshots, &tombstones_);
   return s;
 }
 

@@ -26,7 +26,7 @@ class Delta {
         std::vector<std::shared_ptr<MemTable>> memtables, uint64_t now_seconds);
 
   // Reads the range tombstones of the tables. Before anything asks for tombstones.
-  Status LoadTombstones();
+  Status LoadTombstones(const std::vector<SequenceNumber>& snapshots);
 
   const std::vector<TableRef>& tables() const { return tables_; }
   // All records, in internal key order.
@@ -34,7 +34,7 @@ class Delta {
   // Live bytes with user keys in [lower, upper), about; a missing bound is open.
   uint64_t Bytes(const std::optional<std::string>& lower,
                  const std::optional<std::string>& upper) const;
-  // As they were stored, in no order.
+  // But for what newer ones hide, in no order.
   const std::vector<RangeTombstone>& tombstones() const { return tombstones_; }
   Status AddCovering(RangeTombstoneSet* set) const;
   bool has_merges() const { return has_merges_; }

@@ -22,6 +22,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
       tombstones->push_back(std::move(t));
     }
   }
+  DropHiddenTombstones(options_->comparator, request.snapshots, tombstones);
   InternalIteratorPtr merged = NewMergingIterator(&icmp, std::move(children));
 
   std::unique_ptr<rocksdb::CompactionFilter> filter;

@@ -192,6 +192,7 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
   JoinTombstones(cmp_, result);
   report_.range_deletions_dropped += std::erase_if(
       *result, [&](const RangeTombstone& t) { return !TombstoneNeeded(region, t, base); });
+  DropHiddenTombstones(cmp_, snapshots_, result);
   return Status::OK();
 }
 
