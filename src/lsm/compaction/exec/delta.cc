@@ -32,7 +32,30 @@ Status Delta::LoadTombstones(const std::vector<SequenceNumber>& snapshots) {
   }
   JoinTombstones(cmp_, &tombstones_);
   DropHiddenTombstones(cmp_, snapshots, &tombstones_);
+  std::sort(tombstones_.begin(), tombstones_.end(), [this](const RangeTombstone& a, const RangeTombstone& b) {
+    return cmp_->Compare(a.start, b.start) < 0;
+  });
+  furthest_.clear();
+  for (size_t i = 0; i < tombstones_.size(); ++i) {
+    const bool further = i == 0 || cmp_->Compare(tombstones_[i].end, tombstones_[furthest_.back()].end) > 0;
+    furthest_.push_back(further ? i : furthest_.back());
+  }
   return s;
+}
+
+// Every region asks, and there may be many of both.
+std::span<const RangeTombstone> Delta::TombstonesIn(const std::optional<std::string>& lower,
+                                                    const std::optional<std::string>& upper) const {
+  const auto first = !lower ? furthest_.begin()
+                            : std::partition_point(furthest_.begin(), furthest_.end(), [&](size_t i) {
+                                return cmp_->Compare(tombstones_[i].end, *lower) <= 0;
+                              });
+  const auto end = !upper ? tombstones_.end()
+                          : std::partition_point(tombstones_.begin(), tombstones_.end(), [&](const RangeTombstone& t) {
+                              return cmp_->Compare(t.start, *upper) < 0;
+                            });
+  const auto begin = tombstones_.begin() + (first - furthest_.begin());
+  return begin < end ? std::span(begin, end) : std::span<const RangeTombstone>();
 }
 
 void Delta::Extend(const Slice& low, const Slice& high) {

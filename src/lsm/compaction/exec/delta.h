@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,11 @@ class Delta {
   // Live bytes with user keys in [lower, upper), about; a missing bound is open.
   uint64_t Bytes(const std::optional<std::string>& lower,
                  const std::optional<std::string>& upper) const;
-  // But for what newer ones hide, in no order.
+  // But for what newer ones hide, by start.
   const std::vector<RangeTombstone>& tombstones() const { return tombstones_; }
+  // Those of them that reach into [lower, upper), and some more perhaps: a missing bound is open.
+  std::span<const RangeTombstone> TombstonesIn(const std::optional<std::string>& lower,
+                                               const std::optional<std::string>& upper) const;
   Status AddCovering(RangeTombstoneSet* set) const;
   bool has_merges() const { return has_merges_; }
   // Bytes that reading all of it reads from files.
@@ -63,6 +67,7 @@ class Delta {
   const bool one_run_;
   std::vector<SampledMemTable> memtables_;
   std::vector<RangeTombstone> tombstones_;
+  std::vector<size_t> furthest_;  // of each tombstone and those before it, which one ends last
   bool has_merges_ = false;
   uint64_t oldest_creation_ = UINT64_MAX;
   bool empty_ = true;

@@ -2,6 +2,7 @@
 #include "lsm/compaction/exec/region_merge.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/user_timestamp.h"
 #include "iter/merging_iterator.h"
@@ -172,14 +173,14 @@ Status RegionMerge::Pause(uint64_t records) {
 
 Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base,
                                      std::vector<RangeTombstone>* result) {
-  const auto add = [&](const std::vector<RangeTombstone>& tombstones) {
+  const auto add = [&](std::span<const RangeTombstone> tombstones) {
     for (RangeTombstone t : tombstones) {
       if (ClipTombstone(cmp_, region.lower, region.upper, &t) && !Trimmed(t)) {
         result->push_back(std::move(t));
       }
     }
   };
-  add(delta_.tombstones());
+  add(delta_.TombstonesIn(region.lower, region.upper));
   for (const TableRef& table : region.bases) {
     const auto& pieces = table->tph().pieces();
     std::vector<RangeTombstone> of_base;
@@ -225,7 +226,8 @@ Status RegionMerge::AddCovering(const Region& region, RangeTombstoneSet* set) co
 
 Status RegionMerge::CoveredBytes(const Region& region, const Tph& base,
                                  std::vector<uint64_t>* covered) const {
-  std::vector<RangeTombstone> all = delta_.tombstones();
+  const auto of_delta = delta_.TombstonesIn(region.lower, region.upper);
+  std::vector<RangeTombstone> all(of_delta.begin(), of_delta.end());
   for (const auto& piece : base.pieces()) {
     if (Status s = piece->ReadRangeTombstones(&all); !s.ok()) return s;
   }
@@ -286,9 +288,10 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
   if (!records.status().ok()) return records.status();
   if (region.part) return RunWhole(region, &records);
   if (!records.Valid()) {
-    const bool any = std::any_of(
-        delta_.tombstones().begin(), delta_.tombstones().end(),
-        [&](RangeTombstone t) { return ClipTombstone(cmp_, region.lower, region.upper, &t); });
+    const auto tombstones = delta_.TombstonesIn(region.lower, region.upper);
+    const bool any = std::any_of(tombstones.begin(), tombstones.end(), [&](RangeTombstone t) {
+      return ClipTombstone(cmp_, region.lower, region.upper, &t);
+    });
     if (!any) return Status::OK();  // the base stays as it is
   }
   // Equal keys may have different bytes, or tables have no directory, so that nothing tells what is
@@ -546,7 +549,7 @@ Status RegionMerge::RunRest(const Region& region, InternalIterator* delta) {
   s = AddAll(&it, 0, &builder);
   if (!s.ok()) return s;
   std::vector<RangeTombstone> tombstones;
-  for (RangeTombstone t : delta_.tombstones()) {
+  for (RangeTombstone t : delta_.TombstonesIn(region.lower, region.upper)) {
     if (ClipTombstone(cmp_, region.lower, region.upper, &t) && !Trimmed(t)) {
       tombstones.push_back(std::move(t));
     }
