@@ -22,7 +22,7 @@ Status FlushBlockPolicyFactory::CreateFromString(const ConfigOptions& config,
                                                  const std::string& text,
                                                  std::shared_ptr<FlushBlockPolicyFactory>* result) {
   std::string value;
-  Status s = compassdb::IdOfPlainObject(config, text, &value);
+  Status s = compassdb::IdOfPlainObject(text, &value);
   if (!s.ok()) return s;
   if (compassdb::NewRegistered<FlushBlockPolicyFactory>(config, value, result, &s)) return s;
   if (value.empty() || value == FlushBlockBySizePolicyFactory::kClassName()) {

@@ -275,8 +275,8 @@ TEST(OptionStrings, ObjectsWithoutOptionsByTheirId) {
   rocksdb::BlockBasedTableOptions table;
   EXPECT_TRUE(rocksdb::GetBlockBasedTableOptionsFromString(
                   strict, table, "flush_block_policy_factory={id=FlushBlockBySizePolicyFactory}", &table).ok());
-  EXPECT_TRUE(Family("comparator={id=rocksdb.ReverseBytewiseComparator;x=1}", &o).IsInvalidArgument());
-  EXPECT_TRUE(Family("prefix_extractor={id=rocksdb.FixedPrefix;length=5}", &o).IsInvalidArgument());
+  EXPECT_TRUE(Family("comparator={id=nope;x=1}", &o).ok());
+  EXPECT_EQ(o.comparator, rocksdb::BytewiseComparator());
 }
 
 // As in RocksDB: what is no name of a comparator is no way to be without one.

@@ -68,7 +68,7 @@ void AddBlocks(OptionTable<B>* t) {
   policy.parse = [](const ConfigOptions& config, const std::string&, const std::string& value,
                     B* options) {
     std::string id;
-    if (Status s = IdOfPlainObject(config, value, &id); !s.ok()) return s;
+    if (Status s = IdOfPlainObject(value, &id); !s.ok()) return s;
     if (id == "FlushBlockBySizePolicyFactory" || id.empty() || id == "nullptr") {
       options->flush_block_policy_factory.reset();
       return Status::OK();

@@ -169,7 +169,7 @@ const Comparator* ReverseBytewiseComparator() {
 Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string& value,
                                     const Comparator** comp) {
   std::string id;
-  Status s = compassdb::IdOfPlainObject(opts, value, &id);
+  Status s = compassdb::IdOfPlainObject(value, &id);
   if (!s.ok()) return s;
   if (id.empty()) return Status::InvalidArgument("comparator: a name is missing");
   if (compassdb::FindRegistered<const Comparator>(opts, id, comp, &s)) return s;

@@ -115,7 +115,7 @@ Status FileChecksumGenFactory::CreateFromString(const ConfigOptions& options,
                                                 const std::string& text,
                                                 std::shared_ptr<FileChecksumGenFactory>* result) {
   std::string value;
-  Status s = compassdb::IdOfPlainObject(options, text, &value);
+  Status s = compassdb::IdOfPlainObject(text, &value);
   if (!s.ok()) return s;
   if (compassdb::NewRegistered<FileChecksumGenFactory>(options, value, result, &s)) return s;
   if (value == Crc32cFactory::kClassName() || value == kStandardDbFileChecksumFuncName) {

@@ -213,14 +213,12 @@ namespace compassdb {
 
 using rocksdb::Status;
 
-Status IdOfPlainObject(const rocksdb::ConfigOptions& config, const std::string& text, std::string* id) {
+Status IdOfPlainObject(const std::string& text, std::string* id) {
   *id = Trim(text);
   const size_t equals = id->find('=');
   if (id->compare(0, 1, "{") != 0 && (equals == std::string::npos || Trim(id->substr(0, equals)) != "id")) return Status::OK();
   OptionMap options;
-  Status s = ParseObjectString(text, "", id, &options);
-  if (s.ok() && !options.empty() && !config.ignore_unknown_options) s = UnknownOption(text, options);
-  return s;
+  return ParseObjectString(text, "", id, &options);
 }
 
 }  // namespace compassdb

@@ -106,7 +106,7 @@ const SliceTransform* NewNoopTransform() { return new NoopTransform(); }
 Status SliceTransform::CreateFromString(const ConfigOptions& config_options, const std::string& id,
                                         std::shared_ptr<const SliceTransform>* result) {
   std::string name;
-  Status s = compassdb::IdOfPlainObject(config_options, id, &name);
+  Status s = compassdb::IdOfPlainObject(id, &name);
   if (!s.ok()) return s;
   if (name.empty() || name == "nullptr") {
     result->reset();
