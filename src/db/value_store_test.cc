@@ -281,6 +281,50 @@ TEST_F(ValueStoreTest, WhatANeighbourOfTheInputHidesIsNotSeparated) {
   }
 }
 
+// A merge hides nothing, so that no group is told of it. Where a range deletion ends it, a deletion takes its place,
+// which does: of what lies below it nobody would tell, once the piece that has it is rewritten beside that deletion's.
+TEST_F(ValueStoreTest, WhatAMergeLeftBehindARangeDeletionHidesIsCollected) {
+  UsePieces();
+  options_.level0_file_num_compaction_trigger = 100;
+  options_.max_bytes_for_level_base = 64 << 20;
+  options_.write_buffer_size = 16 << 20;
+  options_.target_file_size_base = 64 << 20;
+  OpenDb();
+  const auto compact_to = [this](int from, int to) {
+    rocksdb::ColumnFamilyMetaData metadata;
+    db_->GetColumnFamilyMetaData(&metadata);
+    std::vector<std::string> names;
+    for (const auto& table : metadata.levels[static_cast<size_t>(from)].files) names.push_back(table.name);
+    if (names.empty()) return;
+    const Status s = db_->CompactFiles(rocksdb::CompactionOptions(), names, to);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  };
+  const auto down = [&](int to) {
+    Flush();
+    for (int level = 0; level < to; ++level) ASSERT_NO_FATAL_FAILURE(compact_to(level, level + 1));
+  };
+  constexpr int kKeys = 8000, kMerged = kKeys / 10;
+  const rocksdb::WriteOptions write;
+  for (int i = 0; i < kKeys; i += 2) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  ASSERT_NO_FATAL_FAILURE(down(2));
+  for (int i = kMerged + 1; i < kKeys; i += 2) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  ASSERT_NO_FATAL_FAILURE(down(2));  // a piece of its own
+  for (int i = 0; i < kMerged; i += 2) ASSERT_TRUE(db_->Merge(write, Key(i), "m").ok());
+  ASSERT_NO_FATAL_FAILURE(down(1));
+  ASSERT_TRUE(db_->DeleteRange(write, db_->DefaultColumnFamily(), Key(0), Key(kMerged)).ok());
+  ASSERT_NO_FATAL_FAILURE(down(2));
+  for (int i = kMerged; i < kKeys / 3 * 2; i += 2) ASSERT_TRUE(Put(Key(i), "small").ok());
+  ASSERT_NO_FATAL_FAILURE(down(2));
+  for (int i = kMerged; i < kKeys; ++i) ASSERT_TRUE(db_->Delete(write, Key(i)).ok());
+  rocksdb::CompactRangeOptions collect;
+  collect.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  collect.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  collect.blob_garbage_collection_age_cutoff = 1.0;
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(db_->CompactRange(collect, nullptr, nullptr).ok());
+  EXPECT_EQ(Scan(), "");
+  EXPECT_LT(IntProperty("rocksdb.live-blob-file-size"), 1u << 10);
+}
+
 // What the log gives back is flushed while the database is opened.
 TEST_F(ValueStoreTest, WhatTheLogEndsIsCollected) {
   piece_.value_reserve_percent = 0;

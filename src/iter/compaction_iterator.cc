@@ -124,12 +124,14 @@ void CompactionIterator::Advance() {
     key_ = r.key;
     value_ = r.value;
     out_stale_ = r.stale;
+    out_made_ = r.made;
     from_queue_ = true;
   } else {
     live_ready_ = false;
     key_ = live_key_;
     value_ = live_value_;
     out_stale_ = live_stale_;
+    out_made_ = false;
   }
 }
 
@@ -419,6 +421,7 @@ void CompactionIterator::FlushPending(bool older_output_follows) {
     record.key.assign(key.data(), key.size());
     AppendInternalKey(&record.key, p.timestamp, p.sequence, p.type);
     record.stale = Stale();
+    record.made = !p.counted;
     queue_.push_back(std::move(record));
   }
   pending_.clear();
@@ -438,12 +441,13 @@ SequenceNumber CompactionIterator::OutputSequence(const Slice& user_key, Sequenc
 }
 
 void CompactionIterator::Emit(const Slice& user_key, SequenceNumber seq, ValueType type,
-                              std::string value) {
+                              std::string value, bool made) {
   FlushPending(/*older_output_follows=*/true);
   Record record;
   AppendInternalKey(&record.key, user_key, OutputSequence(user_key, seq, type), type);
   record.value = std::move(value);
   record.stale = Stale();
+  record.made = made;
   queue_.push_back(std::move(record));
 }
 
@@ -496,7 +500,7 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
     }
     FoldBase(&operands, &base);
   } else if (end == StripeEnd::kNoBase) {
-    FoldBase(&operands, nullptr);
+    FoldBase(&operands, nullptr, /*made=*/true);
   } else if (end == StripeEnd::kEntity) {
     // They cannot be folded; reads say so. The entity below them stays as well.
     EmitOperands(&operands);
@@ -566,7 +570,7 @@ bool CompactionIterator::TakeOperand(SequenceNumber top, SequenceNumber seq,
   }
 }
 
-void CompactionIterator::FoldBase(std::vector<Operand>* operands, const Slice* base) {
+void CompactionIterator::FoldBase(std::vector<Operand>* operands, const Slice* base, bool made) {
   std::vector<Slice> oldest_first;
   oldest_first.reserve(operands->size());
   for (auto it = operands->rbegin(); it != operands->rend(); ++it) {
@@ -581,7 +585,7 @@ void CompactionIterator::FoldBase(std::vector<Operand>* operands, const Slice* b
     return;
   }
   stats_.merged_operands += operands->size();
-  Emit(user_key_, operands->front().sequence, kTypeValue, std::move(result));
+  Emit(user_key_, operands->front().sequence, kTypeValue, std::move(result), made);
 }
 
 // The base is not at hand: combine the operands if the operator can.

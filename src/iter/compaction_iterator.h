@@ -103,6 +103,9 @@ class CompactionIterator {
   Slice user_key() const { return ExtractUserKey(key_); }
   // A newer record of the key exists outside the job.
   bool stale() const { return out_stale_; }
+  // Made of records that hide nothing by themselves (merges, what range deletions cover), it hides what is older of
+  // the key, outside of the job, too.
+  bool made() const { return out_made_; }
 
   Status status() const { return status_; }
   const CompactionIteratorStats& stats() const { return stats_; }
@@ -112,6 +115,7 @@ class CompactionIterator {
     std::string key;
     std::string value;
     bool stale = false;
+    bool made = false;
   };
   // A tombstone that is written only if something is left for it to hide.
   struct Pending {
@@ -149,7 +153,7 @@ class CompactionIterator {
                             Operand* removed);
   bool TakeOperand(SequenceNumber top, SequenceNumber seq, std::vector<Operand>* operands,
                    Operand* removed);
-  void FoldBase(std::vector<Operand>* operands, const Slice* base);
+  void FoldBase(std::vector<Operand>* operands, const Slice* base, bool made = false);
   void EmitOperands(std::vector<Operand>* operands);
 
   // The filter.
@@ -160,7 +164,7 @@ class CompactionIterator {
   void StartSkipping(const ParsedInternalKey& newest);
 
   void FlushPending(bool older_output_follows);
-  void Emit(const Slice& user_key, SequenceNumber seq, ValueType type, std::string value);
+  void Emit(const Slice& user_key, SequenceNumber seq, ValueType type, std::string value, bool made = false);
   void EmitLive(const ParsedInternalKey& version, const Slice& value);
   SequenceNumber OutputSequence(const Slice& user_key, SequenceNumber seq, ValueType type);
   bool MayExistOutside();
@@ -213,6 +217,7 @@ class CompactionIterator {
   bool from_queue_ = false;
   Slice key_, value_;
   bool out_stale_ = false;
+  bool out_made_ = false;
 };
 
 }  // namespace compassdb

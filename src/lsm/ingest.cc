@@ -45,7 +45,7 @@ class TableCutter {
       }
       if (s.ok()) s = Open();
       Slice key = records->key(), value = records->value();
-      if (s.ok() && !values_.idle()) s = values_.Pass(/*stale=*/false, &key, &value);
+      if (s.ok() && !values_.idle()) s = values_.Pass(/*stale=*/false, /*made=*/false, &key, &value);
       if (s.ok()) s = piece_->Add(key, value);
       if (!s.ok()) return s;
       last.assign(user_key.data(), user_key.size());

@@ -61,7 +61,7 @@ Status FlushJob::WritePiece(const FlushRequest& request, PieceMeta* piece, Piece
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     Slice key = it.key(), value = it.value();
     Status s = open();
-    if (s.ok() && !values_.idle()) s = values_.Pass(/*stale=*/false, &key, &value);
+    if (s.ok() && !values_.idle()) s = values_.Pass(/*stale=*/false, /*made=*/false, &key, &value);
     if (s.ok()) s = builder->Add(key, value);
     if (!s.ok()) return s;
     if ((++n & 0x3ff) == 0) files_.tables.Throttle();

@@ -109,7 +109,7 @@ Status RegionMerge::Finish() {
 Status RegionMerge::Add(const CompactionIterator& record, PieceBuilder* builder) {
   Slice key = record.key(), value = record.value();
   Status s;
-  if (!values_.idle()) s = values_.Pass(record.stale(), &key, &value);
+  if (!values_.idle()) s = values_.Pass(record.stale(), record.made(), &key, &value);
   return s.ok() ? builder->Add(key, value, record.stale()) : s;
 }
 

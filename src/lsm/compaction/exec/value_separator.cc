@@ -39,14 +39,14 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
   if (tells_ && updates_ != nullptr) updates_->Reserve(job_.version->values()->Stats().values);
 }
 
-Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
+Status ValueSeparator::Pass(bool stale, bool made, Slice* key, Slice* value) {
   const ValueType type = ExtractType(*key);
   if (type == kTypeMerge || type == kTypeBlobIndex) return Status::OK();
   const SequenceNumber sequence = ExtractSequence(*key);
   const bool fresh = sequence >= job_.fresh_from;
   bool separate = separates_ && type == kTypeValue && value->size() >= options_->values.min_size &&
                   value->size() > 0;
-  if (!separates_ && !(fresh && tells_)) return Status::OK();
+  if (!separates_ && !((fresh || made) && tells_)) return Status::OK();
   const Slice user_key = ExtractUserKey(*key);
   const bool newest = !above_ || user_key != above_->user_key;
   const SequenceNumber newer_sequence = newest ? 0 : above_->sequence;
@@ -57,11 +57,11 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
   }
   above_->sequence = sequence;
   above_->told = false;
-  if (!separate && !fresh) return Status::OK();
+  if (!separate && !fresh && !made) return Status::OK();
   const KeyHash hash = context_->hasher(user_key);
   if (separate && !fresh) {
     separate = !stale && (job_.newer_outside == nullptr || !job_.newer_outside(user_key, hash));
-    if (!separate) return Status::OK();
+    if (!separate && !made) return Status::OK();
   }
   bool supersedes = false;
   if (fresh) {
@@ -69,6 +69,9 @@ Status ValueSeparator::Pass(bool stale, Slice* key, Slice* value) {
     if (known) Tell(hash, sequence, separate, newest);
     supersedes = known && newest;
     above_->told = known;
+  } else if (!separate && tells_) {
+    writer_.AddNotice({hash.h1, StoredH2(hash.h2), sequence});
+    above_->told = true;
   }
   if (!separate) return Status::OK();
   above_->told = true;

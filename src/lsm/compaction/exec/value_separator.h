@@ -9,7 +9,8 @@
 //    forgotten what was collected. What is flushed during the job, collections keep (ValueGcJob).
 // 3. Of a value that is separated although the job has a newer record of its key (a snapshot sees it), that
 //    record leaves a notice now, if it left none and is no separated value itself.
-// 4. A reference that the job reads and does not write again is a death.
+// 4. A record that the job makes of merges or of what range deletions cover, of which nobody was told, leaves a notice.
+// 5. A reference that the job reads and does not write again is a death.
 //
 // One thread; what the constructor takes outlives this.
 #pragma once
@@ -49,8 +50,8 @@ class ValueSeparator {
   // Nothing is to be separated, and no group wants to be told anything.
   bool idle() const { return !separates_ && !tells_; }
   // What is to be written in place of the record: *key and *value are changed to memory of this, valid until
-  // the next call, or left as they are. `stale`: see CompactionIterator.
-  Status Pass(bool stale, Slice* key, Slice* value);
+  // the next call, or left as they are. `stale`, `made`: see CompactionIterator.
+  Status Pass(bool stale, bool made, Slice* key, Slice* value);
   // CompactionIteratorOptions::dropped_value.
   void Dropped(const Slice& user_key, const Slice& ref, bool superseded);
 
