@@ -36,6 +36,7 @@ ZSTD_DCtx* ThreadDecompressor() {
 }
 
 bool CompressSnappy(const Slice& in, std::string* out) {
+  if (in.size() > UINT32_MAX) return false;
   size_t length = snappy_max_compressed_length(in.size());
   out->resize(length);
   if (snappy_compress(in.data(), in.size(), out->data(), &length) != SNAPPY_OK) return false;
