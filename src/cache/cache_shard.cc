@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "rocksdb/secondary_cache.h"
 #include "util/no_memory.h"
@@ -51,6 +52,7 @@ CacheShard::CacheShard(const CacheOptions& options)
 
 CacheShard::~CacheShard() {
   Locker lock(this);
+  while (unlisted_ != nullptr) CacheEntry::Free(std::exchange(unlisted_, unlisted_->older));
   if (disowned_) return;
   table_.ForEach(0, table_.slots(), [](CacheEntry* entry) {
     // Handles that outlive the cache are a mistake of the caller's; their entries leak.
@@ -113,16 +115,18 @@ void CacheShard::Uncount(const CacheEntry* entry) {
   usage_.fetch_sub(entry->total_charge, std::memory_order_relaxed);
 }
 
-// Handles are released in destructors: nothing may be thrown. What the list of those that wait has no memory for
-// stays for good, since somebody may still look at it.
+// Handles are released in destructors: nothing may be thrown. What the list of those that wait has no memory for is
+// tried again with the next.
 void CacheShard::Delete(std::span<CacheEntry* const> victims) {
   if (victims.empty()) return;
   for (CacheEntry* entry : victims) entry->DeletePlainValue();
   std::vector<RetireList::Object> due;
   try {
     Locker lock(this);
-    for (CacheEntry* entry : victims) {
-      deferred_.Add(entry, &CacheEntry::Free, entry->DeferredBytes());
+    for (CacheEntry* entry : victims) entry->older = std::exchange(unlisted_, entry);
+    while (unlisted_ != nullptr) {
+      deferred_.Add(unlisted_, &CacheEntry::Free, unlisted_->DeferredBytes());
+      unlisted_ = unlisted_->older;
     }
     if (deferred_.count() >= kMaxDeferred || deferred_.bytes() >= kMaxDeferredBytes) {
       deferred_.Collect(&due);

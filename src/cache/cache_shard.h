@@ -165,6 +165,7 @@ class CacheShard {
   std::vector<uint32_t> ghost_ GUARDED_BY(mu_);  // 0: nothing
   Queue queues_[kQueues] GUARDED_BY(mu_);
   RetireList deferred_ GUARDED_BY(mu_);
+  CacheEntry* unlisted_ GUARDED_BY(mu_) = nullptr;  // to be deferred, too, linked by `older`
 };
 
 }  // namespace compassdb

@@ -550,7 +550,8 @@ TEST_F(IngestTest, ExportOfAReaderHasWhatIsLogged) {
   OpenDb();
   for (const bool secondary : {false, true}) {
     rocksdb::ColumnFamilyHandle* handle = nullptr;
-    const Status s = db_->CreateColumnFamilyWithImport(options_, secondary ? "two" : "one", {}, *exports[secondary], &handle);
+    const Status s =
+        db_->CreateColumnFamilyWithImport(options_, secondary ? "two" : "one", {}, *exports[secondary], &handle);
     ASSERT_TRUE(s.ok()) << s.ToString();
     std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), handle));
     std::string all;

@@ -117,6 +117,39 @@ class ShownIterator final : public InternalIterator {
   Status status_;
 };
 
+// The file at `path`, which is finished.
+void DescribeExport(const std::string& path, const TableFileWriter& writer, const TphMeta& table,
+                    rocksdb::LiveFileMetaData* metadata) {
+  const size_t slash = path.rfind('/');
+  metadata->name = path.substr(slash);
+  metadata->relative_filename = path.substr(slash + 1);
+  metadata->db_path = metadata->directory = path.substr(0, slash);
+  metadata->size = writer.Bytes();
+  const rocksdb::FileChecksumGenerator* const sum = writer.checksum();
+  metadata->file_checksum = sum == nullptr ? rocksdb::kUnknownFileChecksum : sum->GetChecksum();
+  metadata->file_checksum_func_name =
+      sum == nullptr ? rocksdb::kUnknownFileChecksumFuncName : sum->Name();
+  metadata->smallestkey = table.smallest;
+  metadata->largestkey = table.largest;
+  metadata->smallest_seqno = table.smallest_seq;
+  metadata->largest_seqno = table.largest_seq;
+  metadata->num_entries = table.NumRecords();
+}
+
+// Those up to sequence `last`.
+void AddRangeTombstones(const RangeTombstoneSet& tombstones, SequenceNumber last, TableFileWriter* writer) {
+  for (const auto& list : tombstones.lists()) {
+    for (const RangeTombstoneList::Fragment& f : list->fragments()) {
+      for (size_t i = 0; i < f.sequences.size(); ++i) {
+        if (f.sequences[i] > last) continue;
+        RangeTombstone t{f.start, f.end, f.sequences[i]};
+        if (!f.timestamps.empty()) t.timestamp = f.timestamps[i];
+        writer->AddRangeTombstone(t);
+      }
+    }
+  }
+}
+
 bool OverlapsMemTable(const MemTable& mem, const Comparator* cmp, const Slice& smallest,
                       const Slice& largest) {
   if (mem.num_range_deletes() > 0 && mem.RangeTombstones()->Overlaps(&smallest, &largest)) {
@@ -558,7 +591,8 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
       memtables.push_back(state->mem);
     }
   }
-  const SequenceNumber shown = last_sequence_.load(std::memory_order_acquire);  // a secondary has read on, perhaps
+  const SequenceNumber shown = last_sequence_.load(std::memory_order_acquire);
+  const SequenceNumber last = read_only_ ? shown : kMaxSequenceNumber;  // a secondary has read on, perhaps
   BlockReadOptions read;
   read.fill_cache = false;
   read.whole_piece = true;
@@ -595,7 +629,7 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   const std::unique_ptr<ValueResolver> values = view->NewValueResolver(read);
   std::string key;
   for (; s.ok() && records->Valid(); records->Next()) {
-    if (ExtractSequence(records->key()) > shown && read_only_) continue;
+    if (ExtractSequence(records->key()) > last) continue;
     if (ExtractType(records->key()) != kTypeBlobIndex) {
       s = writer->Add(records->key(), records->value());
       continue;
@@ -614,34 +648,12 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   }
   if (s.ok()) s = records->status();
   if (!s.ok()) return s;
-  for (const auto& list : tombstones.lists()) {
-    for (const RangeTombstoneList::Fragment& f : list->fragments()) {
-      for (size_t i = 0; i < f.sequences.size(); ++i) {
-        if (f.sequences[i] > shown && read_only_) continue;
-        RangeTombstone t{f.start, f.end, f.sequences[i]};
-        if (!f.timestamps.empty()) t.timestamp = f.timestamps[i];
-        writer->AddRangeTombstone(t);
-      }
-    }
-  }
+  AddRangeTombstones(tombstones, last, writer.get());
   TableFileInfo info;
   info.comparator = family->user_comparator()->Name();
   s = writer->Finish(config_.clock->NowMicros() / 1000000, &info);
   if (!s.ok()) return s;
-  const size_t slash = path.rfind('/');
-  metadata->name = path.substr(slash);
-  metadata->relative_filename = path.substr(slash + 1);
-  metadata->db_path = metadata->directory = path.substr(0, slash);
-  metadata->size = writer->Bytes();
-  const rocksdb::FileChecksumGenerator* const sum = writer->checksum();
-  metadata->file_checksum = sum == nullptr ? rocksdb::kUnknownFileChecksum : sum->GetChecksum();
-  metadata->file_checksum_func_name =
-      sum == nullptr ? rocksdb::kUnknownFileChecksumFuncName : sum->Name();
-  metadata->smallestkey = info.table.smallest;
-  metadata->largestkey = info.table.largest;
-  metadata->smallest_seqno = info.table.smallest_seq;
-  metadata->largest_seqno = info.table.largest_seq;
-  metadata->num_entries = info.table.NumRecords();
+  DescribeExport(path, *writer, info.table, metadata);
   metadata->column_family_name = family->name();
   metadata->level = family->store()->options().num_levels - 1;
   *written = true;

@@ -300,7 +300,6 @@ TEST_F(TablelessTest, OverflowGivesItsSpaceBack) {
   EXPECT_LE(IntProperty("compassdb.tableless-index-bytes"), index + 1024);
 }
 
-// Flushes and rehashes do not wait for it, and what they write counts behind what it copies.
 // Of records of a few bytes a run is mostly what it says of them, which is no dead space.
 TEST_F(TablelessTest, OverflowOfTinyRecordsIsNotRewrittenForEver) {
   piece_.tableless_pages = 2;
@@ -323,6 +322,7 @@ TEST_F(TablelessTest, OverflowOfTinyRecordsIsNotRewrittenForEver) {
   for (int i = 0; i < kKeys; i += 1000) ASSERT_EQ(Get(key(i)), "");
 }
 
+// Flushes and rehashes do not wait for it, and what they write counts behind what it copies.
 TEST_F(TablelessTest, OverflowIsRewrittenBesideOtherJobs) {
   class Keeps : public rocksdb::CompactionFilter {
    public:
@@ -349,8 +349,8 @@ TEST_F(TablelessTest, OverflowIsRewrittenBesideOtherJobs) {
     bool begun = false, go_on = false;
     fs_->SetHook([&](FaultOp op, const std::string& path) {
       std::unique_lock<std::mutex> lock(mutex);
-      if (op != FaultOp::kSync || !path.ends_with(".ph") || begun) return;
-      begun = true;  // by the rewriting, which is the first to sync such a file
+      if (op != FaultOp::kRead || !path.ends_with(".ph") || begun) return;
+      begun = true;  // by the rewriting, which is the first to read such a file: it has copied nothing yet
       changed.notify_all();
       changed.wait(lock, [&] { return go_on; });
     });

@@ -70,7 +70,7 @@ Status ValueSeparator::Pass(bool stale, bool made, Slice* key, Slice* value) {
     supersedes = known && newest;
     above_->told = known;
   } else if (!separate && tells_) {
-    writer_.AddNotice({hash.h1, StoredH2(hash.h2), sequence});
+    Tell(hash, sequence, /*separated=*/false, /*newest=*/false);
     above_->told = true;
   }
   if (!separate) return Status::OK();
