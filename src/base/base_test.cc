@@ -188,17 +188,23 @@ void CheckAgainstModel(const std::vector<RangeTombstone>& tombstones, const Comp
   }
 }
 
+// Fewer than `number`, of one letter each; some are empty.
+std::vector<RangeTombstone> RandomTombstones(Random* random, size_t number, SequenceNumber newest) {
+  std::vector<RangeTombstone> tombstones(random->Uniform(number));
+  for (RangeTombstone& t : tombstones) {
+    t.start = std::string(1, static_cast<char>('a' + random->Uniform(26)));
+    t.end = std::string(1, static_cast<char>('a' + random->Uniform(26)));
+    t.sequence = random->Between(1, newest);
+  }
+  return tombstones;
+}
+
 TEST(RangeTombstoneList, AgreesWithModelUnderAnyComparator) {
   const Reverse reverse;
   for (uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    std::vector<RangeTombstone> tombstones(random.Uniform(9));
-    for (RangeTombstone& t : tombstones) {
-      t.start = std::string(1, static_cast<char>('a' + random.Uniform(26)));
-      t.end = std::string(1, static_cast<char>('a' + random.Uniform(26)));
-      t.sequence = random.Between(1, 10);
-    }
+    std::vector<RangeTombstone> tombstones = RandomTombstones(&random, 9, 10);
     CheckAgainstModel(tombstones, rocksdb::BytewiseComparator());
     CheckAgainstModel(tombstones, &reverse);
   }
@@ -254,12 +260,7 @@ TEST(RangeTombstone, WhatNewerOnesHideGoesButForSnapshots) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    std::vector<RangeTombstone> all(random.Uniform(12));
-    for (RangeTombstone& t : all) {
-      t.start = std::string(1, static_cast<char>('a' + random.Uniform(26)));
-      t.end = std::string(1, static_cast<char>('a' + random.Uniform(26)));
-      t.sequence = random.Between(1, 20);
-    }
+    std::vector<RangeTombstone> all = RandomTombstones(&random, 12, 20);
     std::vector<SequenceNumber> snapshots;
     for (SequenceNumber s = 1; s < 20; ++s) {
       if (random.OneIn(8)) snapshots.push_back(s);

@@ -117,9 +117,7 @@ Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
     read->value->Reset();
     s = get();
   }
-  // A hole that the primary has punched: what took its place is elsewhere.
-  if (s.IsCorruption() && secondary_ != nullptr && !secondary_->has_links() &&
-      secondary_->CatchUp().ok()) {
+  if (secondary_ != nullptr && secondary_->CatchUpPast(s)) {
     read->value->Reset();
     s = get();
   }
@@ -197,8 +195,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   };
   Status s = get();
   while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_) s = get();
-  // As in GetCounted.
-  if (s.IsCorruption() && secondary_ != nullptr && !secondary_->has_links() && secondary_->CatchUp().ok()) s = get();
+  if (secondary_ != nullptr && secondary_->CatchUpPast(s)) s = get();
   if (!s.ok()) return s;
   *number_of_operands = static_cast<int>(collected.size());
   if (*number_of_operands > merge_options->expected_max_number_of_operands) {

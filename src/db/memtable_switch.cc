@@ -274,11 +274,13 @@ Status DBImpl::FreeBudget() {
 }
 
 Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
+  const auto is_over_budget = [this] {
+    return config_.write_buffers != nullptr && config_.write_buffers->ShouldStall();
+  };
   if (leader.no_slowdown) {
     // It goes on if it need not wait.
     MutexLock lock(&mu_);
-    const bool over_budget = config_.write_buffers != nullptr && config_.write_buffers->ShouldStall();
-    const StallState state = over_budget ? StallState::kStopped : stalls_.state();
+    const StallState state = is_over_budget() ? StallState::kStopped : stalls_.state();
     const bool passes =
         state == StallState::kNormal ||
         (state == StallState::kDelayed &&
@@ -299,8 +301,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
         s = Status::ShutdownInProgress("stalled write");
         break;
       }
-      const bool over_budget =
-          config_.write_buffers != nullptr && config_.write_buffers->ShouldStall();
+      const bool over_budget = is_over_budget();
       if (over_budget) {
         if (s = FreeBudget(); !s.ok()) break;
       }

@@ -163,14 +163,12 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
            std::any_of(statuses, statuses + num_keys, [](const Status& s) { return s.IsTryAgain(); });
   };
   bool caught_up = false;
-  // A hole that the primary has punched: what took its place is elsewhere.
   const auto catch_up = [&] {
-    if (caught_up || secondary_ == nullptr || secondary_->has_links() ||
-        std::none_of(statuses, statuses + num_keys, [](const Status& s) { return s.IsCorruption(); })) {
-      return false;
-    }
-    caught_up = true;
-    return secondary_->CatchUp().ok();
+    if (caught_up || secondary_ == nullptr) return false;
+    Status* const end = statuses + num_keys;
+    const Status* const damaged = std::find_if(statuses, end, [](const Status& s) { return s.IsCorruption(); });
+    caught_up = damaged != end;
+    return caught_up && secondary_->CatchUpPast(*damaged);
   };
   do {
     // Again, if a store that changes in place has not what the sequence sees any more: a later one will do.

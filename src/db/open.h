@@ -62,9 +62,9 @@ class DbOpener {
   // recover.cc
   // Since it was read, by a primary beside whom this one reads.
   bool ManifestHasMovedOn(FileSystem* fs) const;
-  // *end: of what was read.
+  // *end, if wanted: of what was read.
   static Status ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
-                               RecoveredState* state, uint64_t* end);
+                               RecoveredState* state, uint64_t* end = nullptr);
   Status RecoverExisting();
   Status RecoverSecondary();
   Status BuildFamilies(const RecoveredState& state);

@@ -37,11 +37,7 @@ bool DbOpener::ManifestHasMovedOn(FileSystem* fs) const {
 
 Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
                                 RecoveredState* state, uint64_t* end) {
-  *end = 0;
-  Status s =
-      Manifest::Follow(fs, dir, number, end, [state](const EditRecord& edits) { return state->ApplyAll(edits); });
-  // CURRENT promises it.
-  return IsMissing(s) ? Status::Corruption(ManifestFileName(dir, number), "named by CURRENT, but missing") : s;
+  return Manifest::Replay(fs, dir, number, [state](const EditRecord& edits) { return state->ApplyAll(edits); }, end);
 }
 
 Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
@@ -56,8 +52,7 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
   Status s;
   do {
     state = RecoveredState();
-    uint64_t end = 0;
-    s = ReplayManifest(fs, dir, number, &state, &end);
+    s = ReplayManifest(fs, dir, number, &state);
   } while (!s.ok() && WasReplaced(fs, dir, &number));
   if (!s.ok()) return s;
   for (const auto& [id, family] : state.families) names->push_back(family.name);

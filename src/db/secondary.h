@@ -77,6 +77,9 @@ class Secondary {
   // The state that the families are to be built from; then CatchUp.
   Status Open(RecoveredState* state) EXCLUDES(mu_);
   Status CatchUp() EXCLUDES(mu_);
+  // What a read answered that may have met a hole which the primary has punched: what took its place is elsewhere. True
+  // if the read is worth another attempt.
+  bool CatchUpPast(const Status& s) EXCLUDES(mu_) { return s.IsCorruption() && !has_links() && CatchUp().ok(); }
   // To all files that it needs.
   bool has_links() const { return links_ != nullptr && !holds_open_.load(std::memory_order_relaxed); }
 

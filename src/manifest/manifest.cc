@@ -127,9 +127,10 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
 }
 
 Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
-                        const std::function<Status(const EditRecord&)>& apply) {
+                        const std::function<Status(const EditRecord&)>& apply, uint64_t* end) {
   uint64_t offset = 0;
   Status s = Follow(fs, dir, number, &offset, apply);
+  if (end != nullptr) *end = offset;
   // CURRENT promises it.
   if (!IsMissing(s)) return s;
   return Status::Corruption(ManifestFileName(dir, number), "named by CURRENT, but missing");

@@ -35,8 +35,9 @@ class Manifest {
   // Replays manifest `number` in order. A torn last record is dropped (its
   // commit never returned) unless the mirror has it; anything else that does
   // not parse is Corruption with file and offset.
+  // *end, if wanted: behind what was applied.
   static Status Replay(FileSystem* fs, const std::string& dir, uint64_t number,
-                       const std::function<Status(const EditRecord&)>& apply);
+                       const std::function<Status(const EditRecord&)>& apply, uint64_t* end = nullptr);
 
   // The same from *offset on, which is moved behind what was applied: for a manifest that another
   // process writes. NotFound if the file is gone.

@@ -2,6 +2,7 @@
 #include "rocksdb/flush_block_policy.h"
 
 #include "rocksdb/table.h"
+#include "util/option_string.h"
 #include "util/registered.h"
 
 namespace rocksdb {

@@ -3,7 +3,7 @@
 #include "options/option_tables.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/flush_block_policy.h"
-#include "util/registered.h"
+#include "util/option_string.h"
 
 namespace compassdb {
 

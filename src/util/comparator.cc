@@ -9,6 +9,7 @@
 #include "rocksdb/slice.h"
 #include "util/coding.h"
 #include "util/comparator_u64ts.h"
+#include "util/option_string.h"
 #include "util/registered.h"
 
 namespace ROCKSDB_NAMESPACE {

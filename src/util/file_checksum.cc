@@ -5,6 +5,7 @@
 
 #include "rocksdb/config_options.h"
 #include "util/crc32c.h"
+#include "util/option_string.h"
 #include "util/registered.h"
 
 namespace ROCKSDB_NAMESPACE {

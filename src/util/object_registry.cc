@@ -5,9 +5,6 @@
 #include <cctype>
 
 #include "rocksdb/customizable.h"
-#include "util/option_string.h"
-#include "util/registered.h"
-#include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace {
@@ -208,17 +205,3 @@ int ObjectRegistry::RegisterPlugin(const std::string& name, const RegistrarFunc&
 }
 
 }  // namespace ROCKSDB_NAMESPACE
-
-namespace compassdb {
-
-using rocksdb::Status;
-
-Status IdOfPlainObject(const std::string& text, std::string* id) {
-  *id = Trim(text);
-  const size_t equals = id->find('=');
-  if (id->compare(0, 1, "{") != 0 && (equals == std::string::npos || Trim(id->substr(0, equals)) != "id")) return Status::OK();
-  OptionMap options;
-  return ParseObjectString(text, "", id, &options);
-}
-
-}  // namespace compassdb

@@ -93,6 +93,15 @@ Status ParseObjectString(const std::string& text, const std::string& default_id,
   return Status::OK();
 }
 
+Status IdOfPlainObject(const std::string& text, std::string* id) {
+  *id = Trim(text);
+  const size_t equals = id->find('=');
+  const bool plain = equals == std::string::npos || Trim(id->substr(0, equals)) != "id";
+  if (plain && id->compare(0, 1, "{") != 0) return Status::OK();
+  OptionMap options;
+  return ParseObjectString(text, "", id, &options);
+}
+
 Status UnknownOption(const std::string& text, const OptionMap& options) {
   return Status::InvalidArgument("unknown option " + options.begin()->first, text);
 }

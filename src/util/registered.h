@@ -14,10 +14,6 @@ inline std::shared_ptr<rocksdb::ObjectRegistry> RegistryOf(const rocksdb::Config
   return config.registry != nullptr ? config.registry : rocksdb::ObjectRegistry::Default();
 }
 
-// The id of an object that has no options: `text` itself, or its "id" where it is written as "{id=x}" or "id=x". What
-// else stands there is passed over, as in RocksDB.
-rocksdb::Status IdOfPlainObject(const std::string& text, std::string* id);
-
 // What CreateFromString answers to an id that nobody knows: with `ignore_unsupported_options`, the
 // default, OK, and the caller's object stays what it was.
 inline rocksdb::Status UnknownObject(const rocksdb::ConfigOptions& config, const char* kind,

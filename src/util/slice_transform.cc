@@ -6,6 +6,7 @@
 
 #include "rocksdb/config_options.h"
 #include "rocksdb/slice.h"
+#include "util/option_string.h"
 #include "util/registered.h"
 #include "util/string_util.h"
 

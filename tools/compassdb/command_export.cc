@@ -72,10 +72,7 @@ class Export {
     if (!sink_.Send(wire::kFamilyBegin, payload)) return Broken();
     uint64_t count = 0;
     for (it->SeekToFirst(); it->Valid(); it->Next(), ++count) {
-      if (IsEntity(*it)) {
-        return Fail(kFailed, "export: column family " + name,
-                    "key " + it->key().ToString(true) + " is a wide-column entity");
-      }
+      if (const int code = RefuseEntity("export", name, *it); code != kOk) return code;
       payload.clear();
       wire::AppendString(&payload, {it->key().data(), it->key().size()});
       payload.append(it->value().data(), it->value().size());

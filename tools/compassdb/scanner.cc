@@ -21,9 +21,11 @@ bool DecodeRange(const std::string& command, const Globals& globals, ScanFlags* 
          DecodeArgument(command, "--prefix", globals.KeyHex() && flags->has_prefix, &flags->prefix);
 }
 
-bool IsEntity(const rocksdb::Iterator& record) {
+int RefuseEntity(const std::string& command, const std::string& family, const rocksdb::Iterator& record) {
   const rocksdb::WideColumns& columns = record.columns();
-  return columns.size() > 1 || (columns.size() == 1 && !columns[0].name().empty());
+  if (columns.empty() || (columns.size() == 1 && columns[0].name().empty())) return kOk;
+  return Fail(kFailed, command + ": column family " + family,
+              "key " + record.key().ToString(true) + " is a wide-column entity");
 }
 
 namespace {
@@ -107,9 +109,8 @@ int WriteRange(const std::string& command, const Globals& globals, const ScanFla
     const Slice key = it->key(), value = it->value();
     if (flags.reverse ? range.BeforeStart(key) : range.BeyondEnd(key)) break;
     if (range.Skips(key)) continue;
-    if (flags.whole && IsEntity(*it)) {
-      return Fail(kFailed, command + ": column family " + family->GetName(),
-                  "key " + key.ToString(true) + " is a wide-column entity");
+    if (flags.whole) {
+      if (const int code = RefuseEntity(command, family->GetName(), *it); code != kOk) return code;
     }
     written = writer.Write({key.data(), key.size()}, {value.data(), value.size()});
   }

@@ -22,8 +22,8 @@ struct ScanFlags {
   bool whole = false;  // a record that is more than its value is refused
 };
 
-// Whether a record has columns beside the default one, which is all that value() gives.
-bool IsEntity(const rocksdb::Iterator& record);
+// kOk, or a message if the record of `family` has columns beside the default one, which is all that value() gives.
+int RefuseEntity(const std::string& command, const std::string& family, const rocksdb::Iterator& record);
 
 // Decodes --from, --to and --prefix. False after a message.
 bool DecodeRange(const std::string& command, const Globals& globals, ScanFlags* flags);
