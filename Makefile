@@ -42,7 +42,7 @@ SOAK_MB ?= 10240
 SOAK_MINUTES ?= 1440
 SOAK_DIR ?= $(BUILD)
 SOAK_LAYOUT ?= default
-CTEST := ctest --output-on-failure -j $(JOBS)
+CTEST := $(CURDIR)/scripts/run-ctest -j $(JOBS)
 # $(1): a label of the tests. Their figures and seeds are told.
 ifeq ($(LONG),1)
 label-tests = cd $(BUILD) && ctest -C Long -V -j $(JOBS) -L "^$(1)$$" -R _long | grep -v "^test\|^    Start\|^$$"
@@ -162,7 +162,7 @@ FORCE:
 COMMA := ,
 
 # With LONG=1 twenty minutes of the stress test on top.
-LONG-STRESS := $(if $(filter 0,$(LONG)),,&& ctest --output-on-failure -C Long -R stress_sanitized)
+LONG-STRESS := $(if $(filter 0,$(LONG)),,&& $(CTEST) -C Long -R stress_sanitized)
 
 test-asan: build-asan/.built
 	@cd build-asan && export UBSAN_OPTIONS=print_stacktrace=1 && $(CTEST) $(LONG-STRESS)
