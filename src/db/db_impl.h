@@ -313,15 +313,11 @@ class DBImpl final : public rocksdb::DB {
                             std::unique_ptr<rocksdb::TraceReader>&& reader,
                             std::unique_ptr<rocksdb::Replayer>* replayer) override;
 
-  // Not there yet: NotSupported, each naming itself (unsupported.cc).
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
   Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
   // Drops all that is newer than `time`, where there are timestamps. Nobody reads or writes meanwhile.
   Status TrimHistory(ColumnFamilyHandle* family, const std::string& time);
-  Status DeleteFile(std::string name) override;
-
-  // An iterator let go of an outdated state: what it alone held is deleted in the background.
-  void ReaderGone() { SchedulePurge(); }
+  Status DeleteFile(std::string name) override;  // NotSupported
 
  private:
   friend class DbOpener;

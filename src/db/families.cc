@@ -44,6 +44,7 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
   store_options.history = history;
   auto* const made = new ColumnFamily(id, name, limited, MakeStore(&store_context_, store_options),
                                       config_.write_buffers);
+  made->read_state()->OnReaderGone([this] { SchedulePurge(); });
   // Whoever lets go of a dropped one last, a reader or a job, frees its tables.
   *family = std::shared_ptr<ColumnFamily>(made, [this](ColumnFamily* last) {
     const bool dropped = last->dropped;

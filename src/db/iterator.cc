@@ -14,14 +14,11 @@ namespace {
 
 // Keeps what an iterator walks on; the family outlives its memtables' comparator.
 struct IteratorPins {
-  IteratorPins(DBImpl* d, std::shared_ptr<ColumnFamily> f, ReadState* s, std::shared_ptr<void> h)
-      : db(d), family(std::move(f)), state(s), hold(std::move(h)) {}
-  ~IteratorPins() {
-    if (state->Unref()) db->ReaderGone();
-  }
+  IteratorPins(std::shared_ptr<ColumnFamily> f, ReadState* s, std::shared_ptr<void> h)
+      : family(std::move(f)), state(s), hold(std::move(h)) {}
+  ~IteratorPins() { family->read_state()->Release(state); }
   IteratorPins(const IteratorPins&) = delete;
   IteratorPins& operator=(const IteratorPins&) = delete;
-  DBImpl* const db;
   const std::shared_ptr<ColumnFamily> family;
   ReadState* const state;
   const std::shared_ptr<void> hold;  // on the sequence; null: none is needed
@@ -35,12 +32,12 @@ bool PassesFilter(const ReadOptions& options, const ColumnFamily& family, const 
 }
 
 // Takes over the reference to `state`.
-Status BuildSource(DBImpl* db, const ReadOptions& options, const BlockReadOptions& block,
+Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
                    HeldSequence at, DBIterSource* source) {
   const SequenceNumber sequence = at.sequence;
   const bool held = at.hold != nullptr;
-  source->pins = std::make_shared<IteratorPins>(db, family, state, std::move(at.hold));
+  source->pins = std::make_shared<IteratorPins>(family, state, std::move(at.hold));
   source->snapshot = sequence;
   source->super_version_number = state->number;
   std::vector<InternalIteratorPtr> children;
@@ -131,7 +128,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
       iter.timed_bound = std::move(bound);
     }
   }
-  Status s = BuildSource(this, options, block, family, state, std::move(at), &source);
+  Status s = BuildSource(options, block, family, state, std::move(at), &source);
   // Once more, as in GetAtTime.
   if (s.ok() && family->timestamp_size() != 0) s = CheckReadTime(options, *family);
   if (!s.ok()) return rocksdb::NewErrorIterator(s);
@@ -154,7 +151,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
     latest.snapshot = nullptr;
     iter.refresh = [this, latest, block, family, time = iter.timestamp](DBIterSource* fresh) {
       ReadState* now = family->read_state()->Acquire();
-      Status renewed = BuildSource(this, latest, block, family, now, IteratorSequence(latest, *family), fresh);
+      Status renewed = BuildSource(latest, block, family, now, IteratorSequence(latest, *family), fresh);
       if (!renewed.ok() || time.empty()) return renewed;
       // The application's own slices are gone, perhaps.
       const Slice kept = time;
@@ -244,7 +241,7 @@ Status DBImpl::ForEachRecord(
   const BlockReadOptions block = BlockOptions(options);
   DBIterSource source(cmp);
   ReadState* const state = family->read_state()->Acquire();
-  Status s = BuildSource(this, options, block, family, state, {kMaxSequenceNumber, nullptr}, &source);
+  Status s = BuildSource(options, block, family, state, {kMaxSequenceNumber, nullptr}, &source);
   if (!s.ok()) return s;
   InternalIterator* const it = source.iter.get();
   if (begin.empty()) {

@@ -93,6 +93,15 @@ class HeldFilesTest : public LifetimeTest {
     }
     return sum;
   }
+  // A thousand values of 1,000 of it, in one table.
+  void Fill(char c) {
+    for (int i = 0; i < 1000; ++i) EXPECT_TRUE(Put(Key(i), std::string(1000, c)).ok());
+    EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+    rocksdb::CompactRangeOptions all;
+    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    EXPECT_TRUE(db_->CompactRange(all, nullptr, nullptr).ok());
+    EXPECT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+  }
   // Waits until there are at most so many.
   void ExpectTableBytes(uint64_t most) {
     for (int i = 0; i < 1000 && TableBytes() > most; ++i) {
@@ -105,21 +114,29 @@ class HeldFilesTest : public LifetimeTest {
 // Nothing else happens afterwards that would look for what is obsolete.
 TEST_F(HeldFilesTest, FilesThatAnIteratorHeldGoWithIt) {
   OpenDb();
-  const auto fill = [&](char c) {
-    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(Put(Key(i), std::string(1000, c)).ok());
-    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-    rocksdb::CompactRangeOptions all;
-    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-    ASSERT_TRUE(db_->CompactRange(all, nullptr, nullptr).ok());
-    ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
-  };
-  fill('a');
+  Fill('a');
   std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
   it->SeekToFirst();
-  fill('b');
+  Fill('b');
   const uint64_t held = TableBytes();
   EXPECT_EQ(it->value().ToString(), std::string(1000, 'a'));
   it.reset();
+  ExpectTableBytes(held - 900000);
+}
+
+TEST_F(HeldFilesTest, FilesThatAGetHeldGoWithIt) {
+  OpenDb();
+  Fill('a');
+  uint64_t held = 0;
+  std::atomic<bool> first{true};
+  fs_->SetHook([&, reader = std::this_thread::get_id()](FaultOp op, const std::string&) {
+    if (op != FaultOp::kRead || std::this_thread::get_id() != reader || !first.exchange(false)) return;
+    std::thread([&] { Fill('b'); }).join();
+    held = TableBytes();
+  });
+  EXPECT_EQ(Get(Key(1)), std::string(1000, 'a'));
+  fs_->SetHook(nullptr);
+  EXPECT_GT(held, 1900000u);
   ExpectTableBytes(held - 900000);
 }
 

@@ -140,7 +140,7 @@ void DBImpl::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamil
       }
       MultiGetFamily(&call, *families[f], *states[f], order, sorted_input);
     }
-    for (ReadState* state : states) state->Unref();
+    for (size_t f = 0; f < families.size(); ++f) families[f]->read_state()->Release(states[f]);
   }
 }
 

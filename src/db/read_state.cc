@@ -41,7 +41,7 @@ ReadState* ReadStateHolder::Take() {
   ReadState* state = slot.state.exchange(nullptr, std::memory_order_acquire);
   if (state != nullptr) {
     if (state->number == number_.load(std::memory_order_acquire)) return state;
-    state->Unref();
+    Release(state);
   }
   return Acquire();
 }
@@ -62,7 +62,7 @@ void ReadStateHolder::Return(ReadState* state) {
       }
     }
   }
-  state->Unref();
+  Release(state);
 }
 
 ReadState* ReadStateHolder::Acquire() {

@@ -18,7 +18,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "memtable/memtable.h"
@@ -53,6 +55,10 @@ class ReadStateHolder {
   ReadStateHolder(const ReadStateHolder&) = delete;
   ReadStateHolder& operator=(const ReadStateHolder&) = delete;
 
+  // Called when a reader let go of an outdated state after all others, and with it of files that no job will look for
+  // any more. Set before the first reader comes.
+  void OnReaderGone(std::function<void()> reader_gone) { reader_gone_ = std::move(reader_gone); }
+
   // Makes `state` current; takes over its reference. References given up are
   // appended to `garbage`, to be released once the caller holds no lock.
   void Install(ReadState* state, std::vector<ReadState*>* garbage);
@@ -61,8 +67,11 @@ class ReadStateHolder {
   ReadState* Take();
   void Return(ReadState* state);
 
-  // A reference of its own, for long uses (iterators): ends with Unref.
+  // A reference of its own, for long uses (iterators): ends with Release.
   ReadState* Acquire();
+  void Release(ReadState* state) {
+    if (state->Unref() && reader_gone_) reader_gone_();
+  }
 
   uint64_t number() const { return number_.load(std::memory_order_relaxed); }
 
@@ -77,6 +86,7 @@ class ReadStateHolder {
   std::array<Slot, kSlots> slots_;
   Mutex mu_;  // a leaf lock
   ReadState* current_ GUARDED_BY(mu_) = nullptr;
+  std::function<void()> reader_gone_;
 };
 
 // Pins for a scope.

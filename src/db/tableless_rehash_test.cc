@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rehashes of a table-less family: cut short, beside reads and writes, and what they take of the machine.
+#include <atomic>
 #include <condition_variable>
 #include <cstdarg>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "db/tableless_test_util.h"
 #include "util/random.h"
@@ -82,6 +84,34 @@ TEST_F(TablelessRehashTest, GoesOnAfterACrash) {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
+}
+
+// Sections that are gone go with the last read of them, whatever else happens or does not.
+TEST_F(TablelessRehashTest, SectionsThatAGetHeldGoWithIt) {
+  piece_.tableless_sections = 2;
+  piece_.tableless_pages = 32;
+  UsePieces();
+  options_.disable_auto_compactions = false;
+  OpenDb();
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 150)).ok());
+  Settle();
+  size_t held = 0;
+  std::atomic<bool> first{true};
+  fs_->SetHook([&, reader = std::this_thread::get_id()](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kRead || !path.ends_with(".pages") || std::this_thread::get_id() != reader) return;
+    if (!first.exchange(false)) return;
+    std::thread([&] {
+      EXPECT_TRUE(AskForPages(80).ok());
+      AwaitRehashes();
+      EXPECT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+      held = Sections().size();
+    }).join();
+  });
+  EXPECT_EQ(Get(Key(1)), Value(1, 150));
+  fs_->SetHook(nullptr);
+  EXPECT_EQ(held, 4u);
+  for (int i = 0; i < 1000 && Sections().size() != 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(Sections().size(), 2u);
 }
 
 // Versions of keys that threads write and others read. Every fifth is a deletion. A reader knows which versions
