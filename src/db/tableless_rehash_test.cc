@@ -71,10 +71,7 @@ TEST_F(TablelessRehashTest, GoesOnAfterACrash) {
     // It goes on with the others.
     ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());
     AwaitRehashes();
-    // Old files go after the edit that gives them up.
-    for (int i = 0; i < 3000 && PagesOfSections().size() != kSections; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    AwaitLivingSections();
     const std::map<std::string, uint64_t> all = PagesOfSections();
     ASSERT_EQ(all.size(), kSections);
     for (const auto& [path, pages] : all) EXPECT_EQ(pages, 40u) << path;
@@ -110,8 +107,7 @@ TEST_F(TablelessRehashTest, SectionsThatAGetHeldGoWithIt) {
   EXPECT_EQ(Get(Key(1)), Value(1, 150));
   fs_->SetHook(nullptr);
   EXPECT_EQ(held, 4u);
-  for (int i = 0; i < 1000 && Sections().size() != 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(Sections().size(), 2u);
+  AwaitLivingSections();
 }
 
 // Versions of keys that threads write and others read. Every fifth is a deletion. A reader knows which versions
@@ -575,11 +571,6 @@ TEST_F(TablelessRehashTest, OverflowThatChangesMeanwhile) {
     for (int i = 0; i < kKeys; ++i) {
       const auto it = expected.find(i);
       ASSERT_EQ(Get(Key(i)), it == expected.end() ? "NOT_FOUND" : it->second) << i;
-    }
-    // The old file goes behind the rehash, when this thread has let go of what it read last.
-    for (int i = 0; i < 3000 && Sections().size() > 1; ++i) {
-      EXPECT_EQ(Get(Key(1)), "NOT_FOUND");
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     EXPECT_EQ(Places().size() + Overflowing(), expected.size());
     EXPECT_EQ(IntProperty("rocksdb.estimate-num-keys"), expected.size());
