@@ -236,15 +236,10 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   return s;
 }
 
-int DBImpl::DeepestLevel(const ColumnFamily& family, const Slice* begin, const Slice* end) {
-  std::shared_ptr<const StoreView> view;
-  {
-    MutexLock lock(&mu_);
-    view = family.store()->view();
-  }
-  const rocksdb::Comparator* comparator = family.user_comparator();
+int DBImpl::DeepestLevel(ColumnFamily* family, const Slice* begin, const Slice* end) {
+  const rocksdb::Comparator* comparator = family->user_comparator();
   int deepest = -1;
-  view->ForEachTable([&](int level, const TphMeta& tph) {
+  family->read_state()->View()->ForEachTable([&](int level, const TphMeta& tph) {
     if (begin != nullptr && comparator->Compare(tph.largest, *begin) < 0) return;
     if (end != nullptr && comparator->Compare(tph.smallest, *end) > 0) return;
     deepest = std::max(deepest, level);
@@ -397,7 +392,7 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
   // Tables that this call writes need not be rewritten by it once more.
   request.created_before = commits_.NewNumber();
   const int last = family->store()->options().last_job_level();
-  const int occupied = DeepestLevel(*family, begin, end);
+  const int occupied = DeepestLevel(family.get(), begin, end);
   const int deepest = std::min(std::max(occupied, std::min(1, last)), last);
   Status s;
   for (int level = 0; s.ok() && level < deepest; ++level) {

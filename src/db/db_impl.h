@@ -454,7 +454,7 @@ class DBImpl final : public rocksdb::DB {
     DBImpl* const db_;
     const bool exclusive_;
   };
-  int DeepestLevel(const ColumnFamily& family, const Slice* begin, const Slice* end);
+  int DeepestLevel(ColumnFamily* family, const Slice* begin, const Slice* end);
 
   // --- compaction_requests.cc
   Status MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to);

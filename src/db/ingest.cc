@@ -585,7 +585,7 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
   std::vector<std::shared_ptr<MemTable>> memtables;  // of a reader, which flushes nothing
   {
     ReadStatePin state(family->read_state());
-    view = state->view;
+    view = family->read_state()->ViewOf(*state);
     if (read_only_) {
       memtables = state->immutables;
       memtables.push_back(state->mem);

@@ -2,6 +2,7 @@
 // Ends of databases, handles and stalls: nothing is lost, nothing waits for ever.
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "db/db_test_util.h"
@@ -124,20 +125,35 @@ TEST_F(HeldFilesTest, FilesThatAnIteratorHeldGoWithIt) {
   ExpectTableBytes(held - 900000);
 }
 
-TEST_F(HeldFilesTest, FilesThatAGetHeldGoWithIt) {
+TEST_F(HeldFilesTest, FilesThatAReadHeldGoWithIt) {
   OpenDb();
-  Fill('a');
-  uint64_t held = 0;
-  std::atomic<bool> first{true};
-  fs_->SetHook([&, reader = std::this_thread::get_id()](FaultOp op, const std::string&) {
-    if (op != FaultOp::kRead || std::this_thread::get_id() != reader || !first.exchange(false)) return;
-    std::thread([&] { Fill('b'); }).join();
-    held = TableBytes();
-  });
-  EXPECT_EQ(Get(Key(1)), std::string(1000, 'a'));
-  fs_->SetHook(nullptr);
-  EXPECT_GT(held, 1900000u);
-  ExpectTableBytes(held - 900000);
+  const std::function<void()> reads[] = {
+      [&] { EXPECT_EQ(Get(Key(1)), std::string(1000, 'a')); },
+      [&] {
+        std::vector<std::string> values;
+        EXPECT_TRUE(db_->MultiGet({}, std::vector<rocksdb::Slice>{Key(1)}, &values)[0].ok());
+        EXPECT_EQ(values[0], std::string(1000, 'a'));
+      },
+      [&] { EXPECT_TRUE(db_->VerifyChecksum().ok()); },
+      [&] {
+        rocksdb::TablePropertiesCollection properties;
+        EXPECT_TRUE(db_->GetPropertiesOfAllTables(&properties).ok());
+      }};
+  for (const std::function<void()>& read : reads) {
+    OpenDb();  // with an empty cache
+    Fill('a');
+    uint64_t held = 0;
+    std::atomic<bool> first{true};
+    fs_->SetHook([&, reader = std::this_thread::get_id()](FaultOp op, const std::string&) {
+      if (op != FaultOp::kRead || std::this_thread::get_id() != reader || !first.exchange(false)) return;
+      std::thread([&] { Fill('b'); }).join();
+      held = TableBytes();
+    });
+    read();
+    fs_->SetHook(nullptr);
+    EXPECT_GT(held, 1900000u);
+    ExpectTableBytes(held - 900000);
+  }
 }
 
 TEST_F(HeldFilesTest, FilesOfADroppedFamilyGoWithTheLastHold) {

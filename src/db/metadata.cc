@@ -267,23 +267,13 @@ void DBImpl::GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaDat
 
 Status DBImpl::VerifyChecksum(const ReadOptions&) {
   for (const auto& family : families_.All()) {
-    std::shared_ptr<const StoreView> view;
-    {
-      ReadStatePin state(family->read_state());
-      view = state->view;
-    }
-    if (Status s = view->Verify(); !s.ok()) return s;
+    if (Status s = family->read_state()->View()->Verify(); !s.ok()) return s;
   }
   return Status::OK();
 }
 
 Status DBImpl::LoadIndex(ColumnFamilyHandle* handle) {
-  std::shared_ptr<const StoreView> view;
-  {
-    ReadStatePin state(FamilyOf(handle)->read_state());
-    view = state->view;
-  }
-  return view->LoadIndex();
+  return FamilyOf(handle)->read_state()->View()->LoadIndex();
 }
 
 Status DBImpl::GetDbIdentity(std::string& identity) const {

@@ -227,7 +227,7 @@ void PropertyReader::Collect() {
   collected_ = true;
   {
     ReadStatePin state(family_->read_state());
-    view_ = state->view;
+    view_ = family_->read_state()->ViewOf(*state);
     memtables_.push_back(state->mem);
     for (const auto& immutable : state->immutables) memtables_.push_back(immutable);
   }

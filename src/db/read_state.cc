@@ -65,6 +65,15 @@ void ReadStateHolder::Return(ReadState* state) {
   Release(state);
 }
 
+std::shared_ptr<const StoreView> ReadStateHolder::ViewOf(const ReadState& state) {
+  return {state.view.get(), [this, number = state.number, view = state.view](const StoreView*) mutable {
+            view.reset();
+            if (number != number_.load(std::memory_order_acquire) && reader_gone_) reader_gone_();
+          }};
+}
+
+std::shared_ptr<const StoreView> ReadStateHolder::View() { return ViewOf(*ReadStatePin(this)); }
+
 ReadState* ReadStateHolder::Acquire() {
   MutexLock lock(&mu_);
   current_->Ref();

@@ -55,8 +55,8 @@ class ReadStateHolder {
   ReadStateHolder(const ReadStateHolder&) = delete;
   ReadStateHolder& operator=(const ReadStateHolder&) = delete;
 
-  // Called when a reader let go of an outdated state after all others, and with it of files that no job will look for
-  // any more. Set before the first reader comes.
+  // Called when a reader has let go of an outdated state or view, perhaps after all others, and so of files that no job
+  // will look for any more. Set before the first reader comes.
   void OnReaderGone(std::function<void()> reader_gone) { reader_gone_ = std::move(reader_gone); }
 
   // Makes `state` current; takes over its reference. References given up are
@@ -72,6 +72,10 @@ class ReadStateHolder {
   void Release(ReadState* state) {
     if (state->Unref() && reader_gone_) reader_gone_();
   }
+
+  // The view alone, without the memtables: for what takes long, or outlives a pin. The holder must outlive it.
+  std::shared_ptr<const StoreView> ViewOf(const ReadState& state);
+  std::shared_ptr<const StoreView> View();
 
   uint64_t number() const { return number_.load(std::memory_order_relaxed); }
 
