@@ -149,9 +149,21 @@ TEST_F(PathsTest, NewerDataIsInEarlierPaths) {
   EXPECT_EQ(db_->GetOptions().cf_paths[1].path, "/slow");
   for (int round = 0; round < 4; ++round) Fill(round * 8000, round * 8000 + 12000);
   Settle();
+  // How much the upper levels, which alone fit there, have left over for the last one depends on when compactions ran.
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  Fill(0, 1000);
+  Flush();
+  std::vector<std::string> newest;
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  for (const auto& file : files) {
+    if (file.level == 0) newest.push_back(file.name);
+  }
+  ASSERT_FALSE(newest.empty());
+  ASSERT_TRUE(db_->CompactFiles({}, newest, 1).ok());
   const std::string all = Scan();
   const auto fast = LevelsIn("/fast"), slow = LevelsIn("/slow");
-  EXPECT_FALSE(fast.empty());
+  EXPECT_GT(fast.count(1), 0u);
   EXPECT_FALSE(slow.empty());
   uint64_t fast_bytes = 0, slow_bytes = 0;
   for (const auto& [level, bytes] : fast) fast_bytes += bytes;
@@ -164,8 +176,9 @@ TEST_F(PathsTest, NewerDataIsInEarlierPaths) {
   EXPECT_TRUE(FilesIn(name_).empty());
 
   Fill(100, 110);
-  ASSERT_TRUE(db_->Flush({}).ok());
+  Flush();
   EXPECT_GT(LevelsIn("/fast").count(0), 0u);
+  options_.disable_auto_compactions = true;  // or files go while they are listed
   Crash();
   OpenDb();
   EXPECT_NE(Scan(), "");
