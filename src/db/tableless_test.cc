@@ -973,8 +973,15 @@ TEST_F(TablelessTest, ReadOnlyBesideAPrimary) {
   }
   EXPECT_GE(kept, 40);
   EXPECT_GE(told, 150);
-  std::string value;
-  EXPECT_TRUE(reader->Get({}, "nothing", &value).IsTryAgain());
+  // Nor are keys that never were, but where their page is as it was: which keys lie in one differs by database.
+  int missing = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::string value;
+    const Status s = reader->Get({}, "nothing" + std::to_string(i), &value);
+    EXPECT_TRUE(s.IsTryAgain() || s.IsNotFound()) << s.ToString();
+    missing += s.IsNotFound() ? 1 : 0;
+  }
+  EXPECT_LE(missing, 50);
   const std::unique_ptr<rocksdb::Iterator> it(reader->NewIterator({}));
   it->SeekToFirst();
   while (it->Valid()) it->Next();
