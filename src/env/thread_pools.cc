@@ -7,14 +7,6 @@
 
 #include "util/thread_tracking.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define COMPASSDB_LEAKS_ARE_SOUGHT
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define COMPASSDB_LEAKS_ARE_SOUGHT
-#endif
-#endif
-
 namespace compassdb {
 
 ThreadPools::ThreadPools() : changed_(&mu_) {
@@ -199,15 +191,8 @@ size_t ThreadPools::Pending(const void* tag) const {
 }
 
 ThreadPools* DefaultThreadPools() {
-#ifdef COMPASSDB_LEAKS_ARE_SOUGHT
-  // LeakSanitizer passes over a thread whose id one that has ended had before it, as happens when the ids of a machine
-  // come round: what a pool's thread holds would be told as lost. So none is left at exit.
-  static ThreadPools pools;
-  return &pools;
-#else
   static auto* pools = new ThreadPools;
   return pools;
-#endif
 }
 
 }  // namespace compassdb

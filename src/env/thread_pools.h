@@ -88,7 +88,7 @@ class ThreadPools {
   bool closing_ GUARDED_BY(mu_) = false;
 };
 
-// Shared by the databases of a process; never destroyed, but for builds with AddressSanitizer.
+// Shared by the databases of a process; never destroyed.
 ThreadPools* DefaultThreadPools();
 
 }  // namespace compassdb
