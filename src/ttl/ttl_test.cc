@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,8 +34,8 @@ class ClockEnv final : public rocksdb::EnvWrapper {
     *time = now;
     return Status::OK();
   }
-  int64_t now = 1'600'000'000;
-  bool fail = false;
+  std::atomic<int64_t> now{1'600'000'000};  // compactions look, too
+  std::atomic<bool> fail{false};
 };
 
 class Append final : public rocksdb::AssociativeMergeOperator {
