@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/file_names.h"
@@ -35,6 +38,15 @@ class DbTest : public ::testing::Test {
     fs_ = std::move(disk);
     env_ = NewEnvForFileSystem(fs_);
     options_.env = env_.get();
+  }
+
+  // While the first read that this thread makes of a file with such an end waits, another thread does `meanwhile`.
+  void DuringFirstRead(const std::string& end, std::function<void()> meanwhile) {
+    const auto met = std::make_shared<bool>(false);  // of this thread alone
+    fs_->SetHook([=, reader = std::this_thread::get_id()](FaultOp op, const std::string& path) {
+      if (op != FaultOp::kRead || !path.ends_with(end) || std::this_thread::get_id() != reader) return;
+      if (!std::exchange(*met, true)) std::thread(meanwhile).join();
+    });
   }
 
   Status TryOpen() {

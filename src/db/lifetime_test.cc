@@ -143,10 +143,8 @@ TEST_F(HeldFilesTest, FilesThatAReadHeldGoWithIt) {
     OpenDb();  // with an empty cache
     Fill('a');
     uint64_t held = 0;
-    std::atomic<bool> first{true};
-    fs_->SetHook([&, reader = std::this_thread::get_id()](FaultOp op, const std::string&) {
-      if (op != FaultOp::kRead || std::this_thread::get_id() != reader || !first.exchange(false)) return;
-      std::thread([&] { Fill('b'); }).join();
+    DuringFirstRead("", [&] {
+      Fill('b');
       held = TableBytes();
     });
     read();

@@ -93,16 +93,11 @@ TEST_F(TablelessRehashTest, SectionsThatAGetHeldGoWithIt) {
   for (int i = 0; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 150)).ok());
   Settle();
   size_t held = 0;
-  std::atomic<bool> first{true};
-  fs_->SetHook([&, reader = std::this_thread::get_id()](FaultOp op, const std::string& path) {
-    if (op != FaultOp::kRead || !path.ends_with(".pages") || std::this_thread::get_id() != reader) return;
-    if (!first.exchange(false)) return;
-    std::thread([&] {
-      EXPECT_TRUE(AskForPages(80).ok());
-      AwaitRehashes();
-      EXPECT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
-      held = Sections().size();
-    }).join();
+  DuringFirstRead(".pages", [&] {
+    EXPECT_TRUE(AskForPages(80).ok());
+    AwaitRehashes();
+    EXPECT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+    held = Sections().size();
   });
   EXPECT_EQ(Get(Key(1)), Value(1, 150));
   fs_->SetHook(nullptr);
