@@ -90,6 +90,11 @@ test_usage_errors() {
   refuse 2 "hex" c get --db a --hex k1
   refuse 2 "hex" c get --db a --hex 0x123
   refuse 2 "hex" c get --db a --hex 0xzz
+  # Before anything is opened.
+  for command in "get k1" "delete k1" "scan --from k1" "compact --to k1"; do
+    # shellcheck disable=SC2086
+    refuse 2 "hex" c --db nowhere --hex $command
+  done
   refuse 2 "VALUE" c put --db a k1
   refuse 2 "VALUE" c put --db a k1 v1 --value-file value.txt
   refuse 2 "format" c scan --db a --format nosuchformat

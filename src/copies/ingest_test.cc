@@ -602,7 +602,9 @@ TEST_F(IngestTest, ImportedSequencesLeaveRoomForWrites) {
     EXPECT_EQ(s.ok(), sequence == kMaxStraySequence) << s.ToString();
     EXPECT_TRUE(s.ok() || s.IsCorruption()) << s.ToString();
     ASSERT_TRUE(Put("a", "1").ok());
-    if (handle != nullptr) ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+    if (handle != nullptr) {
+      ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+    }
   }
   families_ = {"default", "imported"};
   OpenDb();

@@ -374,7 +374,9 @@ TEST_P(TablelessCopiesMeanwhileTest, Backups) {
     if (s.ok()) s = engine->RestoreDBFromBackup(rocksdb::RestoreOptions(), i, dir, dir);
     EXPECT_TRUE(s.ok()) << s.ToString();
     if (s.ok()) CheckCopy(dir);
-    if (s.ok()) EXPECT_TRUE(engine->PurgeOldBackups(2).ok());
+    if (s.ok()) {
+      EXPECT_TRUE(engine->PurgeOldBackups(2).ok());
+    }
   }
   Join();
 }

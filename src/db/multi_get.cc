@@ -14,6 +14,27 @@ namespace {
 // Keys searched together; between two of these deadline and size limit are looked at.
 constexpr size_t kMultiGetKeys = 256;
 
+// The states of several families, once they are acquired; also where a read throws.
+class AcquiredStates {
+ public:
+  explicit AcquiredStates(const std::vector<ColumnFamily*>& families) : families_(families) {
+    states_.reserve(families.size());
+  }
+  ~AcquiredStates() {
+    for (size_t f = 0; f < states_.size(); ++f) families_[f]->read_state()->Release(states_[f]);
+  }
+  AcquiredStates(const AcquiredStates&) = delete;
+  AcquiredStates& operator=(const AcquiredStates&) = delete;
+  void Acquire() {
+    for (ColumnFamily* family : families_) states_.push_back(family->read_state()->Acquire());
+  }
+  const ReadState& operator[](size_t f) const { return *states_[f]; }
+
+ private:
+  const std::vector<ColumnFamily*>& families_;
+  std::vector<ReadState*> states_;
+};
+
 }  // namespace
 
 // The keys of a MultiGet, grouped by family.
@@ -125,12 +146,12 @@ void DBImpl::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamil
   } else if (families.size() > 1) {
     std::sort(families.begin(), families.end(),
               [](const ColumnFamily* a, const ColumnFamily* b) { return a->id() < b->id(); });
-    std::vector<ReadState*> states;
+    AcquiredStates states(families);
     {
       // The sequence, too: one read after a switch would admit batches of which
       // only the part in families not switched is in these states.
       MutexLock lock(&mu_);
-      for (ColumnFamily* family : families) states.push_back(family->read_state()->Acquire());
+      states.Acquire();
       call.sequence = ReadSequence(options);
     }
     for (size_t f = 0; f < families.size(); ++f) {
@@ -138,9 +159,8 @@ void DBImpl::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamil
       for (size_t i = 0; i < num_keys; ++i) {
         if (FamilyOf(handles[i]) == families[f]) order.push_back(static_cast<uint32_t>(i));
       }
-      MultiGetFamily(&call, *families[f], *states[f], order, sorted_input);
+      MultiGetFamily(&call, *families[f], states[f], order, sorted_input);
     }
-    for (size_t f = 0; f < families.size(); ++f) families[f]->read_state()->Release(states[f]);
   }
 }
 

@@ -662,7 +662,9 @@ TEST_F(TablelessRehashTest, NewSectionsOfADroppedFamilyGoWithIt) {
     rocksdb::ColumnFamilyHandle* handle = nullptr;
     ASSERT_TRUE(db_->CreateColumnFamily(options_, "dropped", &handle).ok());
     for (int i = 0; i < 500; ++i) ASSERT_TRUE(db_->Put({}, handle, Key(i), Value(i, 100)).ok());
-    if (rehash) ASSERT_TRUE(db_->Flush({}, handle).ok());
+    if (rehash) {
+      ASSERT_TRUE(db_->Flush({}, handle).ok());
+    }
     const std::map<std::string, uint64_t> before = PagesOfSections();
     std::atomic<int> syncs{0};
     std::atomic<bool> dropped{false};

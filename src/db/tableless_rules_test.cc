@@ -72,7 +72,9 @@ TEST_F(TablelessRulesTest, Rule3WhatDoesNotFitOverflowsAndARehashTakesItBackIn) 
   Settle();
   for (const auto& [key, place] : Places()) {
     const auto old = places.find(key);
-    if (old != places.end()) EXPECT_EQ(old->second.page, place.page);
+    if (old != places.end()) {
+      EXPECT_EQ(old->second.page, place.page);
+    }
     places.erase(key);
   }
   EXPECT_TRUE(places.empty());

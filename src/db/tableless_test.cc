@@ -992,9 +992,38 @@ TEST_F(TablelessTest, ReadOnlyBesideAPrimary) {
   EXPECT_TRUE(reader->VerifyChecksum().IsTryAgain());
 }
 
+// A database with an older manifest, and whatever belongs to it, beside its pages.
+class OldFilesTest : public TablelessTest {
+ protected:
+  using Files = std::map<std::string, std::string>;
+  Files Save() {
+    Files files;
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
+    for (const std::string& name : names) {
+      if (name != "LOCK" && name != "LOG" && name != "lost") files[name] = ReadFile(JoinPath(name_, name));
+    }
+    return files;
+  }
+  void RestoreAllButPages(const Files& before) {
+    const std::vector<std::string> sections = FilesOf(FileType::kPageFile);
+    std::vector<std::string> names;
+    ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+    for (const std::string& name : names) {
+      if (name != "lost" && before.count(name) == 0) {
+        ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+      }
+    }
+    for (const auto& [name, data] : before) {
+      const bool pages = std::find(sections.begin(), sections.end(), name) != sections.end();
+      if (!pages) SetFile(JoinPath(name_, name), data);
+    }
+  }
+};
+
 // As a copy has them that took the manifest first: where nobody else writes that is damage, of which no read waits for a
 // better state, and no write is folded into it.
-TEST_F(TablelessTest, PagesNewerThanTheManifestAreDamage) {
+TEST_F(OldFilesTest, PagesNewerThanTheManifestAreDamage) {
   piece_.tableless_sections = 1;
   piece_.tableless_pages = 8;
   piece_.tableless_max_overflow_percent = 90;
@@ -1008,26 +1037,14 @@ TEST_F(TablelessTest, PagesNewerThanTheManifestAreDamage) {
     Flush();
     Compact();
     CloseDb();
-    std::map<std::string, std::string> before;
-    std::vector<std::string> names;
-    ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
-    for (const std::string& name : names) {
-      if (name != "LOCK" && name != "LOG" && name != "lost") before[name] = ReadFile(JoinPath(name_, name));
-    }
+    const Files before = Save();
     OpenDb();
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1000, 40)).ok());
     Flush();
     Compact();
     CloseDb();
+    RestoreAllButPages(before);
     const std::vector<std::string> sections = FilesOf(FileType::kPageFile);
-    ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
-    for (const std::string& name : names) {
-      if (name != "lost" && before.count(name) == 0) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
-    }
-    for (const auto& [name, data] : before) {
-      const bool pages = std::find(sections.begin(), sections.end(), name) != sections.end();
-      if (!pages) SetFile(JoinPath(name_, name), data);
-    }
     OpenDb();
     const auto is_damage = [&](const Status& s) {
       EXPECT_TRUE(s.IsCorruption()) << s.ToString();
@@ -1064,6 +1081,34 @@ TEST_F(TablelessTest, PagesNewerThanTheManifestAreDamage) {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
+}
+
+// A journal's image does not count where the page is newer.
+TEST_F(OldFilesTest, ARepairTakesTheNewestOfJournalAndPage) {
+  piece_.tableless_sections = 1;
+  piece_.tableless_pages = 8;
+  piece_.tableless_max_overflow_percent = 90;
+  UsePieces();
+  const auto fill = [&](int value) {
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), Value(i + value, 40)).ok());
+    Flush();
+  };
+  OpenDb();
+  fill(0);
+  Compact();
+  fill(1000);
+  CloseDb();
+  const Files before = Save();
+  OpenDb();
+  fill(2000);
+  Compact();
+  CloseDb();
+  RestoreAllButPages(before);
+  const std::string section = JoinPath(name_, FilesOf(FileType::kPageFile).front());
+  SetFile(section, ReadFile(section) + "x");
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+  OpenDb();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(Get(Key(i)), Value(i + 2000, 40));
 }
 
 TEST_F(TablelessTest, OnlyWhereItWasChosen) {

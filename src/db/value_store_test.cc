@@ -392,8 +392,12 @@ TEST_F(ValueStoreTest, DroppedTablesUncoverNothingThatIsGone) {
   }
   EXPECT_TRUE(it->status().ok()) << it->status().ToString();
   for (int i = 0; i < kKeys; ++i) {
-    if (!ended(i)) ASSERT_EQ(Get(Key(i)), Value(i)) << i;
-    if (ended(i) && Get(Key(i)) != "NOT_FOUND") ASSERT_EQ(Get(Key(i)), "small") << i;
+    if (!ended(i)) {
+      ASSERT_EQ(Get(Key(i)), Value(i)) << i;
+    }
+    if (ended(i) && Get(Key(i)) != "NOT_FOUND") {
+      ASSERT_EQ(Get(Key(i)), "small") << i;
+    }
   }
 }
 
@@ -734,6 +738,34 @@ TEST_F(ValueStoreTest, ForcedCollections) {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
+}
+
+// What was to be collected is still there, and still known as garbage.
+TEST_F(ValueStoreTest, ACollectionThatIsNotCommittedForgetsNothing) {
+  piece_.value_reserve_percent = 500;
+  UsePieces();
+  options_.write_buffer_size = 8 << 20;
+  OpenDb();
+  constexpr int kKeys = 2000;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+    Flush();
+  }
+  Compact();
+  Settle();
+  const uint64_t before = ValueBytes(), garbage = Garbage();
+  rocksdb::CompactRangeOptions options;
+  options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  options.blob_garbage_collection_age_cutoff = 1;
+  fs_->FailAll(FaultOp::kSync, "MANIFEST", Status::IOError("injected"));
+  EXPECT_FALSE(db_->CompactRange(options, nullptr, nullptr).ok());
+  fs_->ClearFaults();
+  ASSERT_TRUE(db_->Resume().ok());
+  EXPECT_EQ(ValueBytes(), before);
+  EXPECT_EQ(Garbage(), garbage);
+  ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
+  EXPECT_LT(ValueBytes(), before * 6 / 10);
+  for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 1)) << i;
 }
 
 TEST_F(ValueStoreTest, IteratorsReadTheirStateWhileItIsCollected) {

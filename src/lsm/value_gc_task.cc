@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Garbage collection of the value store as a background task: no table is its input or output.
+#include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "lsm/compaction/exec/job_file.h"
 #include "lsm/lsm_store_impl.h"
@@ -84,19 +86,23 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     };
     ValueGcReport& done = done_;
     Status s = CollectValueGroup(job, edit, &done);
-    if (s.ok()) ran_ = true;
     if (s.ok()) values_->Get()->LearnNoticeWorth(done.notices, done.ended_bytes);
     report->AddValuesRead(done.values_moved, done.bytes_read);
-    if (s.ok() && done.counted) return s;
+    if (s.ok() && done.counted) {
+      ran_ = true;
+      return s;
+    }
     if (s.ok()) s = file.Finish(edit);
     if (s.ok()) s = cold_file.Finish(edit);
     if (!s.ok()) {
       file.Abandon();
       return s;
     }
+    ran_ = true;
+    gone_.insert(edit->deleted_values.begin(), edit->deleted_values.end());
     ReportValueFile(file, *edit, report);
     ReportValueFile(cold_file, *edit, report);
-    ReportGarbage(*edit, report);
+    ReportGarbage(report);
     store_->PinUntilInstalled(*report);
     Tick(job.statistics, rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED, done.values_moved);
     Tick(job.statistics, rocksdb::BLOB_DB_GC_BYTES_RELOCATED, done.bytes_moved);
@@ -109,24 +115,24 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   }
 
   const ValueGroup& group() const { return group_; }
-  // The store is told, under the mutex, once the edit is in force.
+  // The store is told, under the mutex, once the edit is in force. (If its commit failed the garbage is where it was.)
   void TellStore() const {
     if (!ran_) return;
     if (done_.counted) {
       store_->values_.Counted(inputs_, done_.hints);
-    } else {
+    } else if (std::ranges::none_of(store_->values_.version()->runs(),
+                                    [&](const ValueRunRef& run) { return gone_.contains(run->meta().run_id); })) {
       store_->values_.Collected(inputs_);
     }
   }
 
  private:
   // All of the runs that go: the values that lived are elsewhere from now on.
-  void ReportGarbage(const VersionEdit& edit, JobReport* report) const {
-    const std::unordered_set<uint64_t> gone(edit.deleted_values.begin(), edit.deleted_values.end());
+  void ReportGarbage(JobReport* report) const {
     std::map<uint64_t, JobReport::ValueFile> files;
     for (const ValueRunRef& run : inputs_) {
       const ValueRunMeta& meta = run->meta();
-      if (gone.count(meta.run_id) == 0) continue;
+      if (!gone_.contains(meta.run_id)) continue;
       JobReport::ValueFile& file = files[meta.extent.file_number];
       file.values += meta.num_values;
       file.bytes += meta.extent.length;
@@ -150,6 +156,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const uint32_t group_bits_;
   uint64_t believed_dead_ = 0;
   bool ran_ = false;
+  std::unordered_set<uint64_t> gone_;  // ids of the inputs that its edit deletes
   ValueGcReport done_;
 };
 

@@ -237,6 +237,7 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db, const ColumnFamil
   if (o.num_levels < 1) o.num_levels = 1;
   if (o.compaction_style == rocksdb::kCompactionStyleLevel && o.num_levels < 2) o.num_levels = 2;
   o.max_bytes_for_level_multiplier = std::max(o.max_bytes_for_level_multiplier, 1.0);
+  for (int& multiplier : o.max_bytes_for_level_multiplier_additional) multiplier = std::max(multiplier, 1);
   o.level0_file_num_compaction_trigger = std::max(o.level0_file_num_compaction_trigger, 1);
   o.level0_slowdown_writes_trigger =
       std::max(o.level0_slowdown_writes_trigger, o.level0_file_num_compaction_trigger);

@@ -39,6 +39,7 @@ TEST(Sanitize, FamilyOptionsComeIntoRangeAsInRocksDB) {
   o.level0_slowdown_writes_trigger = -1;
   o.level0_stop_writes_trigger = -2;
   o.max_bytes_for_level_multiplier = 0;
+  o.max_bytes_for_level_multiplier_additional = {0, 3, -1};
   o.min_write_buffer_number_to_merge = 5;
   o.target_file_size_base = 10;
   const ColumnFamilyOptions s = SanitizeFamilyOptions(DBOptions(), o);
@@ -51,6 +52,7 @@ TEST(Sanitize, FamilyOptionsComeIntoRangeAsInRocksDB) {
   EXPECT_EQ(s.level0_slowdown_writes_trigger, 1);
   EXPECT_EQ(s.level0_stop_writes_trigger, 1);
   EXPECT_EQ(s.max_bytes_for_level_multiplier, 1.0);
+  EXPECT_EQ(s.max_bytes_for_level_multiplier_additional, (std::vector<int>{1, 3, 1}));
   EXPECT_EQ(s.max_compaction_bytes, 250u);
   EXPECT_EQ(s.ttl, 2592000u);
   EXPECT_EQ(s.periodic_compaction_seconds, 0u);
@@ -145,7 +147,9 @@ TEST(Validate, ChecksumsThatRocksDBHas) {
     family.table_factory.reset(NewBlockBasedTableFactory(table));
     const Status s = Validate(DBOptions(), family);
     EXPECT_EQ(s.ok(), checksum <= 4) << checksum;
-    if (!s.ok()) EXPECT_NE(s.ToString().find("cf1: table_factory.checksum"), std::string::npos) << s.ToString();
+    if (!s.ok()) {
+      EXPECT_NE(s.ToString().find("cf1: table_factory.checksum"), std::string::npos) << s.ToString();
+    }
   }
 }
 

@@ -87,40 +87,52 @@ void PageSalvage::OpenSection(uint32_t section) {
   }
 }
 
-bool PageSalvage::Records(const Slice& image, uint64_t page, std::vector<PageRecord>* records) {
+Status PageSalvage::PageImage::Decode(const Slice& image, uint64_t file_number, uint64_t page) {
   Slice encoded;
-  Status s = CheckPage(image, meta_.file_number, page, &encoded);
-  if (s.ok()) newest_ = std::max(newest_, FoldedOf(encoded));
-  if (s.ok()) s = ListPageRecords(encoded, records);
-  if (s.ok()) return true;
-  records->clear();
-  Damaged("an image of page " + std::to_string(page) + " of section " + std::to_string(meta_.section), s);
-  return false;
+  Status s = CheckPage(image, file_number, page, &encoded);
+  if (!s.ok()) return s;
+  folded = FoldedOf(encoded);
+  s = ListPageRecords(encoded, &records);
+  if (!s.ok()) records.clear();
+  return s;
 }
 
-void PageSalvage::ReadPage(uint64_t page, std::vector<PageRecord>* records) {
-  records->clear();
-  Slice image;
+bool PageSalvage::ReadImage(uint64_t page, PageImage* found) {
   for (auto it = journals_.rbegin(); it != journals_.rend(); ++it) {
     PageJournal::Place place;
     if (!(*it)->Find(meta_.section, meta_.file_number, page, &place)) continue;
+    Slice image;
     Status s = (*it)->Read(place, &room_.image, &image);
-    if (!s.ok()) {
-      Damaged("an image in a journal", s);
-    } else if (Records(image, page, records)) {
-      return;
-    }
+    if (s.ok()) s = found->Decode(image, meta_.file_number, page);
+    if (s.ok()) return true;
+    Damaged("an image of page " + std::to_string(page) + " in a journal", s);
   }
-  if (page >= pages_there_) return;
+  return false;
+}
+
+Status PageSalvage::ReadInPlace(uint64_t page, PageImage* found) {
   const size_t alignment = file_->ReadAlignment();
   char* const to = room_.page.Reserve(alignment, geometry_.page_bytes + 2 * alignment);
-  Status s = to == nullptr ? Status::MemoryLimit("no memory for a page")
-                           : file_->ReadWithin(page * geometry_.page_bytes, geometry_.page_bytes, &image, to);
-  if (!s.ok()) {
-    Damaged("page " + std::to_string(page), s);
-  } else {
-    Records(image, page, records);
+  if (to == nullptr) return Status::MemoryLimit("no memory for a page");
+  Slice image;
+  Status s = file_->ReadWithin(page * geometry_.page_bytes, geometry_.page_bytes, &image, to);
+  return s.ok() ? found->Decode(image, meta_.file_number, page) : s;
+}
+
+void PageSalvage::ReadPage(uint64_t page, std::vector<PageRecord>* records) {
+  PageImage newest;
+  const bool journaled = ReadImage(page, &newest);
+  if (page < pages_there_) {
+    PageImage in_place;
+    Status s = ReadInPlace(page, &in_place);
+    // Newer than an image, where the manifest is older than the pages. (Torn where it was just being written.)
+    if (s.ok() && (!journaled || in_place.folded > newest.folded)) newest = std::move(in_place);
+    if (!s.ok() && !(journaled && IsDamage(s))) {
+      Damaged("page " + std::to_string(page) + " of section " + std::to_string(meta_.section), s);
+    }
   }
+  newest_ = std::max(newest_, newest.folded);
+  *records = std::move(newest.records);
 }
 
 Status PageSalvage::Check(bool* whole) {

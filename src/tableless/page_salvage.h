@@ -44,11 +44,19 @@ class PageSalvage {
     OverflowPlace place;
     SequenceNumber sequence = 0;
   };
+  // What a page holds, as its bytes where they were read have it.
+  struct PageImage {
+    SequenceNumber folded = 0;
+    std::vector<PageRecord> records;
+    Status Decode(const Slice& image, uint64_t file_number, uint64_t page);
+  };
   void Damaged(const std::string& what, const Status& s);
   void OpenRuns();
   void OpenSection(uint32_t section);
-  bool Records(const Slice& image, uint64_t page, std::vector<PageRecord>* records);
-  // The newest that can be read; none: empty.
+  // The newest that can be read in a journal, into room_.image; false: none.
+  bool ReadImage(uint64_t page, PageImage* found);
+  Status ReadInPlace(uint64_t page, PageImage* found);  // into room_.page
+  // The newest that can be read, of both; none: empty. Until the next call.
   void ReadPage(uint64_t page, std::vector<PageRecord>* records);
   Status RebuildSection(OverflowRunWriter* overflow, PageSectionMeta* meta);
   Status BuildPage(uint64_t page, uint64_t file_number, std::string* out, OverflowRunWriter* overflow,

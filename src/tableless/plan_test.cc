@@ -70,7 +70,9 @@ TEST(PlanTablelessTest, LargePages) {
     EXPECT_EQ(plan.page_size, page_size);
     EXPECT_LE(plan.fill_factor, 0.5);
     EXPECT_NEAR(plan.fill_factor, 0.5, 0.01);
-    if (page_size > 4096) EXPECT_LT(plan.overflow_probability, 0.01);
+    if (page_size > 4096) {
+      EXPECT_LT(plan.overflow_probability, 0.01);
+    }
   }
 }
 
@@ -237,7 +239,9 @@ TEST(PlanTablelessTest, PaperNumbers) {
     EXPECT_DOUBLE_EQ(plan.fill_factor, static_cast<double>(per_page) * 400 / 4096);
     EXPECT_EQ(plan.record_bytes, plan.user_bytes);
     EXPECT_EQ(plan.key_store_bytes, 0);
-    if (per_page == 5) EXPECT_NEAR(plan.cut_overflow_ratio, 0.0038, 0.00005);
+    if (per_page == 5) {
+      EXPECT_NEAR(plan.cut_overflow_ratio, 0.0038, 0.00005);
+    }
   }
 }
 

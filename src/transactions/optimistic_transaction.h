@@ -72,6 +72,9 @@ class OptimisticTransactionDBImpl final : public rocksdb::OptimisticTransactionD
                       const Slice& key) override;
   Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                       const Slice& ts) override;
+  using OptimisticTransactionDB::PutEntity;
+  Status PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   const rocksdb::WideColumns& columns) override;
   using OptimisticTransactionDB::DeleteRange;
   Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                      const Slice& end) override;

@@ -99,6 +99,12 @@ Status OptimisticTransactionDBImpl::SingleDelete(const WriteOptions& options,
   return db_->SingleDelete(options, family, key);
 }
 
+Status OptimisticTransactionDBImpl::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family,
+                                              const Slice& key, const rocksdb::WideColumns& columns) {
+  const KeyLatches::Hold hold(latches(), LatchOf(family, key));
+  return db_->PutEntity(options, family, key, columns);
+}
+
 Status OptimisticTransactionDBImpl::DeleteRange(const WriteOptions&, ColumnFamilyHandle*,
                                                 const Slice&, const Slice&) {
   return Status::NotSupported("OptimisticTransactionDB: DeleteRange");

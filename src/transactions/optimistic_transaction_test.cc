@@ -52,6 +52,7 @@ class OptimisticTest : public DbTest, public ::testing::WithParamInterface<OccVa
     options.set_snapshot = set_snapshot;
     return std::unique_ptr<Transaction>(transactions_->BeginTransaction(WriteOptions(), options));
   }
+  void DoesNotOvertake(bool entity, Interruption* limiter);
 
   OptimisticTransactionDB* transactions_ = nullptr;
 };
@@ -108,12 +109,17 @@ TEST_P(OptimisticTest, UntrackedWritesAreNotChecked) {
   EXPECT_EQ(Get("k"), "mine");
 }
 
-// Nor do they come between the check of another transaction and its writes.
+// Nor do they come between the check of another transaction and its writes, in one or without.
 TEST_P(OptimisticTest, UntrackedWritesDoNotOvertakeACheck) {
   const auto limiter = std::make_shared<Interruption>();
   CloseDb();
   options_.rate_limiter = limiter;
   Open();
+  for (const bool entity : {false, true}) DoesNotOvertake(entity, limiter.get());
+}
+
+void OptimisticTest::DoesNotOvertake(bool entity, Interruption* limiter) {
+  ASSERT_TRUE(db_->Delete(WriteOptions(), "k").ok());
   auto untracked = Begin();
   ASSERT_TRUE(untracked->PutUntracked("k", "untracked").ok());
   WriteOptions interrupted;
@@ -126,13 +132,17 @@ TEST_P(OptimisticTest, UntrackedWritesDoNotOvertakeACheck) {
   std::atomic<bool> done{false};
   limiter->before = [&] {
     other = std::thread([&] {
-      EXPECT_TRUE(untracked->Commit().ok());
+      const Status s = entity ? transactions_->PutEntity(WriteOptions(), db_->DefaultColumnFamily(), "k",
+                                                         {{rocksdb::kDefaultWideColumnName, "untracked"}})
+                              : untracked->Commit();
+      EXPECT_TRUE(s.ok()) << s.ToString();
       done = true;
     });
     for (int i = 0; i < 200 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
   const Status s = txn->Commit();
   other.join();
+  limiter->before = nullptr;
   EXPECT_TRUE(s.ok() || s.IsBusy()) << s.ToString();
   EXPECT_EQ(Get("k"), "untracked");
 }
@@ -178,7 +188,9 @@ TEST_P(OptimisticTest, IngestedRecordsAreConflicts) {
     ASSERT_TRUE(txn->Put("l", "seen " + value).ok());
     ASSERT_TRUE(db_->IngestExternalFile({"/ingested"}, rocksdb::IngestExternalFileOptions()).ok());
     EXPECT_EQ(txn->Commit().IsBusy(), conflict);
-    if (conflict) ASSERT_TRUE(db_->Delete(WriteOptions(), "k").ok());
+    if (conflict) {
+      ASSERT_TRUE(db_->Delete(WriteOptions(), "k").ok());
+    }
   }
 }
 

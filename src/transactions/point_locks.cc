@@ -77,21 +77,20 @@ Status PointLocks::Lock(const LockRequest& request, uint32_t family_id, const st
       timeout > 0 ? options_.env->NowMicros() + static_cast<uint64_t>(timeout) : 0;
   Status s = timeout < 0 ? stripe->mutex->Lock() : stripe->mutex->TryLockFor(timeout);
   if (!s.ok()) return s;
+  // Let go of also where there is no memory.
+  const auto unlock = [](rocksdb::TransactionDBMutex* mutex) { mutex->UnLock(); };
+  const std::unique_ptr<rocksdb::TransactionDBMutex, decltype(unlock)> held(stripe->mutex.get(), unlock);
   Obstacle obstacle;
   s = TryGrant(request, family.get(), stripe, key, &obstacle);
   bool in_time = timeout != 0;
   while (!s.ok() && in_time) {
-    if (family->removed) {
-      s = UnknownFamily(family_id);
-      break;
-    }
+    if (family->removed) return UnknownFamily(family_id);
     s = AwaitChange(request, family_id, stripe, key, obstacle, end);
     // It may have expired without a word: one more attempt after the time.
     in_time = !s.IsTimedOut() || (end > 0 && options_.env->NowMicros() < end) || timeout < 0;
     if (!s.ok() && !s.IsTimedOut()) break;
     s = TryGrant(request, family.get(), stripe, key, &obstacle);
   }
-  stripe->mutex->UnLock();
   return s;
 }
 
@@ -132,11 +131,12 @@ Status PointLocks::TryGrant(const LockRequest& request, Family* family, Stripe* 
   *obstacle = Obstacle();
   auto it = stripe->held.find(key);
   if (it == stripe->held.end()) {
+    it = stripe->held.emplace(key, Held{request.exclusive, {{request.owner, request.expires_micros}}}).first;
     if (options_.max_locks > 0 && family->locks.fetch_add(1) >= options_.max_locks) {
       family->locks.fetch_sub(1);
+      stripe->held.erase(it);
       return Status::Busy(Status::SubCode::kLockLimit);
     }
-    stripe->held.emplace(key, Held{request.exclusive, {{request.owner, request.expires_micros}}});
     return Status::OK();
   }
   Held& held = it->second;

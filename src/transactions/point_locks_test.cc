@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <set>
 #include <thread>
+#include <utility>
 
 namespace compassdb {
 namespace {
@@ -20,6 +22,7 @@ class PointLocksTest : public ::testing::Test {
     options.max_locks = max_locks;
     options.env = rocksdb::Env::Default();
     options.steal = [this](TransactionID id) {
+      if (std::exchange(no_memory_, false)) throw std::bad_alloc();
       stolen_.insert(id);
       return true;
     };
@@ -53,6 +56,7 @@ class PointLocksTest : public ::testing::Test {
 
   std::unique_ptr<PointLocks> locks_;
   std::set<TransactionID> stolen_;
+  bool no_memory_ = false;  // for the next that is stolen from
 };
 
 TEST_F(PointLocksTest, ExclusiveLocksExclude) {
@@ -111,6 +115,15 @@ TEST_F(PointLocksTest, ExpiredLocksAreTaken) {
   EXPECT_EQ(stolen_.count(1), 1u);
   locks_->Unlock(1, 0, "k");  // not its lock any more
   EXPECT_TRUE(Lock(3, "k").IsTimedOut());
+}
+
+TEST_F(PointLocksTest, AnAttemptWithoutMemoryHoldsNobodyUp) {
+  LockRequest request = Request(1);
+  request.expires_micros = 1;
+  ASSERT_TRUE(locks_->Lock(request, 0, "k").ok());
+  no_memory_ = true;
+  EXPECT_THROW(Lock(2, "k").PermitUncheckedError(), std::bad_alloc);
+  EXPECT_TRUE(Lock(3, "k").ok());
 }
 
 TEST_F(PointLocksTest, AWaiterIsWoken) {

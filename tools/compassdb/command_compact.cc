@@ -12,12 +12,16 @@ struct CompactFlags {
   CLI::Option* to_option = nullptr;
 };
 
-int Compact(const Globals& globals, CompactFlags flags, Database* database) {
+int Prepare(const Globals& globals, CompactFlags* flags) {
+  const bool from = globals.KeyHex() && flags->from_option->count() > 0;
+  const bool to = globals.KeyHex() && flags->to_option->count() > 0;
+  return DecodeArgument("compact", "--from", from, &flags->from) && DecodeArgument("compact", "--to", to, &flags->to)
+             ? kOk
+             : kUsage;
+}
+
+int Compact(const Globals& globals, const CompactFlags& flags, Database* database) {
   const bool has_from = flags.from_option->count() > 0, has_to = flags.to_option->count() > 0;
-  if (!DecodeArgument("compact", "--from", globals.KeyHex() && has_from, &flags.from) ||
-      !DecodeArgument("compact", "--to", globals.KeyHex() && has_to, &flags.to)) {
-    return kUsage;
-  }
   std::vector<rocksdb::ColumnFamilyHandle*> families = database->families();
   if (!globals.cf.empty()) {
     families = {database->Family("compact", globals)};
@@ -38,6 +42,7 @@ void AddCompact(CLI::App* app, Globals* globals) {
   auto flags = std::make_shared<CompactFlags>();
   CLI::App* command = AddDatabaseCommand(
       app, globals, "compact", "Compact all column families, or that of --cf", OpenMode::kWrite,
+      [=] { return Prepare(*globals, flags.get()); },
       [=](Database* database) { return Compact(*globals, *flags, database); });
   flags->from_option = command->add_option("--from", flags->from, "first key of the range");
   flags->to_option = command->add_option("--to", flags->to, "last key of the range");

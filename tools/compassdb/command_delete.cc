@@ -6,8 +6,7 @@
 namespace compassdb_cli {
 namespace {
 
-int Delete(const Globals& globals, std::string key, Database* database) {
-  if (!DecodeArgument("delete", "KEY", globals.KeyHex(), &key)) return kUsage;
+int Delete(const Globals& globals, const std::string& key, Database* database) {
   rocksdb::ColumnFamilyHandle* family = database->Family("delete", globals);
   if (family == nullptr) return kFailed;
   rocksdb::WriteOptions options;
@@ -22,6 +21,7 @@ void AddDelete(CLI::App* app, Globals* globals) {
   auto key = std::make_shared<std::string>();
   CLI::App* command = AddDatabaseCommand(
       app, globals, "delete", "Delete a key, synced; no error if it is not there", OpenMode::kWrite,
+      [=] { return DecodeArgument("delete", "KEY", globals->KeyHex(), key.get()) ? kOk : kUsage; },
       [=](Database* database) { return Delete(*globals, *key, database); });
   command->add_option("KEY", *key, "the key")->required();
 }

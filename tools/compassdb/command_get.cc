@@ -6,8 +6,7 @@
 namespace compassdb_cli {
 namespace {
 
-int Get(const Globals& globals, std::string key, Database* database) {
-  if (!DecodeArgument("get", "KEY", globals.KeyHex(), &key)) return kUsage;
+int Get(const Globals& globals, const std::string& key, Database* database) {
   rocksdb::ColumnFamilyHandle* family = database->Family("get", globals);
   if (family == nullptr) return kFailed;
   rocksdb::PinnableSlice value;
@@ -24,9 +23,10 @@ int Get(const Globals& globals, std::string key, Database* database) {
 
 void AddGet(CLI::App* app, Globals* globals) {
   auto key = std::make_shared<std::string>();
-  CLI::App* command =
-      AddDatabaseCommand(app, globals, "get", "Print the value of a key", OpenMode::kRead,
-                         [=](Database* database) { return Get(*globals, *key, database); });
+  CLI::App* command = AddDatabaseCommand(
+      app, globals, "get", "Print the value of a key", OpenMode::kRead,
+      [=] { return DecodeArgument("get", "KEY", globals->KeyHex(), key.get()) ? kOk : kUsage; },
+      [=](Database* database) { return Get(*globals, *key, database); });
   command->add_option("KEY", *key, "the key")->required();
 }
 

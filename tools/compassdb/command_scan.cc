@@ -5,20 +5,29 @@
 #include "scanner.h"
 
 namespace compassdb_cli {
+namespace {
+
+using ScanOptions = std::map<std::string, CLI::Option*>;
+
+int Prepare(const Globals& globals, ScanOptions* options, ScanFlags* range) {
+  range->has_from = (*options)["from"]->count() > 0;
+  range->has_to = (*options)["to"]->count() > 0;
+  range->has_prefix = (*options)["prefix"]->count() > 0;
+  if ((*options)["format"]->count() == 0 && globals.hex) range->format = OutputFormat::kHex;
+  return DecodeRange("scan", globals, range) ? kOk : kUsage;
+}
+
+}  // namespace
 
 void AddScan(CLI::App* app, Globals* globals) {
   auto flags = std::make_shared<ScanFlags>();
-  auto options = std::make_shared<std::map<std::string, CLI::Option*>>();
+  auto options = std::make_shared<ScanOptions>();
   CLI::App* command = AddDatabaseCommand(
-      app, globals, "scan", "Print records in key order", OpenMode::kRead, [=](Database* database) {
-        ScanFlags range = *flags;
-        range.has_from = (*options)["from"]->count() > 0;
-        range.has_to = (*options)["to"]->count() > 0;
-        range.has_prefix = (*options)["prefix"]->count() > 0;
-        if ((*options)["format"]->count() == 0 && globals->hex) range.format = OutputFormat::kHex;
-        if (!DecodeRange("scan", *globals, &range)) return static_cast<int>(kUsage);
+      app, globals, "scan", "Print records in key order", OpenMode::kRead,
+      [=] { return Prepare(*globals, options.get(), flags.get()); },
+      [=](Database* database) {
         uint64_t count = 0;
-        return WriteRange("scan", *globals, range, database, &count);
+        return WriteRange("scan", *globals, *flags, database, &count);
       });
   static const std::map<std::string, OutputFormat> formats = {
       {"text", OutputFormat::kText}, {"hex", OutputFormat::kHex}, {"json", OutputFormat::kJson}};

@@ -45,18 +45,27 @@ inline CLI::App* AddCommand(CLI::App* app, Globals* globals, const std::string& 
   return command;
 }
 
-// Adds a command that works on an open database, which is closed after it.
-template <typename Run>
-CLI::App* AddDatabaseCommand(CLI::App* app, Globals* globals, const std::string& name,
-                             const std::string& text, OpenMode mode, Run run) {
-  return AddCommand(app, globals, name, text, [globals, name, mode, run] {
+// Adds a command that works on an open database, which is closed after it. `prepare` looks at the arguments before
+// it is opened.
+template <typename Prepare, typename Run>
+CLI::App* AddDatabaseCommand(CLI::App* app, Globals* globals, const std::string& name, const std::string& text,
+                             OpenMode mode, Prepare prepare, Run run) {
+  return AddCommand(app, globals, name, text, [globals, name, mode, prepare, run] {
+    int code = prepare();
+    if (code != kOk) return code;
     std::unique_ptr<Database> database;
-    int code = Database::Open(name, *globals, mode, &database);
+    code = Database::Open(name, *globals, mode, &database);
     if (code != kOk) return code;
     code = run(database.get());
     const rocksdb::Status s = database->Close();
     return code == kOk && !s.ok() ? Fail(name, s) : code;
   });
+}
+
+template <typename Run>
+CLI::App* AddDatabaseCommand(CLI::App* app, Globals* globals, const std::string& name,
+                             const std::string& text, OpenMode mode, Run run) {
+  return AddDatabaseCommand(app, globals, name, text, mode, [] { return static_cast<int>(kOk); }, run);
 }
 
 }  // namespace compassdb_cli
