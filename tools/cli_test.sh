@@ -589,6 +589,15 @@ test_import() {
   refuse 2 "--cf" c import --db new rocks --cf second
   [ ! -e new ] || fail "an import that was refused made a database"
 
+  # Names that OPTIONS has escaped; and families that it does not know, as it is written behind the manifest.
+  "$(dirname "$compassdb")/compassdb-import-fixture" families families || fail "fixture families"
+  for db in all rest; do
+    expect 0 "" c import --db $db families
+    expect 0 'user:1#\2' c get --db $db --cf 'user:1#\2' k
+    expect 0 "last" c get --db $db --cf last k
+    rm "$(ls families/OPTIONS-* | tail -1)"
+  done
+
   # What cannot be carried over is refused by family and option.
   cp -r rocks odd
   sed -i 's/comparator=leveldb.BytewiseComparator/comparator=my.Comparator/' odd/OPTIONS-*

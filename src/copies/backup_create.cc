@@ -221,7 +221,13 @@ Status BackupEngineImpl::PlaceTableFile(Creation* creation,
   // The same file may be there several times, with other holes.
   for (int copies = 1;; ++copies) {
     file->path = path + (copies == 1 ? "" : "_copy" + std::to_string(copies)) + ".ph";
-    if (creation->taken.count(file->path) == 0) break;
+    bool taken = creation->taken.count(file->path) != 0;
+    if (!taken && SomeUnreadable()) {
+      s = fs_->FileExists(options_.backup_dir + "/" + file->path);
+      if (!s.ok() && !IsMissing(s)) return s;
+      taken = s.ok();
+    }
+    if (!taken) break;
     for (const auto& [id, backup] : known_) {
       if (!backup.status.ok()) continue;
       for (const BackupFile& other : backup.meta.files) {

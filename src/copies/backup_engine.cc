@@ -95,7 +95,10 @@ Status BackupEngineImpl::Load(BackupID id, Backup* backup) const {
   std::string text;
   Status s = ReadFileToString(fs_.get(), MetaPath(id), &text);
   if (s.ok()) s = DecodeBackupMeta(MetaPath(id), text, &backup->meta);
-  if (!s.ok()) return s;
+  if (!s.ok()) {
+    backup->meta = BackupMeta();  // not a part of it: Unreadable
+    return s;
+  }
   for (const BackupFile& file : backup->meta.files) {
     uint64_t size = 0;
     s = fs_->GetFileSize(PathOf(file), &size);
@@ -202,7 +205,8 @@ IOStatus BackupEngineImpl::VerifyBackup(BackupID id, bool verify_with_checksum) 
 // The description goes first: what is left over without it is garbage.
 Status BackupEngineImpl::Delete(BackupID id) {
   Status s = fs_->DeleteFile(MetaPath(id));
-  if (s.ok()) s = SyncIfWanted(MetaDir());
+  // It may be gone, by somebody else or by an attempt that was not synced.
+  if (s.ok() || IsMissing(s)) s = SyncIfWanted(MetaDir());
   if (s.ok()) known_.erase(id);
   return s;
 }
@@ -223,10 +227,12 @@ IOStatus BackupEngineImpl::PurgeOldBackups(uint32_t keep) {
   for (const auto& [id, backup] : known_) {
     if (backup.status.ok()) good.push_back(id);
   }
-  Status s;
-  for (size_t i = 0; s.ok() && i + keep < good.size(); ++i) s = Delete(good[i]);
-  if (s.ok()) s = CollectGarbage();
-  return status_to_io_status(std::move(s));
+  Status result;  // the first error; one backup that stays does not keep the others
+  for (size_t i = 0; i + keep < good.size(); ++i) {
+    if (Status s = Delete(good[i]); result.ok()) result = s;
+  }
+  if (Status s = CollectGarbage(); result.ok()) result = s;
+  return status_to_io_status(std::move(result));
 }
 
 IOStatus BackupEngineImpl::GarbageCollect() {
@@ -234,13 +240,18 @@ IOStatus BackupEngineImpl::GarbageCollect() {
   return status_to_io_status(CollectGarbage());
 }
 
+// What it says is not known: it may name any shared file.
+bool BackupEngineImpl::SomeUnreadable() const {
+  return std::any_of(known_.begin(), known_.end(), [](const auto& backup) {
+    return !backup.second.status.ok() && backup.second.meta.files.empty();
+  });
+}
+
 Status BackupEngineImpl::CollectGarbage() {
   std::set<std::string> named;
-  bool all_known = true;
+  const bool all_known = !SomeUnreadable();
   for (const auto& [id, backup] : known_) {
     for (const BackupFile& file : backup.meta.files) named.insert(file.path);
-    // A description that cannot be read may name any shared file.
-    if (!backup.status.ok() && backup.meta.files.empty()) all_known = false;
   }
   Status result;
   const auto remove = [&](const std::string& path) {

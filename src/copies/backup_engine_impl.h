@@ -82,6 +82,7 @@ class BackupEngineImpl final : public rocksdb::BackupEngine {
   void Describe(BackupID id, const Backup& backup, bool details, BackupInfo* info) const;
   // The rest with mu_ held alone.
   Status Delete(BackupID id);
+  bool SomeUnreadable() const;
   Status CollectGarbage();
   void Log(const std::string& line) const;
   Status SyncIfWanted(const std::string& dir) const;

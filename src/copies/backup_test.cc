@@ -339,6 +339,70 @@ TEST_F(BackupTest, DamageIsFound) {
   EXPECT_SAME(Restored(3), Scan());
 }
 
+// Whatever is damaged of it: a part that could be read is not all that it names.
+TEST_F(BackupTest, ADamagedDescriptionKeepsWhatItMayName) {
+  Fill(0, 500, std::string(100, 'a'));
+  ASSERT_EQ(Backup(true), 1u);
+  const std::string first = Scan();
+  Fill(500, 500, std::string(100, 'b'));
+  ASSERT_EQ(Backup(true), 2u);
+  const size_t bytes = ReadFile("/backups/meta/1").size();
+  BackupID newest = 2;
+  for (size_t at = 0; at < bytes; at += 7) {
+    SCOPED_TRACE(at);
+    FlipBit("/backups/meta/1", at);
+    OpenEngine();
+    ASSERT_TRUE(engine_->PurgeOldBackups(10).ok());
+    if (at % 5 == 0) {
+      // Nor is it written over.
+      Compact(true);
+      newest = Backup(true);
+    }
+    FlipBit("/backups/meta/1", at);
+    OpenEngine();
+    ASSERT_TRUE(engine_->VerifyBackup(1, true).ok());
+  }
+  EXPECT_SAME(Restored(1), first);
+  EXPECT_SAME(Restored(newest), Scan());
+}
+
+// What an unreadable description may name is not written over by a file of the same name.
+TEST_F(BackupTest, SharedFilesOfAnUnreadableBackupStay) {
+  Fill(0, 500, std::string(100, 'a'));
+  ASSERT_EQ(Backup(true), 1u);
+  std::map<std::string, std::string> before;
+  for (const std::string& name : Children("/backups/shared_checksum")) before[name] = ReadFile("/backups/shared_checksum/" + name);
+  ASSERT_GT(before.size(), 0u);
+  FlipBit("/backups/meta/1", 0);
+  OpenEngine();
+  std::vector<std::string> written;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    if (op == FaultOp::kCreate) written.push_back(path);
+  });
+  ASSERT_EQ(Backup(), 2u);
+  fs_->SetHook(nullptr);
+  for (const auto& [name, data] : before) {
+    EXPECT_EQ(std::count(written.begin(), written.end(), "/backups/shared_checksum/" + name), 0) << name;
+    EXPECT_SAME(ReadFile("/backups/shared_checksum/" + name), data);
+  }
+  EXPECT_SAME(Restored(2), Scan());
+}
+
+TEST_F(BackupTest, DescriptionsThatAreGoneHoldNoPurgeUp) {
+  for (int i = 0; i < 3; ++i) {
+    Fill(100 * i, 100, "v");
+    Backup(true);
+  }
+  ASSERT_TRUE(fs_->DeleteFile("/backups/meta/2").ok());
+  // One that cannot be deleted does not keep the others.
+  fs_->FailAll(FaultOp::kDelete, "meta/1", IOStatus::IOError("injected"));
+  EXPECT_TRUE(engine_->PurgeOldBackups(0).IsIOError());
+  fs_->ClearFaults();
+  EXPECT_EQ(Children("/backups/meta"), std::vector<std::string>{"1"});
+  ASSERT_TRUE(engine_->PurgeOldBackups(0).ok());
+  EXPECT_TRUE(Children("/backups/meta").empty());
+}
+
 TEST_F(BackupTest, StoppedBackup) {
   Fill(0, 500, std::string(100, 'a'));
   OpenEngine();

@@ -184,11 +184,7 @@ void DBImpl::PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
     MutexLock guard(&mu_);
     manifests = commits_.TakeObsoleteManifests();
   }
-  for (uint64_t number : manifests) {
-    // What is left is deleted at the next open.
-    config_.fs->DeleteFile(ManifestFileName(config_.name, number)).PermitUncheckedError();
-    config_.fs->DeleteFile(MirrorFileName(config_.name, number)).PermitUncheckedError();
-  }
+  for (uint64_t number : manifests) commits_.DeleteManifest(number);
   std::vector<std::string> dead_pages;
   {
     MutexLock guard(&dead_pages_mu_);

@@ -50,6 +50,7 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
   if (!s.ok()) return s;
   mu_->Unlock();
   std::unique_ptr<Manifest> fresh;
+  bool given_up = false;
   s = CatchOutOfMemory("a manifest", [&] { return Manifest::Create(fs_, dir_, number, state, &fresh); });
   if (s.ok()) {
     if (manifest_ != nullptr) {
@@ -64,10 +65,15 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     if (!read.ok() || named != manifest_->number()) {
       in_doubt_.store(true, std::memory_order_release);
     }
+    given_up = read.ok() && named != number;
+    // At once: it takes room on a disk that may be full, and nobody may take it for the newest state.
+    if (given_up) DeleteManifest(number);
   }
   mu_->Lock();
   if (s.ok()) {
     if (manifest_ != nullptr) obsolete_manifests_.push_back(manifest_->number());
+    obsolete_manifests_.insert(obsolete_manifests_.end(), doubtful_manifests_.begin(), doubtful_manifests_.end());
+    doubtful_manifests_.clear();
     manifest_ = std::move(fresh);
     manifest_number_.store(number, std::memory_order_release);
     manifest_bytes_.store(manifest_->size(), std::memory_order_release);
@@ -76,8 +82,15 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     ReleaseAbandoned();
   } else {
     why_in_doubt_ = s;
+    if (!given_up) doubtful_manifests_.push_back(number);
   }
   return s;
+}
+
+void CommitQueue::DeleteManifest(uint64_t number) const {
+  // What is left is deleted at the next open.
+  fs_->DeleteFile(ManifestFileName(dir_, number)).PermitUncheckedError();
+  fs_->DeleteFile(MirrorFileName(dir_, number)).PermitUncheckedError();
 }
 
 Status CommitQueue::Rotate() {

@@ -65,6 +65,7 @@ class CommitQueue {
   }
   // With the database mutex: manifests that others have replaced, to be deleted.
   std::vector<uint64_t> TakeObsoleteManifests() { return std::exchange(obsolete_manifests_, {}); }
+  void DeleteManifest(uint64_t number) const;  // with its mirror
 
   // True while the manifest on disk may name more than the state in memory, or CURRENT another manifest:
   // a record or a new manifest failed, and nothing has replaced it. Nothing is deleted then, nothing appended.
@@ -94,6 +95,7 @@ class CommitQueue {
   CondVar turn_;
   bool busy_ = false;  // mutex
   std::vector<uint64_t> obsolete_manifests_;  // mutex
+  std::vector<uint64_t> doubtful_manifests_;  // mutex; of attempts that failed, one of which CURRENT may name
   Status why_in_doubt_;                       // mutex
   // Mutex. Of commits that failed, while a manifest may name their files.
   std::vector<std::pair<std::weak_ptr<ColumnFamily>, VersionEdit>> abandoned_;

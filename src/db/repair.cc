@@ -138,6 +138,8 @@ Status Repairer::FindState() {
       found.insert(number);
     }
   }
+  // The one that CURRENT names, if it can be read; else that of the newest state. (One that was begun, and given up, may
+  // have a higher number than one that went on.)
   std::vector<uint64_t> manifests(found.rbegin(), found.rend());
   std::stable_partition(manifests.begin(), manifests.end(),
                         [current](uint64_t number) { return number == current; });
@@ -156,15 +158,15 @@ Status Repairer::FindState() {
         &records, &whole);
     if (!s.ok() && !IsDamage(s)) return s;
     if (!s.ok()) Log(s.ToString());
-    if (records == 0) continue;
+    if (records == 0 || (manifest_ != 0 && state.next_number <= state_.next_number)) continue;
     Log("the state is that of " + ManifestFileName("", number) + ", " + std::to_string(records) +
         " records");
     changed_ = !whole || number != current;
     manifest_ = number;
     state_ = std::move(state);
-    return Status::OK();
+    if (number == current) break;
   }
-  return StateOfLogs();
+  return manifest_ != 0 ? Status::OK() : StateOfLogs();
 }
 
 // Of the database, its logs and its compaction files.

@@ -69,6 +69,28 @@ TEST_F(RepairTest, CurrentIsLostOrDamaged) {
   EXPECT_EQ(Scan(), all_);
 }
 
+// A manifest that was begun and given up has the higher number, but the older state.
+TEST_F(RepairTest, TheNewestStateCountsWithoutCurrent) {
+  options_.max_manifest_file_size = 1;  // each commit wants a new one
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  fs_->FailAll(FaultOp::kDelete, "M", Status::IOError("injected"));
+  fs_->FailAll(FaultOp::kRename, "CURRENT", Status::IOError("injected"));
+  ASSERT_TRUE(Put("b", "2").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  fs_->FailAll(FaultOp::kCreate, "MANIFEST", Status::IOError("injected"));
+  ASSERT_TRUE(Put("c", "3").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  CloseDb();
+  fs_->ClearFaults();
+  ASSERT_GE(FilesOf(FileType::kManifest).size(), 2u);
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1,b=2,c=3");
+}
+
 // And so is its mirror: what they say before that, and the logs that are left.
 TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
   OpenDb();

@@ -153,6 +153,26 @@ class SealedRandomAccessFile final : public FSRandomAccessFile {
   const std::unique_ptr<SealedReader> reader_;
 };
 
+// One that is damaged at its end, or of which the header is. What is there can be synced; nothing can be added.
+class DamagedWritableFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  DamagedWritableFile(std::unique_ptr<FSWritableFile> base, IOStatus damage)
+      : FSWritableFileOwnerWrapper(std::move(base)), damage_(std::move(damage)) {}
+  IOStatus Append(const Slice&, const IOOptions&, IODebugContext*) override { return damage_; }
+  IOStatus Append(const Slice&, const IOOptions&, const rocksdb::DataVerificationInfo&, IODebugContext*) override {
+    return damage_;
+  }
+  IOStatus PositionedAppend(const Slice&, uint64_t, const IOOptions&, IODebugContext*) override { return damage_; }
+  IOStatus PositionedAppend(const Slice&, uint64_t, const IOOptions&, const rocksdb::DataVerificationInfo&,
+                            IODebugContext*) override {
+    return damage_;
+  }
+  IOStatus Truncate(uint64_t, const IOOptions&, IODebugContext*) override { return damage_; }
+
+ private:
+  const IOStatus damage_;
+};
+
 class SealedFileSystem final : public EncryptedFiles {
  public:
   SealedFileSystem(const std::shared_ptr<FileSystem>& base,
@@ -195,6 +215,12 @@ class SealedFileSystem final : public EncryptedFiles {
       return NewWritableFile(path, options, result, dbg);
     }
     if (s.ok()) s = reader->CheckLast();
+    std::unique_ptr<FSWritableFile> base;
+    if (s.IsCorruption()) {
+      const IOStatus opened = target()->ReopenWritableFile(path, options, &base, dbg);
+      if (opened.ok()) *result = std::make_unique<DamagedWritableFile>(std::move(base), s);
+      return opened;
+    }
     if (!s.ok()) return s;
     uint64_t stored_bytes = 0;
     s = target()->GetFileSize(path, IOOptions(), &stored_bytes, dbg);
@@ -202,7 +228,6 @@ class SealedFileSystem final : public EncryptedFiles {
     if (s.ok() && stored_bytes > reader->stored_end()) {
       s = target()->Truncate(path, reader->stored_end(), IOOptions(), dbg);
     }
-    std::unique_ptr<FSWritableFile> base;
     if (s.ok()) s = target()->ReopenWritableFile(path, options, &base, dbg);
     if (s.ok()) {
       *result = std::make_unique<SealedWritableFile>(std::move(base), reader->seal(), "", options,

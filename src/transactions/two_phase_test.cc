@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two-phase commit: what is prepared survives, and is committed once.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/file_names.h"
+#include "compassdb/encryption.h"
+#include "rocksdb/env_encryption.h"
 #include "rocksdb/utilities/transaction_db.h"
 #include "transactions/transaction_test_util.h"
 
@@ -96,6 +99,48 @@ class TwoPhaseTest : public DbTest {
 
   TransactionDB* transactions_ = nullptr;
 };
+
+// Of the log's last segment a page was never written: a torn end as any other. What is prepared needs the log to be
+// synced as it is.
+TEST_F(TwoPhaseTest, AnEncryptedLogThatIsTornAtItsEnd) {
+  CloseDb();
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  std::shared_ptr<rocksdb::EncryptionProvider> provider;
+  ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &provider).ok());
+  const std::unique_ptr<rocksdb::Env> env(rocksdb::NewEncryptedEnv(options_.env, provider));
+  options_.env = env.get();
+  Open();
+  std::map<std::string, std::string> files;
+  {
+    const auto txn = Prepared("t", {"a=1"});
+    ASSERT_TRUE(Put("later", std::string(20000, 'x')).ok());
+    std::vector<std::string> names;
+    ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+    for (const std::string& name : names) {
+      if (name != "LOCK" && name != "LOG") files[name] = ReadFile(JoinPath(name_, name));
+    }
+  }
+  const std::string log = FilesOf(FileType::kWal).back();
+  for (size_t i = 0; i < 4096; ++i) files[log][files[log].size() - 1 - i] = 0;
+  for (const bool repair : {false, true}) {
+    SCOPED_TRACE(repair);
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    ASSERT_TRUE(fs_->CreateDir(name_).ok());
+    for (const auto& [name, data] : files) SetFile(JoinPath(name_, name), data);
+    if (repair) {
+      const Status s = rocksdb::RepairDB(name_, options_, {{"default", options_}, {"second", options_}});
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    }
+    Open();
+    EXPECT_EQ(Get("later"), "NOT_FOUND");
+    const std::unique_ptr<Transaction> txn(transactions_->GetTransactionByName("t"));
+    ASSERT_NE(txn, nullptr);
+    ASSERT_TRUE(txn->Commit().ok());
+    EXPECT_EQ(Get("a"), "1");
+  }
+  CloseDb();
+}
 
 TEST_F(TwoPhaseTest, PreparedDataIsNotThereBeforeTheCommit) {
   auto txn = Prepared("x", {"a=1"});

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -75,6 +76,17 @@ int main(int argc, char** argv) {
   rocksdb::DB* db = nullptr;
   Status s = rocksdb::DB::Open(options, argv[2], &db);
   if (s.ok()) s = Fill(kind, db);
+  if (s.ok() && kind == "families") {
+    for (const auto& [name, order] : {std::pair("user:1#\\2", rocksdb::ReverseBytewiseComparator()),
+                                      std::pair("last", rocksdb::BytewiseComparator())}) {
+      rocksdb::ColumnFamilyOptions family;
+      family.comparator = order;
+      rocksdb::ColumnFamilyHandle* handle = nullptr;
+      if (s.ok()) s = db->CreateColumnFamily(family, name, &handle);
+      if (s.ok()) s = db->Put(rocksdb::WriteOptions(), handle, "k", name);
+      if (s.ok()) s = db->DestroyColumnFamilyHandle(handle);
+    }
+  }
   if (s.ok() && kind != "merge") s = db->Flush(rocksdb::FlushOptions());
   delete db;
   if (!s.ok()) std::fprintf(stderr, "make_fixture: %s\n", s.ToString().c_str());

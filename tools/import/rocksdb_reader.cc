@@ -9,6 +9,7 @@
 #include <rocksdb/options.h>
 #include <rocksdb/utilities/options_util.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -54,6 +55,20 @@ std::string IdOf(const std::string& value) {
   return value.substr(id + 3, value.find_first_of(";}", id) - id - 3);
 }
 
+// The name of a family as it is, of one in a section's title.
+std::string Unescaped(const std::string& title) {
+  std::string name;
+  for (size_t i = 0; i < title.size(); ++i) {
+    if (title[i] != '\\' || i + 1 == title.size()) {
+      name += title[i];
+      continue;
+    }
+    const char c = title[++i];
+    name += c == 'n' ? '\n' : c == 'r' ? '\r' : c;
+  }
+  return name;
+}
+
 std::map<std::string, WrittenOptions> ReadOptionsFile(const std::string& path) {
   std::map<std::string, WrittenOptions> families;
   std::ifstream in(path);
@@ -67,7 +82,7 @@ std::map<std::string, WrittenOptions> ReadOptionsFile(const std::string& path) {
       const size_t open = line.find('"'), close = line.rfind('"');
       const bool family =
           line.rfind("[CFOptions ", 0) == 0 && open != std::string::npos && close > open;
-      current = family ? &families[line.substr(open + 1, close - open - 1)] : nullptr;
+      current = family ? &families[Unescaped(line.substr(open + 1, close - open - 1))] : nullptr;
     } else if (current != nullptr && line.rfind("comparator=", 0) == 0) {
       current->comparator = IdOf(line.substr(11));
     } else if (current != nullptr && line.rfind("merge_operator=", 0) == 0) {
@@ -113,18 +128,22 @@ class Reader {
     rocksdb::ConfigOptions config;
     config.ignore_unknown_options = true;
     config.ignore_unsupported_options = true;
-    Status s = rocksdb::LoadLatestOptions(config, directory_, &db_options_, &families_);
-    if (s.IsNotFound()) {
-      // No OPTIONS file: default options, and the families of the manifest.
-      std::vector<std::string> names;
-      s = rocksdb::DB::ListColumnFamilies(db_options_, directory_, &names);
-      for (const std::string& name : names)
-        families_.emplace_back(name, rocksdb::ColumnFamilyOptions());
-    } else if (s.ok()) {
+    std::vector<rocksdb::ColumnFamilyDescriptor> stored;
+    Status s = rocksdb::LoadLatestOptions(config, directory_, &db_options_, &stored);
+    if (s.ok()) {
       std::string file;
       if (rocksdb::GetLatestOptionsFileName(directory_, rocksdb::Env::Default(), &file).ok()) {
         written_ = ReadOptionsFile(directory_ + "/" + file);
       }
+    }
+    // The file is written behind the manifest, and an older one stays where that fails: which families there are the
+    // manifest says. Of one that is not in the file, or without a file, options are the default ones.
+    std::vector<std::string> names;
+    if (s.ok() || s.IsNotFound()) s = rocksdb::DB::ListColumnFamilies(db_options_, directory_, &names);
+    for (const std::string& name : names) {
+      const auto known = std::find_if(stored.begin(), stored.end(), [&](const auto& family) { return family.name == name; });
+      families_.push_back(known != stored.end() ? *known
+                                                : rocksdb::ColumnFamilyDescriptor(name, rocksdb::ColumnFamilyOptions()));
     }
     if (!s.ok()) return Refuse("cannot read the options of " + directory_ + ": " + s.ToString());
     for (rocksdb::ColumnFamilyDescriptor& family : families_) {
