@@ -8,6 +8,7 @@
 #include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
 #include "copies/live_copy.h"
+#include "db/statistics_util.h"
 #include "rocksdb/file_checksum.h"
 #include "util/coding.h"
 #include "util/parallel.h"
@@ -25,6 +26,7 @@ struct BackupEngineImpl::Creation {
   ExtentsByFile extents;
   std::set<std::string> taken;  // paths of shared files, known ones and new ones
   CopyControl control;
+  std::shared_ptr<rocksdb::Statistics> statistics;  // the database's; may be null
 };
 
 namespace {
@@ -82,6 +84,7 @@ IOStatus BackupEngineImpl::CreateNewBackupWithMetadata(const rocksdb::CreateBack
   Creation creation;
   creation.options = &options;
   creation.db = db;
+  creation.statistics = db->GetDBOptions().statistics;
   creation.id = std::max(newest_id_, known_.empty() ? 0 : known_.rbegin()->first) + 1;
   creation.meta.app_metadata = app_metadata;
   creation.meta.timestamp = static_cast<int64_t>(clock_->NowMicros() / 1000000);
@@ -153,6 +156,8 @@ Status BackupEngineImpl::CopyLiveFiles(Creation* creation,
     Status s = copy_file(SourceOf(db_fs_.get(), from), fs_.get(), PathOf(*file), creation->control, &result);
     file->size = result.size;
     file->crc32c = result.crc32c;
+    Tick(creation->statistics.get(), rocksdb::BACKUP_READ_BYTES, result.size);
+    Tick(creation->statistics.get(), rocksdb::BACKUP_WRITE_BYTES, result.size);
     if (s.ok()) s = CompareChecksum(from, result);
     if (from.file_type == rocksdb::kTableFile) {
       file->holes = HolesOf(result.zeros, creation->extents[from.file_number]);

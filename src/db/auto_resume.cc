@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "db/db_impl.h"
+#include "db/statistics_util.h"
 
 namespace compassdb {
 namespace {
@@ -58,6 +59,7 @@ void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reaso
   try {
     thread_ = std::thread([this, error] { Loop(error); });
     running_ = true;
+    Tick(db_->config_.options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_COUNT);
   } catch (const std::system_error&) {
     LogInfo(db_->config_.info_log.get(), "no thread to resume by itself: DB::Resume is needed");
   }
@@ -100,7 +102,12 @@ Status AutoResume::Try() {
     if (++waited < kRoundsWithoutSpace && !HasSpace(db_->config_.fs, dir)) continue;
     waited = 0;
     --tries;
-    db_->ResumeUnasked().PermitUncheckedError();  // the next round sees what became of it
+    Tick(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT);
+    // The next round sees what became of it.
+    if (!db_->ResumeUnasked().ok()) continue;
+    Tick(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT);
+    Record(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_COUNT,
+           static_cast<uint64_t>(options.max_bgerror_resume_count - tries));
   }
 }
 

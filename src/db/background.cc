@@ -134,6 +134,9 @@ void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorRea
     told = Status(error, ErrorHandler::SeverityOf(error, reason));
   }
   errors_.Set(told, reason).PermitUncheckedError();
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  Tick(statistics, rocksdb::ERROR_HANDLER_BG_ERROR_COUNT);
+  if (error.IsIOError()) Tick(statistics, rocksdb::ERROR_HANDLER_BG_IO_ERROR_COUNT);
   LogInfo(config_.info_log.get(), "background error: " + error.ToString());
   {
     MutexLock lock(&mu_);

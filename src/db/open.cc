@@ -121,6 +121,21 @@ Status DbOpener::SkipNumbersInUse() {
   return Status::OK();
 }
 
+void DbOpener::DeleteNewFiles() const {
+  if (first_new_number_ == 0 || writing_) return;
+  for (const std::string& dir : db_->files_->dirs()->All()) {
+    std::vector<std::string> names;
+    db_->config_.fs->GetChildren(dir, &names).PermitUncheckedError();  // what is left is deleted by an opening that succeeds
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile && number >= first_new_number_) {
+        db_->config_.fs->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
+      }
+    }
+  }
+}
+
 // A log that cannot be written is no reason not to open; a directory that was asked for, and cannot be made, is.
 Status DbOpener::OpenInfoLog(DbConfig* config) {
   const std::string& dir =
@@ -157,7 +172,10 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
     *db = db_.release();
     return s;
   }
-  if (db_ != nullptr) LogInfo(db_->config_.info_log.get(), "open failed: " + s.ToString());
+  if (db_ != nullptr) {
+    LogInfo(db_->config_.info_log.get(), "open failed: " + s.ToString());
+    DeleteNewFiles();
+  }
   if (handles != nullptr) {
     for (ColumnFamilyHandle* handle : *handles) delete handle;
     handles->clear();

@@ -48,6 +48,8 @@ class DbOpener {
   Status CheckMayCreate(FileSystem* fs) const;
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
   Status SkipNumbersInUse();
+  // What a replay flushed that did not come to its end: each attempt would leave as much.
+  void DeleteNewFiles() const;
   Status CheckRequest();
   Status CheckDirectIo();
   Status Locate(bool* exists);
@@ -92,6 +94,8 @@ class DbOpener {
   RecoveredTransactions prepared_;  // found in the logs, neither committed nor rolled back
   int job_ = 0;           // of the replay of logs
   bool flushed_ = false;  // some memtable was flushed during replay
+  uint64_t first_new_number_ = 0;  // files from it on are of this opening; 0: none is
+  bool writing_ = false;           // a manifest may name them
   // Logs behind this one were left out of the replay: nobody may follow them.
   uint64_t last_replayed_log_ = UINT64_MAX;
   std::vector<uint64_t> unused_logs_;  // empty, behind the last one

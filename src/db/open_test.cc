@@ -96,6 +96,26 @@ TEST_F(OpenTest, FamiliesThatCannotBeOpened) {
   }
 }
 
+// What an opening wrote before it met damage, too: the next attempt would leave as much.
+TEST_F(OpenTest, ARefusedOpeningLeavesNoTables) {
+  options_.write_buffer_size = 4 << 20;
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), std::string(1000, 'v'), i == 299).ok());
+  CloseDb();
+  const std::string log = JoinPath(name_, FilesOf(FileType::kWal).back());
+  const std::vector<std::string> before = FilesOf(FileType::kPieceFile);
+  FlipBit(log, ReadFile(log).size() - 10);
+  options_.write_buffer_size = 64 << 10;
+  for (int i = 0; i < 3; ++i) {
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_EQ(FilesOf(FileType::kPieceFile), before);
+  }
+  FlipBit(log, ReadFile(log).size() - 10);
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), std::string(1000, 'v'));
+}
+
 // Each call that an opening makes fails once: the opening says so, or does without, and the next one finds everything.
 TEST_F(OpenTest, EveryCallFailsOnce) {
   options_.create_missing_column_families = true;

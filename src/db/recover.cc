@@ -101,6 +101,7 @@ Status DbOpener::RecoverExisting() {
   db->commits_.RaiseNextNumber(synced_mark_.log.number + 1);
   for (const FileChecksum& checksum : state.LiveChecksums()) db->ledger_->SetChecksum(checksum);
   s = SkipNumbersInUse();
+  if (s.ok() && !request_.read_only) first_new_number_ = db->commits_.next_number();
   if (s.ok()) s = BuildFamilies(state);
   if (s.ok()) s = ReplayLogs(state);
   if (s.ok() && new_identity_) {
@@ -427,6 +428,7 @@ Status DbOpener::RelogPrepared() {
 // The first log and the new manifest. `report` names the logs that are kept.
 Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   DBImpl* const db = db_.get();
+  writing_ = true;
   {
     MutexLock lock(&db->purge_mu_);
     if (Status s = db->archive_.Open(); !s.ok()) return s;

@@ -200,6 +200,26 @@ TEST_F(PausedInResumeTest, CloseEnds) {
 }
 
 // Files of jobs that the manifest did not get go once it is known not to have them.
+TEST_F(ResumeTest, ErrorsAndResumptionsAreCounted) {
+  options_.statistics = rocksdb::CreateDBStatistics();
+  options_.max_bgerror_resume_count = 1000;
+  options_.bgerror_resume_retry_interval = 1000;
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  fs_->FailAll(FaultOp::kWrite, ".ph", Status::NoSpace("injected"));
+  EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).IsNoSpace());
+  fs_->ClearFaults();
+  const auto count = [&](uint32_t ticker) { return options_.statistics->getTickerCount(ticker); };
+  for (int i = 0; i < 3000 && count(rocksdb::ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(count(rocksdb::ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT), 1u);
+  EXPECT_EQ(count(rocksdb::ERROR_HANDLER_AUTORESUME_COUNT), 1u);
+  EXPECT_GE(count(rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT), 1u);
+  EXPECT_GE(count(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT), 1u);
+  EXPECT_EQ(count(rocksdb::ERROR_HANDLER_BG_IO_ERROR_COUNT), count(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT));
+}
+
 TEST_F(ResumeTest, FilesOfFailedCommitsGo) {
   options_.disable_auto_compactions = true;
   OpenDb();

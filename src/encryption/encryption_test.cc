@@ -451,7 +451,7 @@ TEST_F(EncryptionTest, KeysByCallback) {
 TEST_F(EncryptionTest, AMissingKeyIsNoMissingFile) {
   Write({"text"});
   for (const Status& answer : {Status::NotFound("here"), Status::PathNotFound("here"), Status::Corruption("here"), Status::IOError("here"),
-                               Status::TryAgain("here")}) {
+                               Status::TryAgain("here"), Status::ShutdownInProgress("here"), Status::ColumnFamilyDropped("here")}) {
     ASSERT_TRUE(NewSealingProvider([&](uint64_t, std::string*) { return answer; }, &provider_).ok());
     env_.reset(rocksdb::NewEncryptedEnv(base_.get(), provider_));
     std::string read;

@@ -20,7 +20,7 @@ struct Landmark {
 constexpr Landmark kLandmarks[] = {
     {"CmpsPhF1", 0, 36},     // the file's header
     {"CmpsPie1", 136, 8},    // a piece's footer
-    {"CmpsDir1", 0, 400},    // a directory
+    {"CmpsDir1", 0, 4096},   // a directory, and what follows: none here is as long
     {"cmprunv1", 0, 28},
 };
 
