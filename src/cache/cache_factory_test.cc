@@ -23,12 +23,18 @@ TEST(CacheFactoryTest, FromStrings) {
   EXPECT_TRUE(cache->HasStrictCapacityLimit());
   EXPECT_NE(cache->GetPrintableOptions().find("num_shard_bits : 2"), std::string::npos);
   for (const char* bad : {"", "x", "3Q", "capacity=1M;nonsense=1", "capacity=-1",
-                          "capacity=1;num_shard_bits=20", "capacity=1;high_pri_pool_ratio=2",
+                          "capacity=1;num_shard_bits=20", "capacity=1M;num_shard_bits=nan", "capacity=1M;num_shard_bits=2.5",
+                          "capacity=1M;high_pri_pool_ratio=nan", "capacity=1;high_pri_pool_ratio=2",
                           "capacity=1;secondary_cache=unknown://"}) {
     rocksdb::Status s = CacheFromString(bad, false, &cache);
     EXPECT_FALSE(s.ok()) << bad;
   }
   EXPECT_TRUE(CacheFromString("capacity=1M;nonsense=1", true, &cache).ok());
+  for (const char* type : {"kNoCompression", "kSnappyCompression", "kZlibCompression", "kBZip2Compression",
+                           "kLZ4Compression", "kLZ4HCCompression", "kZSTD"}) {
+    const std::string text = std::string("compressed_secondary_cache://capacity=1M;compression_type=") + type;
+    EXPECT_TRUE(CacheFromString("capacity=1M;secondary_cache={" + text + "}", false, &cache).ok()) << type;
+  }
 }
 
 struct Text {

@@ -2,6 +2,7 @@
 // Caches from option strings: a size ("64M"), or "capacity=64M;num_shard_bits=4;...".
 #include "cache/cache_from_string.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -43,7 +44,7 @@ bool ParseSize(const std::string& text, size_t* size) {
 bool ParseNumber(const std::string& text, double* value) {
   char* end = nullptr;
   *value = strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0';
+  return !text.empty() && *end == '\0' && std::isfinite(*value);
 }
 
 bool ParseFlag(const std::string& text, bool* value) {
@@ -60,7 +61,7 @@ Setters CommonSetters(LRUCacheOptions* o) {
       {"num_shard_bits",
        [o](const std::string& v) {
          double n;
-         if (!ParseNumber(v, &n) || n < -1 || n > 19) return false;
+         if (!ParseNumber(v, &n) || n < -1 || n > 19 || n != std::floor(n)) return false;
          o->num_shard_bits = static_cast<int>(n);
          return true;
        }},
@@ -93,6 +94,7 @@ Status Apply(bool ignore_unknown, const std::string& text, const Setters& setter
 bool ParseCompression(const std::string& text, CompressionType* type) {
   static const std::map<std::string, CompressionType> types = {
       {"kNoCompression", kNoCompression},       {"kSnappyCompression", kSnappyCompression},
+      {"kZlibCompression", kZlibCompression},   {"kBZip2Compression", kBZip2Compression},
       {"kLZ4Compression", kLZ4Compression},     {"kLZ4HCCompression", kLZ4HCCompression},
       {"kZSTD", kZSTD},
   };
