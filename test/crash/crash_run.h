@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "crash/disk.h"
+#include "crash/two_phase.h"
 #include "rocksdb/db.h"
 #include "rocksdb/statistics.h"
 #include "support/generator.h"
@@ -26,6 +27,7 @@ namespace compassdb_test {
 //  - kAbsoluteConsistency refuses a torn log, and opens when all logs are whole;
 //  - of ours, everything in the files is whole (VerifyChecksum), not only what keys lead to; no file is there that
 //    nothing names, but those made ahead; and a forced collection leaves of separated values what lives;
+//  - what was prepared is found, see TwoPhase;
 //  - what was found is durable: another cut right after the opening does not lose it.
 // Every second database has its tables in two directories, every third its logs in one of their own,
 // and every second of ours writes logs over older ones: while it works, in the recovery mode that allows it.
@@ -46,6 +48,7 @@ class CrashRun {
     bool told_atomic = false;
     bool atomic = false;
     bool large_values = false;  // of up to 8 KiB
+    bool two_phase = false;     // a TransactionDB; of ours
   };
 
   explicit CrashRun(const Options& options);
@@ -66,6 +69,8 @@ class CrashRun {
   // Holes that were punched, over all lives, and cuts just before one.
   uint64_t punches() const { return disk_.punches(); }
   uint64_t cuts_at_punches() const { return disk_.cuts_at_punches(); }
+  // Openings that found something prepared, over all lives.
+  uint64_t prepared_found() const { return two_phase_.found(); }
   // Separated values that collections moved, over all lives.
   uint64_t values_moved() const { return statistics_->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED); }
 
@@ -82,6 +87,9 @@ class CrashRun {
   // cut explains is an error.
   std::optional<std::string> Work();
   rocksdb::Status WriteSome();
+  // A batch without deletions of ranges, which transactions do not take.
+  rocksdb::Status WriteInTwoPhases(std::vector<WriteItem> items);
+  rocksdb::Status MaintainSome();
   rocksdb::Status Maintain(const Op& op);
   // Creates or drops the third family.
   rocksdb::Status ChangeFamily();
@@ -108,6 +116,7 @@ class CrashRun {
   Tuning tuning_;
   const std::shared_ptr<rocksdb::Statistics> statistics_ = rocksdb::CreateDBStatistics();
   std::unique_ptr<rocksdb::DB> db_;
+  TwoPhase two_phase_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // by slot; the third may be missing
   bool working_ = false;
   bool third_family_ = false;

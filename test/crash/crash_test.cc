@@ -41,6 +41,7 @@ struct Outcome {
   uint64_t cuts = 0;
   uint64_t values_moved = 0;
   uint64_t unjournaled_pages = 0;
+  uint64_t prepared_found = 0;
   uint64_t punches = 0;
   uint64_t cuts_at_punches = 0;
   std::unordered_set<uint64_t> states;
@@ -50,6 +51,7 @@ struct Outcome {
     cuts += run.cuts();
     values_moved += run.values_moved();
     unjournaled_pages += run.unjournaled_pages();
+    prepared_found += run.prepared_found();
     punches += run.punches();
     cuts_at_punches += run.cuts_at_punches();
     states.insert(run.states().begin(), run.states().end());
@@ -71,6 +73,7 @@ struct Plan {
   bool sealed = false;  // every database, not one in five
   bool atomic = false;  // every table-less database, not one in two
   bool lie = false;     // they are told so, and it is not true
+  bool two_phase = false;  // every database, not one in four
   int operations = 0;  // of a life; 0: as the mode has it
 
   CrashRun::Options Run(uint64_t round, int operations, Random* random) const {
@@ -93,7 +96,8 @@ struct Plan {
             .atomic = told_atomic && !lie,
             // Not in RocksDB 7.8.3: memtables are full so often that two flushes sync the same log on the dead disk,
             // and the second of them fails an assertion (SyncClosedLogs, WritableFileWriter::Sync).
-            .large_values = large_values || (ours && (seed >> 24) % 4 == 0)};
+            .large_values = large_values || (ours && (seed >> 24) % 4 == 0),
+            .two_phase = ours && (two_phase || (seed >> 28) % 4 == 0)};
   }
 };
 
@@ -117,7 +121,8 @@ Outcome RandomCuts(const Plan& plan) {
       outcome.wrong = run.Life(at, 0, cut);
       if (!cut.at_pages && !cut.at_punches && run.changes() < at) usual = (usual + run.changes()) / 2 + 20;
       if (outcome.wrong) {
-        *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + ", round " + std::to_string(round) + ", life " +
+        *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + (options.two_phase ? ", two-phase" : "") +
+                          ", round " + std::to_string(round) + ", life " +
                           std::to_string(life);
       }
     }
@@ -147,7 +152,8 @@ Outcome CutsInTurn(const Plan& plan, Each each) {
       outcome.wrong = run.Life(at_syncs ? 0 : at, at_syncs ? at : 0, cut);
       if (at == 0) last = at_syncs ? run.syncs() : each == Each::kPunch ? run.punches() : run.changes();
       if (outcome.wrong) {
-        *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + ", work " + std::to_string(options.seed) +
+        *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + (options.two_phase ? ", two-phase" : "") +
+                          ", work " + std::to_string(options.seed) +
                           ", at " + std::to_string(at) + " of " + std::to_string(last);
       }
       outcome.Add(run);
@@ -158,6 +164,7 @@ Outcome CutsInTurn(const Plan& plan, Each each) {
 
 int Report(const char* what, const Plan& plan, Outcome outcome) {
   if (plan.atomic && outcome.unjournaled_pages == 0 && !outcome.wrong) outcome.wrong = "no page went without a journal";
+  if (plan.two_phase && outcome.prepared_found == 0 && !outcome.wrong) outcome.wrong = "no opening found anything prepared";
   if (plan.collects && outcome.values_moved == 0 && !outcome.wrong) outcome.wrong = "no collection moved a value";
   if (plan.punches && outcome.cuts_at_punches == 0 && !outcome.wrong) outcome.wrong = "no cut fell before a punch";
   if (outcome.states.size() < plan.least_states && !outcome.wrong) {
@@ -169,6 +176,9 @@ int Report(const char* what, const Plan& plan, Outcome outcome) {
   printf("  %llu holes punched, %llu cuts before another one\n", static_cast<unsigned long long>(outcome.punches),
          static_cast<unsigned long long>(outcome.cuts_at_punches));
   if (outcome.wrong) printf("  %s\n", outcome.wrong->c_str());
+  if (plan.two_phase) {
+    printf("  %llu openings found something prepared\n", static_cast<unsigned long long>(outcome.prepared_found));
+  }
   if (plan.atomic) printf("  %llu pages without a journal\n", static_cast<unsigned long long>(outcome.unjournaled_pages));
   fflush(stdout);
   return outcome.wrong ? 1 : 0;
@@ -232,6 +242,7 @@ int Main(int argc, char** argv) {
   plan.least_states = flags.Number("least-states", 0);
   plan.sealed = flags.Bool("sealed");
   plan.atomic = flags.Bool("atomic");
+  plan.two_phase = flags.Bool("two-phase");
   plan.operations = static_cast<int>(flags.Number("operations", 0));
   std::string left_out = flags.String("leave-out", "");
   std::string directory = flags.String("directory", "both");
