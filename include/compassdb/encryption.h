@@ -31,8 +31,8 @@ rocksdb::Status NewSealingProvider(const std::string& key,
 
 // The same with keys that the application keeps, asked for when they are needed: with id 0 the key for a file that
 // is made now, which may change from one call to the next; else the key of that id (SealingKeyId), once, for
-// files that were sealed with it. What it answers but OK fails the call that needed the key (NotFound and Corruption, which
-// would speak of the file, as InvalidArgument). May be called by
+// files that were sealed with it. What it answers but OK fails the call that needed the key (NotFound, Corruption and
+// others that would speak of the file or the database, as InvalidArgument). May be called by
 // any thread, also by several at once, and must not use the database.
 using KeyCallback = std::function<rocksdb::Status(uint64_t id, std::string* key)>;
 rocksdb::Status NewSealingProvider(KeyCallback keys,

@@ -96,7 +96,7 @@ Status BackupEngineImpl::Load(BackupID id, Backup* backup) const {
   Status s = ReadFileToString(fs_.get(), MetaPath(id), &text);
   if (s.ok()) s = DecodeBackupMeta(MetaPath(id), text, &backup->meta);
   if (!s.ok()) {
-    backup->meta = BackupMeta();  // not a part of it: Unreadable
+    backup->meta = BackupMeta();  // nothing, not a part of it: SomeUnreadable
     return s;
   }
   for (const BackupFile& file : backup->meta.files) {

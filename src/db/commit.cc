@@ -66,8 +66,12 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
       in_doubt_.store(true, std::memory_order_release);
     }
     given_up = read.ok() && named != number;
-    // At once: it takes room on a disk that may be full, and nobody may take it for the newest state.
-    if (given_up) DeleteManifest(number);
+    // At once: it takes room on a disk that may be full, and nobody may take it for the newest state. (Without memory
+    // it stays until the next open.)
+    CatchOutOfMemory("a manifest", [&] {
+      if (given_up) DeleteManifest(number);
+      return Status::OK();
+    }).PermitUncheckedError();
   }
   mu_->Lock();
   if (s.ok()) {
@@ -82,7 +86,10 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
     ReleaseAbandoned();
   } else {
     why_in_doubt_ = s;
-    if (!given_up) doubtful_manifests_.push_back(number);
+    CatchOutOfMemory("a manifest", [&] {
+      if (!given_up) doubtful_manifests_.push_back(number);
+      return Status::OK();
+    }).PermitUncheckedError();
   }
   return s;
 }

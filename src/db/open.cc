@@ -174,7 +174,10 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
   }
   if (db_ != nullptr) {
     LogInfo(db_->config_.info_log.get(), "open failed: " + s.ToString());
-    DeleteNewFiles();
+    CatchOutOfMemory("Open", [&] {
+      DeleteNewFiles();
+      return Status::OK();
+    }).PermitUncheckedError();
   }
   if (handles != nullptr) {
     for (ColumnFamilyHandle* handle : *handles) delete handle;

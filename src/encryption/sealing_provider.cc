@@ -24,9 +24,10 @@ constexpr size_t kVersionAt = 8, kChunkAt = 12, kKeyIdAt = 16, kFileIdAt = 24, k
 // Why there is no key, which says nothing of the file: it is there, and not damaged.
 Status NoKey(const Status& why, const std::string& path, uint64_t id) {
   const std::string what = "the key callback, asked for key " + std::to_string(id) + " for " + path;
-  // No other code may be taken for one of the engine's own: a missing or damaged file, a database that is closed, ...
-  const bool passes = why.IsIOError() || why.IsBusy() || why.IsTimedOut() || why.IsTryAgain() || why.IsMemoryLimit();
-  if (!passes || why.IsPathNotFound()) return Status::InvalidArgument(what, why.ToString());
+  // What the engine would take for its own: a missing or damaged file, a database that is closed, a family that is gone.
+  const bool misleading = why.IsNotFound() || why.IsPathNotFound() || why.IsCorruption() || why.IsShutdownInProgress() ||
+                          why.IsColumnFamilyDropped() || why.IsIncomplete() || why.IsNotSupported() || why.IsMergeInProgress();
+  if (misleading) return Status::InvalidArgument(what, why.ToString());
   return Status(why.code(), why.subcode(), why.severity(), what + ": " + (why.getState() == nullptr ? "" : why.getState()));
 }
 
