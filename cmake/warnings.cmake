@@ -7,7 +7,7 @@ endif()
 target_include_directories(compassdb_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 takes the short buffer of a std::string in `a + b` for its end (GCC's bug 105651).
-  target_compile_options(compassdb_flags INTERFACE -Wno-array-bounds)
+  target_compile_options(compassdb_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 if(COMPASSDB_INVARIANTS)
   target_compile_definitions(compassdb_flags INTERFACE COMPASSDB_INVARIANTS=1)
