@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -153,6 +154,18 @@ class DbTest : public ::testing::Test {
     const Status s = ReadFileToString(fs_.get(), path, &data);
     EXPECT_TRUE(s.ok()) << s.ToString();
     return data;
+  }
+  // Of the database's directory: its files by name, without those that are no part of its state.
+  using SavedFiles = std::map<std::string, std::string>;
+  SavedFiles SaveFiles() {
+    SavedFiles files;
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
+    for (const std::string& name : names) {
+      if (name == "lost" || name == "LOG" || name == "LOCK" || name.rfind("LOG.", 0) == 0) continue;
+      files[name] = ReadFile(JoinPath(name_, name));
+    }
+    return files;
   }
   void SetFile(const std::string& path, const Slice& data) {
     const Status s = WriteFileAtomically(fs_.get(), path, data);

@@ -121,18 +121,7 @@ class RepairTablesTest : public DbTest, public testing::WithParamInterface<Layou
     }
     return largest;
   }
-  using Files = std::map<std::string, std::string>;
-  Files Save() {
-    Files files;
-    std::vector<std::string> names;
-    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
-    for (const std::string& name : names) {
-      if (name == "lost" || name == "LOG" || name == "LOCK" || name.rfind("LOG.", 0) == 0) continue;
-      files[name] = ReadFile(JoinPath(name_, name));
-    }
-    return files;
-  }
-  void Restore(const Files& files) {
+  void Restore(const SavedFiles& files) {
     CloseDb();
     for (const std::string& dir : {name_, name_ + "/lost"}) {
       std::vector<std::string> names;
@@ -154,7 +143,7 @@ class RepairTablesTest : public DbTest, public testing::WithParamInterface<Layou
 TEST_P(RepairTablesTest, NothingIsWrong) {
   Use(GetParam());
   Fill();
-  const Files before = Save();
+  const SavedFiles before = SaveFiles();
   ASSERT_TRUE(Repair().ok());
   EXPECT_EQ(report_.rewritten_tables + report_.lost_tables + report_.lost_records, 0u);
   EXPECT_GT(report_.kept_tables, 1u);
@@ -171,7 +160,7 @@ TEST_P(RepairTablesTest, NothingIsWrong) {
 TEST_P(RepairTablesTest, AByteAnywhere) {
   Use(GetParam());
   Fill();
-  const Files files = Save();
+  const SavedFiles files = SaveFiles();
   const std::string table = LargestTable();
   const size_t size = ReadFile(table).size();
   size_t with_loss = 0;
@@ -215,7 +204,7 @@ TEST_P(RepairTablesTest, AVersionIsDamaged) {
 TEST_P(RepairTablesTest, AVersionAndTheRestOfTheFooterAreDamaged) {
   Use(GetParam());
   Fill();
-  const Files files = Save();
+  const SavedFiles files = SaveFiles();
   const std::string table = LargestTable();
   const size_t magic = ReadFile(table).find("CmpsPie1");
   for (const char version : {7, 70}) {
@@ -242,7 +231,7 @@ TEST_P(RepairTablesTest, APieceOfALaterReleaseIsRefused) {
   Flush();
   Compact();
   CloseDb();
-  const Files files = Save();
+  const SavedFiles files = SaveFiles();
   int forged = 0;
   for (const std::string& name : FilesOf(FileType::kPieceFile)) {
     std::string data = files.at(name);
@@ -259,10 +248,10 @@ TEST_P(RepairTablesTest, APieceOfALaterReleaseIsRefused) {
     PutFixed32(&tail, 7);
     data.replace(magic - 8, 8, tail);
     SetFile(JoinPath(name_, name), data);
-    const Files before = Save();
+    const SavedFiles before = SaveFiles();
     const Status s = Repair();
     EXPECT_TRUE(s.IsNotSupported()) << name << " " << s.ToString();
-    EXPECT_EQ(Save(), before);
+    EXPECT_EQ(SaveFiles(), before);
     ++forged;
   }
   EXPECT_GT(forged, 0);
@@ -272,7 +261,7 @@ TEST_P(RepairTablesTest, APieceOfALaterReleaseIsRefused) {
 TEST_P(RepairTablesTest, ATableIsCutShort) {
   Use(GetParam());
   Fill();
-  const Files files = Save();
+  const SavedFiles files = SaveFiles();
   const std::string table = LargestTable();
   const std::string data = ReadFile(table);
   size_t lost_before = 0;
@@ -306,7 +295,7 @@ TEST_P(RepairErrorsTest, AnErrorThatIsNotDamageChangesNothing) {
   const std::string table = LargestTable();
   const std::string log = NewestLog();
   const std::string manifest = JoinPath(name_, FilesOf(FileType::kManifest).at(0));
-  const Files files = Save();
+  const SavedFiles files = SaveFiles();
   for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) {
     for (const std::string& path : {table, log, manifest, CurrentFileName(name_)}) {
       fs_->FailAll(op, path, Status::IOError("While reading: " + path, "Input/output error"));
@@ -314,21 +303,21 @@ TEST_P(RepairErrorsTest, AnErrorThatIsNotDamageChangesNothing) {
       fs_->ClearFaults();
       EXPECT_TRUE(s.IsIOError()) << path << ": " << s.ToString();
       EXPECT_NE(s.ToString().find(path), std::string::npos) << s.ToString();
-      EXPECT_EQ(Save(), files) << path;
+      EXPECT_EQ(SaveFiles(), files) << path;
       EXPECT_TRUE(report_.moved.empty());
     }
   }
   options_.wal_dir = "/elsewhere";
   EXPECT_TRUE(Repair().IsPathNotFound());
   options_.wal_dir.clear();
-  EXPECT_EQ(Save(), files);
+  EXPECT_EQ(SaveFiles(), files);
   // Nor do new files stay that were written before the error came.
   FlipBit(table, 200);
-  const Files damaged = Save();
+  const SavedFiles damaged = SaveFiles();
   fs_->FailAll(FaultOp::kSync, ".ph", Status::NoSpace("no space"));
   EXPECT_FALSE(Repair().ok());
   fs_->ClearFaults();
-  EXPECT_EQ(Save(), damaged);
+  EXPECT_EQ(SaveFiles(), damaged);
   ASSERT_TRUE(Repair().ok());
   Check(100);
 }
@@ -355,7 +344,7 @@ class RepairValuesTest : public RepairTablesTest {
 
 TEST_F(RepairValuesTest, AFileOfValuesIsGone) {
   Fill();
-  const Files files = Save();
+  const SavedFiles files = SaveFiles();
   const std::vector<std::string> values = ValueFiles();
   ASSERT_GE(values.size(), 2u);
   uint64_t lost = 0;
@@ -374,7 +363,7 @@ TEST_F(RepairValuesTest, AFileOfValuesIsGone) {
 
 TEST_F(RepairValuesTest, AByteOfAFileOfValues) {
   Fill();
-  const Files files = Save();
+  const SavedFiles files = SaveFiles();
   for (const std::string& file : ValueFiles()) {
     const size_t size = files.at(file.substr(name_.size() + 1)).size();
     for (size_t at = 10; at < size; at += size / 9) {
@@ -429,7 +418,7 @@ TEST_F(RepairValuesTest, ADamagedTable) {
   for (int i = 0; i < kKeys; ++i) Write(i, Value(i + 3000000, 45));
   Flush();
   CloseDb();
-  const Files files = Save();
+  const SavedFiles files = SaveFiles();
   for (const std::string& name : FilesOf(FileType::kPieceFile)) {
     const std::string path = JoinPath(name_, name);
     const size_t size = files.at(name).size();

@@ -199,7 +199,6 @@ TEST_F(PausedInResumeTest, CloseEnds) {
   EXPECT_EQ(Get("a"), "1");
 }
 
-// Files of jobs that the manifest did not get go once it is known not to have them.
 TEST_F(ResumeTest, ErrorsAndResumptionsAreCounted) {
   options_.statistics = rocksdb::CreateDBStatistics();
   options_.max_bgerror_resume_count = 1000;
@@ -220,6 +219,7 @@ TEST_F(ResumeTest, ErrorsAndResumptionsAreCounted) {
   EXPECT_EQ(count(rocksdb::ERROR_HANDLER_BG_IO_ERROR_COUNT), count(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT));
 }
 
+// Files of jobs that the manifest did not get go once it is known not to have them.
 TEST_F(ResumeTest, FilesOfFailedCommitsGo) {
   options_.disable_auto_compactions = true;
   OpenDb();

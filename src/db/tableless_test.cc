@@ -995,17 +995,7 @@ TEST_F(TablelessTest, ReadOnlyBesideAPrimary) {
 // A database with an older manifest, and whatever belongs to it, beside its pages.
 class OldFilesTest : public TablelessTest {
  protected:
-  using Files = std::map<std::string, std::string>;
-  Files Save() {
-    Files files;
-    std::vector<std::string> names;
-    EXPECT_TRUE(fs_->GetChildren(name_, &names).ok());
-    for (const std::string& name : names) {
-      if (name != "LOCK" && name != "LOG" && name != "lost") files[name] = ReadFile(JoinPath(name_, name));
-    }
-    return files;
-  }
-  void RestoreAllButPages(const Files& before) {
+  void RestoreAllButPages(const SavedFiles& before) {
     const std::vector<std::string> sections = FilesOf(FileType::kPageFile);
     std::vector<std::string> names;
     ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
@@ -1037,7 +1027,7 @@ TEST_F(OldFilesTest, PagesNewerThanTheManifestAreDamage) {
     Flush();
     Compact();
     CloseDb();
-    const Files before = Save();
+    const SavedFiles before = SaveFiles();
     OpenDb();
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), Value(i + 1000, 40)).ok());
     Flush();
@@ -1098,7 +1088,7 @@ TEST_F(OldFilesTest, ARepairTakesTheNewestOfJournalAndPage) {
   Compact();
   fill(1000);
   CloseDb();
-  const Files before = Save();
+  const SavedFiles before = SaveFiles();
   OpenDb();
   fill(2000);
   Compact();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two-phase commit: what is prepared survives, and is committed once.
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/file_names.h"
@@ -110,15 +109,11 @@ TEST_F(TwoPhaseTest, AnEncryptedLogThatIsTornAtItsEnd) {
   const std::unique_ptr<rocksdb::Env> env(rocksdb::NewEncryptedEnv(options_.env, provider));
   options_.env = env.get();
   Open();
-  std::map<std::string, std::string> files;
+  SavedFiles files;
   {
     const auto txn = Prepared("t", {"a=1"});
     ASSERT_TRUE(Put("later", std::string(20000, 'x')).ok());
-    std::vector<std::string> names;
-    ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
-    for (const std::string& name : names) {
-      if (name != "LOCK" && name != "LOG") files[name] = ReadFile(JoinPath(name_, name));
-    }
+    files = SaveFiles();
   }
   const std::string log = FilesOf(FileType::kWal).back();
   for (size_t i = 0; i < 4096; ++i) files[log][files[log].size() - 1 - i] = 0;

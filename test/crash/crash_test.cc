@@ -101,6 +101,10 @@ struct Plan {
   }
 };
 
+std::string KindOf(const CrashRun::Options& options) {
+  return options.layout + (options.sealed ? ", sealed" : "") + (options.two_phase ? ", two-phase" : "");
+}
+
 Outcome RandomCuts(const Plan& plan) {
   Outcome outcome;
   Random random(plan.seed);
@@ -121,9 +125,7 @@ Outcome RandomCuts(const Plan& plan) {
       outcome.wrong = run.Life(at, 0, cut);
       if (!cut.at_pages && !cut.at_punches && run.changes() < at) usual = (usual + run.changes()) / 2 + 20;
       if (outcome.wrong) {
-        *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + (options.two_phase ? ", two-phase" : "") +
-                          ", round " + std::to_string(round) + ", life " +
-                          std::to_string(life);
+        *outcome.wrong += "; " + KindOf(options) + ", round " + std::to_string(round) + ", life " + std::to_string(life);
       }
     }
     outcome.Add(run);
@@ -152,9 +154,7 @@ Outcome CutsInTurn(const Plan& plan, Each each) {
       outcome.wrong = run.Life(at_syncs ? 0 : at, at_syncs ? at : 0, cut);
       if (at == 0) last = at_syncs ? run.syncs() : each == Each::kPunch ? run.punches() : run.changes();
       if (outcome.wrong) {
-        *outcome.wrong += "; " + options.layout + (options.sealed ? ", sealed" : "") + (options.two_phase ? ", two-phase" : "") +
-                          ", work " + std::to_string(options.seed) +
-                          ", at " + std::to_string(at) + " of " + std::to_string(last);
+        *outcome.wrong += "; " + KindOf(options) + ", work " + std::to_string(options.seed) + ", at " + std::to_string(at) + " of " + std::to_string(last);
       }
       outcome.Add(run);
     }

@@ -9,7 +9,6 @@
 
 #include "rocksdb/utilities/transaction_db.h"
 #include "support/model.h"
-#include "support/random.h"
 
 namespace compassdb_test {
 
