@@ -12,7 +12,7 @@
 namespace compassdb {
 namespace {
 
-std::string Key(uint64_t n) {
+std::string CrowdedKey(uint64_t n) {
   std::string key;
   PutFixed64(&key, n);
   return key;
@@ -27,7 +27,7 @@ class CacheTableTest : public ::testing::Test {
     for (auto& [n, entry] : model_) entry->Discard(false);
   }
   void Insert(uint64_t n) {
-    CacheEntry* const entry = CacheEntry::New(Key(n), CrowdedHash(n));
+    CacheEntry* const entry = CacheEntry::New(CrowdedKey(n), CrowdedHash(n));
     if (table_.Full()) table_.Grow(&retired_);
     table_.Insert(entry);
     model_[n] = entry;
@@ -37,7 +37,7 @@ class CacheTableTest : public ::testing::Test {
     model_[n]->Discard(false);
     model_.erase(n);
   }
-  CacheEntry* Find(uint64_t n) const { return table_.Find(Key(n), CrowdedHash(n)); }
+  CacheEntry* Find(uint64_t n) const { return table_.Find(CrowdedKey(n), CrowdedHash(n)); }
 
   RetireList retired_;
   CacheTable table_;
@@ -105,7 +105,7 @@ TEST_F(CacheTableTest, ReadersBesideAWriter) {
         const CacheEntry* const entry = Find(n);
         if (entry == nullptr) continue;
         ++found;
-        wrong += entry->key() != Slice(Key(n));
+        wrong += entry->key() != Slice(CrowdedKey(n));
       }
     });
   }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-TphMeta Table(const char* smallest, const char* largest, size_t pieces, uint64_t bytes) {
+TphMeta ScannedTable(const char* smallest, const char* largest, size_t pieces, uint64_t bytes) {
   static uint64_t id = 1;
   TphMeta t;
   t.tph_id = id++;
@@ -33,19 +33,19 @@ PickerTable Scanned(const TphMeta& t, uint64_t pieces_loss, uint64_t run_loss = 
   return table;
 }
 
-PickerConfig Config() {
+PickerConfig ScanConfig() {
   PickerConfig c;
   c.comparator = rocksdb::BytewiseComparator();
   return c;
 }
 
 TEST(ConsolidationPicker, ATableIsRewrittenOnceItsScansHavePaid) {
-  const TphMeta t = Table("a", "z", 4, 10 * kMiB);
+  const TphMeta t = ScannedTable("a", "z", 4, 10 * kMiB);
   PickerInput input;
   input.levels = {{}, {}, {Scanned(t, 10 * kMiB)}};
-  EXPECT_TRUE(PickCompaction(input, Config()).empty());  // what the job costs beside its bytes
+  EXPECT_TRUE(PickCompaction(input, ScanConfig()).empty());  // what the job costs beside its bytes
   input.levels[2][0].scan_loss_pieces = 10 * kMiB + kConsolidationFixedCost;
-  const CompactionPlan plan = PickCompaction(input, Config());
+  const CompactionPlan plan = PickCompaction(input, ScanConfig());
   ASSERT_FALSE(plan.empty());
   EXPECT_TRUE(plan.rewrite);
   EXPECT_EQ(plan.input_level, 2);
@@ -54,23 +54,23 @@ TEST(ConsolidationPicker, ATableIsRewrittenOnceItsScansHavePaid) {
 }
 
 TEST(ConsolidationPicker, OnePieceWithNothingBelowIsLeftAlone) {
-  const TphMeta t = Table("a", "m", 1, kMiB), elsewhere = Table("n", "z", 1, kMiB);
+  const TphMeta t = ScannedTable("a", "m", 1, kMiB), elsewhere = ScannedTable("n", "z", 1, kMiB);
   PickerInput input;
   input.levels = {{}, {Scanned(t, 1000 * kMiB, 1000 * kMiB)}, {Scanned(elsewhere, 0)}};
-  EXPECT_TRUE(PickCompaction(input, Config()).empty());
+  EXPECT_TRUE(PickCompaction(input, ScanConfig()).empty());
 }
 
 TEST(ConsolidationPicker, ARunGoesIntoTheTablesBelowWhenBothArePaidFor) {
-  const TphMeta upper = Table("a", "m", 1, 4 * kMiB);
-  const TphMeta left = Table("b", "f", 3, 10 * kMiB), right = Table("g", "k", 1, 10 * kMiB),
-                other = Table("p", "z", 5, 10 * kMiB);
+  const TphMeta upper = ScannedTable("a", "m", 1, 4 * kMiB);
+  const TphMeta left = ScannedTable("b", "f", 3, 10 * kMiB), right = ScannedTable("g", "k", 1, 10 * kMiB),
+                other = ScannedTable("p", "z", 5, 10 * kMiB);
   PickerInput input;
   input.levels = {{},
                   {Scanned(upper, 0, 20 * kMiB)},
                   {Scanned(left, 4 * kMiB), Scanned(right, 0), Scanned(other, 9 * kMiB)}};
-  EXPECT_TRUE(PickCompaction(input, Config()).empty());  // 24 lost, 25 to pay
+  EXPECT_TRUE(PickCompaction(input, ScanConfig()).empty());  // 24 lost, 25 to pay
   input.levels[2][0].scan_loss_pieces = 6 * kMiB;
-  const CompactionPlan plan = PickCompaction(input, Config());
+  const CompactionPlan plan = PickCompaction(input, ScanConfig());
   ASSERT_FALSE(plan.empty());
   EXPECT_TRUE(plan.whole);
   EXPECT_FALSE(plan.rewrite);
@@ -80,60 +80,60 @@ TEST(ConsolidationPicker, ARunGoesIntoTheTablesBelowWhenBothArePaidFor) {
 }
 
 TEST(ConsolidationPicker, Level0GoesDownAsAWhole) {
-  const TphMeta newer = Table("c", "d", 1, kMiB), older = Table("a", "z", 1, kMiB),
-                base = Table("a", "z", 1, 2 * kMiB);
+  const TphMeta newer = ScannedTable("c", "d", 1, kMiB), older = ScannedTable("a", "z", 1, kMiB),
+                base = ScannedTable("a", "z", 1, 2 * kMiB);
   PickerInput input;
   input.levels = {{Scanned(newer, 0, 0), Scanned(older, 0, 6 * kMiB)}, {Scanned(base, 0)}, {}};
-  const CompactionPlan plan = PickCompaction(input, Config());
+  const CompactionPlan plan = PickCompaction(input, ScanConfig());
   EXPECT_EQ(plan.inputs, (std::vector<size_t>{0, 1}));
   EXPECT_EQ(plan.bases, std::vector<size_t>{0});
   input.levels[0][0].busy = true;
-  EXPECT_TRUE(PickCompaction(input, Config()).empty());
+  EXPECT_TRUE(PickCompaction(input, ScanConfig()).empty());
 }
 
 TEST(ConsolidationPicker, AnEmptyLevelIsCrossedOnceTheMergeBehindItIsPaidFor) {
-  const TphMeta upper = Table("a", "m", 1, 4 * kMiB), base = Table("a", "z", 1, 10 * kMiB);
+  const TphMeta upper = ScannedTable("a", "m", 1, 4 * kMiB), base = ScannedTable("a", "z", 1, 10 * kMiB);
   PickerInput input;
   input.levels = {{Scanned(upper, 0, 14 * kMiB)}, {}, {Scanned(base, 0)}};
-  EXPECT_TRUE(PickCompaction(input, Config()).empty());
+  EXPECT_TRUE(PickCompaction(input, ScanConfig()).empty());
   input.levels[0][0].scan_loss_run = 15 * kMiB;
-  CompactionPlan plan = PickCompaction(input, Config());
+  CompactionPlan plan = PickCompaction(input, ScanConfig());
   EXPECT_TRUE(plan.trivial_move);
   EXPECT_EQ(plan.output_level, 1);
   input.levels[1].swap(input.levels[0]);
-  plan = PickCompaction(input, Config());
+  plan = PickCompaction(input, ScanConfig());
   EXPECT_TRUE(plan.whole);
   EXPECT_EQ(plan.bases, std::vector<size_t>{0});
 }
 
 TEST(ConsolidationPicker, Level0AloneBecomesOneRun) {
-  const TphMeta newer = Table("c", "d", 1, kMiB), older = Table("a", "z", 1, kMiB);
+  const TphMeta newer = ScannedTable("c", "d", 1, kMiB), older = ScannedTable("a", "z", 1, kMiB);
   PickerInput input;
   input.levels = {{Scanned(newer, 0, 4 * kMiB), Scanned(older, 0)}, {}, {}};
-  const CompactionPlan plan = PickCompaction(input, Config());
+  const CompactionPlan plan = PickCompaction(input, ScanConfig());
   EXPECT_EQ(plan.inputs, (std::vector<size_t>{0, 1}));
   EXPECT_TRUE(plan.bases.empty());
   EXPECT_FALSE(plan.trivial_move);
 }
 
 TEST(ConsolidationPicker, BusyTablesAndHugeJobsWait) {
-  const TphMeta upper = Table("a", "z", 1, 4 * kMiB), base = Table("a", "z", 2, 4 * kMiB);
+  const TphMeta upper = ScannedTable("a", "z", 1, 4 * kMiB), base = ScannedTable("a", "z", 2, 4 * kMiB);
   PickerInput input;
   input.levels = {{}, {Scanned(upper, 0, 100 * kMiB)}, {Scanned(base, 0, 0, true)}};
-  EXPECT_TRUE(PickCompaction(input, Config()).empty());
+  EXPECT_TRUE(PickCompaction(input, ScanConfig()).empty());
   input.levels[2][0].busy = false;
-  PickerConfig config = Config();
+  PickerConfig config = ScanConfig();
   EXPECT_FALSE(PickCompaction(input, config).empty());
   config.max_compaction_bytes = 7 * kMiB;
   EXPECT_TRUE(PickCompaction(input, config).empty());
 }
 
 TEST(ConsolidationPicker, ItComesAfterEverythingElse) {
-  const TphMeta scanned = Table("a", "b", 4, kMiB);
-  const TphMeta big = Table("c", "d", 1, 40 * kMiB);
+  const TphMeta scanned = ScannedTable("a", "b", 4, kMiB);
+  const TphMeta big = ScannedTable("c", "d", 1, 40 * kMiB);
   PickerInput input;
   input.levels = {{}, {Scanned(scanned, 1000 * kMiB), Scanned(big, 0)}, {}};
-  PickerConfig config = Config();
+  PickerConfig config = ScanConfig();
   config.level1_max_bytes = 6 * kMiB;
   EXPECT_STREQ(PickCompaction(input, config).reason, "level size");
   config.level1_max_bytes = 100 * kMiB;
@@ -158,7 +158,7 @@ TEST(ScanCost, ReadingWhatIsDeadIsLostToThePieces) {
   EXPECT_EQ(hashed.pieces(), 3 * kCounted);
 }
 
-std::string Key(int i) {
+std::string ScannedKey(int i) {
   char buf[16];
   snprintf(buf, sizeof(buf), "k%05d", i);
   return buf;
@@ -179,7 +179,7 @@ class ConsolidationTest : public ::testing::Test {
   // One table of `pieces` pieces on level 1, each with records all over it.
   static void Fill(StoreHarness* h, int pieces) {
     for (int p = 0; p < pieces; ++p) {
-      for (int i = p; i < kKeys; i += p == 0 ? 1 : pieces) h->Put(Key(i), std::string(60, 'v'));
+      for (int i = p; i < kKeys; i += p == 0 ? 1 : pieces) h->Put(ScannedKey(i), std::string(60, 'v'));
       h->Flush();
       ASSERT_TRUE(h->Manual(0, 1));
     }
@@ -192,7 +192,7 @@ class ConsolidationTest : public ::testing::Test {
     return n;
   }
   static void Scan(StoreHarness* h, int times) {
-    for (int i = 0; i < times; ++i) h->GetByScan(Key(i % kKeys));
+    for (int i = 0; i < times; ++i) h->GetByScan(ScannedKey(i % kKeys));
   }
 };
 
@@ -233,7 +233,7 @@ class WalkTest : public ConsolidationTest {
     return o;
   }
   static void Fill(StoreHarness* h) {
-    for (int i = 0; i < kKeys; ++i) h->Put(Key(i), std::string(1000, 'v'));
+    for (int i = 0; i < kKeys; ++i) h->Put(ScannedKey(i), std::string(1000, 'v'));
     h->Flush();
     ASSERT_TRUE(h->Manual(0, 1));
   }
@@ -254,11 +254,11 @@ class WalkTest : public ConsolidationTest {
     InternalIteratorPtr it;
     NewIterator(h, upper_bound, &it);
     std::string target;  // behind or before all versions of the key
-    AppendInternalKey(&target, Key(from), backward ? 0 : kMaxSequenceNumber,
+    AppendInternalKey(&target, ScannedKey(from), backward ? 0 : kMaxSequenceNumber,
                       backward ? kTypeDeletion : kValueTypeForSeek);
     backward ? it->SeekForPrev(target) : it->Seek(target);
     for (int i = 0; i < kLength && it->Valid(); ++i) {
-      EXPECT_EQ(ExtractUserKey(it->key()).ToString(), Key(backward ? from - i : from + i));
+      EXPECT_EQ(ExtractUserKey(it->key()).ToString(), ScannedKey(backward ? from - i : from + i));
       EXPECT_EQ(it->value().size(), 1000u);
       backward ? it->Prev() : it->Next();
     }
@@ -280,7 +280,7 @@ TEST_F(WalkTest, WalksOfUsualLengthAreReadAtOnce) {
     const uint64_t before = h.fs()->Count(FaultOp::kRead);
     InternalIteratorPtr it;
     NewIterator(&h, nullptr, &it);
-    it->Seek(LookupKey(Key(100), kMaxSequenceNumber).internal_key());
+    it->Seek(LookupKey(ScannedKey(100), kMaxSequenceNumber).internal_key());
     EXPECT_TRUE(it->Valid());
     return h.fs()->Count(FaultOp::kRead) - before;
   };
@@ -290,15 +290,15 @@ TEST_F(WalkTest, WalksOfUsualLengthAreReadAtOnce) {
 TEST_F(WalkTest, NothingIsReadBehindTheUpperBound) {
   StoreHarness h(Options());
   Fill(&h);
-  const std::string end = Key(102);
+  const std::string end = ScannedKey(102);
   const Slice bound(end);
   InternalIteratorPtr it;
   NewIterator(&h, &bound, &it);
   const uint64_t before = h.fs()->Count(FaultOp::kRead);
-  it->Seek(LookupKey(Key(99), kMaxSequenceNumber).internal_key());
+  it->Seek(LookupKey(ScannedKey(99), kMaxSequenceNumber).internal_key());
   int n = 99;
   for (; it->Valid() && ExtractUserKey(it->key()).compare(bound) < 0; it->Next()) {
-    EXPECT_EQ(ExtractUserKey(it->key()).ToString(), Key(n++));
+    EXPECT_EQ(ExtractUserKey(it->key()).ToString(), ScannedKey(n++));
   }
   EXPECT_EQ(n, 102);
   while (it->Valid()) it->Next();  // to the end, which is near
@@ -329,7 +329,7 @@ TEST_F(ConsolidationTest, WhatScansLostOutlivesANewHead) {
   StoreHarness h(Options());
   Fill(&h, 4);
   Scan(&h, 3000);
-  h.Put(Key(7), "new");
+  h.Put(ScannedKey(7), "new");
   h.Flush();
   ASSERT_TRUE(h.Manual(0, 1));
   ASSERT_EQ(Pieces(&h, 1), 5u);
@@ -343,7 +343,7 @@ TEST_F(ConsolidationTest, AScannedFamilyEndsAsOneRun) {
   Fill(&h, 3);
   ASSERT_TRUE(h.Manual(1, 2));
   Fill(&h, 2);
-  for (int i = 0; i < kKeys; i += 3) h.Merge(Key(i), "operand");
+  for (int i = 0; i < kKeys; i += 3) h.Merge(ScannedKey(i), "operand");
   h.Flush();
   for (int round = 0; round < 20; ++round) {
     Scan(&h, 1000);

@@ -9,7 +9,7 @@
 namespace compassdb {
 namespace {
 
-std::string Key(uint64_t i) {
+std::string StoredKey(uint64_t i) {
   char buf[16];
   snprintf(buf, sizeof(buf), "key%05d", static_cast<int>(i));
   return buf;
@@ -68,7 +68,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     const uint64_t keys = 400;
     std::map<std::string, bool> single;  // keys that SingleDelete may touch
     for (int step = 0; step < 6000; ++step) {
-      const std::string k = Key(rnd.Uniform(keys));
+      const std::string k = StoredKey(rnd.Uniform(keys));
       const int dice = static_cast<int>(rnd.Uniform(1000));
       int bound = mix.merges;
       if (dice < bound) {
@@ -77,7 +77,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
         h.Delete(k);
       } else if (dice < (bound += mix.ranges)) {
         const uint64_t from = rnd.Uniform(keys);
-        h.DeleteRange(Key(from), Key(from + rnd.Uniform(20)));
+        h.DeleteRange(StoredKey(from), StoredKey(from + rnd.Uniform(20)));
       } else if (dice < (bound += mix.snapshots)) {
         if (h.snapshots().size() < 3) {
           h.Snapshot();
@@ -102,7 +102,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
       } else if (dice < (bound += 4)) {
         // Part of a level goes down: newer keys overtake older ones.
         const int level = 1 + static_cast<int>(rnd.Uniform(2));
-        const std::string from = k, to = Key(rnd.Uniform(keys));
+        const std::string from = k, to = StoredKey(rnd.Uniform(keys));
         const Slice begin(from), end(to);
         if (from < to) h.Manual(level, level + 1, &begin, &end);
       } else {
@@ -177,7 +177,7 @@ TEST(LsmStoreTest, TablesOfAFilterIndexHaveNoDirectory) {
   o.level1_max_bytes = 1 << 20;
   StoreHarness h(o);
   for (int round = 0; round < 4; ++round) {
-    for (int i = 0; i < 500; ++i) h.Put(Key(i), std::string(80, static_cast<char>('a' + round)));
+    for (int i = 0; i < 500; ++i) h.Put(StoredKey(i), std::string(80, static_cast<char>('a' + round)));
     h.Flush();
     h.CompactAll();
   }
@@ -196,7 +196,7 @@ TEST(LsmStoreTest, TablesOfAFilterIndexHaveNoDirectory) {
   EXPECT_GT(data / levels[1].size(), o.target_table_bytes * 3 / 4);
   EXPECT_EQ(h.ledger()->LiveBytes(), bytes);
   EXPECT_EQ(h.ledger()->LiveFiles().size(), 1u);  // all of them
-  EXPECT_EQ(h.Get(Key(500)), std::nullopt);
+  EXPECT_EQ(h.Get(StoredKey(500)), std::nullopt);
   h.CheckAll("leveled");
   h.Verify();
 }
@@ -212,7 +212,7 @@ TEST(LsmStoreTest, LeveledTablesMayHaveDirectories) {
     StoreHarness h(o);
     Random rnd(5);
     for (int i = 0; i < 6000; ++i) {
-      h.Put(Key(rnd.Uniform(4000)), std::string(80, static_cast<char>('a' + i % 26)));
+      h.Put(StoredKey(rnd.Uniform(4000)), std::string(80, static_cast<char>('a' + i % 26)));
       if (i % 300 == 299) h.Flush();
       if (i % 300 == 299) h.CompactAll();
     }
@@ -253,7 +253,7 @@ TEST(LsmStoreTest, LeveledAndBack) {
     return most;
   };
   const auto update = [&](int step, char c) {
-    for (int i = 0; i < 1000; i += step) h.Put(Key(i), std::string(80, c));
+    for (int i = 0; i < 1000; i += step) h.Put(StoredKey(i), std::string(80, c));
     h.Flush();
     ASSERT_TRUE(h.Manual(0, 1));
     h.CheckAll(std::string("after ") + c);
@@ -281,11 +281,11 @@ TEST(LsmStoreTest, OneSyncForAllTablesOfAJob) {
     if (filter_index) UseFilterIndex(&o);
     o.level1_max_bytes = 64 << 20;
     StoreHarness h(o);
-    for (int i = 0; i < 3000; ++i) h.Put(Key(i), std::string(80, 'a'));
+    for (int i = 0; i < 3000; ++i) h.Put(StoredKey(i), std::string(80, 'a'));
     h.fs()->ResetCounts();
     h.Flush();
     EXPECT_EQ(h.fs()->Count(FaultOp::kSync), 1u);
-    for (int i = 0; i < 3000; ++i) h.Put(Key(i), std::string(80, 'b'));
+    for (int i = 0; i < 3000; ++i) h.Put(StoredKey(i), std::string(80, 'b'));
     h.Flush();
     h.fs()->ResetCounts();
     ASSERT_TRUE(h.CompactOnce());
@@ -300,12 +300,12 @@ TEST(LsmStoreTest, UnchangedRecordsStayWhereTheyAre) {
   o.level1_max_bytes = 1 << 20;
   o.max_pieces = 16;
   StoreHarness h(o);
-  for (int i = 0; i < 600; ++i) h.Put(Key(i), std::string(80, 'a'));
+  for (int i = 0; i < 600; ++i) h.Put(StoredKey(i), std::string(80, 'a'));
   h.Flush();
   ASSERT_TRUE(h.Manual(0, 1));
   ASSERT_EQ(h.Tables()[1].size(), 1u);
   const uint64_t first = h.Tables()[1][0].pieces[0].meta->piece_id;
-  for (int i = 0; i < 600; i += 10) h.Put(Key(i), "new");
+  for (int i = 0; i < 600; i += 10) h.Put(StoredKey(i), "new");
   h.Flush();
   JobReport report;
   ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
@@ -323,7 +323,7 @@ TEST(LsmStoreTest, UnchangedRecordsStayWhereTheyAre) {
 TEST(LsmStoreTest, AppendedKeysGetTablesOfTheirOwn) {
   StoreHarness h;
   for (int round = 0; round < 20; ++round) {
-    for (int i = 0; i < 100; ++i) h.Put(Key(round * 100 + i), std::string(60, 'a'));
+    for (int i = 0; i < 100; ++i) h.Put(StoredKey(round * 100 + i), std::string(60, 'a'));
     h.Flush();
     h.CompactAll();
   }
@@ -336,7 +336,7 @@ TEST(LsmStoreTest, AppendedKeysGetTablesOfTheirOwn) {
 TEST(LsmStoreTest, SpaceOfOverwrittenDataComesBack) {
   StoreHarness h;
   for (int round = 0; round < 60; ++round) {
-    for (int i = 0; i < 200; ++i) h.Put(Key(i), std::string(100, 'a' + round % 26));
+    for (int i = 0; i < 200; ++i) h.Put(StoredKey(i), std::string(100, 'a' + round % 26));
     h.Flush();
     h.CompactAll();
   }
@@ -359,7 +359,7 @@ TEST(LsmStoreTest, DeadSpaceThatCannotBePunchedIsBounded) {
         h.merge_memtables = true;
         if (!linked) h.fs()->FailAll(FaultOp::kPunch, "", Status::NotSupported("no holes"));
         Random rnd(3);
-        for (int i = 0; i < 40000; ++i) h.Put(Key(i), std::string(100, 'a'));
+        for (int i = 0; i < 40000; ++i) h.Put(StoredKey(i), std::string(100, 'a'));
         h.Flush();
         h.CompactAll();
         for (int round = 0; round < 20; ++round) {
@@ -371,7 +371,7 @@ TEST(LsmStoreTest, DeadSpaceThatCannotBePunchedIsBounded) {
             }
           }
           const int at = static_cast<int>(rnd.Uniform(36000));
-          for (int i = at; i < at + 4000; ++i) h.Put(Key(i), std::string(100, 'b'));
+          for (int i = at; i < at + 4000; ++i) h.Put(StoredKey(i), std::string(100, 'b'));
           h.Flush();
           h.CompactAll();
         }
@@ -391,10 +391,10 @@ TEST(LsmStoreTest, DeadSpaceThatCannotBePunchedIsBounded) {
 
 TEST(LsmStoreTest, DeletedDataLeavesNothing) {
   StoreHarness h;
-  for (int i = 0; i < 500; ++i) h.Put(Key(i), std::string(100, 'a'));
+  for (int i = 0; i < 500; ++i) h.Put(StoredKey(i), std::string(100, 'a'));
   h.Flush();
   h.CompactAll();
-  for (int i = 0; i < 500; ++i) h.Delete(Key(i));
+  for (int i = 0; i < 500; ++i) h.Delete(StoredKey(i));
   h.Flush();
   for (int level = 0; level < 3; ++level) {
     while (h.Manual(level, level + 1)) {
@@ -426,12 +426,12 @@ StoreOptions SmallTablesOnLevelOne() {
 
 // Several tables on level 1, and a tenth of their keys again, each straight from a memtable.
 void MergeTwoMemTablesIntoLevelOne(StoreHarness* h, JobReport* report) {
-  for (int i = 0; i < 2000; ++i) h->Put(Key(i), std::string(80, 'a'));
+  for (int i = 0; i < 2000; ++i) h->Put(StoredKey(i), std::string(80, 'a'));
   h->Flush();
   EXPECT_TRUE(h->Tables()[0].empty());
   const size_t tables = h->Tables()[1].size();
   EXPECT_GT(tables, 4u);
-  for (int i = 0; i < 2000; i += 10) h->Put(Key(i), std::string(80, 'b'));
+  for (int i = 0; i < 2000; i += 10) h->Put(StoredKey(i), std::string(80, 'b'));
   h->Flush(report);
   EXPECT_EQ(report->output_level, 1);
   EXPECT_EQ(report->records_in, 200u);  // the bases' data was not read
@@ -459,16 +459,16 @@ TEST(LsmStoreTest, OneLevelKeepsSmallMemTablesOnLevel0) {
   o.one_level = true;
   o.level0_trigger = 4;
   StoreHarness h(o);
-  for (int i = 0; i < 5000; ++i) h.Put(Key(i), "a");
+  for (int i = 0; i < 5000; ++i) h.Put(StoredKey(i), "a");
   h.Flush();
   for (size_t runs = 1; runs <= 3; ++runs) {
-    h.Put(Key(1), "b" + std::to_string(runs));
-    h.Put(Key(4999), "b" + std::to_string(runs));
+    h.Put(StoredKey(1), "b" + std::to_string(runs));
+    h.Put(StoredKey(4999), "b" + std::to_string(runs));
     h.Flush();
     EXPECT_EQ(h.Tables()[0].size(), runs);
   }
   h.CheckAll("runs wait");
-  h.Put(Key(2500), "c");
+  h.Put(StoredKey(2500), "c");
   h.Flush();  // the fourth run would be one too many
   EXPECT_TRUE(h.Tables()[0].empty());
   EXPECT_EQ(LevelsWithTables(&h), 1);
@@ -483,10 +483,10 @@ TEST(LsmStoreTest, FullMemTablesMergeIntoLevelOneWhileItIsSmallAgainstThem) {
   h.merge_memtables = true;
   JobReport report;
   MergeTwoMemTablesIntoLevelOne(&h, &report);
-  for (int i = 0; i < 2000; i += 50) h.Put(Key(i), std::string(80, 'c'));
+  for (int i = 0; i < 2000; i += 50) h.Put(StoredKey(i), std::string(80, 'c'));
   h.Flush();
   EXPECT_EQ(h.Tables()[0].size(), 1u);  // too little against half a table
-  for (int i = 0; i < 2000; i += 20) h.Put(Key(i), std::string(120, 'd'));
+  for (int i = 0; i < 2000; i += 20) h.Put(StoredKey(i), std::string(120, 'd'));
   h.Flush(&report);
   EXPECT_EQ(report.output_level, 1);
   EXPECT_TRUE(h.Tables()[0].empty());  // what waited went along
@@ -510,9 +510,9 @@ TEST(LsmStoreTest, AMergeInAHurryLeavesTheRestOnLevel0) {
     return asked.size() == 2;
   };
   h.Snapshot();
-  for (int i = 0; i < 2000; i += 5) h.Put(Key(i), std::string(120, 'd'));
-  h.DeleteRange(Key(3), Key(1997));
-  for (int i = 0; i < 2000; i += 50) h.Merge(Key(i), "m");
+  for (int i = 0; i < 2000; i += 5) h.Put(StoredKey(i), std::string(120, 'd'));
+  h.DeleteRange(StoredKey(3), StoredKey(1997));
+  for (int i = 0; i < 2000; i += 50) h.Merge(StoredKey(i), "m");
   h.Flush(&report);
   EXPECT_EQ(report.output_level, 1);
   ASSERT_EQ(asked.size(), 2u);
@@ -531,7 +531,7 @@ TEST(LsmStoreTest, AMergeInAHurryLeavesTheRestOnLevel0) {
   h.Reopen(o);
   h.CheckAll("reopened");
   h.hurry = nullptr;
-  for (int i = 0; i < 2000; i += 20) h.Put(Key(i), std::string(120, 'e'));
+  for (int i = 0; i < 2000; i += 20) h.Put(StoredKey(i), std::string(120, 'e'));
   h.Flush(&report);
   EXPECT_TRUE(h.Tables()[0].empty());
   h.CheckAll("merged to the end");
@@ -543,11 +543,11 @@ TEST(LsmStoreTest, LevelsFollowTheDeepest) {
   o.level1_max_bytes = 16 << 10;
   StoreHarness h(o);
   h.merge_memtables = true;
-  for (int i = 0; i < 800; ++i) h.Put(Key(i), std::string(80, 'a'));
+  for (int i = 0; i < 800; ++i) h.Put(StoredKey(i), std::string(80, 'a'));
   h.Flush();
   h.CompactAll();
   EXPECT_EQ(LevelsWithTables(&h), 1);  // 64 KiB, less than six times the target
-  for (int i = 800; i < 1600; ++i) h.Put(Key(i), std::string(80, 'a'));
+  for (int i = 800; i < 1600; ++i) h.Put(StoredKey(i), std::string(80, 'a'));
   h.Flush();
   JobReport report;
   ASSERT_TRUE(h.CompactOnce(&report));
@@ -568,20 +568,20 @@ TEST(LsmStoreTest, OneLevelTakesOverAnExistingFamily) {
   o.level1_max_bytes = 4 << 10;
   StoreHarness h(o);
   for (int round = 0; round < 8; ++round) {
-    for (int i = 0; i < 600; ++i) h.Put(Key(i * 7 % 600), std::string(60, 'a' + round));
-    h.DeleteRange(Key(100 + round), Key(110 + round));
+    for (int i = 0; i < 600; ++i) h.Put(StoredKey(i * 7 % 600), std::string(60, 'a' + round));
+    h.DeleteRange(StoredKey(100 + round), StoredKey(110 + round));
     h.Flush();
     h.CompactAll();
   }
   ASSERT_GT(LevelsWithTables(&h), 1);
   o.one_level = true;
   h.Reopen(o);
-  for (int i = 0; i < 600; i += 3) h.Put(Key(i), "one level");
+  for (int i = 0; i < 600; i += 3) h.Put(StoredKey(i), "one level");
   h.Flush();
   h.CompactAll();
   EXPECT_EQ(LevelsWithTables(&h), 1);
   h.CheckAll("after the switch");
-  for (int i = 0; i < 600; i += 2) h.Put(Key(i), std::string(80, 'z'));
+  for (int i = 0; i < 600; i += 2) h.Put(StoredKey(i), std::string(80, 'z'));
   h.Flush();
   EXPECT_TRUE(h.Tables()[0].empty());
   EXPECT_EQ(LevelsWithTables(&h), 1);
@@ -609,13 +609,13 @@ TEST(LsmStoreTest, HashRangeCutsLevelsBySearchKey) {
   o.level1_max_bytes = 256 << 10;
   o.target_table_bytes = 16 << 10;
   StoreHarness h(o);
-  for (int i = 0; i < 1000; ++i) h.Put(Key(i), std::string(80, 'a'));
+  for (int i = 0; i < 1000; ++i) h.Put(StoredKey(i), std::string(80, 'a'));
   h.Flush();
   ASSERT_TRUE(h.Manual(0, 1));
   const size_t tables = h.Tables()[1].size();
   EXPECT_EQ(tables, 4u);
   ExpectHashLevel(h.Tables()[1]);
-  for (int i = 0; i < 1000; i += 5) h.Put(Key(i), std::string(80, 'b'));
+  for (int i = 0; i < 1000; i += 5) h.Put(StoredKey(i), std::string(80, 'b'));
   h.Flush();
   JobReport report;
   ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
@@ -635,7 +635,7 @@ TEST(LsmStoreTest, HashRangeSubtreesCompactAtTheSameTime) {
   o.level1_max_bytes = 1;
   StoreHarness h(o);
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 600; ++i) h.Put(Key(i), std::string(40, 'a' + round));
+    for (int i = 0; i < 600; ++i) h.Put(StoredKey(i), std::string(40, 'a' + round));
     h.Flush();
     ASSERT_TRUE(h.Manual(0, 1));
     if (round == 0) {
@@ -662,7 +662,7 @@ TEST(LsmStoreTest, HashRangeSplitsATableThatOutgrowsItsSize) {
   o.max_pieces = 16;
   StoreHarness h(o);
   for (int i = 0; i < 3000; ++i) {
-    h.Put(Key(i), std::string(40, 'a'));
+    h.Put(StoredKey(i), std::string(40, 'a'));
     if (i % 200 == 199) h.Flush();
   }
   h.CompactAll();
@@ -678,8 +678,8 @@ TEST(LsmStoreTest, PartitionOfAnExistingFamilyChangesOver) {
   StoreOptions o = StoreHarness::SmallOptions();
   StoreHarness h(o);
   const auto write = [&](int round) {
-    for (int i = 0; i < 900; ++i) h.Put(Key(i * 7 % 900), std::string(60, 'a' + round));
-    h.DeleteRange(Key(100 + round), Key(110 + round));
+    for (int i = 0; i < 900; ++i) h.Put(StoredKey(i * 7 % 900), std::string(60, 'a' + round));
+    h.DeleteRange(StoredKey(100 + round), StoredKey(110 + round));
     h.Flush();
     h.CompactAll();
   };
@@ -747,8 +747,8 @@ TEST(LsmStoreTest, SubcompactionsShareOutOneJob) {
         h.Verify();
       };
       for (int round = 0; round < 3; ++round) {
-        for (int i = 0; i < 900; ++i) h.Put(Key(i), std::string(i % 2 == 0 ? 60 : 80, static_cast<char>('a' + round)));
-        h.DeleteRange(Key(200 * round), Key(200 * round + 150));
+        for (int i = 0; i < 900; ++i) h.Put(StoredKey(i), std::string(i % 2 == 0 ? 60 : 80, static_cast<char>('a' + round)));
+        h.DeleteRange(StoredKey(200 * round), StoredKey(200 * round + 150));
         h.Flush();
         run(0, round > 0 ? 2 : 1, "merged by several threads");
       }
@@ -766,7 +766,7 @@ TEST(LsmStoreTest, AFailedSubcompactionLeavesNothing) {
   StoreHarness h(o);
   h.context()->max_subcompactions = 3;
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 900; ++i) h.Put(Key(i), std::string(60, static_cast<char>('a' + round)));
+    for (int i = 0; i < 900; ++i) h.Put(StoredKey(i), std::string(60, static_cast<char>('a' + round)));
     h.Flush();
     if (round == 0) {
       ASSERT_TRUE(h.Manual(0, 1));
@@ -799,7 +799,7 @@ TEST(LsmStoreTest, AFailedSubcompactionLeavesNothing) {
 // A family dropped while a compaction of it runs: the job's file goes, too.
 TEST(LsmStoreTest, DroppedFamilyLeavesNothingOfAJobThatRan) {
   StoreHarness h;
-  for (int i = 0; i < 100; ++i) h.Put(Key(i), std::string(50, 'a'));
+  for (int i = 0; i < 100; ++i) h.Put(StoredKey(i), std::string(50, 'a'));
   h.Flush();
   VersionEdit state;
   h.store()->Snapshot(&state);
@@ -834,13 +834,13 @@ TEST(LsmStoreTest, AKeyInManyRunsOfLevel0) {
   StoreOptions options = StoreHarness::SmallOptions();
   options.level0_trigger = 1000;
   StoreHarness h(options);
-  h.Put(Key(0), "only");
+  h.Put(StoredKey(0), "only");
   for (int run = 0; run < 40; ++run) {
-    h.Merge(Key(1), "m" + std::to_string(run));
-    h.Put(Key(2), "v" + std::to_string(run));
+    h.Merge(StoredKey(1), "m" + std::to_string(run));
+    h.Put(StoredKey(2), "v" + std::to_string(run));
     h.Flush();
     if (run == 20) h.Snapshot();
-    if (run == 30) h.DeleteRange(Key(0), Key(1));
+    if (run == 30) h.DeleteRange(StoredKey(0), StoredKey(1));
   }
   h.CheckAll("forty runs");
 }

@@ -8,7 +8,7 @@ namespace compassdb {
 namespace {
 
 // On disk, never renumbered.
-enum Tag : uint32_t {
+enum PageTag : uint32_t {
   kPageGeometry = 30,
   kPageSection = 31,
   kDeletedPageRun = 32,
@@ -18,7 +18,7 @@ enum Tag : uint32_t {
   kInPlaceSequence = 36,
 };
 
-void PutTagged(std::string* dst, Tag tag, uint64_t value) {
+void PutTagged(std::string* dst, PageTag tag, uint64_t value) {
   PutVarint32(dst, tag);
   PutVarint64(dst, value);
 }

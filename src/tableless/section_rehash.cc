@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kWriteBytes = 1 << 20;
 // A round of so many pages is over soon.
-constexpr size_t kFewPages = 64;
+constexpr size_t kFewDirtyPages = 64;
 
 bool Cancelled(const std::atomic<bool>* cancel) { return cancel != nullptr && cancel->load(); }
 
@@ -100,7 +100,7 @@ Status SectionRehash::CatchUp(const std::atomic<bool>* cancel) {
     if (dirty.empty()) return Status::OK();
     // What has made them dirty is in the view that is current now.
     if (Status s = Repeat(store_->current(), dirty, cancel); !s.ok()) return s;
-    if (dirty.size() <= kFewPages || dirty.size() > before / 2) return Status::OK();
+    if (dirty.size() <= kFewDirtyPages || dirty.size() > before / 2) return Status::OK();
     before = dirty.size();
   }
 }

@@ -18,7 +18,7 @@ namespace compassdb {
 namespace {
 
 using Mode = WalRecoveryMode;
-constexpr Mode kModes[] = {Mode::kTolerateCorruptedTailRecords, Mode::kAbsoluteConsistency,
+constexpr Mode kAllModes[] = {Mode::kTolerateCorruptedTailRecords, Mode::kAbsoluteConsistency,
                            Mode::kPointInTimeRecovery, Mode::kSkipAnyCorruptedRecords};
 
 // Of so many bytes in all, at least 12.
@@ -102,7 +102,7 @@ class RecycledLogTest : public testing::Test {
   }
   void ExpectClean(const std::vector<uint64_t>& numbers, uint64_t first, size_t records,
                    const std::string& what) {
-    for (Mode mode : kModes) {
+    for (Mode mode : kAllModes) {
       const Outcome out = Recover(mode, numbers, first);
       EXPECT_TRUE(out.Clean(records))
           << what << ", mode " << static_cast<int>(mode) << ": " << out.records << " records, "

@@ -49,6 +49,7 @@ constexpr unsigned kHangSeconds = 60;
 constexpr size_t kKeysOfABlock = 100;  // of 1 KiB, compressed perhaps; tables have more
 constexpr size_t kBlocksOfAChunk = 6;  // of 4 KiB, which an encrypted file loses
 constexpr char kSealed[] = "sealed";   // --layout: the default one in encrypted files
+constexpr char kTransactions[] = "transactions";  // --layout: the default one with two-phase commits in the log
 
 struct Settings {
   uint64_t seed = 1;
@@ -105,13 +106,16 @@ class Worker {
       if (!settings.layout.empty() && layout != settings.layout) continue;
       for (bool closed : {true, false}) Add(layout, closed, LastCommit::kFlush, false);
     }
-    if (Ours() && (settings.layout.empty() || settings.layout == kSealed)) {
-      for (bool closed : {true, false}) Add("default", closed, LastCommit::kFlush, true);
-    }
+    const auto either = [&](LastCommit last, bool sealed) {
+      for (bool closed : {true, false}) Add("default", closed, last, sealed);
+    };
+    if (Ours() && (settings.layout.empty() || settings.layout == kSealed)) either(LastCommit::kFlush, true);
     if (settings.layout.empty() || settings.layout == "default") {
-      for (LastCommit last : {LastCommit::kIngestion, LastCommit::kFamily, LastCommit::kUnloggedFlush}) {
-        for (bool closed : {true, false}) Add("default", closed, last, false);
-      }
+      for (LastCommit last : {LastCommit::kIngestion, LastCommit::kFamily, LastCommit::kUnloggedFlush}) either(last, false);
+    }
+    if (settings.layout.empty() || settings.layout == kTransactions) {
+      either(LastCommit::kTransactions, false);
+      if (Ours()) either(LastCommit::kTransactions, true);
     }
     Choose();
   }

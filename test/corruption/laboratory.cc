@@ -192,7 +192,7 @@ std::optional<std::string> OpenAndRead(const rocksdb::DBOptions& options, const 
 
 std::optional<std::string> RepairAt(rocksdb::Env* env, const std::string& path, const Specimen& specimen,
                                     bool compact, Specimen::State* found) {
-  const rocksdb::DBOptions options = SpecimenOptions(env, rocksdb::WALRecoveryMode::kPointInTimeRecovery);
+  const rocksdb::DBOptions options = SpecimenOptions(env, rocksdb::WALRecoveryMode::kPointInTimeRecovery, specimen.last);
   const Status s = rocksdb::RepairDB(path, options, SpecimenFamilies(specimen.layout));
   if (!s.ok()) return "it fails: " + s.ToString();
   return OpenAndRead(options, path, specimen, compact, found);
@@ -222,7 +222,7 @@ Examination ExamineAt(rocksdb::Env* env, const std::string& path, const Specimen
                       const Treatment& treatment) {
   Examination result;
   Opened opened;
-  OpenSpecimen(SpecimenOptions(env, treatment.mode), path, specimen.layout, treatment.read_only, &opened);
+  OpenSpecimen(SpecimenOptions(env, treatment.mode, specimen.last), path, specimen.layout, treatment.read_only, &opened);
   if (!opened.status.ok()) {
     result.verdict = Verdict::kOpenError;
     result.open = opened.status;
@@ -295,7 +295,7 @@ std::optional<std::string> Laboratory::Recover(const Specimen& specimen, const F
   Specimen::State found;
   rocksdb::Env* const env = EnvOf(specimen);
   wrong = way == Way::kRepair ? RepairAt(env, path, specimen, treatment.compact, &found)
-                              : OpenAndRead(SpecimenOptions(env, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords),
+                              : OpenAndRead(SpecimenOptions(env, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords, specimen.last),
                                             path, specimen, treatment.compact, &found);
   RemoveAll(env_.get(), path);
   if (wrong) return wrong;

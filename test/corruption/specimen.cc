@@ -7,6 +7,8 @@
 
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
+#include "rocksdb/utilities/transaction.h"
+#include "rocksdb/utilities/transaction_db.h"
 #include "support/family.h"
 #include "support/history.h"
 #include "support/layout.h"
@@ -56,9 +58,10 @@ void Opened::Close() {
   db.reset();
 }
 
-rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode) {
+rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode, LastCommit last) {
   rocksdb::DBOptions options;
   options.env = env;
+  options.allow_2pc = last == LastCommit::kTransactions;
   options.avoid_flush_during_shutdown = true;
   options.max_bgerror_resume_count = 0;
   options.wal_recovery_mode = mode;
@@ -134,6 +137,35 @@ Status Write(const Opened& opened, const std::vector<WriteItem>& items, bool log
   return opened.db->Write(options, &batch);
 }
 
+void ReopenForTransactions(const rocksdb::DBOptions& options, const std::string& layout, Opened* opened) {
+  opened->Close();
+  rocksdb::TransactionDB* db = nullptr;
+  Must(rocksdb::TransactionDB::Open(options, rocksdb::TransactionDBOptions(), kPath, SpecimenFamilies(layout),
+                                    &opened->handles, &db),
+       "open for transactions");
+  opened->db.reset(db);
+}
+
+// Prepares them under a name of its own. Range deletions are none of a transaction's.
+std::unique_ptr<rocksdb::Transaction> Prepare(const Opened& opened, const std::string& name,
+                                              const std::vector<WriteItem>& items) {
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  auto* const db = static_cast<rocksdb::TransactionDB*>(opened.db.get());
+  std::unique_ptr<rocksdb::Transaction> transaction(db->BeginTransaction(options));
+  Must(transaction->SetName(name), "name");
+  for (const WriteItem& item : items) {
+    auto* family = opened.handles[item.family];
+    switch (item.kind) {
+      case WriteItem::Kind::kPut: Must(transaction->Put(family, item.key, item.value), "put"); break;
+      case WriteItem::Kind::kMerge: Must(transaction->Merge(family, item.key, item.value), "merge"); break;
+      default: Must(transaction->Delete(family, item.key), "delete");
+    }
+  }
+  Must(transaction->Prepare(), "prepare");
+  return transaction;
+}
+
 Specimen::State StateOf(const Model& model) {
   Specimen::State state;
   for (int family = 0; family < kSpecimenFamilies; family++) {
@@ -201,7 +233,7 @@ std::vector<WriteItem> IngestSome(const rocksdb::DBOptions& options, const rocks
 }  // namespace
 
 const char* LastCommitName(LastCommit last) {
-  static const char* const kNames[] = {"flush", "ingestion", "family", "unlogged flush"};
+  static const char* const kNames[] = {"flush", "ingestion", "family", "unlogged flush", "transaction"};
   return kNames[static_cast<int>(last)];
 }
 
@@ -220,7 +252,7 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
   model.CreateFamily(1);
   Opened opened;
   rocksdb::DBOptions options =
-      SpecimenOptions(sealed ? over.get() : env.get(), rocksdb::WALRecoveryMode::kPointInTimeRecovery);
+      SpecimenOptions(sealed ? over.get() : env.get(), rocksdb::WALRecoveryMode::kPointInTimeRecovery, last);
   options.create_if_missing = options.create_missing_column_families = true;
   OpenSpecimen(options, kPath, layout, false, &opened);
   Must(opened.status, "open");
@@ -230,13 +262,21 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
     families = 1;
   }
   uint64_t number = 0;
+  bool transactions = false;
   auto write = [&](int count, bool logged = true) {
     std::vector<WriteItem> items = SomeItems(&random, count, families);
     WriteItem counter;
     counter.key = History::kCounterKey;
     counter.value = std::to_string(++number);
     items.push_back(counter);
-    Must(Write(opened, items, logged), "write");
+    if (transactions) {
+      for (WriteItem& item : items) {
+        if (item.kind == WriteItem::Kind::kDeleteRange) item.kind = WriteItem::Kind::kDelete;
+      }
+      Must(Prepare(opened, "transaction" + counter.value, items)->Commit(), "commit");
+    } else {
+      Must(Write(opened, items, logged), "write");
+    }
     Note(items, &specimen, &merged);
     model.Write(items);
   };
@@ -266,6 +306,10 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
       write(14, /*logged=*/false);
       Must(opened.db->Flush(rocksdb::FlushOptions(), opened.handles), "flush");
       break;
+    case LastCommit::kTransactions:
+      ReopenForTransactions(options, layout, &opened);
+      transactions = true;
+      break;
   }
   // State 0 belongs to counter value `number` as of here.
   specimen.states.push_back(StateOf(model));
@@ -273,6 +317,8 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
     write(4);
     specimen.states.push_back(StateOf(model));
   }
+  // Nobody sees it; the transaction goes, and what it prepared stays.
+  if (transactions) Prepare(opened, "undecided", SomeItems(&random, 4, families)).reset();
   if (closed) opened.Close();
   specimen.files = ReadFiles(env.get(), kPath);
   for (const auto& [family, key] : merged) specimen.ever[family].erase(key);

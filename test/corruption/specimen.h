@@ -13,12 +13,13 @@
 
 namespace compassdb_test {
 
-// The last commit to the manifest, but for that of a close.
+// The last commit to the manifest, but for that of a close; and what is in the log behind it.
 enum class LastCommit {
   kFlush,          // or a compaction; the logs have nothing of it any more
   kIngestion,      // no log ever had these
   kFamily,         // the second family is created
   kUnloggedFlush,  // with disableWAL
+  kTransactions,   // a flush; each batch behind it is a transaction's, prepared and committed, and one stays prepared
 };
 const char* LastCommitName(LastCommit last);
 
@@ -53,7 +54,7 @@ struct Opened {
   ~Opened() { Close(); }
   void Close();
 };
-rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode);
+rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode, LastCommit last);
 std::vector<rocksdb::ColumnFamilyDescriptor> SpecimenFamilies(const std::string& layout);
 void OpenSpecimen(const rocksdb::DBOptions& options, const std::string& path,
                   const std::string& layout, bool read_only, Opened* out);

@@ -16,7 +16,7 @@ using rocksdb::TransactionDB;
 
 namespace {
 
-constexpr const char* kPath = "/db";
+constexpr const char* kDbPath = "/db";
 constexpr int kTransactions = 18;
 
 class Commitments : public Scenario {
@@ -75,7 +75,7 @@ class Commitments : public Scenario {
 Status Commitments::Open() {
   TransactionDB* db = nullptr;
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options_}, {"two", options_}};
-  const Status s = TransactionDB::Open(options_, rocksdb::TransactionDBOptions(), kPath, families, &handles_, &db);
+  const Status s = TransactionDB::Open(options_, rocksdb::TransactionDBOptions(), kDbPath, families, &handles_, &db);
   if (!s.ok()) handles_.clear();
   db_.reset(db);
   return s;

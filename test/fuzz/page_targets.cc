@@ -14,7 +14,7 @@ namespace {
 
 using namespace compassdb;
 
-constexpr const char* kDir = "/db";
+constexpr const char* kPagesDir = "/db";
 
 bool Inside(const Slice& part, const Slice& whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
@@ -84,8 +84,8 @@ bool UseOverflow(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta
 FUZZ_TARGET(page_runs, 512 << 10) {
   MemoryFileSystem fs;
   VersionEdit edit;
-  if (!UnpackEdit(input, &fs, kDir, &edit)) return;
-  FileCache files(&fs, kDir, FileOptions(), 0);
+  if (!UnpackEdit(input, &fs, kPagesDir, &edit)) return;
+  FileCache files(&fs, kPagesDir, FileOptions(), 0);
   ExtentLedger ledger(&fs, &files, 0);
   bool good = !edit.added_page_runs.empty();
   for (const PageRunMeta& meta : edit.added_page_runs) {

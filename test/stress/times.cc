@@ -11,7 +11,7 @@ using rocksdb::Status;
 
 namespace {
 
-constexpr int kKeys = 80;
+constexpr int kTimedKeys = 80;
 constexpr char kTypeValue = 1;  // of an internal key: dbformat.h of RocksDB
 
 std::string Text(const Status& s) { return s.ok() ? "" : s.ToString(); }
@@ -36,7 +36,7 @@ std::string ShowEntry(const std::string& key, uint64_t time, const std::string& 
 
 Times::Times(int thread, uint64_t seed) : thread_(thread), random_(seed) {}
 
-std::string Times::Key() { return "t" + std::to_string(random_.Uniform(kKeys)); }
+std::string Times::Key() { return "t" + std::to_string(random_.Uniform(kTimedKeys)); }
 
 uint64_t Times::SomeTime() { return random_.OneIn(2) ? now_ : random_.Range(low_, now_); }
 

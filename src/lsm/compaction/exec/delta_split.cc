@@ -8,8 +8,6 @@
 
 namespace compassdb {
 
-namespace {
-
 class ForwardIterator : public InternalIterator {
  public:
   void SeekToLast() override { assert(false); }
@@ -17,6 +15,8 @@ class ForwardIterator : public InternalIterator {
   void SeekForPrev(const Slice&) override { assert(false); }
   void Prev() override { assert(false); }
 };
+
+namespace {
 
 class SearchRangeIterator : public ForwardIterator {
  public:
