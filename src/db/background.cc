@@ -39,6 +39,7 @@ bool DBImpl::FlushesHeld() const {
 
 void DBImpl::MaybeSchedule() {
   if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;
+  looked_at_ = ledger_->releases();
   AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
   const bool compacts = background_.exclusive_manual == 0;
   if (!errors_.background_stopped()) {
@@ -237,14 +238,31 @@ bool DBImpl::PunchHoles(const ExtentLedger::PunchLimits& limits, uint64_t* punch
 
 void DBImpl::SchedulePurge() {
   holes_.Schedule();
-  if (read_only_ || !HasGarbage() || purge_scheduled_.exchange(true)) return;
-  const auto pass = [this] {
+  if (read_only_ || !HasGarbage()) return;
+  ScheduleForSpace(&purge_scheduled_, [this] {
     purge_scheduled_ = false;
     PurgeObsolete();
-  };
-  if (!scheduler_->Schedule(pass, JobPriority::kSpace, [this] { purge_scheduled_ = false; })) {
-    purge_scheduled_ = false;
+  });
+}
+
+void DBImpl::ScheduleForSpace(std::atomic<bool>* scheduled, std::function<void()> job) {
+  if (scheduled->exchange(true)) return;
+  if (!UnlessOutOfMemory(false, [&] {
+        return scheduler_->Schedule(std::move(job), JobPriority::kSpace, [scheduled] { *scheduled = false; });
+      })) {
+    *scheduled = false;
   }
+}
+
+void DBImpl::FilesLetGo() {
+  if (!housekeeping_) return;
+  SchedulePurge();
+  if (read_only_ || ledger_->releases() == looked_at_) return;
+  ScheduleForSpace(&look_scheduled_, [this] {
+    look_scheduled_ = false;
+    MutexLock lock(&mu_);
+    MaybeSchedule();
+  });
 }
 
 void DBImpl::StartHousekeeping() {
@@ -257,6 +275,7 @@ void DBImpl::StartHousekeeping() {
     MutexLock lock(&purge_mu_);
     for (const ValueRunMeta& run : all.added_values) value_files_.insert(run.extent.file_number);
   }
+  housekeeping_ = true;
   holes_.Configure();
   SchedulePurge();  // what was dead at the last close, or in a crash
   stats_dump_.Schedule();

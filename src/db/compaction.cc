@@ -187,7 +187,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   auto failed = rocksdb::BackgroundErrorReason::kCompaction;
   if (s.ok()) s = PrepareItem(&item);
   {
-    ReadStateGarbage garbage;
+    ReadStateGarbage garbage(files_let_go_);
     MutexLock lock(&mu_);
     if (s.ok()) {
       item.edit.column_family = family->id();

@@ -139,7 +139,7 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
   if (s.ok()) s = PrepareItem(&item);
   auto failed = rocksdb::BackgroundErrorReason::kCompaction;
   {
-    ReadStateGarbage garbage;
+    ReadStateGarbage garbage(files_let_go_);
     MutexLock lock(&mu_);
     if (s.ok()) {
       std::vector<CommitItem> items;

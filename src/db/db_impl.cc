@@ -147,7 +147,7 @@ Status DBImpl::Shutdown() {
       // What is left is deleted at the next open.
       config_.fs->DeleteFile(WalFileName(config_.wal_dir, number)).PermitUncheckedError();
     }
-    ReadStateGarbage garbage;
+    ReadStateGarbage garbage(files_let_go_);
     MutexLock lock(&mu_);
     const bool logs = !wals_.CurrentIsEmpty() && wals_.synced().bytes > 0;
     if (s.ok() && opened_ && (logs || commits_.committed()) && errors_.error().ok() && !commits_.in_doubt()) {

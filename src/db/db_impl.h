@@ -497,6 +497,11 @@ class DBImpl final : public rocksdb::DB {
                   std::vector<ExtentLedger::Unlinked>* value_files) EXCLUDES(mu_);
   // Another pass of it, by a thread of its own, if there is anything left to free; and holes.
   void SchedulePurge();
+  // `job` once, unless it is *scheduled: it says false there once another may be. Not without memory: the next who looks does.
+  void ScheduleForSpace(std::atomic<bool>* scheduled, std::function<void()> job);
+  // Somebody was the last to use what had been replaced, perhaps long after that: there may be files to free, or, where
+  // holes cannot be punched, to vacate.
+  void FilesLetGo() EXCLUDES(mu_);
   // One pass. False if it may not be done now. Not on the way of a flush.
   bool PunchHoles(const ExtentLedger::PunchLimits& limits, uint64_t* punched) EXCLUDES(mu_, punch_mu_);
   bool HasGarbage();
@@ -662,7 +667,10 @@ class DBImpl final : public rocksdb::DB {
   std::unordered_set<uint64_t> value_files_ GUARDED_BY(purge_mu_);  // their numbers, for listeners
   Mutex dead_pages_mu_;  // a leaf
   std::vector<std::string> dead_pages_ GUARDED_BY(dead_pages_mu_);  // paths of files of pages
-  std::atomic<bool> purge_scheduled_{false};
+  std::atomic<bool> housekeeping_{false};  // has begun: recovery is over
+  std::atomic<bool> purge_scheduled_{false}, look_scheduled_{false};
+  std::atomic<uint64_t> looked_at_{0};  // ExtentLedger::releases of the last look for work
+  const std::function<void()> files_let_go_{[this] { FilesLetGo(); }};
   Mutex set_options_mu_;   // options are changed by one at a time; before the front
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};

@@ -139,6 +139,15 @@ class DbTest : public ::testing::Test {
     std::sort(names.begin(), names.end());
     return names;
   }
+  // Of the files of pieces and values, by their lengths.
+  uint64_t TableBytes() {
+    uint64_t sum = 0;
+    for (const std::string& name : FilesOf(FileType::kPieceFile)) {
+      uint64_t size = 0;
+      if (fs_->GetFileSize(JoinPath(name_, name), &size).ok()) sum += size;
+    }
+    return sum;
+  }
   // Of those that were begun; the ones made ahead are empty.
   std::string NewestLog() {
     std::string newest;

@@ -44,7 +44,7 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
   store_options.history = history;
   auto* const made = new ColumnFamily(id, name, limited, MakeStore(&store_context_, store_options),
                                       config_.write_buffers);
-  made->read_state()->OnReaderGone([this] { SchedulePurge(); });
+  made->read_state()->OnReaderGone(files_let_go_);
   // Whoever lets go of a dropped one last, a reader or a job, frees its tables.
   *family = std::shared_ptr<ColumnFamily>(made, [this](ColumnFamily* last) {
     const bool dropped = last->dropped;
@@ -87,7 +87,7 @@ Status DBImpl::CreateFamily(const rocksdb::ColumnFamilyOptions& options, const s
   if (Status s = family->store()->Open(); !s.ok()) return s;
   Status s;
   {
-    ReadStateGarbage garbage;
+    ReadStateGarbage garbage(files_let_go_);
     MutexLock lock(&mu_);
     family->log_number = family->mem_log_number = wals_.current_number();
     family->mem_earliest_sequence = last_sequence_.load(std::memory_order_acquire);
@@ -177,7 +177,7 @@ Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
         refused = Status::InvalidArgument("Column family already dropped!", family->name());
       }
       if (!refused.ok()) break;
-      ReadStateGarbage garbage;
+      ReadStateGarbage garbage(files_let_go_);
       MutexLock lock(&mu_);
       std::vector<CommitItem> items(1);
       items.front().edit.column_family = family->id();

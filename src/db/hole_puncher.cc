@@ -72,10 +72,7 @@ void HolePuncher::Press() {
 }
 
 void HolePuncher::Queue() {
-  if (queued_.exchange(true)) return;
-  if (!db_->scheduler_->Schedule([this] { Pass(); }, JobPriority::kSpace, [this] { queued_ = false; })) {
-    queued_ = false;
-  }
+  db_->ScheduleForSpace(&queued_, [this] { Pass(); });
 }
 
 void HolePuncher::Pass() {

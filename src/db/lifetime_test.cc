@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "db/db_test_util.h"
+#include "db/read_state.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/write_buffer_manager.h"
@@ -86,14 +87,6 @@ TEST_F(LifetimeTest, BudgetStallSwitchesTheMemTableThatFillsTheBudget) {
 
 class HeldFilesTest : public LifetimeTest {
  protected:
-  uint64_t TableBytes() {
-    uint64_t sum = 0;
-    for (const std::string& name : FilesOf(FileType::kPieceFile)) {
-      uint64_t size = 0;
-      if (fs_->GetFileSize(JoinPath(name_, name), &size).ok()) sum += size;
-    }
-    return sum;
-  }
   // A thousand values of 1,000 of it, in one table.
   void Fill(char c) {
     for (int i = 0; i < 1000; ++i) EXPECT_TRUE(Put(Key(i), std::string(1000, c)).ok());
@@ -111,6 +104,23 @@ class HeldFilesTest : public LifetimeTest {
     EXPECT_LE(TableBytes(), most);
   }
 };
+
+// Whoever replaced a state lets go of it at last where no reader has it, and tells of that.
+TEST(ReadStateGarbageTest, TellsOfWhatItHadLast) {
+  int told = 0;
+  const std::function<void()> tell = [&told] { ++told; };
+  auto* const kept = new ReadState;
+  kept->Ref();
+  {
+    ReadStateGarbage garbage(tell);
+    garbage.list()->push_back(kept);
+    garbage.Release();
+    EXPECT_EQ(told, 0);  // a reader has it
+    garbage.list()->push_back(new ReadState);
+    garbage.list()->push_back(kept);
+  }
+  EXPECT_EQ(told, 1);  // once of both
+}
 
 // Nothing else happens afterwards that would look for what is obsolete.
 TEST_F(HeldFilesTest, FilesThatAnIteratorHeldGoWithIt) {

@@ -373,7 +373,7 @@ Status DbOpener::CompleteStores() {
     if (!s.ok()) return s;
     std::vector<CommitItem> items;
     items.push_back(std::move(item));
-    ReadStateGarbage garbage;
+    ReadStateGarbage garbage(db_->files_let_go_);
     MutexLock lock(&db_->mu_);
     if (s = db_->commits_.Commit(&items, garbage.list()); !s.ok()) return s;
   }

@@ -108,20 +108,24 @@ class ReadStatePin {
   ReadState* const state_;
 };
 
-// Releases old states when it goes out of scope: declare it before the lock.
+// Releases old states when it goes out of scope: declare it before the lock. Tells `let_go`, which must outlive it, if
+// it was the last to have one: who replaced them last may have looked for files that are free before that.
 class ReadStateGarbage {
  public:
-  ReadStateGarbage() = default;
+  explicit ReadStateGarbage(const std::function<void()>& let_go) : let_go_(let_go) {}
   ~ReadStateGarbage() { Release(); }
   ReadStateGarbage(const ReadStateGarbage&) = delete;
   ReadStateGarbage& operator=(const ReadStateGarbage&) = delete;
   std::vector<ReadState*>* list() { return &states_; }
   void Release() {
-    for (ReadState* state : states_) state->Unref();
+    bool last = false;
+    for (ReadState* state : states_) last = state->Unref() || last;
     states_.clear();
+    if (last) let_go_();
   }
 
  private:
+  const std::function<void()>& let_go_;
   std::vector<ReadState*> states_;
 };
 

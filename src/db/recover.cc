@@ -360,7 +360,7 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
       }
       db_->replayed_logs_.push_back({number, bytes});
     }
-    ReadStateGarbage garbage;
+    ReadStateGarbage garbage(db_->files_let_go_);
     MutexLock lock(&db_->mu_);
     for (const auto& family : families) family->InstallReadState(garbage.list());
     return Status::OK();
@@ -444,7 +444,7 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   const uint64_t number = db->wals_.current_number();
   if (Status s = RelogPrepared(); !s.ok()) return s;
   {
-    ReadStateGarbage garbage;
+    ReadStateGarbage garbage(db_->files_let_go_);
     MutexLock lock(&db->mu_);
     for (const auto& family : db->families_.All()) {
       if (family->mem->empty()) family->log_number = family->mem_log_number = number;

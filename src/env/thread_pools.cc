@@ -2,8 +2,8 @@
 #include "env/thread_pools.h"
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
-#include <system_error>
 
 #include "util/thread_tracking.h"
 
@@ -57,8 +57,8 @@ void ThreadPools::StartThreads(Pool* pool) {
          static_cast<size_t>(pool->idle) < pool->queue.size()) {
     try {
       threads_.emplace_back([this, pool] { Work(pool); });
-    } catch (const std::system_error&) {
-      return;  // no more threads to be had: those there are work the queue off
+    } catch (const std::exception&) {
+      return;  // no memory, or no more threads to be had: those there are work the queue off
     }
     ++pool->alive;
     ++pool->idle;  // until it has taken a job

@@ -102,6 +102,7 @@ void ExtentLedger::Release(const Extent& extent) {
   file.live_bytes -= std::min(file.live_bytes, extent.length);
   file.live_extents -= std::min<uint64_t>(file.live_extents, 1);
   AddDead(extent.file_number, &file, extent.offset, extent.offset + extent.length);
+  ++releases_;
   MarkIfDead(extent.file_number, file);
 }
 

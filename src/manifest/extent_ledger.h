@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -110,6 +111,7 @@ class ExtentLedger {
   uint64_t LiveBytes() const;   // bytes of extents in use
   uint64_t TotalBytes() const;  // bytes of the files that hold them, holes not counted
   std::vector<uint64_t> LiveFiles() const;
+  uint64_t releases() const { return releases_; }  // how many there were
 
  private:
   struct File {
@@ -138,6 +140,7 @@ class ExtentLedger {
   const uint64_t min_punch_bytes_;
   const uint64_t large_punch_bytes_;
   std::function<Status(const std::string& path)> delete_file_;
+  std::atomic<uint64_t> releases_{0};
   mutable Mutex mu_;
   int disabled_ GUARDED_BY(mu_) = 0;
   std::unordered_map<uint64_t, File> files_ GUARDED_BY(mu_);
