@@ -172,9 +172,14 @@ test-asan: build-asan/.built
 test-tsan: build-tsan/.built
 	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 && $(CTEST) $(LONG-STRESS)
 
+# What the short parts leave out, as it takes sanitizers long: most mixes and seeds of random tests, and tests of how
+# much values take on the disk.
+SHORT_FILTER := -*LsmRandomTest*/*_*:Seeds/*ModelTest*/??:*DeadSpace*:*EndOfLife*:*ValueBound*:Trees/RangeDeletionTest*
+
 # Unit tests, which have no label, and the quick forms of the long tests.
 test-asan-short: build-asan/.built
-	@cd build-asan && export UBSAN_OPTIONS=print_stacktrace=1 && $(CTEST) -LE . && $(CTEST) -L short
+	@cd build-asan && export UBSAN_OPTIONS=print_stacktrace=1 GTEST_FILTER='$(SHORT_FILTER)' && $(CTEST) -LE . \
+		&& $(CTEST) -L short
 
 # Of ThreadSanitizer's what has threads.
 TSAN_UNITS := util env log cache background memtable wal value_store lsm tableless db transactions copies utilities ttl
@@ -184,7 +189,8 @@ TSAN_TESTS := $(subst $(empty) ,|,$(strip $(TSAN_UNITS:db=db_[01]) $(TSAN_SHORTS
 
 test-tsan-short: FORCE
 	$(call sanitized-build,build-tsan,thread,$(TSAN_UNITS:=_test) concurrent_test kill9_test stress_test soak)
-	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 && $(CTEST) --no-tests=error -R "^($(TSAN_TESTS))$$"
+	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 GTEST_FILTER='$(SHORT_FILTER)' \
+		&& $(CTEST) --no-tests=error -R "^($(TSAN_TESTS))$$"
 
 clean:
 	@rm -rf $(BUILD) build-asan build-tsan build-fuzz build-coverage build-mutants build-install build-deb
