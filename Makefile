@@ -172,9 +172,15 @@ test-asan: build-asan/.built
 test-tsan: build-tsan/.built
 	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 && $(CTEST) $(LONG-STRESS)
 
-# What the short parts leave out, as it takes sanitizers long: most mixes and seeds of random tests, and tests of how
-# much values take on the disk.
-SHORT_FILTER := -*LsmRandomTest*/*_*:Seeds/*ModelTest*/??:*DeadSpace*:*EndOfLife*:*ValueBound*:Trees/RangeDeletionTest*
+empty :=
+
+# What the short parts leave out, as it takes sanitizers long: most mixes and seeds of random tests, what the short forms
+# try too (cuts, damage, failing calls), and tests of how much values and sections take on the disk and in memory.
+LEFT_OUT := *LsmRandomTest*/*_* Seeds/*ModelTest* *.MatchesAMap *CrashTest* *.Crashes* Seeds/CutTest* \
+	Layouts/RepairTablesTest* RepairValuesTest* OpenTest.EveryCallFailsOnce *DeadSpace* *EndOfLife* *ValueBound* \
+	*.Overflow* BlobOptionsTest* MemoryLimitTest* TablelessPlanTest* KeyStore/TablelessRangesTest* \
+	Indexes/LeveledTest* ValueReadAheadTest* Trees/RangeDeletionTest*
+SHORT_FILTER := -$(subst $(empty) ,:,$(strip $(LEFT_OUT)))
 
 # Unit tests, which have no label, and the quick forms of the long tests.
 test-asan-short: build-asan/.built
@@ -184,7 +190,6 @@ test-asan-short: build-asan/.built
 # Of ThreadSanitizer's what has threads.
 TSAN_UNITS := util env log cache background memtable wal value_store lsm tableless db transactions copies utilities ttl
 TSAN_SHORTS := concurrent_short kill9_short stress_short soak_short
-empty :=
 TSAN_TESTS := $(subst $(empty) ,|,$(strip $(TSAN_UNITS:db=db_[01]) $(TSAN_SHORTS)))
 
 test-tsan-short: FORCE
