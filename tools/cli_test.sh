@@ -627,6 +627,10 @@ test_export() {
   refuse 3 "nosuchwriter" c export --db out new --writer nosuchwriter
   refuse 3 "too early" c export --db out new --writer "$work/killed"
   refuse 3 "no/such/new" c export --db out no/such/new
+  # RocksDB has begun with the directory when it runs out of descriptors.
+  printf '#!/bin/sh\nulimit -n 4; exec "%s" "$@"\n' "$writer" >few
+  chmod +x few
+  refuse 3 "Too many open files" c export --db out new --writer "$work/few"
   [ ! -e new ] || fail "a failed export left something behind: $(ls new)"
 }
 

@@ -15,6 +15,7 @@
 //   corruption_test --seed=1 --cases=40000          so many of all cases, evenly
 //   corruption_test --seed=1 --cases=0              all of them
 //   corruption_test --seed=1 --case=1234            one of them
+//   --layout=NAME                                   of one layout, or of sealed, transactions, recycled-logs, compressed-logs
 //
 // Several processes share the work (--jobs); one that crashes is replaced. The bytes of a database
 // hold random ids, so a case repeats in kind; a failure leaves its files for a closer look.
@@ -31,6 +32,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "corruption/laboratory.h"
@@ -48,8 +50,6 @@ constexpr int kMaxFailures = 20;
 constexpr unsigned kHangSeconds = 60;
 constexpr size_t kKeysOfABlock = 100;  // of 1 KiB, compressed perhaps; tables have more
 constexpr size_t kBlocksOfAChunk = 6;  // of 4 KiB, which an encrypted file loses
-constexpr char kSealed[] = "sealed";   // --layout: the default one in encrypted files
-constexpr char kTransactions[] = "transactions";  // --layout: the default one with two-phase commits in the log
 
 struct Settings {
   uint64_t seed = 1;
@@ -103,20 +103,30 @@ class Worker {
   Worker(const Settings& settings, unsigned index, Board* board, const std::string& dir)
       : settings_(settings), index_(index), board_(board), dir_(dir) {
     for (const std::string& layout : Layouts()) {
-      if (!settings.layout.empty() && layout != settings.layout) continue;
-      for (bool closed : {true, false}) Add(layout, closed, LastCommit::kFlush, false);
+      if (settings.layout.empty() || layout == settings.layout) AddBoth({.layout = layout});
     }
-    const auto either = [&](LastCommit last, bool sealed) {
-      for (bool closed : {true, false}) Add("default", closed, last, sealed);
+    // Of the default layout, what the others do not try.
+    const auto wanted = [&settings](const char* name) { return settings.layout.empty() || settings.layout == name; };
+    const SpecimenKind kind{.layout = "default"};
+    const auto with = [kind](auto member, auto value) {
+      SpecimenKind other = kind;
+      other.*member = value;
+      return other;
     };
-    if (Ours() && (settings.layout.empty() || settings.layout == kSealed)) either(LastCommit::kFlush, true);
-    if (settings.layout.empty() || settings.layout == "default") {
-      for (LastCommit last : {LastCommit::kIngestion, LastCommit::kFamily, LastCommit::kUnloggedFlush}) either(last, false);
+    if (wanted("sealed") && Ours()) AddBoth(with(&SpecimenKind::sealed, true));
+    if (wanted("default")) {
+      for (LastCommit last : {LastCommit::kIngestion, LastCommit::kFamily, LastCommit::kUnloggedFlush}) {
+        AddBoth(with(&SpecimenKind::last, last));
+      }
     }
-    if (settings.layout.empty() || settings.layout == kTransactions) {
-      either(LastCommit::kTransactions, false);
-      if (Ours()) either(LastCommit::kTransactions, true);
+    if (wanted("transactions")) {
+      SpecimenKind transactions = with(&SpecimenKind::last, LastCommit::kTransactions);
+      AddBoth(transactions);
+      transactions.sealed = true;
+      if (Ours()) AddBoth(transactions);
     }
+    if (wanted("recycled-logs")) AddBoth(with(&SpecimenKind::logs, Logs::kRecycled));
+    if (wanted("compressed-logs")) AddBoth(with(&SpecimenKind::logs, Logs::kCompressed));
     Choose();
   }
 
@@ -127,7 +137,7 @@ class Worker {
       for (const Treatment& treatment : {Treatment(), Treatment{.compact = true}}) {
         Examination whole = laboratory_.Examine(specimen, specimen.files, treatment);
         if (!whole.wrong && whole.verdict == Verdict::kExact) continue;
-        fprintf(stderr, "FAILED: the undamaged specimen %s: %s, %s %s\n", specimen.layout.c_str(),
+        fprintf(stderr, "FAILED: the undamaged specimen (%s): %s, %s %s\n", specimen.kind.ToString().c_str(),
                 VerdictName(whole.verdict), whole.wrong.value_or("no wrong data").c_str(),
                 whole.open.ToString().c_str());
         return false;
@@ -155,11 +165,44 @@ class Worker {
     std::vector<Damage> damages;
   };
 
-  void Add(const std::string& layout, bool closed, LastCommit last, bool sealed) {
+  void AddBoth(SpecimenKind kind) {
+    for (bool closed : {true, false}) {
+      kind.closed = closed;
+      Add(kind);
+    }
+  }
+
+  void Add(const SpecimenKind& kind) {
     const uint64_t seed = settings_.seed + specimens_.size();
-    specimens_.push_back(MakeSpecimen(layout, closed, last, sealed, seed));
+    specimens_.push_back(MakeSpecimen(kind, seed));
+    ends_.push_back(EndsOfLogs(specimens_.back()));
     Random random(seed);
     plans_.push_back({specimens_.size() - 1, PlanDamage(specimens_.back().files, &random)});
+  }
+
+  // Where a log over an older one ends, for those: the shortest with which everything is there.
+  std::map<std::string, uint64_t> EndsOfLogs(const Specimen& specimen) {
+    std::map<std::string, uint64_t> ends;
+    if (specimen.kind.logs != Logs::kRecycled) return ends;
+    for (size_t i = 0; i < specimen.files.size(); i++) {
+      const auto& [name, bytes] = specimen.files[i];
+      if (ClassOf(name) != FileClass::kWal || bytes.empty()) continue;
+      uint64_t from = 0, to = bytes.size();
+      while (from < to) {
+        const uint64_t middle = (from + to) / 2;
+        Files files = specimen.files;
+        files[i].second.resize(middle);
+        const Examination cut = laboratory_.Examine(specimen, files, Treatment());
+        if (cut.verdict == Verdict::kExact && !cut.wrong) {
+          to = middle;
+        } else {
+          from = middle + 1;
+        }
+      }
+      if (to < bytes.size()) ends[name] = to;
+    }
+    if (Ours() && ends.empty()) Must(rocksdb::Status::Aborted("nothing is left of an older log"), "recycle");
+    return ends;
   }
 
   // Case numbers: the plans one behind the other. Of a part, all that are rare and an even share of the rest.
@@ -203,8 +246,9 @@ class Worker {
     return treatment;
   }
 
-  std::optional<std::string> Judge(const Specimen& specimen, const Damage& damage,
-                                   const Treatment& treatment, const Examination& result) const {
+  // `log_end`: behind it stands what an older log left.
+  std::optional<std::string> Judge(const Specimen& specimen, const Damage& damage, uint64_t log_end, const Treatment& treatment,
+                                   const Examination& result) const {
     if (result.wrong) return result.wrong;
     const std::string& file = specimen.files[damage.file].first;
     const bool log = ClassOf(file) == FileClass::kWal;
@@ -215,6 +259,9 @@ class Worker {
       return "a flipped bit in the manifest is not reported as Corruption with its file: " + result.open.ToString();
     }
     if (!log || !settings_.forbid_log_loss) return std::nullopt;
+    if (damage.Begin() >= log_end) {
+      return result.verdict == Verdict::kExact ? std::nullopt : std::optional("bytes behind the end of a log matter");
+    }
     // The mark beside the logs knows how far they were synced, which is to their end.
     if (result.verdict == Verdict::kLogTailLost) return "a part of the log is lost without an error";
     if (damage.kind != Damage::Kind::kFlipBit) return std::nullopt;
@@ -223,7 +270,7 @@ class Worker {
       return "kAbsoluteConsistency accepts a flipped bit in the log";
     }
     const std::string text = result.open.ToString();
-    const std::string place = specimen.sealed ? file : file + " at offset ";
+    const std::string place = specimen.kind.sealed ? file : file + " at offset ";
     if (!result.open.IsCorruption() || text.find(place) == std::string::npos) {
       return "a flipped bit in the log is not reported as Corruption with its place: " + text;
     }
@@ -240,9 +287,9 @@ class Worker {
     if (number - first >= plans_[p].damages.size()) return true;  // another run's had more bytes
     const Damage& damage = plans_[p].damages[number - first];
     snprintf(board_->workers[index_].text, sizeof(Board::Worker::text),
-             "case %llu of seed %llu (%s, %s, last a %s): %s", static_cast<unsigned long long>(number),
-             static_cast<unsigned long long>(settings_.seed), specimen.layout.c_str(),
-             specimen.sealed ? "sealed" : specimen.closed ? "closed" : "killed", LastCommitName(specimen.last), damage.ToString(specimen.files).c_str());
+             "case %llu of seed %llu (%s): %s", static_cast<unsigned long long>(number),
+             static_cast<unsigned long long>(settings_.seed), specimen.kind.ToString().c_str(),
+             damage.ToString(specimen.files).c_str());
     Files files = specimen.files;
     Apply(damage, &files);
     uint64_t size = 0;
@@ -253,7 +300,7 @@ class Worker {
     treatment.damaged = specimen.files[damage.file].first;
     treatment.skip = Ours() && damaged == FileClass::kWal && number % 4 == 0;
     if (damaged == FileClass::kTable && damage.kind == Damage::Kind::kFlipBit) {
-      treatment.most_lost = kKeysOfABlock * (specimen.sealed ? kBlocksOfAChunk : 1);
+      treatment.most_lost = kKeysOfABlock * (specimen.kind.sealed ? kBlocksOfAChunk : 1);
     }
     const uint64_t before = AllocatedBytes();
     ResetPeak();
@@ -266,7 +313,9 @@ class Worker {
     board_->skipped += result.skipped ? 1 : 0;
     board_->counts[static_cast<int>(ClassOf(specimen.files[damage.file].first))]
                   [static_cast<int>(damage.kind)][static_cast<int>(result.verdict)]++;
-    std::optional<std::string> wrong = Judge(specimen, damage, treatment, result);
+    const std::map<std::string, uint64_t>& ends = ends_[plans_[p].specimen];
+    const auto end = ends.find(treatment.damaged);
+    std::optional<std::string> wrong = Judge(specimen, damage, end == ends.end() ? UINT64_MAX : end->second, treatment, result);
     if (!wrong && peak > size + kSpareMemory) {
       wrong = "took " + std::to_string(peak >> 20) + " MB of memory";
     }
@@ -290,6 +339,7 @@ class Worker {
   Board* const board_;
   const std::string dir_;
   std::vector<Specimen> specimens_;
+  std::vector<std::map<std::string, uint64_t>> ends_;  // by specimen, and log
   std::vector<Plan> plans_;
   std::vector<uint64_t> chosen_;
   Laboratory laboratory_;

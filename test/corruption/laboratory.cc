@@ -173,7 +173,7 @@ std::set<std::pair<int, std::string>> Differences(const Specimen::State& found, 
 std::optional<std::string> OpenAndRead(const rocksdb::DBOptions& options, const std::string& path, const Specimen& specimen,
                                        bool compact, Specimen::State* found) {
   Opened opened;
-  OpenSpecimen(options, path, specimen.layout, false, &opened);
+  OpenSpecimen(options, path, specimen.kind.layout, false, &opened);
   if (!opened.status.ok()) return "it does not open: " + opened.status.ToString();
   std::optional<std::string> wrong = ReadAll(opened, specimen, found);
   if (!wrong) wrong = CheckEver(specimen, *found);
@@ -192,8 +192,8 @@ std::optional<std::string> OpenAndRead(const rocksdb::DBOptions& options, const 
 
 std::optional<std::string> RepairAt(rocksdb::Env* env, const std::string& path, const Specimen& specimen,
                                     bool compact, Specimen::State* found) {
-  const rocksdb::DBOptions options = SpecimenOptions(env, rocksdb::WALRecoveryMode::kPointInTimeRecovery, specimen.last);
-  const Status s = rocksdb::RepairDB(path, options, SpecimenFamilies(specimen.layout));
+  const rocksdb::DBOptions options = SpecimenOptions(env, rocksdb::WALRecoveryMode::kPointInTimeRecovery, specimen.kind);
+  const Status s = rocksdb::RepairDB(path, options, SpecimenFamilies(specimen.kind.layout));
   if (!s.ok()) return "it fails: " + s.ToString();
   return OpenAndRead(options, path, specimen, compact, found);
 }
@@ -222,7 +222,7 @@ Examination ExamineAt(rocksdb::Env* env, const std::string& path, const Specimen
                       const Treatment& treatment) {
   Examination result;
   Opened opened;
-  OpenSpecimen(SpecimenOptions(env, treatment.mode, specimen.last), path, specimen.layout, treatment.read_only, &opened);
+  OpenSpecimen(SpecimenOptions(env, treatment.mode, specimen.kind), path, specimen.kind.layout, treatment.read_only, &opened);
   if (!opened.status.ok()) {
     result.verdict = Verdict::kOpenError;
     result.open = opened.status;
@@ -295,7 +295,7 @@ std::optional<std::string> Laboratory::Recover(const Specimen& specimen, const F
   Specimen::State found;
   rocksdb::Env* const env = EnvOf(specimen);
   wrong = way == Way::kRepair ? RepairAt(env, path, specimen, treatment.compact, &found)
-                              : OpenAndRead(SpecimenOptions(env, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords, specimen.last),
+                              : OpenAndRead(SpecimenOptions(env, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords, specimen.kind),
                                             path, specimen, treatment.compact, &found);
   RemoveAll(env_.get(), path);
   if (wrong) return wrong;

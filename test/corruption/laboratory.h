@@ -64,7 +64,7 @@ class Laboratory {
   // and no others. Not empty: the error.
   std::optional<std::string> KeysOfFile(const Specimen& specimen, const std::string& file, const Keys** keys);
   std::string NewPath();
-  rocksdb::Env* EnvOf(const Specimen& specimen) { return specimen.sealed ? sealed_.get() : env_.get(); }
+  rocksdb::Env* EnvOf(const Specimen& specimen) { return specimen.kind.sealed ? sealed_.get() : env_.get(); }
 
   std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::Env> sealed_;  // over env_

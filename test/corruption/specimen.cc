@@ -58,13 +58,14 @@ void Opened::Close() {
   db.reset();
 }
 
-rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode, LastCommit last) {
+rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode, const SpecimenKind& kind) {
   rocksdb::DBOptions options;
   options.env = env;
-  options.allow_2pc = last == LastCommit::kTransactions;
+  options.allow_2pc = kind.last == LastCommit::kTransactions;
   options.avoid_flush_during_shutdown = true;
   options.max_bgerror_resume_count = 0;
   options.wal_recovery_mode = mode;
+  if (kind.logs == Logs::kCompressed) options.wal_compression = rocksdb::kZSTD;
   // Nobody reads it.
   options.info_log = std::make_shared<NoLog>();
   return options;
@@ -232,32 +233,34 @@ std::vector<WriteItem> IngestSome(const rocksdb::DBOptions& options, const rocks
 
 }  // namespace
 
-const char* LastCommitName(LastCommit last) {
-  static const char* const kNames[] = {"flush", "ingestion", "family", "unlogged flush", "transaction"};
-  return kNames[static_cast<int>(last)];
+std::string SpecimenKind::ToString() const {
+  static const char* const kCommits[] = {"flush", "ingestion", "family", "unlogged flush", "transaction"};
+  static const char* const kLogs[] = {"", ", recycled logs", ", compressed logs"};
+  return layout + (sealed ? ", sealed" : "") + (closed ? ", closed" : ", killed") + ", last a " + kCommits[static_cast<int>(last)] +
+         kLogs[static_cast<int>(logs)];
 }
 
-Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, bool sealed, uint64_t seed) {
+Specimen MakeSpecimen(const SpecimenKind& kind, uint64_t seed) {
   Specimen specimen;
-  specimen.layout = layout;
-  specimen.closed = closed;
-  specimen.last = last;
-  specimen.sealed = sealed;
+  specimen.kind = kind;
   specimen.ever.resize(kSpecimenFamilies);
   std::set<std::pair<int, std::string>> merged;
   const std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
-  const std::unique_ptr<rocksdb::Env> over(sealed ? SealedEnvOver(env.get()) : nullptr);
+  const std::unique_ptr<rocksdb::Env> over(kind.sealed ? SealedEnvOver(env.get()) : nullptr);
   Random random(seed);
   Model model(Specs());
   model.CreateFamily(1);
   Opened opened;
-  rocksdb::DBOptions options =
-      SpecimenOptions(sealed ? over.get() : env.get(), rocksdb::WALRecoveryMode::kPointInTimeRecovery, last);
+  const bool recycled = kind.logs == Logs::kRecycled;  // which takes a mode
+  rocksdb::DBOptions options = SpecimenOptions(
+      kind.sealed ? over.get() : env.get(),
+      recycled ? rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords : rocksdb::WALRecoveryMode::kPointInTimeRecovery, kind);
   options.create_if_missing = options.create_missing_column_families = true;
-  OpenSpecimen(options, kPath, layout, false, &opened);
+  options.recycle_log_file_num = recycled ? 2 : 0;
+  OpenSpecimen(options, kPath, kind.layout, false, &opened);
   Must(opened.status, "open");
   int families = kSpecimenFamilies;
-  if (last == LastCommit::kFamily) {
+  if (kind.last == LastCommit::kFamily) {
     DropSecond(&opened);
     families = 1;
   }
@@ -280,8 +283,10 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
     Note(items, &specimen, &merged);
     model.Write(items);
   };
+  // Older logs are longer than the last one if it is to lie over one.
+  const int batches = recycled ? 16 : 6;
   for (int round = 0; round < 5; round++) {
-    for (int i = 0; i < 6; i++) write(14);
+    for (int i = 0; i < batches; i++) write(14);
     Must(opened.db->Flush(rocksdb::FlushOptions(), opened.handles), "flush");
     if (round != 1 && round != 3) continue;
     for (auto* family : opened.handles) {
@@ -289,17 +294,17 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
            "compact");
     }
   }
-  switch (last) {
+  switch (kind.last) {
     case LastCommit::kFlush:
       break;
     case LastCommit::kIngestion: {
-      const std::vector<WriteItem> items = IngestSome(options, SpecimenFamilies(layout)[0].options, &random, opened);
+      const std::vector<WriteItem> items = IngestSome(options, SpecimenFamilies(kind.layout)[0].options, &random, opened);
       Note(items, &specimen, &merged);
       model.Write(items);
       break;
     }
     case LastCommit::kFamily:
-      CreateSecond(layout, &opened);
+      CreateSecond(kind.layout, &opened);
       families = kSpecimenFamilies;
       break;
     case LastCommit::kUnloggedFlush:
@@ -307,7 +312,7 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
       Must(opened.db->Flush(rocksdb::FlushOptions(), opened.handles), "flush");
       break;
     case LastCommit::kTransactions:
-      ReopenForTransactions(options, layout, &opened);
+      ReopenForTransactions(options, kind.layout, &opened);
       transactions = true;
       break;
   }
@@ -319,7 +324,7 @@ Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, b
   }
   // Nobody sees it; the transaction goes, and what it prepared stays.
   if (transactions) Prepare(opened, "undecided", SomeItems(&random, 4, families)).reset();
-  if (closed) opened.Close();
+  if (kind.closed) opened.Close();
   specimen.files = ReadFiles(env.get(), kPath);
   for (const auto& [family, key] : merged) specimen.ever[family].erase(key);
   return specimen;

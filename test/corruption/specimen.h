@@ -21,18 +21,30 @@ enum class LastCommit {
   kUnloggedFlush,  // with disableWAL
   kTransactions,   // a flush; each batch behind it is a transaction's, prepared and committed, and one stays prepared
 };
-const char* LastCommitName(LastCommit last);
+
+enum class Logs {
+  kPlain,
+  kRecycled,    // the last one lies over an older one, of which bytes are left behind it
+  kCompressed,  // with zstd
+};
+
+struct SpecimenKind {
+  std::string layout;
+  // Closed properly; else the files are those of a process that was killed.
+  bool closed = true;
+  LastCommit last = LastCommit::kFlush;
+  bool sealed = false;  // encrypted (support/sealed_env.h): the files are what is stored
+  Logs logs = Logs::kPlain;
+
+  std::string ToString() const;
+};
 
 // A small database with everything in it: two families, several levels, range deletions, merges,
 // compressed blocks, and a write-ahead log with batches that no table holds. And what it must answer:
 // `states[i]` after the first i of the batches in the log (the last one is the truth).
 struct Specimen {
   using State = std::vector<std::map<std::string, std::string>>;  // by family
-  std::string layout;
-  // Closed properly; else the files are those of a process that was killed.
-  bool closed = true;
-  LastCommit last = LastCommit::kFlush;
-  bool sealed = false;  // encrypted (support/sealed_env.h): `files` are what is stored
+  SpecimenKind kind;
   Files files;
   std::vector<State> states;
   // Values that a key ever had, by family; not of keys that were merged.
@@ -40,7 +52,7 @@ struct Specimen {
 };
 
 // Fails the program when the database cannot be made.
-Specimen MakeSpecimen(const std::string& layout, bool closed, LastCommit last, bool sealed, uint64_t seed);
+Specimen MakeSpecimen(const SpecimenKind& kind, uint64_t seed);
 
 // What making and examining share.
 inline constexpr int kSpecimenFamilies = 2;
@@ -54,7 +66,7 @@ struct Opened {
   ~Opened() { Close(); }
   void Close();
 };
-rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode, LastCommit last);
+rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode mode, const SpecimenKind& kind);
 std::vector<rocksdb::ColumnFamilyDescriptor> SpecimenFamilies(const std::string& layout);
 void OpenSpecimen(const rocksdb::DBOptions& options, const std::string& path,
                   const std::string& layout, bool read_only, Opened* out);

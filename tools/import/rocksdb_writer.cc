@@ -8,10 +8,15 @@
 #include <rocksdb/write_batch.h>
 
 #include <signal.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "protocol.h"
@@ -36,7 +41,8 @@ class Writer {
       db_.reset();
     }
     if (s.ok()) return 0;
-    if (created_) rocksdb::DestroyDB(directory_, rocksdb::Options(), descriptors_);
+    std::error_code ec;
+    if (created_) std::filesystem::remove_all(directory_, ec);
     // Of a stream without an end the sender knows more, if it is still there.
     if (!s.IsAborted()) std::fprintf(stderr, "compassdb: export: %s\n", s.ToString().c_str());
     return 1;
@@ -94,12 +100,14 @@ class Writer {
       descriptors_.emplace_back(std::string(name), options);
     }
     rocksdb::DBOptions options;
+    // Not RocksDB's to make: what stands in a directory that was there is not ours to remove.
+    if (mkdir(directory_.c_str(), 0777) != 0) return Status::IOError(directory_, std::strerror(errno));
+    created_ = true;
     options.create_if_missing = true;
     options.create_missing_column_families = true;
     options.error_if_exists = true;
     rocksdb::DB* db = nullptr;
     const Status s = rocksdb::DB::Open(options, directory_, descriptors_, &handles_, &db);
-    created_ = s.ok();
     db_.reset(db);
     return s;
   }
