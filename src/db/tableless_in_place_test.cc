@@ -340,6 +340,38 @@ TEST_F(TablelessInPlaceTest, FailedWritesAreTriedAgain) {
   }
 }
 
+// A flush took keys of a range out of pages, ended before its commit, and comes again in parts, in a database that goes
+// without its key store from now on: the part with the range, which is not the first, still has to learn of those keys.
+TEST_F(TablelessInPlaceTest, RangesInDoubtFindTheirKeysWhenTheKeyStoreGoes) {
+  options_.write_buffer_size = 1 << 20;
+  Start();
+  // Two memtables full, of few pages.
+  for (int round = 0; round < 300; ++round) {
+    for (int i = 0; i < 3; ++i) PutIt(i, Value(i + round, 100));
+  }
+  ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(40), Key(60)).ok());
+  model_.erase(model_.lower_bound(Key(40)), model_.lower_bound(Key(60)));
+  fs_->FailAll(FaultOp::kSync, ".pages", Status::IOError("killed"));
+  EXPECT_FALSE(db_->Flush(rocksdb::FlushOptions()).ok());
+  EXPECT_GT(Unjournaled(), 0u);
+  CloseDb();
+  fs_->ClearFaults();
+  piece_.tableless_key_store = false;
+  UsePieces();
+  options_.write_buffer_size = 32 << 10;
+  OpenDb();
+  Flush();
+  Verify();
+  for (int i = 0; i < kKeys; ++i) {
+    const auto found = model_.find(Key(i));
+    ASSERT_EQ(Get(Key(i)), found == model_.end() ? "NOT_FOUND" : found->second) << i;
+  }
+  piece_.tableless_key_store = true;
+  UsePieces();
+  OpenDb();
+  Check();
+}
+
 // A key store that is made anew from pages, some of which a killed process had written and nobody synced: they are old
 // again after a power cut, and the log has what they had. Markers must not hide that.
 TEST_F(TablelessInPlaceTest, MarkersAreNoNewerThanWhatIsCommitted) {

@@ -5,7 +5,7 @@
 
 namespace compassdb {
 
-Status TellKeyStore(const StoreOptions& options, const Slice& user_key, const KeyOutcome& outcome,
+Status TellKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
                     bool existed, bool held, MemTable* keys) {
   const bool told = !outcome.asides.empty();
   Status s;
@@ -15,11 +15,11 @@ Status TellKeyStore(const StoreOptions& options, const Slice& user_key, const Ke
   if (!s.ok()) return s;
   // A marker says that a key is there, and stays when the key's value changes.
   if (outcome.newest) {
-    if (!told && (existed || !options.pages.key_store)) return s;
+    if (!told && (existed || !key_store)) return s;
     return keys->Add(outcome.newest->sequence, kTypeBlobIndex, user_key, kKeyMarker, true);
   }
   // A deletion says that a key is gone, and, to who has a snapshot, that it changed since: no page does.
-  if (!told && !held && !(existed && options.pages.key_store)) return s;
+  if (!told && !held && !(existed && key_store)) return s;
   return keys->Add(outcome.gone_at, kTypeDeletion, user_key, Slice(), true);
 }
 

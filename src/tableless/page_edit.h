@@ -24,7 +24,7 @@ struct SectionCounts {
 
 // Tells the key store what an outcome means for it. `held`: if the key is gone, a held snapshot is older than its
 // deletion. Thread safe as MemTable::Add(concurrent).
-Status TellKeyStore(const StoreOptions& options, const Slice& user_key, const KeyOutcome& outcome,
+Status TellKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
                     bool existed, bool held, MemTable* keys);
 
 // One thread. Slices given must stay until the next Begin.

@@ -42,10 +42,15 @@ bool PageFlush::AddItem(const PagePart& part, const Slice& user_key, SequenceNum
   return true;
 }
 
+SequenceNumber PageFlush::NewestOf(const FlushRequest& request) {
+  SequenceNumber newest = 0;
+  for (const auto& memtable : request.memtables) newest = std::max(newest, memtable->largest_sequence());
+  return newest;
+}
+
 // What the memtables hold stays where it is until the flush is installed.
 void PageFlush::Collect(const PagePart& part) {
   for (const auto& memtable : request_->memtables) {
-    newest_ = std::max(newest_, memtable->largest_sequence());
     const InternalIteratorPtr it = memtable->NewIterator();
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const Slice key = it->key();
@@ -351,7 +356,7 @@ class PageFlush::SectionJob {
     }
     const bool existed = in_doubt ? !outcome.newest.has_value() : existing != nullptr;
     const bool held = !fold_.snapshots.empty() && fold_.snapshots.front() < outcome.gone_at;
-    return TellKeyStore(*flush_->options_, user_key, outcome, existed, held, flush_->keys_.get());
+    return TellKeyStore(flush_->keeps_keys_, user_key, outcome, existed, held, flush_->keys_.get());
   }
 
   void KeepOverflow(const OverflowEntry& entry) {
@@ -482,9 +487,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
   }
   if (s.ok()) s = overflow.Finish(&edit->added_page_runs);
   edit->folded_sequence = newest_;
-  if (edit->page_geometry || (parts.keys_whole && !options_->pages.key_store)) {
-    edit->keys_whole = options_->pages.key_store;
-  }
+  if (edit->page_geometry || (parts.keys_whole && !keeps_keys_)) edit->keys_whole = keeps_keys_;
   report->records_out = journal.count() + in_place;
   report->bytes_written += in_place * parts.geometry.page_bytes;
   // No data barrier for a file of nothing.

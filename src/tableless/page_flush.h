@@ -71,7 +71,9 @@ class PageFlush {
         view_(std::move(view)),
         request_(request),
         flush_keys_(std::move(flush_keys)),
-        in_doubt_until_(view_->folded()) {}
+        newest_(NewestOf(*request)),
+        in_doubt_until_(view_->folded()),
+        keeps_keys_(options->pages.key_store || (view_->parts().keys_whole && newest_ < in_doubt_until_)) {}
 
   // Pages may be written without a journal, if this and the rest allows it. `may_begin` is asked once before the first,
   // `tried` is told of each (PageWriter).
@@ -96,6 +98,7 @@ class PageFlush {
   // f's are called with keys that stay only until it returns.
   using KeyVisitor = std::function<void(const Slice&)>;
 
+  static SequenceNumber NewestOf(const FlushRequest& request);
   Status RunPart(const PagePart& part, PageJournalWriter* journal, std::vector<SectionFlush>* sections);
   void Collect(const PagePart& part);
   Status CollectRangeDeletions(const PagePart& part);
@@ -120,8 +123,11 @@ class PageFlush {
   std::shared_ptr<MemTable> keys_;      // for the key store
   std::vector<Item> items_;             // of the part at hand
   std::deque<std::string> range_keys_;  // that range tombstones delete
-  SequenceNumber newest_ = 0;
+  const SequenceNumber newest_;          // of the memtables
   const SequenceNumber in_doubt_until_;  // pages may have versions up to this already
+  // The key store stays whole. Where it is wanted no more, until nothing is in doubt: pages may have lost keys to a
+  // range of a memtable that is still to come, and nothing else tells of these.
+  const bool keeps_keys_;
   std::function<bool()> may_begin_;
   std::function<void(uint64_t)> tried_;
   bool in_place_ = false;
