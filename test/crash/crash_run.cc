@@ -447,7 +447,10 @@ std::optional<std::string> CrashRun::Verify(const Cut& cut) {
   if (!wrong) wrong = ReadAll(&families);
   if (!wrong && Ours()) {
     // Whatever no key leads to, too.
-    if (Status s = db_->VerifyChecksum(); !s.ok()) wrong = "verification: " + s.ToString();
+    if (Status s = db_->VerifyChecksum(); !s.ok()) {
+      wrong = "verification: " + s.ToString() + "; " + history_.Recover(families).value_or("all records are there");
+      *wrong += "; tuned by " + std::to_string(tuning_.seed);
+    }
   }
   // (With two-phase commit the list of live files comes behind a flush, which would wait for what is paused.)
   if (!wrong && Ours() && !options_.two_phase && random_.OneIn(4)) wrong = CheckFiles();

@@ -102,7 +102,7 @@ struct Plan {
 };
 
 std::string KindOf(const CrashRun::Options& options) {
-  return options.layout + (options.sealed ? ", sealed" : "") + (options.two_phase ? ", two-phase" : "");
+  return options.layout + (options.sealed ? ", sealed" : "") + (options.told_atomic ? ", atomic" : "") + (options.two_phase ? ", two-phase" : "");
 }
 
 Outcome RandomCuts(const Plan& plan) {
