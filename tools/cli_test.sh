@@ -463,8 +463,7 @@ test_odd_data() {
   [ ! -s stderr ] || fail "verify -q says: $(cat stderr)"
   for kind in timestamps nokeys; do
     # Of pages the journal, unless it has been applied already.
-    file=$(ls -S of-$kind/*.ph of-$kind/*.pages 2>ls.log | grep '\.ph$' || ls -S of-$kind/*.pages)
-    file=$(head -1 <<<"$file")
+    file=$({ ls -S of-$kind/*.ph 2>ls.log || ls -S of-$kind/*.pages; } | head -1)
     printf '\377' | dd of="$file" bs=1 seek=8300 conv=notrunc 2>dd.log
     refuse 4 "$(basename "$file")" c verify -q --db of-$kind
   done

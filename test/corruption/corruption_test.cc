@@ -107,26 +107,18 @@ class Worker {
     }
     // Of the default layout, what the others do not try.
     const auto wanted = [&settings](const char* name) { return settings.layout.empty() || settings.layout == name; };
-    const SpecimenKind kind{.layout = "default"};
-    const auto with = [kind](auto member, auto value) {
-      SpecimenKind other = kind;
-      other.*member = value;
-      return other;
-    };
-    if (wanted("sealed") && Ours()) AddBoth(with(&SpecimenKind::sealed, true));
+    if (wanted("sealed") && Ours()) AddBoth({.layout = "default", .sealed = true});
     if (wanted("default")) {
       for (LastCommit last : {LastCommit::kIngestion, LastCommit::kFamily, LastCommit::kUnloggedFlush}) {
-        AddBoth(with(&SpecimenKind::last, last));
+        AddBoth({.layout = "default", .last = last});
       }
     }
     if (wanted("transactions")) {
-      SpecimenKind transactions = with(&SpecimenKind::last, LastCommit::kTransactions);
-      AddBoth(transactions);
-      transactions.sealed = true;
-      if (Ours()) AddBoth(transactions);
+      AddBoth({.layout = "default", .last = LastCommit::kTransactions});
+      if (Ours()) AddBoth({.layout = "default", .last = LastCommit::kTransactions, .sealed = true});
     }
-    if (wanted("recycled-logs")) AddBoth(with(&SpecimenKind::logs, Logs::kRecycled));
-    if (wanted("compressed-logs")) AddBoth(with(&SpecimenKind::logs, Logs::kCompressed));
+    if (wanted("recycled-logs")) AddBoth({.layout = "default", .logs = Logs::kRecycled});
+    if (wanted("compressed-logs")) AddBoth({.layout = "default", .logs = Logs::kCompressed});
     Choose();
   }
 
@@ -162,6 +154,7 @@ class Worker {
  private:
   struct Plan {
     size_t specimen;
+    std::map<std::string, uint64_t> log_ends;  // of logs behind which stands what an older one left
     std::vector<Damage> damages;
   };
 
@@ -175,9 +168,8 @@ class Worker {
   void Add(const SpecimenKind& kind) {
     const uint64_t seed = settings_.seed + specimens_.size();
     specimens_.push_back(MakeSpecimen(kind, seed));
-    ends_.push_back(EndsOfLogs(specimens_.back()));
     Random random(seed);
-    plans_.push_back({specimens_.size() - 1, PlanDamage(specimens_.back().files, &random)});
+    plans_.push_back({specimens_.size() - 1, EndsOfLogs(specimens_.back()), PlanDamage(specimens_.back().files, &random)});
   }
 
   // Where a log over an older one ends, for those: the shortest with which everything is there.
@@ -313,9 +305,8 @@ class Worker {
     board_->skipped += result.skipped ? 1 : 0;
     board_->counts[static_cast<int>(ClassOf(specimen.files[damage.file].first))]
                   [static_cast<int>(damage.kind)][static_cast<int>(result.verdict)]++;
-    const std::map<std::string, uint64_t>& ends = ends_[plans_[p].specimen];
-    const auto end = ends.find(treatment.damaged);
-    std::optional<std::string> wrong = Judge(specimen, damage, end == ends.end() ? UINT64_MAX : end->second, treatment, result);
+    const auto end = plans_[p].log_ends.find(treatment.damaged);
+    std::optional<std::string> wrong = Judge(specimen, damage, end == plans_[p].log_ends.end() ? UINT64_MAX : end->second, treatment, result);
     if (!wrong && peak > size + kSpareMemory) {
       wrong = "took " + std::to_string(peak >> 20) + " MB of memory";
     }
@@ -339,7 +330,6 @@ class Worker {
   Board* const board_;
   const std::string dir_;
   std::vector<Specimen> specimens_;
-  std::vector<std::map<std::string, uint64_t>> ends_;  // by specimen, and log
   std::vector<Plan> plans_;
   std::vector<uint64_t> chosen_;
   Laboratory laboratory_;
