@@ -76,6 +76,8 @@ class Worker {
   bool FlushAll();
   bool Look();
   bool TakeCheckpoint();
+  bool VerifyKept();
+  std::string ContentOfKept(std::string* content) const;
   bool TakeBackup();
   bool Follow();
   bool Hold();
@@ -103,6 +105,13 @@ class Worker {
   uint64_t done_ = 0;
   uint64_t writes_ = 0;
   bool may_not_compact_ = false;  // disable_auto_compactions was set
+  // A checkpoint that stays while the database, whose files it shares, goes on. Nobody writes to it.
+  struct Kept {
+    std::string path;  // empty: none
+    uint64_t seed = 0;
+    std::string content;
+  };
+  Kept kept_;
   std::deque<std::string> last_;
 };
 
