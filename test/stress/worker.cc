@@ -199,6 +199,17 @@ std::string Worker::GetAll(const StressDb& db, ColumnFamilyHandle* handle, int s
   return "";
 }
 
+bool Worker::Same(const std::string& what, const Entries& expected, const Entries& found) {
+  if (found == expected) return true;
+  size_t i = 0;
+  while (i < found.size() && i < expected.size() && found[i] == expected[i]) i++;
+  auto show = [i](const Entries& entries) {
+    return "entry " + std::to_string(i) + " of " + std::to_string(entries.size()) +
+           (i < entries.size() ? ": " + Show(entries[i].first) + "=" + Show(entries[i].second) : "");
+  };
+  return Fail(what, show(expected), show(found));
+}
+
 bool Worker::VerifyFamily(const StressDb& db, int slot, const std::string& when) {
   ColumnFamilyHandle* handle = db.Handles(number_)[slot];
   const bool should = model_.model().HasFamily(slot);
@@ -208,14 +219,7 @@ bool Worker::VerifyFamily(const StressDb& db, int slot, const std::string& when)
   const Entries expected = model_.Dump(slot, kNoSnapshot);
   for (const bool backward : {false, true}) {
     const Entries found = Collect(db, handle, slot, backward);
-    if (found == expected) continue;
-    size_t i = 0;
-    while (i < found.size() && i < expected.size() && found[i] == expected[i]) i++;
-    auto show = [i](const Entries& entries) {
-      return "entry " + std::to_string(i) + " of " + std::to_string(entries.size()) +
-             (i < entries.size() ? ": " + Show(entries[i].first) + "=" + Show(entries[i].second) : "");
-    };
-    return Fail(what + (backward ? ", backward" : ", forward"), show(expected), show(found));
+    if (!Same(what + (backward ? ", backward" : ", forward"), expected, found)) return false;
   }
   const std::string wrong = GetAll(db, handle, slot, expected);
   return wrong.empty() || Fail(what, "what was written", wrong);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ class Worker {
   bool EndLife();
   Entries Collect(const StressDb& db, rocksdb::ColumnFamilyHandle* handle, int slot, bool backward) const;
   bool VerifyFamily(const StressDb& db, int slot, const std::string& when);
+  bool Same(const std::string& what, const Entries& expected, const Entries& found);
   std::string GetAll(const StressDb& db, rocksdb::ColumnFamilyHandle* handle, int slot, const Entries& expected) const;
 
   // worker_transactions.cc
@@ -77,7 +79,7 @@ class Worker {
   bool Look();
   bool TakeCheckpoint();
   bool VerifyKept();
-  std::string ContentOfKept(std::string* content) const;
+  std::string ReadKept(uint64_t seed, Entries* content) const;
   bool TakeBackup();
   bool Follow();
   bool Hold();
@@ -107,11 +109,10 @@ class Worker {
   bool may_not_compact_ = false;  // disable_auto_compactions was set
   // A checkpoint that stays while the database, whose files it shares, goes on. Nobody writes to it.
   struct Kept {
-    std::string path;  // empty: none
-    uint64_t seed = 0;
-    std::string content;
+    uint64_t seed = 0;  // of the options that it is read with
+    Entries content;
   };
-  Kept kept_;
+  std::optional<Kept> kept_;
   std::deque<std::string> last_;
 };
 

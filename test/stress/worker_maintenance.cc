@@ -159,36 +159,37 @@ bool Worker::TakeCheckpoint() {
   if (!VerifyKept()) return false;
   Begin("checkpoint");
   const std::string path = FilePath("checkpoint");
+  std::error_code ignored;
+  if (kept_) fs::remove_all(path, ignored);
+  kept_.reset();
   rocksdb::Checkpoint* made = nullptr;
   Status s = rocksdb::Checkpoint::Create(db_->db(), &made);
   std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  std::error_code ignored;
-  fs::remove_all(kept_.path, ignored);
-  kept_ = Kept();
   if (s.ok()) s = checkpoint->CreateCheckpoint(path, random_.OneIn(2) ? 0 : 1 << 20);
   if (!Ok("checkpoint", s) || !VerifyCopy(path, "checkpoint")) return false;
   if (random_.OneIn(3)) {
     fs::remove_all(path, ignored);
     return true;
   }
-  kept_ = {path, random_.Next(), ""};
-  const std::string wrong = ContentOfKept(&kept_.content);
+  kept_.emplace();
+  kept_->seed = random_.Next();
+  const std::string wrong = ReadKept(kept_->seed, &kept_->content);
   return wrong.empty() || Fail("reading the checkpoint", "OK", wrong);
 }
 
 bool Worker::VerifyKept() {
-  if (kept_.path.empty()) return true;
+  if (!kept_) return true;
   Begin("older checkpoint");
-  std::string content;
-  const std::string wrong = ContentOfKept(&content);
+  Entries content;
+  const std::string wrong = ReadKept(kept_->seed, &content);
   if (!wrong.empty()) return Fail("reading an older checkpoint", "OK", wrong);
-  return content == kept_.content || Fail("an older checkpoint", "what it held", "something else");
+  return Same("an older checkpoint", kept_->content, content);
 }
 
 // All families' but those with timestamps, whose files are read all the same. Returns what went wrong.
-std::string Worker::ContentOfKept(std::string* content) const {
-  StressDb copy(kept_.path, db_->layout(), db_->flavour(), db_->threads());
-  Status s = copy.OpenReadOnly(kept_.seed);
+std::string Worker::ReadKept(uint64_t seed, Entries* content) const {
+  StressDb copy(FilePath("checkpoint"), db_->layout(), db_->flavour(), db_->threads());
+  Status s = copy.OpenReadOnly(seed);
   if (!s.ok()) return "opening: " + s.ToString();
   std::vector<rocksdb::ColumnFamilyHandle*> handles = copy.Handles(0);
   for (int thread = 1; thread < db_->threads(); thread++) handles.push_back(copy.Handles(thread).back());
@@ -196,9 +197,9 @@ std::string Worker::ContentOfKept(std::string* content) const {
   read.total_order_seek = true;
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
     if (handle == nullptr) continue;
-    *content += handle->GetName() + "\n";
+    content->emplace_back("<family>", handle->GetName());
     const std::unique_ptr<rocksdb::Iterator> it(copy.db()->NewIterator(read, handle));
-    for (it->SeekToFirst(); it->Valid(); it->Next()) *content += it->key().ToString() + "\n" + it->value().ToString() + "\n";
+    for (it->SeekToFirst(); it->Valid(); it->Next()) content->emplace_back(it->key().ToString(), it->value().ToString());
     if (!it->status().ok()) return handle->GetName() + ": " + it->status().ToString();
   }
   s = copy.db()->VerifyChecksum();
