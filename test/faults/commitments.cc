@@ -50,7 +50,7 @@ class Commitments : public Scenario {
 
   Status Open();
   Status Close();
-  void Prepare(int i);
+  void PreparePromise(int i);
   void End(int i, Transaction* txn);
   void Answer(const char* what, Call* call, const Status& s, bool sync);
   void ResumeIfRefused(const Status& s);
@@ -105,7 +105,7 @@ void Commitments::Answer(const char* what, Call* call, const Status& s, bool syn
   ResumeIfRefused(s);
 }
 
-void Commitments::Prepare(int i) {
+void Commitments::PreparePromise(int i) {
   const std::string name = NameOf(i);
   rocksdb::WriteOptions options;
   options.sync = i % 3 == 0;
@@ -137,7 +137,7 @@ void Commitments::End(int i, Transaction* txn) {
 void Commitments::Live(const std::function<bool()>& healthy) {
   if (!Note("Open", Open()) && !Note("Open", Open())) return;
   for (int i = 0; i < kTransactions; ++i) {
-    Prepare(i);
+    PreparePromise(i);
     if (i % 6 == 4) {  // what is prepared is then in older logs than what follows
       const Status s = db_->Flush(rocksdb::FlushOptions(), handles_);
       if (Note("Flush", s)) AllDurable();

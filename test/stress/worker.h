@@ -33,6 +33,12 @@ struct Settings {
   std::mutex report;
 };
 
+// A checkpoint that stays while the database, whose files it shares, goes on. Nobody writes to it.
+struct KeptCheckpoint {
+  uint64_t seed = 0;  // of the options that it is read with
+  Entries content;
+};
+
 class Worker {
  public:
   Worker(int number, StressDb* db, Bank* bank, Settings* settings);
@@ -107,12 +113,7 @@ class Worker {
   uint64_t done_ = 0;
   uint64_t writes_ = 0;
   bool may_not_compact_ = false;  // disable_auto_compactions was set
-  // A checkpoint that stays while the database, whose files it shares, goes on. Nobody writes to it.
-  struct Kept {
-    uint64_t seed = 0;  // of the options that it is read with
-    Entries content;
-  };
-  std::optional<Kept> kept_;
+  std::optional<KeptCheckpoint> kept_;
   std::deque<std::string> last_;
 };
 
