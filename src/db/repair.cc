@@ -218,9 +218,14 @@ Status Repairer::StateOfLogs() {
       return Status::Corruption(name_, "no manifest or mirror can be read, and nothing else says which parts "
                                        "of the compaction files are in use");
     }
+    if (type != FileType::kWal || logs) continue;
     std::unique_ptr<WalReader> log;
-    logs = logs || (type == FileType::kWal && WalReader::Open(fs_, dir, number, &log).ok() &&
-                    log->ReadHeader() == LogRead::kRecord);
+    Status s = WalReader::Open(fs_, dir, number, &log);
+    if (s.ok()) {
+      logs = log->ReadHeader() == LogRead::kRecord;
+      s = log->status();
+    }
+    if (!s.ok() && !IsDamage(s)) return s;  // what cannot be read now may hold everything
   }
   if (!logs) return Status::Corruption(name_, "repair found no manifest, mirror or log that can be read");
   ReadFileToString(fs_, IdentityFileName(name_), &state_.db_id).PermitUncheckedError();

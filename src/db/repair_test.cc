@@ -219,6 +219,39 @@ TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
   EXPECT_EQ(FilesOf(FileType::kPieceFile).size(), files);
 }
 
+// That a log cannot be read now does not mean that there is none.
+TEST_F(RepairTest, LogsThatCannotBeReadNow) {
+  for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) {
+    int told = 0;
+    bool met = true;
+    for (uint64_t n = 1; met; ++n) {
+      SCOPED_TRACE(std::string(FaultOpName(op)) + " " + std::to_string(n));
+      OpenDb();
+      ASSERT_TRUE(Put("a", "1").ok());
+      CloseDb();
+      for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
+        for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+      }
+      ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+      const uint64_t before = fs_->faults_injected();
+      fs_->FailNth(op, n, ".log", Status::IOError("injected"));
+      const Status s = Repair();
+      met = fs_->faults_injected() > before;
+      fs_->ClearFaults();
+      if (!s.ok()) {
+        EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
+        ++told;
+        ASSERT_TRUE(Repair().ok());
+      }
+      OpenDb();
+      EXPECT_EQ(Scan(), "a=1");
+      CloseDb();
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    }
+    EXPECT_GT(told, 1);
+  }
+}
+
 TEST_F(RepairTest, Families) {
   families_ = {"default", "one", "two"};
   options_.create_missing_column_families = true;

@@ -22,8 +22,8 @@ struct SectionCounts {
   int64_t overflow_bytes = 0;
 };
 
-// Tells the key store what an outcome means for it. `key_store`: it is to have every key; else what is put aside. `held`: if the key is gone, a held snapshot is older than its
-// deletion. Thread safe as MemTable::Add(concurrent).
+// Tells the key store what an outcome means for it. `key_store`: it is to have every key; else what is put aside.
+// `held`: if the key is gone, a held snapshot is older than its deletion. Thread safe as MemTable::Add(concurrent).
 Status TellKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
                     bool existed, bool held, MemTable* keys);
 

@@ -3,9 +3,9 @@
 // key was updated since it was inserted; a count tells a key that is updated all the time from one that
 // happened to be).
 //
-// A byte per slot of hashes, half as many slots as keys at least; a slot is shared by the keys that fall into it. When there were as many updates
-// as there are slots, all counts are halved, and the count from which on a slot is hot is set anew, so that
-// about one in kHotShare is. Nothing is kept over a close.
+// A byte per slot of hashes, half as many slots as keys at least; a slot is shared by the keys that fall into it. When
+// there were as many updates as there are slots, all counts are halved, and the count from which on a slot is hot is
+// set anew, so that about one in kHotShare is. Nothing is kept over a close.
 //
 // Thread safety: all methods.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is done to a database now and then: it is repaired, given a table file, copied, and one of its families is
-// exported and imported.
+// exported and imported. Before the repair nothing opens it.
 #include <map>
 
 #include "faults/scenario.h"
@@ -19,6 +19,7 @@ namespace {
 using Contents = std::map<std::string, std::string>;
 
 constexpr const char* kPath = "/db";
+constexpr const char* kLogsOnly = "/logs";  // a database that wrote logs, and lost everything else
 constexpr const char* kTableFile = "/given.sst";
 constexpr const char* kCopy = "/copy";
 constexpr const char* kBackups = "/backups";
@@ -49,13 +50,17 @@ class Workshop : public Scenario {
   }
   Status Open(const std::string& path);
   Status Close();
-  Status Repair();
+  Status Repair(const std::string& path);
+  void PrepareLogs();
   void Damage();
+  void LoseAllButLogs();
+  void OpenWithoutCurrent();
   void GiveFile();
   void CopyAll();
   void MoveFamily();
   // All families by name.
   Status Read(std::map<std::string, Contents>* all) const;
+  std::optional<std::string> CheckLogs();
   std::optional<std::string> CheckOne(const char* what, const std::string& path);
 
   const std::string layout_;
@@ -65,7 +70,8 @@ class Workshop : public Scenario {
   Handles handles_;
   std::map<std::string, Contents> before_;  // as it was prepared
   Contents given_;
-  bool repaired_ = false, given_taken_ = false, copied_ = false, backed_up_ = false, imported_ = false;
+  Contents in_logs_;
+  bool repaired_ = false, logs_repaired_ = false, given_taken_ = false, copied_ = false, backed_up_ = false, imported_ = false;
   std::optional<std::string> wrong_;
 };
 
@@ -116,6 +122,23 @@ void Workshop::Prepare() {
   handles_.erase(handles_.begin());  // the default one is the database's
   Must("closing", Close());
   Damage();
+  PrepareLogs();
+}
+
+void Workshop::PrepareLogs() {
+  options_.create_if_missing = true;
+  rocksdb::DB* db = nullptr;
+  Must("creating", rocksdb::DB::Open(options_, kLogsOnly, &db));
+  options_.create_if_missing = false;
+  db_.reset(db);
+  for (int i = 0; i < 9; ++i) {
+    const std::string key = "log" + std::to_string(i);
+    in_logs_[key] = std::string(200, static_cast<char>('a' + i));
+    Must("a write", db->Put(rocksdb::WriteOptions(), key, in_logs_[key]));
+  }
+  Must("a sync", db->SyncWAL());
+  Must("closing", Close());
+  LoseAllButLogs();
 }
 
 // What a repair brings back whole.
@@ -138,18 +161,62 @@ void Workshop::Damage() {
     table |= first_table;
   }
   Must("without CURRENT", env_->DeleteFile(std::string(kPath) + "/CURRENT"));
+  // A repair moves it out of the way.
+  Must("a directory in a log's place", env_->CreateDir(std::string(kPath) + "/999999.log"));
   // That is how a power cut finds it.
   std::unique_ptr<rocksdb::Directory> directory;
   Must("the directory", env_->NewDirectory(kPath, &directory));
   if (directory != nullptr) Must("its names", directory->Fsync());
 }
 
-Status Workshop::Repair() {
-  return rocksdb::RepairDB(kPath, options_, {{"default", options_}, {kTwo, options_}});
+void Workshop::LoseAllButLogs() {
+  std::vector<std::string> names;
+  Must("a list", env_->GetChildren(kLogsOnly, &names));
+  for (const std::string& name : names) {
+    if (name == "CURRENT" || name.rfind("MANIFEST-", 0) == 0 || name.rfind("MIRROR-", 0) == 0) {
+      Must("losing a file", env_->DeleteFile(std::string(kLogsOnly) + "/" + name));
+    }
+  }
+  std::unique_ptr<rocksdb::Directory> directory;
+  Must("the directory", env_->NewDirectory(kLogsOnly, &directory));
+  if (directory != nullptr) Must("its names", directory->Fsync());
+}
+
+Status Workshop::Repair(const std::string& path) {
+  return rocksdb::RepairDB(path, options_, {{"default", options_}, {kTwo, options_}});
+}
+
+// Whatever fails while it is looked at: what lost CURRENT is no empty directory, where a new database may be made.
+void Workshop::OpenWithoutCurrent() {
+  const auto refuses = [this](const char* call, const Status& s) {
+    if (s.ok() && !wrong_) wrong_ = std::string(call) + " takes a database without CURRENT";
+    if (s.ToString().find("injected") != std::string::npos) {
+      Note(call, s);
+    } else if (!s.IsCorruption() && !wrong_) {
+      wrong_ = std::string(call) + " of a database without CURRENT: " + s.ToString();
+    }
+  };
+  std::vector<std::string> names;
+  refuses("ListColumnFamilies", rocksdb::DB::ListColumnFamilies(options_, kPath, &names));
+  for (const std::string& path : {std::string(kPath), std::string(kLogsOnly)}) {
+    rocksdb::Options options = options_;
+    options.create_if_missing = true;
+    rocksdb::DB* db = nullptr;
+    const Status s = rocksdb::DB::Open(options, path, &db);
+    db_.reset(db);
+    refuses("Open to create", s);
+    Close().PermitUncheckedError();
+  }
+  rocksdb::DB* db = nullptr;
+  refuses("OpenForReadOnly", rocksdb::DB::OpenForReadOnly(options_, kPath, &db));
+  db_.reset(db);
+  Close().PermitUncheckedError();
 }
 
 void Workshop::Live(const std::function<bool()>&) {
-  for (int i = 0; i < 2 && !repaired_; ++i) repaired_ = Note("RepairDB", Repair());
+  OpenWithoutCurrent();
+  for (int i = 0; i < 2 && !logs_repaired_; ++i) logs_repaired_ = Note("RepairDB of logs", Repair(kLogsOnly));
+  for (int i = 0; i < 2 && !repaired_; ++i) repaired_ = Note("RepairDB", Repair(kPath));
   if (!repaired_) return;
   if (!Note("Open", Open(kPath)) && !Note("Open", Open(kPath))) return;
   const bool tableless = layout_ == "tableless";
@@ -234,11 +301,23 @@ std::optional<std::string> Workshop::CheckOne(const char* what, const std::strin
   return std::nullopt;
 }
 
+std::optional<std::string> Workshop::CheckLogs() {
+  std::map<std::string, Contents> found;
+  Status s = Open(kLogsOnly);
+  if (s.ok()) s = Read(&found);
+  if (s.ok()) s = Close();
+  if (!s.ok()) return "the database of logs: " + s.ToString();
+  if (found["default"] != in_logs_) return "the database of logs has other records";
+  return std::nullopt;
+}
+
 std::optional<std::string> Workshop::Check(bool /*synced_only: all of it was*/) {
   Close().PermitUncheckedError();
   if (wrong_) return wrong_;
-  if (!repaired_) Must("repairing once more", Repair());
+  if (!repaired_) Must("repairing once more", Repair(kPath));
+  if (!logs_repaired_) Must("repairing logs once more", Repair(kLogsOnly));
   if (wrong_) return wrong_;
+  if (auto wrong = CheckLogs()) return wrong;
   if (auto wrong = CheckOne("the database", kPath)) return wrong;
   if (copied_) {
     if (auto wrong = CheckOne("the checkpoint", kCopy)) return wrong;
