@@ -161,8 +161,6 @@ void Workshop::Damage() {
     table |= first_table;
   }
   Must("without CURRENT", env_->DeleteFile(std::string(kPath) + "/CURRENT"));
-  // A repair moves it out of the way.
-  Must("a directory in a log's place", env_->CreateDir(std::string(kPath) + "/999999.log"));
   // That is how a power cut finds it.
   std::unique_ptr<rocksdb::Directory> directory;
   Must("the directory", env_->NewDirectory(kPath, &directory));
