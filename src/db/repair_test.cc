@@ -37,6 +37,12 @@ class RepairTest : public DbTest {
     *files = FilesOf(FileType::kPieceFile);
     ASSERT_EQ(files->size(), 2u);
   }
+  // With their mirrors.
+  void LoseManifests() {
+    for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
+      for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+    }
+  }
   void Overwrite(const std::string& path, size_t at, size_t n) {
     std::string data = ReadFile(path);
     ASSERT_LT(at, data.size());
@@ -196,14 +202,7 @@ TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
   CloseDb();
-  const auto forget = [this] {
-    for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
-      for (const std::string& name : FilesOf(type)) {
-        ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
-      }
-    }
-  };
-  forget();
+  LoseManifests();
   ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
   Status s = Repair();
   ASSERT_TRUE(s.ok()) << s.ToString();
@@ -212,7 +211,7 @@ TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
   CloseDb();
   // With compaction files that nothing describes it gives up, and touches nothing.
-  forget();
+  LoseManifests();
   const size_t files = FilesOf(FileType::kPieceFile).size();
   ASSERT_GT(files, 0u);
   EXPECT_TRUE(Repair().IsCorruption());
@@ -229,9 +228,7 @@ TEST_F(RepairTest, LogsThatCannotBeReadNow) {
       OpenDb();
       ASSERT_TRUE(Put("a", "1").ok());
       CloseDb();
-      for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
-        for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
-      }
+      LoseManifests();
       ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
       const uint64_t before = fs_->faults_injected();
       fs_->FailNth(op, n, ".log", Status::IOError("injected"));
@@ -286,9 +283,7 @@ TEST_F(RepairTest, WithoutAManifestTheOrderIsTheCallers) {
     ASSERT_TRUE(Put("a", "1").ok());
     ASSERT_TRUE(Put("b", "2").ok());
     CloseDb();
-    for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
-      for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
-    }
+    LoseManifests();
     ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
     const Status s = way == 0   ? rocksdb::RepairDB(name_, options_, {{"default", options_}})
                      : way == 1 ? rocksdb::RepairDB(name_, options_, {{"other", bytewise}}, options_)
@@ -443,9 +438,7 @@ TEST_F(RepairTest, TheDefaultFamilyNeedNotBeGiven) {
   EXPECT_EQ(GetIn(0, "k") + GetIn(1, "k"), "defaultone");
   CloseDb();
   // Nor an order, where the usual one is meant.
-  for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
-    for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
-  }
+  LoseManifests();
   ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
   rocksdb::ColumnFamilyOptions none = options_;
   none.comparator = nullptr;

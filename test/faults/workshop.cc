@@ -48,18 +48,20 @@ class Workshop : public Scenario {
   void Must(const char* what, const Status& s) {
     if (!s.ok() && !wrong_) wrong_ = std::string(what) + ": " + s.ToString();
   }
+  Status Create(const std::string& path);
   Status Open(const std::string& path);
   Status Close();
   Status Repair(const std::string& path);
   void PrepareLogs();
   void Damage();
-  void LoseAllButLogs();
+  void SyncNames(const char* path);
   void OpenWithoutCurrent();
   void GiveFile();
   void CopyAll();
   void MoveFamily();
   // All families by name.
   Status Read(std::map<std::string, Contents>* all) const;
+  Status ReadAndUse(const std::string& path, std::map<std::string, Contents>* found);
   std::optional<std::string> CheckLogs();
   std::optional<std::string> CheckOne(const char* what, const std::string& path);
 
@@ -74,6 +76,16 @@ class Workshop : public Scenario {
   bool repaired_ = false, logs_repaired_ = false, given_taken_ = false, copied_ = false, backed_up_ = false, imported_ = false;
   std::optional<std::string> wrong_;
 };
+
+// The default family's handle is the database's.
+Status Workshop::Create(const std::string& path) {
+  rocksdb::Options options = options_;
+  options.create_if_missing = true;
+  rocksdb::DB* db = nullptr;
+  const Status s = rocksdb::DB::Open(options, path, &db);
+  db_.reset(db);
+  return s;
+}
 
 Status Workshop::Open(const std::string& path) {
   std::vector<std::string> names;
@@ -101,11 +113,8 @@ Status Workshop::Read(std::map<std::string, Contents>* all) const {
 }
 
 void Workshop::Prepare() {
-  options_.create_if_missing = true;
-  rocksdb::DB* db = nullptr;
-  Must("creating", rocksdb::DB::Open(options_, kPath, &db));
-  options_.create_if_missing = false;
-  db_.reset(db);
+  Must("creating", Create(kPath));
+  rocksdb::DB* const db = db_.get();
   handles_ = {db->DefaultColumnFamily(), nullptr};
   Must("a family", db->CreateColumnFamily(options_, kTwo, &handles_[1]));
   for (int i = 0; i < 60; ++i) {
@@ -126,19 +135,22 @@ void Workshop::Prepare() {
 }
 
 void Workshop::PrepareLogs() {
-  options_.create_if_missing = true;
-  rocksdb::DB* db = nullptr;
-  Must("creating", rocksdb::DB::Open(options_, kLogsOnly, &db));
-  options_.create_if_missing = false;
-  db_.reset(db);
+  Must("creating", Create(kLogsOnly));
   for (int i = 0; i < 9; ++i) {
     const std::string key = "log" + std::to_string(i);
     in_logs_[key] = std::string(200, static_cast<char>('a' + i));
-    Must("a write", db->Put(rocksdb::WriteOptions(), key, in_logs_[key]));
+    Must("a write", db_->Put(rocksdb::WriteOptions(), key, in_logs_[key]));
   }
-  Must("a sync", db->SyncWAL());
+  Must("a sync", db_->SyncWAL());
   Must("closing", Close());
-  LoseAllButLogs();
+  std::vector<std::string> names;
+  Must("a list", env_->GetChildren(kLogsOnly, &names));
+  for (const std::string& name : names) {
+    if (name == "CURRENT" || name.rfind("MANIFEST-", 0) == 0 || name.rfind("MIRROR-", 0) == 0) {
+      Must("losing a file", env_->DeleteFile(std::string(kLogsOnly) + "/" + name));
+    }
+  }
+  SyncNames(kLogsOnly);
 }
 
 // What a repair brings back whole.
@@ -161,22 +173,13 @@ void Workshop::Damage() {
     table |= first_table;
   }
   Must("without CURRENT", env_->DeleteFile(std::string(kPath) + "/CURRENT"));
-  // That is how a power cut finds it.
-  std::unique_ptr<rocksdb::Directory> directory;
-  Must("the directory", env_->NewDirectory(kPath, &directory));
-  if (directory != nullptr) Must("its names", directory->Fsync());
+  SyncNames(kPath);
 }
 
-void Workshop::LoseAllButLogs() {
-  std::vector<std::string> names;
-  Must("a list", env_->GetChildren(kLogsOnly, &names));
-  for (const std::string& name : names) {
-    if (name == "CURRENT" || name.rfind("MANIFEST-", 0) == 0 || name.rfind("MIRROR-", 0) == 0) {
-      Must("losing a file", env_->DeleteFile(std::string(kLogsOnly) + "/" + name));
-    }
-  }
+// That is how a power cut finds it.
+void Workshop::SyncNames(const char* path) {
   std::unique_ptr<rocksdb::Directory> directory;
-  Must("the directory", env_->NewDirectory(kLogsOnly, &directory));
+  Must("the directory", env_->NewDirectory(path, &directory));
   if (directory != nullptr) Must("its names", directory->Fsync());
 }
 
@@ -196,13 +199,8 @@ void Workshop::OpenWithoutCurrent() {
   };
   std::vector<std::string> names;
   refuses("ListColumnFamilies", rocksdb::DB::ListColumnFamilies(options_, kPath, &names));
-  for (const std::string& path : {std::string(kPath), std::string(kLogsOnly)}) {
-    rocksdb::Options options = options_;
-    options.create_if_missing = true;
-    rocksdb::DB* db = nullptr;
-    const Status s = rocksdb::DB::Open(options, path, &db);
-    db_.reset(db);
-    refuses("Open to create", s);
+  for (const char* path : {kPath, kLogsOnly}) {
+    refuses("Open to create", Create(path));
     Close().PermitUncheckedError();
   }
   rocksdb::DB* db = nullptr;
@@ -273,13 +271,19 @@ void Workshop::MoveFamily() {
   if (handle != nullptr) handles_.push_back(handle);
 }
 
-std::optional<std::string> Workshop::CheckOne(const char* what, const std::string& path) {
-  std::map<std::string, Contents> found;
+// Its contents as they are before it is written to.
+Status Workshop::ReadAndUse(const std::string& path, std::map<std::string, Contents>* found) {
   Status s = Open(path);
-  if (s.ok()) s = Read(&found);
+  if (s.ok()) s = Read(found);
   if (s.ok()) s = db_->VerifyChecksum();
   if (s.ok()) s = db_->Put(rocksdb::WriteOptions(), "again", "x");
   if (s.ok()) s = Close();
+  return s;
+}
+
+std::optional<std::string> Workshop::CheckOne(const char* what, const std::string& path) {
+  std::map<std::string, Contents> found;
+  const Status s = ReadAndUse(path, &found);
   if (!s.ok()) return std::string(what) + ": " + s.ToString();
   std::map<std::string, Contents> expected = before_;
   // All of the file, or, of one whose ingestion failed, perhaps nothing.
@@ -301,9 +305,7 @@ std::optional<std::string> Workshop::CheckOne(const char* what, const std::strin
 
 std::optional<std::string> Workshop::CheckLogs() {
   std::map<std::string, Contents> found;
-  Status s = Open(kLogsOnly);
-  if (s.ok()) s = Read(&found);
-  if (s.ok()) s = Close();
+  const Status s = ReadAndUse(kLogsOnly, &found);
   if (!s.ok()) return "the database of logs: " + s.ToString();
   if (found["default"] != in_logs_) return "the database of logs has other records";
   return std::nullopt;

@@ -216,24 +216,16 @@ class Soak {
     return sample;
   }
 
-  // Of so many families together; 0 where it is unknown.
-  uint64_t Property(const char* name, int families) const {
-    uint64_t sum = 0;
-    for (int i = 0; i < families; i++) {
-      uint64_t value = 0;
-      if (db_->GetIntProperty(handles_[i], name, &value)) sum += value;
-    }
-    return sum;
-  }
-
   Sample Tell(const char* when) {
     const Sample sample = Measure();
+    uint64_t dead = 0, garbage = 0;
+    if (!db_->GetIntProperty("compassdb.dead-bytes", &dead)) Wrong("dead bytes are not told");
+    if (!db_->GetAggregatedIntProperty("rocksdb.live-blob-file-garbage-size", &garbage)) Wrong("garbage is not told");
     const auto n = [](uint64_t v) { return static_cast<unsigned long long>(v); };
     printf("%s: %llu operations, %llu MB resident, %llu descriptors, %llu MB live, %llu MB on disk (%llu MB dead in files in use, "
            "%llu MB garbage of values), %.2f\n",
            when, n(operations_), n(sample.resident >> 20), n(sample.descriptors), n(sample.live >> 20), n(sample.disk >> 20),
-           n(Property("compassdb.dead-bytes", 1) >> 20), n(Property("rocksdb.live-blob-file-garbage-size", kFamilies) >> 20),
-           sample.amplification());
+           n(dead >> 20), n(garbage >> 20), sample.amplification());
     fflush(stdout);
     return sample;
   }
