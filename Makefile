@@ -10,7 +10,7 @@
 #   make install       into PREFIX (/usr/local), below DESTDIR; with AS_ROCKSDB=1 as librocksdb, too
 #   make deb           Debian packages in build-deb
 #   make test-faults   every call of the file system fails; LONG=1: a larger sample, of all layouts
-#   make test-limits   a full disk, few descriptors, little memory; LONG=1: with 1 GB of data
+#   make test-limits   a full disk, few descriptors, little memory, forks; LONG=1: with 1 GB of data
 #   make test-stress   several threads against what they expect, over the whole API; LONG=1: 20 million operations
 #   make test-rivals   the same faults for CompassDB, RocksDB and LevelDB; LONG=1: the table of docs/reliability.md
 #   make soak          a steady load for SOAK_MINUTES (1440) on SOAK_MB (10240) in SOAK_DIR: memory, descriptors, space
@@ -93,9 +93,10 @@ test-faults: configure
 
 # A part that the machine does not allow says so, with exit code 77.
 test-limits: configure
-	@cmake --build $(BUILD) -j $(JOBS) --target limits_test
+	@cmake --build $(BUILD) -j $(JOBS) --target limits_test fork_test
 	@for part in disk descriptors "memory --mb=$(if $(filter 0,$(LONG)),100,1024)"; do \
 		$(BUILD)/test/limits/limits_test --part=$$part || [ $$? = 77 ] || exit 1; done
+	@$(BUILD)/test/processes/fork_test || [ $$? = 77 ]
 
 test-stress: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target stress_test soak

@@ -5,11 +5,13 @@
 #include <system_error>
 #include <utility>
 
+#include "util/process.h"
+
 namespace compassdb {
 
 // Never destroyed: a program may end with a database open.
 PeriodicTasks* PeriodicTasks::Shared() {
-  static auto* const shared = new PeriodicTasks();
+  static auto* const shared = RenewedInChildren(new PeriodicTasks());
   return shared;
 }
 

@@ -79,6 +79,7 @@ IOStatus BackupEngineImpl::CreateNewBackupWithMetadata(const rocksdb::CreateBack
                                                        rocksdb::DB* db,
                                                        const std::string& app_metadata,
                                                        BackupID* new_id) {
+  if (process_.Inherited()) return status_to_io_status(InheritedStatus());
   if (app_metadata.size() > kMaxAppMetadata) return IOStatus::InvalidArgument("App metadata too large");
   std::unique_lock<std::shared_mutex> alone(mu_);
   Creation creation;

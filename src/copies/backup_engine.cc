@@ -151,6 +151,7 @@ void BackupEngineImpl::Describe(BackupID id, const Backup& backup, bool details,
 }
 
 Status BackupEngineImpl::GetLatestBackupInfo(BackupInfo* info, bool details) const {
+  if (process_.Inherited()) return InheritedStatus();
   std::shared_lock<std::shared_mutex> shared(mu_);
   const Backup* backup = nullptr;
   const BackupID id = LatestGood();
@@ -160,6 +161,7 @@ Status BackupEngineImpl::GetLatestBackupInfo(BackupInfo* info, bool details) con
 }
 
 Status BackupEngineImpl::GetBackupInfo(BackupID id, BackupInfo* info, bool details) const {
+  if (process_.Inherited()) return InheritedStatus();
   std::shared_lock<std::shared_mutex> shared(mu_);
   const Backup* backup = nullptr;
   Status s = Find(id, &backup);
@@ -168,22 +170,25 @@ Status BackupEngineImpl::GetBackupInfo(BackupID id, BackupInfo* info, bool detai
 }
 
 void BackupEngineImpl::GetBackupInfo(std::vector<BackupInfo>* infos, bool details) const {
-  std::shared_lock<std::shared_mutex> shared(mu_);
   infos->clear();
+  if (process_.Inherited()) return;
+  std::shared_lock<std::shared_mutex> shared(mu_);
   for (const auto& [id, backup] : known_) {
     if (backup.status.ok()) Describe(id, backup, details, &infos->emplace_back());
   }
 }
 
 void BackupEngineImpl::GetCorruptedBackups(std::vector<BackupID>* ids) const {
-  std::shared_lock<std::shared_mutex> shared(mu_);
   ids->clear();
+  if (process_.Inherited()) return;
+  std::shared_lock<std::shared_mutex> shared(mu_);
   for (const auto& [id, backup] : known_) {
     if (!backup.status.ok()) ids->push_back(id);
   }
 }
 
 IOStatus BackupEngineImpl::VerifyBackup(BackupID id, bool verify_with_checksum) const {
+  if (process_.Inherited()) return status_to_io_status(InheritedStatus());
   std::shared_lock<std::shared_mutex> shared(mu_);
   const Backup* backup = nullptr;
   Status s = Find(id, &backup);
@@ -212,6 +217,7 @@ Status BackupEngineImpl::Delete(BackupID id) {
 }
 
 IOStatus BackupEngineImpl::DeleteBackup(BackupID id) {
+  if (process_.Inherited()) return status_to_io_status(InheritedStatus());
   std::unique_lock<std::shared_mutex> alone(mu_);
   Status s = known_.count(id) == 0 ? Status::NotFound("Backup not found") : Delete(id);
   if (s.ok()) {
@@ -222,6 +228,7 @@ IOStatus BackupEngineImpl::DeleteBackup(BackupID id) {
 }
 
 IOStatus BackupEngineImpl::PurgeOldBackups(uint32_t keep) {
+  if (process_.Inherited()) return status_to_io_status(InheritedStatus());
   std::unique_lock<std::shared_mutex> alone(mu_);
   std::vector<BackupID> good;
   for (const auto& [id, backup] : known_) {
@@ -236,6 +243,7 @@ IOStatus BackupEngineImpl::PurgeOldBackups(uint32_t keep) {
 }
 
 IOStatus BackupEngineImpl::GarbageCollect() {
+  if (process_.Inherited()) return status_to_io_status(InheritedStatus());
   std::unique_lock<std::shared_mutex> alone(mu_);
   return status_to_io_status(CollectGarbage());
 }

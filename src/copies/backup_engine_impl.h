@@ -24,6 +24,7 @@
 #include "env/clock.h"
 #include "env/file_system.h"
 #include "rocksdb/utilities/backup_engine.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -35,6 +36,7 @@ class BackupEngineImpl final : public rocksdb::BackupEngine {
  public:
   BackupEngineImpl(const rocksdb::BackupEngineOptions& options, rocksdb::Env* db_env,
                    bool read_only);
+  COMPASSDB_DELETED_BY_ITS_PROCESS(BackupEngineImpl, process_)
 
   // Looks at what is there.
   Status Open();
@@ -100,6 +102,7 @@ class BackupEngineImpl final : public rocksdb::BackupEngine {
   Status Restore(const rocksdb::RestoreOptions& options, BackupID id, const std::string& db_dir,
                  const std::string& wal_dir) const;
 
+  const ProcessMark process_;
   const rocksdb::BackupEngineOptions options_;
   const bool read_only_;
   const std::shared_ptr<FileSystem> db_fs_;

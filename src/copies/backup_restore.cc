@@ -60,6 +60,7 @@ Status CheckNames(const std::string& meta_path, const std::vector<BackupFile>& f
 IOStatus BackupEngineImpl::RestoreDBFromBackup(const rocksdb::RestoreOptions& options, BackupID id,
                                                const std::string& db_dir,
                                                const std::string& wal_dir) const {
+  if (process_.Inherited()) return status_to_io_status(InheritedStatus());
   std::shared_lock<std::shared_mutex> shared(mu_);
   return status_to_io_status(Restore(options, id, db_dir, wal_dir));
 }
@@ -67,6 +68,7 @@ IOStatus BackupEngineImpl::RestoreDBFromBackup(const rocksdb::RestoreOptions& op
 IOStatus BackupEngineImpl::RestoreDBFromLatestBackup(const rocksdb::RestoreOptions& options,
                                                      const std::string& db_dir,
                                                      const std::string& wal_dir) const {
+  if (process_.Inherited()) return status_to_io_status(InheritedStatus());
   std::shared_lock<std::shared_mutex> shared(mu_);
   return status_to_io_status(Restore(options, LatestGood(), db_dir, wal_dir));
 }

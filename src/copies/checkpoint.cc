@@ -13,6 +13,7 @@
 #include "env/env_adapter.h"
 #include "env/missing.h"
 #include "util/foreign_cast.h"
+#include "util/process.h"
 
 namespace compassdb {
 namespace {
@@ -62,6 +63,7 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
 
   Status CreateCheckpoint(const std::string& checkpoint_dir, uint64_t log_size_for_flush,
                           uint64_t* sequence_number_ptr) override {
+    if (process_.Inherited()) return InheritedStatus();
     std::string staging;
     if (Status s = Begin(checkpoint_dir, "Directory exists", &staging); !s.ok()) return s;
     const rocksdb::SequenceNumber sequence = db_->GetLatestSequenceNumber();
@@ -73,6 +75,7 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
 
   Status ExportColumnFamily(rocksdb::ColumnFamilyHandle* handle, const std::string& export_dir,
                             rocksdb::ExportImportFilesMetaData** metadata) override {
+    if (process_.Inherited()) return InheritedStatus();
     auto* const db = ForeignCast<DBImpl*>(db_->GetRootDB());
     if (db == nullptr) return Status::InvalidArgument("ExportColumnFamily: not a CompassDB database");
     std::string staging;
@@ -118,6 +121,7 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
     return s;
   }
 
+  const ProcessMark process_;
   rocksdb::DB* const db_;
   const std::shared_ptr<FileSystem> fs_;
 };

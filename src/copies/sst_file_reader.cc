@@ -8,11 +8,15 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/snapshot.h"
 #include "util/compression.h"
+#include "util/process.h"
 
 namespace rocksdb {
 
 struct SstFileReader::Rep {
   explicit Rep(const Options& o) : options(o), fs(compassdb::FileSystemOfEnv(o.env)) {}
+  COMPASSDB_DELETED_BY_ITS_PROCESS(Rep, process)
+
+  const compassdb::ProcessMark process;
   const Options options;
   const std::shared_ptr<compassdb::FileSystem> fs;
   std::unique_ptr<compassdb::TableFile> file;
@@ -22,11 +26,13 @@ SstFileReader::SstFileReader(const Options& options) : rep_(std::make_unique<Rep
 SstFileReader::~SstFileReader() = default;
 
 Status SstFileReader::Open(const std::string& file_path) {
+  if (rep_->process.Inherited()) return compassdb::InheritedStatus();
   return compassdb::TableFile::Open(rep_->fs.get(), file_path, rep_->options.comparator,
                                     &rep_->file);
 }
 
 Iterator* SstFileReader::NewIterator(const ReadOptions& read) {
+  if (rep_->process.Inherited()) return NewErrorIterator(compassdb::InheritedStatus());
   if (rep_->file == nullptr) return NewErrorIterator(Status::InvalidArgument("File is not opened"));
   const Options& options = rep_->options;
   const size_t timestamp_size = options.comparator->timestamp_size();
@@ -56,7 +62,7 @@ Iterator* SstFileReader::NewIterator(const ReadOptions& read) {
 }
 
 std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const {
-  if (rep_->file == nullptr) return nullptr;
+  if (rep_->process.Inherited() || rep_->file == nullptr) return nullptr;
   const compassdb::TableFileInfo& info = rep_->file->info();
   auto props = std::make_shared<TableProperties>();
   props->comparator_name = info.comparator;
@@ -93,6 +99,7 @@ std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const
 }
 
 Status SstFileReader::VerifyChecksum(const ReadOptions&) {
+  if (rep_->process.Inherited()) return compassdb::InheritedStatus();
   if (rep_->file == nullptr) return Status::InvalidArgument("File is not opened");
   return rep_->file->piece().Verify();
 }

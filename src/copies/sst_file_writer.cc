@@ -8,6 +8,7 @@
 #include "env/env_adapter.h"
 #include "manifest/table_file.h"
 #include "rocksdb/file_checksum.h"
+#include "util/process.h"
 
 namespace rocksdb {
 
@@ -17,7 +18,11 @@ struct SstFileWriter::Rep {
   Rep(const Options& o, const Comparator* c, ColumnFamilyHandle* f)
       : options(o), comparator(c), family(f), fs(compassdb::TellListeners(compassdb::FileSystemOfEnv(o.env), o.listeners, /*all=*/true)) {}
 
+  // A child of fork() neither writes nor closes the file.
+  COMPASSDB_DELETED_BY_ITS_PROCESS(Rep, process)
+
   Status Check(const Slice& timestamp) const {
+    if (process.Inherited()) return compassdb::InheritedStatus();
     if (writer == nullptr) return Status::InvalidArgument("File is not opened");
     if (comparator->timestamp_size() != timestamp.size()) {
       return Status::InvalidArgument("Timestamp size mismatch");
@@ -64,6 +69,7 @@ struct SstFileWriter::Rep {
     return Status::OK();
   }
 
+  const compassdb::ProcessMark process;
   const Options options;
   const Comparator* const comparator;
   ColumnFamilyHandle* const family;
@@ -87,6 +93,7 @@ SstFileWriter::SstFileWriter(const EnvOptions&, const Options& options,
 SstFileWriter::~SstFileWriter() = default;
 
 Status SstFileWriter::Open(const std::string& file_path) {
+  if (rep_->process.Inherited()) return compassdb::InheritedStatus();
   rep_->info = ExternalSstFileInfo();
   rep_->info.file_path = file_path;
   rep_->bytes = 0;
@@ -140,6 +147,7 @@ Status SstFileWriter::DeleteRange(const Slice& begin_key, const Slice& end_key,
 
 Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {
   Rep* const r = rep_.get();
+  if (r->process.Inherited()) return compassdb::InheritedStatus();
   if (r->writer == nullptr) return Status::InvalidArgument("File is not opened");
   if (r->info.num_entries == 0 && !r->deletes) {
     return Status::InvalidArgument("Cannot create sst file with no entries");

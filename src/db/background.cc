@@ -376,6 +376,7 @@ Status DBImpl::PauseBackgroundWork() {
 }
 
 void DBImpl::CancelBackgroundWork(bool wait) {
+  if (process_.Inherited()) return;
   if (!shutting_down_) FlushUnloggedData();
   MutexLock lock(&mu_);
   shutting_down_ = true;

@@ -266,6 +266,7 @@ ColumnFamilyHandleImpl::~ColumnFamilyHandleImpl() {
 }
 
 Status ColumnFamilyHandleImpl::GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) {
+  if (process_.Inherited()) return InheritedStatus();
   *desc = rocksdb::ColumnFamilyDescriptor(family_->name(), family_->options());
   return Status::OK();
 }

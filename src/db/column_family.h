@@ -24,6 +24,7 @@
 #include "rocksdb/write_buffer_manager.h"
 #include "store/store.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -202,6 +203,7 @@ class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {
   ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, DBImpl* db)
       : family_(std::move(family)), db_(db) {}
   ~ColumnFamilyHandleImpl() override;
+  COMPASSDB_DELETED_BY_ITS_PROCESS(ColumnFamilyHandleImpl, process_)
   const std::string& GetName() const override { return family_->name(); }
   uint32_t GetID() const override { return family_->id(); }
   Status GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) override;
@@ -213,6 +215,7 @@ class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {
   void set_internal() { internal_ = true; }
 
  private:
+  const ProcessMark process_;
   std::shared_ptr<ColumnFamily> family_;
   DBImpl* const db_;
   bool internal_ = false;

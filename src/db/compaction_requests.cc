@@ -109,6 +109,7 @@ Status DBImpl::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int 
 
 Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* ranges, size_t n,
                           bool include_end) {
+  if (process_.Inherited()) return InheritedStatus();
   if (Status s = CheckWritable("DeleteFilesInRanges"); !s.ok()) return s;
   const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
   std::deque<TimedRange> timed;
@@ -291,6 +292,7 @@ bool DBImpl::BackgroundIdle() {
 }
 
 Status DBImpl::WaitUntilCompacted(const rocksdb::WaitForCompactOptions& options) {
+  if (process_.Inherited()) return InheritedStatus();
   if (Status s = CheckWritable("WaitForCompact"); !s.ok()) return s;
   if (options.flush) {
     rocksdb::FlushOptions flush;

@@ -51,6 +51,7 @@
 #include "rocksdb/db.h"
 #include "store/store.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -64,11 +65,13 @@ using rocksdb::WriteOptions;
 // The file that metadata name a table by: the newest that holds a part of it (metadata.cc).
 uint64_t NewestFile(const TphMeta& tph);
 
-class DBImpl final : public rocksdb::DB {
+class DBImpl : public rocksdb::DB {
  public:
   // A secondary is read-only, and is told by MakeSecondary what it follows.
   DBImpl(DbConfig config, bool read_only);
   ~DBImpl() override;
+  // That opened it. GuardedDB asks; what does not come through rocksdb::DB asks here.
+  const ProcessMark& process() const { return process_; }
 
   // Lifetime (db_impl.cc).
   Status Close() override;
@@ -129,7 +132,9 @@ class DBImpl final : public rocksdb::DB {
                              const TransactionWrite& write);
   // Logs a section, which is open then.
   Status LogSection(const WriteOptions& options, const std::shared_ptr<PreparedSection>& section);
-  std::shared_ptr<ColumnFamily> FamilyById(uint32_t id) const { return families_.ById(id); }
+  std::shared_ptr<ColumnFamily> FamilyById(uint32_t id) const {
+    return process_.Inherited() ? nullptr : families_.ById(id);
+  }
   // What recovery found prepared; once.
   RecoveredTransactions TakeRecoveredTransactions();
   // The sequence of the key's newest record, or of a range tombstone over it; one that is not
@@ -569,6 +574,7 @@ class DBImpl final : public rocksdb::DB {
                                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
                                    HeldSequence at);
 
+  const ProcessMark process_;
   DbConfig config_;
   const uint64_t opened_nanos_ = config_.clock->NowNanos();
   const bool read_only_;

@@ -16,6 +16,7 @@
 #include "env/perf_cpu_span.h"
 #include "util/arena.h"
 #include "util/perf_span.h"
+#include "util/process.h"
 #include "util/wide_column_codec.h"
 #include "value_store/value_ref.h"
 
@@ -62,9 +63,12 @@ class DBIter final : public rocksdb::Iterator {
     TellPerfContext();
   }
 
-  bool Valid() const override { return valid_; }
+  COMPASSDB_DELETED_BY_ITS_PROCESS(DBIter, process_)
+
+  bool Valid() const override { return valid_ && !process_.Inherited(); }
 
   void SeekToFirst() override {
+    if (process_.Inherited()) return;
     const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_seek_cpu_nanos);
     if (!CatchUp()) return;
     if (options_.lower_bound != nullptr) {
@@ -82,6 +86,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void SeekToLast() override {
+    if (process_.Inherited()) return;
     const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_seek_cpu_nanos);
     if (RefuseBackward("SeekToLast")) return;
     Begin(/*forward=*/false);
@@ -100,6 +105,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void Seek(const Slice& target) override {
+    if (process_.Inherited()) return;
     const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
     const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_seek_cpu_nanos);
     Trace(target, /*for_prev=*/false);
@@ -113,6 +119,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   void SeekForPrev(const Slice& target) override {
+    if (process_.Inherited()) return;
     const StopWatch watch(options_.clock, options_.statistics.get(), rocksdb::DB_SEEK);
     const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_seek_cpu_nanos);
     if (RefuseBackward("SeekForPrev")) return;
@@ -134,7 +141,7 @@ class DBIter final : public rocksdb::Iterator {
 
   void Next() override {
     assert(valid_);
-    if (!valid_) return;
+    if (!Valid()) return;
     if (AskLevel() >= rocksdb::kEnableTimeExceptForMutex) [[unlikely]] return TimedNext();
     StepForward(/*timed=*/false);
     if (tell_) [[unlikely]] TellPerfContext();
@@ -142,7 +149,7 @@ class DBIter final : public rocksdb::Iterator {
 
   void Prev() override {
     assert(valid_);
-    if (!valid_ || RefuseBackward("Prev")) return;
+    if (!Valid() || RefuseBackward("Prev")) return;
     {
       const PerfCpuSpan cpu(AskLevel(), &rocksdb::PerfContext::iter_prev_cpu_nanos);
       StepBackward();
@@ -174,10 +181,12 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   Status status() const override {
+    if (process_.Inherited()) return InheritedStatus();
     return status_.ok() && source_.iter != nullptr ? source_.iter->status() : status_;
   }
 
   Status Refresh() override {
+    if (process_.Inherited()) return InheritedStatus();
     if (!options_.refresh || options_.outdated) {
       return Status::NotSupported("Creating renew iterator is not allowed.");
     }
@@ -185,6 +194,7 @@ class DBIter final : public rocksdb::Iterator {
   }
 
   Status GetProperty(std::string name, std::string* prop) override {
+    if (process_.Inherited()) return InheritedStatus();
     if (prop == nullptr) return Status::InvalidArgument("prop is nullptr");
     if (name == "rocksdb.iterator.super-version-number") {
       *prop = std::to_string(source_.super_version_number);
@@ -554,6 +564,7 @@ class DBIter final : public rocksdb::Iterator {
   bool StepBeforeSavedKey();
   bool MergeOperands(const Slice* base);
 
+  const ProcessMark process_;
   const DBIterOptions options_;
   const bool bytewise_;
   const size_t timestamp_size_;

@@ -60,9 +60,13 @@ Status InfoLog::Open(std::shared_ptr<FileSystem> fs, std::shared_ptr<Clock> cloc
   return Status::OK();
 }
 
-InfoLog::~InfoLog() { Close().PermitUncheckedError(); }
+InfoLog::~InfoLog() {
+  if (process_.Inherited()) return;
+  Close().PermitUncheckedError();
+}
 
 Status InfoLog::CloseImpl() {
+  if (process_.Inherited()) return InheritedStatus();
   MutexLock lock(&mu_);
   if (file_ == nullptr) return Status::OK();
   Status s = file_->Close();
@@ -104,6 +108,7 @@ void InfoLog::DeleteOld() {
 }
 
 void InfoLog::Logv(const char* format, va_list args) {
+  if (process_.Inherited()) return;
   const uint64_t now = clock_->NowMicros();
   const std::string line = LinePrefix(now) + FormatLine(format, args);
   MutexLock lock(&mu_);
@@ -111,6 +116,7 @@ void InfoLog::Logv(const char* format, va_list args) {
 }
 
 void InfoLog::LogHeader(const char* format, va_list args) {
+  if (process_.Inherited()) return;
   const uint64_t now = clock_->NowMicros();
   const std::string line = LinePrefix(now) + FormatLine(format, args);
   MutexLock lock(&mu_);
@@ -130,11 +136,13 @@ bool InfoLog::Write(const std::string& line, uint64_t now) {
 }
 
 void InfoLog::Flush() {
+  if (process_.Inherited()) return;
   MutexLock lock(&mu_);
   if (file_ != nullptr) file_->Flush().PermitUncheckedError();
 }
 
 size_t InfoLog::GetLogFileSize() const {
+  if (process_.Inherited()) return 0;
   MutexLock lock(&mu_);
   return file_ == nullptr ? 0 : file_->Size();
 }

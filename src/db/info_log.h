@@ -14,6 +14,7 @@
 #include "env/file_system.h"
 #include "rocksdb/env.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -55,6 +56,7 @@ class InfoLog final : public rocksdb::Logger {
   const std::shared_ptr<Clock> clock_;
   const std::string dir_;
   const InfoLogOptions options_;
+  const ProcessMark process_;
   mutable Mutex mu_;
   std::unique_ptr<WritableFile> file_ GUARDED_BY(mu_);
   uint64_t opened_micros_ GUARDED_BY(mu_) = 0;

@@ -571,6 +571,7 @@ Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& 
 
 Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
                            rocksdb::LiveFileMetaData* metadata, bool* written) {
+  if (process_.Inherited()) return InheritedStatus();
   *written = false;
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
   if (!read_only_) {

@@ -234,6 +234,7 @@ Status DBImpl::NewIterators(const ReadOptions& options,
 Status DBImpl::ForEachRecord(
     ColumnFamilyHandle* handle, const Slice& begin, const Slice& end,
     const std::function<bool(const ParsedInternalKey&, const Slice&)>& f) {
+  if (process_.Inherited()) return InheritedStatus();
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
   const Comparator* const cmp = family->user_comparator();
   ReadOptions options;

@@ -79,6 +79,7 @@ void LogIterator::SeekToStart() {
 }
 
 void LogIterator::Next() {
+  if (process_.Inherited()) return;
   valid_ = false;
   if (!status_.ok()) return;
   if (!started_) {

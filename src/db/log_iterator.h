@@ -23,6 +23,7 @@
 
 #include "db/wal_archive.h"
 #include "rocksdb/transaction_log.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -40,9 +41,11 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
   // holds it, if there is one.
   LogIterator(Source source, std::vector<WalFileInfo> logs, rocksdb::SequenceNumber since);
 
-  bool Valid() override { return valid_; }
+  COMPASSDB_DELETED_BY_ITS_PROCESS(LogIterator, process_)
+
+  bool Valid() override { return valid_ && !process_.Inherited(); }
   void Next() override;
-  Status status() override { return status_; }
+  Status status() override { return process_.Inherited() ? InheritedStatus() : status_; }
   rocksdb::BatchResult GetBatch() override;
 
  private:
@@ -56,6 +59,7 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
   Status Parse(const Slice& record);
   void AtEnd();
 
+  const ProcessMark process_;
   const Source source_;
   std::vector<WalFileInfo> logs_;
   const rocksdb::SequenceNumber since_;

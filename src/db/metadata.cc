@@ -273,6 +273,7 @@ Status DBImpl::VerifyChecksum(const ReadOptions&) {
 }
 
 Status DBImpl::LoadIndex(ColumnFamilyHandle* handle) {
+  if (process_.Inherited()) return InheritedStatus();
   return FamilyOf(handle)->read_state()->View()->LoadIndex();
 }
 

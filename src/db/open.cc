@@ -6,6 +6,7 @@
 #include "base/file_names.h"
 #include "base/format_version.h"
 #include "base/number_limits.h"
+#include "db/guarded_db.h"
 #include "db/info_log.h"
 #include "env/create_dir.h"
 #include "env/env_adapter.h"
@@ -232,7 +233,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     rocksdb::Warn(config.info_log.get(),
                   "option wal_compression is kNoCompression: what was given is not linked into this build");
   }
-  db_ = std::make_unique<DBImpl>(std::move(config), request_.read_only);
+  db_ = std::make_unique<GuardedDB>(std::move(config), request_.read_only);
   db_->lock_ = std::move(lock);
   if (links == nullptr) {
     for (const std::string& dir : tables) db_->files_->dirs()->Add(dir);

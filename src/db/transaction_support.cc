@@ -25,10 +25,12 @@ class FamilyCollector final : public BatchSink {
 
 Status DBImpl::WriteForTransaction(const WriteOptions& options, WriteBatch* batch,
                                    const TransactionWrite& write) {
+  if (process_.Inherited()) return InheritedStatus();
   return WriteBatchWith(options, batch, write, /*marks=*/true);
 }
 
 Status DBImpl::LogSection(const WriteOptions& options, const std::shared_ptr<PreparedSection>& section) {
+  if (process_.Inherited()) return InheritedStatus();
   TransactionWrite write;
   write.prepare = section;
   Status s = CatchOutOfMemory("Prepare", [&] {
@@ -87,6 +89,7 @@ void DBImpl::KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group) {
 Status DBImpl::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, SequenceNumber since,
                               SequenceNumber* newest, std::string* time) {
   *newest = 0;
+  if (process_.Inherited()) return InheritedStatus();
   ColumnFamily* const family = FamilyOf(handle);
   if (family->timestamp_size() != 0) return NewestTimedSequence(family, key, since, newest, time);
   std::vector<std::string> operands;  // collected, so that nothing is merged

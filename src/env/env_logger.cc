@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -18,7 +19,7 @@ class EnvLogger : public rocksdb::Logger {
             rocksdb::InfoLogLevel level)
       : rocksdb::Logger(level), env_(env), file_(std::move(file)) {}
   ~EnvLogger() override {
-    if (!closed_) {
+    if (!closed_ && !process_.Inherited()) {
       closed_ = true;
       EnvLogger::CloseImpl().PermitUncheckedError();
     }
@@ -26,6 +27,7 @@ class EnvLogger : public rocksdb::Logger {
 
   using rocksdb::Logger::Logv;
   void Logv(const char* format, va_list ap) override {
+    if (process_.Inherited()) return;
     const std::string line = FormatLine(format, ap);
     MutexLock l(&mu_);
     if (file_ == nullptr) return;
@@ -39,16 +41,19 @@ class EnvLogger : public rocksdb::Logger {
     }
   }
   void Flush() override {
+    if (process_.Inherited()) return;
     MutexLock l(&mu_);
     if (file_ != nullptr) file_->Flush().PermitUncheckedError();
   }
   size_t GetLogFileSize() const override {
+    if (process_.Inherited()) return 0;
     MutexLock l(&mu_);
     return size_;
   }
 
  protected:
   rocksdb::Status CloseImpl() override {
+    if (process_.Inherited()) return InheritedStatus();
     MutexLock l(&mu_);
     if (file_ == nullptr) return rocksdb::Status::OK();
     rocksdb::Status s = file_->Close();
@@ -84,6 +89,7 @@ class EnvLogger : public rocksdb::Logger {
     return line;
   }
 
+  const ProcessMark process_;
   rocksdb::Env* const env_;
   mutable Mutex mu_;
   std::unique_ptr<rocksdb::WritableFile> file_ GUARDED_BY(mu_);

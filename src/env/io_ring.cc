@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "env/io_ring.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -19,20 +17,11 @@ constexpr uint32_t kMaxRetries = 8;
 std::atomic<bool> permitted{true};  // tests
 std::atomic<bool> absent{false};    // the kernel said so
 
-// A child process must not touch the rings that it shares with its parent.
-std::atomic<uint64_t> forks{0};
-uint64_t Forks() {
-  static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
-  (void)registered;
-  return forks.load(std::memory_order_relaxed);
-}
-
 // Held while a ring is set up or torn down. The kernel may map a new ring where
 // another was unmapped, in system calls that ThreadSanitizer does not see: this
 // orders the use of the one before the use of the other. Taken under mu_.
 Mutex& MappingMutex() {
-  static Mutex* const mu = new Mutex;  // outlives the rings of exiting threads
+  static Mutex* const mu = RenewedInChildren(new Mutex);  // outlives the rings of exiting threads
   return *mu;
 }
 
@@ -58,17 +47,16 @@ void IoRing::TEST_Permit(bool value) { permitted.store(value, std::memory_order_
 std::shared_ptr<IoRing> IoRing::OfThread() {
   struct Slot {
     std::shared_ptr<IoRing> ring;
-    uint64_t forks = 0;
-    bool tried = false;
+    uint64_t process = 0;  // that tried to make it
   };
   thread_local Slot slot;
   if (absent.load(std::memory_order_relaxed) || !permitted.load(std::memory_order_relaxed)) {
     return nullptr;
   }
-  const uint64_t generation = Forks();
-  if (!slot.tried || slot.forks != generation) {
-    slot.tried = true;
-    slot.forks = generation;
+  // A child process must not touch the rings that it shares with its parent.
+  const uint64_t process = CurrentProcess();
+  if (slot.process != process) {
+    slot.process = process;
     slot.ring = Create();
   } else if (slot.ring != nullptr) {
     MutexLock lock(&slot.ring->mu_);
@@ -103,6 +91,7 @@ std::shared_ptr<IoRing> IoRing::Create() {
 }
 
 IoRing::~IoRing() {
+  if (process_.Inherited()) return;
   MutexLock lock(&mu_);
   MutexLock mapping(&MappingMutex());
   if (!broken_) io_uring_queue_exit(&ring_);

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -79,6 +80,7 @@ class IoRing {
   void Finish(RingTransfer* transfer, int error) REQUIRES(mu_);
   void GiveUp(bool also_in_flight) REQUIRES(mu_);
 
+  const ProcessMark process_;
   Mutex mu_;
   struct io_uring ring_ GUARDED_BY(mu_) = {};
   bool broken_ GUARDED_BY(mu_) = false;              // takes no transfers any more

@@ -3,9 +3,13 @@
 // (F_OFD_SETLK) so that closing some other descriptor of the file does not drop
 // them; they conflict with the F_SETLK locks that RocksDB takes. A table of the
 // files locked by this process gives a second caller a helpful message.
+//
+// A child of fork() shares the description. It closes its descriptors at once and unlocks
+// nothing, so the lock lasts exactly as long as the process that took it holds it.
 #include "env/posix_lock.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,8 +20,10 @@
 #include <new>
 #include <thread>
 
+#include "env/fork_watch.h"
 #include "env/posix_error.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -28,6 +34,7 @@ using FileId = std::pair<dev_t, ino_t>;
 struct Holder {
   time_t since;
   size_t thread;
+  int fd;
 };
 
 struct LockTable {
@@ -35,10 +42,30 @@ struct LockTable {
   std::map<FileId, Holder> held GUARDED_BY(mu);
 };
 
-LockTable* Table() {
-  static auto* table = new LockTable;
+LockTable* Table();
+
+void CloseInheritedLocks(void* object) NO_THREAD_SAFETY_ANALYSIS {
+  auto* const table = static_cast<LockTable*>(object);
+  for (const auto& [id, holder] : table->held) close(holder.fd);
+  RenewInherited(table);
+}
+
+LockTable* NewTable() {
+  auto* const table = new LockTable;
+  OnFork(&CloseInheritedLocks, table);
+  // No file is between its opening and the table while the process forks.
+  pthread_atfork([]() NO_THREAD_SAFETY_ANALYSIS { Table()->mu.Lock(); },
+                 []() NO_THREAD_SAFETY_ANALYSIS { Table()->mu.Unlock(); }, nullptr);
   return table;
 }
+
+LockTable* Table() {
+  static auto* table = NewTable();
+  return table;
+}
+
+// Before there are threads that could fork.
+[[maybe_unused]] const bool forks_watched = WatchForks() && Table() != nullptr;
 
 int LockOrUnlock(int fd, bool lock) {
   struct flock f = {};
@@ -53,6 +80,7 @@ class PosixFileLock : public FileLock {
  public:
   PosixFileLock(int fd, FileId id) : fd_(fd), id_(id) {}
   ~PosixFileLock() override {
+    if (process_.Inherited()) return;  // the descriptor is closed already
     LockTable* table = Table();
     MutexLock l(&table->mu);
     table->held.erase(id_);
@@ -61,6 +89,7 @@ class PosixFileLock : public FileLock {
   }
 
  private:
+  const ProcessMark process_;
   const int fd_;
   const FileId id_;
 };
@@ -98,7 +127,8 @@ Status LockPosixFile(const std::string& path, std::unique_ptr<FileLock>* lock) {
   }
   const FileId id(st.st_dev, st.st_ino);
   try {
-    table->held[id] = {time(nullptr), std::hash<std::thread::id>()(std::this_thread::get_id())};
+    table->held[id] = {time(nullptr), std::hash<std::thread::id>()(std::this_thread::get_id()),
+                       fd};
     *lock = std::make_unique<PosixFileLock>(fd, id);
   } catch (const std::bad_alloc&) {
     table->held.erase(id);

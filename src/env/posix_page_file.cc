@@ -19,6 +19,7 @@
 #include "env/posix_error.h"
 #include "env/posix_files.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -90,6 +91,7 @@ class PosixPageFile : public PageFile {
 
  private:
   Status CheckUsable(const char* operation) const {
+    if (process_.Inherited()) return InheritedStatus();
     if (fd_ < 0) {
       return Status::IOError("While " + std::string(operation) + ": " + path_,
                              "the file is closed");
@@ -187,6 +189,7 @@ class PosixPageFile : public PageFile {
                       path_, error);
   }
 
+  const ProcessMark process_;
   const std::string path_;
   const FileOptions options_;
   const std::unique_ptr<RandomAccessFile> reads_;

@@ -25,6 +25,7 @@
 #include "env/io_stats.h"
 #include "env/posix_error.h"
 #include "env/posix_files.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -43,8 +44,13 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
         capacity_(options.direct ? kDirectBufferBytes : kBufferBytes) {}
 
   ~PosixWritableFile() override {
-    // Nobody asked whether the data arrived: hand it over as far as possible.
-    if (fd_ >= 0) Close().PermitUncheckedError();
+    if (process_.Inherited()) {
+      // What is buffered is the parent's to write.
+      if (fd_ >= 0) close(fd_);
+    } else if (fd_ >= 0) {
+      // Nobody asked whether the data arrived: hand it over as far as possible.
+      Close().PermitUncheckedError();
+    }
     free(buffer_);
   }
 
@@ -72,6 +78,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   }
 
   Status Append(const Slice& data) override {
+    if (process_.Inherited()) return InheritedStatus();
     if (!failed_.ok()) return failed_;
     const char* p = data.data();
     size_t left = data.size();
@@ -95,6 +102,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   }
 
   Status Flush() override {
+    if (process_.Inherited()) return InheritedStatus();
     if (!failed_.ok()) return failed_;
     return WriteBuffer(/*with_tail=*/true);
   }
@@ -112,6 +120,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   }
 
   Status Close() override {
+    if (process_.Inherited()) return InheritedStatus();
     if (fd_ < 0) return Status::OK();
     Status s = Flush();
     // Give back what was reserved and not used.
@@ -224,6 +233,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
     }
   }
 
+  const ProcessMark process_;
   const std::string path_;
   int fd_;
   FileOptions options_;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <iterator>
 
+#include "util/process.h"
 #include "util/thread_tracking.h"
 
 namespace compassdb {
@@ -190,8 +191,19 @@ size_t ThreadPools::Pending(const void* tag) const {
   return n;
 }
 
+void ThreadPools::StartOverInChild() {
+  std::array<int, kNumJobPriorities> limits;
+  for (size_t i = 0; i < limits.size(); ++i) limits[i] = pools_[i].limit;
+  RenewInherited(this);
+  for (size_t i = 0; i < limits.size(); ++i) pools_[i].limit = limits[i];
+}
+
 ThreadPools* DefaultThreadPools() {
-  static auto* pools = new ThreadPools;
+  static auto* pools = [] {
+    auto* const made = new ThreadPools;
+    OnFork([](void* inherited) { static_cast<ThreadPools*>(inherited)->StartOverInChild(); }, made);
+    return made;
+  }();
   return pools;
 }
 

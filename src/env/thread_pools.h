@@ -59,6 +59,9 @@ class ThreadPools {
   // Queued and running jobs of an owner.
   size_t Pending(const void* tag) const;
 
+  // In a child of fork(), which has no threads and none of the parent's jobs. Limits stay.
+  void StartOverInChild() NO_THREAD_SAFETY_ANALYSIS;
+
  private:
   struct Job {
     std::function<void()> run;

@@ -24,15 +24,17 @@ FileSpace::FileSpace(std::shared_ptr<rocksdb::Logger> log, int64_t delete_rate, 
 
 void FileSpace::SetDeleteRateBytesPerSecond(int64_t rate) {
   delete_rate_ = rate;
-  trash_.SetRate(rate);
+  if (!process_.Inherited()) trash_.SetRate(rate);
 }
 
 void FileSpace::SetStatisticsPtr(const std::shared_ptr<rocksdb::Statistics>& statistics) {
+  if (process_.Inherited()) return;
   MutexLock lock(&mu_);
   statistics_ = statistics;
 }
 
 void FileSpace::Count(uint32_t ticker) {
+  if (process_.Inherited()) return;
   std::shared_ptr<rocksdb::Statistics> statistics;
   {
     MutexLock lock(&mu_);
@@ -42,7 +44,8 @@ void FileSpace::Count(uint32_t ticker) {
 }
 
 bool FileSpace::DeletesAtOnce() {
-  return delete_rate_ <= 0 || static_cast<double>(trash_.bytes()) >
+  return process_.Inherited() || delete_rate_ <= 0 ||
+         static_cast<double>(trash_.bytes()) >
                                   static_cast<double>(GetTotalSize()) * trash_ratio_;
 }
 
@@ -79,6 +82,7 @@ Status FileSpace::DeleteTrash(const std::shared_ptr<FileSystem>& fs, const std::
 }
 
 void FileSpace::Track(const std::string& path, uint64_t bytes) {
+  if (process_.Inherited()) return;
   MutexLock lock(&mu_);
   uint64_t& held = files_[path];
   total_ += bytes - held;
@@ -86,6 +90,7 @@ void FileSpace::Track(const std::string& path, uint64_t bytes) {
 }
 
 void FileSpace::Untrack(const std::string& path) {
+  if (process_.Inherited()) return;
   MutexLock lock(&mu_);
   const auto file = files_.find(path);
   if (file == files_.end()) return;
@@ -94,6 +99,7 @@ void FileSpace::Untrack(const std::string& path) {
 }
 
 void FileSpace::UntrackDirectory(const std::string& dir) {
+  if (process_.Inherited()) return;
   MutexLock lock(&mu_);
   for (auto file = files_.begin(); file != files_.end();) {
     if (file->first.compare(0, dir.size() + 1, dir + "/") == 0) {
@@ -106,11 +112,13 @@ void FileSpace::UntrackDirectory(const std::string& dir) {
 }
 
 uint64_t FileSpace::GetTotalSize() {
+  if (process_.Inherited()) return 0;
   MutexLock lock(&mu_);
   return total_;
 }
 
 std::unordered_map<std::string, uint64_t> FileSpace::GetTrackedFiles() {
+  if (process_.Inherited()) return {};
   MutexLock lock(&mu_);
   return files_;
 }

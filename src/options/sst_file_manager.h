@@ -13,6 +13,7 @@
 #include "options/trash_bin.h"
 #include "rocksdb/sst_file_manager.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -20,6 +21,7 @@ class FileSpace final : public rocksdb::SstFileManager {
  public:
   FileSpace(std::shared_ptr<rocksdb::Logger> log, int64_t delete_rate, double trash_ratio,
             uint64_t chunk_bytes);
+  COMPASSDB_DELETED_BY_ITS_PROCESS(FileSpace, process_)
 
   // By the databases.
   void Track(const std::string& path, uint64_t bytes);
@@ -43,7 +45,7 @@ class FileSpace final : public rocksdb::SstFileManager {
   void SetDeleteRateBytesPerSecond(int64_t rate) override;
   double GetMaxTrashDBRatio() override { return trash_ratio_; }
   void SetMaxTrashDBRatio(double ratio) override { trash_ratio_ = ratio; }
-  uint64_t GetTotalTrashSize() override { return trash_.bytes(); }
+  uint64_t GetTotalTrashSize() override { return process_.Inherited() ? 0 : trash_.bytes(); }
   void SetStatisticsPtr(const std::shared_ptr<rocksdb::Statistics>& statistics) override;
 
  private:
@@ -51,6 +53,8 @@ class FileSpace final : public rocksdb::SstFileManager {
   Status DeleteAtOnce(FileSystem* fs, const std::string& path);
   void Count(uint32_t ticker);
 
+  // In a child of fork() its thread is missing: it knows of no files, and deletes at once.
+  const ProcessMark process_;
   const std::shared_ptr<rocksdb::Logger> log_;  // may be null
   std::atomic<uint64_t> max_space_{0};
   std::atomic<uint64_t> compaction_buffer_{0};

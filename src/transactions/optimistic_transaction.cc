@@ -47,11 +47,13 @@ void OptimisticTransaction::Clear() {
 }
 
 Status OptimisticTransaction::Rollback() {
+  if (Inherited()) return InheritedStatus();
   Clear();
   return Status::OK();
 }
 
 Status OptimisticTransaction::Commit() {
+  if (Inherited()) return InheritedStatus();
   Status s = optimistic_db_->latches() == nullptr ? CommitInOrder() : CommitWithLatches();
   if (s.ok()) Clear();
   return s;

@@ -11,6 +11,7 @@
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "transactions/key_latches.h"
 #include "transactions/transaction_base.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -21,6 +22,7 @@ class OptimisticTransaction final : public TransactionBase {
   OptimisticTransaction(OptimisticTransactionDBImpl* db, const WriteOptions& write_options,
                         const rocksdb::OptimisticTransactionOptions& options);
 
+  COMPASSDB_DELETED_BY_ITS_PROCESS(OptimisticTransaction, process_)
   void Reuse(const WriteOptions& write_options,
              const rocksdb::OptimisticTransactionOptions& options);
 
@@ -52,6 +54,7 @@ class OptimisticTransactionDBImpl final : public rocksdb::OptimisticTransactionD
   OptimisticTransactionDBImpl(rocksdb::DB* db, DBImpl* engine,
                               const rocksdb::OptimisticTransactionDBOptions& options);
 
+  COMPASSDB_DELETED_BY_ITS_PROCESS(OptimisticTransactionDBImpl, engine_->process())
   rocksdb::Transaction* BeginTransaction(
       const WriteOptions& write_options,
       const rocksdb::OptimisticTransactionOptions& options,
@@ -87,8 +90,10 @@ class OptimisticTransactionDBImpl final : public rocksdb::OptimisticTransactionD
   Status LatchesOf(const WriteBatch& batch, std::vector<uint32_t>* latches) const;
 
   DBImpl* engine() const { return engine_; }
-  // Null where commits validate in the write queue.
-  KeyLatches* latches() const { return latches_.get(); }
+  // Null where commits validate in the write queue, and in a child of fork().
+  KeyLatches* latches() const {
+    return engine_->process().Inherited() ? nullptr : latches_.get();
+  }
 
  private:
   std::vector<uint32_t> LatchOf(ColumnFamilyHandle* family, const Slice& key) const;

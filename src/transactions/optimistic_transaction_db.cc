@@ -52,12 +52,13 @@ rocksdb::Transaction* OptimisticTransactionDBImpl::BeginTransaction(
 
 std::vector<uint32_t> OptimisticTransactionDBImpl::LatchOf(ColumnFamilyHandle* family,
                                                            const Slice& key) const {
-  if (latches_ == nullptr) return {};
+  if (latches() == nullptr) return {};
   return {latches_->LatchOf(family->GetID(), key)};
 }
 
 Status OptimisticTransactionDBImpl::LatchesOf(const WriteBatch& batch,
                                               std::vector<uint32_t>* latches) const {
+  if (engine_->process().Inherited()) return InheritedStatus();
   LatchCollector collector(engine_, latches_.get(), latches);
   return WriteBatchInternal::InsertInto(&batch, &collector, nullptr);
 }

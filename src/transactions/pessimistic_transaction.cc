@@ -150,6 +150,7 @@ Status PessimisticTransaction::WrongState(const char* otherwise) const {
 }
 
 Status PessimisticTransaction::SetName(const rocksdb::TransactionName& name) {
+  if (Inherited()) return InheritedStatus();
   if (GetState() != STARTED) {
     return Status::InvalidArgument("Transaction is beyond state for naming.");
   }
@@ -183,6 +184,7 @@ Status PessimisticTransaction::SetCommitTimestamp(rocksdb::TxnTimestamp ts) {
 }
 
 Status PessimisticTransaction::Prepare() {
+  if (Inherited()) return InheritedStatus();
   if (name_.empty()) {
     return Status::InvalidArgument("Cannot prepare a transaction that has not been named.");
   }
@@ -222,6 +224,7 @@ Status PessimisticTransaction::LogLateWrites() {
 }
 
 Status PessimisticTransaction::Commit() {
+  if (Inherited()) return InheritedStatus();
   if (Expired()) return Status::Expired();
   if (GetState() == PREPARED) return CommitPrepared();
   if (GetState() == STARTED && !options_.skip_prepare) return Status::TxnNotPrepared();
@@ -240,6 +243,7 @@ Status PessimisticTransaction::Commit() {
 Status PessimisticTransaction::GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                                             const Slice& key, PinnableSlice* value, bool exclusive,
                                             bool do_validate) {
+  if (Inherited()) return InheritedStatus();
   const ColumnFamily& of = *FamilyOf(HandleOf(family));
   if (options.timestamp == nullptr && of.timestamp_size() == 0) {
     return TransactionBase::GetForUpdate(options, family, key, value, exclusive, do_validate);
@@ -335,6 +339,7 @@ Status PessimisticTransaction::WriteCommitted(WriteBatch* batch, const WriteOpti
 }
 
 Status PessimisticTransaction::Rollback() {
+  if (Inherited()) return InheritedStatus();
   switch (GetState()) {
     case PREPARED: {
       txn_state_ = AWAITING_ROLLBACK;
@@ -364,6 +369,7 @@ Status PessimisticTransaction::Rollback() {
 }
 
 Status PessimisticTransaction::RollbackToSavePoint() {
+  if (Inherited()) return InheritedStatus();
   if (GetState() != STARTED) {
     return Status::InvalidArgument("Transaction is beyond state for rollback.");
   }
@@ -374,6 +380,7 @@ Status PessimisticTransaction::RollbackToSavePoint() {
 }
 
 Status PessimisticTransaction::CommitBatch(WriteBatch* batch) {
+  if (Inherited()) return InheritedStatus();
   TrackedKeys locked;
   Status s = LockBatch(batch, &locked);
   if (!s.ok()) return s;
@@ -496,6 +503,7 @@ Status PessimisticTransaction::GetRangeLock(ColumnFamilyHandle*, const rocksdb::
 
 std::vector<TransactionID> PessimisticTransaction::GetWaitingTxns(uint32_t* family,
                                                                   std::string* key) const {
+  if (Inherited()) return {};
   MutexLock lock(&waiting_mu_);
   if (family != nullptr) *family = waiting_family_;
   if (key != nullptr) *key = waiting_key_;

@@ -19,6 +19,7 @@
 #include "transactions/point_locks.h"
 #include "transactions/transaction_base.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -30,6 +31,7 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   PessimisticTransaction(TransactionDBImpl* db, const WriteOptions& write_options,
                          const TransactionOptions& options);
   ~PessimisticTransaction() override;
+  COMPASSDB_DELETED_BY_ITS_PROCESS(PessimisticTransaction, process_)
   void Reuse(const WriteOptions& write_options, const TransactionOptions& options);
 
   // Makes one of what recovery found.

@@ -69,6 +69,7 @@ PointLocks::Stripe* PointLocks::StripeOf(Family* family, const std::string& key)
 }
 
 Status PointLocks::Lock(const LockRequest& request, uint32_t family_id, const std::string& key) {
+  if (process_.Inherited()) return InheritedStatus();
   const std::shared_ptr<Family> family = Find(family_id);
   if (family == nullptr) return UnknownFamily(family_id);
   Stripe* const stripe = StripeOf(family.get(), key);
@@ -173,6 +174,7 @@ bool PointLocks::OthersExpired(const LockRequest& request, const Held& held, Obs
 }
 
 void PointLocks::Unlock(TransactionID owner, uint32_t family_id, const std::string& key) {
+  if (process_.Inherited()) return;
   const std::shared_ptr<Family> family = Find(family_id);
   if (family == nullptr) return;  // dropped
   Stripe* const stripe = StripeOf(family.get(), key);

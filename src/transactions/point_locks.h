@@ -24,6 +24,7 @@
 #include "rocksdb/utilities/transaction_db_mutex.h"
 #include "transactions/deadlock_detector.h"
 #include "transactions/tracked_keys.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -63,6 +64,7 @@ class PointLocks {
   };
   explicit PointLocks(Options options);
 
+  // In a child of fork() nothing is locked or unlocked, and Lock says why.
   void AddFamily(uint32_t family);
   // Those who wait for one of its locks are told that there is no such family.
   void RemoveFamily(uint32_t family);
@@ -111,6 +113,7 @@ class PointLocks {
   Status AwaitChange(const LockRequest& request, uint32_t family, Stripe* stripe,
                      const std::string& key, const Obstacle& obstacle, uint64_t end_micros);
 
+  const ProcessMark process_;
   const Options options_;
   DeadlockDetector detector_;
   mutable std::shared_mutex families_mu_;

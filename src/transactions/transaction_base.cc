@@ -162,6 +162,7 @@ void TransactionBase::SetSavePoint() {
 }
 
 Status TransactionBase::RollbackToSavePoint() {
+  if (Inherited()) return InheritedStatus();
   if (save_points_.empty()) return Status::NotFound();
   SavePoint& point = save_points_.back();
   snapshot_ = point.snapshot;
@@ -175,6 +176,7 @@ Status TransactionBase::RollbackToSavePoint() {
 }
 
 Status TransactionBase::PopSavePoint() {
+  if (Inherited()) return InheritedStatus();
   if (save_points_.empty()) return Status::NotFound();
   if (save_points_.size() > 1) {
     save_points_[save_points_.size() - 2].tracked.Merge(save_points_.back().tracked);
@@ -197,6 +199,7 @@ void TransactionBase::Track(uint32_t family, const std::string& key, SequenceNum
 }
 
 void TransactionBase::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
+  if (Inherited()) return;
   const uint32_t id = HandleOf(family)->GetID();
   const std::string name = key.ToString();
   // A read before the save point stays: a rollback goes back to it.
@@ -208,6 +211,7 @@ void TransactionBase::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& 
 }
 
 Status TransactionBase::RebuildFromWriteBatch(rocksdb::WriteBatch* source) {
+  if (Inherited()) return InheritedStatus();
   Rebuilder rebuilder(this, engine_, /*from_log=*/false);
   return source->Iterate(&rebuilder);
 }
@@ -219,10 +223,12 @@ Status TransactionBase::RebuildFromLog(const rocksdb::WriteBatch& source) {
 
 Status TransactionBase::Get(const ReadOptions& options, ColumnFamilyHandle* family,
                             const Slice& key, PinnableSlice* value) {
+  if (Inherited()) return InheritedStatus();
   return batch_.GetFromBatchAndDB(db_, options, HandleOf(family), key, value);
 }
 Status TransactionBase::Get(const ReadOptions& options, ColumnFamilyHandle* family,
                             const Slice& key, std::string* value) {
+  if (Inherited()) return InheritedStatus();
   return batch_.GetFromBatchAndDB(db_, options, HandleOf(family), key, value);
 }
 Status TransactionBase::Get(const ReadOptions& options, const Slice& key, std::string* value) {
@@ -235,6 +241,7 @@ Status TransactionBase::Get(const ReadOptions& options, const Slice& key, Pinnab
 Status TransactionBase::GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                                      const Slice& key, PinnableSlice* value, bool exclusive,
                                      bool do_validate) {
+  if (Inherited()) return InheritedStatus();
   if (!do_validate && options.snapshot != nullptr) {
     return Status::InvalidArgument(
         "If do_validate is false then GetForUpdate with snapshot is not defined.");
@@ -278,6 +285,7 @@ std::vector<Status> TransactionBase::MultiGet(const ReadOptions& options,
 void TransactionBase::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family,
                                size_t num_keys, const Slice* keys, PinnableSlice* values,
                                Status* statuses, bool sorted_input) {
+  if (Inherited()) return std::fill_n(statuses, num_keys, InheritedStatus()), void();
   batch_.MultiGetFromBatchAndDB(db_, options, HandleOf(family), num_keys, keys, values, statuses,
                                 sorted_input);
 }
@@ -286,6 +294,7 @@ std::vector<Status> TransactionBase::MultiGetForUpdate(
     const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
     const std::vector<Slice>& keys, std::vector<std::string>* values) {
   values->resize(keys.size());
+  if (Inherited()) return std::vector<Status>(keys.size(), InheritedStatus());
   for (size_t i = 0; i < keys.size(); ++i) {
     Status s = TryLock(HandleOf(families[i]), keys[i], /*read_only=*/true, /*exclusive=*/true,
                        /*do_validate=*/true, /*assume_tracked=*/false);
@@ -304,6 +313,7 @@ Iterator* TransactionBase::GetIterator(const ReadOptions& options) {
   return GetIterator(options, nullptr);
 }
 Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
+  if (Inherited()) return rocksdb::NewErrorIterator(InheritedStatus());
   ColumnFamilyHandle* const handle = HandleOf(family);
   return batch_.NewIteratorWithBase(handle, db_->NewIterator(options, handle), &options);
 }
@@ -311,6 +321,7 @@ Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyH
 template <typename Add>
 Status TransactionBase::Write(ColumnFamilyHandle* family, const Slice& key, Taking taking,
                               uint64_t* count, const Add& add) {
+  if (Inherited()) return InheritedStatus();
   Status s = TryLock(HandleOf(family), key, /*read_only=*/false, /*exclusive=*/true,
                      /*do_validate=*/taking == Taking::kTracked,
                      /*assume_tracked=*/taking == Taking::kAssumed);

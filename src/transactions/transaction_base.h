@@ -17,6 +17,7 @@
 #include "rocksdb/utilities/transaction.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
 #include "transactions/tracked_keys.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -150,6 +151,8 @@ class TransactionBase : public rocksdb::Transaction {
   void SetSnapshotIfNeeded();
   void Track(uint32_t family, const std::string& key, SequenceNumber sequence, bool read_only,
              bool exclusive);
+  // By a child of fork(): nothing is locked, read or written.
+  bool Inherited() const { return process_.Inherited(); }
   ColumnFamilyHandle* HandleOf(ColumnFamilyHandle* family) const {
     return family != nullptr ? family : db_->DefaultColumnFamily();
   }
@@ -159,6 +162,7 @@ class TransactionBase : public rocksdb::Transaction {
   }
   uint64_t NowMicros() const;
 
+  const ProcessMark process_;
   rocksdb::DB* const db_;
   DBImpl* const engine_;
   WriteOptions write_options_;

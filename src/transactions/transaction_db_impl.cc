@@ -141,12 +141,14 @@ rocksdb::Transaction* TransactionDBImpl::BeginTransaction(const WriteOptions& wr
 }
 
 bool TransactionDBImpl::Register(const std::string& name, PessimisticTransaction* transaction) {
+  if (Inherited()) return false;
   MutexLock lock(&mu_);
   return by_name_.emplace(name, transaction).second;
 }
 
 void TransactionDBImpl::Unregister(const std::string& name,
                                    const PessimisticTransaction* transaction) {
+  if (Inherited()) return;
   MutexLock lock(&mu_);
   auto it = by_name_.find(name);
   if (it != by_name_.end() && it->second == transaction) by_name_.erase(it);
@@ -154,6 +156,7 @@ void TransactionDBImpl::Unregister(const std::string& name,
 
 rocksdb::Transaction* TransactionDBImpl::GetTransactionByName(
     const rocksdb::TransactionName& name) {
+  if (Inherited()) return nullptr;
   MutexLock lock(&mu_);
   auto it = by_name_.find(name);
   return it == by_name_.end() ? nullptr : it->second;
@@ -162,6 +165,7 @@ rocksdb::Transaction* TransactionDBImpl::GetTransactionByName(
 void TransactionDBImpl::GetAllPreparedTransactions(
     std::vector<rocksdb::Transaction*>* transactions) {
   transactions->clear();
+  if (Inherited()) return;
   MutexLock lock(&mu_);
   for (const auto& [name, transaction] : by_name_) {
     if (transaction->GetState() == rocksdb::Transaction::PREPARED) {
@@ -171,6 +175,7 @@ void TransactionDBImpl::GetAllPreparedTransactions(
 }
 
 void TransactionDBImpl::SetExpirable(PessimisticTransaction* transaction, bool expirable) {
+  if (Inherited()) return;
   MutexLock lock(&mu_);
   if (expirable) {
     expirable_[transaction->GetID()] = transaction;
@@ -187,17 +192,20 @@ bool TransactionDBImpl::StealLocks(TransactionID id) {
 }
 
 std::unordered_multimap<uint32_t, KeyLockInfo> TransactionDBImpl::GetLockStatusData() {
+  if (Inherited()) return {};
   return locks_.GetStatus();
 }
 std::vector<DeadlockPath> TransactionDBImpl::GetDeadlockInfoBuffer() {
+  if (Inherited()) return {};
   return locks_.detector()->Paths();
 }
 void TransactionDBImpl::SetDeadlockInfoBufferSize(uint32_t target_size) {
-  locks_.detector()->KeepPaths(target_size);
+  if (!Inherited()) locks_.detector()->KeepPaths(target_size);
 }
 
 std::pair<Status, std::shared_ptr<const Snapshot>> TransactionDBImpl::CreateTimestampedSnapshot(
     TxnTimestamp ts) {
+  if (Inherited()) return {InheritedStatus(), nullptr};
   if (ts == rocksdb::kMaxTxnTimestamp) {
     return {Status::InvalidArgument("CreateTimestampedSnapshot: no timestamp"), nullptr};
   }
@@ -225,6 +233,7 @@ std::pair<Status, std::shared_ptr<const Snapshot>> TransactionDBImpl::CreateTime
 }
 
 std::shared_ptr<const Snapshot> TransactionDBImpl::GetTimestampedSnapshot(TxnTimestamp ts) const {
+  if (Inherited()) return nullptr;
   MutexLock lock(&timestamps_mu_);
   if (timestamped_.empty()) return nullptr;
   if (ts == rocksdb::kMaxTxnTimestamp) return timestamped_.rbegin()->second;
@@ -233,6 +242,7 @@ std::shared_ptr<const Snapshot> TransactionDBImpl::GetTimestampedSnapshot(TxnTim
 }
 
 void TransactionDBImpl::ReleaseTimestampedSnapshotsOlderThan(TxnTimestamp ts) {
+  if (Inherited()) return;
   std::vector<std::shared_ptr<const Snapshot>> released;  // after the lock
   MutexLock lock(&timestamps_mu_);
   while (!timestamped_.empty() && timestamped_.begin()->first < ts) {
@@ -244,6 +254,7 @@ void TransactionDBImpl::ReleaseTimestampedSnapshotsOlderThan(TxnTimestamp ts) {
 Status TransactionDBImpl::GetTimestampedSnapshots(
     TxnTimestamp from, TxnTimestamp to,
     std::vector<std::shared_ptr<const Snapshot>>& snapshots) const {
+  if (Inherited()) return InheritedStatus();
   if (from >= to) {
     return Status::InvalidArgument("timestamp lower bound must be smaller than upper bound");
   }
@@ -266,6 +277,7 @@ std::unique_ptr<PessimisticTransaction> TransactionDBImpl::BeginOutside(
 
 template <typename Add>
 Status TransactionDBImpl::WriteOutside(const WriteOptions& options, const Add& add) {
+  if (Inherited()) return InheritedStatus();
   WriteBatch batch;
   if (Status s = add(&batch); !s.ok()) return s;
   return BeginOutside(options)->CommitBatch(&batch);
@@ -300,6 +312,7 @@ Status TransactionDBImpl::Write(const WriteOptions& options, WriteBatch* batch) 
 Status TransactionDBImpl::Write(const WriteOptions& options,
                                 const rocksdb::TransactionDBWriteOptimizations& optimizations,
                                 WriteBatch* batch) {
+  if (Inherited()) return InheritedStatus();
   if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
   TimedFinder timed(engine_);
   // What cannot be read is for the write to complain of.
@@ -326,12 +339,14 @@ Status TransactionDBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions&
 Status TransactionDBImpl::CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
                                                const std::vector<std::string>& names,
                                                std::vector<ColumnFamilyHandle*>* handles) {
+  if (Inherited()) return InheritedStatus();
   Status s = db_->CreateColumnFamilies(options, names, handles);
   for (ColumnFamilyHandle* handle : *handles) locks_.AddFamily(handle->GetID());
   return s;
 }
 Status TransactionDBImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& families,
                                                std::vector<ColumnFamilyHandle*>* handles) {
+  if (Inherited()) return InheritedStatus();
   Status s = db_->CreateColumnFamilies(families, handles);
   for (ColumnFamilyHandle* handle : *handles) locks_.AddFamily(handle->GetID());
   return s;

@@ -15,6 +15,7 @@
 
 #include "transactions/pessimistic_transaction.h"
 #include "transactions/point_locks.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -23,6 +24,7 @@ class TransactionDBImpl final : public rocksdb::TransactionDB {
   // Takes over `db`, whose engine is `engine`. Init must follow.
   TransactionDBImpl(rocksdb::DB* db, DBImpl* engine, const rocksdb::TransactionDBOptions& options);
   ~TransactionDBImpl() override;
+  COMPASSDB_DELETED_BY_ITS_PROCESS(TransactionDBImpl, engine_->process())
 
   // Locks for the families; what recovery found becomes transactions; compactions begin.
   Status Init(const std::vector<size_t>& compaction_enabled,
@@ -91,6 +93,7 @@ class TransactionDBImpl final : public rocksdb::TransactionDB {
   void SetExpirable(PessimisticTransaction* transaction, bool expirable);
 
  private:
+  bool Inherited() const { return engine_->process().Inherited(); }
   bool StealLocks(TransactionID id);
   std::unique_ptr<PessimisticTransaction> BeginOutside(const WriteOptions& options);
   template <typename Add>

@@ -115,6 +115,7 @@ Status DbWithTtlImpl::Close() {
 Status DbWithTtlImpl::CreateColumnFamilyWithTtl(const rocksdb::ColumnFamilyOptions& options,
                                                 const std::string& name,
                                                 ColumnFamilyHandle** handle, int ttl) {
+  if (process_.Inherited()) return InheritedStatus();
   rocksdb::ColumnFamilyOptions wrapped = options;
   MutexLock lock(&mu_);
   WrapOptions(ttl, env_, &wrapped, &filters_);
@@ -151,6 +152,7 @@ Status DbWithTtlImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOp
                                                    const rocksdb::ImportColumnFamilyOptions& import,
                                                    const rocksdb::ExportImportFilesMetaData& exported,
                                                    ColumnFamilyHandle** handle) {
+  if (process_.Inherited()) return InheritedStatus();
   rocksdb::ColumnFamilyOptions wrapped = options;
   MutexLock lock(&mu_);
   WrapOptions(0, env_, &wrapped, &filters_);

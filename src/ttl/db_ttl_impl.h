@@ -13,6 +13,7 @@
 #include "rocksdb/utilities/db_ttl.h"
 #include "ttl/ttl_filter.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -27,6 +28,7 @@ class DbWithTtlImpl final : public rocksdb::DBWithTTL {
   DbWithTtlImpl(rocksdb::DB* db, rocksdb::Env* env, Filters filters)
       : DBWithTTL(db), env_(env), filters_(std::move(filters)) {}
   ~DbWithTtlImpl() override;
+  COMPASSDB_DELETED_BY_ITS_PROCESS(DbWithTtlImpl, process_)
 
   rocksdb::Status Close() override;
   rocksdb::Status CreateColumnFamilyWithTtl(const rocksdb::ColumnFamilyOptions& options,
@@ -93,6 +95,7 @@ class DbWithTtlImpl final : public rocksdb::DBWithTTL {
                                std::vector<rocksdb::Iterator*>* iterators) override;
 
  private:
+  const ProcessMark process_;
   rocksdb::Env* const env_;
   Mutex mu_;
   Filters filters_ GUARDED_BY(mu_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -19,7 +20,7 @@ struct alignas(64) PaddedSlot {
 std::atomic<PaddedSlot*> all_slots{nullptr};
 
 Mutex& SlotMutex() {
-  static auto* const mu = new Mutex;  // outlives the threads
+  static auto* const mu = RenewedInChildren(new Mutex);  // outlives the threads
   return *mu;
 }
 
@@ -42,7 +43,17 @@ PaddedSlot* TakeSlot() {
 std::atomic<uint64_t> EpochGuard::global_{1};
 constinit thread_local EpochGuard::Slot* EpochGuard::mine_ = nullptr;
 
+void EpochGuard::ForgetOtherThreads(void*) {
+  for (PaddedSlot* s = all_slots.load(std::memory_order_relaxed); s != nullptr; s = s->next) {
+    if (&s->epoch == mine_) continue;
+    s->epoch.store(0, std::memory_order_relaxed);
+    s->taken = false;
+  }
+}
+
 EpochGuard::Slot* EpochGuard::Register() {
+  static const bool watched = OnFork(&ForgetOtherThreads, nullptr);
+  (void)watched;
   // Gives the slot back when the thread ends.
   struct Owner {
     PaddedSlot* const slot = TakeSlot();

@@ -51,6 +51,9 @@ class EpochGuard {
   // The least epoch among running guards; UINT64_MAX if there are none.
   static uint64_t Oldest();
 
+  // In a child of fork(): guards of threads that it does not have.
+  static void ForgetOtherThreads(void*);
+
   static std::atomic<uint64_t> global_;
   static constinit thread_local Slot* mine_;
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 namespace {
@@ -35,7 +36,7 @@ struct Registry {
 
 // Never destroyed: threads of pools may outlive static objects.
 Registry* TheRegistry() {
-  static Registry* const registry = new Registry();
+  static Registry* const registry = RenewedInChildren(new Registry());
   return registry;
 }
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process inherits from its parent by fork(), and must leave alone.
+//
+// A child has a copy of the parent's memory and descriptors, but none of its threads. An object
+// that writes files, takes locks or waits for threads belongs to the process that made it. It
+// carries a ProcessMark, its methods answer InheritedStatus() in a child, and `delete` does
+// nothing there (COMPASSDB_DELETED_BY_ITS_PROCESS). What the whole process shares starts over
+// in the child: OnFork().
+//
+// The number of the present process is kept in memory that the kernel wipes at a fork
+// (env/fork_watch.cc), so a child that ran no fork handlers is known, too.
+//
+// Thread safety: all of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+namespace process_internal {
+// Points to the present process's number; 0: a child that has not been noticed yet.
+extern constinit std::atomic<uint64_t>* number;
+}  // namespace process_internal
+
+// Never 0, and differs from those of the processes that this one descends from.
+uint64_t CurrentProcess();
+
+class ProcessMark {
+ public:
+  ProcessMark() : made_in_(CurrentProcess()) {}
+  // This process is not the one that made the mark.
+  bool Inherited() const {
+    return process_internal::number->load(std::memory_order_relaxed) != made_in_;
+  }
+
+ private:
+  const uint64_t made_in_;
+};
+
+// What a method of an inherited object answers.
+rocksdb::Status InheritedStatus();
+
+// in_child(object) is called in each child, by its only thread, before fork() returns there. Locks
+// and what they guard are in an unknown state then. Returns true.
+bool OnFork(void (*in_child)(void* object), void* object);
+// Called in a child at the end of fork().
+void EnterChild();
+// Where the number is from now on.
+void KeepProcessNumberIn(std::atomic<uint64_t>* place);
+
+// Memory that a child never frees. Leak checkers find it.
+void KeepInherited(void* memory);
+
+// A new T in the place of an inherited one, which is not destroyed.
+template <class T>
+void RenewInherited(T* object) {
+  void* const was = ::operator new(sizeof(T));
+  memcpy(was, static_cast<const void*>(object), sizeof(T));
+  KeepInherited(was);
+  new (object) T();
+}
+
+// Each child begins with a new one in the place of `object`, which is never destroyed.
+template <class T>
+T* RenewedInChildren(T* object) {
+  OnFork([](void* inherited) { RenewInherited(static_cast<T*>(inherited)); }, object);
+  return object;
+}
+
+template <class T>
+void DeleteInItsProcess(T* object, const ProcessMark& mark) {
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  if (mark.Inherited()) return KeepInherited(object);
+  object->~T();
+  ::operator delete(object);
+}
+
+// In the public part of a final class with a virtual destructor: `delete` of an inherited object
+// does nothing. `mark` is a member, or an expression of members.
+#define COMPASSDB_DELETED_BY_ITS_PROCESS(Class, mark)                    \
+  static void operator delete(Class* object, std::destroying_delete_t) { \
+    compassdb::DeleteInItsProcess(object, object->mark);                 \
+  }                                                                      \
+  /* for a constructor that throws */                                    \
+  static void operator delete(void* memory) { ::operator delete(memory); }
+
+}  // namespace compassdb
