@@ -31,6 +31,7 @@ inline constexpr FileFormat kSyncedMarkFormat{"synced mark", FormatMagic("CmpsSy
 inline constexpr FileFormat kManifestFormat{"manifest", FormatMagic("CmpsMan1"), 2, 8};
 inline constexpr FileFormat kPieceFormat{"piece", FormatMagic("CmpsPie1"), 4, 6};
 inline constexpr FileFormat kTableFileFormat{"table file", FormatMagic("CmpsTbl1"), 1, 1};
+inline constexpr FileFormat kJobRecordFormat{"job record", FormatMagic("CmpsJob1"), 1, 1};
 inline constexpr FileFormat kPieceFileFormat{"compaction file", FormatMagic("CmpsPhF1"), 1, 1};
 
 constexpr bool CanReadVersion(const FileFormat& format, uint32_t version) {

@@ -69,6 +69,7 @@ Status BackupEngineImpl::Open() {
   }
   std::sort(ids.rbegin(), ids.rend());
   int good = 0;
+  Status no_key;
   for (BackupID id : ids) {
     const int most = options_.max_valid_backups_to_open;  // none: all
     if (read_only_ && most > 0 && good >= most) break;
@@ -79,7 +80,9 @@ Status BackupEngineImpl::Open() {
     } else {
       Log("backup " + std::to_string(id) + ": " + backup.status.ToString());
     }
+    if (backup.status.IsInvalidArgument()) no_key = backup.status;
   }
+  if (good == 0 && !no_key.ok()) return no_key;  // none of them is damaged
   if (!options_.destroy_old_data) {
     if (!ids.empty()) newest_id_ = ids.front();
     return Status::OK();

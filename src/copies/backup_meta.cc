@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/foreign_file.h"
 #include "util/crc32c.h"
 
 namespace compassdb {
@@ -140,6 +141,7 @@ std::string EncodeBackupMeta(const BackupMeta& meta) {
 
 Status DecodeBackupMeta(const std::string& path, const Slice& text, BackupMeta* meta) {
   *meta = BackupMeta();
+  if (IsSealed(text)) return Status::InvalidArgument(path, kSealedAdvice);
   const Status damaged = Status::Corruption(path, "is not the description of a backup, or damaged");
   Scanner in(text);
   uint32_t version = 0;

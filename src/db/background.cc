@@ -319,6 +319,42 @@ void DBImpl::TrackAllFiles() {
   TrackFiles(all);
 }
 
+// Together: a job's file is pinned, or its tables are in the view, or it was given up.
+bool DBImpl::DescribeJob(JobRecord* record) {
+  constexpr size_t kMostFamilies = 100;  // in the record of each file of each
+  std::shared_ptr<const StoreView> view;
+  {
+    MutexLock lock(&mu_);
+    record->order = commits_.NewNumber();
+    VersionEdit database;
+    database.db_id = db_id_;
+    database.hash_seed = hash_seed_;
+    database.last_sequence = last_sequence_.load(std::memory_order_acquire);
+    const bool all = families_.size() <= kMostFamilies;
+    if (all) database.max_column_family = max_family_id_;
+    record->state.push_back(std::move(database));
+    for (const auto& family : families_.All()) {
+      const bool own = family->id() == record->job.column_family;
+      if (all || own) record->state.push_back(FamilyEdit(*family));
+      if (own) view = family->store()->view();
+    }
+    record->writing = ledger_->PinnedFiles();
+  }
+  if (view == nullptr) return false;
+  view->ForEachTable([&](int level, const TphMeta& meta) { record->live.push_back({level, meta.tph_id}); });
+  return true;
+}
+
+VersionEdit DBImpl::FamilyEdit(const ColumnFamily& family) {
+  VersionEdit edit;
+  edit.column_family = family.id();
+  edit.add_column_family = family.name();
+  edit.comparator = family.user_comparator()->Name();
+  edit.log_number = family.log_number;
+  if (family.history != nullptr) edit.history_low = family.history->Get();
+  return edit;
+}
+
 std::vector<VersionEdit> DBImpl::SnapshotEdits() {
   std::vector<VersionEdit> edits(1);
   edits.front().db_id = db_id_;
@@ -326,13 +362,7 @@ std::vector<VersionEdit> DBImpl::SnapshotEdits() {
   edits.front().max_column_family = max_family_id_;
   edits.front().file_checksums = ledger_->Checksums();
   for (const auto& family : families_.All()) {
-    VersionEdit edit;
-    edit.column_family = family->id();
-    edit.add_column_family = family->name();
-    edit.comparator = family->user_comparator()->Name();
-    edit.log_number = family->log_number;
-    if (family->history != nullptr) edit.history_low = family->history->Get();
-    edits.push_back(std::move(edit));
+    edits.push_back(FamilyEdit(*family));
     VersionEdit tables;
     family->store()->Snapshot(&tables);
     tables.column_family = family->id();

@@ -88,6 +88,8 @@ class ColumnFamily {
   // Front: tells the write buffer manager how far `mem` has grown.
   void ChargeMemTable();
 
+  // [mutex] The oldest log that may hold a record newer than those of the n oldest sealed memtables.
+  uint64_t LogBehind(size_t n) const { return n < immutables.size() ? immutables[n].log_number : mem_log_number; }
   // [mutex, front] The active memtable becomes immutable; records from now on
   // are in log `log_number` or later.
   void SealMemTable(uint64_t log_number, std::vector<ReadState*>* garbage);

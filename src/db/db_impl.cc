@@ -63,6 +63,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.write_options = PieceWriteOptions(options);
   store_context_.bytes_per_sync = options.bytes_per_sync;
   store_context_.new_number = [this] { return commits_.NewNumber(); };
+  store_context_.describe_job = [this](JobRecord* record) { return DescribeJob(record); };
   store_context_.compaction_wanted = [this] {
     MutexLock lock(&mu_);
     MaybeSchedule();

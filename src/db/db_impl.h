@@ -518,6 +518,10 @@ class DBImpl : public rocksdb::DB {
   Status DeleteObsolete(const std::string& path);
   Status DeleteTrash(const std::string& path);
   std::vector<VersionEdit> SnapshotEdits() REQUIRES(mu_);
+  // As a manifest has it.
+  static VersionEdit FamilyEdit(const ColumnFamily& family);
+  // StoreContext::describe_job.
+  bool DescribeJob(JobRecord* record) EXCLUDES(mu_);
   void StampEdits(std::vector<VersionEdit>* edits) REQUIRES(mu_);
 
   // --- families.cc

@@ -156,6 +156,7 @@ void DBImpl::BackgroundFlush() {
       unit.family = unit.item.family = family;
       unit.reason = family->flush_reason;
       unit.request.memtables = family->PickFlush(together);
+      unit.request.log_number = family->LogBehind(unit.request.memtables.size());
       unit.request.view = family->store()->ViewForJob();
       unit.request.commit_ahead = [this, family](VersionEdit edit, bool* logged) {
         return CommitAhead(family, std::move(edit), logged);
@@ -248,6 +249,7 @@ Status DBImpl::CommitAhead(const std::shared_ptr<ColumnFamily>& family, VersionE
 
 Status DBImpl::WriteFlush(FlushUnit* unit) {
   unit->report.observer = unit->listener->observer();
+  unit->item.edit.log_number = unit->request.log_number;  // for the record in the file
   Store* const store = unit->family->store();
   if (unit->merge != nullptr) {
     Status s = RunTask(unit->merge.get(), unit->request.snapshots, &shutting_down_, &unit->item.edit, &unit->report);
@@ -296,8 +298,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorR
     const size_t n = unit.request.memtables.size();
     ColumnFamily* family = unit.family.get();
     item.finalize = [family, n](VersionEdit* edit) {
-      edit->log_number = n < family->immutables.size() ? family->immutables[n].log_number
-                                                       : family->mem_log_number;
+      edit->log_number = family->LogBehind(n);
     };
     item.installed = [family, n] { family->FlushCommitted(n); };
     items.push_back(std::move(item));

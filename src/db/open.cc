@@ -4,13 +4,16 @@
 #include <set>
 
 #include "base/file_names.h"
+#include "base/foreign_file.h"
 #include "base/format_version.h"
 #include "base/number_limits.h"
 #include "db/guarded_db.h"
 #include "db/info_log.h"
+#include "db/lost_manifest.h"
 #include "env/create_dir.h"
 #include "env/env_adapter.h"
 #include "env/missing.h"
+#include "manifest/foreign_directory.h"
 #include "options/sanitize.h"
 #include "rocksdb/version.h"
 #include "util/coding.h"
@@ -53,23 +56,61 @@ Status DbOpener::CheckRequest() {
   return ValidateOptions(request_.options, families);
 }
 
-// Corruption if CURRENT is gone, but not the files of a database.
-Status DbOpener::CheckForLostCurrent(FileSystem* fs, const std::string& dir) {
+// What is possible without CURRENT, which `path` shows to be gone.
+Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::string& path) {
+  std::string start;
+  Status s = ReadStart(fs, path, sizeof(kSealMagic), &start);
+  if (s.IsInvalidArgument()) return s;  // another key
+  if (s.ok() && IsSealed(start)) return Status::InvalidArgument(path, kSealedAdvice);
   std::vector<std::string> names;
-  Status s = fs->GetChildren(dir, &names);
-  if (!s.ok()) return IsMissing(s) ? Status::OK() : s;
+  s = fs->GetChildren(dir, &names);
+  if (!s.ok()) return s;
+  bool tables = false, state = false;
+  LostManifest records([](const std::string&) {});
   for (const std::string& name : names) {
-    uint64_t number = 0;
+    uint64_t number = 0, count = 0, bytes = 0;
     FileType type;
-    // A manifest may be RocksDB's, but a mirror is ours.
-    if (!ParseFileName(name, &number, &type) ||
-        (type != FileType::kManifestMirror && type != FileType::kPieceFile && type != FileType::kPageFile)) {
-      continue;
-    }
-    return Status::Corruption(CurrentFileName(dir), "is missing, but " + JoinPath(dir, name) +
-                                                        " is there: RepairDB can bring the database back");
+    bool whole = false;
+    if (!ParseFileName(name, &number, &type)) continue;
+    if (type == FileType::kPieceFile) fs->GetFileSize(JoinPath(dir, name), &bytes).PermitUncheckedError();
+    tables = tables || bytes > 0 || type == FileType::kPageFile;
+    if (s.ok() && bytes > 0) s = records.Add(fs, JoinPath(dir, name), number);
+    if (s.ok() && type == FileType::kPageFile) s = Status::Corruption(JoinPath(dir, name), "is of a table-less column family");
+    if (state || (type != FileType::kManifest && type != FileType::kManifestMirror)) continue;
+    Manifest::Salvage(fs, dir, number, [](const EditRecord&) { return Status::OK(); }, &count, &whole)
+        .PermitUncheckedError();  // what it cannot read it does not count
+    state = count > 0;
   }
-  return Status::OK();
+  const std::string lost = "is missing, but " + path + " is there: ";
+  if (state) return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the database back");
+  if (!tables) {
+    return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the default column family back, from the logs");
+  }
+  if (s.ok()) {
+    return Status::Corruption(CurrentFileName(dir), lost + "there is no manifest or mirror; RepairDB can put the state "
+                                                           "together from the compaction files");
+  }
+  return Status::Corruption(CurrentFileName(dir), lost + "RepairDB cannot bring the database back: " + s.ToString() +
+                                                      "; a backup or a checkpoint can");
+}
+
+// An error if CURRENT is gone, but not the files of a database, or if they are another engine's.
+Status DbOpener::CheckForLostCurrent(FileSystem* fs, const std::string& dir) {
+  if (Status s = CheckNotForeign(fs, dir); !s.ok()) return s;
+  // A manifest may be RocksDB's, but a mirror is ours.
+  std::string own;
+  Status s = FindOwnFile(fs, dir, &own);
+  return !s.ok() || own.empty() ? s : LostCurrent(fs, dir, JoinPath(dir, own));
+}
+
+Status DbOpener::CheckNotForeign(FileSystem* fs, const std::string& dir) {
+  std::string foreign;
+  Status s = FindForeignFile(fs, dir, &foreign);
+  if (!s.ok() || foreign.empty()) return s;
+  return Status::InvalidArgument(CurrentFileName(dir),
+                                 "is missing, but " + foreign +
+                                     " is there: the directory is not this engine's, and what is there is for its own "
+                                     "engine to open or to repair");
 }
 
 // Looks, but changes nothing: a directory that is not ours stays as it is.
@@ -84,7 +125,7 @@ Status DbOpener::Locate(bool* exists) {
 }
 
 Status DbOpener::CheckMayCreate(FileSystem* fs) const {
-  if (!request_.read_only && request_.options.create_if_missing) return Status::OK();
+  if (!request_.read_only && request_.options.create_if_missing) return CheckNotForeign(fs, request_.name);
   if (Status s = CheckForLostCurrent(fs, request_.name); !s.ok()) return s;
   if (request_.read_only) return Status::PathNotFound(request_.name, "there is no CompassDB database");
   return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
@@ -298,13 +339,15 @@ Status DbOpener::CheckLogIsEmpty(uint64_t number) {
   uint64_t size = 0;
   const std::string path = WalFileName(config.wal_dir, number);
   Status s = config.fs->GetFileSize(path, &size);
+  std::string start;
+  if (s.ok()) s = ReadStart(config.fs, path, sizeof(kSealMagic), &start);
+  if (s.ok() && IsSealed(start)) return LostCurrent(config.fs, request_.name, path);
   if (s.ok()) s = WalReader::Open(config.fs, config.wal_dir, number, &log);
   if (!s.ok()) return s;
   const LogRead read = log->ReadBatch(&batch);
   if (read == LogRead::kError && !log->status().IsCorruption()) return log->status();
   if (read == LogRead::kEnd || (read == LogRead::kTornTail && size < kMoreThanHeader)) return Status::OK();
-  return Status::Corruption(CurrentFileName(request_.name), "is missing, but " + path +
-                                                                " is there: RepairDB can bring the database back");
+  return LostCurrent(config.fs, request_.name, path);
 }
 
 // Tables and batches are only ever written once CURRENT is durable: without it they are a database that lost it,
@@ -322,16 +365,11 @@ Status DbOpener::CheckNothingIsThere() {
                                        "is missing, but RocksDB's or LevelDB's " + JoinPath(dir, name) + " is there");
       }
       if (!ParseFileName(name, &number, &type) || type != FileType::kPieceFile) continue;
-      std::unique_ptr<SequentialFile> file;
-      char start[8];
-      Slice read;
-      Status s = fs->NewSequentialFile(JoinPath(dir, name), &file);
-      if (s.ok()) s = file->Read(sizeof(start), &read, start);
+      std::string start;
+      Status s = ReadStart(fs, JoinPath(dir, name), sizeof(kSealMagic), &start);
       if (!s.ok()) return s;
-      if (read.size() == sizeof(start) && DecodeFixed64(start) == kPieceFileFormat.magic) {
-        return Status::Corruption(CurrentFileName(request_.name),
-                                  "is missing, but " + JoinPath(dir, name) +
-                                      " is there: RepairDB can bring the database back");
+      if (IsSealed(start) || (start.size() == 8 && DecodeFixed64(start.data()) == kPieceFileFormat.magic)) {
+        return LostCurrent(fs, request_.name, JoinPath(dir, name));
       }
     }
   }

@@ -37,6 +37,8 @@ class DbOpener {
   // The names of the families that a manifest knows.
   static Status ListFamilies(FileSystem* fs, const std::string& dir,
                              std::vector<std::string>* names);
+  // InvalidArgument if what is there in place of a database is another engine's.
+  static Status CheckNotForeign(FileSystem* fs, const std::string& dir);
 
  private:
   // open.cc
@@ -75,6 +77,7 @@ class DbOpener {
   Status ReplayBatch(uint64_t wal_number, const Slice& record);
   Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
+  static Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& path);
   Status CheckLogIsEmpty(uint64_t number);
   Status CheckNothingIsThere();
   Status SyncLogs(const std::vector<uint64_t>& logs);

@@ -379,6 +379,7 @@ TEST_F(OpenTest, OtherComparatorIsRefused) {
 TEST_F(OpenTest, RocksDBDirectoryIsLeftAlone) {
   ASSERT_TRUE(fs_->CreateDir(name_).ok());
   SetFile(CurrentFileName(name_), "MANIFEST-000005\n");
+  SetFile(ManifestFileName(name_, 5), "theirs");
   SetFile(name_ + "/LOG", "RocksDB's\n");
   std::vector<std::string> before, after;
   ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
@@ -443,7 +444,7 @@ TEST_F(OpenTest, MissingAndShortTablesAreNoticed) {
   ASSERT_NE(table, names.end());
   const std::string path = name_ + "/" + *table;
   const std::string data = ReadFile(path);
-  SetFile(path, data.substr(0, data.size() - 1));
+  SetFile(path, data.substr(0, 100));
   Status s = TryOpen();
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
   EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();

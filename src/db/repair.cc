@@ -5,11 +5,14 @@
 #include <set>
 
 #include "base/file_names.h"
+#include "base/foreign_file.h"
 #include "base/number_limits.h"
 #include "db/db_impl.h"
+#include "db/lost_manifest.h"
 #include "db/open.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
+#include "manifest/foreign_directory.h"
 #include "options/sanitize.h"
 #include "store/salvage_report.h"
 #include "table/piece_salvage.h"
@@ -44,7 +47,10 @@ Status Repairer::Run() {
   if (!s.ok()) return s;
   uint64_t current = 0;
   s = Manifest::ReadCurrent(fs_, name_, &current);
-  if (s.IsInvalidArgument()) return s;  // another engine's database, whose LOG is not ours either
+  if (s.IsInvalidArgument()) return s;  // another engine's database, whose LOG is not ours either; or a key is missing
+  if (s.IsNotFound()) s = DbOpener::CheckNotForeign(fs_, name_);
+  if (s.IsInvalidArgument()) return s;
+  if (s = CheckNotSealed(); !s.ok()) return s;
   std::unique_ptr<FileLock> lock;
   if (s = fs_->LockFile(LockFileName(name_), &lock); !s.ok()) return s;
   if (config_.info_log == nullptr) {
@@ -61,6 +67,24 @@ Status Repairer::Run() {
   if (s.ok()) s = OpenAndClose();
   LogInfo(config_.info_log.get(), "repair: " + s.ToString());
   return s;
+}
+
+// Without their key the files would be taken for damaged.
+Status Repairer::CheckNotSealed() const {
+  for (const std::string& name : children_) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) ||
+        (type != FileType::kManifest && type != FileType::kManifestMirror && type != FileType::kPieceFile &&
+         type != FileType::kWal)) {
+      continue;
+    }
+    std::string start;
+    const Status s = ReadStart(fs_, JoinPath(name_, name), sizeof(kSealMagic), &start);
+    if (s.IsInvalidArgument()) return s;
+    if (s.ok() && IsSealed(start)) return Status::InvalidArgument(JoinPath(name_, name), kSealedAdvice);
+  }
+  return Status::OK();
 }
 
 Status Repairer::ReadThrough(const std::string& path) const {
@@ -166,7 +190,7 @@ Status Repairer::FindState() {
     state_ = std::move(state);
     if (number == current) break;
   }
-  return manifest_ != 0 ? Status::OK() : StateOfLogs();
+  return manifest_ != 0 ? Status::OK() : StateOfFiles();
 }
 
 // Of the database, its logs and its compaction files.
@@ -201,9 +225,11 @@ Status Repairer::Files(FileList* files) const {
   return Status::OK();
 }
 
-// No manifest: an empty database of the same identity, before whose logs nothing was written.
-Status Repairer::StateOfLogs() {
+// No manifest: what the compaction files say, or an empty database of the same identity, before whose logs nothing was
+// written.
+Status Repairer::StateOfFiles() {
   bool logs = false;
+  LostManifest found([this](const std::string& line) { Log(line); });
   FileList files;
   if (Status s = Files(&files); !s.ok()) return s;
   for (const auto& [dir, name] : files) {
@@ -214,9 +240,12 @@ Status Repairer::StateOfLogs() {
                                                 " is RocksDB's or LevelDB's: what they left is theirs to repair");
     }
     if (!ParseFileName(name, &number, &type)) continue;
+    if (type == FileType::kPageFile) {
+      return Status::Corruption(JoinPath(dir, name), "no manifest or mirror can be read, and without one a repair brings "
+                                                     "back no table-less column family");
+    }
     if (type == FileType::kPieceFile) {
-      return Status::Corruption(name_, "no manifest or mirror can be read, and nothing else says which parts "
-                                       "of the compaction files are in use");
+      if (Status s = found.Add(fs_, JoinPath(dir, name), number); !s.ok()) return s;
     }
     if (type != FileType::kWal || logs) continue;
     std::unique_ptr<WalReader> log;
@@ -226,6 +255,11 @@ Status Repairer::StateOfLogs() {
       s = log->status();
     }
     if (!s.ok() && !IsDamage(s)) return s;  // what cannot be read now may hold everything
+  }
+  if (Status s = found.Find(&state_); !s.ok()) return s;
+  if (!state_.families.empty()) {
+    changed_ = true;
+    return Status::OK();
   }
   if (!logs) return Status::Corruption(name_, "repair found no manifest, mirror or log that can be read");
   ReadFileToString(fs_, IdentityFileName(name_), &state_.db_id).PermitUncheckedError();

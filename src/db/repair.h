@@ -55,9 +55,10 @@ class Repairer {
   Status Files(FileList* files) const;
   // The files without which nothing can be begun.
   Status CheckReadable();
+  Status CheckNotSealed() const;
   Status ReadThrough(const std::string& path) const;
   Status FindState();
-  Status StateOfLogs();
+  Status StateOfFiles();
   Status ChooseFamilies();
   Status CheckTables();
   uint64_t NumberBehindAll(const FileList& files) const;

@@ -92,7 +92,7 @@ class CtrProvider final : public EncryptionProvider {
     if (cipher_ == nullptr) return Status::InvalidArgument("no cipher was added", path);
     const size_t block = cipher_->BlockSize();
     if (block == 0 || prefix.size() < GetPrefixLength() || block > GetPrefixLength() - 8) {
-      return Status::Corruption("encryption prefix too short", path);
+      return Status::Corruption("encryption prefix too short: the file is damaged, or not encrypted", path);
     }
     *result = std::make_unique<CtrStream>(cipher_, std::string(prefix.data() + 8, block),
                                           compassdb::DecodeFixed64(prefix.data()));

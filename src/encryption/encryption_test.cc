@@ -468,6 +468,10 @@ TEST_F(EncryptionTest, AMissingKeyIsNoMissingFile) {
 TEST_F(EncryptionTest, PlainFilesAreNotTakenForSealedOnes) {
   Store(std::string(1000, 'p'));
   std::string read;
+  EXPECT_TRUE(Sequential(&read).IsInvalidArgument());
+  Store("shorter than a header");
+  EXPECT_TRUE(Sequential(&read).IsInvalidArgument());
+  Store(std::string(1000, '\x91'));
   EXPECT_TRUE(Sequential(&read).IsCorruption());
 }
 

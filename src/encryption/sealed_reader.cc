@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/foreign_file.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 #include "util/hash.h"
@@ -181,10 +182,11 @@ IOStatus SealedReader::Open(rocksdb::FileSystem* fs, std::shared_ptr<SealingProv
 }
 
 IOStatus SealedReader::ReadHeader(uint64_t stored_bytes) {
-  if (stored_bytes < kSealFileHeaderBytes) return IOStatus::OK();
+  if (stored_bytes == 0) return IOStatus::OK();
   char scratch[kSealFileHeaderBytes];
   Slice header;
   IOStatus s = file_->Read(0, sizeof(scratch), IOOptions(), &header, scratch, nullptr);
+  if (s.ok() && stored_bytes < kSealFileHeaderBytes && !StartsInTheClear(header)) return s;
   // It was made durable before anything else was written.
   if (s.ok() && stored_bytes == kSealFileHeaderBytes && SealingProvider::IsLostHeader(header)) return s;
   if (s.ok()) s = status_to_io_status(provider_->SealOf(path_, header, &seal_));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/foreign_file.h"
 #include "compassdb/encryption.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
@@ -16,7 +17,6 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-constexpr char kMagic[8] = {'C', 'D', 'B', 'S', 'E', 'A', 'L', '\n'};
 constexpr uint32_t kVersion = 2;
 // The header: magic, version, chunk bytes, key id, file id, zeros.
 constexpr size_t kVersionAt = 8, kChunkAt = 12, kKeyIdAt = 16, kFileIdAt = 24, kChecksumAt = 60;
@@ -39,7 +39,7 @@ Status SealingProvider::CreateNewPrefix(const std::string& path, char* prefix,
     return Status::InvalidArgument("prefix too short", path);
   }
   memset(prefix, 0, length);
-  memcpy(prefix, kMagic, sizeof(kMagic));
+  memcpy(prefix, kSealMagic, sizeof(kSealMagic));
   EncodeFixed32(prefix + kVersionAt, kVersion);
   EncodeFixed32(prefix + kChunkAt, kSealChunkBytes);
   uint64_t id = 0;
@@ -104,7 +104,7 @@ Status SealingProvider::CreateCipherStream(const std::string& path, const rocksd
 }
 
 bool SealingProvider::IsHeader(const Slice& header) {
-  return header.size() >= kSealFileHeaderBytes && memcmp(header.data(), kMagic, sizeof(kMagic)) == 0;
+  return header.size() >= kSealFileHeaderBytes && memcmp(header.data(), kSealMagic, sizeof(kSealMagic)) == 0;
 }
 
 bool SealingProvider::IsLostHeader(const Slice& header) {
@@ -113,6 +113,10 @@ bool SealingProvider::IsLostHeader(const Slice& header) {
 }
 
 Status SealingProvider::SealOf(const std::string& path, const Slice& header, FileSeal* seal) const {
+  if (!IsHeader(header) && StartsInTheClear(header)) {
+    return Status::InvalidArgument(path, "is not encrypted, and was opened with a key: open it without NewEncryptedEnv; "
+                                         "`compassdb` without --key-file");
+  }
   if (!IsHeader(header)) return Status::Corruption("not a sealed file", path);
   // Another id, of key or file, would make every seal look broken.
   if (!ChecksumHolds(DecodeFixed32(header.data() + kChecksumAt), Crc32c(header.data(), kChecksumAt))) {
@@ -132,7 +136,9 @@ Status SealingProvider::SealOf(const std::string& path, const Slice& header, Fil
     if (known) key = it->second;
   }
   if (!known) {
-    if (ask_ == nullptr) return Status::InvalidArgument("sealed with a key that was not added", path);
+    if (ask_ == nullptr) {
+      return Status::InvalidArgument("encrypted with another key than those given: sealed with a key that was not added", path);
+    }
     Status s = Ask(path, id, &key);
     if (!s.ok()) return s;
   }

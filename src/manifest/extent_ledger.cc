@@ -59,6 +59,15 @@ void ExtentLedger::UnpinFile(uint64_t number) {
   if (file.pins == 0) Mark(number, file);
 }
 
+std::vector<uint64_t> ExtentLedger::PinnedFiles() const {
+  MutexLock lock(&mu_);
+  std::vector<uint64_t> pinned;
+  for (const auto& [number, file] : files_) {
+    if (file.pins > 0) pinned.push_back(number);
+  }
+  return pinned;
+}
+
 void ExtentLedger::Add(const Extent& extent) {
   if (extent.length == 0) return;
   MutexLock lock(&mu_);

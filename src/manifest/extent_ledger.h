@@ -50,6 +50,7 @@ class ExtentLedger {
   // A file that a job is writing: kept, whatever its extents, until Unpin.
   void PinFile(uint64_t file_number);
   void UnpinFile(uint64_t file_number);
+  std::vector<uint64_t> PinnedFiles() const;
 
   // An extent came into use (its edit is committed, or recovery found it). One without bytes is none.
   void Add(const Extent& extent);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/manifest.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/file_names.h"
+#include "base/foreign_file.h"
 #include "base/format_version.h"
 #include "env/missing.h"
 #include "log/log_reader.h"
+#include "manifest/foreign_directory.h"
 #include "util/coding.h"
 #include "util/hash.h"
 #include "util/no_memory.h"
@@ -35,6 +38,39 @@ Status CheckHeader(const std::string& path, Slice record) {
                                           " is not known to this release");
   }
   return Status::OK();
+}
+
+// CURRENT has the first line only. That is what theirs looks like, and ours if it was cut off.
+Status OneLineOnly(FileSystem* fs, const std::string& dir, uint64_t number) {
+  const Status cut_off = Status::Corruption(CurrentFileName(dir), "the second line is missing");
+  std::string own, record;
+  Status s = FindOwnFile(fs, dir, &own);
+  if (!s.ok()) return s;
+  if (!own.empty()) return cut_off;
+  const std::string path = ManifestFileName(dir, number);
+  std::unique_ptr<SequentialFile> file;
+  s = fs->NewSequentialFile(path, &file);
+  if (IsMissing(s)) {
+    return Status::InvalidArgument(
+        dir, "is a RocksDB or LevelDB database whose CURRENT names " + ManifestFileName("", number) +
+                 ", which is not there: it can be neither opened nor imported before that file is back, or `ldb repair` "
+                 "of RocksDB has made another");
+  }
+  if (!s.ok()) return s;
+  LogReader reader(std::move(file), path, number);
+  Slice header;
+  if (reader.ReadRecord(&header) == LogRead::kRecord && !CheckHeader(path, header).IsCorruption()) return cut_off;
+  return Status::InvalidArgument(
+      dir, "is a RocksDB or LevelDB database; move it over with `compassdb import`");
+}
+
+// What is wrong with a CURRENT that names nothing.
+const char* WhyMalformed(const std::string& data) {
+  if (data.empty()) return "is empty";
+  const bool text = std::all_of(data.begin(), data.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r'; });
+  return text ? "malformed"
+              : "malformed: it is not text, so either damaged, or encrypted by an EncryptionProvider (DBOptions::env) other "
+                "than the one that was given";
 }
 
 // Whether the mirror has a record at `offset`, or behind it. One that cannot be read has none.
@@ -98,21 +134,17 @@ std::string Manifest::CurrentContents(uint64_t number) {
 Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* number) {
   const std::string path = CurrentFileName(dir);
   std::string data;
-  constexpr uint64_t kMostBytes = 4 << 10;
+  constexpr uint64_t kMostBytes = 8 << 10;  // the prefix of a cipher is 4 KiB
   Status s = ReadFileToString(fs, path, &data, kMostBytes);
   if (IsMissing(s)) return Status::NotFound(path, "there is no such file");
   if (!s.ok()) return s;
+  if (IsSealed(data)) return Status::InvalidArgument(path, kSealedAdvice);
   const size_t line = data.find('\n');
   FileType type;
   const bool named = line != std::string::npos &&
                      ParseFileName(data.substr(0, line), number, &type) &&
                      type == FileType::kManifest;
-  if (named && line + 1 == data.size()) {
-    // That is what theirs looks like, and ours if it was cut off; a mirror is ours alone.
-    if (fs->FileExists(MirrorFileName(dir, *number)).ok()) return Status::Corruption(path, "the second line is missing");
-    return Status::InvalidArgument(
-        dir, "is a RocksDB or LevelDB database; move it over with `compassdb import`");
-  }
+  if (named && line + 1 == data.size()) return OneLineOnly(fs, dir, *number);
   unsigned version = 0, checksum = 0;
   int checked = 0;  // how much of the second line is before the checksum
   if (named && sscanf(data.c_str() + line, "\nCompassDB %u %n%u", &version, &checked, &checksum) == 2 && version > 1 &&
@@ -121,7 +153,7 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
     return Status::NotSupported(path, "format version " + std::to_string(version) + " is not known to this release");
   }
   if (!named || (data != CurrentContents(*number) && !ChecksumsIgnored())) {
-    return Status::Corruption(path, "malformed");
+    return Status::Corruption(path, WhyMalformed(data));
   }
   return Status::OK();
 }

@@ -2,6 +2,7 @@
 #include "rocksdb/utilities/options_util.h"
 
 #include "base/file_names.h"
+#include "base/foreign_file.h"
 #include "options/options_compare.h"
 #include "options/options_file.h"
 #include "options/table_factories.h"
@@ -29,6 +30,7 @@ Status ReadStoredOptions(const ConfigOptions& config, const std::string& path, D
   if (s.ok() && size > kMostBytes) s = Status::InvalidArgument(path, "is larger than " + std::to_string(kMostBytes) + " bytes");
   std::string text;
   if (s.ok()) s = ReadFileToString(config.env, path, &text);
+  if (s.ok() && compassdb::IsSealed(text)) s = Status::InvalidArgument(path, compassdb::kSealedAdvice);
   if (s.ok()) s = compassdb::ParseOptionsFile(config, path, text, db, families);
   if (s.ok() && objects != nullptr) s = compassdb::StoredObjects(path, text, objects);
   if (s.ok()) db->env = config.env;

@@ -7,12 +7,14 @@
 #include "rocksdb/file_checksum.h"
 #include "table/read_stats.h"
 #include "table/stat_timer.h"
+#include "util/no_memory.h"
 
 namespace compassdb {
 
 JobFile::JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush,
                  JobObserver* observer, bool values)
     : context_(context),
+      options_(options),
       dir_(options->paths.empty() ? context->files->dirs()->All().front()
                                   : options->paths[path].dir),
       flush_(flush),
@@ -80,12 +82,22 @@ void JobFile::Throttle() {
   context_->throttle(bytes, flush_);
 }
 
+Status JobFile::Describe(const VersionEdit& edit, CompactionFileWriter* writer) const {
+  if (values_ || !context_->describe_job) return Status::OK();
+  return CatchOutOfMemory("a job's record", [&] {
+    JobRecord record;
+    record.job = edit;
+    record.job.column_family = options_->column_family_id;
+    return context_->describe_job(&record) ? AppendJobRecord(record, writer) : Status::OK();
+  });
+}
+
 Status JobFile::Finish(VersionEdit* edit) {
   CompactionFileWriter* const writer = Created();
   if (writer == nullptr) return Status::OK();
   rocksdb::Statistics* const statistics = context_->statistics;
-  Status s;
-  {
+  Status s = Describe(*edit, writer);
+  if (s.ok()) {
     const StatTimer timer(statistics, values_ ? rocksdb::BLOB_DB_BLOB_FILE_SYNC_MICROS
                                       : flush_ ? rocksdb::TABLE_SYNC_MICROS
                                                : rocksdb::COMPACTION_OUTFILE_SYNC_MICROS);

@@ -52,8 +52,11 @@ class JobFile {
     return writer_.get();
   }
   Status Create() REQUIRES(mu_);
+  // The record of the job, at the end of the file.
+  Status Describe(const VersionEdit& edit, CompactionFileWriter* writer) const;
 
   const StoreContext* const context_;
+  const StoreOptions* const options_;
   const std::string dir_;
   const bool flush_;
   JobObserver* const observer_;

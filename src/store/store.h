@@ -27,6 +27,7 @@
 #include "iter/internal_iterator.h"
 #include "iter/range_tombstone_set.h"
 #include "manifest/extent_ledger.h"
+#include "manifest/job_record.h"
 #include "manifest/version_edit.h"
 #include "memtable/memtable.h"
 #include "perfect_hash/build_options.h"
@@ -64,6 +65,8 @@ struct StoreContext {
   KeyHasher hasher;
   rocksdb::Statistics* statistics = nullptr;
   FileOptions write_options;                         // of compaction files
+  // Completes the record of a job whose edit it has. False: the family is not known yet. Without the mutex; may be null.
+  std::function<bool(JobRecord*)> describe_job;
   std::function<uint64_t()> new_number;              // files, pieces, tables; thread safe
   std::function<void(const std::string&)> log_info;  // one line to the info log
   // A table asks to be looked at by PickCompaction. Without the mutex; may be null.
@@ -364,6 +367,7 @@ struct FlushRequest {
   // The store's ViewForJob, when the flush began. May be null if no values are separated.
   std::shared_ptr<const StoreView> view = {};
   bool recovery = false;  // what the log gave back
+  uint64_t log_number = 0;  // logs below hold nothing that is newer; 0: not known
   // For a store that is about to change in place what it has, ahead of the flush's own edit: syncs the logs, so that
   // they have all that the memtables hold and whatever was written before it, and commits the edit. *logged is false,
   // and nothing was committed, if the memtables may hold more than that. Null: they may.

@@ -2,6 +2,7 @@
 // docs/formats/compaction_file.md
 #include "table/compaction_file.h"
 
+#include "base/foreign_file.h"
 #include "base/format_version.h"
 #include "util/coding.h"
 #include "util/hash.h"
@@ -22,6 +23,20 @@ std::string EncodeHeader(uint64_t number, uint64_t id) {
   PutFixed64(&header, id);
   PutFixed32(&header, Checksum32(header, kPieceFileFormat.magic));
   return header;
+}
+
+Status NotACompactionFile(const RandomAccessFile& file, const std::string& path, uint64_t size, const Slice& start) {
+  if (IsSealed(start)) return Status::InvalidArgument(path, kSealedAdvice);
+  char scratch[8];
+  Slice end;
+  Status s = size < sizeof(scratch) ? Status::OK() : file.Read(size - sizeof(scratch), sizeof(scratch), &end, scratch);
+  if (!s.ok()) return s;
+  if (const char* const kind = ForeignTableKind(start, end); kind != nullptr) {
+    return Status::NotSupported(path, std::string("is ") + kind +
+                                          ", which this engine does not read: write the file with its own "
+                                          "SstFileWriter, or copy the database with `compassdb import`");
+  }
+  return Status::Corruption(path, "not a compaction file: bad magic number");
 }
 
 }  // namespace
@@ -109,9 +124,7 @@ Status CompactionFile::Open(FileSystem* fs, const std::string& path, uint64_t fi
     return Status::Corruption(path, "too short for the header of a compaction file");
   }
   const char* p = header.data();
-  if (DecodeFixed64(p) != kPieceFileFormat.magic) {
-    return Status::Corruption(path, "not a compaction file: bad magic number");
-  }
+  if (DecodeFixed64(p) != kPieceFileFormat.magic) return NotACompactionFile(*file->file_, path, file->size_, header);
   // The checksum comes before the version: a newer version keeps these bytes.
   if (!ChecksumHolds(DecodeFixed32(p + kChecksummedBytes),
                      Checksum32(Slice(p, kChecksummedBytes), kPieceFileFormat.magic))) {

@@ -189,7 +189,8 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   } else if (probe.directory != nullptr) [[likely]] {
     hit = probe.directory->LookupAt(probe.slot, hash);
   } else if (Status s = Lookup(read, hash, &hit); !s.ok()) {
-    return s;
+    // Scans load no directories. What they leave of the pieces in memory answers without one.
+    return s.IsIncomplete() && read.cache_only ? SearchPieces(read, user_key, nullptr, ctx) : s;
   }
   if (hit.kind == DirectoryHit::kAmbiguous) {
     CountProbe(hit);

@@ -96,13 +96,15 @@ Status FlushJob::WriteTable(const FlushRequest& request, VersionEdit* edit, JobR
   s = WriteOnePieceTable(*context_, *options_, piece, hashes, tombstones, kUpperFingerprints,
                          &files_.tables, &meta);
   if (s.ok()) s = values_.Finish(edit);
-  if (s.ok()) s = files_.Finish(edit, report);
   if (!s.ok()) return s;
-  report->outputs.push_back(meta);
-  report->micros = (context_->clock->NowNanos() - start) / 1000;
   edit->column_family = options_->column_family_id;
-  edit->added.push_back({0, std::move(meta)});
-  return Status::OK();
+  if (request.log_number != 0) edit->log_number = request.log_number;
+  report->outputs.push_back(meta);
+  edit->added.push_back({0, std::move(meta)});  // the file has the whole edit
+  s = files_.Finish(edit, report);
+  if (!s.ok()) edit->added.clear();
+  report->micros = (context_->clock->NowNanos() - start) / 1000;
+  return s;
 }
 
 }  // namespace compassdb

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/formats/compaction_file.md
+#include "manifest/job_record.h"
+
+#include "base/format_version.h"
+#include "util/coding.h"
+#include "util/hash.h"
+
+namespace compassdb {
+namespace {
+
+constexpr size_t kRecordTail = 32;
+
+uint32_t RecordChecksum(uint64_t file_id, const Slice& edits, const Slice& tail) {
+  std::string bytes = edits.ToString();
+  bytes.append(tail.data(), kRecordTail - 12);
+  return Checksum32(bytes, MixContext(file_id, kJobRecordFormat.magic));
+}
+
+}  // namespace
+
+Status AppendJobRecord(const JobRecord& record, CompactionFileWriter* file) {
+  std::vector<VersionEdit> edits(2);
+  edits[0].next_number = record.order;
+  edits[0].column_family = record.job.column_family;
+  edits[0].deleted = record.live;
+  edits[0].deleted_values = record.writing;
+  edits[1] = record.job;
+  edits.insert(edits.end(), record.state.begin(), record.state.end());
+  std::string bytes, tail;
+  EncodeEdits(edits, &bytes);
+  PutFixed64(&tail, file->offset());
+  PutFixed64(&tail, bytes.size());
+  PutFixed32(&tail, kJobRecordFormat.current);
+  PutFixed32(&tail, RecordChecksum(file->file_id(), bytes, tail));
+  PutFixed64(&tail, kJobRecordFormat.magic);
+  Status s = file->Append(bytes);
+  return s.ok() ? file->Append(tail) : s;
+}
+
+Status ReadJobRecord(const CompactionFile& file, bool* found, JobRecord* record) {
+  *found = false;
+  char scratch[kRecordTail];
+  Slice tail;
+  if (file.size() < kRecordTail) return Status::OK();
+  Status s = file.file()->Read(file.size() - kRecordTail, kRecordTail, &tail, scratch);
+  if (!s.ok()) return s;
+  if (tail.size() != kRecordTail || DecodeFixed64(tail.data() + 24) != kJobRecordFormat.magic) return s;
+  const uint32_t version = DecodeFixed32(tail.data() + 16);
+  if (!CanReadVersion(kJobRecordFormat, version)) {
+    return Status::NotSupported(file.path(), "job record version " + std::to_string(version) + " is not known to this release");
+  }
+  const uint64_t offset = DecodeFixed64(tail.data());
+  const uint64_t length = DecodeFixed64(tail.data() + 8);
+  if (offset > file.size() - kRecordTail || length != file.size() - kRecordTail - offset) return s;
+  std::string room(length, '\0');
+  Slice bytes;
+  s = file.file()->Read(offset, length, &bytes, room.data());
+  if (!s.ok()) return s;
+  EditRecord edits;
+  if (bytes.size() != length ||
+      !ChecksumHolds(DecodeFixed32(tail.data() + 20), RecordChecksum(file.file_id(), bytes, tail)) ||
+      !edits.Open(bytes).ok() || edits.size() < 3) {
+    return s;
+  }
+  *record = JobRecord();
+  size_t i = 0;
+  for (VersionEdit& edit : edits) {
+    if (i == 0) {
+      record->order = edit.next_number.value_or(0);
+      record->live = std::move(edit.deleted);
+      record->writing = std::move(edit.deleted_values);
+    } else if (i == 1) {
+      record->job = std::move(edit);
+    } else {
+      record->state.push_back(std::move(edit));
+    }
+    ++i;
+  }
+  *found = true;
+  return s;
+}
+
+}  // namespace compassdb
