@@ -696,6 +696,10 @@ test_encrypted() {
   expect 0 "secret-text" c get --db sealed --key-file key a
   grep -rq secret-text sealed && fail "an encrypted database holds plain text"
   refuse 3 "key that was not added" c get --db sealed --key-file newer a
+  refuse 3 "is encrypted, and no key was given.*--key-file" c get --db sealed a
+  refuse 3 "is encrypted, and no key was given" c repair -q --db sealed
+  expect 0 "" c put --db plain a 1
+  refuse 3 "is not encrypted, and was opened with a key" c get --db plain --key-file key a
   refuse 2 "no-key.*holds no key" c get --db sealed --key-file no-key a
   expect 0 "" c put --db sealed --key-file newer --key-file key b 2
   expect 0 "$(printf 'a\tsecret-text\nb\t2')" c scan --db sealed --key-file newer --key-file key

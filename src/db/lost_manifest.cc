@@ -77,8 +77,9 @@ bool LostManifest::IsWhole(const TphMeta& table) const {
 void LostManifest::JudgeTheLast() {
   std::set<uint64_t> replaced;
   std::map<uint32_t, SequenceNumber> flushed_from;  // by family, of jobs that counted
-  const auto kill = [this](uint32_t family, uint64_t id) {
-    if (const auto table = tables_.find({family, id}); table != tables_.end()) table->second.dead = true;
+  const auto kill = [this](const VersionEdit& edit, uint64_t id, const Job* but) {
+    const auto table = tables_.find({edit.column_family, id});
+    if (table != tables_.end() && table->second.job != but) table->second.dead = true;
   };
   for (auto it = jobs_.rbegin(); it != jobs_.rend(); ++it) {
     Job& job = it->second;
@@ -93,12 +94,12 @@ void LostManifest::JudgeTheLast() {
       if (job.committed) flushed_from[edit.column_family] = edit.added[0].tph.smallest_seq;
     }
     if (!job.committed) {
-      for (const VersionEdit::Added& a : edit.added) kill(edit.column_family, a.tph.tph_id);
+      for (const VersionEdit::Added& a : edit.added) kill(edit, a.tph.tph_id, nullptr);
       continue;
     }
     for (const VersionEdit::Deleted& d : edit.deleted) {
       replaced.insert(d.tph_id);
-      kill(edit.column_family, d.tph_id);
+      kill(edit, d.tph_id, &job);  // what a repair writes has the id of what it replaces
     }
   }
 }
@@ -111,7 +112,7 @@ Status LostManifest::CheckFiles(const Table& table) const {
 }
 
 // Tables that the newest record of a family lists, and that neither are there nor were taken by a job that is there.
-void LostManifest::TellOfGaps() const {
+Status LostManifest::CheckForGaps() const {
   std::map<uint32_t, const Job*> newest;
   std::set<TableKey> taken;
   for (const auto& [order, job] : jobs_) {
@@ -119,12 +120,15 @@ void LostManifest::TellOfGaps() const {
     for (const auto& d : job.record.job.deleted) taken.insert({job.record.job.column_family, d.tph_id});
   }
   for (const auto& [family, job] : newest) {
-    uint64_t gone = 0;
-    for (const auto& d : job->record.live) gone += tables_.count({family, d.tph_id}) == 0 && taken.count({family, d.tph_id}) == 0;
-    if (gone == 0) continue;
-    log_("uncertain: " + std::to_string(gone) + " tables of column family " + std::to_string(family) +
-         " are gone, that were in use when its last file was written: files are missing, or deletions have emptied them");
+    for (const auto& d : job->record.live) {
+      if (tables_.count({family, d.tph_id}) != 0 || taken.count({family, d.tph_id}) != 0) continue;
+      return Status::Corruption("table " + std::to_string(d.tph_id) + " of column family " + std::to_string(family),
+                                "was in use when the family's last file was written, and is not there: a directory of "
+                                "db_paths or cf_paths was not given, a file is gone, or deletions have emptied the table "
+                                "since; without a manifest a repair cannot tell which");
+    }
   }
+  return Status::OK();
 }
 
 Status LostManifest::Find(RecoveredState* state) {
@@ -171,7 +175,7 @@ Status LostManifest::Find(RecoveredState* state) {
     family->second.tables.emplace(key.second, std::move(added));
     ++tables;
   }
-  TellOfGaps();
+  if (Status s = CheckForGaps(); !s.ok()) return s;
   log_("no manifest: the state is put together from the records of " + std::to_string(jobs_.size()) +
        " compaction files, " + std::to_string(tables) + " tables in " + std::to_string(state->families.size()) +
        " column families");

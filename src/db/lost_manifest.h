@@ -51,7 +51,7 @@ class LostManifest {
   void JudgeTheLast();
   bool IsWhole(const TphMeta& table) const;
   Status CheckFiles(const Table& table) const;
-  void TellOfGaps() const;
+  Status CheckForGaps() const;
 
   using TableKey = std::pair<uint32_t, uint64_t>;  // family and id
   const std::function<void(const std::string&)> log_;

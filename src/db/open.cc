@@ -65,7 +65,11 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
   std::vector<std::string> names;
   s = fs->GetChildren(dir, &names);
   if (!s.ok()) return s;
-  bool tables = false, state = false;
+  // It may be in another directory, of which only the caller's options know.
+  uint64_t found = 0;
+  FileType kind = FileType::kTemp;
+  const bool elsewhere = ParseFilePath(path, &found, &kind) && kind == FileType::kPieceFile && ParentOf(path) != dir;
+  bool tables = elsewhere, state = false;
   LostManifest records([](const std::string&) {});
   for (const std::string& name : names) {
     uint64_t number = 0, count = 0, bytes = 0;
@@ -86,6 +90,8 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
   if (!tables) {
     return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the default column family back, from the logs");
   }
+  RecoveredState in_files;
+  if (s.ok() && !elsewhere) s = records.Find(&in_files);
   if (s.ok()) {
     return Status::Corruption(CurrentFileName(dir), lost + "there is no manifest or mirror; RepairDB can put the state "
                                                            "together from the compaction files");

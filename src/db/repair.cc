@@ -316,6 +316,14 @@ Status Repairer::CheckTables() {
   DBImpl db(std::move(config), /*read_only=*/true);
   db.store_context_.hasher = KeyHasher(state_.hash_seed);
   db.store_context_.log_info = [this](const std::string& line) { Log(line); };
+  db.store_context_.describe_job = [&](JobRecord* record) {
+    record->order = db.commits_.NewNumber();
+    record->state = StateEdits();
+    for (const auto& [id, table] : state_.families.at(record->job.column_family).tables) {
+      record->live.push_back({table.level, id});
+    }
+    return true;
+  };
   FileList files;
   if (Status s = Files(&files); !s.ok()) return s;
   db.commits_.RaiseNextNumber(NumberBehindAll(files));
@@ -370,6 +378,24 @@ Status Repairer::MoveToLost(const std::string& dir, const std::string& name) {
   return s;
 }
 
+// The database and its families, without tables.
+std::vector<VersionEdit> Repairer::StateEdits() const {
+  std::vector<VersionEdit> edits(1);
+  edits.front().db_id = state_.db_id;
+  edits.front().hash_seed = state_.hash_seed;
+  edits.front().max_column_family = state_.max_column_family;
+  edits.front().last_sequence = state_.last_sequence;
+  for (const auto& [id, family] : state_.families) {
+    VersionEdit& edit = edits.emplace_back();
+    edit.column_family = id;
+    edit.add_column_family = family.name;
+    edit.comparator = family.comparator;
+    edit.log_number = family.log_number;
+    if (!family.history_low.empty()) edit.history_low = family.history_low;
+  }
+  return edits;
+}
+
 Status Repairer::WriteManifest() {
   std::set<uint64_t> needed;
   for (const auto& [id, family] : state_.families) {
@@ -389,25 +415,12 @@ Status Repairer::WriteManifest() {
       unused.emplace_back(dir, name);
     }
   }
-  std::vector<VersionEdit> edits(1);
   const uint64_t number = state_.next_number++;
-  edits.front().db_id = state_.db_id;
-  edits.front().hash_seed = state_.hash_seed;
-  edits.front().max_column_family = state_.max_column_family;
+  std::vector<VersionEdit> edits = StateEdits();
   edits.front().next_number = state_.next_number;
-  edits.front().last_sequence = state_.last_sequence;
   edits.front().min_log_number = state_.min_log_number;
   edits.front().file_checksums = state_.LiveChecksums();
-  for (const auto& [id, family] : state_.families) {
-    VersionEdit edit;
-    edit.column_family = id;
-    edit.add_column_family = family.name;
-    edit.comparator = family.comparator;
-    edit.log_number = family.log_number;
-    if (!family.history_low.empty()) edit.history_low = family.history_low;
-    edits.push_back(std::move(edit));
-    edits.push_back(family.AllTables(id));
-  }
+  for (const auto& [id, family] : state_.families) edits.push_back(family.AllTables(id));
   std::unique_ptr<Manifest> manifest;
   Status s = Manifest::Create(fs_, name_, number, edits, &manifest);
   if (s.ok()) s = manifest->Close();

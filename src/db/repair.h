@@ -64,6 +64,7 @@ class Repairer {
   uint64_t NumberBehindAll(const FileList& files) const;
   // What this repair has written, which nothing names yet.
   void RemoveNewFiles() const;
+  std::vector<VersionEdit> StateEdits() const;
   Status WriteManifest();
   Status MoveToLost(const std::string& dir, const std::string& name);
   Status OpenAndClose();
