@@ -626,7 +626,8 @@ test_export() {
   refuse 2 "--cf" c export --db out new --cf second
   refuse 3 "no database in nowhere" c export --db nowhere new
   refuse 3 "nosuchwriter" c export --db out new --writer nosuchwriter
-  refuse 3 "too early" c export --db out new --writer "$work/killed"
+  refuse 3 "ended by signal 9; new was not made" c export --db out new --writer "$work/killed"
+  refuse 3 "too early, with exit code 1; new was not made" c export --db out new --writer /bin/false
   refuse 3 "no/such/new" c export --db out no/such/new
   # RocksDB has begun with the directory when it runs out of descriptors.
   printf '#!/bin/sh\nulimit -n 7; exec "%s" "$@"\n' "$writer" >few
@@ -650,12 +651,12 @@ if os.path.exists("half"): os.remove("half")
 number = getattr(signal, "SIG" + sys.argv[1])
 signal.signal(number, signal.SIG_DFL)
 child = subprocess.Popen(sys.argv[2:], stderr=subprocess.PIPE)
-while not (os.path.exists("half") and os.path.exists("new/CURRENT")): time.sleep(0.02)
+while not (os.path.exists("half") and os.path.exists("new.unfinished/db/CURRENT")): time.sleep(0.02)
 child.send_signal(number)
 said = child.stderr.read().decode()
 assert child.wait() == -number, child.returncode
 assert "interrupted by signal %d" % number in said, said
-assert not os.path.exists("new"), os.listdir("new")
+assert not os.path.exists("new") and not os.path.exists("new.unfinished"), os.listdir(".")
 PY
     checks=$((checks + 1))
   done

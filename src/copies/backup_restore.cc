@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Restoring a backup. CURRENT goes first and comes last: a directory in which
-// a restore did not end holds no database, rather than half of one.
+// Restoring a backup. The directory is marked as unfinished before anything in it changes, until the end. CURRENT is
+// deleted first and comes last.
 #include <set>
 
 #include "base/file_names.h"
@@ -8,6 +8,7 @@
 #include "util/parallel.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
+#include "manifest/unfinished.h"
 
 namespace compassdb {
 namespace {
@@ -20,6 +21,7 @@ Status EmptyDir(FileSystem* fs, const std::string& dir, bool keep_logs) {
   if (IsMissing(s)) return Status::OK();
   for (const std::string& name : names) {
     if (!s.ok()) break;
+    if (name == kUnfinishedFileName) continue;
     uint64_t number = 0;
     FileType type;
     const bool ours = ParseFileName(name, &number, &type);
@@ -82,6 +84,9 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   if (s.ok()) s = CreateDirDurably(db_fs_.get(), wal_dir);
   std::unique_ptr<FileLock> lock;  // the database must not be open
   if (s.ok()) s = db_fs_->LockFile(LockFileName(db_dir), &lock);
+  if (s.ok()) {
+    s = MarkUnfinished(db_fs_.get(), db_dir, "restore of backup " + std::to_string(id) + " of " + options_.backup_dir);
+  }
   if (!s.ok()) return s;
   s = db_fs_->DeleteFile(CurrentFileName(db_dir));
   if (IsMissing(s)) s = Status::OK();
@@ -124,6 +129,7 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   if (s.ok() && options_.sync) s = db_fs_->SyncDir(wal_dir);
   if (s.ok()) s = db_fs_->RenameFile(current, CurrentFileName(db_dir));
   if (s.ok() && options_.sync) s = db_fs_->SyncDir(db_dir);
+  if (s.ok()) s = UnmarkUnfinished(db_fs_.get(), db_dir);
   Log("restored backup " + std::to_string(id) + " to " + db_dir + ": " + s.ToString());
   return s;
 }

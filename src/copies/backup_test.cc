@@ -567,6 +567,44 @@ TEST_F(BackupTest, WhatCannotBeRestoredReplacesNothing) {
   EXPECT_SAME(ScanAt("/restored"), Scan());
 }
 
+// Whichever call fails: the place holds a database that nothing opens, or repairs, until it is restored again.
+TEST_F(BackupTest, AnUnfinishedRestoreIsRefusedByName) {
+  OpenDb();
+  Fill(0, 300, "a");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  OpenEngine();
+  ASSERT_TRUE(engine_->CreateNewBackup(db_.get()).ok());
+  const std::string then = Scan();
+  int refused = 0;
+  for (const FaultOp op : {FaultOp::kCreate, FaultOp::kWrite, FaultOp::kSync, FaultOp::kRename, FaultOp::kDelete, FaultOp::kDirSync}) {
+    for (uint64_t n = 1;; ++n) {
+      const std::string where = std::string(FaultOpName(op)) + " " + std::to_string(n);
+      EXPECT_SAME(Restored(1), then);
+      fs_->FailNth(op, n, "/restored", Status::IOError("injected"));
+      const IOStatus s = engine_->RestoreDBFromBackup(1, "/restored", "/restored");
+      fs_->ClearFaults();
+      if (s.ok()) break;
+      rocksdb::DB* db = nullptr;
+      const Status opened = rocksdb::DB::Open(options_, "/restored", &db);
+      const std::unique_ptr<rocksdb::DB> closes(db);
+      if (opened.ok()) continue;  // nothing was begun, or all was done
+      ++refused;
+      EXPECT_TRUE(opened.IsIncomplete() && opened.ToString().find("restore of backup 1 of /backups") != std::string::npos)
+          << where << ": " << opened.ToString();
+      std::vector<std::string> names;
+      EXPECT_TRUE(rocksdb::DB::ListColumnFamilies(options_, "/restored", &names).IsIncomplete()) << where;
+      EXPECT_TRUE(rocksdb::DB::OpenForReadOnly(options_, "/restored", &db).IsIncomplete()) << where;
+      EXPECT_TRUE(rocksdb::RepairDB("/restored", options_).IsIncomplete()) << where;
+    }
+  }
+  EXPECT_GT(refused, 20);
+  // It may be given up, too.
+  fs_->FailNth(FaultOp::kSync, 3, "/restored", Status::IOError("injected"));
+  EXPECT_FALSE(engine_->RestoreDBFromBackup(1, "/restored", "/restored").ok());
+  ASSERT_TRUE(rocksdb::DestroyDB("/restored", options_).ok());
+  EXPECT_TRUE(fs_->FileExists("/restored").IsNotFound());
+}
+
 TEST_F(BackupTest, EveryNaming) {
   using Options = BackupEngineOptions;
   Fill(0, 100, "a");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint is made beside its place, synced, and renamed: there is never
-// half of one. Compaction files are linked: with two names a file is never
+// A checkpoint is built in PLACE.tmp, synced, and renamed: there is never
+// half of one. It is marked as unfinished until the end, so that the next attempt
+// knows what an earlier one left from a directory of somebody else. Compaction files are linked: with two names a file is never
 // punched, by neither database (rule 9), so each may compact on its own.
 #include "rocksdb/utilities/checkpoint.h"
 
@@ -12,22 +13,45 @@
 #include "db/db_impl.h"
 #include "env/env_adapter.h"
 #include "env/missing.h"
+#include "manifest/unfinished.h"
 #include "util/foreign_cast.h"
 #include "util/process.h"
 
 namespace compassdb {
 namespace {
 
-// What an earlier attempt left, if any.
+constexpr char kWork[] = "checkpoint";
+
+// The mark is the last to be deleted: what is left of a removal that fails can be removed again.
 Status RemoveDir(FileSystem* fs, const std::string& dir) {
-  Status s = fs->FileExists(dir);
-  if (s.IsNotFound()) return Status::OK();
   std::vector<std::string> names;
-  if (s.ok()) s = fs->GetChildren(dir, &names);
+  Status s = fs->GetChildren(dir, &names);
   for (const std::string& name : names) {
-    if (s.ok()) s = fs->DeleteFile(JoinPath(dir, name));
+    if (s.ok() && name != kUnfinishedFileName) s = fs->DeleteFile(JoinPath(dir, name));
   }
+  if (s.ok()) s = UnmarkUnfinished(fs, dir);
   return s.ok() ? fs->DeleteDir(dir) : s;
+}
+
+// Removes what an earlier attempt left, if it did. InvalidArgument with `exists` if the directory is something else.
+Status RemoveLeftover(FileSystem* fs, const std::string& dir, const std::string& exists) {
+  Status s = fs->FileExists(dir);
+  if (IsMissing(s)) return Status::OK();
+  if (!s.ok()) return s;
+  std::string what;
+  if (s = ReadUnfinished(fs, dir, &what); !s.ok()) return s;
+  if (what == kWork) return RemoveDir(fs, dir);
+  return Status::InvalidArgument(exists);
+}
+
+// The same of the directory in which it was built: a kill may have come before the mark.
+Status RemoveStaging(FileSystem* fs, const std::string& dir) {
+  std::vector<std::string> names;
+  if (!fs->GetChildren(dir, &names).ok()) names.clear();  // what is wrong shows below
+  // The mark under its temporary name, that is.
+  const bool unmarked = names.empty() || (names.size() == 1 && names[0].rfind(kUnfinishedFileName, 0) == 0);
+  if (unmarked && fs->FileExists(dir).ok()) return RemoveDir(fs, dir);
+  return RemoveLeftover(fs, dir, dir + " exists, and is not what a checkpoint left: delete it, or choose another name");
 }
 
 // Fills `dir`, which exists.
@@ -97,26 +121,31 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
  private:
   // Makes the directory that is renamed at the end.
   Status Begin(const std::string& dir, const char* exists, std::string* staging) {
-    Status s = fs_->FileExists(dir);
-    if (s.ok()) return Status::InvalidArgument(exists);
-    if (!IsMissing(s)) return s;
+    Status s = RemoveLeftover(fs_.get(), dir, exists);
+    if (!s.ok()) return s;
     const size_t end = dir.find_last_not_of('/');
     if (end == std::string::npos) {
       return Status::InvalidArgument("invalid checkpoint directory name");
     }
     *staging = dir.substr(0, end + 1) + ".tmp";
-    if (s = RemoveDir(fs_.get(), *staging); !s.ok()) return s;
+    if (s = RemoveStaging(fs_.get(), *staging); !s.ok()) return s;
     const std::string parent = ParentOf(*staging);
     if (s = fs_->FileExists(parent); !s.ok()) {
       if (!IsMissing(s)) return s;
       return Status::PathNotFound("While mkdir: " + *staging, "there is no " + parent);
     }
-    return fs_->CreateDir(*staging);
+    if (s = fs_->CreateDir(*staging); !s.ok()) return s;
+    s = MarkUnfinished(fs_.get(), *staging, kWork);
+    if (!s.ok()) RemoveDir(fs_.get(), *staging).PermitUncheckedError();
+    return s;
   }
   Status End(Status s, const std::string& staging, const std::string& dir) {
     const std::string place = staging.substr(0, staging.size() - 4);
     if (s.ok()) s = fs_->RenameFile(staging, place);
-    if (s.ok()) return fs_->SyncDir(ParentOf(place));
+    if (s.ok()) {
+      s = fs_->SyncDir(ParentOf(place));
+      return s.ok() ? UnmarkUnfinished(fs_.get(), place) : s;
+    }
     RemoveDir(fs_.get(), staging).PermitUncheckedError();  // the first error is what counts
     return s;
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "manifest/unfinished.h"
 #include "rocksdb/utilities/checkpoint.h"
 
 #include <atomic>
@@ -267,6 +268,32 @@ TEST_F(CheckpointTest, FailureLeavesNothing) {
   fs_->ResetCounts();
   ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
   EXPECT_GT(fs_->Count(FaultOp::kDelete), 0u);
+}
+
+TEST_F(CheckpointTest, TakesUpWhatAKillLeftAndNothingElse) {
+  OpenDb();
+  Fill(0, 100, "a");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  const std::string then = Scan();
+  // A directory of the user that has the name.
+  ASSERT_TRUE(fs_->CreateDir("/cp.tmp").ok());
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/cp.tmp/CURRENT", "mine").ok());
+  const Status s = Take("/cp");
+  EXPECT_TRUE(s.IsInvalidArgument() && s.ToString().find("/cp.tmp") != std::string::npos) << s.ToString();
+  EXPECT_TRUE(fs_->FileExists("/cp.tmp/CURRENT").ok());
+  ASSERT_TRUE(fs_->DeleteFile("/cp.tmp/CURRENT").ok());
+  // Before and behind the renaming, which only calls that fail for good leave so.
+  for (const char* left : {"/cp.tmp", "/cp"}) {
+    ASSERT_TRUE(fs_->CreateDir(left).ok());
+    ASSERT_TRUE(MarkUnfinished(fs_.get(), left, "checkpoint").ok());
+    ASSERT_TRUE(WriteFileAtomically(fs_.get(), std::string(left) + "/OPTIONS-000007", "half").ok());
+    rocksdb::DB* db = nullptr;
+    EXPECT_TRUE(rocksdb::DB::Open(options_, left, &db).IsIncomplete());
+    ASSERT_TRUE(Take("/cp").ok()) << left;
+    EXPECT_TRUE(fs_->FileExists("/cp.tmp").IsNotFound());
+    EXPECT_SAME(ScanAt("/cp"), then);
+    ASSERT_TRUE(rocksdb::DestroyDB("/cp", options_).ok());
+  }
 }
 
 TEST_F(CheckpointTest, CopiesWhereLinksDoNotWork) {

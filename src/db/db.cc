@@ -11,6 +11,7 @@
 #include "db/open.h"
 #include "env/env_adapter.h"
 #include "env/missing.h"
+#include "manifest/unfinished.h"
 #include "options/trash_bin.h"
 #include "rocksdb/write_batch.h"
 #include "util/no_memory.h"
@@ -238,6 +239,7 @@ Status DestroyDB(const std::string& name, const Options& options,
                        FileType::kManifestMirror, FileType::kInfoLog, FileType::kOptions,
                        FileType::kIdentity,
                        FileType::kTemp}));
+  if (result.ok()) note(compassdb::UnmarkUnfinished(fs, name));
   lock.reset();
   note(DestroyFilesIn(fs, name, {FileType::kLock}));
   fs->DeleteDir(name).PermitUncheckedError();  // the application may keep files of its own there

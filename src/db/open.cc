@@ -232,7 +232,22 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
     handles->clear();
   }
   db_.reset();
+  if (new_database_) {
+    CatchOutOfMemory("Open", [&] {
+      new_database_->Undo();
+      return Status::OK();
+    }).PermitUncheckedError();
+  }
   return s;
+}
+
+Status DbOpener::NoteNewDatabase(const DbConfig& config, const std::set<std::string>& dirs) {
+  new_database_.emplace(FileSystemOfEnv(request_.options.env));
+  for (const std::string& dir : dirs) {
+    if (Status s = new_database_->Note(dir); !s.ok()) return s;
+  }
+  const std::string& logs = config.options.db_log_dir;
+  return logs.empty() ? Status::OK() : new_database_->Note(logs);
 }
 
 Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
@@ -244,7 +259,8 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   // First without a trace, then with the lock held.
   Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
   if (!s.ok() && !s.IsNotFound()) return s;
-  if (s.IsNotFound()) {
+  const bool is_new = s.IsNotFound();
+  if (is_new) {
     if (s = CheckMayCreate(fs); !s.ok()) return s;
   }
   const std::vector<std::string> tables = TableDirsOf(config);
@@ -252,10 +268,14 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (!request_.read_only) {
     std::set<std::string> dirs(tables.begin(), tables.end());
     dirs.insert(config.wal_dir);
+    if (is_new) {
+      if (s = NoteNewDatabase(config, dirs); !s.ok()) return s;
+    }
     for (const std::string& dir : dirs) {
       if (s = CreateDirDurably(fs, dir); !s.ok()) return s;
     }
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
+    if (new_database_) new_database_->SetLocked();
   }
   std::unique_ptr<LinkDir> links;
   if (!request_.secondary_path.empty()) {
@@ -293,6 +313,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
 
   bool exists = false;
   s = Locate(&exists);
+  if (exists) new_database_.reset();  // another process was faster
   if (s.ok() && db_->secondary_ != nullptr) {
     s = RecoverSecondary();
   } else if (s.ok()) {

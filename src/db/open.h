@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "db/db_impl.h"
+#include "db/new_database.h"
 #include "db/recovered_state.h"
 #include "wal/wal_recovery.h"
 
@@ -60,6 +62,7 @@ class DbOpener {
   // Commits what the stores lack that their options ask for.
   Status CompleteStores();
   Status CreateMissingFamilies();
+  Status NoteNewDatabase(const DbConfig& config, const std::set<std::string>& dirs);
   void MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
   const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;
 
@@ -90,6 +93,7 @@ class DbOpener {
   bool wal_compression_missing_ = false;  // what was asked for is not linked in
   uint64_t current_manifest_ = 0;
   uint64_t manifest_bytes_ = 0;  // before it was read
+  std::optional<NewDatabase> new_database_;  // while one is made
   std::unique_ptr<DBImpl> db_;
   SyncedMark synced_mark_;     // as it was before the manifest was read
   bool copied_ = false;        // there was no IDENTITY file

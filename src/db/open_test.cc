@@ -30,6 +30,43 @@ TEST_F(OpenTest, ALostCurrentIsNoReasonToBeginAnew) {
   EXPECT_EQ(Scan(), "");
 }
 
+// Every call of each kind fails once. What was there before stays, and so does what is none of a database's.
+TEST_F(OpenTest, ACreationThatFailsLeavesNothing) {
+  options_.wal_dir = "/logs/of";
+  options_.db_paths = {{"/tables", 1 << 20}, {"/more", 1 << 30}};
+  options_.db_log_dir = "/info/deep";
+  options_.create_missing_column_families = true;
+  families_ = {rocksdb::kDefaultColumnFamilyName, "second"};
+  ASSERT_TRUE(fs_->CreateDir("/logs").ok());
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/logs/notes", "mine").ok());
+  int failed = 0;
+  for (int op = 0; op < static_cast<int>(FaultOp::kNumOps); ++op) {
+    for (uint64_t n = 1;; ++n) {
+      const std::string where = std::string(FaultOpName(static_cast<FaultOp>(op))) + " " + std::to_string(n);
+      const uint64_t before = fs_->faults_injected();
+      fs_->FailNth(static_cast<FaultOp>(op), n, "/", Status::IOError("injected"));
+      const Status s = TryOpen();
+      CloseDb();
+      fs_->ClearFaults();
+      if (s.ok()) {
+        ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok()) << where;
+        for (const char* dir : {"/logs/of", "/tables", "/more", "/info/deep", "/info"}) {
+          fs_->DeleteDir(dir).PermitUncheckedError();
+        }
+      } else {
+        ++failed;
+      }
+      std::vector<std::string> names;
+      ASSERT_TRUE(fs_->GetChildren("/", &names).ok());
+      EXPECT_EQ(names, std::vector<std::string>{"logs"}) << where << ": " << s.ToString();
+      ASSERT_TRUE(fs_->GetChildren("/logs", &names).ok());
+      EXPECT_EQ(names, std::vector<std::string>{"notes"}) << where << ": " << s.ToString();
+      if (fs_->faults_injected() == before) break;  // there is no such call any more
+    }
+  }
+  EXPECT_GT(failed, 30);
+}
+
 // Nor where all that was written is in the log, wherever that is.
 TEST_F(OpenTest, ALostCurrentIsNoReasonToGiveUpTheLog) {
   for (const char* wal_dir : {"", "/logs"}) {

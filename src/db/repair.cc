@@ -47,7 +47,9 @@ Status Repairer::Run() {
   if (!s.ok()) return s;
   uint64_t current = 0;
   s = Manifest::ReadCurrent(fs_, name_, &current);
-  if (s.IsInvalidArgument()) return s;  // another engine's database, whose LOG is not ours either; or a key is missing
+  // Another engine's database, whose LOG is not ours either; or a key is missing; or a part of a database, which repair
+  // would make look whole.
+  if (s.IsInvalidArgument() || s.IsIncomplete()) return s;
   if (s.IsNotFound()) s = DbOpener::CheckNotForeign(fs_, name_);
   if (s.IsInvalidArgument()) return s;
   if (s = CheckNotSealed(); !s.ok()) return s;

@@ -10,6 +10,7 @@
 #include "env/missing.h"
 #include "log/log_reader.h"
 #include "manifest/foreign_directory.h"
+#include "manifest/unfinished.h"
 #include "util/coding.h"
 #include "util/hash.h"
 #include "util/no_memory.h"
@@ -135,6 +136,7 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
   const std::string path = CurrentFileName(dir);
   std::string data;
   constexpr uint64_t kMostBytes = 8 << 10;  // the prefix of a cipher is 4 KiB
+  if (Status s = CheckFinished(fs, dir); !s.ok()) return s;
   Status s = ReadFileToString(fs, path, &data, kMostBytes);
   if (IsMissing(s)) return Status::NotFound(path, "there is no such file");
   if (!s.ok()) return s;

@@ -27,6 +27,7 @@ class Manifest {
  public:
   // Reads CURRENT. NotFound if the directory holds no database;
   // InvalidArgument, naming `compassdb import`, if it is RocksDB's or LevelDB's.
+  // Incomplete if it holds a part of one (manifest/unfinished.h).
   static Status ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* manifest_number);
 
   // What CURRENT holds to name manifest `number`.

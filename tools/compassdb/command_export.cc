@@ -86,14 +86,12 @@ class Export {
     return sink_.Send(wire::kFamilyEnd, payload) ? kOk : Broken();
   }
 
-  // The helper is gone: what it said, or that it said nothing.
+  // The helper has ended: what it said, or that it said nothing.
   int Broken() {
     sink_.Finish();
     return Failed();
   }
-  int Failed() {
-    return sink_.error().empty() ? int{kFailed} : Fail(kFailed, "export", sink_.error());
-  }
+  int Failed() { return Fail(kFailed, "export", sink_.error() + "; " + destination_ + " was not made"); }
 
   rocksdb::DB* const db_;
   const std::vector<rocksdb::ColumnFamilyHandle*>& families_;

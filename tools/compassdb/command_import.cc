@@ -5,6 +5,8 @@
 #include <rocksdb/write_batch.h>
 
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <vector>
 
 #include "../import/protocol.h"
@@ -13,6 +15,7 @@
 #include "interruption.h"
 #include "progress.h"
 #include "streams.h"
+#include "unfinished.h"
 
 namespace compassdb_cli {
 namespace {
@@ -23,12 +26,37 @@ using rocksdb::Status;
 
 constexpr size_t kImportBatchBytes = 1 << 20;
 
-// Copies one RocksDB directory. What it began is removed again if the copy
-// does not come to its end: a database half imported looks like a whole one.
+struct ImportFlags {
+  std::string source, reader, wal_dir;
+  std::vector<std::string> db_paths;
+  std::optional<std::string> merge_delimiter;
+};
+
+// What is wrong with the directory to import, as far as names say it. Empty: nothing.
+std::string WrongSource(const std::string& source) {
+  std::error_code ec;
+  const fs::path current = fs::path(source) / "CURRENT";
+  for (fs::directory_iterator it(source, ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string name = it->path().filename().string(), kind = it->path().extension().string();
+    if (name.compare(0, 7, "MIRROR-") != 0 && kind != ".ph" && kind != ".pages") continue;
+    return source + " is a CompassDB database already (" + name + "): there is nothing to import";
+  }
+  if (!fs::exists(current, ec)) return "no RocksDB database in " + source;
+  std::ifstream in(current, std::ios::binary);
+  std::string manifest;
+  std::getline(in, manifest);
+  if (manifest.empty()) return current.string() + " is empty, or cannot be read";
+  if (manifest.compare(0, 9, "MANIFEST-") == 0 && !fs::exists(fs::path(source) / manifest, ec)) {
+    return current.string() + " names " + manifest + ", which is missing";
+  }
+  return "";
+}
+
+// Copies one RocksDB directory.
 class Import {
  public:
-  Import(const Globals& globals, std::string source)
-      : globals_(globals), source_(std::move(source)), progress_("imported", globals.quiet) {}
+  Import(const Globals& globals, const ImportFlags& flags)
+      : globals_(globals), flags_(flags), progress_("imported", globals.quiet) {}
 
   int Run(const std::string& reader) {
     if (!globals_.cf.empty()) {
@@ -36,21 +64,21 @@ class Import {
     }
     std::vector<rocksdb::ColumnFamilyDescriptor> any{{rocksdb::kDefaultColumnFamilyName, {}}};
     if (Status s = UsePreset(globals_, &any); !s.ok()) return Fail(kUsage, "import", s.ToString());
-    std::error_code ec;
-    if (!fs::exists(fs::path(source_) / "CURRENT", ec)) {
-      return Fail(kFailed, "import", "no RocksDB database in " + source_);
-    }
-    if (fs::exists(globals_.db, ec) &&
-        !(fs::is_directory(globals_.db, ec) && fs::is_empty(globals_.db, ec))) {
+    const std::string wrong = WrongSource(flags_.source);
+    if (!wrong.empty()) return Fail(kFailed, "import", wrong);
+    if (!Unfinished::IsVacant(globals_.db, /*foreign=*/false)) {
       return Fail(kFailed, "import", globals_.db + " exists and is not an empty directory");
     }
-    made_directory_ = !fs::exists(globals_.db, ec);
     const Interruption interruption;
-    int code = pipe_.Start(reader, source_) ? Copy() : Fail(kFailed, "import", pipe_.error());
+    int code = pipe_.Start(reader, Arguments()) ? Copy() : Fail(kFailed, "import", pipe_.error());
     const Status closed = Close();
     if (code == kOk && !closed.ok()) code = Fail("import", closed);
     if (code == kOk && Interruption::noted() != 0) code = Interrupted();
-    if (code != kOk) RemoveDestination();
+    if (code == kOk) {
+      if (Status s = unfinished_->Publish(); !s.ok()) code = Fail("import", s);
+    }
+    unfinished_.reset();  // what was begun is removed before the signal ends the process
+    if (code == kOk) Report();
     return code;
   }
 
@@ -108,12 +136,10 @@ class Import {
     options.create_missing_column_families = true;
     options.error_if_exists = true;
     if (globals_.memory_mb > 0) options.memory_limit = globals_.memory_mb << 20;
-    std::error_code ec;
-    fs::create_directories(globals_.db, ec);
-    if (ec) return Status::IOError(globals_.db, ec.message());
-    created_ = true;
+    unfinished_.emplace();
+    if (Status s = unfinished_->Begin("import", globals_.db); !s.ok()) return s;
     rocksdb::DB* db = nullptr;
-    Status s = rocksdb::DB::Open(options, globals_.db, descriptors_, &handles_, &db);
+    Status s = rocksdb::DB::Open(options, unfinished_->directory(), descriptors_, &handles_, &db);
     if (s.ok()) db_.reset(db);
     return s;
   }
@@ -152,7 +178,7 @@ class Import {
   }
 
   Status WriteBatch() {
-    // Without a log: an import that is cut off is removed and begins anew.
+    // Without a log: an import that is cut off is removed, and starts from the beginning.
     rocksdb::WriteOptions options;
     options.disableWAL = true;
     const Status s = batch_.Count() == 0 ? Status::OK() : db_->Write(options, &batch_);
@@ -163,11 +189,22 @@ class Import {
   int Finish() {
     const Status s = db_->Flush(rocksdb::FlushOptions(), handles_);
     if (!s.ok()) return Fail("import", s);
-    std::string names;
-    for (rocksdb::ColumnFamilyHandle* handle : handles_) names += " " + handle->GetName();
-    progress_.Finish(records_, bytes_);
-    if (!globals_.quiet) Tell("column families:{}\n", names);
     return kOk;
+  }
+
+  void Report() {
+    progress_.Finish(records_, bytes_);
+    std::string names;
+    for (const rocksdb::ColumnFamilyDescriptor& family : descriptors_) names += " " + family.name;
+    if (!globals_.quiet) Tell("column families:{}\n", names);
+  }
+
+  std::vector<std::string> Arguments() const {
+    std::vector<std::string> arguments{flags_.source};
+    if (!flags_.wal_dir.empty()) arguments.insert(arguments.end(), {"--wal-dir", flags_.wal_dir});
+    for (const std::string& path : flags_.db_paths) arguments.insert(arguments.end(), {"--db-path", path});
+    if (flags_.merge_delimiter) arguments.insert(arguments.end(), {"--merge-delimiter", *flags_.merge_delimiter});
+    return arguments;
   }
 
   Status Close() {
@@ -179,41 +216,36 @@ class Import {
     return s;
   }
 
-  void RemoveDestination() {
-    if (!created_) return;
-    const Status s = rocksdb::DestroyDB(globals_.db, rocksdb::Options(), descriptors_);
-    std::error_code ec;
-    if (s.ok() && made_directory_) fs::remove(globals_.db, ec);
-    if (!s.ok() || ec) Fail("import: cannot remove what it began", s);
-  }
-
   const Globals& globals_;
-  const std::string source_;
+  const ImportFlags& flags_;
   Progress progress_;
   ImportSource pipe_;
   std::string payload_;
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
+  std::optional<Unfinished> unfinished_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::WriteBatch batch_;
   uint64_t records_ = 0;
   uint64_t bytes_ = 0;
-  bool made_directory_ = false;
-  bool created_ = false;
 };
 
 }  // namespace
 
 void AddImport(CLI::App* app, Globals* globals) {
-  auto source = std::make_shared<std::string>();
-  auto reader = std::make_shared<std::string>();
+  auto flags = std::make_shared<ImportFlags>();
   CLI::App* command = AddCommand(
       app, globals, "import", "Copy a RocksDB directory, column families kept, to a new --db",
-      [=] { return Import(*globals, *source).Run(reader->empty() ? FindReader() : *reader); });
-  command->add_option("SOURCE", *source, "directory of the RocksDB database; it is not changed")
+      [=] { return Import(*globals, *flags).Run(flags->reader.empty() ? FindReader() : flags->reader); });
+  command->add_option("SOURCE", flags->source, "directory of the RocksDB database; it is not changed")
       ->required();
-  command->add_option("--reader", *reader,
-                      "the helper program (default: beside this one, or in PATH)");
+  command->add_option("--wal-dir", flags->wal_dir,
+                      "where its logs are (default: in SOURCE, or in the folder of it that its OPTIONS name)");
+  command->add_option("--db-path", flags->db_paths, "its db_paths, each, in their order")->allow_extra_args(false);
+  command->add_option("--merge-delimiter", flags->merge_delimiter,
+                      "delimiter of its StringAppendOperator, where its OPTIONS do not record it");
+  command->add_option("--reader", flags->reader,
+                      "the helper program (default: the one in this program's directory, or in PATH)");
 }
 
 }  // namespace compassdb_cli

@@ -54,6 +54,9 @@ class Loader {
                 fmt::format("{} ({} records before it were loaded)", reader.error(), records_));
   }
 
+  // Whether there is something to keep of a load that failed: what was written before.
+  bool HasLoaded() const { return records_ > 0; }
+
   // Makes the records durable, in tables.
   int Finish() {
     if (write_failed_) return kFailed;  // which was said
@@ -123,10 +126,10 @@ int Load(const Globals& globals, const LoadFlags& flags) {
   Loader loader(globals, flags, database.get(), family);
   code = LoadFiles(flags, &loader);
   const int finished = loader.Finish();
-  const rocksdb::Status s = database->Close();
-  if (code != kOk) return code;
-  if (finished != kOk) return finished;
-  return s.ok() ? kOk : Fail("load", s);
+  if (code == kOk) code = finished;
+  if (code != kOk && !loader.HasLoaded()) return code;  // a database that was made is removed
+  const rocksdb::Status s = database->Close(/*keep=*/code != kOk);
+  return code == kOk && !s.ok() ? Fail("load", s) : code;
 }
 
 }  // namespace

@@ -63,8 +63,9 @@ void AddPut(CLI::App* app, Globals* globals) {
         code = Database::Open("put", *globals, Database::ModeToMake(*globals, prepared.create_cf), &database);
         if (code != kOk) return code;
         code = Put(*globals, prepared, database.get());
+        if (code != kOk) return code;
         const rocksdb::Status s = database->Close();
-        return code == kOk && !s.ok() ? Fail("put", s) : code;
+        return s.ok() ? kOk : Fail("put", s);
       });
   command->add_option("KEY", flags->key, "the key")->required();
   *has_value = command->add_option("VALUE", flags->value, "the value");

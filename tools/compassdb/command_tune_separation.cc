@@ -223,11 +223,16 @@ int Tune(const Globals& globals, const TuneFlags& flags) {
   if (flags.data_mb < kTellingDataMb && !globals.quiet) {
     Tell("less than {} MB: it is syncs of small collections that are measured\n", kTellingDataMb);
   }
-  const Interruption interruption;  // the database that is measured goes first
+  const Interruption interruption;  // the database that is measured is removed first
+  if (!Unfinished::IsVacant(globals.db, /*foreign=*/false)) {
+    return Fail(kFailed, "tune-separation", globals.db + " exists and is not an empty directory");
+  }
+  Unfinished measured;
+  if (const Status s = measured.Begin("tune-separation", globals.db); !s.ok()) return Fail("tune-separation", s);
   for (const uint64_t pair : sizes) {
     Point point{pair};
     for (const Kind kind : {kTables, kTightTables, kApart}) {
-      const Status s = Measure(globals.db, kind, pair, flags.data_mb, &point.of[kind]);
+      const Status s = Measure(measured.directory(), kind, pair, flags.data_mb, &point.of[kind]);
       if (!s.ok()) return Fail("tune-separation", s);
     }
     if (!globals.quiet) {

@@ -94,13 +94,26 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   if (globals.memory_mb > 0) options.memory_limit = globals.memory_mb << 20;
   auto database = std::unique_ptr<Database>(new Database());
   rocksdb::DB* db = nullptr;
+  std::string path = globals.db;
+  const bool make = !exists && mode == OpenMode::kCreate;
+  if (make && Unfinished::IsVacant(path, /*foreign=*/true)) {
+    database->made_ = std::make_unique<Unfinished>();
+    if (Status s = database->made_->Begin(command, path); !s.ok()) return Fail(command, s);
+    path = database->made_->directory();
+  } else if (make) {
+    options.error_if_exists = true;
+  }
   if (mode == OpenMode::kRead) ReadsBeside(globals.db);
   Status s = mode == OpenMode::kRead
-                 ? rocksdb::DB::OpenForReadOnly(options, globals.db, descriptors,
+                 ? rocksdb::DB::OpenForReadOnly(options, path, descriptors,
                                                 &database->families_, &db)
-                 : rocksdb::DB::Open(options, globals.db, descriptors, &database->families_, &db);
+                 : rocksdb::DB::Open(options, path, descriptors, &database->families_, &db);
   if (!s.ok()) return Fail(command, s);
   database->db_.reset(db);
+  if (make && database->made_ == nullptr) {
+    database->made_in_place_ = path;
+    database->options_of_made_.env = options.env;
+  }
   std::string damage;
   if (db->GetProperty("compassdb.wal-damage", &damage) && !damage.empty()) {
     while (damage.back() == '\n') damage.pop_back();
@@ -110,11 +123,27 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   return kOk;
 }
 
-Database::~Database() {
-  if (db_ != nullptr) Close().PermitUncheckedError();
+Database::~Database() { Abandon(); }
+
+Status Database::Close(bool keep) {
+  Status s = CloseFiles();
+  if ((s.ok() || keep) && made_ != nullptr) {
+    const Status published = made_->Publish();
+    if (s.ok()) s = published;
+  }
+  made_.reset();
+  made_in_place_.clear();
+  return s;
 }
 
-Status Database::Close() {
+void Database::Abandon() {
+  CloseFiles().PermitUncheckedError();
+  made_.reset();
+  if (!made_in_place_.empty()) rocksdb::DestroyDB(made_in_place_, options_of_made_).PermitUncheckedError();
+  made_in_place_.clear();
+}
+
+Status Database::CloseFiles() {
   if (db_ == nullptr) return Status::OK();
   for (rocksdb::ColumnFamilyHandle* family : families_) {
     db_->DestroyColumnFamilyHandle(family).PermitUncheckedError();

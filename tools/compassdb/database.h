@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "unfinished.h"
+
 namespace compassdb_cli {
 
 struct Globals {
@@ -59,13 +61,20 @@ class Database {
     return will_be_there ? OpenMode::kCreate : OpenMode::kWrite;
   }
 
-  rocksdb::Status Close();
+  // A database that was made comes to its place by this; with `keep` also if closing it fails.
+  rocksdb::Status Close(bool keep = false);
+  // Closes it, and removes a database that was made.
+  void Abandon();
 
  private:
   Database() = default;
+  rocksdb::Status CloseFiles();
 
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  std::unique_ptr<Unfinished> made_;  // null: the database was there, or is made in its place
+  std::string made_in_place_;         // empty: it is not
+  rocksdb::Options options_of_made_;
 };
 
 // The options, with the Env, and families of the newest OPTIONS file of a database.

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
@@ -29,20 +30,29 @@ std::string FindWriter() {
 }
 
 bool ExportSink::Start(const std::string& writer, const std::string& directory) {
-  int fds[2];
+  int fds[2], reason[2];
   if (pipe2(fds, O_CLOEXEC) != 0) {
     error_ = fmt::format("cannot make a pipe: {}", std::strerror(errno));
+    return false;
+  }
+  if (pipe2(reason, O_CLOEXEC) != 0) {
+    error_ = fmt::format("cannot make a pipe: {}", std::strerror(errno));
+    close(fds[0]);
+    close(fds[1]);
     return false;
   }
   signal(SIGPIPE, SIG_IGN);  // a helper that ended shows by a failed write
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, fds[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, reason[1], STDOUT_FILENO);
   const char* argv[] = {writer.c_str(), directory.c_str(), nullptr};
   const int failed =
       posix_spawnp(&pid_, writer.c_str(), &actions, nullptr, const_cast<char**>(argv), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(fds[0]);
+  close(reason[1]);
+  reason_ = reason[0];
   if (failed != 0) {
     pid_ = -1;
     close(fds[1]);
@@ -62,22 +72,46 @@ bool ExportSink::Send(char type, std::string_view payload) {
          std::fwrite(payload.data(), 1, payload.size(), pipe_) == payload.size();
 }
 
+std::string ExportSink::ReadReason() {
+  constexpr size_t kMost = 4096;
+  std::string text;
+  char buffer[512];
+  while (reason_ >= 0) {
+    const ssize_t n = read(reason_, buffer, sizeof(buffer));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    if (text.size() < kMost) text.append(buffer, static_cast<size_t>(n));
+  }
+  if (reason_ >= 0) close(reason_);
+  reason_ = -1;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 bool ExportSink::Finish() {
   bool sent = true;
   if (pipe_ != nullptr) sent = std::fclose(pipe_) == 0;
   pipe_ = nullptr;
+  const std::string reason = ReadReason();
   int status = 0;
-  const bool ended = pid_ > 0 && waitpid(pid_, &status, 0) == pid_;
+  while (pid_ > 0 && waitpid(pid_, &status, 0) == -1 && errno == EINTR) {
+  }
   pid_ = -1;
-  if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 1) return false;  // it said why
-  if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 0 && sent) return true;
-  error_ = "the writer of RocksDB ended too early";
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && sent) return true;
+  if (!reason.empty()) {
+    error_ = reason;
+  } else if (WIFSIGNALED(status)) {
+    error_ = fmt::format("the writer of RocksDB was ended by signal {}", WTERMSIG(status));
+  } else {
+    error_ = fmt::format("the writer of RocksDB ended too early, with exit code {}", WEXITSTATUS(status));
+  }
   return false;
 }
 
 ExportSink::~ExportSink() {
   // By the end of the stream, not by a signal: the helper removes what it began.
   if (pipe_ != nullptr) std::fclose(pipe_);
+  ReadReason();
   if (pid_ > 0) waitpid(pid_, nullptr, 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writing end of tools/import/protocol.h: runs the helper process that has RocksDB, and gives
-// it frames. The helper tells its errors on standard error itself.
+// it frames. The helper writes the reason of a failure to its standard output.
 #pragma once
 
 #include <sys/types.h>
@@ -23,14 +23,18 @@ class ExportSink {
   // False if the helper has ended.
   bool Send(char type, std::string_view payload);
 
-  // Waits for the helper. False if it failed, with error() set if it could not say so itself.
+  // Waits for the helper. False if it failed, with error() set.
   bool Finish();
 
   const std::string& error() const { return error_; }
 
  private:
+  // What the helper says until it ends.
+  std::string ReadReason();
+
   pid_t pid_ = -1;
   std::FILE* pipe_ = nullptr;
+  int reason_ = -1;
   std::string error_;
 };
 

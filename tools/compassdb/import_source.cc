@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "../import/protocol.h"
+#include "exit_codes.h"
 #include "interruption.h"
 
 extern char** environ;
@@ -32,7 +33,7 @@ std::string FindReader() {
   return kReaderName;
 }
 
-bool ImportSource::Start(const std::string& reader, const std::string& directory) {
+bool ImportSource::Start(const std::string& reader, const std::vector<std::string>& arguments) {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) {
     error_ = fmt::format("cannot make a pipe: {}", std::strerror(errno));
@@ -41,9 +42,11 @@ bool ImportSource::Start(const std::string& reader, const std::string& directory
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-  const char* argv[] = {reader.c_str(), directory.c_str(), nullptr};
+  std::vector<const char*> argv{reader.c_str()};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  argv.push_back(nullptr);
   const int failed =
-      posix_spawnp(&pid_, reader.c_str(), &actions, nullptr, const_cast<char**>(argv), environ);
+      posix_spawnp(&pid_, reader.c_str(), &actions, nullptr, const_cast<char**>(argv.data()), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(fds[1]);
   if (failed != 0) {
@@ -96,6 +99,10 @@ bool ImportSource::Next(char* type, std::string* payload) {
   }
   payload->resize(size);
   if (size > 0 && !Read(payload->data(), size)) return false;
+  if (*type == compassdb_import::kNote) {
+    Fail(kOk, "import", *payload);
+    return Next(type, payload);
+  }
   if (*type == compassdb_import::kError) {
     error_ = *payload;
     return false;

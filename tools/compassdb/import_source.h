@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace compassdb_cli {
 
@@ -17,10 +18,10 @@ class ImportSource {
   ~ImportSource();
   ImportSource(const ImportSource&) = delete;
 
-  // Starts `reader` on the RocksDB directory. False with error() set.
-  bool Start(const std::string& reader, const std::string& directory);
+  // Starts `reader` with its arguments: the RocksDB directory, and flags. False with error() set.
+  bool Start(const std::string& reader, const std::vector<std::string>& arguments);
 
-  // The next frame. False with error() set: the helper's own words, or that
+  // The next frame; notes are printed and passed over. False with error() set: the helper's own words, or that
   // it ended too early.
   bool Next(char* type, std::string* payload);
 

@@ -25,10 +25,13 @@ Interruption::Interruption() {
     sigaction(kSignals[i], nullptr, &before_[i]);
     if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, &pipe_before_);
 }
 
 Interruption::~Interruption() {
   for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  sigaction(SIGPIPE, &pipe_before_, nullptr);
   if (noted_signal != 0) raise(noted_signal);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // While one is alive, SIGINT, SIGTERM and SIGHUP are noted instead of ending the process, so that what was begun can
 // be taken back; afterwards the process ends by the signal. What the caller ignores stays ignored. One at a time.
-// A helper process is ended at once, so that who waits for it goes on.
+// A helper process is ended at once, so that who waits for it goes on. A closed pipe ends nothing: writes to it fail.
 #pragma once
 
 #include <signal.h>
@@ -25,6 +25,7 @@ class Interruption {
  private:
   static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, kSignals.size()> before_;
+  struct sigaction pipe_before_;
 };
 
 }  // namespace compassdb_cli

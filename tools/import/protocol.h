@@ -7,12 +7,13 @@
 //   stream   := Hello Families ( FamilyBegin Record* FamilyEnd )* Done
 //             | any prefix of it, then Error
 //
-//   Hello        "compassdb-import 1"
+//   Hello        "compassdb-import 2"
 //   Families     { string name, string comparator }*, all of the database
 //   FamilyBegin  string name
 //   Record       string key, then the value up to the end of the payload
 //   FamilyEnd    number of records, 8 bytes little endian
 //   Done         empty
+//   Note         one line of text for the user; may stand before every other frame but Hello
 //   Error        one line of text
 //   string    := length:8 bytes little endian, bytes
 #pragma once
@@ -23,7 +24,7 @@
 
 namespace compassdb_import {
 
-inline constexpr std::string_view kHelloText = "compassdb-import 1";
+inline constexpr std::string_view kHelloText = "compassdb-import 2";
 inline constexpr uint64_t kMostPayload = uint64_t{9} << 30;  // key and value below 4 GiB each
 
 enum FrameType : char {
@@ -33,6 +34,7 @@ enum FrameType : char {
   kRecord = 'R',
   kFamilyEnd = 'E',
   kDone = 'Z',
+  kNote = 'N',
   kError = 'X',
 };
 

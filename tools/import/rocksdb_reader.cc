@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// compassdb-rocksdb-reader DIR: streams a RocksDB database to standard output
+// compassdb-rocksdb-reader DIR [--wal-dir DIR] [--db-path DIR]... [--merge-delimiter TEXT]: streams a RocksDB database to standard output
 // for `compassdb import` (protocol.h). Links RocksDB itself. Opens read-only
 // and changes nothing; what it cannot carry over exactly it refuses by name.
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
+#include <rocksdb/memtablerep.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
+#include <rocksdb/slice_transform.h>
+#include <rocksdb/table.h>
 #include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "log_places.h"
 #include "protocol.h"
+#include "written_options.h"
 
 namespace {
 
 using namespace compassdb_import;  // NOLINT: the protocol is all of it
 using rocksdb::Status;
 
-constexpr char kBytewise[] = "leveldb.BytewiseComparator";
 constexpr char kReverseBytewise[] = "rocksdb.ReverseBytewiseComparator";
+// RocksDB's own, written by persist_stats_to_disk. Its Open does not want it to be there already.
+constexpr char kStatsFamily[] = "___rocksdb_stats_history___";
 
 bool WriteFrame(FrameType type, std::string_view payload) {
   std::string head(1, type);
@@ -35,61 +41,12 @@ bool WriteFrame(FrameType type, std::string_view payload) {
          std::fwrite(payload.data(), 1, payload.size(), stdout) == payload.size();
 }
 
+void Note(const std::string& text) { WriteFrame(kNote, text); }
+
 int Refuse(const std::string& text) {
   WriteFrame(kError, text);
   std::fflush(stdout);
   return 1;
-}
-
-// The options that decide whether a family can be read, as written in the
-// OPTIONS file: LoadLatestOptions silently replaces what it cannot build.
-struct WrittenOptions {
-  std::string comparator = kBytewise;
-  std::string merge_operator = "nullptr";
-};
-
-// "{id=Name;...}" and "Name" both mean Name.
-std::string IdOf(const std::string& value) {
-  const size_t id = value.find("id=");
-  if (value.empty() || value[0] != '{' || id == std::string::npos) return value;
-  return value.substr(id + 3, value.find_first_of(";}", id) - id - 3);
-}
-
-// The name of a family as it is, of one in a section's title.
-std::string Unescaped(const std::string& title) {
-  std::string name;
-  for (size_t i = 0; i < title.size(); ++i) {
-    if (title[i] != '\\' || i + 1 == title.size()) {
-      name += title[i];
-      continue;
-    }
-    const char c = title[++i];
-    name += c == 'n' ? '\n' : c == 'r' ? '\r' : c;
-  }
-  return name;
-}
-
-std::map<std::string, WrittenOptions> ReadOptionsFile(const std::string& path) {
-  std::map<std::string, WrittenOptions> families;
-  std::ifstream in(path);
-  std::string line;
-  WrittenOptions* current = nullptr;
-  while (std::getline(in, line)) {
-    const size_t start = line.find_first_not_of(" \t");
-    if (start == std::string::npos) continue;
-    line = line.substr(start);
-    if (line[0] == '[') {
-      const size_t open = line.find('"'), close = line.rfind('"');
-      const bool family =
-          line.rfind("[CFOptions ", 0) == 0 && open != std::string::npos && close > open;
-      current = family ? &families[Unescaped(line.substr(open + 1, close - open - 1))] : nullptr;
-    } else if (current != nullptr && line.rfind("comparator=", 0) == 0) {
-      current->comparator = IdOf(line.substr(11));
-    } else if (current != nullptr && line.rfind("merge_operator=", 0) == 0) {
-      current->merge_operator = IdOf(line.substr(15));
-    }
-  }
-  return families;
 }
 
 // Stands in for a merge operator that cannot be built here. Without any,
@@ -104,13 +61,44 @@ class RefusingMergeOperator : public rocksdb::MergeOperator {
   const char* Name() const override { return "CompassdbImportRefuses"; }
   bool refused() const { return refused_; }
 
- private:
+ protected:
   mutable std::atomic<bool> refused_{false};
+};
+
+// RocksDB's StringAppendOperator, without its parser of options: that one loses delimiters of white space or brackets.
+// Where the delimiter is not known, values of one part alone are folded.
+class StringAppend : public RefusingMergeOperator {
+ public:
+  explicit StringAppend(std::optional<std::string> delimiter) : delimiter_(std::move(delimiter)) {}
+  bool FullMergeV2(const MergeOperationInput& input, MergeOperationOutput* output) const override {
+    std::string& value = output->new_value;
+    value.clear();
+    bool first = true;
+    const auto add = [&](const rocksdb::Slice& part) {
+      if (!first && !delimiter_) refused_ = true;
+      if (!first && delimiter_) value += *delimiter_;
+      first = false;
+      value.append(part.data(), part.size());
+    };
+    if (input.existing_value != nullptr) add(*input.existing_value);
+    for (const rocksdb::Slice& operand : input.operand_list) add(operand);
+    return !refused_;
+  }
+
+ private:
+  const std::optional<std::string> delimiter_;
+};
+
+struct Request {
+  std::string directory;
+  std::string wal_dir;  // empty: to be found
+  std::vector<std::string> db_paths;
+  std::optional<std::string> merge_delimiter;
 };
 
 class Reader {
  public:
-  explicit Reader(std::string directory) : directory_(std::move(directory)) {}
+  explicit Reader(Request request) : request_(std::move(request)), directory_(request_.directory) {}
   ~Reader() {
     for (rocksdb::ColumnFamilyHandle* handle : handles_) db_->DestroyColumnFamilyHandle(handle);
   }
@@ -118,49 +106,114 @@ class Reader {
   int Run() {
     WriteFrame(kHello, kHelloText);
     int code = LoadOptions();
+    if (code == 0) code = FindLogs();
     if (code == 0) code = Open();
     if (code == 0) code = StreamAll();
     return code;
   }
 
  private:
+  // Of the stored options only what reading depends on is used. Those of the database name places of the machine on
+  // which it was written.
   int LoadOptions() {
-    rocksdb::ConfigOptions config;
-    config.ignore_unknown_options = true;
-    config.ignore_unsupported_options = true;
-    std::vector<rocksdb::ColumnFamilyDescriptor> stored;
-    Status s = rocksdb::LoadLatestOptions(config, directory_, &db_options_, &stored);
-    if (s.ok()) {
-      std::string file;
-      if (rocksdb::GetLatestOptionsFileName(directory_, rocksdb::Env::Default(), &file).ok()) {
-        written_ = ReadOptionsFile(directory_ + "/" + file);
-      }
+    std::string file;
+    if (rocksdb::GetLatestOptionsFileName(directory_, rocksdb::Env::Default(), &file).ok()) {
+      written_ = ReadOptionsFile(directory_ + "/" + file);
     }
+    if (!written_.pebble_version.empty()) {
+      return Refuse(directory_ + " is a database of Pebble (" + file + " says pebble_version=" + written_.pebble_version +
+                    "), not of RocksDB");
+    }
+    for (const std::string& path : request_.db_paths) db_options_.db_paths.emplace_back(path, UINT64_MAX);
+    db_options_.create_if_missing = false;
+    db_options_.max_open_files = 1000;
     // The file is written behind the manifest, and an older one stays where that fails: which families there are the
     // manifest says. Of one that is not in the file, or without a file, options are the default ones.
     std::vector<std::string> names;
-    if (s.ok() || s.IsNotFound()) s = rocksdb::DB::ListColumnFamilies(db_options_, directory_, &names);
+    const Status s = rocksdb::DB::ListColumnFamilies(db_options_, directory_, &names);
+    if (!s.ok()) return Refuse("cannot read the manifest of " + directory_ + ": " + s.ToString());
+    const std::vector<rocksdb::ColumnFamilyDescriptor> stored = StoredFamilies();
     for (const std::string& name : names) {
-      const auto known = std::find_if(stored.begin(), stored.end(), [&](const auto& family) { return family.name == name; });
-      families_.push_back(known != stored.end() ? *known
-                                                : rocksdb::ColumnFamilyDescriptor(name, rocksdb::ColumnFamilyOptions()));
-    }
-    if (!s.ok()) return Refuse("cannot read the options of " + directory_ + ": " + s.ToString());
-    for (rocksdb::ColumnFamilyDescriptor& family : families_) {
-      const std::string& comparator = written_[family.name].comparator;
-      if (comparator != kBytewise && comparator != kReverseBytewise) {
-        return Refuse("column family '" + family.name + "': comparator '" + comparator +
-                      "' is not one of RocksDB's own; such data cannot be imported");
+      if (name == kStatsFamily) {
+        Note("column family '" + name + "' is not imported: it holds statistics that RocksDB itself wrote (persist_stats_to_disk)");
+        continue;
       }
-      family.options.comparator = comparator == kBytewise ? rocksdb::BytewiseComparator()
-                                                          : rocksdb::ReverseBytewiseComparator();
-      if (family.options.merge_operator == nullptr) family.options.merge_operator = refusing_;
-      // Readers never compact, and a filter that is not registered must not
-      // keep them from opening.
-      family.options.compaction_filter_factory = nullptr;
+      if (const int code = AddFamily(name, stored); code != 0) return code;
     }
-    db_options_.create_if_missing = false;
-    db_options_.max_open_files = 1000;
+    return 0;
+  }
+
+  // As LoadLatestOptions builds them; none if it cannot.
+  std::vector<rocksdb::ColumnFamilyDescriptor> StoredFamilies() const {
+    rocksdb::ConfigOptions config;
+    config.ignore_unknown_options = true;
+    config.ignore_unsupported_options = true;
+    rocksdb::DBOptions unused;
+    std::vector<rocksdb::ColumnFamilyDescriptor> stored;
+    if (!rocksdb::LoadLatestOptions(config, directory_, &unused, &stored).ok()) stored.clear();
+    return stored;
+  }
+
+  int AddFamily(const std::string& name, const std::vector<rocksdb::ColumnFamilyDescriptor>& stored) {
+    WrittenFamily& written = written_.families[name];
+    written.name = name;
+    const auto known = std::find_if(stored.begin(), stored.end(), [&](const auto& family) { return family.name == name; });
+    rocksdb::ColumnFamilyOptions options;
+    if (known != stored.end()) {
+      options = known->options;
+    } else {
+      options.table_factory.reset(rocksdb::NewAdaptiveTableFactory());
+      options.num_levels = std::max(options.num_levels, written.num_levels);
+      if (!written.prefix_extractor.empty()) {
+        rocksdb::SliceTransform::CreateFromString(rocksdb::ConfigOptions(), written.prefix_extractor, &options.prefix_extractor)
+            .PermitUncheckedError();
+      }
+    }
+    if (written.comparator == std::string(kBytewise) + ".u64ts" || written.comparator == std::string(kReverseBytewise) + ".u64ts") {
+      return Refuse("column family '" + name + "': comparator '" + written.comparator +
+                    "' is of keys with timestamps, which import does not carry over; such data cannot be imported");
+    }
+    if (written.comparator != kBytewise && written.comparator != kReverseBytewise) {
+      return Refuse("column family '" + name + "': comparator '" + written.comparator + "' is neither '" + kBytewise +
+                    "' nor '" + kReverseBytewise + "'; such data cannot be imported");
+    }
+    options.comparator = written.comparator == kBytewise ? rocksdb::BytewiseComparator() : rocksdb::ReverseBytewiseComparator();
+    options.merge_operator = MergeOperatorOf(written);
+    // Readers never compact, and what is not registered here must not keep them from opening.
+    options.compaction_filter = nullptr;
+    options.compaction_filter_factory = nullptr;
+    options.sst_partitioner_factory = nullptr;
+    options.memtable_factory = std::make_shared<rocksdb::SkipListFactory>();
+    options.cf_paths.clear();
+    families_.emplace_back(name, options);
+    return 0;
+  }
+
+  std::shared_ptr<rocksdb::MergeOperator> MergeOperatorOf(const WrittenFamily& written) {
+    if (written.AppendsStrings()) {
+      refusing_[written.name] =
+          std::make_shared<StringAppend>(written.delimiter ? written.delimiter : request_.merge_delimiter);
+      return refusing_[written.name];
+    }
+    // Those whose result depends on nothing but the operands. TtlMergeOperator takes the time of the reading.
+    for (const char* own : {"PutOperator", "UInt64AddOperator", "MaxOperator", "BytesXOR", "MergeSortOperator"}) {
+      std::shared_ptr<rocksdb::MergeOperator> known;
+      if (written.merge_operator == own &&
+          rocksdb::MergeOperator::CreateFromString(rocksdb::ConfigOptions(), own, &known).ok() && known != nullptr) {
+        return known;
+      }
+    }
+    refusing_[written.name] = std::make_shared<RefusingMergeOperator>();
+    return refusing_[written.name];
+  }
+
+  int FindLogs() {
+    LogPlaces places(directory_, written_.wal_dir);
+    std::string refusal, note;
+    if (!places.Choose(request_.wal_dir, &refusal, &note)) return Refuse(refusal);
+    if (!note.empty()) Note(note);
+    if (places.chosen() != directory_) db_options_.wal_dir = places.chosen();
+    logs_lost_ = places.lost();
     return 0;
   }
 
@@ -168,9 +221,25 @@ class Reader {
     rocksdb::DB* db = nullptr;
     const Status s =
         rocksdb::DB::OpenForReadOnly(db_options_, directory_, families_, &handles_, &db);
-    if (!s.ok()) return Refuse("cannot open " + directory_ + ": " + s.ToString());
+    if (!s.ok()) return Refuse("cannot open " + directory_ + ": " + s.ToString() + HintOf(s.ToString()));
     db_.reset(db);
+    if (logs_lost_.empty()) return 0;
+    std::vector<rocksdb::LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    uint64_t last = 0;
+    for (const rocksdb::LiveFileMetaData& file : files) last = std::max(last, file.largest_seqno);
+    if (db_->GetLatestSequenceNumber() > last) return Refuse(logs_lost_);
     return 0;
+  }
+
+  static std::string HintOf(const std::string& error) {
+    if (error.find("prepared transactions") != std::string::npos) {
+      return " (commit or roll them back with RocksDB's TransactionDB first)";
+    }
+    if (error.find("No such file") != std::string::npos) {
+      return " (if the database has db_paths, give each of them, in their order, with --db-path DIR)";
+    }
+    return "";
   }
 
   int StreamAll() {
@@ -209,38 +278,67 @@ class Reader {
       payload.append(it->value().data(), it->value().size());
       if (!WriteFrame(kRecord, payload)) return 1;
     }
-    if (!it->status().ok() || refusing_->refused())
-      return Refuse(ExplainReadError(name, it->status()));
+    if (!it->status().ok() || Refused(name)) return Refuse(ExplainReadError(name, it->status()));
     payload.clear();
     AppendNumber(&payload, count);
     return WriteFrame(kFamilyEnd, payload) ? 0 : 1;
   }
 
-  std::string ExplainReadError(const std::string& family, const Status& status) {
-    if (refusing_->refused()) {
-      return "column family '" + family + "': it holds merge operands, and merge_operator '" +
-             written_[family].merge_operator +
-             "' is not one of RocksDB's own; such data cannot be imported";
-    }
-    return "column family '" + family + "' of " + directory_ + ": " + status.ToString();
+  bool Refused(const std::string& family) const {
+    const auto known = refusing_.find(family);
+    return known != refusing_.end() && known->second->refused();
   }
 
+  std::string ExplainReadError(const std::string& family, const Status& status) {
+    if (!Refused(family)) return "column family '" + family + "' of " + directory_ + ": " + status.ToString();
+    const WrittenFamily& written = written_.families[family];
+    const std::string holds = "column family '" + family + "': it holds merge operands, and ";
+    if (written.AppendsStrings()) {
+      return holds + "OPTIONS do not record the delimiter of merge_operator '" + written.merge_operator +
+             "': give it with --merge-delimiter TEXT";
+    }
+    if (written.merge_operator == kNoMergeOperator) return holds + "OPTIONS name no merge_operator; such data cannot be imported";
+    return holds + "merge_operator '" + written.merge_operator +
+           "' is not one of RocksDB's own that import can fold; such data cannot be imported";
+  }
+
+  const Request request_;
   const std::string directory_;
-  const std::shared_ptr<RefusingMergeOperator> refusing_ =
-      std::make_shared<RefusingMergeOperator>();
+  // By family: operators that may refuse.
+  std::map<std::string, std::shared_ptr<RefusingMergeOperator>> refusing_;
   rocksdb::DBOptions db_options_;
   std::vector<rocksdb::ColumnFamilyDescriptor> families_;
-  std::map<std::string, WrittenOptions> written_;
+  WrittenOptions written_;
+  std::string logs_lost_;  // the refusal, if there were records in the logs that are not here
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
 };
 
+bool ParseArguments(int argc, char** argv, Request* request) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool flag = argument == "--wal-dir" || argument == "--db-path" || argument == "--merge-delimiter";
+    if (!flag) {
+      if (!request->directory.empty()) return false;
+      request->directory = argument;
+      continue;
+    }
+    if (++i == argc) return false;
+    if (argument == "--wal-dir") request->wal_dir = argv[i];
+    if (argument == "--db-path") request->db_paths.push_back(argv[i]);
+    if (argument == "--merge-delimiter") request->merge_delimiter = argv[i];
+  }
+  return !request->directory.empty();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: compassdb-rocksdb-reader DIR (run by `compassdb import`)\n");
+  Request request;
+  if (!ParseArguments(argc, argv, &request)) {
+    std::fprintf(stderr, "usage: compassdb-rocksdb-reader DIR [--wal-dir DIR] [--db-path DIR]... [--merge-delimiter TEXT] "
+                         "(run by `compassdb import`)\n");
     return 2;
   }
-  return Reader(argv[1]).Run();
+  return Reader(std::move(request)).Run();
 }

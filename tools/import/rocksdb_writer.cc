@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // compassdb-rocksdb-writer DIR: makes a RocksDB database of what `compassdb export` sends on standard
-// input (protocol.h). Links RocksDB itself. DIR must not exist; if the stream does
-// not come to its end, it is removed again, and the reason stands on standard error.
+// input (protocol.h). Links RocksDB itself. DIR must not exist, and is there when the stream came to its
+// end (compassdb/unfinished.h). The reason of a failure goes to standard output, which nothing else does.
 #include <rocksdb/comparator.h>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
 #include <signal.h>
-#include <sys/stat.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "../compassdb/unfinished.h"
 #include "protocol.h"
 
 namespace {
@@ -40,11 +38,9 @@ class Writer {
       if (s.ok()) s = closed;
       db_.reset();
     }
+    if (s.ok()) s = unfinished_.Publish();
     if (s.ok()) return 0;
-    std::error_code ec;
-    if (created_) std::filesystem::remove_all(directory_, ec);
-    // Of a stream without an end the sender knows more, if it is still there.
-    if (!s.IsAborted()) std::fprintf(stderr, "compassdb: export: %s\n", s.ToString().c_str());
+    std::printf("%s\n", s.ToString().c_str());
     return 1;
   }
 
@@ -100,14 +96,18 @@ class Writer {
       descriptors_.emplace_back(std::string(name), options);
     }
     rocksdb::DBOptions options;
-    // Not RocksDB's to make: what stands in a directory that was there is not ours to remove.
-    if (mkdir(directory_.c_str(), 0777) != 0) return Status::IOError(directory_, std::strerror(errno));
-    created_ = true;
+    std::error_code ec;
+    if (std::filesystem::exists(std::filesystem::symlink_status(directory_, ec))) {
+      return Status::InvalidArgument(directory_, "exists");
+    }
+    const std::filesystem::path parent = std::filesystem::absolute(directory_, ec).parent_path();
+    if (!std::filesystem::exists(parent, ec)) return Status::IOError(directory_, "there is no " + parent.string());
+    if (Status made = unfinished_.Begin("export", directory_); !made.ok()) return made;
     options.create_if_missing = true;
     options.create_missing_column_families = true;
     options.error_if_exists = true;
     rocksdb::DB* db = nullptr;
-    const Status s = rocksdb::DB::Open(options, directory_, descriptors_, &handles_, &db);
+    const Status s = rocksdb::DB::Open(options, unfinished_.directory(), descriptors_, &handles_, &db);
     db_.reset(db);
     return s;
   }
@@ -147,12 +147,12 @@ class Writer {
   }
 
   const std::string directory_;
+  compassdb_cli::Unfinished unfinished_;  // removed when the database is closed
   std::string payload_;
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
   rocksdb::WriteBatch batch_;
-  bool created_ = false;
 };
 
 }  // namespace
@@ -163,6 +163,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   // Signals to the whole group end the sender, and by that the stream; then what was begun is removed.
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
   return Writer(argv[1]).Run();
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/new_database.h"
+
+#include <algorithm>
+
+#include "base/file_names.h"
+#include "env/missing.h"
+
+namespace compassdb {
+
+Status NewDatabase::Note(const std::string& dir) {
+  std::vector<std::string> names;
+  Status s = fs_->GetChildren(dir, &names);
+  if (!s.ok() && !IsMissing(s)) return s;
+  names_[dir] = std::set<std::string>(names.begin(), names.end());
+  std::vector<std::string> missing;
+  for (std::string d = dir; IsMissing(fs_->FileExists(d)); d = ParentOf(d)) {
+    missing.push_back(d);
+    if (ParentOf(d) == d) break;
+  }
+  missing_.insert(missing_.end(), missing.rbegin(), missing.rend());
+  return Status::OK();
+}
+
+void NewDatabase::Undo() const {
+  // CURRENT first: what is left of a removal that fails is no database.
+  for (const bool current : {true, false}) {
+    for (const auto& [dir, before] : names_) {
+      std::vector<std::string> names;
+      if (!locked_ || !fs_->GetChildren(dir, &names).ok()) continue;
+      for (const std::string& name : names) {
+        uint64_t number = 0;
+        FileType type;
+        if (before.count(name) != 0 || !ParseFileName(name, &number, &type) || (type == FileType::kCurrent) != current) {
+          continue;
+        }
+        fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
+      }
+    }
+  }
+  for (auto dir = missing_.rbegin(); dir != missing_.rend(); ++dir) fs_->DeleteDir(*dir).PermitUncheckedError();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the logs of a RocksDB directory are. They are in it, or in a folder of it. The wal_dir of its OPTIONS may be a
+// path of another machine, or belong to the database of which the directory is a copy: nothing outside is read unless
+// the user names it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace compassdb_import {
+
+class LogPlaces {
+ public:
+  // `wal_dir` as OPTIONS have it; may be empty.
+  LogPlaces(std::string source, std::string wal_dir);
+
+  // `asked_for`: by the user; empty: nothing was. False with the text of a refusal if it is not clear which logs are
+  // of this database. *note: what the user must know.
+  bool Choose(const std::string& asked_for, std::string* refusal, std::string* note);
+
+  const std::string& chosen() const { return chosen_; }
+  // Not empty: there are no logs at all here. The refusal if the manifest says that there were records in them.
+  const std::string& lost() const { return lost_; }
+
+ private:
+  // The folders of the source that may be what OPTIONS name.
+  std::vector<std::filesystem::path> FoldersInside() const;
+  bool IsOutside() const;
+  std::string Flags() const;
+
+  const std::string source_;
+  const std::filesystem::path wal_dir_;
+  std::string chosen_;
+  std::string lost_;
+};
+
+}  // namespace compassdb_import
