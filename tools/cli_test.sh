@@ -579,6 +579,15 @@ test_import() {
   c dump -q --db imported | cmp -s - want.hex || fail "imported records differ"
   expect 0 "second" c get --db imported --cf second k
   refuse 3 "exists" c import --db imported rocks
+  # A directory of the name in which it is built, and what a killed import and a killed load left of it.
+  mkdir busy.unfinished && echo mine >busy.unfinished/notes
+  refuse 3 "busy.unfinished.*exists, and is not what" c import --db busy rocks
+  [ "$(cat busy.unfinished/notes)" = mine ] || fail "import deletes a directory of the user"
+  rm -r busy.unfinished && mkdir -p busy.unfinished/db && : >busy.unfinished/made-by-load && : >busy.unfinished/db/CURRENT
+  refuse 3 "busy.unfinished: is what .compassdb load. left" c import --db busy rocks
+  mv busy.unfinished/made-by-load busy.unfinished/made-by-import
+  expect 0 "" c import -q --db busy rocks
+  [ ! -e busy.unfinished ] || fail "import left its directory: $(ls busy.unfinished)"
   refuse 3 "no RocksDB database in nowhere" c import --db new nowhere
   refuse 3 "nosuchreader" c import --db new rocks --reader nosuchreader
   refuse 3 "too early" c import --db new rocks --reader /bin/true

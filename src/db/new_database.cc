@@ -28,13 +28,14 @@ void NewDatabase::Undo() const {
     for (const auto& [dir, before] : names_) {
       std::vector<std::string> names;
       if (!locked_ || !fs_->GetChildren(dir, &names).ok()) continue;
+      // In a directory that was not there all is of this attempt.
+      const bool made = std::find(missing_.begin(), missing_.end(), dir) != missing_.end();
       for (const std::string& name : names) {
         uint64_t number = 0;
-        FileType type;
-        if (before.count(name) != 0 || !ParseFileName(name, &number, &type) || (type == FileType::kCurrent) != current) {
-          continue;
-        }
-        fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
+        FileType type = FileType::kTemp;
+        const bool parsed = ParseFileName(name, &number, &type);
+        if (before.count(name) != 0 || !(parsed || made)) continue;
+        if ((parsed && type == FileType::kCurrent) == current) fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
       }
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/unfinished.h"
 
+#include <algorithm>
+
 #include "base/file_names.h"
 #include "env/missing.h"
 
@@ -18,12 +20,14 @@ Status UnmarkUnfinished(FileSystem* fs, const std::string& dir) {
 
 Status ReadUnfinished(FileSystem* fs, const std::string& dir, std::string* what) {
   what->clear();
-  constexpr uint64_t kMostBytes = 4 << 10;
+  constexpr uint64_t kMostBytes = 8 << 10;  // the prefix of a cipher is 4 KiB
   const Status s = ReadFileToString(fs, JoinPath(dir, kUnfinishedFileName), what, kMostBytes);
   if (IsMissing(s)) return Status::OK();
   if (!s.ok()) return s;
   while (!what->empty() && what->back() == '\n') what->pop_back();
-  if (what->empty()) *what = "something that does not say its name";
+  // Without the key of a sealed file, say.
+  const bool text = std::all_of(what->begin(), what->end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
+  if (what->empty() || !text) *what = "work of which the name cannot be read";
   return s;
 }
 

@@ -208,13 +208,18 @@ class Killed {
       fs::copy(Path("whole"), place, fs::copy_options::recursive);
       fs::remove(place + "/CURRENT");
     }, {compassdb_, "repair", "--db", place});
+    kind_ = Kind::kBackups;
+    Case("backup", nothing, {self_, "backup", Path("whole"), place});
+    Case("backup in addition to one", [this, place] { fs::copy(Path("backups"), place, fs::copy_options::recursive); },
+         {self_, "backup", Path("whole"), place});
+    kind_ = Kind::kDatabase;
     const std::string helper = fs::path(compassdb_).parent_path() / "compassdb-rocksdb-";
     if (fs::exists(helper + "reader") && fs::exists(helper + "writer")) {
       const Arguments import{compassdb_, "import", "-q", "--db", place, Path("rocksdb")};
       if (Traced::Run({compassdb_, "export", "-q", "--db", Path("whole"), Path("rocksdb")}, 0) != 0) return Fail("export", 0, "failed");
       Case("import", nothing, import);
       Case("import into a directory", directory, import);
-      exported_ = true;
+      kind_ = Kind::kRocksDb;
       Case("export", nothing, {compassdb_, "export", "-q", "--db", Path("whole"), place});
     }
     return failures_ == 0;
@@ -265,14 +270,25 @@ class Killed {
     Case(name, before, command, contents_);
   }
 
+  bool HasBackup() const {
+    std::error_code ec;
+    for (const auto& entry : fs::directory_iterator(Path("place/meta"), ec)) {
+      if (!entry.path().has_extension()) return true;
+    }
+    return false;
+  }
+
   enum class Found { kNothing, kRefused, kWhole, kOlder, kWrong };
 
   Found Look(const std::string& then, std::string* said) {
     std::string database = Path("place");
-    if (exported_ && fs::exists(database)) {
-      fs::remove_all(Path("imported"));
-      if (Ask({compassdb_, "import", "-q", "--db", Path("imported"), database}, said) != 0) return Found::kWrong;
-      database = Path("imported");
+    if (kind_ != Kind::kDatabase && fs::exists(database)) {
+      fs::remove_all(Path("copy"));
+      const Arguments copy = kind_ == Kind::kRocksDb ? Arguments{compassdb_, "import", "-q", "--db", Path("copy"), database}
+                                                     : Arguments{self_, "restore", database, Path("copy")};
+      const bool may_be_none = kind_ == Kind::kBackups && !HasBackup();
+      if (Ask(copy, said) != 0) return may_be_none ? Found::kNothing : Found::kWrong;
+      database = Path("copy");
     }
     if (!fs::exists(database)) return Found::kNothing;
     const int code = Ask({compassdb_, "scan", "--db", database}, said);
@@ -297,7 +313,7 @@ class Killed {
   const int stride_;
   const TempDir dir_;
   std::string contents_;
-  bool exported_ = false;  // the place is RocksDB's
+  enum class Kind { kDatabase, kRocksDb, kBackups } kind_ = Kind::kDatabase;  // what is in the place
   int failures_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -46,10 +47,19 @@ std::string WrongSource(const std::string& source) {
   std::string manifest;
   std::getline(in, manifest);
   if (manifest.empty()) return current.string() + " is empty, or cannot be read";
-  if (manifest.compare(0, 9, "MANIFEST-") == 0 && !fs::exists(fs::path(source) / manifest, ec)) {
+  if (manifest.compare(0, 9, "MANIFEST-") != 0) {
+    return current.string() + " names no manifest: it is damaged, or encrypted by the program that wrote it";
+  }
+  if (!fs::exists(fs::path(source) / manifest, ec)) {
     return current.string() + " names " + manifest + ", which is missing";
   }
   return "";
+}
+
+bool IsInside(const std::string& path, const std::string& dir) {
+  std::error_code ec;
+  const fs::path inner = fs::weakly_canonical(path, ec), outer = fs::weakly_canonical(dir, ec);
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
 // Copies one RocksDB directory.
@@ -66,6 +76,9 @@ class Import {
     if (Status s = UsePreset(globals_, &any); !s.ok()) return Fail(kUsage, "import", s.ToString());
     const std::string wrong = WrongSource(flags_.source);
     if (!wrong.empty()) return Fail(kFailed, "import", wrong);
+    if (IsInside(globals_.db, flags_.source)) {
+      return Fail(kFailed, "import", globals_.db + " is inside of " + flags_.source + ", which import does not change");
+    }
     if (!Unfinished::IsVacant(globals_.db, /*foreign=*/false)) {
       return Fail(kFailed, "import", globals_.db + " exists and is not an empty directory");
     }

@@ -7,6 +7,8 @@
 #include <rocksdb/db.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
+#include <rocksdb/utilities/transaction.h>
+#include <rocksdb/utilities/transaction_db.h>
 #include <rocksdb/wide_columns.h>
 
 #include <cstdio>
@@ -70,6 +72,19 @@ Status Fill(const std::string& kind, rocksdb::DB* db) {
   return s;
 }
 
+// One transaction is prepared, and neither committed nor rolled back.
+int MakePrepared(const rocksdb::Options& options, const std::string& path) {
+  rocksdb::TransactionDB* db = nullptr;
+  Status s = rocksdb::TransactionDB::Open(options, rocksdb::TransactionDBOptions(), path, &db);
+  if (!s.ok()) return 1;
+  const std::unique_ptr<rocksdb::TransactionDB> closes(db);
+  const std::unique_ptr<rocksdb::Transaction> transaction(db->BeginTransaction(rocksdb::WriteOptions()));
+  s = transaction->SetName("one");
+  if (s.ok()) s = transaction->Put("p", "1");
+  if (s.ok()) s = transaction->Prepare();
+  return s.ok() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -99,6 +114,7 @@ int main(int argc, char** argv) {
   }
   if (kind == "comparator") options.comparator = &comparator;
   if (kind == "reverse") options.comparator = rocksdb::ReverseBytewiseComparator();
+  if (kind == "prepared") return MakePrepared(options, argv[2]);
   rocksdb::DB* db = nullptr;
   Status s = rocksdb::DB::Open(options, argv[2], &db);
   if (s.ok()) s = Fill(kind, db);

@@ -11,6 +11,8 @@
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/options_util.h>
+#include <rocksdb/wal_filter.h>
+#include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,7 @@
 namespace {
 
 using namespace compassdb_import;  // NOLINT: the protocol is all of it
+using rocksdb::Slice;
 using rocksdb::Status;
 
 constexpr char kReverseBytewise[] = "rocksdb.ReverseBytewiseComparator";
@@ -89,6 +93,42 @@ class StringAppend : public RefusingMergeOperator {
   const std::optional<std::string> delimiter_;
 };
 
+// Looks at the logs that are replayed: which transactions were prepared there, and neither committed nor rolled back.
+// A reader does not see them.
+class PreparedWatch : public rocksdb::WalFilter, public rocksdb::WriteBatch::Handler {
+ public:
+  WalProcessingOption LogRecordFound(unsigned long long, const std::string&, const rocksdb::WriteBatch& batch,
+                                     rocksdb::WriteBatch*, bool*) override {
+    batch.Iterate(this).PermitUncheckedError();  // what is wrong with it is the replay's to find
+    return WalProcessingOption::kContinueProcessing;
+  }
+  const char* Name() const override { return "CompassdbImportPreparedWatch"; }
+  const std::set<std::string>& open() const { return open_; }
+
+  Status MarkBeginPrepare(bool) override { return Status::OK(); }
+  Status MarkEndPrepare(const Slice& name) override {
+    open_.insert(name.ToString());
+    return Status::OK();
+  }
+  Status MarkCommit(const Slice& name) override { return MarkRollback(name); }
+  Status MarkCommitWithTimestamp(const Slice& name, const Slice&) override { return MarkRollback(name); }
+  Status MarkRollback(const Slice& name) override {
+    open_.erase(name.ToString());
+    return Status::OK();
+  }
+  Status MarkNoop(bool) override { return Status::OK(); }
+  Status PutCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
+  Status PutEntityCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
+  Status DeleteCF(uint32_t, const Slice&) override { return Status::OK(); }
+  Status SingleDeleteCF(uint32_t, const Slice&) override { return Status::OK(); }
+  Status DeleteRangeCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
+  Status MergeCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
+  Status PutBlobIndexCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
+
+ private:
+  std::set<std::string> open_;
+};
+
 struct Request {
   std::string directory;
   std::string wal_dir;  // empty: to be found
@@ -126,6 +166,8 @@ class Reader {
     }
     for (const std::string& path : request_.db_paths) db_options_.db_paths.emplace_back(path, UINT64_MAX);
     db_options_.create_if_missing = false;
+    db_options_.allow_2pc = true;
+    db_options_.wal_filter = &prepared_;
     db_options_.max_open_files = 1000;
     // The file is written behind the manifest, and an older one stays where that fails: which families there are the
     // manifest says. Of one that is not in the file, or without a file, options are the default ones.
@@ -223,6 +265,10 @@ class Reader {
         rocksdb::DB::OpenForReadOnly(db_options_, directory_, families_, &handles_, &db);
     if (!s.ok()) return Refuse("cannot open " + directory_ + ": " + s.ToString() + HintOf(s.ToString()));
     db_.reset(db);
+    if (!prepared_.open().empty()) {
+      return Refuse("transaction '" + *prepared_.open().begin() + "' in the logs of " + directory_ +
+                    " is prepared, and import does not carry it over: commit it or roll it back first, with TransactionDB");
+    }
     if (logs_lost_.empty()) return 0;
     std::vector<rocksdb::LiveFileMetaData> files;
     db_->GetLiveFilesMetaData(&files);
@@ -233,9 +279,6 @@ class Reader {
   }
 
   static std::string HintOf(const std::string& error) {
-    if (error.find("prepared transactions") != std::string::npos) {
-      return " (commit or roll them back with RocksDB's TransactionDB first)";
-    }
     if (error.find("No such file") != std::string::npos) {
       return " (if the database has db_paths, give each of them, in their order, with --db-path DIR)";
     }
@@ -306,6 +349,7 @@ class Reader {
   const std::string directory_;
   // By family: operators that may refuse.
   std::map<std::string, std::shared_ptr<RefusingMergeOperator>> refusing_;
+  PreparedWatch prepared_;
   rocksdb::DBOptions db_options_;
   std::vector<rocksdb::ColumnFamilyDescriptor> families_;
   WrittenOptions written_;
