@@ -16,6 +16,7 @@
 #   make soak          a steady load for SOAK_MINUTES (1440) on SOAK_MB (10240) in SOAK_DIR: memory, descriptors, space
 #   make coverage      which lines and branches of the log, the manifest, recovery and the readers the tests take
 #   make test-mutants  seeded defects, each of which some test must catch (hours)
+#   make docs          the site of the documents in build/site, and its test in a browser
 #   make fuzz          libFuzzer on every parser, FUZZ_SECONDS (10; LONG=1: 120) each, or on TARGET alone (clang)
 #   make test-asan     all tests under AddressSanitizer and UBSan (clang); LONG=1: and stress for twenty minutes
 #   make test-tsan     all tests under ThreadSanitizer (clang)
@@ -33,7 +34,7 @@ CACHE_MB ?= 512
 REPEATS ?= 3
 SUITE ?= standard
 PEER ?= tuned
-DEMO_RECORDS ?= 1000000
+DEMO_RECORDS ?= 200000
 PREFIX ?= /usr/local
 DESTDIR ?=
 AS_ROCKSDB ?= 0
@@ -53,7 +54,7 @@ label-tests = cd $(BUILD) && ctest -V -j $(JOBS) -L "^$(1)$$" -LE "short|peer" |
 endif
 
 .PHONY: all deps configure build demo test test-crash test-corruption bench install deb test-asan test-tsan test-asan-short test-tsan-short \
-	test-faults test-limits test-rivals test-stress test-mutants soak coverage fuzz clean
+	test-faults test-limits test-rivals test-stress test-mutants soak coverage fuzz docs clean
 
 all: build
 
@@ -61,18 +62,20 @@ deps:
 	@scripts/install-deps
 
 configure: deps
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOMPASSDB_UNITY=$(UNITY) >$(BUILD)-configure.log 2>&1 \
+	@cmake --preset release -B $(BUILD) -DCOMPASSDB_UNITY=$(UNITY) >$(BUILD)-configure.log 2>&1 \
 		|| { cat $(BUILD)-configure.log; exit 1; }
 	@rm -f $(BUILD)-configure.log
 
 build: configure
 	@cmake --build $(BUILD) -j $(JOBS)
 
-# Only what the demonstration needs, so that it starts soon.
+# First what works on the package index, so that it starts soon; then what the comparison needs.
 demo: configure
-	@cmake --build $(BUILD) -j $(JOBS) --target compassdb compassdb-cli package-demo \
-		$$(cmake --build $(BUILD) --target help | grep -oE 'kvbench-[a-z]+|compassdb-rocksdb-reader' | sort -u)
-	@RECORDS=$(DEMO_RECORDS) scripts/demo $(BUILD)
+	@cmake --build $(BUILD) -j $(JOBS) --target compassdb-cli package-demo
+	@scripts/demo $(BUILD) packages
+	@cmake --build $(BUILD) -j $(JOBS) --target \
+		$$(cmake --build $(BUILD) --target help | grep -oE 'kvbench-(compassdb|rocksdb)' | sort -u)
+	@RECORDS=$(DEMO_RECORDS) scripts/demo $(BUILD) ycsb
 
 test: build
 	@cd $(BUILD) && $(CTEST)
@@ -122,12 +125,12 @@ bench: configure
 		--value-size $(VALUE_SIZE) --threads $(THREADS) --cache-mb $(CACHE_MB) --repeats $(REPEATS) \
 		--bin $(BUILD)/bin --work-dir $(BUILD)/bench-data --out $(BUILD)/bench $(FLAGS)
 
-# A build of its own: without tests, and in the state in which it is installed.
-install: deps
-	@cmake -S . -B build-install -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
-		-DCOMPASSDB_TESTS=OFF -DCOMPASSDB_BENCH=OFF -DCOMPASSDB_AS_ROCKSDB=$(AS_ROCKSDB) >/dev/null
-	@cmake --build build-install -j $(JOBS)
-	@DESTDIR="$(DESTDIR)" cmake --install build-install
+# From the objects of `make demo` and `make test`; the prefix decides the library folder (cmake/install.cmake).
+PARTS := runtime development tools $(if $(filter 0,$(AS_ROCKSDB)),,rocksdb-runtime rocksdb-development)
+install: configure
+	@cmake $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target installed
+	@for part in $(PARTS); do DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --component $$part || exit 1; done
 
 deb: deps
 	@cmake -S . -B build-deb -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
@@ -136,33 +139,26 @@ deb: deps
 	@cd build-deb && cpack -G DEB >cpack.log 2>&1 || { cat cpack.log; exit 1; }
 	@ls build-deb/*.deb
 
-# $(1): directory, $(2): sanitizers, $(3): targets, where not all
+# $(1): preset (CMakePresets.json), $(2): targets, where not all
 define sanitized-build
 	@scripts/install-deps --sanitizers
-	@CC=clang CXX=clang++ cmake -S . -B $(1) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-		-DCOMPASSDB_SANITIZE=$(2) -DCOMPASSDB_TOOLS=OFF -DCOMPASSDB_UNITY=$(UNITY) >$(1)-configure.log 2>&1 \
-		|| { cat $(1)-configure.log; exit 1; }
-	@rm -f $(1)-configure.log
-	@cmake --build $(1) -j $(JOBS) $(if $(3),--target $(3))
+	@cmake --preset $(1) $(if $(filter fuzz,$(1)),,-DCOMPASSDB_UNITY=$(UNITY)) >build-$(1)-configure.log 2>&1 \
+		|| { cat build-$(1)-configure.log; exit 1; }
+	@rm -f build-$(1)-configure.log
+	@cmake --build build-$(1) -j $(JOBS) $(if $(2),--target $(2))
 endef
 
 build-asan/.built: FORCE
-	$(call sanitized-build,build-asan,address$(COMMA)undefined)
+	$(call sanitized-build,asan)
 
 build-tsan/.built: FORCE
-	$(call sanitized-build,build-tsan,thread)
+	$(call sanitized-build,tsan)
 
 # Of this one only the fuzzer.
 build-fuzz/.built: FORCE
-	@scripts/install-deps --sanitizers
-	@CC=clang CXX=clang++ cmake -S . -B build-fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-		-DCOMPASSDB_SANITIZE=address,undefined,fuzzer-no-link -DCOMPASSDB_TOOLS=OFF >build-fuzz-configure.log 2>&1 \
-		|| { cat build-fuzz-configure.log; exit 1; }
-	@rm -f build-fuzz-configure.log
-	@cmake --build build-fuzz -j $(JOBS) --target fuzz
+	$(call sanitized-build,fuzz,fuzz)
 
 FORCE:
-COMMA := ,
 
 # With LONG=1 twenty minutes of the stress test on top.
 LONG-STRESS := $(if $(filter 0,$(LONG)),,&& $(CTEST) -C Long -R stress_sanitized)
@@ -194,9 +190,17 @@ TSAN_SHORTS := concurrent_short kill9_short stress_short soak_short
 TSAN_TESTS := $(subst $(empty) ,|,$(strip $(TSAN_UNITS:db=db_[01]) $(TSAN_SHORTS)))
 
 test-tsan-short: FORCE
-	$(call sanitized-build,build-tsan,thread,$(TSAN_UNITS:=_test) concurrent_test kill9_test stress_test soak)
+	$(call sanitized-build,tsan,$(TSAN_UNITS:=_test) concurrent_test kill9_test stress_test soak)
 	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 GTEST_FILTER='$(SHORT_FILTER)' \
 		&& $(CTEST) --no-tests=error -R "^($(TSAN_TESTS))$$"
 
+docs:
+	@scripts/install-deps --docs
+	@mkdir -p $(BUILD)
+	@[ -x $(BUILD)/docs-venv/bin/python ] || python3 -m venv $(BUILD)/docs-venv
+	@$(BUILD)/docs-venv/bin/pip install -q --disable-pip-version-check -r docs/requirements.txt
+	@$(BUILD)/docs-venv/bin/python scripts/build-docs $(BUILD)
+	@$(BUILD)/docs-venv/bin/python test/docs/site_test.py $(BUILD)/site
+
 clean:
-	@rm -rf $(BUILD) build-asan build-tsan build-fuzz build-coverage build-mutants build-install build-deb
+	@rm -rf $(BUILD) build-asan build-tsan build-fuzz build-coverage build-mutants build-deb build-checked

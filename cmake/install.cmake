@@ -100,6 +100,14 @@ if(COMPASSDB_TOOLS)
   endif()
 endif()
 
+# What `make install` builds.
+add_custom_target(installed DEPENDS compassdb compassdb_static rocksdb_name_7 rocksdb_name_7.8)
+foreach(tool compassdb-cli compassdb-rocksdb-reader compassdb-rocksdb-writer)
+  if(TARGET ${tool})
+    add_dependencies(installed ${tool})
+  endif()
+endforeach()
+
 # --- licence, by Debian package ------------------------------------------------
 set(packages runtime libcompassdb${COMPASSDB_ABI} development libcompassdb-dev tools compassdb-tools
   rocksdb-runtime compassdb-as-rocksdb rocksdb-development compassdb-as-rocksdb-dev)
