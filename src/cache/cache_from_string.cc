@@ -10,6 +10,7 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/config_options.h"
 #include "rocksdb/secondary_cache.h"
+#include "util/c_locale.h"
 #include "util/option_string.h"
 #include "util/registered.h"
 #include "util/string_util.h"
@@ -43,7 +44,7 @@ bool ParseSize(const std::string& text, size_t* size) {
 
 bool ParseNumber(const std::string& text, double* value) {
   char* end = nullptr;
-  *value = strtod(text.c_str(), &end);
+  *value = compassdb::CLocaleStrtod(text.c_str(), &end);
   return !text.empty() && *end == '\0' && std::isfinite(*value);
 }
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "rocksdb/secondary_cache.h"
+#include "util/c_locale.h"
 #include "util/coding.h"
 #include "util/hash.h"
 
@@ -258,7 +259,7 @@ void ShardedCache::ApplyToAllEntries(
 
 std::string ShardedCache::GetPrintableOptions() const {
   char text[256];
-  snprintf(text, sizeof(text),
+  compassdb::CLocaleSnprintf(text, sizeof(text),
            "    capacity : %zu\n    num_shard_bits : %d\n    strict_capacity_limit : %d\n"
            "    high_pri_pool_ratio: %.3f\n    low_pri_pool_ratio: %.3f\n",
            GetCapacity(), shard_bits_, HasStrictCapacityLimit() ? 1 : 0,

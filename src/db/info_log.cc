@@ -12,6 +12,7 @@
 #include "base/file_names.h"
 #include "env/env_adapter.h"
 #include "rocksdb/options.h"
+#include "util/c_locale.h"
 
 namespace compassdb {
 namespace {
@@ -36,11 +37,11 @@ std::string LinePrefix(uint64_t micros) {
 std::string FormatLine(const char* format, va_list args) {
   va_list copy;
   va_copy(copy, args);
-  const int n = std::vsnprintf(nullptr, 0, format, copy);
+  const int n = CLocaleVsnprintf(nullptr, 0, format, copy);
   va_end(copy);
   if (n < 0) return format;
   std::string text(static_cast<size_t>(n) + 1, '\0');
-  std::vsnprintf(text.data(), text.size(), format, args);
+  CLocaleVsnprintf(text.data(), text.size(), format, args);
   text.back() = '\n';
   if (n > 0 && text[n - 1] == '\n') text.pop_back();
   return text;

@@ -7,6 +7,7 @@
 #include "db/property_reader.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/table_properties.h"
+#include "util/c_locale.h"
 #include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -390,7 +391,7 @@ bool PropertyReader::Text(const std::string& name, std::string* value) {
     *value = std::to_string(level < levels_.size() ? levels_[level].tables : 0);
   } else if (IsLevelOf(name, P::kCompressionRatioAtLevelPrefix, &level)) {
     const bool any = level < levels_.size() && levels_[level].data_bytes > 0;
-    *value = any ? std::to_string(static_cast<double>(levels_[level].raw_bytes) /
+    *value = any ? CLocaleToString(static_cast<double>(levels_[level].raw_bytes) /
                                   static_cast<double>(levels_[level].data_bytes))
                  : "-1";
   } else if (HasNumber(name, P::kLiveSstFilesSizeAtTemperature, &level)) {
@@ -417,7 +418,7 @@ bool PropertyReader::Text(const std::string& name, std::string* value) {
     const ValueStats values = view_->Values();
     const uint64_t live = std::max<uint64_t>(1, values.total_bytes - values.dead_bytes);
     char text[256];
-    snprintf(text, sizeof(text),
+    CLocaleSnprintf(text, sizeof(text),
              "Number of blob files: %llu\nTotal size of blob files: %llu\n"
              "Total size of garbage in blob files: %llu\nBlob file space amplification: %.3f\n",
              static_cast<unsigned long long>(values.files),

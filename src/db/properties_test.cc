@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/db_test_util.h"
+#include "util/c_locale.h"
 
 namespace compassdb {
 namespace {
@@ -36,7 +37,7 @@ TEST_F(PropertiesTest, WhatWasWrittenIsCounted) {
   EXPECT_EQ(map["db.user_writes_with_wal"], "101");
   EXPECT_EQ(map["db.wal_syncs"], "1");
   EXPECT_GT(std::stoull(map["db.wal_bytes_written"]), std::stoull(map["db.user_bytes_written"]));
-  EXPECT_GT(std::stod(map["db.uptime"]), 0);
+  EXPECT_GT(CLocaleStrtod(map["db.uptime"].c_str(), nullptr), 0);
   EXPECT_EQ(map.size(), 9u);
   ASSERT_TRUE(db_->ResetStats().ok());
   EXPECT_EQ(MapOf("rocksdb.dbstats")["db.user_keys_written"], "0");
@@ -45,13 +46,13 @@ TEST_F(PropertiesTest, WhatWasWrittenIsCounted) {
 TEST_F(PropertiesTest, LevelsAddUp) {
   Fill();
   auto map = MapOf("rocksdb.cfstats");
-  EXPECT_EQ(std::stod(map["compaction.L0.NumFiles"]), 1);
+  EXPECT_EQ(CLocaleStrtod(map["compaction.L0.NumFiles"].c_str(), nullptr), 1);
   EXPECT_EQ(map["compaction.Sum.SizeBytes"], map["compaction.L0.SizeBytes"]);
   EXPECT_EQ(map.count("compaction.L1.NumFiles"), 0u);
   Compact();
   map = MapOf("rocksdb.cfstats");
-  EXPECT_EQ(std::stod(map["compaction.Sum.NumFiles"]), 1);
-  EXPECT_GT(std::stod(map["compaction.Sum.CompCount"]), 1);
+  EXPECT_EQ(CLocaleStrtod(map["compaction.Sum.NumFiles"].c_str(), nullptr), 1);
+  EXPECT_GT(CLocaleStrtod(map["compaction.Sum.CompCount"].c_str(), nullptr), 1);
   EXPECT_EQ(map["io_stalls.total_stop"], "0");
 }
 

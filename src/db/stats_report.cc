@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "db/property_reader.h"
+#include "util/c_locale.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -13,7 +14,7 @@ __attribute__((format(printf, 2, 3))) void Print(std::string* out, const char* f
   char buffer[512];
   va_list args;
   va_start(args, format);
-  const int n = std::vsnprintf(buffer, sizeof(buffer), format, args);
+  const int n = CLocaleVsnprintf(buffer, sizeof(buffer), format, args);
   va_end(args);
   if (n > 0) out->append(buffer, std::min(static_cast<size_t>(n), sizeof(buffer) - 1));
 }
@@ -227,7 +228,7 @@ void AddLevel(const std::string& level, const LevelStats& l, uint64_t brought_in
               std::map<std::string, std::string>* value) {
   const double seconds = static_cast<double>(l.micros) / 1e6;
   const auto add = [&](const char* name, double number) {
-    (*value)["compaction." + level + "." + name] = std::to_string(number);
+    (*value)["compaction." + level + "." + name] = CLocaleToString(number);
   };
   const auto per_second = [&](uint64_t bytes) { return seconds == 0 ? 0 : Gigabytes(bytes) * 1024 / seconds; };
   const uint64_t of_tables = l.bytes_read - l.value_bytes_read;
@@ -277,7 +278,7 @@ void PropertyReader::CFStatsMap(std::map<std::string, std::string>* value) {
 void PropertyReader::DBStatsMap(std::map<std::string, std::string>* value) {
   const auto& written = db_->written_;
   const double uptime = static_cast<double>(db_->config_.clock->NowNanos() - db_->opened_nanos_) / 1e9;
-  *value = {{"db.uptime", std::to_string(uptime)},
+  *value = {{"db.uptime", CLocaleToString(uptime)},
             {"db.user_bytes_written", std::to_string(written.bytes)},
             {"db.user_keys_written", std::to_string(written.keys)},
             {"db.user_write_stall_micros", std::to_string(written.stall_micros)},

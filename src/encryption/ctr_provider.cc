@@ -11,6 +11,7 @@
 #include "encryption/seal.h"
 #include "encryption/sealing_provider.h"
 #include "rocksdb/env_encryption.h"
+#include "util/c_locale.h"
 #include "util/coding.h"
 #include "util/option_string.h"
 #include "util/registered.h"
@@ -113,7 +114,7 @@ Status CtrProvider::CreateCipher(const std::string& value, std::shared_ptr<Block
   if (name.size() < value.size()) {
     const std::string number = value.substr(name.size() + 1);
     if (number.empty() || number.size() > 4 ||
-        !std::all_of(number.begin(), number.end(), [](unsigned char c) { return isdigit(c); })) {
+        !std::all_of(number.begin(), number.end(), compassdb::IsAsciiDigit)) {
       return Status::InvalidArgument("block size of a cipher", value);
     }
     block_size = std::stoul(number);

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <vector>
 
+#include "util/c_locale.h"
 #include "util/mutex.h"
 #include "util/process.h"
 
@@ -77,12 +78,12 @@ class EnvLogger : public rocksdb::Logger {
     std::string line = head;
     va_list copy;
     va_copy(copy, ap);
-    const int n = vsnprintf(nullptr, 0, format, copy);
+    const int n = CLocaleVsnprintf(nullptr, 0, format, copy);
     va_end(copy);
     if (n > 0) {
       const size_t start = line.size();
       line.resize(start + static_cast<size_t>(n) + 1);
-      vsnprintf(line.data() + start, static_cast<size_t>(n) + 1, format, ap);
+      CLocaleVsnprintf(line.data() + start, static_cast<size_t>(n) + 1, format, ap);
       line.pop_back();  // the terminating zero
     }
     if (line.back() != '\n') line.push_back('\n');

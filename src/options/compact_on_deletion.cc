@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <locale>
 #include <sstream>
 #include <vector>
 
@@ -83,6 +84,7 @@ TablePropertiesCollector* CompactOnDeletionCollectorFactory::CreateTableProperti
 
 std::string CompactOnDeletionCollectorFactory::ToString() const {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   out << Name() << " (Sliding window size = " << GetWindowSize()
       << " Deletion trigger = " << GetDeletionTrigger()
       << " Deletion ratio = " << GetDeletionRatio() << ')';

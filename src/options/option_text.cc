@@ -2,6 +2,7 @@
 #include "options/option_text.h"
 
 #include "rocksdb/convenience.h"
+#include "util/c_locale.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -22,7 +23,7 @@ size_t EndOfBraces(const std::string& text, size_t open) {
 }
 
 size_t SkipSpace(const std::string& text, size_t pos) {
-  while (pos < text.size() && isspace(static_cast<unsigned char>(text[pos]))) ++pos;
+  while (pos < text.size() && IsAsciiSpace(text[pos])) ++pos;
   return pos;
 }
 

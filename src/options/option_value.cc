@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "util/c_locale.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -71,17 +72,17 @@ bool ParseDouble(const std::string& given, double* value) {
   if (text.empty()) return false;
   char* end = nullptr;
   errno = 0;
-  const double parsed = std::strtod(text.c_str(), &end);
+  const double parsed = CLocaleStrtod(text.c_str(), &end);
   if (*end != '\0' || errno == ERANGE || !std::isfinite(parsed)) return false;
   *value = parsed;
   return true;
 }
 
 std::string FormatDouble(double value) {
-  const std::string plain = std::to_string(value);
-  if (std::strtod(plain.c_str(), nullptr) == value) return plain;
+  const std::string plain = CLocaleToString(value);
+  if (CLocaleStrtod(plain.c_str(), nullptr) == value) return plain;
   char exact[40];
-  snprintf(exact, sizeof(exact), "%.17g", value);
+  CLocaleSnprintf(exact, sizeof(exact), "%.17g", value);
   return exact;
 }
 

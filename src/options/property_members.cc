@@ -6,6 +6,7 @@
 #include "rocksdb/listener.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/wal_filter.h"
+#include "util/c_locale.h"
 #include "util/registered.h"
 
 namespace rocksdb {
@@ -90,7 +91,7 @@ constexpr Field kSums[] = {
 };
 
 std::string Average(uint64_t sum, uint64_t count) {
-  return std::to_string(count == 0 ? 0.0 : static_cast<double>(sum) / static_cast<double>(count));
+  return compassdb::CLocaleToString(count == 0 ? 0.0 : static_cast<double>(sum) / static_cast<double>(count));
 }
 
 }  // namespace

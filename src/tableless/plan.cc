@@ -11,6 +11,7 @@
 #include "tableless/page_load.h"
 #include "tableless/page_sizing.h"
 #include "tableless/record_spill.h"
+#include "util/c_locale.h"
 
 namespace compassdb {
 
@@ -33,7 +34,7 @@ constexpr double kWritesPerUpdate = 2;
 
 std::string Number(double x) {
   char text[32];
-  snprintf(text, sizeof(text), "%g", x);
+  CLocaleSnprintf(text, sizeof(text), "%g", x);
   return text;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "util/c_locale.h"
 #include "util/histogram.h"
 
 #include <algorithm>
@@ -91,11 +92,11 @@ std::string HistogramSummary::ToString() const {
   using ull = unsigned long long;
   std::string text;
   auto append = [&](int n) { text.append(line, static_cast<size_t>(n)); };
-  append(snprintf(line, sizeof(line), "Count: %llu Average: %.4f  StdDev: %.2f\n", ull{count},
+  append(CLocaleSnprintf(line, sizeof(line), "Count: %llu Average: %.4f  StdDev: %.2f\n", ull{count},
                   Average(), StandardDeviation()));
-  append(snprintf(line, sizeof(line), "Min: %llu  Median: %.4f  Max: %llu\n",
+  append(CLocaleSnprintf(line, sizeof(line), "Min: %llu  Median: %.4f  Max: %llu\n",
                   ull{count == 0 ? 0 : min}, Percentile(50), ull{max}));
-  append(snprintf(line, sizeof(line),
+  append(CLocaleSnprintf(line, sizeof(line),
                   "Percentiles: P50: %.2f P75: %.2f P99: %.2f P99.9: %.2f P99.99: %.2f\n",
                   Percentile(50), Percentile(75), Percentile(99), Percentile(99.9),
                   Percentile(99.99)));
@@ -105,7 +106,7 @@ std::string HistogramSummary::ToString() const {
   for (size_t i = 0; i < buckets.size(); ++i) {
     if (buckets[i] == 0) continue;
     through += buckets[i];
-    append(snprintf(line, sizeof(line), "%c %7llu, %7llu ] %8llu %7.3f%% %7.3f%% ",
+    append(CLocaleSnprintf(line, sizeof(line), "%c %7llu, %7llu ] %8llu %7.3f%% %7.3f%% ",
                     i == 0 ? '[' : '(', ull{i == 0 ? 0 : HistogramBucketLimit(i - 1)},
                     ull{HistogramBucketLimit(i)}, ull{buckets[i]},
                     per_cent * static_cast<double>(buckets[i]),

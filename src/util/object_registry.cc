@@ -2,16 +2,13 @@
 #include "rocksdb/utilities/object_registry.h"
 
 #include <algorithm>
-#include <cctype>
-
 #include "rocksdb/customizable.h"
+#include "util/c_locale.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace {
 
 std::string KeyOf(const std::string& type, const std::string& id) { return type + "://" + id; }
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // Where the number that begins at `at` ends; npos if none does.
 size_t EndOfNumber(const std::string& text, size_t at, bool may_have_point) {
@@ -19,7 +16,7 @@ size_t EndOfNumber(const std::string& text, size_t at, bool may_have_point) {
   size_t digits = 0;
   bool point = false;
   for (; at < text.size(); ++at) {
-    if (IsDigit(text[at])) {
+    if (compassdb::IsAsciiDigit(text[at])) {
       ++digits;
     } else if (text[at] == '-' && at == begin) {
       continue;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "rocksdb/config_options.h"
+#include "util/c_locale.h"
 #include "util/histogram.h"
 #include "util/mutex.h"
 #include "util/option_string.h"
@@ -108,7 +109,7 @@ class StatisticsImpl : public Statistics {
     for (const auto& [type, name] : HistogramsNameMap) {
       HistogramData data;
       histogramData(type, &data);
-      const int n = snprintf(
+      const int n = compassdb::CLocaleSnprintf(
           line, sizeof(line),
           "%s P50 : %f P95 : %f P99 : %f P100 : %f COUNT : %" PRIu64 " SUM : %" PRIu64 "\n",
           name.c_str(), data.median, data.percentile95, data.percentile99, data.max, data.count,

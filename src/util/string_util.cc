@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "util/c_locale.h"
 #include "util/string_util.h"
 
 #include <cstdio>
@@ -129,7 +130,7 @@ std::string HumanBytes(uint64_t bytes) {
   size_t unit = 0;
   for (; v >= 1024 && unit + 1 < std::size(kUnits); ++unit) v /= 1024;
   char buf[32];
-  snprintf(buf, sizeof(buf), unit == 0 ? "%.0f %s" : "%.2f %s", v, kUnits[unit]);
+  CLocaleSnprintf(buf, sizeof(buf), unit == 0 ? "%.0f %s" : "%.2f %s", v, kUnits[unit]);
   return buf;
 }
 

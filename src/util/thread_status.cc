@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "util/c_locale.h"
+
 namespace ROCKSDB_NAMESPACE {
 
 namespace {
@@ -96,15 +98,15 @@ const std::string ThreadStatus::MicrosToString(uint64_t micros) {
   const auto seconds = static_cast<unsigned long long>(micros / 1000000);
   const double minute = static_cast<double>(micros % 60000000) / 1000000;
   if (micros < 10000) {
-    snprintf(text, sizeof(text), "%llu us", static_cast<unsigned long long>(micros));
+    compassdb::CLocaleSnprintf(text, sizeof(text), "%llu us", static_cast<unsigned long long>(micros));
   } else if (seconds < 10) {
-    snprintf(text, sizeof(text), "%.3f ms", static_cast<double>(micros) / 1000);
+    compassdb::CLocaleSnprintf(text, sizeof(text), "%.3f ms", static_cast<double>(micros) / 1000);
   } else if (seconds < 60) {
-    snprintf(text, sizeof(text), "%.3f sec", minute);
+    compassdb::CLocaleSnprintf(text, sizeof(text), "%.3f sec", minute);
   } else if (seconds < 3600) {
-    snprintf(text, sizeof(text), "%02llu:%05.3f M:S", seconds / 60, minute);
+    compassdb::CLocaleSnprintf(text, sizeof(text), "%02llu:%05.3f M:S", seconds / 60, minute);
   } else {
-    snprintf(text, sizeof(text), "%02llu:%02llu:%05.3f H:M:S", seconds / 3600, seconds / 60 % 60,
+    compassdb::CLocaleSnprintf(text, sizeof(text), "%02llu:%02llu:%05.3f H:M:S", seconds / 3600, seconds / 60 % 60,
              minute);
   }
   return text;

@@ -11,6 +11,7 @@ Rules:
   public      public headers include only public headers
   top-header  db.h, options.h and the like are not for the layers below options/
   syscall     system headers only in src/env/
+  locale      no function whose numbers follow the program's locale: util/c_locale.h has those to use
   length      files of at most 1,500 lines, but for rocksdb/c.h, which users expect in one piece
   function    functions of at most 100 lines (by a heuristic on braces)
   spdx        the licence line on top
@@ -46,6 +47,12 @@ TOP_HEADERS = {"rocksdb/db.h", "rocksdb/options.h", "rocksdb/advanced_options.h"
 VOCABULARY = {"rocksdb/utilities/object_registry.h"}
 SYSTEM_HEADERS = re.compile(
     r"^(unistd|fcntl|pthread|dirent|sched|dlfcn|liburing|aio|poll|signal)\.h$|^(sys|linux)/")
+# What reads or writes floating-point numbers, or sorts characters, by the program's locale.
+LOCALE_CALL = re.compile(
+    r"\b(strto(?:d|f|ld)|ato(?:f|i|l|ll)|sto(?:d|f|ld)|setlocale|localeconv|strcoll|strxfrm|std::locale::global|"
+    r"is(?:digit|space|alpha|alnum|upper|lower|print|punct|xdigit)|to(?:upper|lower))\s*\(")
+LOCALE_FORMAT = re.compile(r'printf\([^;]*?"(?:[^"\\]|\\.)*%[-+ #0-9.*]*l?[aefgAEFG]')
+LOCALE_FREE = ("src/util/c_locale.h", "src/util/c_locale.cc")
 PUBLIC_PREFIXES = ("rocksdb/", "compassdb/")
 MAX_LINES = 1500
 ONE_PIECE = ("include/rocksdb/c.h",)
@@ -195,9 +202,24 @@ class Checker:
         count = len(lines) - (1 if lines and lines[-1] == "" else 0)
         if count > MAX_LINES and os.path.relpath(path, self.root) not in ONE_PIECE:
             self.report("length", path, count, "%d lines; at most %d" % (count, MAX_LINES))
+        self.check_locale(path, lines)
         for line, length in long_functions(lines):
             self.report("function", path, line,
                         "%d lines in one function; at most %d" % (length, MAX_FUNCTION_LINES))
+
+    def check_locale(self, path, lines):
+        name = os.path.relpath(path, self.root)
+        if not name.startswith(("src/", "tools/", "include/")) or name in LOCALE_FREE or "_test" in name:
+            return
+        for number, line in enumerate(strip_code(lines), 1):
+            found = LOCALE_CALL.search(line)
+            if found:
+                self.report("locale", path, number, "%s follows the program's locale" % found.group(1))
+        text = "\n".join(lines)
+        for found in LOCALE_FORMAT.finditer(text):
+            before = text[:found.start()]
+            if not before.endswith(("CLocaleS", "CLocaleSn", "CLocaleV", "CLocaleVsn")):
+                self.report("locale", path, before.count("\n") + 1, "printf of a double follows the program's locale")
 
     def check_source(self, path, lines):
         folder = os.path.relpath(path, os.path.join(self.root, "src")).split(os.sep)[0]
@@ -266,6 +288,8 @@ BAD_SAMPLES = [
     ("top-header", "src/table/a.cc", SPDX + '#include "rocksdb/utilities/checkpoint.h"\n'),
     ("syscall", "src/wal/a.cc", SPDX + "#include <unistd.h>\n"),
     ("syscall", "src/db/a.cc", SPDX + "#include <sys/stat.h>\n"),
+    ("locale", "src/db/a.cc", SPDX + "double F(const char* s) { return strtod(s, nullptr); }\n"),
+    ("locale", "tools/a.cc", SPDX + 'void F(double x) { printf("%d %.2f", 1, x); }\n'),
     ("length", "src/db/a.cc", SPDX + "int x;\n" * 1500),
     ("function", "src/db/a.cc", SPDX + "namespace n {\nint F(int a) {\n" + "  a++;\n" * 120 + "}\n}\n"),
     ("function", "src/db/a.cc",
@@ -284,6 +308,7 @@ GOOD_SAMPLES = [
      '#include "rocksdb/options.h"\n#include <vector>\n'),
     ("src/env/a.cc", SPDX + "#include <unistd.h>\n#include <sys/stat.h>\n"),
     ("src/lsm/a.cc", SPDX + '#include "rocksdb/slice.h"\n'),
+    ("src/db/a.cc", SPDX + 'void F(double x) { CLocaleSnprintf(b, 9, "%g", x); printf("%d %s", 1, s); }\n'),
     ("src/db/a.cc", SPDX + "namespace n {\nclass C {\n" + "  int F() { return 1; }\n" * 200 + "};\n}\n"),
     ("src/db/a.cc", SPDX + "namespace {\n" + "const char* k = \"{\"; // {\n" * 200 + "}\n"),
     ("src/db/a.cc", SPDX + "const int k[] = {\n" + "  1,\n" * 200 + "};\n"),

@@ -99,13 +99,19 @@ uint64_t Number(rocksdb::DB* db, const std::string& property) {
   return db->GetIntProperty(property, &value) ? value : 0;
 }
 
+double Number(const std::string& text) {
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 // Without the log.
 double BytesWritten(rocksdb::DB* db) {
   std::map<std::string, std::string> stats;
   db->GetMapProperty(rocksdb::DB::Properties::kCFStats, &stats);
   double gigabytes = 0;
   for (const char* name : {"compaction.Sum.WriteGB", "compaction.Sum.WblobGB"}) {
-    if (const auto at = stats.find(name); at != stats.end()) gigabytes += std::stod(at->second);
+    if (const auto at = stats.find(name); at != stats.end()) gigabytes += Number(at->second);
   }
   return gigabytes * (1 << 30);
 }
