@@ -195,6 +195,12 @@ test_bad_input() {
   printf 'what is this\n' >bad.txt
   refuse 5 "give --format" c load --db bad bad.txt
   refuse 3 "" c load --db bad .
+  # A directory with files that look like a database's.
+  mkdir remains && echo old >remains/LOG
+  refuse 5 "give --format" c load --db remains bad.txt
+  [ -d remains ] && [ ! -e remains/CURRENT ] || fail "a failed load left a database"
+  refuse 5 "give --format" c load --db notmade/below bad.txt
+  [ ! -e notmade ] || fail "a failed load left directories: $(ls notmade)"
   # No room for the log: said once, and what was written before is there.
   seq 1 200000 | sed 's/.*/key&\tvalue&/' >many.tsv
   refuse 3 "large" sh -c "trap '' XFSZ; ulimit -f 4000; exec '$compassdb' load --db noroom many.tsv"

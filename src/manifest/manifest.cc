@@ -136,8 +136,10 @@ Status Manifest::ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* n
   const std::string path = CurrentFileName(dir);
   std::string data;
   constexpr uint64_t kMostBytes = 8 << 10;  // the prefix of a cipher is 4 KiB
-  if (Status s = CheckFinished(fs, dir); !s.ok()) return s;
   Status s = ReadFileToString(fs, path, &data, kMostBytes);
+  if (s.ok() || IsMissing(s)) {
+    if (Status finished = CheckFinished(fs, dir); !finished.ok()) return finished;
+  }
   if (IsMissing(s)) return Status::NotFound(path, "there is no such file");
   if (!s.ok()) return s;
   if (IsSealed(data)) return Status::InvalidArgument(path, kSealedAdvice);

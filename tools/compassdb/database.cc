@@ -139,7 +139,11 @@ Status Database::Close(bool keep) {
 void Database::Abandon() {
   CloseFiles().PermitUncheckedError();
   made_.reset();
-  if (!made_in_place_.empty()) rocksdb::DestroyDB(made_in_place_, options_of_made_).PermitUncheckedError();
+  if (!made_in_place_.empty()) {
+    rocksdb::DestroyDB(made_in_place_, options_of_made_).PermitUncheckedError();
+    std::error_code ec;
+    std::filesystem::create_directory(made_in_place_, ec);  // it was there
+  }
   made_in_place_.clear();
 }
 

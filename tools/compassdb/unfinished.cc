@@ -160,12 +160,10 @@ Status Unfinished::Publish() {
   Status s = SyncPath(directory());
   if (s.ok() && inside_) s = MoveUp();
   if (s.ok() && !inside_) {
-    const char* from = nullptr;
     const std::string built = directory();
-    from = built.c_str();
-    int done = renameat2(AT_FDCWD, from, AT_FDCWD, place_.c_str(), RENAME_NOREPLACE);
+    int done = renameat2(AT_FDCWD, built.c_str(), AT_FDCWD, place_.c_str(), RENAME_NOREPLACE);
     // Not every file system knows the flag. An empty directory that came meanwhile is replaced then, and nothing else.
-    if (done != 0 && (errno == EINVAL || errno == ENOSYS)) done = std::rename(from, place_.c_str());
+    if (done != 0 && (errno == EINVAL || errno == ENOSYS)) done = std::rename(built.c_str(), place_.c_str());
     if (done != 0) s = SystemError(place_, errno);
     if (s.ok()) s = SyncPath(place_.parent_path());
   }
