@@ -343,7 +343,7 @@ class CompareTest(unittest.TestCase):
         self.assertTrue(bars.Bars("x", "nothing measured", {"one": {}}).empty)
 
     def test_reports_of_bolt_and_hashkv_have_plots(self):
-        figures = COMPARE.parent.parent / "docs" / "figures"
+        figures = COMPARE.parent.parent / "docs" / "performance" / "reports"
         reports = [*figures.glob("bolt*.md"), *figures.glob("hashkv*.md")]
         self.assertGreaterEqual(len(reports), 19)
         for report in reports:
@@ -354,29 +354,29 @@ class CompareTest(unittest.TestCase):
 
     def test_overview_of_performance_agrees_with_the_reports(self):
         docs = COMPARE.parent.parent / "docs"
-        text = (docs / "performance.md").read_text(encoding="utf-8")
+        text = (docs / "performance" / "README.md").read_text(encoding="utf-8")
         table = text[text.index("| scenario | report |") :].split("\n\n")[0].splitlines()[2:]
         listed = set()
         for row in table:
             cells = row.split(" | ")
-            names = re.findall(r"\(figures/([^)]*)\.md\)", cells[1])
+            names = re.findall(r"\(reports/([^)]*)\.md\)", cells[1])
             listed |= set(names)
             counts = []
             for name in names:
-                report = (docs / "figures" / f"{name}.md").read_text(encoding="utf-8")
+                report = (docs / "performance" / "reports" / f"{name}.md").read_text(encoding="utf-8")
                 reached, missed = report.count("| reached |"), report.count("| **not reached** |")
                 if reached + missed > 0:
                     counts.append(f"{reached} of {reached + missed}")
             if names:
                 self.assertEqual(re.findall(r"\d+ of \d+", cells[2]), counts, row)
-        self.assertEqual(sorted(listed), sorted(report.stem for report in (docs / "figures").glob("*.md")))
+        self.assertEqual(sorted(listed), sorted(report.stem for report in (docs / "performance" / "reports").glob("*.md")))
         sys.path.insert(0, str(COMPARE.parent))
         from comparelib import bolt, hashkv
 
         passages = text[text.index("## Syncs of a load") :]
         for suite in [*bolt.SUITES, *hashkv.SUITES]:
             # A suite is either measured, or the text says that it is not.
-            self.assertTrue(f"(figures/{suite}.md)" in passages or f"`{suite}`: not measured yet" in passages, suite)
+            self.assertTrue(f"(reports/{suite}.md)" in passages or f"`{suite}`: not measured yet" in passages, suite)
 
     def test_release_build_is_preferred(self):
         self.fake("rocksdb-release", 6, "/x/kvbench-rocksdb-release", False)

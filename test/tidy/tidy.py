@@ -299,7 +299,7 @@ BAD_SAMPLES = [
     ("test-scope", "test/model/a.cc", SPDX + '#include "db/db_impl.h"\n'),
     ("test-scope", "test/crash/a.cc", SPDX + '#include "lsm/version.h"\n'),
     ("link", "docs/a.md", "[b](b.md)\n"),
-    ("link", "docs/figures/a.md", "![a plot](fig.svg)\n"),
+    ("link", "docs/performance/reports/a.md", "![a plot](fig.svg)\n"),
     ("link", "docs/a.md", "# One\n\nSee [two](#two).\n"),
     ("link", "README.md", "[text](docs/a.md) and [more](README.md)\n"),
 ]
