@@ -2,11 +2,40 @@
 #include "db/lost_manifest.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "base/file_names.h"
 #include "table/compaction_file.h"
+#include "table/piece_salvage.h"
+#include "wal/wal_reader.h"
 
 namespace compassdb {
+
+Status CheckLogsAreAll(FileSystem* fs, const std::string& wal_dir) {
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(wal_dir, &names);
+  if (!s.ok()) return s;
+  std::optional<WalHeader> oldest;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != FileType::kWal || (oldest && oldest->number < number)) continue;
+    std::unique_ptr<WalReader> log;
+    s = WalReader::Open(fs, wal_dir, number, &log);
+    if (s.ok()) {
+      if (log->ReadHeader() == LogRead::kRecord) oldest = log->header();
+      s = log->status();
+    }
+    if (!s.ok() && !IsDamage(s)) return s;  // what cannot be read now may hold everything
+  }
+  if (!oldest) return Status::Corruption(wal_dir, "repair found no manifest, mirror or log that can be read");
+  if (oldest->predecessor_last_sequence == 0) return Status::OK();
+  return Status::Corruption(WalFileName(wal_dir, oldest->number),
+                            "the logs begin behind sequence " + std::to_string(oldest->predecessor_last_sequence) +
+                                ", and no compaction file is there with what came before: a directory of db_paths or "
+                                "cf_paths was not given, or files are gone");
+}
 
 Status LostManifest::Add(FileSystem* fs, const std::string& path, uint64_t number) {
   std::shared_ptr<CompactionFile> file;

@@ -22,6 +22,9 @@
 
 namespace compassdb {
 
+// Corruption if the oldest log that can be read in the directory says that data came before it, or if there is none.
+Status CheckLogsAreAll(FileSystem* fs, const std::string& wal_dir);
+
 class LostManifest {
  public:
   // `log` gets what is uncertain, line by line.

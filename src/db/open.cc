@@ -87,7 +87,8 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
   }
   const std::string lost = "is missing, but " + path + " is there: ";
   if (state) return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the database back");
-  if (!tables) {
+  if (!tables) s = CheckLogsAreAll(fs, ParentOf(path));
+  if (!tables && s.ok()) {
     return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the default column family back, from the logs");
   }
   RecoveredState in_files;

@@ -230,7 +230,6 @@ Status Repairer::Files(FileList* files) const {
 // No manifest: what the compaction files say, or an empty database of the same identity, before whose logs nothing was
 // written.
 Status Repairer::StateOfFiles() {
-  std::optional<WalHeader> oldest;  // of the logs
   LostManifest found([this](const std::string& line) { Log(line); });
   FileList files;
   if (Status s = Files(&files); !s.ok()) return s;
@@ -249,27 +248,13 @@ Status Repairer::StateOfFiles() {
     if (type == FileType::kPieceFile) {
       if (Status s = found.Add(fs_, JoinPath(dir, name), number); !s.ok()) return s;
     }
-    if (type != FileType::kWal || (oldest && oldest->number < number)) continue;
-    std::unique_ptr<WalReader> log;
-    Status s = WalReader::Open(fs_, dir, number, &log);
-    if (s.ok()) {
-      if (log->ReadHeader() == LogRead::kRecord) oldest = log->header();
-      s = log->status();
-    }
-    if (!s.ok() && !IsDamage(s)) return s;  // what cannot be read now may hold everything
   }
   if (Status s = found.Find(&state_); !s.ok()) return s;
   if (!state_.families.empty()) {
     changed_ = true;
     return Status::OK();
   }
-  if (!oldest) return Status::Corruption(name_, "repair found no manifest, mirror or log that can be read");
-  if (oldest->predecessor_last_sequence > 0) {
-    return Status::Corruption(WalFileName(config_.wal_dir, oldest->number),
-                              "the logs begin behind sequence " + std::to_string(oldest->predecessor_last_sequence) +
-                                  ", and no compaction file is there with what came before: a directory of db_paths or "
-                                  "cf_paths was not given, or files are gone");
-  }
+  if (Status s = CheckLogsAreAll(fs_, config_.wal_dir); !s.ok()) return s;
   ReadFileToString(fs_, IdentityFileName(name_), &state_.db_id).PermitUncheckedError();
   state_.hash_seed = NewHashSeed();
   state_.families[0].name = rocksdb::kDefaultColumnFamilyName;
