@@ -17,6 +17,7 @@
 
 #include "rocksdb/memory_allocator.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -31,6 +32,10 @@ class BlockMemory {
   ~BlockMemory();  // whatever is still in use goes with it
   BlockMemory(const BlockMemory&) = delete;
   BlockMemory& operator=(const BlockMemory&) = delete;
+
+  void LockForFork() NO_THREAD_SAFETY_ANALYSIS { mu_.Lock(); }
+  void UnlockAfterFork() NO_THREAD_SAFETY_ANALYSIS { mu_.Unlock(); }
+  void RenewLock() NO_THREAD_SAFETY_ANALYSIS { RenewInherited(&mu_); }
 
   // Whether Allocate may: at first it may not.
   void SetEnabled(bool enabled) { enabled_.store(enabled, std::memory_order_relaxed); }

@@ -44,6 +44,7 @@
 #include "rocksdb/cache.h"
 #include "util/epoch.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -71,6 +72,10 @@ class CacheShard {
   ~CacheShard();
   CacheShard(const CacheShard&) = delete;
   CacheShard& operator=(const CacheShard&) = delete;
+
+  void LockForFork() NO_THREAD_SAFETY_ANALYSIS { mu_.Lock(); }
+  void UnlockAfterFork() NO_THREAD_SAFETY_ANALYSIS { mu_.Unlock(); }
+  void RenewLock() NO_THREAD_SAFETY_ANALYSIS { RenewInherited(&mu_); }
 
   // Takes the entry over, whatever the outcome. On an error the value is the
   // caller's again; with no handle asked for there is no error: what does not

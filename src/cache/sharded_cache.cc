@@ -61,6 +61,27 @@ ShardedCache::~ShardedCache() {
   operator delete(shards_, std::align_val_t(alignof(AlignedShard)));
 }
 
+ForkCalls ShardedCache::Forks() {
+  // The order in which the locks nest.
+  ForkCalls calls;
+  calls.before = [](void* object) {
+    auto* const cache = static_cast<ShardedCache*>(object);
+    for (size_t i = 0; i < cache->num_shards(); ++i) cache->shards_[i].shard.LockForFork();
+    cache->block_memory_.LockForFork();
+  };
+  calls.in_parent = [](void* object) {
+    auto* const cache = static_cast<ShardedCache*>(object);
+    cache->block_memory_.UnlockAfterFork();
+    for (size_t i = 0; i < cache->num_shards(); ++i) cache->shards_[i].shard.UnlockAfterFork();
+  };
+  calls.in_child = [](void* object) {
+    auto* const cache = static_cast<ShardedCache*>(object);
+    cache->block_memory_.RenewLock();
+    for (size_t i = 0; i < cache->num_shards(); ++i) cache->shards_[i].shard.RenewLock();
+  };
+  return calls;
+}
+
 uint64_t ShardedCache::HashOf(const Slice& key) const {
   const auto word = [&key](size_t i) { return DecodeFixed64(key.data() + 8 * i); };
   if (key.size() == 16) return HashOfWords(word(0), word(1));

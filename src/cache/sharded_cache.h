@@ -11,6 +11,7 @@
 #include "cache/block_memory.h"
 #include "cache/cache_shard.h"
 #include "cache/miss_history.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -141,6 +142,9 @@ class ShardedCache final : public rocksdb::Cache {
 
   static constexpr size_t kLeastForCells = 64 << 20;
 
+  // A child of fork() may use it for databases of its own: entries, references and queues are whole.
+  ForkCalls Forks();
+
   const CacheOptions options_;
   const int shard_bits_;
   BlockMemory block_memory_;
@@ -150,6 +154,7 @@ class ShardedCache final : public rocksdb::Cache {
   std::atomic<size_t> capacity_;
   std::atomic<bool> strict_;
   std::atomic<uint64_t> next_id_{1};
+  const AtForks forks_{this, Forks()};
 };
 
 }  // namespace compassdb

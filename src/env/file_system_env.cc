@@ -264,16 +264,16 @@ int FileSystemEnv::UnSchedule(void* tag, Priority priority) {
 }
 
 void FileSystemEnv::StartThread(void (*function)(void* arg), void* arg) {
-  MutexLock l(&mu_);
-  started_.emplace_back(function, arg);
+  MutexLock l(&started_.mu);
+  started_.threads.emplace_back(function, arg);
 }
 
 void FileSystemEnv::WaitForJoin() {
   while (true) {
     std::list<std::thread> threads;
     {
-      MutexLock l(&mu_);
-      threads.swap(started_);
+      MutexLock l(&started_.mu);
+      threads.swap(started_.threads);
     }
     if (threads.empty()) return;
     for (std::thread& thread : threads) thread.join();

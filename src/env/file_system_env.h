@@ -15,6 +15,7 @@
 #include "env/thread_pools.h"
 #include "rocksdb/env.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -111,8 +112,14 @@ class FileSystemEnv : public rocksdb::Env {
   const std::shared_ptr<FileSystem> fs_;
   ThreadPools* const pools_;
   rocksdb::Env* const base_;
-  Mutex mu_;
-  std::list<std::thread> started_ GUARDED_BY(mu_);  // by StartThread
+  struct StartedThreads {  // by StartThread
+    Mutex mu;
+    std::list<std::thread> threads GUARDED_BY(mu);
+  };
+  StartedThreads started_;
+  const AtForks forks_{&started_, {.in_child = [](void* started) {
+                         RenewInherited(static_cast<StartedThreads*>(started));
+                       }}};
 };
 
 }  // namespace compassdb

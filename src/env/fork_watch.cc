@@ -23,7 +23,7 @@ bool WatchForks() {
       munmap(page, size);
     }
   }
-  pthread_atfork(nullptr, nullptr, &EnterChild);
+  pthread_atfork(&BeforeFork, &AfterForkInParent, &EnterChild);
   return true;
 }
 

@@ -29,6 +29,7 @@ class OwnThreadPool final : public rocksdb::ThreadPool {
 
  private:
   ThreadPools pools_;
+  const AtForks forks_{&pools_, ThreadPools::StartOver()};
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "env/posix_lock.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,8 +41,6 @@ struct LockTable {
   std::map<FileId, Holder> held GUARDED_BY(mu);
 };
 
-LockTable* Table();
-
 void CloseInheritedLocks(void* object) NO_THREAD_SAFETY_ANALYSIS {
   auto* const table = static_cast<LockTable*>(object);
   for (const auto& [id, holder] : table->held) close(holder.fd);
@@ -52,10 +49,12 @@ void CloseInheritedLocks(void* object) NO_THREAD_SAFETY_ANALYSIS {
 
 LockTable* NewTable() {
   auto* const table = new LockTable;
-  OnFork(&CloseInheritedLocks, table);
+  ForkCalls calls;
   // No file is between its opening and the table while the process forks.
-  pthread_atfork([]() NO_THREAD_SAFETY_ANALYSIS { Table()->mu.Lock(); },
-                 []() NO_THREAD_SAFETY_ANALYSIS { Table()->mu.Unlock(); }, nullptr);
+  calls.before = [](void* t) NO_THREAD_SAFETY_ANALYSIS { static_cast<LockTable*>(t)->mu.Lock(); };
+  calls.in_parent = [](void* t) NO_THREAD_SAFETY_ANALYSIS { static_cast<LockTable*>(t)->mu.Unlock(); };
+  calls.in_child = &CloseInheritedLocks;
+  new AtForks(table, calls);
   return table;
 }
 

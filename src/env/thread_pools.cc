@@ -5,7 +5,6 @@
 #include <exception>
 #include <iterator>
 
-#include "util/process.h"
 #include "util/thread_tracking.h"
 
 namespace compassdb {
@@ -191,6 +190,12 @@ size_t ThreadPools::Pending(const void* tag) const {
   return n;
 }
 
+ForkCalls ThreadPools::StartOver() {
+  ForkCalls calls;
+  calls.in_child = [](void* pools) { static_cast<ThreadPools*>(pools)->StartOverInChild(); };
+  return calls;
+}
+
 void ThreadPools::StartOverInChild() {
   std::array<int, kNumJobPriorities> limits;
   for (size_t i = 0; i < limits.size(); ++i) limits[i] = pools_[i].limit;
@@ -201,7 +206,7 @@ void ThreadPools::StartOverInChild() {
 ThreadPools* DefaultThreadPools() {
   static auto* pools = [] {
     auto* const made = new ThreadPools;
-    OnFork([](void* inherited) { static_cast<ThreadPools*>(inherited)->StartOverInChild(); }, made);
+    new AtForks(made, ThreadPools::StartOver());
     return made;
   }();
   return pools;

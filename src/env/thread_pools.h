@@ -21,6 +21,7 @@
 
 #include "rocksdb/thread_status.h"
 #include "util/mutex.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -59,8 +60,8 @@ class ThreadPools {
   // Queued and running jobs of an owner.
   size_t Pending(const void* tag) const;
 
-  // In a child of fork(), which has no threads and none of the parent's jobs. Limits stay.
-  void StartOverInChild() NO_THREAD_SAFETY_ANALYSIS;
+  // A child of fork() begins without threads and jobs. Limits stay.
+  static ForkCalls StartOver();
 
  private:
   struct Job {
@@ -77,6 +78,7 @@ class ThreadPools {
     std::unique_ptr<CondVar> wake;
   };
 
+  void StartOverInChild() NO_THREAD_SAFETY_ANALYSIS;
   rocksdb::ThreadStatus::ThreadType TypeOf(const Pool* pool) const EXCLUDES(mu_);
   void Work(Pool* pool);
   void StartThreads(Pool* pool) REQUIRES(mu_);

@@ -32,6 +32,12 @@ GenericRateLimiter::GenericRateLimiter(int64_t bytes_per_second, int64_t refill_
                                    : max_bytes_per_second_),
       next_refill_(SteadyClock::now()) {}
 
+void GenericRateLimiter::ForgetWaiters() {
+  RenewInherited(&mu_);
+  for (auto& queue : queues_) RenewInherited(&queue);
+  refiller_waits_ = false;
+}
+
 void GenericRateLimiter::SetBytesPerSecond(int64_t bytes_per_second) {
   std::lock_guard<std::mutex> lock(mu_);
   bytes_per_second_ = std::max<int64_t>(bytes_per_second, 1);

@@ -20,6 +20,7 @@
 #include <random>
 
 #include "rocksdb/rate_limiter.h"
+#include "util/process.h"
 
 namespace compassdb {
 
@@ -68,9 +69,13 @@ class GenericRateLimiter : public rocksdb::RateLimiter {
   int64_t total_bytes_[kPriorities] = {};
   int64_t total_requests_[kPriorities] = {};
   std::minstd_rand random_{301};
+  void ForgetWaiters();  // in a child of fork(): they are not there
   // Of the periods since the last tuning: how many, and in how many a request waited.
   int periods_ = 0;
   int drained_ = 0;
+  const AtForks forks_{this, {.in_child = [](void* limiter) {
+                                static_cast<GenericRateLimiter*>(limiter)->ForgetWaiters();
+                              }}};
 };
 
 }  // namespace compassdb

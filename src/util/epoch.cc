@@ -52,8 +52,9 @@ void EpochGuard::ForgetOtherThreads(void*) {
 }
 
 EpochGuard::Slot* EpochGuard::Register() {
-  static const bool watched = OnFork(&ForgetOtherThreads, nullptr);
-  (void)watched;
+  static const auto* const forks =
+      new AtForks(nullptr, ForkCalls{.in_child = &EpochGuard::ForgetOtherThreads});
+  (void)forks;
   // Gives the slot back when the thread ends.
   struct Owner {
     PaddedSlot* const slot = TakeSlot();

@@ -2,8 +2,10 @@
 #include "rocksdb/utilities/object_registry.h"
 
 #include <algorithm>
+
 #include "rocksdb/customizable.h"
 #include "util/c_locale.h"
+#include "util/process.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace {
@@ -97,14 +99,22 @@ void ObjectLibrary::GetFactoryTypes(std::unordered_set<std::string>* types) cons
 }
 
 std::shared_ptr<ObjectLibrary>& ObjectLibrary::Default() {
-  static auto* const library =
-      new std::shared_ptr<ObjectLibrary>(std::make_shared<ObjectLibrary>("default"));
+  static auto* const library = [] {
+    auto* const made = new std::shared_ptr<ObjectLibrary>(std::make_shared<ObjectLibrary>("default"));
+    compassdb::RenewedInChildren(&(*made)->mu_);
+    return made;
+  }();
   return *library;
 }
 
 std::shared_ptr<ObjectRegistry> ObjectRegistry::Default() {
-  static auto* const registry = new std::shared_ptr<ObjectRegistry>(
-      std::make_shared<ObjectRegistry>(ObjectLibrary::Default()));
+  static auto* const registry = [] {
+    auto* const made = new std::shared_ptr<ObjectRegistry>(
+        std::make_shared<ObjectRegistry>(ObjectLibrary::Default()));
+    compassdb::RenewedInChildren(&(*made)->objects_mutex_);
+    compassdb::RenewedInChildren(&(*made)->library_mutex_);
+    return made;
+  }();
   return *registry;
 }
 

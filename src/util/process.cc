@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/process.h"
 
+#include "util/mutex.h"
+
 namespace compassdb {
 
 namespace {
 
-struct ForkHandler {
-  void (*in_child)(void* object);
-  void* object;
-  ForkHandler* next;
-};
 struct KeptMemory {
   void* memory;
   KeptMemory* next;
 };
 
-template <class Node>
-void PushFront(std::atomic<Node*>* list, Node* node) {
-  node->next = list->load(std::memory_order_relaxed);
-  while (!list->compare_exchange_weak(node->next, node, std::memory_order_acq_rel)) {
-  }
-}
-
 constinit std::atomic<uint64_t> last_number{1};  // of this process and those it descends from
 constinit std::atomic<uint64_t> unwatched_number{1};
-constinit std::atomic<ForkHandler*> fork_handlers{nullptr};
 constinit std::atomic<KeptMemory*> kept_memory{nullptr};
+
+// Held while the process forks.
+Mutex* ListMutex() {
+  static auto* const mu = new Mutex;
+  return mu;
+}
+constinit AtForks* first GUARDED_BY(ListMutex()) = nullptr;
 
 }  // namespace
 
@@ -45,16 +41,39 @@ rocksdb::Status InheritedStatus() {
       "open it in the child");
 }
 
-bool OnFork(void (*in_child)(void* object), void* object) {
-  PushFront(&fork_handlers, new ForkHandler{in_child, object, nullptr});
-  return true;
+AtForks::AtForks(void* object, ForkCalls calls) : object_(object), calls_(calls) {
+  MutexLock lock(ListMutex());
+  next_ = first;
+  if (next_ != nullptr) next_->previous_ = this;
+  first = this;
 }
 
-void EnterChild() {
+AtForks::~AtForks() {
+  MutexLock lock(ListMutex());
+  if (next_ != nullptr) next_->previous_ = previous_;
+  (previous_ != nullptr ? previous_->next_ : first) = next_;
+}
+
+void BeforeFork() NO_THREAD_SAFETY_ANALYSIS {
+  ListMutex()->Lock();
+  for (const AtForks* f = first; f != nullptr; f = f->next_) {
+    if (f->calls_.before != nullptr) f->calls_.before(f->object_);
+  }
+}
+
+void AfterForkInParent() NO_THREAD_SAFETY_ANALYSIS {
+  for (const AtForks* f = first; f != nullptr; f = f->next_) {
+    if (f->calls_.in_parent != nullptr) f->calls_.in_parent(f->object_);
+  }
+  ListMutex()->Unlock();
+}
+
+void EnterChild() NO_THREAD_SAFETY_ANALYSIS {
   const uint64_t number = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
   process_internal::number->store(number, std::memory_order_relaxed);
-  for (ForkHandler* h = fork_handlers.load(std::memory_order_acquire); h != nullptr; h = h->next) {
-    h->in_child(h->object);
+  RenewInherited(ListMutex());
+  for (const AtForks* f = first; f != nullptr; f = f->next_) {
+    if (f->calls_.in_child != nullptr) f->calls_.in_child(f->object_);
   }
 }
 
@@ -64,7 +83,9 @@ void KeepProcessNumberIn(std::atomic<uint64_t>* place) {
 }
 
 void KeepInherited(void* memory) {
-  PushFront(&kept_memory, new KeptMemory{memory, nullptr});
+  auto* const kept = new KeptMemory{memory, kept_memory.load(std::memory_order_relaxed)};
+  while (!kept_memory.compare_exchange_weak(kept->next, kept, std::memory_order_acq_rel)) {
+  }
 }
 
 }  // namespace compassdb

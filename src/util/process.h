@@ -4,8 +4,8 @@
 // A child has a copy of the parent's memory and descriptors, but none of its threads. An object
 // that writes files, takes locks or waits for threads belongs to the process that made it. It
 // carries a ProcessMark, its methods answer InheritedStatus() in a child, and `delete` does
-// nothing there (COMPASSDB_DELETED_BY_ITS_PROCESS). What the whole process shares starts over
-// in the child: OnFork().
+// nothing there (COMPASSDB_DELETED_BY_ITS_PROCESS). What databases share, and a child uses for
+// its own, is made usable there: AtForks.
 //
 // The number of the present process is kept in memory that the kernel wipes at a fork
 // (env/fork_watch.cc), so a child that ran no fork handlers is known, too.
@@ -45,10 +45,35 @@ class ProcessMark {
 // What a method of an inherited object answers.
 rocksdb::Status InheritedStatus();
 
-// in_child(object) is called in each child, by its only thread, before fork() returns there. Locks
-// and what they guard are in an unknown state then. Returns true.
-bool OnFork(void (*in_child)(void* object), void* object);
-// Called in a child at the end of fork().
+// Called around each fork, by the thread that forks. Null: nothing.
+struct ForkCalls {
+  // Takes locks, so that what they guard is whole in the child. They are leaf locks.
+  void (*before)(void* object) = nullptr;
+  void (*in_parent)(void* object) = nullptr;
+  // Locks are renewed, not released: a child that runs no fork handlers did not take them.
+  void (*in_child)(void* object) = nullptr;
+};
+
+class AtForks {
+ public:
+  AtForks(void* object, ForkCalls calls);
+  ~AtForks();
+  AtForks(const AtForks&) = delete;
+  AtForks& operator=(const AtForks&) = delete;
+
+ private:
+  friend void BeforeFork();
+  friend void AfterForkInParent();
+  friend void EnterChild();
+  void* const object_;
+  const ForkCalls calls_;
+  AtForks* next_;
+  AtForks* previous_ = nullptr;
+};
+
+// For the system's fork handlers (env/fork_watch.cc).
+void BeforeFork();
+void AfterForkInParent();
 void EnterChild();
 // Where the number is from now on.
 void KeepProcessNumberIn(std::atomic<uint64_t>* place);
@@ -68,7 +93,9 @@ void RenewInherited(T* object) {
 // Each child begins with a new one in the place of `object`, which is never destroyed.
 template <class T>
 T* RenewedInChildren(T* object) {
-  OnFork([](void* inherited) { RenewInherited(static_cast<T*>(inherited)); }, object);
+  ForkCalls calls;
+  calls.in_child = [](void* inherited) { RenewInherited(static_cast<T*>(inherited)); };
+  new AtForks(object, calls);
   return object;
 }
 

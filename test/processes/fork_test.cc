@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -35,7 +36,10 @@
 #include "processes/inherited_calls.h"
 #include "rocksdb/env.h"
 #include "rocksdb/listener.h"
+#include "rocksdb/rate_limiter.h"
 #include "rocksdb/sst_file_manager.h"
+#include "rocksdb/table.h"
+#include "rocksdb/threadpool.h"
 #include "rocksdb/utilities/db_ttl.h"
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "rocksdb/utilities/transaction_db.h"
@@ -99,16 +103,13 @@ void Must(const char* what, bool right) {
 }
 #define MUST(x) Must(#x, (x))
 
-// Runs this program again and waits for it.
+// Runs this program again and waits for it. No fork handlers run.
 int Run(const std::vector<std::string>& args) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    std::vector<char*> argv = {const_cast<char*>("fork_test")};
-    for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
-    argv.push_back(nullptr);
-    execv("/proc/self/exe", argv.data());
-    _exit(127);
-  }
+  std::vector<char*> argv = {const_cast<char*>("fork_test")};
+  for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = 0;
+  if (posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, argv.data(), environ) != 0) return 127;
   int status = 0;
   waitpid(pid, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
@@ -116,12 +117,25 @@ int Run(const std::vector<std::string>& args) {
 
 // --- the child
 
-// Uses what the process shares: thread pools, timers, rings, the block cache.
-void WorkOnOwnDatabase(const std::string& dir, std::shared_ptr<SstFileManager> files) {
+// What the databases of a program usually share.
+struct SharedObjects {
+  std::shared_ptr<SstFileManager> files;
+  std::shared_ptr<RateLimiter> limiter;
+  std::shared_ptr<TableFactory> tables;  // with a block cache
+
+  void Use(Options* options) const {
+    options->sst_file_manager = files;
+    options->rate_limiter = limiter;
+    options->table_factory = tables;
+  }
+};
+
+// Uses these, and what the process shares: thread pools, timers, rings.
+void WorkOnOwnDatabase(const std::string& dir, const SharedObjects& shared) {
   Options options = BaseOptions();
   options.use_direct_reads = true;
   options.stats_dump_period_sec = 1;
-  options.sst_file_manager = std::move(files);
+  shared.Use(&options);
   for (int round = 0; round < 2; ++round) {
     DB* opened = nullptr;
     MUST(DB::Open(options, dir, &opened));
@@ -211,8 +225,15 @@ class Parent {
     options.level0_file_num_compaction_trigger = 2;
     options.merge_operator = nullptr;
     options.info_log_level = INFO_LEVEL;
-    files_.reset(NewSstFileManager(Env::Default(), nullptr, "", /*rate_bytes_per_sec=*/1 << 20));
-    options.sst_file_manager = files_;
+    shared_.files.reset(NewSstFileManager(Env::Default(), nullptr, "", /*rate_bytes_per_sec=*/1 << 20));
+    shared_.limiter.reset(NewGenericRateLimiter(case_.state == "writers" ? 1 << 20 : 100 << 20));
+    BlockBasedTableOptions tables;
+    tables.block_cache = NewLRUCache(1 << 20);
+    shared_.tables.reset(NewBlockBasedTableFactory(tables));
+    shared_.Use(&options);
+    pool_.reset(NewThreadPool(1));
+    pool_->SubmitJob([] {});
+    Env::Default()->StartThread([](void*) { pause(); }, nullptr);
     if (case_.state == "flush" || case_.state == "compaction" || case_.state == "stall") {
       options.listeners.push_back(brake_ = std::make_shared<Brake>(case_.state));
       options.max_write_buffer_number = 2;
@@ -282,7 +303,12 @@ class Parent {
       objects_.transaction = transactions_->BeginTransaction(WriteOptions(), with);
     }
     if (optimistic_ != nullptr) objects_.transaction = optimistic_->BeginTransaction(WriteOptions());
-    if (objects_.transaction != nullptr) MUST(objects_.transaction->Put("locked", "v"));
+    if (objects_.transaction != nullptr) {
+      MUST(objects_.transaction->Put("locked", "v"));
+      objects_.overlay = objects_.transaction->GetIterator(ReadOptions());
+      objects_.overlay->SeekToFirst();
+      MUST(objects_.overlay->Valid());
+    }
     const std::string table = dir_ + "/table.sst";
     {
       SstFileWriter made(EnvOptions(), BaseOptions());
@@ -397,8 +423,14 @@ class Parent {
     }
     // As a program that forgets about it.
     global_db.reset(objects_.db);
-    WorkOnOwnDatabase(dir_ + "/child", files_);
-    files_.reset();
+    WorkOnOwnDatabase(dir_ + "/child", shared_);
+    shared_ = SharedObjects();
+    std::atomic<bool> ran{false};
+    pool_->SubmitJob([&ran] { ran = true; });
+    pool_->WaitForJobsAndJoinAllThreads();
+    if (!ran) wrong += "a thread pool does nothing\n";
+    pool_.reset();
+    Env::Default()->WaitForJoin();
     if (write(report, wrong.data(), wrong.size()) < 0) _exit(kWrong);
     for (std::thread& thread : threads_) new std::thread(std::move(thread));  // they are not there
     threads_.clear();
@@ -429,7 +461,8 @@ class Parent {
 
   const Case case_;
   const std::string dir_;
-  std::shared_ptr<SstFileManager> files_;
+  SharedObjects shared_;
+  std::unique_ptr<ThreadPool> pool_;
   std::shared_ptr<Brake> brake_;
   std::unique_ptr<DB> primary_;
   TransactionDB* transactions_ = nullptr;

@@ -294,6 +294,11 @@ std::vector<std::string> CallInherited(const OpenObjects& open, const std::strin
     REFUSED(family->GetDescriptor(&descriptor));
     if (open.transaction != nullptr) Transactions(db, open.transaction, a);
   }
+  if (open.overlay != nullptr) {
+    REFUSED(open.overlay->status());
+    open.overlay->SeekToFirst();
+    IS(!open.overlay->Valid());
+  }
   if (Iterator* const it = open.iterator) {
     IS(!it->Valid());
     it->SeekToFirst();
@@ -331,6 +336,7 @@ std::vector<std::string> CallInherited(const OpenObjects& open, const std::strin
 
 void DeleteInherited(OpenObjects* open) {
   delete open->iterator;
+  delete open->overlay;
   delete open->log;
   delete open->transaction;
   delete open->checkpoint;

@@ -21,6 +21,7 @@ struct OpenObjects {
   rocksdb::ColumnFamilyHandle* family = nullptr;
   const rocksdb::Snapshot* snapshot = nullptr;
   rocksdb::Iterator* iterator = nullptr;
+  rocksdb::Iterator* overlay = nullptr;  // of the transaction
   rocksdb::Transaction* transaction = nullptr;
   rocksdb::TransactionLogIterator* log = nullptr;
   rocksdb::BackupEngine* backups = nullptr;
