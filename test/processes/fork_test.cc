@@ -55,6 +55,20 @@ namespace {
 using namespace rocksdb;
 namespace fs = std::filesystem;
 
+// AddressSanitizer's allocator may be locked for ever in a child of a process whose threads
+// allocate. ThreadSanitizer allows no threads in a child.
+#if defined(__has_feature)
+#define COMPASSDB_TEST_ASAN __has_feature(address_sanitizer)
+#define COMPASSDB_TEST_TSAN __has_feature(thread_sanitizer)
+#else
+#ifdef __SANITIZE_ADDRESS__
+#define COMPASSDB_TEST_ASAN 1
+#endif
+#ifdef __SANITIZE_THREAD__
+#define COMPASSDB_TEST_TSAN 1
+#endif
+#endif
+
 constexpr unsigned kMostSeconds = 60;
 constexpr int kWrong = 3;
 constexpr int kCannotOpen = 4;
@@ -365,7 +379,7 @@ class Parent {
       brake_->WaitUntilHeld();
     } else if (state == "stall" || state == "writers") {
       for (int t = 0; t < 3; ++t) {
-        Start([this, t](uint64_t i) {
+        Start([t](uint64_t i) {
           global_db->Put(WriteOptions(), "w" + std::to_string(t * 10000000 + i), std::string(500, 'x'))
               .PermitUncheckedError();
           std::string value;
@@ -432,8 +446,8 @@ class Parent {
     pool_.reset();
     Env::Default()->WaitForJoin();
     if (write(report, wrong.data(), wrong.size()) < 0) _exit(kWrong);
-    for (std::thread& thread : threads_) new std::thread(std::move(thread));  // they are not there
-    threads_.clear();
+    static auto* const not_there = new std::vector<std::thread>(std::move(threads_));
+    (void)not_there;
     if (case_.end == "exit") exit(0);
     if (case_.end == "_exit") _exit(0);
     if (case_.end == "signal") kill(getpid(), SIGTERM);
@@ -634,16 +648,29 @@ int RunOther(const std::string& name) {
   return 1;
 }
 
+// Other threads are at work during the fork.
+[[maybe_unused]] bool IsBusy(const std::string& state) {
+  for (const char* busy : {"stall", "backup", "writers", "opening", "closing"}) {
+    if (state == busy) return true;
+  }
+  return false;
+}
+
 // Every state with a plain database, every kind at rest; ends in turn, and each with each kind of
 // shutdown that destroys global objects.
 std::vector<Case> Cases() {
   std::vector<Case> cases;
   size_t end = 0;
   for (const char* state : kStates) cases.push_back({"plain", state, kEnds[end++ % 4]});
+#if COMPASSDB_TEST_ASAN
+  std::erase_if(cases, [](const Case& c) { return IsBusy(c.state); });
+#endif
   for (const char* kind : kKinds) cases.push_back({kind, "memtable", kEnds[end++ % 4]});
   for (const char* last : kEnds) cases.push_back({"plain", "idle", last});
+#if !COMPASSDB_TEST_ASAN
   cases.push_back({"transactions", "writers", "exit"});
   cases.push_back({"optimistic", "writers", "return"});
+#endif
   return cases;
 }
 
@@ -654,7 +681,7 @@ bool Is(const char* arg, const char* flag, std::string* rest) {
 }
 
 int Main(int argc, char** argv) {
-#if defined(__SANITIZE_THREAD__)
+#if COMPASSDB_TEST_TSAN
   printf("skipped: ThreadSanitizer follows no threads into children\n");
   return 77;
 #endif
