@@ -208,6 +208,77 @@ test_bad_input() {
   expect 0 "value1" c get --db noroom key1
 }
 
+# What an input is, and what is wrong with a line.
+test_input_kinds() {
+  local kind command
+  printf '\xef\xbb\xbfa\t1\n' | c load -q --db kinds
+  expect 0 "$(printf 'a\t1')" c scan --db kinds
+  printf '\xef\xbb\xbf{"key":"b","value":"2"}\n' | c load -q --db kinds || fail "JSON with a byte order mark"
+  expect 0 "2" c get --db kinds b
+  # A key of that kind is written so that it is read back.
+  for key in 0xEFBBBF61 0x1F8B0809 0x28B52FFD 0xFFFE61 0x425A6839314159265359; do
+    rm -rf mark copied
+    expect 0 "" c put --db mark --hex $key 0x31
+    for format in "text --format=tsv --escaped" "json" "hex"; do
+      rm -rf copied
+      c scan --db mark --format ${format%% *} | c load -q --db copied $(echo "$format" | cut -s -d' ' -f2-)
+      expect 0 "0x31" c get --db copied --hex $key
+    done
+  done
+  for kind in gzip:gzip:zcat zstd:zstd:zstdcat bzip2:bzip2:bzcat xz:xz:xzcat lz4:lz4:lz4cat; do
+    command=${kind%%:*}
+    command -v "$command" >/dev/null || continue
+    printf 'a\tb\nc\t\t\t\n' | $command -c >packed.tsv
+    refuse 5 "packed.tsv: is $(echo $kind | cut -d: -f2)-compressed; $(echo $kind | cut -d: -f3) packed.tsv | compassdb load" \
+      c load --db kinds packed.tsv
+  done
+  printf '\x1f\x8b\x08\t\x01\n' >packed.tsv  # a tab in the first line
+  for format in auto tsv json hex; do refuse 5 "is gzip-compressed; zcat" c load --db kinds --format $format packed.tsv; done
+  refuse 5 "standard input: is gzip-compressed; zcat | compassdb load" sh -c "'$compassdb' load --db kinds <packed.tsv"
+  printf '\xff\xfea\0\t\0b\0\n\0' >packed.tsv
+  refuse 5 "is UTF-16 text; iconv" c load --db kinds packed.tsv
+  # Blank lines at the end of TSV.
+  for end in '' '\n' '\n\n\n' '\r\n\n'; do
+    printf "k\tv\n$end" >blank.tsv
+    expect 0 "" c load -q --db blank blank.tsv
+  done
+  printf 'k\tv\n\n\nl\tw\n' >blank.tsv
+  refuse 5 "blank.tsv:2: a blank line between records" c load -q --db blank blank.tsv
+  # CR LF: bytes as they are, which is said; with --escaped the CR is no part of the value.
+  printf 'k\tv\r\nl\tw\r\n' >crlf.tsv
+  c load --db crlf crlf.tsv 2>stderr && grep -q 'crlf.tsv: the lines end with CR LF' stderr || fail "CR LF: $(cat stderr)"
+  expect 0 "0x760D" c get --db crlf --value_hex k
+  expect 0 "" c load -q --db crlf --escaped crlf.tsv
+  expect 0 "0x76" c get --db crlf --value_hex k
+  printf '{"key":"k","value":"v"}\r\n0' >crlf.json
+  expect 0 "" sh -c "head -1 crlf.json | '$compassdb' load -q --db crlf"
+  printf '0x6B ==> 0x78\r\n' | c load -q --db crlf && expect 0 "x" c get --db crlf k
+  printf 'nul\0key\tnul\0value\n' | c load -q --db crlf
+  expect 0 "0x6E756C0076616C7565" c get --db crlf --hex 0x6E756C006B6579
+  # What is wrong with JSON, and where.
+  bad_json() {
+    printf '%s\n' '{"key":"a","value":"b"}' "$1" >bad.json
+    refuse 5 "bad.json:2: bad JSON at column $2: .*$3" c load -q --db kinds --format json bad.json
+  }
+  bad_json '{"key":"a","value":"\ud800"}' 26 "surrogate"
+  bad_json '{"key":"a","value":1e400}' 24 "number overflow parsing '1e400'"
+  bad_json '{"key":"a"' 11 "unexpected end of input"
+  bad_json "{\"key\":\"$(printf '\xff')\",\"value\":1}" 9 "UTF-8"
+  bad_json "{\"key\":\"$(printf 'tab\there')\",\"value\":1}" 12 "control character"
+  printf '["a"]\n' >bad.json
+  refuse 5 "bad.json:1: JSON, but not an object" c load -q --db kinds --format json bad.json
+}
+
+# Inputs without an end, and large ones: what a command takes of memory follows from the size of one record.
+test_large_values() {
+  refuse 3 "zero: no end after 1073741824 bytes" sh -c "ulimit -v 4000000; exec '$compassdb' put --db large k --value-file /dev/zero"
+  [ ! -e large ] || fail "a refused put made a database"
+  truncate -s 5G sparse
+  refuse 3 "sparse: 5368709120 bytes are too large for a value; 4293918719 are the most" \
+    sh -c "ulimit -v 1000000; exec '$compassdb' put --db large k --value-file sparse"
+  rm sparse
+}
+
 test_column_families() {
   expect 0 "" c put --db f --cf one --create-cf k 1
   expect 0 "" c put --db f k default
@@ -725,7 +796,7 @@ test_encrypted() {
   expect 0 "2" c get --db sealed --key-file newer --key-file key b
 }
 
-for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input column_families options_file \
+for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input input_kinds large_values column_families options_file \
   maintenance tune_separation plan_tableless full_output streams corruption odd_data repair encrypted lock ldb import export interrupted_copies import_odd_data; do
   "test_$t"
 done

@@ -9,6 +9,7 @@
 #include "background/scheduler.h"
 #include "background/stall_controller.h"
 #include "util/random.h"
+#include "util/start_thread.h"
 
 namespace compassdb {
 namespace {
@@ -134,6 +135,97 @@ TEST(Scheduler, JobsMayScheduleJobs) {
   scheduler.Schedule(next, JobPriority::kLow);
   scheduler.WaitForIdle();
   EXPECT_EQ(depth, 50);
+}
+
+// The system gives that many more threads.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int64_t more) { LimitThreadsForTest(more); }
+  ~ThreadLimit() { LimitThreadsForTest(-1); }
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+};
+
+TEST(NoThreads, TheCallerThatWaitsDoesTheWork) {
+  ThreadPools pools;
+  const ThreadLimit limit(0);
+  Scheduler scheduler(&pools);
+  scheduler.EnsureThreads(JobPriority::kHigh, 2);
+  std::thread::id ran[2];
+  scheduler.Schedule([&] { ran[0] = std::this_thread::get_id(); }, JobPriority::kLow);
+  scheduler.Schedule([&] { ran[1] = std::this_thread::get_id(); }, JobPriority::kHigh);
+  EXPECT_TRUE(scheduler.Starved());
+  EXPECT_TRUE(scheduler.RunStarved());
+  EXPECT_EQ(ran[1], std::this_thread::get_id());  // the more urgent one first
+  EXPECT_EQ(ran[0], std::thread::id());
+  scheduler.WaitForIdle();
+  EXPECT_EQ(ran[0], std::this_thread::get_id());
+  EXPECT_FALSE(scheduler.Starved());
+  EXPECT_FALSE(scheduler.RunStarved());
+}
+
+TEST(NoThreads, ACallerDoesNotRunTheJobsOfOthers) {
+  ThreadPools pools;
+  const ThreadLimit limit(0);
+  Scheduler mine(&pools), other(&pools);
+  int ran = 0;
+  other.Schedule([&] { ADD_FAILURE() << "of the other"; }, JobPriority::kHigh);
+  mine.Schedule([&] { ++ran; }, JobPriority::kHigh);
+  EXPECT_TRUE(mine.RunStarved());
+  EXPECT_FALSE(mine.RunStarved());
+  EXPECT_EQ(ran, 1);
+  other.Shutdown();  // does not hang, and drops the job
+  EXPECT_EQ(other.Pending(), 0u);
+}
+
+TEST(NoThreads, AThreadOfAnotherPoolHelps) {
+  ThreadPools pools;
+  Scheduler scheduler(&pools);
+  Gate gate;
+  scheduler.Schedule([&] { gate.Pass(); }, JobPriority::kLow);
+  gate.AwaitArrivals(1);
+  const ThreadLimit limit(0);
+  std::atomic<int> runs{0};
+  std::thread::id ran;
+  for (const JobPriority priority : {JobPriority::kHigh, JobPriority::kSpace, JobPriority::kBeside}) {
+    scheduler.Schedule([&] { ran = std::this_thread::get_id(); ++runs; gate.Pass(); }, priority);
+  }
+  EXPECT_TRUE(scheduler.Starved());
+  gate.Open();
+  gate.AwaitArrivals(4);  // nobody waits for the scheduler
+  scheduler.WaitForIdle();
+  EXPECT_EQ(runs, 3);
+  EXPECT_NE(ran, std::this_thread::get_id());
+}
+
+TEST(NoThreads, WorkGoesOnWhenThereAreSomeAgain) {
+  Gate gate;
+  ThreadPools pools;
+  Scheduler scheduler(&pools);
+  {
+    const ThreadLimit limit(0);
+    scheduler.Schedule([&] { gate.Pass(); }, JobPriority::kHigh);
+    EXPECT_TRUE(scheduler.Starved());
+  }
+  EXPECT_FALSE(scheduler.RunStarved());  // a thread is started for it instead
+  gate.Open();
+  gate.AwaitArrivals(1);
+  EXPECT_FALSE(scheduler.Starved());
+}
+
+TEST(NoThreads, EveryJobRunsWhicheverThreadIsTheLast) {
+  for (int64_t more = 0; more < 8; ++more) {
+    ThreadPools pools;
+    const ThreadLimit limit(more);
+    Scheduler scheduler(&pools);
+    pools.SetThreads(JobPriority::kLow, 3);
+    std::atomic<int> runs{0};
+    for (int i = 0; i < 60; ++i) {
+      scheduler.Schedule([&] { ++runs; }, static_cast<JobPriority>(i % kNumJobPriorities));
+    }
+    scheduler.WaitForIdle();
+    EXPECT_EQ(runs, 60) << more << " threads";
+  }
 }
 
 TEST(Scheduler, BottomJobsRunWithoutABottomPool) {

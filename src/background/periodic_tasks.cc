@@ -2,10 +2,10 @@
 #include "background/periodic_tasks.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "util/process.h"
+#include "util/start_thread.h"
 
 namespace compassdb {
 
@@ -20,12 +20,19 @@ uint64_t PeriodicTasks::Add(std::chrono::microseconds period, std::function<void
   const uint64_t id = ++last_id_;
   tasks_[id] = {period, std::move(task), std::chrono::steady_clock::now() + period};
   changed_.SignalAll();
-  try {
-    if (!thread_.joinable()) thread_ = std::thread([this, epoch = epoch_] { Loop(epoch); });
-  } catch (const std::system_error&) {
-    // No more threads to be had: the next task that is added tries again.
-  }
+  Start();
   return id;
+}
+
+void PeriodicTasks::Start() {
+  if (thread_.joinable() || tasks_.empty()) return;
+  missing_ = !StartThread(&thread_, [this, epoch = epoch_] { Loop(epoch); });
+}
+
+void PeriodicTasks::StartIfMissing() {
+  if (!missing_.load(std::memory_order_relaxed)) return;
+  MutexLock lock(&mu_);
+  Start();
 }
 
 void PeriodicTasks::Remove(uint64_t id) {

@@ -35,6 +35,10 @@ class Scheduler {
   // Unschedules what is queued and waits for what runs.
   void Shutdown();
 
+  // For a caller that waits for jobs where the system has no thread for them: see ThreadPools.
+  bool Starved() const { return pools_->Starved(); }
+  bool RunStarved() { return pools_->RunStarved(this); }
+
   void EnsureThreads(JobPriority priority, int at_least) {
     pools_->IncreaseThreads(priority, at_least);
   }

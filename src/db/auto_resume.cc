@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
+#include "util/start_thread.h"
 
 namespace compassdb {
 namespace {
@@ -56,13 +56,25 @@ void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reaso
     return;
   }
   if (thread_.joinable()) thread_.join();  // it has nothing left to do
-  try {
-    thread_ = std::thread([this, error] { Loop(error); });
-    running_ = true;
-    Tick(db_->config_.options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_COUNT);
-  } catch (const std::system_error&) {
-    LogInfo(db_->config_.info_log.get(), "no thread to resume by itself: DB::Resume is needed");
+  next_ = error;
+  if (!Start()) {
+    LogInfo(db_->config_.info_log.get(), "no thread to resume by itself: the next refused write tries again");
   }
+}
+
+bool AutoResume::Start() {
+  const bool started = StartThread(&thread_, [this, error = next_] { Loop(error); });
+  missing_ = !started;
+  if (!started) return false;
+  running_ = true;
+  Tick(db_->config_.options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_COUNT);
+  return true;
+}
+
+void AutoResume::StartIfMissing() {
+  if (!missing_.load(std::memory_order_relaxed)) return;
+  MutexLock lock(&mu_);
+  if (missing_ && !running_ && !stopped_ && !thread_.joinable()) Start();
 }
 
 void AutoResume::Loop(Status old_error) {

@@ -6,6 +6,7 @@
 // Thread safety: all methods. Lock order: mu_ is a leaf; no attempt runs under it.
 #pragma once
 
+#include <atomic>
 #include <thread>
 
 #include "rocksdb/listener.h"
@@ -21,6 +22,8 @@ class AutoResume {
   explicit AutoResume(DBImpl* db) : db_(db) {}
   // The error is in force now. Does nothing if it is not of the kind that goes away.
   void Begin(const rocksdb::Status& error, rocksdb::BackgroundErrorReason reason) EXCLUDES(mu_);
+  // Tries again where the system had no thread for Begin. Costs nothing otherwise.
+  void StartIfMissing() EXCLUDES(mu_);
   // For good; waits for an attempt under way.
   void Stop() EXCLUDES(mu_);
 
@@ -29,6 +32,8 @@ class AutoResume {
   void Loop(rocksdb::Status old_error) EXCLUDES(mu_);
   // Until the error is gone, or will not go; that error is returned.
   rocksdb::Status Try() EXCLUDES(mu_);
+  // Of the thread; false if the system has none.
+  bool Start() REQUIRES(mu_);
 
   DBImpl* const db_;
   Mutex mu_;
@@ -37,6 +42,7 @@ class AutoResume {
   bool running_ GUARDED_BY(mu_) = false;  // thread_ will look at the error once more
   bool telling_ GUARDED_BY(mu_) = false;  // thread_ tells of attempts that are over; if running_ again, it goes on after that
   rocksdb::Status next_ GUARDED_BY(mu_);  // with this error
+  std::atomic<bool> missing_{false};  // the system had no thread
   bool stopped_ GUARDED_BY(mu_) = false;
 };
 

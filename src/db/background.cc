@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "background/periodic_tasks.h"
 #include "base/file_names.h"
 #include "db/db_impl.h"
 #include "db/statistics_util.h"
@@ -40,6 +41,7 @@ bool DBImpl::FlushesHeld() const {
 void DBImpl::MaybeSchedule() {
   if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;
   looked_at_ = ledger_->releases();
+  PeriodicTasks::Shared()->StartIfMissing();
   AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
   const bool compacts = background_.exclusive_manual == 0;
   if (!errors_.background_stopped()) {
@@ -78,10 +80,21 @@ void DBImpl::MaybeSchedule() {
   StartQueued();
 }
 
+void DBImpl::AwaitBackground(std::chrono::milliseconds most) {
+  if (scheduler_->Starved()) {
+    mu_.Unlock();
+    const bool ran = scheduler_->RunStarved();
+    mu_.Lock();
+    if (ran) return;
+  }
+  background_changed_.WaitFor(most);
+}
+
 bool DBImpl::ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) {
   ++*scheduled;
   if (scheduler_->Schedule([this, job] { (this->*job)(); }, priority,
                            [this, scheduled] { JobUnscheduled(scheduled); })) {
+    if (scheduler_->Starved()) background_changed_.SignalAll();  // a caller that waits does it
     return true;
   }
   --*scheduled;

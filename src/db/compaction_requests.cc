@@ -314,7 +314,7 @@ Status DBImpl::WaitUntilCompacted(const rocksdb::WaitForCompactOptions& options)
       if (background_.paused == 0) MaybeSchedule();
       const uint64_t waited = config_.clock->NowMicros() - begun;
       if (limit > 0 && waited >= limit) return Status::TimedOut("WaitForCompact");
-      background_changed_.WaitFor(std::chrono::milliseconds(
+      AwaitBackground(std::chrono::milliseconds(
           limit == 0 ? 100 : std::min<uint64_t>(100, (limit - waited) / 1000 + 1)));
     }
   }

@@ -161,15 +161,20 @@ FileOptions PieceWriteOptions(const rocksdb::DBOptions& options) {
   return file;
 }
 
-size_t MaxOpenFiles(const rocksdb::DBOptions& options) {
+FileCache::Limits FileLimits(const rocksdb::DBOptions& options) {
   // Logs, the manifest, the lock, and what is being written.
   constexpr int kOtherFiles = 10;
   // Of the process's few: those, twice where three jobs run at a time, their rings, and the program's own.
   constexpr int kOtherDescriptors = 24;
   constexpr int kFewest = 4;
-  if (options.max_open_files < 0) return 0;
+  if (options.max_open_files < 0) {
+    // All, but for a quarter of what the process may have; a quarter of these can be closed again.
+    const int limit = DescriptorLimit();
+    const auto most = static_cast<size_t>(std::max(kFewest, limit - std::max(kOtherDescriptors, limit / 4)));
+    return {most, most - most / 4};
+  }
   const int wanted = std::max(kOtherFiles, options.max_open_files - kOtherFiles);
-  return static_cast<size_t>(std::min(wanted, std::max(kFewest, DescriptorLimit() - kOtherDescriptors)));
+  return FileCache::Limits(static_cast<size_t>(std::min(wanted, std::max(kFewest, DescriptorLimit() - kOtherDescriptors))));
 }
 
 FileOptions PieceReadOptions(const rocksdb::DBOptions& options) {

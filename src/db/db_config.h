@@ -11,6 +11,7 @@
 #include "rocksdb/options.h"
 #include "rocksdb/write_buffer_manager.h"
 #include "store/store.h"
+#include "table/file_cache.h"
 
 namespace compassdb {
 
@@ -49,8 +50,8 @@ void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* opti
 Status IsWalDirOwn(FileSystem* fs, const std::string& name, const std::string& wal_dir, bool* own);
 
 FileOptions PieceWriteOptions(const rocksdb::DBOptions& options);
-// Of the file cache; 0: no limit.
-size_t MaxOpenFiles(const rocksdb::DBOptions& options);
+// Of the file cache, within what the process may have open.
+FileCache::Limits FileLimits(const rocksdb::DBOptions& options);
 FileOptions PieceReadOptions(const rocksdb::DBOptions& options);
 FileOptions WalFileOptions(const rocksdb::DBOptions& options);
 

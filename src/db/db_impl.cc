@@ -42,7 +42,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   // A copy has its tables in its own directory, whatever paths it is opened with.
   const std::string& first = config_.tables_linked ? config_.table_paths.front().dir : config_.name;
   files_ = std::make_unique<FileCache>(config_.fs, first, PieceReadOptions(options),
-                                       MaxOpenFiles(options));
+                                       FileLimits(options));
   for (const TablePath& path : config_.table_paths) files_->dirs()->Add(path.dir);
   // Of a reader's files (a secondary's links are all there is to delete) none are punched.
   const HoleSizes holes = config_.fs->HolesWorthPunching();

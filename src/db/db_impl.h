@@ -484,6 +484,9 @@ class DBImpl : public rocksdb::DB {
   // No flush may begin now, although its job may.
   bool FlushesHeld() const REQUIRES(mu_);
   void MaybeSchedule() REQUIRES(mu_);
+  // Waits until background work changed something, or for that long. If the system has no thread for that work, the
+  // caller does a part of it instead. Releases the mutex meanwhile.
+  void AwaitBackground(std::chrono::milliseconds most = std::chrono::milliseconds(200)) REQUIRES(mu_);
   void AwaitSnapshots() REQUIRES(mu_);
   void StartQueued() REQUIRES(mu_);
   // False if it may not be.

@@ -54,7 +54,7 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
                  family->settings.max_write_buffer_number) {
         family->flush_requested = true;
         MaybeSchedule();
-        background_changed_.Wait();
+        AwaitBackground();
       }
     }
   }
@@ -123,7 +123,7 @@ Status DBImpl::WaitForFlush(const FlushTargets& targets, bool for_listeners, boo
       if (shutting_down_) return Status::ShutdownInProgress("Flush");
       if (errors_.writes_refused()) return errors_.error();
       if (!while_paused && background_.paused > 0) return Status::Busy("background work is paused");
-      background_changed_.Wait();
+      AwaitBackground();
     }
   }
   return Status::OK();

@@ -81,7 +81,10 @@ Status DBImpl::CheckSequencesAreLeft() const {
 }
 
 Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
-  if (errors_.writes_refused()) return errors_.error();
+  if (errors_.writes_refused()) {
+    auto_resume_.StartIfMissing();
+    return errors_.error();
+  }
   if (Status s = CheckSequencesAreLeft(); !s.ok()) return s;
   const bool buffers_full =
       config_.write_buffers != nullptr && config_.write_buffers->ShouldFlush();
@@ -306,7 +309,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
         if (s = FreeBudget(); !s.ok()) break;
       }
       if (stalls_.state() == StallState::kStopped || over_budget) {
-        background_changed_.WaitFor(std::chrono::milliseconds(over_budget ? 1 : 100));
+        AwaitBackground(std::chrono::milliseconds(over_budget ? 1 : 100));
         continue;
       }
       if (stalls_.state() == StallState::kDelayed) {

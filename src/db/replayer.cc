@@ -5,12 +5,12 @@
 #include <chrono>
 #include <deque>
 #include <functional>
-#include <system_error>
 #include <thread>
 
 #include "db/trace_format.h"
 #include "rocksdb/trace_record_result.h"
 #include "util/mutex.h"
+#include "util/start_thread.h"
 
 namespace compassdb {
 namespace {
@@ -188,18 +188,19 @@ class Queue {
 Status ReplayerImpl::ReplayTogether(size_t n, double fast_forward, const Callback& callback) {
   Queue queue(64 * n);
   std::vector<std::thread> threads;
-  try {
-    while (threads.size() < n) {
-      threads.emplace_back([&] {
-        RawTraceRecord raw;
-        while (queue.Take(&raw)) {
-          if (Status s = Run(raw, callback); !s.ok()) queue.Failed(raw.micros, s);
-        }
-      });
-    }
-  } catch (const std::system_error& e) {
-    if (threads.empty()) return Status::Aborted("no thread to replay a trace", e.what());
+  threads.reserve(n);
+  while (threads.size() < n) {
+    std::thread thread;
+    const bool started = StartThread(&thread, [&] {
+      RawTraceRecord raw;
+      while (queue.Take(&raw)) {
+        if (Status s = Run(raw, callback); !s.ok()) queue.Failed(raw.micros, s);
+      }
+    });
+    if (!started) break;  // those there are do it
+    threads.push_back(std::move(thread));
   }
+  if (threads.empty()) return ReplayAlone(fast_forward, callback);
   const Pace pace(began_, fast_forward);
   Status s;
   while (true) {

@@ -83,7 +83,7 @@ Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
     MaybeSchedule();
   }
   wals_.SetBytesPerSync(changed.wal_bytes_per_sync);
-  files_->SetMaxOpen(MaxOpenFiles(changed));
+  files_->SetLimits(FileLimits(changed));
   if (changed.stats_dump_period_sec != present.stats_dump_period_sec ||
       changed.stats_persist_period_sec != present.stats_persist_period_sec ||
       changed.stats_history_buffer_size != present.stats_history_buffer_size) {

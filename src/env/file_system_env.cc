@@ -16,6 +16,7 @@
 #include "env/memory_file_system.h"
 #include "env/posix_error.h"
 #include "util/foreign_cast.h"
+#include "util/start_thread.h"
 #include "util/thread_tracking.h"
 
 namespace compassdb {
@@ -264,8 +265,15 @@ int FileSystemEnv::UnSchedule(void* tag, Priority priority) {
 }
 
 void FileSystemEnv::StartThread(void (*function)(void* arg), void* arg) {
-  MutexLock l(&started_.mu);
-  started_.threads.emplace_back(function, arg);
+  {
+    MutexLock l(&started_.mu);
+    std::list<std::thread> one(1);
+    if (compassdb::StartThread(&one.front(), [=] { function(arg); })) {
+      started_.threads.splice(started_.threads.end(), one);
+      return;
+    }
+  }
+  function(arg);  // the system has no thread for it
 }
 
 void FileSystemEnv::WaitForJoin() {

@@ -2,12 +2,20 @@
 #include "env/thread_pools.h"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
 
+#include "util/no_memory.h"
+#include "util/start_thread.h"
 #include "util/thread_tracking.h"
 
 namespace compassdb {
+namespace {
+
+// Starved pools, the most urgent first. A flush waits for what makes room; nothing waits for a rehash.
+constexpr JobPriority kUrgency[] = {JobPriority::kHigh, JobPriority::kSpace,  JobPriority::kUser,
+                                    JobPriority::kLow,  JobPriority::kBottom, JobPriority::kBeside};
+
+}  // namespace
 
 ThreadPools::ThreadPools() : changed_(&mu_) {
   MutexLock l(&mu_);
@@ -46,6 +54,9 @@ void ThreadPools::Schedule(std::function<void()> job, JobPriority priority, cons
       pool->queue.push_back({std::move(job), std::move(unscheduled), tag});
       StartThreads(pool);
       pool->wake->Signal();
+      if (IsStarved(*pool)) {  // for an idle thread of any other
+        for (Pool& other : pools_) other.wake->Signal();
+      }
       return;
     }
   }
@@ -54,15 +65,79 @@ void ThreadPools::Schedule(std::function<void()> job, JobPriority priority, cons
 
 void ThreadPools::StartThreads(Pool* pool) {
   while (!closing_ && pool->alive < pool->limit &&
-         static_cast<size_t>(pool->idle) < pool->queue.size()) {
-    try {
-      threads_.emplace_back([this, pool] { Work(pool); });
-    } catch (const std::exception&) {
-      return;  // no memory, or no more threads to be had: those there are work the queue off
-    }
-    ++pool->alive;
-    ++pool->idle;  // until it has taken a job
+         static_cast<size_t>(pool->idle) < pool->queue.size() && StartOne(pool)) {
   }
+  UpdateStarved();
+}
+
+bool ThreadPools::StartOne(Pool* pool) {
+  std::list<std::thread> one;
+  const bool started = UnlessOutOfMemory(false, [&] {
+    one.emplace_back();
+    return StartThread(&one.front(), [this, pool] { Work(pool); });
+  });
+  if (!started) return false;
+  threads_.splice(threads_.end(), one);
+  ++pool->alive;
+  ++pool->idle;  // until it has taken a job
+  return true;
+}
+
+void ThreadPools::UpdateStarved() {
+  starved_.store(std::any_of(pools_.begin(), pools_.end(), IsStarved), std::memory_order_relaxed);
+}
+
+void ThreadPools::Feed() {
+  for (Pool& pool : pools_) {
+    if (IsStarved(pool)) StartThreads(&pool);
+  }
+}
+
+ThreadPools::Pool* ThreadPools::NextFor(Pool* pool) {
+  if (Starved()) Feed();
+  Pool* const flushes = &pools_[static_cast<size_t>(JobPriority::kHigh)];
+  if (IsStarved(*flushes)) return flushes;
+  if (!pool->queue.empty()) return pool;
+  if (!Starved()) return nullptr;
+  for (const JobPriority priority : kUrgency) {
+    Pool* const other = &pools_[static_cast<size_t>(priority)];
+    if (IsStarved(*other)) return other;
+  }
+  return nullptr;
+}
+
+void ThreadPools::RunJob(Pool* pool, std::deque<Job>::iterator at) {
+  Job job = std::move(*at);
+  pool->queue.erase(at);
+  UpdateStarved();
+  const auto mine = pool->running.insert(pool->running.end(), job.tag);
+  mu_.Unlock();
+  job.run();
+  // What the job holds is destroyed before its owner may see that it is idle.
+  job = Job();
+  mu_.Lock();
+  pool->running.erase(mine);
+  changed_.SignalAll();
+}
+
+bool ThreadPools::RunStarvedJob(const void* tag, bool any_tag) {
+  if (closing_) return false;
+  Feed();
+  for (const JobPriority priority : kUrgency) {
+    Pool* const pool = &pools_[static_cast<size_t>(priority)];
+    if (!IsStarved(*pool)) continue;
+    const auto job = std::find_if(pool->queue.begin(), pool->queue.end(),
+                                  [&](const Job& queued) { return any_tag || queued.tag == tag; });
+    if (job == pool->queue.end()) continue;
+    RunJob(pool, job);
+    return true;
+  }
+  return false;
+}
+
+bool ThreadPools::RunStarved(const void* tag) {
+  MutexLock l(&mu_);
+  return RunStarvedJob(tag, false);
 }
 
 rocksdb::ThreadStatus::ThreadType ThreadPools::TypeOf(const Pool* pool) const {
@@ -89,20 +164,12 @@ void ThreadPools::Work(Pool* pool) {
 
   mu_.Lock();
   while (true) {
-    while (pool->queue.empty() && !closing_ && pool->alive <= pool->limit) pool->wake->Wait();
+    Pool* from = nullptr;
+    while (!closing_ && pool->alive <= pool->limit && (from = NextFor(pool)) == nullptr) pool->wake->Wait();
     if (closing_ || pool->alive > pool->limit) break;
     --pool->idle;
-    Job job = std::move(pool->queue.front());
-    pool->queue.pop_front();
-    const auto mine = pool->running.insert(pool->running.end(), job.tag);
-    mu_.Unlock();
-    job.run();
-    // What the job holds goes before the owner may be told that it is idle.
-    job = Job();
-    mu_.Lock();
-    pool->running.erase(mine);
+    RunJob(from, from->queue.begin());
     ++pool->idle;
-    changed_.SignalAll();
   }
   --pool->idle;
   --pool->alive;
@@ -122,6 +189,7 @@ int ThreadPools::Unschedule(const void* tag, JobPriority priority) {
     std::deque<Job> kept;
     for (Job& job : queue) (job.tag == tag ? dropped : kept).push_back(std::move(job));
     queue.swap(kept);
+    UpdateStarved();
     changed_.SignalAll();
   }
   for (Job& job : dropped) {
@@ -144,7 +212,10 @@ bool ThreadPools::IsIdle(const void* tag, bool any_tag) const {
 
 void ThreadPools::Wait(const void* tag, bool any_tag) {
   MutexLock l(&mu_);
-  while (!IsIdle(tag, any_tag)) changed_.Wait();
+  while (!IsIdle(tag, any_tag)) {
+    if (Starved() && RunStarvedJob(tag, any_tag)) continue;
+    changed_.Wait();
+  }
 }
 
 void ThreadPools::WaitForIdle(const void* tag) { Wait(tag, false); }
@@ -162,6 +233,7 @@ void ThreadPools::IncreaseThreads(JobPriority priority, int at_least) {
   MutexLock l(&mu_);
   Pool* pool = &pools_[static_cast<size_t>(priority)];
   pool->limit = std::max(pool->limit, at_least);
+  if (!closing_ && pool->alive == 0 && pool->limit > 0) StartOne(pool);
   StartThreads(pool);
 }
 

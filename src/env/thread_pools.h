@@ -7,11 +7,16 @@
 // the limit is lowered. Jobs of a pool start in the order in which they were
 // scheduled. A job may schedule others; it must not wait for one of its own pool.
 //
+// A pool is starved while it has jobs and should have threads, but the system refused the first one. Idle threads of
+// other pools then run its jobs, and so does RunStarved on the thread of its caller. Each new job, each job that ends
+// and each RunStarved tries again to start threads. A caller that waits for a job has to call RunStarved while Starved.
+//
 // Thread safety: every function may be called by any thread, WaitForIdle and the
 // destructor not from a job.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -49,10 +54,16 @@ class ThreadPools {
   // Until no job at all is queued or running.
   void WaitForAll();
 
+  // Some pool is starved.
+  bool Starved() const { return starved_.load(std::memory_order_relaxed); }
+  // Tries again to start threads. Runs the most urgent of the owner's jobs that are queued in pools still starved.
+  // False: there was none.
+  bool RunStarved(const void* tag);
+
   // At least 0: a pool without threads only queues.
   void SetThreads(JobPriority priority, int threads);
   int Threads(JobPriority priority) const;
-  // As SetThreads, but never fewer than there are.
+  // As SetThreads, but never fewer than there are. Starts the pool's first thread at once.
   void IncreaseThreads(JobPriority priority, int at_least);
 
   size_t QueueLength(JobPriority priority) const;
@@ -81,7 +92,18 @@ class ThreadPools {
   void StartOverInChild() NO_THREAD_SAFETY_ANALYSIS;
   rocksdb::ThreadStatus::ThreadType TypeOf(const Pool* pool) const EXCLUDES(mu_);
   void Work(Pool* pool);
+  bool StartOne(Pool* pool) REQUIRES(mu_);
   void StartThreads(Pool* pool) REQUIRES(mu_);
+  // Tries to start threads for all starved pools.
+  void Feed() REQUIRES(mu_);
+  void UpdateStarved() REQUIRES(mu_);
+  static bool IsStarved(const Pool& pool) { return pool.alive == 0 && pool.limit > 0 && !pool.queue.empty(); }
+  // What a thread of `pool` does next: its own jobs, or those of a starved pool. Null: nothing.
+  Pool* NextFor(Pool* pool) REQUIRES(mu_);
+  // As RunStarved, for all owners if `any_tag`.
+  bool RunStarvedJob(const void* tag, bool any_tag) REQUIRES(mu_);
+  // Releases mu_ meanwhile.
+  void RunJob(Pool* pool, std::deque<Job>::iterator at) REQUIRES(mu_);
   bool IsIdle(const void* tag, bool any_tag) const REQUIRES(mu_);
   void Wait(const void* tag, bool any_tag);
 
@@ -91,6 +113,7 @@ class ThreadPools {
   std::list<std::thread> threads_ GUARDED_BY(mu_);   // running or about to end
   std::list<std::thread> ended_ GUARDED_BY(mu_);     // to be joined
   bool closing_ GUARDED_BY(mu_) = false;
+  std::atomic<bool> starved_{false};
 };
 
 // Shared by the databases of a process; never destroyed.

@@ -2,10 +2,10 @@
 #include "options/trash_bin.h"
 
 #include <algorithm>
-#include <system_error>
 
 #include "base/file_names.h"
 #include "env/missing.h"
+#include "util/start_thread.h"
 
 namespace compassdb {
 
@@ -39,16 +39,20 @@ void TrashBin::SetRate(int64_t bytes_per_second) {
 }
 
 void TrashBin::Add(std::shared_ptr<FileSystem> fs, const std::string& path, uint64_t bytes) {
-  MutexLock lock(&mu_);
-  if (closing_ || !paths_.insert(path).second) return;
-  bytes_ += bytes;
-  items_.push_back({std::move(fs), path, bytes});
-  try {
-    if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
-  } catch (const std::system_error&) {
-    // No more threads to be had: the next one that is added tries again.
+  {
+    MutexLock lock(&mu_);
+    if (closing_ || paths_.count(path) > 0) return;
+    if (thread_.joinable() || StartThread(&thread_, [this] { Run(); })) {
+      paths_.insert(path);
+      bytes_ += bytes;
+      items_.push_back({std::move(fs), path, bytes});
+      changed_.SignalAll();
+      return;
+    }
   }
-  changed_.SignalAll();
+  // The system has no thread for this: the caller deletes the file at once.
+  const Status s = fs->DeleteFile(path);
+  gone_(path, IsMissing(s) ? Status::OK() : s);
 }
 
 uint64_t TrashBin::bytes() const {

@@ -36,7 +36,8 @@ class TrashBin {
 
   // Bytes per second; not positive: what waits goes at once.
   void SetRate(int64_t bytes_per_second);
-  // A file under its name as trash. Nothing happens if it waits already.
+  // A file under its name as trash. Nothing happens if it waits already. It is deleted at once if the system has no
+  // thread for this.
   void Add(std::shared_ptr<FileSystem> fs, const std::string& path, uint64_t bytes);
   uint64_t bytes() const;  // that wait
 

@@ -9,6 +9,7 @@
 #include "env/fault_injection_file_system.h"
 #include "options/sst_file_manager.h"
 #include "rocksdb/statistics.h"
+#include "util/start_thread.h"
 
 namespace compassdb {
 namespace {
@@ -69,6 +70,23 @@ TEST_F(TrashTest, AFileWithTwoNamesIsNotCut) {
   Await([&] { return bin.bytes() == 0; });
   EXPECT_FALSE(Exists("/d/a"));
   EXPECT_EQ(Size("/d/b"), 5500u);
+}
+
+// Without a thread the caller deletes it. With one the rate counts again.
+TEST_F(TrashTest, WithoutAThreadFilesAreDeletedAtOnce) {
+  int told = 0;
+  TrashBin bin(1000, [&](const std::string&, const Status& s) { told += s.ok() ? 1 : 0; });
+  bin.SetRate(1);
+  Make("/d/a", 5500);
+  LimitThreadsForTest(0);
+  bin.Add(fs_, "/d/a", 5500);
+  LimitThreadsForTest(-1);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(bin.bytes(), 0u);
+  EXPECT_FALSE(Exists("/d/a"));
+  Make("/d/b", 5500);
+  bin.Add(fs_, "/d/b", 5500);
+  EXPECT_TRUE(Exists("/d/b"));
 }
 
 TEST_F(TrashTest, WhatCannotBeDeletedIsTold) {

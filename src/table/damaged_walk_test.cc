@@ -514,12 +514,12 @@ TEST_F(WalkTest, FilesAreScarceWhenHalfOfThemAreOpen) {
     ASSERT_OK(files_->Get(i, &file));
     EXPECT_EQ(files_->scarce(), i >= 2);
   }
-  files_->SetMaxOpen(0);
-  EXPECT_TRUE(files_->unlimited());
+  files_->SetLimits(0);
+  EXPECT_TRUE(files_->MayHold());
   EXPECT_FALSE(files_->scarce());
-  files_->SetMaxOpen(2);
+  files_->SetLimits(2);
   EXPECT_TRUE(files_->scarce());
-  files_->SetMaxOpen(10);
+  files_->SetLimits(10);
   EXPECT_FALSE(files_->scarce());
 }
 

@@ -3,8 +3,8 @@
 
 namespace compassdb {
 
-FileCache::FileCache(FileSystem* fs, std::string dir, const FileOptions& options, size_t max_open)
-    : fs_(fs), dirs_(fs, std::move(dir)), options_(options), max_open_(max_open) {}
+FileCache::FileCache(FileSystem* fs, std::string dir, const FileOptions& options, Limits limits)
+    : fs_(fs), dirs_(fs, std::move(dir)), options_(options), most_(limits.most), held_(limits.held) {}
 
 Status FileCache::Get(uint64_t file_number, std::shared_ptr<CompactionFile>* file) {
   const auto open = [this, file_number](std::shared_ptr<CompactionFile>* opened) {
@@ -19,7 +19,7 @@ Status FileCache::Get(uint64_t file_number, const Opener& open, std::shared_ptr<
     MutexLock lock(&mu_);
     auto it = files_.find(file_number);
     if (it != files_.end()) {
-      if (!unlimited()) lru_.splice(lru_.begin(), lru_, it->second);
+      lru_.splice(lru_.begin(), lru_, it->second);
       *file = *it->second;
       return Status::OK();
     }
@@ -60,10 +60,11 @@ std::shared_ptr<CompactionFile> FileCache::IfOpen(uint64_t file_number) {
   return it == files_.end() ? nullptr : *it->second;
 }
 
-void FileCache::SetMaxOpen(size_t max_open) {
+void FileCache::SetLimits(Limits limits) {
   Entries closed;  // outside of the lock
   MutexLock lock(&mu_);
-  max_open_ = max_open;
+  most_ = limits.most;
+  held_ = limits.held;
   Limit(/*more=*/0, &closed);
 }
 
@@ -92,7 +93,11 @@ const std::shared_ptr<CompactionFile>& FileCache::Keep(Entries* added) {
 }
 
 void FileCache::Limit(size_t more, Entries* closed) {
-  while (!unlimited() && files_.size() + more > max_open_) {
+  while (files_.size() + more > most_ && !files_.empty()) {
+    // Closing the entry of a file that a piece holds frees no descriptor. There are others: fewer than all are held.
+    for (size_t i = files_.size(); held_ > 0 && i > 1 && lru_.back().use_count() > 1; --i) {
+      lru_.splice(lru_.begin(), lru_, std::prev(lru_.end()));
+    }
     files_.erase(lru_.back()->file_number());
     closed->splice(closed->begin(), lru_, std::prev(lru_.end()));
   }

@@ -2,6 +2,7 @@
 // Open compaction files and sections of pages, by number. Thread safe.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -19,9 +20,14 @@ namespace compassdb {
 
 class FileCache {
  public:
-  // At most `max_open` descriptors are kept by the cache (0: no limit); files
-  // in use beyond that stay open until they are released.
-  FileCache(FileSystem* fs, std::string dir, const FileOptions& options, size_t max_open);
+  // How many descriptors the cache keeps. Files in use beyond that stay open until they are released.
+  struct Limits {
+    Limits(size_t max_open = 0, size_t held = 0)  // NOLINT: a number is the usual limit
+        : most(max_open == 0 ? SIZE_MAX : max_open), held(max_open == 0 ? SIZE_MAX : held) {}
+    size_t most;  // 0 in the constructor: no limit
+    size_t held;  // while fewer are open, pieces hold theirs without the cache
+  };
+  FileCache(FileSystem* fs, std::string dir, const FileOptions& options, Limits limits);
   Status Get(uint64_t file_number, std::shared_ptr<CompactionFile>* file);
   // The same of a file that `open` opens, if it is not open.
   using Opener = std::function<Status(std::shared_ptr<CompactionFile>*)>;
@@ -39,21 +45,22 @@ class FileCache {
   TableDirs* dirs() { return &dirs_; }
   FileSystem* fs() const { return fs_; }
   const FileOptions& options() const { return options_; }
-  // True if every open file may stay open, so that pieces may hold theirs.
-  bool unlimited() const { return max_open_.load(std::memory_order_relaxed) == 0; }
+  // Whether a piece that has just opened its file may hold it for good.
+  bool MayHold() const { return open_.load(std::memory_order_relaxed) < held_.load(std::memory_order_relaxed); }
   // Who holds files beyond a read is to let go of them now: half of what may be open is.
   bool scarce() const {
-    const size_t most = max_open_.load(std::memory_order_relaxed);
-    return most != 0 && 2 * open_.load(std::memory_order_relaxed) >= most;
+    const size_t most = most_.load(std::memory_order_relaxed);
+    const size_t few = std::max(most - most / 2, held_.load(std::memory_order_relaxed));
+    return open_.load(std::memory_order_relaxed) >= few;
   }
   // Pieces that hold their files already go on to do so.
-  void SetMaxOpen(size_t max_open);
+  void SetLimits(Limits limits);
 
  private:
   FileSystem* const fs_;
   TableDirs dirs_;
   const FileOptions options_;
-  std::atomic<size_t> max_open_;
+  std::atomic<size_t> most_, held_;
   std::atomic<size_t> open_{0};  // files_.size()
   using Entries = std::list<std::shared_ptr<CompactionFile>>;
   // Keeps the one in `added`, unless there is a file of its number; that which is kept.

@@ -73,16 +73,31 @@ TEST_F(FileCacheTest, WhatIsInUseStaysOpen) {
 
 TEST_F(FileCacheTest, LimitsMayChange) {
   FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/0);
-  EXPECT_TRUE(files.unlimited());
+  EXPECT_TRUE(files.MayHold());
   for (const uint64_t number : {1, 2, 3, 4}) Get(&files, number);
   EXPECT_FALSE(files.scarce());
-  files.SetMaxOpen(3);
+  files.SetLimits(3);
+  EXPECT_FALSE(files.MayHold());
   EXPECT_EQ(Open(), 3);
   EXPECT_TRUE(files.scarce());
   files.Evict(4);
   EXPECT_EQ(Open(), 2);
   for (const uint64_t number : {2, 3}) Get(&files, number);
   EXPECT_EQ(opens_, 4);
+}
+
+// As under max_open_files=-1: pieces hold their files while there is room. The others are closed in turn.
+TEST_F(FileCacheTest, FilesThatPiecesHoldAreNotClosedInVain) {
+  FileCache files(&fs_, "/db", FileOptions(), {/*max_open=*/3, /*held=*/2});
+  EXPECT_TRUE(files.MayHold());
+  const std::shared_ptr<CompactionFile> held = Get(&files, 1);
+  EXPECT_TRUE(files.MayHold());
+  Get(&files, 2);
+  EXPECT_FALSE(files.MayHold());
+  EXPECT_TRUE(files.scarce());
+  for (const uint64_t number : {3, 4, 2, 3, 4, 2}) Get(&files, number);
+  EXPECT_LE(most_, 3);
+  EXPECT_EQ(files.IfOpen(1), held);
 }
 
 TEST_F(FileCacheTest, KnowsWhatIsOpen) {

@@ -118,7 +118,7 @@ Status PieceReader::OpenParts() {
       s = Status::Corruption(what, "the filter is malformed");
     }
   }
-  if (s.ok() && context_.files->unlimited()) file_ = std::move(file);
+  if (s.ok() && context_.files->MayHold()) file_ = std::move(file);
   return s;
 }
 

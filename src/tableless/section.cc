@@ -44,7 +44,7 @@ Status SectionFile::Open(uint64_t bytes) {
     return Status::Corruption(path_, "has " + std::to_string(file->size()) + " bytes, the manifest says " +
                                          std::to_string(bytes));
   }
-  if (s.ok() && files_->unlimited()) kept_ = std::move(file);
+  if (s.ok() && files_->MayHold()) kept_ = std::move(file);
   return s;
 }
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/helper_threads.h"
 
-#include <exception>
+#include <new>
 #include <utility>
+
+#include "util/start_thread.h"
 
 namespace compassdb {
 
 HelperThreads::HelperThreads(size_t wanted, std::function<void(size_t)> work) : work_(std::move(work)) {
   try {
     threads_.reserve(wanted);
-    for (size_t i = 0; i < wanted; ++i) {
-      threads_.emplace_back([this, i] { work_(i); });
-    }
-  } catch (const std::exception&) {
-    // Those there are do it.
+  } catch (const std::bad_alloc&) {
+    return;  // the caller does it alone
+  }
+  for (size_t i = 0; i < wanted; ++i) {
+    std::thread thread;
+    if (!StartThread(&thread, [this, i] { work_(i); })) return;  // those there are do it
+    threads_.push_back(std::move(thread));
   }
 }
 

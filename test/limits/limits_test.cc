@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scarcity: a disk that is full and then is not, few descriptors, little memory.
+// Scarcity: a disk that is full and then is not, few descriptors, few threads, little memory.
 //
 //   limits_test --part=disk           a file system of 64 MiB is filled, then freed: writes go on by
 //                                     themselves within 10 s, nothing acknowledged is lost
-//   limits_test --part=descriptors    32 descriptors in all
+//   limits_test --part=descriptors    32 descriptors in all, and 64 with max_open_files=-1 and many more tables
+//   limits_test --part=threads        no thread but the program's own, one more, and so on; then as many as are wanted
 //   limits_test --part=memory [--mb=1024]   a memory cgroup of 64 MiB, and so much data
 //
 // Each with every layout, or --layout=NAME.
@@ -19,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -28,12 +30,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "compassdb/table.h"
 #include "rocksdb/db.h"
 #include "rocksdb/table.h"
+#include "rocksdb/utilities/backup_engine.h"
+#include "rocksdb/utilities/checkpoint.h"
 #include "support/flags.h"
 #include "support/layout.h"
 #include "support/random.h"
@@ -261,6 +266,168 @@ int FewDescriptors(const std::string& layout) {
   return 0;
 }
 
+// max_open_files=-1 keeps every file open, but never takes what the program needs.
+int AllFilesOpen(const std::string& layout) {
+  TempDir dir("limits");
+  for (int fd = 3; fd < 256; ++fd) close(fd);
+  const rlimit limit = {64, 1024};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+  rocksdb::Options options = BaseOptions(layout);
+  options.max_open_files = -1;
+  options.write_buffer_size = 64 << 10;
+  options.target_file_size_base = 16 << 10;
+  options.max_bytes_for_level_base = 256 << 10;
+  constexpr uint64_t kWrites = 12000;
+  constexpr size_t kValue = 500;
+  size_t most = 0;
+  for (int round = 0; round < 2; ++round) {
+    std::unique_ptr<rocksdb::DB> db = Open(options, dir.path() + "/db");
+    REQUIRE(db != nullptr, "open");
+    for (uint64_t i = 0; round == 0 && i < kWrites; ++i) {
+      const Status s = db->Put(rocksdb::WriteOptions(), Key(i), Value(i, kValue));
+      if (!s.ok()) PrintDescriptors();
+      REQUIRE(s.ok(), "%s", s.ToString().c_str());
+      if (i % 500 == 0) most = std::max(most, OpenDescriptors());
+    }
+    REQUIRE(FirstMissing(db.get(), kWrites, kValue) == kWrites, "reads in round %d", round);
+    most = std::max(most, OpenDescriptors());
+    REQUIRE(OpenDescriptors() + 8 <= limit.rlim_cur, "%zu are open, and nothing is left to the program", OpenDescriptors());
+    const Status s = db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr);
+    REQUIRE(s.ok(), "%s", s.ToString().c_str());
+  }
+  uint64_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path() + "/db")) {
+    files += entry.path().extension() == ".ph" ? 1 : 0;
+  }
+  printf("%zu of 64 descriptors at most with all files open, %llu table files\n", most, static_cast<unsigned long long>(files));
+  return 0;
+}
+
+int Descriptors(const std::string& layout) {
+  const int few = InChild([&] { return FewDescriptors(layout); });
+  return few != 0 ? few : AllFilesOpen(layout);
+}
+
+// --- Few threads ---
+
+size_t Threads() {
+  size_t n = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) n += entry.exists() ? 1 : 0;
+  return n;
+}
+
+bool LimitThreads(rlim_t more) {
+  rlimit limit = {};
+  getrlimit(RLIMIT_NPROC, &limit);
+  limit.rlim_cur = more == RLIM_INFINITY ? limit.rlim_max : 1 + more;
+  return setrlimit(RLIMIT_NPROC, &limit) == 0;
+}
+
+// Everything that starts threads or waits for work of one.
+int WorkWithThreads(const std::string& layout, const std::string& path, bool is_limited) {
+  rocksdb::Options options = BaseOptions(layout);
+  options.write_buffer_size = 128 << 10;
+  options.target_file_size_base = 64 << 10;
+  options.max_bytes_for_level_base = 256 << 10;
+  options.max_subcompactions = 3;
+  std::unique_ptr<rocksdb::DB> db = Open(options, path + "/db");
+  REQUIRE(db != nullptr, "open");
+  constexpr size_t kValue = 500;
+  uint64_t n = 0;
+  const auto put = [&](uint64_t until) {
+    Status s;
+    for (; s.ok() && n < until; ++n) s = db->Put(rocksdb::WriteOptions(), Key(n), Value(n, kValue));
+    return s;
+  };
+  Status s = put(6000);  // many memtables: writers wait for flushes, these for compactions
+  REQUIRE(s.ok(), "put: %s", s.ToString().c_str());
+  REQUIRE((s = db->Flush(rocksdb::FlushOptions())).ok(), "flush: %s", s.ToString().c_str());
+  REQUIRE((s = put(7000)).ok(), "put: %s", s.ToString().c_str());
+  REQUIRE((s = db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr)).ok(), "compact: %s", s.ToString().c_str());
+  rocksdb::WaitForCompactOptions wait;
+  wait.flush = true;
+  REQUIRE((s = db->WaitForCompact(wait)).ok(), "wait: %s", s.ToString().c_str());
+  rocksdb::Checkpoint* checkpoint = nullptr;
+  s = rocksdb::Checkpoint::Create(db.get(), &checkpoint);
+  if (s.ok()) s = checkpoint->CreateCheckpoint(path + "/checkpoint");
+  delete checkpoint;
+  REQUIRE(s.ok(), "checkpoint: %s", s.ToString().c_str());
+  rocksdb::BackupEngineOptions to(path + "/backup");
+  to.max_background_operations = 3;
+  rocksdb::BackupEngine* backup = nullptr;
+  s = rocksdb::BackupEngine::Open(rocksdb::Env::Default(), to, &backup);
+  if (s.ok()) s = backup->CreateNewBackup(db.get(), /*flush_before_backup=*/true);
+  if (s.ok()) s = backup->RestoreDBFromLatestBackup(path + "/restored", path + "/restored");
+  delete backup;
+  REQUIRE(s.ok(), "backup: %s", s.ToString().c_str());
+  std::atomic<int> started{0};
+  for (int i = 0; i < 3; ++i) {
+    rocksdb::Env::Default()->StartThread([](void* arg) { ++*static_cast<std::atomic<int>*>(arg); }, &started);
+  }
+  rocksdb::Env::Default()->WaitForJoin();
+  REQUIRE(started == 3, "%d", started.load());
+  rocksdb::WriteOptions unlogged;
+  unlogged.disableWAL = true;  // which the close flushes
+  REQUIRE((s = db->Put(unlogged, Key(n), Value(n, kValue))).ok(), "%s", s.ToString().c_str());
+  ++n;
+  if (is_limited) {
+    REQUIRE(LimitThreads(RLIM_INFINITY), "setrlimit");
+    REQUIRE((s = put(n + 1000)).ok() && (s = db->Flush(rocksdb::FlushOptions())).ok(), "%s", s.ToString().c_str());
+    REQUIRE(Threads() > 1, "no thread is started when there are some again");
+  }
+  REQUIRE((s = db->Close()).ok(), "close: %s", s.ToString().c_str());
+  db.reset();
+  for (const char* const copy : {"/db", "/checkpoint", "/restored"}) {
+    const uint64_t wanted = strcmp(copy, "/db") == 0 ? n : 7000;
+    db = Open(options, path + copy);
+    REQUIRE(db != nullptr, "reopen of %s", copy);
+    const uint64_t missing = FirstMissing(db.get(), wanted, kValue);
+    REQUIRE(missing == wanted, "%s: write %llu is lost", copy, static_cast<unsigned long long>(missing));
+    db.reset();
+  }
+  return 0;
+}
+
+// Whether one thread more than `more` cannot be started.
+bool IsRefused(rlim_t more) {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  bool refused = false;
+  try {
+    while (threads.size() <= more) threads.emplace_back([&] { done.wait(false); });
+  } catch (const std::system_error&) {
+    refused = true;
+  }
+  done = true;
+  done.notify_all();
+  for (std::thread& thread : threads) thread.join();
+  return refused;
+}
+
+int FewThreads(const std::string& layout) {
+  if (geteuid() != 0) return Skip("only root may become a user that has no process yet");
+  for (const rlim_t more : {0, 1, 2, 3, 5}) {
+    const auto begun = Clock::now();
+    const int code = InChild([&] {
+      alarm(120);  // to wait for ever is the failure that this looks for
+      TempDir dir("limits");
+      // The limit counts the threads of a user, and does not bind root.
+      const auto user = static_cast<uid_t>(2000000 + getpid() * 8 + static_cast<int>(more));
+      REQUIRE(chown(dir.path().c_str(), user, user) == 0 && LimitThreads(more), "limit");
+      if (setgid(user) != 0 || setuid(user) != 0) return Skip("another user is not possible here");
+      if (!IsRefused(more)) return Skip("the limit of threads does not bind here");
+      return WorkWithThreads(layout, dir.path(), /*is_limited=*/true);
+    });
+    if (code != 0) {
+      fprintf(stderr, "with %d threads\n", static_cast<int>(more));
+      return code;
+    }
+    printf("%d: %.1f s  ", static_cast<int>(more), std::chrono::duration<double>(Clock::now() - begun).count());
+  }
+  printf("\n");
+  return 0;
+}
+
 // --- Little memory ---
 
 class MemoryGroup {
@@ -351,9 +518,9 @@ int Main(int argc, char** argv) {
   const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
   const std::map<std::string, std::function<int(const std::string&)>> parts = {
-      {"disk", FullDisk}, {"descriptors", FewDescriptors}, {"memory", [mb](const std::string& layout) { return LittleMemory(layout, mb); }}};
+      {"disk", FullDisk}, {"descriptors", Descriptors}, {"threads", FewThreads}, {"memory", [mb](const std::string& layout) { return LittleMemory(layout, mb); }}};
   if (parts.count(part) == 0) {
-    fprintf(stderr, "--part=disk, descriptors or memory\n");
+    fprintf(stderr, "--part=disk, descriptors, threads or memory\n");
     return 2;
   }
   std::vector<std::string> layouts = Layouts();

@@ -12,6 +12,7 @@ Rules:
   top-header  db.h, options.h and the like are not for the layers below options/
   syscall     system headers only in src/env/
   locale      no function whose numbers follow the program's locale: util/c_locale.h has those to use
+  thread      the engine starts threads through util/start_thread.h, which cannot throw
   length      files of at most 1,500 lines, but for rocksdb/c.h, which users expect in one piece
   function    functions of at most 100 lines (by a heuristic on braces)
   spdx        the licence line on top
@@ -53,6 +54,9 @@ LOCALE_CALL = re.compile(
     r"is(?:digit|space|alpha|alnum|upper|lower|print|punct|xdigit)|to(?:upper|lower))\s*\(")
 LOCALE_FORMAT = re.compile(r'printf\([^;]*?"(?:[^"\\]|\\.)*%[-+ #0-9.*]*l?[aefgAEFG]')
 LOCALE_FREE = ("src/util/c_locale.h", "src/util/c_locale.cc")
+STARTS_THREAD = re.compile(r"\bstd::(jthread|async)\b|\bpthread_create\b|\bstd::thread(\s+\w+)?\s*[({]\s*[^\s)}]|"
+                           r"\bthreads?_?\.emplace_back\(\s*\[")
+MAY_START_THREADS = ("src/util/start_thread.cc", "src/perfect_hash/threads.cc")
 PUBLIC_PREFIXES = ("rocksdb/", "compassdb/")
 MAX_LINES = 1500
 ONE_PIECE = ("include/rocksdb/c.h",)
@@ -226,6 +230,11 @@ class Checker:
         if folder not in LAYERS:
             self.report("layer", path, 1, "folder %s has no layer" % folder)
             return
+        if os.path.relpath(path, self.root) not in MAY_START_THREADS and not os.path.basename(path).endswith(
+                ("_test.cc", "_util.h")):
+            for number, line in enumerate(strip_code(lines), 1):
+                if STARTS_THREAD.search(line):
+                    self.report("thread", path, number, "starts a thread without StartThread")
         layer = LAYERS[folder]
         for line, system, name in includes_of(lines):
             if system and SYSTEM_HEADERS.match(name) and folder != "env":
@@ -290,6 +299,10 @@ BAD_SAMPLES = [
     ("syscall", "src/db/a.cc", SPDX + "#include <sys/stat.h>\n"),
     ("locale", "src/db/a.cc", SPDX + "double F(const char* s) { return strtod(s, nullptr); }\n"),
     ("locale", "tools/a.cc", SPDX + 'void F(double x) { printf("%d %.2f", 1, x); }\n'),
+    ("thread", "src/db/a.cc", SPDX + "void F() { std::thread t([] {}); }\n"),
+    ("thread", "src/db/a.cc", SPDX + "void F() { thread_ = std::thread([] {}); }\n"),
+    ("thread", "src/db/a.cc", SPDX + "void F() { threads.emplace_back([] {}); }\n"),
+    ("thread", "src/env/a.cc", SPDX + "void F() { auto f = std::async(g); }\n"),
     ("length", "src/db/a.cc", SPDX + "int x;\n" * 1500),
     ("function", "src/db/a.cc", SPDX + "namespace n {\nint F(int a) {\n" + "  a++;\n" * 120 + "}\n}\n"),
     ("function", "src/db/a.cc",
@@ -309,6 +322,7 @@ GOOD_SAMPLES = [
     ("src/env/a.cc", SPDX + "#include <unistd.h>\n#include <sys/stat.h>\n"),
     ("src/lsm/a.cc", SPDX + '#include "rocksdb/slice.h"\n'),
     ("src/db/a.cc", SPDX + 'void F(double x) { CLocaleSnprintf(b, 9, "%g", x); printf("%d %s", 1, s); }\n'),
+    ("src/db/a.cc", SPDX + "void F() { std::thread thread; for (std::thread& t : all_) t.join(); }\n"),
     ("src/db/a.cc", SPDX + "namespace n {\nclass C {\n" + "  int F() { return 1; }\n" * 200 + "};\n}\n"),
     ("src/db/a.cc", SPDX + "namespace {\n" + "const char* k = \"{\"; // {\n" * 200 + "}\n"),
     ("src/db/a.cc", SPDX + "const int k[] = {\n" + "  1,\n" * 200 + "};\n"),

@@ -43,6 +43,11 @@ std::optional<std::string> FromHex(std::string_view text) {
   return out;
 }
 
+std::string EscapeByte(char byte) {
+  const auto u = static_cast<unsigned char>(byte);
+  return {'\\', 'x', kUpperDigits[u >> 4], kUpperDigits[u & 15]};
+}
+
 std::string Escape(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
@@ -57,9 +62,7 @@ std::string Escape(std::string_view bytes) {
     } else if (c == '\r') {
       out += "\\r";
     } else if (u < 0x20 || u == 0x7f) {
-      out += "\\x";
-      out.push_back(kUpperDigits[u >> 4]);
-      out.push_back(kUpperDigits[u & 15]);
+      out += EscapeByte(c);
     } else {
       out.push_back(c);
     }

@@ -16,6 +16,7 @@ std::optional<std::string> FromHex(std::string_view text);
 // Backslash escapes for backslash, tab, newline, return and all other bytes
 // below 0x20 and 0x7f; anything else, UTF-8 included, stays as it is.
 std::string Escape(std::string_view bytes);
+std::string EscapeByte(char byte);  // "\\xHH"
 std::optional<std::string> Unescape(std::string_view text);
 
 bool IsUtf8(std::string_view bytes);

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "progress.h"
 #include "record_reader.h"
+#include "streams.h"
 
 namespace compassdb_cli {
 namespace {
@@ -30,7 +31,7 @@ class Loader {
  public:
   Loader(const Globals& globals, const LoadFlags& flags, Database* database,
          rocksdb::ColumnFamilyHandle* family)
-      : flags_(flags), database_(database), family_(family), progress_("loaded", globals.quiet) {
+      : flags_(flags), database_(database), family_(family), quiet_(globals.quiet), progress_("loaded", globals.quiet) {
     write_options_.disableWAL = flags.disable_wal;
   }
 
@@ -40,6 +41,7 @@ class Loader {
     const uint64_t bytes_before = bytes_;
     while (reader.Next(&record)) {
       rocksdb::Status s = batch_.Put(family_, record.key, record.value);
+      reader.Release();
       if (s.ok() && batch_.GetDataSize() >= kLoadBatchBytes) s = WriteBatch();
       if (!s.ok()) return Fail("load", s);
       bytes_ = bytes_before + reader.bytes();
@@ -49,6 +51,9 @@ class Loader {
     // writes the same records once more and changes nothing.
     const rocksdb::Status s = WriteBatch();
     if (!s.ok()) return Fail("load", s);
+    if (reader.keeps_return() && !quiet_) {
+      Tell("compassdb: load: {}: the lines end with CR LF; the CR is part of each value (not with --escaped)\n", name);
+    }
     if (reader.error().empty()) return kOk;
     return Fail(reader.error_code(), "load",
                 fmt::format("{} ({} records before it were loaded)", reader.error(), records_));
@@ -79,6 +84,7 @@ class Loader {
   const LoadFlags& flags_;
   Database* const database_;
   rocksdb::ColumnFamilyHandle* const family_;
+  const bool quiet_;
   rocksdb::WriteOptions write_options_;
   rocksdb::WriteBatch batch_;
   Progress progress_;

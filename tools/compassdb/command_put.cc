@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rocksdb/options.h>
 
+#include <fmt/core.h>
+#include <rocksdb/write_batch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "commands.h"
 
@@ -15,8 +20,13 @@ struct PutFlags {
   bool create_cf = false;
 };
 
-int Put(const Globals& globals, PutFlags flags, Database* database) {
-  if (flags.create_cf) {
+// Of the engine: a key and a value together.
+constexpr uint64_t kMostBytes = UINT32_MAX - (1 << 20);
+// Of an input whose size only its end shows, which may never come.
+constexpr uint64_t kMostStreamBytes = 1 << 30;
+
+int Put(const Globals& globals, PutFlags* flags, Database* database) {
+  if (flags->create_cf) {
     const rocksdb::Status s = database->CreateFamily(globals);
     if (!s.ok()) return Fail("put", s);
   }
@@ -24,8 +34,49 @@ int Put(const Globals& globals, PutFlags flags, Database* database) {
   if (family == nullptr) return kFailed;
   rocksdb::WriteOptions options;
   options.sync = true;  // what the command reports as done survives a crash
-  const rocksdb::Status s = database->db()->Put(options, family, flags.key, flags.value);
+  rocksdb::WriteBatch batch;
+  rocksdb::Status s = batch.Put(family, flags->key, flags->value);
+  std::string().swap(flags->value);  // the batch has it
+  if (s.ok()) s = database->db()->Write(options, &batch);
   return s.ok() ? kOk : Fail("put", s);
+}
+
+// False if the input has more than `most` bytes, or cannot be read: in.bad().
+bool ReadAll(std::istream& in, uint64_t size_hint, uint64_t most, std::string* value) {
+  constexpr size_t kFirst = 1 << 20;
+  size_t filled = 0;
+  value->resize(size_hint > 0 ? size_hint + 1 : kFirst);
+  while (true) {
+    in.read(value->data() + filled, static_cast<std::streamsize>(value->size() - filled));
+    filled += static_cast<size_t>(in.gcount());
+    if (in.bad() || filled > most) return false;
+    if (!in) break;
+    value->resize(std::min<uint64_t>(2 * value->size(), most + 1));
+  }
+  value->resize(filled);
+  return true;
+}
+
+int ReadValueFile(const std::string& path, std::string* value) {
+  struct stat status = {};
+  const bool is_file = (path == "-" ? fstat(0, &status) : stat(path.c_str(), &status)) == 0 && S_ISREG(status.st_mode);
+  const uint64_t size = is_file ? static_cast<uint64_t>(status.st_size) : 0;
+  const uint64_t most = is_file ? kMostBytes : kMostStreamBytes;
+  const auto too_large = [&] {
+    return Fail(kFailed, "put: " + path,
+                is_file ? fmt::format("{} bytes are too large for a value; {} are the most", size, most)
+                        : fmt::format("no end after {} bytes, which are the most that are read from what is no file", most));
+  };
+  if (size > most) return too_large();
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  std::istream& in = path == "-" ? std::cin : file;
+  if (!in || (in.peek() == std::istream::traits_type::eof() && in.bad())) {
+    return Fail(kFailed, "put: cannot read", path);
+  }
+  in.clear();
+  if (ReadAll(in, size, most, value)) return kOk;
+  return in.bad() ? Fail(kFailed, "put: cannot read", path) : too_large();
 }
 
 // Everything that can be wrong with the arguments, before a database is made.
@@ -37,16 +88,7 @@ int Prepare(const Globals& globals, bool has_value, PutFlags* flags) {
   if (!DecodeArgument("put", "KEY", globals.KeyHex(), &flags->key)) return kUsage;
   if (has_value)
     return DecodeArgument("put", "VALUE", globals.ValueHex(), &flags->value) ? kOk : kUsage;
-  std::ifstream file;
-  if (flags->value_file != "-") file.open(flags->value_file, std::ios::binary);
-  std::istream& in = flags->value_file == "-" ? std::cin : file;
-  std::ostringstream value;
-  // Of an empty file nothing can be inserted, which sets failbit in `value`.
-  if (!in || (in.peek() != std::istream::traits_type::eof() && !(value << in.rdbuf())) || in.bad()) {
-    return Fail(kFailed, "put: cannot read", flags->value_file);
-  }
-  flags->value = std::move(value).str();
-  return kOk;
+  return ReadValueFile(flags->value_file, &flags->value);
 }
 
 }  // namespace
@@ -62,7 +104,7 @@ void AddPut(CLI::App* app, Globals* globals) {
         std::unique_ptr<Database> database;
         code = Database::Open("put", *globals, Database::ModeToMake(*globals, prepared.create_cf), &database);
         if (code != kOk) return code;
-        code = Put(*globals, prepared, database.get());
+        code = Put(*globals, &prepared, database.get());
         if (code != kOk) return code;
         const rocksdb::Status s = database->Close();
         return s.ok() ? kOk : Fail("put", s);

@@ -2,9 +2,12 @@
 #include "json_record.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace compassdb_cli {
 namespace {
+
+using std::string_view_literals::operator""sv;
 
 // What the parser meets, in order. Builds no tree.
 class RecordHandler : public nlohmann::json_sax<nlohmann::json> {
@@ -20,7 +23,7 @@ class RecordHandler : public nlohmann::json_sax<nlohmann::json> {
 
   bool string(string_t& text) override {
     if (depth_ != 1) return Scalar(Quoted(text));
-    if (member_ != nullptr) *member_ = {text, true};
+    if (member_ != nullptr) *member_ = {std::move(text), true};
     return true;
   }
 
@@ -45,7 +48,23 @@ class RecordHandler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
+  bool parse_error(size_t at, const std::string&, const nlohmann::json::exception& error) override {
+    // "[json.exception.parse_error.101] parse error at line 1, column 5: WHAT; last read: 'ALL OF THE TOKEN'"
+    std::string_view what = error.what();
+    for (const std::string_view before : {"] "sv, "parse error at line 1, column "sv}) {
+      if (const size_t found = what.find(before); found != std::string_view::npos) what.remove_prefix(found + before.size());
+    }
+    if (!what.empty() && what.front() >= '0' && what.front() <= '9') {
+      if (const size_t colon = what.find(": "); colon != std::string_view::npos) what.remove_prefix(colon + 2);
+    }
+    constexpr size_t kMost = 200;
+    why_ = "bad JSON at column " + std::to_string(at) + ": " + std::string(what.substr(0, kMost));
+    if (what.size() > kMost) why_ += "...";
+    return false;
+  }
+
+  // After an unsuccessful parse.
+  std::string why() const { return why_.empty() ? "JSON, but not an object" : why_; }
 
  private:
   static std::string Quoted(const std::string& text) { return nlohmann::json(text).dump(); }
@@ -95,13 +114,14 @@ class RecordHandler : public nlohmann::json_sax<nlohmann::json> {
   std::string text_;
   bool first_ = true;  // no comma before what comes next
   size_t depth_ = 0;
+  std::string why_;
 };
 
 }  // namespace
 
-bool ParseJsonRecord(const std::string& line, JsonRecord* record) {
+std::string ParseJsonRecord(const std::string& line, JsonRecord* record) {
   RecordHandler handler(record);
-  return nlohmann::json::sax_parse(line, &handler);
+  return nlohmann::json::sax_parse(line, &handler) ? "" : handler.why();
 }
 
 }  // namespace compassdb_cli

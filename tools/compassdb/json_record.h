@@ -18,7 +18,7 @@ struct JsonRecord {
   std::optional<JsonMember> key, value, key_hex, value_hex;
 };
 
-// False if `line` is not one JSON object. However deep it is nested, the stack does not grow.
-bool ParseJsonRecord(const std::string& line, JsonRecord* record);
+// Empty, or why `line` is not one JSON object, with the column (in bytes, from 1 on). However deep it is nested, the stack does not grow.
+std::string ParseJsonRecord(const std::string& line, JsonRecord* record);
 
 }  // namespace compassdb_cli

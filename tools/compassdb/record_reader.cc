@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "codec.h"
+#include "input_kind.h"
 #include "json_record.h"
 
 namespace compassdb_cli {
@@ -19,8 +20,8 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
 }
 
 // The bytes of a member, which may stand there as hex.
-std::optional<std::string> Bytes(const std::optional<JsonMember>& plain, const std::optional<JsonMember>& hex) {
-  if (plain) return plain->text;
+std::optional<std::string> Bytes(std::optional<JsonMember>&& plain, const std::optional<JsonMember>& hex) {
+  if (plain) return std::move(plain->text);
   if (!hex || !hex->is_string) return std::nullopt;
   return FromHex(StartsWith(hex->text, "0x") ? hex->text : "0x" + hex->text);
 }
@@ -47,13 +48,28 @@ bool RecordReader::Detect() {
   return true;
 }
 
+bool RecordReader::LookAtBegin() {
+  line_.erase(0, Utf8MarkBytes(line_));
+  if (const std::string why = WhyNotText(line_, name_); !why.empty()) {
+    error_ = fmt::format("{}: {}", name_, why);
+    return false;
+  }
+  return true;
+}
+
 bool RecordReader::Next(Record* record) {
   while (error_.empty() && std::getline(*in_, line_)) {
     ++line_number_;
     bytes_ += line_.size() + 1;
+    if (line_number_ == 1 && !LookAtBegin()) return false;
+    const bool blank = line_.empty() || line_ == "\r";
     if (format_ == Format::kAuto) {
-      if (line_.empty()) continue;
+      if (blank) continue;
       if (!Detect()) return false;
+    }
+    if (format_ == Format::kTsv && blank) {
+      if (blank_line_ == 0) blank_line_ = line_number_;
+      continue;
     }
     if (format_ == Format::kTsv) return ParseTsv(record);
     if (line_.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -68,30 +84,47 @@ bool RecordReader::Next(Record* record) {
   return false;
 }
 
+void RecordReader::Release() {
+  constexpr size_t kLarge = 1 << 20;
+  for (std::string* bytes : {&line_, &key_, &value_}) {
+    if (bytes->capacity() > kLarge) std::string().swap(*bytes);
+  }
+}
+
 bool RecordReader::ParseTsv(Record* record) {
-  const size_t tab = line_.find('\t');
-  if (tab == std::string::npos) return Bad("no tab between key and value");
-  record->key.assign(line_, 0, tab);
-  record->value.assign(line_, tab + 1);
+  if (blank_line_ != 0) {
+    line_number_ = blank_line_;
+    return Bad("a blank line between records");
+  }
+  std::string_view line = line_;
+  const bool returns = !line.empty() && line.back() == '\r';
+  // The writer escapes a CR of its own.
+  if (returns && escaped_) line.remove_suffix(1);
+  if (line_number_ == 1 && returns && !escaped_) keeps_return_ = true;
+  const size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) return Bad("no tab between key and value");
+  record->key = line.substr(0, tab);
+  record->value = line.substr(tab + 1);
   if (!escaped_) return true;
-  for (std::string* part : {&record->key, &record->value}) {
+  const auto unescape = [this](std::string_view* part, std::string* bytes) {
+    if (part->find('\\') == std::string_view::npos) return true;
     std::optional<std::string> plain = Unescape(*part);
     if (!plain) return Bad("bad backslash escape in " + Printable(*part));
-    *part = std::move(*plain);
-  }
-  return true;
+    *bytes = std::move(*plain);
+    *part = *bytes;
+    return true;
+  };
+  return unescape(&record->key, &key_) && unescape(&record->value, &value_);
 }
 
 bool RecordReader::ParseJson(Record* record) {
   JsonRecord members;
-  if (!ParseJsonRecord(line_, &members)) return Bad("not a JSON object");
-  std::optional<std::string> key = Bytes(members.key, members.key_hex);
-  std::optional<std::string> value = Bytes(members.value, members.value_hex);
+  if (const std::string why = ParseJsonRecord(line_, &members); !why.empty()) return Bad(why);
+  std::optional<std::string> key = Bytes(std::move(members.key), members.key_hex);
+  std::optional<std::string> value = Bytes(std::move(members.value), members.value_hex);
   if (!key) return Bad("no \"key\" (text) or \"key_hex\" (hex digits)");
   if (!value) return Bad("no \"value\" or \"value_hex\" (hex digits)");
-  record->key = std::move(*key);
-  record->value = std::move(*value);
-  return true;
+  return Keep(std::move(*key), std::move(*value), record);
 }
 
 bool RecordReader::ParseHex(Record* record) {
@@ -105,8 +138,13 @@ bool RecordReader::ParseHex(Record* record) {
   std::optional<std::string> value = FromHex(line.substr(at + separator.size()));
   if (!key) return Bad("the key is not 0x and pairs of hex digits");
   if (!value) return Bad("the value is not 0x and pairs of hex digits");
-  record->key = std::move(*key);
-  record->value = std::move(*value);
+  return Keep(std::move(*key), std::move(*value), record);
+}
+
+bool RecordReader::Keep(std::string&& key, std::string&& value, Record* record) {
+  key_ = std::move(key);
+  value_ = std::move(value);
+  *record = {key_, value_};
   return true;
 }
 

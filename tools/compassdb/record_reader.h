@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads key-value records from lines of text.
 //
-//   tsv   key TAB value
+// A UTF-8 byte order mark at the beginning is not part of the first record. Compressed input and UTF-16 are refused.
+//
+//   tsv   key TAB value; blank lines only at the end
 //   json  {"key": "...", "value": "..."}; "key_hex" and "value_hex" hold hex;
 //         a value that is no string is taken as compact JSON text
 //   hex   0xKEY ==> 0xVALUE, as `ldb dump --hex` writes it (`ldb scan --hex`
@@ -11,6 +13,7 @@
 #include <cstdint>
 #include <istream>
 #include <string>
+#include <string_view>
 
 #include "exit_codes.h"
 
@@ -18,9 +21,10 @@ namespace compassdb_cli {
 
 enum class Format { kAuto, kTsv, kJson, kHex };
 
+// Valid until the next call of the reader.
 struct Record {
-  std::string key;
-  std::string value;
+  std::string_view key;
+  std::string_view value;
 };
 
 class RecordReader {
@@ -34,25 +38,36 @@ class RecordReader {
   // not empty; it names file and line.
   bool Next(Record* record);
 
+  // Gives back the memory of a large record.
+  void Release();
+
   const std::string& error() const { return error_; }
   // Of bad input, or of input that cannot be read.
   ExitCode error_code() const { return error_code_; }
   Format format() const { return format_; }
+  // The first line ends with CR LF, and the CR is a part of its value.
+  bool keeps_return() const { return keeps_return_; }
   uint64_t bytes() const { return bytes_; }
 
  private:
+  // Before the first line is used.
+  bool LookAtBegin();
   bool Detect();
   bool ParseTsv(Record* record);
   bool ParseJson(Record* record);
   bool ParseHex(Record* record);
   bool Bad(const std::string& why);
+  bool Keep(std::string&& key, std::string&& value, Record* record);
 
   std::istream* const in_;
   const std::string name_;
   Format format_;
   const bool escaped_;
   std::string line_;
+  std::string key_, value_;  // of the record, where they are not parts of the line
   uint64_t line_number_ = 0;
+  uint64_t blank_line_ = 0;  // the first of those at the end; 0: none so far
+  bool keeps_return_ = false;
   uint64_t bytes_ = 0;
   std::string error_;
   ExitCode error_code_ = kBadInput;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codec.h"
+#include "input_kind.h"
 
 namespace compassdb_cli {
 namespace {
@@ -24,6 +25,10 @@ bool RecordWriter::Write(std::string_view key, std::string_view value) {
   switch (format_) {
     case OutputFormat::kText:
       line_ = Escape(key);
+      // The reader would take it for a mark of the whole input.
+      if (count_ == 1 && (Utf8MarkBytes(line_) > 0 || !WhyNotText(line_, "").empty())) {
+        line_.replace(0, 1, EscapeByte(line_[0]));
+      }
       if (!keys_only_) line_ += '\t' + Escape(value);
       break;
     case OutputFormat::kHex:

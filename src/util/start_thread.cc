@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/start_thread.h"
+
+#include <atomic>
+#include <exception>
+#include <utility>
+
+namespace compassdb {
+namespace {
+
+std::atomic<int64_t> threads_left{-1};
+
+bool MayStart() {
+  int64_t left = threads_left.load(std::memory_order_relaxed);
+  while (left > 0 && !threads_left.compare_exchange_weak(left, left - 1)) {
+  }
+  return left != 0;
+}
+
+}  // namespace
+
+bool StartThread(std::thread* thread, std::function<void()> body) noexcept {
+  if (!MayStart()) return false;
+  try {
+    *thread = std::thread(std::move(body));
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void LimitThreadsForTest(int64_t more) { threads_left = more; }
+
+}  // namespace compassdb
