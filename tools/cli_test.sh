@@ -260,7 +260,7 @@ test_input_kinds() {
     printf '%s\n' '{"key":"a","value":"b"}' "$1" >bad.json
     refuse 5 "bad.json:2: bad JSON at column $2: .*$3" c load -q --db kinds --format json bad.json
   }
-  bad_json '{"key":"a","value":"\ud800"}' 26 "surrogate"
+  bad_json '{"key":"a","value":"\ud800"}' 27 "surrogate"
   bad_json '{"key":"a","value":1e400}' 24 "number overflow parsing '1e400'"
   bad_json '{"key":"a"' 11 "unexpected end of input"
   bad_json "{\"key\":\"$(printf '\xff')\",\"value\":1}" 9 "UTF-8"

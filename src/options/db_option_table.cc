@@ -133,7 +133,7 @@ void AddDirectories(OptionTable<DBOptions>* t) {
   t->push_back(Text<DBOptions>(FIELD(wal_dir), kFixed, kYes, "directory of the write-ahead log; that of another database is refused"));
   t->push_back(Scalar<DBOptions>(FIELD(delete_obsolete_files_period_micros), kMutable, kHint,
                                  "obsolete files go when their last user does"));
-  t->push_back(Scalar<DBOptions>(FIELD(max_open_files), kMutable, kYes, "size of the file cache, less ten for other files; 24 of the process's descriptors are left to the rest"));
+  t->push_back(Scalar<DBOptions>(FIELD(max_open_files), kMutable, kYes, "size of the file cache, less ten for other files; 24 of the process's descriptors are left to the rest, with -1 at least a quarter of them"));
   t->push_back(Scalar<DBOptions>(FIELD(max_file_opening_threads), kFixed, kHint,
                                  "indexes are read at their first use"));
   t->push_back(Scalar<DBOptions>(FIELD(table_cache_numshardbits), kFixed, kHint,

@@ -9,6 +9,7 @@ namespace compassdb {
 namespace {
 
 std::atomic<int64_t> threads_left{-1};
+std::atomic<bool> scarce{false};
 
 bool MayStart() {
   int64_t left = threads_left.load(std::memory_order_relaxed);
@@ -20,14 +21,17 @@ bool MayStart() {
 }  // namespace
 
 bool StartThread(std::thread* thread, std::function<void()> body) noexcept {
-  if (!MayStart()) return false;
+  bool started = MayStart();
   try {
-    *thread = std::thread(std::move(body));
-    return true;
+    if (started) *thread = std::thread(std::move(body));
   } catch (const std::exception&) {
-    return false;
+    started = false;
   }
+  if (scarce.load(std::memory_order_relaxed) == started) scarce.store(!started, std::memory_order_relaxed);
+  return started;
 }
+
+bool ThreadsAreScarce() { return scarce.load(std::memory_order_relaxed); }
 
 void LimitThreadsForTest(int64_t more) { threads_left = more; }
 

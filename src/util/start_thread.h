@@ -12,6 +12,9 @@ namespace compassdb {
 // `thread` must not be joinable.
 [[nodiscard]] bool StartThread(std::thread* thread, std::function<void()> body) noexcept;
 
+// The last attempt failed. io_uring, whose workers count as threads of the user, is slow then.
+bool ThreadsAreScarce();
+
 // For tests: that many more threads start, all others are refused. Negative: no limit, the initial state.
 void LimitThreadsForTest(int64_t more);
 

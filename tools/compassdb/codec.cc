@@ -18,9 +18,11 @@ int DigitValue(char c) {
 
 }  // namespace
 
-std::string ToHex(std::string_view bytes) {
-  std::string out = "0x";
-  out.reserve(2 + 2 * bytes.size());
+std::string ToHex(std::string_view bytes) { return "0x" + HexDigits(bytes); }
+
+std::string HexDigits(std::string_view bytes) {
+  std::string out;
+  out.reserve(2 * bytes.size());
   for (const unsigned char c : bytes) {
     out.push_back(kUpperDigits[c >> 4]);
     out.push_back(kUpperDigits[c & 15]);

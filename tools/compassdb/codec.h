@@ -10,6 +10,7 @@ namespace compassdb_cli {
 
 // "0x0AFF"; upper case, as ldb.
 std::string ToHex(std::string_view bytes);
+std::string HexDigits(std::string_view bytes);  // the same without "0x"
 // Accepts "0x" or "0X" and an even number of digits in either case.
 std::optional<std::string> FromHex(std::string_view text);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string_view>
+
 #include "codec.h"
 #include "commands.h"
 #include "streams.h"
@@ -13,9 +16,16 @@ int Get(const Globals& globals, const std::string& key, Database* database) {
   const rocksdb::Status s = database->db()->Get(rocksdb::ReadOptions(), family, key, &value);
   if (s.IsNotFound()) return Fail(kNotFound, "get: not found", Printable(key));
   if (!s.ok()) return Fail("get", s);
-  std::string out = globals.ValueHex() ? ToHex({value.data(), value.size()}) : value.ToString();
-  out += '\n';
-  WriteOutput(out);
+  std::string_view rest(value.data(), value.size());
+  if (globals.ValueHex()) {
+    constexpr size_t kChunkBytes = 64 << 10;
+    WriteOutput("0x");
+    for (; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kChunkBytes))) {
+      WriteOutput(HexDigits(rest.substr(0, kChunkBytes)));
+    }
+  }
+  WriteOutput(rest);
+  WriteOutput("\n");
   return FinishOutput("get", kOk);
 }
 

@@ -15,15 +15,21 @@ class RecordWriter {
   explicit RecordWriter(OutputFormat format, bool keys_only = false)
       : format_(format), keys_only_(keys_only) {}
 
-  // False when standard output cannot be written any more: FinishOutput (streams.h) says so.
+  // However long the record is, it takes little memory. False when standard output cannot be written any more: FinishOutput (streams.h) says so.
   bool Write(std::string_view key, std::string_view value);
 
   uint64_t count() const { return count_; }
 
  private:
+  template <typename Encode>
+  void Add(std::string_view bytes, const Encode& encode);
+  void AddMember(const std::string& name, std::string_view bytes);
+  void WriteLine();
+
   const OutputFormat format_;
   const bool keys_only_;
-  std::string line_;
+  std::string line_;  // what is not written yet
+  bool written_ = true;
   uint64_t count_ = 0;
 };
 
