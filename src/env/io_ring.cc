@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cerrno>
 
+#include "util/start_thread.h"
+
 namespace compassdb {
 
 namespace {
@@ -50,7 +52,7 @@ std::shared_ptr<IoRing> IoRing::OfThread() {
     uint64_t process = 0;  // that tried to make it
   };
   thread_local Slot slot;
-  if (absent.load(std::memory_order_relaxed) || !permitted.load(std::memory_order_relaxed)) {
+  if (absent.load(std::memory_order_relaxed) || !permitted.load(std::memory_order_relaxed) || ThreadsAreScarce()) {
     return nullptr;
   }
   // A child process must not touch the rings that it shares with its parent.
