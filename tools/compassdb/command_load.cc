@@ -76,7 +76,11 @@ class Loader {
     if (batch_.Count() == 0) return rocksdb::Status::OK();
     const rocksdb::Status s = database_->db()->Write(write_options_, &batch_);
     if (s.ok()) records_ += static_cast<uint64_t>(batch_.Count());
-    batch_.Clear();
+    if (batch_.GetDataSize() > 4 * kLoadBatchBytes) {
+      batch_ = rocksdb::WriteBatch();  // Clear keeps the memory
+    } else {
+      batch_.Clear();
+    }
     write_failed_ = !s.ok();
     return s;
   }
