@@ -34,6 +34,8 @@ TEST(FileNames, BuildersAndParserAgree) {
       {OptionsFileName("/db", 9), 9, FileType::kOptions},
       {TempOptionsFileName("/db", 9), 9, FileType::kTemp},
       {IdentityFileName("/db"), 0, FileType::kIdentity},
+      {PlacesFileName("/db"), 0, FileType::kPlaces},
+      {OwnerFileName("/db"), 0, FileType::kOwner},
       {TempFileName("/db", 5), 5, FileType::kTemp},
       {WalFileName("/db/", kMaxFileNumber), kMaxFileNumber, FileType::kWal},
       {OldInfoLogFileName("/db", UINT64_MAX), UINT64_MAX, FileType::kInfoLog},
@@ -64,14 +66,29 @@ TEST(FileNames, NumbersBehindThem) {
   EXPECT_EQ(NumberBehind("CURRENT"), 1u);
   EXPECT_EQ(NumberBehind("LOG.old.1234"), 0u);
   EXPECT_EQ(NumberBehind("7.sst"), 0u);
+  EXPECT_EQ(NumberBehind("7.log"), 0u);
   EXPECT_EQ(NumberBehind(std::to_string(kMaxStrayNumber - 1) + ".ph"), kMaxStrayNumber);
   EXPECT_EQ(NumberBehind(std::to_string(kMaxStrayNumber) + ".ph"), 0u);
+}
+
+TEST(FileNames, InfoLogsOfSharedDirectories) {
+  EXPECT_EQ(SharedInfoLogName("/data/my db"), "data_my_db_LOG");
+  EXPECT_EQ(SharedInfoLogName("/a-b.c_d/1"), "a-b.c_d_1_LOG");
+  const std::string deep = "/" + std::string(300, 'x');
+  EXPECT_LT(SharedInfoLogName(deep).size(), 230u);
+  EXPECT_NE(SharedInfoLogName(deep + "y"), SharedInfoLogName(deep + "z"));
+  uint64_t micros = 0;
+  EXPECT_TRUE(ParseInfoLogName("data_LOG.old.12", "data_LOG", &micros));
+  EXPECT_EQ(micros, 12u);
+  for (const char* name : {"LOG", "x_data_LOG", "data_LOG.old.1x", "data_LOG2"}) {
+    EXPECT_FALSE(ParseInfoLogName(name, "data_LOG", &micros)) << name;
+  }
 }
 
 TEST(FileNames, ForeignNamesAreRefused) {
   for (const char* name : {"", "foo", "foo-dx-100.log", ".log", "100", "100.", "100.lop", "100.log2",
                            "MANIFEST", "MANIFEST-", "MANIFEST-3x", "OPTIONS-x", "LOG.old.x",
-                           "CURRENT2", "18446744073709551616.log", "18446744073709551614.ph", "17592186044416.log", "7.sst", "-1.ph"}) {
+                           "CURRENT2", "18446744073709551616.log", "18446744073709551614.ph", "17592186044416.log", "7.sst", "-1.ph", "7.log", "0000007.log", "MANIFEST-7"}) {
     uint64_t number;
     FileType type;
     EXPECT_FALSE(ParseFileName(name, &number, &type)) << name;

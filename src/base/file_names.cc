@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/number_limits.h"
+#include "util/hash.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -24,7 +25,7 @@ bool ParseNumber(const std::string& text, uint64_t* number) {
 }
 
 bool ParseFileNumber(const std::string& text, uint64_t* number) {
-  return ParseNumber(text, number) && *number <= kMaxFileNumber;
+  return ParseNumber(text, number) && *number <= kMaxFileNumber && text == Padded(*number);
 }
 
 bool StripPrefix(const std::string& name, const std::string& prefix, std::string* rest) {
@@ -79,6 +80,35 @@ std::string InfoLogFileName(const std::string& dir) { return JoinPath(dir, "LOG"
 std::string OldInfoLogFileName(const std::string& dir, uint64_t micros) {
   return JoinPath(dir, "LOG.old." + std::to_string(micros));
 }
+std::string SharedInfoLogName(const std::string& absolute_path) {
+  // Of longer paths RocksDB takes the beginning, which other databases share.
+  constexpr size_t kLongest = 200;
+  std::string name;
+  for (size_t i = 0; i < absolute_path.size(); ++i) {
+    const char c = absolute_path[i];
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '-' ||
+                       c == '.' || c == '_';
+    if (plain) {
+      name.push_back(c);
+    } else if (i > 0) {
+      name.push_back('_');
+    }
+  }
+  if (name.size() > kLongest) {
+    char hash[24];
+    snprintf(hash, sizeof(hash), "_%016" PRIx64, Hash64(absolute_path));
+    name = name.substr(0, kLongest) + hash;
+  }
+  return name + "_LOG";
+}
+bool ParseInfoLogName(const std::string& name, const std::string& log_name, uint64_t* micros) {
+  *micros = 0;
+  std::string rest;
+  if (name == log_name || name == log_name + ".old") return true;
+  return StripPrefix(name, log_name + ".old.", &rest) && ParseNumber(rest, micros);
+}
+std::string PlacesFileName(const std::string& dir) { return JoinPath(dir, "PLACES"); }
+std::string OwnerFileName(const std::string& dir) { return JoinPath(dir, "OWNER"); }
 std::string OptionsFileName(const std::string& dir, uint64_t number) {
   return JoinPath(dir, "OPTIONS-" + Padded(number));
 }
@@ -100,11 +130,11 @@ bool ParseFileName(const std::string& name, uint64_t* number, FileType* type) {
   if (name == "LOCK") return is(FileType::kLock);
   if (name == "SYNCED") return is(FileType::kSyncedMark);
   if (name == "IDENTITY") return is(FileType::kIdentity);
-  if (name == "LOG" || name == "LOG.old") return is(FileType::kInfoLog);
+  if (name == "PLACES") return is(FileType::kPlaces);
+  if (name == "OWNER") return is(FileType::kOwner);
+  if (ParseInfoLogName(name, "LOG", number)) return is(FileType::kInfoLog);
+  *number = 0;
   std::string rest;
-  if (StripPrefix(name, "LOG.old.", &rest)) {
-    return ParseNumber(rest, number) && is(FileType::kInfoLog);
-  }
   if (StripPrefix(name, "MANIFEST-", &rest)) {
     return ParseFileNumber(rest, number) && is(FileType::kManifest);
   }

@@ -13,6 +13,8 @@
 //   LOG              information log; LOG.old.<micros> are earlier ones
 //   OPTIONS-NNNNNN   options as text; a ".dbtmp" suffix while being written
 //   IDENTITY         the database's id
+//   PLACES           the directories outside of this one that hold files of the database
+//   OWNER            in each of those: the database that they are of
 //   NNNNNN.dbtmp     a file being written that will be renamed
 //
 // NNNNNN is decimal, at least six digits, at most kMaxFileNumber (base/number_limits.h), and never reused in one
@@ -37,6 +39,8 @@ enum class FileType {
   kOptions,
   kIdentity,
   kTemp,
+  kPlaces,
+  kOwner,
 };
 
 std::string JoinPath(const std::string& dir, const std::string& name);
@@ -54,13 +58,19 @@ std::string CurrentFileName(const std::string& dir);
 std::string LockFileName(const std::string& dir);
 std::string InfoLogFileName(const std::string& dir);
 std::string OldInfoLogFileName(const std::string& dir, uint64_t micros);
+// The name of a database's LOG in a directory that several databases may share: of its absolute path. As RocksDB's.
+std::string SharedInfoLogName(const std::string& absolute_path);
+// Whether `name` is of a LOG called `log_name`, or of an earlier one of it, of which *micros says the time; else 0.
+bool ParseInfoLogName(const std::string& name, const std::string& log_name, uint64_t* micros);
+std::string PlacesFileName(const std::string& dir);
+std::string OwnerFileName(const std::string& dir);
 std::string OptionsFileName(const std::string& dir, uint64_t number);
 std::string TempOptionsFileName(const std::string& dir, uint64_t number);
 std::string IdentityFileName(const std::string& dir);
 std::string TempFileName(const std::string& dir, uint64_t number);
 
-// Takes a name apart, without directory. False if it is none of ours; numbers
-// are exact, so that PathOf(ParseFileName(name)) == name up to leading zeros.
+// Takes a name apart, without directory. False if it is none of ours: of "7.log" or "0000007.log" the engine says
+// 000007.log, which is another file.
 // `number` is 0 for types without one.
 bool ParseFileName(const std::string& name, uint64_t* number, FileType* type);
 // The same of a path, with or without directories before the name.

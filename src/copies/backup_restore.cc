@@ -5,7 +5,9 @@
 
 #include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
+#include "manifest/ownership.h"
 #include "util/parallel.h"
+#include "wal/wal_recovery.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
 #include "manifest/unfinished.h"
@@ -13,8 +15,7 @@
 namespace compassdb {
 namespace {
 
-// Deletes the files in `dir`, if there is such a directory. Of files that are none of a
-// database's, failures (they may be directories) do not count.
+// Deletes the files of a database in `dir`, if there is such a directory.
 Status EmptyDir(FileSystem* fs, const std::string& dir, bool keep_logs) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
@@ -23,13 +24,64 @@ Status EmptyDir(FileSystem* fs, const std::string& dir, bool keep_logs) {
     if (!s.ok()) break;
     if (name == kUnfinishedFileName) continue;
     uint64_t number = 0;
-    FileType type;
-    const bool ours = ParseFileName(name, &number, &type);
-    if (ours && (type == FileType::kLock || (keep_logs && type == FileType::kWal))) continue;
+    FileType type = FileType::kTemp;
+    if (!ParseFileName(name, &number, &type) && !IsRocksDBTableName(name)) continue;
+    if (type == FileType::kLock || (keep_logs && type == FileType::kWal)) continue;
     Status deleted = fs->DeleteFile(JoinPath(dir, name));
-    if (ours && !IsMissing(deleted)) s = deleted;
+    if (!IsMissing(deleted)) s = deleted;
   }
   return s;
+}
+
+// Logs in a directory that nothing says the owner of: those of the database in `db_dir`, by its id.
+Status CheckLogs(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir) {
+  std::string id, log_id;
+  std::vector<uint64_t> logs;
+  ReadFileToString(fs, IdentityFileName(db_dir), &id).PermitUncheckedError();
+  Status s = ListWals(fs, wal_dir, 0, &logs);
+  if (IsMissing(s)) return Status::OK();
+  for (const uint64_t number : logs) {
+    if (s.ok()) s = IdOfLog(fs, wal_dir, number, &log_id);
+    if (!s.ok() || log_id.empty() || log_id == id) continue;
+    s = Status::InvalidArgument(WalFileName(wal_dir, number), "belongs to the database " + log_id + ", not to the one in " + db_dir);
+  }
+  return s;
+}
+
+// The database that makes way may have files elsewhere, which go with it; files of others stay, and are an error.
+Status ClearOtherDirs(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir) {
+  Ownership ownership(fs, db_dir);
+  Status s = ownership.Load();
+  if (s.IsCorruption()) s = Status::OK();  // it makes way, and what it named stays where it is
+  if (s.ok()) s = ownership.Check(wal_dir, "wal_dir");
+  if (s.ok() && ownership.IsOutside(wal_dir) && !ownership.IsOwn(wal_dir)) s = CheckLogs(fs, db_dir, wal_dir);
+  for (const TablePlace& place : ownership.places().tables) {
+    if (!s.ok() || !ownership.IsOutside(place.dir) || !ownership.IsOwn(place.dir)) continue;
+    std::vector<std::string> names;
+    if (!fs->GetChildren(place.dir, &names).ok()) continue;
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(name, &number, &type)) continue;
+      if (type != FileType::kPieceFile && type != FileType::kPageFile && type != FileType::kOwner) continue;
+      if (s = fs->DeleteFile(JoinPath(place.dir, name)); !s.ok()) break;
+    }
+  }
+  return s;
+}
+
+// With logs in a directory of their own, the database says so, and the directory says whose they are.
+Status RecordWalDir(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir) {
+  Ownership ownership(fs, db_dir);
+  std::string logs, home;
+  Status s = fs->GetRealPath(wal_dir, &logs);
+  if (s.ok()) s = fs->GetRealPath(db_dir, &home);
+  if (!s.ok() || logs == home) return s;
+  Places places;
+  places.token = NewPlaceToken();
+  places.wal_dir = wal_dir;
+  s = WritePlaces(fs, db_dir, places);
+  return s.ok() && ownership.IsOutside(wal_dir) ? WriteOwner(fs, wal_dir, {"", home, places.token}) : s;
 }
 
 Status MoveArchivedLogs(FileSystem* fs, const std::string& wal_dir) {
@@ -84,6 +136,7 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   if (s.ok()) s = CreateDirDurably(db_fs_.get(), wal_dir);
   std::unique_ptr<FileLock> lock;  // the database must not be open
   if (s.ok()) s = db_fs_->LockFile(LockFileName(db_dir), &lock);
+  if (s.ok()) s = ClearOtherDirs(db_fs_.get(), db_dir, wal_dir);
   if (s.ok()) {
     s = MarkUnfinished(db_fs_.get(), db_dir, "restore of backup " + std::to_string(id) + " of " + options_.backup_dir);
   }
@@ -127,6 +180,7 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   s = RunInParallel(tasks, options_.max_background_operations, nullptr);
   if (s.ok() && options_.sync) s = db_fs_->SyncDir(db_dir);
   if (s.ok() && options_.sync) s = db_fs_->SyncDir(wal_dir);
+  if (s.ok()) s = RecordWalDir(db_fs_.get(), db_dir, wal_dir);
   if (s.ok()) s = db_fs_->RenameFile(current, CurrentFileName(db_dir));
   if (s.ok() && options_.sync) s = db_fs_->SyncDir(db_dir);
   if (s.ok()) s = UnmarkUnfinished(db_fs_.get(), db_dir);

@@ -121,6 +121,11 @@ TEST_P(TablelessPathsCopiesTest, CheckpointsReadTheirOwnPages) {
   RewriteEverything();
   rocksdb::DB* copy = nullptr;
   Status s = rocksdb::DB::OpenForReadOnly(options_, "/copy", &copy);
+  ASSERT_TRUE(s.IsInvalidArgument()) << s.ToString() << ": the original's paths are not the copy's";
+  rocksdb::Options own = options_;
+  own.db_paths.clear();
+  own.cf_paths.clear();
+  s = rocksdb::DB::OpenForReadOnly(own, "/copy", &copy);
   ASSERT_TRUE(s.ok()) << s.ToString();
   const std::unique_ptr<rocksdb::DB> owned(copy);
   for (const auto& [key, value] : model_) {

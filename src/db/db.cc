@@ -2,12 +2,14 @@
 // The static part of rocksdb::DB, and the defaults of its virtual methods.
 #include "rocksdb/db.h"
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "base/file_names.h"
 #include "db/db_config.h"
+#include "db/info_log.h"
 #include "db/open.h"
 #include "env/env_adapter.h"
 #include "env/missing.h"
@@ -54,9 +56,10 @@ Status OpenMany(const DBOptions& options, const std::string& name,
   });
 }
 
-// Deletes our files in a directory, then the directory if nothing else is in it.
+// Deletes our files in a directory, those that `spare` (if any) says false of.
 Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
-                      const std::set<compassdb::FileType>& types) {
+                      const std::set<compassdb::FileType>& types,
+                      const std::function<bool(compassdb::FileType, uint64_t)>& spare = nullptr) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
   if (!s.ok()) return compassdb::IsMissing(s) ? Status::OK() : s;
@@ -66,13 +69,37 @@ Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
     compassdb::FileType type;
     if (compassdb::IsTrashName(name)) {
       if (types.count(compassdb::FileType::kPieceFile) == 0) continue;
-    } else if (!compassdb::ParseFileName(name, &number, &type) || types.count(type) == 0) {
+    } else if (!compassdb::ParseFileName(name, &number, &type) || types.count(type) == 0 ||
+               (spare != nullptr && spare(type, number))) {
       continue;
     }
     s = fs->DeleteFile(compassdb::JoinPath(dir, name));
     if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
   }
   return result;
+}
+
+// Other databases may have theirs there, too.
+Status DestroyInfoLogs(compassdb::FileSystem* fs, const std::string& dbname, const std::string& db_log_dir) {
+  compassdb::InfoLogPlace place;
+  if (Status s = compassdb::InfoLogPlaceOf(fs, dbname, db_log_dir, &place); !s.ok()) return s;
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(place.dir, &names);
+  if (!s.ok()) return compassdb::IsMissing(s) ? Status::OK() : s;
+  Status result;
+  for (const std::string& name : names) {
+    uint64_t micros = 0;
+    if (!compassdb::ParseInfoLogName(name, place.name, &micros)) continue;
+    s = fs->DeleteFile(compassdb::JoinPath(place.dir, name));
+    if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
+  }
+  return result;
+}
+
+// Of a directory that was a database's: it is nobody's now.
+void LeaveDir(compassdb::FileSystem* fs, const std::string& dir, bool own) {
+  if (own) DestroyFilesIn(fs, dir, {compassdb::FileType::kOwner, compassdb::FileType::kLock}).PermitUncheckedError();
+  fs->DeleteDir(dir).PermitUncheckedError();  // it may not be empty
 }
 
 Status DestroyArchive(compassdb::FileSystem* fs, const std::string& wal_dir) {
@@ -209,35 +236,62 @@ Status DestroyDB(const std::string& name, const Options& options,
   };
   bool own_logs = true;
   if (!options.wal_dir.empty()) s = compassdb::IsWalDirOwn(fs, name, options.wal_dir, &own_logs);
-  if (!s.ok()) return s;
-  // CURRENT first, durably: what is left of a destruction that fails is no database.
-  note(DestroyFilesIn(fs, name, {FileType::kCurrent}));
-  if (result.ok()) note(fs->SyncDir(name));
-  if (!result.ok()) return result;
-  if (!own_logs) {
-    note(DestroyArchive(fs, options.wal_dir));
-    note(DestroyFilesIn(fs, options.wal_dir, {FileType::kWal, FileType::kSyncedMark}));
-    fs->DeleteDir(options.wal_dir).PermitUncheckedError();
-  }
-  std::set<std::string> table_dirs;
+  // The directories that the options name, and those that the database has recorded.
+  compassdb::Ownership ownership(fs, name);
+  if (s.ok()) s = ownership.Load();
+  std::set<std::string> wal_dirs, table_dirs;
+  if (!own_logs) wal_dirs.insert(options.wal_dir);
   for (const DbPath& path : options.db_paths) table_dirs.insert(path.path);
   for (const DbPath& path : options.cf_paths) table_dirs.insert(path.path);
   for (const ColumnFamilyDescriptor& family : families) {
     for (const DbPath& path : family.options.cf_paths) table_dirs.insert(path.path);
   }
-  table_dirs.erase(name);
-  for (const std::string& dir : table_dirs) {
-    note(DestroyFilesIn(fs, dir, {FileType::kPieceFile, FileType::kPageFile}));
-    fs->DeleteDir(dir).PermitUncheckedError();
+  const std::string& recorded = ownership.places().wal_dir;
+  if (!recorded.empty() && ownership.IsOwn(recorded)) wal_dirs.insert(recorded);
+  for (const compassdb::TablePlace& place : ownership.places().tables) {
+    if (ownership.IsOwn(place.dir)) table_dirs.insert(place.dir);
   }
-  if (!options.db_log_dir.empty() && options.db_log_dir != name) {
-    note(DestroyFilesIn(fs, options.db_log_dir, {FileType::kInfoLog}));
+  table_dirs.erase(name);
+  for (const std::string& dir : wal_dirs) {
+    if (s.ok()) s = ownership.Check(dir, "wal_dir");
+  }
+  for (const std::string& dir : table_dirs) {
+    if (s.ok()) s = ownership.Check(dir, "path");
+  }
+  // In a directory that no OWNER is in, the id of a log and the manifest's tables say what is this database's.
+  std::set<uint64_t> live;
+  std::string id;
+  if (s.ok()) compassdb::DbOpener::LiveTables(fs, name, &live, &id).PermitUncheckedError();
+  if (!s.ok()) return s;
+  // CURRENT first, durably: what is left of a destruction that fails is no database.
+  note(DestroyFilesIn(fs, name, {FileType::kCurrent}));
+  if (result.ok()) note(fs->SyncDir(name));
+  if (!result.ok()) return result;
+  for (const std::string& dir : wal_dirs) {
+    const bool own = ownership.IsOwn(dir);
+    const auto spare = [&](FileType type, uint64_t number) {
+      std::string log_id;
+      return !own && type == FileType::kWal && compassdb::IdOfLog(fs, dir, number, &log_id).ok() && !log_id.empty() &&
+             log_id != id;
+    };
+    if (own) note(DestroyArchive(fs, dir));
+    note(DestroyFilesIn(fs, dir, {FileType::kWal, FileType::kSyncedMark}, spare));
+    LeaveDir(fs, dir, own);
+  }
+  for (const std::string& dir : table_dirs) {
+    const bool own = ownership.IsOwn(dir);
+    note(DestroyFilesIn(fs, dir, {FileType::kPieceFile, FileType::kPageFile},
+                        [&](FileType, uint64_t number) { return !own && live.count(number) == 0; }));
+    LeaveDir(fs, dir, own);
+  }
+  if (!options.db_log_dir.empty()) {
+    note(DestroyInfoLogs(fs, name, options.db_log_dir));
   }
   note(DestroyArchive(fs, name));
   note(DestroyFilesIn(fs, name,
                       {FileType::kWal, FileType::kSyncedMark, FileType::kPieceFile, FileType::kPageFile, FileType::kManifest,
                        FileType::kManifestMirror, FileType::kInfoLog, FileType::kOptions,
-                       FileType::kIdentity,
+                       FileType::kIdentity, FileType::kPlaces,
                        FileType::kTemp}));
   if (result.ok()) note(compassdb::UnmarkUnfinished(fs, name));
   lock.reset();

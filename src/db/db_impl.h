@@ -43,6 +43,7 @@
 #include "db/secondary.h"
 #include "db/snapshot_list.h"
 #include "db/stats_dump.h"
+#include "manifest/ownership.h"
 #include "db/tracing.h"
 #include "db/transaction_support.h"
 #include "db/wal_archive.h"
@@ -587,6 +588,7 @@ class DBImpl : public rocksdb::DB {
   const bool read_only_;
   StoreContext store_context_;
   std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<Ownership> ownership_;  // null: of a database that is looked at by a part of the engine
   std::unique_ptr<FileCache> files_;
   std::unique_ptr<ExtentLedger> ledger_;
   std::unique_ptr<FilesAhead> files_ahead_;

@@ -81,6 +81,8 @@ Status DBImpl::CreateFamily(const rocksdb::ColumnFamilyOptions& options, const s
   }
   for (const rocksdb::DbPath& path : sanitized.options.cf_paths) {
     if (Status s = CreateDirDurably(config_.fs, path.path); !s.ok()) return s;
+    if (ownership_ == nullptr || options.cf_paths.empty()) continue;
+    if (Status s = ownership_->AddTables(name, path.path, path.target_size); !s.ok()) return s;
   }
   std::shared_ptr<ColumnFamily> family;
   if (Status s = MakeFamily(id, name, sanitized.options, &family); !s.ok()) return s;

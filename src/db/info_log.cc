@@ -50,9 +50,11 @@ std::string FormatLine(const char* format, va_list args) {
 }  // namespace
 
 Status InfoLog::Open(std::shared_ptr<FileSystem> fs, std::shared_ptr<Clock> clock, const std::string& dir,
-                     const InfoLogOptions& options, std::shared_ptr<rocksdb::Logger>* log) {
+                     const std::string& name, const InfoLogOptions& options,
+                     std::shared_ptr<rocksdb::Logger>* log) {
   if (Status s = fs->CreateDir(dir); !s.ok()) return s;
-  std::shared_ptr<InfoLog> opened(new InfoLog(std::move(fs), std::move(clock), dir, options));
+  std::shared_ptr<InfoLog> opened(new InfoLog(std::move(fs), std::move(clock), dir, name, options));
+  if (Status s = opened->CheckPlace(); !s.ok()) return s;
   {
     MutexLock lock(&opened->mu_);
     if (Status s = opened->Roll(); !s.ok()) return s;
@@ -75,15 +77,36 @@ Status InfoLog::CloseImpl() {
   return s;
 }
 
+std::string InfoLog::OldPath(uint64_t micros) const {
+  return JoinPath(dir_, name_ + ".old." + std::to_string(micros));
+}
+
+// A crash may leave one that is empty, or whose bytes are not there. Every other begins with a time.
+Status InfoLog::CheckPlace() const {
+  constexpr size_t kDate = 10;  // 2026/11/21
+  const std::string path = JoinPath(dir_, name_);
+  std::vector<std::string> children;
+  std::unique_ptr<SequentialFile> file;
+  char room[kDate];
+  Slice read;
+  bool foreign = fs_->GetChildren(path, &children).ok();
+  if (!foreign && fs_->NewSequentialFile(path, &file).ok() && file->Read(kDate, &read, room).ok()) {
+    for (size_t i = 0; i < read.size() && read[0] != 0; ++i) {
+      foreign |= i == 4 || i == 7 ? read[i] != '/' : read[i] < '0' || read[i] > '9';
+    }
+  }
+  return foreign ? Status::InvalidArgument(path, "is no information log of a database, and stays") : Status::OK();
+}
+
 Status InfoLog::Roll() {
   if (file_ != nullptr) file_->Close().PermitUncheckedError();
   file_.reset();
-  const std::string path = InfoLogFileName(dir_);
+  const std::string path = JoinPath(dir_, name_);
   opened_micros_ = clock_->NowMicros();
   if (fs_->FileExists(path).ok()) {
     uint64_t micros = opened_micros_;
-    while (fs_->FileExists(OldInfoLogFileName(dir_, micros)).ok()) ++micros;
-    if (Status s = fs_->RenameFile(path, OldInfoLogFileName(dir_, micros)); !s.ok()) return s;
+    while (fs_->FileExists(OldPath(micros)).ok()) ++micros;
+    if (Status s = fs_->RenameFile(path, OldPath(micros)); !s.ok()) return s;
   }
   DeleteOld();
   Status s = fs_->NewWritableFile(path, FileOptions(), &file_);
@@ -95,16 +118,13 @@ void InfoLog::DeleteOld() {
   if (!fs_->GetChildren(dir_, &names).ok()) return;
   std::vector<uint64_t> old;
   for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type == FileType::kInfoLog && number != 0) {
-      old.push_back(number);
-    }
+    uint64_t micros = 0;
+    if (ParseInfoLogName(name, name_, &micros) && micros != 0) old.push_back(micros);
   }
   std::sort(old.begin(), old.end());
   const size_t keep = options_.keep_files > 0 ? options_.keep_files - 1 : 0;
   for (size_t i = 0; i + keep < old.size(); ++i) {
-    fs_->DeleteFile(OldInfoLogFileName(dir_, old[i])).PermitUncheckedError();
+    fs_->DeleteFile(OldPath(old[i])).PermitUncheckedError();
   }
 }
 
@@ -148,6 +168,15 @@ size_t InfoLog::GetLogFileSize() const {
   return file_ == nullptr ? 0 : file_->Size();
 }
 
+Status InfoLogPlaceOf(FileSystem* fs, const std::string& dbname, const std::string& db_log_dir, InfoLogPlace* place) {
+  *place = {dbname, InfoLogFileName("")};
+  if (db_log_dir.empty()) return Status::OK();
+  std::string absolute;
+  Status s = fs->GetAbsolutePath(dbname, &absolute);
+  *place = {db_log_dir, SharedInfoLogName(absolute)};
+  return s;
+}
+
 void LogInfo(rocksdb::Logger* log, const std::string& line) {
   if (log != nullptr) rocksdb::Info(log, "%s", line.c_str());
 }
@@ -167,8 +196,10 @@ Status CreateLoggerFromOptions(const std::string& dbname, const DBOptions& optio
   log_options.max_age_seconds = options.log_file_time_to_roll;
   log_options.keep_files = options.keep_log_file_num;
   log_options.level = options.info_log_level;
-  return compassdb::InfoLog::Open(compassdb::FileSystemOfEnv(options.env), compassdb::ClockOfEnv(options.env),
-                                  options.db_log_dir.empty() ? dbname : options.db_log_dir,
+  std::shared_ptr<compassdb::FileSystem> fs = compassdb::FileSystemOfEnv(options.env);
+  compassdb::InfoLogPlace place;
+  if (Status s = compassdb::InfoLogPlaceOf(fs.get(), dbname, options.db_log_dir, &place); !s.ok()) return s;
+  return compassdb::InfoLog::Open(std::move(fs), compassdb::ClockOfEnv(options.env), place.dir, place.name,
                                   log_options, logger);
 }
 

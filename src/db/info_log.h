@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The information log: LOG in the database directory (or db_log_dir), one
-// line per message with time and thread. At open the previous LOG becomes
+// The information log: LOG in the database directory (in db_log_dir the name begins
+// with the database's path, SharedInfoLogName), one line per message with time and thread. At open the previous LOG becomes
 // LOG.old.<micros>; max_log_file_size and log_file_time_to_roll roll it while
 // it runs; keep_log_file_num old ones stay. Header lines (the options) stand in each of them.
 //
@@ -27,9 +27,10 @@ struct InfoLogOptions {
 
 class InfoLog final : public rocksdb::Logger {
  public:
-  // Creates `dir` if need be, moves an old LOG aside and starts a new one.
+  // Creates `dir` if need be, moves an old log of this name aside and starts a new one. InvalidArgument if the file
+  // of this name is no information log.
   static Status Open(std::shared_ptr<FileSystem> fs, std::shared_ptr<Clock> clock, const std::string& dir,
-                     const InfoLogOptions& options, std::shared_ptr<rocksdb::Logger>* log);
+                     const std::string& name, const InfoLogOptions& options, std::shared_ptr<rocksdb::Logger>* log);
   ~InfoLog() override;
 
   using rocksdb::Logger::Logv;
@@ -40,13 +41,16 @@ class InfoLog final : public rocksdb::Logger {
 
  private:
   InfoLog(std::shared_ptr<FileSystem> fs, std::shared_ptr<Clock> clock, const std::string& dir,
-          const InfoLogOptions& options)
+          const std::string& name, const InfoLogOptions& options)
       : rocksdb::Logger(options.level),
         fs_(std::move(fs)),
         clock_(std::move(clock)),
         dir_(dir),
+        name_(name),
         options_(options) {}
   Status CloseImpl() override;
+  Status CheckPlace() const;
+  std::string OldPath(uint64_t micros) const;
   Status Roll() REQUIRES(mu_);
   void DeleteOld() REQUIRES(mu_);
   // False if the line is lost.
@@ -55,6 +59,7 @@ class InfoLog final : public rocksdb::Logger {
   const std::shared_ptr<FileSystem> fs_;
   const std::shared_ptr<Clock> clock_;
   const std::string dir_;
+  const std::string name_;
   const InfoLogOptions options_;
   const ProcessMark process_;
   mutable Mutex mu_;
@@ -62,6 +67,12 @@ class InfoLog final : public rocksdb::Logger {
   uint64_t opened_micros_ GUARDED_BY(mu_) = 0;
   std::string header_ GUARDED_BY(mu_);  // for the next file
 };
+
+// In which directory, and under which name, a database has its LOG.
+struct InfoLogPlace {
+  std::string dir, name;
+};
+Status InfoLogPlaceOf(FileSystem* fs, const std::string& dbname, const std::string& db_log_dir, InfoLogPlace* place);
 
 // One line to `log` (may be null) at INFO level.
 void LogInfo(rocksdb::Logger* log, const std::string& line);

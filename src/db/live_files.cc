@@ -9,6 +9,7 @@
 // copy is refused once its primary has taken one away.
 #include "base/file_names.h"
 #include "db/db_impl.h"
+#include "options/options_file.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/utilities/options_util.h"
 
@@ -167,9 +168,11 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
       ->replacement_contents = current;
   if (state.options != 0) {
     const std::string path = OptionsFileName(config_.name, state.options);
-    uint64_t size = 0;
-    if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
-    add(path, state.options, rocksdb::kOptionsFile, size);
+    std::string text;
+    if (Status s = ReadFileToString(config_.fs, path, &text); !s.ok()) return s;
+    std::string copy = OptionsOfCopy(text);
+    rocksdb::LiveFileStorageInfo* const file = add(path, state.options, rocksdb::kOptionsFile, copy.size());
+    if (copy != text) file->replacement_contents = std::move(copy);
   }
   if (read_only_) {
     for (const WalSet::LogInfo& log : replayed_logs_) {

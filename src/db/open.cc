@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/open.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/file_names.h"
@@ -21,6 +22,28 @@
 #include "wal/wal_reader.h"
 
 namespace compassdb {
+
+namespace {
+
+bool IsDirectory(FileSystem* fs, const std::string& path) {
+  std::vector<std::string> names;
+  return fs->GetChildren(path, &names).ok();
+}
+
+// Whether the name of the format stands where the first record of a log has it.
+Status BeginsLikeALog(FileSystem* fs, const std::string& path, bool* yes) {
+  constexpr size_t kBeginning = 64;
+  char magic[8], room[kBeginning];
+  EncodeFixed64(magic, kWalFormat.magic);
+  std::unique_ptr<SequentialFile> file;
+  Slice read;
+  Status s = fs->NewSequentialFile(path, &file);
+  if (s.ok()) s = file->Read(kBeginning, &read, room);
+  *yes = s.ok() && read.ToString().find(std::string(magic, sizeof(magic))) != std::string::npos;
+  return s;
+}
+
+}  // namespace
 
 const rocksdb::ColumnFamilyOptions* DbOpener::OptionsOf(const std::string& family) const {
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
@@ -142,10 +165,119 @@ Status DbOpener::CheckMayCreate(FileSystem* fs) const {
 std::vector<std::string> DbOpener::TableDirsOf(const DbConfig& config) const {
   std::vector<std::string> dirs{config.name};
   for (const TablePath& path : config.table_paths) dirs.push_back(path.dir);
+  for (const std::string& dir : request_.more_table_dirs) dirs.push_back(dir);
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
     for (const TablePath& path : config.PathsOf(descriptor.options)) dirs.push_back(path.dir);
   }
   return dirs;
+}
+
+Status DbOpener::CheckOwnership(const std::string& wal_dir, const std::vector<std::string>& tables) {
+  Status s = ownership_->Load();
+  if (s.ok() && wal_dir != request_.name) s = ownership_->Check(wal_dir, "wal_dir");
+  for (const std::string& dir : tables) {
+    if (s.ok() && dir != request_.name) s = ownership_->Check(dir, "path");
+  }
+  return s;
+}
+
+Status DbOpener::ClaimDirs(const RecoveredState* state, uint64_t first_number) {
+  DBImpl* const db = db_.get();
+  Ownership::Claims claims;
+  claims.db_id = db->db_id_;
+  claims.places.first_number = first_number;
+  if (db->config_.wal_dir != db->config_.name) claims.places.wal_dir = db->config_.wal_dir;
+  const std::vector<TablePath>& paths = db->config_.table_paths;
+  const bool plain = paths.size() == 1 && request_.more_table_dirs.empty() && paths.front().dir == db->config_.name;
+  for (const TablePath& path : paths) {
+    if (!plain) claims.places.tables.push_back({"", path.dir, path.target_bytes});
+  }
+  for (const std::string& dir : request_.more_table_dirs) claims.places.tables.push_back({"", dir, 0});
+  const auto equal = [](const TablePath& a, const TablePath& b) { return a.dir == b.dir && a.target_bytes == b.target_bytes; };
+  for (const rocksdb::ColumnFamilyDescriptor& family : request_.families) {
+    const std::vector<TablePath> own = db->config_.PathsOf(family.options);
+    if (std::equal(own.begin(), own.end(), paths.begin(), paths.end(), equal)) continue;  // it names none
+    for (const TablePath& path : own) claims.places.tables.push_back({family.name, path.dir, path.target_bytes});
+  }
+  std::set<uint64_t> live;
+  if (state != nullptr) {
+    if (!copied_) claims.logs_id = state->db_id;
+    AddLiveTables(*state, &live);
+    claims.is_live_table = [&live](const std::string& path) {
+      uint64_t number = 0;
+      FileType type;
+      return ParseFilePath(path, &number, &type) && live.count(number) != 0;
+    };
+  }
+  return db->ownership_->Claim(std::move(claims));
+}
+
+Status DbOpener::CheckLogsElsewhere(const RecoveredState& state) const {
+  const DbConfig& config = db_->config_;
+  std::set<std::string> dirs{config.name};
+  const Ownership& ownership = *db_->ownership_;
+  if (const std::string& recorded = ownership.places().wal_dir; !recorded.empty() && ownership.IsOwn(recorded)) dirs.insert(recorded);
+  std::string used, other;
+  if (Status s = config.fs->GetRealPath(config.wal_dir, &used); !s.ok()) return s;
+  for (const std::string& dir : dirs) {
+    std::vector<uint64_t> logs;
+    if (!config.fs->GetRealPath(dir, &other).ok() || other == used) continue;
+    if (Status s = ListWals(config.fs, dir, state.min_log_number, &logs); !s.ok()) {
+      if (IsMissing(s)) continue;
+      return s;
+    }
+    for (const uint64_t number : logs) {
+      std::unique_ptr<WalReader> log;
+      Slice batch;
+      if (!WalReader::Open(config.fs, dir, number, &log).ok() || log->ReadBatch(&batch) != LogRead::kRecord) continue;
+      const std::string& id = log->header().db_id;
+      if (!id.empty() && id != state.db_id) continue;
+      return Status::InvalidArgument(
+          "wal_dir is " + config.wal_dir + ", but logs of this database are in " + dir + ", such as " + WalFileName("", number),
+          "open it with the wal_dir that has them, or bring all of them to one place");
+    }
+  }
+  return Status::OK();
+}
+
+Status DbOpener::ExplainMissing(const Status& error) const {
+  if (db_->ownership_ == nullptr) return error;
+  FileSystem* const fs = db_->config_.fs;
+  std::set<std::string> known;
+  std::string unknown, real;
+  for (const std::string& dir : db_->files_->dirs()->All()) {
+    if (fs->GetRealPath(dir, &real).ok()) known.insert(real);
+  }
+  for (const TablePlace& place : db_->ownership_->places().tables) {
+    if (fs->GetRealPath(place.dir, &real).ok() && known.count(real) != 0) continue;
+    unknown += (unknown.empty() ? "" : ", ") + place.dir + " (" +
+               (place.family.empty() ? "db_paths" : "cf_paths of column family " + place.family) + ")";
+  }
+  if (unknown.empty()) return error;
+  return Status::InvalidArgument("a file that the manifest names is missing: " + std::string(error.getState()),
+                                 "the database has recorded these directories of its tables, and the options lack them: " + unknown);
+}
+
+// A file that stands under a name of the database's, and is not its own. Of what cannot be read, or has lost its
+// bytes in a crash, the name decides.
+bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const {
+  if (number > 0 && number < db_->ownership_->places().first_number) return true;
+  if (type != FileType::kWal && type != FileType::kPieceFile) return false;
+  constexpr size_t kBeginning = 64;
+  const std::string path = JoinPath(dir, name);
+  FileSystem* const fs = db_->config_.fs;
+  if (IsDirectory(fs, path)) return true;
+  char magic[8], room[kBeginning];
+  EncodeFixed64(magic, type == FileType::kWal ? kWalFormat.magic : kPieceFileFormat.magic);
+  std::unique_ptr<SequentialFile> file;
+  Slice read;
+  Status s = fs->NewSequentialFile(path, &file);
+  if (s.ok()) s = file->Read(kBeginning, &read, room);
+  const std::string beginning = s.ok() ? read.ToString() : "";
+  if (beginning.find_first_not_of('\0') == std::string::npos) return false;
+  if (beginning.find(std::string(magic, sizeof(magic))) == std::string::npos) return true;
+  std::string id;
+  return type == FileType::kWal && IdOfLog(fs, dir, number, &id).ok() && !id.empty() && id != db_->db_id_ && id != recovered_id_;
 }
 
 // Numbers are never used twice, also not those of files that a crash left.
@@ -265,6 +397,8 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     if (s = CheckMayCreate(fs); !s.ok()) return s;
   }
   const std::vector<std::string> tables = TableDirsOf(config);
+  ownership_ = std::make_unique<Ownership>(fs, request_.name);
+  if (s = CheckOwnership(config.wal_dir, tables); !s.ok()) return s;
   std::unique_ptr<FileLock> lock;
   if (!request_.read_only) {
     std::set<std::string> dirs(tables.begin(), tables.end());
@@ -277,6 +411,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     }
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
     if (new_database_) new_database_->SetLocked();
+    if (s = CheckOwnership(config.wal_dir, tables); !s.ok()) return s;  // the last owner may have ended meanwhile
   }
   std::unique_ptr<LinkDir> links;
   if (!request_.secondary_path.empty()) {
@@ -303,6 +438,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   }
   db_ = std::make_unique<GuardedDB>(std::move(config), request_.read_only);
   db_->lock_ = std::move(lock);
+  db_->ownership_ = std::move(ownership_);
   if (links == nullptr) {
     for (const std::string& dir : tables) db_->files_->dirs()->Add(dir);
   }
@@ -358,14 +494,16 @@ Status DbOpener::CheckDirectIo() {
   return s;
 }
 
-// OK for a log as an attempt to make a database leaves it: without a batch, or cut short within its header.
-Status DbOpener::CheckLogIsEmpty(uint64_t number) {
+// OK for a log as an attempt to make a database leaves it: without a batch, or cut short within its header. And for
+// what is no log.
+Status DbOpener::CheckLogIsEmpty(uint64_t number, bool manifest_is_there) {
   const DbConfig& config = db_->config_;
   constexpr uint64_t kMoreThanHeader = 512;
   std::unique_ptr<WalReader> log;
   Slice batch;
   uint64_t size = 0;
   const std::string path = WalFileName(config.wal_dir, number);
+  if (IsDirectory(config.fs, path)) return Status::OK();
   Status s = config.fs->GetFileSize(path, &size);
   std::string start;
   if (s.ok()) s = ReadStart(config.fs, path, sizeof(kSealMagic), &start);
@@ -373,6 +511,13 @@ Status DbOpener::CheckLogIsEmpty(uint64_t number) {
   if (s.ok()) s = WalReader::Open(config.fs, config.wal_dir, number, &log);
   if (!s.ok()) return s;
   const LogRead read = log->ReadBatch(&batch);
+  bool named = false;
+  if (read == LogRead::kTornTail && !log->has_header()) {
+    // Nothing in it verifies. Without the name of the format at its beginning it is a file of somebody else.
+    if (s = BeginsLikeALog(config.fs, path, &named); !s.ok()) return s;
+    // Beside a manifest it may be the log of another engine's database.
+    if (!named && (size == 0 || !manifest_is_there)) return Status::OK();
+  }
   if (read == LogRead::kError && !log->status().IsCorruption()) return log->status();
   if (read == LogRead::kEnd || (read == LogRead::kTornTail && size < kMoreThanHeader)) return Status::OK();
   return LostCurrent(config.fs, request_.name, path);
@@ -382,6 +527,7 @@ Status DbOpener::CheckLogIsEmpty(uint64_t number) {
 // and a new one in its place would delete them.
 Status DbOpener::CheckNothingIsThere() {
   FileSystem* const fs = db_->config_.fs;
+  bool manifest_is_there = false;
   uint64_t number = 0;
   FileType type;
   std::vector<std::string> names;
@@ -392,7 +538,10 @@ Status DbOpener::CheckNothingIsThere() {
         return Status::InvalidArgument(CurrentFileName(request_.name),
                                        "is missing, but RocksDB's or LevelDB's " + JoinPath(dir, name) + " is there");
       }
-      if (!ParseFileName(name, &number, &type) || type != FileType::kPieceFile) continue;
+      if (!ParseFileName(name, &number, &type)) continue;
+      manifest_is_there |= type == FileType::kManifest;
+      if (type != FileType::kPieceFile) continue;
+      if (IsDirectory(fs, JoinPath(dir, name))) continue;
       std::string start;
       Status s = ReadStart(fs, JoinPath(dir, name), sizeof(kSealMagic), &start);
       if (!s.ok()) return s;
@@ -404,7 +553,7 @@ Status DbOpener::CheckNothingIsThere() {
   if (Status s = fs->GetChildren(db_->config_.wal_dir, &names); !s.ok()) return s;
   for (const std::string& name : names) {
     if (!ParseFileName(name, &number, &type) || type != FileType::kWal) continue;
-    if (Status s = CheckLogIsEmpty(number); !s.ok()) return s;
+    if (Status s = CheckLogIsEmpty(number, manifest_is_there); !s.ok()) return s;
   }
   return Status::OK();
 }
@@ -422,7 +571,11 @@ Status DbOpener::CreateNew() {
   if (s.ok()) s = family->store()->Open();
   if (!s.ok()) return s;
   // A file that is left of an attempt that never got to its CURRENT keeps its number.
+  const uint64_t first_number = db->commits_.next_number();
   if (s = SkipNumbersInUse(); !s.ok()) return s;
+  const bool others = db->commits_.next_number() > first_number;
+  s = ClaimDirs(nullptr, others ? db->commits_.next_number() : 0);
+  if (!s.ok()) return s;
   s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
   if (!s.ok()) return s;
   db->families_.Add(family);

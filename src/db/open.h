@@ -14,7 +14,9 @@
 
 #include "db/db_impl.h"
 #include "db/new_database.h"
+#include "base/file_names.h"
 #include "db/recovered_state.h"
+#include "manifest/ownership.h"
 #include "wal/wal_recovery.h"
 
 namespace compassdb {
@@ -29,6 +31,7 @@ class DbOpener {
     bool error_if_wal_file_exists = false;
     std::optional<WalRecoveryMode> wal_recovery_mode;  // instead of the option
     WalRecoveryReport* log_report = nullptr;  // gets what was found in the logs, unless null
+    std::vector<std::string> more_table_dirs;  // besides those of the options
     std::string secondary_path;  // a secondary, which is read_only, too; empty: none
   };
   explicit DbOpener(Request request) : request_(std::move(request)) {}
@@ -41,6 +44,9 @@ class DbOpener {
                              std::vector<std::string>* names);
   // InvalidArgument if what is there in place of a database is another engine's.
   static Status CheckNotForeign(FileSystem* fs, const std::string& dir);
+  // The files of tables and pages that the manifest names, and the database's id.
+  static Status LiveTables(FileSystem* fs, const std::string& dir, std::set<uint64_t>* numbers, std::string* db_id);
+  static void AddLiveTables(const RecoveredState& state, std::set<uint64_t>* numbers);
 
  private:
   // open.cc
@@ -51,6 +57,15 @@ class DbOpener {
   // Of a database that is not there.
   Status CheckMayCreate(FileSystem* fs) const;
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
+  // Of another database's directories nothing is read, let alone deleted.
+  Status CheckOwnership(const std::string& wal_dir, const std::vector<std::string>& tables);
+  // The directories are this database's from here on. `state` is null of a new one.
+  Status ClaimDirs(const RecoveredState* state, uint64_t first_number);
+  // Logs that must be replayed, in a directory that is not wal_dir.
+  Status CheckLogsElsewhere(const RecoveredState& state) const;
+  // What a missing table may be in: a path that was recorded, and is not in the options.
+  Status ExplainMissing(const Status& error) const;
+  bool IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const;
   Status SkipNumbersInUse();
   // What a replay flushed that did not come to its end: each attempt would leave as much.
   void DeleteNewFiles() const;
@@ -81,7 +96,7 @@ class DbOpener {
   Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
   static Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& path);
-  Status CheckLogIsEmpty(uint64_t number);
+  Status CheckLogIsEmpty(uint64_t number, bool manifest_is_there);
   Status CheckNothingIsThere();
   Status SyncLogs(const std::vector<uint64_t>& logs);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
@@ -96,6 +111,8 @@ class DbOpener {
   std::optional<NewDatabase> new_database_;  // while one is made
   std::unique_ptr<DBImpl> db_;
   SyncedMark synced_mark_;     // as it was before the manifest was read
+  std::unique_ptr<Ownership> ownership_;  // until there is a database
+  std::string recovered_id_;   // of the manifest
   bool copied_ = false;        // there was no IDENTITY file
   bool new_identity_ = false;  // and one was made
   RecoveredTransactions prepared_;  // found in the logs, neither committed nor rolled back

@@ -12,7 +12,8 @@ Status DBImpl::PersistOptions() {
   for (const auto& family : families_.All()) families.push_back({family->name(), family->options()});
   const uint64_t number = commits_.NewNumber();
   Status s = WriteOptionsFile(config_.fs, config_.name, number, GetDBOptions(), families,
-                              !ledger_->deletions_enabled());
+                              !ledger_->deletions_enabled(),
+                              ownership_ == nullptr ? 0 : ownership_->places().first_number);
   if (s.ok()) {
     options_number_ = number;
     return s;

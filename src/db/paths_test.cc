@@ -230,7 +230,8 @@ TEST_F(PathsTest, ListsMayChange) {
   CloseDb();
   options_.db_paths = {DbPath("/b", 1 << 30), DbPath(name_, 1 << 30)};
   const Status s = TryOpen();
-  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("/a (db_paths)"), std::string::npos) << s.ToString();
   EXPECT_NE(s.ToString().find(PieceFileName("", in_a) + " is in none of /db, /b"),
             std::string::npos) << s.ToString();
   // A file may be moved while nobody has the database open.
@@ -249,9 +250,9 @@ TEST_F(PathsTest, LeftoversGoAndTheirNumbersAreNotUsedAgain) {
     }
     CloseDb();
     ASSERT_TRUE(fs_->CreateDir("/b").ok() || existing);
-    SetFile("/b/000500.ph", "half a file");
+    SetFile("/b/000500.ph", existing ? "CmpsPhF1half a file" : "half a file");
     OpenDb();
-    EXPECT_TRUE(FilesIn("/b").empty());
+    EXPECT_EQ(FilesIn("/b").empty(), existing) << "a database deletes its own leftovers only";
     ASSERT_TRUE(Put("x", "y").ok());
     ASSERT_TRUE(db_->Flush({}).ok());
     for (const auto& [number, bytes] : FilesIn("/a")) EXPECT_GT(number, 500u);

@@ -59,6 +59,24 @@ Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
   return s;
 }
 
+void DbOpener::AddLiveTables(const RecoveredState& state, std::set<uint64_t>* numbers) {
+  for (const auto& [id, family] : state.families) {
+    family.AddFiles(numbers);
+    for (const auto& [section, meta] : family.page_sections) numbers->insert(meta.file_number);
+  }
+}
+
+Status DbOpener::LiveTables(FileSystem* fs, const std::string& dir, std::set<uint64_t>* numbers, std::string* db_id) {
+  uint64_t number = 0;
+  RecoveredState state;
+  Status s = Manifest::ReadCurrent(fs, dir, &number);
+  if (s.ok()) s = ReplayManifest(fs, dir, number, &state);
+  if (!s.ok()) return s;
+  *db_id = state.db_id;
+  AddLiveTables(state, numbers);
+  return s;
+}
+
 Status DbOpener::RecoverExisting() {
   DBImpl* const db = db_.get();
   FileSystem* const fs = db->config_.fs;
@@ -82,7 +100,7 @@ Status DbOpener::RecoverExisting() {
               std::to_string(state.families.size()) + " column families, last sequence " +
               std::to_string(state.last_sequence) + ", oldest log " +
               std::to_string(state.min_log_number));
-  db->db_id_ = state.db_id;
+  db->db_id_ = recovered_id_ = state.db_id;
   copied_ = db->config_.fs->FileExists(IdentityFileName(request_.name)).IsNotFound();
   if (copied_ && !request_.read_only) {
     // A copy is another database from here on.
@@ -102,7 +120,9 @@ Status DbOpener::RecoverExisting() {
   for (const FileChecksum& checksum : state.LiveChecksums()) db->ledger_->SetChecksum(checksum);
   s = SkipNumbersInUse();
   if (s.ok() && !request_.read_only) first_new_number_ = db->commits_.next_number();
+  if (s.ok()) s = CheckLogsElsewhere(state);
   if (s.ok()) s = BuildFamilies(state);
+  if (s.ok() && !request_.read_only) s = ClaimDirs(&state, 0);
   if (s.ok()) s = ReplayLogs(state);
   if (s.ok() && new_identity_) {
     s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
@@ -147,7 +167,8 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
     if (s.ok()) s = family->store()->Open();
     // What a manifest names, nobody takes away but with a later one.
     if (IsMissing(s) && request_.secondary_path.empty()) {
-      s = Status::Corruption("a file that the manifest names is missing", s.getState());
+      s = ExplainMissing(s);
+      if (IsMissing(s)) s = Status::Corruption("a file that the manifest names is missing", s.getState());
     }
     if (!s.ok()) return s;
     if (family->history != nullptr) family->history->Set(recovered.history_low);
@@ -503,7 +524,7 @@ void DbOpener::DeleteLeftovers() {
       } else if (type == FileType::kTemp) {
         remove = true;
       }
-      if (!remove) continue;
+      if (!remove || IsForeign(dir, name, type, number)) continue;
       if (type == FileType::kWal && number <= last_replayed_log_ && dir == config.wal_dir) {
         MutexLock lock(&db_->purge_mu_);
         Status s = db_->archive_.Retire(number);

@@ -17,6 +17,7 @@
 #include "store/salvage_report.h"
 #include "table/piece_salvage.h"
 #include "wal/wal_reader.h"
+#include "wal/wal_recovery.h"
 
 namespace compassdb {
 
@@ -55,6 +56,7 @@ Status Repairer::Run() {
   if (s = CheckNotSealed(); !s.ok()) return s;
   std::unique_ptr<FileLock> lock;
   if (s = fs_->LockFile(LockFileName(name_), &lock); !s.ok()) return s;
+  if (s = CheckOwnership(); !s.ok()) return s;
   if (config_.info_log == nullptr) {
     rocksdb::CreateLoggerFromOptions(name_, config_.options, &config_.info_log)
         .PermitUncheckedError();
@@ -87,6 +89,48 @@ Status Repairer::CheckNotSealed() const {
     if (s.ok() && IsSealed(start)) return Status::InvalidArgument(JoinPath(name_, name), kSealedAdvice);
   }
   return Status::OK();
+}
+
+Status Repairer::CheckOwnership() {
+  Ownership ownership(fs_, name_);
+  Status s = ownership.Load();
+  // Damaged: without it nothing is known of other directories.
+  if (s.IsCorruption()) {
+    return Status::Corruption(s.getState(), "it says where logs and tables are; without it, delete it and name the directories in the options");
+  }
+  if (s.ok()) s = ownership.Check(config_.wal_dir, "wal_dir");
+  for (const std::string& dir : Dirs()) {
+    if (s.ok()) s = ownership.Check(dir, "path");
+  }
+  std::set<std::string> known;
+  std::string real;
+  for (const std::string& dir : Dirs()) {
+    if (fs_->GetRealPath(dir, &real).ok()) known.insert(real);
+  }
+  for (const TablePlace& place : ownership.places().tables) {
+    std::vector<std::string> names;
+    if (!s.ok()) break;
+    s = ownership.Check(place.dir, "path");
+    if (s.ok()) s = fs_->GetChildren(place.dir, &names);
+    if (IsMissing(s)) {
+      return Status::PathNotFound(place.dir, "holds tables of the database in " + name_ + " and is not there: repair would give them up; if it is lost, delete " +
+                                                 PlacesFileName(name_));
+    }
+    if (s.ok()) s = fs_->GetRealPath(place.dir, &real);
+    if (s.ok() && known.insert(real).second) recorded_dirs_.push_back(place.dir);
+  }
+  const std::string& logs = ownership.places().wal_dir;
+  if (s.ok() && !logs.empty() && logs != config_.wal_dir && ownership.IsOwn(logs)) {
+    std::string used, recorded;
+    if (!fs_->GetRealPath(logs, &recorded).ok() || !fs_->GetRealPath(config_.wal_dir, &used).ok() || used != recorded) {
+      std::vector<uint64_t> numbers;
+      if (ListWals(fs_, logs, 0, &numbers).ok() && !numbers.empty()) {
+        return Status::InvalidArgument("wal_dir is " + config_.wal_dir + ", but logs of this database are in " + logs,
+                                       "repair it with the wal_dir that has them");
+      }
+    }
+  }
+  return s;
 }
 
 Status Repairer::ReadThrough(const std::string& path) const {
@@ -198,6 +242,7 @@ Status Repairer::FindState() {
 // Of the database, its logs and its compaction files.
 std::set<std::string> Repairer::Dirs() const {
   std::set<std::string> dirs{name_, config_.wal_dir};
+  dirs.insert(recorded_dirs_.begin(), recorded_dirs_.end());
   const auto add = [&dirs](const std::vector<TablePath>& paths) {
     for (const TablePath& path : paths) dirs.insert(path.dir);
   };
@@ -320,6 +365,7 @@ Status Repairer::CheckTables() {
   FileList files;
   if (Status s = Files(&files); !s.ok()) return s;
   db.commits_.RaiseNextNumber(NumberBehindAll(files));
+  for (const std::string& dir : recorded_dirs_) db.files_->dirs()->Add(dir);
   files_before_.emplace(files.begin(), files.end());
   SalvageReport found;
   for (auto& [id, family] : state_.families) {
@@ -439,6 +485,7 @@ Status Repairer::OpenAndClose() {
   request.options.avoid_flush_during_recovery = false;
   request.name = name_;
   request.families = families_;
+  request.more_table_dirs = recorded_dirs_;
   request.wal_recovery_mode = WalRecoveryMode::kSkipAnyCorruptedRecords;
   WalRecoveryReport logs;
   request.log_report = &logs;

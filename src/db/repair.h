@@ -51,6 +51,8 @@ class Repairer {
  private:
   using FileList = std::vector<std::pair<std::string, std::string>>;  // directory and name
 
+  // That all directories are of this database, and where else it has recorded tables.
+  Status CheckOwnership();
   std::set<std::string> Dirs() const;
   Status Files(FileList* files) const;
   // The files without which nothing can be begun.
@@ -77,6 +79,7 @@ class Repairer {
   DbConfig config_;
   FileSystem* fs_ = nullptr;
   std::vector<std::string> children_;
+  std::vector<std::string> recorded_dirs_;  // of tables, which the options do not name
   RepairReport* const report_;
   uint64_t manifest_ = 0;
   // As CheckTables found them; none: it has not begun.

@@ -415,5 +415,12 @@ Status FaultInjectionFileSystem::LockFile(const std::string& path,
 Status FaultInjectionFileSystem::GetAbsolutePath(const std::string& path, std::string* absolute) {
   return base_->GetAbsolutePath(path, absolute);
 }
+Status FaultInjectionFileSystem::GetRealPath(const std::string& path, std::string* real) {
+  return base_->GetRealPath(path, real);
+}
+Status FaultInjectionFileSystem::GetFileId(const std::string& path, std::string* id) {
+  Status s = Before(FaultOp::kStat, path);
+  return s.ok() ? base_->GetFileId(path, id) : s;
+}
 
 }  // namespace compassdb

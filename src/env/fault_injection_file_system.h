@@ -134,6 +134,8 @@ class FaultInjectionFileSystem : public FileSystem {
   Status GetFreeSpace(const std::string& path, uint64_t* bytes) override;
   Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) override;
   Status GetAbsolutePath(const std::string& path, std::string* absolute) override;
+  Status GetRealPath(const std::string& path, std::string* real) override;
+  Status GetFileId(const std::string& path, std::string* id) override;
 
  private:
   struct Rule {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "env/file_system.h"
 
+#include <filesystem>
+
 #include <algorithm>
 
 namespace compassdb {
@@ -35,6 +37,19 @@ Status FileSystem::NewPageFile(const std::string& path, const FileOptions&, bool
 Status FileSystem::CloneFile(const std::string& from, const std::string& to) {
   return Status::NotSupported("While clone file to " + to + ": " + from,
                               std::string("the file system ") + Name() + " cannot");
+}
+
+Status FileSystem::GetRealPath(const std::string& path, std::string* real) {
+  Status s = GetAbsolutePath(path, real);
+  if (!s.ok()) return s;
+  *real = std::filesystem::path(*real).lexically_normal().string();
+  while (real->size() > 1 && real->back() == '/') real->pop_back();
+  return s;
+}
+
+Status FileSystem::GetFileId(const std::string& path, std::string* id) {
+  id->clear();
+  return Status::NotSupported("While compare files: " + path, std::string("the file system ") + Name() + " cannot");
 }
 
 Status CheckPageWrite(const std::string& path, const FileOptions& options, uint64_t offset,

@@ -173,6 +173,10 @@ class FileSystem {
   // Exclusive between processes and inside one; the second caller gets IOError that names the path.
   virtual Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) = 0;
   virtual Status GetAbsolutePath(const std::string& path, std::string* absolute) = 0;
+  // Absolute, normal, and without symbolic links where the file system has them.
+  virtual Status GetRealPath(const std::string& path, std::string* real);
+  // Equal for two paths of one file or directory. NotSupported if the file system cannot compare them.
+  virtual Status GetFileId(const std::string& path, std::string* id);
 };
 
 // OK, or for direct files the InvalidArgument of a write off the alignment.

@@ -268,6 +268,8 @@ class ObservedFileSystem final : public FileSystem {
   Status GetAbsolutePath(const std::string& path, std::string* absolute) override {
     return base_->GetAbsolutePath(path, absolute);
   }
+  Status GetRealPath(const std::string& path, std::string* real) override { return base_->GetRealPath(path, real); }
+  Status GetFileId(const std::string& path, std::string* id) override { return base_->GetFileId(path, id); }
 
  private:
   template <class Observed, class File>

@@ -189,6 +189,20 @@ class PosixFileSystemImpl : public FileSystem {
     return Status::OK();
   }
 
+  Status GetRealPath(const std::string& path, std::string* real) override {
+    std::unique_ptr<char, void (*)(void*)> found(realpath(path.c_str(), nullptr), free);
+    if (found == nullptr) return FileSystem::GetRealPath(path, real);
+    *real = found.get();
+    return Status::OK();
+  }
+
+  Status GetFileId(const std::string& path, std::string* id) override {
+    struct stat st;
+    Status s = Stat("stat", path, &st);
+    if (s.ok()) *id = std::to_string(st.st_dev) + ":" + std::to_string(st.st_ino);
+    return s;
+  }
+
  private:
   static Status Stat(const char* operation, const std::string& path, struct stat* st) {
     return stat(path.c_str(), st) == 0 ? Status::OK() : PosixError(operation, path, errno);

@@ -281,9 +281,20 @@ std::string EscapeObjectText(const std::string& text) {
   return EscapeOuterBlanks(std::move(out));
 }
 
+std::string OptionsOfCopy(const std::string& text) {
+  std::string copy;
+  for (const std::string& line : Split(text, '\n')) {
+    const std::string name = Trim(line.substr(0, line.find('=')));
+    const bool of_directory = name == "wal_dir" || name == "db_log_dir";
+    copy += (of_directory ? "  " + name + "=" : line) + "\n";
+  }
+  copy.pop_back();
+  return copy;
+}
+
 Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
                         const rocksdb::DBOptions& db,
-                        const std::vector<NamedFamilyOptions>& families, bool keep_all) {
+                        const std::vector<NamedFamilyOptions>& families, bool keep_all, uint64_t first_number) {
   Status s = WriteFileAtomically(fs, OptionsFileName(dir, number), FormatOptionsFile(db, families));
   if (!s.ok() || keep_all) return s;
   std::vector<std::string> names;
@@ -293,7 +304,9 @@ Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
   for (const std::string& file : names) {
     uint64_t found = 0;
     FileType type;
-    if (ParseFileName(file, &found, &type) && type == FileType::kOptions) numbers.push_back(found);
+    if (ParseFileName(file, &found, &type) && type == FileType::kOptions && found >= first_number) {
+      numbers.push_back(found);
+    }
   }
   std::sort(numbers.begin(), numbers.end());
   for (size_t i = 0; s.ok() && i + kKeptFiles < numbers.size(); ++i) {

@@ -37,10 +37,14 @@ Status StoredObjects(const std::string& name, const std::string& text, ObjectTex
 // How the text of an object, which may be a name that a client chose, stands in the file.
 std::string EscapeObjectText(const std::string& text);
 
+// The text without the directories that lie outside of the database's own, for a copy: those are the original's.
+std::string OptionsOfCopy(const std::string& text);
+
 // Writes OPTIONS-<number> into `dir` (temporary file, sync, rename, sync of the directory), then
-// deletes all earlier ones but the last, unless `keep_all`.
+// deletes all earlier ones but the last, unless `keep_all`, and those below `first_number`, which are not the database's.
 Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
                         const rocksdb::DBOptions& db,
-                        const std::vector<NamedFamilyOptions>& families, bool keep_all = false);
+                        const std::vector<NamedFamilyOptions>& families, bool keep_all = false,
+                        uint64_t first_number = 0);
 
 }  // namespace compassdb

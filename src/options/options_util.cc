@@ -3,6 +3,9 @@
 
 #include "base/file_names.h"
 #include "base/foreign_file.h"
+#include "env/env_adapter.h"
+#include "env/missing.h"
+#include "manifest/places.h"
 #include "options/options_compare.h"
 #include "options/options_file.h"
 #include "options/table_factories.h"
@@ -48,6 +51,25 @@ Status UseCache(const std::shared_ptr<Cache>& cache, ColumnFamilyOptions* option
   if (!s.ok()) return s;
   copy->GetOptions<BlockBasedTableOptions>()->block_cache = cache;
   options->table_factory = std::move(copy);
+  return s;
+}
+
+// The OPTIONS file does not name the directories of tables, and names that of the logs as it was before a move or a copy.
+Status UseRecordedPlaces(Env* env, const std::string& dbpath, DBOptions* db_options,
+                         std::vector<ColumnFamilyDescriptor>* families) {
+  compassdb::Places places;
+  const Status s = compassdb::ReadPlaces(compassdb::FileSystemOfEnv(env).get(), dbpath, &places);
+  if (!s.ok()) return compassdb::IsMissing(s) ? Status::OK() : s;
+  db_options->wal_dir = places.wal_dir;
+  for (const compassdb::TablePlace& place : places.tables) {
+    if (place.family.empty()) {
+      db_options->db_paths.emplace_back(place.dir, place.target_bytes);
+      continue;
+    }
+    for (ColumnFamilyDescriptor& family : *families) {
+      if (family.name == place.family) family.options.cf_paths.emplace_back(place.dir, place.target_bytes);
+    }
+  }
   return s;
 }
 
@@ -104,8 +126,8 @@ Status LoadLatestOptions(const ConfigOptions& config, const std::string& dbpath,
   std::string name;
   Status s = GetLatestOptionsFileName(dbpath, config.env, &name);
   if (!s.ok()) return s;
-  return LoadOptionsFromFile(config, compassdb::JoinPath(dbpath, name), db_options, cf_descs,
-                             cache);
+  s = LoadOptionsFromFile(config, compassdb::JoinPath(dbpath, name), db_options, cf_descs, cache);
+  return s.ok() ? UseRecordedPlaces(config.env, dbpath, db_options, cf_descs) : s;
 }
 
 Status LoadLatestOptions(const std::string& dbpath, Env* env, DBOptions* db_options,

@@ -4,21 +4,24 @@
 #include <algorithm>
 
 #include "base/file_names.h"
+#include "db/info_log.h"
+#include "env/env_adapter.h"
 
 namespace ROCKSDB_NAMESPACE {
 
 Status GetInfoLogList(DB* db, std::vector<std::string>* info_log_list) {
   if (db == nullptr) return Status::InvalidArgument("DB is not valid");
   const DBOptions options = db->GetDBOptions();
+  const std::shared_ptr<compassdb::FileSystem> fs = compassdb::FileSystemOfEnv(db->GetEnv());
+  compassdb::InfoLogPlace place;
+  Status s = compassdb::InfoLogPlaceOf(fs.get(), db->GetName(), options.db_log_dir, &place);
   std::vector<std::string> names;
-  Status s = db->GetEnv()->GetChildren(
-      options.db_log_dir.empty() ? db->GetName() : options.db_log_dir, &names);
+  if (s.ok()) s = db->GetEnv()->GetChildren(place.dir, &names);
   if (!s.ok()) return s;
   std::sort(names.begin(), names.end());
   for (std::string& name : names) {
-    uint64_t number = 0;
-    compassdb::FileType type;
-    if (compassdb::ParseFileName(name, &number, &type) && type == compassdb::FileType::kInfoLog) {
+    uint64_t micros = 0;
+    if (compassdb::ParseInfoLogName(name, place.name, &micros)) {
       info_log_list->push_back(std::move(name));
     }
   }

@@ -38,6 +38,7 @@ int Repair(const Globals& globals) {
       Fail(kFailed, "repair: goes on with default options", stored.ToString());
     }
   }
+  if (const rocksdb::Status s = ChooseWalDir(globals, &options); !s.ok()) return Fail("repair", s);
   std::vector<rocksdb::ColumnFamilyDescriptor> unknown{{"unknown", rocksdb::ColumnFamilyOptions()}};
   for (auto* chosen : {&families, &unknown}) {
     if (rocksdb::Status s = UsePreset(globals, chosen); !s.ok()) return Fail(kUsage, "repair", s.ToString());

@@ -26,6 +26,23 @@ Status ReadOptionsFile(const Globals& globals, rocksdb::DBOptions* db_options,
   return rocksdb::LoadLatestOptions(config, globals.db, db_options, families);
 }
 
+Status ChooseWalDir(const Globals& globals, rocksdb::DBOptions* db_options) {
+  if (!globals.wal_dir.empty()) {
+    db_options->wal_dir = globals.wal_dir;
+    return Status::OK();
+  }
+  // A database that recorded no places was made by an earlier release. A copy of it has the same OPTIONS.
+  namespace fs = std::filesystem;
+  std::error_code ec;
+  if (db_options->wal_dir.empty() || fs::exists(fs::path(globals.db) / "PLACES", ec)) return Status::OK();
+  const fs::path within = fs::weakly_canonical(db_options->wal_dir, ec).lexically_relative(fs::weakly_canonical(globals.db, ec));
+  if (!within.empty() && *within.begin() != "..") return Status::OK();
+  return Status::InvalidArgument(
+      globals.db + " does not say where its logs are: its OPTIONS name " + db_options->wal_dir +
+          ", which is the original's if this is a copy",
+      "say --wal-dir " + db_options->wal_dir + ", or --wal-dir " + globals.db + " if they are there");
+}
+
 Status UsePreset(const Globals& globals, std::vector<ColumnFamilyDescriptor>* families) {
   if (globals.preset.empty()) return Status::OK();
   compassdb::Preset preset;
@@ -58,6 +75,7 @@ Status StoredOptions(const Globals& globals, rocksdb::DBOptions* db_options,
   } else if (!s.ok()) {
     return s;
   }
+  if (s = ChooseWalDir(globals, db_options); !s.ok()) return s;
   for (const std::string& name : names) {
     const auto known = std::find_if(stored.begin(), stored.end(), [&](const auto& family) { return family.name == name; });
     families->push_back(known != stored.end() ? *known : ColumnFamilyDescriptor(name, rocksdb::ColumnFamilyOptions()));

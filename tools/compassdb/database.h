@@ -16,6 +16,7 @@ struct Globals {
   std::string db;
   std::string cf;  // empty: "default", or all families where a command says so
   std::string preset;  // to be applied to these families; empty: none
+  std::string wal_dir;  // of the database's logs; empty: as it has recorded
   std::vector<std::string> key_files;  // of encrypted files; the first one's key writes
   std::shared_ptr<rocksdb::Env> encrypted;  // with their keys, if there are any
   uint64_t memory_mb = 0;  // cap of memtables, blocks and index; 0: as the database has it
@@ -80,6 +81,8 @@ class Database {
 // The options, with the Env, and families of the newest OPTIONS file of a database.
 rocksdb::Status ReadOptionsFile(const Globals& globals, rocksdb::DBOptions* db_options,
                                 std::vector<rocksdb::ColumnFamilyDescriptor>* families);
+// --wal-dir, or what the database has recorded. An error if that may be of another database.
+rocksdb::Status ChooseWalDir(const Globals& globals, rocksdb::DBOptions* db_options);
 // Sets the families' options to those of --preset: of the family that --cf names, else of all.
 rocksdb::Status UsePreset(const Globals& globals, std::vector<rocksdb::ColumnFamilyDescriptor>* families);
 

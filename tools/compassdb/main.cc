@@ -32,6 +32,7 @@ int Main(int argc, char** argv) {
   app.footer("Exit codes: compassdb help exit-codes");
   app.add_option("--db", globals.db, "directory of the database");
   app.add_option("--cf,--column_family", globals.cf, "column family (default: \"default\")");
+  app.add_option("--wal-dir", globals.wal_dir, "directory of the database's logs (default: as the database has recorded)");
   app.add_option("--preset", globals.preset,
                  "commands that write: the family's (without --cf: all families') options from now on: " +
                      PresetNames());

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows that the directories which hold a database's files are of this database, in this place.
+//
+// A copy of a database has its id, and options that name the original's directories. So an id shows nothing. What
+// counts is the token in PLACES and OWNER (manifest/places.h), and whether the owner that a directory names still is
+// where it says:
+//
+//   token    owner's directory            answer
+//   equal    this one                     own
+//   equal    another, with the token      refused: this is a copy
+//   equal    another, without             own: the database was moved
+//   other    any                          refused, if there are logs or tables; else free
+//   no OWNER                              free; logs and tables in it must show that they are the database's
+//
+// Directories inside of the database's own need no OWNER: a copy has copies of them.
+//
+// Thread safety: one thread; for Claim the database's lock is held.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manifest/places.h"
+
+namespace compassdb {
+
+class Ownership {
+ public:
+  Ownership(FileSystem* fs, std::string db_dir) : fs_(fs), db_dir_(std::move(db_dir)) {}
+
+  // Reads PLACES. A database without it is OK.
+  Status Load();
+  const Places& places() const { return places_; }
+  bool has_places() const { return has_places_; }
+
+  // InvalidArgument, with the way out, if the directory is of another database. Changes nothing.
+  Status Check(const std::string& dir, const char* option) const;
+
+  // What the files in a directory without OWNER must be: asked with the paths of tables and pages in it.
+  struct Claims {
+    std::string db_id;
+    std::string logs_id;   // in the headers of the database's logs; empty: none may be there
+    Places places;         // wal_dir and tables; the rest is filled in
+    std::function<bool(const std::string& path)> is_live_table;  // null: the caller has looked at the files
+  };
+  // Makes all directories its own: locks them, renews the token, writes PLACES and OWNER.
+  Status Claim(Claims claims);
+  // Of a family that is made while the database is open.
+  Status AddTables(const std::string& family, const std::string& dir, uint64_t target_bytes);
+
+  // Outside of the database's directory.
+  bool IsOutside(const std::string& dir) const;
+  // Outside, with an OWNER that is this database, or inside.
+  bool IsOwn(const std::string& dir) const;
+
+ private:
+  enum class Answer { kOwn, kFree, kUnmarked, kForeign };
+  Answer Ask(const std::string& dir, Owner* owner, Status* error) const;
+  bool IsHere(const std::string& dir) const;
+  bool HoldsFiles(const std::string& dir) const;
+  Status Refuse(const std::string& dir, const char* option, const Owner& owner) const;
+  // Of a directory without OWNER.
+  Status CheckUnmarked(const std::string& dir, const Claims& claims, bool logs) const;
+  Status Mark(const std::string& dir, const std::string& db_id);
+
+  FileSystem* const fs_;
+  const std::string db_dir_;
+  Places places_;
+  bool has_places_ = false;
+  std::string db_id_;
+  std::vector<std::string> marked_;  // real paths
+  std::vector<std::unique_ptr<FileLock>> locks_;
+};
+
+// The id in the header of a log; empty if nothing says it. OK also for what is no log.
+Status IdOfLog(FileSystem* fs, const std::string& wal_dir, uint64_t number, std::string* db_id);
+
+}  // namespace compassdb
