@@ -212,6 +212,7 @@ TEST_F(LostManifestTest, TablesInADirectoryThatIsNotGiven) {
   const size_t there = FilesOf(FileType::kPieceFile, "/more").size();
   ASSERT_GT(there, 0u);
   LoseState();
+  ASSERT_TRUE(fs_->DeleteFile(name_ + "/PLACES").ok());  // it names the directory
   rocksdb::Options without = options_;
   without.db_paths.clear();
   Status s = rocksdb::RepairDB(name_, without);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "written_options.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 
@@ -53,7 +52,7 @@ void ReadFamilyLine(std::string_view line, WrittenFamily* family) {
   } else if (Take(&line, "prefix_extractor=")) {
     if (line != "nullptr") family->prefix_extractor = line;
   } else if (Take(&line, "num_levels=")) {
-    family->num_levels = std::atoi(std::string(line).c_str());
+    std::from_chars(line.data(), line.data() + line.size(), family->num_levels);
   }
 }
 
