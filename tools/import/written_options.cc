@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "written_options.h"
 
+#include <charconv>
 #include <fstream>
 #include <string_view>
 
