@@ -40,7 +40,7 @@ Status BeginsLikeALog(FileSystem* fs, const std::string& path, bool* yes) {
   Status s = fs->NewSequentialFile(path, &file);
   if (s.ok()) s = file->Read(kBeginning, &read, room);
   *yes = s.ok() && read.ToString().find(std::string(magic, sizeof(magic))) != std::string::npos;
-  return s;
+  return s.IsCorruption() ? Status::OK() : s;  // an encrypted log of which no segment is whole
 }
 
 }  // namespace
@@ -258,6 +258,22 @@ Status DbOpener::ExplainMissing(const Status& error) const {
                                  "the database has recorded these directories of its tables, and the options lack them: " + unknown);
 }
 
+namespace {
+
+// What a power cut leaves of a file that was just begun: a log too short to hold its magic number, or a compaction
+// file with a part of its own.
+bool IsTornBeginning(const std::string& beginning, FileType type, const char (&magic)[8]) {
+  constexpr size_t kLogMagicEnds = 24;  // at the latest
+  if (type == FileType::kWal) return beginning.size() < kLogMagicEnds;
+  if (beginning.size() >= sizeof(magic)) return false;
+  for (size_t i = 0; i < beginning.size(); ++i) {
+    if (beginning[i] != magic[i] && beginning[i] != '\0') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 // A file that stands under a name of the database's, and is not its own. Of what cannot be read, or has lost its
 // bytes in a crash, the name decides.
 bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const {
@@ -275,6 +291,7 @@ bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileTy
   if (s.ok()) s = file->Read(kBeginning, &read, room);
   const std::string beginning = s.ok() ? read.ToString() : "";
   if (beginning.find_first_not_of('\0') == std::string::npos) return false;
+  if (IsTornBeginning(beginning, type, magic)) return false;
   if (beginning.find(std::string(magic, sizeof(magic))) == std::string::npos) return true;
   std::string id;
   return type == FileType::kWal && IdOfLog(fs, dir, number, &id).ok() && !id.empty() && id != db_->db_id_ && id != recovered_id_;
@@ -507,6 +524,7 @@ Status DbOpener::CheckLogIsEmpty(uint64_t number, bool manifest_is_there) {
   Status s = config.fs->GetFileSize(path, &size);
   std::string start;
   if (s.ok()) s = ReadStart(config.fs, path, sizeof(kSealMagic), &start);
+  if (s.IsCorruption()) s = Status::OK();  // an encrypted log that a power cut tore within its first segment
   if (s.ok() && IsSealed(start)) return LostCurrent(config.fs, request_.name, path);
   if (s.ok()) s = WalReader::Open(config.fs, config.wal_dir, number, &log);
   if (!s.ok()) return s;

@@ -65,6 +65,7 @@ Status Repairer::Run() {
   if (s.ok()) s = FindState();
   if (s.ok()) s = ChooseFamilies();
   if (s.ok()) s = CheckTables();
+  if (s.ok()) s = CheckAllIsHere();
   if (!s.ok()) RemoveNewFiles();
   if (s.ok() && changed_) s = WriteManifest();
   lock.reset();
@@ -94,10 +95,8 @@ Status Repairer::CheckNotSealed() const {
 Status Repairer::CheckOwnership() {
   Ownership ownership(fs_, name_);
   Status s = ownership.Load();
-  // Damaged: without it nothing is known of other directories.
-  if (s.IsCorruption()) {
-    return Status::Corruption(s.getState(), "it says where logs and tables are; without it, delete it and name the directories in the options");
-  }
+  places_damage_ = s.IsCorruption() ? s : Status::OK();
+  if (s.IsCorruption()) s = Status::OK();
   if (s.ok()) s = ownership.Check(config_.wal_dir, "wal_dir");
   for (const std::string& dir : Dirs()) {
     if (s.ok()) s = ownership.Check(dir, "path");
@@ -131,6 +130,20 @@ Status Repairer::CheckOwnership() {
     }
   }
   return s;
+}
+
+// With PLACES damaged, nothing is known of other directories. What is missing may lie there.
+Status Repairer::CheckAllIsHere() {
+  if (places_damage_.ok()) return Status::OK();
+  std::vector<uint64_t> logs;
+  Status s = ListWals(fs_, config_.wal_dir, 0, &logs);
+  if (!s.ok()) return s;
+  if (report_->lost_tables > 0 || report_->lost_values > 0 || report_->lost_pages > 0 || logs.empty()) {
+    return Status::Corruption(places_damage_.getState(),
+                              "it says where logs and tables are, and some are not here: name their directories in "
+                              "wal_dir, db_paths and cf_paths, or delete it if they are lost");
+  }
+  return MoveToLost(name_, "PLACES");
 }
 
 Status Repairer::ReadThrough(const std::string& path) const {

@@ -53,6 +53,7 @@ class Repairer {
 
   // That all directories are of this database, and where else it has recorded tables.
   Status CheckOwnership();
+  Status CheckAllIsHere();
   std::set<std::string> Dirs() const;
   Status Files(FileList* files) const;
   // The files without which nothing can be begun.
@@ -80,6 +81,7 @@ class Repairer {
   FileSystem* fs_ = nullptr;
   std::vector<std::string> children_;
   std::vector<std::string> recorded_dirs_;  // of tables, which the options do not name
+  Status places_damage_;  // OK: PLACES is whole, or there is none
   RepairReport* const report_;
   uint64_t manifest_ = 0;
   // As CheckTables found them; none: it has not begun.

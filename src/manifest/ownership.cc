@@ -69,7 +69,8 @@ Ownership::Answer Ownership::Ask(const std::string& dir, Owner* owner, Status* e
   }
   if (mine) return Answer::kOwn;
   // What is left of a database that lost CURRENT, or was deleted: the opener looks at the files.
-  if (here && !fs_->FileExists(CurrentFileName(db_dir_)).ok()) return Answer::kFree;
+  // So does a repair that has lost PLACES.
+  if (here && (!has_places_ || !fs_->FileExists(CurrentFileName(db_dir_)).ok())) return Answer::kFree;
   return HoldsFiles(dir) ? Answer::kForeign : Answer::kFree;
 }
 
