@@ -21,23 +21,25 @@ namespace {
 
 constexpr char kCompressedScheme[] = "compressed_secondary_cache://";
 
-// Digits and at most one of K, M, G, T in either case.
+// Digits and perhaps one of K, M, G, T in either case. As in RocksDB, what follows does not count.
 bool ParseSize(const std::string& text, size_t* size) {
   compassdb::Slice input(text);
+  while (!input.empty() && compassdb::IsAsciiSpace(input[0])) input.remove_prefix(1);
+  const bool negative = input.starts_with("-");
+  if (negative || input.starts_with("+")) input.remove_prefix(1);
   uint64_t value;
   if (!compassdb::ConsumeDecimal(&input, &value)) return false;
+  if (negative) value = 0 - value;  // it wraps
   int shift = 0;
-  if (input.size() == 1) {
+  if (!input.empty()) {
     switch (input[0]) {
       case 'k': case 'K': shift = 10; break;
       case 'm': case 'M': shift = 20; break;
       case 'g': case 'G': shift = 30; break;
       case 't': case 'T': shift = 40; break;
-      default: return false;
+      default: break;
     }
-    input.remove_prefix(1);
   }
-  if (!input.empty() || value > (UINT64_MAX >> shift)) return false;
   *size = value << shift;
   return true;
 }

@@ -51,6 +51,8 @@ void AddObjects(OptionTable<DBOptions>* t) {
       "rate_limiter", "object", [](const DBOptions& o) { return o.rate_limiter != nullptr; }, kYes,
       "flushes and compactions wait for it; in text: rate_limiter_bytes_per_sec=N");
   t->push_back(limiter);
+  // In a file or a string RocksDB parses it and drops it.
+  t->back().parse = [](const ConfigOptions&, const std::string&, const std::string&, DBOptions*) { return Status::OK(); };
   limiter.name = "rate_limiter_bytes_per_sec";
   limiter.type = "int64";
   limiter.flags = kNoPrint;
@@ -305,7 +307,8 @@ void AddInputOutput(OptionTable<DBOptions>* t) {
 void AddRetired(OptionTable<DBOptions>* t) {
   for (const char* name :
        {"skip_log_error_on_recovery", "disable_data_sync", "disableDataSync", "new_table_reader_for_compaction_inputs",
-        "preserve_deletes", "concurrent_prepare"}) {
+        "preserve_deletes", "concurrent_prepare", "use_direct_writes", "experimental_allow_mempurge",
+        "experimental_mempurge_policy", "experimental_mempurge_threshold", "seq_per_batch"}) {
     t->push_back(Retired<DBOptions>(name));
   }
   for (const char* name : {"base_background_compactions", "allow_os_buffer"}) {

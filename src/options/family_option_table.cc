@@ -264,6 +264,11 @@ void AddTables(OptionTable<F>* t) {
                          "bytes of jobs are always counted"));
   t->push_back(Scalar<F>(FIELD(bottommost_temperature), kMutable | kNoPrint, kHint,
                          "files have no temperature"));
+  // RocksDB passes over what it does not know.
+  t->back().parse = [](const ConfigOptions&, const std::string&, const std::string& value, F* options) {
+    ParseValue(value, &options->bottommost_temperature);
+    return Status::OK();
+  };
   t->push_back(Scalar<F>(FIELD(last_level_temperature), kMutable, kHint,
                          "files have no temperature"));
   t->push_back(Scalar<F>(FIELD(preclude_last_level_data_seconds), kFixed, kHint,
@@ -308,7 +313,7 @@ void AddBlobs(OptionTable<F>* t) {
 void AddRetired(OptionTable<F>* t) {
   for (const char* name :
        {"max_mem_compaction_level", "rate_limit_delay_max_milliseconds", "purge_redundant_kvs_while_flush",
-        "compaction_measure_io_stats"}) {
+        "compaction_measure_io_stats", "memtable_prefix_bloom_huge_page_tlb_size"}) {
     t->push_back(Retired<F>(name));
   }
   // Programs that set them while the database is open go on, too.

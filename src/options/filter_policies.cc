@@ -106,6 +106,10 @@ const InternalPolicy* FindInternal(const std::string& name) {
   return nullptr;
 }
 
+bool IsBuiltin(const std::string& name) {
+  return name == "bloomfilter" || name == "rocksdb.BloomFilter" || name == "ribbonfilter" || name == "rocksdb.RibbonFilter";
+}
+
 Status MakePolicy(const std::string& id, std::shared_ptr<const FilterPolicy>* made) {
   std::vector<std::string> part;
   const Status s = SplitOptionList(id, &part);
@@ -115,8 +119,9 @@ Status MakePolicy(const std::string& id, std::shared_ptr<const FilterPolicy>* ma
   if (part.size() > 1 && !ParseDouble(part[1], &bits)) {
     return BadOptionValue("filter_policy", id, "object");
   }
-  if (name == "bloomfilter" || name == "rocksdb.BloomFilter") {
-    if (part.size() < 2) return BadOptionValue("filter_policy", id, "object");
+  if (part.size() == 1 && IsBuiltin(name)) {
+    made->reset();  // without bits, as RocksDB's C API writes it: none
+  } else if (name == "bloomfilter" || name == "rocksdb.BloomFilter") {
     made->reset(NewBloom(bits));
   } else if (name == "ribbonfilter" || name == "rocksdb.RibbonFilter") {
     int level = 0;

@@ -106,6 +106,8 @@ Status ParseOptions(const ConfigOptions& config, const OptionTable<S>& table, co
   for (const auto& [name, value] : sorted) {
     const Status s = ParseOption(config, table, name, value, &result);
     if (s.ok()) continue;
+    // As in RocksDB, "unknown" covers a value that is unknown.
+    if (s.IsInvalidArgument() && config.ignore_unknown_options && !config.mutable_options_only) continue;
     if (!s.IsNotFound()) return s;
     if (unused != nullptr) {
       (*unused)[name] = value;

@@ -143,11 +143,21 @@ TEST(OptionStrings, NumbersTakeSuffixes) {
   EXPECT_EQ(o.max_bytes_for_level_multiplier, 7);
   EXPECT_EQ(o.num_levels, 4);
   EXPECT_EQ(o.ttl, UINT64_MAX);
-  for (const char* bad : {"write_buffer_size=", "write_buffer_size=x", "write_buffer_size=1kk", "write_buffer_size=1 k",
+  // As RocksDB reads them: what stands behind the number and its suffix does not count.
+  ASSERT_TRUE(Family("write_buffer_size=64MB;target_file_size_base=1.5g;arena_block_size=0x100;max_bytes_for_level_multiplier=2.5x;"
+                     "num_levels=+3;max_compaction_bytes=3 K;hard_pending_compaction_bytes_limit=1kk", &o).ok());
+  EXPECT_EQ(o.write_buffer_size, 64u << 20);
+  EXPECT_EQ(o.target_file_size_base, 1u);
+  EXPECT_EQ(o.arena_block_size, 0u);
+  EXPECT_EQ(o.max_bytes_for_level_multiplier, 2.5);
+  EXPECT_EQ(o.num_levels, 3);
+  EXPECT_EQ(o.max_compaction_bytes, 3u);
+  EXPECT_EQ(o.hard_pending_compaction_bytes_limit, 1024u);
+  for (const char* bad : {"write_buffer_size=", "write_buffer_size=x", "write_buffer_size=k1", "write_buffer_size=-",
                           "max_compaction_bytes=99999999999999999999", "num_levels=99999999999",
                           "num_levels=4294967297", "disable_auto_compactions=TRUE",
                           "max_bytes_for_level_multiplier=abc", "compression=Snappy",
-                          "compression_per_level=kNo", "write_buffer_size=16777216T"}) {
+                          "compression_per_level=kNo", "max_bytes_for_level_multiplier=1e400"}) {
     const Status s = Family(bad, &o);
     EXPECT_TRUE(s.IsInvalidArgument()) << bad;
     const std::string name = std::string(bad).substr(0, std::string(bad).find('='));

@@ -2,8 +2,7 @@
 #include "options/option_value.h"
 
 #include <cerrno>
-#include <cmath>
-#include <cstdlib>
+#include <climits>
 
 #include "util/c_locale.h"
 #include "util/string_util.h"
@@ -12,26 +11,26 @@ namespace compassdb {
 
 namespace {
 
-// Reads the magnitude with its suffix; the sign is the caller's.
-bool ParseMagnitude(const std::string& text, uint64_t* value) {
-  Slice rest(text);
-  uint64_t number = 0;
-  if (!ConsumeDecimal(&rest, &number)) return false;
-  int shift = 0;
-  if (rest.size() == 1) {
-    switch (rest[0]) {
-      case 'k': case 'K': shift = 10; break;
-      case 'm': case 'M': shift = 20; break;
-      case 'g': case 'G': shift = 30; break;
-      case 't': case 'T': shift = 40; break;
-      default: return false;
-    }
-  } else if (!rest.empty()) {
-    return false;
+// The number that text begins with, and what stands behind it. False if there is none, or if it is too large.
+bool ParseNumber(const std::string& text, bool* negative, uint64_t* magnitude, Slice* rest) {
+  size_t at = 0;
+  while (at < text.size() && IsAsciiSpace(text[at])) ++at;
+  *negative = at < text.size() && text[at] == '-';
+  if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+  *rest = Slice(text.data() + at, text.size() - at);
+  return ConsumeDecimal(rest, magnitude);
+}
+
+// By how many bits the suffix that `rest` begins with shifts. Anything else counts as no suffix.
+int SuffixShift(const Slice& rest, bool tera) {
+  if (rest.empty()) return 0;
+  switch (rest[0]) {
+    case 'k': case 'K': return 10;
+    case 'm': case 'M': return 20;
+    case 'g': case 'G': return 30;
+    case 't': case 'T': return tera ? 40 : 0;
+    default: return 0;
   }
-  if (shift != 0 && number > (UINT64_MAX >> shift)) return false;
-  *value = number << shift;
-  return true;
 }
 
 }  // namespace
@@ -47,33 +46,41 @@ bool ParseBool(const std::string& text, bool* value) {
   return true;
 }
 
-bool ParseSigned(const std::string& given, int64_t* value) {
-  const std::string text = Trim(given);
-  const bool negative = !text.empty() && text[0] == '-';
+// Shifts wrap, as RocksDB's do.
+bool ParseSigned(const std::string& text, int64_t* value) {
+  bool negative = false;
   uint64_t magnitude = 0;
-  if (!ParseMagnitude(negative ? text.substr(1) : text, &magnitude)) return false;
-  const uint64_t limit = static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0);
-  if (magnitude > limit) return false;
-  *value = static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
+  Slice rest;
+  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
+  if (magnitude > static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0)) return false;
+  *value = static_cast<int64_t>((negative ? 0 - magnitude : magnitude) << SuffixShift(rest, true));
   return true;
 }
 
-bool ParseUnsigned(const std::string& given, uint64_t* value) {
-  const std::string text = Trim(given);
-  if (text == "-1") {
-    *value = UINT64_MAX;
-    return true;
-  }
-  return ParseMagnitude(text, value);
+bool ParseInt(const std::string& text, int* value) {
+  bool negative = false;
+  uint64_t magnitude = 0;
+  Slice rest;
+  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
+  if (magnitude > static_cast<uint64_t>(INT_MAX) + (negative ? 1 : 0)) return false;
+  *value = static_cast<int>(static_cast<uint32_t>(negative ? 0 - magnitude : magnitude) << SuffixShift(rest, false));
+  return true;
 }
 
-bool ParseDouble(const std::string& given, double* value) {
-  const std::string text = Trim(given);
-  if (text.empty()) return false;
+bool ParseUnsigned(const std::string& text, uint64_t* value) {
+  bool negative = false;
+  uint64_t magnitude = 0;
+  Slice rest;
+  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
+  *value = (negative ? 0 - magnitude : magnitude) << SuffixShift(rest, true);
+  return true;
+}
+
+bool ParseDouble(const std::string& text, double* value) {
   char* end = nullptr;
   errno = 0;
   const double parsed = CLocaleStrtod(text.c_str(), &end);
-  if (*end != '\0' || errno == ERANGE || !std::isfinite(parsed)) return false;
+  if (end == text.c_str() || errno == ERANGE) return false;
   *value = parsed;
   return true;
 }

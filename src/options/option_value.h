@@ -3,12 +3,11 @@
 // that is no value of the type; what they accept and what Format prints is what
 // RocksDB 7.8.3 accepts and prints:
 //   bool      true, false, 1, 0
-//   integers  decimal, with a suffix k, m, g or t (powers of 1024, either case);
-//             "-1" stands for the largest value of an unsigned 64-bit option
-//   double    six decimals, or as many as it takes to read the same value back
+//   integers  decimal, with a suffix k, m, g or t (powers of 1024, either case; an `int` knows no t).
+//             What follows does not count: "64MB" is 64 MiB, "1.5g" is 1, "0x100" is 0.
+//             A negative number wraps in an unsigned option, so "-1" is its largest value.
+//   double    six decimals, or as many as it takes to read the same value back. What follows does not count.
 //   enums     the names of the enumerators
-// Blanks around a number do not count, as SetOptions() gets its texts as they are; what else stands behind one does,
-// where RocksDB passes over it.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +29,7 @@ namespace compassdb {
 
 bool ParseBool(const std::string& text, bool* value);
 bool ParseSigned(const std::string& text, int64_t* value);
+bool ParseInt(const std::string& text, int* value);
 bool ParseUnsigned(const std::string& text, uint64_t* value);
 bool ParseDouble(const std::string& text, double* value);
 std::string FormatDouble(double value);
@@ -80,6 +80,8 @@ bool ParseValue(const std::string& text, T* value) {
     return false;
   } else if constexpr (std::is_floating_point_v<T>) {
     return ParseDouble(text, value);
+  } else if constexpr (std::is_same_v<T, int>) {
+    return ParseInt(text, value);
   } else if constexpr (std::is_signed_v<T>) {
     int64_t wide = 0;
     if (!ParseSigned(text, &wide) || wide < std::numeric_limits<T>::min() ||

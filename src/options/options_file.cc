@@ -2,6 +2,7 @@
 #include "options/options_file.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/file_names.h"
 #include "options/option_tables.h"
@@ -110,7 +111,7 @@ Status SplitSections(const std::string& file, const std::string& text,
     }
     const size_t equals = line.find('=');
     if (equals == std::string::npos || equals == 0) return ErrorAt(file, number, "'=' expected");
-    if (sections->empty()) return ErrorAt(file, number, "an option before the first section");
+    if (sections->empty()) continue;  // as RocksDB does
     // As in RocksDB, the first of several counts.
     const size_t value = std::min(line.find_first_not_of(" \t", equals + 1), line.size());
     sections->back().options.emplace(Trim(line.substr(0, equals)), line.substr(value));
@@ -118,20 +119,31 @@ Status SplitSections(const std::string& file, const std::string& text,
   return Status::OK();
 }
 
-Status CheckVersion(const std::string& file, const Section& section) {
-  const auto found = section.options.find("options_file_version");
-  if (found == section.options.end()) {
-    return ErrorAt(file, section.line, "options_file_version is missing");
+// "6.15.2" -> 6, 15, 2. What is not there is 0. False if there is anything but digits and dots.
+bool ParseVersion(const std::string& text, std::array<uint64_t, 3>* version) {
+  *version = {};
+  const std::vector<std::string> parts = Split(text, '.');
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Slice rest(parts[i]);
+    uint64_t number = 0;
+    if (!rest.empty() && (!ConsumeDecimal(&rest, &number) || !rest.empty())) return false;
+    if (i < version->size()) (*version)[i] = number;
   }
-  double version = 0;
-  if (!ParseDouble(found->second, &version) || version < 1) {
-    return ErrorAt(file, section.line, "options_file_version: " + found->second);
-  }
-  if (version >= 2) {
-    return Status::NotSupported(file + ":" + std::to_string(section.line),
-                                "options_file_version " + found->second);
-  }
-  return Status::OK();
+  return true;
+}
+
+// Both lines may be missing, and so may the section.
+Status ReadVersion(const std::string& file, const Section& section, std::array<uint64_t, 3>* rocksdb) {
+  const auto check = [&](const char* name, std::array<uint64_t, 3>* version) {
+    const auto found = section.options.find(name);
+    if (found == section.options.end() || ParseVersion(found->second, version)) return Status::OK();
+    return ErrorAt(file, section.line, std::string(name) + ": " + found->second);
+  };
+  std::array<uint64_t, 3> format{1, 0, 0};
+  Status s = check("rocksdb_version", rocksdb);
+  if (s.ok()) s = check("options_file_version", &format);
+  if (s.ok() && format[0] < 1) s = ErrorAt(file, section.line, "options_file_version must be at least 1");
+  return s;
 }
 
 Status ReadTableSection(const ConfigOptions& config, const Section& section,
@@ -155,19 +167,12 @@ class SectionReader {
 
   Status Read(const Section& section) {
     Status s;
-    if (section.title == "Version") {
-      if (has_version_) return ErrorAt(file_, section.line, "a second [Version]");
-      has_version_ = true;
-      return CheckVersion(file_, section);
-    }
-    if (!has_version_) return ErrorAt(file_, section.line, "[Version] must come first");
+    if (section.title == "Version") return s;  // ParseOptionsFile has read it
     if (section.title == "DBOptions") {
       if (has_db_) return ErrorAt(file_, section.line, "a second [DBOptions]");
       has_db_ = true;
       s = ParseOptions(config_, DbOptionTable(), ParserValues(DbOptionTable(), section.options),
                        db_);
-    } else if (!has_db_) {
-      return ErrorAt(file_, section.line, "[DBOptions] must come before column families");
     } else if (section.title == "CFOptions") {
       if (families_->empty() && section.family != "default") {
         return ErrorAt(file_, section.line, "the first column family must be \"default\"");
@@ -185,14 +190,13 @@ class SectionReader {
         return ErrorAt(file_, section.line, "no [CFOptions \"" + section.family + "\"] before");
       }
       s = ReadTableSection(config_, section, family);
-    } else if (!config_.ignore_unknown_options) {
+    } else {
       return ErrorAt(file_, section.line, "unknown section [" + section.title + "]");
     }
     return s.ok() ? s : ErrorAt(file_, section.line, "[" + section.title + "] " + s.ToString());
   }
 
   Status Finish() const {
-    if (!has_version_) return Status::Corruption(file_, "no [Version]: the file is not complete");
     if (!has_db_) return Status::Corruption(file_, "no [DBOptions]: the file is not complete");
     if (families_->empty()) {
       return Status::Corruption(file_, "no [CFOptions \"default\"]: the file is not complete");
@@ -212,7 +216,6 @@ class SectionReader {
   const std::string& file_;
   rocksdb::DBOptions* const db_;
   std::vector<NamedFamilyOptions>* const families_;
-  bool has_version_ = false;
   bool has_db_ = false;
 };
 
@@ -247,6 +250,16 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
   Status s = SplitSections(name, text, &sections);
   *db = rocksdb::DBOptions();
   families->clear();
+  // [Version] may stand anywhere. Only a file of a newer minor version may have options that are not known.
+  std::array<uint64_t, 3> version{}, ours{};
+  ParseVersion(kLevel, &ours);
+  bool has_version = false;
+  for (const Section& section : sections) {
+    if (!s.ok() || section.title != "Version") continue;
+    s = has_version ? ErrorAt(name, section.line, "a second [Version]") : ReadVersion(name, section, &version);
+    has_version = true;
+  }
+  if (std::pair(version[0], version[1]) <= std::pair(ours[0], ours[1])) config.ignore_unknown_options = false;
   SectionReader reader(config, name, db, families);
   for (size_t i = 0; s.ok() && i < sections.size(); ++i) s = reader.Read(sections[i]);
   return s.ok() ? reader.Finish() : s;

@@ -84,10 +84,13 @@ TEST(OptionsFile, TruncatedAnywhere) {
 
 TEST(OptionsFile, ErrorsNameTheLine) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "no [Version]"},
-      {"[DBOptions]\n", ":1: [Version] must come first"},
+      {"", "no [DBOptions]"},
+      {"[Version]\n[DBOptions]\n[Version]\n", ":3: a second [Version]"},
+      {"[DBOptions]\n[TableOptions/BlockBasedTable \"default\"]\n", ":2: no [CFOptions"},
+      {"[DBOptions]\n[CFOptions \"default\"]\n[Other]\n", ":3: unknown section [Other]"},
+      {"[Version]\nrocksdb_version=seven\n", ":1: rocksdb_version: seven"},
       {"[Version]\noptions_file_version=1.1\n", "no [DBOptions]"},
-      {"[Version]\noptions_file_version=2.0\n", ":1: options_file_version 2.0"},
+      {"[Version]\noptions_file_version=0.9\n", ":1: options_file_version must be"},
       {"[Version]\noptions_file_version=1.1\n[DBOptions]\n", "no [CFOptions"},
       {"[Version]\noptions_file_version=1.1\n[DBOptions]\nx\n", ":4: '=' expected"},
       {"[Version]\noptions_file_version=1.1\n[DBOptions]\nzzz=1\n", ":3: [DBOptions]"},
@@ -101,6 +104,35 @@ TEST(OptionsFile, ErrorsNameTheLine) {
     EXPECT_FALSE(s.ok()) << text;
     EXPECT_NE(s.ToString().find(message), std::string::npos) << s.ToString();
   }
+}
+
+// What RocksDB 5.13 to 6.14 write, and files that are put together by hand.
+TEST(OptionsFile, OfOtherVersions) {
+  const auto parse = [](const std::string& text, bool ignore_unknown, DBOptions* db, std::vector<NamedFamilyOptions>* families) {
+    ConfigOptions config;
+    config.ignore_unknown_options = ignore_unknown;
+    return ParseOptionsFile(config, "OPTIONS", text, db, families);
+  };
+  DBOptions db;
+  std::vector<NamedFamilyOptions> families;
+  Status s = parse("[CFOptions \"default\"]\n  num_levels=5\n[TableOptions/BlockBasedTable \"default\"]\n"
+                   "  read_amp_bytes_per_bit=8589934592\n  filter_policy=bloomfilter\n  index_per_partition=1\n"
+                   "[DBOptions]\n  max_open_files=7\n  rate_limiter=nullptr\n  seq_per_batch=false\n", false, &db, &families);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(db.max_open_files, 7);
+  ASSERT_EQ(families.size(), 1u);
+  EXPECT_EQ(families[0].options.num_levels, 5);
+  const auto* table = families[0].options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table->read_amp_bytes_per_bit, 0u);
+  EXPECT_EQ(table->filter_policy, nullptr);
+  // Only a file of a newer minor version may have what is unknown.
+  const std::string unknown = "\n[DBOptions]\n  of_the_future=1\n  create_if_missing=perhaps\n  max_open_files=9\n[CFOptions \"default\"]\n";
+  EXPECT_TRUE(parse("[Version]\nrocksdb_version=9.1.0" + unknown, true, &db, &families).ok());
+  EXPECT_EQ(db.max_open_files, 9);
+  EXPECT_FALSE(db.create_if_missing);
+  EXPECT_TRUE(parse("[Version]\nrocksdb_version=9.1.0" + unknown, false, &db, &families).IsInvalidArgument());
+  EXPECT_TRUE(parse("[Version]\nrocksdb_version=7.8.9" + unknown, true, &db, &families).IsInvalidArgument());
 }
 
 TEST(OptionsFile, KeepsTheLastTwo) {

@@ -93,6 +93,14 @@ void AddBlocks(OptionTable<B>* t) {
   t->push_back(Scalar<B>(FIELD(format_version), kFixed, kHint, "the engine's format versions"));
   t->push_back(Scalar<B>(FIELD(read_amp_bytes_per_bit), kFixed, kHint,
                          "one block is read per record found"));
+  // RocksDB 5.13 to 6.14 write eight bytes for these four. The low ones are the value.
+  t->back().parse = [](const ConfigOptions&, const std::string& inner, const std::string& value, B* options) {
+    uint64_t wide = 0;
+    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
+    if (!ParseUnsigned(value, &wide)) return BadOptionValue("read_amp_bytes_per_bit", value, "uint32");
+    options->read_amp_bytes_per_bit = static_cast<uint32_t>(wide);
+    return Status::OK();
+  };
   t->push_back(Scalar<B>(FIELD(max_auto_readahead_size), kMutable, kHint,
                          "iterators read ahead by ReadOptions::readahead_size"));
   t->push_back(Scalar<B>(FIELD(initial_auto_readahead_size), kMutable, kHint,
@@ -127,8 +135,10 @@ const OptionTable<BlockBasedTableOptions>& BlockTableOptionTable() {
     AddCache(t);
     AddBlocks(t);
     AddIndex(t);
-    t->push_back(Retired<B>("hash_index_allow_collision"));
-    t->push_back(Retired<B>("skip_table_builder_flush"));
+    for (const char* name : {"hash_index_allow_collision", "skip_table_builder_flush", "index_per_partition",
+                             "reserve_table_builder_memory", "reserve_table_reader_memory"}) {
+      t->push_back(Retired<B>(name));
+    }
     return t;
   }();
   return *table;

@@ -85,8 +85,10 @@ Status Configurable::ConfigureOptions(const ConfigOptions& config_options,
       } else if (!config_options.ignore_unknown_options) {
         return s;
       }
-    } else if (s.IsNotSupported() && config_options.ignore_unsupported_options) {
-      continue;
+    } else if ((s.IsNotSupported() && config_options.ignore_unsupported_options) ||
+               (s.IsInvalidArgument() && config_options.ignore_unknown_options &&
+                !config_options.mutable_options_only)) {
+      continue;  // as in RocksDB, a value that is unknown counts as unknown, too
     } else if (!s.ok()) {
       return s;
     }

@@ -22,7 +22,7 @@ namespace {
 int RunScenarios(const std::string& directory, const std::string& wanted) {
   bool found = false;
   for (const auto& group : {OpenScenarios(), WriteScenarios(), ReadScenarios(),
-                            CompactionScenarios(), ListenerScenarios(), OptionScenarios(),
+                            CompactionScenarios(), ListenerScenarios(), OptionScenarios(), OptionFileScenarios(),
                             CopyScenarios(), ControlScenarios(), BatchIndexScenarios(), TransactionScenarios(),
                               EntityScenarios(), LogScenarios(), TimestampScenarios(), TimedScenarios(),
                               WalkScenarios(), PathScenarios(), FilterScenarios(),

@@ -74,6 +74,20 @@ void FamilyStrings(Transcript* t) {
       "memtable_factory={id=skip_list;lookahead=3}",
       "memtable_factory=cuckoo",
       "num_levels=99999999999999999999",
+      "write_buffer_size=64MB",
+      "target_file_size_base=1.5g;max_bytes_for_level_base=0x100",
+      "write_buffer_size=-5",
+      "write_buffer_size=3 K",
+      "write_buffer_size=+3",
+      "num_levels=1t",
+      "num_levels=2147483648",
+      "write_buffer_size=18446744073709551616",
+      "memtable_prefix_bloom_huge_page_tlb_size=1",
+      "bottommost_temperature=any",
+      "experimental_mempurge_threshold=1.5x",
+      "experimental_mempurge_threshold=1e400",
+      "block_based_table_factory={read_amp_bytes_per_bit=8589934592;filter_policy=bloomfilter;index_per_partition=1}",
+      "block_based_table_factory={reserve_table_builder_memory=1;reserve_table_reader_memory=x;block_cache=64MB}",
   };
   for (const char* text : kStrings) {
     ColumnFamilyOptions parsed;
@@ -93,6 +107,9 @@ void DbStrings(Transcript* t) {
       "unknown=1",
       "create_if_missing=2",
       "wal_recovery_mode=kWrong",
+      "use_direct_writes=true;rate_limiter=any;experimental_mempurge_threshold=x",
+      "experimental_mempurge_policy=kAlways;experimental_allow_mempurge=1;seq_per_batch=maybe",
+      "max_open_files=5x;bytes_per_sync=2 m",
   };
   for (const char* text : kStrings) {
     DBOptions o;

@@ -52,6 +52,7 @@ std::vector<Scenario> ReadScenarios();
 std::vector<Scenario> CompactionScenarios();
 std::vector<Scenario> ListenerScenarios();
 std::vector<Scenario> OptionScenarios();
+std::vector<Scenario> OptionFileScenarios();
 std::vector<Scenario> CopyScenarios();
 std::vector<Scenario> ControlScenarios();
 std::vector<Scenario> BatchIndexScenarios();
