@@ -325,6 +325,10 @@ class DBImpl : public rocksdb::DB {
   Status TrimHistory(ColumnFamilyHandle* family, const std::string& time);
   Status DeleteFile(std::string name) override;  // NotSupported
 
+ protected:
+  // Ends all jobs and closes all files; once. The destructor of the most derived class calls it.
+  Status Shutdown();
+
  private:
   friend class DbOpener;
   friend class Repairer;
@@ -336,7 +340,6 @@ class DBImpl : public rocksdb::DB {
   friend class AutoResume;
   friend struct IntProperties;
 
-  Status Shutdown();
 
   // --- write.cc
   Status WriteBatchWith(const WriteOptions& options, WriteBatch* batch,

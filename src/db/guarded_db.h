@@ -23,6 +23,8 @@ class GuardedDB final : public DBImpl {
  public:
   using DBImpl::DBImpl;
   COMPASSDB_DELETED_BY_ITS_PROCESS(GuardedDB, process())
+  // Jobs call methods of this class, so they end before it does.
+  ~GuardedDB() override { Shutdown().PermitUncheckedError(); }
 
   Status Close() override {
     return Inherited() ? InheritedStatus() : DBImpl::Close();
