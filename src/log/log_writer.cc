@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "util/coding.h"
+#include "util/string_util.h"
 
 namespace compassdb {
 
@@ -26,6 +27,7 @@ Status LogWriter::AddRecord(const Slice& first_part, const Slice& second_part) {
   Slice head = first_part;
   Slice body = second_part;
   size_t left = head.size() + body.size();
+  buffer_.reserve(left + (left / (kLogBlockSize - kLogHeaderSize) + 2) * kLogHeaderSize);
   bool first = true;
   do {
     size_t room = kLogBlockSize - offset_ % kLogBlockSize;
@@ -42,7 +44,9 @@ Status LogWriter::AddRecord(const Slice& first_part, const Slice& second_part) {
     left -= n;
     first = false;
   } while (left > 0);
-  return Check(file_->Append(buffer_));
+  Status s = Check(file_->Append(buffer_));
+  ClearBuffer(&buffer_);
+  return s;
 }
 
 void LogWriter::AppendFragment(LogFragmentType type, Slice* head, Slice* body, size_t n) {

@@ -11,10 +11,11 @@ namespace {
 
 constexpr size_t kRecordTail = 32;
 
-uint32_t RecordChecksum(uint64_t file_id, const Slice& edits, const Slice& tail) {
-  std::string bytes = edits.ToString();
-  bytes.append(tail.data(), kRecordTail - 12);
-  return Checksum32(bytes, MixContext(file_id, kJobRecordFormat.magic));
+constexpr size_t kCheckedTail = kRecordTail - 12;  // what of it stands before the checksum
+
+// `checked`: the edits, and the tail up to the checksum.
+uint32_t RecordChecksum(uint64_t file_id, const Slice& checked) {
+  return Checksum32(checked, MixContext(file_id, kJobRecordFormat.magic));
 }
 
 }  // namespace
@@ -27,15 +28,15 @@ Status AppendJobRecord(const JobRecord& record, CompactionFileWriter* file) {
   edits[0].deleted_values = record.writing;
   edits[1] = record.job;
   edits.insert(edits.end(), record.state.begin(), record.state.end());
-  std::string bytes, tail;
+  std::string bytes;
   EncodeEdits(edits, &bytes);
-  PutFixed64(&tail, file->offset());
-  PutFixed64(&tail, bytes.size());
-  PutFixed32(&tail, kJobRecordFormat.current);
-  PutFixed32(&tail, RecordChecksum(file->file_id(), bytes, tail));
-  PutFixed64(&tail, kJobRecordFormat.magic);
-  Status s = file->Append(bytes);
-  return s.ok() ? file->Append(tail) : s;
+  const uint64_t length = bytes.size();
+  PutFixed64(&bytes, file->offset());
+  PutFixed64(&bytes, length);
+  PutFixed32(&bytes, kJobRecordFormat.current);
+  PutFixed32(&bytes, RecordChecksum(file->file_id(), bytes));
+  PutFixed64(&bytes, kJobRecordFormat.magic);
+  return file->Append(bytes);
 }
 
 Status ReadJobRecord(const CompactionFile& file, bool* found, JobRecord* record) {
@@ -53,14 +54,14 @@ Status ReadJobRecord(const CompactionFile& file, bool* found, JobRecord* record)
   const uint64_t offset = DecodeFixed64(tail.data());
   const uint64_t length = DecodeFixed64(tail.data() + 8);
   if (offset > file.size() - kRecordTail || length != file.size() - kRecordTail - offset) return s;
-  std::string room(length, '\0');
-  Slice bytes;
-  s = file.file()->Read(offset, length, &bytes, room.data());
+  std::string room(length + kCheckedTail, '\0');
+  Slice checked;
+  s = file.file()->Read(offset, room.size(), &checked, room.data());
   if (!s.ok()) return s;
   EditRecord edits;
-  if (bytes.size() != length ||
-      !ChecksumHolds(DecodeFixed32(tail.data() + 20), RecordChecksum(file.file_id(), bytes, tail)) ||
-      !edits.Open(bytes).ok() || edits.size() < 3) {
+  if (checked.size() != room.size() ||
+      !ChecksumHolds(DecodeFixed32(tail.data() + 20), RecordChecksum(file.file_id(), checked)) ||
+      !edits.Open(Slice(checked.data(), length)).ok() || edits.size() < 3) {
     return s;
   }
   *record = JobRecord();

@@ -7,6 +7,8 @@
 
 #include <bit>
 
+#include "util/string_util.h"
+
 namespace compassdb {
 
 namespace {
@@ -101,8 +103,8 @@ void BlockBuilder::Finish(std::string* payload) {
       PutFixed16(payload, static_cast<uint16_t>(offset));
     }
   }
+  ClearBuffer(&bytes_);  // before the last copy of what may be one large record
   payload->append(body);
-  bytes_.clear();
   records_.clear();
   key_bytes_ = prefix_ = 0;
   min_seq_ = max_seq_ = 0;

@@ -27,6 +27,16 @@ std::string JsonString(const std::string& text);
 // Decimal digits only, no sign, no overflow; consumes them from `input`.
 bool ConsumeDecimal(Slice* input, uint64_t* value);
 
+// Clears a buffer that is used again. One that a large record has blown up gives its memory back.
+inline void ClearBuffer(std::string* buffer) {
+  constexpr size_t kKept = 1 << 20;
+  if (buffer->capacity() > kKept) {
+    std::string().swap(*buffer);
+  } else {
+    buffer->clear();
+  }
+}
+
 std::string Trim(const std::string& s);  // ASCII white space at both ends
 std::vector<std::string> Split(const std::string& s, char separator);
 // 1536 -> "1.50 KB"; for reports.
