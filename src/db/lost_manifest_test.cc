@@ -2,6 +2,7 @@
 // RepairDB without manifest and mirror: the records in compaction files say what was in use.
 #include "db/lost_manifest.h"
 
+#include "compassdb/repair.h"
 #include "db/db_test_util.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
@@ -224,6 +225,26 @@ TEST_F(LostManifestTest, TablesInADirectoryThatIsNotGiven) {
   OpenDb();
   EXPECT_EQ(Get(Key(3)), "last");
   EXPECT_EQ(Get(Key(30)), std::string(500, 'd'));
+}
+
+// Logs that were deleted after their flush are not reported as lost.
+TEST_F(LostManifestTest, FlushedLogsAreNoLoss) {
+  families_ = {"default"};
+  OpenDb();
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(Put(Key(static_cast<uint64_t>(round)), "flushed").ok());
+    Flush();
+  }
+  ASSERT_TRUE(Put(Key(9), "in the log").ok());
+  CloseDb();
+  LoseState();
+  RepairReport report;
+  const Status s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(report.damaged_logs, 0u);
+  OpenDb();
+  EXPECT_EQ(Get(Key(0)), "flushed");
+  EXPECT_EQ(Get(Key(9)), "in the log");
 }
 
 // What a repair wrote has a record, too.

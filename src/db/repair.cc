@@ -285,6 +285,17 @@ Status Repairer::Files(FileList* files) const {
   return Status::OK();
 }
 
+// Logs that all families have flushed were deleted: that they are not there is no loss. Those that are there stay, as
+// they may hold prepared transactions.
+Status Repairer::ForgetFlushedLogs() {
+  std::vector<uint64_t> logs;
+  if (Status s = ListWals(fs_, config_.wal_dir, 0, &logs); !s.ok()) return s;
+  uint64_t flushed = logs.empty() ? 0 : logs.front();
+  for (const auto& [id, family] : state_.families) flushed = std::min(flushed, family.log_number);
+  state_.min_log_number = std::max(state_.min_log_number, flushed);
+  return Status::OK();
+}
+
 // No manifest: what the compaction files say, or an empty database of the same identity, before whose logs nothing was
 // written.
 Status Repairer::StateOfFiles() {
@@ -310,7 +321,7 @@ Status Repairer::StateOfFiles() {
   if (Status s = found.Find(&state_); !s.ok()) return s;
   if (!state_.families.empty()) {
     changed_ = true;
-    return Status::OK();
+    return ForgetFlushedLogs();
   }
   if (Status s = CheckLogsAreAll(fs_, config_.wal_dir); !s.ok()) return s;
   ReadFileToString(fs_, IdentityFileName(name_), &state_.db_id).PermitUncheckedError();

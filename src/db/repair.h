@@ -62,6 +62,7 @@ class Repairer {
   Status ReadThrough(const std::string& path) const;
   Status FindState();
   Status StateOfFiles();
+  Status ForgetFlushedLogs();
   Status ChooseFamilies();
   Status CheckTables();
   uint64_t NumberBehindAll(const FileList& files) const;
