@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Presets: named points in the engine's design space (docs/design.md), for those who do not want to
+// Presets: named points in the engine's design space (docs/design/layouts.md), for those who do not want to
 // set options one by one.
 //
 //   rocksdb::Options options;

@@ -180,7 +180,7 @@ struct PieceTableOptions {
   uint64_t tableless_pages = 0;
 
   // How full pages are after a rehash, in percent, at most: less where that is expected to leave more than half
-  // of tableless_max_overflow_percent in the overflow store (docs/design.md, "Table-less store: sizing"). 5 to
+  // of tableless_max_overflow_percent in the overflow store (docs/design/sizing.md). 5 to
   // 95. Dynamically changeable.
   uint32_t tableless_fill_percent = 50;
   // A section gets more pages, by a quarter at least, once so many percent of its bytes are in the overflow
@@ -195,7 +195,7 @@ struct PieceTableOptions {
 
   // True says that the device and the file system write a page of tableless_page_bytes whole or not at all, also
   // when the power fails, the process dies or the write fails. Then a flush writes pages in place at once, instead
-  // of to a journal first, wherever that loses nothing (docs/design.md, "Without a journal"); the log is synced before, and kept
+  // of to a journal first, wherever that loses nothing (docs/design/page-journal.md); the log is synced before, and kept
   // until they are durable. What the option says of the device is not checked: where it is untrue, a power cut
   // damages pages, which nothing can repair. Counts for flushes from then on, and may differ between openings.
   // A family whose pages, as it was made, are larger than the option's keeps journals. Dynamically changeable.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a data set would cost in the table-less store, before it is made (docs/design.md has the formulas;
+// What a data set would cost in the table-less store, before it is made (docs/design/sizing.md has the formulas;
 // `compassdb plan-tableless` prints the answer).
 //
 //   compassdb::TablelessWorkload workload;

@@ -10,7 +10,7 @@ namespace compassdb {
 // The 128-bit keyed hash of a user key (XXH3, seeded per database so that
 // nobody can choose keys that collide). h1 places the key in perfect hash
 // functions; h2 gives fingerprints and, with h1, stands for the key when a
-// record is discarded as shadowed (docs/design.md states the bound). Of h2 only the upper
+// record is discarded as shadowed (docs/design/rules.md states the bound). Of h2 only the upper
 // 32 bits are in use, the others are 0: hash lists on disk have 96 bits for a key.
 struct KeyHash {
   uint64_t h1 = 0;

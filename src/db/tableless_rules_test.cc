@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that keep a table-less family right (docs/design.md, "Table-less store: the rules"), each with tests
+// The rules that keep a table-less family right (docs/design/rules.md), each with tests
 // named after it. Those that are missing here have theirs where the list says.
 #include "db/tableless_test_util.h"
 #include "tableless/page_hash.h"

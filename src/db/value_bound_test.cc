@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound on what separated values take (docs/design.md, "Value store").
+// The bound on what separated values take (docs/design/values.md).
 #include <atomic>
 #include <chrono>
 #include <map>

@@ -7,7 +7,7 @@
 
 namespace compassdb {
 
-// The LSM store: levels of TPHs (docs/design.md).
+// The LSM store: levels of TPHs (docs/design/compaction.md).
 std::unique_ptr<Store> NewLsmStore(const StoreContext* context, const StoreOptions& options);
 
 }  // namespace compassdb

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of docs/design.md that keep tables correct, each with tests that
+// The rules of docs/design/rules.md that keep tables correct, each with tests that
 // fail without it.
 #include <strings.h>
 

@@ -10,7 +10,7 @@
 // Rewriting costs about 5 ns per byte (read, merge, write), a disk read about
 // 80 us and as much again for each 32 KiB, a block in the cache 2.5 us: a read
 // pays for 16 KiB of rewriting, a cached block for 512 bytes. The picker rewrites
-// a table when the loss has paid for that (docs/design.md, "Consolidation").
+// a table when the loss has paid for that (docs/design/scans.md, "Consolidation").
 //
 // Thread safety: all of it. Only one seek in eight is counted, eightfold, so
 // that readers seldom write to shared memory.

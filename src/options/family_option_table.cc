@@ -173,7 +173,7 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(level0_slowdown_writes_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(level0_stop_writes_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_base), kMutable, kYes,
-                         "live data of level 1, at least, before it goes on; see docs/design.md"));
+                         "live data of level 1, at least, before it goes on; see docs/design/compaction.md"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_multiplier), kMutable, kYes, "per level"));
   t->push_back(List<F>(FIELD(max_bytes_for_level_multiplier_additional), kMutable, kYes,
                        "per level"));
@@ -282,7 +282,7 @@ void AddTables(OptionTable<F>* t) {
 
 void AddBlobs(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(enable_blob_files), kMutable, kYes,
-                         "values go to the value store; see docs/design.md"));
+                         "values go to the value store; see docs/design/values.md"));
   t->push_back(Scalar<F>(FIELD(min_blob_size), kMutable, kYes,
                          "of values that are separated; 0: 192 (RocksDB: all), 1: all but empty ones"));
   t->push_back(Scalar<F>(FIELD(blob_file_size), kMutable, kYes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of docs/design.md on tables of pieces, one by one.
+// The rules of docs/design/rules.md on tables of pieces, one by one.
 #include "table/tph.h"
 
 #include <map>

@@ -3,7 +3,7 @@
 // pages read, changed, and written to a journal. In place they come later (journal_apply.cc).
 //
 // Where the device never tears a page (tableless_atomic_page_writes), most are written in place at once, without a
-// journal. The order that makes this safe (docs/design.md, "Without a journal"):
+// journal. The order that makes this safe (docs/design/page-journal.md, "Without a journal"):
 //  1. the logs are synced, with everything up to the newest record of the memtables;
 //  2. an edit says how far pages may go from now on (VersionEdit::in_place_sequence), and is durable;
 //  3. pages are written, each by itself, and synced. A crash leaves any of them old and any new;

@@ -10,7 +10,7 @@ namespace compassdb {
 // What of the family's options its key store has.
 StoreOptions KeyStoreOptions(const StoreOptions& options);
 
-// The table-less store (KallaxDB; docs/design.md). `keys`, an LSM store with KeyStoreOptions, becomes its key store.
+// The table-less store (KallaxDB; docs/design/pages.md). `keys`, an LSM store with KeyStoreOptions, becomes its key store.
 std::unique_ptr<Store> NewTablelessStore(const StoreContext* context, const StoreOptions& options,
                                          std::unique_ptr<Store> keys);
 

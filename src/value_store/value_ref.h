@@ -4,7 +4,7 @@
 //   ref := version:u8 (1) number:varint64 size:varint32
 //
 // Numbers are unique in the database, and stay when garbage collection moves the value, so that it
-// changes no table (docs/design.md, "Value store").
+// changes no table (docs/design/values.md).
 #pragma once
 
 #include <cstdint>

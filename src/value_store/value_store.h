@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that a family keeps beside its tables (HashKV, and beyond; docs/design.md, "Value store").
+// The values that a family keeps beside its tables (HashKV, and beyond; docs/design/values.md).
 //
 // Thread safety: methods marked [mutex] run under the database mutex, which guards the fields; the
 // others are for recovery's one thread, or touch nothing that changes.

@@ -2,7 +2,7 @@
 // The base of a merge: a table into which a delta comes down.
 //
 // The pieces that are not victims stay as they are. What they hold is known
-// from their hash lists alone; their data is not read (design.md, "record hash
+// from their hash lists alone; their data is not read (docs/design/table.md, "record hash
 // list"). Which of their entries are live is what the old directory says.
 //
 // Invariants, which CompactionJob sees to by rewriting other tables whole: some
