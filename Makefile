@@ -185,7 +185,7 @@ test-asan-short: build-asan/.built
 		&& $(CTEST) -L short
 
 # Of ThreadSanitizer's what has threads.
-TSAN_UNITS := util env log cache background memtable wal value_store lsm tableless db transactions copies utilities ttl
+TSAN_UNITS := util api env log cache services family memtable wal value_store lsm tableless db transactions copies utilities ttl
 TSAN_SHORTS := concurrent_short kill9_short stress_short soak_short
 TSAN_TESTS := $(subst $(empty) ,|,$(strip $(TSAN_UNITS:db=db_[01]) $(TSAN_SHORTS)))
 

@@ -6,7 +6,7 @@ if(COMPASSDB_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   # Instructions of one processor family are switched on for a whole file; SequentialFile and its like are
   # RocksDB's in two files, the engine's own in the others; tables of options have columns of short names.
-  set_source_files_properties(src/util/hash_avx2.cc src/env/env_as_file_system.cc src/env/composite_env.cc
+  set_source_files_properties(src/util/hash_avx2.cc src/env/rocksdb/env_as_file_system.cc src/env/rocksdb/composite_env.cc
     src/options/db_option_table.cc src/options/family_option_table.cc src/options/table_option_tables.cc
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   # It asks for the types of whatever a file mentions, and a lower folder's test would need what is defined above.

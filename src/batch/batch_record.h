@@ -26,7 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/internal_key.h"
+#include "format/internal_key.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
 
@@ -37,7 +37,7 @@ using rocksdb::Status;
 
 inline constexpr size_t kBatchHeaderBytes = 12;
 
-// Tags that only batches use, beyond those of base/internal_key.h.
+// Tags that only batches use, beyond those of format/internal_key.h.
 inline constexpr uint8_t kTagColumnFamilyBlobIndex = 0x10;
 inline constexpr uint8_t kTagBlobIndex = 0x11;
 inline constexpr uint8_t kTagBeginPersistedPrepareXID = 0x12;

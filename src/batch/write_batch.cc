@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "api/wide_column_codec.h"
 #include "batch/batch_protection.h"
 #include "batch/write_batch_internal.h"
-#include "util/wide_column_codec.h"
 
 namespace ROCKSDB_NAMESPACE {
 

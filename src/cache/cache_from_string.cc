@@ -7,12 +7,12 @@
 #include <functional>
 #include <map>
 
+#include "api/option_string.h"
+#include "api/registered.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/config_options.h"
 #include "rocksdb/secondary_cache.h"
 #include "util/c_locale.h"
-#include "util/option_string.h"
-#include "util/registered.h"
 #include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
 #include "copies/live_copy.h"
-#include "db/statistics_util.h"
-#include "rocksdb/file_checksum.h"
-#include "util/coding.h"
-#include "util/parallel.h"
+#include "db/report/statistics_util.h"
 #include "env/missing.h"
 #include "env/thread_priority.h"
-#include "table/compaction_file.h"
+#include "format/file_names.h"
+#include "rocksdb/file_checksum.h"
+#include "table/file/compaction_file.h"
+#include "util/coding.h"
+#include "util/parallel.h"
 
 namespace compassdb {
 

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
 #include "copies/backup_env.h"
 #include "env/create_dir.h"
-#include "env/env_adapter.h"
 #include "env/missing.h"
+#include "env/rocksdb/env_adapter.h"
+#include "format/file_names.h"
 
 namespace compassdb {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 
 namespace compassdb {
 namespace {

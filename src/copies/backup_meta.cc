@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/foreign_file.h"
+#include "format/foreign_file.h"
 #include "util/crc32c.h"
 
 namespace compassdb {

@@ -10,7 +10,7 @@
 
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
-#include "table/piece_meta.h"
+#include "table/piece/piece_meta.h"
 
 namespace compassdb {
 

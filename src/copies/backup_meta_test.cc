@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file_names.h"
 #include "copies/file_copy.h"
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
+#include "format/file_names.h"
 #include "manifest/extent_ledger.h"
-#include "table/file_cache.h"
+#include "table/file/file_cache.h"
 
 namespace compassdb {
 namespace {

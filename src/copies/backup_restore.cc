@@ -3,14 +3,14 @@
 // deleted first and comes last.
 #include <set>
 
-#include "base/file_names.h"
 #include "copies/backup_engine_impl.h"
-#include "manifest/ownership.h"
-#include "util/parallel.h"
-#include "wal/wal_recovery.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
+#include "format/file_names.h"
+#include "manifest/ownership.h"
 #include "manifest/unfinished.h"
+#include "util/parallel.h"
+#include "wal/wal_recovery.h"
 
 namespace compassdb {
 namespace {

@@ -8,10 +8,10 @@
 #include <thread>
 #include <utility>
 
-#include "base/file_names.h"
 #include "copies/backup_meta.h"
 #include "copies/copies_test_util.h"
-#include "db/db_test_util.h"
+#include "db/testing/db_test_util.h"
+#include "format/file_names.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/utilities/backup_engine.h"

@@ -7,14 +7,14 @@
 
 #include <memory>
 
-#include "base/file_names.h"
+#include "api/foreign_cast.h"
 #include "copies/file_copy.h"
 #include "copies/live_copy.h"
 #include "db/db_impl.h"
-#include "env/env_adapter.h"
 #include "env/missing.h"
+#include "env/rocksdb/env_adapter.h"
+#include "format/file_names.h"
 #include "manifest/unfinished.h"
-#include "util/foreign_cast.h"
 #include "util/process.h"
 
 namespace compassdb {

@@ -4,9 +4,9 @@
 
 #include <atomic>
 
-#include "base/file_names.h"
 #include "copies/copies_test_util.h"
-#include "db/db_test_util.h"
+#include "db/testing/db_test_util.h"
+#include "format/file_names.h"
 #include "rocksdb/utilities/options_util.h"
 #include "util/random.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "db/db_test_util.h"
+#include "db/testing/db_test_util.h"
 #include "rocksdb/write_batch.h"
 
 namespace compassdb {

@@ -5,10 +5,10 @@
 #include <map>
 #include <thread>
 
-#include "base/file_names.h"
-#include "base/number_limits.h"
-#include "db/db_test_util.h"
-#include "db/export_test_util.h"
+#include "db/testing/db_test_util.h"
+#include "db/testing/export_test_util.h"
+#include "format/file_names.h"
+#include "format/number_limits.h"
 #include "manifest/table_file.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/sst_file_reader.h"

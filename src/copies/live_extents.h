@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "env/file_system.h"
-#include "table/piece_meta.h"
+#include "table/piece/piece_meta.h"
 
 namespace compassdb {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damage to the last record of the manifest: where no log has what it commits, it is not to be taken for a torn commit.
-#include "db/db_test_util.h"
+#include "db/testing/db_test_util.h"
 #include "rocksdb/sst_file_writer.h"
 
 namespace compassdb {

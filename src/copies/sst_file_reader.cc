@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/sst_file_reader.h"
 
-#include "db/column_family.h"
-#include "db/db_iter.h"
-#include "env/env_adapter.h"
+#include "db/read/db_iter.h"
+#include "db/report/table_properties.h"
+#include "env/rocksdb/env_adapter.h"
 #include "manifest/table_file.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/snapshot.h"

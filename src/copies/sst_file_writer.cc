@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/sst_file_writer.h"
 
-#include "base/user_timestamp.h"
-#include "db/column_family.h"
-#include "db/db_config.h"
-#include "db/file_listeners.h"
-#include "env/env_adapter.h"
+#include "db/families/column_family_handle.h"
+#include "db/open/db_config.h"
+#include "db/report/file_listeners.h"
+#include "env/rocksdb/env_adapter.h"
+#include "format/user_timestamp.h"
 #include "manifest/table_file.h"
 #include "rocksdb/file_checksum.h"
 #include "util/process.h"

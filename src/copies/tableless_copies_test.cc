@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "compassdb/table.h"
-#include "db/db_test_util.h"
-#include "db/export_test_util.h"
-#include "rocksdb/utilities/backup_engine.h"
+#include "db/testing/db_test_util.h"
+#include "db/testing/export_test_util.h"
 #include "rocksdb/metadata.h"
+#include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
 
 namespace compassdb {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table files with user-defined timestamps: writing, reading, ingestion, export and import.
-#include "db/db_test_util.h"
-#include "db/timed_test_util.h"
+#include "api/comparator_u64ts.h"
+#include "db/testing/db_test_util.h"
+#include "db/testing/timed_test_util.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "util/coding.h"
-#include "util/comparator_u64ts.h"
 
 namespace compassdb {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What errors say about a directory or file is true of it, and what they advise can be done.
-#include "base/foreign_file.h"
 #include "compassdb/encryption.h"
 #include "compassdb/repair.h"
-#include "db/db_test_util.h"
+#include "db/testing/db_test_util.h"
+#include "format/foreign_file.h"
 #include "rocksdb/env_encryption.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/sst_file_reader.h"

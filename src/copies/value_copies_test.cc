@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of databases with separated values, by every way that makes one.
 #include "compassdb/table.h"
-#include "db/db_test_util.h"
+#include "db/testing/db_test_util.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"

@@ -7,15 +7,15 @@
 #include <set>
 #include <utility>
 
-#include "base/file_names.h"
-#include "db/db_config.h"
-#include "db/info_log.h"
-#include "db/open.h"
-#include "env/env_adapter.h"
+#include "db/open/db_config.h"
+#include "db/open/open.h"
+#include "db/report/info_log.h"
 #include "env/missing.h"
+#include "env/rocksdb/env_adapter.h"
+#include "format/file_names.h"
 #include "manifest/unfinished.h"
-#include "options/trash_bin.h"
 #include "rocksdb/write_batch.h"
+#include "services/trash_bin.h"
 #include "util/no_memory.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/db_impl.h"
 
-#include "base/file_names.h"
-#include "env/env_adapter.h"
 #include "env/limited_bytes.h"
-#include "options/sst_file_manager.h"
+#include "env/rocksdb/env_adapter.h"
+#include "format/file_names.h"
 #include "rocksdb/rate_limiter.h"
+#include "services/sst_file_manager.h"
 
 namespace compassdb {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Public functions about a database that are no members of rocksdb::DB.
+#include "api/foreign_cast.h"
 #include "compassdb/index.h"
 #include "db/db_impl.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
 #include "rocksdb/snapshot.h"
-#include "util/foreign_cast.h"
 
 namespace compassdb {
 

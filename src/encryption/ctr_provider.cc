@@ -8,13 +8,13 @@
 #include <cctype>
 #include <cstring>
 
+#include "api/option_string.h"
+#include "api/registered.h"
 #include "encryption/seal.h"
 #include "encryption/sealing_provider.h"
 #include "rocksdb/env_encryption.h"
 #include "util/c_locale.h"
 #include "util/coding.h"
-#include "util/option_string.h"
-#include "util/registered.h"
 
 namespace rocksdb {
 

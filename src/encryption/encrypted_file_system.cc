@@ -4,13 +4,13 @@
 #include <cstring>
 #include <mutex>
 
-#include "base/file_names.h"
+#include "api/foreign_cast.h"
 #include "encryption/sealed_reader.h"
 #include "encryption/sealed_writer.h"
-#include "env/composite_env.h"
 #include "env/missing.h"
+#include "env/rocksdb/composite_env.h"
+#include "format/file_names.h"
 #include "rocksdb/env_encryption.h"
-#include "util/foreign_cast.h"
 
 namespace compassdb {
 

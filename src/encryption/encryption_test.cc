@@ -8,7 +8,7 @@
 
 #include "compassdb/encryption.h"
 #include "encryption/seal.h"
-#include "env/env_adapter.h"
+#include "env/rocksdb/env_adapter.h"
 #include "rocksdb/config_options.h"
 #include "rocksdb/env_encryption.h"
 #include "rocksdb/file_system.h"

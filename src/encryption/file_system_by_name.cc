@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // File systems by their names, and the Env of one: here, as an encrypted one is among them.
-#include "env/composite_env.h"
+#include "api/option_string.h"
+#include "api/registered.h"
+#include "env/rocksdb/composite_env.h"
 #include "rocksdb/env_encryption.h"
 #include "rocksdb/file_system.h"
-#include "util/option_string.h"
-#include "util/registered.h"
 
 namespace rocksdb {
 

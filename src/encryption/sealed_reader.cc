@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/foreign_file.h"
+#include "format/foreign_file.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 #include "util/hash.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/foreign_file.h"
 #include "compassdb/encryption.h"
+#include "format/foreign_file.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 #include "util/hash.h"

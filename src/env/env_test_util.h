@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "env/clock.h"
-#include "env/env_adapter.h"
 #include "env/file_system.h"
 #include "env/io_ring.h"
+#include "env/rocksdb/env_adapter.h"
 
 namespace compassdb {
 

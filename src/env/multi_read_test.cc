@@ -10,10 +10,10 @@
 
 #include "env/aligned_reads.h"
 #include "env/env_test_util.h"
-#include "env/fault_injection_file_system.h"
 #include "env/io_ring.h"
 #include "env/read_ahead.h"
 #include "env/read_batch.h"
+#include "env/sim/fault_injection_file_system.h"
 #include "util/random.h"
 
 namespace compassdb {

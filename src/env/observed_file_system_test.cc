@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "env/env_test_util.h"
-#include "env/memory_file_system.h"
 #include "env/read_batch.h"
+#include "env/sim/memory_file_system.h"
 
 namespace compassdb {
 namespace {

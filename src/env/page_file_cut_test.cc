@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "env/fault_injection_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
 
 namespace compassdb {
 namespace {

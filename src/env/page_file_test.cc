@@ -9,8 +9,8 @@
 
 #include "env/aligned_reads.h"
 #include "env/env_test_util.h"
-#include "env/fault_injection_file_system.h"
 #include "env/read_batch.h"
+#include "env/sim/fault_injection_file_system.h"
 #include "util/random.h"
 
 namespace compassdb {

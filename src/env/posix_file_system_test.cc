@@ -6,7 +6,7 @@
 
 #include "env/aligned_reads.h"
 #include "env/env_test_util.h"
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
 #include "rocksdb/iostats_context.h"
 #include "util/random.h"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "api/thread_tracking.h"
 #include "util/no_memory.h"
 #include "util/start_thread.h"
-#include "util/thread_tracking.h"
 
 namespace compassdb {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/user_timestamp.h"
+#include "format/user_timestamp.h"
 
 namespace compassdb {
 

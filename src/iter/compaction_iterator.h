@@ -29,7 +29,7 @@
 #include <string>
 #include <vector>
 
-#include "base/internal_key.h"
+#include "format/internal_key.h"
 #include "iter/internal_iterator.h"
 #include "iter/merge_helper.h"
 #include "iter/range_tombstone_set.h"

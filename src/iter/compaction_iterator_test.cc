@@ -8,9 +8,9 @@
 #include <set>
 #include <sstream>
 
+#include "api/comparator_u64ts.h"
 #include "iter/merging_iterator.h"
 #include "iter/test_support.h"
-#include "util/comparator_u64ts.h"
 #include "util/random.h"
 
 namespace compassdb {

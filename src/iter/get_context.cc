@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "api/wide_column_codec.h"
 #include "iter/merge_helper.h"
-#include "util/wide_column_codec.h"
 
 namespace compassdb {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/internal_key.h"
+#include "format/internal_key.h"
 #include "iter/value_resolver.h"
 #include "rocksdb/cleanable.h"
 #include "rocksdb/merge_operator.h"

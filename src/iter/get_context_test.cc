@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/wide_column_codec.h"
 #include "iter/test_support.h"
-#include "util/wide_column_codec.h"
 
 namespace compassdb {
 namespace {

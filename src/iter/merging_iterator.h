@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/internal_key.h"
+#include "format/internal_key.h"
 #include "iter/internal_iterator.h"
 
 namespace compassdb {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "api/comparator_u64ts.h"
 #include "env/read_batch.h"
 #include "iter/range_tombstone_set.h"
 #include "iter/test_support.h"
 #include "util/coding.h"
-#include "util/comparator_u64ts.h"
 #include "util/random.h"
 
 namespace compassdb {

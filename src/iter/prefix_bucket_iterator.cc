@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "base/internal_key.h"
-#include "base/user_timestamp.h"
+#include "format/internal_key.h"
+#include "format/user_timestamp.h"
 
 namespace compassdb {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/user_timestamp.h"
+#include "format/user_timestamp.h"
 
 namespace compassdb {
 

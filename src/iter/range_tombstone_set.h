@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/range_tombstone.h"
+#include "format/range_tombstone.h"
 
 namespace compassdb {
 

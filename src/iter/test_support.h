@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/range_tombstone.h"
+#include "format/range_tombstone.h"
 #include "iter/internal_iterator.h"
 #include "iter/merge_helper.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "env/fault_injection_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
 #include "log/log_format.h"
 #include "log/log_reader.h"
 #include "log/log_writer.h"

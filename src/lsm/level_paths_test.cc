@@ -2,7 +2,7 @@
 // Which path the files of a level go to, and what may settle without being rewritten.
 #include <gtest/gtest.h>
 
-#include "lsm/compaction/policy/picker.h"
+#include "lsm/policy/picker.h"
 
 namespace compassdb {
 namespace {

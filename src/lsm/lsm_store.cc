@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "lsm/compaction/exec/compaction_job.h"
-#include "lsm/compaction/exec/flush_job.h"
-#include "lsm/covered_data.h"
+#include "lsm/compaction/compaction_job.h"
+#include "lsm/compaction/flush_job.h"
 #include "lsm/lsm_store.h"
 #include "lsm/lsm_store_impl.h"
+#include "lsm/read/covered_data.h"
 #include "value_store/value_cache.h"
 
 namespace compassdb {

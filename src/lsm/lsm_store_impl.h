@@ -18,8 +18,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lsm/compaction/policy/picker.h"
-#include "lsm/lsm_version.h"
+#include "lsm/policy/picker.h"
+#include "lsm/version/lsm_version.h"
 #include "store/salvage_report.h"
 #include "store/store.h"
 #include "util/mutex.h"

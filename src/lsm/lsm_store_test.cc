@@ -2,7 +2,7 @@
 // Random operations on a store, against a model that keeps every version.
 #include <atomic>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "lsm/testing/store_harness.h"
 #include "util/random.h"
 

@@ -3,8 +3,8 @@
 // fail without it.
 #include <strings.h>
 
-#include "lsm/compaction/policy/gc_policy.h"
-#include "lsm/compaction/policy/picker.h"
+#include "lsm/policy/gc_policy.h"
+#include "lsm/policy/picker.h"
 #include "lsm/testing/store_harness.h"
 
 namespace compassdb {

@@ -5,8 +5,8 @@
 
 #include "lsm/lsm_store_impl.h"
 #include "lsm/table_salvage.h"
-#include "lsm/value_references.h"
-#include "table/piece_salvage.h"
+#include "lsm/version/value_references.h"
+#include "table/piece/piece_salvage.h"
 #include "value_store/value_gc.h"
 #include "value_store/value_ref.h"
 

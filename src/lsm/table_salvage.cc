@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "lsm/compaction/exec/job_file.h"
-#include "table/piece_salvage.h"
+#include "lsm/compaction/job_file.h"
+#include "table/piece/piece_salvage.h"
 
 namespace compassdb {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "env/missing.h"
-#include "table/file_cache.h"
+#include "table/file/file_cache.h"
 
 namespace compassdb {
 

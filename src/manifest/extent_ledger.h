@@ -24,7 +24,7 @@
 
 #include "env/file_system.h"
 #include "manifest/file_checksum.h"
-#include "table/piece_meta.h"
+#include "table/piece/piece_meta.h"
 #include "util/mutex.h"
 
 namespace compassdb {

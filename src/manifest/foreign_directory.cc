@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "base/file_names.h"
-#include "base/foreign_file.h"
 #include "env/missing.h"
+#include "format/file_names.h"
+#include "format/foreign_file.h"
 
 namespace compassdb {
 

@@ -2,7 +2,7 @@
 // docs/formats/compaction_file.md
 #include "manifest/job_record.h"
 
-#include "base/format_version.h"
+#include "format/format_version.h"
 #include "util/coding.h"
 #include "util/hash.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "manifest/version_edit.h"
-#include "table/compaction_file.h"
+#include "table/file/compaction_file.h"
 
 namespace compassdb {
 

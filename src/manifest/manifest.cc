@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/file_names.h"
-#include "base/foreign_file.h"
-#include "base/format_version.h"
 #include "env/missing.h"
+#include "format/file_names.h"
+#include "format/foreign_file.h"
+#include "format/format_version.h"
 #include "log/log_reader.h"
 #include "manifest/foreign_directory.h"
 #include "manifest/unfinished.h"

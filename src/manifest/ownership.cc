@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file_names.h"
 #include "env/missing.h"
+#include "format/file_names.h"
 #include "wal/wal_reader.h"
 
 namespace compassdb {

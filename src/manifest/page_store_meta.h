@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "table/piece_meta.h"
+#include "table/piece/piece_meta.h"
 
 namespace compassdb {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <random>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "util/crc32c.h"
 #include "util/string_util.h"
 

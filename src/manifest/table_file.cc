@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <random>
 
-#include "base/format_version.h"
-#include "base/user_timestamp.h"
-#include "table/piece_reader.h"
+#include "format/format_version.h"
+#include "format/user_timestamp.h"
+#include "table/piece/piece_reader.h"
 #include "util/coding.h"
 #include "util/hash.h"
 

@@ -9,10 +9,10 @@
 
 #include "env/file_system.h"
 #include "manifest/version_edit.h"
-#include "table/compaction_file.h"
-#include "table/file_cache.h"
-#include "table/piece.h"
-#include "table/piece_builder.h"
+#include "table/file/compaction_file.h"
+#include "table/file/file_cache.h"
+#include "table/piece/piece.h"
+#include "table/piece/piece_builder.h"
 
 namespace compassdb {
 

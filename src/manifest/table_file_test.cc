@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "env/fault_injection_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
 
 namespace compassdb {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/file_names.h"
 #include "env/missing.h"
+#include "format/file_names.h"
 
 namespace compassdb {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "table/piece_meta.h"
+#include "table/piece/piece_meta.h"
 
 namespace compassdb {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/version_edit.h"
 
-#include "base/number_limits.h"
+#include "format/number_limits.h"
 #include "manifest/page_store_edit.h"
 #include "util/coding.h"
 #include "util/string_util.h"

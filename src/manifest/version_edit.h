@@ -13,7 +13,7 @@
 #include "manifest/page_store_meta.h"
 #include "manifest/value_run_meta.h"
 #include "rocksdb/status.h"
-#include "table/piece_meta.h"
+#include "table/piece/piece_meta.h"
 
 namespace compassdb {
 

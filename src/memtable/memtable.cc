@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/user_timestamp.h"
+#include "format/user_timestamp.h"
 #include "util/coding.h"
 #include "util/hash.h"
 #include "util/perf_span.h"

@@ -23,8 +23,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/internal_key.h"
-#include "base/range_tombstone.h"
+#include "format/internal_key.h"
+#include "format/range_tombstone.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "memtable/memtable_filter.h"

@@ -3,12 +3,12 @@
 #include <sstream>
 #include <vector>
 
+#include "api/foreign_cast.h"
+#include "api/option_string.h"
+#include "api/registered.h"
 #include "options/option_value.h"
 #include "options/table_factories.h"
 #include "rocksdb/utilities/table_properties_collectors.h"
-#include "util/foreign_cast.h"
-#include "util/option_string.h"
-#include "util/registered.h"
 
 namespace compassdb {
 

@@ -4,10 +4,10 @@
 
 #include <climits>
 
+#include "api/registered.h"
 #include "filter/filter_bits.h"
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
-#include "util/registered.h"
 
 namespace compassdb {
 

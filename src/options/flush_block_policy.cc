@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/flush_block_policy.h"
 
+#include "api/option_string.h"
+#include "api/registered.h"
 #include "rocksdb/table.h"
-#include "util/option_string.h"
-#include "util/registered.h"
 
 namespace rocksdb {
 

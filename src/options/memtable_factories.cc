@@ -2,10 +2,10 @@
 // The memtable representations of RocksDB as named option holders. The engine
 // has one memtable, a concurrent skip list (memtable/), with the semantics that
 // all of RocksDB's have; what differs between those is speed.
+#include "api/registered.h"
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/memtablerep.h"
-#include "util/registered.h"
 
 namespace compassdb {
 

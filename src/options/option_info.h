@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "api/named_options.h"
 #include "options/option_value.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/customizable.h"
-#include "util/named_options.h"
 
 namespace compassdb {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What option strings have beyond util/option_string.h: lists.
+// What option strings have beyond api/option_string.h: lists.
 //
 //   list = element { ":" element }, an element in braces may hold ":"
 #pragma once
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "api/option_string.h"
 #include "rocksdb/status.h"
-#include "util/option_string.h"
 
 namespace compassdb {
 

@@ -3,9 +3,9 @@
 
 #include <set>
 
+#include "api/option_string.h"
 #include "options/option_tables.h"
 #include "options/table_factories.h"
-#include "util/option_string.h"
 
 namespace compassdb {
 

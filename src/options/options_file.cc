@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "options/option_tables.h"
 #include "options/table_factories.h"
 #include "util/string_util.h"

@@ -3,16 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file_names.h"
 #include "env/env_test_util.h"
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
+#include "format/file_names.h"
 #include "options/table_factories.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
-#include "rocksdb/slice_transform.h"
 #include "rocksdb/merge_operator.h"
+#include "rocksdb/slice_transform.h"
 #include "rocksdb/utilities/options_util.h"
 
 namespace compassdb {

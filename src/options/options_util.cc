@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/options_util.h"
 
-#include "base/file_names.h"
-#include "base/foreign_file.h"
-#include "env/env_adapter.h"
 #include "env/missing.h"
+#include "env/rocksdb/env_adapter.h"
+#include "format/file_names.h"
+#include "format/foreign_file.h"
 #include "manifest/places.h"
 #include "options/options_compare.h"
 #include "options/options_file.h"

@@ -2,12 +2,12 @@
 // Members of the public structs that carry figures about tables and jobs.
 #include <string>
 
+#include "api/registered.h"
 #include "rocksdb/compaction_job_stats.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/wal_filter.h"
 #include "util/c_locale.h"
-#include "util/registered.h"
 
 namespace rocksdb {
 

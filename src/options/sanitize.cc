@@ -3,18 +3,18 @@
 
 #include <algorithm>
 
+#include "api/foreign_cast.h"
 #include "env/descriptor_limit.h"
 #include "options/option_tables.h"
-#include "options/sst_file_manager.h"
 #include "options/table_factories.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/env.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/rate_limiter.h"
-#include "table/key_order.h"
+#include "services/sst_file_manager.h"
+#include "table/piece/key_order.h"
 #include "util/compression.h"
-#include "util/foreign_cast.h"
 
 namespace compassdb {
 

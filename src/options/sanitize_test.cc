@@ -12,6 +12,7 @@
 #include <thread>
 #include <tuple>
 
+#include "api/comparator_u64ts.h"
 #include "env/descriptor_limit.h"
 #include "options/compatibility_doc.h"
 #include "options/projection.h"
@@ -22,7 +23,6 @@
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/sst_file_manager.h"
 #include "rocksdb/write_buffer_manager.h"
-#include "util/comparator_u64ts.h"
 
 namespace compassdb {
 namespace {

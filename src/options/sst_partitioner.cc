@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "api/registered.h"
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
-#include "util/registered.h"
 
 namespace compassdb {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/table_factories.h"
 
+#include "api/foreign_cast.h"
+#include "api/registered.h"
 #include "manifest/page_store_meta.h"
 #include "options/option_tables.h"
 #include "rocksdb/cache.h"
-#include "table/key_order.h"
-#include "util/foreign_cast.h"
-#include "util/registered.h"
+#include "table/piece/key_order.h"
 
 namespace compassdb {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of the table factories.
+#include "api/option_string.h"
 #include "options/option_tables.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/flush_block_policy.h"
-#include "util/option_string.h"
 
 namespace compassdb {
 

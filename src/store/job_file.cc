@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "rocksdb/file_checksum.h"
 #include "table/read_stats.h"
 #include "table/stat_timer.h"

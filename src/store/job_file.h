@@ -6,7 +6,7 @@
 #include <string>
 
 #include "store/store.h"
-#include "table/compaction_file.h"
+#include "table/file/compaction_file.h"
 #include "util/mutex.h"
 
 namespace compassdb {

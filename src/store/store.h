@@ -16,16 +16,17 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/key_hash.h"
-#include "base/user_timestamp.h"
 #include "compassdb/data_order.h"
 #include "env/clock.h"
 #include "env/file_system.h"
 #include "filter/table_filter.h"
+#include "format/key_hash.h"
+#include "format/user_timestamp.h"
 #include "iter/compaction_iterator.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "iter/range_tombstone_set.h"
+#include "iter/value_resolver.h"
 #include "manifest/extent_ledger.h"
 #include "manifest/job_record.h"
 #include "manifest/version_edit.h"
@@ -36,15 +37,14 @@
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/statistics.h"
 #include "store/page_options.h"
-#include "store/victim_order.h"
-#include "table/file_cache.h"
-#include "table/files_ahead.h"
-#include "table/index_cache.h"
-#include "table/index_memory.h"
-#include "table/piece_collectors.h"
-#include "table/read_options.h"
-#include "iter/value_resolver.h"
 #include "store/value_options.h"
+#include "store/victim_order.h"
+#include "table/directory/index_cache.h"
+#include "table/directory/index_memory.h"
+#include "table/file/file_cache.h"
+#include "table/file/files_ahead.h"
+#include "table/piece/piece_collectors.h"
+#include "table/read_options.h"
 
 namespace rocksdb {
 class FileChecksumGenFactory;

@@ -5,11 +5,11 @@
 
 #include <memory>
 
-#include "table/block_io.h"
-#include "table/file_cache.h"
-#include "table/index_cache.h"
-#include "table/index_memory.h"
-#include "table/key_order.h"
+#include "table/block/block_io.h"
+#include "table/directory/index_cache.h"
+#include "table/directory/index_memory.h"
+#include "table/file/file_cache.h"
+#include "table/piece/key_order.h"
 #include "table/read_options.h"
 
 namespace compassdb {

@@ -2,11 +2,11 @@
 // Pieces taken apart and put together again: whatever they then say, their checksums are right.
 #pragma once
 
-#include "table/block_io.h"
-#include "table/extent_writer.h"
-#include "table/order_page.h"
-#include "table/piece_format.h"
-#include "table/piece_reader.h"
+#include "table/block/block_io.h"
+#include "table/file/extent_writer.h"
+#include "table/piece/order_page.h"
+#include "table/piece/piece_format.h"
+#include "table/piece/piece_reader.h"
 #include "table/table_test_util.h"
 
 namespace compassdb {

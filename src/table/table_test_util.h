@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "base/file_names.h"
-#include "env/memory_file_system.h"
-#include "table/directory.h"
-#include "table/file_cache.h"
-#include "table/piece.h"
-#include "table/piece_builder.h"
-#include "table/piece_reader.h"
+#include "env/sim/memory_file_system.h"
+#include "format/file_names.h"
+#include "table/directory/directory.h"
+#include "table/file/file_cache.h"
+#include "table/piece/piece.h"
+#include "table/piece/piece_builder.h"
+#include "table/piece/piece_reader.h"
 #include "table/tph.h"
 #include "util/random.h"
 

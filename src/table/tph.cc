@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "iter/merging_iterator.h"
-#include "table/block_set.h"
-#include "table/piece_reader.h"
-#include "table/prefix_filtered_iterator.h"
+#include "table/block/block_set.h"
+#include "table/piece/piece_reader.h"
+#include "table/piece/prefix_filtered_iterator.h"
 #include "table/read_stats.h"
 #include "util/heap_bytes.h"
 

@@ -13,16 +13,16 @@
 #include <optional>
 #include <vector>
 
-#include "base/key_hash.h"
-#include "base/range_tombstone.h"
+#include "filter/table_filter.h"
+#include "format/key_hash.h"
+#include "format/range_tombstone.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
-#include "filter/table_filter.h"
-#include "table/directory.h"
-#include "table/index_part.h"
-#include "table/paged_directory.h"
-#include "table/piece.h"
-#include "table/piece_meta.h"
+#include "table/directory/directory.h"
+#include "table/directory/index_part.h"
+#include "table/directory/paged_directory.h"
+#include "table/piece/piece.h"
+#include "table/piece/piece_meta.h"
 
 namespace compassdb {
 

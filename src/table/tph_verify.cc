@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tph::Verify: the pieces, and rule 2, record by record.
-#include "table/piece_reader.h"
+#include "table/piece/piece_reader.h"
 #include "table/tph.h"
 #include "util/string_util.h"
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "store/salvage_report.h"
-#include "table/piece_salvage.h"
-#include "tableless/page_flush.h"
-#include "tableless/page_resolver.h"
-#include "tableless/page_salvage.h"
+#include "table/piece/piece_salvage.h"
+#include "tableless/flush/page_flush.h"
+#include "tableless/page/page_resolver.h"
+#include "tableless/page/page_salvage.h"
 #include "tableless/tableless_store_impl.h"
 #include "util/no_memory.h"
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "store/job_file.h"
-#include "tableless/page_sizing.h"
+#include "tableless/sizing/page_sizing.h"
 #include "tableless/tableless_view.h"
 
 namespace compassdb {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "api/wide_column_codec.h"
 #include "table/io_limits.h"
-#include "tableless/overflow_batch.h"
-#include "tableless/page_batch.h"
-#include "tableless/page_reads.h"
-#include "tableless/page_resolver.h"
-#include "tableless/unfolded.h"
-#include "util/wide_column_codec.h"
+#include "tableless/overflow/overflow_batch.h"
+#include "tableless/page/page_batch.h"
+#include "tableless/page/page_reads.h"
+#include "tableless/page/page_resolver.h"
+#include "tableless/page/unfolded.h"
 
 namespace compassdb {
 

@@ -23,9 +23,9 @@
 
 #include "env/aligned_reads.h"
 #include "store/store.h"
-#include "tableless/page_journal.h"
-#include "tableless/page_state.h"
-#include "tableless/section.h"
+#include "tableless/page/page_journal.h"
+#include "tableless/page/page_state.h"
+#include "tableless/page/section.h"
 
 namespace compassdb {
 

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <iterator>
 
-#include "base/user_timestamp.h"
+#include "format/user_timestamp.h"
 
 namespace compassdb {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/user_timestamp.h"
 #include "batch/write_batch_internal.h"
+#include "format/user_timestamp.h"
 #include "transactions/optimistic_transaction.h"
 
 namespace compassdb {

@@ -2,7 +2,7 @@
 // What is prepared when a write-ahead log fails, and the database resumes with another one.
 #include <thread>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "rocksdb/utilities/transaction_db.h"
 #include "transactions/transaction_test_util.h"
 

@@ -2,12 +2,12 @@
 // Transactions and indexed batches on column families with user-defined timestamps.
 #include <thread>
 
-#include "db/timed_test_util.h"
+#include "api/comparator_u64ts.h"
+#include "db/testing/timed_test_util.h"
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "rocksdb/utilities/transaction_db.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
 #include "transactions/transaction_test_util.h"
-#include "util/comparator_u64ts.h"
 
 namespace compassdb {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/internal_key.h"
+#include "format/internal_key.h"
 
 namespace compassdb {
 

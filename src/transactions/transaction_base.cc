@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/user_timestamp.h"
+#include "api/foreign_cast.h"
 #include "batch/slice_parts.h"
 #include "batch/write_batch_internal.h"
-#include "util/foreign_cast.h"
+#include "format/user_timestamp.h"
 
 namespace compassdb {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-#include "db/export_test_util.h"
+#include "db/testing/export_test_util.h"
 
 #include "transactions/transaction_test_util.h"
 

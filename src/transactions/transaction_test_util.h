@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "compassdb/table.h"
-#include "db/db_test_util.h"
+#include "db/testing/db_test_util.h"
 #include "rocksdb/utilities/transaction.h"
 
 namespace compassdb {

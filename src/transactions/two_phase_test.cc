@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file_names.h"
 #include "compassdb/encryption.h"
+#include "format/file_names.h"
 #include "rocksdb/env_encryption.h"
 #include "rocksdb/utilities/transaction_db.h"
 #include "transactions/transaction_test_util.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "batch/write_batch_internal.h"
-#include "db/column_family.h"
+#include "db/families/column_family_handle.h"
 #include "rocksdb/db.h"
 #include "transactions/batch_index.h"
 #include "transactions/overlay_iterator.h"

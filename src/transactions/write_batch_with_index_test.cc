@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "db/db_test_util.h"
+#include "db/testing/db_test_util.h"
 
 namespace compassdb {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ttl/db_ttl_impl.h"
 
+#include "api/foreign_cast.h"
 #include "batch/write_batch_internal.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/env.h"
 #include "ttl/ttl_iterator.h"
 #include "ttl/ttl_value.h"
-#include "util/foreign_cast.h"
 
 namespace compassdb {
 

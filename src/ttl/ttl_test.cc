@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "compassdb/table.h"
-#include "db/export_test_util.h"
-#include "env/env_adapter.h"
+#include "db/testing/export_test_util.h"
 #include "env/env_test_util.h"
-#include "env/memory_file_system.h"
+#include "env/rocksdb/env_adapter.h"
+#include "env/sim/memory_file_system.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/utilities/db_ttl.h"

@@ -3,8 +3,8 @@
 
 #include <map>
 
+#include "api/foreign_cast.h"
 #include "db/db_impl.h"
-#include "util/foreign_cast.h"
 
 namespace ROCKSDB_NAMESPACE {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/file_names.h"
-#include "db/info_log.h"
-#include "env/env_adapter.h"
+#include "db/report/info_log.h"
+#include "env/rocksdb/env_adapter.h"
+#include "format/file_names.h"
 
 namespace ROCKSDB_NAMESPACE {
 

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "rocksdb/slice.h"
-#include "table/index_memory.h"
+#include "table/directory/index_memory.h"
 
 namespace compassdb {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "env/read_batch.h"
-#include "table/index_part.h"
+#include "table/directory/index_part.h"
 #include "table/read_stats.h"
 #include "table/stat_timer.h"
 #include "util/heap_bytes.h"

@@ -16,7 +16,7 @@
 #include "manifest/extent_ledger.h"
 #include "manifest/value_run_meta.h"
 #include "rocksdb/slice.h"
-#include "table/index_cache.h"
+#include "table/directory/index_cache.h"
 #include "table/read_options.h"
 #include "table/table_context.h"
 #include "util/mutex.h"

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "base/file_names.h"
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
+#include "format/file_names.h"
 #include "store/store.h"
 #include "util/hash.h"
 #include "util/random.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "table/piece_salvage.h"
+#include "table/piece/piece_salvage.h"
 #include "util/compression.h"
 #include "value_store/value_ref.h"
 

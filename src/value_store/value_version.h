@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "base/key_hash.h"
 #include "env/file_system.h"
 #include "env/read_batch.h"
+#include "format/key_hash.h"
 #include "store/store.h"
 #include "table/read_options.h"
 #include "value_store/value_ref.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "table/extent_writer.h"
+#include "table/file/extent_writer.h"
 #include "table/read_stats.h"
 #include "table/stat_timer.h"
 #include "util/compression.h"

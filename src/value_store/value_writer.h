@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/internal_key.h"
-#include "base/key_hash.h"
+#include "format/internal_key.h"
+#include "format/key_hash.h"
 #include "manifest/version_edit.h"
 #include "rocksdb/compression_type.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/status.h"
-#include "table/compaction_file.h"
+#include "table/file/compaction_file.h"
 #include "value_store/update_counts.h"
 
 namespace compassdb {

@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "base/file_names.h"
-#include "env/fault_injection_file_system.h"
 #include "env/missing.h"
+#include "env/sim/fault_injection_file_system.h"
+#include "format/file_names.h"
 #include "util/coding.h"
 #include "util/random.h"
 #include "wal/wal_reader.h"

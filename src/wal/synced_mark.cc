@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "base/file_names.h"
-#include "base/format_version.h"
-#include "base/number_limits.h"
+#include "format/file_names.h"
+#include "format/format_version.h"
+#include "format/number_limits.h"
 #include "util/coding.h"
 #include "util/hash.h"
 

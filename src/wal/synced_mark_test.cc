@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file_names.h"
-#include "base/number_limits.h"
-#include "env/fault_injection_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
+#include "format/file_names.h"
+#include "format/number_limits.h"
 
 namespace compassdb {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wal/wal_format.h"
 
-#include "base/format_version.h"
+#include "format/format_version.h"
 #include "util/coding.h"
 
 namespace compassdb {

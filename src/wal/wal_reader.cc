@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/file_names.h"
-#include "base/format_version.h"
+#include "format/file_names.h"
+#include "format/format_version.h"
 #include "util/coding.h"
 #include "util/compression.h"
 

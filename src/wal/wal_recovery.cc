@@ -5,8 +5,8 @@
 #include <memory>
 #include <set>
 
-#include "base/file_names.h"
 #include "env/missing.h"
+#include "format/file_names.h"
 #include "wal/wal_reader.h"
 #include "wal/wal_synced.h"
 

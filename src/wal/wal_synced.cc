@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "wal/wal_reader.h"
 
 namespace compassdb {

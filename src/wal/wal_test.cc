@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "base/file_names.h"
-#include "base/format_version.h"
-#include "env/fault_injection_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
+#include "format/file_names.h"
+#include "format/format_version.h"
 #include "log/log_writer.h"
 #include "util/coding.h"
 #include "util/compression.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "util/coding.h"
 #include "util/compression.h"
 

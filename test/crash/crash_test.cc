@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simulated power cuts. Fault model: see env/memory_file_system.h; what is
+// Simulated power cuts. Fault model: see env/sim/memory_file_system.h; what is
 // checked: see crash_run.h.
 //
 //   crash_test --mode=random --seed=1 --cuts=1000    cuts at random changes of one long life

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "env/fault_injection_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
 #include "rocksdb/env.h"
 
 namespace compassdb_test {

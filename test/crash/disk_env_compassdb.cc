@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crash/disk.h"
-#include "env/env_adapter.h"
+#include "env/rocksdb/env_adapter.h"
 #include "manifest/manifest.h"
 
 namespace compassdb_test {

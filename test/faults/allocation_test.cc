@@ -22,8 +22,8 @@
 #include <new>
 #include <thread>
 
-#include "env/env_adapter.h"
-#include "env/memory_file_system.h"
+#include "env/rocksdb/env_adapter.h"
+#include "env/sim/memory_file_system.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_batch.h"

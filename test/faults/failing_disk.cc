@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "env/env_adapter.h"
+#include "env/rocksdb/env_adapter.h"
 #include "support/sealed_env.h"
 
 namespace compassdb_test {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "env/fault_injection_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
 #include "rocksdb/env.h"
 
 namespace compassdb_test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/archive.h"
 
-#include "base/file_names.h"
+#include "format/file_names.h"
 #include "fuzz/fuzz_target.h"
 #include "util/coding.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
 #include "manifest/version_edit.h"
 #include "rocksdb/slice.h"
 

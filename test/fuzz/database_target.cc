@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole directory of files, through the public API.
 #include "compassdb/table.h"
-#include "base/file_names.h"
-#include "env/env_adapter.h"
-#include "env/memory_file_system.h"
+#include "env/rocksdb/env_adapter.h"
+#include "env/sim/memory_file_system.h"
+#include "format/file_names.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
 #include "rocksdb/db.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Record logs, write-ahead logs and batches.
-#include "base/file_names.h"
 #include "batch/write_batch_internal.h"
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
+#include "format/file_names.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
 #include "log/log_reader.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manifest and what stands beside it: CURRENT, backup descriptions, wide columns.
-#include "base/file_names.h"
+#include "api/wide_column_codec.h"
 #include "copies/backup_meta.h"
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
+#include "format/file_names.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
 #include "manifest/manifest.h"
 #include "util/compression.h"
-#include "util/wide_column_codec.h"
 
 namespace compassdb_test {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // OPTIONS files and option strings.
+#include "api/option_string.h"
 #include "fuzz/fuzz_target.h"
 #include "options/options_file.h"
 #include "rocksdb/convenience.h"
-#include "util/option_string.h"
 
 namespace compassdb_test {
 namespace {

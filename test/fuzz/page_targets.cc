@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table-less store: pages, journals of page images, overflow runs.
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
 #include "manifest/extent_ledger.h"
 #include "manifest/version_edit.h"
-#include "tableless/overflow_index.h"
-#include "tableless/page_format.h"
-#include "tableless/page_journal.h"
+#include "tableless/overflow/overflow_index.h"
+#include "tableless/page/page_format.h"
+#include "tableless/page/page_journal.h"
 
 namespace compassdb_test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encrypted files. The seals hold or do not: no mutation gets past them, but all of what says where they are.
-#include "env/env_adapter.h"
-#include "env/memory_file_system.h"
+#include "env/rocksdb/env_adapter.h"
+#include "env/sim/memory_file_system.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
 #include "support/sealed_env.h"

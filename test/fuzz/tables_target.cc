@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole tables and runs of values: what a manifest says of them, and the files that it names.
-#include "env/memory_file_system.h"
+#include "env/sim/memory_file_system.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
 #include "iter/merge_helper.h"

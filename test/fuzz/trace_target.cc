@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of operations, as they are read to be replayed.
-#include "db/trace_format.h"
-#include "env/env_adapter.h"
-#include "env/memory_file_system.h"
+#include "env/rocksdb/env_adapter.h"
+#include "env/sim/memory_file_system.h"
 #include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
 #include "rocksdb/trace_reader_writer.h"
+#include "trace/trace_format.h"
 
 namespace compassdb_test {
 namespace {

@@ -29,19 +29,21 @@ import urllib.parse
 
 LAYERS = {
     "util": 0, "perfect_hash": 0,
-    "base": 1,
-    "env": 2,
-    "log": 3, "cache": 3, "background": 3, "encryption": 3,
-    "batch": 4, "iter": 4, "filter": 4,
-    "wal": 5, "memtable": 5, "table": 5,
-    "manifest": 6,
-    "store": 7,
-    "value_store": 8,
-    "lsm": 9, "tableless": 9,
-    "options": 10,
-    "db": 10.5,
-    "transactions": 11, "copies": 11, "ttl": 11, "utilities": 11,
-    "c_api": 12,
+    "api": 1,
+    "format": 2,
+    "env": 3,
+    "log": 4, "cache": 4, "encryption": 4,
+    "services": 5, "batch": 5, "iter": 5, "filter": 5,
+    "wal": 6, "memtable": 6, "table": 6,
+    "manifest": 7,
+    "store": 8,
+    "value_store": 9,
+    "lsm": 10, "tableless": 10,
+    "options": 11,
+    "family": 12, "trace": 12,
+    "db": 13,
+    "transactions": 14, "copies": 14, "ttl": 14, "utilities": 14,
+    "c_api": 15,
 }
 TOP_HEADERS = {"rocksdb/db.h", "rocksdb/options.h", "rocksdb/advanced_options.h",
                "rocksdb/table.h", "rocksdb/convenience.h"}
@@ -244,7 +246,7 @@ class Checker:
                     self.report("alone", path, line, "perfect_hash includes " + name)
                 top = name in TOP_HEADERS or (name.startswith("rocksdb/utilities/") and
                                               name not in VOCABULARY)
-                if top and layer < 10:
+                if top and layer < LAYERS["options"]:
                     self.report("top-header", path, line, "%s includes %s" % (folder, name))
                 continue
             if system:

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "env/fault_injection_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
 #include "iter/merge_helper.h"
 #include "iter/merging_iterator.h"
 #include "lsm/lsm_store.h"
-#include "lsm/lsm_version.h"
+#include "lsm/version/lsm_version.h"
 
 namespace compassdb {
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/jobs/auto_resume.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "db/db_impl.h"
+#include "db/report/statistics_util.h"
+#include "util/start_thread.h"
+
+namespace compassdb {
+namespace {
+
+// With less than this nothing is tried, but in each tenth round.
+constexpr uint64_t kLeastFreeBytes = 256 << 10;
+constexpr int kRoundsWithoutSpace = 10;
+constexpr uint64_t kLeastMicros = 1000;
+
+bool GoesAway(const Status& error) {
+  return (error.IsNoSpace() || error.IsMemoryLimit()) && error.severity() < Status::kFatalError;
+}
+
+// The directory of the file that the error names, of those that the database has; may be on a file system of its own.
+std::string DirOf(const Status& error, const DbConfig& config, const std::vector<std::string>& table_dirs) {
+  const std::string message = error.getState() == nullptr ? "" : error.getState();
+  std::string found;
+  const auto look = [&](const std::string& dir) {
+    if (dir.size() > found.size() && message.find(dir + "/") != std::string::npos) found = dir;
+  };
+  look(config.wal_dir);
+  for (const std::string& dir : table_dirs) look(dir);
+  return found.empty() ? config.name : found;
+}
+
+// What cannot be told is tried.
+bool HasSpace(FileSystem* fs, const std::string& dir) {
+  uint64_t free = 0;
+  return !fs->GetFreeSpace(dir, &free).ok() || free >= kLeastFreeBytes;
+}
+
+}  // namespace
+
+void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reason) {
+  if (!GoesAway(error) || db_->config_.options.max_bgerror_resume_count <= 0) return;
+  {
+    MutexLock lock(&mu_);
+    if (running_ || stopped_) return;
+  }
+  if (!db_->listeners_.ErrorRecoveryBegins(reason, error)) return;
+  MutexLock lock(&mu_);
+  if (running_ || stopped_) return;
+  if (telling_) {
+    // Not to be waited for: it may be the caller, or want what the caller holds.
+    running_ = true;
+    next_ = error;
+    return;
+  }
+  if (thread_.joinable()) thread_.join();  // it has nothing left to do
+  next_ = error;
+  if (!Start()) {
+    LogInfo(db_->config_.info_log.get(), "no thread to resume by itself: the next refused write tries again");
+  }
+}
+
+bool AutoResume::Start() {
+  const bool started = StartThread(&thread_, [this, error = next_] { Loop(error); });
+  missing_ = !started;
+  if (!started) return false;
+  running_ = true;
+  Tick(db_->config_.options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_COUNT);
+  return true;
+}
+
+void AutoResume::StartIfMissing() {
+  if (!missing_.load(std::memory_order_relaxed)) return;
+  MutexLock lock(&mu_);
+  if (missing_ && !running_ && !stopped_ && !thread_.joinable()) Start();
+}
+
+void AutoResume::Loop(Status old_error) {
+  while (true) {
+    Status error = Try();
+    if (error.ok()) return;  // resumed, by this or by somebody else, who has told of it
+    if (GoesAway(error)) error = Status::Aborted("Exceeded resume retry count");
+    db_->listeners_.ErrorRecoveryEnds(old_error, error);
+    MutexLock lock(&mu_);
+    telling_ = false;
+    if (!running_) return;
+    old_error = next_;
+  }
+}
+
+Status AutoResume::Try() {
+  const rocksdb::DBOptions& options = db_->config_.options;
+  const auto pause = std::chrono::microseconds(
+      std::max<uint64_t>(options.bgerror_resume_retry_interval, kLeastMicros));
+  int waited = 0;
+  for (int tries = options.max_bgerror_resume_count;;) {
+    Status error;
+    {
+      MutexLock lock(&mu_);
+      if (!stopped_) changed_.WaitFor(pause);
+      // Whoever sets an error now sees running_, or comes after it.
+      error = db_->errors_.error();
+      if (stopped_ || tries <= 0 || !GoesAway(error)) {
+        running_ = false;
+        if (stopped_) error = Status::OK();
+        telling_ = !error.ok();
+        return error;
+      }
+    }
+    db_->holes_.Press();
+    const std::string dir = DirOf(error, db_->config_, db_->files_->dirs()->All());
+    if (++waited < kRoundsWithoutSpace && !HasSpace(db_->config_.fs, dir)) continue;
+    waited = 0;
+    --tries;
+    Tick(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT);
+    // The next round sees what became of it.
+    if (!db_->ResumeUnasked().ok()) continue;
+    Tick(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT);
+    Record(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_COUNT,
+           static_cast<uint64_t>(options.max_bgerror_resume_count - tries));
+  }
+}
+
+void AutoResume::Stop() {
+  std::thread thread;
+  {
+    MutexLock lock(&mu_);
+    stopped_ = true;
+    changed_.SignalAll();
+    thread.swap(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+// Background work: what is queued and started when, what a failure does, and
+// what is deleted afterwards.
+#include <algorithm>
+#include <chrono>
+
+#include "db/db_impl.h"
+#include "db/report/statistics_util.h"
+#include "format/file_names.h"
+#include "services/periodic_tasks.h"
+#include "services/sst_file_manager.h"
+#include "util/no_memory.h"
+
+namespace compassdb {
+
+// Separated values keep their bound: a flush that would break it comes after the collections that make
+// room, and writers are slowed down by their full memtables meanwhile. It is not held up where no
+// collection is sure to follow.
+bool DBImpl::FlushReady(const ColumnFamily& family) const {
+  if (!family.FlushPending()) return false;
+  if (family.settings.disable_auto_compactions || errors_.compactions_stopped() || closed_) {
+    return true;
+  }
+  return !UnlessOutOfMemory(false, [&] {
+    uint64_t load = 0;
+    family.FitForFlush(&load);
+    return family.store()->AwaitsCollection(load);
+  });
+}
+
+bool DBImpl::FlushesTogether() const { return config_.options.atomic_flush || background_.flush_together; }
+
+bool DBImpl::FlushesHeld() const {
+  if (background_.paused > 0 || errors_.background_stopped()) return true;
+  if (!FlushesTogether()) return false;
+  // One that takes all families comes after what is under way.
+  const Families all = families_.All();
+  return std::any_of(all.begin(), all.end(), [](const auto& family) { return family->flush_running; });
+}
+
+void DBImpl::MaybeSchedule() {
+  if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;
+  looked_at_ = ledger_->releases();
+  PeriodicTasks::Shared()->StartIfMissing();
+  AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
+  const bool compacts = background_.exclusive_manual == 0;
+  if (!errors_.background_stopped()) {
+    bool long_work = false, collect = false;
+    for (const auto& family : families_.All()) {
+      if (!family->flush_queued && FlushReady(*family)) {
+        family->flush_queued = true;
+        background_.flush_queue.push_back(family);
+      } else if (!family->flush_queued && family->FlushPending()) {
+        holes_.Press();  // writers wait for room
+        if (!collect && !background_.collections.under_way() && MayCompact(*family)) {
+          collect = UnlessOutOfMemory(false, [&] { return family->store()->NeedsCollection(/*for_room=*/true); });
+        }
+      }
+      if (!family->compaction_queued && !family->dropped &&
+          !errors_.compactions_stopped() &&
+          !family->settings.disable_auto_compactions &&
+          UnlessOutOfMemory(true, [&] {  // the job looks again
+            return compacts ? family->store()->NeedsCompaction() : family->store()->NeedsCollection(/*for_room=*/false);
+          })) {
+        family->compaction_queued = true;
+        background_.compaction_queue.push_back(family);
+      }
+      if (!long_work && compacts && !background_.long_work.under_way() && MayCompact(*family)) {
+        long_work = UnlessOutOfMemory(true, [&] { return family->store()->NeedsLongWork(); });
+      }
+    }
+    if (long_work && !errors_.compactions_stopped()) {
+      ScheduleJob(&DBImpl::BackgroundLongWork, JobPriority::kBeside, &background_.long_work.scheduled);
+    }
+    // Not on a thread for flushes: listeners of a collection may flush.
+    if (collect && !errors_.compactions_stopped()) {
+      ScheduleJob(&DBImpl::BackgroundCollection, JobPriority::kSpace, &background_.collections.scheduled);
+    }
+  }
+  StartQueued();
+}
+
+void DBImpl::AwaitBackground(std::chrono::milliseconds most) {
+  if (scheduler_->Starved()) {
+    mu_.Unlock();
+    const bool ran = scheduler_->RunStarved();
+    mu_.Lock();
+    if (ran) return;
+  }
+  background_changed_.WaitFor(most);
+}
+
+bool DBImpl::ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) {
+  ++*scheduled;
+  if (scheduler_->Schedule([this, job] { (this->*job)(); }, priority,
+                           [this, scheduled] { JobUnscheduled(scheduled); })) {
+    if (scheduler_->Starved()) background_changed_.SignalAll();  // a caller that waits does it
+    return true;
+  }
+  --*scheduled;
+  return false;
+}
+
+// Looks for work again when the oldest snapshot is gone that keeps tables from being rewritten.
+void DBImpl::AwaitSnapshots() {
+  SequenceNumber until;
+  do {
+    const SequenceNumber oldest = snapshots_.Oldest();
+    until = kMaxSequenceNumber;
+    for (const auto& family : families_.All()) {
+      if (family->dropped || family->settings.disable_auto_compactions) continue;
+      until = std::min(until, family->store()->KeptUntil(oldest));
+    }
+  } while (!snapshots_.AwaitOldest(until));
+}
+
+// Every queued family gets a job; a job that finds the queue empty just ends.
+void DBImpl::StartQueued() {
+  if (background_.paused > 0) return;
+  const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
+  while (!FlushesHeld() && background_.flushes_scheduled < queued(background_.flush_queue) &&
+         background_.flushes_under_way() < config_.max_flushes()) {
+    if (!ScheduleJob(&DBImpl::BackgroundFlush, JobPriority::kHigh, &background_.flushes_scheduled)) break;
+  }
+  while (background_.compactions_scheduled < queued(background_.compaction_queue) &&
+         background_.compactions_under_way() < config_.max_compactions()) {
+    if (!ScheduleJob(&DBImpl::BackgroundCompaction, JobPriority::kLow, &background_.compactions_scheduled)) break;
+  }
+}
+
+void DBImpl::JobUnscheduled(int* scheduled) {
+  MutexLock lock(&mu_);
+  --*scheduled;
+  background_changed_.SignalAll();
+}
+
+void DBImpl::BackgroundDone() {
+  MaybeSchedule();
+  background_changed_.SignalAll();
+}
+
+void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) {
+  Status told(error, ErrorHandler::SeverityOf(error, reason));
+  listeners_.BackgroundError(reason, &told);
+  if (told.ok()) {
+    // A listener took it upon itself; but not that of a log, which takes no more writes.
+    if (!wals_.failed()) return;
+    told = Status(error, ErrorHandler::SeverityOf(error, reason));
+  }
+  errors_.Set(told, reason).PermitUncheckedError();
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  Tick(statistics, rocksdb::ERROR_HANDLER_BG_ERROR_COUNT);
+  if (error.IsIOError()) Tick(statistics, rocksdb::ERROR_HANDLER_BG_IO_ERROR_COUNT);
+  LogInfo(config_.info_log.get(), "background error: " + error.ToString());
+  {
+    MutexLock lock(&mu_);
+    background_changed_.SignalAll();
+  }
+  auto_resume_.Begin(told, reason);
+}
+
+void DBImpl::WaitAfterFailure() {
+  const auto until = std::chrono::steady_clock::now() +
+                     std::chrono::microseconds(config_.options.bgerror_resume_retry_interval);
+  while (!shutting_down_ && !errors_.background_stopped()) {
+    const auto left = until - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return;
+    background_changed_.WaitFor(std::chrono::ceil<std::chrono::microseconds>(left));
+  }
+}
+
+void DBImpl::PurgeObsolete(int job_id) {
+  std::vector<ExtentLedger::Unlinked> tables, value_files;
+  PurgeFiles(&tables, &value_files);
+  for (const ExtentLedger::Unlinked& file : tables) {
+    event_log_.FileDeleted(job_id, file.number, /*values=*/false);
+    listeners_.FileDeleted(config_.name, file.path, job_id, Status::OK());
+  }
+  for (const ExtentLedger::Unlinked& file : value_files) {
+    event_log_.FileDeleted(job_id, file.number, /*values=*/true);
+    listeners_.ValueFileDeleted(config_.name, file.path, job_id, Status::OK());
+  }
+}
+
+void DBImpl::PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
+                        std::vector<ExtentLedger::Unlinked>* value_files) {
+  // A manifest in doubt may name what memory does not.
+  if (read_only_ || commits_.in_doubt()) return;
+  MutexLock lock(&purge_mu_);
+  if (purges_over_ || !ledger_->deletions_enabled()) return;
+  for (uint64_t number : wals_.TakeBelow(commits_.min_log_number())) {
+    if (Status s = archive_.Retire(number); !s.ok()) {
+      LogInfo(config_.info_log.get(), "cannot put a log away: " + s.ToString());
+    }
+  }
+  if (Status s = archive_.Purge(); !s.ok()) {
+    LogInfo(config_.info_log.get(), "cannot purge the archive of logs: " + s.ToString());
+  }
+  std::vector<uint64_t> manifests;
+  {
+    MutexLock guard(&mu_);
+    manifests = commits_.TakeObsoleteManifests();
+  }
+  for (uint64_t number : manifests) commits_.DeleteManifest(number);
+  std::vector<std::string> dead_pages;
+  {
+    MutexLock guard(&dead_pages_mu_);
+    dead_pages.swap(dead_pages_);
+  }
+  for (const std::string& path : dead_pages) {
+    // What is left is deleted at the next open.
+    DeleteObsolete(path).PermitUncheckedError();
+  }
+  std::vector<ExtentLedger::Unlinked> unlinked;
+  Status s = ledger_->Purge(&unlinked);
+  if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
+  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
+  for (const ExtentLedger::Unlinked& file : unlinked) {
+    if (space != nullptr) space->Untrack(file.path);
+    (value_files_.erase(file.number) != 0 ? value_files : tables)->push_back(file);
+  }
+  SchedulePurge();
+}
+
+// Or puts it away, to be deleted by and by.
+Status DBImpl::DeleteObsolete(const std::string& path) {
+  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
+  return space == nullptr ? config_.fs->DeleteFile(path) : space->Delete(config_.owned_fs, path);
+}
+
+Status DBImpl::DeleteTrash(const std::string& path) {
+  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
+  return space == nullptr ? config_.fs->DeleteFile(path)
+                          : space->DeleteTrash(config_.owned_fs, path);
+}
+
+bool DBImpl::HasGarbage() {
+  if (ledger_->HasDeadFiles()) return true;
+  MutexLock lock(&dead_pages_mu_);
+  return !dead_pages_.empty();
+}
+
+bool DBImpl::PunchHoles(const ExtentLedger::PunchLimits& limits, uint64_t* punched) {
+  if (read_only_ || commits_.in_doubt()) return false;
+  MutexLock lock(&punch_mu_);
+  if (!ledger_->deletions_enabled()) return false;
+  Status s = ledger_->Punch(limits, punched);
+  if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
+  return true;
+}
+
+void DBImpl::SchedulePurge() {
+  holes_.Schedule();
+  if (read_only_ || !HasGarbage()) return;
+  ScheduleForSpace(&purge_scheduled_, [this] {
+    purge_scheduled_ = false;
+    PurgeObsolete();
+  });
+}
+
+void DBImpl::ScheduleForSpace(std::atomic<bool>* scheduled, std::function<void()> job) {
+  if (scheduled->exchange(true)) return;
+  if (!UnlessOutOfMemory(false, [&] {
+        return scheduler_->Schedule(std::move(job), JobPriority::kSpace, [scheduled] { *scheduled = false; });
+      })) {
+    *scheduled = false;
+  }
+}
+
+void DBImpl::FilesLetGo() {
+  if (!housekeeping_) return;
+  SchedulePurge();
+  if (read_only_ || ledger_->releases() == looked_at_) return;
+  ScheduleForSpace(&look_scheduled_, [this] {
+    look_scheduled_ = false;
+    MutexLock lock(&mu_);
+    MaybeSchedule();
+  });
+}
+
+void DBImpl::StartHousekeeping() {
+  for (const auto& family : families_.All()) {
+    VersionEdit all;
+    {
+      MutexLock lock(&mu_);
+      family->store()->Snapshot(&all);
+    }
+    MutexLock lock(&purge_mu_);
+    for (const ValueRunMeta& run : all.added_values) value_files_.insert(run.extent.file_number);
+  }
+  housekeeping_ = true;
+  holes_.Configure();
+  SchedulePurge();  // what was dead at the last close, or in a crash
+  stats_dump_.Schedule();
+  idle_looks_.Schedule();
+}
+
+void DBImpl::TrackFiles(const JobReport& report) {
+  if (!report.value_files.empty()) {
+    MutexLock lock(&purge_mu_);
+    for (const JobReport::ValueFile& file : report.value_files) value_files_.insert(file.number);
+  }
+  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
+  if (space == nullptr) return;
+  const auto track = [&](const std::string& path) {
+    uint64_t bytes = 0;
+    // One that is gone already is not tracked.
+    if (config_.fs->GetFileSize(path, &bytes).ok()) space->Track(path, bytes);
+  };
+  for (const std::string& path : report.output_paths) track(path);
+  for (const JobReport::ValueFile& file : report.value_files) track(file.path);
+  if (!report.output_paths.empty() && space->IsMaxAllowedSpaceReached()) {
+    SetBackgroundError(Status::SpaceLimit("Max allowed space was reached"),
+                       rocksdb::BackgroundErrorReason::kFlush);
+  }
+}
+
+void DBImpl::TrackAllFiles() {
+  if (config_.options.sst_file_manager == nullptr) return;
+  JobReport all;
+  for (const std::string& dir : files_->dirs()->All()) {
+    std::vector<std::string> names;
+    config_.fs->GetChildren(dir, &names).PermitUncheckedError();  // it was read just before
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
+        all.output_paths.push_back(JoinPath(dir, name));
+      }
+    }
+  }
+  TrackFiles(all);
+}
+
+// Together: a job's file is pinned, or its tables are in the view, or it was given up.
+bool DBImpl::DescribeJob(JobRecord* record) {
+  constexpr size_t kMostFamilies = 100;  // in the record of each file of each
+  std::shared_ptr<const StoreView> view;
+  {
+    MutexLock lock(&mu_);
+    record->order = commits_.NewNumber();
+    VersionEdit database;
+    database.db_id = db_id_;
+    database.hash_seed = hash_seed_;
+    database.last_sequence = last_sequence_.load(std::memory_order_acquire);
+    const bool all = families_.size() <= kMostFamilies;
+    if (all) database.max_column_family = max_family_id_;
+    record->state.push_back(std::move(database));
+    for (const auto& family : families_.All()) {
+      const bool own = family->id() == record->job.column_family;
+      if (all || own) record->state.push_back(FamilyEdit(*family));
+      if (own) view = family->store()->view();
+    }
+    record->writing = ledger_->PinnedFiles();
+  }
+  if (view == nullptr) return false;
+  view->ForEachTable([&](int level, const TphMeta& meta) { record->live.push_back({level, meta.tph_id}); });
+  return true;
+}
+
+VersionEdit DBImpl::FamilyEdit(const ColumnFamily& family) {
+  VersionEdit edit;
+  edit.column_family = family.id();
+  edit.add_column_family = family.name();
+  edit.comparator = family.user_comparator()->Name();
+  edit.log_number = family.log_number;
+  if (family.history != nullptr) edit.history_low = family.history->Get();
+  return edit;
+}
+
+std::vector<VersionEdit> DBImpl::SnapshotEdits() {
+  std::vector<VersionEdit> edits(1);
+  edits.front().db_id = db_id_;
+  edits.front().hash_seed = hash_seed_;
+  edits.front().max_column_family = max_family_id_;
+  edits.front().file_checksums = ledger_->Checksums();
+  for (const auto& family : families_.All()) {
+    edits.push_back(FamilyEdit(*family));
+    VersionEdit tables;
+    family->store()->Snapshot(&tables);
+    tables.column_family = family->id();
+    edits.push_back(std::move(tables));
+  }
+  return edits;
+}
+
+// The oldest log needed counts with what the edits themselves change.
+void DBImpl::StampEdits(std::vector<VersionEdit>* edits) {
+  uint64_t oldest = std::min(wals_.current_number(), open_sections_.OldestLog());
+  for (const auto& family : families_.All()) {
+    uint64_t needed = family->OldestRecordLog();
+    uint64_t prepared = family->OldestPreparedLog(0);
+    for (const VersionEdit& edit : *edits) {
+      if (edit.column_family != family->id() || edit.add_column_family) continue;
+      if (edit.drop_column_family) needed = prepared = UINT64_MAX;
+      if (edit.log_number) {
+        needed = std::max(needed, *edit.log_number);
+        prepared = family->OldestPreparedLog(*edit.log_number);
+      }
+    }
+    oldest = std::min({oldest, needed, prepared});
+  }
+  edits->front().min_log_number = oldest;
+  const SyncedLog synced = wals_.synced();
+  if (synced.bytes > 0 && synced.number >= oldest) {
+    edits->front().synced_log = {synced.number, synced.bytes};
+  }
+  edits->front().last_sequence = last_sequence_.load(std::memory_order_acquire);
+}
+
+Status DBImpl::PauseBackgroundWork() {
+  MutexLock lock(&mu_);
+  ++background_.paused;
+  background_changed_.SignalAll();
+  while (background_.flushes_running > 0 || background_.compactions_running > 0 || background_.manual_jobs > 0) {
+    background_changed_.Wait();
+  }
+  return Status::OK();
+}
+
+void DBImpl::CancelBackgroundWork(bool wait) {
+  if (process_.Inherited()) return;
+  if (!shutting_down_) FlushUnloggedData();
+  MutexLock lock(&mu_);
+  shutting_down_ = true;
+  manual_cancelled_ = true;
+  background_changed_.SignalAll();
+  while (wait && (background_.flushes_running > 0 || background_.compactions_running > 0 ||
+                  background_.manual_running > 0)) {
+    background_changed_.Wait();
+  }
+}
+
+Status DBImpl::ContinueBackgroundWork() {
+  MutexLock lock(&mu_);
+  if (background_.paused == 0) {
+    return Status::InvalidArgument("ContinueBackgroundWork without PauseBackgroundWork");
+  }
+  --background_.paused;
+  MaybeSchedule();
+  return Status::OK();
+}
+
+Status DBImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& families) {
+  for (ColumnFamilyHandle* handle : families) {
+    if (Status s = SetOptions(handle, {{"disable_auto_compactions", "false"}}); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+}  // namespace compassdb

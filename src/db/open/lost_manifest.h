@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// For RepairDB: the state of a database whose manifest and mirror are gone, from the records that jobs left in their
+// files (manifest/job_record.h).
+//
+// A table is known by the record of the file that its job wrote, and that file stands while the table is in use.
+// Whether it is in use, later records say: each lists the tables of its family, and the files whose jobs were not
+// committed when it was made. So a table of an earlier record that is not listed, and whose file was not being written,
+// is dead for good.
+//
+// What no later record knows may have been committed or not. It counts as committed: the file is complete, as the record
+// is at its end, so reads find the same in what the job wrote as in what it replaced. (The other way round would not do:
+// parts of what a committed job replaced may have been punched out, and a flush leaves no log.)
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/open/recovered_state.h"
+#include "manifest/job_record.h"
+
+namespace compassdb {
+
+// Corruption if the oldest log that can be read in the directory says that data came before it, or if there is none.
+Status CheckLogsAreAll(FileSystem* fs, const std::string& wal_dir);
+
+class LostManifest {
+ public:
+  // `log` gets what is uncertain, line by line.
+  explicit LostManifest(std::function<void(const std::string&)> log) : log_(std::move(log)) {}
+
+  // Each file that is not empty. An error names a file that has no record, or one that does not go with the others.
+  Status Add(FileSystem* fs, const std::string& path, uint64_t number);
+  // After the last one. `*state` is empty.
+  Status Find(RecoveredState* state);
+
+ private:
+  struct Job {
+    uint64_t file = 0;
+    uint64_t file_id = 0;
+    JobRecord record;
+    const Job* judge = nullptr;  // the newest record that knows the job's fate
+    bool committed = false;
+  };
+  struct Table {
+    const VersionEdit::Added* added;
+    const Job* job;
+    bool dead = false;
+    int level = 0;
+  };
+  static const VersionEdit::Deleted* Listed(const Job& job, uint64_t table);
+  void JudgeByLaterRecords();
+  void JudgeTheLast();
+  bool IsWhole(const TphMeta& table) const;
+  Status CheckFiles(const Table& table) const;
+  Status CheckForGaps() const;
+
+  using TableKey = std::pair<uint32_t, uint64_t>;  // family and id
+  const std::function<void(const std::string&)> log_;
+  std::map<uint64_t, Job> jobs_;        // by order
+  std::map<uint64_t, uint64_t> files_;  // ids by number
+  std::map<TableKey, Table> tables_;
+};
+
+}  // namespace compassdb

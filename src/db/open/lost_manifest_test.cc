@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// RepairDB without manifest and mirror: the records in compaction files say what was in use.
+#include "db/open/lost_manifest.h"
+
+#include "compassdb/repair.h"
+#include "db/testing/db_test_util.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/table.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+class JoinWithDots : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const rocksdb::Slice&, const rocksdb::Slice* existing, const rocksdb::Slice& value, std::string* result,
+             rocksdb::Logger*) const override {
+    *result = (existing != nullptr ? existing->ToString() + "." : "") + value.ToString();
+    return true;
+  }
+  const char* Name() const override { return "JoinWithDots"; }
+};
+
+class LostManifestTest : public DbTest {
+ protected:
+  using Model = std::map<std::string, std::string>;
+
+  LostManifestTest() {
+    families_ = {"default", "one"};
+    options_.create_missing_column_families = true;
+    options_.merge_operator = std::make_shared<JoinWithDots>();
+    options_.write_buffer_size = 16 << 10;
+    options_.target_file_size_base = 16 << 10;
+    options_.max_bytes_for_level_base = 64 << 10;
+  }
+  void LoseState() {
+    for (const FileType type : {FileType::kManifest, FileType::kManifestMirror, FileType::kCurrent, FileType::kOptions}) {
+      for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+    }
+  }
+  Status Repair() { return rocksdb::RepairDB(name_, options_, {}, options_); }
+  static std::string Key(uint64_t i) { return "key" + std::to_string(1000 + i); }
+
+  void Step(Random* rnd, bool sync) {
+    rocksdb::WriteOptions write;
+    write.sync = sync;
+    const size_t f = rnd->Uniform(2);
+    rocksdb::ColumnFamilyHandle* const family = handles_[f];
+    Model& model = models_[f];
+    const std::string key = Key(rnd->Uniform(300));
+    const uint64_t what = rnd->Uniform(1000);
+    if (what < 600) {
+      const std::string value = std::to_string(rnd->Uniform(1000000)) + std::string(rnd->Uniform(200), 'v');
+      ASSERT_TRUE(db_->Put(write, family, key, value).ok());
+      model[key] = value;
+    } else if (what < 850) {
+      ASSERT_TRUE(db_->Delete(write, family, key).ok());
+      model.erase(key);
+    } else if (what < 940) {
+      const std::string operand = std::to_string(rnd->Uniform(1000));
+      ASSERT_TRUE(db_->Merge(write, family, key, operand).ok());
+      std::string& value = model[key];
+      value += (value.empty() ? "" : ".") + operand;
+    } else if (what < 960) {
+      const std::string end = Key(rnd->Uniform(300));
+      if (key < end) {
+        ASSERT_TRUE(db_->DeleteRange(write, family, key, end).ok());
+        model.erase(model.lower_bound(key), model.lower_bound(end));
+      }
+    } else if (what < 990) {
+      ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), family).ok());
+    } else {
+      rocksdb::CompactRangeOptions compact;
+      if (what < 995) compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+      ASSERT_TRUE(db_->CompactRange(compact, family, nullptr, nullptr).ok());
+    }
+  }
+  void Check() {
+    for (size_t f = 0; f < 2; ++f) {
+      Model found;
+      const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), handles_[f]));
+      for (it->SeekToFirst(); it->Valid(); it->Next()) found[it->key().ToString()] = it->value().ToString();
+      ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+      ASSERT_EQ(found, models_[f]);
+      for (uint64_t i = 0; i < 300; ++i) {
+        const auto expected = models_[f].find(Key(i));
+        ASSERT_EQ(GetIn(static_cast<int>(f), Key(i)), expected == models_[f].end() ? "NOT_FOUND" : expected->second) << Key(i);
+      }
+    }
+    const Status s = db_->VerifyChecksum();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  void Run(uint64_t seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random rnd(seed);
+    models_[0].clear();
+    models_[1].clear();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    for (int round = 0; round < 5; ++round) {
+      SCOPED_TRACE("round " + std::to_string(round));
+      OpenDb();
+      if (round > 0) Check();
+      if (HasFatalFailure()) return;
+      const bool cut = rnd.Uniform(2) == 0;
+      const uint64_t steps = 100 + rnd.Uniform(3000);
+      for (uint64_t i = 0; i < steps; ++i) {
+        Step(&rnd, cut);
+        if (HasFatalFailure()) return;
+      }
+      if (cut) {
+        Crash(CutMode::kDropUnsynced, seed + static_cast<uint64_t>(round));
+      } else {
+        CloseDb();
+      }
+      LoseState();
+      const Status s = Repair();
+      // Only if the last thing that happened to a table was that deletions emptied it.
+      if (s.IsCorruption() && s.ToString().find("deletions have emptied the table") != std::string::npos) {
+        ++refused_;
+        break;
+      }
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    }
+    CloseDb();
+  }
+  Model models_[2];
+  int refused_ = 0;
+};
+
+TEST_F(LostManifestTest, EveryKeyAndNoDeletedOne) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    Run(seed);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_LE(refused_, 2);
+}
+
+TEST_F(LostManifestTest, LeveledWithFilters) {
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options_.compression = rocksdb::kNoCompression;
+  options_.level0_file_num_compaction_trigger = 2;
+  options_.max_subcompactions = 2;
+  for (uint64_t seed = 101; seed <= 104; ++seed) {
+    Run(seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Records and tables of the bottom level have lost their sequences, and what they replaced stands in a file with others.
+TEST_F(LostManifestTest, WhatWasReplacedStaysReplaced) {
+  families_ = {"default"};
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(static_cast<uint64_t>(i)), "old" + std::string(500, 'v')).ok());
+  Flush();
+  Compact(/*force=*/true);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(static_cast<uint64_t>(i))).ok());
+  ASSERT_TRUE(Put(Key(20), "new").ok());
+  Flush();
+  Compact(/*force=*/true);
+  CloseDb();
+  LoseState();
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_EQ(Get(Key(3)), "NOT_FOUND");
+  EXPECT_EQ(Get(Key(20)), "new");
+  EXPECT_EQ(Get(Key(200)).substr(0, 3), "old");
+}
+
+// Each file that a repair cannot do without, and what it cannot bring back, is named, and nothing is moved.
+TEST_F(LostManifestTest, WhatItCannotDoItSays) {
+  families_ = {"default"};
+  OpenDb();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(static_cast<uint64_t>(i)), std::string(500, 'v')).ok());
+  Flush();
+  CloseDb();
+  LoseState();
+  const std::string file = JoinPath(name_, FilesOf(FileType::kPieceFile).at(0));
+  std::string bytes;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), file, &bytes).ok());
+  for (const size_t left : {bytes.size() - 1, bytes.size() - 40, size_t{36}}) {
+    ASSERT_TRUE(WriteFileAtomically(fs_.get(), file, bytes.substr(0, left)).ok());
+    Status s = Repair();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find(file + ": no manifest or mirror can be read"), std::string::npos) << s.ToString();
+    s = TryOpen();
+    EXPECT_NE(s.ToString().find("RepairDB cannot bring the database back"), std::string::npos) << s.ToString();
+    EXPECT_TRUE(fs_->FileExists(file).ok());
+  }
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), file, bytes).ok());
+  Status s = TryOpen();
+  EXPECT_NE(s.ToString().find("RepairDB can put the state together"), std::string::npos) << s.ToString();
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  EXPECT_EQ(Get(Key(7)), std::string(500, 'v'));
+}
+
+TEST_F(LostManifestTest, TablesInADirectoryThatIsNotGiven) {
+  families_ = {"default"};
+  options_.db_paths = {{"/more", 1 << 30}};
+  OpenDb();
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(static_cast<uint64_t>(i)), std::string(500, static_cast<char>('a' + round))).ok());
+    Flush();
+  }
+  Compact(/*force=*/true);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(Put(Key(static_cast<uint64_t>(i)), "last").ok());
+  Flush();
+  CloseDb();
+  const size_t there = FilesOf(FileType::kPieceFile, "/more").size();
+  ASSERT_GT(there, 0u);
+  LoseState();
+  ASSERT_TRUE(fs_->DeleteFile(name_ + "/PLACES").ok());  // it names the directory
+  rocksdb::Options without = options_;
+  without.db_paths.clear();
+  Status s = rocksdb::RepairDB(name_, without);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("db_paths"), std::string::npos) << s.ToString();
+  EXPECT_EQ(FilesOf(FileType::kPieceFile, "/more").size(), there);
+  s = Repair();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  OpenDb();
+  EXPECT_EQ(Get(Key(3)), "last");
+  EXPECT_EQ(Get(Key(30)), std::string(500, 'd'));
+}
+
+// Logs that were deleted after their flush are not reported as lost.
+TEST_F(LostManifestTest, FlushedLogsAreNoLoss) {
+  families_ = {"default"};
+  OpenDb();
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(Put(Key(static_cast<uint64_t>(round)), "flushed").ok());
+    Flush();
+  }
+  ASSERT_TRUE(Put(Key(9), "in the log").ok());
+  CloseDb();
+  LoseState();
+  RepairReport report;
+  const Status s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(report.damaged_logs, 0u);
+  OpenDb();
+  EXPECT_EQ(Get(Key(0)), "flushed");
+  EXPECT_EQ(Get(Key(9)), "in the log");
+}
+
+// What a repair wrote has a record, too.
+TEST_F(LostManifestTest, AfterARepairOfDamage) {
+  families_ = {"default"};
+  OpenDb();
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(static_cast<uint64_t>(i)), std::string(500, 'v')).ok());
+  Flush();
+  Compact(/*force=*/true);
+  CloseDb();
+  const std::string file = JoinPath(name_, FilesOf(FileType::kPieceFile).at(0));
+  std::string bytes;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), file, &bytes).ok());
+  bytes[5000] ^= 1;
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), file, bytes).ok());
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  const std::string left = Scan();
+  EXPECT_GT(left.size(), 50000u);
+  ASSERT_TRUE(Put("later", "1").ok());
+  CloseDb();
+  LoseState();
+  const Status s = Repair();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  OpenDb();
+  EXPECT_EQ(Scan(), left + ",later=1");
+}
+
+TEST_F(LostManifestTest, AFileOfAnotherDatabase) {
+  families_ = {"default"};
+  std::string other;
+  for (const bool second : {false, true}) {
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1").ok());
+    Flush();
+    ASSERT_TRUE(Put("b", "1").ok());
+    Flush();
+    CloseDb();
+    LoseState();
+    if (!second) {
+      const std::string name = FilesOf(FileType::kPieceFile).at(0);
+      ASSERT_TRUE(ReadFileToString(fs_.get(), JoinPath(name_, name), &other).ok());
+      ASSERT_TRUE(Repair().ok());
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+      continue;
+    }
+    ASSERT_TRUE(WriteFileAtomically(fs_.get(), JoinPath(name_, FilesOf(FileType::kPieceFile).at(0)), other).ok());
+    const Status s = Repair();
+    EXPECT_TRUE(s.IsInvalidArgument() || s.IsCorruption()) << s.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/open/new_database.h"
+
+#include <algorithm>
+
+#include "env/missing.h"
+#include "format/file_names.h"
+
+namespace compassdb {
+
+Status NewDatabase::Note(const std::string& dir) {
+  std::vector<std::string> names;
+  Status s = fs_->GetChildren(dir, &names);
+  if (!s.ok() && !IsMissing(s)) return s;
+  names_[dir] = std::set<std::string>(names.begin(), names.end());
+  std::vector<std::string> missing;
+  for (std::string d = dir; IsMissing(fs_->FileExists(d)); d = ParentOf(d)) {
+    missing.push_back(d);
+    if (ParentOf(d) == d) break;
+  }
+  missing_.insert(missing_.end(), missing.rbegin(), missing.rend());
+  return Status::OK();
+}
+
+void NewDatabase::Undo() const {
+  // CURRENT first: what is left of a removal that fails is no database.
+  for (const bool current : {true, false}) {
+    for (const auto& [dir, before] : names_) {
+      std::vector<std::string> names;
+      if (!locked_ || !fs_->GetChildren(dir, &names).ok()) continue;
+      // In a directory that was not there all is of this attempt.
+      const bool made = std::find(missing_.begin(), missing_.end(), dir) != missing_.end();
+      for (const std::string& name : names) {
+        uint64_t number = 0;
+        FileType type = FileType::kTemp;
+        const bool parsed = ParseFileName(name, &number, &type);
+        if (before.count(name) != 0 || !(parsed || made)) continue;
+        if ((parsed && type == FileType::kCurrent) == current) fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
+      }
+    }
+  }
+  for (auto dir = missing_.rbegin(); dir != missing_.rend(); ++dir) fs_->DeleteDir(*dir).PermitUncheckedError();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a database: looks before it touches anything, locks, replays the
+// manifest, replays the write-ahead logs, and starts a new manifest and log.
+//
+// Thread safety: one opener per call, one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/db_impl.h"
+#include "db/open/new_database.h"
+#include "db/open/recovered_state.h"
+#include "format/file_names.h"
+#include "manifest/ownership.h"
+#include "wal/wal_recovery.h"
+
+namespace compassdb {
+
+class DbOpener {
+ public:
+  struct Request {
+    rocksdb::DBOptions options;
+    std::string name;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    bool read_only = false;
+    bool error_if_wal_file_exists = false;
+    std::optional<WalRecoveryMode> wal_recovery_mode;  // instead of the option
+    WalRecoveryReport* log_report = nullptr;  // gets what was found in the logs, unless null
+    std::vector<std::string> more_table_dirs;  // besides those of the options
+    std::string secondary_path;  // a secondary, which is read_only, too; empty: none
+  };
+  explicit DbOpener(Request request) : request_(std::move(request)) {}
+
+  // On success the caller owns the handles and the database.
+  Status Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
+
+  // The names of the families that a manifest knows.
+  static Status ListFamilies(FileSystem* fs, const std::string& dir,
+                             std::vector<std::string>* names);
+  // InvalidArgument if what is there in place of a database is another engine's.
+  static Status CheckNotForeign(FileSystem* fs, const std::string& dir);
+  // The files of tables and pages that the manifest names, and the database's id.
+  static Status LiveTables(FileSystem* fs, const std::string& dir, std::set<uint64_t>* numbers, std::string* db_id);
+  static void AddLiveTables(const RecoveredState& state, std::set<uint64_t>* numbers);
+
+ private:
+  // open.cc
+  Status OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
+  Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
+  Status OpenInfoLog(DbConfig* config);
+  static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir);
+  // Of a database that is not there.
+  Status CheckMayCreate(FileSystem* fs) const;
+  std::vector<std::string> TableDirsOf(const DbConfig& config) const;
+  // Of another database's directories nothing is read, let alone deleted.
+  Status CheckOwnership(const std::string& wal_dir, const std::vector<std::string>& tables);
+  // The directories are this database's from here on. `state` is null of a new one.
+  Status ClaimDirs(const RecoveredState* state, uint64_t first_number);
+  // Logs that must be replayed, in a directory that is not wal_dir.
+  Status CheckLogsElsewhere(const RecoveredState& state) const;
+  // What a missing table may be in: a path that was recorded, and is not in the options.
+  Status ExplainMissing(const Status& error) const;
+  bool IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const;
+  Status SkipNumbersInUse();
+  // What a replay flushed that did not come to its end: each attempt would leave as much.
+  void DeleteNewFiles() const;
+  Status CheckRequest();
+  Status CheckDirectIo();
+  Status Locate(bool* exists);
+  Status Prepare(bool exists);
+  Status CreateNew();
+  // Commits what the stores lack that their options ask for.
+  Status CompleteStores();
+  Status CreateMissingFamilies();
+  Status NoteNewDatabase(const DbConfig& config, const std::set<std::string>& dirs);
+  void MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
+  const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;
+
+  // recover.cc
+  // Since it was read, by a primary beside whom this one reads.
+  bool ManifestHasMovedOn(FileSystem* fs) const;
+  // *end, if wanted: of what was read.
+  static Status ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
+                               RecoveredState* state, uint64_t* end = nullptr);
+  Status RecoverExisting();
+  Status RecoverSecondary();
+  Status BuildFamilies(const RecoveredState& state);
+  Status ReplayLogs(const RecoveredState& state);
+  WalRecordFilter MakeWalFilter(const RecoveredState& state);
+  Status ReplayBatch(uint64_t wal_number, const Slice& record);
+  Status RelogPrepared();
+  Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
+  static Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& path);
+  Status CheckLogIsEmpty(uint64_t number, bool manifest_is_there);
+  Status CheckNothingIsThere();
+  Status SyncLogs(const std::vector<uint64_t>& logs);
+  Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
+  void TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
+  Status StartWriting(const WalRecoveryReport& report);
+  void DeleteLeftovers();
+
+  Request request_;
+  bool wal_compression_missing_ = false;  // what was asked for is not linked in
+  uint64_t current_manifest_ = 0;
+  uint64_t manifest_bytes_ = 0;  // before it was read
+  std::optional<NewDatabase> new_database_;  // while one is made
+  std::unique_ptr<DBImpl> db_;
+  SyncedMark synced_mark_;     // as it was before the manifest was read
+  std::unique_ptr<Ownership> ownership_;  // until there is a database
+  std::string recovered_id_;   // of the manifest
+  bool copied_ = false;        // there was no IDENTITY file
+  bool new_identity_ = false;  // and one was made
+  RecoveredTransactions prepared_;  // found in the logs, neither committed nor rolled back
+  int job_ = 0;           // of the replay of logs
+  bool flushed_ = false;  // some memtable was flushed during replay
+  uint64_t first_new_number_ = 0;  // files from it on are of this opening; 0: none is
+  bool writing_ = false;           // a manifest may name them
+  // Logs behind this one were left out of the replay: nobody may follow them.
+  uint64_t last_replayed_log_ = UINT64_MAX;
+  std::vector<uint64_t> unused_logs_;  // empty, behind the last one
+};
+
+}  // namespace compassdb

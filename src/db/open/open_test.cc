@@ -1,0 +1,680 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "batch/write_batch_internal.h"
+#include "db/testing/db_test_util.h"
+#include "format/file_names.h"
+#include "wal/wal_writer.h"
+
+namespace compassdb {
+namespace {
+
+class OpenTest : public DbTest {};
+
+TEST_F(OpenTest, ALostCurrentIsNoReasonToBeginAnew) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  CloseDb();
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  ASSERT_TRUE(options_.create_if_missing);
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("RepairDB"), std::string::npos) << s.ToString();
+  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1");
+  CloseDb();
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  OpenDb();
+  EXPECT_EQ(Scan(), "");
+}
+
+// Every call of each kind fails once. What was there before stays, and so does what is none of a database's.
+TEST_F(OpenTest, ACreationThatFailsLeavesNothing) {
+  options_.wal_dir = "/logs/of";
+  options_.db_paths = {{"/tables", 1 << 20}, {"/more", 1 << 30}};
+  options_.db_log_dir = "/info/deep";
+  options_.create_missing_column_families = true;
+  families_ = {rocksdb::kDefaultColumnFamilyName, "second"};
+  ASSERT_TRUE(fs_->CreateDir("/logs").ok());
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/logs/notes", "mine").ok());
+  int failed = 0;
+  for (int op = 0; op < static_cast<int>(FaultOp::kNumOps); ++op) {
+    for (uint64_t n = 1;; ++n) {
+      const std::string where = std::string(FaultOpName(static_cast<FaultOp>(op))) + " " + std::to_string(n);
+      const uint64_t before = fs_->faults_injected();
+      fs_->FailNth(static_cast<FaultOp>(op), n, "/", Status::IOError("injected"));
+      const Status s = TryOpen();
+      CloseDb();
+      fs_->ClearFaults();
+      if (s.ok()) {
+        ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok()) << where;
+        for (const char* dir : {"/logs/of", "/tables", "/more", "/info/deep", "/info"}) {
+          fs_->DeleteDir(dir).PermitUncheckedError();
+        }
+      } else {
+        ++failed;
+      }
+      std::vector<std::string> names;
+      ASSERT_TRUE(fs_->GetChildren("/", &names).ok());
+      EXPECT_EQ(names, std::vector<std::string>{"logs"}) << where << ": " << s.ToString();
+      ASSERT_TRUE(fs_->GetChildren("/logs", &names).ok());
+      EXPECT_EQ(names, std::vector<std::string>{"notes"}) << where << ": " << s.ToString();
+      if (fs_->faults_injected() == before) break;  // there is no such call any more
+    }
+  }
+  EXPECT_GT(failed, 30);
+}
+
+// Nor where all that was written is in the log, wherever that is.
+TEST_F(OpenTest, ALostCurrentIsNoReasonToGiveUpTheLog) {
+  for (const char* wal_dir : {"", "/logs"}) {
+    options_.wal_dir = wal_dir;
+    OpenDb();
+    CloseDb();
+    ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+    OpenDb();  // nothing was written
+    ASSERT_TRUE(Put("a", "1").ok());
+    CloseDb();
+    ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find("RepairDB"), std::string::npos) << s.ToString();
+    ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
+    OpenDb();
+    EXPECT_EQ(Scan(), "a=1");
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(OpenTest, FamiliesThatCannotBeOpened) {
+  const auto refused = [this](std::vector<rocksdb::ColumnFamilyDescriptor> families, const std::string& why) {
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* db = nullptr;
+    const Status s = rocksdb::DB::Open(options_, name_, families, &handles, &db);
+    EXPECT_TRUE(s.IsInvalidArgument()) << why << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find(why), std::string::npos) << s.ToString();
+    EXPECT_EQ(db, nullptr);
+    EXPECT_TRUE(handles.empty());
+    db = nullptr;
+    const Status read_only = rocksdb::DB::OpenForReadOnly(options_, name_, families, &handles, &db);
+    EXPECT_FALSE(read_only.ok()) << why;
+    EXPECT_EQ(db, nullptr);
+  };
+  rocksdb::ColumnFamilyOptions without_order = options_;
+  without_order.comparator = nullptr;
+  for (bool there : {false, true}) {
+    refused({{"default", options_}, {"a", options_}, {"a", options_}}, "column family listed twice: a");
+    refused({{"a", options_}}, "Default column family not specified");
+    refused({}, "Default column family not specified");
+    refused({{"default", options_}, {"a", without_order}}, "column family a: comparator is null");
+    options_.create_missing_column_families = false;
+    refused({{"default", options_}, {"a", options_}}, "Column family not found: a");
+    options_.create_missing_column_families = true;
+    if (there) break;
+    families_ = {"default", "b", "c"};
+    OpenDb();
+    CloseDb();
+    options_.create_missing_column_families = false;
+    const auto given_up = [this](const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
+      std::vector<rocksdb::ColumnFamilyHandle*> handles;
+      rocksdb::DB* db = nullptr;
+      return rocksdb::DB::Open(options_, name_, families, &handles, &db).ToString();
+    };
+    EXPECT_EQ(given_up({{"default", options_}}), "Invalid argument: Column families not opened: b, c");
+    EXPECT_EQ(given_up({{"default", options_}, {"c", options_}}), "Invalid argument: Column families not opened: b");
+    families_ = {"default"};
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_, {{"b", options_}, {"c", options_}}).ok());
+    families_ = {"default"};
+    OpenDb();
+    CloseDb();
+  }
+}
+
+// What an opening wrote before it met damage, too: the next attempt would leave as much.
+TEST_F(OpenTest, ARefusedOpeningLeavesNoTables) {
+  options_.write_buffer_size = 4 << 20;
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), std::string(1000, 'v'), i == 299).ok());
+  CloseDb();
+  const std::string log = JoinPath(name_, FilesOf(FileType::kWal).back());
+  const std::vector<std::string> before = FilesOf(FileType::kPieceFile);
+  FlipBit(log, ReadFile(log).size() - 10);
+  options_.write_buffer_size = 64 << 10;
+  for (int i = 0; i < 3; ++i) {
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_EQ(FilesOf(FileType::kPieceFile), before);
+  }
+  FlipBit(log, ReadFile(log).size() - 10);
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), std::string(1000, 'v'));
+}
+
+// Each call that an opening makes fails once: the opening says so, or does without, and the next one finds everything.
+TEST_F(OpenTest, EveryCallFailsOnce) {
+  options_.create_missing_column_families = true;
+  options_.merge_operator = std::make_shared<AppendOperator>();
+  families_ = {"default", "other"};
+  int last = 0;
+  const auto fill = [&] {
+    OpenDb();
+    for (int i = 0; i <= last / 10; ++i) ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[0], Key(i), std::string(500, 'v')).ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[0]).ok());
+    // More than the memtable that it is opened with holds.
+    for (int i = 0; i <= last; ++i) ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[0], Key(i), std::string(500, 'w')).ok());
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[1], "k", "v").ok());
+    CloseDb();
+    // And a transaction that is prepared.
+    rocksdb::WriteBatch section;
+    ASSERT_TRUE(WriteBatchInternal::InsertNoop(&section).ok());
+    ASSERT_TRUE(section.Put("prepared", "p").ok());
+    ASSERT_TRUE(WriteBatchInternal::MarkEndPrepare(&section, "xid").ok());
+    WriteBatchInternal::SetSequence(&section, 10000);
+    WalHeader header;
+    header.number = 900;
+    std::unique_ptr<WalWriter> writer;
+    ASSERT_TRUE(WalWriter::Create(fs_.get(), name_, FileOptions(), header, &writer).ok());
+    ASSERT_TRUE(writer->AddBatch(WriteBatchInternal::Contents(&section)).ok());
+    ASSERT_TRUE(writer->Close().ok());
+  };
+  int refused = 0, done_without = 0;
+  for (int setup = 0; setup < 4; ++setup) {
+    options_.write_buffer_size = setup == 0 ? 64 << 10 : 64 << 20;
+    last = setup == 0 ? 150 : 5;
+    options_.avoid_flush_during_recovery = setup == 1;
+    options_.WAL_ttl_seconds = setup == 2 ? 3600 : 0;
+    options_.allow_2pc = true;
+    for (const FaultOp op : {FaultOp::kOpen, FaultOp::kCreate, FaultOp::kRead, FaultOp::kWrite, FaultOp::kSync, FaultOp::kDirSync,
+                             FaultOp::kList, FaultOp::kRename, FaultOp::kCreateDir, FaultOp::kLock, FaultOp::kStat}) {
+      const bool looks = op == FaultOp::kRead || op == FaultOp::kStat || op == FaultOp::kRename || op == FaultOp::kLock;
+      if (looks && (setup == 1 || setup == 2)) continue;  // as in the others
+      for (uint64_t n = 1;; n += 1 + n / 6) {
+        SCOPED_TRACE(std::string(FaultOpName(op)) + " " + std::to_string(n) + " of setup " + std::to_string(setup));
+        const size_t buffer = std::exchange(options_.write_buffer_size, 64 << 20);
+        fill();
+        options_.write_buffer_size = buffer;
+        if (setup == 3) {
+          ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+        }
+        const uint64_t before = fs_->faults_injected();
+        fs_->FailNth(op, n, "/", Status::IOError("injected"));
+        Status s = TryOpen();
+        const bool met = fs_->faults_injected() != before;
+        CloseDb();
+        fs_->ClearFaults();
+        if (setup == 3) {
+          EXPECT_FALSE(s.ok());
+          EXPECT_TRUE(s.IsCorruption() || (met && s.ToString().find("injected") != std::string::npos)) << s.ToString();
+          ASSERT_TRUE(rocksdb::RepairDB(name_, options_, {{"default", options_}, {"other", options_}}).ok());
+        } else if (!s.ok()) {
+          EXPECT_TRUE(met) << s.ToString();
+          EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
+          ++refused;
+        } else if (met) {
+          ++done_without;
+        }
+        OpenDb();
+        EXPECT_EQ(GetIn(0, Key(0)), std::string(500, 'w'));
+        EXPECT_EQ(GetIn(0, Key(last)), std::string(500, 'w'));
+        EXPECT_EQ(GetIn(1, "k"), "v");
+        EXPECT_EQ(GetIn(0, "prepared"), "NOT_FOUND");
+        CloseDb();
+        ASSERT_TRUE(rocksdb::DestroyDB(name_, options_, {{"other", options_}}).ok());
+        if (!met || HasFailure()) break;
+      }
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_GT(done_without, 5);
+}
+
+TEST_F(OpenTest, ASecondaryWhoseDirectoryCannotBeMade) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  fs_->FailAll(FaultOp::kCreateDir, "/secondary", Status::IOError("injected"));
+  rocksdb::Options options = options_;
+  options.max_open_files = -1;
+  rocksdb::DB* opened = nullptr;
+  Status s = rocksdb::DB::OpenAsSecondary(options, name_, "/secondary", &opened);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  fs_->ClearFaults();
+  fs_->FailAll(FaultOp::kRead, "MANIFEST", Status::IOError("injected"));
+  s = rocksdb::DB::OpenAsSecondary(options, name_, "/secondary", &opened);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+}
+
+TEST_F(OpenTest, ReadOnlyWhereLogsAreNotWanted) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  rocksdb::DB* opened = nullptr;
+  const Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &opened, /*error_if_wal_file_exists=*/true);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find(".log"), std::string::npos) << s.ToString();
+}
+
+// A log that is more than a memtable holds, few descriptors, and an option that is for others.
+TEST_F(OpenTest, ReadOnlyReplaysIntoOneMemtable) {
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), std::string(500, 'v')).ok());
+  CloseDb();
+  options_.write_buffer_size = 64 << 10;
+  options_.max_open_files = 20;
+  options_.error_if_exists = true;
+  rocksdb::DB* opened = nullptr;
+  const Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &opened);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  std::string value;
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(db->Get(rocksdb::ReadOptions(), Key(i), &value).ok());
+}
+
+// Whether a log holds anything must be known before a database is made beside it.
+TEST_F(OpenTest, ALogThatCannotBeReadIsNotTakenForEmpty) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  const std::string log = NewestLog();
+  for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
+    for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+  }
+  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
+  for (const FaultOp op : {FaultOp::kStat, FaultOp::kOpen, FaultOp::kRead}) {
+    fs_->FailAll(op, log, Status::IOError("injected"));
+    const Status s = TryOpen();
+    EXPECT_FALSE(s.ok());
+    EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
+    fs_->ClearFaults();
+  }
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  std::string data = ReadFile(log);
+  data[20] ^= 1;  // the header
+  SetFile(log, data);
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  EXPECT_GT(ReadFile(log).size(), 100u);
+}
+
+TEST_F(OpenTest, TheOrderOfEachFamilyIsChecked) {
+  options_.create_missing_column_families = true;
+  families_ = {"default", "other"};
+  OpenDb();
+  CloseDb();
+  rocksdb::ColumnFamilyOptions reverse = options_;
+  reverse.comparator = rocksdb::ReverseBytewiseComparator();
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  const Status s = rocksdb::DB::Open(options_, name_, {{"default", options_}, {"other", reverse}}, &handles, &db);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("of column family other"), std::string::npos) << s.ToString();
+}
+
+TEST_F(OpenTest, CreatesAndReopens) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(Put("b", "2").ok());
+  EXPECT_EQ(Get("a"), "1");
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+  EXPECT_EQ(Get("c"), "NOT_FOUND");
+  EXPECT_EQ(Scan(), "a=1,b=2");
+}
+
+TEST_F(OpenTest, LogsInTheDirectoryOfAnotherDatabaseAreRefused) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  options_.wal_dir = name_;
+  rocksdb::DB* db = nullptr;
+  Status s = rocksdb::DB::Open(options_, "/other", &db);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find(name_), std::string::npos) << s.ToString();
+  ASSERT_TRUE(fs_->CreateDir("/other").ok());
+  s = rocksdb::DestroyDB("/other", options_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  options_.wal_dir.clear();
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1");
+}
+
+// Names that the counter cannot go on from are nobody's, or are passed over.
+TEST_F(OpenTest, NamesWithAbsurdNumbersChangeNothing) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  std::unique_ptr<WritableFile> file;
+  for (const char* name : {"18446744073709551614.ph", "18446744073709551614.log", "MANIFEST-18446744073709551614",
+                           "OPTIONS-18446744073709551613", "17592186044415.ph", "8796093022206.log",
+                           "4398046511103.ph"}) {
+    ASSERT_TRUE(fs_->NewWritableFile(JoinPath(name_, name), FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Append("x").ok());
+    ASSERT_TRUE(file->Close().ok());
+  }
+  for (int i = 0; i < 3; ++i) {
+    OpenDb();
+    ASSERT_TRUE(Put(std::string(1, static_cast<char>('b' + i)), "2").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1,b=2,c=2,d=2");
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  for (const auto& f : files) EXPECT_LT(f.file_number, 1000u);
+}
+
+// What lies with the logs and is none of them is nobody's leftover.
+TEST_F(OpenTest, OnlyLogsAreDeletedBesideLogs) {
+  options_.wal_dir = "/logs";
+  ASSERT_TRUE(fs_->CreateDir("/logs").ok());
+  std::unique_ptr<WritableFile> file;
+  for (const char* name : {"/logs/MANIFEST-000001", "/logs/000001.dbtmp", "/logs/000003.log"}) {
+    ASSERT_TRUE(fs_->NewWritableFile(name, FileOptions(), &file).ok());
+    ASSERT_TRUE(file->Close().ok());
+  }
+  OpenDb();
+  EXPECT_TRUE(fs_->FileExists("/logs/MANIFEST-000001").ok());
+  EXPECT_TRUE(fs_->FileExists("/logs/000001.dbtmp").ok());
+  EXPECT_TRUE(fs_->FileExists("/logs/000003.log").ok()) << "it was there before the database";
+}
+
+TEST_F(OpenTest, MissingDatabaseIsNotCreatedUnasked) {
+  options_.create_if_missing = false;
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("create_if_missing"), std::string::npos) << s.ToString();
+  EXPECT_FALSE(fs_->FileExists(name_).ok());
+}
+
+TEST_F(OpenTest, ErrorIfExists) {
+  OpenDb();
+  options_.error_if_exists = true;
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+}
+
+TEST_F(OpenTest, SecondOpenerGetsAnErrorThatNamesTheLock) {
+  OpenDb();
+  rocksdb::DB* second = nullptr;
+  Status s = rocksdb::DB::Open(options_, name_, &second);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_NE(s.ToString().find("LOCK"), std::string::npos) << s.ToString();
+  EXPECT_EQ(second, nullptr);
+}
+
+TEST_F(OpenTest, OtherComparatorIsRefused) {
+  OpenDb();
+  options_.comparator = rocksdb::ReverseBytewiseComparator();
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("comparator"), std::string::npos) << s.ToString();
+}
+
+TEST_F(OpenTest, RocksDBDirectoryIsLeftAlone) {
+  ASSERT_TRUE(fs_->CreateDir(name_).ok());
+  SetFile(CurrentFileName(name_), "MANIFEST-000005\n");
+  SetFile(ManifestFileName(name_, 5), "theirs");
+  SetFile(name_ + "/LOG", "RocksDB's\n");
+  std::vector<std::string> before, after;
+  ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
+  Status s = TryOpen();
+  EXPECT_FALSE(s.ok());
+  EXPECT_NE(s.ToString().find("compassdb import"), std::string::npos) << s.ToString();
+  s = rocksdb::DestroyDB(name_, options_);
+  EXPECT_FALSE(s.ok());
+  s = rocksdb::RepairDB(name_, options_);
+  EXPECT_NE(s.ToString().find("compassdb import"), std::string::npos) << s.ToString();
+  ASSERT_TRUE(fs_->GetChildren(name_, &after).ok());
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  EXPECT_EQ(before, after);
+}
+
+// Without its CURRENT as well: a new database would delete its log, and a repair take that for a damaged one of ours.
+TEST_F(OpenTest, RocksDBFilesWithoutCurrentAreLeftAlone) {
+  const std::vector<std::pair<std::string, std::string>> files = {{"MANIFEST-000005", std::string(100, 'm')},
+                                                                  {"000010.log", std::string(5000, 'l')},
+                                                                  {"000009.sst", std::string(100, 't')}};
+  for (size_t some = 2; some <= files.size(); ++some) {
+    ASSERT_TRUE(fs_->CreateDir(name_).ok());
+    for (size_t i = 0; i < some; ++i) SetFile(name_ + "/" + files[i].first, files[i].second);
+    EXPECT_FALSE(TryOpen().ok());
+    EXPECT_FALSE(rocksdb::RepairDB(name_, options_).ok());
+    for (size_t i = 0; i < some; ++i) EXPECT_EQ(ReadFile(name_ + "/" + files[i].first), files[i].second);
+  }
+}
+
+// What opening a database of many tables costs must not depend on their number beyond a stat each.
+TEST_F(OpenTest, OpeningReadsNoTables) {
+  OpenDb();
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
+  ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(10), Key(20)).ok());
+  ASSERT_TRUE(db_->Flush({}).ok());
+  CloseDb();
+  options_.disable_auto_compactions = true;
+  uint64_t reads = 0;
+  fs_->SetHook([&](FaultOp op, const std::string& path) {
+    const bool table = path.size() > 3 && path.substr(path.size() - 3) == ".ph";
+    if (table && (op == FaultOp::kRead || op == FaultOp::kOpen)) ++reads;
+  });
+  OpenDb();
+  EXPECT_EQ(reads, 0u);
+  EXPECT_EQ(Get(Key(3000)), std::string(100, 'v'));
+  EXPECT_GT(reads, 0u);
+  fs_->SetHook(nullptr);
+  EXPECT_EQ(Get(Key(15)), "NOT_FOUND");
+}
+
+TEST_F(OpenTest, MissingAndShortTablesAreNoticed) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  ASSERT_TRUE(db_->Flush({}).ok());
+  CloseDb();
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+  const auto table = std::find_if(names.begin(), names.end(), [](const std::string& n) {
+    return n.size() > 3 && n.substr(n.size() - 3) == ".ph";
+  });
+  ASSERT_NE(table, names.end());
+  const std::string path = name_ + "/" + *table;
+  const std::string data = ReadFile(path);
+  SetFile(path, data.substr(0, 100));
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();
+  ASSERT_TRUE(fs_->DeleteFile(path).ok());
+  s = TryOpen();
+  EXPECT_FALSE(s.ok());
+  EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();
+  SetFile(path, data);
+  OpenDb();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+// An index that cannot be read is the error of the read, and the next read tries again.
+TEST_F(OpenTest, IndexThatCannotBeReadIsTheErrorOfTheRead) {
+  OpenDb();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), "v").ok());
+  ASSERT_TRUE(db_->Flush({}).ok());
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  rocksdb::ReadOptions cache_only;
+  cache_only.read_tier = rocksdb::kBlockCacheTier;
+  std::string value;
+  EXPECT_TRUE(db_->Get(cache_only, Key(1), &value).IsIncomplete());
+  for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) {
+    fs_->FailAll(op, ".ph", Status::IOError("injected"));
+    EXPECT_NE(Get(Key(1)).find("injected"), std::string::npos);
+    EXPECT_NE(Scan().find("injected"), std::string::npos);
+    const std::string a = Key(2), b = Key(300);
+    const std::vector<Slice> keys{a, b};
+    std::vector<std::string> values;
+    for (const Status& s : db_->MultiGet({}, keys, &values)) {
+      EXPECT_TRUE(s.IsIOError() || s.IsNotFound()) << s.ToString();
+    }
+    fs_->ClearFaults();
+  }
+  EXPECT_EQ(Get(Key(1)), "v");
+  EXPECT_EQ(Get(Key(300)), "NOT_FOUND");
+  EXPECT_EQ(Scan().size(), 100 * (Key(0).size() + 3) - 1);
+}
+
+TEST_F(OpenTest, DestroyRemovesTheDirectory) {
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  CloseDb();
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  EXPECT_FALSE(fs_->FileExists(name_).ok());
+  EXPECT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  OpenDb();
+  EXPECT_EQ(Get("a"), "NOT_FOUND");
+}
+
+TEST_F(OpenTest, ReadOnlySeesEverythingAndRefusesWrites) {
+  OpenDb();
+  ASSERT_TRUE(Put("flushed", "1").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  ASSERT_TRUE(Put("logged", "2").ok());
+  CloseDb();
+  std::vector<std::string> before, after;
+  ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
+  rocksdb::DB* db = nullptr;
+  Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &db);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  db_.reset(db);
+  EXPECT_EQ(Get("flushed"), "1");
+  EXPECT_EQ(Get("logged"), "2");
+  EXPECT_EQ(Scan(), "flushed=1,logged=2");
+  EXPECT_TRUE(Put("x", "y").IsNotSupported());
+  EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).IsNotSupported());
+  CloseDb();
+  ASSERT_TRUE(fs_->GetChildren(name_, &after).ok());
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  EXPECT_EQ(before, after);
+  s = rocksdb::DB::OpenForReadOnly(options_, name_, &db, /*error_if_wal_file_exists=*/true);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+}
+
+// As with RocksDB, with max_open_files = -1.
+TEST_F(OpenTest, ReadOnlyKeepsFilesThatThePrimaryDeletes) {
+  OpenDb();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), "old").ok());
+  Flush();
+  rocksdb::DB* raw = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &raw).ok());
+  const std::unique_ptr<rocksdb::DB> reader(raw);
+  const auto before = FilesOf(FileType::kPieceFile);
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), "new").ok());
+  rocksdb::CompactRangeOptions force;
+  force.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db_->CompactRange(force, nullptr, nullptr).ok());
+  ASSERT_NE(FilesOf(FileType::kPieceFile), before);
+  for (int i = 0; i < 300; ++i) {
+    std::string value;
+    const Status s = reader->Get({}, Key(i), &value);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(value, "old");
+  }
+}
+
+TEST_F(OpenTest, ReadOnlyOfNothingIsAnErrorOfThePath) {
+  rocksdb::DB* db = nullptr;
+  Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &db);
+  EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
+  EXPECT_FALSE(fs_->FileExists(name_).ok());
+}
+
+TEST_F(OpenTest, IdentityIsKeptAndSessionsDiffer) {
+  OpenDb();
+  std::string id, session, id2, session2;
+  ASSERT_TRUE(db_->GetDbIdentity(id).ok());
+  ASSERT_TRUE(db_->GetDbSessionId(session).ok());
+  OpenDb();
+  ASSERT_TRUE(db_->GetDbIdentity(id2).ok());
+  ASSERT_TRUE(db_->GetDbSessionId(session2).ok());
+  EXPECT_EQ(id, id2);
+  EXPECT_NE(session, session2);
+  EXPECT_EQ(session.size(), 20u);
+}
+
+TEST_F(OpenTest, FailedCreationCanBeRepeated) {
+  // Every write of the creation fails once.
+  for (uint64_t n = 1; n < 12; ++n) {
+    fs_->FailNth(FaultOp::kSync, n, name_, Status::IOError("injected"));
+    Status s = TryOpen();
+    fs_->ClearFaults();
+    if (s.ok()) break;
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1").ok());
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+TEST_F(OpenTest, InfoLogShowsOptionsInEachFile) {
+  options_.max_log_file_size = 4000;
+  options_.create_missing_column_families = true;
+  OpenDb();
+  std::string text;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), InfoLogFileName(name_), &text).ok());
+  for (const char* line :
+       {"Options.create_if_missing: 1\n", "Options.wal_recovery_mode: 2\n",
+        "--------------- Options for column family [default]:\n", "Options.num_levels: 7\n",
+        "  cache_index_and_filter_blocks: 0\n", "  data_block_hash_table_util_ratio: 0.750000\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  }
+  for (int i = 0; i < 300; ++i) {
+    rocksdb::Info(db_->GetDBOptions().info_log, "line %d", i);
+  }
+  ASSERT_TRUE(ReadFileToString(fs_.get(), InfoLogFileName(name_), &text).ok());
+  EXPECT_EQ(text.find("line 0\n"), std::string::npos);
+  EXPECT_NE(text.find("line 299\n"), std::string::npos);
+  EXPECT_NE(text.find("Options.create_if_missing: 1\n"), std::string::npos);
+}
+
+TEST_F(OpenTest, InfoLogRollsAtOpen) {
+  options_.keep_log_file_num = 3;
+  for (int i = 0; i < 6; ++i) OpenDb();
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+  int logs = 0;
+  for (const std::string& name : names) logs += name.rfind("LOG", 0) == 0 ? 1 : 0;
+  EXPECT_LE(logs, 3);
+  EXPECT_GE(logs, 2);
+}
+
+// As in RocksDB, which has ZSTD only.
+TEST_F(OpenTest, ALogIsNotCompressedByWhatIsNotLinked) {
+  for (const int type : {int{rocksdb::kXpressCompression}, int{rocksdb::kZSTDNotFinalCompression}, 77,
+                         int{rocksdb::kDisableCompressionOption}}) {
+    options_.wal_compression = static_cast<rocksdb::CompressionType>(type);
+    OpenDb();
+    EXPECT_EQ(db_->GetDBOptions().wal_compression, rocksdb::kNoCompression);
+    ASSERT_TRUE(Put("a", std::string(1000, 'a')).ok());
+    std::string text;
+    ASSERT_TRUE(ReadFileToString(fs_.get(), InfoLogFileName(name_), &text).ok());
+    EXPECT_NE(text.find("option wal_compression"), std::string::npos);
+    OpenDb();
+    EXPECT_EQ(Get("a"), std::string(1000, 'a')) << type;
+  }
+}
+
+TEST_F(OpenTest, ADirectoryForTheInfoLogThatCannotBeMade) {
+  options_.db_log_dir = "/logs";
+  fs_->FailAll(FaultOp::kCreateDir, "/logs", Status::IOError("injected"));
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  fs_->ClearFaults();
+  OpenDb();
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren("/logs", &names).ok());
+  EXPECT_EQ(names.size(), 1u);
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recovery of an existing database.
+//
+// What replay flushes is installed in memory only; the new manifest at the
+// end, whose first record is the whole state, commits all of it at once, with
+// log numbers that say which logs are done. A crash before that leaves the old
+// manifest and the old logs, so recovery can be repeated.
+#include <algorithm>
+#include <set>
+
+#include "db/open/open.h"
+#include "db/open/recovery_sink.h"
+#include "db/report/job_listener.h"
+#include "env/missing.h"
+#include "env/sync_file.h"
+#include "format/file_names.h"
+#include "rocksdb/wal_filter.h"
+#include "services/trash_bin.h"
+
+namespace compassdb {
+
+namespace {
+
+// A primary goes on beside whoever reads: where CURRENT names another manifest by now, that one is to be read.
+bool WasReplaced(FileSystem* fs, const std::string& dir, uint64_t* number) {
+  const uint64_t before = *number;
+  return Manifest::ReadCurrent(fs, dir, number).ok() && *number != before;
+}
+
+}  // namespace
+
+bool DbOpener::ManifestHasMovedOn(FileSystem* fs) const {
+  uint64_t number = current_manifest_, bytes = 0;
+  if (WasReplaced(fs, request_.name, &number)) return true;
+  return fs->GetFileSize(ManifestFileName(request_.name, number), &bytes).ok() && bytes > manifest_bytes_;
+}
+
+Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
+                                RecoveredState* state, uint64_t* end) {
+  return Manifest::Replay(fs, dir, number, [state](const EditRecord& edits) { return state->ApplyAll(edits); }, end);
+}
+
+Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
+                              std::vector<std::string>* names) {
+  names->clear();
+  uint64_t number = 0;
+  if (Status s = Manifest::ReadCurrent(fs, dir, &number); !s.ok()) {
+    Status lost = s.IsNotFound() ? CheckForLostCurrent(fs, dir) : Status::OK();
+    return lost.ok() ? s : lost;
+  }
+  RecoveredState state;
+  Status s;
+  do {
+    state = RecoveredState();
+    s = ReplayManifest(fs, dir, number, &state);
+  } while (!s.ok() && WasReplaced(fs, dir, &number));
+  if (!s.ok()) return s;
+  for (const auto& [id, family] : state.families) names->push_back(family.name);
+  return s;
+}
+
+void DbOpener::AddLiveTables(const RecoveredState& state, std::set<uint64_t>* numbers) {
+  for (const auto& [id, family] : state.families) {
+    family.AddFiles(numbers);
+    for (const auto& [section, meta] : family.page_sections) numbers->insert(meta.file_number);
+  }
+}
+
+Status DbOpener::LiveTables(FileSystem* fs, const std::string& dir, std::set<uint64_t>* numbers, std::string* db_id) {
+  uint64_t number = 0;
+  RecoveredState state;
+  Status s = Manifest::ReadCurrent(fs, dir, &number);
+  if (s.ok()) s = ReplayManifest(fs, dir, number, &state);
+  if (!s.ok()) return s;
+  *db_id = state.db_id;
+  AddLiveTables(state, numbers);
+  return s;
+}
+
+Status DbOpener::RecoverExisting() {
+  DBImpl* const db = db_.get();
+  FileSystem* const fs = db->config_.fs;
+  RecoveredState state;
+  Status s;
+  do {
+    state = RecoveredState();
+    if (request_.read_only) {
+      // A missing manifest is Replay's to report.
+      fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes_).PermitUncheckedError();
+    }
+    // Before all that it is compared with: a primary may go on meanwhile.
+    synced_mark_ = ReadSyncedMark(fs, db->config_.wal_dir);
+    uint64_t end = 0;
+    s = ReplayManifest(fs, request_.name, current_manifest_, &state, &end);
+    if (request_.read_only) db->commits_.SetManifest(current_manifest_, end);
+  } while (!s.ok() && request_.read_only && WasReplaced(fs, request_.name, &current_manifest_));
+  if (!s.ok()) return s;
+  LogInfo(db->config_.info_log.get(),
+          "recovering " + ManifestFileName(request_.name, current_manifest_) + ": " +
+              std::to_string(state.families.size()) + " column families, last sequence " +
+              std::to_string(state.last_sequence) + ", oldest log " +
+              std::to_string(state.min_log_number));
+  db->db_id_ = recovered_id_ = state.db_id;
+  copied_ = db->config_.fs->FileExists(IdentityFileName(request_.name)).IsNotFound();
+  if (copied_ && !request_.read_only) {
+    // A copy is another database from here on.
+    new_identity_ = true;
+    db->db_id_ = NewDbId();
+  }
+  db->hash_seed_ = state.hash_seed;
+  db->store_context_.hasher = KeyHasher(state.hash_seed);
+  db->last_sequence_ = state.last_sequence;
+  {
+    MutexLock lock(&db->mu_);
+    db->max_family_id_ = state.max_column_family;
+  }
+  db->commits_.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
+  // No later log has the number of one that the mark may still be of.
+  db->commits_.RaiseNextNumber(synced_mark_.log.number + 1);
+  for (const FileChecksum& checksum : state.LiveChecksums()) db->ledger_->SetChecksum(checksum);
+  s = SkipNumbersInUse();
+  if (s.ok() && !request_.read_only) first_new_number_ = db->commits_.next_number();
+  if (s.ok()) s = CheckLogsElsewhere(state);
+  if (s.ok()) s = BuildFamilies(state);
+  if (s.ok() && !request_.read_only) s = ClaimDirs(&state, 0);
+  if (s.ok()) s = ReplayLogs(state);
+  if (s.ok() && new_identity_) {
+    s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
+  }
+  return s;
+}
+
+Status DbOpener::RecoverSecondary() {
+  DBImpl* const db = db_.get();
+  RecoveredState state;
+  if (Status s = db->secondary_->Open(&state); !s.ok()) return s;
+  db->db_id_ = state.db_id;
+  db->hash_seed_ = state.hash_seed;
+  db->store_context_.hasher = KeyHasher(state.hash_seed);
+  if (Status s = BuildFamilies(state); !s.ok()) return s;
+  LogInfo(db->config_.info_log.get(),
+          "following " + request_.name + (db->secondary_->has_links()
+                                              ? ", with links to its files"
+                                              : ", with its files held open: no links can be made"));
+  return db->secondary_->CatchUp();
+}
+
+Status DbOpener::BuildFamilies(const RecoveredState& state) {
+  std::string unopened;
+  for (const auto& [id, recovered] : state.families) {
+    const rocksdb::ColumnFamilyOptions* options = OptionsOf(recovered.name);
+    if (options == nullptr) {
+      unopened += (unopened.empty() ? "" : ", ") + recovered.name;
+      continue;
+    }
+    if (recovered.comparator != options->comparator->Name()) {
+      // Programs compare the text of the usual case with RocksDB's.
+      const bool usual = recovered.name == rocksdb::kDefaultColumnFamilyName;
+      return Status::InvalidArgument(
+          options->comparator->Name(),
+          "does not match existing comparator " + recovered.comparator +
+              (usual ? "" : " of column family " + recovered.name));
+    }
+    std::shared_ptr<ColumnFamily> family;
+    Status s = db_->MakeFamily(id, recovered.name, *options, &family);
+    if (s.ok()) s = family->store()->ApplyRecovered(recovered.AllTables(id));
+    if (s.ok()) s = family->store()->Open();
+    // What a manifest names, nobody takes away but with a later one.
+    if (IsMissing(s) && request_.secondary_path.empty()) {
+      s = ExplainMissing(s);
+      if (IsMissing(s)) s = Status::Corruption("a file that the manifest names is missing", s.getState());
+    }
+    if (!s.ok()) return s;
+    if (family->history != nullptr) family->history->Set(recovered.history_low);
+    family->log_number = family->mem_log_number =
+        std::max(recovered.log_number, state.min_log_number);
+    db_->families_.Add(std::move(family));
+  }
+  if (!unopened.empty() && !request_.read_only) {
+    return Status::InvalidArgument("Column families not opened: " + unopened);
+  }
+  db_->unopened_families_ = unopened;
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
+    if (db_->families_.ByName(descriptor.name) == nullptr &&
+        (request_.read_only || !request_.options.create_missing_column_families)) {
+      return Status::InvalidArgument("Column family not found", descriptor.name);
+    }
+  }
+  return Status::OK();
+}
+
+Status DbOpener::ReplayLogs(const RecoveredState& state) {
+  const DbConfig& config = db_->config_;
+  std::vector<uint64_t> logs;
+  Status s = ListWals(config.fs, config.wal_dir, state.min_log_number, &logs);
+  if (!s.ok()) return s;
+  if (request_.read_only && request_.error_if_wal_file_exists && !logs.empty()) {
+    return Status::Corruption(
+        "The db was opened in readonly mode with error_if_wal_file_exists but a WAL file already "
+        "exists",
+        WalFileName(config.wal_dir, logs.front()));
+  }
+  // A copy may have been made without its logs.
+  SyncedLog synced;
+  if (!copied_) synced = {state.synced_log.number, state.synced_log.bytes};
+  if (!copied_ && synced_mark_.IsOf(state.db_id)) synced = std::max(synced, synced_mark_.log);
+  const size_t listed = logs.size();
+  DropEmptyTail(config.fs, config.wal_dir, synced.number, &logs, &unused_logs_);
+  if (logs.size() + unused_logs_.size() != listed) {
+    return Status::PathNotFound(config.wal_dir, "a log went while it was being opened");
+  }
+  WalRecoveryOptions recovery;
+  recovery.mode = request_.wal_recovery_mode.value_or(
+      static_cast<WalRecoveryMode>(config.options.wal_recovery_mode));
+  recovery.wal_dir = config.wal_dir;
+  recovery.min_number = state.min_log_number;
+  recovery.db_id = state.db_id;
+  recovery.synced = synced;
+  recovery.filter = MakeWalFilter(state);
+  job_ = db_->next_job_id_.fetch_add(1);
+  if (!logs.empty()) db_->event_log_.RecoveryStarted(job_, logs);
+  WalRecoveryReport report;
+  s = RecoverWals(config.fs, recovery, logs,
+                  [this](uint64_t number, const Slice& batch) { return ReplayBatch(number, batch); },
+                  &report);
+  for (const std::string& problem : report.problems) {
+    LogInfo(config.info_log.get(), "write-ahead log: " + problem);
+  }
+  if (request_.log_report != nullptr) *request_.log_report = report;
+  if (!s.ok()) return s;
+  LogInfo(config.info_log.get(), "replayed " + std::to_string(report.records) + " records of " +
+                                     std::to_string(report.logs) + " logs, dropped " +
+                                     std::to_string(report.dropped_bytes) + " bytes");
+  TellOfDamage(report, logs);
+  if (report.stopped_early) last_replayed_log_ = report.stop_number;
+  s = FinishRecovery(report, logs);
+  if (s.ok() && !logs.empty()) db_->event_log_.RecoveryFinished(job_);
+  return s;
+}
+
+WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
+  rocksdb::WalFilter* const filter = db_->config_.options.wal_filter;
+  if (filter == nullptr) return nullptr;
+  std::map<uint32_t, uint64_t> log_numbers;
+  std::map<std::string, uint32_t> ids;
+  for (const auto& [id, family] : state.families) {
+    log_numbers[id] = std::max(family.log_number, state.min_log_number);
+    ids[family.name] = id;
+  }
+  filter->ColumnFamilyLogNumberMap(log_numbers, ids);
+  return [this, filter, changed_batch = std::make_shared<WriteBatch>()](
+             uint64_t number, const std::string& path, Slice* record, WalVerdict* verdict) {
+    using Option = rocksdb::WalFilter::WalProcessingOption;
+    WriteBatch batch;
+    if (Status s = RecoverySink::Decode(*record, &batch); !s.ok()) return s;
+    changed_batch->Clear();
+    bool changed = false;
+    switch (filter->LogRecordFound(number, path, batch, changed_batch.get(), &changed)) {
+      case Option::kContinueProcessing:
+        break;
+      case Option::kIgnoreCurrentRecord:
+        *verdict = WalVerdict::kSkip;
+        return Status::OK();
+      case Option::kStopReplay:
+        *verdict = WalVerdict::kStop;
+        return Status::OK();
+      case Option::kCorruptedRecord:
+        LogInfo(db_->config_.info_log.get(),
+                path + ": a record is corrupt, says the WAL filter " + filter->Name());
+        if (!db_->config_.options.paranoid_checks) break;  // then it counts all the same
+        *verdict = WalVerdict::kDamaged;
+        return Status::OK();
+      default:
+        return Status::NotSupported("Unknown WalProcessingOption returned by Wal Filter ",
+                                    filter->Name());
+    }
+    if (!changed) return Status::OK();
+    if (changed_batch->Count() > batch.Count()) {
+      return Status::NotSupported("More than original # of records returned by Wal Filter ",
+                                  filter->Name());
+    }
+    WriteBatchInternal::SetSequence(changed_batch.get(), WriteBatchInternal::Sequence(&batch));
+    *record = WriteBatchInternal::Contents(changed_batch.get());
+    return Status::OK();
+  };
+}
+
+Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
+  WriteBatch batch;
+  if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
+  RecoverySink sink(&db_->families_, wal_number, &prepared_);
+  SequenceNumber next = 0;
+  if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
+  if (sink.inside_section()) return Status::Corruption("prepared section without its end");
+  if (next > 0) db_->last_sequence_ = std::max(db_->last_sequence_.load(), next - 1);
+  if (!sink.full() || request_.read_only) return Status::OK();
+  for (const auto& family : db_->families_.All()) {
+    if (!family->mem->ShouldFlush()) continue;
+    if (Status s = FlushRecovered(family); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
+  flushed_ = true;
+  family->mem->MarkImmutable();
+  FlushRequest request;
+  request.memtables.push_back(family->mem);
+  request.recovery = true;
+  {
+    // Or separated values would not be told of what ends them, and a new run would be of one group that is all.
+    MutexLock lock(&db_->mu_);
+    request.view = family->store()->ViewForJob();
+  }
+  VersionEdit edit;
+  const JobContext job{db_.get(), db_->config_.name, job_, family};
+  JobListener listener(&db_->listeners_, job, JobListener::Kind::kRecovery);
+  JobReport report;
+  report.observer = listener.observer();
+  std::unique_ptr<Store::Prepared> prepared;
+  Status s = family->store()->Flush(request, &edit, &report);
+  report.checksums = edit.file_checksums;
+  listener.JobEnded(report, s);
+  if (s.ok()) s = family->store()->Prepare(edit, &prepared);
+  if (!s.ok()) return s;
+  db_->event_log_.FilesCreated(job, report);
+  MutexLock lock(&db_->mu_);
+  edit.column_family = family->id();
+  family->store()->Install(edit, std::move(prepared));
+  family->StartMemTable();
+  return Status::OK();
+}
+
+// Their names, too.
+Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
+  const DbConfig& config = db_->config_;
+  Status s = config.fs->SyncDir(config.wal_dir);
+  for (size_t i = 0; i < logs.size() && s.ok(); ++i) {
+    s = SyncFile(config.fs, WalFileName(config.wal_dir, logs[i]));
+  }
+  return s;
+}
+
+// What is behind damage, and was not replayed, goes with its log.
+void DbOpener::TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
+  if (report.problems.empty() || !(report.records_behind || report.stopped_early)) return;
+  std::string& text = db_->wal_damage_;
+  for (const std::string& problem : report.problems) text += problem + "\n";
+  const uint64_t number = report.stopped_early ? report.stop_number : report.end_number;
+  const uint64_t offset = report.stopped_early ? report.stop_offset : report.end_offset;
+  uint64_t behind = 0;
+  for (const uint64_t log : logs) {
+    uint64_t size = 0;
+    if (log < number || !db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, log), &size).ok()) continue;
+    behind += log == number ? size - std::min(size, offset) : size;
+  }
+  const std::string what = std::to_string(behind) + " bytes from " + WalFileName(db_->config_.wal_dir, number) + " at offset " +
+                           std::to_string(offset) + " on are not replayed";
+  if (behind > 0) text += what + "\n";
+  LogInfo(db_->config_.info_log.get(), "write-ahead log: " + what);
+}
+
+Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
+                                const std::vector<uint64_t>& logs) {
+  const auto families = db_->families_.All();
+  if (request_.read_only) {
+    if (db_->config_.options.max_open_files < 0) {
+      // A primary may delete them at any moment. What cannot be opened is told by what needs it.
+      for (const uint64_t number : db_->ledger_->LiveFiles()) {
+        std::shared_ptr<CompactionFile> file;
+        db_->files_->Get(number, &file).PermitUncheckedError();
+      }
+    }
+    for (const uint64_t number : logs) {
+      uint64_t bytes = 0;
+      if (number == report.end_number && !report.stopped_early) {
+        bytes = report.end_offset;  // a primary may write on
+      } else {
+        // One that is gone by now is missed by who makes a copy.
+        db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, number), &bytes).PermitUncheckedError();
+      }
+      db_->replayed_logs_.push_back({number, bytes});
+    }
+    ReadStateGarbage garbage(db_->files_let_go_);
+    MutexLock lock(&db_->mu_);
+    for (const auto& family : families) family->InstallReadState(garbage.list());
+    return Status::OK();
+  }
+  for (const uint64_t number : unused_logs_) {
+    // Where it stays, or comes back in a power cut, it is passed over.
+    db_->config_.fs->DeleteFile(WalFileName(db_->config_.wal_dir, number)).PermitUncheckedError();
+  }
+  // Logs that could not be read to their end must not be read again behind
+  // newer ones, so what they gave is flushed whatever the option says; likewise
+  // logs of another identity.
+  bool keep_logs = !new_identity_ &&
+                   db_->config_.options.avoid_flush_during_recovery && !flushed_ &&
+                   !report.stopped_early && report.dropped_bytes == 0 && report.problems.empty();
+  // A killed process leaves them in the kernel's hands; what is synced from now on stands on them.
+  if (keep_logs && !logs.empty()) {
+    Status s = SyncLogs(logs);
+    keep_logs = s.ok();
+    if (!s.ok()) LogInfo(db_->config_.info_log.get(), "the logs are not kept: " + s.ToString());
+  }
+  if (!keep_logs) {
+    // What is logged anew is durable before the tables are: so must be what was written before it.
+    if (!prepared_.empty()) {
+      if (Status s = SyncLogs(logs); !s.ok()) return s;
+    }
+    for (const auto& family : families) {
+      if (family->mem->empty()) continue;
+      if (Status s = FlushRecovered(family); !s.ok()) return s;
+    }
+    return StartWriting(WalRecoveryReport());
+  }
+  for (uint64_t number : logs) {
+    uint64_t bytes = 0;
+    Status s = db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, number), &bytes);
+    if (!s.ok()) return s;
+    db_->wals_.AddRecovered(number, bytes);
+  }
+  if (!logs.empty()) db_->wals_.SetRecoveredEnd({report.end_number, report.end_offset});
+  return StartWriting(report);
+}
+
+// What is prepared goes into the first log, before the manifest gives up the
+// old ones: after a crash in between it is found twice, which does no harm.
+Status DbOpener::RelogPrepared() {
+  DBImpl* const db = db_.get();
+  const uint64_t number = db->wals_.current_number();
+  for (auto& [xid, transaction] : prepared_) {
+    transaction.section = std::make_shared<PreparedSection>(xid);
+    transaction.section->batch = transaction.batch;
+    if (Status s = WriteBatchInternal::MarkEndPrepare(&transaction.section->batch, xid); !s.ok()) return s;
+    db->open_sections_.Announce(xid);
+    db->open_sections_.Logged(transaction.section, number);
+  }
+  if (!prepared_.empty()) {
+    Status s = db->LogOpenSections();
+    if (s.ok()) s = db->wals_.Sync();
+    if (!s.ok()) return s;
+    db->OpenSectionsAreIn(number);
+  }
+  MutexLock lock(&db->mu_);
+  db->recovered_transactions_ = std::move(prepared_);
+  return Status::OK();
+}
+
+// The first log and the new manifest. `report` names the logs that are kept.
+Status DbOpener::StartWriting(const WalRecoveryReport& report) {
+  DBImpl* const db = db_.get();
+  writing_ = true;
+  {
+    MutexLock lock(&db->purge_mu_);
+    if (Status s = db->archive_.Open(); !s.ok()) return s;
+  }
+  WalHeader header;
+  header.compression = db->config_.options.wal_compression;
+  header.predecessor = report.end_number;
+  header.predecessor_bytes = report.end_offset;
+  header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->last_sequence_.load();
+  // A crash before the new manifest leaves this log beside the old identity.
+  if (!new_identity_) header.db_id = db->db_id_;
+  if (Status s = db->wals_.StartFirst(header, db->db_id_); !s.ok()) return s;
+  const uint64_t number = db->wals_.current_number();
+  if (Status s = RelogPrepared(); !s.ok()) return s;
+  {
+    ReadStateGarbage garbage(db_->files_let_go_);
+    MutexLock lock(&db->mu_);
+    for (const auto& family : db->families_.All()) {
+      if (family->mem->empty()) family->log_number = family->mem_log_number = number;
+      family->InstallReadState(garbage.list());
+    }
+    if (Status s = db->commits_.Rotate(); !s.ok()) return s;
+    uint64_t oldest = number;
+    for (const auto& family : db->families_.All()) {
+      oldest = std::min(oldest, family->OldestLogNeeded());
+    }
+    db->commits_.set_min_log_number(oldest);
+  }
+  DeleteLeftovers();
+  return Status::OK();
+}
+
+// What no manifest names any more: failures are logged, the next open tries again.
+void DbOpener::DeleteLeftovers() {
+  const DbConfig& config = db_->config_;
+  db_->files_ahead_->DeleteAll();  // or they would be taken for leftovers, and still be given out
+  const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
+  const std::set<uint64_t> live(live_list.begin(), live_list.end());
+  std::set<std::string> pages;
+  {
+    MutexLock lock(&db_->mu_);
+    for (const auto& family : db_->families_.All()) {
+      for (const std::string& path : family->store()->view()->FilesInPlace()) pages.insert(path);
+    }
+  }
+  std::set<std::string> dirs{request_.name, config.wal_dir};
+  for (const std::string& dir : db_->files_->dirs()->All()) dirs.insert(dir);
+  for (const std::string& dir : dirs) {
+    std::vector<std::string> names;
+    if (!config.fs->GetChildren(dir, &names).ok()) continue;
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (IsTrashName(name)) {
+        Status s = db_->DeleteTrash(JoinPath(dir, name));
+        LogInfo(config.info_log.get(), "deleting " + JoinPath(dir, name) + ": " + s.ToString());
+        continue;
+      }
+      if (!ParseFileName(name, &number, &type)) continue;
+      // Elsewhere than in the database's own directory are files of its paths' kinds, and else nobody knows whose.
+      const bool tables = type == FileType::kPieceFile || type == FileType::kPageFile;
+      if (dir != request_.name && !tables && (type != FileType::kWal || dir != config.wal_dir)) continue;
+      bool remove = false;
+      if (type == FileType::kWal) {
+        remove = number < db_->commits_.min_log_number();
+      } else if (type == FileType::kPieceFile) {
+        remove = live.count(number) == 0;
+      } else if (type == FileType::kPageFile) {
+        remove = pages.count(JoinPath(dir, name)) == 0;
+      } else if (type == FileType::kManifest || type == FileType::kManifestMirror) {
+        remove = number != db_->commits_.manifest_number();
+      } else if (type == FileType::kTemp) {
+        remove = true;
+      }
+      if (!remove || IsForeign(dir, name, type, number)) continue;
+      if (type == FileType::kWal && number <= last_replayed_log_ && dir == config.wal_dir) {
+        MutexLock lock(&db_->purge_mu_);
+        Status s = db_->archive_.Retire(number);
+        LogInfo(config.info_log.get(), "put away log " + std::to_string(number) + ": " + s.ToString());
+        continue;
+      }
+      Status s = config.fs->DeleteFile(JoinPath(dir, name));
+      LogInfo(config.info_log.get(), "deleted " + JoinPath(dir, name) + ": " + s.ToString());
+    }
+  }
+}
+
+}  // namespace compassdb

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the records of a log into the memtables of the families that still need
+// that log. Prepared sections are set aside until their commit, whose place in
+// the logs and in the order of sequences is theirs.
+//
+// Thread safety: one thread, alone at the memtables; readers may run beside it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "batch/write_batch_internal.h"
+#include "db/write/transaction_support.h"
+#include "family/column_family.h"
+
+namespace compassdb {
+
+class RecoverySink final : public BatchSink {
+ public:
+  RecoverySink(ColumnFamilySet* families, uint64_t wal_number, RecoveredTransactions* prepared)
+      : families_(families), wal_number_(wal_number), prepared_(prepared) {}
+
+  // A record of a log as a batch; Corruption if it is none, or its sequence is one that no database comes to.
+  static Status Decode(const Slice& record, rocksdb::WriteBatch* batch);
+
+  Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
+             const Slice& value) override;
+  Status Mark(const BatchRecord& mark, SequenceNumber* next) override;
+  bool full() const { return full_; }
+  bool inside_section() const { return section_ != nullptr; }
+
+ private:
+  // `timestamp`: of keys in families that have them; empty: it was given before.
+  Status Commit(const std::string& xid, const Slice& timestamp, SequenceNumber* next);
+
+  ColumnFamilySet* const families_;
+  const uint64_t wal_number_;
+  RecoveredTransactions* const prepared_;
+  std::unique_ptr<rocksdb::WriteBatch> section_;  // being read
+  SequenceNumber section_start_ = 0;
+  uint64_t prepared_log_ = UINT64_MAX;  // of what is being committed
+  bool full_ = false;
+};
+
+}  // namespace compassdb

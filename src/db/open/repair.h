@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// rocksdb::RepairDB: makes a database open again after files were lost or
+// damaged.
+//
+//  1. Logs, manifests and CURRENT are read from end to end. Directories in their place go to lost/.
+//  2. The state is that of the manifest that CURRENT names or else of the newest
+//     one that can be read. Where it is damaged, cut off or gone, its mirror stands in.
+//     If both are damaged: what stands before that.
+//  3. Every table is read, and what is kept beside tables (Store::Salvage): what is damaged is written anew, in
+//     new files, with what can be read of it.
+//  4. What is left is written as a new manifest, if it is not what there was.
+//     Files that it does not need go to lost/, where nothing looks for them.
+//  5. The database is opened; of the logs every batch that can be read is replayed.
+//
+// Only what files hold, and that they are gone, counts as damage. Any other error (no permission, a failing device, too
+// many open files) before 4. ends the repair, and nothing has changed but what 1. says.
+//
+// Which pieces are in use, of which family, and on which level, stands in manifest
+// and mirror alone: without both only the logs can be used, and only if there are
+// no compaction files. (Pieces could be found by their footers. But files also hold
+// pieces that compactions have replaced, whose records look newer than those that
+// took their place once these have lost their sequences on the bottom level: what
+// was deleted and overwritten would come back.)
+//
+// Thread safety: one thread; the database's lock is held.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compassdb/repair.h"
+#include "db/open/db_config.h"
+#include "db/open/recovered_state.h"
+#include "rocksdb/db.h"
+#include "store/store.h"
+
+namespace compassdb {
+
+class Repairer {
+ public:
+  // `unknown`: for families that are not in `families`; null: they are dropped.
+  Repairer(const rocksdb::DBOptions& options, std::string name,
+           std::vector<rocksdb::ColumnFamilyDescriptor> families,
+           const rocksdb::ColumnFamilyOptions* unknown, RepairReport* report);
+  Status Run();
+
+ private:
+  using FileList = std::vector<std::pair<std::string, std::string>>;  // directory and name
+
+  // That all directories are of this database, and where else it has recorded tables.
+  Status CheckOwnership();
+  Status CheckAllIsHere();
+  std::set<std::string> Dirs() const;
+  Status Files(FileList* files) const;
+  // The files without which nothing can be begun.
+  Status CheckReadable();
+  Status CheckNotSealed() const;
+  Status ReadThrough(const std::string& path) const;
+  Status FindState();
+  Status StateOfFiles();
+  Status ForgetFlushedLogs();
+  Status ChooseFamilies();
+  Status CheckTables();
+  uint64_t NumberBehindAll(const FileList& files) const;
+  // What this repair has written, which nothing names yet.
+  void RemoveNewFiles() const;
+  std::vector<VersionEdit> StateEdits() const;
+  Status WriteManifest();
+  Status MoveToLost(const std::string& dir, const std::string& name);
+  Status OpenAndClose();
+  void Log(const std::string& line);
+
+  const rocksdb::DBOptions options_;
+  const std::string name_;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families_;
+  const rocksdb::ColumnFamilyOptions* const unknown_;
+  DbConfig config_;
+  FileSystem* fs_ = nullptr;
+  std::vector<std::string> children_;
+  std::vector<std::string> recorded_dirs_;  // of tables, which the options do not name
+  Status places_damage_;  // OK: PLACES is whole, or there is none
+  RepairReport* const report_;
+  uint64_t manifest_ = 0;
+  // As CheckTables found them; none: it has not begun.
+  std::optional<std::set<std::pair<std::string, std::string>>> files_before_;
+  bool changed_ = false;  // the state is not what CURRENT names any more
+  RecoveredState state_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Point reads. The state (memtables, store view) is pinned first, the sequence
+// is read second: whatever the sequence admits up to the pinning is in the state.
+#include <algorithm>
+
+#include "db/db_impl.h"
+#include "db/report/statistics_util.h"
+#include "env/perf_cpu_span.h"
+#include "util/perf_span.h"
+
+namespace compassdb {
+
+BlockReadOptions DBImpl::BlockOptions(const ReadOptions& options) const {
+  BlockReadOptions block;
+  // Of files that the primary may punch, checksums alone tell a hole.
+  const bool may_have_holes = secondary_ != nullptr && !secondary_->has_links();
+  block.verify_checksums = options.verify_checksums || may_have_holes;
+  block.fill_cache = options.fill_cache;
+  block.cache_only = options.read_tier == rocksdb::kBlockCacheTier;
+  block.readahead_bytes = options.readahead_size;
+  block.snapshot_held = options.snapshot != nullptr;
+  if (options.deadline.count() > 0 || options.io_timeout.count() > 0) {
+    block.limits.clock = config_.clock;
+    block.limits.deadline = static_cast<uint64_t>(std::max<int64_t>(0, options.deadline.count()));
+    block.limits.io_timeout = static_cast<uint64_t>(std::max<int64_t>(0, options.io_timeout.count()));
+  }
+  return block;
+}
+
+Status DBImpl::CheckRead(const ReadOptions& options, const ColumnFamily& family) const {
+  if (options.timestamp != nullptr || options.iter_start_ts != nullptr ||
+      family.timestamp_size() != 0) [[unlikely]] {
+    if (Status s = CheckReadTime(options, family); !s.ok()) return s;
+  }
+  if (options.snapshot != nullptr && secondary_ != nullptr) {
+    // The primary knows nothing of it, and drops what only the snapshot sees.
+    return Status::NotSupported("snapshot not supported in secondary mode");
+  }
+  // Looked at again before each read of a file (table/io_limits.h).
+  if (options.deadline.count() > 0 &&
+      config_.clock->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
+    return Status::TimedOut("ReadOptions::deadline has passed");
+  }
+  return Status::OK();
+}
+
+SequenceNumber DBImpl::ReadSequence(const ReadOptions& options) const {
+  return options.snapshot != nullptr ? options.snapshot->GetSequenceNumber()
+                                     : last_sequence_.load(std::memory_order_acquire);
+}
+
+Status DBImpl::SearchMemtables(const ReadOptions& options, const ReadState& state,
+                               const Slice& key, GetContext* ctx) {
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  // kPersistedTier: what a crash would leave; memtables count if they are logged.
+  const bool skip_memtables = options.read_tier == rocksdb::kPersistedTier &&
+                              unlogged_data_.load(std::memory_order_relaxed);
+  if (!skip_memtables && !(state.immutables.empty() && state.mem->empty())) {
+    const LookupKey lookup(key, ctx->snapshot());
+    state.mem->Get(lookup, ctx);
+    for (const auto& immutable : state.immutables) {
+      if (ctx->done()) break;
+      immutable->Get(lookup, ctx);
+    }
+  }
+  Tick(statistics, ctx->done() ? rocksdb::MEMTABLE_HIT : rocksdb::MEMTABLE_MISS);
+  if (!ctx->done() && options.read_tier == rocksdb::kMemtableTier) {
+    return Status::Incomplete("the key may be outside the memtables");
+  }
+  return Status::OK();
+}
+
+Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& family,
+                            const ReadState& state, const PointRead& read) {
+  if (family.timestamp_size() != 0) [[unlikely]] return GetAtTime(options, family, state, read);
+  const rocksdb::PerfLevel level = CurrentPerfLevel();
+  const PerfCpuSpan cpu(level, &rocksdb::PerfContext::get_cpu_nanos);
+  GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
+  if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
+  if (read.is_entity != nullptr) ctx.KeepEntities();
+  ctx.IgnoreTombstones(options.ignore_range_deletions);
+  ctx.SetMergeSinks(nullptr, config_.options.statistics.get());
+  PerfParts parts(level);
+  parts.Begin(&rocksdb::PerfContext::get_from_memtable_time);
+  Status s = SearchMemtables(options, state, read.key, &ctx);
+  if (!s.ok()) return s;
+  if (!ctx.done()) {
+    parts.Begin(&rocksdb::PerfContext::get_from_output_files_time);
+    BlockReadOptions block = BlockOptions(options);
+    block.prefix_extractor = family.settings.point_prefixes.load(std::memory_order_relaxed);
+    s = state.view->Get(block, read.key, store_context_.hasher(read.key), &ctx);
+    if (!s.ok()) return s;
+  }
+  parts.Begin(&rocksdb::PerfContext::get_post_process_time);
+  s = ctx.Finish();
+  if (level >= rocksdb::kEnableCount) {
+    rocksdb::PerfContext* const perf = CurrentPerfContext();
+    if (!state.immutables.empty() || !state.mem->empty()) ++perf->get_from_memtable_count;
+    if (s.ok() && read.value != nullptr) perf->get_read_bytes += read.value->size();
+  }
+  if (read.is_entity != nullptr) *read.is_entity = ctx.found_entity();
+  return s;
+}
+
+// Of the present state, into read->value, and counted.
+Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read) {
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), read->key);
+  const auto get = [&] {
+    ReadStatePin state(family->read_state());
+    read->sequence = ReadSequence(options);
+    return GetFromState(options, *family, *state, *read);
+  };
+  Status s = get();
+  // A store that changes in place has not what the sequence sees any more: a later one will do.
+  while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_) {
+    read->value->Reset();
+    s = get();
+  }
+  if (secondary_ != nullptr && secondary_->CatchUpPast(s)) {
+    read->value->Reset();
+    s = get();
+  }
+  Tick(statistics, rocksdb::NUMBER_KEYS_READ);
+  // As RocksDB has it, what is not there counts among the sizes, with 0.
+  if (s.ok()) Tick(statistics, rocksdb::BYTES_READ, read->value->size());
+  Record(statistics, rocksdb::BYTES_PER_READ, s.ok() ? read->value->size() : 0);
+  return s;
+}
+
+Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   PinnableSlice* value) {
+  return DBImpl::Get(options, handle, key, value, nullptr);
+}
+
+Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   PinnableSlice* value, std::string* timestamp) {
+  if (timestamp != nullptr) timestamp->clear();
+  StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_GET);
+  ColumnFamily* const family = FamilyOf(handle);
+  if (Status s = CheckRead(options, *family); !s.ok()) return s;
+  value->Reset();
+  PointRead read;
+  read.key = key;
+  read.value = value;
+  read.timestamp = timestamp;
+  return GetCounted(options, family, &read);
+}
+
+Status DBImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                         rocksdb::PinnableWideColumns* columns) {
+  if (family == nullptr) {
+    return Status::InvalidArgument("Cannot call GetEntity without a column family handle");
+  }
+  if (columns == nullptr) {
+    return Status::InvalidArgument("Cannot call GetEntity without a PinnableWideColumns object");
+  }
+  columns->Reset();
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
+  if (Status s = CheckRead(options, *FamilyOf(family)); !s.ok()) return s;
+  PinnableSlice stored;
+  bool is_entity = false;
+  PointRead read;
+  read.key = key;
+  read.value = &stored;
+  read.is_entity = &is_entity;
+  Status s = GetCounted(options, FamilyOf(family), &read);
+  if (!s.ok()) return s;
+  rocksdb::Cleanable* const pin = stored.IsPinned() ? &stored : nullptr;
+  if (is_entity) return columns->SetWideColumnValue(stored, pin);
+  columns->SetPlainValue(stored, pin);
+  return s;
+}
+
+Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* handle,
+                                const Slice& key, PinnableSlice* operands,
+                                rocksdb::GetMergeOperandsOptions* merge_options,
+                                int* number_of_operands) {
+  ColumnFamily* const family = FamilyOf(handle);
+  if (Status s = CheckRead(options, *family); !s.ok()) return s;
+  if (operands == nullptr || merge_options == nullptr || number_of_operands == nullptr) {
+    return Status::InvalidArgument("GetMergeOperands: a result pointer is null");
+  }
+  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), key);
+  std::vector<std::string> collected;
+  PointRead read;
+  read.key = key;
+  read.operands = &collected;
+  const auto get = [&] {
+    collected.clear();
+    ReadStatePin state(family->read_state());
+    read.sequence = ReadSequence(options);
+    return GetFromState(options, *family, *state, read);
+  };
+  Status s = get();
+  while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_) s = get();
+  if (secondary_ != nullptr && secondary_->CatchUpPast(s)) s = get();
+  if (!s.ok()) return s;
+  *number_of_operands = static_cast<int>(collected.size());
+  if (*number_of_operands > merge_options->expected_max_number_of_operands) {
+    return Status::Incomplete(
+        Status::SubCode::KMergeOperandsInsufficientCapacity);
+  }
+  // Oldest first, as they were written.
+  for (auto it = collected.rbegin(); it != collected.rend(); ++it) (operands++)->PinSelf(*it);
+  return Status::OK();
+}
+
+bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                         std::string* value, std::string* timestamp, bool* value_found) {
+  if (value_found != nullptr) *value_found = true;
+  if (timestamp != nullptr) timestamp->clear();
+  if (value != nullptr) value->clear();
+  ReadOptions memory_only = options;
+  memory_only.read_tier = rocksdb::kBlockCacheTier;
+  PinnableSlice found;
+  ColumnFamily* const family = FamilyOf(handle);
+  if (family->timestamp_size() != 0 && !CheckReadTime(options, *family).ok()) return true;
+  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), key);
+  PointRead read;
+  read.key = key;
+  read.value = &found;
+  read.timestamp = timestamp;
+  ReadStatePin state(family->read_state());
+  read.sequence = ReadSequence(memory_only);
+  Status s = GetFromState(memory_only, *family, *state, read);
+  if (s.ok() && value != nullptr) value->assign(found.data(), found.size());
+  // That there is no such key is certain, too.
+  if (!s.ok() && !s.IsNotFound() && value_found != nullptr) *value_found = false;
+  return s.ok() || s.IsIncomplete() || s.IsTryAgain() || s.IsInvalidArgument();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells the application's EventListeners what happens. Called without locks.
+//
+// Thread safety: all methods; the list does not change after construction.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "family/column_family.h"
+#include "rocksdb/listener.h"
+#include "store/store.h"
+
+namespace compassdb {
+
+struct JobContext {
+  rocksdb::DB* db = nullptr;
+  std::string db_name;
+  int job_id = 0;
+  std::shared_ptr<ColumnFamily> family;
+};
+
+// What a job, or a part of one, did with records.
+void AddRecords(const JobReport& report, rocksdb::CompactionJobStats* stats);
+
+// What a compaction did, as listeners are told of it.
+rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
+                                          bool manual, const Status& status);
+
+// What a job writes to the level is compressed with.
+rocksdb::CompressionType CompressionOf(const JobContext& job, int level);
+rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report);
+// What of the tables is in the file.
+rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vector<TphMeta>& tables,
+                                          uint64_t file_number);
+// The same of what the job wrote: with how it is compressed, and in which session it was written.
+rocksdb::TableProperties PropertiesOfOutput(const JobContext& job, const JobReport& report,
+                                            uint64_t file_number);
+// Of a new file; of one without a checksum what RocksDB calls unknown.
+FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number);
+// "ManualCompaction" and the like, also as there.
+const char* CompactionReasonName(const JobReport& report, bool manual);
+// "Manual Flush" and the like, as RocksDB's LOG has them.
+const char* FlushReasonName(rocksdb::FlushReason reason);
+
+class Listeners {
+ public:
+  explicit Listeners(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners)
+      : listeners_(std::move(listeners)) {}
+  bool empty() const { return listeners_.empty(); }
+
+  void FlushBegin(const JobContext& job, rocksdb::FlushReason reason) const;
+  void FlushCompleted(const JobContext& job, rocksdb::FlushReason reason,
+                      const JobReport& report) const;
+  // `inputs`: as CompactionTask::ListInputs gives them.
+  void CompactionBegin(const JobContext& job, const JobReport& inputs, bool manual) const;
+  void CompactionCompleted(const JobContext& job, const JobReport& report, bool manual,
+                           const Status& status) const;
+  void SubcompactionBegin(const rocksdb::SubcompactionJobInfo& info) const;
+  void SubcompactionCompleted(const rocksdb::SubcompactionJobInfo& info) const;
+  void TableFileStarted(const rocksdb::TableFileCreationBriefInfo& info) const;
+  void TableFileCreated(const rocksdb::TableFileCreationInfo& info) const;
+  void ValueFileStarted(const rocksdb::BlobFileCreationBriefInfo& info) const;
+  void ValueFileCreated(const rocksdb::BlobFileCreationInfo& info) const;
+  void ValueFileDeleted(const std::string& db_name, const std::string& path, int job_id,
+                        const Status& status) const;
+  void FileDeleted(const std::string& db_name, const std::string& path, int job_id,
+                   const Status& status) const;
+  void FileIngested(rocksdb::DB* db, const rocksdb::ExternalFileIngestionInfo& info) const;
+  void MemTableSealed(const rocksdb::MemTableInfo& info) const;
+  void HandleDeletion(rocksdb::ColumnFamilyHandle* handle) const;
+  void StallChanged(const rocksdb::WriteStallInfo& info) const;
+  // Listeners may overwrite *error with OK to suppress it.
+  void BackgroundError(rocksdb::BackgroundErrorReason reason, Status* error) const;
+  // The engine is going to resume by itself. False: a listener will not have it.
+  bool ErrorRecoveryBegins(rocksdb::BackgroundErrorReason reason, const Status& error) const;
+  // `new_error`: OK, or why the engine has stopped trying.
+  void ErrorRecoveryEnds(const Status& old_error, const Status& new_error) const;
+
+ private:
+  const std::vector<std::shared_ptr<rocksdb::EventListener>> listeners_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the statistics of a database into LOG, and keeps their history, in periods of the shared
+// timer's (services/periodic_tasks.h).
+//
+// Thread safety: all methods. Lock order: mu_ > the database mutex.
+#pragma once
+
+#include "db/report/stats_history.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class DBImpl;
+
+class StatsDump {
+ public:
+  explicit StatsDump(DBImpl* db) : db_(db) {}
+  // Begins, or goes on, with the periods that the options of the database say now.
+  void Schedule() EXCLUDES(mu_);
+  // For good; waits for what is being written.
+  void Stop() EXCLUDES(mu_);
+  StatsHistory* history() { return &history_; }
+
+ private:
+  void RemoveTasks() REQUIRES(mu_);
+  void Dump();
+  void Record();
+
+  DBImpl* const db_;
+  StatsHistory history_;
+  Mutex mu_;
+  uint64_t dump_task_ GUARDED_BY(mu_) = 0;
+  uint64_t history_task_ GUARDED_BY(mu_) = 0;
+  bool stopped_ GUARDED_BY(mu_) = false;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/space/idle_looks.h"
+
+#include <chrono>
+#include <utility>
+
+#include "db/db_impl.h"
+#include "services/periodic_tasks.h"
+
+namespace compassdb {
+
+void IdleLooks::Schedule() {
+  MutexLock lock(&mu_);
+  bool wanted = false;
+  {
+    MutexLock guard(&db_->mu_);
+    for (const auto& family : db_->families_.All()) {
+      wanted = wanted || family->store()->WantsIdleLooks();
+    }
+  }
+  if (stopped_ || wanted == (task_ != 0)) return;
+  PeriodicTasks* const tasks = PeriodicTasks::Shared();
+  if (!wanted) {
+    tasks->Remove(std::exchange(task_, 0));
+    return;
+  }
+  task_ = tasks->Add(std::chrono::seconds(1), [db = db_] {
+    MutexLock guard(&db->mu_);
+    db->MaybeSchedule();
+  });
+}
+
+void IdleLooks::Stop() {
+  MutexLock lock(&mu_);
+  stopped_ = true;
+  PeriodicTasks::Shared()->Remove(std::exchange(task_, 0));
+}
+
+}  // namespace compassdb

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leveled tables (BoLT's) with either point index: small tables, levels within their sizes, one form read by the other.
+#include <map>
+
+#include "compassdb/preset.h"
+#include "compassdb/table.h"
+#include "db/testing/db_test_util.h"
+#include "util/random.h"
+
+namespace compassdb {
+namespace {
+
+class LeveledTest : public DbTest, public ::testing::WithParamInterface<PointIndex> {
+ protected:
+  void SetUp() override {
+    options_.write_buffer_size = 1 << 20;
+    options_.max_bytes_for_level_base = 4 << 20;
+    options_.max_bytes_for_level_multiplier = 4;
+    options_.target_file_size_base = 64 << 20;
+    Use(GetParam());
+  }
+  void Use(PointIndex index) {
+    ASSERT_TRUE(ApplyPreset(Preset::kBoltSorted, &options_).ok());
+    options_.table_factory->GetOptions<PieceTableOptions>()->point_index = index;
+  }
+
+  void Write(int records, uint64_t seed) {
+    Random rnd(seed);
+    for (int i = 0; i < records; ++i) {
+      const std::string key = Key(static_cast<int>(rnd.Uniform(40000)));
+      const std::string value = std::to_string(i) + "-" + std::to_string(seed) + std::string(1000, 'v');
+      ASSERT_TRUE(Put(key, value).ok());
+      model_[key] = value;
+    }
+    Flush();
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
+  }
+  void CheckReads() {
+    for (const auto& [key, value] : model_) ASSERT_EQ(Get(key), value);
+    for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i) + "x"), "NOT_FOUND");
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+    auto at = model_.begin();
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++at) {
+      ASSERT_TRUE(at != model_.end() && it->key() == at->first && it->value() == at->second);
+    }
+    ASSERT_TRUE(it->status().ok() && at == model_.end());
+    const Status s = db_->VerifyChecksum();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  // Tables of 1 MB each, and levels that hold what they are configured to.
+  void CheckShape() {
+    rocksdb::ColumnFamilyMetaData meta;
+    db_->GetColumnFamilyMetaData(&meta);
+    double limit = static_cast<double>(options_.max_bytes_for_level_base);
+    size_t tables = 0;
+    for (size_t level = 1; level < meta.levels.size(); ++level, limit *= 4) {
+      for (const auto& file : meta.levels[level].files) EXPECT_LT(file.size, 1700u << 10) << "level " << level;
+      // Half a table for what a cut leaves over, and the directories.
+      EXPECT_LT(static_cast<double>(meta.levels[level].size), limit * 1.1 + (1 << 20)) << "level " << level;
+      tables += meta.levels[level].files.size();
+    }
+    EXPECT_GT(meta.levels[2].files.size(), 5u);
+    EXPECT_GT(tables, meta.size >> 21);
+    EXPECT_LT(tables, meta.size >> 19);
+  }
+
+  std::map<std::string, std::string> model_;
+};
+
+TEST_P(LeveledTest, TablesAreSmallAndLevelsWithinTheirSizes) {
+  OpenDb();
+  Write(30000, 1);
+  CheckShape();
+  CheckReads();
+  OpenDb();
+  CheckReads();
+  Write(10000, 2);
+  CheckShape();
+  CheckReads();
+}
+
+// The other point index, and tables of several pieces, on a database that is there.
+TEST_P(LeveledTest, OpensWhatTheOthersLeft) {
+  OpenDb();
+  Write(20000, 1);
+  Use(GetParam() == PointIndex::kFilter ? PointIndex::kPerfectHash : PointIndex::kFilter);
+  OpenDb();
+  CheckReads();
+  Write(10000, 2);
+  CheckShape();
+  CheckReads();
+  ASSERT_TRUE(ApplyPreset(Preset::kDefault, &options_).ok());
+  OpenDb();
+  CheckReads();
+  Write(10000, 3);
+  CheckReads();
+  Use(GetParam());
+  OpenDb();
+  CheckReads();
+  Write(10000, 4);
+  Compact(/*force=*/true);
+  CheckReads();
+  rocksdb::ColumnFamilyMetaData meta;
+  db_->GetColumnFamilyMetaData(&meta);
+  for (const auto& level : meta.levels) {
+    for (const auto& file : level.files) EXPECT_LT(file.size, 1700u << 10) << "level " << level.level;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Indexes, LeveledTest, ::testing::Values(PointIndex::kPerfectHash, PointIndex::kFilter),
+                         [](const auto& info) {
+                           return std::string(info.param == PointIndex::kFilter ? "Filter" : "PerfectHash");
+                         });
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces of operations: recorded by Tracing, run by a Replayer.
+#include "db/db_impl.h"
+#include "trace/replayer.h"
+
+namespace compassdb {
+
+Status DBImpl::StartTrace(const rocksdb::TraceOptions& options,
+                          std::unique_ptr<rocksdb::TraceWriter>&& writer) {
+  return tracing_.Start(config_.clock, options, std::move(writer));
+}
+
+Status DBImpl::EndTrace() { return tracing_.End(); }
+
+Status DBImpl::NewDefaultReplayer(const std::vector<ColumnFamilyHandle*>& handles,
+                                  std::unique_ptr<rocksdb::TraceReader>&& reader,
+                                  std::unique_ptr<rocksdb::Replayer>* replayer) {
+  if (replayer == nullptr || reader == nullptr) {
+    return Status::InvalidArgument("NewDefaultReplayer: reader or replayer is null");
+  }
+  *replayer = NewReplayer(this, handles, std::move(reader));
+  return Status::OK();
+}
+
+}  // namespace compassdb

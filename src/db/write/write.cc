@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes: a group's records go to the write-ahead log, then into memtables,
+// then their sequence is published.
+#include "batch/write_batch_internal.h"
+#include "db/db_impl.h"
+#include "db/report/statistics_util.h"
+#include "env/limited_bytes.h"
+#include "format/user_timestamp.h"
+#include "util/no_memory.h"
+#include "util/perf_span.h"
+
+namespace compassdb {
+namespace {
+
+// Groups with less data are inserted by the leader: waking the followers twice
+// costs more than inserting their batches.
+constexpr size_t kParallelInsertBytes = 32 << 10;
+
+// Inserts a batch's records into the memtables of their families.
+class MemTableSink final : public BatchSink {
+ public:
+  MemTableSink(const ColumnFamilySet* families, bool concurrent)
+      : families_(families), concurrent_(concurrent) {}
+
+  Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
+             const Slice& value) override {
+    if (family_ == nullptr || id != id_) {
+      family_ = families_->ByIdAtFront(id);
+      id_ = id;
+      if (family_ == nullptr) return Status::OK();  // dropped since the batch was checked
+    }
+    if (type == kTypeRangeDeletion && CompareKeys(family_->user_comparator(), key, value) >= 0) {
+      return Status::OK();
+    }
+    if (Status s = family_->mem->Add(sequence, type, key, value, concurrent_); !s.ok()) return s;
+    if (!full_) full_ = family_->mem->ShouldFlush();
+    return Status::OK();
+  }
+  // The marks of two-phase commit are for recovery.
+  Status Mark(const BatchRecord&, SequenceNumber*) override { return Status::OK(); }
+  bool full() const { return full_; }
+
+ private:
+  const ColumnFamilySet* const families_;
+  const bool concurrent_;
+  ColumnFamily* family_ = nullptr;
+  uint32_t id_ = 0;
+  bool full_ = false;
+};
+
+// Refuses what must not reach the log.
+class BatchChecker final : public BatchSink {
+ public:
+  BatchChecker(const ColumnFamilySet* families, bool ignore_missing, bool marks)
+      : families_(families), ignore_missing_(ignore_missing), marks_(marks) {}
+
+  Status Add(uint32_t id, SequenceNumber, ValueType type, const Slice& key,
+             const Slice& value) override {
+    if (Status s = WriteBatchInternal::CheckSizes(key.size(), value.size()); !s.ok()) return s;
+    if (family_ == nullptr || id != id_) {
+      family_ = families_->ById(id);
+      id_ = id;
+    }
+    if (family_ == nullptr) {
+      if (ignore_missing_) return Status::OK();
+      return Status::InvalidArgument("Invalid column family specified in write batch",
+                                     "id " + std::to_string(id));
+    }
+    if (family_->timestamp_size() != 0) {
+      if (type == kTypeMerge || type == kTypeWideColumnEntity ||
+          key.size() < family_->timestamp_size() ||
+          (type == kTypeRangeDeletion && value.size() < family_->timestamp_size())) {
+        return Status::InvalidArgument("write batch holds a key without timestamp, column family",
+                                       family_->name());
+      }
+    }
+    if (type == kTypeRangeDeletion && CompareKeys(family_->user_comparator(), key, value) > 0) {
+      return Status::InvalidArgument("DeleteRange: end key comes before start key");
+    }
+    if (type == kTypeMerge && family_->merge_operator() == nullptr) {
+      return Status::InvalidArgument("Merge: column family has no merge_operator",
+                                     family_->name());
+    }
+    return Status::OK();
+  }
+  Status Mark(const BatchRecord& mark, SequenceNumber* next) override {
+    return marks_ ? Status::OK() : BatchSink::Mark(mark, next);
+  }
+
+ private:
+  const ColumnFamilySet* const families_;
+  const bool ignore_missing_;
+  const bool marks_;
+  std::shared_ptr<ColumnFamily> family_;
+  uint32_t id_ = 0;
+};
+
+// A batch of one record, with room for `bytes`.
+template <typename Fill>
+Status WriteOne(rocksdb::DB* db, const WriteOptions& options, size_t bytes, const Fill& fill) {
+  return CatchOutOfMemory("Write", [&] {
+    WriteBatch batch(bytes);
+    const Status s = fill(&batch);
+    return s.ok() ? db->Write(options, &batch) : s;
+  });
+}
+
+Status CheckUntimed(ColumnFamilyHandle* handle) {
+  const ColumnFamily& family = *FamilyOf(handle);
+  return family.timestamp_size() == 0 ? Status::OK() : TimestampsEnabled(family);
+}
+
+// Waits until the limiter lets the batch through, if it asks for that.
+Status LimitWalRate(const rocksdb::DBOptions& db, const WriteOptions& options, size_t bytes) {
+  if (options.rate_limiter_priority == rocksdb::Env::IO_TOTAL) return Status::OK();
+  if (options.rate_limiter_priority != rocksdb::Env::IO_USER) {
+    return Status::InvalidArgument(
+        "WriteOptions::rate_limiter_priority only allows Env::IO_TOTAL and Env::IO_USER");
+  }
+  if (options.disableWAL || db.manual_wal_flush) {
+    return Status::InvalidArgument(
+        "WriteOptions::rate_limiter_priority needs a WAL, and no DBOptions::manual_wal_flush");
+  }
+  rocksdb::RateLimiter* const limiter = db.rate_limiter.get();
+  if (limiter == nullptr || !limiter->IsRateLimited(rocksdb::RateLimiter::OpType::kWrite)) {
+    return Status::OK();
+  }
+  RequestInBursts(limiter, bytes, rocksdb::Env::IO_USER, rocksdb::RateLimiter::OpType::kWrite);
+  return Status::OK();
+}
+
+}  // namespace
+
+Status DBImpl::CheckWritable(const char* method) const {
+  if (secondary_ != nullptr) {
+    return Status::NotSupported("Not supported operation in secondary mode.", method);
+  }
+  if (read_only_) {
+    return Status::NotSupported("Not supported operation in read only mode.", method);
+  }
+  return Status::OK();
+}
+
+Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   const Slice& value) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
+  return WriteOne(this, options, key.size() + value.size() + 32, [&](WriteBatch* batch) {
+    return batch->Put(family, key, value);
+  });
+}
+
+Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
+  return WriteOne(this, options, key.size() + 32, [&](WriteBatch* batch) {
+    return batch->Delete(family, key);
+  });
+}
+
+Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
+                            const Slice& key) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
+  return WriteOne(this, options, key.size() + 32, [&](WriteBatch* batch) {
+    return batch->SingleDelete(family, key);
+  });
+}
+
+Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
+                           const Slice& begin, const Slice& end) {
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
+  return WriteOne(this, options, begin.size() + end.size() + 32, [&](WriteBatch* batch) {
+    return batch->DeleteRange(family, begin, end);
+  });
+}
+
+Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                     const Slice& value) {
+  if (Status s = CheckWritable("Merge"); !s.ok()) return s;
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
+  if (FamilyOf(family)->merge_operator() == nullptr) {
+    return Status::NotSupported("Provide a merge_operator when opening DB");
+  }
+  return WriteOne(this, options, key.size() + value.size() + 32, [&](WriteBatch* batch) {
+    return batch->Merge(family, key, value);
+  });
+}
+
+Status DBImpl::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                         const rocksdb::WideColumns& columns) {
+  if (family != nullptr) {
+    if (Status s = CheckUntimed(family); !s.ok()) return s;
+  }
+  return DB::PutEntity(options, family, key, columns);
+}
+
+Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
+  return WriteBatchWith(options, batch, TransactionWrite(), /*marks=*/false);
+}
+
+Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
+                              const TransactionWrite& transaction, bool marks) {
+  if (Status s = CheckWritable("Write"); !s.ok()) return s;
+  if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
+  // What is prepared gets its timestamps at the commit.
+  if (WriteBatchInternal::NeedsTimestamps(batch) && !transaction.prepare) {
+    return Status::InvalidArgument("write batch must have timestamp(s) set");
+  }
+  if (tracing_.running()) [[unlikely]] {
+    tracing_.Write(WriteBatchInternal::Contents(batch), /*in_order=*/false);
+  }
+  if (options.sync && options.disableWAL) {
+    return Status::InvalidArgument("Sync writes has to enable WAL.");
+  }
+  if (options.protection_bytes_per_key == 8) {
+    if (Status s = WriteBatchInternal::Protect(batch); !s.ok()) return s;
+  } else if (options.protection_bytes_per_key != 0) {
+    return Status::InvalidArgument("WriteOptions::protection_bytes_per_key must be zero or eight");
+  }
+  StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_WRITE);
+  Status s = CatchOutOfMemory("Write", [&] { return CheckBatch(options, batch, marks); });
+  if (!s.ok()) return s;
+  const size_t bytes = WriteBatchInternal::ByteSize(batch);
+  // The end of a prepared transaction gives its locks back, and is not put off.
+  if (transaction.ends == nullptr) s = ThrottleLowPriority(options, bytes);
+  if (!s.ok()) return s;
+  if (s = LimitWalRate(config_.options, options, bytes); !s.ok()) return s;
+  return WriteImpl(options, batch, transaction);
+}
+
+Status DBImpl::CheckBatch(const WriteOptions& options, const WriteBatch* batch, bool marks) {
+  BatchChecker checker(&families_, options.ignore_missing_column_families, marks);
+  return WriteBatchInternal::InsertInto(batch, &checker, nullptr);
+}
+
+Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
+                         const TransactionWrite& transaction) {
+  rocksdb::Statistics* const statistics = config_.options.statistics.get();
+  WriteThread::Writer w;
+  w.batch = batch;
+  w.sync = options.sync;
+  w.disable_wal = options.disableWAL;
+  w.no_slowdown = options.no_slowdown;
+  w.low_pri = options.low_pri;
+  w.bytes = WriteBatchInternal::ByteSize(batch);
+  w.check = transaction.check;
+  if (transaction.prepare != nullptr) w.section = &transaction.prepare;
+  w.ends = transaction.ends;
+  w.count = w.section != nullptr ? 0 : WriteBatchInternal::Count(batch);
+  const rocksdb::PerfLevel level = CurrentPerfLevel();
+  PerfSpan waiting(level, &rocksdb::PerfContext::write_thread_wait_nanos);
+  const WriteThread::State joined = write_thread_.Join(&w);
+  waiting.End();
+  switch (joined) {
+    case WriteThread::State::kLeader:
+      Tick(statistics, rocksdb::WRITE_DONE_BY_SELF);
+      w.status = WriteAsLeader(&w);
+      return w.status;
+    case WriteThread::State::kInsert: {
+      const PerfSpan inserting(level, &rocksdb::PerfContext::write_memtable_time);
+      w.status = InsertBatch(w, /*concurrent=*/true);
+    }
+      write_thread_.CompleteInsert(&w);
+      break;
+    default:
+      break;
+  }
+  Tick(statistics, rocksdb::WRITE_DONE_BY_OTHER);
+  return w.status;
+}
+
+// Nothing may be thrown before the lead is handed over.
+Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
+  const rocksdb::PerfLevel level = CurrentPerfLevel();
+  PerfSpan scheduling(level, &rocksdb::PerfContext::write_scheduling_flushes_compactions_time);
+  Status s = CatchOutOfMemory("Write", [&] { return PrepareWrite(*leader); });
+  scheduling.End();
+  PerfSpan before(level, &rocksdb::PerfContext::write_pre_and_post_process_time);
+  if (s.IsMemoryLimit() && !errors_.writes_refused()) {
+    // Some family's memtable may be switched in part.
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kMemTable);
+  }
+  if (s.ok() && leader->check != nullptr) s = (*leader->check)();
+  std::vector<WriteThread::Writer*> group;
+  if (const Status built = CatchOutOfMemory("Write", [&] {
+        group = write_thread_.BuildGroup(leader);
+        return Status::OK();
+      });
+      !built.ok()) {
+    group = {leader};
+    if (s.ok()) s = built;
+  }
+  std::atomic<int> running{0};
+  if (s.ok()) {
+    // Nobody else writes sequences while we lead.
+    SequenceNumber next = last_sequence_.load(std::memory_order_relaxed) + 1;
+    size_t bytes = 0;
+    for (WriteThread::Writer* w : group) {
+      if (tracing_.running()) [[unlikely]] {
+        tracing_.Write(WriteBatchInternal::Contents(w->batch), /*in_order=*/true);
+      }
+      w->sequence = next;
+      WriteBatchInternal::SetSequence(w->batch, next);
+      next += w->count;
+      bytes += w->bytes;
+    }
+    before.End();
+    PerfSpan logging(level, &rocksdb::PerfContext::write_wal_time);
+    if (!leader->disable_wal) {
+      s = CatchOutOfMemory("Write", [&] { return LogGroup(group, leader->sync); });
+    } else {
+      unlogged_data_.store(true, std::memory_order_relaxed);
+    }
+    logging.End();
+    if (s.ok()) {
+      const PerfSpan inserting(level, &rocksdb::PerfContext::write_memtable_time);
+      const Status inserted = CatchOutOfMemory("Write", [&] {
+        KeepPreparedLogs(group);
+        InsertGroup(group, &running);
+        return Status::OK();
+      });
+      if (!inserted.ok()) {
+        for (WriteThread::Writer* w : group) {
+          if (w->status.ok()) w->status = inserted;  // perhaps none was inserted
+        }
+      }
+      // Before anybody may write what is open into another log.
+      for (const WriteThread::Writer* w : group) {
+        if (w->ends != nullptr && w->status.ok()) open_sections_.Ended(*w->ends);
+      }
+    }
+    // Published also after a failure: the numbers may be in the log, so they
+    // are not given out again.
+    last_sequence_.store(next - 1, std::memory_order_release);
+    if (s.ok()) {
+      rocksdb::Statistics* const statistics = config_.options.statistics.get();
+      Tick(statistics, rocksdb::NUMBER_KEYS_WRITTEN, next - group.front()->sequence);
+      Tick(statistics, rocksdb::BYTES_WRITTEN, bytes);
+      if (!leader->disable_wal) Tick(statistics, rocksdb::WRITE_WITH_WAL, group.size());
+      Record(statistics, rocksdb::BYTES_PER_WRITE, bytes);
+      const auto count = [](std::atomic<uint64_t>* c, uint64_t n) { c->fetch_add(n, std::memory_order_relaxed); };
+      count(&written_.bytes, bytes);
+      count(&written_.keys, next - group.front()->sequence);
+      count(&written_.by_self, 1);
+      count(&written_.by_other, group.size() - 1);
+      if (!leader->disable_wal) count(&written_.with_wal, group.size());
+    }
+  }
+  before.End();
+  const PerfSpan afterwards(level, &rocksdb::PerfContext::write_pre_and_post_process_time);
+  Status result = s;
+  if (s.ok()) {
+    for (const WriteThread::Writer* w : group) {
+      if (!w->status.ok()) {
+        // The log has what the memtable lacks: only a reopen mends that.
+        SetBackgroundError(w->status, rocksdb::BackgroundErrorReason::kMemTable);
+      }
+    }
+    result = leader->status;
+  } else {
+    for (WriteThread::Writer* w : group) w->status = s;
+  }
+  write_thread_.ExitGroup(group);
+  return result;
+}
+
+Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool sync) {
+  const WriteBatch* record = group.front()->batch;
+  WriteBatch merged;
+  if (group.size() > 1 || !record->GetWalTerminationPoint().is_cleared()) {
+    for (const WriteThread::Writer* w : group) {
+      if (Status s = WriteBatchInternal::Append(&merged, w->batch, /*wal_only=*/true); !s.ok()) {
+        return s;  // nothing has been written: the batches are too large together
+      }
+    }
+    WriteBatchInternal::SetSequence(&merged, group.front()->sequence);
+    record = &merged;
+  }
+  Status s;
+  {
+    rocksdb::Statistics* const statistics = config_.options.statistics.get();
+    StopWatch watch(config_.clock, sync ? statistics : nullptr, rocksdb::WAL_FILE_SYNC_MICROS);
+    s = wals_.Append(WriteBatchInternal::Contents(record), sync);
+  }
+  if (!s.ok()) {
+    errors_.SetWalFailed();
+    for (const WriteThread::Writer* w : group) {
+      // The mark may be in the log or not: whether the section is open only recovery can tell.
+      if (w->ends != nullptr) s = Status(s, Status::kFatalError);
+    }
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
+    return s;
+  }
+  for (const WriteThread::Writer* w : group) {
+    if (w->section != nullptr) open_sections_.Logged(*w->section, wals_.current_number());
+  }
+  return s;
+}
+
+void DBImpl::InsertGroup(const std::vector<WriteThread::Writer*>& group,
+                         std::atomic<int>* running) {
+  size_t bytes = 0;
+  for (const WriteThread::Writer* w : group) bytes += w->bytes;
+  if (group.size() > 1 && bytes >= kParallelInsertBytes &&
+      config_.options.allow_concurrent_memtable_write) {
+    write_thread_.StartParallelInsert(group, running);
+    group.front()->status = InsertBatch(*group.front(), /*concurrent=*/true);
+    write_thread_.AwaitInserts(group.front(), running);
+  } else {
+    for (WriteThread::Writer* w : group) w->status = InsertBatch(*w, /*concurrent=*/false);
+  }
+  if (config_.write_buffers != nullptr) families_.ChargeAllAtFront();
+}
+
+Status DBImpl::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
+  if (writer.section != nullptr) return Status::OK();
+  MemTableSink sink(&families_, concurrent);
+  Status s = CatchOutOfMemory("Write", [&] {
+    return WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);
+  });
+  if (sink.full()) memtable_full_.store(true, std::memory_order_release);
+  return s;
+}
+
+Status DBImpl::FlushWAL(bool sync) {
+  if (Status s = CheckWritable("FlushWAL"); !s.ok()) return s;
+  ExclusiveWrite front(&write_thread_);
+  Status s = sync ? wals_.Sync() : wals_.Flush();
+  if (!s.ok()) {
+    errors_.SetWalFailed();
+    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
+  }
+  return s;
+}
+
+Status DBImpl::SyncWAL() { return FlushWAL(true); }
+
+// The front of the queue stays taken until UnlockWAL: no write, no switch.
+Status DBImpl::LockWAL() {
+  if (Status s = CheckWritable("LockWAL"); !s.ok()) return s;
+  {
+    MutexLock lock(&mu_);
+    if (wal_locks_ > 0) {
+      ++wal_locks_;
+      return Status::OK();
+    }
+  }
+  auto front = std::make_unique<ExclusiveWrite>(&write_thread_);
+  if (Status s = wals_.Flush(); !s.ok()) return s;
+  MutexLock lock(&mu_);
+  ++wal_locks_;
+  wal_lock_ = std::move(front);
+  return Status::OK();
+}
+
+Status DBImpl::UnlockWAL() {
+  std::unique_ptr<ExclusiveWrite> front;
+  MutexLock lock(&mu_);
+  if (wal_locks_ == 0) return Status::Aborted("UnlockWAL without LockWAL");
+  if (--wal_locks_ == 0) front = std::move(wal_lock_);
+  return Status::OK();
+}
+
+rocksdb::SequenceNumber DBImpl::GetLatestSequenceNumber() const {
+  return last_sequence_.load(std::memory_order_acquire);
+}
+
+}  // namespace compassdb

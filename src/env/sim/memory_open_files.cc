@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "env/sim/memory_open_files.h"
+
+#include <mutex>
+#include <shared_mutex>
+
+#include "env/clock.h"
+#include "env/sim/memory_file_system.h"
+
+namespace compassdb {
+
+namespace {
+
+uint64_t NowSeconds() { return SystemClock()->NowMicros() / 1000000; }
+
+// What the kinds of open files share.
+class Handle {
+ public:
+  Handle(const MemoryFileSystem* fs, std::string path, std::shared_ptr<MemoryFile> file)
+      : path_(std::move(path)), file_(std::move(file)), fs_(fs), epoch_(fs->epoch()) {}
+
+ protected:
+  Status Check(const char* operation) const {
+    if (fs_->epoch() == epoch_) return Status::OK();
+    return Status::IOError("While " + std::string(operation) + ": " + path_,
+                           "the file was open during a power cut");
+  }
+  Status CheckOpen(const char* operation) const {
+    if (closed_) {
+      return Status::IOError("While " + std::string(operation) + ": " + path_,
+                             "the file is closed");
+    }
+    return Check(operation);
+  }
+  Status CloseHandle() {
+    if (closed_) return Status::OK();
+    closed_ = true;
+    return Check("close");
+  }
+  const std::string path_;
+  const std::shared_ptr<MemoryFile> file_;
+  const MemoryFileSystem* const fs_;
+
+ private:
+  const uint64_t epoch_;
+  bool closed_ = false;
+};
+
+class MemorySequentialFile : public SequentialFile, private Handle {
+ public:
+  using Handle::Handle;
+  Status Read(size_t n, Slice* result, char* scratch) override {
+    *result = Slice(scratch, 0);
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = Check("read");
+    if (!s.ok()) return s;
+    const size_t got = file_->Read(position_, n, scratch);
+    position_ += got;
+    *result = Slice(scratch, got);
+    return s;
+  }
+  Status Skip(uint64_t n) override {
+    position_ += n;
+    return Check("skip");
+  }
+
+ private:
+  uint64_t position_ = 0;
+};
+
+class MemoryRandomAccessFile : public RandomAccessFile, private Handle {
+ public:
+  using Handle::Handle;
+  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+    *result = Slice(scratch, 0);
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = Check("pread");
+    if (s.ok()) *result = Slice(scratch, file_->Read(offset, n, scratch));
+    return s;
+  }
+};
+
+class MemoryWritableFile : public WritableFile, protected Handle {
+ public:
+  using Handle::Handle;
+  Status Append(const Slice& data) override {
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("append");
+    if (s.ok()) file_->Append(data, NowSeconds());
+    return s;
+  }
+  Status Flush() override { return CheckOpen("flush"); }
+  Status Sync() override {
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("fdatasync");
+    if (s.ok()) file_->Sync();
+    return s;
+  }
+  Status Close() override { return CloseHandle(); }
+  uint64_t Size() const override { return file_->Size(); }
+};
+
+class MemoryReusedFile : public MemoryWritableFile {
+ public:
+  using MemoryWritableFile::MemoryWritableFile;
+  Status Append(const Slice& data) override {
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("append");
+    if (!s.ok()) return s;
+    file_->Write(size_, data, NowSeconds());
+    size_ += data.size();
+    return s;
+  }
+  uint64_t Size() const override { return size_; }
+
+ private:
+  uint64_t size_ = 0;
+};
+
+class MemoryPageFile : public PageFile, private Handle {
+ public:
+  MemoryPageFile(const MemoryFileSystem* fs, const std::string& path, const FileOptions& options,
+                 std::shared_ptr<MemoryFile> file)
+      : Handle(fs, path, std::move(file)), options_(options) {}
+  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+    *result = Slice(scratch, 0);
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("pread");
+    if (s.ok()) *result = Slice(scratch, file_->Read(offset, n, scratch));
+    return s;
+  }
+  Status Write(uint64_t offset, const Slice& data) override {
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("pwrite");
+    if (s.ok()) s = CheckPageWrite(path_, options_, offset, data.size());
+    if (s.ok()) file_->Write(offset, data, NowSeconds());
+    return s;
+  }
+  Status Sync() override {
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("fdatasync");
+    if (s.ok()) file_->Sync();
+    return s;
+  }
+  Status Truncate(uint64_t size) override {
+    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    Status s = CheckOpen("ftruncate");
+    if (s.ok()) file_->Truncate(size);
+    return s;
+  }
+  Status Close() override { return CloseHandle(); }
+
+ private:
+  const FileOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<SequentialFile> NewMemorySequentialFile(const MemoryFileSystem* fs,
+                                                        const std::string& path,
+                                                        std::shared_ptr<MemoryFile> file) {
+  return std::make_unique<MemorySequentialFile>(fs, path, std::move(file));
+}
+
+std::unique_ptr<RandomAccessFile> NewMemoryRandomAccessFile(const MemoryFileSystem* fs,
+                                                            const std::string& path,
+                                                            std::shared_ptr<MemoryFile> file) {
+  return std::make_unique<MemoryRandomAccessFile>(fs, path, std::move(file));
+}
+
+std::unique_ptr<WritableFile> NewMemoryWritableFile(const MemoryFileSystem* fs,
+                                                    const std::string& path,
+                                                    std::shared_ptr<MemoryFile> file) {
+  return std::make_unique<MemoryWritableFile>(fs, path, std::move(file));
+}
+
+std::unique_ptr<WritableFile> NewMemoryReusedFile(const MemoryFileSystem* fs,
+                                                  const std::string& path,
+                                                  std::shared_ptr<MemoryFile> file) {
+  return std::make_unique<MemoryReusedFile>(fs, path, std::move(file));
+}
+
+std::unique_ptr<PageFile> NewMemoryPageFile(const MemoryFileSystem* fs, const std::string& path,
+                                            const FileOptions& options,
+                                            std::shared_ptr<MemoryFile> file) {
+  return std::make_unique<MemoryPageFile>(fs, path, options, std::move(file));
+}
+
+}  // namespace compassdb

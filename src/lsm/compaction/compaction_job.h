@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out a plan: brings the inputs (the delta) down into the bases, or
+// rewrites the inputs whole (paper 3.5).
+//
+// 1. The key space of the delta is cut into regions: one per base table, and
+//    one per gap between bases that gets enough to be tables of its own; where merges
+//    rewrite tables, several bases make one. No region crosses a fence. In hash
+//    range (paper 3.4) it is the space of search keys that is cut, and a pass
+//    over the delta hands each region its records.
+// 2. In each region the delta is merged with the base's victims, the pieces
+//    that GC chose. What survives is the new head piece; the pieces that stay
+//    are known by their hash lists only.
+// 3. The directory is rebuilt from the hash lists and the head's hashes.
+// 4. All pieces and directories go into one file, synced once, and separated values
+//    into another. With subcompactions the regions are shared out to several threads, which write
+//    into the same files.
+//
+// The four MergeArray cases of the paper are decided without an array: (1)
+// neither and (4) base only fall out of the hash lists, (2) delta only and (3)
+// both out of the sorted entries, where the head's replaces the base's.
+//
+// Run is called once. Inputs and bases are marked busy by the store meanwhile.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lsm/compaction/delta_split.h"
+#include "lsm/compaction/region_merge.h"
+
+namespace compassdb {
+
+class CompactionJob {
+ public:
+  CompactionJob(const CompactionJobInput& input, const std::vector<SequenceNumber>& snapshots,
+                const std::atomic<bool>* cancel);
+  // Adds to *edit and *report.
+  Status Run(VersionEdit* edit, JobReport* report);
+
+ private:
+  Status RunParts(JobReport* report);
+  Status Gather(VersionEdit* edit, JobReport* report);
+  Status CutRegions();
+  Status CutByKeys();
+  void CutRewritten(size_t first, size_t end, std::optional<std::string> lower,
+                    const std::optional<std::string>& upper);
+  Status CutBetween(size_t first, size_t end, std::optional<std::string> lower,
+                    const std::optional<std::string>& last);
+  void AddRegion(std::vector<TableRef> bases, const std::optional<std::string>& lower,
+                 const std::optional<std::string>& upper);
+  void CutByHash();
+  void AddHashRegions(const TableRef& base, const SearchRange& range, const SearchRange& hull);
+  // How many threads the delta, or the tables to be rewritten, are worth.
+  size_t Workers() const;
+  Status Rewrite();
+  Status RunRegions();
+  // The delta's records in regions [begin, end), by one worker.
+  Status RunRange(size_t worker, size_t begin, size_t end);
+  Status RunHashRegions();
+  // f(worker, i) for each i in [begin, end), by all workers.
+  Status Share(size_t begin, size_t end, const std::function<Status(size_t, size_t)>& f);
+  void TellBegin(size_t worker);
+  void TellEnd(size_t worker, const Status& status);
+  // Hands the records of regions [begin, end) to `buffers`.
+  Status Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers);
+  bool FirstDeltaKeyAfter(const std::string& key, std::string* found, Status* s);
+
+  const CompactionJobInput in_;
+  const std::vector<SequenceNumber> snapshots_;
+  const std::atomic<bool>* const cancel_;
+  const Comparator* const cmp_;
+  const GcConfig gc_;
+  Delta delta_;
+  InternalIteratorPtr records_;  // of the delta
+  std::vector<Region> regions_;
+  JobFiles files_;
+  std::vector<std::unique_ptr<RegionMerge>> workers_;
+  std::vector<uint8_t> told_;  // per worker: the observer knows that it has begun, and not yet that it has ended
+  JobReport* report_ = nullptr;
+  std::atomic<uint64_t> other_cpu_nanos_{0};  // of threads that Share began
+};
+
+}  // namespace compassdb

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pieces of a table a merge rewrites (paper 3.5, garbage collection).
+// A pure function: no I/O, no clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "table/piece/piece_meta.h"
+
+namespace compassdb {
+
+struct GcConfig {
+  uint32_t max_pieces = 16;
+  uint32_t max_dead_percent = 46;  // dead bytes allowed, percent of live bytes
+  uint64_t target_table_bytes = 32ull << 20;
+};
+
+struct GcChoice {
+  // Every piece is rewritten and the result is cut into tables of the target
+  // size. Otherwise `victims` (indices into pieces, ascending) are rewritten
+  // into the new head together with the delta.
+  bool whole = false;
+  std::vector<size_t> victims;
+};
+
+// A delta of delta_bytes comes down into `base`. `covered`: by piece, of its data bytes, what range deletions hide from
+// everybody, about; empty: nothing. It counts as dead.
+GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config,
+                            const std::vector<uint64_t>& covered = {});
+
+}  // namespace compassdb

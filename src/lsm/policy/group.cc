@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group and settled compaction (BoLT 3.3, 3.4): several victims, neighbours or not, in one job;
+// those first that meet the least below; those that meet nothing by the manifest alone.
+#include <algorithm>
+#include <numeric>
+
+#include "lsm/policy/picker.h"
+
+namespace compassdb {
+
+namespace {
+
+struct Victim {
+  size_t index = 0;            // of its level
+  size_t first = 0, last = 0;  // tables of the next level that it meets: [first, last)
+  uint64_t cost = 0;           // bytes that these make a merge write
+  bool free = false;           // none of these is busy
+};
+
+// Every table of the level with what it meets, in one walk over both levels.
+std::vector<Victim> MeetNextLevel(const PickerInput& input, const PickerConfig& config, int level) {
+  const Comparator* const cmp = config.comparator;
+  const auto& below = input.levels[level + 1];
+  std::vector<Victim> victims;
+  size_t first = 0;
+  for (size_t i = 0; i < input.levels[level].size(); ++i) {
+    const TphMeta& meta = *input.levels[level][i].meta;
+    const auto ends_before = [&](const TphMeta& t) {
+      const int c = cmp->Compare(t.largest, meta.smallest);
+      return c < 0 || (c == 0 && t.largest_exclusive);
+    };
+    while (first < below.size() && ends_before(*below[first].meta)) ++first;
+    Victim v;
+    v.index = i;
+    v.first = v.last = first;
+    v.free = true;
+    for (; v.last < below.size() && Overlap(cmp, meta, *below[v.last].meta); ++v.last) {
+      v.free = v.free && !below[v.last].busy;
+      v.cost += RewriteBytes(config, below[v.last]);
+    }
+    victims.push_back(v);
+  }
+  return victims;
+}
+
+// What to order victims by: the least goes first.
+double Rank(const PickerConfig& config, const PickerTable& table, const Victim& v) {
+  const VictimOrder order = config.rewrites ? config.victim_order : VictimOrder::kLeastOverlap;
+  switch (order) {
+    case VictimOrder::kLongestAgo:
+      return static_cast<double>(table.meta->smallest_seq);
+    case VictimOrder::kOldestNewest:
+      return static_cast<double>(table.meta->largest_seq);
+    case VictimOrder::kLargest:
+      return -static_cast<double>(table.live_bytes);
+    case VictimOrder::kLeastOverlap:
+      break;
+  }
+  return static_cast<double>(v.cost) / static_cast<double>(std::max<uint64_t>(1, table.live_bytes));
+}
+
+// Inputs and bases of the plan, and where what lies between them stays.
+void Fill(std::vector<Victim> chosen, CompactionPlan* plan) {
+  std::sort(chosen.begin(), chosen.end(),
+            [](const Victim& a, const Victim& b) { return a.index < b.index; });
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const Victim& v = chosen[i];
+    plan->inputs.push_back(v.index);
+    for (size_t b = v.first; b < v.last; ++b) {
+      if (plan->bases.empty() || plan->bases.back() < b) plan->bases.push_back(b);
+    }
+    if (i + 1 < chosen.size() && v.last < chosen[i + 1].first) plan->fences.push_back(v.last);
+  }
+}
+
+}  // namespace
+
+CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, int level,
+                         uint64_t limit, double min_gain) {
+  const auto& tables = input.levels[level];
+  CompactionPlan plan;
+  plan.input_level = level;
+  plan.output_level = level + 1;
+  plan.reason = "level size";
+  // A job is to be worth its syncs, so a level goes somewhat below its limit.
+  if (config.rewrites) limit -= std::min(config.group_bytes / 2, limit / 8);
+  uint64_t bytes = IdleBytes(input, level);
+  const bool settle = !config.rewrites || config.victim_order == VictimOrder::kLeastOverlap;
+  std::vector<std::pair<double, Victim>> ranked;
+  std::vector<Victim> chosen;
+  const auto moves = [&](const Victim& v) {
+    return v.first == v.last && SettlesOn(input, config, tables[v.index], level + 1);
+  };
+  for (const Victim& v : MeetNextLevel(input, config, level)) {
+    if (tables[v.index].busy || !v.free) continue;
+    if (settle && moves(v)) {
+      if (bytes <= limit) continue;
+      bytes -= std::min(bytes, tables[v.index].live_bytes);
+      chosen.push_back(v);
+      continue;
+    }
+    const auto live = static_cast<double>(std::max<uint64_t>(1, tables[v.index].live_bytes));
+    if (live / static_cast<double>(v.cost + 1) < min_gain) continue;
+    ranked.emplace_back(Rank(config, tables[v.index], v), v);
+  }
+  if (!chosen.empty()) {
+    plan.trivial_move = true;
+    Fill(std::move(chosen), &plan);
+    plan.fences.clear();
+    return plan;
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  uint64_t taken = 0, total = 0;
+  for (const auto& [rank, v] : ranked) {
+    const uint64_t live = tables[v.index].live_bytes;
+    if (!chosen.empty() && (bytes <= limit || taken + live > config.group_bytes ||
+                            total + live + v.cost > config.max_compaction_bytes)) {
+      break;
+    }
+    taken += live;
+    total += live + v.cost;
+    bytes -= std::min(bytes, live);
+    chosen.push_back(v);
+  }
+  if (chosen.empty()) return CompactionPlan();
+  plan.trivial_move = std::all_of(chosen.begin(), chosen.end(), moves);
+  Fill(std::move(chosen), &plan);
+  if (plan.trivial_move) plan.fences.clear();
+  return plan;
+}
+
+}  // namespace compassdb

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Open pieces and tables as versions share them.
+//
+// A handle whose object left the current version for good is marked obsolete;
+// when the last version that holds it lets go, its extent is released to the
+// ledger. Thread safety: immutable but for marks and scan costs, which are atomic.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "iter/range_tombstone_set.h"
+#include "lsm/policy/scan_cost.h"
+#include "manifest/extent_ledger.h"
+#include "table/tph.h"
+
+namespace compassdb {
+
+class PieceHandle final : public Piece {
+ public:
+  PieceHandle(TableContextRef context, const PieceMeta& meta, IndexMode mode, ExtentLedger* ledger)
+      : Piece(std::move(context), meta, mode), ledger_(ledger) {}
+  ~PieceHandle();
+
+  void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
+
+ private:
+  ExtentLedger* const ledger_;
+  std::atomic<bool> obsolete_{false};
+};
+
+class TableHandle {
+ public:
+  // The pieces of `tph` are PieceHandles. `paths`: which of the family's paths have files of it.
+  TableHandle(std::shared_ptr<Tph> tph, ExtentLedger* ledger, uint32_t paths = 0)
+      : live_bytes_(tph->meta().LiveDataBytes()),
+        dead_share_(DeadShare(tph->meta(), live_bytes_)),
+        versions_(VersionBytes(tph->meta())),
+        has_range_tombstones_(tph->has_range_tombstones()),
+        paths_(paths),
+        tph_(std::move(tph)),
+        ledger_(ledger),
+        marked_(WantsCompaction(tph_->meta())) {}
+  ~TableHandle();
+  TableHandle(const TableHandle&) = delete;
+  TableHandle& operator=(const TableHandle&) = delete;
+
+  const Tph& tph() const { return *tph_; }
+  const TphMeta& meta() const { return tph_->meta(); }
+  size_t num_pieces() const { return tph_->pieces().size(); }
+  PieceHandle* piece(size_t i) const { return static_cast<PieceHandle*>(tph_->pieces()[i].get()); }
+  // What picking and new versions ask of every table, at hand.
+  uint64_t live_bytes() const { return live_bytes_; }
+  // Of the data, what rewriting the table would drop.
+  double dead_share() const { return dead_share_; }
+  // Data bytes that are dead once no snapshot is older than the table's newest record, and whether
+  // there is a sign that a snapshot keeps some of them: the rest is what is dead in any case.
+  uint64_t unseen_bytes() const { return versions_.dead; }
+  bool kept_for_snapshots() const {
+    return versions_.kept || written_under_snapshot_.load(std::memory_order_relaxed);
+  }
+  // A snapshot was held when it was written that is older than some of it.
+  void NoteSnapshot() { written_under_snapshot_.store(true, std::memory_order_relaxed); }
+  bool has_range_tombstones() const { return has_range_tombstones_; }
+  // What its range deletions hide, as far as that is known (lsm/read/covered_data.h).
+  uint64_t covered_bytes() const { return covered_bytes_; }
+  SequenceNumber oldest_range_tombstone() const { return oldest_range_tombstone_; }
+  // Before the table is shared.
+  void SetCovered(uint64_t bytes, SequenceNumber oldest) {
+    covered_bytes_ = bytes;
+    oldest_range_tombstone_ = oldest;
+  }
+  uint32_t paths() const { return paths_; }
+  ScanCost* scan_cost() const { return &scan_cost_; }
+  // Of the handles, the store's map of tables, the pieces and the Tph, without what is loaded.
+  size_t MemoryBytes() const;
+  // Somebody wants the table compacted (Store::MarkForCompaction).
+  bool marked_for_compaction() const { return marked_.load(std::memory_order_relaxed); }
+  void MarkForCompaction() { marked_.store(true, std::memory_order_relaxed); }
+  // The directory's extent is no longer named by the manifest.
+  void MarkDirectoryObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
+
+ private:
+  struct Versions {
+    uint64_t dead = 0;
+    bool kept = false;  // some of it is there for a snapshot, as the counts show
+  };
+  static double DeadShare(const TphMeta& meta, uint64_t live_bytes);
+  static Versions VersionBytes(const TphMeta& meta);
+  static bool WantsCompaction(const TphMeta& meta) {
+    return std::any_of(meta.pieces.begin(), meta.pieces.end(),
+                       [](const TphPiece& p) { return p.meta->wants_compaction; });
+  }
+
+  const uint64_t live_bytes_;
+  const double dead_share_;
+  const Versions versions_;
+  const bool has_range_tombstones_;
+  const uint32_t paths_;
+  uint64_t covered_bytes_ = 0;
+  SequenceNumber oldest_range_tombstone_ = kMaxSequenceNumber;
+  std::shared_ptr<Tph> tph_;
+  ExtentLedger* const ledger_;
+  std::atomic<bool> obsolete_{false};
+  std::atomic<bool> marked_;
+  std::atomic<bool> written_under_snapshot_{false};
+  alignas(64) mutable ScanCost scan_cost_;  // apart from what reads share
+};
+
+using TableRef = std::shared_ptr<TableHandle>;
+
+// The table's range tombstones, if it has any, go to `set`, which then pins the table.
+Status AddRangeTombstones(const TableRef& table, const BlockReadOptions& read,
+                          RangeTombstoneSet* set);
+
+}  // namespace compassdb

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes one piece into a compaction file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compassdb/data_order.h"
+#include "filter/table_filter.h"
+#include "format/internal_key.h"
+#include "format/key_hash.h"
+#include "format/range_tombstone.h"
+#include "rocksdb/compression_type.h"
+#include "rocksdb/statistics.h"
+#include "table/file/compaction_file.h"
+#include "table/piece/piece_collectors.h"
+#include "table/piece/piece_meta.h"
+
+namespace compassdb {
+
+struct PieceBuildOptions {
+  const Comparator* comparator = nullptr;  // of user keys
+  KeyHasher hasher;
+  size_t block_size = 4096;  // target for a block's payload before compression, bytes
+  // Per cent of block_size. A block that is full but for less than this is closed if the next record would
+  // exceed block_size; other blocks take the record that makes them full. 0: all take it.
+  uint32_t block_size_deviation = 10;
+  rocksdb::CompressionType compression = rocksdb::kNoCompression;
+  int compression_level = 32767;  // RocksDB's "default level"
+  rocksdb::Statistics* statistics = nullptr;
+  // Where equal keys may have different bytes, pieces are in key order.
+  DataOrder data_order = DataOrder::kKey;
+  // Slot and hash order hold a piece's records in memory. A piece with more bytes than this in keys
+  // and values is written in key order.
+  uint64_t max_held_bytes = uint64_t{512} << 20;
+  // False: in key order the piece has no hash list. For tables without a directory.
+  bool hash_list = true;
+  // May be null: no filter.
+  const FilterOptions* filter = nullptr;
+  FilterPlace filter_place;
+  // The application's collectors look at every record (piece_collectors.h); null: there are none.
+  const CollectorFactories* collectors = nullptr;
+  rocksdb::TablePropertiesCollectorFactory::Context collector_context{
+      0, rocksdb::TablePropertiesCollectorFactory::Context::kUnknownLevelAtCreation};
+  std::function<void(const std::string&)> log;  // one line; may be empty
+};
+
+// The hash list of a piece: one entry per distinct user key, in the order of the data: of keys, slots
+// or hashes. Empty if the piece has none.
+struct PieceHashes {
+  // The key's newest record here is a merge operand: older records elsewhere matter.
+  static constexpr uint8_t kMerge = 1;
+  // When written, another piece of the TPH held a newer record of the key.
+  static constexpr uint8_t kStale = 2;
+
+  std::vector<uint64_t> h1;
+  std::vector<uint64_t> h2;
+  std::vector<uint8_t> flags;
+};
+
+// One thread at a time. A piece is one extent: unless the file is shared (extent_writer.h), nothing else
+// may be appended to it between the first Add and Finish.
+class PieceBuilder {
+ public:
+  PieceBuilder(const PieceBuildOptions& options, CompactionFileWriter* file, uint64_t piece_id);
+  ~PieceBuilder();
+  PieceBuilder(const PieceBuilder&) = delete;
+  PieceBuilder& operator=(const PieceBuilder&) = delete;
+
+  // Internal keys in strictly increasing order. `stale` is looked at for the
+  // first record of a user key only.
+  Status Add(const Slice& internal_key, const Slice& value, bool stale = false);
+  void AddRangeTombstone(const RangeTombstone& tombstone);
+  bool empty() const;              // neither records nor tombstones
+  uint64_t EstimatedBytes() const; // data bytes so far, the open block included
+  // Writes what is left; meta and hashes describe the piece (meta->creation_time
+  // is taken from the caller and kept). Nothing may be
+  // called afterwards. A builder that is destroyed unfinished may leave bytes in
+  // the file that nothing names.
+  Status Finish(PieceMeta* meta, PieceHashes* hashes);
+
+ private:
+  struct Rep;
+  std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace compassdb

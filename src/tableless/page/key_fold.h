@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of one key when new versions meet the one that its page holds.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iter/compaction_iterator.h"
+#include "store/store.h"
+#include "tableless/page/page_format.h"
+
+namespace compassdb {
+
+// A record of a memtable; what slices point to is the caller's.
+struct NewVersion {
+  SequenceNumber sequence = 0;
+  ValueType type = kTypeDeletion;
+  Slice value;
+};
+
+struct KeyOutcome {
+  // The page's record from now on; none: the key is gone.
+  std::optional<PageRecord> newest;  // unfolded, if merge operands cannot be folded
+  // For the key store: what held snapshots still see, newest first; types are kTypeWideColumnEntity
+  // (for plain values, too: it sorts before a marker of the same sequence) and kTypeDeletion.
+  struct Aside {
+    SequenceNumber sequence;
+    ValueType type;
+    std::string value;
+  };
+  std::vector<Aside> asides;
+  SequenceNumber gone_at = 0;  // of the deletion, if the key is gone
+
+  std::string owned;  // newest->value may point here
+};
+
+struct FoldOptions {
+  const Comparator* comparator = nullptr;
+  std::vector<SequenceNumber> snapshots;  // ascending
+  MergeEnv merge;
+  const rocksdb::CompactionFilter* filter = nullptr;
+};
+
+// The family's filter for a job that rewrites pages; *owned keeps one that a factory makes. Null: none.
+const rocksdb::CompactionFilter* PageFilter(const StoreOptions& options, bool manual,
+                                            std::unique_ptr<rocksdb::CompactionFilter>* owned);
+
+// `versions` newest first, all newer than `existing` (may be null); together at least one.
+Status FoldKey(const FoldOptions& options, const Slice& user_key,
+               const std::vector<NewVersion>& versions, const PageRecord* existing,
+               KeyOutcome* outcome);
+
+}  // namespace compassdb

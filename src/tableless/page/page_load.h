@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pages hold when pairs are hashed to them: the formulas of KallaxDB 3.3. Pure: no I/O.
+//
+// Conventions, those that give the paper's own numbers:
+//   - A page overflows when the pairs that are hashed to it are larger, together, than its usable bytes; one
+//     that is exactly full does not.
+//   - What is spilled is the bytes above that, as if a pair could be cut (RecordSpill counts whole records).
+//   - The fill factor counts all pairs that are hashed to pages, spilled ones too, and may exceed 1.
+//
+// All is exact but for what SizeLattice says: constant sizes trivially, normal sizes in closed form, others
+// by convolution. No step works with a factorial or a power, so that nothing underflows for large pages.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "tableless/sizing/size_distribution.h"
+#include "tableless/sizing/size_lattice.h"
+
+namespace compassdb {
+
+// What the store adds to the bytes of key and value.
+inline constexpr uint64_t kPageOverhead = 16;   // per page
+inline constexpr uint64_t kRecordOverhead = 8;  // per record, at most: two lengths, sequence, type
+
+// How many pairs are hashed to one page (eq. 4), as far as it is not next to impossible. Immutable, any
+// thread.
+class PairsPerPage {
+ public:
+  // Binomial; both at least 1.
+  PairsPerPage(uint64_t pairs, uint64_t pages);
+  // Its limit for many pages (eq. 5): Poisson's law. `pairs_per_page` > 0.
+  explicit PairsPerPage(double pairs_per_page);
+
+  double mean() const { return mean_; }
+
+  // The mean of f(m) over pages, for m pairs in a page.
+  template <typename F>
+  double Average(F f) const {
+    double sum = 0;
+    for (size_t i = 0; i < probability_.size(); ++i) sum += probability_[i] * f(first_ + i);
+    return sum;
+  }
+
+ private:
+  // From the most probable number on, by the ratio of one probability to the next.
+  void Spread(uint64_t mode, const std::function<double(uint64_t m)>& ratio_to_next);
+
+  double mean_;
+  uint64_t first_ = 0;  // number of pairs that probability_[0] is of
+  std::vector<double> probability_;
+};
+
+// The fewest pages with which `within` is true, which it stays with more; `about` is where the search begins.
+// None if 64 pages per pair are too few.
+std::optional<uint64_t> FewestPages(uint64_t pairs, uint64_t about,
+                                    const std::function<bool(const PairsPerPage&)>& within);
+
+struct PageLoad {
+  double overflow_probability = 0;  // that a page overflows (eq. 2)
+  double overflow_bytes = 0;        // spilled per page, on average (eq. 2)
+  double overflow_ratio = 0;        // of the bytes of all pairs (eq. 3)
+  double fill_factor = 0;           // bytes of all pairs by usable bytes of all pages (eq. 7)
+};
+
+// Overflow by number of pairs (eq. 1), and what follows from it. One thread at a time: keeps what it
+// computed.
+class PageOverflow {
+ public:
+  // `usable`: bytes that a page has for pairs, at least 1.
+  PageOverflow(const SizeDistribution& sizes, uint64_t usable);
+
+  struct Page {
+    double probability;  // that it overflows
+    double bytes;        // spilled, on average over all pages of so many pairs
+  };
+  // A page of `pairs` pairs (eq. 1).
+  Page At(uint64_t pairs);
+
+  PageLoad Load(const PairsPerPage& pairs_per_page);
+
+  // The fewest pages that keep the overflow at or below a bound in (0, 1). None if 64 pages per pair do not.
+  std::optional<uint64_t> PagesForProbability(uint64_t pairs, double bound);
+  std::optional<uint64_t> PagesForRatio(uint64_t pairs, double bound);
+  // The fewest pages that are filled to at most `fill` > 0.
+  uint64_t PagesForFill(uint64_t pairs, double fill) const;
+
+ private:
+  Page NormalAt(double pairs) const;
+  void AddPair();
+
+  const SizeDistribution sizes_;
+  const double usable_;
+  std::optional<SizeLattice> lattice_;  // for sizes without a closed form
+  std::vector<Page> pages_;  // by number of pairs, as far as asked for
+  CellProbabilities sum_;    // of pages_.size() - 1 pairs, as far as it is within a page
+  CellProbabilities next_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// An extent of a compaction file that belongs to a table-less store. Gives the extent back when the last
+// view that names it is gone. Thread safe; what the constructor takes outlives it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "manifest/extent_ledger.h"
+#include "manifest/page_store_meta.h"
+#include "table/file/file_cache.h"
+
+namespace compassdb {
+
+class PageRun {
+ public:
+  PageRun(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta)
+      : files_(files), ledger_(ledger), meta_(meta) {}
+  ~PageRun() {
+    if (obsolete_.load(std::memory_order_relaxed)) ledger_->Release(meta_.extent);
+  }
+  PageRun(const PageRun&) = delete;
+  PageRun& operator=(const PageRun&) = delete;
+
+  const PageRunMeta& meta() const { return meta_; }
+  // Its edit is committed that takes it away.
+  void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
+
+  // n bytes from there on; Corruption if the run or its file ends before. `room` may be where they are.
+  Status Read(uint64_t offset, size_t n, std::string* room, Slice* bytes) const;
+  // Corruption if n bytes from there on are not all in the run.
+  Status CheckPlace(uint64_t offset, size_t n) const;
+  Status OpenFile(std::shared_ptr<CompactionFile>* file) const;
+  Status Corruption(uint64_t offset, const std::string& what) const;
+
+ private:
+  FileCache* const files_;
+  ExtentLedger* const ledger_;
+  const PageRunMeta meta_;
+  std::atomic<bool> obsolete_{false};
+};
+
+}  // namespace compassdb

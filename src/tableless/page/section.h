@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A section: one file of pages and the overflow records of its keys.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "env/file_system.h"
+#include "manifest/page_store_meta.h"
+#include "table/file/file_cache.h"
+#include "tableless/overflow/overflow_index.h"
+#include "tableless/page/page_format.h"
+#include "tableless/page/page_hash.h"
+#include "tableless/sizing/page_sizing.h"
+
+namespace compassdb {
+
+// The file. It is open, for reading, while the cache of files has it, and always where that has no
+// limit. Thread safe: pages are read by everyone, written by one job at a time.
+class SectionFile {
+ public:
+  // `release` takes the path of a file that nobody needs any more, from whichever thread.
+  SectionFile(FileCache* files, std::string path, uint64_t number,
+              std::function<void(const std::string&)> release)
+      : files_(files), path_(std::move(path)), number_(number), release_(std::move(release)) {}
+  ~SectionFile();
+  SectionFile(const SectionFile&) = delete;
+  SectionFile& operator=(const SectionFile&) = delete;
+
+  // Makes a file of empty pages, durably but for its directory entry.
+  static Status Create(FileSystem* fs, const std::string& path, uint64_t number, uint64_t pages,
+                       uint32_t page_bytes, const FileOptions& options);
+  // Corruption if the file has not so many bytes.
+  Status Open(uint64_t bytes);
+
+  // `hold` keeps `*reader` open. Never NotFound, which to those who look for keys means something else.
+  Status Reader(std::shared_ptr<CompactionFile>* hold, const RandomAccessFile** reader) const;
+  const FileCache& files() const { return *files_; }
+  const std::string& path() const { return path_; }
+  uint64_t number() const { return number_; }
+  void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
+
+ private:
+  FileCache* const files_;
+  const std::string path_;
+  const uint64_t number_;
+  const std::function<void(const std::string&)> release_;
+  std::shared_ptr<CompactionFile> kept_;  // null where descriptors are limited
+  std::atomic<bool> obsolete_{false};
+};
+
+// Immutable: a change makes another one.
+struct Section {
+  PageSectionMeta meta;
+  uint64_t divisor = 1;
+  std::shared_ptr<SectionFile> file;
+  OverflowIndexRef overflow;
+  uint64_t large_bytes = 0;  // of records that no page can hold, about
+
+  // Of what pages can hold. No more than pages and overflow store have room for, whatever the manifest says.
+  SectionLoad Load(const PageGeometry& geometry) const {
+    const uint64_t usable = geometry.page_bytes - kPageHeaderBytes;
+    const uint64_t overflow_bytes = std::min(meta.overflow_bytes, overflow->run_bytes());
+    const uint64_t bytes = std::min(meta.bytes, meta.pages * usable + overflow->run_bytes());
+    return {meta.pages, usable, bytes - std::min(bytes, large_bytes),
+            overflow_bytes - std::min(overflow_bytes, large_bytes)};
+  }
+  uint64_t PageOf(const MasterHash& hash) const { return hash.value / divisor; }
+};
+
+using SectionRef = std::shared_ptr<const Section>;
+
+}  // namespace compassdb

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of pairs on a lattice of the bytes of a page, for sums of them by convolution.
+//
+// One cell is one byte, and the sums are exact, wherever that costs no more than a bound, by default about a
+// second. Large pages of many different sizes get cells of several bytes, at most a quarter of the mean size:
+// a size between two cells is shared out between them so that its mean stays. A pair adds its mean square to
+// the variance of a page's bytes (Poisson's law), and the sharing at most a quarter of a squared cell, 2 % of
+// that.
+#pragma once
+
+#include <vector>
+
+#include "tableless/sizing/size_distribution.h"
+
+namespace compassdb {
+
+// Probabilities by number of cells.
+struct CellProbabilities {
+  explicit CellProbabilities(uint32_t cells) : at(cells + 1) {}
+
+  std::vector<double> at;  // 0 outside of [begin, end)
+  uint32_t begin = 0, end = 0;
+
+  void Clear();
+  // Leaves the ends off that are next to impossible.
+  void Trim();
+};
+
+struct SizeLattice {
+  struct Step {
+    uint32_t cells;
+    double weight;
+  };
+
+  static constexpr double kMaxWork = 1e9;  // multiplications
+
+  // `max_work`: for all sums that matter, about.
+  SizeLattice(const SizeDistribution& sizes, uint64_t usable, double max_work = kMaxWork);
+
+  uint32_t cells;           // of a page
+  double unit;              // bytes per cell
+  std::vector<Step> steps;  // sizes that a page can hold, ascending; what is missing to 1 is larger
+
+  // Into *to, which is clear: what is within the page once a size is added to `from`. Not trimmed.
+  void Convolve(const CellProbabilities& from, CellProbabilities* to) const;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How large the records of a section are, before it is rehashed: those in pages by a sample of the pages
+// (keys are spread evenly, so that any pages will do), those in the overflow store from its index.
+#pragma once
+
+#include "tableless/sizing/size_distribution.h"
+#include "tableless/tableless_view.h"
+
+namespace compassdb {
+
+// Of the records that a page can hold; a page's bytes if there are none. `batch`: pages read at a time.
+Status SampleSizes(const TablelessView& view, uint32_t section, uint32_t batch, SizeDistribution* sizes,
+                   uint64_t* bytes_read);
+
+}  // namespace compassdb
