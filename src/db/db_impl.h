@@ -35,6 +35,7 @@
 #include "db/jobs/scheduler.h"
 #include "db/open/db_config.h"
 #include "db/open/secondary.h"
+#include "db/read/reader.h"
 #include "db/read/snapshot_list.h"
 #include "db/report/event_log.h"
 #include "db/report/info_log.h"
@@ -58,10 +59,7 @@
 
 namespace compassdb {
 
-using rocksdb::ColumnFamilyHandle;
-using rocksdb::PinnableSlice;
 using rocksdb::Range;
-using rocksdb::ReadOptions;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
@@ -140,48 +138,70 @@ class DBImpl : public rocksdb::DB {
   }
   // What recovery found prepared; once.
   RecoveredTransactions TakeRecoveredTransactions();
-  // The sequence of the key's newest record, or of a range tombstone over it; one that is not
-  // above `since` may be missed. 0: none. `time` (may be null): in a family with timestamps the newest of
-  // the key; empty: none.
   Status NewestSequence(ColumnFamilyHandle* family, const Slice& key, SequenceNumber since,
-                        SequenceNumber* newest, std::string* time = nullptr);
+                        SequenceNumber* newest, std::string* time = nullptr) {
+    if (process_.Inherited()) return InheritedStatus();
+    return reader_.NewestSequence(family, key, since, newest, time);
+  }
 
-  // Point reads (get.cc).
+  // Point reads (Reader).
   using DB::Get;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
-             PinnableSlice* value) override;
+             PinnableSlice* value) override {
+    return reader_.Get(options, family, key, value, nullptr);
+  }
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
-             PinnableSlice* value, std::string* timestamp) override;
+             PinnableSlice* value, std::string* timestamp) override {
+    return reader_.Get(options, family, key, value, timestamp);
+  }
   Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                   rocksdb::PinnableWideColumns* columns) override;
+                   rocksdb::PinnableWideColumns* columns) override {
+    return reader_.GetEntity(options, family, key, columns);
+  }
   Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* family,
                           const Slice& key, PinnableSlice* operands,
                           rocksdb::GetMergeOperandsOptions* merge_options,
-                          int* number_of_operands) override;
+                          int* number_of_operands) override {
+    return reader_.GetMergeOperands(options, family, key, operands, merge_options, number_of_operands);
+  }
   using DB::MultiGet;
   std::vector<Status> MultiGet(const ReadOptions& options,
                                const std::vector<ColumnFamilyHandle*>& families,
                                const std::vector<Slice>& keys,
-                               std::vector<std::string>* values) override;
+                               std::vector<std::string>* values) override {
+    return reader_.MultiGet(options, families, keys, values, nullptr);
+  }
   std::vector<Status> MultiGet(const ReadOptions& options,
                                const std::vector<ColumnFamilyHandle*>& families,
                                const std::vector<Slice>& keys, std::vector<std::string>* values,
-                               std::vector<std::string>* timestamps) override;
+                               std::vector<std::string>* timestamps) override {
+    return reader_.MultiGet(options, families, keys, values, timestamps);
+  }
   void MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
                 const Slice* keys, PinnableSlice* values, Status* statuses,
-                bool sorted_input) override;
+                bool sorted_input) override {
+    reader_.MultiGet(options, family, num_keys, keys, values, nullptr, statuses, sorted_input);
+  }
   void MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
                 const Slice* keys, PinnableSlice* values, std::string* timestamps,
-                Status* statuses, bool sorted_input) override;
+                Status* statuses, bool sorted_input) override {
+    reader_.MultiGet(options, family, num_keys, keys, values, timestamps, statuses, sorted_input);
+  }
   void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** families,
                 const Slice* keys, PinnableSlice* values, std::string* timestamps,
-                Status* statuses, bool sorted_input) override;
+                Status* statuses, bool sorted_input) override {
+    reader_.MultiGet(options, num_keys, families, keys, values, timestamps, statuses, sorted_input);
+  }
   void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** families,
                 const Slice* keys, PinnableSlice* values, Status* statuses,
-                bool sorted_input) override;
+                bool sorted_input) override {
+    reader_.MultiGet(options, num_keys, families, keys, values, nullptr, statuses, sorted_input);
+  }
   using DB::KeyMayExist;
   bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                   std::string* value, std::string* timestamp, bool* value_found) override;
+                   std::string* value, std::string* timestamp, bool* value_found) override {
+    return reader_.KeyMayExist(options, family, key, value, timestamp, value_found);
+  }
 
   // Iterators and snapshots (iterator.cc).
   using DB::NewIterator;
@@ -542,50 +562,15 @@ class DBImpl : public rocksdb::DB {
   // A failure counts only with fail_if_options_file_error; LOG has it always.
   Status PersistOptions();
 
-  // --- get.cc
-  struct PointRead {
-    Slice key;
-    PinnableSlice* value = nullptr;
-    std::vector<std::string>* operands = nullptr;
-    std::string* timestamp = nullptr;
-    bool* is_entity = nullptr;  // then *value is an entity as stored
-    SequenceNumber sequence = 0;
-  };
-  Status GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read);
-  Status GetFromState(const ReadOptions& options, const ColumnFamily& family,
-                      const ReadState& state, const PointRead& read);
-  Status SearchMemtables(const ReadOptions& options, const ReadState& state, const Slice& key,
-                         GetContext* ctx);
-  Status CheckRead(const ReadOptions& options, const ColumnFamily& family) const;
-  SequenceNumber ReadSequence(const ReadOptions& options) const;
-  HeldSequence IteratorSequence(const ReadOptions& options, const ColumnFamily& family);
-  void ReleaseHeldSequence(SequenceNumber sequence) EXCLUDES(mu_);
-
-  // --- timestamps.cc
-  Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family) const;
-  Status NewestTimedSequence(ColumnFamily* family, const Slice& key, SequenceNumber since,
-                             SequenceNumber* newest, std::string* time);
-  Status GetAtTime(const ReadOptions& options, const ColumnFamily& family, const ReadState& state,
-                   const PointRead& read);
+  // --- history.cc
   Status RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family, const std::string& low);
-
-  BlockReadOptions BlockOptions(const ReadOptions& options) const;
-
-  // --- multi_get.cc
-  struct MultiGetCall;
-  bool CheckMultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
-                     Status* statuses) const;
-  void MultiGetAtOneTime(MultiGetCall* call, size_t num_keys, ColumnFamilyHandle** handles,
-                         bool sorted_input);
-  void MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
-                      std::span<uint32_t> order, bool sorted_input);
-  void MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
-                    std::span<const uint32_t> keys);
 
   // --- iterator.cc
   rocksdb::Iterator* NewIteratorOn(const ReadOptions& options,
                                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
                                    HeldSequence at);
+  HeldSequence IteratorSequence(const ReadOptions& options, const ColumnFamily& family);
+  void ReleaseHeldSequence(SequenceNumber sequence) EXCLUDES(mu_);
 
   const ProcessMark process_;
   DbConfig config_;
@@ -696,6 +681,8 @@ class DBImpl : public rocksdb::DB {
   std::atomic<uint64_t> options_number_{0};
 
   Tracing tracing_;
+  Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
+                 last_sequence_, unlogged_data_, &tracing_, &mu_};
   StatsDump stats_dump_{this};
   IdleLooks idle_looks_{this};
   HolePuncher holes_{this};

@@ -256,4 +256,19 @@ void ColumnFamilySet::Remove(uint32_t id) {
   families_.erase(id);
 }
 
+Status TimestampsDisabled(const ColumnFamily& family) {
+  return Status::InvalidArgument("cannot call this method on column family " + family.name() +
+                                 " that does not enable timestamp");
+}
+
+Status TimestampsEnabled(const ColumnFamily& family) {
+  return Status::InvalidArgument("cannot call this method on column family " + family.name() +
+                                 " that enables timestamp");
+}
+
+Status TimestampSizeMismatch(size_t wanted, size_t given) {
+  return Status::InvalidArgument("Timestamp sizes mismatch: expect " + std::to_string(wanted) +
+                                 ", " + std::to_string(given) + " given");
+}
+
 }  // namespace compassdb

@@ -197,5 +197,6 @@ class ColumnFamilySet {
 // The answers to a call with a timestamp, or without one, that the family does not take.
 Status TimestampsDisabled(const ColumnFamily& family);
 Status TimestampsEnabled(const ColumnFamily& family);
+Status TimestampSizeMismatch(size_t wanted, size_t given);
 
 }  // namespace compassdb

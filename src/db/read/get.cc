@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point reads. The state (memtables, store view) is pinned first, the sequence
-// is read second: whatever the sequence admits up to the pinning is in the state.
 #include <algorithm>
 
-#include "db/db_impl.h"
+#include "db/families/column_family_handle.h"
+#include "db/open/secondary.h"
+#include "db/read/reader.h"
 #include "db/report/statistics_util.h"
 #include "env/perf_cpu_span.h"
 #include "util/perf_span.h"
 
 namespace compassdb {
 
-BlockReadOptions DBImpl::BlockOptions(const ReadOptions& options) const {
+Reader::Reader(Clock* clock, std::shared_ptr<rocksdb::Statistics> statistics,
+               const KeyHasher& hasher, bool read_only,
+               const std::atomic<SequenceNumber>& last_sequence,
+               const std::atomic<bool>& unlogged_data, Tracing* tracing, Mutex* mu)
+    : clock_(clock),
+      statistics_(std::move(statistics)),
+      hasher_(hasher),
+      read_only_(read_only),
+      last_sequence_(last_sequence),
+      unlogged_data_(unlogged_data),
+      tracing_(tracing),
+      mu_(mu) {}
+
+BlockReadOptions Reader::BlockOptions(const ReadOptions& options) const {
   BlockReadOptions block;
   // Of files that the primary may punch, checksums alone tell a hole.
   const bool may_have_holes = secondary_ != nullptr && !secondary_->has_links();
@@ -20,14 +33,14 @@ BlockReadOptions DBImpl::BlockOptions(const ReadOptions& options) const {
   block.readahead_bytes = options.readahead_size;
   block.snapshot_held = options.snapshot != nullptr;
   if (options.deadline.count() > 0 || options.io_timeout.count() > 0) {
-    block.limits.clock = config_.clock;
+    block.limits.clock = clock_;
     block.limits.deadline = static_cast<uint64_t>(std::max<int64_t>(0, options.deadline.count()));
     block.limits.io_timeout = static_cast<uint64_t>(std::max<int64_t>(0, options.io_timeout.count()));
   }
   return block;
 }
 
-Status DBImpl::CheckRead(const ReadOptions& options, const ColumnFamily& family) const {
+Status Reader::CheckRead(const ReadOptions& options, const ColumnFamily& family) const {
   if (options.timestamp != nullptr || options.iter_start_ts != nullptr ||
       family.timestamp_size() != 0) [[unlikely]] {
     if (Status s = CheckReadTime(options, family); !s.ok()) return s;
@@ -38,24 +51,26 @@ Status DBImpl::CheckRead(const ReadOptions& options, const ColumnFamily& family)
   }
   // Looked at again before each read of a file (table/io_limits.h).
   if (options.deadline.count() > 0 &&
-      config_.clock->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
+      clock_->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
     return Status::TimedOut("ReadOptions::deadline has passed");
   }
   return Status::OK();
 }
 
-SequenceNumber DBImpl::ReadSequence(const ReadOptions& options) const {
+SequenceNumber Reader::ReadSequence(const ReadOptions& options) const {
   return options.snapshot != nullptr ? options.snapshot->GetSequenceNumber()
                                      : last_sequence_.load(std::memory_order_acquire);
 }
 
-Status DBImpl::SearchMemtables(const ReadOptions& options, const ReadState& state,
+// kPersistedTier: what a crash would leave; memtables count if they are logged.
+bool Reader::SkipsMemTables(const ReadOptions& options) const {
+  return options.read_tier == rocksdb::kPersistedTier &&
+         unlogged_data_.load(std::memory_order_relaxed);
+}
+
+Status Reader::SearchMemTables(const ReadOptions& options, const ReadState& state,
                                const Slice& key, GetContext* ctx) {
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  // kPersistedTier: what a crash would leave; memtables count if they are logged.
-  const bool skip_memtables = options.read_tier == rocksdb::kPersistedTier &&
-                              unlogged_data_.load(std::memory_order_relaxed);
-  if (!skip_memtables && !(state.immutables.empty() && state.mem->empty())) {
+  if (!SkipsMemTables(options) && !(state.immutables.empty() && state.mem->empty())) {
     const LookupKey lookup(key, ctx->snapshot());
     state.mem->Get(lookup, ctx);
     for (const auto& immutable : state.immutables) {
@@ -63,14 +78,14 @@ Status DBImpl::SearchMemtables(const ReadOptions& options, const ReadState& stat
       immutable->Get(lookup, ctx);
     }
   }
-  Tick(statistics, ctx->done() ? rocksdb::MEMTABLE_HIT : rocksdb::MEMTABLE_MISS);
+  Tick(statistics_.get(), ctx->done() ? rocksdb::MEMTABLE_HIT : rocksdb::MEMTABLE_MISS);
   if (!ctx->done() && options.read_tier == rocksdb::kMemtableTier) {
     return Status::Incomplete("the key may be outside the memtables");
   }
   return Status::OK();
 }
 
-Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& family,
+Status Reader::GetFromState(const ReadOptions& options, const ColumnFamily& family,
                             const ReadState& state, const PointRead& read) {
   if (family.timestamp_size() != 0) [[unlikely]] return GetAtTime(options, family, state, read);
   const rocksdb::PerfLevel level = CurrentPerfLevel();
@@ -79,16 +94,16 @@ Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& fami
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
   if (read.is_entity != nullptr) ctx.KeepEntities();
   ctx.IgnoreTombstones(options.ignore_range_deletions);
-  ctx.SetMergeSinks(nullptr, config_.options.statistics.get());
+  ctx.SetMergeSinks(nullptr, statistics_.get());
   PerfParts parts(level);
   parts.Begin(&rocksdb::PerfContext::get_from_memtable_time);
-  Status s = SearchMemtables(options, state, read.key, &ctx);
+  Status s = SearchMemTables(options, state, read.key, &ctx);
   if (!s.ok()) return s;
   if (!ctx.done()) {
     parts.Begin(&rocksdb::PerfContext::get_from_output_files_time);
     BlockReadOptions block = BlockOptions(options);
     block.prefix_extractor = family.settings.point_prefixes.load(std::memory_order_relaxed);
-    s = state.view->Get(block, read.key, store_context_.hasher(read.key), &ctx);
+    s = state.view->Get(block, read.key, hasher_(read.key), &ctx);
     if (!s.ok()) return s;
   }
   parts.Begin(&rocksdb::PerfContext::get_post_process_time);
@@ -103,9 +118,8 @@ Status DBImpl::GetFromState(const ReadOptions& options, const ColumnFamily& fami
 }
 
 // Of the present state, into read->value, and counted.
-Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read) {
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), read->key);
+Status Reader::GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read) {
+  if (tracing_->running()) [[unlikely]] tracing_->Get(family->id(), read->key);
   const auto get = [&] {
     ReadStatePin state(family->read_state());
     read->sequence = ReadSequence(options);
@@ -121,22 +135,17 @@ Status DBImpl::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
     read->value->Reset();
     s = get();
   }
-  Tick(statistics, rocksdb::NUMBER_KEYS_READ);
+  Tick(statistics_.get(), rocksdb::NUMBER_KEYS_READ);
   // As RocksDB has it, what is not there counts among the sizes, with 0.
-  if (s.ok()) Tick(statistics, rocksdb::BYTES_READ, read->value->size());
-  Record(statistics, rocksdb::BYTES_PER_READ, s.ok() ? read->value->size() : 0);
+  if (s.ok()) Tick(statistics_.get(), rocksdb::BYTES_READ, read->value->size());
+  Record(statistics_.get(), rocksdb::BYTES_PER_READ, s.ok() ? read->value->size() : 0);
   return s;
 }
 
-Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
-                   PinnableSlice* value) {
-  return DBImpl::Get(options, handle, key, value, nullptr);
-}
-
-Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+Status Reader::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    PinnableSlice* value, std::string* timestamp) {
   if (timestamp != nullptr) timestamp->clear();
-  StopWatch watch(config_.clock, config_.options.statistics.get(), rocksdb::DB_GET);
+  StopWatch watch(clock_, statistics_.get(), rocksdb::DB_GET);
   ColumnFamily* const family = FamilyOf(handle);
   if (Status s = CheckRead(options, *family); !s.ok()) return s;
   value->Reset();
@@ -147,7 +156,7 @@ Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
   return GetCounted(options, family, &read);
 }
 
-Status DBImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+Status Reader::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                          rocksdb::PinnableWideColumns* columns) {
   if (family == nullptr) {
     return Status::InvalidArgument("Cannot call GetEntity without a column family handle");
@@ -156,8 +165,7 @@ Status DBImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family,
     return Status::InvalidArgument("Cannot call GetEntity without a PinnableWideColumns object");
   }
   columns->Reset();
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  StopWatch watch(config_.clock, statistics, rocksdb::DB_GET);
+  StopWatch watch(clock_, statistics_.get(), rocksdb::DB_GET);
   if (Status s = CheckRead(options, *FamilyOf(family)); !s.ok()) return s;
   PinnableSlice stored;
   bool is_entity = false;
@@ -173,7 +181,7 @@ Status DBImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family,
   return s;
 }
 
-Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* handle,
+Status Reader::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* handle,
                                 const Slice& key, PinnableSlice* operands,
                                 rocksdb::GetMergeOperandsOptions* merge_options,
                                 int* number_of_operands) {
@@ -182,7 +190,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   if (operands == nullptr || merge_options == nullptr || number_of_operands == nullptr) {
     return Status::InvalidArgument("GetMergeOperands: a result pointer is null");
   }
-  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), key);
+  if (tracing_->running()) [[unlikely]] tracing_->Get(family->id(), key);
   std::vector<std::string> collected;
   PointRead read;
   read.key = key;
@@ -207,7 +215,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   return Status::OK();
 }
 
-bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+bool Reader::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                          std::string* value, std::string* timestamp, bool* value_found) {
   if (value_found != nullptr) *value_found = true;
   if (timestamp != nullptr) timestamp->clear();
@@ -217,7 +225,7 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   PinnableSlice found;
   ColumnFamily* const family = FamilyOf(handle);
   if (family->timestamp_size() != 0 && !CheckReadTime(options, *family).ok()) return true;
-  if (tracing_.running()) [[unlikely]] tracing_.Get(family->id(), key);
+  if (tracing_->running()) [[unlikely]] tracing_->Get(family->id(), key);
   PointRead read;
   read.key = key;
   read.value = &found;
@@ -229,6 +237,33 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   // That there is no such key is certain, too.
   if (!s.ok() && !s.IsNotFound() && value_found != nullptr) *value_found = false;
   return s.ok() || s.IsIncomplete() || s.IsTryAgain() || s.IsInvalidArgument();
+}
+
+Status Reader::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, SequenceNumber since,
+                              SequenceNumber* newest, std::string* time) {
+  *newest = 0;
+  ColumnFamily* const family = FamilyOf(handle);
+  if (family->timestamp_size() != 0) return NewestTimedSequence(family, key, since, newest, time);
+  std::vector<std::string> operands;  // collected, so that nothing is merged
+  GetContext ctx(key, kMaxSequenceNumber, family->merge_operator(), nullptr);
+  ctx.CollectOperandsOnly(&operands);
+  ReadStatePin state(family->read_state());
+  const LookupKey lookup(key, kMaxSequenceNumber);
+  SequenceNumber first_in_memory = state->mem->first_sequence();
+  state->mem->Get(lookup, &ctx);
+  for (const auto& immutable : state->immutables) {
+    *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
+    if (*newest > 0) return Status::OK();
+    if (immutable->first_sequence() > 0) first_in_memory = immutable->first_sequence();
+    immutable->Get(lookup, &ctx);
+  }
+  *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
+  // What is older than the memtables need not be looked for if it is old enough, nor what was ingested past them.
+  const bool in_memory = first_in_memory > 0 && since + 1 >= first_in_memory && since >= family->last_ingested;
+  if (*newest > 0 || in_memory) return Status::OK();
+  Status s = state->view->Get(BlockOptions(ReadOptions()), key, hasher_(key), &ctx);
+  *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
+  return s;
 }
 
 }  // namespace compassdb

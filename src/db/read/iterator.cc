@@ -107,7 +107,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
                                          const std::shared_ptr<ColumnFamily>& family,
                                          ReadState* state, HeldSequence at) {
   DBIterSource source(family->user_comparator());
-  BlockReadOptions block = BlockOptions(options);
+  BlockReadOptions block = reader_.BlockOptions(options);
   block.async_io = options.async_io;
   block.upper_bound = options.iterate_upper_bound;
   DBIterOptions iter;
@@ -173,7 +173,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
 HeldSequence DBImpl::IteratorSequence(const ReadOptions& options, const ColumnFamily& family) {
   HeldSequence at;
   if (!family.store()->NeedsHeldSnapshots()) {
-    at.sequence = ReadSequence(options);
+    at.sequence = reader_.ReadSequence(options);
     return at;
   }
   if (options.snapshot != nullptr) {
@@ -196,7 +196,7 @@ void DBImpl::ReleaseHeldSequence(SequenceNumber sequence) {
 
 rocksdb::Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
-  Status s = CheckRead(options, *family);
+  Status s = reader_.CheckRead(options, *family);
   if (s.ok()) s = CheckIterator(options, *family);
   if (!s.ok()) return rocksdb::NewErrorIterator(s);
   ReadState* const state = family->read_state()->Acquire();
@@ -208,7 +208,7 @@ Status DBImpl::NewIterators(const ReadOptions& options,
                             std::vector<rocksdb::Iterator*>* iterators) {
   iterators->clear();
   for (ColumnFamilyHandle* handle : handles) {
-    Status s = CheckRead(options, *FamilyOf(handle));
+    Status s = reader_.CheckRead(options, *FamilyOf(handle));
     if (s.ok()) s = CheckIterator(options, *FamilyOf(handle));
     if (!s.ok()) return s;
   }
@@ -220,7 +220,7 @@ Status DBImpl::NewIterators(const ReadOptions& options,
     for (ColumnFamilyHandle* handle : handles) {
       states.push_back(FamilyOf(handle)->read_state()->Acquire());
     }
-    at.sequence = ReadSequence(options);
+    at.sequence = reader_.ReadSequence(options);
     for (ColumnFamilyHandle* handle : handles) {
       if (at.hold == nullptr) at = IteratorSequence(options, *FamilyOf(handle));
     }
@@ -239,7 +239,7 @@ Status DBImpl::ForEachRecord(
   const Comparator* const cmp = family->user_comparator();
   ReadOptions options;
   options.total_order_seek = true;
-  const BlockReadOptions block = BlockOptions(options);
+  const BlockReadOptions block = reader_.BlockOptions(options);
   DBIterSource source(cmp);
   ReadState* const state = family->read_state()->Acquire();
   Status s = BuildSource(options, block, family, state, {kMaxSequenceNumber, nullptr}, &source);

@@ -2,7 +2,9 @@
 // Point reads of many keys at one moment: one state per family, one sequence.
 #include <algorithm>
 
-#include "db/db_impl.h"
+#include "db/families/column_family_handle.h"
+#include "db/open/secondary.h"
+#include "db/read/reader.h"
 #include "db/report/statistics_util.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
@@ -38,7 +40,7 @@ class AcquiredStates {
 }  // namespace
 
 // The keys of a MultiGet, grouped by family.
-struct DBImpl::MultiGetCall {
+struct Reader::MultiGetCall {
   const ReadOptions& options;
   const Slice* keys;
   PinnableSlice* values;
@@ -50,14 +52,7 @@ struct DBImpl::MultiGetCall {
   uint64_t found = 0;
 };
 
-std::vector<Status> DBImpl::MultiGet(const ReadOptions& options,
-                                     const std::vector<ColumnFamilyHandle*>& families,
-                                     const std::vector<Slice>& keys,
-                                     std::vector<std::string>* values) {
-  return MultiGet(options, families, keys, values, nullptr);
-}
-
-std::vector<Status> DBImpl::MultiGet(const ReadOptions& options,
+std::vector<Status> Reader::MultiGet(const ReadOptions& options,
                                      const std::vector<ColumnFamilyHandle*>& families,
                                      const std::vector<Slice>& keys,
                                      std::vector<std::string>* values,
@@ -80,27 +75,15 @@ std::vector<Status> DBImpl::MultiGet(const ReadOptions& options,
   return statuses;
 }
 
-void DBImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
-                      const Slice* keys, PinnableSlice* values, Status* statuses,
-                      bool sorted_input) {
-  MultiGet(options, family, num_keys, keys, values, nullptr, statuses, sorted_input);
-}
-
-void DBImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
+void Reader::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
                       Status* statuses, bool sorted_input) {
   std::vector<ColumnFamilyHandle*> handles(num_keys, family);
   MultiGet(options, num_keys, handles.data(), keys, values, timestamps, statuses, sorted_input);
 }
 
-void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
-                      const Slice* keys, PinnableSlice* values, Status* statuses,
-                      bool sorted_input) {
-  MultiGet(options, num_keys, handles, keys, values, nullptr, statuses, sorted_input);
-}
-
 // False: a key's family does not go with the options; then no key is looked for.
-bool DBImpl::CheckMultiGet(const ReadOptions& options, size_t num_keys,
+bool Reader::CheckMultiGet(const ReadOptions& options, size_t num_keys,
                            ColumnFamilyHandle** handles, Status* statuses) const {
   const ColumnFamily* last = nullptr;
   Status of_last;
@@ -123,7 +106,7 @@ bool DBImpl::CheckMultiGet(const ReadOptions& options, size_t num_keys,
 
 // One consistent view of all families: where there are several, their states
 // are pinned under the mutex, so that no memtable switch falls between them.
-void DBImpl::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamilyHandle** handles,
+void Reader::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamilyHandle** handles,
                                bool sorted_input) {
   MultiGetCall& call = *whole;
   const ReadOptions& options = call.options;
@@ -150,7 +133,7 @@ void DBImpl::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamil
     {
       // The sequence, too: one read after a switch would admit batches of which
       // only the part in families not switched is in these states.
-      MutexLock lock(&mu_);
+      MutexLock lock(mu_);
       states.Acquire();
       call.sequence = ReadSequence(options);
     }
@@ -164,18 +147,17 @@ void DBImpl::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamil
   }
 }
 
-void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
+void Reader::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** handles,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
                       Status* statuses, bool sorted_input) {
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  StopWatch watch(config_.clock, statistics, rocksdb::DB_MULTIGET);
+  StopWatch watch(clock_, statistics_.get(), rocksdb::DB_MULTIGET);
   for (size_t i = 0; i < num_keys; ++i) values[i].Reset();
   for (size_t i = 0; timestamps != nullptr && i < num_keys; ++i) timestamps[i].clear();
   if (!CheckMultiGet(options, num_keys, handles, statuses)) return;
-  if (tracing_.running()) [[unlikely]] {
+  if (tracing_->running()) [[unlikely]] {
     std::vector<uint32_t> families;
     for (size_t i = 0; i < num_keys; ++i) families.push_back(FamilyOf(handles[i])->id());
-    tracing_.MultiGet(families, num_keys, keys);
+    tracing_->MultiGet(families, num_keys, keys);
   }
   MultiGetCall call{options, keys, values, timestamps, statuses};
   const auto outdated = [&] {
@@ -198,11 +180,11 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
     }
     MultiGetAtOneTime(&call, num_keys, handles, sorted_input);
   } while (outdated() || catch_up());
-  Tick(statistics, rocksdb::NUMBER_MULTIGET_CALLS);
-  Tick(statistics, rocksdb::NUMBER_MULTIGET_KEYS_READ, num_keys);
-  Tick(statistics, rocksdb::NUMBER_MULTIGET_KEYS_FOUND, call.found);
-  Tick(statistics, rocksdb::NUMBER_MULTIGET_BYTES_READ, call.bytes);
-  Record(statistics, rocksdb::BYTES_PER_MULTIGET, call.bytes);
+  Tick(statistics_.get(), rocksdb::NUMBER_MULTIGET_CALLS);
+  Tick(statistics_.get(), rocksdb::NUMBER_MULTIGET_KEYS_READ, num_keys);
+  Tick(statistics_.get(), rocksdb::NUMBER_MULTIGET_KEYS_FOUND, call.found);
+  Tick(statistics_.get(), rocksdb::NUMBER_MULTIGET_BYTES_READ, call.bytes);
+  Record(statistics_.get(), rocksdb::BYTES_PER_MULTIGET, call.bytes);
   if (rocksdb::GetPerfLevel() >= rocksdb::kEnableCount) {
     rocksdb::get_perf_context()->multiget_read_bytes += call.bytes;
   }
@@ -210,7 +192,7 @@ void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
 
 // The keys `order` of one family. Their order decides nothing but which ones
 // value_size_soft_limit leaves out: the last by key.
-void DBImpl::MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
+void Reader::MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
                             std::span<uint32_t> order, bool sorted_input) {
   const ReadOptions& options = call->options;
   const bool limited = options.value_size_soft_limit != UINT64_MAX;
@@ -244,7 +226,7 @@ void DBImpl::MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, cons
   }
 }
 
-void DBImpl::MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
+void Reader::MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
                           std::span<const uint32_t> keys) {
   if (family.timestamp_size() != 0) {
     for (uint32_t k : keys) {
@@ -268,11 +250,11 @@ void DBImpl::MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const 
     GetContext& ctx = contexts.emplace_back(key, call->sequence, family.merge_operator(),
                                             &call->values[keys[k]]);
     ctx.IgnoreTombstones(call->options.ignore_range_deletions);
-    ctx.SetMergeSinks(nullptr, config_.options.statistics.get());
+    ctx.SetMergeSinks(nullptr, statistics_.get());
     Status& status = call->statuses[keys[k]];
-    status = SearchMemtables(call->options, state, key, &ctx);
+    status = SearchMemTables(call->options, state, key, &ctx);
     if (!status.ok() || ctx.done()) continue;
-    lookups.push_back({key, store_context_.hasher(key), &ctx, Status()});
+    lookups.push_back({key, hasher_(key), &ctx, Status()});
     lookup_keys.push_back(k);
   }
   if (!lookups.empty()) {

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families with user-defined timestamps: writes and reads at a time, and how far back history goes.
-#include "batch/write_batch_internal.h"
-#include "db/db_impl.h"
+// Reads at a time, in families with user-defined timestamps.
+#include <algorithm>
+
+#include "db/read/reader.h"
 #include "format/user_timestamp.h"
 #include "iter/merging_iterator.h"
 
 namespace compassdb {
 namespace {
-
-Status SizeMismatch(size_t wanted, size_t given) {
-  return Status::InvalidArgument("Timestamp sizes mismatch: expect " + std::to_string(wanted) +
-                                 ", " + std::to_string(given) + " given");
-}
-
-Status CheckWriteTime(ColumnFamilyHandle* handle, const Slice& ts) {
-  if (handle == nullptr) return Status::InvalidArgument("column family handle cannot be null");
-  const ColumnFamily& family = *FamilyOf(handle);
-  const size_t size = family.timestamp_size();
-  if (size == 0) return TimestampsDisabled(family);
-  return size == ts.size() ? Status::OK() : SizeMismatch(size, ts.size());
-}
 
 void AddMemTables(const ReadState& state, std::vector<InternalIteratorPtr>* children,
                   RangeTombstoneSet* tombstones) {
@@ -33,55 +21,13 @@ void AddMemTables(const ReadState& state, std::vector<InternalIteratorPtr>* chil
 
 }  // namespace
 
-Status TimestampsDisabled(const ColumnFamily& family) {
-  return Status::InvalidArgument("cannot call this method on column family " + family.name() +
-                                 " that does not enable timestamp");
-}
-
-Status TimestampsEnabled(const ColumnFamily& family) {
-  return Status::InvalidArgument("cannot call this method on column family " + family.name() +
-                                 " that enables timestamp");
-}
-
-Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                   const Slice& ts, const Slice& value) {
-  if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  WriteBatch batch(key.size() + ts.size() + value.size() + 32);
-  if (Status s = batch.Put(family, key, ts, value); !s.ok()) return s;
-  return Write(options, &batch);
-}
-
-Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                      const Slice& ts) {
-  if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  WriteBatch batch(key.size() + ts.size() + 32);
-  if (Status s = batch.Delete(family, key, ts); !s.ok()) return s;
-  return Write(options, &batch);
-}
-
-Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
-                            const Slice& key, const Slice& ts) {
-  if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  WriteBatch batch(key.size() + ts.size() + 32);
-  if (Status s = batch.SingleDelete(family, key, ts); !s.ok()) return s;
-  return Write(options, &batch);
-}
-
-Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
-                           const Slice& begin, const Slice& end, const Slice& ts) {
-  if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  WriteBatch batch(begin.size() + end.size() + 2 * ts.size() + 32);
-  if (Status s = batch.DeleteRange(family, begin, end, ts); !s.ok()) return s;
-  return Write(options, &batch);
-}
-
-Status DBImpl::CheckReadTime(const ReadOptions& options, const ColumnFamily& family) const {
+Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family) {
   const size_t size = family.timestamp_size();
   if (size == 0) return TimestampsDisabled(family);
   if (options.timestamp == nullptr) return TimestampsEnabled(family);
-  if (options.timestamp->size() != size) return SizeMismatch(size, options.timestamp->size());
+  if (options.timestamp->size() != size) return TimestampSizeMismatch(size, options.timestamp->size());
   if (options.iter_start_ts != nullptr && options.iter_start_ts->size() != size) {
-    return SizeMismatch(size, options.iter_start_ts->size());
+    return TimestampSizeMismatch(size, options.iter_start_ts->size());
   }
   const std::string low = family.history->Get();
   if (!low.empty() && family.user_comparator()->CompareTimestamp(*options.timestamp, low) < 0) {
@@ -94,7 +40,7 @@ Status DBImpl::CheckReadTime(const ReadOptions& options, const ColumnFamily& fam
 
 // The versions of a key lie in the order of their times, in memtables and tables alike, so that an
 // iterator over all of them, set to the time, stands at the answer or at what the snapshot hides.
-Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
+Status Reader::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
                          const ReadState& state, const PointRead& read) {
   // Once more, now that the state is pinned: history that had gone from it when it was pinned is told of by now.
   if (Status s = CheckReadTime(options, family); !s.ok()) return s;
@@ -104,9 +50,7 @@ Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
   std::vector<InternalIteratorPtr> children;
   RangeTombstoneSet tombstones(family.user_comparator());
   tombstones.CountUpTo(*options.timestamp);
-  const bool skip_memtables = options.read_tier == rocksdb::kPersistedTier &&
-                              unlogged_data_.load(std::memory_order_relaxed);
-  if (!skip_memtables) AddMemTables(state, &children, &tombstones);
+  if (!SkipsMemTables(options)) AddMemTables(state, &children, &tombstones);
   if (options.read_tier != rocksdb::kMemtableTier) {
     Status s = state.view->AddIterators(BlockOptions(options), &children, &tombstones);
     if (!s.ok()) return s;
@@ -149,7 +93,7 @@ Status DBImpl::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
 }
 
 // Later times need not have later sequences, so all versions are looked at, but for what decides before.
-Status DBImpl::NewestTimedSequence(ColumnFamily* family, const Slice& key, SequenceNumber since,
+Status Reader::NewestTimedSequence(ColumnFamily* family, const Slice& key, SequenceNumber since,
                                    SequenceNumber* newest, std::string* time) {
   const rocksdb::Comparator* const comparator = family->user_comparator();
   ReadStatePin state(family->read_state());
@@ -185,65 +129,6 @@ Status DBImpl::NewestTimedSequence(ColumnFamily* family, const Slice& key, Seque
   }
   if (time != nullptr) *time = std::move(newest_time);
   return iter->status();
-}
-
-Status DBImpl::RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family,
-                               const std::string& low) {
-  if (family->timestamp_size() == 0) {
-    return Status::InvalidArgument("Timestamp is not enabled in this column family");
-  }
-  if (low.size() != family->timestamp_size()) {
-    return Status::InvalidArgument("ts_low size mismatch");
-  }
-  if (Status s = CheckWritable("IncreaseFullHistoryTsLow"); !s.ok()) return s;
-  const rocksdb::Comparator* const comparator = family->user_comparator();
-  const auto below_current = [&] {
-    const std::string current = family->history->Get();
-    return !current.empty() && comparator->CompareTimestamp(low, current) < 0;
-  };
-  ReadStateGarbage garbage(files_let_go_);
-  MutexLock lock(&mu_);
-  if (below_current()) return Status::InvalidArgument("Cannot decrease full_history_ts_low");
-  std::vector<CommitItem> items(1);
-  items.front().family = family;
-  items.front().edit.column_family = family->id();
-  items.front().edit.history_low = low;
-  // Another call may have had its turn before this one.
-  items.front().finalize = [&](VersionEdit* edit) {
-    if (below_current()) edit->history_low = family->history->Get();
-  };
-  items.front().installed = [&] {
-    if (!below_current()) family->history->Set(low);
-  };
-  return commits_.Commit(&items, garbage.list());
-}
-
-// All tables are written anew, and compactions drop what is newer.
-Status DBImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& time) {
-  const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
-  if (family->timestamp_size() == 0) return Status::OK();
-  if (Status s = Flush(rocksdb::FlushOptions(), handle); !s.ok()) return s;
-  family->history->TrimTo(time);
-  rocksdb::CompactRangeOptions options;
-  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-  Status s = CompactRange(options, handle, nullptr, nullptr);
-  family->history->TrimTo("");
-  return s;
-}
-
-Status DBImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) {
-  return RaiseHistoryLow(SharedFamilyOf(handle != nullptr ? handle : DefaultColumnFamily()),
-                         ts_low);
-}
-
-Status DBImpl::GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) {
-  if (ts_low == nullptr) return Status::InvalidArgument("ts_low is nullptr");
-  const ColumnFamily& family = *FamilyOf(handle != nullptr ? handle : DefaultColumnFamily());
-  if (family.history == nullptr) {
-    return Status::InvalidArgument("Timestamp is not enabled in this column family");
-  }
-  *ts_low = family.history->Get();
-  return Status::OK();
 }
 
 }  // namespace compassdb

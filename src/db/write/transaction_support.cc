@@ -86,32 +86,4 @@ void DBImpl::KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group) {
   }
 }
 
-Status DBImpl::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, SequenceNumber since,
-                              SequenceNumber* newest, std::string* time) {
-  *newest = 0;
-  if (process_.Inherited()) return InheritedStatus();
-  ColumnFamily* const family = FamilyOf(handle);
-  if (family->timestamp_size() != 0) return NewestTimedSequence(family, key, since, newest, time);
-  std::vector<std::string> operands;  // collected, so that nothing is merged
-  GetContext ctx(key, kMaxSequenceNumber, family->merge_operator(), nullptr);
-  ctx.CollectOperandsOnly(&operands);
-  ReadStatePin state(family->read_state());
-  const LookupKey lookup(key, kMaxSequenceNumber);
-  SequenceNumber first_in_memory = state->mem->first_sequence();
-  state->mem->Get(lookup, &ctx);
-  for (const auto& immutable : state->immutables) {
-    *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
-    if (*newest > 0) return Status::OK();
-    if (immutable->first_sequence() > 0) first_in_memory = immutable->first_sequence();
-    immutable->Get(lookup, &ctx);
-  }
-  *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
-  // What is older than the memtables need not be looked for if it is old enough, nor what was ingested past them.
-  const bool in_memory = first_in_memory > 0 && since + 1 >= first_in_memory && since >= family->last_ingested;
-  if (*newest > 0 || in_memory) return Status::OK();
-  Status s = state->view->Get(BlockOptions(ReadOptions()), key, store_context_.hasher(key), &ctx);
-  *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
-  return s;
-}
-
 }  // namespace compassdb
