@@ -33,7 +33,7 @@ void AddOpening(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(skip_stats_update_on_db_open), kFixed, kHint,
                                  "the manifest holds the statistics; nothing is read for them"));
   t->push_back(Scalar<DBOptions>(FIELD(skip_checking_sst_file_sizes_on_db_open), kFixed, kHint,
-                                 "files are looked at once each, by a stat"));
+                                 "each file is checked by one stat"));
   t->push_back(Scalar<DBOptions>(FIELD(fail_if_options_file_error), kFixed, kYes, "at open"));
   t->push_back(Scalar<DBOptions>(FIELD(best_efforts_recovery), kFixed, kNo,
                                  "recovery never drops tables; use RepairDB"));
@@ -134,7 +134,7 @@ void AddDirectories(OptionTable<DBOptions>* t) {
   t->push_back(Text<DBOptions>(FIELD(db_log_dir), kFixed, kYes, "directory of LOG"));
   t->push_back(Text<DBOptions>(FIELD(wal_dir), kFixed, kYes, "directory of the write-ahead log; that of another database is refused"));
   t->push_back(Scalar<DBOptions>(FIELD(delete_obsolete_files_period_micros), kMutable, kHint,
-                                 "obsolete files go when their last user does"));
+                                 "an obsolete file is deleted when nothing uses it any more"));
   t->push_back(Scalar<DBOptions>(FIELD(max_open_files), kMutable, kYes, "size of the file cache, less ten for other files; 24 of the process's descriptors are left to the rest, with -1 at least a quarter of them"));
   t->push_back(Scalar<DBOptions>(FIELD(max_file_opening_threads), kFixed, kHint,
                                  "indexes are read at their first use"));
@@ -173,7 +173,7 @@ void AddBackground(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(delayed_write_rate), kMutable, kYes,
                                  "bytes per second while writes are slowed down"));
   t->push_back(Scalar<DBOptions>(FIELD(max_bgerror_resume_count), kFixed, kYes,
-                                 "attempts to go on by itself after a full disk, or memory; other errors need DB::Resume"));
+                                 "attempts to resume after a full disk or lack of memory; other errors need DB::Resume"));
   t->push_back(Scalar<DBOptions>(FIELD(bgerror_resume_retry_interval), kFixed, kYes,
                                  "between those attempts"));
 }
@@ -184,15 +184,15 @@ void AddLog(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(use_fsync), kFixed, kHint,
                                  "a sync always makes data and size durable"));
   t->push_back(Scalar<DBOptions>(FIELD(recycle_log_file_num), kFixed, kYes,
-                                 "so many obsolete logs are written over by new ones; as in RocksDB, 0 unless "
+                                 "obsolete logs that new ones write over; as in RocksDB, 0 unless "
                                  "wal_recovery_mode is kSkipAnyCorruptedRecords and logs are not archived"));
   t->push_back(Scalar<DBOptions>(FIELD(WAL_ttl_seconds), kFixed, kYes,
                                  "logs stay in archive/ for GetUpdatesSince"));
   t->push_back(Scalar<DBOptions>(FIELD(WAL_size_limit_MB), kFixed, kYes,
                                  "logs stay in archive/ for GetUpdatesSince"));
   t->push_back(Scalar<DBOptions>(FIELD(wal_recovery_mode), kFixed, kYes,
-                               "all four; after a torn log the logs behind it are left out in "
-                               "kTolerateCorruptedTailRecords, too: no later write survives an earlier one"));
+                               "all four; kTolerateCorruptedTailRecords also leaves out the logs behind a torn one: "
+                               "no later write survives an earlier one"));
   t->push_back(Scalar<DBOptions>(FIELD(wal_bytes_per_sync), kMutable, kYes,
                                  "write-back is started"));
   t->push_back(Scalar<DBOptions>(FIELD(wal_compression), kFixed, kYes,
@@ -206,7 +206,7 @@ void AddLog(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(manifest_preallocation_size), kFixed, kHint,
                                  "a manifest grows as it is written"));
   t->push_back(Scalar<DBOptions>(FIELD(allow_2pc), kFixed, kYes,
-                                 "what is prepared stays in the log, set or not"));
+                                 "prepared sections stay in the log, set or not"));
 }
 
 OptionInfo<DBOptions> MemoryLimit() {
@@ -285,8 +285,8 @@ void AddInputOutput(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(writable_file_max_buffer_size), kMutable, kHint,
                                  "writers have a fixed buffer"));
   t->push_back(Scalar<DBOptions>(FIELD(avoid_unnecessary_blocking_io), kFixed, kYes,
-                                 "else who deletes the last handle of a dropped family deletes its files; what "
-                                 "iterators held is always deleted by background threads"));
+                                 "false: the thread that deletes the last handle of a dropped family deletes its files; "
+                                 "what iterators held is always deleted in the background"));
   t->push_back(Scalar<DBOptions>(FIELD(lowest_used_cache_tier), kFixed, kHint,
                                  "one tier of block cache"));
   t->push_back(StructOnly<DBOptions>(

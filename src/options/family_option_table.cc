@@ -173,7 +173,7 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(level0_slowdown_writes_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(level0_stop_writes_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_base), kMutable, kYes,
-                         "live data of level 1, at least, before it goes on; see docs/design/compaction.md"));
+                         "live data of level 1, at least, before it moves down; see docs/design/compaction.md"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_multiplier), kMutable, kYes, "per level"));
   t->push_back(List<F>(FIELD(max_bytes_for_level_multiplier_additional), kMutable, kYes,
                        "per level"));
@@ -198,7 +198,7 @@ void AddLevels(OptionTable<F>* t) {
                          "level; universal is served by levels, none by "
                          "disable_auto_compactions, FIFO (which drops data) is refused"));
   t->push_back(Scalar<F>(FIELD(compaction_pri), kMutable, kHint,
-                         "works where tables are leveled (kRoundRobin as kOldestSmallestSeqFirst); else the "
+                         "works if tables are leveled (kRoundRobin as kOldestSmallestSeqFirst); else the "
                          "picker takes what costs least per byte moved")
                    .When([](const F& o) {
                      return o.compaction_pri != rocksdb::kMinOverlappingRatio &&
@@ -286,16 +286,16 @@ void AddBlobs(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(min_blob_size), kMutable, kYes,
                          "of values that are separated; 0: 192 (RocksDB: all), 1: all but empty ones"));
   t->push_back(Scalar<F>(FIELD(blob_file_size), kMutable, kYes,
-                         "of a segment group, about, where it is less than value_group_bytes of CompassTable; "
+                         "of a segment group, about, if it is less than value_group_bytes of CompassTable; "
                          "a flush or collection writes one file, whatever its size"));
   t->push_back(Scalar<F>(FIELD(blob_compression_type), kMutable, kYes, "each value by itself"));
   t->push_back(Scalar<F>(FIELD(enable_blob_garbage_collection), kMutable, kYes,
                          "beyond value_reserve_percent of CompassTable, by segment groups"));
   t->push_back(Scalar<F>(FIELD(blob_garbage_collection_age_cutoff), kMutable, kYes,
                          "of forced collections: by CompactRange, by blob_garbage_collection_force_threshold; "
-                         "those that keep the bound on space go by garbage"));
+                         "those that keep the bound on space choose by garbage"));
   t->push_back(Scalar<F>(FIELD(blob_garbage_collection_force_threshold), kMutable, kYes,
-                         "a group with this share of garbage is collected although there is room, if it has "
+                         "a group with this share of garbage is collected even if there is room, if it has "
                          "values of the oldest share"));
   t->push_back(Scalar<F>(FIELD(blob_compaction_readahead_size), kMutable, kYes,
                          "what a collection reads at a time, at most 32 MiB; 0: 1 MiB. Compactions read values for "

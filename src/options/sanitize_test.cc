@@ -14,7 +14,7 @@
 
 #include "api/comparator_u64ts.h"
 #include "env/descriptor_limit.h"
-#include "options/compatibility_doc.h"
+#include "options/options_doc.h"
 #include "options/projection.h"
 #include "options/table_factories.h"
 #include "rocksdb/cache.h"
@@ -459,10 +459,10 @@ TEST(WriteBufferManager, StallsEndWhenMemoryIsFreed) {
   EXPECT_EQ(first.signals, 2);
 }
 
-// docs/compatibility.md holds the tables. COMPASSDB_UPDATE_DOCS=1 writes them there.
+// docs/options.md holds the tables. COMPASSDB_UPDATE_DOCS=1 writes them there.
 TEST(Documentation, TablesAgree) {
   const std::filesystem::path path = std::filesystem::path(__FILE__).parent_path().parent_path()
-                                         .parent_path() / "docs" / "compatibility.md";
+                                         .parent_path() / "docs" / "options.md";
   std::ifstream in(path);
   if (!in) GTEST_SKIP() << "no source tree";
   std::stringstream buffer;

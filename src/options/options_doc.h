@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of docs/compatibility.md that the option tables write.
+// The part of docs/options.md that the option tables write.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options/compatibility_doc.h"
+#include "options/options_doc.h"
 
 #include "options/option_tables.h"
 
