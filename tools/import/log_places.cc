@@ -2,6 +2,7 @@
 #include "log_places.h"
 
 #include <algorithm>
+#include <charconv>
 #include <system_error>
 
 namespace compassdb_import {
@@ -11,18 +12,27 @@ namespace fs = std::filesystem;
 namespace {
 
 // A log of no bytes holds nothing.
-void CountLogs(const fs::path& dir, int* all, int* full) {
-  *all = *full = 0;
+struct Logs {
+  int all = 0, full = 0;
+  uint64_t newest = 0;  // its number
+};
+
+Logs LogsIn(const fs::path& dir) {
+  Logs logs;
   std::error_code ec;
   fs::directory_iterator it(dir, ec), end;
   for (; !ec && it != end; it.increment(ec)) {
     const std::string name = it->path().filename().string();
     const size_t digits = name.find_first_not_of("0123456789");
     if (digits == 0 || digits == std::string::npos || name.substr(digits) != ".log") continue;
+    uint64_t number = 0;
+    std::from_chars(name.data(), name.data() + digits, number);
+    logs.newest = std::max(logs.newest, number);
     std::error_code no_size;
-    ++*all;
-    if (fs::file_size(it->path(), no_size) != 0 || no_size) ++*full;
+    ++logs.all;
+    if (fs::file_size(it->path(), no_size) != 0 || no_size) ++logs.full;
   }
+  return logs;
 }
 
 fs::path Canonical(const fs::path& path) {
@@ -51,13 +61,30 @@ std::vector<fs::path> LogPlaces::FoldersInside() const {
   return folders;
 }
 
-// A relative path is of the directory in which the program ran, which nobody knows here.
-bool LogPlaces::IsOutside() const {
-  if (wal_dir_.empty()) return false;
-  const fs::path source = Canonical(source_), named = Canonical(wal_dir_);
-  const auto [end, rest] = std::mismatch(source.begin(), source.end(), named.begin(), named.end());
-  if (end == source.end()) return false;
-  return wal_dir_.is_absolute() || FoldersInside().empty();
+// A relative path is of the directory in which the program ran, which nobody knows here: this one, or the one that has
+// the source, say.
+std::vector<fs::path> LogPlaces::FoldersOutside() const {
+  const fs::path source = Canonical(source_);
+  std::vector<fs::path> folders;
+  for (const fs::path& base : {fs::path(), source.parent_path()}) {
+    if (wal_dir_.empty()) break;
+    const fs::path folder = Canonical(base / wal_dir_);
+    const bool inside = std::mismatch(source.begin(), source.end(), folder.begin(), folder.end()).first == source.end();
+    std::error_code ec;
+    if (inside || !fs::is_directory(folder, ec)) continue;
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
+  }
+  return folders;
+}
+
+bool LogPlaces::IsSource() const {
+  const fs::path source = Canonical(source_);
+  if (wal_dir_.empty() || Canonical(wal_dir_) == source) return true;
+  if (wal_dir_.is_absolute()) return false;
+  for (fs::path base = source.parent_path(); base != base.parent_path(); base = base.parent_path()) {
+    if (Canonical(base / wal_dir_) == source) return true;
+  }
+  return false;
 }
 
 std::string LogPlaces::Flags() const {
@@ -73,40 +100,52 @@ bool LogPlaces::Choose(const std::string& asked_for, std::string* refusal, std::
     *refusal = "--wal-dir " + asked_for + " is not a directory";
     return false;
   }
-  int all = 0, full = 0, all_here = 0;
+  Logs here;
   std::vector<std::string> with_logs;
   std::vector<fs::path> inside = FoldersInside();
   inside.insert(inside.begin(), source_);
   for (const fs::path& place : inside) {
-    CountLogs(place, &all, &full);
-    all_here += all;
-    if (full > 0) with_logs.push_back(place.string());
+    const Logs logs = LogsIn(place);
+    here.all += logs.all;
+    here.newest = std::max(here.newest, logs.newest);
+    if (logs.full > 0) with_logs.push_back(place.string());
   }
-  const bool outside = IsOutside();
-  const bool exists = outside && wal_dir_.is_absolute() && fs::is_directory(wal_dir_, ec);
-  int outside_all = 0, outside_full = 0;
-  if (exists) CountLogs(wal_dir_, &outside_all, &outside_full);
-  // With a CURRENT it is the directory of a database, and the logs there are that one's.
-  const bool of_other = exists && fs::exists(wal_dir_ / "CURRENT", ec);
-  if (outside_full > 0 && !of_other && !with_logs.empty()) with_logs.push_back(wal_dir_.string());
+  if (with_logs.size() == 1) chosen_ = with_logs[0];
+  const std::string named = "OPTIONS of " + source_ + " name wal_dir " + wal_dir_.string();
+  bool empty_outside = false;
+  for (const fs::path& place : FoldersOutside()) {
+    const Logs logs = LogsIn(place);
+    // With a CURRENT it is the directory of a database, and the logs there are that one's.
+    const bool of_other = fs::exists(place / "CURRENT", ec);
+    if (logs.full > 0 && with_logs.empty() && (here.all == 0 || !of_other)) {
+      *refusal = named + ", and " + place.string() + " is outside of it and has " + std::to_string(logs.full) +
+                 " logs with records; there are none in " + source_ + ": " + Flags();
+      return false;
+    }
+    if (of_other) continue;
+    if (logs.full > 0) with_logs.push_back(place.string());
+    empty_outside = empty_outside || logs.all > 0;
+    here.newest = std::max(here.newest, logs.newest);
+  }
   if (with_logs.size() > 1) {
     *refusal = "there are logs in " + with_logs[0] + " and in " + with_logs[1] +
                " (wal_dir of OPTIONS): say with --wal-dir DIR which of them are of this database";
     return false;
   }
-  if (with_logs.size() == 1) chosen_ = with_logs[0];
-  if (!outside) return true;
-  const std::string named = "OPTIONS of " + source_ + " name wal_dir " + wal_dir_.string();
-  if (with_logs.empty() && outside_full > 0 && (all_here == 0 || !of_other)) {
-    *refusal = named + ", which is outside of it and has " + std::to_string(outside_full) +
-               " logs with records; there are none in " + source_ + ": " + Flags();
+  if (IsSource()) {
+    if (here.all == 0) *note = "there are no logs in " + source_ + ": records that were in them alone are not imported";
+    return true;
+  }
+  // RocksDB leaves one behind always, even if it is empty.
+  if (here.all == 0 && !empty_outside) {
+    *refusal = named + ", but no logs are found there or in " + source_ + ": " + Flags();
     return false;
   }
-  if (with_logs.empty() && all_here == 0 && outside_all == 0) {
-    lost_ = named + (exists ? ", where there are no logs" : ", which is not there") + ", and there are none in " + source_ +
-            ", though its manifest knows of later records than its tables show: " + Flags();
+  newest_ = here.newest;
+  lost_ = named + ", which was not used, and the logs that are there are older than those that the manifest asks for: " + Flags();
+  if (inside.size() == 1) {
+    *note = named + ", which was not used: " + (with_logs.empty() ? "no logs are needed" : "the logs in " + chosen_ + " were");
   }
-  *note = named + ", which was not used: " + (with_logs.empty() ? "no logs are needed" : "the logs in " + chosen_ + " were");
   return true;
 }
 

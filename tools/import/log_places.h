@@ -4,6 +4,7 @@
 // the user names it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,19 +21,24 @@ class LogPlaces {
   bool Choose(const std::string& asked_for, std::string* refusal, std::string* note);
 
   const std::string& chosen() const { return chosen_; }
-  // Not empty: there are no logs at all here. The refusal if the manifest says that there were records in them.
+  // The refusal if the manifest asks for a log with a greater number than newest(). Empty: any will do.
   const std::string& lost() const { return lost_; }
+  uint64_t newest() const { return newest_; }
 
  private:
   // The folders of the source that may be what OPTIONS name.
   std::vector<std::filesystem::path> FoldersInside() const;
-  bool IsOutside() const;
+  // Others that are there.
+  std::vector<std::filesystem::path> FoldersOutside() const;
+  // Whether OPTIONS name no place, or the source.
+  bool IsSource() const;
   std::string Flags() const;
 
   const std::string source_;
   const std::filesystem::path wal_dir_;
   std::string chosen_;
   std::string lost_;
+  uint64_t newest_ = 0;
 };
 
 }  // namespace compassdb_import

@@ -251,11 +251,11 @@ class Reader {
 
   int FindLogs() {
     LogPlaces places(directory_, written_.wal_dir);
-    std::string refusal, note;
-    if (!places.Choose(request_.wal_dir, &refusal, &note)) return Refuse(refusal);
-    if (!note.empty()) Note(note);
+    std::string refusal;
+    if (!places.Choose(request_.wal_dir, &refusal, &logs_note_)) return Refuse(refusal);
     if (places.chosen() != directory_) db_options_.wal_dir = places.chosen();
     logs_lost_ = places.lost();
+    newest_log_ = places.newest();
     return 0;
   }
 
@@ -269,12 +269,10 @@ class Reader {
       return Refuse("transaction '" + *prepared_.open().begin() + "' in the logs of " + directory_ +
                     " is prepared, and import does not carry it over: commit it or roll it back first, with TransactionDB");
     }
-    if (logs_lost_.empty()) return 0;
-    std::vector<rocksdb::LiveFileMetaData> files;
-    db_->GetLiveFilesMetaData(&files);
-    uint64_t last = 0;
-    for (const rocksdb::LiveFileMetaData& file : files) last = std::max(last, file.largest_seqno);
-    if (db_->GetLatestSequenceNumber() > last) return Refuse(logs_lost_);
+    uint64_t needed = 0;
+    const bool known = db_->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &needed);
+    if (known && !logs_lost_.empty() && needed > newest_log_) return Refuse(logs_lost_);
+    if (!logs_note_.empty()) Note(logs_note_);
     return 0;
   }
 
@@ -353,7 +351,9 @@ class Reader {
   rocksdb::DBOptions db_options_;
   std::vector<rocksdb::ColumnFamilyDescriptor> families_;
   WrittenOptions written_;
-  std::string logs_lost_;  // the refusal, if there were records in the logs that are not here
+  std::string logs_lost_;  // the refusal, if logs after newest_log_ are needed; empty: none
+  uint64_t newest_log_ = 0;
+  std::string logs_note_;  // what the user must know
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
 };
