@@ -21,11 +21,27 @@ WriteThread::Options WaitsOf(const rocksdb::DBOptions& options) {
   return waits;
 }
 
+// A copy has its tables in its own directory, whatever paths it is opened with.
+std::unique_ptr<FileCache> NewFileCache(const DbConfig& config) {
+  const std::string& first = config.tables_linked ? config.table_paths.front().dir : config.name;
+  auto files = std::make_unique<FileCache>(config.fs, first, PieceReadOptions(config.options), FileLimits(config.options));
+  for (const TablePath& path : config.table_paths) files->dirs()->Add(path.dir);
+  return files;
+}
+
+// Of a reader's files (a secondary's links are all there is to delete) none are punched.
+std::unique_ptr<ExtentLedger> NewExtentLedger(const DbConfig& config, bool read_only, FileCache* files) {
+  const HoleSizes holes = config.fs->HolesWorthPunching();
+  return std::make_unique<ExtentLedger>(config.fs, files, read_only ? 0 : holes.least, holes.large);
+}
+
 }  // namespace
 
 DBImpl::DBImpl(DbConfig config, bool read_only)
     : config_(std::move(config)),
       read_only_(read_only),
+      files_(NewFileCache(config_)),
+      ledger_(NewExtentLedger(config_, read_only, files_.get())),
       listeners_(config_.options.listeners),
       event_log_(config_.info_log.get(), config_.clock),
       background_changed_(&mu_),
@@ -39,14 +55,6 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
       archive_(config_.fs, config_.clock, config_.wal_dir, config_.options.WAL_ttl_seconds,
                std::min(config_.options.WAL_size_limit_MB, UINT64_MAX >> 20) << 20) {
   const rocksdb::DBOptions& options = config_.options;
-  // A copy has its tables in its own directory, whatever paths it is opened with.
-  const std::string& first = config_.tables_linked ? config_.table_paths.front().dir : config_.name;
-  files_ = std::make_unique<FileCache>(config_.fs, first, PieceReadOptions(options),
-                                       FileLimits(options));
-  for (const TablePath& path : config_.table_paths) files_->dirs()->Add(path.dir);
-  // Of a reader's files (a secondary's links are all there is to delete) none are punched.
-  const HoleSizes holes = config_.fs->HolesWorthPunching();
-  ledger_ = std::make_unique<ExtentLedger>(config_.fs, files_.get(), read_only_ ? 0 : holes.least, holes.large);
   ledger_->DeleteBy([this](const std::string& path) { return DeleteObsolete(path); });
   if (options.sst_file_manager != nullptr && !read_only_) {
     options.sst_file_manager->SetStatisticsPtr(options.statistics);
@@ -98,6 +106,18 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
 Status DBImpl::TryCatchUpWithPrimary() {
   if (secondary_ == nullptr) return Status::NotSupported("Supported only by secondary instance");
   return secondary_->CatchUp();
+}
+
+Status DBImpl::VerifyChecksum(const ReadOptions&) {
+  for (const auto& family : families_.All()) {
+    if (Status s = family->read_state()->View()->Verify(); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status DBImpl::LoadIndex(ColumnFamilyHandle* handle) {
+  if (process_.Inherited()) return InheritedStatus();
+  return FamilyOf(handle)->read_state()->View()->LoadIndex();
 }
 
 DBImpl::~DBImpl() { Shutdown().PermitUncheckedError(); }

@@ -40,8 +40,8 @@
 #include "db/report/event_log.h"
 #include "db/report/info_log.h"
 #include "db/report/listeners.h"
+#include "db/report/metadata.h"
 #include "db/report/stats_dump.h"
-#include "db/report/table_properties.h"
 #include "db/space/hole_puncher.h"
 #include "db/space/idle_looks.h"
 #include "db/space/wal_archive.h"
@@ -62,9 +62,6 @@ namespace compassdb {
 using rocksdb::Range;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
-
-// The file that metadata name a table by: the newest that holds a part of it (metadata.cc).
-uint64_t NewestFile(const TphMeta& tph);
 
 class DBImpl : public rocksdb::DB {
  public:
@@ -263,39 +260,59 @@ class DBImpl : public rocksdb::DB {
   rocksdb::Options GetOptions(ColumnFamilyHandle* family) const override;
   rocksdb::DBOptions GetDBOptions() const override;
 
-  // What there is on disk (metadata.cc).
+  // What there is on disk.
   using DB::GetApproximateSizes;
-  Status GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
-                             ColumnFamilyHandle* family, const Range* ranges, int n,
-                             uint64_t* sizes) override;
+  Status GetApproximateSizes(const rocksdb::SizeApproximationOptions& options, ColumnFamilyHandle* family,
+                             const Range* ranges, int n, uint64_t* sizes) override {
+    return metadata_.ApproximateSizes(options, FamilyOf(family), ranges, n, sizes);
+  }
   using DB::GetApproximateMemTableStats;
-  void GetApproximateMemTableStats(ColumnFamilyHandle* family, const Range& range,
-                                   uint64_t* count, uint64_t* size) override;
+  void GetApproximateMemTableStats(ColumnFamilyHandle* family, const Range& range, uint64_t* count,
+                                   uint64_t* size) override {
+    metadata_.ApproximateMemTableStats(FamilyOf(family), range, count, size);
+  }
   using DB::NumberLevels;
-  int NumberLevels(ColumnFamilyHandle* family) override;
+  int NumberLevels(ColumnFamilyHandle* family) override { return FamilyOf(family)->store()->options().num_levels; }
   using DB::MaxMemCompactionLevel;
-  int MaxMemCompactionLevel(ColumnFamilyHandle* family) override;
+  int MaxMemCompactionLevel(ColumnFamilyHandle*) override { return 0; }
   using DB::Level0StopWriteTrigger;
-  int Level0StopWriteTrigger(ColumnFamilyHandle* family) override;
+  int Level0StopWriteTrigger(ColumnFamilyHandle* family) override { return FamilyOf(family)->settings.level0_stop; }
   const std::string& GetName() const override { return config_.name; }
   rocksdb::Env* GetEnv() const override { return config_.options.env; }
-  Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override;
-  void GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metadata) override;
+  Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override {
+    *creation_time = metadata_.OldestCreationTime();
+    return Status::OK();
+  }
+  void GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metadata) override {
+    *metadata = metadata_.LiveFiles();
+  }
   using DB::GetColumnFamilyMetaData;
-  void GetColumnFamilyMetaData(ColumnFamilyHandle* family,
-                               rocksdb::ColumnFamilyMetaData* metadata) override;
-  void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override;
+  void GetColumnFamilyMetaData(ColumnFamilyHandle* family, rocksdb::ColumnFamilyMetaData* metadata) override {
+    metadata_.OfFamily(FamilyOf(family), metadata);
+  }
+  void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override {
+    *metadata = metadata_.OfAllFamilies();
+  }
   Status LoadIndex(ColumnFamilyHandle* handle);  // compassdb/index.h
   using DB::VerifyChecksum;
   Status VerifyChecksum(const ReadOptions& options) override;
   Status VerifyFileChecksums(const ReadOptions& options) override;  // whole_file_checksum.cc
-  Status GetDbIdentity(std::string& identity) const override;
-  Status GetDbSessionId(std::string& session_id) const override;
+  Status GetDbIdentity(std::string& identity) const override {
+    identity = db_id_;
+    return Status::OK();
+  }
+  Status GetDbSessionId(std::string& session_id) const override {
+    session_id = config_.session_id;
+    return Status::OK();
+  }
   using DB::GetPropertiesOfAllTables;
-  Status GetPropertiesOfAllTables(ColumnFamilyHandle* family,
-                                  rocksdb::TablePropertiesCollection* props) override;
+  Status GetPropertiesOfAllTables(ColumnFamilyHandle* family, rocksdb::TablePropertiesCollection* props) override {
+    return metadata_.PropertiesOfTables(FamilyOf(family), nullptr, 0, props);
+  }
   Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* family, const Range* range, size_t n,
-                                      rocksdb::TablePropertiesCollection* props) override;
+                                      rocksdb::TablePropertiesCollection* props) override {
+    return metadata_.PropertiesOfTables(FamilyOf(family), range, n, props);
+  }
 
   // The files that a copy is made of (live_files.cc).
   Status DisableFileDeletions() override;
@@ -430,8 +447,6 @@ class DBImpl : public rocksdb::DB {
   uint64_t NewestOptionsFile() const;
   Status ListLogs(std::vector<WalFileInfo>* logs) const;
   Status FlushForCopy() EXCLUDES(mu_);
-  // "Unknown" of a file without one.
-  FileChecksum ChecksumOf(uint64_t file_number) const;
 
   // --- compaction.cc
   void BackgroundCompaction();
@@ -683,6 +698,7 @@ class DBImpl : public rocksdb::DB {
   Tracing tracing_;
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  last_sequence_, unlogged_data_, &tracing_, &mu_};
+  Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
   StatsDump stats_dump_{this};
   IdleLooks idle_looks_{this};
   HolePuncher holes_{this};

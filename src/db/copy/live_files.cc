@@ -7,6 +7,7 @@
 // written in between is in the logs, too. Of a database that is only read, which
 // disables nothing, the logs are those that it has replayed, up to where it did; a
 // copy is refused once its primary has taken one away.
+#include "db/copy/whole_file_checksum.h"
 #include "db/db_impl.h"
 #include "format/file_names.h"
 #include "options/options_file.h"
@@ -139,7 +140,7 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     if (options.include_checksum_info) {
       const FileChecksum checksum =
           type == rocksdb::kTableFile
-              ? ChecksumOf(number)
+              ? ChecksumOf(*ledger_, number)
               : FileChecksum{0, rocksdb::kUnknownFileChecksum, rocksdb::kUnknownFileChecksumFuncName};
       file.file_checksum = checksum.checksum;
       file.file_checksum_func_name = checksum.function;

@@ -40,15 +40,15 @@ Status DBImpl::GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) {
   if (list == nullptr) return Status::InvalidArgument("checksum_list is nullptr");
   list->reset();
   for (uint64_t number : ledger_->LiveFiles()) {
-    const FileChecksum checksum = ChecksumOf(number);
+    const FileChecksum checksum = ChecksumOf(*ledger_, number);
     Status s = list->InsertOneFileChecksum(number, checksum.checksum, checksum.function);
     if (!s.ok()) return s;
   }
   return Status::OK();
 }
 
-FileChecksum DBImpl::ChecksumOf(uint64_t file_number) const {
-  return ledger_->ChecksumOf(file_number)
+FileChecksum ChecksumOf(const ExtentLedger& ledger, uint64_t file_number) {
+  return ledger.ChecksumOf(file_number)
       .value_or(FileChecksum{file_number, rocksdb::kUnknownFileChecksum,
                              rocksdb::kUnknownFileChecksumFuncName});
 }

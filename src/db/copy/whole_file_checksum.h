@@ -4,7 +4,7 @@
 #include <string>
 
 #include "env/file_system.h"
-#include "manifest/file_checksum.h"
+#include "manifest/extent_ledger.h"
 
 namespace rocksdb {
 class FileChecksumGenFactory;
@@ -17,5 +17,8 @@ namespace compassdb {
 Status ComputeFileChecksum(FileSystem* fs, const std::string& path,
                            rocksdb::FileChecksumGenFactory* factory, const std::string& function,
                            size_t readahead, FileChecksum* out);
+
+// As it was when the file was written; "Unknown" of a file without one.
+FileChecksum ChecksumOf(const ExtentLedger& ledger, uint64_t file_number);
 
 }  // namespace compassdb

@@ -9,6 +9,7 @@
 #include "db/db_impl.h"
 #include "db/jobs/run_task.h"
 #include "db/report/job_listener.h"
+#include "db/report/metadata.h"
 #include "format/file_names.h"
 #include "format/user_timestamp.h"
 #include "store/level_bytes.h"

@@ -3,6 +3,7 @@
 #include "db/db_impl.h"
 #include "db/read/db_iter.h"
 #include "db/report/statistics_util.h"
+#include "db/report/table_properties.h"
 #include "format/user_timestamp.h"
 #include "iter/merging_iterator.h"
 #include "iter/prefix_bucket_iterator.h"

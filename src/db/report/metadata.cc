@@ -1,85 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is on disk, in RocksDB's words. A "file" there is a table here:
-// tables share physical files, so sizes are those of a table's own extents.
+#include "db/report/metadata.h"
+
 #include <algorithm>
 #include <map>
 
-#include "db/db_impl.h"
+#include "db/copy/whole_file_checksum.h"
+#include "db/report/table_properties.h"
 #include "format/file_names.h"
 #include "format/user_timestamp.h"
-#include "options/table_factories.h"
-#include "rocksdb/filter_policy.h"
-#include "rocksdb/table_properties.h"
 #include "table/piece/piece.h"
-#include "util/coding.h"
 #include "util/compression.h"
 
 namespace compassdb {
-
-void AddCollectedCounts(rocksdb::TableProperties* props) {
-  for (const auto& [name, count] :
-       {std::pair(&rocksdb::TablePropertiesNames::kDeletedKeys, props->num_deletions),
-        std::pair(&rocksdb::TablePropertiesNames::kMergeOperands, props->num_merge_operands)}) {
-    std::string value;
-    PutVarint64(&value, count);
-    props->user_collected_properties[*name] = std::move(value);
-  }
-}
-
-void AddOptionNames(const ColumnFamily& family, rocksdb::TableProperties* props) {
-  const rocksdb::ColumnFamilyOptions options = family.options();
-  props->prefix_extractor_name =
-      options.prefix_extractor != nullptr ? options.prefix_extractor->AsString() : "nullptr";
-  const auto policy = TableSettingsOf(options.table_factory.get()).block.filter_policy;
-  props->filter_policy_name = policy != nullptr ? policy->Name() : "";
-  const rocksdb::CompressionOptions& c = options.compression_opts;
-  props->compression_options =
-      "window_bits=" + std::to_string(c.window_bits) + "; level=" + std::to_string(c.level) +
-      "; strategy=" + std::to_string(c.strategy) +
-      "; max_dict_bytes=" + std::to_string(c.max_dict_bytes) +
-      "; zstd_max_train_bytes=" + std::to_string(c.zstd_max_train_bytes) +
-      "; enabled=" + std::to_string(c.enabled) +
-      "; max_dict_buffer_bytes=" + std::to_string(c.max_dict_buffer_bytes) +
-      "; use_zstd_dict_trainer=" + std::to_string(c.use_zstd_dict_trainer) + "; ";
-}
-
-void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
-                        rocksdb::TableProperties* props) {
-  props->column_family_id = family.id();
-  props->column_family_name = family.name();
-  props->comparator_name = family.user_comparator()->Name();
-  if (family.merge_operator() != nullptr) {
-    props->merge_operator_name = family.merge_operator()->Name();
-  }
-  props->orig_file_number = piece.extent.file_number;
-  props->data_size += piece.data_bytes;
-  props->num_entries += piece.num_records + piece.num_range_tombstones;
-  props->num_deletions += piece.num_deletions + piece.num_range_tombstones;
-  props->num_merge_operands += piece.num_merges;
-  props->num_range_deletions += piece.num_range_tombstones;
-  props->num_data_blocks += piece.num_blocks;
-  props->raw_value_size += piece.raw_bytes;  // keys included: they are not told apart
-  props->creation_time = props->file_creation_time = piece.creation_time;
-  if (piece.collected != nullptr) {
-    const CollectedProperties& collected = *piece.collected;
-    props->property_collectors_names = collected.collectors;
-    props->user_collected_properties.insert(collected.properties.begin(),
-                                            collected.properties.end());
-    props->readable_properties.insert(collected.readable.begin(), collected.readable.end());
-  }
-  AddCollectedCounts(props);
-}
-
-Status ReadPieceProperties(const ColumnFamily& family, const Piece& piece,
-                           rocksdb::TableProperties* props) {
-  AddPieceProperties(family, piece.meta(), props);
-  AddOptionNames(family, props);
-  CollectedProperties collected;
-  if (Status s = piece.ReadCollected(&collected); !s.ok()) return s;
-  props->user_collected_properties.merge(collected.properties);
-  props->property_collectors_names = std::move(collected.collectors);
-  return Status::OK();
-}
 
 uint64_t NewestFile(const TphMeta& tph) {
   uint64_t newest = tph.directory.file_number;
@@ -123,17 +55,16 @@ void FillTable(const TphMeta& tph, TableDirs* dirs, FileChecksum checksum,
 
 }  // namespace
 
-Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
-                                   ColumnFamilyHandle* handle, const Range* ranges, int n,
-                                   uint64_t* sizes) {
+Status Metadata::ApproximateSizes(const rocksdb::SizeApproximationOptions& options, ColumnFamily* family,
+                                  const rocksdb::Range* ranges, int n, uint64_t* sizes) const {
   if (!options.include_memtables && !options.include_files) {
     return Status::InvalidArgument("GetApproximateSizes: nothing is included");
   }
-  ReadStatePin state(FamilyOf(handle)->read_state());
+  ReadStatePin state(family->read_state());
   for (int i = 0; i < n; ++i) {
     sizes[i] = 0;
     const TimedRange range(&ranges[i].start, &ranges[i].limit, /*with_end=*/false,
-                           FamilyOf(handle)->timestamp_size());
+                           family->timestamp_size());
     const Slice &start = *range.begin(), &limit = *range.end();
     if (options.include_files) sizes[i] += state->view->ApproximateSize(start, limit);
     if (!options.include_memtables) continue;
@@ -148,11 +79,11 @@ Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& opti
   return Status::OK();
 }
 
-void DBImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& user_range,
-                                         uint64_t* count, uint64_t* size) {
+void Metadata::ApproximateMemTableStats(ColumnFamily* family, const rocksdb::Range& user_range,
+                                        uint64_t* count, uint64_t* size) const {
   const TimedRange range(&user_range.start, &user_range.limit, /*with_end=*/false,
-                         FamilyOf(handle)->timestamp_size());
-  ReadStatePin state(FamilyOf(handle)->read_state());
+                         family->timestamp_size());
+  ReadStatePin state(family->read_state());
   state->mem->ApproximateStats(*range.begin(), *range.end(), count, size);
   for (const auto& immutable : state->immutables) {
     uint64_t c = 0, b = 0;
@@ -162,17 +93,7 @@ void DBImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range
   }
 }
 
-int DBImpl::NumberLevels(ColumnFamilyHandle* handle) {
-  return FamilyOf(handle)->store()->options().num_levels;
-}
-
-int DBImpl::MaxMemCompactionLevel(ColumnFamilyHandle*) { return 0; }
-
-int DBImpl::Level0StopWriteTrigger(ColumnFamilyHandle* handle) {
-  return FamilyOf(handle)->settings.level0_stop;
-}
-
-Status DBImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) {
+uint64_t Metadata::OldestCreationTime() const {
   uint64_t oldest = UINT64_MAX;
   for (const auto& family : families_.All()) {
     ReadStatePin state(family->read_state());
@@ -180,22 +101,22 @@ Status DBImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) {
       if (const uint64_t time = OldestTime(tph); time > 0) oldest = std::min(oldest, time);
     });
   }
-  *creation_time = oldest;
-  return Status::OK();
+  return oldest;
 }
 
-void DBImpl::GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metadata) {
-  metadata->clear();
+std::vector<rocksdb::LiveFileMetaData> Metadata::LiveFiles() const {
+  std::vector<rocksdb::LiveFileMetaData> metadata;
   for (const auto& family : families_.All()) {
     ReadStatePin state(family->read_state());
     state->view->ForEachTable([&](int level, const TphMeta& tph) {
       rocksdb::LiveFileMetaData file;
-      FillTable(tph, files_->dirs(), ChecksumOf(NewestFile(tph)), &file);
+      FillTable(tph, files_->dirs(), ChecksumOf(ledger_, NewestFile(tph)), &file);
       file.column_family_name = family->name();
       file.level = level;
-      metadata->push_back(std::move(file));
+      metadata.push_back(std::move(file));
     });
   }
+  return metadata;
 }
 
 namespace {
@@ -229,16 +150,14 @@ void FillValueFiles(const StoreView& view, TableDirs* dirs, const ExtentLedger& 
 
 }  // namespace
 
-void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle,
-                                     rocksdb::ColumnFamilyMetaData* metadata) {
-  ColumnFamily* const family = FamilyOf(handle);
+void Metadata::OfFamily(ColumnFamily* family, rocksdb::ColumnFamilyMetaData* metadata) const {
   const int levels = family->store()->options().num_levels;
   std::vector<std::vector<rocksdb::SstFileMetaData>> files(static_cast<size_t>(levels));
   std::vector<uint64_t> sizes(static_cast<size_t>(levels), 0);
   ReadStatePin state(family->read_state());
   state->view->ForEachTable([&](int level, const TphMeta& tph) {
     rocksdb::SstFileMetaData file;
-    FillTable(tph, files_->dirs(), ChecksumOf(NewestFile(tph)), &file);
+    FillTable(tph, files_->dirs(), ChecksumOf(ledger_, NewestFile(tph)), &file);
     sizes[static_cast<size_t>(level)] += file.size;
     files[static_cast<size_t>(level)].push_back(std::move(file));
   });
@@ -252,50 +171,17 @@ void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle,
     metadata->file_count += files[i].size();
     metadata->levels.emplace_back(level, sizes[i], std::move(files[i]));
   }
-  FillValueFiles(*state->view, files_->dirs(), *ledger_, metadata);
+  FillValueFiles(*state->view, files_->dirs(), ledger_, metadata);
 }
 
-void DBImpl::GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) {
-  metadata->clear();
-  for (const auto& family : families_.All()) {
-    ColumnFamilyHandleImpl handle(family, this);
-    handle.set_internal();
-    metadata->emplace_back();
-    GetColumnFamilyMetaData(&handle, &metadata->back());
-  }
+std::vector<rocksdb::ColumnFamilyMetaData> Metadata::OfAllFamilies() const {
+  std::vector<rocksdb::ColumnFamilyMetaData> metadata;
+  for (const auto& family : families_.All()) OfFamily(family.get(), &metadata.emplace_back());
+  return metadata;
 }
 
-Status DBImpl::VerifyChecksum(const ReadOptions&) {
-  for (const auto& family : families_.All()) {
-    if (Status s = family->read_state()->View()->Verify(); !s.ok()) return s;
-  }
-  return Status::OK();
-}
-
-Status DBImpl::LoadIndex(ColumnFamilyHandle* handle) {
-  if (process_.Inherited()) return InheritedStatus();
-  return FamilyOf(handle)->read_state()->View()->LoadIndex();
-}
-
-Status DBImpl::GetDbIdentity(std::string& identity) const {
-  identity = db_id_;
-  return Status::OK();
-}
-
-Status DBImpl::GetDbSessionId(std::string& session_id) const {
-  session_id = config_.session_id;
-  return Status::OK();
-}
-
-Status DBImpl::GetPropertiesOfAllTables(ColumnFamilyHandle* handle,
-                                        rocksdb::TablePropertiesCollection* props) {
-  return GetPropertiesOfTablesInRange(handle, nullptr, 0, props);
-}
-
-Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* ranges,
-                                            size_t n,
-                                            rocksdb::TablePropertiesCollection* props) {
-  ColumnFamily* const family = FamilyOf(handle);
+Status Metadata::PropertiesOfTables(ColumnFamily* family, const rocksdb::Range* ranges, size_t n,
+                                    rocksdb::TablePropertiesCollection* props) const {
   const rocksdb::Comparator* comparator = family->user_comparator();
   ReadStatePin state(family->read_state());
   return state->view->ForEachPiece([&](const TphMeta& tph, const Piece& piece) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "db/report/property_reader.h"
+#include "db/report/table_properties.h"
 #include "util/c_locale.h"
 #include "util/string_util.h"
 

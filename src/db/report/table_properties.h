@@ -12,7 +12,7 @@ namespace compassdb {
 void AddCollectedCounts(rocksdb::TableProperties* props);
 // Names and texts that follow from the family's options as they are now; tables do not keep them.
 void AddOptionNames(const ColumnFamily& family, rocksdb::TableProperties* props);
-// Adds a piece to what is told of tables (metadata.cc).
+// Adds a piece to what is told of tables.
 void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
                         rocksdb::TableProperties* props);
 // The same with what collectors said of it, which is read from its file.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests only: column families without a database, over a file system in memory.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "db/open/db_config.h"
+#include "db/open/make_store.h"
+#include "env/sim/fault_injection_file_system.h"
+#include "family/column_family.h"
+
+namespace compassdb {
+
+class FamilyHarness {
+ public:
+  FamilyHarness() {
+    EXPECT_TRUE(fs.CreateDir("/db").ok());
+    context.fs = &fs;
+    context.clock = SystemClock();
+    context.files = &files;
+    context.ledger = &ledger;
+    context.hasher = KeyHasher(77);
+    context.new_number = [this] { return next_number_++; };
+    context.oldest_snapshot = [] { return kMaxSequenceNumber; };
+    Add("default");
+  }
+
+  ColumnFamily* Add(const std::string& name, const rocksdb::ColumnFamilyOptions& options = {}) {
+    const auto id = static_cast<uint32_t>(families.size());
+    StoreOptions store;
+    EXPECT_TRUE(ProjectFamilyOptions(id, name, options, &store).ok());
+    store.paths.push_back({"/db", UINT64_MAX});
+    auto family = std::make_shared<ColumnFamily>(id, name, options, MakeStore(&context, store), nullptr);
+    EXPECT_TRUE(family->store()->Open().ok());
+    ReadStateGarbage garbage(nothing_);
+    family->InstallReadState(garbage.list());
+    families.Add(family);
+    return family.get();
+  }
+  ColumnFamily* family() const { return families.ById(0).get(); }
+
+  void Put(const std::string& key, const std::string& value) { Write(family(), kTypeValue, key, value); }
+  void Write(ColumnFamily* family, ValueType type, const std::string& key, const std::string& value = "") {
+    ASSERT_TRUE(family->mem->Add(last_sequence + 1, type, key, value, /*concurrent=*/false).ok());
+    ++last_sequence;
+  }
+  // The memtable becomes a table.
+  void Flush(ColumnFamily* family) {
+    ReadStateGarbage garbage(nothing_);
+    family->SealMemTable(/*log_number=*/0, garbage.list());
+    VersionEdit edit;
+    JobReport report;
+    std::unique_ptr<Store::Prepared> prepared;
+    ASSERT_TRUE(family->store()->Flush(FlushRequest{{family->immutables.front().mem}, {}, 1, nullptr}, &edit, &report).ok());
+    ASSERT_TRUE(family->store()->Prepare(edit, &prepared).ok());
+    family->store()->Install(edit, std::move(prepared));
+    family->FlushCommitted(1);
+    family->InstallReadState(garbage.list());
+  }
+
+  FaultInjectionFileSystem fs;
+  FileCache files{&fs, "/db", FileOptions(), 0};
+  ExtentLedger ledger{&fs, &files, 0};
+  StoreContext context;
+  ColumnFamilySet families;
+  std::atomic<SequenceNumber> last_sequence{0};
+  Mutex mu;  // as the database has it
+
+ private:
+  std::atomic<uint64_t> next_number_{1};
+  const std::function<void()> nothing_{[] {}};
+};
+
+}  // namespace compassdb
