@@ -135,7 +135,7 @@ Status DBImpl::Shutdown() {
     if (closed_) return Status::OK();
     closed_ = true;
   }
-  stats_dump_.Stop();
+  reports_.stats_dump()->Stop();
   idle_looks_.Stop();
   holes_.Stop();
   std::unique_ptr<ExclusiveWrite> abandoned;  // LockWAL without UnlockWAL

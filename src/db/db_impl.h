@@ -30,6 +30,7 @@
 
 #include "db/families/column_family_handle.h"
 #include "db/jobs/auto_resume.h"
+#include "db/jobs/background_work.h"
 #include "db/jobs/commit.h"
 #include "db/jobs/error_handler.h"
 #include "db/jobs/scheduler.h"
@@ -41,12 +42,13 @@
 #include "db/report/info_log.h"
 #include "db/report/listeners.h"
 #include "db/report/metadata.h"
-#include "db/report/stats_dump.h"
+#include "db/report/reports.h"
 #include "db/space/hole_puncher.h"
 #include "db/space/idle_looks.h"
 #include "db/space/wal_archive.h"
 #include "db/write/transaction_support.h"
 #include "db/write/wal_set.h"
+#include "db/write/write_counters.h"
 #include "db/write/write_thread.h"
 #include "family/column_family.h"
 #include "family/stall_controller.h"
@@ -63,7 +65,7 @@ using rocksdb::Range;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
-class DBImpl : public rocksdb::DB {
+class DBImpl : public rocksdb::DB, private BackgroundWork {
  public:
   // A secondary is read-only, and is told by MakeSecondary what it follows.
   DBImpl(DbConfig config, bool read_only);
@@ -209,18 +211,31 @@ class DBImpl : public rocksdb::DB {
   const rocksdb::Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const rocksdb::Snapshot* snapshot) override;
 
-  // Properties (properties.cc).
+  // Properties and statistics.
   using DB::GetProperty;
-  bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) override;
+  bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) override {
+    return reports_.GetProperty(FamilyOf(family), property.ToString(), value);
+  }
   using DB::GetMapProperty;
   bool GetMapProperty(ColumnFamilyHandle* family, const Slice& property,
-                      std::map<std::string, std::string>* value) override;
+                      std::map<std::string, std::string>* value) override {
+    return reports_.GetMapProperty(FamilyOf(family), property.ToString(), value);
+  }
   using DB::GetIntProperty;
-  bool GetIntProperty(ColumnFamilyHandle* family, const Slice& property, uint64_t* value) override;
-  bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) override;
+  bool GetIntProperty(ColumnFamilyHandle* family, const Slice& property, uint64_t* value) override {
+    return reports_.GetIntProperty(FamilyOf(family), property.ToString(), value);
+  }
+  bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) override {
+    return reports_.GetAggregatedIntProperty(property.ToString(), value);
+  }
   Status GetStatsHistory(uint64_t begin, uint64_t end,
-                         std::unique_ptr<rocksdb::StatsHistoryIterator>* iterator) override;
-  Status ResetStats() override;
+                         std::unique_ptr<rocksdb::StatsHistoryIterator>* iterator) override {
+    return reports_.GetStatsHistory(begin, end, iterator);
+  }
+  Status ResetStats() override {
+    reports_.ResetStats();
+    return Status::OK();
+  }
 
   // Flushes and compactions (flush.cc, compaction.cc, background.cc).
   using DB::Flush;
@@ -372,12 +387,9 @@ class DBImpl : public rocksdb::DB {
   friend class DbOpener;
   friend class Repairer;
   friend class Secondary;
-  friend class PropertyReader;
-  friend class StatsDump;
   friend class HolePuncher;
   friend class IdleLooks;
   friend class AutoResume;
-  friend struct IntProperties;
 
 
   // --- write.cc
@@ -524,7 +536,11 @@ class DBImpl : public rocksdb::DB {
   bool FlushesTogether() const REQUIRES(mu_);
   // No flush may begin now, although its job may.
   bool FlushesHeld() const REQUIRES(mu_);
-  void MaybeSchedule() REQUIRES(mu_);
+  void MaybeSchedule() override REQUIRES(mu_);
+  int FlushesRunning() const override REQUIRES(mu_) { return background_.flushes_running; }
+  int CompactionsRunning() const override REQUIRES(mu_) {
+    return background_.compactions_running + background_.manual_running;
+  }
   // Waits until background work changed something, or for that long. If the system has no thread for that work, the
   // caller does a part of it instead. Releases the mutex meanwhile.
   void AwaitBackground(std::chrono::milliseconds most = std::chrono::milliseconds(200)) REQUIRES(mu_);
@@ -589,7 +605,6 @@ class DBImpl : public rocksdb::DB {
 
   const ProcessMark process_;
   DbConfig config_;
-  const uint64_t opened_nanos_ = config_.clock->NowNanos();
   const bool read_only_;
   StoreContext store_context_;
   std::unique_ptr<FileLock> lock_;
@@ -629,10 +644,6 @@ class DBImpl : public rocksdb::DB {
   std::atomic<uint64_t> wal_limit_{UINT64_MAX};
   std::atomic<bool> shutting_down_{false};
   std::atomic<bool> unlogged_data_{false};  // written with disableWAL and perhaps not flushed
-  // Since open, for properties: of the batches that were written, by the writer at the front.
-  struct WriteCounters {
-    std::atomic<uint64_t> bytes{0}, keys{0}, by_self{0}, by_other{0}, with_wal{0}, stall_micros{0};
-  };
   WriteCounters written_;
   std::atomic<int> manual_disabled_{0};
   std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
@@ -675,9 +686,7 @@ class DBImpl : public rocksdb::DB {
   int wal_locks_ GUARDED_BY(mu_) = 0;
   std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
-  // What recovery found, if records were behind it; written while the database is opened.
-  std::string wal_damage_;
-  // Of a database that is only read; likewise.
+  // Of a database that is only read; written while it is opened.
   std::vector<WalSet::LogInfo> replayed_logs_;
   std::string unopened_families_;  // their names
   Mutex punch_mu_;  // held while holes are punched
@@ -699,7 +708,8 @@ class DBImpl : public rocksdb::DB {
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  last_sequence_, unlogged_data_, &tracing_, &mu_};
   Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
-  StatsDump stats_dump_{this};
+  Reports reports_{{config_, families_, *ledger_, snapshots_, wals_, errors_, written_, last_sequence_, mu_, stalls_,
+                    *this}};
   IdleLooks idle_looks_{this};
   HolePuncher holes_{this};
   AutoResume auto_resume_{this};

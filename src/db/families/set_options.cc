@@ -87,7 +87,7 @@ Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
   if (changed.stats_dump_period_sec != present.stats_dump_period_sec ||
       changed.stats_persist_period_sec != present.stats_persist_period_sec ||
       changed.stats_history_buffer_size != present.stats_history_buffer_size) {
-    stats_dump_.Schedule();
+    reports_.stats_dump()->Schedule();
   }
   return PersistOptions();
 }

@@ -291,7 +291,7 @@ void DBImpl::StartHousekeeping() {
   housekeeping_ = true;
   holes_.Configure();
   SchedulePurge();  // what was dead at the last close, or in a crash
-  stats_dump_.Schedule();
+  reports_.stats_dump()->Schedule();
   idle_looks_.Schedule();
 }
 

@@ -344,8 +344,7 @@ Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
 // What is behind damage, and was not replayed, goes with its log.
 void DbOpener::TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
   if (report.problems.empty() || !(report.records_behind || report.stopped_early)) return;
-  std::string& text = db_->wal_damage_;
-  for (const std::string& problem : report.problems) text += problem + "\n";
+  for (const std::string& problem : report.problems) db_->reports_.AddWalDamage(problem);
   const uint64_t number = report.stopped_early ? report.stop_number : report.end_number;
   const uint64_t offset = report.stopped_early ? report.stop_offset : report.end_offset;
   uint64_t behind = 0;
@@ -356,7 +355,7 @@ void DbOpener::TellOfDamage(const WalRecoveryReport& report, const std::vector<u
   }
   const std::string what = std::to_string(behind) + " bytes from " + WalFileName(db_->config_.wal_dir, number) + " at offset " +
                            std::to_string(offset) + " on are not replayed";
-  if (behind > 0) text += what + "\n";
+  if (behind > 0) db_->reports_.AddWalDamage(what);
   LogInfo(db_->config_.info_log.get(), "write-ahead log: " + what);
 }
 

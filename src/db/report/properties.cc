@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "db/report/property_reader.h"
+#include "db/report/reports.h"
+#include "db/report/stats_report.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/table_properties.h"
 #include "util/c_locale.h"
@@ -85,11 +86,12 @@ const std::string DB::Properties::kBlobCachePinnedUsage = "rocksdb.blob-cache-pi
 }  // namespace ROCKSDB_NAMESPACE
 
 namespace compassdb {
+namespace {
 
 // The properties that are one number each.
 struct IntProperties {
-  using R = PropertyReader;
-  using Read = std::function<uint64_t(R*)>;
+  using F = FamilyState;
+  using Read = std::function<uint64_t(const F&)>;
 
   static const std::map<std::string, Read>& All() {
     static const std::map<std::string, Read>* all = new std::map<std::string, Read>(Make());
@@ -102,118 +104,118 @@ struct IntProperties {
     AddBackground(&all);
     AddTables(&all);
     AddCache("block-cache",
-             [](R* r) { return r->family_->store()->options().block_cache.get(); }, &all);
+             [](const F& f) { return f.family->store()->options().block_cache.get(); }, &all);
     AddCache("blob-cache",
-             [](R* r) { return r->family_->store()->options().values.cache.get(); }, &all);
+             [](const F& f) { return f.family->store()->options().values.cache.get(); }, &all);
     return all;
   }
 
   static void AddMemTables(std::map<std::string, Read>* all) {
     auto& p = *all;
-    p["num-immutable-mem-table"] = [](R* r) { return r->immutables_; };
-    p["num-immutable-mem-table-flushed"] = [](R*) { return 0; };
-    p["mem-table-flush-pending"] = [](R* r) { return r->flush_pending_ ? 1 : 0; };
-    p["cur-size-active-mem-table"] = [](R* r) {
-      return r->memtables_[0]->ApproximateMemoryUsage();
+    p["num-immutable-mem-table"] = [](const F& f) { return f.memtables.size() - 1; };
+    p["num-immutable-mem-table-flushed"] = [](const F&) { return 0; };
+    p["mem-table-flush-pending"] = [](const F& f) { return f.flush_pending ? 1 : 0; };
+    p["cur-size-active-mem-table"] = [](const F& f) {
+      return f.memtables[0]->ApproximateMemoryUsage();
     };
-    p["cur-size-all-mem-tables"] = p["size-all-mem-tables"] = [](R* r) {
+    p["cur-size-all-mem-tables"] = p["size-all-mem-tables"] = [](const F& f) {
       uint64_t bytes = 0;
-      for (const auto& m : r->memtables_) bytes += m->ApproximateMemoryUsage();
+      for (const auto& m : f.memtables) bytes += m->ApproximateMemoryUsage();
       return bytes;
     };
-    p["num-entries-active-mem-table"] = [](R* r) { return r->memtables_[0]->num_entries(); };
-    p["num-deletes-active-mem-table"] = [](R* r) { return r->memtables_[0]->num_deletes(); };
-    p["num-entries-imm-mem-tables"] = [](R* r) {
+    p["num-entries-active-mem-table"] = [](const F& f) { return f.memtables[0]->num_entries(); };
+    p["num-deletes-active-mem-table"] = [](const F& f) { return f.memtables[0]->num_deletes(); };
+    p["num-entries-imm-mem-tables"] = [](const F& f) {
       uint64_t n = 0;
-      for (size_t i = 1; i < r->memtables_.size(); ++i) n += r->memtables_[i]->num_entries();
+      for (size_t i = 1; i < f.memtables.size(); ++i) n += f.memtables[i]->num_entries();
       return n;
     };
-    p["num-deletes-imm-mem-tables"] = [](R* r) {
+    p["num-deletes-imm-mem-tables"] = [](const F& f) {
       uint64_t n = 0;
-      for (size_t i = 1; i < r->memtables_.size(); ++i) n += r->memtables_[i]->num_deletes();
+      for (size_t i = 1; i < f.memtables.size(); ++i) n += f.memtables[i]->num_deletes();
       return n;
     };
-    p["current-super-version-number"] = [](R* r) { return r->family_->read_state()->number(); };
+    p["current-super-version-number"] = [](const F& f) { return f.family->read_state()->number(); };
   }
 
   static void AddBackground(std::map<std::string, Read>* all) {
     auto& p = *all;
-    p["num-running-flushes"] = [](R* r) { return r->flushes_running_; };
-    p["compaction-pending"] = [](R* r) { return r->compaction_pending_ ? 1 : 0; };
-    p["num-running-compactions"] = [](R* r) { return r->compactions_running_; };
-    p["background-errors"] = [](R* r) { return r->db_->errors_.count(); };
-    p["is-file-deletions-enabled"] = [](R* r) {
-      return r->db_->ledger_->deletions_enabled() ? 1 : 0;
+    p["num-running-flushes"] = [](const F& f) { return f.flushes_running; };
+    p["compaction-pending"] = [](const F& f) { return f.compaction_pending ? 1 : 0; };
+    p["num-running-compactions"] = [](const F& f) { return f.compactions_running; };
+    p["background-errors"] = [](const F& f) { return f.sources.errors.count(); };
+    p["is-file-deletions-enabled"] = [](const F& f) {
+      return f.sources.ledger.deletions_enabled() ? 1 : 0;
     };
-    p["num-snapshots"] = [](R* r) { return r->db_->snapshots_.count(); };
-    p["oldest-snapshot-time"] = [](R* r) {
-      return static_cast<uint64_t>(r->db_->snapshots_.OldestTime());
+    p["num-snapshots"] = [](const F& f) { return f.sources.snapshots.count(); };
+    p["oldest-snapshot-time"] = [](const F& f) {
+      return static_cast<uint64_t>(f.sources.snapshots.OldestTime());
     };
-    p["oldest-snapshot-sequence"] = [](R* r) { return r->db_->snapshots_.OldestSequence(); };
-    p["num-live-versions"] = [](R*) { return 1; };
-    p["min-log-number-to-keep"] = [](R* r) { return r->oldest_log_; };
-    p["min-obsolete-sst-number-to-keep"] = [](R*) { return UINT64_MAX; };
-    p["estimate-pending-compaction-bytes"] = [](R* r) { return r->pending_bytes_; };
-    p["actual-delayed-write-rate"] = [](R* r) {
-      return r->stall_ == StallState::kDelayed ? r->delayed_rate_ : 0;
+    p["oldest-snapshot-sequence"] = [](const F& f) { return f.sources.snapshots.OldestSequence(); };
+    p["num-live-versions"] = [](const F&) { return 1; };
+    p["min-log-number-to-keep"] = [](const F& f) { return f.oldest_log; };
+    p["min-obsolete-sst-number-to-keep"] = [](const F&) { return UINT64_MAX; };
+    p["estimate-pending-compaction-bytes"] = [](const F& f) { return f.pending_bytes; };
+    p["actual-delayed-write-rate"] = [](const F& f) {
+      return f.stall == StallState::kDelayed ? f.delayed_rate : 0;
     };
-    p["is-write-stopped"] = [](R* r) { return r->stall_ == StallState::kStopped ? 1 : 0; };
+    p["is-write-stopped"] = [](const F& f) { return f.stall == StallState::kStopped ? 1 : 0; };
   }
 
   static void AddTables(std::map<std::string, Read>* all) {
     auto& p = *all;
     // Live keys: entries of the directories and memtables, less twice the
     // deletions (each is an entry, and hides one).
-    p["estimate-num-keys"] = [](R* r) {
-      const LevelStats totals = r->Sum();
-      const PageStats pages = r->view_->Pages();
+    p["estimate-num-keys"] = [](const F& f) {
+      const LevelStats totals = f.Sum();
+      const PageStats pages = f.view->Pages();
       uint64_t keys = totals.keys, deletions = totals.deletions;
       if (pages.pages > 0) {  // the tables are a key store
         keys = pages.records;
         deletions = 0;
       }
-      for (const auto& m : r->memtables_) {
+      for (const auto& m : f.memtables) {
         keys += m->num_entries();
         deletions += m->num_deletes();
       }
       return keys > 2 * deletions ? keys - 2 * deletions : 0;
     };
-    p["estimate-table-readers-mem"] = [](R* r) { return r->view_->Index().total(); };
-    p["estimate-live-data-size"] = [](R* r) {
-      const ValueStats values = r->view_->Values();
-      return r->Sum().live_data_bytes + values.total_bytes - values.dead_bytes + r->view_->Pages().bytes;
+    p["estimate-table-readers-mem"] = [](const F& f) { return f.view->Index().total(); };
+    p["estimate-live-data-size"] = [](const F& f) {
+      const ValueStats values = f.view->Values();
+      return f.Sum().live_data_bytes + values.total_bytes - values.dead_bytes + f.view->Pages().bytes;
     };
-    p["total-sst-files-size"] = p["live-sst-files-size"] = [](R* r) {
-      return r->Sum().total_bytes + r->view_->Pages().stored_bytes;
+    p["total-sst-files-size"] = p["live-sst-files-size"] = [](const F& f) {
+      return f.Sum().total_bytes + f.view->Pages().stored_bytes;
     };
-    p["base-level"] = [](R* r) {
-      return static_cast<uint64_t>(std::min(1, r->family_->store()->options().num_levels - 1));
+    p["base-level"] = [](const F& f) {
+      return static_cast<uint64_t>(std::min(1, f.family->store()->options().num_levels - 1));
     };
-    p["estimate-oldest-key-time"] = [](R* r) {
+    p["estimate-oldest-key-time"] = [](const F& f) {
       uint64_t oldest = UINT64_MAX;
-      r->view_->ForEachTable([&oldest](int, const TphMeta& tph) {
+      f.view->ForEachTable([&oldest](int, const TphMeta& tph) {
         for (const TphPiece& piece : tph.pieces) {
           if (piece.meta->creation_time > 0) oldest = std::min(oldest, piece.meta->creation_time);
         }
       });
       return oldest == UINT64_MAX ? 0 : oldest;
     };
-    p["num-blob-files"] = [](R* r) { return r->view_->Values().files; };
+    p["num-blob-files"] = [](const F& f) { return f.view->Values().files; };
     // Files are shared by segments, whose bytes count.
-    p["live-blob-file-size"] = [](R* r) { return r->view_->Values().total_bytes; };
-    p["total-blob-file-size"] = [](R* r) {
-      const ValueStats values = r->view_->Values();
+    p["live-blob-file-size"] = [](const F& f) { return f.view->Values().total_bytes; };
+    p["total-blob-file-size"] = [](const F& f) {
+      const ValueStats values = f.view->Values();
       return values.total_bytes + values.held_bytes;
     };
-    p["live-blob-file-garbage-size"] = [](R* r) { return r->view_->Values().dead_bytes; };
+    p["live-blob-file-garbage-size"] = [](const F& f) { return f.view->Values().dead_bytes; };
   }
 
   // The properties of a cache that a family may have: capacity, usage, pinned usage.
-  static void AddCache(const std::string& name, std::function<rocksdb::Cache*(R*)> cache,
+  static void AddCache(const std::string& name, std::function<rocksdb::Cache*(const F&)> cache,
                        std::map<std::string, Read>* all) {
     const auto add = [&](const char* what, size_t (rocksdb::Cache::*get)() const) {
-      (*all)[name + what] = [cache, get](R* r) -> uint64_t {
-        const rocksdb::Cache* const c = cache(r);
+      (*all)[name + what] = [cache, get](const F& f) -> uint64_t {
+        const rocksdb::Cache* const c = cache(f);
         return c == nullptr ? 0 : (c->*get)();
       };
     };
@@ -222,40 +224,6 @@ struct IntProperties {
     add("-pinned-usage", &rocksdb::Cache::GetPinnedUsage);
   }
 };
-
-void PropertyReader::Collect() {
-  if (collected_) return;
-  collected_ = true;
-  {
-    ReadStatePin state(family_->read_state());
-    view_ = family_->read_state()->ViewOf(*state);
-    memtables_.push_back(state->mem);
-    for (const auto& immutable : state->immutables) memtables_.push_back(immutable);
-  }
-  immutables_ = memtables_.size() - 1;
-  levels_ = view_->Levels();
-  MutexLock lock(&db_->mu_);
-  flush_pending_ = family_->FlushPending();
-  compaction_pending_ = family_->store()->NeedsCompaction() || family_->store()->NeedsLongWork();
-  // What scans have made due since the last look is started by the first who sees it.
-  if (compaction_pending_) db_->MaybeSchedule();
-  pending_bytes_ = family_->store()->PendingCompactionBytes();
-  value_bound_ = family_->store()->ValueBound();
-  rehashing_ = family_->store()->Rehashing();
-  flushes_running_ = db_->background_.flushes_running;
-  compactions_running_ = db_->background_.compactions_running + db_->background_.manual_running;
-  stall_ = db_->stalls_.state();
-  delayed_rate_ = db_->stalls_.rate();
-  oldest_log_ = family_->OldestLogNeeded();
-}
-
-LevelStats PropertyReader::Sum() {
-  LevelStats sum;
-  for (const LevelStats& level : levels_) sum += level;
-  return sum;
-}
-
-namespace {
 
 // "compassdb.index-memory" and its parts. False if it is another property.
 bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t* value) {
@@ -337,28 +305,23 @@ bool ReadPages(const std::string& name, const PageStats& pages, uint64_t index_b
   return false;
 }
 
-}  // namespace
-
-bool PropertyReader::IsInt(const std::string& name) {
+bool IsInt(const std::string& name) {
   uint64_t ignored;
   return ReadIndexMemory(name, IndexMemory(), &ignored) || ReadValues(name, ValueStats(), 0, &ignored) ||
          ReadPages(name, PageStats(), 0, 0, &ignored) || ReadDeadBytes(name, nullptr, &ignored) ||
          (name.rfind("rocksdb.", 0) == 0 && IntProperties::All().count(name.substr(8)) > 0);
 }
 
-bool PropertyReader::Int(const std::string& name, uint64_t* value) {
-  if (!IsInt(name)) return false;
-  Collect();
-  if (name.rfind("compassdb.", 0) == 0) {
-    return ReadValues(name, view_->Values(), value_bound_, value) || ReadDeadBytes(name, db_->ledger_.get(), value) ||
-           ReadIndexMemory(name, view_->Index(), value) ||
-           ReadPages(name, view_->Pages(), view_->Index().total(), rehashing_, value);
+// Of a name that IsInt.
+uint64_t ReadInt(const FamilyState& f, const std::string& name) {
+  if (name.rfind("rocksdb.", 0) == 0) return IntProperties::All().at(name.substr(8))(f);
+  uint64_t value = 0;
+  if (!ReadValues(name, f.view->Values(), f.value_bound, &value) && !ReadDeadBytes(name, &f.sources.ledger, &value) &&
+      !ReadIndexMemory(name, f.view->Index(), &value)) {
+    ReadPages(name, f.view->Pages(), f.view->Index().total(), f.rehashing, &value);
   }
-  *value = IntProperties::All().at(name.substr(8))(this);
-  return true;
+  return value;
 }
-
-namespace {
 
 // `name` is the prefix and a number.
 bool HasNumber(const std::string& name, const std::string& prefix, size_t* number) {
@@ -370,86 +333,99 @@ bool HasNumber(const std::string& name, const std::string& prefix, size_t* numbe
   return true;
 }
 
-}  // namespace
-
-bool PropertyReader::IsLevelOf(const std::string& name, const std::string& prefix, size_t* level) const {
+// `name` is the prefix and a level of the family.
+bool IsLevelOf(const FamilyState& f, const std::string& name, const std::string& prefix, size_t* level) {
   return HasNumber(name, prefix, level) &&
-         *level < static_cast<size_t>(family_->store()->options().num_levels);
+         *level < static_cast<size_t>(f.family->store()->options().num_levels);
 }
 
-bool PropertyReader::Text(const std::string& name, std::string* value) {
-  if (IsInt(name)) {
-    uint64_t number = 0;
-    if (!Int(name, &number)) return false;
-    *value = std::to_string(number);
-    return true;
-  }
+std::string ValueStatsText(const ValueStats& values) {
+  const uint64_t live = std::max<uint64_t>(1, values.total_bytes - values.dead_bytes);
+  char text[256];
+  CLocaleSnprintf(text, sizeof(text),
+                  "Number of blob files: %llu\nTotal size of blob files: %llu\n"
+                  "Total size of garbage in blob files: %llu\nBlob file space amplification: %.3f\n",
+                  static_cast<unsigned long long>(values.files),
+                  static_cast<unsigned long long>(values.total_bytes),
+                  static_cast<unsigned long long>(values.dead_bytes),
+                  static_cast<double>(values.total_bytes) / static_cast<double>(live));
+  return text;
+}
+
+// A property of a family that is a text.
+bool ReadText(const FamilyState& f, const std::string& name, std::string* value) {
   using P = rocksdb::DB::Properties;
-  Collect();
   size_t level = 0;
-  if (IsLevelOf(name, P::kNumFilesAtLevelPrefix, &level)) {
-    *value = std::to_string(level < levels_.size() ? levels_[level].tables : 0);
-  } else if (IsLevelOf(name, P::kCompressionRatioAtLevelPrefix, &level)) {
-    const bool any = level < levels_.size() && levels_[level].data_bytes > 0;
-    *value = any ? CLocaleToString(static_cast<double>(levels_[level].raw_bytes) /
-                                  static_cast<double>(levels_[level].data_bytes))
+  if (IsLevelOf(f, name, P::kNumFilesAtLevelPrefix, &level)) {
+    *value = std::to_string(level < f.levels.size() ? f.levels[level].tables : 0);
+  } else if (IsLevelOf(f, name, P::kCompressionRatioAtLevelPrefix, &level)) {
+    const bool any = level < f.levels.size() && f.levels[level].data_bytes > 0;
+    *value = any ? CLocaleToString(static_cast<double>(f.levels[level].raw_bytes) /
+                                  static_cast<double>(f.levels[level].data_bytes))
                  : "-1";
   } else if (HasNumber(name, P::kLiveSstFilesSizeAtTemperature, &level)) {
-    *value = std::to_string(level == 0 ? Sum().total_bytes : 0);
+    *value = std::to_string(level == 0 ? f.Sum().total_bytes : 0);
   } else if (name == P::kLevelStats) {
-    *value = LevelStatsText();
+    *value = LevelStatsText(f);
   } else if (name == P::kStats) {
-    *value = CFStats() + DBStats();
+    *value = CFStats(f) + DBStats(f.sources);
   } else if (name == P::kCFStats || name == P::kCFStatsNoFileHistogram) {
-    *value = CFStats();
-  } else if (name == P::kDBStats) {
-    *value = DBStats();
+    *value = CFStats(f);
   } else if (name == P::kSSTables) {
-    *value = Tables();
+    *value = TablesText(f);
   } else if (name == P::kAggregatedTableProperties) {
-    *value = TableTotals(-1).ToString();
-  } else if (IsLevelOf(name, P::kAggregatedTablePropertiesAtLevel, &level)) {
-    *value = TableTotals(static_cast<int>(level)).ToString();
-  } else if (name == P::kOptionsStatistics) {
-    const auto& statistics = db_->config_.options.statistics;
-    if (statistics == nullptr) return false;
-    *value = statistics->ToString();
+    *value = f.TableTotals(-1).ToString();
+  } else if (IsLevelOf(f, name, P::kAggregatedTablePropertiesAtLevel, &level)) {
+    *value = f.TableTotals(static_cast<int>(level)).ToString();
   } else if (name == P::kBlobStats) {
-    const ValueStats values = view_->Values();
-    const uint64_t live = std::max<uint64_t>(1, values.total_bytes - values.dead_bytes);
-    char text[256];
-    CLocaleSnprintf(text, sizeof(text),
-             "Number of blob files: %llu\nTotal size of blob files: %llu\n"
-             "Total size of garbage in blob files: %llu\nBlob file space amplification: %.3f\n",
-             static_cast<unsigned long long>(values.files),
-             static_cast<unsigned long long>(values.total_bytes),
-             static_cast<unsigned long long>(values.dead_bytes),
-             static_cast<double>(values.total_bytes) / static_cast<double>(live));
-    *value = text;
-  } else if (name == "compassdb.wal-damage") {
-    *value = db_->wal_damage_;
+    *value = ValueStatsText(f.view->Values());
   } else if (name == "compassdb.stats") {
-    *value = CompassStats();
+    *value = CompassStats(f);
   } else if (name == "compassdb.stats-json") {
-    *value = CompassStatsJson();
+    *value = CompassStatsJson(f);
   } else {
     return false;
   }
   return true;
 }
 
-bool PropertyReader::Map(const std::string& name, std::map<std::string, std::string>* value) {
+}  // namespace
+
+bool Reports::GetProperty(ColumnFamily* family, const std::string& name, std::string* value) const {
   using P = rocksdb::DB::Properties;
   value->clear();
-  Collect();
+  if (name == P::kDBStats) {
+    *value = DBStats(sources_);
+  } else if (name == P::kOptionsStatistics) {
+    const auto& statistics = sources_.config.options.statistics;
+    if (statistics == nullptr) return false;
+    *value = statistics->ToString();
+  } else if (name == "compassdb.wal-damage") {
+    *value = wal_damage_;
+  } else if (IsInt(name)) {
+    *value = std::to_string(ReadInt(FamilyState(sources_, family), name));
+  } else {
+    return ReadText(FamilyState(sources_, family), name, value);
+  }
+  return true;
+}
+
+bool Reports::GetMapProperty(ColumnFamily* family, const std::string& name,
+                             std::map<std::string, std::string>* value) const {
+  using P = rocksdb::DB::Properties;
+  value->clear();
+  if (name == P::kDBStats) {
+    *value = DBStatsMap(sources_, opened_nanos_);
+    return true;
+  }
+  const FamilyState f(sources_, family);
   size_t level = 0;
   if (name == P::kCFStats) {
-    CFStatsMap(value);
-  } else if (name == P::kDBStats) {
-    DBStatsMap(value);
-  } else if (name == P::kAggregatedTableProperties || IsLevelOf(name, P::kAggregatedTablePropertiesAtLevel, &level)) {
+    AddCFStats(f, value);
+  } else if (name == P::kAggregatedTableProperties ||
+             IsLevelOf(f, name, P::kAggregatedTablePropertiesAtLevel, &level)) {
     const int wanted = name == P::kAggregatedTableProperties ? -1 : static_cast<int>(level);
-    for (const auto& [key, number] : TableTotals(wanted).GetAggregatablePropertiesAsMap()) {
+    for (const auto& [key, number] : f.TableTotals(wanted).GetAggregatablePropertiesAsMap()) {
       (*value)[key] = std::to_string(number);
     }
   } else {
@@ -458,33 +434,21 @@ bool PropertyReader::Map(const std::string& name, std::map<std::string, std::str
   return true;
 }
 
-bool DBImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property, std::string* value) {
-  value->clear();
-  return PropertyReader(this, FamilyOf(handle)).Text(property.ToString(), value);
-}
-
-bool DBImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
-                            std::map<std::string, std::string>* value) {
-  return PropertyReader(this, FamilyOf(handle)).Map(property.ToString(), value);
-}
-
-bool DBImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) {
-  return PropertyReader(this, FamilyOf(handle)).Int(property.ToString(), value);
-}
-
-bool DBImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) {
-  *value = 0;
-  const std::string name = property.ToString();
-  if (!PropertyReader::IsInt(name)) return false;
-  for (const auto& family : families_.All()) {
-    uint64_t part = 0;
-    if (PropertyReader(this, family.get()).Int(name, &part)) *value += part;
-  }
+bool Reports::GetIntProperty(ColumnFamily* family, const std::string& name, uint64_t* value) const {
+  if (!IsInt(name)) return false;
+  *value = ReadInt(FamilyState(sources_, family), name);
   return true;
 }
 
-Status DBImpl::ResetStats() {
-  for (const auto& family : families_.All()) {
+bool Reports::GetAggregatedIntProperty(const std::string& name, uint64_t* value) const {
+  *value = 0;
+  if (!IsInt(name)) return false;
+  for (const auto& family : sources_.families.All()) *value += ReadInt(FamilyState(sources_, family.get()), name);
+  return true;
+}
+
+void Reports::ResetStats() {
+  for (const auto& family : sources_.families.All()) {
     ColumnFamily::Counters& c = family->counters;
     c.flush_bytes = c.flushes = c.flush_micros = 0;
     c.compact_read_bytes = c.compact_write_bytes = c.compactions = c.compact_micros = 0;
@@ -492,10 +456,13 @@ Status DBImpl::ResetStats() {
       for (auto& n : *by_reason) n = 0;
     }
   }
-  for (auto* const n : {&written_.bytes, &written_.keys, &written_.by_self, &written_.by_other,
-                        &written_.with_wal, &written_.stall_micros}) {
-    *n = 0;
-  }
+  sources_.written.Reset();
+}
+
+Status Reports::GetStatsHistory(uint64_t begin, uint64_t end,
+                                std::unique_ptr<rocksdb::StatsHistoryIterator>* iterator) const {
+  if (iterator == nullptr) return Status::InvalidArgument("stats_iterator not preallocated.");
+  *iterator = NewStatsHistoryIterator(stats_dump_.history(), begin, end);
   return Status::OK();
 }
 

@@ -3,7 +3,8 @@
 
 #include <utility>
 
-#include "db/report/property_reader.h"
+#include "db/report/info_log.h"
+#include "db/report/stats_report.h"
 #include "services/periodic_tasks.h"
 
 namespace compassdb {
@@ -14,18 +15,23 @@ void StatsDump::RemoveTasks() {
 }
 
 void StatsDump::Schedule() {
-  const rocksdb::DBOptions options = db_->GetDBOptions();
-  history_.Limit(options.stats_history_buffer_size);
+  unsigned dump_period, history_period;
+  {
+    MutexLock lock(&sources_.mu);
+    dump_period = sources_.config.options.stats_dump_period_sec;
+    history_period = sources_.config.options.stats_persist_period_sec;
+  }
+  history_.Limit(HistoryBytes());
   MutexLock lock(&mu_);
   RemoveTasks();
   if (stopped_) return;
   PeriodicTasks* const tasks = PeriodicTasks::Shared();
-  if (options.stats_dump_period_sec > 0 && db_->config_.info_log != nullptr) {
-    dump_task_ = tasks->Add(std::chrono::seconds(options.stats_dump_period_sec), [this] { Dump(); });
+  if (dump_period > 0 && sources_.config.info_log != nullptr) {
+    dump_task_ = tasks->Add(std::chrono::seconds(dump_period), [this] { Dump(); });
   }
-  if (options.stats_persist_period_sec > 0 && options.statistics != nullptr) {
+  if (history_period > 0 && sources_.config.options.statistics != nullptr) {
     Record();
-    history_task_ = tasks->Add(std::chrono::seconds(options.stats_persist_period_sec), [this] { Record(); });
+    history_task_ = tasks->Add(std::chrono::seconds(history_period), [this] { Record(); });
   }
 }
 
@@ -36,30 +42,26 @@ void StatsDump::Stop() {
 }
 
 void StatsDump::Dump() {
-  rocksdb::Logger* const log = db_->config_.info_log.get();
+  rocksdb::Logger* const log = sources_.config.info_log.get();
   LogInfo(log, "------- DUMPING STATS -------");
   bool first = true;
-  for (const auto& family : db_->families_.All()) {
-    PropertyReader reader(db_, family.get());
-    if (std::exchange(first, false)) LogInfo(log, reader.DBStats());
-    LogInfo(log, reader.CFStats());
+  for (const auto& family : sources_.families.All()) {
+    if (std::exchange(first, false)) LogInfo(log, DBStats(sources_));
+    LogInfo(log, CFStats(FamilyState(sources_, family.get())));
   }
-  const auto& statistics = db_->config_.options.statistics;
+  const auto& statistics = sources_.config.options.statistics;
   if (statistics != nullptr) LogInfo(log, "STATISTICS:\n" + statistics->ToString());
 }
 
 void StatsDump::Record() {
   StatsHistory::Values tickers;
-  if (!db_->config_.options.statistics->getTickerMap(&tickers)) return;
-  history_.Add(db_->config_.clock->NowMicros() / 1000000, std::move(tickers),
-               db_->GetDBOptions().stats_history_buffer_size);
+  if (!sources_.config.options.statistics->getTickerMap(&tickers)) return;
+  history_.Add(sources_.config.clock->NowMicros() / 1000000, std::move(tickers), HistoryBytes());
 }
 
-Status DBImpl::GetStatsHistory(uint64_t begin, uint64_t end,
-                               std::unique_ptr<rocksdb::StatsHistoryIterator>* iterator) {
-  if (iterator == nullptr) return Status::InvalidArgument("stats_iterator not preallocated.");
-  *iterator = NewStatsHistoryIterator(stats_dump_.history(), begin, end);
-  return Status::OK();
+size_t StatsDump::HistoryBytes() const {
+  MutexLock lock(&sources_.mu);
+  return sources_.config.options.stats_history_buffer_size;
 }
 
 }  // namespace compassdb

@@ -5,28 +5,28 @@
 // Thread safety: all methods. Lock order: mu_ > the database mutex.
 #pragma once
 
+#include "db/report/report_sources.h"
 #include "db/report/stats_history.h"
 #include "util/mutex.h"
 
 namespace compassdb {
 
-class DBImpl;
-
 class StatsDump {
  public:
-  explicit StatsDump(DBImpl* db) : db_(db) {}
+  explicit StatsDump(const ReportSources& sources) : sources_(sources) {}
   // Begins, or goes on, with the periods that the options of the database say now.
   void Schedule() EXCLUDES(mu_);
   // For good; waits for what is being written.
   void Stop() EXCLUDES(mu_);
-  StatsHistory* history() { return &history_; }
+  const StatsHistory* history() const { return &history_; }
 
  private:
   void RemoveTasks() REQUIRES(mu_);
   void Dump();
   void Record();
+  size_t HistoryBytes() const;
 
-  DBImpl* const db_;
+  const ReportSources& sources_;
   StatsHistory history_;
   Mutex mu_;
   uint64_t dump_task_ GUARDED_BY(mu_) = 0;

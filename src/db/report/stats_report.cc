@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties that are reports: tables for people, JSON for programs.
+#include "db/report/stats_report.h"
+
 #include <cstdarg>
 #include <cstdio>
 
-#include "db/report/property_reader.h"
-#include "db/report/table_properties.h"
 #include "util/c_locale.h"
 #include "util/string_util.h"
 
@@ -28,31 +27,34 @@ double Ratio(uint64_t part, uint64_t whole) {
 
 double BitsPerKey(uint64_t bytes, uint64_t keys) { return 8 * Ratio(bytes, keys); }
 
-}  // namespace
+struct Amplification {
+  double write = 0, space = 0;
+};
 
 // Bytes written by flushes and compactions (and logs) per byte of live data
 // that a flush brought in; bytes on disk per byte of live data. Since open.
-PropertyReader::Amplification PropertyReader::Amplify() {
+Amplification Amplify(const FamilyState& f) {
   Amplification amplification;
-  const ColumnFamily::Counters& c = family_->counters;
+  const ColumnFamily::Counters& c = f.family->counters;
   amplification.write = Ratio(c.flush_bytes + c.compact_write_bytes, c.flush_bytes);
-  const LevelStats totals = Sum();
-  const ValueStats values = view_->Values();
-  const PageStats pages = view_->Pages();
+  const LevelStats totals = f.Sum();
+  const ValueStats values = f.view->Values();
+  const PageStats pages = f.view->Pages();
   amplification.space =
       Ratio(totals.total_bytes + values.total_bytes + pages.stored_bytes,
             totals.live_data_bytes + values.total_bytes - values.dead_bytes + pages.bytes);
   return amplification;
 }
 
-std::string PropertyReader::CompassStats() {
-  Collect();
+}  // namespace
+
+std::string CompassStats(const FamilyState& f) {
   std::string out;
-  Print(&out, "** CompassDB statistics [%s] **\n", family_->name().c_str());
+  Print(&out, "** CompassDB statistics [%s] **\n", f.family->name().c_str());
   Print(&out, "%-6s %8s %8s %10s %10s %7s %12s %12s %10s %10s %8s\n", "Level", "Tables", "Pieces",
         "Size", "Live", "Live%", "Records", "Keys", "Read", "Written", "Jobs");
-  for (size_t i = 0; i < levels_.size(); ++i) {
-    const LevelStats& l = levels_[i];
+  for (size_t i = 0; i < f.levels.size(); ++i) {
+    const LevelStats& l = f.levels[i];
     if (l.tables == 0 && l.compactions == 0) continue;
     Print(&out, "L%-5zu %8llu %8llu %10s %10s %6.1f%% %12llu %12llu %10s %10s %8llu\n", i,
           Ull{l.tables}, Ull{l.pieces}, HumanBytes(l.total_bytes).c_str(),
@@ -60,12 +62,12 @@ std::string PropertyReader::CompassStats() {
           Ull{l.records}, Ull{l.keys}, HumanBytes(l.bytes_read).c_str(),
           HumanBytes(l.bytes_written).c_str(), Ull{l.compactions});
   }
-  const LevelStats t = Sum();
+  const LevelStats t = f.Sum();
   Print(&out, "%-6s %8llu %8llu %10s %10s %6.1f%% %12llu %12llu %10s %10s\n", "Sum", Ull{t.tables},
         Ull{t.pieces}, HumanBytes(t.total_bytes).c_str(), HumanBytes(t.live_data_bytes).c_str(),
         100 * Ratio(t.live_data_bytes, t.data_bytes), Ull{t.records}, Ull{t.keys},
         HumanBytes(t.bytes_read).c_str(), HumanBytes(t.bytes_written).c_str());
-  const IndexMemory index = view_->Index();
+  const IndexMemory index = f.view->Index();
   Print(&out,
         "Index memory: %s for %llu keys, %.2f bits per key (perfect hash %.2f, fingerprints %.2f, "
         "pieces %.2f, separators %.2f, block offsets %.2f, filters %.2f, separated values %.2f, other %.2f)\n",
@@ -74,7 +76,7 @@ std::string PropertyReader::CompassStats() {
         BitsPerKey(index.pieces, t.keys), BitsPerKey(index.separators, t.keys),
         BitsPerKey(index.block_offsets, t.keys), BitsPerKey(index.filters, t.keys),
         BitsPerKey(index.values, t.keys), BitsPerKey(index.other, t.keys));
-  const ValueStats values = view_->Values();
+  const ValueStats values = f.view->Values();
   if (values.runs > 0) {
     Print(&out,
           "Separated values: %llu in %llu segments of %llu files, %s, of it garbage about %s; places in memory %s; "
@@ -84,7 +86,7 @@ std::string PropertyReader::CompassStats() {
           HumanBytes(index.values).c_str(), HumanBytes(t.value_bytes_read).c_str(),
           HumanBytes(t.value_bytes_written).c_str());
   }
-  const PageStats pages = view_->Pages();
+  const PageStats pages = f.view->Pages();
   if (pages.pages > 0) {
     Print(&out,
           "Pages: %llu of %s, %.1f%% full with %llu records, %s; overflow: %llu records, %s, index %s; %llu pages to "
@@ -92,15 +94,15 @@ std::string PropertyReader::CompassStats() {
           Ull{pages.pages}, HumanBytes(pages.page_bytes).c_str(),
           100 * Ratio(pages.bytes - pages.overflow_bytes, pages.pages * pages.page_bytes), Ull{pages.records},
           HumanBytes(pages.bytes).c_str(), Ull{pages.overflow_records}, HumanBytes(pages.overflow_bytes).c_str(),
-          HumanBytes(pages.overflow_index_bytes).c_str(), Ull{pages.pending_pages}, Ull{rehashing_},
+          HumanBytes(pages.overflow_index_bytes).c_str(), Ull{pages.pending_pages}, Ull{f.rehashing},
           HumanBytes(pages.stored_bytes).c_str());
     Print(&out,
           "Pages since open: %llu written in place, of them %llu without a journal; %llu records written to the overflow "
           "store; %llu rehashes of sections\n",
           Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages}, Ull{pages.overflow_written}, Ull{pages.rehashes});
   }
-  const Amplification a = Amplify();
-  const ColumnFamily::Counters& c = family_->counters;
+  const Amplification a = Amplify(f);
+  const ColumnFamily::Counters& c = f.family->counters;
   if (c.flushes == 0) {
     Print(&out, "Amplification: space %.2f; write unknown (counted since open, nothing was flushed)\n",
           a.space);
@@ -116,11 +118,10 @@ std::string PropertyReader::CompassStats() {
   return out;
 }
 
-std::string PropertyReader::CompassStatsJson() {
-  Collect();
-  std::string out = "{\"column_family\":" + JsonString(family_->name()) + ",\"levels\":[";
-  for (size_t i = 0; i < levels_.size(); ++i) {
-    const LevelStats& l = levels_[i];
+std::string CompassStatsJson(const FamilyState& f) {
+  std::string out = "{\"column_family\":" + JsonString(f.family->name()) + ",\"levels\":[";
+  for (size_t i = 0; i < f.levels.size(); ++i) {
+    const LevelStats& l = f.levels[i];
     Print(&out,
           "%s{\"level\":%zu,\"tables\":%llu,\"pieces\":%llu,\"files\":%llu,\"total_bytes\":%llu,"
           "\"data_bytes\":%llu,\"live_data_bytes\":%llu,\"records\":%llu,\"keys\":%llu,"
@@ -135,8 +136,8 @@ std::string PropertyReader::CompassStatsJson() {
           Ull{l.compactions}, Ull{l.bytes_read}, Ull{l.bytes_written}, Ull{l.value_bytes_read},
           Ull{l.value_bytes_written}, Ull{l.bytes_in_upper}, Ull{l.micros}, Ull{l.consolidations}, Ull{l.consolidated_bytes});
   }
-  const uint64_t keys = Sum().keys;
-  const IndexMemory index = view_->Index();
+  const uint64_t keys = f.Sum().keys;
+  const IndexMemory index = f.view->Index();
   Print(&out,
         "],\"index_memory\":{\"bytes\":%llu,\"keys\":%llu,\"bits_per_key\":%.4f,"
         "\"perfect_hash\":%llu,\"fingerprints\":%llu,\"pieces\":%llu,\"separators\":%llu,"
@@ -144,13 +145,13 @@ std::string PropertyReader::CompassStatsJson() {
         Ull{index.total()}, Ull{keys}, BitsPerKey(index.total(), keys),
         Ull{index.perfect_hash}, Ull{index.fingerprints}, Ull{index.pieces}, Ull{index.separators},
         Ull{index.block_offsets}, Ull{index.filters}, Ull{index.values}, Ull{index.other});
-  const ValueStats values = view_->Values();
+  const ValueStats values = f.view->Values();
   Print(&out,
         "\"values\":{\"count\":%llu,\"segments\":%llu,\"files\":%llu,\"bytes\":%llu,"
         "\"garbage_bytes\":%llu,\"pinned_bytes\":%llu,\"bound_bytes\":%llu,\"groups\":%llu},",
         Ull{values.values}, Ull{values.runs}, Ull{values.files}, Ull{values.total_bytes},
-        Ull{values.dead_bytes}, Ull{values.pinned_bytes}, Ull{value_bound_}, Ull{values.groups});
-  const PageStats pages = view_->Pages();
+        Ull{values.dead_bytes}, Ull{values.pinned_bytes}, Ull{f.value_bound}, Ull{values.groups});
+  const PageStats pages = f.view->Pages();
   if (pages.pages > 0) {
     Print(&out,
           "\"pages\":{\"count\":%llu,\"page_bytes\":%llu,\"records\":%llu,\"bytes\":%llu,\"stored_bytes\":%llu,"
@@ -159,11 +160,11 @@ std::string PropertyReader::CompassStatsJson() {
           "\"rehashes\":%llu},",
           Ull{pages.pages}, Ull{pages.page_bytes}, Ull{pages.records}, Ull{pages.bytes}, Ull{pages.stored_bytes},
           Ull{pages.overflow_records}, Ull{pages.overflow_bytes}, Ull{pages.overflow_index_bytes},
-          Ull{pages.pending_pages}, Ull{rehashing_}, Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages},
+          Ull{pages.pending_pages}, Ull{f.rehashing}, Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages},
           Ull{pages.overflow_written}, Ull{pages.rehashes});
   }
-  const Amplification a = Amplify();
-  const ColumnFamily::Counters& c = family_->counters;
+  const Amplification a = Amplify(f);
+  const ColumnFamily::Counters& c = f.family->counters;
   Print(&out,
         "\"write_amplification\":%.4f,\"space_amplification\":%.4f,\"flushes\":%llu,"
         "\"flush_bytes\":%llu,\"compactions\":%llu,\"compaction_bytes_read\":%llu,"
@@ -171,45 +172,45 @@ std::string PropertyReader::CompassStatsJson() {
         "\"stall_slowdowns\":%llu,\"stall_stops\":%llu,\"pending_compaction_bytes\":%llu}",
         a.write, a.space, Ull{c.flushes}, Ull{c.flush_bytes}, Ull{c.compactions},
         Ull{c.compact_read_bytes}, Ull{c.compact_write_bytes},
-        Ull{memtables_[0]->ApproximateMemoryUsage()}, Ull{db_->written_.bytes}, Ull{c.Sum(c.slowdowns)},
-        Ull{c.Sum(c.stops)}, Ull{pending_bytes_});
+        Ull{f.memtables[0]->ApproximateMemoryUsage()}, Ull{f.sources.written.bytes}, Ull{c.Sum(c.slowdowns)},
+        Ull{c.Sum(c.stops)}, Ull{f.pending_bytes});
   return out;
 }
 
-std::string PropertyReader::LevelStatsText() {
+std::string LevelStatsText(const FamilyState& f) {
   std::string out = "Level Files Size(MB)\n--------------------\n";
-  const auto n = static_cast<size_t>(family_->store()->options().num_levels);
+  const auto n = static_cast<size_t>(f.family->store()->options().num_levels);
   for (size_t i = 0; i < n; ++i) {
-    const LevelStats l = i < levels_.size() ? levels_[i] : LevelStats();
+    const LevelStats l = i < f.levels.size() ? f.levels[i] : LevelStats();
     Print(&out, "%3zu %8llu %8.0f\n", i, Ull{l.tables},
           static_cast<double>(l.total_bytes) / 1048576.0);
   }
   return out;
 }
 
-std::string PropertyReader::CFStats() {
+std::string CFStats(const FamilyState& f) {
   std::string out;
-  Print(&out, "\n** Compaction Stats [%s] **\n", family_->name().c_str());
-  out += CompassStats();
+  Print(&out, "\n** Compaction Stats [%s] **\n", f.family->name().c_str());
+  out += CompassStats(f);
   return out;
 }
 
-std::string PropertyReader::DBStats() {
+std::string DBStats(const ReportSources& sources) {
   std::string out = "\n** DB Stats **\n";
-  Print(&out, "User bytes written: %s\n", HumanBytes(db_->written_.bytes).c_str());
+  Print(&out, "User bytes written: %s\n", HumanBytes(sources.written.bytes).c_str());
   Print(&out, "Write-ahead log bytes alive: %s in %zu logs\n",
-        HumanBytes(db_->wals_.TotalBytes()).c_str(), db_->wals_.Logs().size());
-  Print(&out, "Files: %s, of which in use %s\n", HumanBytes(db_->ledger_->TotalBytes()).c_str(),
-        HumanBytes(db_->ledger_->LiveBytes()).c_str());
-  Print(&out, "Last sequence: %llu, snapshots: %zu\n", Ull{db_->last_sequence_},
-        db_->snapshots_.count());
+        HumanBytes(sources.wals.TotalBytes()).c_str(), sources.wals.Logs().size());
+  Print(&out, "Files: %s, of which in use %s\n", HumanBytes(sources.ledger.TotalBytes()).c_str(),
+        HumanBytes(sources.ledger.LiveBytes()).c_str());
+  Print(&out, "Last sequence: %llu, snapshots: %zu\n", Ull{sources.last_sequence},
+        sources.snapshots.count());
   return out;
 }
 
-std::string PropertyReader::Tables() {
+std::string TablesText(const FamilyState& f) {
   std::string out;
   int last = -1;
-  view_->ForEachTable([&](int level, const TphMeta& tph) {
+  f.view->ForEachTable([&](int level, const TphMeta& tph) {
     if (level != last) Print(&out, "--- level %d ---\n", level);
     last = level;
     Print(&out, " %llu:%llu[%llu .. %llu]['", Ull{tph.tph_id}, Ull{tph.TotalBytes()},
@@ -252,14 +253,14 @@ void AddLevel(const std::string& level, const LevelStats& l, uint64_t brought_in
 
 }  // namespace
 
-void PropertyReader::CFStatsMap(std::map<std::string, std::string>* value) {
-  const ColumnFamily::Counters& c = family_->counters;
-  for (size_t i = 0; i < levels_.size(); ++i) {
-    const LevelStats& l = levels_[i];
+void AddCFStats(const FamilyState& f, std::map<std::string, std::string>* value) {
+  const ColumnFamily::Counters& c = f.family->counters;
+  for (size_t i = 0; i < f.levels.size(); ++i) {
+    const LevelStats& l = f.levels[i];
     if (l.tables == 0 && l.compactions == 0) continue;
     AddLevel("L" + std::to_string(i), l, i == 0 ? c.flush_bytes.load() : l.bytes_in_upper, value);
   }
-  AddLevel("Sum", Sum(), c.flush_bytes, value);
+  AddLevel("Sum", f.Sum(), c.flush_bytes, value);
   const auto add = [&](const char* name, uint64_t number) {
     (*value)[std::string("io_stalls.") + name] = std::to_string(number);
   };
@@ -276,33 +277,18 @@ void PropertyReader::CFStatsMap(std::map<std::string, std::string>* value) {
   add("total_stop", c.Sum(c.stops));
 }
 
-void PropertyReader::DBStatsMap(std::map<std::string, std::string>* value) {
-  const auto& written = db_->written_;
-  const double uptime = static_cast<double>(db_->config_.clock->NowNanos() - db_->opened_nanos_) / 1e9;
-  *value = {{"db.uptime", CLocaleToString(uptime)},
+std::map<std::string, std::string> DBStatsMap(const ReportSources& sources, uint64_t opened_nanos) {
+  const WriteCounters& written = sources.written;
+  const double uptime = static_cast<double>(sources.config.clock->NowNanos() - opened_nanos) / 1e9;
+  return {{"db.uptime", CLocaleToString(uptime)},
             {"db.user_bytes_written", std::to_string(written.bytes)},
             {"db.user_keys_written", std::to_string(written.keys)},
             {"db.user_write_stall_micros", std::to_string(written.stall_micros)},
             {"db.user_writes_by_self", std::to_string(written.by_self)},
             {"db.user_writes_by_other", std::to_string(written.by_other)},
             {"db.user_writes_with_wal", std::to_string(written.with_wal)},
-            {"db.wal_bytes_written", std::to_string(db_->wals_.BytesAppended())},
-            {"db.wal_syncs", std::to_string(db_->wals_.Syncs())}};
-}
-
-// Of all pieces; `wanted` below 0: of all levels.
-rocksdb::TableProperties PropertyReader::TableTotals(int wanted) {
-  rocksdb::TableProperties sum;
-  view_->ForEachTable([&](int level, const TphMeta& tph) {
-    if (wanted >= 0 && level != wanted) return;
-    for (const TphPiece& piece : tph.pieces) {
-      rocksdb::TableProperties one;
-      AddPieceProperties(*family_, *piece.meta, &one);
-      sum.Add(one);
-    }
-    sum.index_size += tph.directory.length;
-  });
-  return sum;
+            {"db.wal_bytes_written", std::to_string(sources.wals.BytesAppended())},
+            {"db.wal_syncs", std::to_string(sources.wals.Syncs())}};
 }
 
 }  // namespace compassdb

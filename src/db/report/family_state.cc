@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/report/family_state.h"
+
+#include "db/report/table_properties.h"
+
+namespace compassdb {
+
+FamilyState::FamilyState(const ReportSources& of, ColumnFamily* family_of) : sources(of), family(family_of) {
+  {
+    ReadStatePin state(family->read_state());
+    view = family->read_state()->ViewOf(*state);
+    memtables.push_back(state->mem);
+    for (const auto& immutable : state->immutables) memtables.push_back(immutable);
+  }
+  levels = view->Levels();
+  MutexLock lock(&sources.mu);
+  flush_pending = family->FlushPending();
+  compaction_pending = family->store()->NeedsCompaction() || family->store()->NeedsLongWork();
+  // What scans have made due since the last look is started by the first who sees it.
+  if (compaction_pending) sources.background.MaybeSchedule();
+  pending_bytes = family->store()->PendingCompactionBytes();
+  value_bound = family->store()->ValueBound();
+  rehashing = family->store()->Rehashing();
+  flushes_running = sources.background.FlushesRunning();
+  compactions_running = sources.background.CompactionsRunning();
+  stall = sources.stalls.state();
+  delayed_rate = sources.stalls.rate();
+  oldest_log = family->OldestLogNeeded();
+}
+
+LevelStats FamilyState::Sum() const {
+  LevelStats sum;
+  for (const LevelStats& level : levels) sum += level;
+  return sum;
+}
+
+rocksdb::TableProperties FamilyState::TableTotals(int wanted) const {
+  rocksdb::TableProperties sum;
+  view->ForEachTable([&](int level, const TphMeta& tph) {
+    if (wanted >= 0 && level != wanted) return;
+    for (const TphPiece& piece : tph.pieces) {
+      rocksdb::TableProperties one;
+      AddPieceProperties(*family, *piece.meta, &one);
+      sum.Add(one);
+    }
+    sum.index_size += tph.directory.length;
+  });
+  return sum;
+}
+
+}  // namespace compassdb

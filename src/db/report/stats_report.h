@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of several lines: tables for people, JSON for programs, maps of figures.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "db/report/family_state.h"
+
+namespace compassdb {
+
+std::string CompassStats(const FamilyState& state);
+std::string CompassStatsJson(const FamilyState& state);
+std::string CFStats(const FamilyState& state);
+void AddCFStats(const FamilyState& state, std::map<std::string, std::string>* value);
+std::string LevelStatsText(const FamilyState& state);
+std::string TablesText(const FamilyState& state);
+
+// Of the whole database.
+std::string DBStats(const ReportSources& sources);
+std::map<std::string, std::string> DBStatsMap(const ReportSources& sources, uint64_t opened_nanos);
+
+}  // namespace compassdb
