@@ -86,7 +86,7 @@ class LsmStore : public Store {
   class IngestTask;
   class EditTask;
   class ValueGcTask;
-  // kMerge: small runs alone. kForced: whatever it is worth, but where there is nothing to gain.
+  // kMerge: small runs only. kForced: at any gain above none.
   enum class ValueGcKind { kCollect, kCount, kMerge, kForced };
   class Salvager;
   struct PreparedTables : Prepared {
@@ -94,15 +94,15 @@ class LsmStore : public Store {
     std::vector<ValueRunRef> values;
   };
   using OpenPieces = std::unordered_map<uint64_t, std::shared_ptr<Piece>>;  // by id
-  // Without reading anything. Takes its pieces from `open`, and puts there those that were not.
+  // Reads no file. Takes open pieces from `open`, and adds the others to it.
   Status OpenTable(TphMeta meta, int level, OpenPieces* open, TableRef* table);
   // In the order of a level.
   void SortLevel(size_t level, std::vector<TableRef>* tables) const;
-  // As bits, which of the family's paths have files of the table; 0 if it has no choice of paths.
+  // Bits of the family's paths that have files of the table; 0 if there is one path.
   uint32_t PathsOf(const TphMeta& meta) const;
   // The files of the recovered tables exist, and are as long as the manifest says.
   Status CheckFiles() const;
-  // Files that hold more dead bytes than is allowed and cannot be punched: of tables, of values.
+  // Files with more dead bytes than allowed that cannot be punched: of tables, of values.
   std::unordered_set<uint64_t> FilesToVacate() const;
   std::unordered_set<uint64_t> ValueFilesToVacate() const;  // value_gc_task.cc
   std::vector<ExtentLedger::SparseFile> SparseFiles() const;
@@ -111,7 +111,7 @@ class LsmStore : public Store {
                                         uint64_t live) const;
   PickerInput MakePickerInput() const;
   PickerConfig MakePickerConfig() const;
-  // `flushed` (may be null): memtables that go down with the plan's inputs.
+  // `flushed` (may be null): memtables that are merged with the plan's inputs.
   std::unique_ptr<CompactionTask> MakeTask(const CompactionPlan& plan, bool manual,
                                            const FlushRequest* flushed, bool* conflict);
   // The deepest level that tables of this range may be ingested into.
@@ -123,12 +123,12 @@ class LsmStore : public Store {
   SequenceNumber OldestSnapshot() const {
     return context_->oldest_snapshot ? context_->oldest_snapshot() : kMaxSequenceNumber;
   }
-  // The table is not shared yet, and comes to a level; `gone`: tables that go with the same edit.
+  // The table is not shared yet, and is added to a level; `gone`: tables that the same edit deletes.
   void NoteCovered(const LsmVersion& version, int level, const std::unordered_set<uint64_t>& gone,
                    TableHandle* table) const;
-  // Range deletions that all snapshots see hide enough for the values below them to be told of it.
+  // Range deletions that all snapshots see hide enough values to compact them.
   bool CoverMuch(SequenceNumber oldest_snapshot) const;
-  // The table comes to a level: notes it if it has enough of what snapshots keep.
+  // The table is added to a level: notes it if snapshots keep enough of it.
   void NoteKept(int level, const TableRef& table);
   bool MayCollect() const { return collections_held_ == 0 || flush_waits_; }
   // Of a group that is marked as busy; of its runs those up to `old_until`.
@@ -156,10 +156,10 @@ class LsmStore : public Store {
   int collections_held_ = 0;
   bool flush_waits_ = false;  // for a collection
   std::shared_ptr<const LsmVersion> version_;
-  std::shared_ptr<const LsmVersion> job_version_;  // the same for jobs, once one asked
+  std::shared_ptr<const LsmVersion> job_version_;  // the same for jobs, once one needs it
   std::unordered_set<uint64_t> busy_;  // table ids
-  // Where running tasks will put tables. A task with several inputs may span a
-  // gap between them, in which nothing is busy: no other may fill it meanwhile.
+  // Where running tasks will add tables. A task with several inputs may span a
+  // gap without busy tables: no other task may write there meanwhile.
   struct Claim {
     const CompactionTask* task;
     int level;
@@ -167,8 +167,8 @@ class LsmStore : public Store {
   };
   std::vector<Claim> claims_;
   bool dropped_ = false;
-  // By id, the tables that are to be rewritten when snapshots older than a sequence are gone: the newest of those
-  // below level 0, and the oldest range deletion of those that hide something.
+  // The tables to be rewritten, by id, once snapshots older than a sequence are released: their newest sequence
+  // below level 0, or that of their oldest range deletion that hides something.
   std::set<std::pair<SequenceNumber, uint64_t>> kept_;
 
   // Recovery only: tables by level and id.
@@ -178,7 +178,7 @@ class LsmStore : public Store {
   std::shared_ptr<const StoreOptions> current_ GUARDED_BY(handles_mu_);
   std::unordered_map<uint64_t, std::weak_ptr<TableHandle>> table_handles_ GUARDED_BY(handles_mu_);
   std::set<uint64_t> pinned_files_ GUARDED_BY(handles_mu_);
-  std::weak_ptr<const LsmVersion> newest_version_ GUARDED_BY(handles_mu_);  // version_, for who lacks the mutex
+  std::weak_ptr<const LsmVersion> newest_version_ GUARDED_BY(handles_mu_);  // version_, for threads without the mutex
   size_t sweep_at_ GUARDED_BY(handles_mu_) = 256;  // entries in the map
 
   const std::shared_ptr<JobCounters> counters_;

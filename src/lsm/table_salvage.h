@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For RepairDB: writes damaged tables anew, each as a table of one piece, with all records and range tombstones that can be
-// read of its pieces. The records of a table are held in memory meanwhile. One thread.
+// For RepairDB: rewrites damaged tables, each as a table of one piece, with all records and range tombstones that can
+// be read of its pieces. The records of a table are held in memory meanwhile. One thread.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ class TableSalvage {
         values_(values),
         file_(context, options, /*path=*/0, /*flush=*/false, /*observer=*/nullptr) {}
 
-  // Nothing can be read: *out stays empty. The new table has the old one's id, so that it takes its place among the others.
+  // If nothing can be read, *out stays empty. The new table has the old one's id and with it its place in the level.
   Status Rewrite(int level, const TphMeta& old, std::optional<TphMeta>* out, SalvageReport* report);
   // After the last one.
   Status Finish(VersionEdit* edit) { return file_.Finish(edit); }
@@ -34,8 +34,8 @@ class TableSalvage {
  private:
   using Records = std::vector<std::pair<std::string, std::string>>;  // by internal key
   Status Read(const TphMeta& old, Records* records, std::vector<RangeTombstone>* tombstones, SalvageReport* report);
-  // Of a reference: its value, or where that is gone, or the next collection would drop it, a deletion: an older value
-  // must not come back in its place.
+  // Replaces a reference by its value. If that is lost, or the next collection would drop it, by a deletion: an older
+  // value must not come back.
   Status ResolveReference(std::string* key, std::string* value, SalvageReport* report);
 
   const StoreContext* const context_;

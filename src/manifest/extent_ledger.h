@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which bytes of which compaction file are in use, and what may be freed.
 //
-// A file is unlinked when its last extent is gone. Dead runs inside a file
-// that is still in use, each as long as what is dead side by side, are punched out (rule 9) when they
-// are large, smaller ones where the caller says so: never in
+// A file is unlinked when its last extent is released. Adjacent dead extents of
+// a file in use make a dead run. Large runs are punched out (rule 9), smaller ones
+// if the caller asks: never in
 // a file with more than one hard link, never while deletions are disabled, never in a file
-// with a checksum of its whole. What cannot be punched is told (Sparse), so that the rest of
-// its file is rewritten.
+// with a checksum of its whole. Sparse reports what cannot be punched, so that the rest
+// of its file is rewritten.
 //
 // Thread safety: all methods; holds its own lock and never calls out with it.
 #pragma once
@@ -31,9 +31,9 @@ namespace compassdb {
 
 class FileCache;
 
-// What may lie dead in the files of a database together: that share of what lives, and 1 MiB, since less is nobody's
-// concern. Three quarters of it where punching will not free it (Sparse), or files would be vacated whenever many
-// holes wait; holes have the rest.
+// How many dead bytes the files of a database may have together: that share of the live bytes, at least 1 MiB.
+// Three quarters of it for bytes that punching cannot free (Sparse): otherwise files would be vacated whenever many
+// holes are pending.
 inline uint64_t DeadBytesAllowed(uint64_t live_bytes, uint32_t percent) {
   return std::max<uint64_t>(1 << 20, live_bytes / 100 * percent);
 }
@@ -47,14 +47,14 @@ class ExtentLedger {
   // `large_punch_bytes` unless small ones are asked for.
   ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_bytes, uint64_t large_punch_bytes = 0);
 
-  // A file that a job is writing: kept, whatever its extents, until Unpin.
+  // A file that a job is writing: kept until Unpin, even without extents.
   void PinFile(uint64_t file_number);
   void UnpinFile(uint64_t file_number);
   std::vector<uint64_t> PinnedFiles() const;
 
-  // An extent came into use (its edit is committed, or recovery found it). One without bytes is none.
+  // An extent is in use (its edit is committed, or recovery found it). Empty ones are ignored.
   void Add(const Extent& extent);
-  // The last reader of an extent is gone and the manifest no longer names it.
+  // No reader and no manifest names the extent any more.
   void Release(const Extent& extent);
 
   // The file has this checksum, which its edit names, too: before its extents are added.
@@ -63,7 +63,7 @@ class ExtentLedger {
   // Of all files that hold extents in use, by number.
   std::vector<FileChecksum> Checksums() const;
 
-  // How files are deleted, instead of FileSystem::DeleteFile. Before the first Purge.
+  // Deletes files, instead of FileSystem::DeleteFile. Before the first Purge.
   void DeleteBy(std::function<Status(const std::string& path)> delete_file) {
     delete_file_ = std::move(delete_file);
   }
@@ -77,31 +77,31 @@ class ExtentLedger {
     uint64_t number;
     std::string path;
   };
-  // Unlinks all files that are dead; called without locks. Reports them. The first error is returned, the
-  // rest is tried.
+  // Unlinks all dead files and reports them; called without locks. Returns the first error, after all were
+  // tried.
   Status Purge(std::vector<Unlinked>* unlinked);
   bool HasDeadFiles() const;
 
-  // Punches the largest runs, one pass; called without locks, off the write path. A run goes in parts where
-  // it is longer than what is left of `bytes`, and at least one hole is made.
+  // Punches the largest runs, one pass; called without locks, off the write path. A run that is longer than
+  // the rest of `bytes` is punched in parts. At least one hole is punched.
   struct PunchLimits {
     uint64_t bytes = UINT64_MAX;
     size_t holes = 64;
     bool small = false;  // runs below large_punch_bytes, too
   };
   Status Punch(const PunchLimits& limits, uint64_t* punched);
-  // There is something to punch.
+  // Whether there is something to punch.
   bool HasHoles(bool small) const;
   // Dead bytes of the files that have something to punch, small or large.
   uint64_t PunchableBytes() const;
-  // All extents in use of the files that they lie in, as recovery found them: what lies between them
-  // is dead, and perhaps not yet punched.
+  // All extents in use of their files, as recovery found them: bytes between them are dead, and
+  // perhaps not yet punched.
   void AddRecovered(std::vector<Extent> extents);
-  // Forgets the files that may be unlinked, which is then the caller's to do.
+  // Removes and returns the files that may be unlinked; the caller unlinks them.
   std::vector<uint64_t> TakeDeadFiles();
 
-  // Files in use that hold dead bytes which punching will not free: runs too small for it, files
-  // with several names, file systems that cannot. Nothing while deletions are disabled.
+  // Files in use with dead bytes that punching cannot free: runs that are too small, files with
+  // several names, file systems without holes. Nothing while deletions are disabled.
   struct SparseFile {
     uint64_t number;
     uint64_t live_bytes;
@@ -129,7 +129,7 @@ class ExtentLedger {
     uint64_t number, begin, end;
   };
   void AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) REQUIRES(mu_);
-  // What is in the file to be punched.
+  // Notes the file if it has something to punch.
   void Mark(uint64_t number, const File& file) REQUIRES(mu_);
   std::vector<Hole> TakeHoles(const PunchLimits& limits) REQUIRES(mu_);
   void PutBack(const Hole& hole) EXCLUDES(mu_);

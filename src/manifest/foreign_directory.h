@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose a directory is that has no CURRENT of ours.
+// Which engine's files are in a directory without a CURRENT of ours.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compaction file says of the job that wrote it, at its end (docs/formats/compaction_file.md). Only a repair
-// without manifest and mirror reads it: with all records of a database it knows which tables were in use.
+// A record of the job that wrote a compaction file, at the file's end (docs/formats/compaction_file.md). Only a repair
+// without manifest and mirror reads it: all records of a database together say which tables were in use.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace compassdb {
 
 struct JobRecord {
-  // Records of a database are made one after the other: later ones have higher numbers.
+  // Later records of a database have higher numbers.
   uint64_t order = 0;
   // The database and its families, without tables, when the record was made.
   std::vector<VersionEdit> state;
-  // What the job wants committed, which may not have happened.
+  // The job's edit, which may not have been committed.
   VersionEdit job;
   // Of the job's family, when the record was made: its tables, and the files of jobs that were not committed.
   std::vector<VersionEdit::Deleted> live;
@@ -27,7 +27,7 @@ struct JobRecord {
 
 Status AppendJobRecord(const JobRecord& record, CompactionFileWriter* file);
 
-// *found: the file has one, which is whole. NotSupported for one of a newer version.
+// *found: the file has a whole record. NotSupported for a newer version.
 Status ReadJobRecord(const CompactionFile& file, bool* found, JobRecord* record);
 
 }  // namespace compassdb

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manifest: the one commit point of the database. A record log of edits;
-// CURRENT names the manifest in force.
+// CURRENT names the current manifest.
 //
 // CURRENT holds two lines: the manifest's name, and "CompassDB <version>
-// <checksum>", so that a RocksDB or LevelDB directory is told apart.
+// <checksum>", so that it differs from RocksDB's and LevelDB's.
 //
 // The mirror (MIRROR-NNNNNN) has the same bytes at the same places; only its snapshot is synced, and each further
 // record is written to it when the manifest's is durable. So a manifest that ends before a record of its mirror is
-// damaged, and no commit was torn. Repair takes what one of the two lacks from the other: damage to one costs nothing.
+// damaged, not torn by a crash. Repair reads from one what the other lacks: damage to one of them loses nothing.
 //
 // Thread safety: one thread at a time (db/ holds the manifest lock).
 #pragma once
@@ -30,24 +30,24 @@ class Manifest {
   // Incomplete if it holds a part of one (manifest/unfinished.h).
   static Status ReadCurrent(FileSystem* fs, const std::string& dir, uint64_t* manifest_number);
 
-  // What CURRENT holds to name manifest `number`.
+  // The contents of CURRENT for manifest `number`.
   static std::string CurrentContents(uint64_t number);
 
   // Replays manifest `number` in order. A torn last record is dropped (its
   // commit never returned) unless the mirror has it; anything else that does
   // not parse is Corruption with file and offset.
-  // *end, if wanted: behind what was applied.
+  // *end, if not null: the offset after the last applied record.
   static Status Replay(FileSystem* fs, const std::string& dir, uint64_t number,
                        const std::function<Status(const EditRecord&)>& apply, uint64_t* end = nullptr);
 
-  // The same from *offset on, which is moved behind what was applied: for a manifest that another
-  // process writes. NotFound if the file is gone.
+  // The same from *offset on, which moves behind the applied records: for a manifest that another
+  // process writes. NotFound if the file was deleted.
   static Status Follow(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t* offset,
                        const std::function<Status(const EditRecord&)>& apply);
 
-  // What manifest and mirror `number` hold together: where one is damaged, cut off or gone, the other
-  // one is asked. *records: how many edits were applied; *whole: the manifest needed no mirror. An
-  // error only if `apply` gives one that both come to.
+  // Applies what manifest and mirror `number` have together: if one is damaged, cut off or missing, the
+  // other is read. *records: how many edits were applied; *whole: the mirror was not needed. An error
+  // only if `apply` returns one for both.
   static Status Salvage(FileSystem* fs, const std::string& dir, uint64_t number,
                         const std::function<Status(const EditRecord&)>& apply,
                         uint64_t* records, bool* whole);
@@ -57,7 +57,7 @@ class Manifest {
   static Status Create(FileSystem* fs, const std::string& dir, uint64_t number,
                        const std::vector<VersionEdit>& snapshot, std::unique_ptr<Manifest>* out);
 
-  // Appends one record and syncs. After an error nobody may append any more, as what stands there is not
+  // Appends one record and syncs. After an error no more may be appended, as the file's end is not
   // known: the caller creates a new manifest.
   Status Append(const std::vector<VersionEdit>& edits);
 

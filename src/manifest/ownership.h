@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows that the directories which hold a database's files are of this database, in this place.
+// Checks that the directories with a database's files belong to this database, in this place.
 //
-// A copy of a database has its id, and options that name the original's directories. So an id shows nothing. What
-// counts is the token in PLACES and OWNER (manifest/places.h), and whether the owner that a directory names still is
-// where it says:
+// A copy of a database has its id, and options that name the original's directories. So an id proves nothing. The
+// token in PLACES and OWNER counts (manifest/places.h), and whether the owner that a directory names is still where
+// the directory says:
 //
 //   token    owner's directory            answer
 //   equal    this one                     own
@@ -35,24 +35,24 @@ class Ownership {
   const Places& places() const { return places_; }
   bool has_places() const { return has_places_; }
 
-  // InvalidArgument, with the way out, if the directory is of another database. Changes nothing.
+  // InvalidArgument, with advice, if the directory belongs to another database. Changes nothing.
   Status Check(const std::string& dir, const char* option) const;
 
-  // What the files in a directory without OWNER must be: asked with the paths of tables and pages in it.
+  // The expected files of a directory without OWNER.
   struct Claims {
     std::string db_id;
-    std::string logs_id;   // in the headers of the database's logs; empty: none may be there
-    Places places;         // wal_dir and tables; the rest is filled in
-    std::function<bool(const std::string& path)> is_live_table;  // null: the caller has looked at the files
+    std::string logs_id;   // in the headers of the database's logs; empty: there may be none
+    Places places;         // wal_dir and tables; Claim sets the rest
+    std::function<bool(const std::string& path)> is_live_table;  // null: the caller has checked the files
   };
   // Makes all directories its own: locks them, renews the token, writes PLACES and OWNER.
   Status Claim(Claims claims);
-  // Of a family that is made while the database is open.
+  // For a family that is created while the database is open.
   Status AddTables(const std::string& family, const std::string& dir, uint64_t target_bytes);
 
   // Outside of the database's directory.
   bool IsOutside(const std::string& dir) const;
-  // Outside, with an OWNER that is this database, or inside.
+  // Inside, or outside with an OWNER that names this database.
   bool IsOwn(const std::string& dir) const;
 
  private:
@@ -74,7 +74,7 @@ class Ownership {
   std::vector<std::unique_ptr<FileLock>> locks_;
 };
 
-// The id in the header of a log; empty if nothing says it. OK also for what is no log.
+// The id in the header of a log; empty if it has none. OK also if the file is no log.
 Status IdOfLog(FileSystem* fs, const std::string& wal_dir, uint64_t number, std::string* db_id);
 
 }  // namespace compassdb

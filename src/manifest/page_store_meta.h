@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the manifest says of a table-less store (tableless/, docs/formats/tableless.md).
+// What the manifest says about a table-less store (tableless/, docs/formats/tableless.md).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct PageGeometry {
   friend bool operator==(const PageGeometry&, const PageGeometry&) = default;
 };
 
-// One file of pages: the keys whose master hash lies in the section's share of the hash space. A rehash
-// gives the section another file, and with it another number of pages.
+// One file of pages: the keys whose master hash is in the section's share of the hash space. A rehash
+// replaces the file by one with another number of pages.
 struct PageSectionMeta {
   uint32_t section = 0;
   uint64_t file_number = 0;
@@ -26,14 +26,14 @@ struct PageSectionMeta {
   uint64_t bytes = 0;  // encoded
   uint64_t overflow_records = 0;
   uint64_t overflow_bytes = 0;
-  // Overflow runs with a smaller id hold nothing of this section any more.
+  // Overflow runs with a smaller id have no records of this section.
   uint64_t overflow_from = 0;
 };
 
-// A listed run of the overflow store says at its end what its entries are; older ones do not.
+// A listed run of the overflow store has a list of its entries at its end; older ones do not.
 enum class PageRunKind : uint32_t { kJournal = 0, kOverflow = 1, kListedOverflow = 2 };
 
-// An immutable extent of a compaction file: page images that are still to be written in place, or
+// An immutable extent of a compaction file: page images that are not written in place yet, or
 // records that did not fit their pages.
 struct PageRunMeta {
   uint64_t run_id = 0;

@@ -4,8 +4,8 @@
 //   PLACES  in the database's directory: its other directories
 //   OWNER   in a directory outside of it: the database whose files are there
 //
-// Both hold a random token, which every opening for writing renews. A copy of the database keeps the token of its time,
-// so it is not taken for the owner of what the original wrote since.
+// Both have a random token, which every open for writing renews. A copy of the database keeps an old token, so it does
+// not count as the owner of what the original wrote later.
 //
 // Thread safety: functions without state.
 #pragma once
@@ -19,7 +19,7 @@
 namespace compassdb {
 
 struct TablePlace {
-  std::string family;  // whose cf_paths list it; empty: db_paths
+  std::string family;  // the family with this cf_path; empty: db_paths
   std::string dir;
   uint64_t target_bytes = 0;
 };
@@ -27,7 +27,7 @@ struct TablePlace {
 struct Places {
   std::string token;
   std::string previous_token;  // until every OWNER has the new one
-  uint64_t first_number = 0;   // files with smaller numbers were there before the database
+  uint64_t first_number = 0;   // files with smaller numbers existed before the database
   std::string wal_dir;         // empty: the database's own directory
   std::vector<TablePlace> tables;
 };
@@ -39,10 +39,10 @@ struct Owner {
 };
 
 std::string NewPlaceToken();
-// True if `path` is `dir`, or lies in it; both without symbolic links.
+// True if `path` is `dir` or inside it; both without symbolic links.
 bool IsWithin(const std::string& path, const std::string& dir);
 
-// IsMissing if there is no such file. Directories are stored relative where they lie in `db_dir`, and given back joined
+// IsMissing if there is no such file. Directories inside `db_dir` are stored relative to it; they are returned joined
 // with it.
 Status ReadPlaces(FileSystem* fs, const std::string& db_dir, Places* places);
 Status WritePlaces(FileSystem* fs, const std::string& db_dir, const Places& places);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table outside of a database: one piece in a file that describes itself
-// (docs/formats/table_file.md). SstFileWriter makes them, exported families are
-// made of them; ingestion and import read them.
+// (docs/formats/table_file.md). SstFileWriter and exports write them; ingestion
+// and import read them.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace compassdb {
 
 struct TableFileInfo {
   std::string comparator;  // its name
-  // The column family that it was written for, if `for_family`.
+  // The column family for which it was written, if `for_family`.
   bool for_family = false;
   uint32_t column_family = 0;
   std::string column_family_name;
@@ -33,7 +33,7 @@ class TableFileWriter {
                        std::unique_ptr<rocksdb::FileChecksumGenerator> checksum = nullptr);
   Status Add(const Slice& internal_key, const Slice& value) { return piece_->Add(internal_key, value); }
   void AddRangeTombstone(const RangeTombstone& tombstone);
-  // Of `info` everything but the table is the caller's. Synced, without the directory.
+  // The caller has set all of `info` except the table. Syncs the file, not its directory.
   Status Finish(uint64_t creation_time, TableFileInfo* info);
   uint64_t Bytes() const;  // so far; after Finish of the file
   // Of the whole file, after Finish; null: there is none.
@@ -51,8 +51,8 @@ class TableFileWriter {
 // An open table file. Thread safe.
 class TableFile {
  public:
-  // Corruption if the file is none or damaged, InvalidArgument if its keys are not in the comparator's
-  // order (all are read to see it if the file was written with another).
+  // Corruption if the file is no table file or damaged, InvalidArgument if its keys are not in the
+  // comparator's order (all are read if the file was written with another comparator).
   static Status Open(FileSystem* fs, const std::string& path, const Comparator* comparator,
                      std::unique_ptr<TableFile>* out);
   const TableFileInfo& info() const { return info_; }

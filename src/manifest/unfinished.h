@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file UNFINISHED: a directory that has it holds a part of a database. Restores and checkpoints write it first and
-// delete it last. Open, repair and all that reads CURRENT refuse such a directory by name.
+// The file UNFINISHED: its directory has only a part of a database. Restores and checkpoints write it first and delete
+// it last. Open, repair and all readers of CURRENT refuse such a directory.
 //
-// It holds one line: what was begun there.
+// It has one line: the name of the work.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ inline constexpr char kUnfinishedFileName[] = "UNFINISHED";
 
 // Durably. `what` names the work, as in "restore of backup 3".
 Status MarkUnfinished(FileSystem* fs, const std::string& dir, const std::string& what);
-// The end of the work, or of its leftovers.
+// When the work ends, or its leftovers are deleted.
 Status UnmarkUnfinished(FileSystem* fs, const std::string& dir);
 
 // OK without the file, with *what empty.
 Status ReadUnfinished(FileSystem* fs, const std::string& dir, std::string* what);
-// Incomplete, with what was begun there, if the file is there.
+// Incomplete, with the name of the work, if the file exists.
 Status CheckFinished(FileSystem* fs, const std::string& dir);
 
 }  // namespace compassdb

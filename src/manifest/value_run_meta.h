@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the manifest says of a run of separated values (value_store/, docs/formats/value_run.md).
+// What the manifest says about a run of separated values (value_store/, docs/formats/value_run.md).
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ struct ValueGroup {
 
 inline constexpr uint32_t kMaxValueGroupBits = 16;
 
-// Bytes that a job wrote, counted in a sum until the store has them, or nobody knows them any more. Thread safe.
+// Bytes that a job wrote, counted in a sum until the store installs or abandons them. Thread safe.
 class UncommittedBytes {
  public:
   explicit UncommittedBytes(std::shared_ptr<std::atomic<uint64_t>> sum) : sum_(std::move(sum)) {}
@@ -44,7 +44,7 @@ class UncommittedBytes {
   std::atomic<uint64_t> bytes_{0};
 };
 
-// A segment: values of one group that one job wrote, with the notices for the group.
+// A run of values: values of one group that one job wrote, with the notices for the group.
 struct ValueRunMeta {
   uint64_t run_id = 0;
   Extent extent;
@@ -59,15 +59,15 @@ struct ValueRunMeta {
   uint64_t raw_bytes = 0;      // of the values, uncompressed
   uint64_t min_number = 0;     // of its values; 0 and 0 if there are none
   uint64_t max_number = 0;
-  // Bytes of values of the group that are garbage as of this run, about; where a collection left runs
-  // as they are, less what those say. The sum over the group's runs counts.
+  // Estimated bytes of values of the group that are garbage since this run. After a collection that
+  // kept runs, minus what those have. The sum over the group's runs counts.
   int64_t dead_hint = 0;
-  // Bytes of its values that only snapshots see, which are garbage once no snapshot from the first to the
-  // last of these is left. Not in the manifest, where they count as garbage: no snapshot outlives a close.
+  // Bytes of its values that only snapshots see. They are garbage once no snapshot from the first to the
+  // last of these exists. Not in the manifest, where they count as garbage: no snapshot outlives a close.
   int64_t pinned_hint = 0;
   uint64_t pinned_from = UINT64_MAX;
   uint64_t pinned_to = 0;
-  // A collection wrote it, which counts. Not in the manifest.
+  // A counting collection wrote it. Not in the manifest.
   bool counted = false;
   uint64_t creation_time = 0;  // seconds since 1970; of a GC's output: of its oldest input
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One change of the database's state, as the manifest records it
+// One change of the database's state, as in the manifest
 // (docs/formats/manifest.md). Values that are not set do not change.
 #pragma once
 
@@ -34,7 +34,7 @@ struct VersionEdit {
     uint64_t bytes = 0;
   };
   std::optional<Synced> synced_log;
-  std::vector<FileChecksum> file_checksums;  // of files that are named here or were before
+  std::vector<FileChecksum> file_checksums;  // of files that this edit or an earlier one names
 
   // Of one column family.
   uint32_t column_family = 0;
@@ -42,7 +42,7 @@ struct VersionEdit {
   std::optional<std::string> comparator;         // its name
   bool drop_column_family = false;
   std::optional<std::string> history_low;  // full_history_ts_low of its timestamps
-  std::optional<uint64_t> log_number;  // WALs below hold nothing of this family
+  std::optional<uint64_t> log_number;  // WALs below have no records of this family
   struct Added {
     int level;
     TphMeta tph;
@@ -55,16 +55,16 @@ struct VersionEdit {
   std::vector<Added> added;
   std::vector<uint64_t> deleted_values;  // ids of runs of the value store
   std::vector<ValueRunMeta> added_values;
-  // Of those that jobs wrote for it. Not in the manifest.
+  // Of the value runs that jobs wrote for it. Not in the manifest.
   std::vector<std::shared_ptr<UncommittedBytes>> uncommitted_values;
-  // Of a table-less store. A section takes the place of the one with its number.
+  // Of a table-less store. A section replaces the one with its number.
   std::optional<PageGeometry> page_geometry;
   std::vector<PageSectionMeta> page_sections;
   std::vector<uint64_t> deleted_page_runs;  // ids
   std::vector<PageRunMeta> added_page_runs;
-  std::optional<SequenceNumber> folded_sequence;  // what pages hold goes up to it
+  std::optional<SequenceNumber> folded_sequence;  // pages have records up to it
   std::optional<bool> keys_whole;                 // its key store has every key
-  // What pages without a journal may hold goes up to it; above folded_sequence the logs have it, too.
+  // Pages without a journal may have records up to it; above folded_sequence the logs have them, too.
   std::optional<SequenceNumber> in_place_sequence;
 
   bool TouchesPages() const {
@@ -81,10 +81,10 @@ struct VersionEdit {
 // Several edits that take effect together are one manifest record.
 void EncodeEdits(const std::vector<VersionEdit>& edits, std::string* dst);
 
-// The edits of a record, decoded one at a time where they are visited: an edit of two bytes takes hundreds in memory.
+// The edits of a record, decoded one at a time: an edit of two bytes takes hundreds in memory.
 class EditRecord {
  public:
-  // Looks at every edit; Corruption names what does not decode. The bytes live as long as the record.
+  // Checks every edit; Corruption names what does not decode. The bytes must outlive the record.
   Status Open(const Slice& bytes);
   uint64_t size() const { return count_; }
 
@@ -107,7 +107,7 @@ class EditRecord {
 
  private:
   static Status Next(Slice* rest, VersionEdit* edit);
-  Slice edits_;  // behind their count
+  Slice edits_;  // after their count
   uint64_t count_ = 0;
 };
 

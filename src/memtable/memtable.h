@@ -3,15 +3,15 @@
 //
 //   entry := varint32 internal key length, internal key, varint32 value length, value
 //
-// A value that is not short lies elsewhere, and the entry has a pointer instead: a search goes through a
-// few megabytes of keys then, not through all of the memtable.
+// A value that is not short is stored separately, and the entry has a pointer: a search then touches a few
+// megabytes of keys, and not the whole memtable.
 //
-// Range tombstones stand in a list of their own (start -> end). Point reads ask
-// a fragmented copy of most of them and go through the last few one by one, so
-// that a reader after each DeleteRange does not fragment all of them each time.
+// Range tombstones are in a list of their own (start -> end). Point reads use a
+// fragmented copy of most of them, and check the last few one by one. So a
+// reader after each DeleteRange does not fragment all of them each time.
 //
-// Thread safety: reads may run beside anything. Adds with concurrent == true
-// may run beside each other, one with concurrent == false only alone. The
+// Thread safety: reads may be concurrent with everything. Adds with concurrent ==
+// true may be concurrent with each other, one with concurrent == false not. The
 // caller publishes a sequence to readers after the adds up to it have returned.
 // Invariants: nothing is removed; after MarkImmutable nothing is added. Readers
 // hold a std::shared_ptr to the memtable as long as they use what it returned.
@@ -37,9 +37,9 @@ namespace compassdb {
 struct MemTableOptions {
   const Comparator* comparator = nullptr;
   size_t arena_block_size = 1 << 20;
-  size_t filter_for = SIZE_MAX;  // what the filter is made for, in bytes of the memtable, if less than its size
+  size_t filter_for = SIZE_MAX;  // the memtable's size in bytes for which the filter is made, if less than its limit
   size_t write_buffer_size = 64 << 20;
-  size_t separated_from = SIZE_MAX;  // values of so many bytes will be kept beside tables
+  size_t separated_from = SIZE_MAX;  // values of this size will be separated
 };
 
 class MemTable {
@@ -50,7 +50,7 @@ class MemTable {
   ~MemTable();
 
   // TryAgain if this key and sequence are present already; Corruption for a
-  // type that is no record. kTypeRangeDeletion takes begin and end, as they are stored.
+  // type that is no record. For kTypeRangeDeletion key and value are begin and end.
   Status Add(SequenceNumber sequence, ValueType type, const Slice& key, const Slice& value,
              bool concurrent);
 
@@ -58,15 +58,15 @@ class MemTable {
   // it may see, newest first, until it has enough.
   void Get(const LookupKey& key, GetContext* ctx) const;
 
-  // Point records. The iterator sees adds that happen beside it.
+  // Point records. The iterator sees concurrent adds.
   InternalIteratorPtr NewIterator() const;
 
-  // The range tombstones of now, for lookups; never null.
+  // The present range tombstones, for lookups; never null.
   std::shared_ptr<const RangeTombstoneList> RangeTombstones() const;
   // The same as they were added.
   std::vector<RangeTombstone> RawRangeTombstones() const;
 
-  // Roughly how many records, and bytes of them, lie in [begin, end).
+  // Estimated number and bytes of the records in [begin, end).
   void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* count,
                         uint64_t* bytes) const;
 
@@ -83,8 +83,8 @@ class MemTable {
   bool ShouldFlush() const {
     return ApproximateMemoryUsage() >= write_buffer_size_.load(std::memory_order_relaxed) || ValuesFull();
   }
-  // What its flush may bring to separated values, however large the memtable may be (Store::FlushRoom): in bytes, and
-  // as many for each deletion.
+  // How much its flush may add to separated values (Store::FlushRoom), whatever its size limit: in bytes, and the
+  // bytes that a deletion counts.
   void SetValueRoom(uint64_t bytes, uint64_t per_deletion) {
     value_room_.store(bytes, std::memory_order_relaxed);
     room_per_deletion_.store(per_deletion, std::memory_order_relaxed);
@@ -102,7 +102,7 @@ class MemTable {
     return num_range_deletes_.load(std::memory_order_acquire);
   }
   uint64_t data_size() const { return data_size_.load(std::memory_order_relaxed); }
-  // Of data_size, the values that will be kept beside tables, and what goes into these.
+  // The part of data_size that will be separated.
   uint64_t separated_size() const { return separated_size_.load(std::memory_order_relaxed); }
   uint64_t table_size() const { return data_size() - std::min(data_size(), separated_size()); }
   bool empty() const { return num_entries() == 0; }
@@ -113,10 +113,10 @@ class MemTable {
   }
 
   uint64_t id() const { return id_; }
-  // The earliest WAL that holds any of its data; 0 if not known.
+  // The earliest WAL with any of its data; 0 if not known.
   uint64_t log_number() const { return log_number_.load(std::memory_order_acquire); }
   void set_log_number(uint64_t n) { log_number_.store(n, std::memory_order_release); }
-  // The first WAL that holds none of it: set when the memtable is switched.
+  // The first WAL with none of it: set when the memtable is switched.
   uint64_t next_log_number() const { return next_log_number_.load(std::memory_order_acquire); }
   void set_next_log_number(uint64_t n) { next_log_number_.store(n, std::memory_order_release); }
 
@@ -156,7 +156,7 @@ class MemTable {
   ConcurrentArena values_;  // those that are not in their entries
   List points_;
   List ranges_;
-  // Of the keys of points_; null where equal keys may have different bytes.
+  // Of the keys of points_; null if equal keys may have different bytes.
   std::unique_ptr<MemTableFilter> filter_;
 
   std::atomic<uint64_t> num_entries_{0};
@@ -172,7 +172,7 @@ class MemTable {
   std::atomic<bool> immutable_{false};
 
   mutable Mutex tombstones_mu_;
-  // Together these hold every range tombstone that num_range_deletes_ counts.
+  // Together these have every range tombstone that num_range_deletes_ counts.
   mutable std::shared_ptr<const RangeTombstoneList> tombstones_ GUARDED_BY(tombstones_mu_);
   mutable std::vector<RangeTombstone> recent_ GUARDED_BY(tombstones_mu_);
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys a memtable holds, with errors to one side: a blocked Bloom filter
-// (one cache line per key) that spares most reads the walk down the skip list.
-// Its memory is mapped when keys first touch it: a memtable of few keys has
-// few pages of it.
+// The keys of a memtable as a blocked Bloom filter (one cache line per key).
+// It saves most reads of missing keys the search in the skip list. Its memory
+// is mapped when keys first touch it: a memtable of few keys has few pages of
+// it.
 //
-// Thread safety: Add and MayContain may run beside each other in any number of
-// threads. Who learns of a key from its writer, by an acquire of what the writer
-// released after Add, is told that the key may be there.
+// Thread safety: Add and MayContain may be concurrent in any number of threads.
+// A reader that acquires what a writer released after Add sees the key in the
+// filter.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace compassdb {
 
 class MemTableFilter {
  public:
-  // Takes a power of two of at most `bytes`. Without memory for it, every key may be there.
+  // Takes a power of two of at most `bytes`. Without memory for it, every key passes.
   explicit MemTableFilter(size_t bytes);
   ~MemTableFilter();
   MemTableFilter(const MemTableFilter&) = delete;

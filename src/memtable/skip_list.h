@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A skip list of byte strings that lie within its nodes.
+// A skip list of byte strings that are stored in its nodes.
 //
 //   node in memory:  link[h-1] ... link[1]  link[0]  entry bytes
 //                                           ^ the Node pointer
 //
 // Thread safety: reads (Contains, Iterator, EstimateCount) need no lock and may
-// run beside inserts. InsertConcurrently may run in several threads at once;
-// Insert needs that no other insert runs. The caller separates the two kinds.
+// be concurrent with inserts. InsertConcurrently may run in several threads;
+// Insert must be the only insert. The caller separates the two kinds.
 // Invariants: nodes are never removed and live as long as the arena; a node's
 // bytes do not change once it is linked; a node is linked bottom-up, each level
-// by one release store or compare-and-swap, so that whoever finds it sees it whole.
+// by one release store or compare-and-swap, so that a reader that finds it sees it whole.
 //
 // Compare is called as int(const char* entry, const char* entry) and as
 // int(const char* entry, const Slice& target).
@@ -42,7 +42,7 @@ class SkipList {
   SkipList(const SkipList&) = delete;
   SkipList& operator=(const SkipList&) = delete;
 
-  // Room for an entry, to be filled and then inserted (or abandoned).
+  // Memory for an entry, to be filled and then inserted (or abandoned).
   char* Allocate(size_t bytes) {
     const int height = RandomHeight();
     Node* node = NewNode(bytes, height);
@@ -68,7 +68,7 @@ class SkipList {
     for (const Node* n = head_->Next(level); n != nullptr; n = n->Next(level)) f(n->entry());
   }
 
-  // Roughly how many entries are before target.
+  // The estimated number of entries before target.
   uint64_t EstimateCount(const Slice& target) const {
     uint64_t count = 0;
     const Node* x = head_;
@@ -97,7 +97,7 @@ class SkipList {
       return Link(level)->compare_exchange_strong(expected, n, std::memory_order_acq_rel,
                                                   std::memory_order_acquire);
     }
-    // Until a node is linked its lowest link holds its height.
+    // Until a node is linked, its lowest link stores its height.
     void StashHeight(int height) {
       SetNextRelaxed(0, reinterpret_cast<Node*>(static_cast<uintptr_t>(height)));
     }
@@ -112,8 +112,8 @@ class SkipList {
   };
   static_assert(sizeof(Node) == sizeof(void*));
 
-  // Per level the neighbours between which an entry goes: prev < entry < next.
-  // Element `height` is the bracket from which the search comes down.
+  // Per level the neighbours of a new entry: prev < entry < next. Element
+  // `height` is the bracket from which the search starts.
   struct Splice {
     int height = 0;
     Node* prev[kMaxHeight + 1];
@@ -141,7 +141,7 @@ class SkipList {
   }
 
   // The neighbours of entry at `level`, searched from `before` on, which
-  // precedes it. `after` (may be null) is known not to.
+  // precedes it. `after` (may be null) does not.
   void FindSplice(const char* entry, Node* before, Node* after, int level, Node** prev,
                   Node** next) const {
     for (;;) {
@@ -164,7 +164,7 @@ class SkipList {
     return max;
   }
 
-  // Below which level the splice must be searched anew for entry.
+  // The level below which the splice must be searched again for entry.
   int StaleLevels(const char* entry, const Splice& splice, int max_height) const {
     int level = 0;
     while (level < max_height) {
@@ -207,7 +207,7 @@ class SkipList {
     bool splice_valid = true;
     for (int i = 0; i < height; ++i) {
       for (;;) {
-        // Levels below that other inserts changed since may be off by now.
+        // Other inserts may have changed levels below since.
         if (!kCas && i >= stale && splice->prev[i]->Next(i) != splice->next[i]) {
           FindSplice(entry, splice->prev[i], nullptr, i, &splice->prev[i], &splice->next[i]);
         }
@@ -287,7 +287,7 @@ class SkipList {
   ConcurrentArena* const arena_;
   Node* const head_;
   std::atomic<int> max_height_{1};
-  Splice hint_;  // of Insert: where the last entry went
+  Splice hint_;  // of Insert: the place of the last entry
 
  public:
   class Iterator {
@@ -295,7 +295,7 @@ class SkipList {
     explicit Iterator(const SkipList* list) : list_(list) {}
     bool Valid() const { return node_ != nullptr; }
     const char* entry() const { return node_->entry(); }
-    // Nodes lie in the order of their insertion: who walks on finds the next one in the cache.
+    // Nodes of sequential inserts are neighbours in memory: the next one is likely in the cache.
     void Next() {
       node_ = node_->Next(0);
       if (node_ == nullptr) return;

@@ -16,14 +16,14 @@ namespace compassdb {
 // manifest may name it). While it exists, and after Finish until the store
 // has installed the edit, the ledger keeps the file.
 //
-// Thread safety: Writer and Throttle, if the file is shared; the rest by one thread when nobody writes.
+// Thread safety: Writer and Throttle, if the file is shared; the rest by one thread while no other writes.
 class JobFile {
  public:
-  // In the path of that place in the options' list.
-  // `observer` (may be null) is told of it; `values`: the file is of the value store.
+  // `path` is an index into StoreOptions::paths. `observer` (may be null) is notified;
+  // `values`: the file is of the value store.
   JobFile(const StoreContext* context, const StoreOptions* options, size_t path, bool flush,
           JobObserver* observer, bool values = false);
-  // Unfinished: the file is given back to the ledger, which deletes it.
+  // An unfinished file is returned to the ledger, which deletes it.
   ~JobFile();
   JobFile(const JobFile&) = delete;
   JobFile& operator=(const JobFile&) = delete;
@@ -34,10 +34,10 @@ class JobFile {
   Status Writer(CompactionFileWriter** writer);
   // Charges what was written since the last call to the rate limiter.
   void Throttle();
-  // The data barrier: file synced and closed. The directory's entry was durable before, or is now.
-  // The edit gets the file's checksum, if there is to be one.
+  // Syncs and closes the file. Its directory entry is durable, too.
+  // Adds the file's checksum to the edit, if the options want one.
   Status Finish(VersionEdit* edit);
-  // The finished file is given back after all, at the end of this.
+  // The destructor returns the finished file to the ledger, as if unfinished.
   void Abandon() { finished_ = false; }
 
   bool created() const { return Created() != nullptr; }
@@ -46,7 +46,7 @@ class JobFile {
   uint64_t bytes() const { return created() ? Created()->offset() : 0; }
 
  private:
-  // It stays, once it is there.
+  // It stays once it exists.
   CompactionFileWriter* Created() const {
     MutexLock lock(&mu_);
     return writer_.get();
@@ -64,7 +64,7 @@ class JobFile {
   std::optional<size_t> most_held_;  // if it is shared
   bool finished_ = false;
   std::string path_;
-  mutable Mutex mu_;  // held while the file is made, by who wants it first
+  mutable Mutex mu_;  // held by the first thread that needs the file, while it creates it
   std::unique_ptr<CompactionFileWriter> writer_ GUARDED_BY(mu_);
   uint64_t throttled_ GUARDED_BY(mu_) = 0;
 };

@@ -10,10 +10,10 @@ struct PageOptions {
   bool enabled = false;
   uint32_t sections = 16;      // of a new store
   uint32_t page_bytes = 4096;  // likewise
-  uint64_t pages = 0;          // of all sections; 0: as the data asks for
+  uint64_t pages = 0;          // of all sections; 0: chosen by the data
   uint32_t fill_percent = 50;  // of pages after a rehash
-  uint32_t max_overflow_percent = 3;  // of the bytes; above, more pages are made
-  uint32_t min_fill_percent = 15;     // below, fewer are
+  uint32_t max_overflow_percent = 3;  // of the bytes; above, a section gets more pages
+  uint32_t min_fill_percent = 15;     // below, it gets fewer
   bool key_store = true;
   bool atomic_page_writes = false;  // the device never tears a page: images need no journal
   uint32_t rehash_threads = 1;

@@ -5,11 +5,11 @@
 
 namespace compassdb {
 
-// What a repair found in the stores of a database, and what became of it.
+// What a repair found in the stores of a database, and what it did.
 struct SalvageReport {
   uint64_t tables = 0;            // stay as they are
-  uint64_t rewritten_tables = 0;  // written anew with what can be read
-  uint64_t lost_tables = 0;       // of which nothing can be read
+  uint64_t rewritten_tables = 0;  // rewritten with what can be read
+  uint64_t lost_tables = 0;       // nothing of them can be read
   uint64_t lost_records = 0;      // as far as it is known
   uint64_t lost_bytes = 0;        // of data blocks, as stored
   uint64_t lost_range_deletions = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between the database (WAL, memtables, manifest, threads) and what
-// keeps a column family's data on disk. Stores decide where data lies; db/
-// decides when work runs and commits its edits.
+// The interface between the database (WAL, memtables, manifest, threads) and
+// what keeps a column family's flushed data. A store decides where data is on
+// disk; db/ decides when work runs and commits its edits.
 //
 // Lock order: the database mutex is outermost. Methods marked [mutex] are
 // called with it held and must not do I/O; the others without it.
@@ -60,22 +60,22 @@ struct StoreContext {
   Clock* clock = nullptr;
   FileCache* files = nullptr;
   ExtentLedger* ledger = nullptr;
-  bool read_only = false;  // a primary may write the same files meanwhile
-  FilesAhead* files_ahead = nullptr;  // null: each job makes its file and syncs the directory
+  bool read_only = false;  // a primary may write the same files concurrently
+  FilesAhead* files_ahead = nullptr;  // null: each job creates its file and syncs the directory
   KeyHasher hasher;
   rocksdb::Statistics* statistics = nullptr;
   FileOptions write_options;                         // of compaction files
-  // Completes the record of a job whose edit it has. False: the family is not known yet. Without the mutex; may be null.
+  // Completes the record of a job; its edit is set. False: the family is not known yet. Without the mutex; may be null.
   std::function<bool(JobRecord*)> describe_job;
   std::function<uint64_t()> new_number;              // files, pieces, tables; thread safe
   std::function<void(const std::string&)> log_info;  // one line to the info log
-  // A table asks to be looked at by PickCompaction. Without the mutex; may be null.
+  // A table wants PickCompaction to be called. Without the mutex; may be null.
   std::function<void()> compaction_wanted;
-  // Those that are held, ascending. Under any lock; null: there are none.
+  // The live snapshots, ascending. Under any lock; null: none.
   std::function<std::vector<SequenceNumber>()> snapshots;
-  std::function<SequenceNumber()> oldest_snapshot;  // of them; kMaxSequenceNumber if there are none
+  std::function<SequenceNumber()> oldest_snapshot;  // kMaxSequenceNumber if there is none
   std::atomic<uint64_t>* pinned_value_runs = nullptr;  // ValueContext::pinned_runs
-  // A file of pages that nobody needs any more; from any thread, under any lock.
+  // A file of pages that is not needed any more; from any thread, under any lock.
   std::function<void(const std::string& path)> delete_later;
   rocksdb::FileChecksumGenFactory* checksums = nullptr;  // of new compaction files; null: none
   std::atomic<uint32_t> max_subcompactions{1};  // threads of one compaction
@@ -103,8 +103,8 @@ struct StoreOptions {
   std::vector<rocksdb::CompressionType> compression;  // per level, num_levels entries
   int compression_level = 32767;
   int num_levels = 7;
-  // The last level is for what is ingested behind all data: no job writes to it or takes from it,
-  // and nothing above is dropped because nothing lies below.
+  // The last level is for data that is ingested behind all other data: no job reads or writes it,
+  // and no record above is dropped because nothing is below.
   bool keep_last_level = false;
   int last_job_level() const { return num_levels - (keep_last_level ? 2 : 1); }
   int level0_trigger = 4;
@@ -114,10 +114,10 @@ struct StoreOptions {
   uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at four to eight times that
   uint64_t max_compaction_bytes = 1600ull << 20;
   uint64_t group_compaction_bytes = 64ull << 20;  // of victims of one job; 0: one victim
-  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // where tables are rewritten by merges
-  // New tables have no directory: reads go by filters and separators. Needs `leveled`.
+  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // if merges rewrite tables
+  // New tables have no directory: reads use filters and separators. Needs `leveled`.
   bool filter_index = false;
-  // A merge rewrites the tables that it meets, whole, and levels have their configured sizes.
+  // A merge rewrites the tables that it overlaps, whole, and levels have their configured sizes.
   bool leveled = false;
   uint32_t max_pieces = 16;
   bool hash_range = false;  // tables of new levels are cut by hash
@@ -131,7 +131,7 @@ struct StoreOptions {
   unsigned perfect_hash_threads = 1;
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
   uint64_t periodic_seconds = 0;  // 0: off
-  FilterOptions filter;           // of new pieces; without one, those of old pieces are not asked
+  FilterOptions filter;           // of new pieces; without one, filters of old pieces are not used
   CollectorFactories collectors;  // the application's, of table properties
   // For new files: newer data in the first ones. Empty: the file cache's first directory.
   std::vector<TablePath> paths;
@@ -141,18 +141,18 @@ struct StoreOptions {
   uint64_t scan_bytes_per_read = 16 << 10;
 };
 
-// Of values that are kept beside tables.
+// Of separated values.
 struct ValueStats {
   uint64_t runs = 0;
   uint64_t files = 0;
   uint64_t values = 0;
   uint64_t total_bytes = 0;  // extents
-  uint64_t dead_bytes = 0;   // of them garbage, about
-  uint64_t pinned_bytes = 0;  // of them only for snapshots, about
-  uint64_t held_bytes = 0;    // beside them: replaced, and still on disk for those who read them
-  uint64_t uncommitted_bytes = 0;  // beside them, too: written by jobs that are not committed yet
+  uint64_t dead_bytes = 0;   // of them garbage, estimated
+  uint64_t pinned_bytes = 0;  // of them only for snapshots, estimated
+  uint64_t held_bytes = 0;    // in addition: replaced, and still on disk for readers
+  uint64_t uncommitted_bytes = 0;  // in addition: written by jobs that are not committed yet
   uint64_t raw_bytes = 0;
-  // How evenly the values, garbage included, lie over the groups; a wide group counts as its parts.
+  // How evenly the values, garbage included, are spread over the groups; a wide group counts as its parts.
   uint64_t groups = 0;
   uint64_t least_in_group = 0, most_in_group = 0;
 };
@@ -229,25 +229,25 @@ class StoreView {
                      GetContext* ctx) const = 0;
   // Get for each, with their memory accesses and their reads overlapped.
   virtual void MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const = 0;
-  // Appends the iterators that together hold every record, and every range
-  // tombstone list. They may be used as long as the view is pinned.
+  // Appends iterators that together have every record, and every list of range
+  // tombstones. They may be used as long as the view is pinned.
   virtual Status AddIterators(const BlockReadOptions& read,
                               std::vector<InternalIteratorPtr>* iterators,
                               RangeTombstoneSet* tombstones) const = 0;
   // Fetches the values that its records name. Null if it has none. May be used as long as the view is pinned.
   virtual std::unique_ptr<ValueResolver> NewValueResolver(const BlockReadOptions& read) const = 0;
   virtual ValueStats Values() const = 0;
-  // With their files, and what of each is garbage: its share of the group's, so that they add up to Values().
+  // With their files and garbage: each run's share of its group's, so that they add up to Values().
   virtual void ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t dead_bytes)>& f) const = 0;
   virtual uint64_t ApproximateSize(const Slice& begin, const Slice& end) const = 0;
   virtual std::vector<LevelStats> Levels() const = 0;
-  // Of the indexes that are in memory, whatever states they belong to.
+  // Of all indexes in memory, of every state.
   virtual IndexMemory Index() const = 0;
-  // Loads what reads would load. With a limit on memory, what was loaded first may be gone again.
+  // Loads what reads would load. With a limit on memory, parts may be evicted again.
   virtual Status LoadIndex() const = 0;
   // All tables with their level: for metadata, live files and properties.
   virtual void ForEachTable(const std::function<void(int level, const TphMeta&)>& f) const = 0;
-  // All pieces with their tables, until one gives an error. The piece may be asked to read.
+  // All pieces with their tables, until `f` returns an error. It may read the piece.
   using PieceVisitor = std::function<Status(const TphMeta&, const Piece&)>;
   virtual Status ForEachPiece(const PieceVisitor& f) const = 0;
   // Reads and checks everything.
@@ -259,12 +259,12 @@ class StoreView {
 
 struct JobReport;
 
-// Is told how a job goes on, by the threads that do the work, without locks. (But whoever wants a file that is
-// being made waits for FileBegins.)
+// Notified of a job's progress, by the threads that do the work, without locks. (A thread that needs a file
+// which is being created waits for FileBegins.)
 class JobObserver {
  public:
   virtual ~JobObserver() = default;
-  // A file is about to be made; `values`: for the value store.
+  // A file is about to be created; `values`: for the value store.
   virtual void FileBegins(const std::string& path, bool values) = 0;
   // Of a job that threads share: the files that they have written, and what is in them. Before PartEnds.
   virtual void FilesEnd(const JobReport& done) = 0;
@@ -276,7 +276,7 @@ class JobObserver {
 
 // What a flush or compaction did, for listeners, statistics and LOG.
 struct JobReport {
-  JobObserver* observer = nullptr;  // given by whoever runs the job
+  JobObserver* observer = nullptr;  // set by the caller that runs the job
   int input_level = 0;
   int output_level = 0;
   std::string reason;
@@ -284,19 +284,19 @@ struct JobReport {
   bool full = false;  // all tables of the family take part
   uint64_t bytes_read = 0;       // data and index bytes read, separated values, too
   uint64_t bytes_written = 0;    // compaction file bytes, the value store's, too
-  uint64_t values_read = 0;      // separated ones: by collections, for filters and for merges
+  uint64_t values_read = 0;      // separated values: by collections, for filters and for merges
   uint64_t value_bytes_read = 0;
   uint64_t bytes_in_upper = 0;   // live delta bytes that came from the input level
   uint64_t records_in = 0;
   uint64_t records_out = 0;
   uint64_t records_dropped = 0;
   CompactionIteratorStats merged;  // of jobs that merge
-  uint64_t range_deletions_dropped = 0;  // by them, since nothing is left below; one per part that meets it
+  uint64_t range_deletions_dropped = 0;  // by them, as nothing is below; one per part that drops it
   uint64_t micros = 0;
   uint64_t cpu_micros = 0;  // of all threads of the job
   std::vector<uint64_t> input_files;   // physical
   std::vector<uint64_t> output_files;
-  // Their names: a file may be gone before the report is told.
+  // Their names: a file may be deleted before listeners are notified.
   std::vector<std::string> input_paths;
   std::vector<std::string> output_paths;
   std::vector<int> input_file_levels;   // as input_files: of the first table there that takes part
@@ -310,7 +310,7 @@ struct JobReport {
     uint64_t bytes = 0;
   };
   std::vector<ValueFile> value_files;
-  std::vector<ValueFile> value_garbage;  // of files that were there: what the job moved away from them or dropped
+  std::vector<ValueFile> value_garbage;  // of existing files: what the job moved away from them or dropped
   std::vector<TphMeta> outputs;
   std::vector<FileChecksum> checksums;  // of the new files; empty: they have none
 
@@ -343,7 +343,7 @@ struct JobReport {
     values_read += values;
     value_bytes_read += bytes;
   }
-  // What a part of the job did, but for the files, which are the whole job's.
+  // The work of a part of the job, without the files, which are the whole job's.
   void Add(const JobReport& part) {
     bytes_read += part.bytes_read;
     values_read += part.values_read;
@@ -360,31 +360,31 @@ struct FlushRequest {
   std::vector<std::shared_ptr<MemTable>> memtables;  // oldest first
   std::vector<SequenceNumber> snapshots;             // ascending
   uint32_t threads = 1;                              // that a merge may take, at least
-  // Asked now and then, by each thread of a merge, with the part (0 to 1) of its share that it has
-  // dealt with and the bytes that are left: whether the rest is to be written in the quickest way,
-  // as a run on level 0, since writers wait. May be null.
+  // Called regularly by each thread of a merge, with the part (0 to 1) of its share that is done and
+  // the bytes that are left. True: write the rest in the quickest way, as a run on level 0, because
+  // writers wait. May be null.
   std::function<bool(double, uint64_t)> hurry;
   // The store's ViewForJob, when the flush began. May be null if no values are separated.
   std::shared_ptr<const StoreView> view = {};
-  bool recovery = false;  // what the log gave back
-  uint64_t log_number = 0;  // logs below hold nothing that is newer; 0: not known
-  // For a store that is about to change in place what it has, ahead of the flush's own edit: syncs the logs, so that
-  // they have all that the memtables hold and whatever was written before it, and commits the edit. *logged is false,
-  // and nothing was committed, if the memtables may hold more than that. Null: they may.
+  bool recovery = false;  // the memtables are from the log
+  uint64_t log_number = 0;  // logs below have nothing newer; 0: not known
+  // For a store that changes data in place before the flush's own edit: syncs the logs, so that they have all
+  // records of the memtables and all earlier ones, and commits the edit. *logged is false, and nothing was
+  // committed, if the memtables may have more than the logs. Null: they may.
   std::function<Status(VersionEdit edit, bool* logged)> commit_ahead = {};
 };
 
-// A picked unit of background work: pure data plus what is needed to run it.
+// A picked unit of background work, and what is needed to run it.
 class CompactionTask {
  public:
   virtual ~CompactionTask() = default;
-  // Does the work; on success the edit is what must be committed. Polls
-  // `cancel` and answers ShutdownInProgress / Incomplete when it is set.
+  // Does the work; on success the caller must commit the edit. Polls
+  // `cancel` and returns ShutdownInProgress or Incomplete when it is set.
   virtual Status Run(const std::vector<SequenceNumber>& snapshots,
                      const std::atomic<bool>* cancel, VersionEdit* edit, JobReport* report) = 0;
   virtual int input_level() const = 0;
   virtual int output_level() const = 0;
-  // Nothing is to be written: it only looks what is worth doing, and nobody is told.
+  // It writes nothing, only looks for work; listeners are not notified.
   virtual bool silent() const { return false; }
   // Collects separated values: no table is its input or output.
   virtual bool collects() const { return false; }
@@ -412,12 +412,12 @@ struct KeyRange {
 struct IngestRequest {
   InternalIteratorPtr records;  // in internal-key order
   std::vector<RangeTombstone> tombstones;
-  std::string smallest, largest;  // user keys; nothing lies outside
+  std::string smallest, largest;  // user keys; bounds of the records
 };
 
 enum class IngestPlace {
   kTop,      // level 0
-  kDeepest,  // the deepest level that has nothing above or beside it in the range
+  kDeepest,  // the deepest level where neither it nor a level above has data in the range
   kBehind,   // the last level, below all
 };
 
@@ -443,24 +443,24 @@ struct ManualCompaction {
 class Store {
  public:
   virtual ~Store() = default;
-  // As it was opened; what SetOptions changes is not in it.
+  // As at open, without the changes of SetOptions.
   virtual const StoreOptions& options() const = 0;
-  // [mutex] Jobs that are picked from now on follow `changed`, as far as it is about the shape of
-  // tables and levels, compression and age; the rest of it is not looked at.
+  // [mutex] Jobs picked from now on use `changed`: the shape of tables and levels, compression and
+  // age. The other fields are ignored.
   virtual void SetOptions(const StoreOptions& changed) = 0;
 
   // Recovery, one thread: edits in manifest order, then Open, which opens every table named.
   virtual Status ApplyRecovered(const VersionEdit& edit) = 0;
   virtual Status Open() = 0;
 
-  // For RepairDB, of a store that was opened empty: reads everything of the state `recovered`. The edit takes
-  // away what is damaged and adds what can be read of it, in new files. Only damaged and missing files count
-  // as damage: any other error is the result, and says nothing of what the file holds.
+  // For RepairDB, on a store that was opened empty: reads everything of the state `recovered`. The edit removes
+  // damaged tables and adds what can be read of them, in new files. Only damaged and missing files count
+  // as damage: any other error is returned, and says nothing about the file's contents.
   virtual Status Salvage(const VersionEdit& recovered, VersionEdit* edit, bool* changed,
                          SalvageReport* report) = 0;
 
-  // Of a store that is open, before anybody uses it: what its options ask for and its state lacks is in the
-  // edit, to be committed.
+  // On an open store, before its first use: the edit has what the options require and the state lacks. The
+  // caller commits it.
   virtual Status Complete(VersionEdit* /*edit*/, bool* changed) {
     *changed = false;
     return Status::OK();
@@ -482,71 +482,71 @@ class Store {
   virtual std::shared_ptr<const StoreView> view() const = 0;
   // [mutex] The same for FlushRequest: holding it keeps no separated value on disk.
   virtual std::shared_ptr<const StoreView> ViewForJob() { return view(); }
-  // [mutex] Edits that recreate the current state (for a new manifest).
+  // [mutex] An edit that recreates the current state (for a new manifest).
   virtual void Snapshot(VersionEdit* edit) const = 0;
 
-  // [mutex] Work that the current state calls for; null if none (or all of it is under way).
+  // [mutex] Work that the current state needs; null if there is none that is not running yet.
   // The task's inputs are marked busy until Release.
   virtual std::unique_ptr<CompactionTask> PickCompaction() = 0;
   virtual bool NeedsCompaction() const = 0;
-  // [mutex] The same, of collections of separated values alone; `for_room`: those alone that a flush may wait for.
+  // [mutex] The same, collections of separated values only; `for_room`: only those that a flush may wait for.
   virtual std::unique_ptr<CompactionTask> PickCollection(bool /*for_room*/) { return nullptr; }
   virtual bool NeedsCollection(bool /*for_room*/) const { return false; }
-  // [mutex] Where the oldest snapshot has to get for PickCompaction to have more than while it is
-  // `oldest`; kMaxSequenceNumber if there is nothing that snapshots keep.
+  // [mutex] While the oldest snapshot is `oldest`: the sequence that it must reach for PickCompaction to
+  // find more work; kMaxSequenceNumber if snapshots keep nothing.
   virtual SequenceNumber KeptUntil(SequenceNumber oldest) const = 0;
-  // [mutex] The next group of separated values that has garbage or may have some; what is next after it is noted.
+  // [mutex] The next group of separated values that may have garbage; *collection then points behind it.
   // Null: there is none, or with *conflict, it is being collected.
   virtual std::unique_ptr<CompactionTask> PickValues(ValueCollection* /*collection*/, bool* conflict) {
     *conflict = false;
     return nullptr;
   }
-  // [mutex] While somebody holds them, PickCompaction has collections of separated values only where a flush
+  // [mutex] While they are held, PickCompaction returns collections of separated values only if a flush
   // waits for room (AwaitsCollection).
   virtual void HoldCollections() {}
   virtual void UnholdCollections() {}
-  // [mutex] Tables overlapping the range go from input_level to output_level.
+  // [mutex] Moves tables that overlap the range from input_level to output_level.
   // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
   virtual std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                                      bool* conflict) = 0;
-  // [mutex] All tables that lie in one of the ranges, of levels below 0 and not busy, are dropped
-  // with what they hold, by the manifest alone. Null: there are none.
+  // [mutex] Drops all tables that are inside one of the ranges, on levels below 0 and not busy,
+  // by the manifest alone. Null: there are none.
   virtual std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange> ranges,
                                                    bool include_end) = 0;
-  // [mutex] All tables of a level move to another, by the manifest alone; it and the levels
-  // between must be empty, and tables of level 0 share no key: otherwise NotSupported. Null with
-  // OK: nothing to do; with *conflict set: a job is in the way, try again later.
+  // [mutex] Moves all tables of a level to another, by the manifest alone. That level and those
+  // between must be empty, and tables of level 0 must share no key: otherwise NotSupported. Null
+  // with OK: nothing to do; with *conflict set: a job uses them, try again later.
   virtual Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task,
                           bool* conflict) = 0;
-  // [mutex] Tables that overlap the range are compacted soon, if anything lies below them.
+  // [mutex] Tables that overlap the range are compacted soon, if anything is below them.
   virtual void MarkForCompaction(const KeyRange& range) = 0;
   // [mutex] A task that writes the request as tables. Null if the family was dropped.
   virtual std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) = 0;
-  // [mutex] Whether records of the range, with sequence 0, may go to the last level, and if not, why.
+  // [mutex] Whether records of the range, with sequence 0, may be added to the last level, and if not, why.
   virtual Status CheckIngestBehind(const Slice& smallest, const Slice& largest) const = 0;
-  // [mutex] Records of the range must not have sequence 0: some table may hold a key of it, or a tombstone over it,
-  // or else something older is remembered of its keys.
+  // [mutex] Records of the range must not have sequence 0: a table overlaps the range, or there are separated
+  // values, whose groups remember deletions that the tables have dropped.
   virtual bool NeedSequence(const Slice& smallest, const Slice& largest) const = 0;
   // [mutex] After Install, or after the task failed.
   virtual void Release(CompactionTask* task) = 0;
 
-  // [mutex] How the memtables go into the store otherwise than by Flush; null: by Flush.
-  // If the task fails, Flush will do.
+  // [mutex] A task that merges the memtables into the store instead of Flush; null: use Flush.
+  // If the task fails, Flush is used.
   virtual std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) = 0;
 
   // [mutex] Write-stall inputs.
   virtual int Level0Runs() const = 0;
   virtual uint64_t PendingCompactionBytes() const = 0;
-  // [mutex] What memtables may hold of separated values, each, so that these can keep their bound.
+  // [mutex] How much each memtable may add to separated values, so that these keep their bound.
   virtual ValueRoom FlushRoom() const { return {}; }
-  // [mutex] A flush of so many bytes (as ValueRoom counts them) would take separated values over their bound, and collections that
-  // run, or that PickCompaction has to give, can make room.
+  // [mutex] A flush of so many bytes (as ValueRoom counts them) would exceed the bound of separated values, and
+  // collections that run, or that PickCompaction would return, can make room.
   virtual bool AwaitsCollection(uint64_t flush_bytes) = 0;
-  // [mutex] The edit, of a job that may have succeeded, was not installed, and no manifest names its files: they may go.
+  // [mutex] The edit of a job was not installed, and no manifest names its files: they may be deleted.
   virtual void Abandon(const VersionEdit& edit) = 0;
-  // [mutex] PickCompaction may have something when nothing happened for a while.
+  // [mutex] PickCompaction may find work after an idle time.
   virtual bool WantsIdleLooks() const = 0;
-  // [mutex] What separated values may take now, bytes; 0: anything.
+  // [mutex] The bound of separated values, bytes; 0: none.
   virtual uint64_t ValueBound() const = 0;
   // [mutex] The family was dropped: nothing may be picked; extents are released with the last view.
   virtual void MarkDropped() = 0;
@@ -555,12 +555,12 @@ class Store {
 
   // [mutex] The edit of the last successful Flush will not be installed.
   virtual void ForgetFlush() {}
-  // [mutex] A task or a flush writes pages in place. While deletions are disabled none begins to.
+  // [mutex] A task or a flush writes pages in place. None begins while deletions are disabled.
   virtual bool WritesInPlace() const { return false; }
-  // [mutex] Sections that are being rehashed, or are to be.
+  // [mutex] Sections that are being rehashed, or will be.
   virtual uint64_t Rehashing() const { return 0; }
-  // [mutex] Long work that PickCompaction does not give: it neither waits for that, nor holds it up. Null: there is
-  // none, or it is under way.
+  // [mutex] Long work that PickCompaction does not return: neither waits for the other. Null: there is none, or
+  // it is running.
   virtual std::unique_ptr<CompactionTask> PickLongWork() { return nullptr; }
   virtual bool NeedsLongWork() const { return false; }
   // Iterators hold their sequence as a snapshot.

@@ -5,11 +5,11 @@
 
 namespace compassdb {
 
-// Which tables of a full level go down first, where merges rewrite tables.
+// Which tables of a full level are moved down first, if merges rewrite tables.
 enum class VictimOrder : uint8_t {
-  kLeastOverlap,  // that meet the fewest bytes per byte of theirs (BoLT 3.4)
-  kLongestAgo,    // whose range was not compacted for longest
-  kOldestNewest,  // whose newest record is oldest
+  kLeastOverlap,  // those that overlap the fewest bytes per byte of theirs (BoLT 3.4)
+  kLongestAgo,    // those whose range was compacted longest ago
+  kOldestNewest,  // those whose newest record is oldest
   kLargest,
 };
 

@@ -15,12 +15,12 @@ inline void Tick(rocksdb::Statistics* statistics, uint32_t ticker, uint64_t coun
   if (statistics != nullptr) statistics->recordTick(ticker, count);
 }
 
-// The thread's counters, or null where SetPerfLevel switched them off.
+// The thread's counters, or null if SetPerfLevel switched them off.
 inline rocksdb::PerfContext* PerfCounters() {
   return CurrentPerfLevel() >= rocksdb::kEnableCount ? CurrentPerfContext() : nullptr;
 }
 
-// Where the time counts that getting a block from its file takes.
+// The histogram for the time of reading a block from its file.
 inline uint32_t BlockReadHistogram(const BlockReadOptions& read) {
   return read.whole_piece ? rocksdb::READ_BLOCK_COMPACTION_MICROS : rocksdb::READ_BLOCK_GET_MICROS;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all pieces and tables of a store share. They hold references, so that it
-// may outlive the store. Immutable but for what it counts.
+// What all pieces and tables of a store share. They hold references, so it may
+// outlive the store. Immutable except for its counters.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ struct TableContext {
   const KeyOrder order;
   const BlockLoader loader;
   const IndexCache index_cache;
-  mutable IndexUsage index_usage;  // of all parts that are in memory
+  mutable IndexUsage index_usage;  // of all parts in memory
 };
 
 using TableContextRef = std::shared_ptr<const TableContext>;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of pieces (paper 3.2): a small LSM tree whose truth is the merge of
-// its pieces by (key, sequence); the directory is the short way to the newest
-// record of a key.
+// TPH: Two-tier Perfect Hash table (paper 3.2). A small LSM tree: its contents
+// are the merge of its pieces by (key, sequence). The directory is the short
+// way to the newest record of a key.
 //
-// Directory, pieces' indexes and range tombstones are loaded when they are first
-// used; an error of that is the status of the use, and the next one tries again.
+// Directory, indexes of pieces and range tombstones are loaded at their first
+// use. A use returns the error of loading, and the next use tries again.
 //
 // Thread safety: all methods.
 #pragma once
@@ -30,9 +30,9 @@ class BlockSet;
 using DirectoryRef = PartRef<Directory>;
 IndexMemory MemoryOf(const RangeTombstoneList& tombstones);
 
-// Where a lookup stands whose memory accesses overlap those of others.
+// The state of a lookup whose memory accesses overlap those of others.
 struct DirectoryProbe {
-  const Directory* directory = nullptr;  // null: it is not in memory to stay
+  const Directory* directory = nullptr;  // null: not resident
   uint64_t slot = 0;
 
   DirectoryProbe() = default;
@@ -48,37 +48,37 @@ struct DirectoryProbe {
 
 class Tph {
  public:
-  // `pieces` are those of meta.pieces, in that order; `mode` is the directory's. Reads nothing.
+  // `pieces` are those of meta.pieces, in that order; `mode` is the directory's. Reads no file.
   static Status Open(const TableContextRef& context, const TphMeta& meta,
                      std::vector<std::shared_ptr<Piece>> pieces, IndexMode mode,
                      std::shared_ptr<Tph>* tph);
-  // Loads all that reads would load; of what is paged, as much as the cache takes.
+  // Loads all that reads would load; of paged parts, as much as fits the cache.
   Status Load() const;
 
   const TphMeta& meta() const { return meta_; }
   const std::vector<std::shared_ptr<Piece>>& pieces() const { return pieces_; }
-  // A directory answers for the keys. Without one (point_index=filter, or a comparator for which
-  // different bytes may be one key) pieces are asked by their filters and separators.
+  // False (point_index=filter, or a comparator for which different bytes may be one key): point
+  // reads search the pieces by their filters and separators.
   bool has_directory() const { return use_directory_; }
-  // False: no piece has a record of the key. For comparators whose keys hashes stand for.
+  // False: no piece has a record of the key. Only if equal keys have equal bytes.
   bool MayHold(const Slice& user_key, const KeyHash& hash) const;
-  // Null if it is not in memory to stay.
+  // Null if it is not resident.
   const Directory* resident_directory() const { return directory_.Resident(); }
   // The whole directory, for compactions.
   Status OpenDirectory(const BlockReadOptions& read, DirectoryRef* ref) const;
   // One lookup, wherever the directory is.
   Status Lookup(const BlockReadOptions& read, const KeyHash& hash, DirectoryHit* hit) const;
   bool has_range_tombstones() const { return has_range_tombstones_; }
-  // Of all pieces together; they live as long as this.
+  // Of all pieces; valid as long as this object.
   Status RangeTombstones(const BlockReadOptions& read, PartRef<RangeTombstoneList>* ref) const;
-  // Of this object and its metadata, without pieces, their metadata, and what is loaded.
+  // Of this object and its metadata, without pieces, their metadata, and loaded parts.
   size_t MemoryBytes() const;
 
   // Feeds ctx the versions of user_key, newest first, until it wants no more.
   // The fast path of rule 1: directory, one block, key equal, sequence at or
   // below the read's, plain value or deletion, not covered; otherwise the
   // pieces are searched one by one.
-  // `probe` has found its slot, if it has a directory.
+  // FindSlot was called on `probe`, if it has a directory.
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
              const DirectoryProbe& probe, GetContext* ctx) const;
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
@@ -87,18 +87,18 @@ class Tph {
     probe.FindSlot(hash);
     return Get(read, user_key, hash, probe, ctx);
   }
-  // Get as far as it comes without reading data blocks, for batches.
+  // Get as far as possible without reading data blocks, for batches.
   enum class Begun {
     kAbsent,  // the key has no record here
     kFed,     // ctx has what Get would have fed it
-    kGoOn,    // Get is to be called; the block that it looks into first is wanted from `blocks`
+    kGoOn,    // call Get; the block that it reads first was added to `blocks`
   };
   Begun BeginGet(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                  const DirectoryProbe& probe, GetContext* ctx, BlockSet* blocks) const;
   // Merges the pieces. The iterator must not outlive the TPH.
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
-  // Pieces, directory and their agreement: the keys with a slot are those of the pieces, and each
-  // slot names the place of the key's newest record (rule 2).
+  // Checks pieces, directory and their agreement: the keys with a slot are those of the pieces, and
+  // each slot names the piece of the key's newest record (rule 2).
   Status Verify() const;
   uint64_t ApproximateOffset(const Slice& user_key) const;
 
@@ -112,7 +112,7 @@ class Tph {
   FilterAnswer AskFilter(const BlockReadOptions& read, const Slice& user_key, const DirectoryHit& hit,
                          const DirectoryProbe& probe) const;
   void CountFilter(FilterAnswer answer) const;
-  // `passed`: a piece whose filter was asked and counted, or null.
+  // `passed`: a piece whose filter was checked and counted, or null.
   Status SearchPieces(const BlockReadOptions& read, const Slice& user_key, const Piece* passed,
                       GetContext* ctx) const;
 
@@ -122,9 +122,9 @@ class Tph {
   const InternalKeyComparator comparator_;
   std::vector<uint32_t> search_order_;  // pieces with records, highest largest_seq first
   bool has_range_tombstones_ = false;
-  // The directory may answer: there is one, and equal keys have equal hashes.
+  // There is a directory, and equal keys have equal hashes.
   bool use_directory_ = false;
-  // Without a directory, the one piece that has all records: it is asked as a slot's piece is.
+  // Without a directory, the only piece with records: it is read as a slot's piece is.
   std::optional<uint32_t> sole_piece_;
   const bool ask_filters_;  // of the pieces that have one
   IndexPart<Directory> directory_;

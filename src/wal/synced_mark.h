@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the write-ahead logs were synced, in a file beside them, so that it is known after a process was killed, too
-// (docs/formats/synced.md). It is written in place behind each sync of a log, and never synced: what it says was so when it
-// was written, and stays so until the manifest needs that log no more. That it is old, torn or gone only means that less is known.
+// A file next to the write-ahead logs that says how far they were synced, also after a process was killed
+// (docs/formats/synced.md). It is written in place after each sync of a log, and never synced itself. It was true when
+// it was written, and stays true as long as the manifest needs that log. If it is old, torn or missing, less is known.
 //
 // 40 bytes:  magic:fixed64  version:fixed32  checksum:fixed32  number:fixed64  bytes:fixed64  database:fixed64
 #pragma once
@@ -17,12 +17,12 @@ namespace compassdb {
 
 struct SyncedMark {
   SyncedLog log;          // number 0: nothing is known
-  uint64_t database = 0;  // of which the logs are: a hash of its identity
+  uint64_t database = 0;  // the database of the logs: a hash of its identity
 
   bool IsOf(const std::string& db_id) const;
 };
 
-// Nothing is known if there is no file, or it is not whole, or of a version that this release does not know.
+// number is 0 if there is no file, or it is damaged, or of an unknown version.
 SyncedMark ReadSyncedMark(FileSystem* fs, const std::string& wal_dir);
 
 // Thread safety: one thread at a time.
@@ -30,10 +30,10 @@ class SyncedMarkWriter {
  public:
   SyncedMarkWriter(FileSystem* fs, const std::string& wal_dir) : fs_(fs), wal_dir_(wal_dir) {}
 
-  // Logs of that database from now on. Nothing is written before.
+  // The database of the logs. Nothing is written before.
   void SetDatabase(const std::string& db_id);
-  // That it was synced so far. The first call makes the file anew. After a failure (where files are not written in
-  // place, as encrypted ones) nothing is written any more.
+  // The log was synced so far. The first call creates the file. After a failure (files cannot be written in
+  // place, for example encrypted ones) nothing is written any more.
   void Write(const SyncedLog& log);
   bool begun() const { return file_ != nullptr; }
 

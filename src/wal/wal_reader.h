@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one write-ahead log. Where bytes do not verify because a newer log has taken the file
-// meanwhile, what is read is kError with PathNotFound, as if the log were gone.
+// Reads one write-ahead log. If bytes do not verify because a newer log reuses the file, the
+// result is kError with PathNotFound, as if the log were deleted.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -21,8 +21,8 @@ class WalReader {
   static Status Open(FileSystem* fs, const std::string& wal_dir, uint64_t number,
                      std::unique_ptr<WalReader>* reader);
 
-  // Opens it and reads on from `offset`, where an earlier reader found the end of a record: for
-  // what was written since.
+  // Opens it and continues at `offset`, where an earlier reader found the end of a record: for
+  // later records.
   static Status OpenAt(FileSystem* fs, const std::string& wal_dir, uint64_t number,
                        uint64_t offset, std::unique_ptr<WalReader>* reader);
 
@@ -37,7 +37,7 @@ class WalReader {
   LogRead ReadBatch(Slice* batch);
   // As LogReader::SearchLeftovers.
   void SearchLeftovers(bool search) { log_.SearchLeftovers(search); }
-  // How much of this log was durable, as the records that were read say.
+  // How much of this log was durable, according to the records read so far.
   uint64_t synced() const { return synced_; }
 
   const Status& status() const { return status_; }

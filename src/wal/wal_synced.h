@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a torn tail from corruption: a power cut takes nothing of a log that was
-// synced, so damage below what is known to have been synced is not its work.
+// Distinguishes a torn tail from corruption. A power cut loses nothing that was
+// synced, so damage below the synced offset is corruption.
 //
-// What is known of log L (docs/formats/wal.md, "What was synced"):
-//  * every record of L says how far L was synced when it was written;
-//  * the log that follows L says how far L was synced when that was begun;
-//  * a record of a log behind L that says that anything of its own log was synced
-//    says that L is whole: the logs before a log are synced before it;
-//  * the manifest says it as of its last record.
+// How far log L was synced is known from (docs/formats/wal.md, "What was synced"):
+//  * every record of L: how far L was synced when it was written;
+//  * the log that follows L: how far L was synced when that log began;
+//  * a record of a later log that says that a part of its own log was synced:
+//    then L is whole, as earlier logs are synced first;
+//  * the manifest: as of its last record.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace compassdb {
 
 // Log numbers[index] can be read up to `end`, where `damage` begins. Corruption if more of it is
-// known to have been synced; OK if not. Reads the rest of that log and the logs behind it.
+// known to have been synced; OK if not. Reads the rest of that log and later logs.
 Status CheckNothingSyncedIsLost(FileSystem* fs, const WalRecoveryOptions& options,
                                 const std::vector<uint64_t>& numbers, size_t index, uint64_t end,
                                 const std::string& damage);

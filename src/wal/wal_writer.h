@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes one write-ahead log.
 //
-// Thread safety: one thread at a time (the database's write leader, or whoever
-// holds its WAL mutex).
+// Thread safety: one thread at a time (the database's write leader, or the holder
+// of its WAL mutex).
 // Invariant: as LogWriter: nothing is written after a failed call.
 #pragma once
 
@@ -18,28 +18,28 @@ namespace compassdb {
 
 class WalWriter {
  public:
-  // Creates <wal_dir>/NNNNNN.log, or begins the empty one that is there, and writes its header (not yet durable: the
+  // Creates <wal_dir>/NNNNNN.log, or uses the empty one that exists, and writes its header (not yet durable: the
   // first Sync makes it so, and SyncDir(wal_dir) the name of a new one).
   static Status Create(FileSystem* fs, const std::string& wal_dir, const FileOptions& options,
                        const WalHeader& header, std::unique_ptr<WalWriter>* writer);
 
-  // The same over the log `old_number`, which nobody needs any more; that file takes the new log's name.
-  // After a failure that may have been so or not.
+  // The same over the obsolete log `old_number`; its file gets the new log's name.
+  // After a failure it may have either name.
   static Status CreateOver(FileSystem* fs, const std::string& wal_dir, uint64_t old_number,
                            const FileOptions& options, const WalHeader& header,
                            std::unique_ptr<WalWriter>* writer);
 
-  // Buffers a batch's bytes; Flush hands them to the kernel, so that they
-  // survive the process; Sync makes them survive the machine.
+  // Buffers a batch's bytes. After Flush they survive the process, after Sync the
+  // machine.
   Status AddBatch(const Slice& batch);
   Status Flush() { return log_.Flush(); }
   // The directory has been synced before (or its owner does not rely on SyncedSize).
   Status Sync();
-  // The same, and no log says so: for what may be left in a chain that has a gap before this log.
+  // The same, but no later record says so: for a chain with a gap before this log.
   Status SyncUntold() { return log_.Sync(); }
-  // Syncs what is not yet synced, so that a successor may rely on it.
+  // Syncs the rest, so that a successor may rely on it.
   Status Close();
-  // The same for the last log of all, which nothing follows: a last record says that it is whole.
+  // The same for the last log, without a successor: a last record says that it is whole.
   Status Seal();
 
   uint64_t number() const { return log_.number(); }
@@ -49,8 +49,8 @@ class WalWriter {
   uint64_t last_sequence() const { return last_sequence_; }
   const Status& status() const { return log_.status(); }
   const std::string& path() const { return log_.path(); }
-  // The header of the log that is to follow this one. After a failure, here or of a caller who gives the log up, it
-  // asks for no more of this log than was synced.
+  // The header of the next log. After a failure, or if the caller abandons this log (given_up), it requires no more
+  // of this log than was synced.
   WalHeader SuccessorHeader(uint64_t number, bool given_up = false) const;
 
  private:
@@ -65,7 +65,7 @@ class WalWriter {
   LogWriter log_;
   const std::string db_id_;
   const rocksdb::CompressionType compression_;
-  std::string record_;  // with what stands before the batch
+  std::string record_;  // with the fields before the batch
   std::string scratch_;
   uint64_t synced_ = 0;
   uint64_t last_sequence_ = 0;

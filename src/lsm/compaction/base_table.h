@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The base of a merge: a table into which a delta comes down.
+// The base of a merge: a table into which a delta is merged.
 //
-// The pieces that are not victims stay as they are. What they hold is known
-// from their hash lists alone; their data is not read (docs/design/table.md, "record hash
-// list"). Which of their entries are live is what the old directory says.
+// The pieces that are not victims stay as they are. Their keys are known from
+// their hash lists; their data is not read (docs/design/table.md, "record hash
+// list"). The old directory says which of their entries are live.
 //
-// Invariants, which CompactionJob sees to by rewriting other tables whole: some
-// pieces stay only if no two keys of the table share a 64-bit hash, so that
-// the directory's answers are exact here; there are victims beside pieces that
-// stay only if no piece holds merge operands, nor, with snapshots, the delta.
+// Invariants (CompactionJob rewrites other tables whole): pieces stay only if no
+// two keys of the table share a 64-bit hash, so that the directory's answers are
+// exact here. There are both victims and pieces that stay only if no piece has
+// merge operands, nor, with snapshots, the delta.
 //
 // One thread.
 #pragma once
@@ -36,17 +36,17 @@ class BaseTable {
   bool is_victim(size_t piece) const { return victim_[piece]; }
   bool whole() const { return staying_ == 0; }
 
-  // The key's newest record in this table may lie in a piece that stays.
+  // The key's newest record in this table may be in a piece that stays.
   bool NewestStays(const KeyHash& hash) const;
-  // A record of the key, live or dead, may lie in a piece that stays (rule 4).
+  // A record of the key, live or dead, may be in a piece that stays (rule 4).
   bool StayingMayHold(const KeyHash& hash) const;
-  // A victim's record of the key, older than its newest, which stays: true if
-  // no reader can need it: no snapshot sees it.
+  // A victim's record of the key is older than the newest one, which stays. True
+  // if no reader needs it: no snapshot sees it.
   bool Shadowed(const KeyHash& hash, SequenceNumber sequence) const;
   // True if a staying piece has point records in [start, end).
   bool StayingOverlaps(const Comparator* cmp, const Slice& start, const Slice& end) const;
 
-  // The new table: pieces that stay (but those that have become empty), then
+  // The new table: pieces that stay (except those that are empty now), then
   // the head, if any. Fills meta->pieces with live counts, and the directory's
   // entries, sorted and distinct.
   void Assemble(const PieceMeta* head, const PieceHashes* head_hashes, TphMeta* meta,
@@ -55,8 +55,8 @@ class BaseTable {
  private:
   // The first of known_ whose h1 is not less.
   std::vector<DirectoryEntry>::const_iterator FindKnown(uint64_t h1) const;
-  // A piece without live keys may go: nobody sees its versions (rule 8's
-  // counterpart for data: tombstones and merge bases keep it).
+  // A piece without live keys may be dropped: no reader sees its versions
+  // (tombstones and merge bases keep it).
   bool MayVanish(const TphPiece& piece, const PieceMeta* head) const;
 
   const TableRef table_;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out a plan: brings the inputs (the delta) down into the bases, or
-// rewrites the inputs whole (paper 3.5).
+// Carries out a plan: merges the inputs (the delta) into the bases one level
+// below, or rewrites the inputs whole (paper 3.5).
 //
 // 1. The key space of the delta is cut into regions: one per base table, and
-//    one per gap between bases that gets enough to be tables of its own; where merges
+//    one per gap between bases with enough data for a table of its own. If merges
 //    rewrite tables, several bases make one. No region crosses a fence. In hash
-//    range (paper 3.4) it is the space of search keys that is cut, and a pass
-//    over the delta hands each region its records.
+//    range (paper 3.4) the space of search keys is cut, and one pass over the
+//    delta distributes its records.
 // 2. In each region the delta is merged with the base's victims, the pieces
-//    that GC chose. What survives is the new head piece; the pieces that stay
-//    are known by their hash lists only.
+//    that GC chose. The result is the new head piece. Of the pieces that stay
+//    only the hash lists are read.
 // 3. The directory is rebuilt from the hash lists and the head's hashes.
-// 4. All pieces and directories go into one file, synced once, and separated values
-//    into another. With subcompactions the regions are shared out to several threads, which write
+// 4. All pieces and directories are written to one file, synced once, and separated
+//    values to another. With subcompactions several threads share the regions and write
 //    into the same files.
 //
 // The four MergeArray cases of the paper are decided without an array: (1)
-// neither and (4) base only fall out of the hash lists, (2) delta only and (3)
-// both out of the sorted entries, where the head's replaces the base's.
+// neither and (4) base only by the hash lists, (2) delta only and (3) both by
+// the sorted entries, where the head's replaces the base's.
 //
-// Run is called once. Inputs and bases are marked busy by the store meanwhile.
+// Run is called once. The store marks inputs and bases as busy meanwhile.
 #pragma once
 
 #include <atomic>
@@ -79,7 +79,7 @@ class CompactionJob {
   std::vector<Region> regions_;
   JobFiles files_;
   std::vector<std::unique_ptr<RegionMerge>> workers_;
-  std::vector<uint8_t> told_;  // per worker: the observer knows that it has begun, and not yet that it has ended
+  std::vector<uint8_t> told_;  // per worker: the observer was notified of its begin, not yet of its end
   JobReport* report_ = nullptr;
   std::atomic<uint64_t> other_cpu_nanos_{0};  // of threads that Share began
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compaction brings down: tables of a level, and memtables that go
-// straight to a level below 0 (paper 4.4.1).
+// What a compaction moves down: tables of a level, and memtables that are
+// merged straight into a level below 0 (paper 4.4.1).
 //
 // Thread safety: immutable once loaded; iterators are for one thread each. Pins its tables
 // and memtables, which must be immutable.
@@ -26,18 +26,18 @@ class Delta {
   Delta(const Comparator* comparator, std::vector<TableRef> tables, bool one_run,
         std::vector<std::shared_ptr<MemTable>> memtables, uint64_t now_seconds);
 
-  // Reads the range tombstones of the tables. Before anything asks for tombstones.
+  // Reads the range tombstones of the tables. Before any use of tombstones.
   Status LoadTombstones(const std::vector<SequenceNumber>& snapshots);
 
   const std::vector<TableRef>& tables() const { return tables_; }
   // All records, in internal key order.
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
-  // Live bytes with user keys in [lower, upper), about; a missing bound is open.
+  // Live bytes with user keys in [lower, upper), estimated; a missing bound is open.
   uint64_t Bytes(const std::optional<std::string>& lower,
                  const std::optional<std::string>& upper) const;
-  // But for what newer ones hide, by start.
+  // Without those that newer ones hide, by start.
   const std::vector<RangeTombstone>& tombstones() const { return tombstones_; }
-  // Those of them that reach into [lower, upper), and some more perhaps: a missing bound is open.
+  // Those of them that overlap [lower, upper), and perhaps some more; a missing bound is open.
   std::span<const RangeTombstone> TombstonesIn(const std::optional<std::string>& lower,
                                                const std::optional<std::string>& upper) const;
   Status AddCovering(RangeTombstoneSet* set) const;
@@ -55,7 +55,7 @@ class Delta {
   struct SampledMemTable {
     std::shared_ptr<MemTable> memtable;
     std::shared_ptr<const RangeTombstoneList> covering;
-    std::vector<Slice> samples;  // keys between which lie equal shares of the bytes
+    std::vector<Slice> samples;  // keys with equal shares of the bytes between them
     uint64_t bytes = 0;
   };
   void Extend(const Slice& low, const Slice& high);

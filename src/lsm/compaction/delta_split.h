@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hash range (paper 3.4): one pass over a delta hands its records, which are in
-// key order, to the ranges of search keys that they belong to.
+// Hash range (paper 3.4): one pass over a delta distributes its records, which
+// are in key order, to the ranges of search keys that they belong to.
 //
 // One thread, but a full buffer may be read by another.
 #pragma once

@@ -8,7 +8,7 @@
 namespace compassdb {
 
 // Writes memtables as one table of one piece for level 0. Without records and
-// tombstones the edit stays empty and no file is made; large values go to a file of their own. One thread.
+// tombstones the edit stays empty and no file is created. Large values are written to another file. One thread.
 class FlushJob {
  public:
   // `version`: what is in tables already.

@@ -11,23 +11,23 @@
 
 namespace compassdb {
 
-// Tells of a file of the value store, if it was made.
+// Reports a file of the value store, if it was created.
 void ReportValueFile(const JobFile& file, const VersionEdit& edit, JobReport* report);
 
-// What a flush or compaction writes: tables into one file, values into another, each made when there is something
-// to write.
+// The files of a flush or compaction: one for tables, one for values, each created when there is something to
+// write.
 struct JobFiles {
   JobFiles(const StoreContext* context, const StoreOptions* options, size_t path, bool flush, JobObserver* observer)
       : tables(context, options, path, flush, observer),
         values(context, options, path, flush, observer, /*values=*/true) {}
-  // Several threads write into them; see CompactionFileWriter::Share. Runs of values are held by who makes them.
+  // Several threads write into them; see CompactionFileWriter::Share. Their writers hold runs of values.
   void Share(size_t most_held) {
     tables.Share(most_held);
     values.Share(0);
   }
-  // One data barrier for each that was made. The edit names what is in them.
+  // One sync for each that was created. The edit names their contents.
   Status Finish(VersionEdit* edit, JobReport* report);
-  // The finished files are given back after all, at the end of this.
+  // The destructor returns the finished files to the ledger, as if unfinished.
   void Abandon() {
     tables.Abandon();
     values.Abandon();
@@ -39,7 +39,7 @@ struct JobFiles {
 // Sorts entries by (h1, h2) and, within a key, higher piece first.
 void SortEntries(std::vector<DirectoryEntry>* entries);
 
-// How the family's directories are to be hashed.
+// How the family's directories are hashed.
 perfect_hash::BuildOptions DirectoryFunction(const StoreContext& context,
                                              const StoreOptions& options);
 
@@ -50,12 +50,12 @@ Status WriteTableDirectory(std::span<const DirectoryEntry> entries, uint32_t fin
                            const perfect_hash::BuildOptions& function, JobFile* file,
                            TphMeta* meta);
 
-// How pieces of the family on this level are to be built.
+// How pieces of the family on this level are built.
 PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& options,
                                const FilterPlace& place);
 
-// Makes a table of a piece, all of whose keys are live, that was written into `file` with
-// these tombstones: gives `meta` its id, bounds, piece and, unless options.filter_index, directory.
+// Makes a table of a piece that was written into `file` with these tombstones, all of its keys
+// live: sets id, bounds, piece and, unless options.filter_index, directory of `meta`.
 Status WriteOnePieceTable(const StoreContext& context, const StoreOptions& options,
                           const PieceMeta& piece, const PieceHashes& hashes,
                           const std::vector<RangeTombstone>& tombstones, uint32_t fingerprints,

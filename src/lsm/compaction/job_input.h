@@ -38,8 +38,8 @@ class BoundedIterator : public InternalIterator {
   const std::string* const upper_;
 };
 
-// Merges the delta with victims and leaves out what is shadowed by pieces that
-// stay. Forward only.
+// Merges the delta with victims, without records that are shadowed by pieces
+// that stay. Forward only.
 class JobInput : public InternalIterator {
  public:
   // `delta` and `base` (may be null) outlive this.
@@ -69,7 +69,7 @@ class JobInput : public InternalIterator {
     bool newest_stays = false;
     KeyHash hash;
   };
-  // Looks at the record that merged_ stands on; leaves out shadowed ones.
+  // Reads the record at merged_; skips shadowed ones.
   void Settle();
   bool OnDelta() const;
 
@@ -79,7 +79,7 @@ class JobInput : public InternalIterator {
   const BaseTable* const base_;
   bool filtering_ = false;  // some pieces of the base stay
   InternalIteratorPtr merged_;
-  KeyState current_;    // being looked at
+  KeyState current_;    // of the current record
   KeyState shown_[2];   // of the record now shown; of the one before with another key
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges regions of a delta with their bases and writes the new tables into the
-// job's file. A job's regions may be shared out to several of these.
+// job's file. Several of these may share a job's regions.
 //
-// One thread; what the constructor takes outlives this.
+// One thread; the constructor's arguments outlive this.
 #pragma once
 
 #include <atomic>
@@ -27,19 +27,19 @@ namespace compassdb {
 struct CompactionJobInput {
   const StoreContext* context = nullptr;
   const StoreOptions* options = nullptr;
-  std::shared_ptr<const LsmVersion> version;  // against which the plan was made
+  std::shared_ptr<const LsmVersion> version;  // for which the plan was made
   int input_level = 0;
   int output_level = 0;
   std::vector<TableRef> inputs;  // newest first on level 0, else by key
   std::vector<std::shared_ptr<MemTable>> memtables;  // inputs, too: newer than all tables
   std::vector<TableRef> bases;   // by key
-  // Keys at which tables of the output level begin that lie between the bases and stay: no table
-  // that is written may reach across one. Ascending.
+  // Smallest keys of tables of the output level that are between the bases and stay: no new table
+  // may cross one. Ascending.
   std::vector<std::string> fences;
   bool hash_range = false;       // the output level is cut by hash
   bool rewrite = false;
   size_t path = 0;  // of StoreOptions::paths, for the files
-  bool whole = false;  // bases are rewritten whole, whatever GC would choose
+  bool whole = false;  // bases are rewritten whole, without asking GC
   bool manual = false;
   bool full = false;  // every table of the family takes part
   JobObserver* observer = nullptr;
@@ -57,7 +57,7 @@ struct Region {
   bool hash_range = false;
   SearchRange search;
   // One of several regions into which a base is cut by hash, and rewritten; the
-  // first of them takes it out of the level.
+  // first of them removes it from the level.
   bool part = false;
   bool first_part = false;
   std::optional<uint64_t> delta_bytes;  // of the delta in here, if known
@@ -71,21 +71,21 @@ class RegionMerge {
   RegionMerge(const CompactionJobInput& input, const Delta& delta,
               const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel, JobFiles* files);
 
-  // `records` stands on the first record of the delta in the region, and is
-  // left on the first behind it.
+  // `records` is at the first record of the delta in the region, and moves to
+  // the first one after it.
   Status Run(const Region& region, InternalIterator* records);
-  // Writes what is left of the delta, up to region.upper, as a run on level 0; no base is met.
+  // Writes the rest of the delta, up to region.upper, as a run on level 0, without a base.
   Status RunRest(const Region& region, InternalIterator* records);
   // Rewrites a table whole; there is no delta.
   Status Rewrite(const TableRef& table);
-  // Nothing more is coming. What was done is then in edit() and report(); the files are the job's to finish.
+  // There are no more regions. Results are then in edit() and report(); the job finishes the files.
   Status Finish();
 
   const VersionEdit& edit() const { return edit_; }
   const JobReport& report() const { return report_; }
 
  private:
-  // Into the piece, its value beside it if it is large. `stale`: see CompactionIterator.
+  // Into the piece, a large value into the value store. `stale`: see CompactionIterator.
   Status Add(const CompactionIterator& record, PieceBuilder* builder);
   // All records, into a piece of the level, which is begun with the first.
   Status AddAll(CompactionIterator* records, int level, std::unique_ptr<PieceBuilder>* builder);
@@ -99,11 +99,11 @@ class RegionMerge {
   bool Trimmed(const RangeTombstone& t) const;
   bool TombstoneNeeded(const Region& region, const RangeTombstone& t, const BaseTable* base) const;
   Status AddCovering(const Region& region, RangeTombstoneSet* set) const;
-  // Per piece of the base, about: data bytes that range deletions hide from all readers. Empty: there are none.
+  // Per piece of the base, estimated: data bytes that range deletions hide from all readers. Empty: none.
   Status CoveredBytes(const Region& region, const Tph& base, std::vector<uint64_t>* covered) const;
 
   bool IsBottom(const Region& region) const;
-  // Per directory slot: more where deeper levels make this one of many runs.
+  // Per directory slot: more if deeper levels make this one of many runs.
   uint32_t Fingerprints() const {
     return in_.version->OverlapsBelow(in_.output_level, nullptr, nullptr) ? kUpperFingerprints
                                                                           : kBottomFingerprints;
@@ -117,10 +117,10 @@ class RegionMerge {
                           uint64_t creation_time,
                           const std::vector<RangeTombstone>& tombstones);
   void Replace(const TableRef& base);
-  // Every so many records: the rate limiter's turn, and the cancel flag.
+  // Every so many records: rate limiter and cancel flag.
   Status Pause(uint64_t records);
   uint64_t OldestCreation(const Region& region) const;
-  // Bytes at which a table of a region that is rewritten whole ends.
+  // Size of a table of a region that is rewritten whole.
   uint64_t CutBytes(const Region& region) const;
 
   const CompactionJobInput& in_;

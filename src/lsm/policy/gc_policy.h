@@ -25,8 +25,8 @@ struct GcChoice {
   std::vector<size_t> victims;
 };
 
-// A delta of delta_bytes comes down into `base`. `covered`: by piece, of its data bytes, what range deletions hide from
-// everybody, about; empty: nothing. It counts as dead.
+// A delta of delta_bytes is merged into `base`. `covered`: by piece, estimated data bytes that range deletions hide
+// from all readers; empty: none. They count as dead.
 GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config,
                             const std::vector<uint64_t>& covered = {});
 

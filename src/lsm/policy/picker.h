@@ -21,14 +21,14 @@ struct PickerTable {
   const TphMeta* meta;
   bool busy;  // input or base of a running job
   uint64_t live_bytes;
-  // What scans lost by it, in bytes of rewriting (lsm/policy/scan_cost.h): by its pieces
-  // being several, and by its being a run above others.
+  // What scans lost by it, in bytes of rewriting (lsm/policy/scan_cost.h): because it has
+  // several pieces, and because it is a run above others.
   uint64_t scan_loss_pieces = 0;
   uint64_t scan_loss_run = 0;
-  bool marked = false;  // somebody wants it compacted
-  bool sparse = false;  // has something in a file that is to be vacated
+  bool marked = false;  // Store::MarkForCompaction
+  bool sparse = false;  // has an extent in a file that must be vacated
   bool covers = false;  // has range deletions that hide separated values, and no snapshot needs them
-  // Data bytes that no snapshot sees any more, if snapshots had a part in their being there.
+  // Data bytes that no snapshot sees any more, if snapshots have kept some of them.
   uint64_t released_bytes = 0;
   uint32_t paths = 0;  // PathBits of the family's paths that have files of it
 };
@@ -51,14 +51,14 @@ struct PickerConfig {
   uint64_t target_table_bytes = 32ull << 20;
   uint64_t max_compaction_bytes = 1600ull << 20;
   uint64_t group_bytes = 64ull << 20;  // of victims of one job; 0: one victim
-  bool rewrites = false;  // a merge rewrites the tables that it meets, whole
-  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // where merges rewrite
+  bool rewrites = false;  // a merge rewrites the tables that it overlaps, whole
+  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // if merges rewrite
   uint32_t max_dead_percent = 46;  // of live data
   uint64_t ttl_seconds = 0;
   uint64_t periodic_seconds = 0;
-  bool one_level = false;  // all data lives on one level below 0
+  bool one_level = false;  // all data is on one level below 0
   bool hash_range = false;  // levels without tables are cut by hash from now on
-  bool open_below = false;  // below the last level there may be anything
+  bool open_below = false;  // records may exist below the last level
   std::vector<uint64_t> path_targets;  // of the family's paths, in bytes; one or none: no choice
 };
 
@@ -67,8 +67,8 @@ struct CompactionPlan {
   int output_level = -1;
   std::vector<size_t> inputs;  // indices into levels[input_level]; ascending
   std::vector<size_t> bases;   // indices into levels[output_level]; ascending
-  // Indices into levels[output_level] of tables that stay and lie between inputs or bases: at the
-  // smallest key of each the job cuts what it writes. Ascending.
+  // Indices into levels[output_level] of tables that stay, between inputs or bases: the job cuts its
+  // output at the smallest key of each. Ascending.
   std::vector<size_t> fences;
   bool trivial_move = false;   // inputs overlap nothing: only the manifest changes
   bool whole = false;          // the bases are rewritten together with the inputs
@@ -80,37 +80,37 @@ struct CompactionPlan {
   bool empty() const { return inputs.empty() && !memtables; }
 };
 
-// Brings a level down towards `limit` bytes by one job: the victims that come first in
-// config.victim_order, up to config.group_bytes, need not be neighbours (BoLT 3.3). Tables that meet
-// nothing move by the manifest alone, before anything is merged (3.4). Victims must bring at least
-// min_gain bytes for each that the tables they meet make us write. For levels cut by keys.
+// Reduces a level towards `limit` bytes by one job. The victims are the first in config.victim_order,
+// up to config.group_bytes, and need not be neighbours (BoLT 3.3). Tables that overlap nothing move by
+// the manifest alone, before any merge (3.4). Victims must have at least min_gain bytes for each byte
+// that is written for the tables that they overlap. For levels cut by keys.
 CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, int level,
                          uint64_t limit, double min_gain);
 
-// What a level may hold: levels above the deepest one with data follow its size, a
-// multiplier apart, from level1_max_bytes up. The deepest itself may grow to
-// kDeepestStretch times its configured size, so that there is no further level before it is
-// worth one: merging a delta into a large level costs little more than into a small one.
+// The limit of a level. Levels above the deepest one with data follow its size, each
+// smaller by the multiplier, at least level1_max_bytes. The deepest may grow to
+// kDeepestStretch times its configured size before a further level begins: merging a
+// delta into a large level costs little more than into a small one.
 uint64_t LevelMaxBytes(const PickerInput& input, const PickerConfig& config, int level);
-// Where merges rewrite tables no level is stretched.
+// If merges rewrite tables, no level is stretched.
 inline constexpr uint64_t kDeepestStretch = 6;
-// To what a level is brought that holds more: the deepest settles in the next one and keeps what a
-// level above that may hold.
+// The size to which a larger level is reduced. The deepest moves to the next level and keeps as
+// much as a level above that may have.
 uint64_t LevelGoalBytes(const PickerInput& input, const PickerConfig& config, int level);
-// What a merge has to write of a table that it meets, at least: its directory, or all of it.
+// What a merge must at least write of a table that it overlaps: its directory, or all of it.
 uint64_t RewriteBytes(const PickerConfig& config, const PickerTable& table);
 // Live bytes of the tables that are not busy.
 uint64_t IdleBytes(const PickerInput& input, int level);
-// > 1: the level wants compaction. Tables that are on their way down do not count.
+// > 1: the level needs a compaction. Tables that are being moved down do not count.
 double LevelScore(const PickerInput& input, const PickerConfig& config, int level);
-// Bytes that would have to move for every level to be within its limit, about.
+// Estimated bytes to be moved until every level is within its limit.
 uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config);
 
-// Where the files of a level go: the first path that has room for all levels down to it, each with
-// its configured size or, if that is more, what it holds. The last path has room for everything;
-// level 0 is always in the first. (For levels as large as configured that is RocksDB's rule.)
+// The path for files of a level: the first one with space for all levels down to it, each with its
+// configured size or, if that is more, its present one. The last path has space for everything;
+// level 0 is always in the first. (For levels of their configured size that is RocksDB's rule.)
 size_t PathOfLevel(const PickerInput& input, const PickerConfig& config, int level);
-// All that the table has is where files of the level go, so that it may settle there.
+// All files of the table are in the level's path, so it may move there by the manifest alone.
 bool SettlesOn(const PickerInput& input, const PickerConfig& config, const PickerTable& table,
                int level);
 
@@ -118,22 +118,22 @@ inline constexpr const char* kSnapshotsReason = "snapshots";
 inline constexpr const char* kCoveredReason = "range deletions";
 inline constexpr const char* kScansReason = "scans";
 inline constexpr const char* kMarkedReason = "marked";
-// What a job costs beside its bytes (two syncs, the manifest), in bytes.
+// What a job costs in addition to its bytes (two syncs, the manifest), in bytes.
 inline constexpr uint64_t kConsolidationFixedCost = 1 << 20;
-// The table, or the tables with those below them, whose rewriting is paid for
-// best by what scans lost; empty if none is paid for.
+// The table, or the tables with those below them, whose rewriting scans have paid
+// for best; empty if they have not paid for any.
 CompactionPlan PickByScans(const PickerInput& input, const PickerConfig& config);
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config);
 
-// A delta goes straight from memory into tables with at most so many times its bytes.
+// A delta of memtables is merged into tables with at most this many times its bytes.
 inline constexpr uint64_t kMaxMergeFanOut = 24;
 
-// One level: where the data lives: the first level below 0 with tables, or level 1.
+// With one_level: the level of the data: the first below 0 with tables, or level 1.
 int DataLevel(const PickerInput& input);
 // Memtables with these bounds, and level 0 with them, merge straight into level 1 or, with
-// one_level, into the data level. Empty if that is not worth the directories that it makes us
-// rewrite (rule 10), or if something is in the way: then a run on level 0 will do.
+// one_level, into the data level. Empty if that is not worth the directories to be rewritten
+// (rule 10), or if a table is busy: then they become a run on level 0.
 CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& config,
                                  const TphMeta& bounds, uint64_t bytes);
 
@@ -146,18 +146,18 @@ struct ManualRange {
   uint64_t created_before = 0;
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
   std::optional<size_t> path;  // for the files; none: that of the output level
-  // Rewrites: only tables of which more than kLeastReleasedPercent is what snapshots kept.
+  // Rewrites: only tables of which snapshots kept more than kLeastReleasedPercent.
   bool released = false;
 };
-// Who asks for it pays for less than the background does.
+// A caller's request rewrites for less than the background does.
 inline constexpr uint32_t kLeastReleasedPercent = 10;
-// Rewriting the table gives back more than so much of what stays, of what snapshots kept.
+// Rewriting the table frees more than `percent` of what stays, of bytes that snapshots kept.
 bool GivesBack(uint64_t data_bytes, uint64_t released_bytes, uint32_t percent);
-// Sets *conflict if tables that it needs are busy.
+// Sets *conflict if needed tables are busy.
 CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
                           const ManualRange& range, bool* conflict);
 
-// Fills plan->bases with the tables of the output level that meet the span of
+// Sets plan->bases to the tables of the output level that overlap the span of
 // plan->inputs, and plan->hash_range. False if one of them is busy.
 bool ChooseBases(const PickerInput& input, const PickerConfig& config, CompactionPlan* plan);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scans lose by the shape of a table, counted in bytes of rewriting that
-// the same time would pay for.
+// What scans lose by the shape of a table, counted in bytes that could be
+// rewritten in the same time.
 //
-// A seek wants one block of each sorted run. A table of n pieces costs n
-// first blocks where one piece would cost one: (n - 1) / n of what they cost
-// is lost to the table's own pieces, the rest to the table being a run of its
-// own above others. Beyond that, dead records are read and stepped over: as
-// much of what the walk takes is lost to the pieces as of the table is dead.
+// A seek reads one block of each sorted run. A table of n pieces costs n first
+// blocks instead of one: (n - 1) / n of their cost is lost to the table's own
+// pieces, the rest to the table being a run of its own above others. Dead
+// records are also read and skipped: the pieces lose the walk's cost times the
+// dead share of the table.
 // Rewriting costs about 5 ns per byte (read, merge, write), a disk read about
 // 80 us and as much again for each 32 KiB, a block in the cache 2.5 us: a read
 // pays for 16 KiB of rewriting, a cached block for 512 bytes. The picker rewrites
@@ -27,10 +27,10 @@
 
 namespace compassdb {
 
-// How many bytes of a table a walk takes that starts with a seek, behind the
-// first blocks: about the median. A walk's first reads from the file fetch as much
-// at once, of each piece by its share; to read for the longer half as well costs
-// more bytes than it saves reads.
+// How many bytes of a table a walk reads that starts with a seek, after the first
+// blocks: about the median. A walk's first reads of the file fetch as much at once,
+// of each piece by its share. Reading for the longer half too would cost more bytes
+// than it saves reads.
 class WalkLength {
  public:
   static constexpr uint64_t kMost = 256 << 10;
@@ -56,14 +56,14 @@ struct ScanAccounting {
   ScanAccounting(uint64_t read, std::function<void()> call, size_t levels)
       : bytes_per_read(read), wake(std::move(call)), walks(levels) {}
   std::atomic<uint64_t> bytes_per_read;  // 0: tables are not charged
-  const std::function<void()> wake;    // a table lost enough to ask the picker again; may be null
+  const std::function<void()> wake;    // a table lost enough to call the picker again; may be null
   mutable std::vector<WalkLength> walks;  // per level
 };
 
 class ScanCost {
  public:
   static constexpr uint64_t kCachedBlocksPerRead = 32;
-  static constexpr uint64_t kBytesPerRead = 32 << 10;  // cost as much as the read itself
+  static constexpr uint64_t kBytesPerRead = 32 << 10;  // they cost as much as the read itself
   static constexpr uint64_t kCachedBytesPerRead = 512 << 10;
   static constexpr uint64_t kSampled = 8;
 
@@ -72,7 +72,7 @@ class ScanCost {
   uint64_t run() const { return run_.load(std::memory_order_relaxed); }
 
   // One seek that is one in kSampled. True if the loss has grown by another `step`.
-  // `dead_share`: what rewriting the table would spare walks through it.
+  // `dead_share`: the share of walks that rewriting the table would save.
   bool Add(const SeekCounter& seek, uint64_t bytes_per_read, bool above_others, double dead_share,
            uint64_t step) {
     const uint64_t n = uint64_t{seek.from_file} + seek.from_cache;
@@ -89,7 +89,7 @@ class ScanCost {
     if (above_others) more = grow(&run_, run) || more;
     return more;
   }
-  // A table that keeps pieces of another takes over what they have cost.
+  // A table that keeps pieces of another inherits their cost.
   void Inherit(const ScanCost& from) {
     pieces_.fetch_add(from.pieces(), std::memory_order_relaxed);
     run_.fetch_add(from.run(), std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a table's range deletions hide: their covered records go when a compaction meets them, and only then
-// are the separated values of these told to be dead.
+// How much a table's range deletions hide. A compaction drops the covered records when it merges them, and only
+// then their separated values are known to be dead.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace compassdb {
 
 struct CoveredData {
-  uint64_t bytes = 0;  // of living data in the table itself and below it, about
+  uint64_t bytes = 0;  // of live data in the table itself and below it, estimated
   SequenceNumber oldest = kMaxSequenceNumber;  // of its range deletions
 };
 
-// Reads the range deletions and separators. The table is or will be on that level of the version, in which those
-// of `gone` (ids) no longer count.
+// Reads the range deletions and separators. The table is or will be on that level of the version. Tables in
+// `gone` (ids) do not count.
 CoveredData CoveredBy(const Comparator* comparator, const TableHandle& table, int level,
                       const LsmVersion& version, const std::unordered_set<uint64_t>& gone);
 

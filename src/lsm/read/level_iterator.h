@@ -9,7 +9,7 @@
 namespace compassdb {
 
 // Walks the tables of one level (disjoint, by key), opening one at a time, and
-// charges them what they cost a scan. Tables and accounting are pinned by the
+// charges each with its cost to a scan. Tables and accounting are pinned by the
 // caller for the iterator's life.
 struct LevelScan {
   const ScanAccounting* accounting;

@@ -10,7 +10,7 @@
 
 namespace compassdb {
 
-// Fetches the values of one key, whose hash is known. What it is given outlives it.
+// Fetches the values of one key, whose hash is known. Its arguments outlive it.
 class PointValues final : public ValueResolver {
  public:
   PointValues(const ValueVersion& values, const BlockReadOptions& read, const KeyHash& hash)
@@ -26,7 +26,7 @@ class PointValues final : public ValueResolver {
   const KeyHash& hash_;
 };
 
-// Fetches the values of a job, each from where it is by then.
+// Fetches the values of a job, each from its place at that time.
 class JobValues final : public ValueResolver {
  public:
   JobValues(std::shared_ptr<const NewestValues> values, KeyHasher hasher, const BlockReadOptions& read)
@@ -42,8 +42,8 @@ class JobValues final : public ValueResolver {
   const BlockReadOptions read_;
 };
 
-// Fetches the values of one iterator, those that it says are coming together. One thread. The version
-// outlives it.
+// Fetches the values of one iterator, those it announces in batches. One thread. The version outlives
+// it.
 class IteratorValues final : public ValueResolver {
  public:
   IteratorValues(const ValueVersion& values, KeyHasher hasher, const BlockReadOptions& read)
@@ -58,15 +58,15 @@ class IteratorValues final : public ValueResolver {
     Slice ref;
     rocksdb::PinnableSlice value;
   };
-  // Values whose reads go on together.
+  // Values that are read together.
   struct Window {
-    // In the order in which they come. What is behind `coming` is there to be used again, with its memory.
+    // In their order. Entries behind `coming` are kept to reuse their memory.
     std::deque<Ahead> ahead;
     size_t coming = 0;
     size_t next = 0;
     bool under_way = false;
     std::vector<ValueRequest> requests;
-    ValueReads reads;  // goes first
+    ValueReads reads;  // destroyed first
   };
   const ValueVersion& values_;
   const KeyHasher hasher_;

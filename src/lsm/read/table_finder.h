@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which table of a level a user key belongs to: a search among eight bytes of each
-// table's smallest key, side by side, in place of the keys themselves, which
-// lie anywhere. Where eight bytes do not tell, keys are compared.
+// Finds the table of a level for a user key: a search in an array with eight bytes
+// of each table's smallest key. The keys themselves are spread over memory. If
+// eight bytes do not decide, keys are compared.
 //
 // Thread safety: immutable. The tables must outlive it.
 #pragma once
@@ -30,8 +30,8 @@ class TableFinder {
 
   const Comparator* const comparator_;
   const std::vector<TableRef>& tables_;
-  // Of the eight bytes behind what all smallest keys share, as numbers: first_, of
-  // every table, ascending; last_, of the largest keys. Empty if keys are not ordered bytewise.
+  // The eight bytes after the common prefix of all smallest keys, as numbers: first_ of
+  // every table, ascending; last_ of the largest keys. Empty if keys are not ordered bytewise.
   std::string prefix_;
   std::vector<uint64_t> first_;
   std::vector<uint64_t> last_;

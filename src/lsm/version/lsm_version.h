@@ -41,7 +41,7 @@ class LsmVersion : public StoreView {
              std::shared_ptr<const JobCounters> counters, const ScanAccounting* accounting,
              KeyHasher hasher, std::shared_ptr<const ValueVersion> values, bool open_below,
              std::shared_ptr<const NewestValues> newest = nullptr);
-  // The same tables for a job: it pins none of the values, and finds those that there are when it asks.
+  // The same tables for a job: it pins no values, and finds those that exist when it reads them.
   std::shared_ptr<const LsmVersion> ForJob(std::shared_ptr<const NewestValues> newest) const;
 
   const std::vector<std::vector<TableRef>>& levels() const { return levels_; }
@@ -66,17 +66,17 @@ class LsmVersion : public StoreView {
 
   bool HasRangeTombstones() const { return !with_tombstones_.empty(); }
   bool HasHashLevels() const;
-  // True if a table below `level` holds a record of the key, or may, or may one day (rule 4).
+  // True if a table below `level` may have a record of the key, now or later (rule 4).
   bool MayHoldBelow(int level, const Slice& user_key, const KeyHash& hash) const;
-  // True if any table holds a record of the key, or may.
+  // True if any table may have a record of the key.
   bool MayHold(const Slice& user_key, const KeyHash& hash) const {
     return MayHoldInLevel0(user_key, hash, {}) || MayHoldBelow(0, user_key, hash);
   }
-  // The same of the levels above `level`, but for `others`.
+  // The same of the levels above `level`, without `others`.
   bool MayHoldAbove(int level, const Slice& user_key, const KeyHash& hash,
                     std::span<const TableRef> others) const;
   // True if a table below `level` overlaps [begin, end] (a null pointer is unbounded) and `search`,
-  // or may one day.
+  // or may later.
   bool OverlapsBelow(int level, const Slice* begin, const Slice* end,
                      const SearchRange& search = SearchRange()) const;
 
@@ -101,7 +101,7 @@ class LsmVersion : public StoreView {
   const bool hashes_stand_for_keys_;
   const std::vector<std::vector<TableRef>> levels_;
   std::vector<TableFinder> finders_;  // by level; of level 0 and hash levels unused
-  // The tables that hold range tombstones: few of many, and every iterator asks.
+  // The tables with range tombstones: few of many, and every iterator needs them.
   std::vector<TableRef> with_tombstones_;
   const std::shared_ptr<const JobCounters> counters_;
   const ScanAccounting* const accounting_;  // the store's
@@ -109,7 +109,7 @@ class LsmVersion : public StoreView {
   const KeyHasher hasher_;
   const std::shared_ptr<const ValueVersion> values_;    // of a job's: an empty one
   const std::shared_ptr<const NewestValues> newest_;  // of a job's alone
-  // Anything may be ingested into the last level, below all that is there.
+  // Records may be ingested into the last level, below all others.
   const bool open_below_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open pieces and tables as versions share them.
+// Open pieces and tables, shared by versions.
 //
-// A handle whose object left the current version for good is marked obsolete;
-// when the last version that holds it lets go, its extent is released to the
-// ledger. Thread safety: immutable but for marks and scan costs, which are atomic.
+// A handle whose object is in no later version is marked obsolete. When the last
+// version with it is destroyed, its extent is released to the ledger. Thread
+// safety: immutable except for marks and scan costs, which are atomic.
 #pragma once
 
 #include <algorithm>
@@ -51,12 +51,12 @@ class TableHandle {
   const TphMeta& meta() const { return tph_->meta(); }
   size_t num_pieces() const { return tph_->pieces().size(); }
   PieceHandle* piece(size_t i) const { return static_cast<PieceHandle*>(tph_->pieces()[i].get()); }
-  // What picking and new versions ask of every table, at hand.
+  // What the picker and new versions need of every table.
   uint64_t live_bytes() const { return live_bytes_; }
-  // Of the data, what rewriting the table would drop.
+  // The share of the data that rewriting the table would drop.
   double dead_share() const { return dead_share_; }
   // Data bytes that are dead once no snapshot is older than the table's newest record, and whether
-  // there is a sign that a snapshot keeps some of them: the rest is what is dead in any case.
+  // a snapshot seems to keep some of them: others are dead in any case.
   uint64_t unseen_bytes() const { return versions_.dead; }
   bool kept_for_snapshots() const {
     return versions_.kept || written_under_snapshot_.load(std::memory_order_relaxed);
@@ -64,7 +64,7 @@ class TableHandle {
   // A snapshot was held when it was written that is older than some of it.
   void NoteSnapshot() { written_under_snapshot_.store(true, std::memory_order_relaxed); }
   bool has_range_tombstones() const { return has_range_tombstones_; }
-  // What its range deletions hide, as far as that is known (lsm/read/covered_data.h).
+  // Bytes that its range deletions hide, as far as known (lsm/read/covered_data.h).
   uint64_t covered_bytes() const { return covered_bytes_; }
   SequenceNumber oldest_range_tombstone() const { return oldest_range_tombstone_; }
   // Before the table is shared.
@@ -74,9 +74,9 @@ class TableHandle {
   }
   uint32_t paths() const { return paths_; }
   ScanCost* scan_cost() const { return &scan_cost_; }
-  // Of the handles, the store's map of tables, the pieces and the Tph, without what is loaded.
+  // Of the handles, the store's map of tables, the pieces and the Tph, without loaded parts.
   size_t MemoryBytes() const;
-  // Somebody wants the table compacted (Store::MarkForCompaction).
+  // The table was marked for compaction (Store::MarkForCompaction).
   bool marked_for_compaction() const { return marked_.load(std::memory_order_relaxed); }
   void MarkForCompaction() { marked_.store(true, std::memory_order_relaxed); }
   // The directory's extent is no longer named by the manifest.
@@ -85,7 +85,7 @@ class TableHandle {
  private:
   struct Versions {
     uint64_t dead = 0;
-    bool kept = false;  // some of it is there for a snapshot, as the counts show
+    bool kept = false;  // a snapshot keeps some of it, as the counts show
   };
   static double DeadShare(const TphMeta& meta, uint64_t live_bytes);
   static Versions VersionBytes(const TphMeta& meta);
@@ -106,12 +106,12 @@ class TableHandle {
   std::atomic<bool> obsolete_{false};
   std::atomic<bool> marked_;
   std::atomic<bool> written_under_snapshot_{false};
-  alignas(64) mutable ScanCost scan_cost_;  // apart from what reads share
+  alignas(64) mutable ScanCost scan_cost_;  // on its own cache line
 };
 
 using TableRef = std::shared_ptr<TableHandle>;
 
-// The table's range tombstones, if it has any, go to `set`, which then pins the table.
+// Adds the table's range tombstones, if it has any, to `set`, which then pins the table.
 Status AddRangeTombstones(const TableRef& table, const BlockReadOptions& read,
                           RangeTombstoneSet* set);
 

@@ -15,8 +15,8 @@
 //
 // Thread safety: a Block never changes; iterators and builders belong to one
 // thread at a time.
-// Invariants: whatever the bytes hold, nothing outside of the payload is read.
-// Damage shows as `false` or as a Corruption, never as an assertion.
+// Invariants: for any bytes, nothing outside of the payload is read. Damage is
+// reported as `false` or as a Corruption, never as an assertion.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ namespace compassdb {
 inline constexpr uint8_t kBlockWideOffsets = 1;
 inline constexpr uint8_t kBlockFingerprints = 2;
 
-// What a block keeps of a key's hash: bits that no directory looks at first.
+// What a block stores of a key's hash: bits that directories do not use.
 inline uint8_t BlockFingerprint(const KeyHash& hash) {
   return static_cast<uint8_t>(StoredH2(hash.h2));
 }
 
 class BlockBuilder {
  public:
-  // `fingerprints`: only where equal keys have equal hashes.
+  // `fingerprints`: only if equal keys have equal hashes.
   BlockBuilder(bool share_prefix, bool fingerprints)
       : share_prefix_(share_prefix), with_fingerprints_(fingerprints) {}
 
@@ -49,7 +49,7 @@ class BlockBuilder {
            const Slice& value);
   bool empty() const { return records_.empty(); }
   uint32_t count() const { return static_cast<uint32_t>(records_.size()); }
-  // Payload size, were it finished now; a little too high at most.
+  // Payload size if it were finished now; perhaps slightly too high.
   size_t EstimatedSize() const;
   // The same with this record added.
   size_t EstimatedSizeWith(const Slice& user_key, SequenceNumber seq, const Slice& value) const;
@@ -97,16 +97,16 @@ class Block {
   uint32_t count() const { return count_; }
   Slice prefix() const { return prefix_; }
   const char* limit() const { return limit_; }  // of the payload
-  // False if record i (i < count) does not lie within the payload.
+  // False if record i (i < count) is not inside the payload.
   bool Get(uint32_t i, Record* record) const;
-  // Record i will be wanted soon, if there is one.
+  // Record i will be needed soon, if there is one.
   void Prefetch(uint32_t i) const {
     if (i >= count_) return;
     const uint32_t offset = OffsetOf(i);
     if (offset < static_cast<size_t>(limit_ - records_)) __builtin_prefetch(records_ + offset);
   }
 
-  // Of the records that a binary search looks at, the first ones.
+  // The first records that a binary search reads.
   void PrefetchSearch() const {
     if (count_ <= 8) {
       for (uint32_t i = 0; i < count_; ++i) Prefetch(i);
@@ -134,7 +134,7 @@ class Block {
   // it may be null. False: damaged.
   bool Find(const KeyOrder& order, const Slice& user_key, const KeyHash* hash,
             SequenceNumber snapshot, FindResult* result) const;
-  // False if the block says that record i is of a key with another hash.
+  // False if record i is of a key with another hash.
   bool MayHaveHash(uint32_t i, const KeyHash& hash) const {
     return fingerprints_ == nullptr ||
            static_cast<uint8_t>(fingerprints_[i]) == BlockFingerprint(hash);
@@ -153,7 +153,7 @@ class Block {
   // The first i >= begin whose fingerprint is that; count() if there is none.
   uint32_t NextMatch(uint32_t begin, uint8_t fingerprint) const;
   // Cuts the prefix off user_key. 0: done, *suffix is set; otherwise the sign
-  // says on which side of every record user_key lies.
+  // says on which side of all records user_key is.
   int StripPrefix(const Slice& user_key, Slice* suffix) const;
   uint32_t OffsetOf(uint32_t i) const {
     return wide_ ? DecodeFixed32(offsets_ + size_t{4} * i) : DecodeFixed16(offsets_ + size_t{2} * i);
@@ -169,7 +169,7 @@ class Block {
   SequenceNumber min_seq_ = 0;
 };
 
-// Walks a block, both ways at one price. The block's bytes must outlive it.
+// Walks a block in both directions at the same cost. The block's bytes must outlive it.
 class BlockIter final : public InternalIterator {
  public:
   BlockIter() = default;

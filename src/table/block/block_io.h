@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data blocks on their way to and from the disk, through the block cache.
+// Reads and writes of data blocks, through the block cache.
 //
 //   stored block := payload compression_type:u8 checksum:u32le
 //
@@ -28,12 +28,12 @@ class ShardedCache;
 
 inline constexpr size_t kBlockTrailerBytes = 5;
 
-// Turns a payload into a stored block, in place, but for its checksum, which is zeros until its place is known
-// (FillInChecksum in table/file/extent_writer.h). Compression that saves less than an eighth is dropped. Returns the type
-// that was used.
+// Turns a payload into a stored block, in place. Its checksum is zero until its place is known
+// (FillInChecksum in table/file/extent_writer.h). Compression that saves less than an eighth is dropped. Returns the
+// type that was used.
 rocksdb::CompressionType PackBlock(rocksdb::CompressionType type, int level, std::string* payload);
 
-// Where a block lies, and what bounds it.
+// The place of a block, and its bounds.
 struct BlockPlace {
   const CompactionFile* file = nullptr;
   uint64_t offset = 0;  // in the file
@@ -41,8 +41,8 @@ struct BlockPlace {
   uint64_t max_payload = 0;
 };
 
-// A block in memory: one allocation holds this and, behind it, the payload. The
-// block cache's entry stands in front, so that a hit touches one place.
+// A block in memory: one allocation has this and, after it, the payload. The
+// block cache's entry is in front, so that a hit touches one place.
 class LoadedBlock {
  public:
   const Block& block() const { return block_; }
@@ -55,15 +55,15 @@ class LoadedBlock {
     return Slice(begin, static_cast<size_t>(block_.limit() - begin));
   }
   void Free();
-  // Room for a stored block that is going to be read (Allocate); Accept makes it a block.
+  // Memory for a stored block that will be read (Allocate); Accept makes it a block.
   char* stored() { return data(); }
 
   // Reads, verifies and parses.
   static Status Read(const BlockPlace& place, bool verify_checksum,
                      const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                      LoadedBlock** out);
-  // The same in two steps: null if there is no memory; then what the read into
-  // stored() gave. Takes over `loaded`.
+  // The same in two steps: null if there is no memory; then the result of the
+  // read into stored(). Takes ownership of `loaded`.
   static LoadedBlock* AllocateFor(const BlockPlace& place, const BlockAllocator& allocator) {
     return Allocate(allocator, place.length);
   }
@@ -89,13 +89,13 @@ class LoadedBlock {
   Status Parse(const BlockPlace& place, size_t payload_size);
   char* data() { return reinterpret_cast<char*>(this + 1); }
 
-  // Unused while the block is in no cache, or in one of the user's make.
+  // Unused while the block is in no cache, or in a cache of the application's.
   struct EmbeddedEntry {
     CacheEntry entry;
     char key[16];  // file id and offset
   };
   static_assert(sizeof(EmbeddedEntry) == sizeof(CacheEntry) + 16);
-  // In cells, lines of the processor's cache are as they stand here.
+  // In cells, cache lines of the processor are laid out as here.
   EmbeddedEntry cached_;
   BlockAllocator allocator_;
   size_t allocated_ = 0;
@@ -120,7 +120,7 @@ class BlockRef {
   void Reset();
   explicit operator bool() const { return loaded_ != nullptr; }
   const Block& block() const { return loaded_->block(); }
-  // Hands the reference over: the block lives until `pin` is cleaned up.
+  // Moves the reference: the block exists until `pin` is cleaned up.
   void MoveInto(rocksdb::Cleanable* pin);
 
  private:
@@ -138,17 +138,17 @@ class BlockLoader {
 
   // True if the block was in the cache.
   bool FromCache(uint64_t file_id, uint64_t offset, BlockRef* ref) const;
-  // Whether FromCache would find it at once; counts nothing, and says no of a cache of the
-  // user's make.
+  // Whether FromCache would find it at once. Counts nothing; false for a cache of the
+  // application's.
   bool Contains(uint64_t file_id, uint64_t offset) const;
-  // A FromCache of this block is coming: early enough for the first, PrefetchSlot, and then,
-  // at least a cache miss later, PrefetchBlock.
+  // Before a FromCache of this block: first PrefetchSlot, and at least a cache miss later
+  // PrefetchBlock.
   void PrefetchSlot(uint64_t file_id, uint64_t offset) const;
   void PrefetchBlock(uint64_t file_id, uint64_t offset) const;
   // A cached block without lock or reference, valid while the caller's EpochGuard
-  // lasts. Null: ask FromCache.
+  // lasts. Null: call FromCache.
   LoadedBlock* Peek(uint64_t file_id, uint64_t offset) const;
-  // As Peek, by the hint that BlockHints gave.
+  // As Peek, by a hint of BlockHints.
   LoadedBlock* PeekAt(CacheEntry* hint) const {
     PrefetchEntryLines(hint);
     hint->CountHit();
@@ -156,17 +156,17 @@ class BlockLoader {
     CountHit(loaded->charge());
     return loaded;
   }
-  // Null if the cache is not of our make.
+  // Null if the cache is the application's.
   ShardedCache* own_cache() const { return own_; }
-  // Makes a reference of what Peek returned, under the same guard. False: on its way out.
+  // Makes a reference of a block from Peek, under the same guard. False: it is being evicted.
   bool Pin(LoadedBlock* peeked, BlockRef* ref) const;
-  // Reads the block; with `fill_cache` it goes into the cache.
+  // Reads the block; with `fill_cache` adds it to the cache.
   Status FromFile(const BlockPlace& place, const BlockReadOptions& read, BlockRef* ref) const;
   // Takes a block out of `stored`, bytes that were read already.
   Status FromBytes(const BlockPlace& place, const Slice& stored, const BlockReadOptions& read,
                    BlockRef* ref) const;
   // FromFile in two steps, for reads in batches: room for the block, null if there
-  // is no memory; then the finished read into its stored(). Accept takes over `loaded`.
+  // is no memory; then the finished read into its stored(). Accept owns `loaded`.
   LoadedBlock* Allocate(const BlockPlace& place) const {
     return LoadedBlock::AllocateFor(place, allocator());
   }
@@ -178,7 +178,7 @@ class BlockLoader {
   void Erase(uint64_t file_id, uint64_t offset) const;
   // Puts a copy of a block into the cache (PointBlock); it is no error if it does not fit.
   void Keep(const BlockPlace& place, const Slice& payload) const;
-  // Whether what is neither peeked at nor read from the file can be nowhere else.
+  // Whether a block that Peek does not find can only be in the file.
   bool PeekIsAll() const { return cache_ == nullptr || (own_ != nullptr && !own_has_secondary_); }
   bool has_cache() const { return cache_ != nullptr; }
   void CountHit(size_t charge) const;
@@ -191,7 +191,7 @@ class BlockLoader {
   void Adopt(LoadedBlock* loaded, const BlockPlace& place, bool fill_cache, BlockRef* ref) const;
 
   rocksdb::Cache* cache_ = nullptr;
-  ShardedCache* own_ = nullptr;  // cache_, if it is of our make
+  ShardedCache* own_ = nullptr;  // cache_, unless it is the application's
   bool own_has_secondary_ = false;
   BlockAllocator allocator_;
   rocksdb::Statistics* statistics_ = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data blocks that a batch of point reads is going to want, loaded together:
+// The data blocks that a batch of point reads needs, loaded together:
 // from the block cache, and the rest in one batch of reads over all files. The
-// point reads then find them here (BlockReadOptions::blocks) before they look
-// elsewhere, so that a batch answers what single reads would.
+// point reads then find them here (BlockReadOptions::blocks) before they search
+// the cache, so a batch has the results of single reads.
 //
 // Thread safety: one thread at a time. Pieces must outlive the set.
 #pragma once
@@ -23,11 +23,11 @@ class BlockSet {
   BlockSet(const BlockSet&) = delete;
   BlockSet& operator=(const BlockSet&) = delete;
 
-  // As often as it will be asked for. Before Load.
+  // Once for each Get that will follow. Before Load.
   void Want(PieceRef piece, uint32_t block);
   void Load(const BlockReadOptions& read);
-  // False if the block was not wanted, or as often as it was wanted already.
-  // Otherwise *status is that of its reading, and *ref the block if it is OK.
+  // False if Want was not called, or as often as Get already. Otherwise
+  // *status is that of the read, and *ref the block if it is OK.
   bool Get(uint64_t file_id, uint64_t offset, BlockRef* ref, Status* status);
   void Clear();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record that the block cache keeps by itself, because of its block no other is wanted: the newest
-// one of its key in its piece. Found by piece and hash, told from others by the whole key. Pieces
-// never change, and their file ids are never used again, so that what is found is never stale.
+// A record that the block cache keeps alone, because no other record of its block is read: the newest
+// one of its key in its piece. It is found by piece and hash, and the whole key is compared. Pieces
+// never change, and their file ids are never used again, so a record is never stale.
 //
 // Thread safety: immutable once in the cache; valid while the finder's EpochGuard lasts.
 #pragma once
@@ -20,7 +20,7 @@ class ShardedCache;
 
 class CachedRecord {
  public:
-  // Under what a record is found: where its piece begins, and the first hash of its key.
+  // The key in the cache: the begin of its piece, and the first hash of its key.
   struct Key {
     uint64_t file_id;
     uint64_t offset;
@@ -28,10 +28,10 @@ class CachedRecord {
     uint64_t Hash() const;
   };
 
-  // Puts a copy into the cache; without memory, or without room, nothing happens.
+  // Adds a copy to the cache, if there is memory and space.
   static void Keep(ShardedCache* cache, const BlockAllocator& allocator, const Key& key,
                    const Slice& user_key, const Block::Record& record);
-  // Null: it is not there. Under the caller's EpochGuard.
+  // Null: it is not in the cache. Under the caller's EpochGuard.
   static const CachedRecord* Find(const ShardedCache* cache, const Key& key, const Slice& user_key);
 
   SequenceNumber sequence() const { return sequence_; }

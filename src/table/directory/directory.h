@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directory of a TPH: a perfect hash over all its keys whose slots hold a
-// fingerprint and the piece of each key's newest record. Where in the piece the
-// record lies is the piece's business.
+// The directory of a TPH: a perfect hash over all its keys. A slot has a
+// fingerprint and the piece of the key's newest record. The piece itself finds
+// the record.
 //
 // Thread safety: immutable after Open.
 #pragma once
@@ -30,17 +30,17 @@ struct DirectoryEntry {
   uint32_t piece = 0;  // index into TphMeta::pieces
 };
 
-// An absent key passes for present in one of so many cases at most, and of twice as many at least,
-// since the width of a slot, which follows from this and from the number of pieces, is whole bits:
-// about one in 210 and in 850. The tables of the bottom hold most keys, those above are asked by
-// most reads.
+// The rate of false positives is between one in this number and one in twice this number, because a
+// slot has a whole number of bits: about one in 210 and in 850. Tables of the bottom level have most
+// of the keys, and tables above are read by most
+// lookups.
 inline constexpr uint32_t kBottomFingerprints = 150;
 inline constexpr uint32_t kUpperFingerprints = 600;
 
 // Serialises a directory. Entries are sorted by h1. Entries that share h1 but
-// not h2 are different keys with one 64-bit hash: their h1 goes to a side
-// list, and lookups of it answer kAmbiguous. No two entries may be equal in
-// both hashes. `fingerprints` is how many a slot must hold at least, from 1 to
+// not h2 are different keys with one 64-bit hash: their h1 is added to a side
+// list, and its lookups return kAmbiguous. No two entries may be equal in
+// both hashes. `fingerprints` is how many values a slot must tell apart at least, from 1 to
 // kMaxFingerprints. `function` says how to build the perfect hash (`sorted` does not matter). False
 // if the sizes do not fit the format.
 bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces, uint32_t fingerprints,
@@ -51,28 +51,28 @@ struct DirectoryHit {
   uint32_t piece = 0;
 };
 
-// All of a directory but its slots, and where these lie.
+// A directory without its slots, and the places of these.
 class DirectoryHead {
  public:
-  // Takes the serialised form, its checksum verified; checks every length and index so that what
-  // follows stays in bounds whatever the bytes hold.
+  // Takes the serialised form, its checksum verified. Checks every length and index, so that all
+  // later calls stay in bounds for any bytes.
   static Status Open(std::string bytes, std::unique_ptr<const DirectoryHead>* out);
-  // From the first bytes of a head: how many it has. False if these cannot be the bytes of one.
+  // The length of a head, from its first bytes. False if they cannot be those of a head.
   static bool Length(const char* header, size_t n, uint64_t* length);
 
   uint64_t SlotOf(const KeyHash& hash) const { return function_(hash.h1); }
   void Prefetch(const KeyHash& hash) const { function_.Prefetch(hash.h1); }
-  // What `slot`, the value at SlotOf(hash), says.
+  // Decodes `slot`, the value at SlotOf(hash).
   DirectoryHit Read(uint64_t slot, const KeyHash& hash) const {
     DirectoryHit hit;
-    // Wraps around to something large for other fingerprints and for empty slots.
+    // Wraps around to a large number for other fingerprints and for empty slots.
     const uint64_t piece = slot - 1 - FingerprintOf(hash.h2, fingerprints_) * pieces_;
     if (piece >= pieces_) return hit;
     hit.kind = DirectoryHit::kPiece;
     hit.piece = static_cast<uint32_t>(piece);
     return hit;
   }
-  // The piece that such a slot names, whatever the fingerprint; of an empty one, the newest.
+  // The piece that a slot names, without comparing the fingerprint; for an empty slot, the newest.
   uint32_t PieceOf(uint64_t slot) const {
     return static_cast<uint32_t>(slot == 0 ? pieces_ - 1 : (slot - 1) % pieces_);
   }
@@ -83,7 +83,7 @@ class DirectoryHead {
     hit->kind = DirectoryHit::kAmbiguous;
     return true;
   }
-  // The value of slot i of the array at `slots`, which has its padding.
+  // The value of slot i of the padded array at `slots`.
   uint64_t SlotAt(const char* slots, uint64_t i) const {
     const uint64_t bit = i * slot_bits_;
     return DecodeFixed64(slots + bit / 8) >> (bit & 7) & slot_mask_;
@@ -103,7 +103,7 @@ class DirectoryHead {
   // From the start of the extent.
   uint64_t PageOffset(uint64_t page) const;
   IndexMemory Memory() const;
-  // `bytes` of slots, divided as the mixed radix divides a slot.
+  // Adds `bytes` of slots, shared between fingerprint and piece as in a slot.
   void AddSlots(uint64_t bytes, IndexMemory* memory) const;
 
  private:
@@ -124,13 +124,13 @@ class DirectoryHead {
 // A whole directory.
 class Directory {
  public:
-  // Takes what BuildDirectory made, and checks as DirectoryHead::Open.
+  // Takes the output of BuildDirectory, and checks it like DirectoryHead::Open.
   static Status Open(std::string bytes, std::unique_ptr<Directory>* out);
   Directory(std::unique_ptr<const DirectoryHead> head, std::unique_ptr<char[]> slots)
       : head_(std::move(head)), slots_(std::move(slots)) {}
 
-  // kAbsent is exact. kPiece is a hint that is wrong for about one in
-  // fingerprints() absent keys. kAmbiguous: search the pieces.
+  // kAbsent is exact. kPiece is wrong for about one in fingerprints()
+  // absent keys. kAmbiguous: search the pieces.
   DirectoryHit Lookup(const KeyHash& hash) const { return LookupAt(SlotOf(hash), hash); }
   // Lookup in steps, so that the memory accesses of several directories overlap:
   // Prefetch for all, SlotOf and PrefetchSlot for all, LookupAt one by one.
@@ -162,7 +162,7 @@ class Directory {
 inline IndexMemory MemoryOf(const Directory& directory) { return directory.Memory(); }
 inline IndexMemory MemoryOf(const DirectoryHead& head) { return head.Memory(); }
 
-// A directory as an extent of a compaction file. Whole, or in parts: each part has a checksum.
+// A directory as an extent of a compaction file, whole or in parts. Each part has a checksum.
 Status WriteDirectory(CompactionFileWriter* file, const std::string& bytes, Extent* extent);
 Status ReadDirectory(FileCache* files, const Extent& extent, uint64_t file_id,
                      std::unique_ptr<Directory>* out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the memory of indexes goes: the objects and what malloc adds to them.
+// The memory of indexes by use: the objects and the overhead of malloc.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ struct IndexMemory {
   uint64_t separators = 0;
   uint64_t block_offsets = 0;
   uint64_t filters = 0;
-  uint64_t values = 0;  // where separated values lie
+  uint64_t values = 0;  // places of separated values
   uint64_t other = 0;  // objects, metadata, key bounds, range tombstones, what malloc adds
   uint64_t total() const {
     return perfect_hash + fingerprints + pieces + separators + block_offsets + filters + values +

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of an index (a piece's separators, a directory or a page of one) that
-// are read from their file when they are first used. IndexMode says whether
-// they then stay, or are entries of the block cache like any other.
+// Parts of an index (a piece's separators, a directory or a page of one). They
+// are read from their file at their first use. IndexMode says whether they are
+// then resident, or entries of the block cache.
 //
-// Thread safety: all methods. Of a part that is to stay one thread loads, and
-// others that want it wait. An error is the status of that use; the next tries again.
+// Thread safety: all methods. One thread loads a resident part, and others that
+// need it wait. A use returns the error of loading; the next use tries again.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@
 
 namespace compassdb {
 
-// MemoryOf(const T&) says what a part takes, and always the same of one part.
+// MemoryOf(const T&) is the memory of a part, and constant for one part.
 
-// A part on its own, counted as long as it lives.
+// A part that is counted in index_usage as long as it exists.
 template <typename T>
 class CountedPart {
  public:
@@ -50,7 +50,7 @@ class CountedPart {
   const size_t overhead_;
 };
 
-// A part, held in memory as long as this lives. Its owner must outlive this. Move-only.
+// A part, kept in memory as long as this exists. Its owner must outlive this. Move-only.
 template <typename T>
 class PartRef {
  public:
@@ -73,7 +73,7 @@ class PartRef {
   IndexCache::Pin pin_;
 };
 
-// A part of the cache, under a key that nobody else has. load(std::unique_ptr<const T>*) reads it.
+// A part in the cache, under a key of its own. load(std::unique_ptr<const T>*) reads it.
 template <typename T, typename Load>
 rocksdb::Status GetCachedPart(const TableContextRef& context, const IndexCache::Key& key,
                               const BlockReadOptions& read, Load load, PartRef<T>* ref) {
@@ -121,10 +121,10 @@ class IndexPart {
   IndexPart& operator=(const IndexPart&) = delete;
 
   const TableContextRef& context() const { return context_; }
-  // Null if it is not in memory to stay.
+  // Null if it is not resident.
   const T* Resident() const { return resident_.load(std::memory_order_acquire); }
 
-  // load(std::unique_ptr<const T>*) reads it. Incomplete if that is needed and not allowed.
+  // load(std::unique_ptr<const T>*) reads it. Incomplete if it must be read and may not be.
   template <typename Load>
   rocksdb::Status Get(const BlockReadOptions& read, Load load, PartRef<T>* ref) const {
     if (mode_ == IndexMode::kPaged) {

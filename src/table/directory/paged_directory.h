@@ -21,7 +21,7 @@ class PagedDirectory {
   PagedDirectory& operator=(const PagedDirectory&) = delete;
 
   Status Lookup(const BlockReadOptions& read, const KeyHash& hash, DirectoryHit* hit) const;
-  // As much of it as the cache takes.
+  // As much of it as fits the cache.
   Status Load(const BlockReadOptions& read) const;
 
  private:
@@ -38,7 +38,7 @@ class PagedDirectory {
   mutable std::atomic<uint64_t> num_pages_{0};  // known once the head was read
 };
 
-// The directory is the one that the manifest means: Corruption if not.
+// Corruption if this is not the directory that the manifest names.
 Status CheckDirectory(const TphMeta& meta, uint64_t keys, size_t pieces);
 
 }  // namespace compassdb

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The physical file of a flush or compaction: a header, then extents (pieces
-// and directories) one after the other; the manifest says where each lies.
+// and directories) one after the other. The manifest has their places.
 #pragma once
 
 #include <atomic>
@@ -19,22 +19,22 @@ namespace compassdb {
 // Writes a compaction file front to back. One thread at a time; of a shared file, extents by any (extent_writer.h).
 class CompactionFileWriter {
  public:
-  // Creates the file and writes its header. `file_id` is random and goes into
-  // the checksum of every block. `checksum`: of the whole file; null for none.
+  // Creates the file and writes its header. `file_id` is random and is a part
+  // of the checksum of every block. `checksum`: of the whole file; null for none.
   static Status Create(FileSystem* fs, const std::string& path, uint64_t file_number,
                        uint64_t file_id, const FileOptions& options,
                        std::unique_ptr<CompactionFileWriter>* out,
                        std::unique_ptr<rocksdb::FileChecksumGenerator> checksum = nullptr);
   ~CompactionFileWriter();
-  // Several threads are going to write extents, which are held in memory while they are not
-  // complete: up to `most_held` bytes together. Before the first extent.
+  // Several threads will write extents. Incomplete extents are held in memory, up to
+  // `most_held` bytes together. Before the first extent.
   void Share(size_t most_held) {
     shared_ = true;
     most_held_ = most_held;
   }
-  // Called now and then while what was held is written.
+  // Called regularly while held bytes are written.
   void SetPace(std::function<void()> pace) { pace_ = std::move(pace); }
-  // Of a shared file, only for who has the turn.
+  // Of a shared file, only by the thread that has the turn.
   Status Append(const Slice& data);
   uint64_t offset() const { return offset_.load(std::memory_order_relaxed); }  // any thread
   uint64_t file_number() const { return file_number_; }
@@ -48,7 +48,7 @@ class CompactionFileWriter {
  private:
   friend class ExtentWriter;
   bool shared() const { return shared_; }
-  // Room for so many bytes among those that may be held: false, and nothing is taken, if there is none.
+  // Reserves bytes among those that may be held: false, without effect, if there are not enough.
   bool TakeRoom(size_t bytes);
   void GiveRoom(size_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
   void Pace() const {
@@ -65,20 +65,20 @@ class CompactionFileWriter {
   bool shared_ = false;
   size_t most_held_ = 0;
   std::atomic<size_t> held_{0};
-  std::mutex turn_;  // of a shared file: who has it writes an extent
+  std::mutex turn_;  // of a shared file: its owner writes an extent
   std::function<void()> pace_;
   const std::unique_ptr<rocksdb::FileChecksumGenerator> checksum_;
   std::unique_ptr<WritableFile> file_;
 };
 
-// An open compaction file for reading; one descriptor whatever the number of
-// pieces (BoLT 3.2). Thread safe.
+// An open compaction file for reading; one descriptor for any number of pieces
+// (BoLT 3.2). Thread safe.
 class CompactionFile {
  public:
   // Checks the header: magic, format version, number.
   static Status Open(FileSystem* fs, const std::string& path, uint64_t file_number,
                      const FileOptions& options, std::shared_ptr<CompactionFile>* out);
-  // For repair, and for files without a header (sections of pages): does not look at it.
+  // For repair, and for files without a header (sections of pages): does not read it.
   static Status OpenUnchecked(FileSystem* fs, const std::string& path, uint64_t file_number,
                               uint64_t file_id, const FileOptions& options,
                               std::shared_ptr<CompactionFile>* out);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes one extent of a compaction file, front to back, and the checksums in it, whose contexts say where in
-// the file they lie (docs/formats/compaction_file.md, rule 4).
+// Writes one extent of a compaction file, front to back, and the checksums in it, whose contexts contain their
+// place in the file (docs/formats/compaction_file.md, rule 4).
 //
-// Of a file that several threads share (CompactionFileWriter::Share) an extent is held in memory, its checksums
-// still open, until it is complete or they hold too much together. Then it waits for its turn: what
-// is held goes out, and what follows goes straight to the file, until the extent is finished. So
-// extents lie one behind the other, however many are made at once.
+// If several threads share a file (CompactionFileWriter::Share), an extent is held in memory without its
+// checksums, until it is complete or the extents hold too much together. Then it waits for its turn:
+// held bytes are written, and later ones directly, until the extent is finished. So extents never
+// interleave, however many are written concurrently.
 //
-// One thread from Start, or the first Append, to Finish. Who has the turn waits for no other extent of the same file.
+// One thread from Start, or the first Append, to Finish. The owner of the turn waits for no other extent of the file.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@
 
 namespace compassdb {
 
-// Writes the checksum of bytes[0, covered) behind them. Its context is the file's id, the place of the bytes in the
+// Writes the checksum of bytes[0, covered) after them. Its context is the file's id, the place of the bytes in the
 // file and, unless it is 0, `kind`.
 void FillInChecksum(uint64_t file_id, uint64_t place, uint64_t kind, size_t covered, char* bytes);
 
 class ExtentWriter {
  public:
   explicit ExtentWriter(CompactionFileWriter* file) : file_(file) {}
-  // What is not finished may leave bytes in the file that nothing names.
+  // An unfinished extent may leave bytes in the file that nothing names.
   ~ExtentWriter();
   ExtentWriter(const ExtentWriter&) = delete;
   ExtentWriter& operator=(const ExtentWriter&) = delete;
@@ -37,10 +37,10 @@ class ExtentWriter {
   CompactionFileWriter* file() const { return file_; }
   uint64_t length() const { return length_; }  // so far
 
-  // With FillInChecksum, now or, in what is held, later.
+  // With FillInChecksum: now or, for held bytes, later.
   Status Append(std::string* bytes, size_t covered, uint64_t kind);
 
-  // For what is complete before it is written: waits for the turn. From then on the place is known.
+  // For an extent that is complete before it is written: waits for the turn. From then on the place is known.
   Status Start();
   uint64_t offset() const { return begin_ + length_; }  // in the file, of what is appended next; after Start
   Status Append(const Slice& bytes);                     // after Start

@@ -32,12 +32,12 @@ class FileCache {
   // The same of a file that `open` opens, if it is not open.
   using Opener = std::function<Status(std::shared_ptr<CompactionFile>*)>;
   Status Get(uint64_t file_number, const Opener& open, std::shared_ptr<CompactionFile>* file);
-  // The file that holds an extent and was written with `file_id`. Never NotFound, which means something else to those
-  // who look for keys; Corruption if the file is another one, or ends before the extent does.
+  // The file that holds an extent and was written with `file_id`. Never NotFound, which means a missing key to the
+  // callers; Corruption if the file is another one, or ends before the extent.
   Status GetExtent(const Extent& extent, uint64_t file_id, std::shared_ptr<CompactionFile>* file);
-  // Null where it is not open.
+  // Null if it is not open.
   std::shared_ptr<CompactionFile> IfOpen(uint64_t file_number);
-  // A file that is open already, whatever its name.
+  // A file that is open already, under any name.
   void Insert(std::shared_ptr<CompactionFile> file);
   void Evict(uint64_t file_number);  // before the file is deleted
   std::string PathOf(uint64_t file_number) { return dirs_.PathOf(file_number); }
@@ -45,15 +45,15 @@ class FileCache {
   TableDirs* dirs() { return &dirs_; }
   FileSystem* fs() const { return fs_; }
   const FileOptions& options() const { return options_; }
-  // Whether a piece that has just opened its file may hold it for good.
+  // Whether a piece that has just opened its file may keep it.
   bool MayHold() const { return open_.load(std::memory_order_relaxed) < held_.load(std::memory_order_relaxed); }
-  // Who holds files beyond a read is to let go of them now: half of what may be open is.
+  // Callers that hold files between reads must release them now: half of the limit is open.
   bool scarce() const {
     const size_t most = most_.load(std::memory_order_relaxed);
     const size_t few = std::max(most - most / 2, held_.load(std::memory_order_relaxed));
     return open_.load(std::memory_order_relaxed) >= few;
   }
-  // Pieces that hold their files already go on to do so.
+  // Pieces that hold their files keep them.
   void SetLimits(Limits limits);
 
  private:
@@ -63,9 +63,9 @@ class FileCache {
   std::atomic<size_t> most_, held_;
   std::atomic<size_t> open_{0};  // files_.size()
   using Entries = std::list<std::shared_ptr<CompactionFile>>;
-  // Keeps the one in `added`, unless there is a file of its number; that which is kept.
+  // Keeps the one in `added`, unless there is a file of its number. Returns the kept one.
   const std::shared_ptr<CompactionFile>& Keep(Entries* added) REQUIRES(mu_);
-  // Moves what is too much, where so many more are to come, to `closed`, to be closed without the lock. Never allocates.
+  // Moves files above the limit (with `more` to be added) to `closed`, to be closed without the lock. Never allocates.
   void Limit(size_t more, Entries* closed) REQUIRES(mu_);
 
   Mutex mu_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compaction files and logs that are made before they are wanted, empty, several with one sync of
-// their directory: so who writes one needs no barrier for the directory entry (BoLT 3.1).
+// Compaction files and logs that are created in advance, empty, several with one sync of their
+// directory: so a job that writes one needs no sync for the directory entry (BoLT 3.1).
 //
-// What is left over is deleted by DeleteAll, or after a crash by the next open, to which it is a
-// file that no manifest names, or an empty log behind the last one.
+// DeleteAll deletes unused ones. After a crash the next open does: to it they are files that no
+// manifest names, or empty logs behind the last one.
 //
 // Thread safety: all methods.
 #pragma once
@@ -22,15 +22,15 @@ namespace compassdb {
 class FilesAhead {
  public:
   using NameOf = std::string (*)(const std::string& dir, uint64_t number);
-  // `new_number` gives file numbers; thread safe.
+  // `new_number` returns file numbers; thread safe.
   FilesAhead(FileSystem* fs, NameOf name_of, std::function<uint64_t()> new_number)
       : fs_(fs), name_of_(name_of), new_number_(std::move(new_number)) {}
 
-  // A file that exists in `dir`, empty, and whose entry is durable: to be created again, which
-  // truncates it, and written. The numbers of a directory ascend. Each time that one has none left,
-  // twice as many are made, up to kMost.
+  // A file that exists in `dir`, empty, with a durable entry. The caller creates it again, which
+  // truncates it, and writes it. Numbers of a directory ascend. Whenever a directory has none left,
+  // twice as many are created, up to kMost.
   Status Take(const std::string& dir, uint64_t* number);
-  // Those that nobody took.
+  // Those that were not taken.
   void DeleteAll();
 
   static constexpr size_t kMost = 16;

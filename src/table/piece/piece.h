@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads one piece. Its index (separators, range tombstones, properties) is
-// loaded when it is first used; data blocks come through the block cache; the
-// hash list stays on disk and is read by compactions.
+// loaded at its first use. Data blocks are read through the block cache. The
+// hash list stays on disk; compactions read it.
 //
 // Thread safety: every method may be called concurrently.
 #pragma once
@@ -33,7 +33,7 @@ IndexMemory MemoryOf(const PieceReader& reader);
 struct FoundRecord {
   bool found = false;
   bool newest = false;  // it is the key's first record in this piece
-  bool key_present = false;  // the piece has the key, be its versions visible or not
+  bool key_present = false;  // the piece has the key, visible or not
   SequenceNumber sequence = 0;
   ValueType type = kTypeDeletion;
   Slice value;
@@ -51,46 +51,46 @@ class Piece {
   const PieceMeta& meta() const { return meta_; }
   // The index, loaded if it is not in memory.
   Status Open(const BlockReadOptions& read, PieceRef* ref) const;
-  // Null if it is not in memory to stay.
+  // Null if it is not resident.
   const PieceReader* resident() const { return reader_.Resident(); }
   // Appends the range tombstones.
   Status ReadRangeTombstones(std::vector<RangeTombstone>* tombstones) const;
 
   // The newest record of user_key with sequence <= snapshot. Not found is OK
-  // with found == false. One block is read, unless the key's versions go on
+  // with found == false. One block is read, unless the key's versions continue
   // in the next ones.
   Status Find(const BlockReadOptions& read, const Slice& user_key, SequenceNumber snapshot,
               FoundRecord* record) const;
-  // As Find, and feeds what it found to ctx, if all of it is in the block cache, the index in memory, and
-  // no second look needed; takes no lock and, unless the value is large, no
-  // reference. kUndecided: ask Find; ctx is untouched.
+  // As Find, and feeds the result to ctx, if the index is in memory, the block in the cache, and no second
+  // block is needed. Takes no lock and, unless the value is large, no
+  // reference. kUndecided: call Find; ctx is untouched.
   enum class Found : uint8_t { kUndecided, kAbsent, kFed, kNotAlone };
   Found FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx) const;
-  // The same, and reads what is missing; of a block that is read the cache may keep all, or the
-  // record, or nothing. kNotAlone: more than the key's newest record here is wanted; ctx is untouched.
+  // The same, and reads a missing block. The cache may then keep the block, the record, or
+  // nothing. kNotAlone: more than the key's newest record here is needed; ctx is untouched.
   Status FindNewest(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                     GetContext* ctx, Found* found) const;
 
-  // Of its filter in memory; 0: there is none, or none may be asked.
+  // Of its filter in memory; 0: there is none, or it may not be used.
   uint64_t FilterBytes() const;
-  // Whether its filter lets the key pass. Where the index cannot be had, nobody was asked.
+  // Whether its filter passes the key. If the index cannot be loaded, the filter was not checked.
   FilterAnswer AskFilter(const BlockReadOptions& read, const Slice& user_key) const;
 
   InternalIteratorPtr NewIterator(const BlockReadOptions& read) const;
   // NotSupported if the piece was written without a hash list.
   Status ReadHashes(PieceHashes* hashes) const;
-  // What the application's collectors said, from the file.
+  // The properties of the application's collectors, from the file.
   Status ReadCollected(CollectedProperties* collected) const;
-  // How the first data block is compressed, from the file; kNoCompression if there is none.
+  // The compression of the first data block, from the file; kNoCompression if there is none.
   Status ReadCompression(rocksdb::CompressionType* type) const;
-  // Bytes of data blocks before user_key, about; half of all if the index cannot be read.
+  // Bytes of data blocks before user_key, estimated; half of all if the index cannot be read.
   uint64_t ApproximateOffset(const Slice& user_key) const;
   // Reads and checks every section and block; the Status names file and offset.
   Status Verify() const;
-  // Of what belongs to it, without itself and the index.
+  // Of what it owns, without itself and the index.
   size_t MemoryBytes() const;
 
-  // Called when the version that named the piece has let go of it for good.
+  // Called when no version names the piece any more.
   void EraseFromCache() const;
 
  private:

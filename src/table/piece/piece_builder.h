@@ -25,13 +25,13 @@ struct PieceBuildOptions {
   const Comparator* comparator = nullptr;  // of user keys
   KeyHasher hasher;
   size_t block_size = 4096;  // target for a block's payload before compression, bytes
-  // Per cent of block_size. A block that is full but for less than this is closed if the next record would
-  // exceed block_size; other blocks take the record that makes them full. 0: all take it.
+  // Percent of block_size. A block with less free space than this is closed if the next record would exceed
+  // block_size. Another block takes the record that exceeds it. 0: every block does.
   uint32_t block_size_deviation = 10;
   rocksdb::CompressionType compression = rocksdb::kNoCompression;
   int compression_level = 32767;  // RocksDB's "default level"
   rocksdb::Statistics* statistics = nullptr;
-  // Where equal keys may have different bytes, pieces are in key order.
+  // If equal keys may have different bytes, pieces are in key order.
   DataOrder data_order = DataOrder::kKey;
   // Slot and hash order hold a piece's records in memory. A piece with more bytes than this in keys
   // and values is written in key order.
@@ -41,19 +41,19 @@ struct PieceBuildOptions {
   // May be null: no filter.
   const FilterOptions* filter = nullptr;
   FilterPlace filter_place;
-  // The application's collectors look at every record (piece_collectors.h); null: there are none.
+  // The application's collectors get every record (piece_collectors.h); null: there are none.
   const CollectorFactories* collectors = nullptr;
   rocksdb::TablePropertiesCollectorFactory::Context collector_context{
       0, rocksdb::TablePropertiesCollectorFactory::Context::kUnknownLevelAtCreation};
   std::function<void(const std::string&)> log;  // one line; may be empty
 };
 
-// The hash list of a piece: one entry per distinct user key, in the order of the data: of keys, slots
-// or hashes. Empty if the piece has none.
+// The hash list of a piece: one entry per distinct user key, in the order of the data (keys, slots
+// or hashes). Empty if the piece has none.
 struct PieceHashes {
-  // The key's newest record here is a merge operand: older records elsewhere matter.
+  // The key's newest record here is a merge operand: older records in other places count.
   static constexpr uint8_t kMerge = 1;
-  // When written, another piece of the TPH held a newer record of the key.
+  // When it was written, another piece of the TPH had a newer record of the key.
   static constexpr uint8_t kStale = 2;
 
   std::vector<uint64_t> h1;
@@ -70,16 +70,16 @@ class PieceBuilder {
   PieceBuilder(const PieceBuilder&) = delete;
   PieceBuilder& operator=(const PieceBuilder&) = delete;
 
-  // Internal keys in strictly increasing order. `stale` is looked at for the
-  // first record of a user key only.
+  // Internal keys in strictly increasing order. `stale` counts only for the
+  // first record of a user key.
   Status Add(const Slice& internal_key, const Slice& value, bool stale = false);
   void AddRangeTombstone(const RangeTombstone& tombstone);
   bool empty() const;              // neither records nor tombstones
   uint64_t EstimatedBytes() const; // data bytes so far, the open block included
-  // Writes what is left; meta and hashes describe the piece (meta->creation_time
-  // is taken from the caller and kept). Nothing may be
-  // called afterwards. A builder that is destroyed unfinished may leave bytes in
-  // the file that nothing names.
+  // Writes the rest; meta and hashes describe the piece (the caller has set
+  // meta->creation_time). No other method may be
+  // called afterwards. An unfinished builder may leave bytes in the file that
+  // nothing names.
   Status Finish(PieceMeta* meta, PieceHashes* hashes);
 
  private:

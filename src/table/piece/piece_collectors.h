@@ -26,7 +26,7 @@ struct CollectedProperties {
 
 class PieceCollectors {
  public:
-  // `report` (may be empty) is told when a collector fails; the piece is written all the same.
+  // `report` (may be empty) is called when a collector fails; the piece is written anyway.
   PieceCollectors(const CollectorFactories& factories,
                   rocksdb::TablePropertiesCollectorFactory::Context context,
                   std::function<void(const std::string&)> report);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the manifest says of a piece and of a table of pieces (TPH).
+// What the manifest says about a piece and a table of pieces (TPH).
 #pragma once
 
 #include <cstdint>
@@ -42,23 +42,23 @@ struct PieceMeta {
   CompactKey smallest;  // user keys of the point records; both empty if there are none
   CompactKey largest;
   uint64_t creation_time = 0;  // seconds since 1970; of the oldest input
-  bool wants_compaction = false;  // a properties collector said so
-  // Of a piece that was just written; pieces that are open read them back (Piece::ReadCollected).
+  bool wants_compaction = false;  // a properties collector asked for it
+  // Set when the piece is written; later Piece::ReadCollected reads it.
   std::shared_ptr<const CollectedProperties> collected;
 };
 
 struct TphPiece {
-  // One for all tables that hold the piece; in open ones it is the piece's.
+  // Shared by all tables with the piece; in open ones it is the piece's.
   std::shared_ptr<const PieceMeta> meta;
-  uint64_t live_keys = 0;  // keys whose newest record in this TPH lies here
+  uint64_t live_keys = 0;  // keys whose newest record in this TPH is here
 };
 
 // Live data bytes of one piece: its data scaled by the share of live keys.
 uint64_t LiveBytes(const TphPiece& piece);
 
-// Of the piece's data, about, what lies below a newer record of its key in the piece itself: there for
-// snapshots alone, since a job keeps one record of each stripe. Merge operands are not counted: what
-// they lie upon may be needed.
+// Estimated data below a newer record of its key in the same piece. It exists for snapshots alone, as
+// a job keeps one record between two snapshots. Merge operands are not counted: the records below
+// them may be needed.
 uint64_t SupersededBytes(const PieceMeta& meta);
 
 // A table: pieces that together cover [smallest, largest], and the directory
@@ -75,8 +75,8 @@ struct TphMeta {
   bool largest_exclusive = false;  // largest is the end of a range tombstone
   SequenceNumber smallest_seq = 0;
   SequenceNumber largest_seq = 0;
-  // Hash range (paper 3.4): the table's keys are those of its level whose search
-  // key is in `search`. Otherwise it is cut by user keys, and `search` is everything.
+  // Hash range (paper 3.4): the table has the keys of its level whose search key
+  // is in `search`. Otherwise it is cut by user keys, and `search` is everything.
   bool hash_range = false;
   SearchRange search;
 

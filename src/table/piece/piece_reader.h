@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind a Piece: the parts in memory, and the way to its blocks.
+// The inside of a Piece: its parts in memory, and reads of its blocks.
 // Private to table/.
 //
 // Thread safety: immutable after Open; the cursors belong to one thread.
-// A reader may be left in the block cache when its piece is gone: context and meta, which are the
-// piece's, are not touched then.
+// A reader may stay in the block cache after its piece is destroyed. It then does not use context
+// and meta, which are the piece's.
 #pragma once
 
 #include <memory>
@@ -32,9 +32,9 @@ class PieceReader {
   const SeparatorIndex& separators() const { return separators_; }
   // Null if there are none.
   const std::vector<RangeTombstone>* tombstones() const { return tombstones_.get(); }
-  // Null if there is none, or none may be asked.
+  // Null if there is none, or it may not be used.
   const TableFilter* filter() const { return filter_.get(); }
-  // What the filter, if any, must say of a key that is here.
+  // The filter, if any, passes this key, which the piece has.
   bool FilterHolds(const Slice& user_key) const;
   rocksdb::Statistics* statistics() const { return context_.options.statistics; }
   const BlockLoader& loader() const { return context_.loader; }
@@ -54,7 +54,7 @@ class PieceReader {
 
   // The file, whether this reader holds it or not.
   Status File(std::shared_ptr<CompactionFile>* holder, const CompactionFile** file) const;
-  // Descriptors are few: no file is to be held between two reads.
+  // Descriptors are few: hold no file between two reads.
   bool FilesScarce() const { return file_ == nullptr && context_.files->scarce(); }
   BlockPlace PlaceOf(uint32_t block, const CompactionFile* file) const;
   bool FromCache(uint32_t block, BlockRef* ref) const {
@@ -67,7 +67,7 @@ class PieceReader {
   // The same for anything stored like a data block.
   Status GetStored(const BlockReadOptions& read, const PieceRange& range, BlockRef* ref,
                    bool* cached = nullptr) const;
-  // The block, if it is in the cache, while the caller's EpochGuard lasts; null: ask GetBlock.
+  // The block, if it is in the cache, while the caller's EpochGuard lasts; null: call GetBlock.
   LoadedBlock* PeekBlock(uint32_t block) const {
     if (block >= num_blocks()) return nullptr;
     return loader().Peek(meta_.file_id, meta_.extent.offset + BlockOffset(block));
@@ -114,7 +114,7 @@ class PieceReader {
   std::unique_ptr<const TableFilter> filter_;
 };
 
-// What a walk is expected to take of a piece behind its first block.
+// The bytes that a walk is expected to read of a piece after its first block.
 inline uint64_t ExpectedBytes(const BlockReadOptions& read) {
   if (read.seeks == nullptr) return 0;
   return static_cast<uint64_t>(static_cast<float>(read.seeks->expected_bytes) * read.walk_share);
@@ -212,10 +212,10 @@ class PieceIterator final : public InternalIterator {
   BlockRef ref_;
   BlockIter iter_;
   uint32_t block_ = kNone;
-  uint32_t end_block_ = kNone;  // nothing behind it is asked for
+  uint32_t end_block_ = kNone;  // the last block that is needed
   uint32_t start_ = kNone;      // where the walk starts
   // The walk since the last seek: its direction, blocks in a row, their bytes,
-  // and the bytes last read ahead.
+  // and the bytes of the last read-ahead.
   bool first_ = false;  // no block was loaded since the seek
   bool prepared_ = false;  // the walk was begun by PrefetchSeek
   bool fresh_ = false;     // ref_ holds block_, and iter_ does not know of it yet
@@ -224,7 +224,7 @@ class PieceIterator final : public InternalIterator {
   uint32_t run_ = 0;
   uint64_t walked_ = 0;
   uint64_t readahead_ = 0;
-  Window window_ = {0, 0};  // what ahead_ read or reads last
+  Window window_ = {0, 0};  // the last window of ahead_
   ReadAhead ahead_;
   IoTimer timer_;         // of the read that is waited for
   bool reading_ = false;  // PrepareSeek has begun it

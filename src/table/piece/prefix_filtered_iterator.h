@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A piece's iterator that asks the piece's filter before seeks for a prefix (filter/prefix_seek.h): where
-// there is no such key, it is as at its end, and no block is read.
+// A piece's iterator that checks the piece's filter before seeks for a prefix (filter/prefix_seek.h): if
+// there is no such key, it is at its end, and reads no block.
 #pragma once
 
 #include "iter/internal_iterator.h"
@@ -9,7 +9,7 @@
 
 namespace compassdb {
 
-// Requires read.prefix_seek. Neither it nor the piece may go before the iterator.
+// Requires read.prefix_seek. It and the piece must outlive the iterator.
 InternalIteratorPtr NewPrefixFilteredIterator(const Piece& piece, const BlockReadOptions& read);
 
 }  // namespace compassdb
