@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/copy/follow_log.h"
 #include "db/families/column_family_handle.h"
 #include "db/jobs/auto_resume.h"
 #include "db/jobs/background_work.h"
@@ -338,12 +339,16 @@ class DBImpl : public rocksdb::DB, private BackgroundWork {
                                  std::vector<rocksdb::LiveFileStorageInfo>* files) override;
   Status GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) override;
 
-  // The logs (follow_log.cc).
-  Status GetSortedWalFiles(rocksdb::VectorLogPtr& files) override;
-  Status GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) override;
+  // The logs.
+  Status GetSortedWalFiles(rocksdb::VectorLogPtr& files) override { return log_follower_.GetSortedWalFiles(&files); }
+  Status GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) override {
+    return log_follower_.GetCurrentWalFile(file);
+  }
   Status GetUpdatesSince(rocksdb::SequenceNumber sequence,
                          std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
-                         const rocksdb::TransactionLogIterator::ReadOptions& options) override;
+                         const rocksdb::TransactionLogIterator::ReadOptions&) override {
+    return log_follower_.GetUpdatesSince(sequence, iterator);
+  }
 
   // Tables from outside (ingest.cc).
   using DB::IngestExternalFile;
@@ -457,7 +462,6 @@ class DBImpl : public rocksdb::DB, private BackgroundWork {
   struct LiveState;
   Status CaptureLiveState(LiveState* state) EXCLUDES(mu_);
   uint64_t NewestOptionsFile() const;
-  Status ListLogs(std::vector<WalFileInfo>* logs) const;
   Status FlushForCopy() EXCLUDES(mu_);
 
   // --- compaction.cc
@@ -707,6 +711,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork {
   Tracing tracing_;
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  last_sequence_, unlogged_data_, &tracing_, &mu_};
+  LogFollower log_follower_{config_, wals_, last_sequence_};
   Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
   Reports reports_{{config_, families_, *ledger_, snapshots_, wals_, errors_, written_, last_sequence_, mu_, stalls_,
                     *this}};

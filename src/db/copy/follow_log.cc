@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logs as others see them: which there are, and what they hold from a
-// sequence on.
+#include "db/copy/follow_log.h"
+
 #include <algorithm>
 #include <map>
 
 #include "db/copy/log_iterator.h"
-#include "db/db_impl.h"
 #include "db/report/statistics_util.h"
 #include "env/missing.h"
 #include "format/file_names.h"
@@ -37,7 +36,7 @@ class WalFile final : public rocksdb::LogFile {
 }  // namespace
 
 // Without those that only wait to be written over, or to be begun (of a secondary: by its primary).
-Status DBImpl::ListLogs(std::vector<WalFileInfo>* logs) const {
+Status LogFollower::ListLogs(std::vector<WalFileInfo>* logs) const {
   // First these: what becomes one later is an obsolete log like others, or gone.
   const std::vector<uint64_t> spares = wals_.Spares();
   Status s = ListWalFiles(config_.fs, config_.wal_dir, logs);
@@ -54,8 +53,8 @@ Status DBImpl::ListLogs(std::vector<WalFileInfo>* logs) const {
   return s;
 }
 
-Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
-  files.clear();
+Status LogFollower::GetSortedWalFiles(rocksdb::VectorLogPtr* files) const {
+  files->clear();
   std::map<uint64_t, uint64_t> live;  // with what is still buffered
   for (const WalSet::LogInfo& log : wals_.Logs()) live[log.number] = log.bytes;
   std::vector<WalFileInfo> logs;
@@ -72,21 +71,20 @@ Status DBImpl::GetSortedWalFiles(rocksdb::VectorLogPtr& files) {
     }
     if (IsMissing(s)) continue;  // deleted meanwhile
     if (!s.ok()) return s;
-    if (first != 0) files.push_back(std::make_unique<WalFile>(log, first, bytes));
+    if (first != 0) files->push_back(std::make_unique<WalFile>(log, first, bytes));
   }
   return Status::OK();
 }
 
-Status DBImpl::GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) {
+Status LogFollower::GetCurrentWalFile(std::unique_ptr<rocksdb::LogFile>* file) const {
   const std::vector<WalSet::LogInfo> logs = wals_.Logs();
   if (logs.empty()) return Status::PathNotFound(config_.wal_dir, "no log is being written");
   *file = std::make_unique<WalFile>(WalFileInfo{logs.back().number, false}, 0, logs.back().bytes);
   return Status::OK();
 }
 
-Status DBImpl::GetUpdatesSince(rocksdb::SequenceNumber sequence,
-                               std::unique_ptr<rocksdb::TransactionLogIterator>* iterator,
-                               const rocksdb::TransactionLogIterator::ReadOptions&) {
+Status LogFollower::GetUpdatesSince(SequenceNumber sequence,
+                                    std::unique_ptr<rocksdb::TransactionLogIterator>* iterator) const {
   iterator->reset();
   Tick(config_.options.statistics.get(), rocksdb::GET_UPDATES_SINCE_CALLS);
   if (sequence > last_sequence_.load(std::memory_order_acquire)) {
@@ -105,13 +103,8 @@ Status DBImpl::GetUpdatesSince(rocksdb::SequenceNumber sequence,
     if (first != 0 && first <= sequence) break;
   }
   logs.erase(logs.begin(), logs.begin() + static_cast<ptrdiff_t>(begin));
-  LogIterator::Source source;
-  source.fs = config_.fs;
-  source.wal_dir = config_.wal_dir;
-  source.latest = &last_sequence_;
-  source.current_log = [this] { return wals_.current_number(); };
-  source.acknowledged_end = [this](uint64_t number) { return wals_.AcknowledgedEnd(number); };
-  auto result = std::make_unique<LogIterator>(std::move(source), std::move(logs), sequence);
+  auto result = std::make_unique<LogIterator>(LogIterator::Source{config_.fs, config_.wal_dir, last_sequence_, wals_},
+                                              std::move(logs), sequence);
   Status s = result->status();
   *iterator = std::move(result);
   return s;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Following the log: exact batches and sequences, tails, archives and gaps.
+#include "db/copy/follow_log.h"
+
 #include <map>
 #include <thread>
 
@@ -15,6 +17,46 @@ namespace compassdb {
 namespace {
 
 using rocksdb::TransactionLogIterator;
+
+// Without a database: the log set alone.
+TEST(LogFollowerTest, BatchesArePassedOnWhenReadersSeeThem) {
+  FaultInjectionFileSystem fs;
+  ASSERT_TRUE(fs.CreateDir("/wal").ok());
+  DbConfig config;
+  config.fs = &fs;
+  config.wal_dir = "/wal";
+  uint64_t number = 0;
+  WalSet wals(&fs, config.wal_dir, WalSet::Options(), [&number] { return ++number; }, nullptr);
+  std::atomic<SequenceNumber> last_sequence{0};
+  const LogFollower follower(config, wals, last_sequence);
+  std::unique_ptr<TransactionLogIterator> iterator;
+  std::unique_ptr<rocksdb::LogFile> current;
+  EXPECT_TRUE(follower.GetCurrentWalFile(&current).IsPathNotFound());
+  ASSERT_TRUE(wals.StartFirst(WalHeader(), "id").ok());
+  for (SequenceNumber sequence = 1; sequence <= 2; ++sequence) {
+    rocksdb::WriteBatch batch;
+    ASSERT_TRUE(batch.Put("key", "value").ok());
+    WriteBatchInternal::SetSequence(&batch, sequence);
+    ASSERT_TRUE(wals.Append(batch.Data(), /*sync=*/false).ok());
+  }
+  EXPECT_TRUE(follower.GetUpdatesSince(1, &iterator).IsNotFound());
+  last_sequence = 1;
+  ASSERT_TRUE(follower.GetUpdatesSince(1, &iterator).ok());
+  ASSERT_TRUE(iterator->Valid());
+  EXPECT_EQ(iterator->GetBatch().sequence, 1u);
+  iterator->Next();
+  EXPECT_FALSE(iterator->Valid());
+  last_sequence = 2;
+  iterator->Next();
+  ASSERT_TRUE(iterator->Valid());
+  EXPECT_EQ(iterator->GetBatch().sequence, 2u);
+
+  rocksdb::VectorLogPtr files;
+  ASSERT_TRUE(follower.GetSortedWalFiles(&files).ok());
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0]->LogNumber(), wals.current_number());
+  EXPECT_EQ(files[0]->StartSequence(), 1u);
+}
 
 class FollowLogTest : public DbTest {
  protected:

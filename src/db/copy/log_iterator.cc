@@ -53,9 +53,8 @@ Status NewTail() { return Status::TryAgain("Create a new iterator to fetch the n
 
 }  // namespace
 
-LogIterator::LogIterator(Source source, std::vector<WalFileInfo> logs,
-                         rocksdb::SequenceNumber since)
-    : source_(std::move(source)), logs_(std::move(logs)), since_(since) {
+LogIterator::LogIterator(const Source& source, std::vector<WalFileInfo> logs, rocksdb::SequenceNumber since)
+    : source_(source), logs_(std::move(logs)), since_(since) {
   SeekToStart();
 }
 
@@ -103,7 +102,7 @@ bool LogIterator::Read() {
   fresh_ = false;
   while (true) {
     // Loaded before the log is read: what it says is published can be read.
-    const rocksdb::SequenceNumber latest = source_.latest->load(std::memory_order_acquire);
+    const rocksdb::SequenceNumber latest = source_.latest.load(std::memory_order_acquire);
     if (last_ >= latest) return false;
     const LogRead read = ReadFromLog();
     if (read == LogRead::kRecord) return true;
@@ -128,7 +127,7 @@ bool LogIterator::Read() {
 
 // Something is published that the logs here do not hold.
 void LogIterator::AtEnd() {
-  if (open_ended_ && source_.current_log() == logs_.back().number) return;  // that may be all
+  if (open_ended_ && source_.wals.current_number() == logs_.back().number) return;  // that may be all
   if (!started_) return;  // nothing was logged from `since` on, or not here
   status_ = NewTail();
 }
@@ -165,7 +164,7 @@ Status LogIterator::Parse(const Slice& record) {
   last_ = first_ + counter.count - 1;
   open_ended_ = counter.commits;
   offset_ = reader_->RecordOffset();
-  refused_ = offset_ >= std::min(acknowledged_end_, source_.acknowledged_end(logs_[index_].number));
+  refused_ = offset_ >= std::min(acknowledged_end_, source_.wals.AcknowledgedEnd(logs_[index_].number));
   batch_ = std::move(batch);
   return Status::OK();
 }

@@ -16,12 +16,12 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "db/space/wal_archive.h"
+#include "db/write/wal_set.h"
 #include "rocksdb/transaction_log.h"
 #include "util/process.h"
 
@@ -30,16 +30,14 @@ namespace compassdb {
 class LogIterator final : public rocksdb::TransactionLogIterator {
  public:
   struct Source {
-    FileSystem* fs = nullptr;
-    std::string wal_dir;
-    const std::atomic<rocksdb::SequenceNumber>* latest = nullptr;  // published
-    std::function<uint64_t()> current_log;  // the one that is written; 0: none
-    // Where what was acknowledged of a log of this session ends, if that is known; else UINT64_MAX.
-    std::function<uint64_t(uint64_t number)> acknowledged_end;
+    FileSystem* fs;
+    const std::string& wal_dir;
+    const std::atomic<rocksdb::SequenceNumber>& latest;  // published
+    const WalSet& wals;
   };
   // On the batch that holds `since`, or on the next one after it. `logs` begin with the one that
   // holds it, if there is one.
-  LogIterator(Source source, std::vector<WalFileInfo> logs, rocksdb::SequenceNumber since);
+  LogIterator(const Source& source, std::vector<WalFileInfo> logs, rocksdb::SequenceNumber since);
 
   COMPASSDB_DELETED_BY_ITS_PROCESS(LogIterator, process_)
 
