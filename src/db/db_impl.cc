@@ -108,10 +108,15 @@ Status DBImpl::TryCatchUpWithPrimary() {
   return secondary_->CatchUp();
 }
 
-Status DBImpl::VerifyChecksum(const ReadOptions&) {
-  for (const auto& family : families_.All()) {
-    if (Status s = family->read_state()->View()->Verify(); !s.ok()) return s;
-  }
+Status DBImpl::DisableFileDeletions() {
+  if (Status s = CheckWritable("DisableFileDeletions"); !s.ok()) return s;
+  live_files_.DisableDeletions();
+  return Status::OK();
+}
+
+Status DBImpl::EnableFileDeletions(bool force) {
+  if (Status s = CheckWritable("EnableFileDeletions"); !s.ok()) return s;
+  live_files_.EnableDeletions(force);
   return Status::OK();
 }
 

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "db/copy/follow_log.h"
+#include "db/copy/live_files.h"
 #include "db/families/column_family_handle.h"
 #include "db/jobs/auto_resume.h"
 #include "db/jobs/background_work.h"
@@ -66,7 +67,7 @@ using rocksdb::Range;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
-class DBImpl : public rocksdb::DB, private BackgroundWork {
+class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
  public:
   // A secondary is read-only, and is told by MakeSecondary what it follows.
   DBImpl(DbConfig config, bool read_only);
@@ -311,8 +312,8 @@ class DBImpl : public rocksdb::DB, private BackgroundWork {
   }
   Status LoadIndex(ColumnFamilyHandle* handle);  // compassdb/index.h
   using DB::VerifyChecksum;
-  Status VerifyChecksum(const ReadOptions& options) override;
-  Status VerifyFileChecksums(const ReadOptions& options) override;  // whole_file_checksum.cc
+  Status VerifyChecksum(const ReadOptions&) override { return live_files_.VerifyChecksum(); }
+  Status VerifyFileChecksums(const ReadOptions& options) override { return live_files_.VerifyFileChecksums(options); }
   Status GetDbIdentity(std::string& identity) const override {
     identity = db_id_;
     return Status::OK();
@@ -330,14 +331,19 @@ class DBImpl : public rocksdb::DB, private BackgroundWork {
     return metadata_.PropertiesOfTables(FamilyOf(family), range, n, props);
   }
 
-  // The files that a copy is made of (live_files.cc).
+  // The files that a copy is made of.
   Status DisableFileDeletions() override;
   Status EnableFileDeletions(bool force) override;
-  Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
-                      bool flush_memtable) override;
+  Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size, bool flush_memtable) override {
+    return live_files_.GetLiveFiles(&files, manifest_file_size, flush_memtable);
+  }
   Status GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
-                                 std::vector<rocksdb::LiveFileStorageInfo>* files) override;
-  Status GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) override;
+                                 std::vector<rocksdb::LiveFileStorageInfo>* files) override {
+    return live_files_.GetStorageInfo(options, files);
+  }
+  Status GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) override {
+    return live_files_.GetChecksumInfo(list);
+  }
 
   // The logs.
   Status GetSortedWalFiles(rocksdb::VectorLogPtr& files) override { return log_follower_.GetSortedWalFiles(&files); }
@@ -458,11 +464,10 @@ class DBImpl : public rocksdb::DB, private BackgroundWork {
   Status WriteIngestions(std::vector<Ingestion>* ingestions, bool* outdated) EXCLUDES(mu_);
   void CloseIngested(Ingestion* ingestion, bool move);
 
-  // --- live_files.cc
-  struct LiveState;
-  Status CaptureLiveState(LiveState* state) EXCLUDES(mu_);
-  uint64_t NewestOptionsFile() const;
-  Status FlushForCopy() EXCLUDES(mu_);
+  // CopyJobs (live_files.h).
+  Status FlushAll() override;
+  void AwaitDeletions() override EXCLUDES(mu_);
+  void ResumeDeletions() override EXCLUDES(mu_);
 
   // --- compaction.cc
   void BackgroundCompaction();
@@ -690,9 +695,6 @@ class DBImpl : public rocksdb::DB, private BackgroundWork {
   int wal_locks_ GUARDED_BY(mu_) = 0;
   std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
-  // Of a database that is only read; written while it is opened.
-  std::vector<WalSet::LogInfo> replayed_logs_;
-  std::string unopened_families_;  // their names
   Mutex punch_mu_;  // held while holes are punched
   Mutex purge_mu_;
   WalArchive archive_ GUARDED_BY(purge_mu_);
@@ -711,6 +713,8 @@ class DBImpl : public rocksdb::DB, private BackgroundWork {
   Tracing tracing_;
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  last_sequence_, unlogged_data_, &tracing_, &mu_};
+  LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, wals_},
+                        options_number_, &mu_, *this};
   LogFollower log_follower_{config_, wals_, last_sequence_};
   Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
   Reports reports_{{config_, families_, *ledger_, snapshots_, wals_, errors_, written_, last_sequence_, mu_, stalls_,

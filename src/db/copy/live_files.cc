@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a copy of the database is made of.
-//
-// A copy is consistent because of the order in which its parts are looked at,
-// with deletions disabled: first, under the mutex, the manifest's length and the
-// compaction files of that very state; then the logs. What is committed or
-// written in between is in the logs, too. Of a database that is only read, which
-// disables nothing, the logs are those that it has replayed, up to where it did; a
-// copy is refused once its primary has taken one away.
+#include "db/copy/live_files.h"
+
 #include "db/copy/whole_file_checksum.h"
-#include "db/db_impl.h"
 #include "format/file_names.h"
 #include "options/options_file.h"
 #include "rocksdb/file_checksum.h"
@@ -17,7 +10,7 @@
 namespace compassdb {
 
 // What the manifest's first `manifest_bytes` bytes need.
-struct DBImpl::LiveState {
+struct LiveFiles::State {
   uint64_t manifest = 0;
   uint64_t manifest_bytes = 0;
   uint64_t options = 0;  // 0: there is no OPTIONS file
@@ -26,24 +19,19 @@ struct DBImpl::LiveState {
   std::vector<std::string> pages;  // paths of files that are written in place
 };
 
-Status DBImpl::CaptureLiveState(LiveState* state) {
+Status LiveFiles::Capture(State* state) const {
   state->options = read_only_ ? NewestOptionsFile() : options_number_.load();
-  MutexLock lock(&mu_);
-  if (secondary_ != nullptr) {
-    return Status::NotSupported("Not supported operation in secondary mode.");
+  if (!refused_.ok()) return refused_;
+  const CommitQueue& commits = files_.commits;
+  MutexLock lock(mu_);
+  if (commits.in_doubt()) {
+    return Status::IOError(ManifestFileName(config_.name, commits.manifest_number()),
+                           "its last commit failed: " + commits.why_in_doubt().ToString());
   }
-  if (!unopened_families_.empty()) {
-    return Status::NotSupported("a copy needs the files of all column families, and not opened are",
-                                unopened_families_);
-  }
-  if (commits_.in_doubt()) {
-    return Status::IOError(ManifestFileName(config_.name, commits_.manifest_number()),
-                           "its last commit failed: " + commits_.why_in_doubt().ToString());
-  }
-  state->manifest = commits_.manifest_number();
-  state->manifest_bytes = commits_.manifest_bytes();
-  state->min_log = commits_.min_log_number();
-  state->files = ledger_->LiveFiles();
+  state->manifest = commits.manifest_number();
+  state->manifest_bytes = commits.manifest_bytes();
+  state->min_log = commits.min_log_number();
+  state->files = files_.ledger.LiveFiles();
   for (const auto& family : families_.All()) {
     for (std::string& path : family->store()->view()->FilesInPlace()) {
       state->pages.push_back(std::move(path));
@@ -53,80 +41,56 @@ Status DBImpl::CaptureLiveState(LiveState* state) {
 }
 
 // As it stands in the directory; 0 if there is none.
-uint64_t DBImpl::NewestOptionsFile() const {
+uint64_t LiveFiles::NewestOptionsFile() const {
   std::string name;
   uint64_t number = 0;
   FileType type;
-  Status s = rocksdb::GetLatestOptionsFileName(config_.name, GetEnv(), &name);
+  Status s = rocksdb::GetLatestOptionsFileName(config_.name, config_.options.env, &name);
   return s.ok() && ParseFileName(name, &number, &type) ? number : 0;
 }
 
-Status DBImpl::FlushForCopy() {
-  rocksdb::FlushOptions flush;
-  flush.allow_write_stall = true;
-  return FlushFamilies(families_.All(), flush, rocksdb::FlushReason::kGetLiveFiles);
+void LiveFiles::DisableDeletions() {
+  files_.ledger.DisableDeletions();
+  jobs_.AwaitDeletions();
 }
 
-Status DBImpl::DisableFileDeletions() {
-  if (Status s = CheckWritable("DisableFileDeletions"); !s.ok()) return s;
-  ledger_->DisableDeletions();
-  {
-    // Nor are pages written in place from here on.
-    MutexLock lock(&mu_);
-    for (const auto& family : families_.All()) {
-      while (family->store()->WritesInPlace() && !shutting_down_) background_changed_.Wait();
-    }
-    UpdateStall(&stall_changes_);  // nor do writers wait for that
-    background_changed_.SignalAll();
-  }
-  NotifyStalls();
-  { MutexLock wait_for_holes(&punch_mu_); }
-  MutexLock wait_for_purge(&purge_mu_);
-  return Status::OK();
+void LiveFiles::EnableDeletions(bool force) {
+  files_.ledger.EnableDeletions(force);
+  jobs_.ResumeDeletions();
 }
 
-Status DBImpl::EnableFileDeletions(bool force) {
-  if (Status s = CheckWritable("EnableFileDeletions"); !s.ok()) return s;
-  ledger_->EnableDeletions(force);
-  PurgeObsolete();
-  MutexLock lock(&mu_);
-  MaybeSchedule();
-  return Status::OK();
-}
-
-Status DBImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
-                            bool flush_memtable) {
-  files.clear();
+Status LiveFiles::GetLiveFiles(std::vector<std::string>* files, uint64_t* manifest_file_size, bool flush_memtable) {
+  files->clear();
   *manifest_file_size = 0;
   if (flush_memtable && !read_only_) {
-    if (Status s = FlushForCopy(); !s.ok()) return s;
+    if (Status s = jobs_.FlushAll(); !s.ok()) return s;
   }
-  LiveState state;
-  if (Status s = CaptureLiveState(&state); !s.ok()) return s;
-  for (uint64_t number : state.files) files.push_back("/" + PieceFileName("", number));
-  for (const std::string& path : state.pages) files.push_back(path.substr(path.rfind('/')));
-  files.push_back("/" + CurrentFileName(""));
-  files.push_back("/" + ManifestFileName("", state.manifest));
-  if (state.options != 0) files.push_back("/" + OptionsFileName("", state.options));
+  State state;
+  if (Status s = Capture(&state); !s.ok()) return s;
+  for (uint64_t number : state.files) files->push_back("/" + PieceFileName("", number));
+  for (const std::string& path : state.pages) files->push_back(path.substr(path.rfind('/')));
+  files->push_back("/" + CurrentFileName(""));
+  files->push_back("/" + ManifestFileName("", state.manifest));
+  if (state.options != 0) files->push_back("/" + OptionsFileName("", state.options));
   *manifest_file_size = state.manifest_bytes;
   return Status::OK();
 }
 
-Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
-                                       std::vector<rocksdb::LiveFileStorageInfo>* files) {
+Status LiveFiles::GetStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
+                                 std::vector<rocksdb::LiveFileStorageInfo>* files) {
   files->clear();
   if (!read_only_) {
     uint64_t logged = 0;
-    for (const WalSet::LogInfo& log : wals_.Logs()) logged += log.bytes;
+    for (const WalSet::LogInfo& log : files_.logs.Logs()) logged += log.bytes;
     const bool flush = config_.options.allow_2pc || options.wal_size_for_flush == 0 ||
                        (options.wal_size_for_flush != UINT64_MAX &&
                         logged >= options.wal_size_for_flush);
     if (flush) {
-      if (Status s = FlushForCopy(); !s.ok()) return s;
+      if (Status s = jobs_.FlushAll(); !s.ok()) return s;
     }
   }
-  LiveState state;
-  if (Status s = CaptureLiveState(&state); !s.ok()) return s;
+  State state;
+  if (Status s = Capture(&state); !s.ok()) return s;
 
   const auto add = [&](const std::string& path, uint64_t number, rocksdb::FileType type,
                        uint64_t size) {
@@ -140,7 +104,7 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     if (options.include_checksum_info) {
       const FileChecksum checksum =
           type == rocksdb::kTableFile
-              ? ChecksumOf(*ledger_, number)
+              ? ChecksumOf(files_.ledger, number)
               : FileChecksum{0, rocksdb::kUnknownFileChecksum, rocksdb::kUnknownFileChecksumFuncName};
       file.file_checksum = checksum.checksum;
       file.file_checksum_func_name = checksum.function;
@@ -148,7 +112,7 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     return &file;
   };
   for (uint64_t number : state.files) {
-    const std::string path = files_->PathOf(number);
+    const std::string path = files_.tables.PathOf(number);
     uint64_t size = 0;
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
     add(path, number, rocksdb::kTableFile, size);
@@ -185,8 +149,8 @@ Status DBImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOption
     return Status::OK();
   }
   std::vector<WalSet::LogInfo> logs;
-  const bool current_is_empty = wals_.CurrentIsEmpty();
-  if (Status s = wals_.FlushedLogs(&logs); !s.ok()) return s;
+  const bool current_is_empty = files_.logs.CurrentIsEmpty();
+  if (Status s = files_.logs.FlushedLogs(&logs); !s.ok()) return s;
   // A current log that had no record before it was listed has none that was written before this call.
   if (current_is_empty && !logs.empty()) logs.pop_back();
   for (const WalSet::LogInfo& log : logs) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files that a copy of the database needs, and that they stay while
 // deletions are disabled.
+#include "db/copy/live_files.h"
+
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "db/testing/db_test_util.h"
+#include "db/testing/family_test_util.h"
 #include "format/file_names.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/metadata.h"
@@ -13,6 +16,68 @@
 
 namespace compassdb {
 namespace {
+
+// Without a database.
+class LiveFilesPartTest : public ::testing::Test, private CopyJobs {
+ protected:
+  LiveFilesPartTest() {
+    config_.fs = &db_.fs;
+    config_.name = config_.wal_dir = "/db";
+    commits_.SetManifest(7, 100);
+    db_.Put("key", "value");
+    db_.Flush(db_.family());
+  }
+  std::string Names() {
+    std::vector<std::string> files;
+    uint64_t manifest_bytes = 0;
+    Status s = live_files_.GetLiveFiles(&files, &manifest_bytes, /*flush_memtable=*/true);
+    if (!s.ok()) return s.ToString();
+    EXPECT_EQ(manifest_bytes, 100u);
+    std::string names;
+    for (const std::string& file : files) names += file + " ";
+    return names;
+  }
+
+  FamilyHarness db_;
+  DbConfig config_;
+  uint64_t log_ = 100;
+  CommitQueue commits_{&db_.fs, "/db", 1 << 20, &db_.mu};
+  WalSet wals_{&db_.fs, "/db", WalSet::Options(), [this] { return ++log_; }, nullptr};
+  std::atomic<uint64_t> options_number_{0};
+  LiveFiles live_files_{config_, /*read_only=*/false, db_.families,
+                        DatabaseFiles{db_.files, db_.ledger, commits_, wals_},
+                        options_number_, &db_.mu, *this};
+  std::string calls_;
+
+ private:
+  Status FlushAll() override {
+    calls_ += "flush ";
+    return Status::OK();
+  }
+  void AwaitDeletions() override { calls_ += db_.ledger.deletions_enabled() ? "await too early " : "await "; }
+  void ResumeDeletions() override { calls_ += db_.ledger.deletions_enabled() ? "resume " : "resume too early "; }
+};
+
+TEST_F(LiveFilesPartTest, ACopyHasTheFilesOfOneManifest) {
+  const std::string table = PieceFileName("", db_.ledger.LiveFiles().at(0));
+  EXPECT_EQ(Names(), "/" + table + " /CURRENT /MANIFEST-000007 ");
+  EXPECT_EQ(calls_, "flush ");
+  options_number_ = 8;
+  EXPECT_EQ(Names(), "/" + table + " /CURRENT /MANIFEST-000007 /OPTIONS-000008 ");
+}
+
+TEST_F(LiveFilesPartTest, TheFirstReasonToRefuseIsGiven) {
+  live_files_.Refuse(Status::NotSupported("first"));
+  live_files_.Refuse(Status::NotSupported("second"));
+  EXPECT_EQ(Names(), Status::NotSupported("first").ToString());
+}
+
+TEST_F(LiveFilesPartTest, DeletionsAreDisabledBeforeTheyAreAwaited) {
+  live_files_.DisableDeletions();
+  EXPECT_EQ(calls_, "await ");
+  live_files_.EnableDeletions(/*force=*/false);
+  EXPECT_EQ(calls_, "await resume ");
+}
 
 class LiveFilesTest : public DbTest {
  protected:

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "db/db_impl.h"
+#include "db/copy/live_files.h"
 #include "env/missing.h"
 #include "rocksdb/file_checksum.h"
 
@@ -36,11 +36,11 @@ Status ComputeFileChecksum(FileSystem* fs, const std::string& path,
   return s;
 }
 
-Status DBImpl::GetLiveFilesChecksumInfo(rocksdb::FileChecksumList* list) {
+Status LiveFiles::GetChecksumInfo(rocksdb::FileChecksumList* list) const {
   if (list == nullptr) return Status::InvalidArgument("checksum_list is nullptr");
   list->reset();
-  for (uint64_t number : ledger_->LiveFiles()) {
-    const FileChecksum checksum = ChecksumOf(*ledger_, number);
+  for (uint64_t number : files_.ledger.LiveFiles()) {
+    const FileChecksum checksum = ChecksumOf(files_.ledger, number);
     Status s = list->InsertOneFileChecksum(number, checksum.checksum, checksum.function);
     if (!s.ok()) return s;
   }
@@ -53,17 +53,17 @@ FileChecksum ChecksumOf(const ExtentLedger& ledger, uint64_t file_number) {
                              rocksdb::kUnknownFileChecksumFuncName});
 }
 
-Status DBImpl::VerifyFileChecksums(const ReadOptions& options) {
+Status LiveFiles::VerifyFileChecksums(const rocksdb::ReadOptions& options) {
   rocksdb::FileChecksumGenFactory* const factory = config_.options.file_checksum_gen_factory.get();
   if (factory == nullptr) {
     return Status::InvalidArgument(
         "Cannot verify file checksum if options.file_checksum_gen_factory is null");
   }
   // What is live now stays until it has been read.
-  ledger_->DisableDeletions();
+  files_.ledger.DisableDeletions();
   Status s;
-  for (const FileChecksum& known : ledger_->Checksums()) {
-    const std::string path = files_->PathOf(known.file_number);
+  for (const FileChecksum& known : files_.ledger.Checksums()) {
+    const std::string path = files_.tables.PathOf(known.file_number);
     FileChecksum found;
     s = ComputeFileChecksum(config_.fs, path, factory, known.function, options.readahead_size, &found);
     if (s.ok() && found.checksum != known.checksum) {
@@ -73,16 +73,19 @@ Status DBImpl::VerifyFileChecksums(const ReadOptions& options) {
                                        Slice(found.checksum).ToString(/*hex=*/true));
     }
     // Somebody may have enabled deletions by force.
-    if (IsMissing(s) && !ledger_->ChecksumOf(known.file_number)) s = Status::OK();
+    if (IsMissing(s) && !files_.ledger.ChecksumOf(known.file_number)) s = Status::OK();
     if (!s.ok()) break;
   }
-  ledger_->EnableDeletions(/*force=*/false);
-  if (!read_only_) {
-    PurgeObsolete();
-    MutexLock lock(&mu_);
-    MaybeSchedule();
-  }
+  files_.ledger.EnableDeletions(/*force=*/false);
+  if (!read_only_) jobs_.ResumeDeletions();
   return s;
+}
+
+Status LiveFiles::VerifyChecksum() const {
+  for (const auto& family : families_.All()) {
+    if (Status s = family->read_state()->View()->Verify(); !s.ok()) return s;
+  }
+  return Status::OK();
 }
 
 }  // namespace compassdb

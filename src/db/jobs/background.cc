@@ -332,6 +332,32 @@ void DBImpl::TrackAllFiles() {
   TrackFiles(all);
 }
 
+Status DBImpl::FlushAll() {
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = true;
+  return FlushFamilies(families_.All(), flush, rocksdb::FlushReason::kGetLiveFiles);
+}
+
+void DBImpl::AwaitDeletions() {
+  {
+    MutexLock lock(&mu_);
+    for (const auto& family : families_.All()) {
+      while (family->store()->WritesInPlace() && !shutting_down_) background_changed_.Wait();
+    }
+    UpdateStall(&stall_changes_);  // nor do writers wait for that
+    background_changed_.SignalAll();
+  }
+  NotifyStalls();
+  { MutexLock wait_for_holes(&punch_mu_); }
+  MutexLock wait_for_purge(&purge_mu_);
+}
+
+void DBImpl::ResumeDeletions() {
+  PurgeObsolete();
+  MutexLock lock(&mu_);
+  MaybeSchedule();
+}
+
 // Together: a job's file is pinned, or its tables are in the view, or it was given up.
 bool DBImpl::DescribeJob(JobRecord* record) {
   constexpr size_t kMostFamilies = 100;  // in the record of each file of each

@@ -179,7 +179,10 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
   if (!unopened.empty() && !request_.read_only) {
     return Status::InvalidArgument("Column families not opened: " + unopened);
   }
-  db_->unopened_families_ = unopened;
+  if (!unopened.empty()) {
+    db_->live_files_.Refuse(
+        Status::NotSupported("a copy needs the files of all column families, and not opened are", unopened));
+  }
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
     if (db_->families_.ByName(descriptor.name) == nullptr &&
         (request_.read_only || !request_.options.create_missing_column_families)) {
@@ -378,7 +381,7 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
         // One that is gone by now is missed by who makes a copy.
         db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, number), &bytes).PermitUncheckedError();
       }
-      db_->replayed_logs_.push_back({number, bytes});
+      db_->live_files_.AddReplayedLog({number, bytes});
     }
     ReadStateGarbage garbage(db_->files_let_go_);
     MutexLock lock(&db_->mu_);

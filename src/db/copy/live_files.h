@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that a copy of the database is made of, and their checksums.
+//
+// A copy is consistent because of the order in which its parts are looked at,
+// with deletions disabled: first, under the mutex, the manifest's length and the
+// compaction files of that very state; then the logs. What is committed or
+// written in between is in the logs, too. Of a database that is only read, which
+// disables nothing, the logs are those that it has replayed, up to where it did; a
+// copy is refused once its primary has taken one away.
+//
+// Thread safety: all methods, but for Refuse and AddReplayedLog, which are for the time of recovery.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "db/open/db_config.h"
+#include "db/space/database_files.h"
+#include "family/column_family.h"
+#include "rocksdb/db.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+// What a copy asks of the jobs of the database.
+class CopyJobs {
+ public:
+  // Writes the memtables of all families into tables.
+  virtual Status FlushAll() = 0;
+  // The ledger allows no deletions from here on: waits for those under way, and for pages that are written in place.
+  virtual void AwaitDeletions() = 0;
+  // It allows them again: starts what has waited.
+  virtual void ResumeDeletions() = 0;
+
+ protected:
+  ~CopyJobs() = default;
+};
+
+class LiveFiles {
+ public:
+  // `options_number`: of the newest OPTIONS file that the database has written. `mu`: the database mutex.
+  LiveFiles(const DbConfig& config, bool read_only, const ColumnFamilySet& families, const DatabaseFiles& files,
+            const std::atomic<uint64_t>& options_number, Mutex* mu, CopyJobs& jobs)
+      : config_(config),
+        read_only_(read_only),
+        families_(families),
+        files_(files),
+        options_number_(options_number),
+        mu_(mu),
+        jobs_(jobs) {}
+
+  // No copy can be made of this database; the first reason is the one that is given.
+  void Refuse(const Status& why) {
+    if (refused_.ok()) refused_ = why;
+  }
+  // Of a database that is only read.
+  void AddReplayedLog(const WalSet::LogInfo& log) { replayed_logs_.push_back(log); }
+
+  void DisableDeletions();
+  void EnableDeletions(bool force);
+  Status GetLiveFiles(std::vector<std::string>* files, uint64_t* manifest_file_size, bool flush_memtable);
+  Status GetStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
+                        std::vector<rocksdb::LiveFileStorageInfo>* files);
+
+  // Checksums of whole files (whole_file_checksum.cc).
+  Status GetChecksumInfo(rocksdb::FileChecksumList* list) const;
+  Status VerifyFileChecksums(const rocksdb::ReadOptions& options);
+  // Of all blocks.
+  Status VerifyChecksum() const;
+
+ private:
+  struct State;
+  Status Capture(State* state) const EXCLUDES(*mu_);
+  uint64_t NewestOptionsFile() const;
+
+  const DbConfig& config_;
+  const bool read_only_;
+  const ColumnFamilySet& families_;
+  const DatabaseFiles files_;
+  const std::atomic<uint64_t>& options_number_;
+  Mutex* const mu_;
+  CopyJobs& jobs_;
+  Status refused_;
+  std::vector<WalSet::LogInfo> replayed_logs_;
+};
+
+}  // namespace compassdb
